@@ -1,0 +1,44 @@
+/** The workflow code as the worker loads it; kept on disk by content, since bundling takes seconds. */
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflowCode } from '@temporalio/worker';
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const WORKFLOWS = join(ROOT, 'workflows', 'index.ts');
+
+/** The path of an up-to-date bundle in `cacheDir`, made when there is none for the present sources. */
+export async function workflowBundle(cacheDir: string): Promise<string> {
+  const path = join(cacheDir, `workflows-${await sourceHash()}.js`);
+  if (existsSync(path)) return path;
+  const { code } = await bundleWorkflows();
+  await mkdir(cacheDir, { recursive: true });
+  const partial = `${path}.${process.pid}`;
+  await writeFile(partial, code);
+  await rename(partial, path);
+  return path;
+}
+
+/** Bundles the workflows from their sources. */
+export function bundleWorkflows(): Promise<{ readonly code: string }> {
+  const quiet = (): void => undefined;
+  return bundleWorkflowCode({
+    workflowsPath: WORKFLOWS,
+    logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: console.warn, error: console.error },
+  });
+}
+
+/** Over every file the bundle can be made of: our sources and the lockfile that pins the rest. */
+async function sourceHash(): Promise<string> {
+  const hash = createHash('sha256');
+  const files = [...(await sources(join(ROOT, 'workflows'))), ...(await sources(join(ROOT, 'domain'))), join(ROOT, 'package-lock.json')];
+  for (const file of files.sort()) hash.update(file.slice(ROOT.length)).update(await readFile(file));
+  return hash.digest('hex').slice(0, 16);
+}
+
+async function sources(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile() && entry.name.endsWith('.ts')).map((entry) => join(entry.parentPath, entry.name));
+}

@@ -1,0 +1,29 @@
+/** The only maker of Temporal failures, and of the pause before a phase is repeated. */
+import { ApplicationFailure } from '@temporalio/common';
+import type { RetryPolicy } from '../domain/plan/types.ts';
+
+/** Attempts that a phase may spend on executor errors before its node gives up. */
+export const DEFAULT_MAX_ATTEMPTS = 8;
+
+/** Not an error: the phase looked, and should look again after `seconds`. */
+export function lookAgain(message: string, seconds: number): ApplicationFailure {
+  return ApplicationFailure.create({ message, type: 'NOT_YET', nextRetryDelay: Math.round(Math.max(0.05, seconds) * 1000) });
+}
+
+/** An executor error that is repeated; `count` errors have happened, this one included. */
+export function tryAgain(code: string, message: string, delaySeconds: number): ApplicationFailure {
+  return ApplicationFailure.create({ message, type: code, nextRetryDelay: Math.round(delaySeconds * 1000) });
+}
+
+/** Errors a phase may have before its node gives up. */
+export function maxAttempts(policy: RetryPolicy | undefined): number {
+  return policy?.max_attempts ?? DEFAULT_MAX_ATTEMPTS;
+}
+
+/** Seconds before attempt `count` + 1: exponential from the policy, capped. */
+export function backoffSeconds(policy: RetryPolicy | undefined, count: number): number {
+  const first = policy?.initial_interval_seconds ?? 0.5;
+  const factor = policy?.backoff_coefficient ?? 2;
+  const cap = policy?.max_interval_seconds ?? 30;
+  return Math.min(cap, first * factor ** Math.max(0, count - 1));
+}

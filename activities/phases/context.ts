@@ -1,0 +1,119 @@
+/** What every phase has at hand, and the execution context it gives to an executor. */
+import type { Logger } from 'pino';
+import type { CallOptions, ExecutionContext, Executor, SubmitJournal } from '../../domain/executor.ts';
+import { ExecutorFault } from '../../domain/executor.ts';
+import type { PhaseArgs, PhaseResult } from '../../domain/messages.ts';
+import { resolveAmount } from '../../domain/plan/amount.ts';
+import type { Signer } from '../../domain/signer.ts';
+import type { NodeState } from '../../domain/states/node.ts';
+import type { Database } from '../../prisma/client.ts';
+import { readTransactions, releaseNonce } from '../../store/evm-transactions.ts';
+import { readPhase, type PhaseRow } from '../../store/phases.ts';
+
+/** Checks a sign request against the plan; null is a pass, a text says what differs. */
+export type SignRequestCheck = (row: PhaseRow, amount: string, call: CallOptions) => Promise<string | null>;
+
+export interface PhaseDependencies {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly executors: { get(key: string): Executor | undefined };
+  readonly signers: { get(key: string): Signer | undefined };
+  readonly checkSignRequest: SignRequestCheck;
+}
+
+/** Reads the node, or throws: a phase is only ever scheduled for a node that exists. */
+export async function phaseRow(deps: PhaseDependencies, args: PhaseArgs): Promise<PhaseRow> {
+  const row = await readPhase(deps.db, args.movement_id, args.node_key);
+  if (row === null) throw new Error(`movement ${args.movement_id} has no node ${args.node_key}`);
+  return row;
+}
+
+/** The executor a node is bound to; a fault when this worker does not have it. */
+export function executorOf(deps: PhaseDependencies, row: PhaseRow): Executor {
+  const key = row.node.executor_binding.executor_key;
+  const executor = deps.executors.get(key);
+  if (executor === undefined) throw new ExecutorFault('unreachable', 'EXECUTOR_MISSING', `executor ${key} is not registered in this worker`);
+  return executor;
+}
+
+/** `<movement_id>:<node_key>:<attempt>`: never built from anything of Temporal's, which a reset would renew. */
+export function idempotencyKey(row: Pick<PhaseRow, 'movement_id' | 'node_key' | 'attempt'>): string {
+  return `${row.movement_id}:${row.node_key}:${row.attempt}`;
+}
+
+/** The node's amount as known now; null when an output it refers to holds none. */
+export function amountOf(row: PhaseRow): string | null {
+  return row.amount ?? resolveAmount(row.node.config, row.plan.intent.amount, (key) => row.outputs[key] ?? null);
+}
+
+export async function contextOf(deps: PhaseDependencies, row: PhaseRow, amount: string): Promise<ExecutionContext> {
+  const signer = await signerOf(deps, row);
+  const asset = row.node.config['asset'];
+  const prior = {
+    ...(row.external_ref === null ? {} : { external_ref: row.external_ref }),
+    ...(row.prepared_action === null ? {} : { prepared_action: row.prepared_action }),
+    ...(row.output === null ? {} : { output: row.output }),
+  };
+  return {
+    movement_id: row.movement_id,
+    node_key: row.node_key,
+    attempt: row.attempt,
+    idempotency_key: idempotencyKey(row),
+    action_type: row.node.action_type,
+    asset: typeof asset === 'string' && asset !== '' ? asset.toUpperCase() : row.plan.intent.asset,
+    amount,
+    config: row.node.config,
+    input_params: row.plan.input_params,
+    intent: { ...row.plan.intent },
+    completion_assurance: row.plan.completion_policy.completion_assurance,
+    ...(signer === null ? {} : { signer }),
+    ...(Object.keys(prior).length === 0 ? {} : { prior }),
+  };
+}
+
+async function signerOf(deps: PhaseDependencies, row: PhaseRow): Promise<NonNullable<ExecutionContext['signer']> | null> {
+  const binding = row.node.signer_binding;
+  if (binding === null) return null;
+  const signer = deps.signers.get(binding.signer_key);
+  if (signer === undefined) throw new ExecutorFault('unreachable', 'SIGNER_MISSING', `signer ${binding.signer_key} is not registered in this worker`);
+  const address = await signer.identity();
+  return { signer_key: binding.signer_key, chain_family: signer.descriptor.chain_family, address: address ?? '' };
+}
+
+/** The submit's durable memory for this attempt. */
+export function journalOf(deps: PhaseDependencies, row: PhaseRow): SubmitJournal {
+  const owner = { movement_id: row.movement_id, node_key: row.node_key, attempt: row.attempt };
+  return {
+    transactions: () => readTransactions(deps.db, owner),
+    releaseNonce: (transaction) => releaseNonce(deps.db, owner, transaction),
+  };
+}
+
+export function result(state: NodeState, next: PhaseResult['next'], error_code: string | null = null): PhaseResult {
+  return { state, next, error_code };
+}
+
+/**
+ * What a phase says when the node is no longer where the phase would begin: it has been done before
+ * (by an earlier run, before a reset, or by an operator), and nobody is called again.
+ */
+export function alreadyBeyond(row: PhaseRow, args: PhaseArgs): PhaseResult | null {
+  if (row.attempt !== args.attempt) return result(row.state, 'stop');
+  switch (row.state) {
+    case 'READY':
+      return null;
+    case 'SUBMITTING':
+      return result(row.state, 'recover');
+    case 'SUBMITTED':
+    case 'OBSERVING':
+      return result(row.state, 'observe');
+    case 'COMPLETED':
+    case 'FAILED':
+    case 'UNKNOWN':
+    case 'SKIPPED':
+    case 'CANCELLED':
+      return result(row.state, 'settled', row.error_code);
+    case 'BLOCKED':
+      return result(row.state, 'stop');
+  }
+}

@@ -1,0 +1,128 @@
+/** How a phase's outcome becomes durable: one guarded write with its timeline entry. */
+import type { Artifact, ExecutionResult } from '../../domain/executor.ts';
+import { ExecutorFault } from '../../domain/executor.ts';
+import type { TimelineEventType } from '../../domain/events.ts';
+import type { PhaseResult } from '../../domain/messages.ts';
+import type { Actor } from '../../domain/roles.ts';
+import type { NodeState } from '../../domain/states/node.ts';
+import { NOW, type NodeChange, type NodeFields, type TransitionOutcome } from '../../domain/transition.ts';
+import type { PhaseRow } from '../../store/phases.ts';
+import { applyTransition } from '../../store/transition.ts';
+import { backoffSeconds, maxAttempts, tryAgain } from '../failures.ts';
+import { result, type PhaseDependencies } from './context.ts';
+
+export interface NodeWrite {
+  readonly moves: readonly NodeState[];
+  readonly set?: NodeFields;
+  readonly epoch?: number;
+  readonly artifacts?: readonly Artifact[];
+  readonly event: TimelineEventType;
+  readonly message: string;
+  readonly data?: Readonly<Record<string, string | number | boolean | null>>;
+}
+
+/** The executor's key as the timeline shows it. */
+export function executorActor(row: PhaseRow): Actor {
+  return { type: 'executor', label: row.node.executor_binding.executor_key };
+}
+
+/** Writes a change of the node as it was read; the caller looks at `ok`. */
+export function writeNode(deps: PhaseDependencies, row: PhaseRow, write: NodeWrite): Promise<TransitionOutcome> {
+  const last = write.moves.at(-1);
+  const change: NodeChange = {
+    node_key: row.node_key,
+    from: row.state,
+    moves: write.moves,
+    attempt: row.attempt,
+    epoch: write.epoch ?? row.epoch,
+    ...(write.set === undefined ? {} : { set: write.set }),
+    ...(write.artifacts === undefined ? {} : { artifacts: write.artifacts }),
+  };
+  return applyTransition(deps.db, {
+    movement_id: row.movement_id,
+    nodes: [change],
+    timeline: [
+      {
+        event_type: write.event,
+        message: write.message,
+        actor: executorActor(row),
+        node_key: row.node_key,
+        attempt: row.attempt,
+        ...(last === undefined ? {} : { from_state: row.state, to_state: last }),
+        ...(write.data === undefined ? {} : { data: write.data }),
+      },
+    ],
+  });
+}
+
+/** A write that lost against another one: whoever won decides, so this run looks at the database again. */
+export class Overtaken extends Error {
+  override readonly name = 'Overtaken';
+}
+
+/** As {@link writeNode}, for writes that nothing but an operator or a recovery can overtake. */
+export async function mustWrite(deps: PhaseDependencies, row: PhaseRow, write: NodeWrite): Promise<void> {
+  const outcome = await writeNode(deps, row, write);
+  if (!outcome.ok) throw new Overtaken(`${row.node_key} changed while it was worked on (${outcome.reason}); it is read again`);
+}
+
+/** Settles the node as FAILED: proven that nothing landed, or that the venue ended it. */
+export async function failNode(deps: PhaseDependencies, row: PhaseRow, code: string, message: string, moves: readonly NodeState[]): Promise<PhaseResult> {
+  await mustWrite(deps, row, {
+    moves,
+    set: { error_code: code, error_message: message.slice(0, 1_000), completed_at: NOW, recover_first: false },
+    event: 'node_failed',
+    message: `Failed: ${code}`,
+    data: { error_code: code, error_message: message.slice(0, 500) },
+  });
+  return result('FAILED', 'settled', code);
+}
+
+/** Settles the node as COMPLETED with what the executor reported. */
+export async function completeNode(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  answer: ExecutionResult,
+  moves: readonly NodeState[],
+  event: TimelineEventType = 'node_completed',
+): Promise<PhaseResult> {
+  await mustWrite(deps, row, {
+    moves,
+    set: { ...reported(answer), completed_at: NOW, error_code: null, error_message: null, recover_first: false, error_count: 0 },
+    artifacts: answer.artifacts ?? [],
+    event,
+    message: event === 'node_completed' ? 'Completed' : 'Recovered: completed',
+    ...(answer.external_ref === undefined ? {} : { data: { external_ref: answer.external_ref } }),
+  });
+  return result('COMPLETED', 'settled');
+}
+
+/** The fields an executor's answer fills in. */
+export function reported(answer: ExecutionResult): NodeFields {
+  return {
+    ...(answer.external_ref === undefined ? {} : { external_ref: answer.external_ref }),
+    ...(answer.output === undefined ? {} : { output: answer.output }),
+  };
+}
+
+/**
+ * Counts an executor error on the node's row and repeats the phase later; `exhausted` says what to do
+ * once the node's attempts are used up. Faults of our own database or of Temporal are never counted.
+ */
+export async function countFault(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  fault: ExecutorFault,
+  exhausted: () => Promise<PhaseResult>,
+): Promise<PhaseResult> {
+  const policy = row.node.retry_policy;
+  const count = row.error_count + 1;
+  if (count >= maxAttempts(policy)) return exhausted();
+  const outcome = await applyTransition(deps.db, {
+    movement_id: row.movement_id,
+    nodes: [{ node_key: row.node_key, from: row.state, moves: [], attempt: row.attempt, epoch: row.epoch, set: { error_count: count } }],
+    timeline: [],
+  });
+  if (!outcome.ok) throw new Overtaken(`${row.node_key} changed while it was worked on`);
+  throw tryAgain(fault.code, fault.message, fault.retryAfterSeconds ?? backoffSeconds(policy, count));
+}

@@ -1,0 +1,129 @@
+/** The HTTP application: one pipeline for every route of the table. */
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import helmet from 'helmet';
+import { ServiceError } from '../domain/errors.ts';
+import type { Caller } from '../domain/roles.ts';
+import { BODY_LIMIT, parseBody } from './body.ts';
+import type { ApiDependencies } from './dependencies.ts';
+import { respondWithError } from './errors.ts';
+import { beginExchange, exchangeOf, type Exchange } from './exchange.ts';
+import { observeRequest } from './metrics.ts';
+import type { Route } from './route.ts';
+import { createRouter } from './router.ts';
+import { parseTarget, type Target } from './target.ts';
+import { singleHeaders, validate } from './validate.ts';
+
+/** What an authenticator may look at: the request exactly as it came. */
+export interface SignedRequest {
+  readonly method: string;
+  readonly target: Target;
+  /** Lower-case names to every value that was sent. */
+  readonly headers: Readonly<Record<string, readonly string[] | undefined>>;
+  readonly body: Uint8Array;
+  readonly request_id: string;
+}
+
+export interface ApiOptions {
+  /** Tells the caller or throws `unauthenticated`. Without one, nobody passes while authentication is on. */
+  readonly authenticate?: (request: SignedRequest) => Promise<Caller>;
+}
+
+const NAME = 'fund-movement-orchestrator';
+const EVERYONE: Caller = { client_id: null, key_id: null, role: 'admin' };
+
+/** Builds the application from its routes. Order: size, path, authentication, route, role, body, handler. */
+export function createApi(deps: ApiDependencies, routes: readonly Route[], options: ApiOptions = {}): Express {
+  const app = express();
+  app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing').set('query parser', false);
+  const find = createRouter(routes);
+
+  app.use((request: Request, response: Response, next: NextFunction) => {
+    const exchange = beginExchange(request);
+    response.setHeader('X-Request-Id', exchange.request_id);
+    response.setHeader('Cache-Control', 'no-store');
+    response.on('close', () => { record(request, response, exchange, deps); });
+    next();
+  });
+  app.use(helmet());
+  app.use(express.raw({ type: () => true, inflate: false, limit: BODY_LIMIT }));
+
+  app.use(async (request: Request, response: Response) => {
+    const exchange = exchangeOf(request);
+    const target = parseTarget(request.url);
+    if (target.path === '/healthz') {
+      exchange.route = 'healthz';
+      health(request, response, deps);
+      return;
+    }
+    const { apiPrefix, authEnabled } = deps.settings;
+    if (target.path !== apiPrefix && !target.path.startsWith(`${apiPrefix}/`)) throw new ServiceError('route_not_found');
+    const bytes = rawBody(request);
+    const signed = { method: request.method, target, headers: request.headersDistinct, body: bytes, request_id: exchange.request_id };
+    const caller = authEnabled ? await authenticated(signed, options) : EVERYONE;
+    exchange.caller = caller;
+
+    const match = find(request.method, target.path.slice(apiPrefix.length));
+    if (match.kind === 'none') throw new ServiceError('route_not_found');
+    if (match.kind === 'method') {
+      response.setHeader('Allow', match.allow.join(', '));
+      throw new ServiceError('method_not_allowed', { context: { allow: match.allow } });
+    }
+    const { route } = match;
+    exchange.route = route.id;
+    if (authEnabled) assertRole(route, caller);
+
+    const headers = singleHeaders(request.headersDistinct);
+    const body = parseBody({ bytes, contentType: headers['content-type'], contentEncoding: exchange.encoding });
+    const input = validate(route, { params: match.params, query: target.query, body });
+    const requester = { caller, request_id: exchange.request_id };
+    const reply = await route.handle({ ...input, headers, requester }, deps);
+    response.status(reply.status).set(reply.headers ?? {}).json(reply.body);
+  });
+
+  app.use((error: unknown, request: Request, response: Response, next: NextFunction) => {
+    if (request.destroyed && response.destroyed) {
+      next();
+      return;
+    }
+    respondWithError(error, response, { request_id: exchangeOf(request).request_id, log: deps.log });
+  });
+  return app;
+}
+
+function health(request: Request, response: Response, deps: ApiDependencies): void {
+  if (request.method !== 'GET') {
+    response.setHeader('Allow', 'GET');
+    throw new ServiceError('method_not_allowed', { context: { allow: ['GET'] } });
+  }
+  response.json({ ok: true, service: NAME, api_prefix: deps.settings.apiPrefix });
+}
+
+async function authenticated(request: SignedRequest, options: ApiOptions): Promise<Caller> {
+  if (options.authenticate === undefined) throw new ServiceError('unauthenticated');
+  return options.authenticate(request);
+}
+
+/** A route that names no roles is closed, not open. */
+function assertRole(route: Route, caller: Caller): void {
+  if (route.roles.length === 0) throw new ServiceError('route_role_unmapped');
+  if (!route.roles.includes(caller.role)) throw new ServiceError('forbidden');
+}
+
+function rawBody(request: Request): Uint8Array {
+  const body: unknown = request.body;
+  return Buffer.isBuffer(body) ? body : new Uint8Array();
+}
+
+function record(request: Request, response: Response, exchange: Exchange, deps: ApiDependencies): void {
+  const seconds = Number(process.hrtime.bigint() - exchange.started) / 1e9;
+  const { method } = request;
+  const status = response.writableFinished ? response.statusCode : 499;
+  observeRequest({ method, route: exchange.route, status, seconds });
+  deps.log.info(
+    {
+      request_id: exchange.request_id, method, route: exchange.route, status, duration_ms: Math.round(seconds * 1000),
+      client_id: exchange.caller?.client_id ?? null, key_id: exchange.caller?.key_id ?? null,
+    },
+    'request',
+  );
+}

@@ -1,0 +1,23 @@
+/** What the API is given by the composition root. It makes none of this itself. */
+import type { Logger } from 'pino';
+import type { ExecutorDescriptor } from '../domain/executor.ts';
+import type { Signer, SignerDescriptor } from '../domain/signer.ts';
+import type { Database } from '../prisma/client.ts';
+
+export interface ApiDependencies {
+  readonly db: Database;
+  readonly log: Logger;
+  /** Executors registered in this process's memory (local and declared ones). */
+  readonly executors: { list(): readonly ExecutorDescriptor[] };
+  readonly signers: { list(): readonly SignerDescriptor[]; get(key: string): Signer | undefined };
+  /** Wakes a movement's run in the background; never throws and is never waited for. */
+  readonly handOver: (movementId: string) => void;
+  readonly settings: {
+    readonly apiPrefix: string;
+    readonly approvalTtlSeconds: number;
+    readonly authEnabled: boolean;
+    readonly temporalNamespace: string;
+    /** Base address of the Temporal web UI, for links. */
+    readonly temporalUiUrl: string;
+  };
+}

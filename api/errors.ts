@@ -1,0 +1,52 @@
+/** How refusals and faults are answered. Nothing that was not written for callers leaves the process. */
+import type { Response } from 'express';
+import type { Logger } from 'pino';
+import { ERROR_TABLE, ServiceError } from '../domain/errors.ts';
+import { invalidRequest } from './issues.ts';
+
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly body: { readonly detail: Readonly<Record<string, unknown>> };
+}
+
+/** The answer of an error; anything but a {@link ServiceError} is `internal_error` with the request id alone. */
+export function toAnswer(error: unknown, requestId: string): ErrorAnswer {
+  const known = asServiceError(error);
+  if (known === null || known.code === 'internal_error') {
+    const { status, message } = ERROR_TABLE.internal_error;
+    return { status, body: { detail: { error: 'internal_error', message, request_id: requestId } } };
+  }
+  return { status: known.status, body: { detail: { ...known.context, error: known.code, message: known.message } } };
+}
+
+/** A ServiceError, or what the body reader's errors mean; null for everything unexpected. */
+export function asServiceError(error: unknown): ServiceError | null {
+  if (error instanceof ServiceError) return error;
+  if (typeof error !== 'object' || error === null || !('type' in error)) return null;
+  switch (error.type) {
+    case 'entity.too.large':
+      return new ServiceError('body_too_large');
+    case 'request.size.invalid':
+    case 'request.aborted':
+      return invalidRequest([{ path: '', code: 'incomplete_body', message: 'the body is not as long as Content-Length says' }]);
+    case 'encoding.unsupported':
+      return new ServiceError('unsupported_media_type');
+    default:
+      return null;
+  }
+}
+
+/** Sends the answer and logs what an operator needs to know of the cause. */
+export function respondWithError(error: unknown, response: Response, context: { readonly request_id: string; readonly log: Logger }): void {
+  const answer = toAnswer(error, context.request_id);
+  if (answer.status >= 500) context.log.error({ request_id: context.request_id, err: error, cause: causeOf(error) }, 'request failed');
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  response.status(answer.status).json(answer.body);
+}
+
+function causeOf(error: unknown): unknown {
+  return error instanceof Error ? error.cause : undefined;
+}

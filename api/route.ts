@@ -1,0 +1,84 @@
+/**
+ * A route is one object: path, roles, schemas, errors, handler and words. Express routing, the role
+ * map, validation, OpenAPI and the tests that sweep every route are all derived from it.
+ */
+import type { z } from 'zod';
+import type { ErrorCode } from '../domain/errors.ts';
+import type { Requester } from '../domain/actions/context.ts';
+import type { Role } from '../domain/roles.ts';
+import type { ApiDependencies } from './dependencies.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export interface RouteInput<P, Q, B> {
+  readonly params: P;
+  readonly query: Q;
+  readonly body: B;
+  /** Lower-case header names to their single value. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly requester: Requester;
+}
+
+export interface Reply<R> {
+  readonly status: number;
+  readonly body: R;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface RouteSpec<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> {
+  /** Unique, camelCase: OpenAPI's operationId. */
+  readonly id: string;
+  readonly method: Method;
+  /** Relative to the prefix, `{name}` for a parameter, `{name+}` for one that takes the rest of the path. */
+  readonly path: string;
+  readonly roles: readonly Role[];
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly params: P;
+  readonly query: Q;
+  /** `z.undefined()`-like routes use `noBody`: no body or `{}`. */
+  readonly body: B;
+  readonly response: R;
+  /** The success status; 200 when absent. */
+  readonly status?: 200 | 201;
+  /** Every error of the closed table that the handler itself can give. Those of every route are added. */
+  readonly errors: readonly ErrorCode[];
+  readonly handler: (
+    input: RouteInput<z.output<P>, z.output<Q>, z.output<B>>,
+    deps: ApiDependencies,
+  ) => Promise<Reply<z.input<R>>>;
+}
+
+/** A route whose schemas are erased, as the table holds it. */
+export interface Route {
+  readonly id: string;
+  readonly method: Method;
+  readonly path: string;
+  readonly roles: readonly Role[];
+  readonly tag: string;
+  readonly summary: string;
+  readonly description: string | undefined;
+  readonly params: z.ZodType;
+  readonly query: z.ZodType;
+  readonly body: z.ZodType;
+  readonly response: z.ZodType;
+  readonly status: 200 | 201;
+  readonly errors: readonly ErrorCode[];
+  /** Validated input in, reply out; the schemas have run before it is called. */
+  readonly handle: (input: RouteInput<unknown, unknown, unknown>, deps: ApiDependencies) => Promise<Reply<unknown>>;
+}
+
+/** Types the handler by the schemas, then erases them for the table. */
+export function defineRoute<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType>(
+  spec: RouteSpec<P, Q, B, R>,
+): Route {
+  const { handler, status, description, ...rest } = spec;
+  return {
+    ...rest,
+    description,
+    status: status ?? 200,
+    // The caller of `handle` passes exactly what these schemas gave it.
+    handle: (input, deps) => handler(input as RouteInput<z.output<P>, z.output<Q>, z.output<B>>, deps),
+  };
+}

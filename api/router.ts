@@ -1,0 +1,79 @@
+/** Which route a decoded path belongs to: case-sensitive, strict about trailing slashes, static before parameter. */
+import type { Method, Route } from './route.ts';
+
+type Part = { readonly kind: 'static'; readonly text: string } | { readonly kind: 'one' | 'rest'; readonly name: string };
+
+interface Pattern {
+  readonly route: Route;
+  readonly parts: readonly Part[];
+}
+
+export type Match =
+  | { readonly kind: 'route'; readonly route: Route; readonly params: Readonly<Record<string, string>> }
+  | { readonly kind: 'method'; readonly allow: readonly Method[] }
+  | { readonly kind: 'none' };
+
+/** The path's parts; `{name+}` takes the rest and stands last. */
+export function partsOf(path: string): readonly Part[] {
+  return path
+    .split('/')
+    .slice(1)
+    .map((segment): Part => {
+      const [, name, rest] = /^\{([a-z_]+)(\+?)\}$/.exec(segment) ?? [];
+      if (name === undefined) return { kind: 'static', text: segment };
+      return { kind: rest === '+' ? 'rest' : 'one', name };
+    });
+}
+
+/** Finds the route of a method and path (without the prefix). A table with a clash does not start. */
+export function createRouter(routes: readonly Route[]): (method: string, path: string) => Match {
+  assertUnique(routes.map((route) => route.id), 'route id');
+  assertUnique(routes.map((route) => `${route.method} ${route.path.replace(/\{[a-z_]+/g, '{')}`), 'route');
+  const patterns = routes.map((route): Pattern => ({ route, parts: partsOf(route.path) })).sort(bySpecificity);
+  return (method, path) => {
+    const segments = path.split('/').slice(1);
+    const allow = new Set<Method>();
+    for (const { route, parts } of patterns) {
+      const params = fit(parts, segments);
+      if (params === null) continue;
+      if (route.method === method) return { kind: 'route', route, params };
+      allow.add(route.method);
+    }
+    return allow.size === 0 ? { kind: 'none' } : { kind: 'method', allow: [...allow].sort() };
+  };
+}
+
+function fit(parts: readonly Part[], segments: readonly string[]): Record<string, string> | null {
+  const params: Record<string, string> = {};
+  for (const [index, part] of parts.entries()) {
+    const segment = segments[index];
+    if (segment === undefined || segment === '') return null;
+    if (part.kind === 'static') {
+      if (part.text !== segment) return null;
+    } else if (part.kind === 'one') {
+      params[part.name] = segment;
+    } else {
+      const rest = segments.slice(index);
+      if (rest.includes('')) return null;
+      params[part.name] = rest.join('/');
+      return params;
+    }
+  }
+  return segments.length === parts.length ? params : null;
+}
+
+const RANK = { static: 0, one: 1, rest: 2 } as const;
+
+function bySpecificity(a: Pattern, b: Pattern): number {
+  for (let index = 0; index < Math.max(a.parts.length, b.parts.length); index += 1) {
+    const [left, right] = [a.parts[index], b.parts[index]];
+    if (left === undefined || right === undefined) return a.parts.length - b.parts.length;
+    if (left.kind !== right.kind) return RANK[left.kind] - RANK[right.kind];
+  }
+  return 0;
+}
+
+function assertUnique(names: readonly string[], what: string): void {
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new Error(`two routes have the same ${what}: ${twice}`);
+}

@@ -1,0 +1,101 @@
+/** Listening sockets with limits against slow clients, and a close that lets requests finish. */
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { newId } from '../platform/ids.ts';
+
+export interface Listening {
+  readonly port: number;
+  /** Stops accepting, lets running requests finish for a while, then cuts what is left. */
+  close(): Promise<void>;
+}
+
+export interface ListenOptions {
+  readonly app: RequestListener;
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** The setting the port comes from, for the message when it is taken. */
+  readonly setting?: 'SVC_PORT' | 'SVC_OPS_PORT';
+  /** How long running requests may take to finish at close. */
+  readonly graceMs?: number;
+}
+
+const LIMITS = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 15_000,
+  connectionsCheckingInterval: 1_000,
+  maxHeaderSize: 16_384,
+} as const;
+
+/** Starts to listen, or fails with a message that tells what to do. */
+export async function listen(options: ListenOptions): Promise<Listening> {
+  const server = createServer({ ...LIMITS }, options.app);
+  server.on('clientError', refuseMalformed);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => { reject(explained(error, options)); });
+    server.listen(options.port, options.host, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  let closing: Promise<void> | undefined;
+  return {
+    port,
+    close: () => (closing ??= closeGracefully(server, options.graceMs ?? 10_000)),
+  };
+}
+
+function explained(error: NodeJS.ErrnoException, options: ListenOptions): Error {
+  const setting = options.setting ?? 'SVC_PORT';
+  const where = `${options.host}:${String(options.port)}`;
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new Error(`${where} is already in use; stop the other process or set ${setting} to a free port`, { cause: error });
+    case 'EACCES':
+      return new Error(`no permission to listen on ${where}; set ${setting} to a port above 1023`, { cause: error });
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new Error(`${options.host} is no address of this machine; set ${setting.replace('PORT', 'HOST')}`, { cause: error });
+    default:
+      return error;
+  }
+}
+
+function closeGracefully(server: Server, graceMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    // Connections become idle as their requests finish; new requests on them are not waited for.
+    const idle = setInterval(() => { server.closeIdleConnections(); }, 50);
+    const cut = setTimeout(() => { server.closeAllConnections(); }, graceMs);
+    server.close(() => {
+      clearInterval(idle);
+      clearTimeout(cut);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
+
+const STATUS_LINES: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
+
+/** What is not HTTP, or too slow or too large to be read, is answered once and cut. */
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const body = JSON.stringify({ detail: { error: 'invalid_path', message: 'The request is not well-formed HTTP, too large or too slow.' } });
+  socket.end(
+    [
+      `HTTP/1.1 ${STATUS_LINES[error.code ?? ''] ?? '400 Bad Request'}`,
+      'Connection: close',
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${String(Buffer.byteLength(body))}`,
+      `X-Request-Id: ${newId()}`,
+      '',
+      body,
+    ].join('\r\n'),
+  );
+}

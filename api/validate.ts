@@ -1,0 +1,51 @@
+/** A request against its route's schemas: everything that does not fit is told at once. */
+import { z } from 'zod';
+import { invalidRequest, toIssues, type Issue } from './issues.ts';
+import { parseQuery } from './query.ts';
+import type { Route } from './route.ts';
+
+export interface ValidInput {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+}
+
+/** Headers that have a meaning only when they are given once. */
+const SINGLE_HEADERS = ['idempotency-key', 'dry-run', 'content-type', 'content-encoding'];
+
+/** The header values that routes see; one that must be single and is not is refused. */
+export function singleHeaders(headers: Readonly<Record<string, readonly string[] | undefined>>): Readonly<Record<string, string | undefined>> {
+  const repeated = SINGLE_HEADERS.filter((name) => (headers[name]?.length ?? 0) > 1);
+  if (repeated.length > 0) {
+    throw invalidRequest(repeated.map((name) => ({ path: name, code: 'repeated', message: 'is given more than once' })));
+  }
+  return Object.fromEntries(Object.entries(headers).map(([name, values]) => [name, values?.join(', ')]));
+}
+
+/** Path, query and body as the schemas give them, or `invalid_request` with every issue. */
+export function validate(route: Route, raw: { readonly params: unknown; readonly query: string; readonly body: unknown }): ValidInput {
+  const issues: Issue[] = [];
+  const check = (schema: z.ZodType, value: unknown): unknown => {
+    const parsed = schema.safeParse(value);
+    if (parsed.success) return parsed.data;
+    issues.push(...toIssues(parsed.error));
+    return undefined;
+  };
+  const params = check(route.params, raw.params);
+  const parsedQuery = parseQuery(raw.query);
+  issues.push(...parsedQuery.issues);
+  const known = new Set(parsedQuery.issues.map((issue) => issue.path));
+  const query = check(strict(route.query), parsedQuery.values);
+  let body: unknown;
+  if (route.method === 'GET') {
+    if (raw.body !== undefined) issues.push({ path: '', code: 'body_not_allowed', message: 'this request takes no body' });
+  } else {
+    body = check(route.body, raw.body);
+  }
+  if (issues.length > 0) throw invalidRequest(issues.filter((issue, at) => !(known.has(issue.path) && issues.findIndex((each) => each.path === issue.path) < at)));
+  return { params, query, body };
+}
+
+function strict(schema: z.ZodType): z.ZodType {
+  return schema instanceof z.ZodObject ? schema.strict() : schema;
+}

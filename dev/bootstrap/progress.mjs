@@ -1,0 +1,34 @@
+// Progress lines on standard error, so that standard output stays for results.
+
+const REPEAT_MS = 5_000;
+
+/** Writes one line of progress. */
+export function report(line) {
+  process.stderr.write(`${line}\n`);
+}
+
+/**
+ * Begins a slow step. While it runs, a line every few seconds says how long already; `done` and
+ * `fail` end it with one line.
+ */
+export function startStep(label, write = report) {
+  const begun = Date.now();
+  let detail = '';
+  const seconds = () => ((Date.now() - begun) / 1000).toFixed(1);
+  const timer = setInterval(() => write(`  … ${label} (${Math.round(seconds())} s)${detail}`), REPEAT_MS);
+  timer.unref();
+  return {
+    detail: (text) => {
+      detail = text === '' ? '' : `: ${text}`;
+    },
+    done: (note = '') => {
+      clearInterval(timer);
+      write(`  ✓ ${label} (${seconds()} s)${note === '' ? '' : `: ${note}`}`);
+    },
+    fail: (note = '') => {
+      clearInterval(timer);
+      write(`  ✗ ${label} (${seconds()} s)${note === '' ? '' : `: ${note}`}`);
+    },
+    cancel: () => clearInterval(timer),
+  };
+}

@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from './ports.ts';
+import type { ChildSpec } from './supervise/child.ts';
+import type { ChainInfo } from './chain/accounts.ts';
+
+export type { ChainInfo, DevAccount, DevToken } from './chain/accounts.ts';
+
+/** Where the addresses and keys of the local chain are written. */
+export function chainFile(dataDir: string): string {
+  return join(dataDir, 'chain.json');
+}
+
+/** Reads `<dataDir>/chain.json`. */
+export function readChainInfo(dataDir: string): ChainInfo {
+  return JSON.parse(readFileSync(chainFile(dataDir), 'utf8')) as ChainInfo;
+}
+
+/** Describes the process that serves the local chain; it starts anvil itself on `nodePort`. */
+export function chainPart(options: { dataDir: string; port: number; nodePort: number; logDir: string }): ChildSpec {
+  const { dataDir, port, nodePort, logDir } = options;
+  return {
+    name: 'chain',
+    command: process.execPath,
+    args: ['--import', 'tsx', join('dev', 'chain-proxy.ts')],
+    cwd: ROOT,
+    env: {
+      CHAIN_PORT: String(port),
+      CHAIN_NODE_PORT: String(nodePort),
+      CHAIN_DIR: join(dataDir, 'chain'),
+      CHAIN_FILE: chainFile(dataDir),
+    },
+    ipc: true,
+    logFile: join(logDir, 'chain.log'),
+    stage: 3,
+    stopSignal: 'SIGTERM',
+    stopTimeoutMs: 3_000,
+    // A long journal is replayed before the port opens.
+    readyTimeoutMs: 180_000,
+    isReady: async (log) => log().includes('{"ready":true'),
+  };
+}

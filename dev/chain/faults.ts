@@ -1,0 +1,46 @@
+/** Faults that the proxy plays on raw sends. */
+export interface ChainFaults {
+  /** Wait before anything is done. */
+  latency_ms: number;
+  /** Share of sends that are executed and then get no answer. */
+  drop_answer_rate: number;
+  /** Share of sends that are refused without reaching the chain. */
+  reject_rate: number;
+  /** `paused`: transactions wait in the pool, no block is made. */
+  mining: 'automatic' | 'paused';
+}
+
+/** No faults. */
+export const NO_FAULTS: ChainFaults = { latency_ms: 0, drop_answer_rate: 0, reject_rate: 0, mining: 'automatic' };
+
+/** A wish for faults that cannot be granted. */
+export class FaultsError extends Error {
+  override name = 'FaultsError';
+}
+
+/** The faults after a wish that names only what changes. */
+export function mergeFaults(current: ChainFaults, wish: unknown): ChainFaults {
+  if (typeof wish !== 'object' || wish === null || Array.isArray(wish)) throw new FaultsError('Send a JSON object.');
+  const next: Record<string, unknown> = { ...current };
+  for (const [name, value] of Object.entries(wish)) {
+    const rule = RULES[name];
+    if (rule === undefined) throw new FaultsError(`Unknown field ${name}; known are ${Object.keys(RULES).join(', ')}.`);
+    if (!rule.ok(value)) throw new FaultsError(`${name} must be ${rule.be}.`);
+    next[name] = value;
+  }
+  return next as unknown as ChainFaults;
+}
+
+const rate = {
+  ok: (value: unknown) => typeof value === 'number' && value >= 0 && value <= 1,
+  be: 'a number from 0 to 1',
+};
+const RULES: Record<string, { ok: (value: unknown) => boolean; be: string } | undefined> = {
+  latency_ms: {
+    ok: (value) => typeof value === 'number' && value >= 0 && value <= 600_000,
+    be: 'milliseconds from 0 to 600000',
+  },
+  drop_answer_rate: rate,
+  reject_rate: rate,
+  mining: { ok: (value) => value === 'automatic' || value === 'paused', be: '"automatic" or "paused"' },
+};

@@ -1,0 +1,140 @@
+import { closeSync, fdatasyncSync, mkdirSync, openSync, readFileSync, truncateSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+export type Hex = `0x${string}`;
+
+/** A raw transaction as it arrived, written down before the chain saw it. */
+export interface JournalTransaction {
+  kind: 'tx';
+  seq: number;
+  hash: Hex;
+  raw: Hex;
+  at: string;
+}
+
+/** The chain refused transaction `seq`; it must not come back with a replay. */
+export interface JournalRejection {
+  kind: 'rejected';
+  seq: number;
+  error: string;
+}
+
+/** A block, with the transactions it took in. */
+export interface JournalBlock {
+  kind: 'block';
+  number: number;
+  time: number;
+  txs: Hex[];
+}
+
+export type JournalEntry = JournalTransaction | JournalRejection | JournalBlock;
+
+/** The journal cannot be read; the message says where. */
+export class JournalError extends Error {
+  override name = 'JournalError';
+}
+
+/**
+ * Everything that ever changed the local chain, in order, one JSON object a line. The chain itself
+ * lives in memory only and is made again from this file.
+ */
+export class Journal {
+  readonly entries: JournalEntry[];
+  private readonly file: number;
+  private readonly byHash = new Map<Hex, JournalTransaction>();
+  private readonly rejected = new Set<number>();
+  private readonly mined = new Set<Hex>();
+  private lastSeq = 0;
+
+  constructor(path: string) {
+    mkdirSync(dirname(path), { recursive: true });
+    this.entries = load(path);
+    for (const entry of this.entries) this.note(entry);
+    this.file = openSync(path, 'a', 0o600);
+  }
+
+  /** Writes a transaction down; it is on disk when this returns. */
+  appendTransaction(hash: Hex, raw: Hex): JournalTransaction {
+    const seq = this.lastSeq + 1;
+    const entry: JournalTransaction = { kind: 'tx', seq, hash, raw, at: new Date().toISOString() };
+    this.append(entry);
+    fdatasyncSync(this.file);
+    return entry;
+  }
+
+  /** Notes that the chain refused a transaction. */
+  reject(seq: number, error: string): void {
+    this.append({ kind: 'rejected', seq, error });
+  }
+
+  /** Notes a block. */
+  appendBlock(block: Omit<JournalBlock, 'kind'>): void {
+    this.append({ kind: 'block', ...block });
+  }
+
+  /** A transaction by its hash, unless the chain refused it. */
+  accepted(hash: Hex): JournalTransaction | undefined {
+    return this.byHash.get(hash);
+  }
+
+  /** Transactions that were accepted and are in no block, in order. */
+  pending(): JournalTransaction[] {
+    return [...this.byHash.values()].filter((entry) => !this.mined.has(entry.hash)).sort((a, b) => a.seq - b.seq);
+  }
+
+  blocks(): JournalBlock[] {
+    return this.entries.filter((entry) => entry.kind === 'block');
+  }
+
+  /** Transactions with what became of them, for people and tests. */
+  view(): (Omit<JournalTransaction, 'kind'> & { status: 'accepted' | 'rejected' | 'mined' })[] {
+    return this.entries.flatMap((entry) => {
+      if (entry.kind !== 'tx') return [];
+      const { kind: _, ...rest } = entry;
+      const status = this.rejected.has(entry.seq) ? 'rejected' : this.mined.has(entry.hash) ? 'mined' : 'accepted';
+      return [{ ...rest, status }];
+    });
+  }
+
+  close(): void {
+    closeSync(this.file);
+  }
+
+  private append(entry: JournalEntry): void {
+    writeSync(this.file, `${JSON.stringify(entry)}\n`);
+    this.entries.push(entry);
+    this.note(entry);
+  }
+
+  private note(entry: JournalEntry): void {
+    if (entry.kind === 'tx') {
+      this.lastSeq = entry.seq;
+      this.byHash.set(entry.hash, entry);
+    } else if (entry.kind === 'block') {
+      for (const hash of entry.txs) this.mined.add(hash);
+    } else {
+      this.rejected.add(entry.seq);
+      for (const [hash, transaction] of this.byHash) if (transaction.seq === entry.seq) this.byHash.delete(hash);
+    }
+  }
+}
+
+/** Reads the entries; a last line that a kill cut off is removed, since nobody had an answer to it. */
+function load(path: string): JournalEntry[] {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch {
+    return [];
+  }
+  const end = text.lastIndexOf('\n') + 1;
+  if (end < text.length) truncateSync(path, Buffer.byteLength(text.slice(0, end)));
+  const lines = text.slice(0, end).split('\n').slice(0, -1);
+  return lines.map((line, index) => {
+    try {
+      return JSON.parse(line) as JournalEntry;
+    } catch {
+      throw new JournalError(`Line ${index + 1} of ${path} is damaged. Restore the file, or remove the data folder.`);
+    }
+  });
+}

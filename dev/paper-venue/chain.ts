@@ -1,0 +1,64 @@
+/** The venue's hot wallet on the chain. Nothing here repeats a call by itself. */
+import { createPublicClient, encodeFunctionData, erc20Abi, http, keccak256, TransactionReceiptNotFoundError } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import type { ChainSettings } from './settings.ts';
+import type { Transfer } from './events.ts';
+
+/** More than any ERC-20 transfer needs; asking the chain would fail for a transfer that must revert. */
+const TRANSFER_GAS = 120_000n;
+const TIP_WEI = 1_000_000_000n;
+
+export interface SignedTransfer {
+  readonly raw_tx: `0x${string}`;
+  readonly tx_hash: `0x${string}`;
+}
+
+export interface VenueChain {
+  /** How many transactions of the hot wallet the chain has mined, which is the lowest nonce still free. */
+  minedCount(): Promise<number>;
+  sign(transfer: Transfer, nonce: number): Promise<SignedTransfer>;
+  /** Sends exactly these bytes; sending them again is harmless, and what the node says about that is ignored. */
+  broadcast(rawTx: `0x${string}`): Promise<void>;
+  receipt(txHash: `0x${string}`): Promise<{ readonly block: bigint; readonly succeeded: boolean } | null>;
+  finalizedBlock(): Promise<bigint>;
+}
+
+/** Connects the hot wallet of `settings`. Methods reject when the chain is out of reach. */
+export function connectChain(settings: ChainSettings): VenueChain {
+  const client = createPublicClient({ transport: http(settings.rpcUrl, { retryCount: 0, timeout: 5_000 }), cacheTime: 0 });
+  const wallet = privateKeyToAccount(settings.accounts.venueHotWallet.privateKey);
+  return {
+    minedCount: () => client.getTransactionCount({ address: wallet.address, blockTag: 'latest' }),
+    sign: async (transfer, nonce) => {
+      const token = settings.tokens[transfer.asset];
+      if (token === undefined) throw new Error(`no token for ${transfer.asset}`);
+      const block = await client.getBlock({ blockTag: 'latest' });
+      const raw_tx = await wallet.signTransaction({
+        type: 'eip1559',
+        chainId: settings.chainId,
+        nonce,
+        to: token.address,
+        data: encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [transfer.to, BigInt(transfer.units)] }),
+        gas: TRANSFER_GAS,
+        maxPriorityFeePerGas: TIP_WEI,
+        // Signed once and never replaced, so the cap leaves room for a base fee that rises meanwhile.
+        maxFeePerGas: (block.baseFeePerGas ?? 0n) * 10n + 2n * TIP_WEI,
+      });
+      return { raw_tx, tx_hash: keccak256(raw_tx) };
+    },
+    broadcast: async (rawTx) => {
+      // "Already known" and "nonce too low" are usual for bytes sent before; only a receipt tells what became of them.
+      await client.sendRawTransaction({ serializedTransaction: rawTx }).catch(() => undefined);
+    },
+    receipt: async (txHash) => {
+      try {
+        const { blockNumber, status } = await client.getTransactionReceipt({ hash: txHash });
+        return { block: blockNumber, succeeded: status === 'success' };
+      } catch (error) {
+        if (error instanceof TransactionReceiptNotFoundError) return null;
+        throw error;
+      }
+    },
+    finalizedBlock: async () => (await client.getBlock({ blockTag: 'finalized' })).number,
+  };
+}

@@ -1,0 +1,84 @@
+/** Faults on demand, the same ones in the same order for the same seed. */
+import { z } from 'zod';
+import { EXECUTOR_PHASES } from '../../domain/executor.ts';
+
+const rate = z.number().min(0).max(1).default(0);
+const milliseconds = z.int().min(0).max(600_000).default(0);
+
+export const faultsSchema = z.strictObject({
+  /** Waits this long before anything else. */
+  latency_ms: milliseconds,
+  /** Share of calls that answer 500 and do nothing. */
+  error_rate: rate,
+  /** Share of calls that are executed and then lose their connection instead of answering. */
+  lose_answer_rate: rate,
+  /** A submit waits this long before the venue looks at it, and goes on even if the caller has gone. */
+  hold_ms: milliseconds,
+  /** An accepted order waits this long before it is signed; until then it can be cancelled. */
+  processing_ms: milliseconds,
+  /** false: the venue forgets keys, and every submit is a new order. Holds for all phases. */
+  deduplicate: z.boolean().default(true),
+  phases: z.array(z.enum(EXECUTOR_PHASES)).min(1).default([...EXECUTOR_PHASES]),
+  seed: z.int().min(0).max(0xffff_ffff).default(1),
+  /** For how many calls of these phases the faults hold; null is until they are removed. */
+  remaining: z.int().min(1).nullable().default(null),
+});
+export type Faults = z.infer<typeof faultsSchema>;
+
+/** What one call has to suffer. */
+export interface Misfortune {
+  readonly latency_ms: number;
+  readonly hold_ms: number;
+  readonly processing_ms: number;
+  readonly fails: boolean;
+  readonly losesAnswer: boolean;
+  readonly deduplicate: boolean;
+}
+
+export interface FaultInjector {
+  current(): Faults;
+  /** Replaces the faults as a whole and starts the sequence of their seed. */
+  set(faults: Faults): void;
+  clear(): void;
+  draw(phase: string): Misfortune;
+}
+
+/** An injector without faults. They live in memory only: a restarted venue is a healthy one. */
+export function createFaultInjector(): FaultInjector {
+  let faults = faultsSchema.parse({});
+  let random = randomOf(faults.seed);
+  const set = (next: Faults): void => {
+    faults = next;
+    random = randomOf(next.seed);
+  };
+  const clear = (): void => set(faultsSchema.parse({}));
+  return {
+    current: () => faults,
+    set,
+    clear,
+    draw: (phase) => {
+      const active = faults;
+      if (!active.phases.some((one) => one === phase)) return { ...NONE, deduplicate: active.deduplicate };
+      // Always two numbers a call, so that one rate does not shift the sequence of the other.
+      const fails = random() < active.error_rate;
+      const losesAnswer = random() < active.lose_answer_rate;
+      if (active.remaining === 1) clear();
+      else if (active.remaining !== null) faults = { ...active, remaining: active.remaining - 1 };
+      const { latency_ms, processing_ms, deduplicate } = active;
+      return { latency_ms, hold_ms: phase === 'submit' ? active.hold_ms : 0, processing_ms, fails, losesAnswer, deduplicate };
+    },
+  };
+}
+
+const NONE = { latency_ms: 0, hold_ms: 0, processing_ms: 0, fails: false, losesAnswer: false };
+
+/** mulberry32: numbers in [0, 1) that depend on the seed alone. */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

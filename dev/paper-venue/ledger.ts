@@ -1,0 +1,45 @@
+/** The book together with its journal: an event is on disk before it is true. */
+import { join } from 'node:path';
+import { createBook, type Book } from './book.ts';
+import type { Posting, VenueEvent } from './events.ts';
+import { openJournal } from './journal.ts';
+
+/** An event as it is handed in; the ledger adds when. */
+type Unstamped<Event> = Event extends VenueEvent ? Omit<Event, 'at'> : never;
+
+export interface Ledger {
+  readonly book: Book;
+  /** Writes `event` through to the disk and applies it, in one synchronous step that nothing can interleave with. */
+  record(event: Unstamped<VenueEvent>): void;
+  close(): void;
+}
+
+/**
+ * Opens the ledger in `dataDir` and replays it. A new one begins with `opening`.
+ *
+ * @throws Error when the ledger there belongs to another chain, wallet or token (`identity` differs).
+ */
+export function openLedger(
+  dataDir: string,
+  opening: { readonly identity: string; readonly postings: readonly Posting[] },
+): Ledger {
+  const file = join(dataDir, 'ledger.jsonl');
+  const journal = openJournal(file);
+  const book = createBook();
+  for (const event of journal.events) book.apply(event);
+  const record = (event: Unstamped<VenueEvent>): void => {
+    const stamped: VenueEvent = { ...event, at: new Date().toISOString() };
+    journal.append(stamped, event.type !== 'called');
+    book.apply(stamped);
+  };
+  if (book.identity() === undefined) {
+    record({ type: 'opened', identity: opening.identity, postings: [...opening.postings] });
+  } else if (book.identity() !== opening.identity) {
+    journal.close();
+    throw new Error(
+      `${file} was written for another chain (${book.identity()}, now ${opening.identity}); ` +
+        'keep ledger and chain together, or remove both',
+    );
+  }
+  return { book, record, close: () => journal.close() };
+}

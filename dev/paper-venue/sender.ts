@@ -1,0 +1,110 @@
+/** Pays accepted orders out: signs once, writes the bytes down, then broadcasts them until they are mined. */
+import type { Order } from './book.ts';
+import type { VenueChain } from './chain.ts';
+import type { Ledger } from './ledger.ts';
+
+const PASS_INTERVAL_MS = 250;
+const REBROADCAST_MS = 2_000;
+
+export interface Sender {
+  /** Runs a pass over the open orders now (or once more after the running one) and resolves when it is done. */
+  wake(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * The only place that signs and sends. Passes never overlap, so a nonce is never taken twice; the signed bytes
+ * are journaled before they leave, so a process killed at any moment sends the same bytes again and no others.
+ */
+export function createSender(ledger: Ledger, chain: VenueChain): Sender {
+  const sentAt = new Map<string, number>();
+  let running: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+  let failing = false;
+
+  const broadcast = async (order: Order): Promise<void> => {
+    if (order.signed === undefined) return;
+    sentAt.set(order.order_id, Date.now());
+    await chain.broadcast(order.signed.raw_tx);
+  };
+
+  const signDue = async (mined: number): Promise<void> => {
+    for (const order of ledger.book.open()) {
+      if (order.transfer === null || order.state !== 'accepted' || order.not_before > Date.now()) continue;
+      const nonce = Math.max(mined, ledger.book.nextNonce());
+      const signed = await chain.sign(order.transfer, nonce);
+      // A cancel may have come while the signature was made; then these bytes are dropped, and the nonce stays free.
+      if (order.state !== 'accepted' || stopped) continue;
+      ledger.record({ type: 'signed', order_id: order.order_id, nonce, ...signed });
+      await broadcast(order);
+    }
+  };
+
+  const pass = async (): Promise<void> => {
+    const mined = await chain.minedCount();
+    // By the chain's own count and not by what was seen mined: a chain restored from an older state lost some.
+    for (const order of ledger.book.signedFrom(mined)) {
+      if (Date.now() - (sentAt.get(order.order_id) ?? 0) >= REBROADCAST_MS) await broadcast(order);
+    }
+    await signDue(mined);
+    for (const order of ledger.book.open()) {
+      if (order.signed === undefined) continue;
+      const receipt = await chain.receipt(order.signed.tx_hash);
+      // Only one pass at a time records this, so the order cannot have been marked meanwhile.
+      if (receipt !== null && !stopped) {
+        ledger.record({ type: 'mined', order_id: order.order_id, succeeded: receipt.succeeded });
+      }
+    }
+  };
+
+  const guarded = async (): Promise<void> => {
+    try {
+      await pass();
+      failing = false;
+    } catch (error) {
+      // The chain is out of reach: the orders are safe in the journal and wait for it.
+      if (!failing) process.stderr.write(`paper venue: chain not usable, will go on trying: ${String(error)}\n`);
+      failing = true;
+    }
+    schedule();
+  };
+
+  const schedule = (): void => {
+    if (stopped || timer !== undefined || ledger.book.open().length === 0) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      void wake();
+    }, PASS_INTERVAL_MS);
+    timer.unref();
+  };
+
+  const begin = (): Promise<void> => {
+    running = guarded().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+
+  const wake = (): Promise<void> => {
+    if (stopped) return Promise.resolve();
+    if (next !== undefined) return next;
+    if (running === undefined) return begin();
+    // The running pass may have looked before this caller's order came: one more is due, shared by all who wait.
+    next = running.then(() => {
+      next = undefined;
+      return stopped ? undefined : (running ?? begin());
+    });
+    return next;
+  };
+
+  return {
+    wake,
+    stop: async () => {
+      stopped = true;
+      clearTimeout(timer);
+      await (next ?? running);
+    },
+  };
+}

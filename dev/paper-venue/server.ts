@@ -1,0 +1,101 @@
+/** The venue over HTTP: the executor protocol, and beside it what an exchange and a test bench show. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
+import type { z } from 'zod';
+import type { ExecutionResult, ExecutorPhase } from '../../domain/executor.ts';
+import { executionContextSchema, isExecutorPhase, submitBodySchema } from '../../executors/protocol.ts';
+import { isVenueAccount } from './accounts.ts';
+import { faultsSchema, type FaultInjector, type Misfortune } from './faults.ts';
+import { VenueHttpError } from './http-error.ts';
+import type { Ledger } from './ledger.ts';
+import type { ChainSettings } from './settings.ts';
+import type { Venue } from './venue.ts';
+import { balanceViews, ledgerEntries } from './views.ts';
+
+interface ServerParts {
+  readonly venue: Venue;
+  readonly ledger: Ledger;
+  readonly faults: FaultInjector;
+  readonly chain: ChainSettings;
+}
+
+/** The express application of the venue. Errors are `{detail: {error, message}}`. */
+export function createServer(parts: ServerParts): Express {
+  const { ledger, faults, chain } = parts;
+  const app = express();
+  app.disable('x-powered-by');
+  app.use(express.json({ limit: '1mb', strict: false }));
+
+  app.get('/health', (_request, response) => void response.json({ status: 'ok', open_orders: ledger.book.open().length }));
+  app.get('/ledger', (_request, response) => void response.json({ entries: ledgerEntries(ledger.book) }));
+  app.get('/balances', (_request, response) => void response.json({ balances: balanceViews(ledger.book, chain) }));
+  app.get('/accounts/:account/balances', (request, response) => {
+    const { account } = request.params;
+    if (!isVenueAccount(account)) throw new VenueHttpError(404, 'ACCOUNT_UNKNOWN', `the venue has no account ${account}`);
+    response.json({ account, balances: balanceViews(ledger.book, chain, account) });
+  });
+
+  app.get('/faults', (_request, response) => void response.json(faults.current()));
+  app.post('/faults', (request, response) => {
+    faults.set(read(faultsSchema, request.body));
+    response.json(faults.current());
+  });
+  app.delete('/faults', (_request, response) => {
+    faults.clear();
+    response.json(faults.current());
+  });
+
+  app.post('/:phase', (request, response) => answerPhase(parts, request, response));
+  app.use(() => {
+    throw new VenueHttpError(404, 'NOT_FOUND', 'the venue has no such route');
+  });
+  app.use(respondWithError);
+  return app;
+}
+
+async function answerPhase({ venue, faults }: ServerParts, request: Request, response: Response): Promise<void> {
+  const phase = String(request.params['phase']);
+  if (!isExecutorPhase(phase)) throw new VenueHttpError(404, 'NOT_FOUND', 'the venue has no such route');
+  const misfortune = faults.draw(phase);
+  await sleep(misfortune.latency_ms);
+  if (misfortune.fails) throw new VenueHttpError(500, 'INJECTED_FAULT', 'a fault on demand; nothing was done');
+  await sleep(misfortune.hold_ms);
+  const result = await runPhase(venue, phase, request.body, misfortune);
+  // Executed, and nobody will hear of it.
+  if (misfortune.losesAnswer) return void request.socket.destroy();
+  if (result === null) response.status(204).end();
+  else response.json(result);
+}
+
+async function runPhase(
+  venue: Venue,
+  phase: ExecutorPhase,
+  body: unknown,
+  { deduplicate, processing_ms }: Misfortune,
+): Promise<ExecutionResult | null> {
+  if (phase === 'submit') return venue.submit(read(submitBodySchema, body), { deduplicate, processing_ms });
+  const context = read(executionContextSchema, body);
+  if (phase === 'preflight') return venue.preflight(context);
+  if (phase === 'prepare') return venue.prepare(context);
+  return venue[phase](context, deduplicate);
+}
+
+function read<T>(schema: z.ZodType<T>, body: unknown): T {
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'body'}: ${issue.message}`);
+  throw new VenueHttpError(422, 'INVALID_REQUEST', issues.join('; '));
+}
+
+const respondWithError: ErrorRequestHandler = (error: unknown, request, response, _next) => {
+  const fault = error instanceof VenueHttpError ? error : foreignFault(error);
+  if (fault.status === 503) process.stderr.write(`paper venue: ${request.method} ${request.path}: ${String(error)}\n`);
+  response.status(fault.status).json({ detail: { error: fault.code, message: fault.message } });
+};
+
+/** A body the parser refused is the caller's fault; anything else is most likely the chain being away. */
+function foreignFault(error: unknown): VenueHttpError {
+  const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;
+  if (typeof status === 'number' && status < 500) return new VenueHttpError(status, 'INVALID_REQUEST', 'the body cannot be read');
+  return new VenueHttpError(503, 'VENUE_UNAVAILABLE', 'the venue cannot answer now');
+}

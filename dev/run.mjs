@@ -1,0 +1,117 @@
+// Entry of every npm script: `node dev/run.mjs <target> …`. It needs nothing but Node, brings the
+// clone into a state in which TypeScript can run, and then runs the target in this same process, so
+// that Ctrl-C and SIGTERM reach our own code and not a wrapper.
+import { existsSync, mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { commandsEnded, runCommand, signalCommands } from './bootstrap/command.mjs';
+import { CHECKS } from './bootstrap/checks.mjs';
+import { ROOT, ensureDependencies, ensurePrismaClient } from './bootstrap/install.mjs';
+import { report } from './bootstrap/progress.mjs';
+import { startTemporalBuild, temporalAtHand, temporalBuildInFlight } from './bootstrap/temporal-build.mjs';
+
+/** Which targets exist, and which of them need Temporal's server. */
+const TARGETS = {
+  start: { needsTemporal: true, run: () => runModule('dev/start.ts') },
+  demo: { needsTemporal: true, run: () => runModule('dev/demo.ts') },
+  test: { needsTemporal: true, run: runTests },
+  check: { needsTemporal: true, run: runChecks },
+  prepare: { needsTemporal: true, run: () => findTemporal() },
+};
+
+const [name, ...args] = process.argv.slice(2);
+const target = Object.hasOwn(TARGETS, name ?? '') ? TARGETS[name] : undefined;
+// Signals end the set-up at once; a target that runs in this process takes them over.
+const onSignal = (signal) => stopSetUp(signal);
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+if (target === undefined) {
+  report(`Usage: node dev/run.mjs <${Object.keys(TARGETS).join('|')}>`);
+  process.exitCode = 2;
+} else {
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  await main(target).catch((error) => {
+    report(`\n${error instanceof Error ? error.message : String(error)}`);
+    process.exitCode = 1;
+  });
+  await temporalBuildInFlight()?.cancel();
+}
+
+async function main({ needsTemporal, run }) {
+  checkNode();
+  process.chdir(ROOT);
+  const logDir = join(resolve(ROOT, process.env.SVC_DATA_DIR || '.data'), 'logs');
+  mkdirSync(logDir, { recursive: true });
+  // On a fresh clone the slowest step starts first, beside the installation.
+  if (needsTemporal && !temporalAtHand() && !existsSync(join(ROOT, 'node_modules'))) startTemporalBuild();
+  await ensureDependencies(logDir);
+  await ensurePrismaClient(logDir);
+  const code = await run(args);
+  if (typeof code === 'number') process.exitCode = code;
+}
+
+function checkNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major < 20 || (major === 20 && minor < 20)) {
+    throw new Error(`Node 20.20 or newer is needed; this is ${process.versions.node}.`);
+  }
+}
+
+async function runModule(file) {
+  const { register } = await import('tsx/esm/api');
+  register();
+  for (const signal of SIGNALS) process.off(signal, onSignal);
+  await import(pathToFileURL(join(ROOT, file)).href);
+}
+
+async function findTemporal() {
+  const { register } = await import('tsx/esm/api');
+  const unregister = register();
+  const { findTemporalServer } = await import(pathToFileURL(join(ROOT, 'dev/temporal-binary.ts')).href);
+  await findTemporalServer();
+  await unregister();
+}
+
+async function runTests(extra) {
+  await findTemporal();
+  return runNode(['--experimental-vm-modules', '--no-warnings', modules('jest/bin/jest.js'), ...extra]);
+}
+
+async function runChecks(extra) {
+  let failed = 0;
+  for (const check of CHECKS) {
+    const begun = Date.now();
+    const logFile = join(ROOT, 'node_modules', '.cache', `check-${check.file.split('/')[0]}.log`);
+    const verdict = await runCommand(process.execPath, [modules(check.file), ...check.args], { cwd: ROOT, logFile })
+      .then(() => null)
+      .catch((error) => error);
+    report(`${verdict === null ? '✓' : '✗'} ${check.name} (${((Date.now() - begun) / 1000).toFixed(1)} s)`);
+    if (verdict !== null) {
+      failed += 1;
+      report(verdict.message);
+    }
+  }
+  const tests = await runTests(extra);
+  report(`${tests === 0 ? '✓' : '✗'} tests`);
+  return failed === 0 && tests === 0 ? 0 : 1;
+}
+
+/** A child that shares our terminal; signals sent to us alone are passed on. */
+function runNode(nodeArgs) {
+  return runCommand(process.execPath, nodeArgs, { cwd: ROOT });
+}
+
+function modules(file) {
+  return join(ROOT, 'node_modules', file);
+}
+
+let stopping = false;
+function stopSetUp(signal) {
+  if (stopping) return;
+  stopping = true;
+  signalCommands(signal);
+  const code = 128 + (signal === 'SIGINT' ? 2 : signal === 'SIGHUP' ? 1 : 15);
+  const leave = () => process.exit(code);
+  // The helpers end by themselves first: tests stop what they started, a build removes its caches.
+  Promise.all([temporalBuildInFlight()?.cancel(), commandsEnded(15_000)]).then(leave, leave);
+}

@@ -1,0 +1,274 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { report, startStep } from './bootstrap/progress.mjs';
+import { temporalBuildInFlight } from './bootstrap/temporal-build.mjs';
+import { applyMigrations } from '../prisma/migrate.ts';
+import { type ChainInfo, chainFile, chainPart, readChainInfo } from './chain.ts';
+import { writeClientEnvironments } from './client-env.ts';
+import { type DevSettings, type PortName, type Ports, ROOT, choosePorts, freePort, readDevSettings } from './ports.ts';
+import { postgresPart } from './postgres.ts';
+import { type ServiceRole, paperVenuePart, servicePart } from './service.ts';
+import { SEARCH_ATTRIBUTES, writeStackConfig } from './stack-config.ts';
+import { type StackUrls, claimDataDir, endOrphans } from './supervise/record.ts';
+import { Supervisor } from './supervise/supervisor.ts';
+import { type TemporalServer, findTemporalServer } from './temporal-binary.ts';
+import { answers, extendRetention, temporalPart } from './temporal.ts';
+
+export { StackAlreadyRunning, findRunningStack, type StackUrls } from './supervise/record.ts';
+export { ANY_FREE_PORTS } from './ports.ts';
+
+/** How a stack is to be started; everything may be left out. */
+export interface StackOptions {
+  /** Data folder and ports; from the environment when left out. */
+  settings?: DevSettings;
+  /** `false` starts everything but the service. */
+  service?: boolean;
+  /** API and worker as two processes, `api` and `worker`, instead of one, `service`. */
+  split?: boolean;
+  /** Start parts again that end by themselves. */
+  restart?: boolean;
+  /** More environment for the service; wins over what the stack gives. */
+  env?: Record<string, string>;
+  /** Receives each line of progress; standard error when left out. */
+  log?: (line: string) => void;
+  /** Aborting it stops a start under way; what was started is stopped again. */
+  signal?: AbortSignal;
+  /** Other programs in place of the service and the paper venue. */
+  entries?: { service?: string; paperVenue?: string };
+}
+
+/** A running stack. */
+export interface Stack extends Omit<StackUrls, 'chainUrl'> {
+  dataDir: string;
+  ports: Ports;
+  chain: ChainInfo;
+  /** Environment that the service was started with. */
+  env: Record<string, string>;
+  /** Every part by name, with the id of its process (null while it is down). */
+  readonly children: Record<string, { name: string; pid: number | null }>;
+  /** Sends a signal to a part; after SIGKILL waits until it has gone. */
+  kill(name: string, signal?: NodeJS.Signals): Promise<void>;
+  /** Starts a part that is down and waits until it is ready. */
+  startChild(name: string): Promise<void>;
+  /** Stops a part politely; it stays down. */
+  stopChild(name: string): Promise<void>;
+  /** Stops everything in order and leaves nothing behind. Safe to call again. */
+  stop(): Promise<void>;
+  /** Ends all parts at once, for somebody who does not want to wait for `stop`. */
+  hurry(): void;
+}
+
+interface Context {
+  options: StackOptions;
+  dataDir: string;
+  logDir: string;
+  supervisor: Supervisor;
+  log: (line: string) => void;
+}
+
+/** Starts all parts, each as soon as what it needs is there. */
+export async function startStack(options: StackOptions = {}): Promise<Stack> {
+  const { dataDir, ports: wanted } = options.settings ?? readDevSettings();
+  const log = options.log ?? report;
+  const logDir = join(dataDir, 'logs');
+  mkdirSync(logDir, { recursive: true });
+  const release = await claimDataDir(dataDir);
+  let supervisor: Supervisor | null = null;
+  const stop = async (): Promise<void> => {
+    await supervisor?.stopAll();
+    release();
+  };
+  const onAbort = (): void => {
+    void temporalBuildInFlight()?.cancel();
+    void supervisor?.stopAll();
+  };
+  options.signal?.addEventListener('abort', onAbort);
+  try {
+    const orphans = await endOrphans(dataDir);
+    if (orphans.length > 0) log(`  - ended what an earlier run left behind: ${orphans.join(', ')}`);
+    options.signal?.throwIfAborted();
+    const external = (process.env['SVC_TEMPORAL_ADDRESS'] ?? '').trim() !== '';
+    const ports = await choosePorts(wanted, neededPorts(options, external));
+    supervisor = new Supervisor({ dataDir, restart: options.restart ?? false, log });
+    const started = await startParts({ options, dataDir, logDir, supervisor, log }, ports);
+    supervisor.announce(started.urls);
+    return describe(started, { dataDir, ports, supervisor, stop });
+  } catch (error) {
+    await stop();
+    throw options.signal?.aborted === true ? options.signal.reason : error;
+  } finally {
+    options.signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+function neededPorts(options: StackOptions, externalTemporal: boolean): PortName[] {
+  const parts: PortName[] = ['postgres', 'chain', 'paperVenue'];
+  if (!externalTemporal) parts.push('temporal', 'temporalUi');
+  // Without the service its ports are still chosen, for somebody who starts it by hand.
+  return options.service === false ? [...parts, 'api', 'ops'] : ['api', 'ops', ...parts];
+}
+
+interface Started {
+  urls: StackUrls;
+  chain: ChainInfo;
+  env: Record<string, string>;
+}
+
+async function startParts(context: Context, ports: Ports): Promise<Started> {
+  const [databaseUrl, temporal, { chain, paperVenueUrl }] = await allOrFirstFault([
+    startPostgres(context, ports),
+    startTemporal(context, ports),
+    startChainAndVenue(context, ports),
+  ]);
+  const urls: StackUrls = {
+    apiUrl: `http://127.0.0.1:${ports.api}`,
+    opsUrl: `http://127.0.0.1:${ports.ops}`,
+    uiUrl: temporal.uiUrl,
+    temporalAddress: temporal.address,
+    databaseUrl,
+    chainUrl: chain.rpcUrl,
+    paperVenueUrl,
+  };
+  const { dataDir, options } = context;
+  const env = {
+    ...serviceEnvironment(urls, ports, dataDir),
+    ...(await writeStackConfig({ dataDir, chain, paperVenueUrl })),
+    ...options.env,
+  };
+  writeClientEnvironments(dataDir, urls.apiUrl);
+  if (options.service !== false) await startService(context, ports, env);
+  return { urls, chain, env };
+}
+
+async function startPostgres(context: Context, ports: Ports): Promise<string> {
+  const { dataDir, logDir } = context;
+  const part = await step(context, 'Postgres', async () => {
+    const prepared = await postgresPart({ dataDir, port: ports.postgres, logDir });
+    await context.supervisor.add(prepared.spec);
+    return prepared;
+  });
+  await step(context, 'Database migrations', () => applyMigrations(part.databaseUrl));
+  return part.databaseUrl;
+}
+
+async function startTemporal(context: Context, ports: Ports): Promise<{ address: string; uiUrl: string | null }> {
+  const { dataDir, logDir, log } = context;
+  const server: TemporalServer = await findTemporalServer(process.env, log);
+  if (server.kind === 'address') {
+    if (!(await answers(server.address))) {
+      throw new Error(`No Temporal server answers at SVC_TEMPORAL_ADDRESS (${server.address}). Start it or unset the setting.`);
+    }
+    return { address: server.address, uiUrl: process.env['SVC_TEMPORAL_UI_URL'] ?? null };
+  }
+  const fresh = !existsSync(join(dataDir, 'temporal.db'));
+  await step(context, 'Temporal', () =>
+    context.supervisor.add(
+      temporalPart({
+        binary: server.path,
+        dataDir,
+        port: ports.temporal,
+        uiPort: ports.temporalUi,
+        logDir,
+        searchAttributes: SEARCH_ATTRIBUTES,
+      }),
+    ),
+  );
+  if (fresh) void extendRetention(server.path, ports.temporal);
+  return { address: `127.0.0.1:${ports.temporal}`, uiUrl: `http://127.0.0.1:${ports.temporalUi}` };
+}
+
+async function startChainAndVenue(context: Context, ports: Ports): Promise<{ chain: ChainInfo; paperVenueUrl: string }> {
+  const { dataDir, logDir, supervisor, options } = context;
+  await step(context, 'Local chain', async () => {
+    const nodePort = await freePort(Object.values(ports));
+    await supervisor.add(chainPart({ dataDir, port: ports.chain, nodePort, logDir }));
+  });
+  await step(context, 'Paper venue', () =>
+    supervisor.add(
+      paperVenuePart({
+        entry: options.entries?.paperVenue ?? join('dev', 'paper-venue', 'main.ts'),
+        dataDir,
+        chainFile: chainFile(dataDir),
+        port: ports.paperVenue,
+        logDir,
+      }),
+    ),
+  );
+  return { chain: readChainInfo(dataDir), paperVenueUrl: `http://127.0.0.1:${ports.paperVenue}` };
+}
+
+async function startService(context: Context, ports: Ports, env: Record<string, string>): Promise<void> {
+  const { options, logDir, supervisor } = context;
+  const entry = options.entries?.service ?? 'main.ts';
+  const start = (role: ServiceRole, opsPort: number): Promise<void> =>
+    supervisor.add(servicePart({ role, entry, env: { ...env, SVC_OPS_PORT: String(opsPort) }, opsPort, logDir }));
+  await step(context, 'Service', async () => {
+    if (options.split !== true) return start('all', ports.ops);
+    const workerOpsPort = await freePort(Object.values(ports));
+    await allOrFirstFault([start('api', ports.ops), start('worker', workerOpsPort)]);
+  });
+}
+
+function serviceEnvironment(urls: StackUrls, ports: Ports, dataDir: string): Record<string, string> {
+  return {
+    SVC_DATABASE_URL: urls.databaseUrl,
+    SVC_TEMPORAL_ADDRESS: urls.temporalAddress,
+    SVC_TEMPORAL_NAMESPACE: process.env['SVC_TEMPORAL_NAMESPACE'] ?? 'default',
+    ...(urls.uiUrl === null ? {} : { SVC_TEMPORAL_UI_URL: urls.uiUrl }),
+    SVC_HOST: '127.0.0.1',
+    SVC_PORT: String(ports.api),
+    SVC_OPS_HOST: '127.0.0.1',
+    SVC_OPS_PORT: String(ports.ops),
+    SVC_AUTH_ENABLED: 'false',
+    SVC_RATE_LIMIT_ENABLED: 'false',
+    SVC_DATA_DIR: dataDir,
+  };
+}
+
+async function step<T>(context: Context, label: string, work: () => Promise<T>): Promise<T> {
+  const shown = startStep(label, context.log);
+  try {
+    const result = await work();
+    shown.done();
+    return result;
+  } catch (error) {
+    if (context.supervisor.stopping) shown.cancel();
+    else shown.fail();
+    throw error;
+  }
+}
+
+/** Waits for all, but fails as soon as one does; the others are left to be stopped. */
+async function allOrFirstFault<T extends readonly unknown[]>(work: readonly [...{ [K in keyof T]: Promise<T[K]> }]): Promise<T> {
+  for (const one of work) one.catch(() => undefined);
+  return (await Promise.all(work)) as unknown as T;
+}
+
+function describe(
+  { urls, chain, env }: Started,
+  made: { dataDir: string; ports: Ports; supervisor: Supervisor; stop: () => Promise<void> },
+): Stack {
+  const { supervisor } = made;
+  const { chainUrl: _, ...addresses } = urls;
+  return {
+    ...addresses,
+    dataDir: made.dataDir,
+    ports: made.ports,
+    chain,
+    env,
+    get children() {
+      return Object.fromEntries(supervisor.names().map((name) => [name, { name, pid: supervisor.pid(name) }]));
+    },
+    kill: (name, signal = 'SIGKILL') => supervisor.kill(name, signal),
+    startChild: (name) => supervisor.start(name),
+    stopChild: (name) => supervisor.stop(name),
+    stop: made.stop,
+    hurry: () => supervisor.hurry(),
+  };
+}
+
+/** A path as a person wants to read it. */
+export function shortPath(path: string): string {
+  const short = relative(ROOT, path);
+  return short.startsWith('..') ? path : short;
+}

@@ -1,0 +1,66 @@
+/** `npm start`: the whole stack with the service, until Ctrl-C. */
+import { join } from 'node:path';
+import { takeSignals } from './foreground.ts';
+import { type DevSettings, readDevSettings } from './ports.ts';
+import { type Stack, StackAlreadyRunning, type StackUrls, shortPath, startStack } from './stack.ts';
+
+let stack: Stack | null = null;
+const foreground = takeSignals(() => stack?.hurry());
+process.exitCode = await main();
+// Nothing is left to wait for; a forgotten timer somewhere must not keep the terminal.
+process.exit();
+
+async function main(): Promise<number> {
+  try {
+    const settings = readDevSettings();
+    process.stderr.write(`Starting the stack in ${shortPath(settings.dataDir)}\n`);
+    stack = await startStack({ settings, restart: true, signal: foreground.signal });
+    printWelcome(settings, stack);
+    await foreground.stopped;
+    process.stderr.write('\nStopping …\n');
+    await stack.stop();
+    process.stderr.write('Stopped.\n');
+    return 0; // a signal is how one ends this command, so it is not a failure
+  } catch (error) {
+    if (foreground.status !== null) {
+      process.stderr.write('\nStopped.\n');
+      return foreground.status;
+    }
+    if (error instanceof StackAlreadyRunning && error.urls !== null) {
+      process.stdout.write(`A stack runs already (process ${error.supervisor.pid}).\n\n${addresses(error.urls)}\n`);
+      return 0;
+    }
+    process.stderr.write(`\n${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  }
+}
+
+function printWelcome({ dataDir }: DevSettings, { apiUrl, opsUrl, uiUrl, chain, ...rest }: Stack): void {
+  const urls: StackUrls = { ...rest, apiUrl, opsUrl, uiUrl, chainUrl: chain.rpcUrl };
+  process.stdout.write(
+    [
+      '',
+      'The service runs.',
+      '',
+      addresses(urls),
+      '',
+      'A first movement:  npm run demo   (in another terminal; or with curl, see README.md)',
+      `Logs:              ${shortPath(join(dataDir, 'logs'))}`,
+      `Client settings:   ${shortPath(join(dataDir, 'clients'))}`,
+      'Requests are not signed here (SVC_AUTH_ENABLED=false): everybody on this machine is admin.',
+      'Stop with Ctrl-C; what is under way goes on at the next start.',
+      '',
+    ].join('\n'),
+  );
+}
+
+function addresses(urls: StackUrls): string {
+  return [
+    `API:               ${urls.apiUrl}`,
+    `API documentation: ${urls.opsUrl}/docs`,
+    `Readiness:         ${urls.opsUrl}/readyz`,
+    `Temporal UI:       ${urls.uiUrl ?? '(of your own Temporal server)'}`,
+    `Local chain:       ${urls.chainUrl}`,
+    `Paper venue:       ${urls.paperVenueUrl}`,
+  ].join('\n');
+}

@@ -1,0 +1,61 @@
+/** Who asked for a change and how it is recorded. */
+import type { AuditAction } from '../events.ts';
+import type { JsonObject } from '../executor.ts';
+import type { Actor, Caller } from '../roles.ts';
+import type { AuditEntry } from '../transition.ts';
+
+export interface Requester {
+  readonly caller: Caller;
+  readonly request_id: string;
+}
+
+/** The key (and the label an operator gave) as the timeline shows it. */
+export function actorOf(requester: Requester, label?: string): Actor {
+  return {
+    type: 'key',
+    client_id: requester.caller.client_id,
+    key_id: requester.caller.key_id,
+    ...(label === undefined ? {} : { label }),
+  };
+}
+
+/** An audit row about something the requester did or was refused. */
+export function auditOf(
+  requester: Requester,
+  entry: {
+    readonly action: AuditAction;
+    readonly entity_type: string;
+    readonly entity_key: string;
+    readonly outcome?: AuditEntry['outcome'];
+    readonly reason?: string;
+    readonly details?: JsonObject;
+  },
+): AuditEntry {
+  return {
+    action: entry.action,
+    entity_type: entry.entity_type,
+    entity_key: entry.entity_key,
+    outcome: entry.outcome ?? 'success',
+    actor_client_id: requester.caller.client_id,
+    actor_key_id: requester.caller.key_id,
+    actor_role: requester.caller.role,
+    namespace: requester.caller.namespace ?? null,
+    request_id: requester.request_id,
+    reason: entry.reason ?? null,
+    ...(entry.details === undefined ? {} : { details: entry.details }),
+  };
+}
+
+/** The audit rows of an action on a movement: one for its success, one for its refusal. */
+export function movementAudit(
+  requester: Requester,
+  action: AuditAction,
+  movementId: string,
+  more: { readonly reason?: string; readonly details?: JsonObject } = {},
+): { readonly audit: readonly AuditEntry[]; readonly refused_audit: readonly AuditEntry[] } {
+  const about = { action, entity_type: 'movement', entity_key: movementId, ...more };
+  return {
+    audit: [auditOf(requester, about)],
+    refused_audit: [auditOf(requester, { ...about, outcome: 'denied' })],
+  };
+}

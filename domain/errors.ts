@@ -1,0 +1,109 @@
+/**
+ * The closed table of everything the API can answer instead of a success: HTTP status, whether the
+ * same request may succeed later, and the sentence that callers read. OpenAPI's error responses and
+ * the error catalogue come from this table; a code outside it does not type-check.
+ */
+
+/** What a caller should do with the same request: never repeat it, repeat after a change, or simply again. */
+export type RetryMeaning = 'never' | 'after_change' | 'safe';
+
+export interface ErrorRule {
+  readonly status: number;
+  readonly retry: RetryMeaning;
+  readonly message: string;
+}
+
+const rule = (status: number, retry: RetryMeaning, message: string): ErrorRule => ({ status, retry, message });
+
+export const ERROR_TABLE = {
+  invalid_request: rule(422, 'after_change', 'The request does not fit its schema; see `issues` for each place.'),
+  invalid_path: rule(400, 'after_change', 'The request target is not in a form that has exactly one meaning.'),
+  unsupported_media_type: rule(415, 'after_change', 'Send the body as uncompressed application/json.'),
+  body_too_large: rule(413, 'after_change', 'The request body is larger than 1 MiB.'),
+  route_not_found: rule(404, 'never', 'No such path under this prefix.'),
+  method_not_allowed: rule(405, 'never', 'This path does not take that method; see the Allow header.'),
+  route_role_unmapped: rule(503, 'never', 'This route has no role mapping and is closed until it has one.'),
+  unauthenticated: rule(401, 'after_change', 'The request is not authenticated.'),
+  forbidden: rule(403, 'never', 'The key is valid but its role may not call this route.'),
+
+  template_not_found: rule(404, 'after_change', 'No such plan template version.'),
+  movement_not_found: rule(404, 'never', 'No such movement.'),
+  node_not_found: rule(404, 'never', 'The movement has no node of that key.'),
+  executor_not_found: rule(404, 'never', 'No executor of that key, neither registered nor in memory.'),
+  signer_not_found: rule(404, 'never', 'No signer of that key, neither registered nor in memory.'),
+
+  graph_invalid: rule(422, 'after_change', 'The plan graph is not valid; `problems` lists every fault.'),
+  completion_policy_missing: rule(422, 'after_change', 'Give completion_policy.completion_assurance.'),
+  template_version_exists: rule(409, 'after_change', 'This template_key and version exist; versions are immutable, use a new one.'),
+  template_not_executable: rule(409, 'never', 'The template version cannot be executed; see `reasons`.'),
+  cap_consistency_violation: rule(422, 'after_change', 'auto_approve_enabled needs daily_cap_amount and daily_cap_asset.'),
+  binding_unresolved: rule(422, 'after_change', 'A node selects no executor or signer, or more than one.'),
+  reserved_template_family: rule(422, 'never', 'Agent wallet top-ups are created only through their own route.'),
+
+  invalid_state: rule(409, 'after_change', 'The state does not allow this action.'),
+  compiled_plan_hash_mismatch: rule(409, 'after_change', 'The hash is not that of the compiled plan; read the movement again and review it.'),
+  approval_expired: rule(409, 'never', 'The approval time has passed; create the movement again.'),
+  binding_unavailable: rule(409, 'safe', 'An executor or signer of the frontier is not available.'),
+  no_on_cancel_edge: rule(409, 'never', 'The plan has no on_cancel edge, so it cannot be cancelled.'),
+  no_retryable_node: rule(409, 'never', 'No node is FAILED or UNKNOWN and free to be retried.'),
+  idempotency_conflict: rule(409, 'after_change', 'This idempotency key was used for a different request.'),
+  previous_expected_address_mismatch: rule(409, 'after_change', 'previous_expected_address is not the stored pin.'),
+  signer_identity_not_applicable: rule(422, 'never', 'Only EVM signers have an address to pin.'),
+  signer_runtime_identity_unavailable: rule(409, 'safe', 'The signer did not tell its identity.'),
+  signer_runtime_identity_invalid: rule(409, 'never', 'The signer told a malformed or zero identity.'),
+  signer_identity_mismatch: rule(409, 'after_change', 'The live identity differs from the submitted address.'),
+  signer_expected_identity_invalid: rule(409, 'after_change', 'The pinned address is malformed or zero.'),
+
+  outcome_unknown: rule(503, 'safe', 'The database connection broke and it is not known whether this was accepted; repeat it with the same key.'),
+  dependency_unavailable: rule(503, 'safe', 'The database is out of reach; nothing was accepted.'),
+  internal_error: rule(500, 'safe', 'An unexpected fault; give the request id when you report it.'),
+} as const satisfies Record<string, ErrorRule>;
+
+export type ErrorCode = keyof typeof ERROR_TABLE;
+
+/**
+ * A refusal or fault that a caller may see. `context` is public and becomes part of the body;
+ * `cause` and whatever it holds never leave the process except to the log.
+ */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
+  readonly code: ErrorCode;
+  readonly context: Readonly<Record<string, unknown>>;
+
+  constructor(
+    code: ErrorCode,
+    options: { message?: string; context?: Readonly<Record<string, unknown>>; cause?: unknown } = {},
+  ) {
+    super(options.message ?? ERROR_TABLE[code].message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.context = options.context ?? {};
+  }
+
+  get status(): number {
+    return ERROR_TABLE[this.code].status;
+  }
+}
+
+/**
+ * Why a node failed or needs a person. These stand on nodes, movements and the timeline; executors
+ * may add codes of their own, which are carried as given.
+ */
+export const NODE_ERROR_CODES = [
+  'NODE_TIMED_OUT',
+  'CONDITION_ERROR',
+  'MAX_AMOUNT_EXCEEDED',
+  'AMOUNT_PRECISION',
+  'AMOUNT_UNRESOLVED',
+  'EXECUTOR_PROTOCOL_ERROR',
+  'EXECUTOR_UNREACHABLE',
+  'EXECUTOR_REJECTED',
+  'EXECUTOR_DISABLED',
+  'EXECUTOR_MISSING',
+  'SIGNER_DISABLED',
+  'SIGNER_MISSING',
+  'SIGNER_IDENTITY_MISMATCH',
+  'SIGN_REQUEST_MISMATCH',
+  'RECOVERY_INCONCLUSIVE',
+  'RESOLVED_AS_FAILED',
+] as const;
+export type NodeErrorCode = (typeof NODE_ERROR_CODES)[number];

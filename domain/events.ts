@@ -1,0 +1,60 @@
+/** Every kind of event the service records or sends, once, as data. */
+
+export const CALLBACK_EVENTS = [
+  'request_approved',
+  'request_rejected',
+  'request_expired',
+  'request_resumed',
+  'request_retried',
+  'request_cancelled',
+  'request_completed',
+  'request_failed',
+  'request_attention',
+  'frontier_advanced',
+] as const;
+export type CallbackEvent = (typeof CALLBACK_EVENTS)[number];
+
+export const TIMELINE_EVENTS = [
+  'movement_created',
+  'auto_approve_evaluated',
+  ...CALLBACK_EVENTS,
+  'node_ready',
+  'node_preflight_passed',
+  'node_prepared',
+  'node_submitting',
+  'node_submitted',
+  'node_observing',
+  'node_completed',
+  'node_failed',
+  'node_unknown',
+  'node_recovered',
+  'node_skipped',
+  'node_cancelled',
+  'node_requeued',
+  'condition_error',
+  'callback_delivered',
+  'callback_dead_lettered',
+] as const;
+export type TimelineEventType = (typeof TIMELINE_EVENTS)[number];
+
+/** Audit actions, `<entity>.<verb>`. */
+export const AUDIT_ACTIONS = [
+  'plan_template.create',
+  'plan_template.update_admin_fields',
+  'movement.create',
+  'movement.approve',
+  'movement.reject',
+  'movement.expire',
+  'movement.resume',
+  'movement.retry',
+  'movement.cancel',
+  'movement.complete',
+  'movement.fail',
+  'executor.update_status',
+  'signer.update_status',
+  'signer.set_expected_identity',
+] as const;
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+export const AUDIT_OUTCOMES = ['success', 'denied', 'failed'] as const;
+export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];

@@ -1,0 +1,207 @@
+/**
+ * The contract between the service and whatever moves funds: one interface for modules in this
+ * process, for remote HTTP executors and for executor teams' own task-queue workers.
+ *
+ * An executor never sees the database or Temporal. It gets a context, answers with an
+ * {@link ExecutionResult}, and the caller decides what becomes durable.
+ */
+
+/** The completion assurances a plan can ask for, weakest first. */
+export const COMPLETION_ASSURANCES = [
+  'provider_completed',
+  'destination_observed',
+  'destination_credited',
+  'destination_finalized',
+  'protocol_finalized',
+] as const;
+export type CompletionAssurance = (typeof COMPLETION_ASSURANCES)[number];
+
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly JsonValue[]
+  | { readonly [key: string]: JsonValue };
+export type JsonObject = { readonly [key: string]: JsonValue };
+
+/** States an executor may report. READY (nothing landed under this key) and UNKNOWN only from recover. */
+export const EXECUTION_STATES = [
+  'SUBMITTING',
+  'SUBMITTED',
+  'OBSERVING',
+  'COMPLETED',
+  'FAILED',
+  'READY',
+  'UNKNOWN',
+] as const;
+export type ExecutionState = (typeof EXECUTION_STATES)[number];
+
+export const EXECUTOR_PHASES = [
+  'preflight',
+  'prepare',
+  'submit',
+  'observe',
+  'recover',
+  'cancel',
+] as const;
+export type ExecutorPhase = (typeof EXECUTOR_PHASES)[number];
+
+/** Everything an executor may know about the node it works on. Amounts are decimal strings in asset units. */
+export interface ExecutionContext {
+  readonly movement_id: string;
+  readonly node_key: string;
+  readonly attempt: number;
+  readonly idempotency_key: string;
+  readonly action_type: string;
+  readonly asset: string;
+  readonly amount: string;
+  readonly config: JsonObject;
+  readonly input_params: JsonObject;
+  readonly intent: JsonObject;
+  readonly completion_assurance: CompletionAssurance;
+  readonly signer?: {
+    readonly signer_key: string;
+    readonly chain_family: string;
+    readonly address: string;
+  };
+  readonly prior?: {
+    readonly external_ref?: string;
+    readonly prepared_action?: JsonObject;
+    readonly output?: JsonObject;
+  };
+}
+
+/** What a prepare asks the bound signer to sign; the answer reaches submit as `sign_result`. */
+export interface SignRequest {
+  readonly kind: 'evm_transaction' | 'evm_typed_data';
+  readonly payload: JsonObject;
+}
+
+export interface Artifact {
+  readonly kind: string;
+  readonly data: JsonObject;
+}
+
+export interface ExecutionResult {
+  readonly next_state: ExecutionState;
+  readonly error_code?: string;
+  readonly error_message?: string;
+  readonly external_ref?: string;
+  readonly prepared_action?: JsonObject;
+  readonly sign_request?: SignRequest;
+  readonly output?: JsonObject;
+  readonly artifacts?: readonly Artifact[];
+  readonly retry_after_seconds?: number;
+}
+
+/** The unsigned fields of an EIP-1559 transaction. Wei and gas amounts are decimal integer strings. */
+export interface EvmUnsignedTransaction {
+  readonly chain_id: number;
+  readonly to: string;
+  readonly value: string;
+  readonly data: string;
+  readonly gas: string;
+  readonly max_fee_per_gas: string;
+  readonly max_priority_fee_per_gas: string;
+}
+
+/** A transaction as the journal keeps it: the raw bytes are what may be broadcast again, and nothing else. */
+export interface JournaledTransaction {
+  readonly chain_id: number;
+  readonly from: string;
+  readonly nonce: number;
+  readonly unsigned: EvmUnsignedTransaction;
+  readonly tx_hash?: string;
+  readonly raw_tx?: string;
+}
+
+/**
+ * The durable memory of one submit, handed to the executor by the caller: identity before effect.
+ * All writes are guarded by the submit epoch, so a worker that was declared dead can write nothing.
+ */
+export interface SubmitJournal {
+  /** Every transaction of this node and attempt, oldest first (empty when none was fenced). */
+  transactions(): Promise<readonly JournaledTransaction[]>;
+  /** Drops the node's claim on a nonce that another, finalized transaction has used. */
+  releaseNonce(transaction: JournaledTransaction): Promise<void>;
+}
+
+export interface SubmitInput {
+  readonly context: ExecutionContext;
+  readonly prepared_action: JsonObject;
+  /** `{ raw_tx, tx_hash }` for evm_transaction, `{ signature }` for evm_typed_data. */
+  readonly sign_result?: JsonObject;
+  readonly journal: SubmitJournal;
+}
+
+/** Per-call limits; `signal` aborts at `send_not_after` for submit, at the phase's time-out otherwise. */
+export interface CallOptions {
+  readonly signal: AbortSignal;
+  readonly requestId?: string;
+}
+
+export interface ExecutorHealth {
+  readonly state: 'up' | 'down' | 'unknown';
+  readonly detail?: string;
+}
+
+/** What the registry says about an executor, whichever way it is provided. */
+export interface ExecutorDescriptor {
+  readonly executor_key: string;
+  readonly kind: 'local' | 'remote' | 'task_queue';
+  readonly action_types: readonly string[];
+  readonly provider?: string;
+  readonly chain_family?: string;
+  readonly endpoint?: string;
+  /** May a submit with the same key be repeated without a second effect? */
+  readonly same_key_safe: boolean;
+  /** How long after a send its effect may still appear in recover. */
+  readonly settle_seconds: number;
+  /** Time-out of one call. */
+  readonly timeout_seconds: number;
+  /** Its preflight and prepare answer in well under a second and may run as local activities. */
+  readonly in_process: boolean;
+}
+
+export interface Executor {
+  readonly descriptor: ExecutorDescriptor;
+  /** null means pass. Anything else must be FAILED, or a retryable fault is thrown. */
+  preflight(context: ExecutionContext, call: CallOptions): Promise<ExecutionResult | null>;
+  prepare(context: ExecutionContext, call: CallOptions): Promise<ExecutionResult>;
+  submit(input: SubmitInput, call: CallOptions): Promise<ExecutionResult>;
+  observe(context: ExecutionContext, call: CallOptions, journal: SubmitJournal): Promise<ExecutionResult>;
+  recover(context: ExecutionContext, call: CallOptions, journal: SubmitJournal): Promise<ExecutionResult>;
+  cancel(context: ExecutionContext, call: CallOptions): Promise<ExecutionResult>;
+  health(call: CallOptions): Promise<ExecutorHealth>;
+  /**
+   * For nodes that sign: the account's next nonce as the chain counts mined transactions. Read before
+   * the fence, which takes the larger of it and the lane's own counter.
+   */
+  chainNonce?(chainId: number, address: string, call: CallOptions): Promise<number>;
+}
+
+/** How a call to an executor went wrong, when it gave no well-formed result. */
+export type ExecutorFaultKind = 'timeout' | 'unreachable' | 'rejected' | 'server_error' | 'protocol';
+
+/**
+ * A call that produced no usable result. `rejected` is a 4xx: preflight and prepare fail the node on it;
+ * everything else is retried there. For submit every fault means "unknown": recover decides.
+ */
+export class ExecutorFault extends Error {
+  override readonly name = 'ExecutorFault';
+  readonly kind: ExecutorFaultKind;
+  readonly code: string;
+  readonly retryAfterSeconds: number | undefined;
+  constructor(
+    kind: ExecutorFaultKind,
+    code: string,
+    message: string,
+    options?: { cause?: unknown; retryAfterSeconds?: number },
+  ) {
+    super(message, options?.cause === undefined ? undefined : { cause: options.cause });
+    this.kind = kind;
+    this.code = code;
+    this.retryAfterSeconds = options?.retryAfterSeconds;
+  }
+}

@@ -1,0 +1,114 @@
+/** Which edges have fired, which never will, and which are still open. */
+import { isSettled } from '../states/node.ts';
+import type { WalkEdge, WalkNode } from './walk.ts';
+
+export type EdgeStatus = 'pending' | 'fired' | 'dead';
+
+export interface SettleInput {
+  readonly nodes: readonly WalkNode[];
+  readonly edges: readonly WalkEdge[];
+  readonly cancelled: boolean;
+}
+
+export interface Settled {
+  readonly statuses: Map<WalkEdge, EdgeStatus>;
+  /** BLOCKED nodes that no way of the present lane can reach any more, in the order of the graph. */
+  readonly unreachable: readonly string[];
+}
+
+/** The status of every edge; see {@link settleGraph}. */
+export function settleEdges(input: SettleInput): Map<WalkEdge, EdgeStatus> {
+  return settleGraph(input).statuses;
+}
+
+/**
+ * Settles every edge and finds what can no longer be reached, in one pass along the graph: a node that
+ * is out of reach counts as skipped for everything behind it. In the main lane on_cancel edges are
+ * always `dead`, so a node that only a cancel could reach is out of reach there; after a cancel they
+ * alone are judged, and every other edge is dead. A root is never out of reach in the main lane.
+ */
+export function settleGraph(input: SettleInput): Settled {
+  const into = groupBy(input.edges, (edge) => edge.to);
+  const out = groupBy(input.edges, (edge) => edge.from);
+  const statuses = new Map<WalkEdge, EdgeStatus>();
+  const unreachable: string[] = [];
+  for (const node of alongEdges(input.nodes, into, out)) {
+    const incoming = into.get(node.node_key) ?? [];
+    const lost = node.state === 'BLOCKED' && isOutOfReach(node, incoming, statuses, input.cancelled);
+    if (lost) unreachable.push(node.node_key);
+    const siblings = out.get(node.node_key) ?? [];
+    const source: WalkNode = lost ? { ...node, state: 'SKIPPED' } : node;
+    for (const edge of siblings) statuses.set(edge, statusOf(edge, source, siblings, input.cancelled));
+  }
+  return { statuses, unreachable };
+}
+
+/** Nobody can resume a cancelled movement, so a gate that only a cancel leads to is passed over. */
+function isOutOfReach(
+  node: WalkNode,
+  incoming: readonly WalkEdge[],
+  statuses: ReadonlyMap<WalkEdge, EdgeStatus>,
+  cancelled: boolean,
+): boolean {
+  if (cancelled && node.node_kind === 'manual_gate') return true;
+  return (cancelled || incoming.length > 0) && incoming.every((edge) => statuses.get(edge) === 'dead');
+}
+
+function statusOf(edge: WalkEdge, source: WalkNode, siblings: readonly WalkEdge[], cancelled: boolean): EdgeStatus {
+  if ((edge.edge_type === 'on_cancel') !== cancelled) return 'dead';
+  if (!isSettled(source.state)) return 'pending';
+  return triggers(edge, source, siblings) && wins(edge, siblings) ? 'fired' : 'dead';
+}
+
+/** Whether the source's outcome is the one this edge waits for. An effect that landed is what a cancel undoes. */
+function triggers(edge: WalkEdge, source: WalkNode, siblings: readonly WalkEdge[]): boolean {
+  if (source.state === 'COMPLETED') {
+    const { edge_type: type } = edge;
+    return type === 'on_success' || type === 'on_cancel' || (type === 'on_manual_resume' && source.resumed);
+  }
+  if (source.state !== 'FAILED') return false;
+  const byTimeout = source.timed_out && siblings.some((other) => other.edge_type === 'on_timeout');
+  return edge.edge_type === (byTimeout ? 'on_timeout' : 'on_failure');
+}
+
+/** Among edges of one type from one node whose condition holds, the highest priority fires; equals fire together. */
+function wins(edge: WalkEdge, siblings: readonly WalkEdge[]): boolean {
+  if (!holds(edge)) return false;
+  return !siblings.some((other) => other.edge_type === edge.edge_type && other.priority > edge.priority && holds(other));
+}
+
+function holds(edge: WalkEdge): boolean {
+  return edge.condition_expr === null || edge.condition === true;
+}
+
+/** Every node after all those that lead to it; nodes of a cycle, which no valid plan has, come last. */
+function alongEdges(
+  nodes: readonly WalkNode[],
+  into: ReadonlyMap<string, readonly WalkEdge[]>,
+  out: ReadonlyMap<string, readonly WalkEdge[]>,
+): readonly WalkNode[] {
+  const open = new Map(nodes.map((node) => [node.node_key, into.get(node.node_key)?.length ?? 0]));
+  const byKey = new Map(nodes.map((node) => [node.node_key, node]));
+  const order = nodes.filter((node) => open.get(node.node_key) === 0);
+  for (const node of order) {
+    for (const edge of out.get(node.node_key) ?? []) {
+      const left = (open.get(edge.to) ?? 0) - 1;
+      open.set(edge.to, left);
+      const target = byKey.get(edge.to);
+      if (left === 0 && target !== undefined) order.push(target);
+    }
+  }
+  return order.length === nodes.length ? order : [...order, ...nodes.filter((node) => !order.includes(node))];
+}
+
+/** Edges by one of their ends, in plan order. */
+export function groupBy<E, K>(edges: readonly E[], keyOf: (edge: E) => K): Map<K, E[]> {
+  const groups = new Map<K, E[]>();
+  for (const edge of edges) {
+    const key = keyOf(edge);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [edge]);
+    else group.push(edge);
+  }
+  return groups;
+}

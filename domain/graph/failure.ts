@@ -1,0 +1,83 @@
+/** Which failures a plan takes care of itself. */
+import { isSettled } from '../states/node.ts';
+import type { EdgeStatus } from './edges.ts';
+import type { WalkEdge, WalkNode } from './walk.ts';
+
+export interface Failure {
+  readonly node_key: string;
+  readonly error_code: string;
+}
+
+export interface Failures {
+  /** No edge takes these, or the edge that took them led nowhere; first failure first. */
+  readonly unhandled: readonly Failure[];
+  /** A handler is on its way; it may still complete. */
+  readonly pending: readonly Failure[];
+}
+
+interface FailureInput {
+  readonly nodes: readonly WalkNode[];
+  readonly edges: readonly WalkEdge[];
+  readonly statuses: ReadonlyMap<WalkEdge, EdgeStatus>;
+}
+
+/**
+ * A failure is handled when an on_failure or on_timeout edge reaches a node that is not a
+ * compensation and that completes, or whose own failure is handled. Post-actions never count, neither
+ * as what failed nor as what handles it. A condition that could not be evaluated is an unhandled failure
+ * of its source, unless the source's own failure is one already.
+ */
+export function failureOf(input: FailureInput): Failures {
+  const byKey = new Map(input.nodes.map((node) => [node.node_key, node]));
+  const unhandled: Failure[] = [];
+  const pending: Failure[] = [];
+  const fates = new Map<string, Fate>();
+  const ordered = [...input.nodes].sort((a, b) => a.settled_order - b.settled_order);
+  for (const node of ordered) {
+    if (node.node_kind === 'post_action') continue;
+    const fate = node.state === 'FAILED' ? fateOf(node, byKey, input, fates) : 'handled';
+    const failure = { node_key: node.node_key, error_code: node.error_code ?? 'NODE_FAILED' };
+    if (fate === 'unhandled') unhandled.push(failure);
+    else if (hasConditionError(node, input.edges)) unhandled.push({ node_key: node.node_key, error_code: 'CONDITION_ERROR' });
+    else if (fate === 'pending') pending.push(failure);
+  }
+  return { unhandled, pending };
+}
+
+type Fate = 'handled' | 'pending' | 'unhandled';
+
+/** on_cancel edges are ignored until a cancel, so are their conditions. */
+function hasConditionError(node: WalkNode, edges: readonly WalkEdge[]): boolean {
+  if (node.state !== 'COMPLETED' && node.state !== 'FAILED') return false;
+  return edges.some((edge) => edge.from === node.node_key && edge.condition === 'error' && edge.edge_type !== 'on_cancel');
+}
+
+/** Each failed node is judged once, however many paths of handlers lead through it. */
+function fateOf(node: WalkNode, byKey: ReadonlyMap<string, WalkNode>, input: FailureInput, fates: Map<string, Fate>): Fate {
+  const known = fates.get(node.node_key);
+  if (known !== undefined) return known;
+  const handlers = failureTargets(node, byKey, input).filter(
+    (handler) => handler.node_kind !== 'compensation' && handler.node_kind !== 'post_action',
+  );
+  const each = handlers.map((handler): Fate => {
+    if (handler.state === 'FAILED') return fateOf(handler, byKey, input, fates);
+    if (handler.state === 'COMPLETED') return 'handled';
+    return isSettled(handler.state) ? 'unhandled' : 'pending';
+  });
+  const fate = each.includes('handled') ? 'handled' : each.includes('pending') ? 'pending' : 'unhandled';
+  fates.set(node.node_key, fate);
+  return fate;
+}
+
+/** The nodes that a failure's own edges lead to. */
+export function failureTargets(
+  node: WalkNode,
+  byKey: ReadonlyMap<string, WalkNode>,
+  input: Pick<FailureInput, 'edges' | 'statuses'>,
+): readonly WalkNode[] {
+  return input.edges.flatMap((edge) => {
+    const taken = edge.from === node.node_key && input.statuses.get(edge) === 'fired';
+    const target = byKey.get(edge.to);
+    return taken && target !== undefined && (edge.edge_type === 'on_failure' || edge.edge_type === 'on_timeout') ? [target] : [];
+  });
+}

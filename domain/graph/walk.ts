@@ -1,0 +1,157 @@
+/**
+ * What a movement does next: a pure function over shape, node states and edge results. The workflow
+ * calls it after every change and writes what it says; the API calls it to answer with the same
+ * frontier. No clock, no I/O, no randomness.
+ */
+import type { MovementState } from '../states/movement.ts';
+import { isSettled, type NodeState } from '../states/node.ts';
+import { groupBy, settleEdges, settleGraph, type EdgeStatus } from './edges.ts';
+import { failureOf } from './failure.ts';
+import type { GraphEdge, GraphNode } from './types.ts';
+
+export interface WalkNode extends GraphNode {
+  readonly state: NodeState;
+  /** Completed after an operator's resume in its present attempt. */
+  readonly resumed: boolean;
+  /** FAILED by time-out. */
+  readonly timed_out: boolean;
+  readonly error_code: string | null;
+  /** Orders failures: the first one names the movement's error. Any monotone number, 0 when not settled. */
+  readonly settled_order: number;
+}
+
+export interface WalkEdge extends GraphEdge {
+  /** The stored result of the condition; null where there is none or the source is not settled yet. */
+  readonly condition: boolean | 'error' | null;
+}
+
+export interface WalkInput {
+  readonly state: MovementState;
+  readonly nodes: readonly WalkNode[];
+  readonly edges: readonly WalkEdge[];
+}
+
+export interface WalkResult {
+  /** BLOCKED nodes whose way is open. */
+  readonly ready: readonly string[];
+  /** BLOCKED nodes that no way can reach any more. */
+  readonly skip: readonly string[];
+  /** Nodes that need a runner once `ready` is written: every open one but gates and UNKNOWN. */
+  readonly run: readonly string[];
+  /** The frontier once this is written: every node that has begun and not settled, in plan order. */
+  readonly frontier: readonly string[];
+  /** The movement's state once this is written. */
+  readonly state: MovementState;
+  /** Nothing is left to do in this state. */
+  readonly ended: boolean;
+  /** For FAILED: the first unhandled failure. */
+  readonly failure: { readonly node_key: string; readonly error_code: string } | null;
+}
+
+const RUNNING: readonly MovementState[] = ['APPROVED', 'EXECUTING', 'WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION'];
+
+/** One step of the walk. Applying its result and walking again ends after at most as many steps as nodes. */
+export function walk(input: WalkInput): WalkResult {
+  if (input.state === 'CANCELLED') return walkCancelled(input);
+  if (!RUNNING.includes(input.state)) {
+    return { ...nothing(input), ended: input.state !== 'PENDING_APPROVAL' };
+  }
+  return walkMain(input);
+}
+
+function walkMain(input: WalkInput): WalkResult {
+  const { skip, statuses } = settleDead(input, false);
+  const nodes = withStates(input.nodes, skip, 'SKIPPED');
+  const failure = failureOf({ nodes, edges: input.edges, statuses });
+  const open = (node: WalkNode): boolean => !isSettled(node.state) && node.state !== 'BLOCKED';
+  const satisfied = nodes.filter((node) => node.state === 'BLOCKED' && isSatisfied(node, input.edges, statuses));
+  const startable = satisfied.filter(
+    (node) => node.node_kind !== 'post_action' && (failure.unhandled.length === 0 || node.node_kind === 'compensation'),
+  );
+  const mainSettled = startable.length === 0 && !nodes.some((node) => open(node) && node.node_kind !== 'post_action');
+  const ready = mainSettled ? satisfied.filter((node) => node.node_kind === 'post_action') : startable;
+  const after = withStates(nodes, ready.map(keyOf), 'READY');
+  if (after.some(open)) return running(input, after, skip, ready.map(keyOf));
+  const leftover = after.filter((node) => node.state === 'BLOCKED').map(keyOf);
+  // Judged once more with nothing left that could still handle a failure.
+  const last = withStates(after, leftover, 'SKIPPED');
+  const [first] = failureOf({ nodes: last, edges: input.edges, statuses: settleEdges({ ...input, nodes: last, cancelled: false }) }).unhandled;
+  return {
+    ready: [],
+    skip: [...skip, ...leftover],
+    run: [],
+    frontier: [],
+    // A movement is ended from EXECUTING only; from a waiting state it passes through it.
+    state: input.state !== 'EXECUTING' ? 'EXECUTING' : first === undefined ? 'COMPLETED' : 'FAILED',
+    ended: input.state === 'EXECUTING',
+    failure: first ?? null,
+  };
+}
+
+/** After a cancel the on_cancel edges alone count; what was in flight runs to its proven end. */
+function walkCancelled(input: WalkInput): WalkResult {
+  const { skip, statuses } = settleDead(input, true);
+  const nodes = withStates(input.nodes, skip, 'SKIPPED');
+  const ready = nodes
+    .filter((node) => node.state === 'BLOCKED' && incoming(node, input.edges, true).some((e) => statuses.get(e) === 'fired'))
+    .map(keyOf);
+  const after = withStates(nodes, ready, 'READY');
+  const open = after.some((node) => !isSettled(node.state));
+  return { ready, skip, run: runnable(after), frontier: frontierOf(after), state: 'CANCELLED', ended: !open, failure: null };
+}
+
+function running(input: WalkInput, after: readonly WalkNode[], skip: readonly string[], ready: readonly string[]): WalkResult {
+  const waiting = after.some((node) => node.node_kind === 'manual_gate' && node.state === 'READY');
+  const unknown = after.some((node) => node.state === 'UNKNOWN');
+  const derived = unknown ? 'MANUAL_INTERVENTION' : waiting ? 'WAITING_MANUAL_ACTION' : 'EXECUTING';
+  const state = input.state === 'APPROVED' ? 'EXECUTING' : derived;
+  return { ready, skip, run: runnable(after), frontier: frontierOf(after), state, ended: false, failure: null };
+}
+
+function nothing(input: WalkInput): WalkResult {
+  return { ready: [], skip: [], run: [], frontier: [], state: input.state, ended: true, failure: null };
+}
+
+/**
+ * What is out of reach, and the edges as they stand. A node that a cancel could still reach stays BLOCKED
+ * in the main lane, and is skipped when the movement ends.
+ */
+function settleDead(input: WalkInput, cancelled: boolean): { skip: string[]; statuses: Map<WalkEdge, EdgeStatus> } {
+  const { statuses, unreachable } = settleGraph({ nodes: input.nodes, edges: input.edges, cancelled });
+  const held = new Set(cancelled ? [] : input.edges.filter((edge) => edge.edge_type === 'on_cancel').map((edge) => edge.to));
+  return { skip: unreachable.filter((key) => !held.has(key)), statuses };
+}
+
+function incoming(node: WalkNode, edges: readonly WalkEdge[], cancelled: boolean): WalkEdge[] {
+  return edges.filter((edge) => edge.to === node.node_key && (edge.edge_type === 'on_cancel') === cancelled);
+}
+
+function groups(node: WalkNode, edges: readonly WalkEdge[]): WalkEdge[][] {
+  return [...groupBy(incoming(node, edges, false), (edge) => edge.join_key).values()];
+}
+
+/** Some group has every edge settled and one fired. Roots are readied by the approval, not here. */
+function isSatisfied(node: WalkNode, edges: readonly WalkEdge[], statuses: ReadonlyMap<WalkEdge, EdgeStatus>): boolean {
+  return groups(node, edges).some(
+    (group) => group.every((e) => statuses.get(e) !== 'pending') && group.some((e) => statuses.get(e) === 'fired'),
+  );
+}
+
+function withStates(nodes: readonly WalkNode[], keys: readonly string[], state: NodeState): readonly WalkNode[] {
+  return keys.length === 0 ? nodes : nodes.map((node) => (keys.includes(node.node_key) ? { ...node, state } : node));
+}
+
+function runnable(nodes: readonly WalkNode[]): string[] {
+  return nodes
+    .filter((node) => ['READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING'].includes(node.state))
+    .filter((node) => !(node.node_kind === 'manual_gate' && node.state === 'READY'))
+    .map(keyOf);
+}
+
+function frontierOf(nodes: readonly WalkNode[]): string[] {
+  return nodes.filter((node) => node.state !== 'BLOCKED' && !isSettled(node.state)).map(keyOf);
+}
+
+function keyOf(node: WalkNode): string {
+  return node.node_key;
+}

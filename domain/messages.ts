@@ -1,0 +1,119 @@
+/**
+ * Names and argument types of everything that crosses Temporal. Registered names are frozen once
+ * released: a history that names one lives as long as its movement.
+ */
+import type { GraphEdge, NodeKind } from './graph/types.ts';
+import type { RetryPolicy, TimeoutPolicy } from './plan/types.ts';
+import type { MovementState, ReservationStatus } from './states/movement.ts';
+import type { NodeState } from './states/node.ts';
+import type { CommandKind } from './transition.ts';
+
+export const TASK_QUEUE = 'fund-movements';
+export const MOVEMENT_WORKFLOW = 'movementWorkflow';
+
+/** One workflow id a movement, whatever the number of its runs. */
+export function movementWorkflowId(movementId: string): string {
+  return `movement/${movementId}`;
+}
+
+/** Every signal means "look at the database" and carries the command's id (null for a bare wake). */
+export const SIGNALS = ['approve', 'reject', 'resume', 'retry', 'cancel', 'wake'] as const;
+export type SignalName = (typeof SIGNALS)[number];
+
+/** The signal that hands a command over. */
+export function signalFor(kind: CommandKind): SignalName {
+  return kind === 'create' ? 'wake' : kind;
+}
+
+/** Keyword search attributes: no addresses, no amounts, no secrets. */
+export const SEARCH_ATTRIBUTES = {
+  state: 'SvcMovementState',
+  strategy: 'SvcStrategyId',
+  asset: 'SvcAsset',
+  template: 'SvcTemplateKey',
+} as const;
+
+export interface LoadedNode {
+  readonly node_key: string;
+  readonly node_kind: NodeKind;
+  readonly state: NodeState;
+  readonly attempt: number;
+  readonly resumed: boolean;
+  readonly recover_first: boolean;
+  readonly error_code: string | null;
+  readonly settled_order: number;
+  readonly executor_key: string;
+  readonly timeout_policy: TimeoutPolicy | null;
+  readonly retry_policy: RetryPolicy | null;
+}
+
+/** What a run knows of its movement: shape and states, never amounts, addresses or outputs. */
+export interface LoadedMovement {
+  readonly movement_id: string;
+  readonly state: MovementState;
+  readonly reservation_status: ReservationStatus;
+  readonly version: number;
+  readonly template_key: string;
+  readonly template_version: number;
+  readonly strategy_id: string | null;
+  readonly asset: string;
+  readonly ended: boolean;
+  readonly error_code: string | null;
+  readonly frontier: readonly string[];
+  /** Milliseconds of the database's clock until the approval expires; 0 once it has. */
+  readonly ttl_ms: number;
+  readonly edges: readonly GraphEdge[];
+  readonly nodes: readonly LoadedNode[];
+}
+
+/** A decision of the workflow, written as compare-and-set on (state, version). */
+export interface DecideArgs {
+  readonly movement_id: string;
+  readonly version: number;
+  readonly from: MovementState;
+  readonly to: MovementState;
+  readonly ready: readonly { readonly node_key: string; readonly attempt: number }[];
+  readonly skip: readonly { readonly node_key: string; readonly attempt: number }[];
+  /** READY nodes that a cancel overtook before their fence. */
+  readonly stop: readonly { readonly node_key: string; readonly attempt: number }[];
+  readonly frontier: readonly string[];
+  readonly ended: boolean;
+  readonly failure: { readonly node_key: string; readonly error_code: string } | null;
+}
+
+export interface DecideResult {
+  /** False: somebody else decided first; load and walk again. */
+  readonly applied: boolean;
+  readonly version: number;
+}
+
+export interface PhaseArgs {
+  readonly movement_id: string;
+  readonly node_key: string;
+  readonly attempt: number;
+}
+
+/** What to do after a phase. `wait`: the fence is closed for now; `stop`: this movement starts nothing more. */
+export const PHASE_NEXT = ['continue', 'settled', 'observe', 'recover', 'submit', 'wait', 'stop'] as const;
+export type PhaseNext = (typeof PHASE_NEXT)[number];
+
+export interface PhaseResult {
+  readonly state: NodeState;
+  readonly next: PhaseNext;
+  readonly error_code: string | null;
+  /** Pause before the next phase, for a submit that recovery found unlanded. */
+  readonly delay_ms?: number;
+}
+
+/** The activities of a movement, by their registered names. */
+export interface MovementActivities {
+  load(args: { readonly movement_id: string; readonly run_id: string }): Promise<LoadedMovement | null>;
+  decide(args: DecideArgs): Promise<DecideResult>;
+  expire(args: { readonly movement_id: string }): Promise<void>;
+  preflight(args: PhaseArgs): Promise<PhaseResult>;
+  prepare(args: PhaseArgs): Promise<PhaseResult>;
+  submit(args: PhaseArgs): Promise<PhaseResult>;
+  observe(args: PhaseArgs): Promise<PhaseResult>;
+  /** `from_observe`: the node is past its send, but its time is over or it cannot be observed. */
+  recover(args: PhaseArgs & { readonly from_observe?: boolean }): Promise<PhaseResult>;
+}

@@ -1,0 +1,57 @@
+/** How much a node moves, and whether its risk controls allow that. */
+import type { JsonObject, JsonValue } from '../executor.ts';
+import { compare, isDecimal, normalize } from '../money.ts';
+
+export type AmountSource =
+  | { readonly kind: 'intent' }
+  | { readonly kind: 'amount'; readonly amount: string }
+  | { readonly kind: 'node'; readonly node_key: string; readonly field: string }
+  | { readonly kind: 'invalid'; readonly text: string };
+
+/** Reads `config.amount`, else `config.amount_ref` (`intent` or `nodes.<key>.output.<field>`), else the intent's. */
+export function parseAmountSource(config: JsonObject): AmountSource {
+  const { amount, amount_ref: ref } = config;
+  if (amount !== undefined) {
+    return typeof amount === 'string' && isDecimal(amount)
+      ? { kind: 'amount', amount }
+      : { kind: 'invalid', text: JSON.stringify(amount) };
+  }
+  if (ref === undefined || ref === 'intent') return { kind: 'intent' };
+  const match = typeof ref === 'string' ? /^nodes\.(.+)\.output\.([A-Za-z0-9_]+)$/.exec(ref) : null;
+  const [, node_key, field] = match ?? [];
+  if (node_key === undefined || field === undefined) return { kind: 'invalid', text: JSON.stringify(ref) };
+  return { kind: 'node', node_key, field };
+}
+
+/**
+ * The amount in plain notation, or null when the output it refers to holds none: a node whose amount
+ * is not known exactly moves nothing.
+ */
+export function resolveAmount(
+  config: JsonObject,
+  intentAmount: string,
+  outputOf: (nodeKey: string) => JsonObject | null,
+): string | null {
+  const source = parseAmountSource(config);
+  const raw: JsonValue | undefined =
+    source.kind === 'intent' ? intentAmount
+    : source.kind === 'amount' ? source.amount
+    : source.kind === 'node' ? outputOf(source.node_key)?.[source.field]
+    : undefined;
+  return typeof raw === 'string' && isDecimal(raw) ? normalize(raw) : null;
+}
+
+/** The tighter of the plan's and the node's `max_amount`; null where neither sets one. A patch may only tighten. */
+export function maxAmount(riskControls: JsonObject, riskPatch: JsonObject | undefined): string | null {
+  const limits = [riskControls['max_amount'], riskPatch?.['max_amount']].filter(
+    (limit): limit is string => typeof limit === 'string' && isDecimal(limit),
+  );
+  const [first, second] = limits;
+  if (first === undefined) return null;
+  return second !== undefined && compare(second, first) < 0 ? second : first;
+}
+
+/** Whether an amount may be dispatched. Equal to the limit is allowed. */
+export function exceedsMax(amount: string, limit: string | null): boolean {
+  return limit !== null && compare(amount, limit) > 0;
+}

@@ -1,0 +1,68 @@
+/** Which executor and signer each node of a plan is bound to. */
+import type { ExecutorDescriptor } from '../executor.ts';
+import type { SignerDescriptor } from '../signer.ts';
+import { needsSigner } from './actions.ts';
+import type { ExecutorBinding, ExecutorSelector, SignerBinding, SignerSelector, TemplateNode } from './types.ts';
+
+export interface UnresolvedBinding {
+  readonly node_key: string;
+  readonly binding: 'executor' | 'signer';
+  readonly reason: 'missing' | 'ambiguous';
+  readonly candidates: readonly string[];
+}
+
+export interface NodeBindings {
+  readonly executor_binding: ExecutorBinding;
+  readonly signer_binding: SignerBinding | null;
+}
+
+/** Executors whose action types include the selector's and that equal every other field it gives. */
+export function matchExecutors(selector: ExecutorSelector, executors: readonly ExecutorDescriptor[]): readonly string[] {
+  return executors
+    .filter((executor) => executor.action_types.includes(selector.action_type))
+    .filter((executor) => selector.provider === undefined || executor.provider === selector.provider)
+    .filter((executor) => selector.chain_family === undefined || executor.chain_family === selector.chain_family)
+    .map((executor) => executor.executor_key);
+}
+
+/** Signers of the chain family, and of the profile when one is given. */
+export function matchSigners(selector: SignerSelector, signers: readonly SignerDescriptor[]): readonly string[] {
+  return signers
+    .filter((signer) => signer.chain_family === selector.chain_family)
+    .filter((signer) => selector.profile === undefined || signer.profile === selector.profile)
+    .map((signer) => signer.signer_key);
+}
+
+/**
+ * Binds every node, or tells all that cannot be bound. A node without a selector selects by its own
+ * action type; a selector that matches none or several is never guessed at.
+ */
+export function resolveBindings(
+  nodes: readonly TemplateNode[],
+  registry: { readonly executors: readonly ExecutorDescriptor[]; readonly signers: readonly SignerDescriptor[] },
+): { readonly bindings: ReadonlyMap<string, NodeBindings>; readonly unresolved: readonly UnresolvedBinding[] } {
+  const bindings = new Map<string, NodeBindings>();
+  const unresolved: UnresolvedBinding[] = [];
+  for (const node of nodes) {
+    const executors = matchExecutors(node.executor_selector ?? { action_type: node.action_type }, registry.executors);
+    const executor = only(executors);
+    if (executor === null) unresolved.push(fault(node, 'executor', executors));
+    let signer_binding: SignerBinding | null = null;
+    if (node.signer_selector !== undefined || needsSigner(node.action_type)) {
+      const signers = node.signer_selector === undefined ? [] : matchSigners(node.signer_selector, registry.signers);
+      const signer = only(signers);
+      if (signer === null) unresolved.push(fault(node, 'signer', signers));
+      else signer_binding = { signer_key: signer };
+    }
+    if (executor !== null) bindings.set(node.node_key, { executor_binding: { executor_key: executor }, signer_binding });
+  }
+  return { bindings, unresolved };
+}
+
+function only(candidates: readonly string[]): string | null {
+  return candidates.length === 1 ? (candidates[0] ?? null) : null;
+}
+
+function fault(node: TemplateNode, binding: 'executor' | 'signer', candidates: readonly string[]): UnresolvedBinding {
+  return { node_key: node.node_key, binding, reason: candidates.length === 0 ? 'missing' : 'ambiguous', candidates };
+}

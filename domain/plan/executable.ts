@@ -1,0 +1,62 @@
+/** Whether a valid graph can be run, and if not, why. Computed on read: rules may widen with a release. */
+import { isDecimal } from '../money.ts';
+import { edgeName, type GraphEdge } from '../graph/types.ts';
+import { ancestorsOf, graphShape } from '../graph/shape.ts';
+import { needsSigner } from './actions.ts';
+import { parseAmountSource } from './amount.ts';
+import type { TemplateNode } from './types.ts';
+
+interface Plan {
+  readonly nodes: readonly TemplateNode[];
+  readonly edges: readonly GraphEdge[];
+}
+
+/** Reasons as `<code>:<node_key or from->to>`; empty means executable. */
+export function nonExecutableReasons(plan: Plan): readonly string[] {
+  return [
+    ...plan.nodes.flatMap((node) => nodeReasons(node, plan)),
+    ...plan.edges.flatMap((edge) => edgeReasons(edge, plan)),
+    ...runtimeReasons(plan),
+  ];
+}
+
+function nodeReasons(node: TemplateNode, plan: Plan): string[] {
+  const reasons: string[] = [];
+  if (needsSigner(node.action_type) && node.signer_selector === undefined) reasons.push(`signer_selector_missing:${node.node_key}`);
+  if (node.node_kind === 'manual_gate' && node.has_side_effect) reasons.push(`gate_with_side_effect:${node.node_key}`);
+  const source = parseAmountSource(node.config ?? {});
+  const known =
+    source.kind === 'amount' ? isDecimal(source.amount)
+    : source.kind === 'node' ? ancestorsOf(plan, node.node_key).has(source.node_key)
+    : source.kind !== 'invalid';
+  if (!known) reasons.push(`unknown_amount_ref:${node.node_key}`);
+  return reasons;
+}
+
+function edgeReasons(edge: GraphEdge, plan: Plan): string[] {
+  const source = plan.nodes.find((node) => node.node_key === edge.from);
+  const target = plan.nodes.find((node) => node.node_key === edge.to);
+  const reasons: string[] = [];
+  const timeouts = source?.timeout_policy;
+  if (edge.edge_type === 'on_timeout' && timeouts?.execution_seconds === undefined && timeouts?.observe_seconds === undefined) {
+    reasons.push(`timeout_edge_without_timeout:${edgeName(edge)}`);
+  }
+  if (target?.node_kind === 'compensation' && (edge.edge_type === 'on_success' || edge.edge_type === 'on_manual_resume')) {
+    reasons.push(`compensation_on_success_path:${edgeName(edge)}`);
+  }
+  return reasons;
+}
+
+/**
+ * Shapes and features that the runtime of this release does not run yet. The walk knows the general
+ * rules; what is missing is the evaluation of conditions and the lanes of forks and joins.
+ */
+function runtimeReasons(plan: Plan): string[] {
+  if (graphShape(plan) !== 'linear') {
+    const ends = new Set(plan.edges.map((edge) => edge.from));
+    const fork = [...ends].find((key) => plan.edges.filter((edge) => edge.from === key).length > 1);
+    const join = plan.nodes.find((node) => plan.edges.filter((edge) => edge.to === node.node_key).length > 1);
+    return [`graph_runtime_unavailable:${fork ?? join?.node_key ?? ''}`];
+  }
+  return plan.edges.filter((edge) => edge.condition_expr !== null).map((edge) => `graph_runtime_unavailable:${edgeName(edge)}`);
+}

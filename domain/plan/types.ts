@@ -1,0 +1,91 @@
+/** A plan template as registered, and the plan a movement runs. */
+import type { CompletionAssurance, JsonObject } from '../executor.ts';
+import type { GraphEdge, GraphNode } from '../graph/types.ts';
+
+/** `action_type` is required; each of the others narrows the choice when given. */
+export interface ExecutorSelector {
+  readonly action_type: string;
+  readonly provider?: string;
+  readonly chain_family?: string;
+}
+
+export interface SignerSelector {
+  readonly chain_family: string;
+  readonly profile?: string;
+}
+
+export interface TimeoutPolicy {
+  /** From the start of the node to the fence. */
+  readonly execution_seconds?: number;
+  /** From the fence to the proven end; absent means no end. */
+  readonly observe_seconds?: number;
+}
+
+/** For preflight, prepare, recover and observe errors; never for submit. */
+export interface RetryPolicy {
+  readonly max_attempts?: number;
+  readonly initial_interval_seconds?: number;
+  readonly backoff_coefficient?: number;
+  readonly max_interval_seconds?: number;
+}
+
+export interface TemplateNode extends GraphNode {
+  readonly action_type: string;
+  readonly executor_selector?: ExecutorSelector;
+  readonly signer_selector?: SignerSelector;
+  readonly input_schema?: JsonObject;
+  readonly config?: JsonObject;
+  readonly has_side_effect: boolean;
+  readonly timeout_policy?: TimeoutPolicy;
+  readonly retry_policy?: RetryPolicy;
+  readonly risk_patch?: JsonObject;
+}
+
+export interface CompletionPolicy {
+  readonly completion_assurance: CompletionAssurance;
+}
+
+/** One immutable version of a plan template. */
+export interface PlanTemplate {
+  readonly template_id: string;
+  readonly template_key: string;
+  readonly version: number;
+  readonly nodes: readonly TemplateNode[];
+  readonly edges: readonly GraphEdge[];
+  readonly risk_controls: JsonObject;
+  readonly completion_policy: CompletionPolicy;
+}
+
+/** What a movement is to do. `amount` is a decimal string in units of `asset`. */
+export interface Intent {
+  readonly asset: string;
+  readonly amount: string;
+  readonly destination_address?: string;
+  readonly chain_id?: number;
+  readonly source_venue?: string;
+  readonly destination_venue?: string;
+}
+
+export interface ExecutorBinding {
+  readonly executor_key: string;
+}
+export interface SignerBinding {
+  readonly signer_key: string;
+}
+
+export interface CompiledNode extends Omit<TemplateNode, 'executor_selector' | 'signer_selector' | 'config'> {
+  readonly config: JsonObject;
+  readonly executor_binding: ExecutorBinding;
+  readonly signer_binding: SignerBinding | null;
+}
+
+/** Everything an approval binds to: the canonical form of this is what is hashed. */
+export interface CompiledPlan {
+  readonly template: { readonly template_id: string; readonly template_key: string; readonly version: number };
+  readonly nodes: readonly CompiledNode[];
+  readonly edges: readonly GraphEdge[];
+  readonly risk_controls: JsonObject;
+  readonly completion_policy: CompletionPolicy;
+  readonly intent: Intent;
+  readonly input_params: JsonObject;
+}

@@ -1,0 +1,52 @@
+/** A movement as the rules see it: plan, states and what the walk needs to know. */
+import type { WalkInput, WalkNode } from './graph/walk.ts';
+import type { CompiledPlan } from './plan/types.ts';
+import type { MovementState, ReservationStatus } from './states/movement.ts';
+import type { NodeState } from './states/node.ts';
+import type { NodeKind } from './graph/types.ts';
+
+export interface NodeSnapshot {
+  readonly node_key: string;
+  readonly node_kind: NodeKind;
+  readonly state: NodeState;
+  readonly attempt: number;
+  readonly submit_epoch: number;
+  readonly recover_first: boolean;
+  readonly resumed: boolean;
+  readonly error_code: string | null;
+  /** Orders nodes by their last change; ISO 8601. */
+  readonly updated_at: string;
+  /** Milliseconds since the epoch, 0 while open. */
+  readonly settled_order: number;
+}
+
+export interface MovementSnapshot {
+  readonly movement_id: string;
+  readonly state: MovementState;
+  readonly reservation_status: ReservationStatus;
+  readonly version: number;
+  readonly plan: CompiledPlan;
+  readonly nodes: readonly NodeSnapshot[];
+}
+
+/** The walk's view of a snapshot. */
+export function toWalk(snapshot: MovementSnapshot): WalkInput {
+  return {
+    state: snapshot.state,
+    nodes: snapshot.nodes.map(walkNode),
+    edges: snapshot.plan.edges.map((edge) => ({ ...edge, condition: null })),
+  };
+}
+
+/** The walk's view of one node. */
+export function walkNode(node: Pick<NodeSnapshot, 'node_key' | 'node_kind' | 'state' | 'resumed' | 'error_code' | 'settled_order'>): WalkNode {
+  return {
+    node_key: node.node_key,
+    node_kind: node.node_kind,
+    state: node.state,
+    resumed: node.resumed,
+    timed_out: node.error_code === 'NODE_TIMED_OUT',
+    error_code: node.error_code,
+    settled_order: node.settled_order,
+  };
+}

@@ -1,0 +1,177 @@
+/**
+ * One change of a movement as data: what must still be true, what becomes true, and what is recorded
+ * about it. Built by the pure functions in `actions/`, applied by `store/transition.ts` and by nothing
+ * else.
+ */
+import type { AuditAction, AuditOutcome, TimelineEventType } from './events.ts';
+import type { Artifact, EvmUnsignedTransaction, JsonObject } from './executor.ts';
+import type { Actor } from './roles.ts';
+import type { ApprovalStatus, MovementState, ReservationStatus } from './states/movement.ts';
+import type { NodeState } from './states/node.ts';
+
+/** The database's clock at the time of the write, or so many seconds after it. */
+export const NOW = '@now';
+export type Stamp = typeof NOW | { readonly '@after_seconds': number } | null;
+
+export interface MovementFields {
+  readonly approval_status?: ApprovalStatus;
+  readonly reservation_status?: ReservationStatus;
+  readonly current_frontier?: readonly string[];
+  readonly error_code?: string | null;
+  readonly error_message?: string | null;
+  readonly approver_id?: string;
+  readonly approved_by?: string | null;
+  readonly ended_at?: Stamp;
+}
+
+export interface NodeFields {
+  readonly attempt?: number;
+  readonly amount?: string | null;
+  readonly preflight_passed?: boolean;
+  readonly prepared_action?: JsonObject | null;
+  readonly sign_request?: JsonObject | null;
+  readonly submit_epoch?: number;
+  readonly send_not_after?: Stamp;
+  readonly recover_first?: boolean;
+  readonly resumed?: boolean;
+  readonly error_count?: number;
+  readonly external_ref?: string | null;
+  readonly output?: JsonObject | null;
+  readonly error_code?: string | null;
+  readonly error_message?: string | null;
+  readonly started_at?: Stamp;
+  readonly submitted_at?: Stamp;
+  readonly completed_at?: Stamp;
+}
+
+export interface NodeChange {
+  readonly node_key: string;
+  /** The state it must be in; the first of `moves` leaves from here. */
+  readonly from: NodeState;
+  /** The states it passes through, the last being where it ends; empty when only fields change. */
+  readonly moves: readonly NodeState[];
+  readonly attempt?: number;
+  /** The submit epoch it must have: a worker that was declared dead has an older one. */
+  readonly epoch?: number;
+  readonly set?: NodeFields;
+  readonly artifacts?: readonly Artifact[];
+  /** Claims a nonce in the account's lane for this attempt. */
+  readonly nonce?: {
+    readonly chain_id: number;
+    readonly address: string;
+    readonly chain_nonce: number;
+    readonly unsigned: EvmUnsignedTransaction;
+  };
+}
+
+export interface TimelineEntry {
+  readonly event_type: TimelineEventType;
+  readonly message: string;
+  readonly actor: Actor;
+  readonly node_key?: string;
+  readonly attempt?: number;
+  readonly from_state?: string;
+  readonly to_state?: string;
+  readonly data?: JsonObject;
+}
+
+export interface AuditEntry {
+  readonly action: AuditAction;
+  readonly entity_type: string;
+  readonly entity_key: string;
+  readonly outcome: AuditOutcome;
+  readonly actor_client_id?: string | null;
+  readonly actor_key_id?: string | null;
+  readonly actor_role?: string | null;
+  readonly namespace?: string | null;
+  readonly request_id?: string | null;
+  readonly reason?: string | null;
+  readonly details?: JsonObject;
+}
+
+/** Per pool, how much a movement holds back. */
+export interface Hold {
+  readonly venue_key: string;
+  readonly account_type: string;
+  readonly asset: string;
+  readonly amount: string;
+}
+
+export const COMMAND_KINDS = ['create', 'approve', 'reject', 'resume', 'retry', 'cancel', 'wake'] as const;
+export type CommandKind = (typeof COMMAND_KINDS)[number];
+
+export interface Transition {
+  readonly movement_id: string;
+  /** The states the movement must be in; any when absent. */
+  readonly from?: readonly MovementState[];
+  /** The state it moves to; stays when absent. */
+  readonly to?: MovementState;
+  readonly set?: MovementFields;
+  /** The version that was loaded; refused when another decision or command came first. */
+  readonly version?: number;
+  /** Counts as a command or decision: the version grows. */
+  readonly bump?: boolean;
+  readonly expiry?: 'future' | 'past';
+  readonly plan_hash?: string;
+  readonly require?: {
+    readonly executors: readonly string[];
+    readonly signers: readonly { readonly signer_key: string; readonly address?: string }[];
+  };
+  readonly nodes?: readonly NodeChange[];
+  readonly holds?: readonly Hold[];
+  readonly end_holds?: 'released' | 'consumed';
+  readonly timeline: readonly TimelineEntry[];
+  readonly audit?: readonly AuditEntry[];
+  /** Written instead of everything else when the transition is refused. */
+  readonly refused_audit?: readonly AuditEntry[];
+  /** The reason to wake the movement's run. */
+  readonly command?: CommandKind;
+}
+
+/** Why a transition was refused. Nothing but `refused_audit` was written. */
+export const REFUSALS = [
+  'movement_not_found',
+  'movement_state',
+  'version',
+  'expired',
+  'not_expired',
+  'plan_hash',
+  'node_state',
+  'binding',
+] as const;
+export type Refusal = (typeof REFUSALS)[number];
+
+/** The movement as a transition left or found it. */
+export interface MovementHead {
+  readonly version: number;
+  readonly request_state: MovementState;
+  readonly approval_status: ApprovalStatus;
+  readonly reservation_status: ReservationStatus;
+  readonly current_frontier: readonly string[];
+}
+
+export interface BindingProblem {
+  readonly binding: 'executor' | 'signer';
+  readonly key: string;
+  readonly reason: string;
+}
+
+export interface ClaimedTransaction {
+  readonly transaction_id: string;
+  readonly chain_id: number;
+  readonly from: string;
+  readonly nonce: number;
+  readonly unsigned: EvmUnsignedTransaction;
+  readonly raw_tx: string | null;
+  readonly tx_hash: string | null;
+}
+
+export type TransitionOutcome =
+  | { readonly ok: true; readonly head: MovementHead; readonly transaction: ClaimedTransaction | null; readonly command_id: string | null }
+  | {
+      readonly ok: false;
+      readonly reason: Refusal;
+      readonly head: MovementHead | null;
+      readonly problems: readonly BindingProblem[];
+      readonly node: { readonly node_key: string; readonly state: NodeState; readonly attempt: number; readonly epoch: number } | null;
+    };

@@ -1,0 +1,147 @@
+/** The wire form of the executor protocol: what may travel, how large it may be, and when a state may be said. */
+import { z } from 'zod';
+import {
+  COMPLETION_ASSURANCES,
+  EXECUTION_STATES,
+  EXECUTOR_PHASES,
+  ExecutorFault,
+  type ExecutionContext,
+  type ExecutionResult,
+  type ExecutionState,
+  type ExecutorPhase,
+} from '../domain/executor.ts';
+import { jsonObject } from './json-object.ts';
+
+/** Longest error message that is kept; a longer one is cut, since its length must not make an outcome unknown. */
+const MESSAGE_LIMIT = 2_000;
+const RETRY_AFTER_LIMIT = 86_400;
+const OBJECT_LIMIT = 256 * 1024;
+const CODE = /^[A-Za-z0-9][A-Za-z0-9_.:-]*$/;
+
+/**
+ * The states each phase may report; everything else is a protocol error.
+ *
+ * - preflight passes with null (204 on the wire), so a body there can only be a refusal.
+ * - prepare never reports COMPLETED, even when there is nothing to do: that would step past the fence and its
+ *   checks. An action with nothing to do says SUBMITTING and completes in submit.
+ * - READY and UNKNOWN are answers to "did anything land?", which only recover asks.
+ */
+export const LEGAL_STATES = {
+  preflight: ['FAILED'],
+  prepare: ['SUBMITTING', 'FAILED'],
+  submit: ['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'COMPLETED', 'FAILED'],
+  observe: ['SUBMITTED', 'OBSERVING', 'COMPLETED', 'FAILED'],
+  recover: EXECUTION_STATES,
+  cancel: ['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'COMPLETED', 'FAILED'],
+} as const satisfies Record<ExecutorPhase, readonly ExecutionState[]>;
+
+/** Phases in which SUBMITTING means "accepted, not yet confirmed", which is what SUBMITTED says for us. */
+const ACCEPTED_IS_SUBMITTED: readonly ExecutorPhase[] = ['submit', 'recover', 'cancel'];
+
+/** Text that Postgres can store: no NUL and no lone surrogate. */
+const text = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .refine((value) => !/[\0\p{Surrogate}]/u.test(value), 'must not contain NUL or a lone surrogate');
+
+const message = z.string().transform((value) => value.replace(/[\0\p{Surrogate}]/gu, '').slice(0, MESSAGE_LIMIT));
+const object = jsonObject({ maxBytes: OBJECT_LIMIT, maxDepth: 32 });
+
+const signRequest = z.object({ kind: z.enum(['evm_transaction', 'evm_typed_data']), payload: object });
+const artifact = z.object({ kind: text(64), data: object });
+
+export const executionResultSchema = z.object({
+  next_state: z.enum(EXECUTION_STATES),
+  error_code: text(128).regex(CODE).exactOptional(),
+  error_message: message.exactOptional(),
+  external_ref: text(512).exactOptional(),
+  prepared_action: object.exactOptional(),
+  sign_request: signRequest.exactOptional(),
+  output: object.exactOptional(),
+  artifacts: z.array(artifact).max(100).exactOptional(),
+  retry_after_seconds: z
+    .number()
+    .min(0)
+    .transform((seconds) => Math.min(seconds, RETRY_AFTER_LIMIT))
+    .exactOptional(),
+}) satisfies z.ZodType<ExecutionResult>;
+
+export const executionContextSchema = z.object({
+  movement_id: text(128),
+  node_key: text(128),
+  attempt: z.int().min(1).max(2_147_483_647),
+  idempotency_key: text(512),
+  action_type: text(128),
+  asset: text(64),
+  amount: text(64),
+  config: object,
+  input_params: object,
+  intent: object,
+  completion_assurance: z.enum(COMPLETION_ASSURANCES),
+  signer: z.object({ signer_key: text(128), chain_family: text(64), address: text(128) }).exactOptional(),
+  prior: z
+    .object({
+      external_ref: text(512).exactOptional(),
+      prepared_action: object.exactOptional(),
+      output: object.exactOptional(),
+    })
+    .exactOptional(),
+}) satisfies z.ZodType<ExecutionContext>;
+
+export const submitBodySchema = z.object({
+  context: executionContextSchema,
+  prepared_action: object,
+  sign_result: object.exactOptional(),
+});
+export type SubmitBody = z.infer<typeof submitBodySchema>;
+
+/**
+ * Reads an executor's answer to `phase`. Unknown keys are dropped, a null field counts as absent, and
+ * SUBMITTING becomes SUBMITTED where it means "accepted". A FAILED without a code gets EXECUTOR_REJECTED.
+ *
+ * @throws ExecutorFault of kind `protocol`, code EXECUTOR_PROTOCOL_ERROR, when the answer does not fit.
+ */
+export function parseResult(phase: ExecutorPhase, value: unknown): ExecutionResult {
+  const parsed = executionResultSchema.safeParse(withoutNulls(value));
+  if (!parsed.success) throw protocolFault(`answer to ${phase} does not fit: ${describe(parsed.error)}`);
+  const { sign_request, ...rest } = parsed.data;
+  const unnamed = rest.next_state === 'FAILED' && rest.error_code === undefined;
+  const result = unnamed ? { ...rest, error_code: 'EXECUTOR_REJECTED' } : rest;
+  if (!isLegal(phase, result.next_state)) {
+    throw protocolFault(`${phase} must not answer next_state ${result.next_state}`);
+  }
+  if (result.next_state === 'SUBMITTING' && ACCEPTED_IS_SUBMITTED.includes(phase)) {
+    return { ...result, next_state: 'SUBMITTED' };
+  }
+  // Only a prepare that goes on may ask for a signature; elsewhere the key is as unknown as any other.
+  const signs = phase === 'prepare' && result.next_state === 'SUBMITTING' && sign_request !== undefined;
+  return signs ? { ...result, sign_request } : result;
+}
+
+/** The fault for an answer that does not fit the protocol. */
+export function protocolFault(detail: string, cause?: unknown): ExecutorFault {
+  return new ExecutorFault('protocol', 'EXECUTOR_PROTOCOL_ERROR', detail, { cause });
+}
+
+/** Whether `name` is one of the six phases, for routing. */
+export function isExecutorPhase(name: string): name is ExecutorPhase {
+  return EXECUTOR_PHASES.some((phase) => phase === name);
+}
+
+function isLegal(phase: ExecutorPhase, state: ExecutionState): boolean {
+  return LEGAL_STATES[phase].some((legal) => legal === state);
+}
+
+function withoutNulls(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null));
+}
+
+function describe(error: z.ZodError): string {
+  return error.issues
+    .slice(0, 5)
+    .map((issue) => `${issue.path.join('.') || 'body'}: ${issue.message}`)
+    .join('; ');
+}

@@ -1,0 +1,129 @@
+/** An executor behind HTTP: the remote protocol, called once per phase and never retried by the transport. */
+import { Agent } from 'undici';
+import {
+  ExecutorFault,
+  type CallOptions,
+  type ExecutionContext,
+  type ExecutionResult,
+  type Executor,
+  type ExecutorDescriptor,
+  type ExecutorHealth,
+  type ExecutorPhase,
+} from '../domain/executor.ts';
+import { parseResult, protocolFault } from './protocol.ts';
+import { callRemote, type RemoteAnswer } from './remote-call.ts';
+import { statusFault } from './remote-faults.ts';
+
+const HEALTH_TIMEOUT_SECONDS = 5;
+
+/** A remote executor as the registry file declares it, paths resolved and defaults filled in. */
+export interface RemoteExecutorSettings {
+  readonly executor_key: string;
+  readonly kind: 'remote';
+  readonly url: string;
+  readonly auth_token_file?: string;
+  readonly timeout_seconds: number;
+  readonly same_key_safe: boolean;
+  readonly settle_seconds: number;
+  readonly action_types: readonly string[];
+  readonly provider?: string;
+  readonly chain_family?: string;
+}
+
+/** A remote executor owns its connections, which `close` ends. */
+export interface RemoteExecutor extends Executor {
+  close(): Promise<void>;
+}
+
+/**
+ * The executor at `settings.url`. Every phase throws ExecutorFault: `timeout`, `unreachable`, `server_error`
+ * (5xx, 429), `rejected` (other 4xx) or `protocol`; `health` never throws.
+ */
+export function createRemoteExecutor(settings: RemoteExecutorSettings): RemoteExecutor {
+  const kept = new Agent({ connect: { timeout: 10_000 }, keepAliveTimeout: 4_000 });
+  // A reused connection may be closed by the other side just as the request leaves, and then nobody knows whether
+  // it arrived. That is a retry for a question, but a case for recovery for a submit: it gets a connection of its own.
+  const fresh = new Agent({ connect: { timeout: 10_000 }, pipelining: 0 });
+  const base = settings.url.replace(/\/+$/, '');
+  const auth = settings.auth_token_file === undefined ? {} : { authTokenFile: settings.auth_token_file };
+
+  const post = async (phase: ExecutorPhase, context: ExecutionContext, body: unknown, call: CallOptions) =>
+    callRemote(
+      {
+        method: 'POST',
+        url: `${base}/${phase}`,
+        body: JSON.stringify(body),
+        idempotencyKey: context.idempotency_key,
+        timeoutSeconds: settings.timeout_seconds,
+        dispatcher: phase === 'submit' ? fresh : kept,
+        ...auth,
+      },
+      call,
+    );
+  const ask = async (phase: ExecutorPhase, context: ExecutionContext, body: unknown, call: CallOptions) =>
+    readResult(phase, await post(phase, context, body, call));
+
+  return {
+    descriptor: describeRemote(settings),
+    preflight: async (context, call) => {
+      const answer = await post('preflight', context, context, call);
+      return answer.status === 204 ? null : readResult('preflight', answer);
+    },
+    prepare: (context, call) => ask('prepare', context, context, call),
+    submit: ({ context, prepared_action, sign_result }, call) =>
+      ask('submit', context, { context, prepared_action, ...(sign_result === undefined ? {} : { sign_result }) }, call),
+    observe: (context, call) => ask('observe', context, context, call),
+    recover: (context, call) => ask('recover', context, context, call),
+    cancel: (context, call) => ask('cancel', context, context, call),
+    health: (call) =>
+      readHealth(() =>
+        callRemote(
+          { method: 'GET', url: `${base}/health`, timeoutSeconds: HEALTH_TIMEOUT_SECONDS, dispatcher: kept, ...auth },
+          call,
+        ),
+      ),
+    close: async () => {
+      await Promise.all([kept.destroy(), fresh.destroy()]);
+    },
+  };
+}
+
+function describeRemote(settings: RemoteExecutorSettings): ExecutorDescriptor {
+  return {
+    executor_key: settings.executor_key,
+    kind: 'remote',
+    action_types: settings.action_types,
+    ...(settings.provider === undefined ? {} : { provider: settings.provider }),
+    ...(settings.chain_family === undefined ? {} : { chain_family: settings.chain_family }),
+    endpoint: settings.url,
+    same_key_safe: settings.same_key_safe,
+    settle_seconds: settings.settle_seconds,
+    timeout_seconds: settings.timeout_seconds,
+    in_process: false,
+  };
+}
+
+function readResult(phase: ExecutorPhase, answer: RemoteAnswer): ExecutionResult {
+  if (answer.status < 200 || answer.status > 299) throw statusFault(answer);
+  return parseResult(phase, readJson(answer.body));
+}
+
+async function readHealth(ask: () => Promise<RemoteAnswer>): Promise<ExecutorHealth> {
+  try {
+    const answer = await ask();
+    if (answer.status < 200 || answer.status > 299) return { state: 'down', detail: `health answered ${answer.status}` };
+    const body = readJson(answer.body);
+    const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
+    return isObject ? { state: 'up' } : { state: 'down', detail: 'health answered no object' };
+  } catch (error) {
+    return { state: 'down', detail: error instanceof ExecutorFault ? error.message : 'health could not be asked' };
+  }
+}
+
+function readJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch (error) {
+    throw protocolFault('the answer is not JSON in UTF-8', error);
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * Hands committed commands to Temporal in the background: bounded, wakes before starts, and forgetful.
+ * What is lost here is only speed, for the relay wakes until a command is applied.
+ */
+import type { Logger } from 'pino';
+import type { Temporal, Wake } from './temporal.ts';
+
+export interface HandOver {
+  /** Returns at once; the wake is sent when its turn comes. */
+  send(wake: Wake): void;
+  /** Waits for what is under way and drops what is still queued. */
+  stop(): Promise<void>;
+}
+
+/** More than this many waiting is a burst that the relay serves as well. */
+const QUEUE_LIMIT = 10_000;
+
+export function createHandOver(options: { readonly temporal: Pick<Temporal, 'wake'>; readonly log: Logger; readonly concurrency?: number }): HandOver {
+  const { temporal, log, concurrency = 16 } = options;
+  const wakes: Wake[] = [];
+  const starts: Wake[] = [];
+  const active = new Set<Promise<void>>();
+  let stopped = false;
+
+  const next = (): void => {
+    while (!stopped && active.size < concurrency) {
+      const wake = wakes.shift() ?? starts.shift();
+      if (wake === undefined) return;
+      const work = temporal.wake(wake).catch((error: unknown) => {
+        log.debug({ err: error, movement_id: wake.movementId }, 'a wake was not delivered; the relay sends it again');
+      });
+      active.add(work);
+      void work.finally(() => {
+        active.delete(work);
+        next();
+      });
+    }
+  };
+  return {
+    send(wake) {
+      const queue = wake.kind === 'create' ? starts : wakes;
+      if (stopped || queue.length >= QUEUE_LIMIT) return;
+      queue.push(wake);
+      next();
+    },
+    async stop() {
+      stopped = true;
+      await Promise.allSettled([...active]);
+    },
+  };
+}

@@ -1,0 +1,41 @@
+/** A background job that runs again and again until it is stopped, whatever a single run does. */
+import type { Logger } from 'pino';
+
+export interface Loop {
+  stop(): Promise<void>;
+}
+
+/**
+ * Calls `work` with `pauseMs` between the end of one run and the start of the next; a run that answers
+ * true had more to do and is followed at once. A failing run is logged and the next comes after the pause.
+ */
+export function startLoop(options: { readonly name: string; readonly pauseMs: number; readonly log: Logger; readonly work: () => Promise<boolean | void> }): Loop {
+  let stopped = false;
+  let wake: () => void = () => undefined;
+  const run = async (): Promise<void> => {
+    while (!stopped) {
+      let more = false;
+      try {
+        more = (await options.work()) === true;
+      } catch (error) {
+        options.log.warn({ err: error, loop: options.name }, 'a background run failed and is repeated');
+      }
+      if (more || stopped) continue;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, options.pauseMs);
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  };
+  const done = run();
+  return {
+    async stop() {
+      stopped = true;
+      wake();
+      await done;
+    },
+  };
+}

@@ -1,0 +1,26 @@
+/** Reading an EVM address: one rule for signers' pins, destinations and tokens. */
+import { getAddress, isAddress, zeroAddress, type Address } from 'viem';
+
+export type AddressProblem = 'malformed' | 'checksum' | 'zero';
+
+export type AddressReading =
+  | { readonly ok: true; readonly address: Address }
+  | { readonly ok: false; readonly problem: AddressProblem };
+
+/**
+ * The checksummed form of `text`, or what is wrong with it: not `0x` and 40 hex digits (`malformed`),
+ * mixed case that is not its EIP-55 checksum (`checksum`), or the zero address (`zero`).
+ */
+export function readEvmAddress(text: string): AddressReading {
+  if (!isAddress(text, { strict: false })) return { ok: false, problem: 'malformed' };
+  const address = getAddress(text.toLowerCase());
+  if (address === zeroAddress) return { ok: false, problem: 'zero' };
+  const digits = text.slice(2);
+  const mixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
+  return mixed && text !== address ? { ok: false, problem: 'checksum' } : { ok: true, address };
+}
+
+/** Whether two texts are the same EVM address, whatever their case. False when either is not one. */
+export function sameEvmAddress(a: string, b: string): boolean {
+  return isAddress(a, { strict: false }) && a.toLowerCase() === b.toLowerCase();
+}

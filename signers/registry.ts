@@ -1,0 +1,48 @@
+/** The signers of this process, by key. */
+import { resolve } from 'node:path';
+import type { Signer, SignerDescriptor } from '../domain/signer.ts';
+import { SignerConfigError, type SignerConfig } from './config.ts';
+import { readPrivateKeyFile } from './key-file.ts';
+import { createLocalSigner } from './local.ts';
+import { createNoopSigner } from './noop.ts';
+
+export interface SignerRegistry {
+  list(): readonly SignerDescriptor[];
+  /** Null when no signer of that key is in memory. */
+  get(signerKey: string): Signer | null;
+}
+
+/** Throws an Error that names a key used twice: which of the two signs must never be a matter of order. */
+export function createSignerRegistry(signers: readonly Signer[]): SignerRegistry {
+  const byKey = new Map<string, Signer>();
+  for (const signer of signers) {
+    const { signer_key } = signer.descriptor;
+    if (byKey.has(signer_key)) throw new Error(`signer_key ${signer_key} is used by two signers`);
+    byKey.set(signer_key, signer);
+  }
+  const descriptors = signers.map((signer) => signer.descriptor);
+  return { list: () => descriptors, get: (signerKey) => byKey.get(signerKey) ?? null };
+}
+
+/**
+ * Opens the configured signers; `private_key_file` is relative to `baseDir`, the registry file's folder.
+ * Throws {@link SignerConfigError} with every file that is missing, readable by others or not a key.
+ */
+export async function openSigners(configs: readonly SignerConfig[], options: { readonly baseDir: string }): Promise<readonly Signer[]> {
+  const opened = await Promise.allSettled(configs.map((config) => openSigner(config, options.baseDir)));
+  const faults = opened.flatMap((result, index) =>
+    result.status === 'rejected' ? [`signers[${index}]: ${result.reason instanceof Error ? result.reason.message : 'cannot be opened'}`] : [],
+  );
+  if (faults.length > 0) throw new SignerConfigError(faults);
+  return opened.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+}
+
+async function openSigner(config: SignerConfig, baseDir: string): Promise<Signer> {
+  const identity = {
+    signer_key: config.signer_key,
+    chain_family: config.chain_family,
+    ...(config.profile === undefined ? {} : { profile: config.profile }),
+  };
+  if (config.backend === 'noop') return createNoopSigner(identity);
+  return createLocalSigner(identity, await readPrivateKeyFile(resolve(baseDir, config.private_key_file)));
+}

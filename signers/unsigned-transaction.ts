@@ -1,0 +1,32 @@
+/** The wire form of an unsigned EIP-1559 transaction, checked before anything is signed. */
+import { z } from 'zod';
+import type { EvmUnsignedTransaction } from '../domain/executor.ts';
+
+const integer = z
+  .string()
+  .regex(/^(0|[1-9][0-9]{0,77})$/, 'a decimal integer string')
+  .refine((text) => BigInt(text) < 2n ** 256n, 'below 2^256');
+
+const schema = z.strictObject({
+  chain_id: z.number().int().positive(),
+  to: z.string().regex(/^0x[0-9a-fA-F]{40}$/, '0x and 40 hex digits'),
+  value: integer,
+  data: z.string().regex(/^0x([0-9a-fA-F]{2})*$/, '0x and whole bytes in hex'),
+  gas: integer,
+  max_fee_per_gas: integer,
+  max_priority_fee_per_gas: integer,
+});
+
+/**
+ * Reads a payload strictly: a field that is not of {@link EvmUnsignedTransaction} is a fault, since
+ * whatever is signed must be all that was checked. `problem` names the field and never its value.
+ */
+export function readUnsignedTransaction(
+  payload: unknown,
+): { readonly ok: true; readonly unsigned: EvmUnsignedTransaction } | { readonly ok: false; readonly problem: string } {
+  const parsed = schema.safeParse(payload);
+  if (parsed.success) return { ok: true, unsigned: parsed.data };
+  const [issue] = parsed.error.issues;
+  const place = issue?.path.join('.') || 'the transaction';
+  return { ok: false, problem: `${place}: ${issue?.message ?? 'malformed'}` };
+}

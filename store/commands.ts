@@ -1,0 +1,42 @@
+/** Commands that no run has seen yet, and open movements whose run may be gone. */
+import type { CommandKind } from '../domain/transition.ts';
+import type { Database } from '../prisma/client.ts';
+import { run } from './faults.ts';
+
+export interface DueCommand {
+  readonly command_id: string;
+  readonly movement_id: string;
+  readonly kind: CommandKind;
+}
+
+/**
+ * Leases due commands, the oldest of each movement only, and counts the wake. A lease ends by itself
+ * after a pause that doubles with every wake (to a minute), so a dead relay strands nothing.
+ */
+export async function claimCommands(db: Database, limit: number): Promise<readonly DueCommand[]> {
+  return run(
+    () => db.$queryRaw<DueCommand[]>`
+      UPDATE commands SET wakes = wakes + 1, claimed_until = svc_now() + make_interval(secs => least(60, power(2, wakes + 1)))
+      WHERE command_id IN (
+        SELECT c.command_id FROM commands c
+        WHERE c.applied_at IS NULL AND c.claimed_until <= svc_now()
+          AND NOT EXISTS (SELECT 1 FROM commands o WHERE o.movement_id = c.movement_id AND o.applied_at IS NULL
+                          AND (o.created_at, o.command_id) < (c.created_at, c.command_id))
+        ORDER BY c.created_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+      RETURNING command_id::text, movement_id::text, kind`,
+  );
+}
+
+/** Movements that need a run and have not moved for `idleSeconds`, each looked at once a minute at most. */
+export async function claimIdle(db: Database, options: { readonly idleSeconds: number; readonly limit: number }): Promise<readonly string[]> {
+  const rows = await run(
+    () => db.$queryRaw<{ movement_id: string }[]>`
+      UPDATE movements SET swept_at = svc_now() WHERE movement_id IN (
+        SELECT movement_id FROM movements
+        WHERE ended_at IS NULL AND updated_at <= svc_now() - make_interval(secs => ${options.idleSeconds}::double precision)
+          AND (swept_at IS NULL OR swept_at <= svc_now() - make_interval(secs => ${Math.max(options.idleSeconds, 1) * 4}::double precision))
+        ORDER BY swept_at NULLS FIRST LIMIT ${options.limit} FOR UPDATE SKIP LOCKED)
+      RETURNING movement_id::text`,
+  );
+  return rows.map((row) => row.movement_id);
+}

@@ -1,0 +1,68 @@
+/** The transactions of a node: nonce and unsigned fields from the fence, bytes and hash once signed. */
+import type { JournaledTransaction } from '../domain/executor.ts';
+import type { Database } from '../prisma/client.ts';
+import { run } from './faults.ts';
+
+interface Owner {
+  readonly movement_id: string;
+  readonly node_key: string;
+  readonly attempt: number;
+}
+
+interface Row {
+  readonly chain_id: number;
+  readonly from: string;
+  readonly nonce: number;
+  readonly unsigned: JournaledTransaction['unsigned'];
+  readonly tx_hash: string | null;
+  readonly raw_tx: string | null;
+}
+
+function toTransaction({ tx_hash, raw_tx, ...rest }: Row): JournaledTransaction {
+  return tx_hash === null || raw_tx === null ? rest : { ...rest, tx_hash, raw_tx };
+}
+
+/** The attempt's transactions whose nonce it still claims, oldest first. */
+export async function readTransactions(db: Database, owner: Owner): Promise<readonly JournaledTransaction[]> {
+  const rows = await run(
+    () => db.$queryRaw<{ answer: Row }[]>`
+      SELECT jsonb_build_object('chain_id', chain_id, 'from', address, 'nonce', nonce, 'unsigned', unsigned,
+        'tx_hash', tx_hash, 'raw_tx', raw_tx) AS answer
+      FROM evm_transactions
+      WHERE movement_id = ${owner.movement_id}::uuid AND node_key = ${owner.node_key} AND attempt = ${owner.attempt}
+        AND released_at IS NULL
+      ORDER BY created_at, transaction_id`,
+  );
+  return rows.map((row) => toTransaction(row.answer));
+}
+
+/**
+ * Stores signed bytes if none are stored and the epoch is still the caller's; answers what is stored.
+ * Null means a recovery took over: the caller must not send anything.
+ */
+export async function saveSigned(
+  db: Database,
+  signed: { readonly transaction_id: string; readonly epoch: number; readonly raw_tx: string; readonly tx_hash: string },
+): Promise<{ readonly raw_tx: string; readonly tx_hash: string } | null> {
+  const rows = await run(
+    () => db.$queryRaw<{ raw_tx: string; tx_hash: string }[]>`
+      UPDATE evm_transactions t SET raw_tx = coalesce(t.raw_tx, ${signed.raw_tx}), tx_hash = coalesce(t.tx_hash, ${signed.tx_hash})
+      FROM movement_nodes n
+      WHERE t.transaction_id = ${signed.transaction_id}::uuid AND t.released_at IS NULL
+        AND n.movement_id = t.movement_id AND n.node_key = t.node_key AND n.attempt = t.attempt
+        AND n.submit_epoch = ${signed.epoch} AND n.state = 'SUBMITTING'
+      RETURNING t.raw_tx, t.tx_hash`,
+  );
+  return rows[0] ?? null;
+}
+
+/** Ends the claim on a nonce that another, finalized transaction has used. */
+export async function releaseNonce(db: Database, owner: Owner, transaction: JournaledTransaction): Promise<void> {
+  await run(
+    () => db.$executeRaw`
+      UPDATE evm_transactions SET released_at = svc_now()
+      WHERE movement_id = ${owner.movement_id}::uuid AND node_key = ${owner.node_key} AND attempt = ${owner.attempt}
+        AND chain_id = ${transaction.chain_id} AND address = ${transaction.from} AND nonce = ${transaction.nonce}
+        AND released_at IS NULL`,
+  );
+}

@@ -1,0 +1,73 @@
+/** What went wrong in the database, and whether the same statement may simply be run again. */
+import { ServiceError } from '../domain/errors.ts';
+
+export type DatabaseFault = 'conflict' | 'unreachable' | 'other';
+
+/** Postgres: serialization_failure and deadlock_detected. */
+const CONFLICTS = new Set(['40001', '40P01']);
+/** Postgres: connection exceptions, shutdown, crash, starting up, too many connections. */
+const UNREACHABLE = /^(08|57P0|53300)/;
+const SOCKET = /ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|Connection terminated|timeout exceeded when trying to connect|server closed|Can't reach database/i;
+/** Prisma's own codes: cannot reach, timed out, connection closed, pool time-out. */
+const PRISMA_UNREACHABLE = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024']);
+
+/** Sorts an error by what a caller can do about it. */
+export function databaseFault(error: unknown): DatabaseFault {
+  for (const each of chain(error)) {
+    const code = field(each, 'originalCode') ?? field(each, 'code') ?? '';
+    if (CONFLICTS.has(code) || code === 'P2034') return 'conflict';
+    if (UNREACHABLE.test(code) || PRISMA_UNREACHABLE.has(code)) return 'unreachable';
+    const message = field(each, 'message') ?? '';
+    if (SOCKET.test(message) || SOCKET.test(code)) return 'unreachable';
+  }
+  return 'other';
+}
+
+/** The Postgres error code and constraint of a failed statement, where there is one. */
+export function violatedConstraint(error: unknown): string | null {
+  for (const each of chain(error)) {
+    const constraint = field(each, 'constraint');
+    if (constraint !== undefined) return constraint;
+    const match = /constraint "([^"]+)"/.exec(field(each, 'originalMessage') ?? field(each, 'message') ?? '');
+    if (match?.[1] !== undefined) return match[1];
+  }
+  return null;
+}
+
+/** Every object an error is made of: its cause, Prisma's meta and the driver adapter's error. */
+function* chain(error: unknown): Generator<object> {
+  const queue: unknown[] = [error];
+  const seen = new Set<unknown>();
+  for (let at = queue.shift(); at !== undefined; at = queue.shift()) {
+    if (typeof at !== 'object' || at === null || seen.has(at) || seen.size > 20) continue;
+    seen.add(at);
+    yield at;
+    for (const key of ['cause', 'meta', 'driverAdapterError', 'constraint', 'error']) {
+      if (key in at) queue.push(Reflect.get(at, key));
+    }
+  }
+}
+
+function field(value: object, key: string): string | undefined {
+  const found: unknown = Reflect.get(value, key);
+  return typeof found === 'string' ? found : undefined;
+}
+
+const CONFLICT_RETRIES = 5;
+
+/**
+ * Runs a read or a guarded write: deadlocks and serialization failures are run again, an unreachable
+ * database becomes `dependency_unavailable`. Not for writes whose acceptance must be looked up.
+ */
+export async function run<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      const fault = databaseFault(error);
+      if (fault === 'conflict' && attempt < CONFLICT_RETRIES) continue;
+      if (fault === 'unreachable') throw new ServiceError('dependency_unavailable', { cause: error });
+      throw error;
+    }
+  }
+}

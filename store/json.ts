@@ -1,0 +1,29 @@
+/** Rows as the rest of the service knows them: dates as ISO text, numbers of Postgres as decimal strings. */
+import type { JsonObject } from '../domain/executor.ts';
+
+/** ISO 8601 UTC with milliseconds. */
+export function iso(date: Date): string {
+  return date.toISOString();
+}
+
+export function isoOrNull(date: Date | null): string | null {
+  return date === null ? null : iso(date);
+}
+
+/** A `numeric` in plain notation without trailing zeros. */
+export function decimal(value: { toFixed(): string }): string {
+  return value.toFixed();
+}
+
+export function decimalOrNull(value: { toFixed(): string } | null): string | null {
+  return value === null ? null : decimal(value);
+}
+
+/** A jsonb column that holds an object; `{}` for SQL null. Its content was parsed when it was written. */
+export function object(value: unknown): JsonObject {
+  return (value ?? {}) as JsonObject;
+}
+
+export function objectOrNull(value: unknown): JsonObject | null {
+  return (value ?? null) as JsonObject | null;
+}

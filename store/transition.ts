@@ -1,0 +1,128 @@
+/** The only writer of a state column: applies a transition in one statement, or refuses it. */
+import { CALLBACK_EVENTS } from '../domain/events.ts';
+import { ServiceError } from '../domain/errors.ts';
+import { MOVEMENT_TABLE } from '../domain/states/movement.ts';
+import { NODE_TABLE } from '../domain/states/node.ts';
+import { assertMove, allows } from '../domain/states/table.ts';
+import type { ClaimedTransaction, MovementHead, NodeChange, Refusal, Transition, TransitionOutcome, BindingProblem } from '../domain/transition.ts';
+import type { NodeState } from '../domain/states/node.ts';
+import { newId } from '../platform/ids.ts';
+import type { Database } from '../prisma/client.ts';
+import { databaseFault, run } from './faults.ts';
+
+interface Answer extends MovementHead {
+  readonly ok: boolean;
+  readonly reason?: Refusal;
+  readonly problems?: readonly BindingProblem[] | null;
+  readonly node?: { node_key: string; state: NodeState; attempt: number; epoch: number } | null;
+  readonly transaction?: ClaimedTransaction | null;
+}
+
+/**
+ * Applies `transition` as compare-and-set. A refusal is a result, not an exception: its audit rows are
+ * committed. Throws {@link IllegalMove} for a move that no table has (a defect), `dependency_unavailable`
+ * when the database is out of reach and nothing was accepted, and `outcome_unknown` when the connection
+ * broke after the statement was sent and the command could not be looked up.
+ */
+export async function applyTransition(db: Database, transition: Transition): Promise<TransitionOutcome> {
+  assertMoves(transition);
+  const commandId = transition.command === undefined ? null : newId();
+  const doc = JSON.stringify(toDocument(transition, commandId));
+  const write = async (): Promise<Answer> => {
+    const rows = await db.$queryRaw<{ answer: Answer }[]>`SELECT apply_transition(${doc}::jsonb) AS answer`;
+    const [row] = rows;
+    if (row === undefined) throw new Error('apply_transition answered nothing');
+    return row.answer;
+  };
+  const answer = commandId === null ? await run(write) : await writeOnce(db, write, commandId);
+  if (answer.ok) return { ok: true, head: headOf(answer), transaction: answer.transaction ?? null, command_id: commandId };
+  return {
+    ok: false,
+    reason: answer.reason ?? 'version',
+    head: answer.reason === 'movement_not_found' ? null : headOf(answer),
+    problems: answer.problems ?? [],
+    node: answer.node ?? null,
+  };
+}
+
+/**
+ * A write that carries a command: when the connection breaks it is not known whether it was accepted,
+ * so the command is looked up by its id before anything is repeated (the function answers a repeated
+ * command id with the movement as it is).
+ */
+async function writeOnce(db: Database, write: () => Promise<Answer>, commandId: string): Promise<Answer> {
+  try {
+    return await write();
+  } catch (error) {
+    const fault = databaseFault(error);
+    if (fault === 'conflict') return run(write);
+    if (fault !== 'unreachable') throw error;
+    const known = await lookUp(db, commandId, error);
+    if (known) return write();
+    throw new ServiceError('dependency_unavailable', { cause: error });
+  }
+}
+
+async function lookUp(db: Database, commandId: string, cause: unknown): Promise<boolean> {
+  try {
+    return (await db.command.findUnique({ where: { command_id: commandId } })) !== null;
+  } catch {
+    throw new ServiceError('outcome_unknown', { cause });
+  }
+}
+
+function headOf(answer: Answer): MovementHead {
+  return {
+    version: answer.version,
+    request_state: answer.request_state,
+    approval_status: answer.approval_status,
+    reservation_status: answer.reservation_status,
+    current_frontier: answer.current_frontier,
+  };
+}
+
+function assertMoves(transition: Transition): void {
+  const { from, to } = transition;
+  if (to !== undefined) {
+    if (from === undefined) throw new Error('a transition that moves the movement names the states it may come from');
+    const legal = from.filter((state) => state === to || allows(MOVEMENT_TABLE, state, to));
+    const [first] = from;
+    if (legal.length === 0 && first !== undefined) assertMove(MOVEMENT_TABLE, first, to);
+  }
+  for (const change of transition.nodes ?? []) {
+    let at = change.from;
+    for (const next of change.moves) {
+      assertMove(NODE_TABLE, at, next);
+      at = next;
+    }
+  }
+}
+
+/** The document that the database function takes; ids are given here so that a repeat is the same write. */
+function toDocument(transition: Transition, commandId: string | null): Record<string, unknown> {
+  const { from, to, set, nodes, timeline, audit, refused_audit, holds, command, ...rest } = transition;
+  return {
+    ...rest,
+    ...(from === undefined ? {} : { states: to === undefined ? from : from.filter((state) => state === to || allows(MOVEMENT_TABLE, state, to)) }),
+    set: { ...set, ...(to === undefined ? {} : { request_state: to }) },
+    nodes: (nodes ?? []).map(nodeDocument),
+    ...(holds === undefined ? {} : { holds: holds.map((hold) => ({ ...hold, reservation_id: newId() })) }),
+    timeline: timeline.map((entry) => ({ ...entry, event_id: newId() })),
+    callback_types: CALLBACK_EVENTS,
+    audit: (audit ?? []).map((entry) => ({ ...entry, event_id: newId() })),
+    refused_audit: (refused_audit ?? []).map((entry) => ({ ...entry, event_id: newId() })),
+    ...(commandId === null ? {} : { command_id: commandId, command_kind: command }),
+  };
+}
+
+function nodeDocument(change: NodeChange): Record<string, unknown> {
+  const { from, moves, set, artifacts, nonce, ...rest } = change;
+  const last = moves.at(-1);
+  return {
+    ...rest,
+    states: [from],
+    set: { ...set, ...(last === undefined ? {} : { state: last }) },
+    artifacts: (artifacts ?? []).map((artifact) => ({ ...artifact, artifact_id: newId() })),
+    ...(nonce === undefined ? {} : { nonce: { ...nonce, transaction_id: newId() } }),
+  };
+}

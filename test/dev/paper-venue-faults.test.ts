@@ -1,0 +1,32 @@
+import { expect, test } from '@jest/globals';
+import { createFaultInjector, faultsSchema } from '../../dev/paper-venue/faults.ts';
+
+const draws = (count: number, faults: object, phase = 'submit') => {
+  const injector = createFaultInjector();
+  injector.set(faultsSchema.parse(faults));
+  return Array.from({ length: count }, () => injector.draw(phase));
+};
+
+test('the same seed brings the same faults, another seed others', () => {
+  const faults = { error_rate: 0.3, lose_answer_rate: 0.2, seed: 42 };
+  expect(draws(200, faults)).toEqual(draws(200, faults));
+  expect(draws(200, { ...faults, seed: 43 })).not.toEqual(draws(200, faults));
+});
+
+test('rates are kept over many calls, and one rate does not shift the other', () => {
+  const both = draws(5_000, { error_rate: 0.3, lose_answer_rate: 0.2, seed: 1 });
+  expect(both.filter(({ fails }) => fails).length / 5_000).toBeCloseTo(0.3, 1);
+  const alone = draws(5_000, { lose_answer_rate: 0.2, seed: 1 });
+  expect(alone.map(({ losesAnswer }) => losesAnswer)).toEqual(both.map(({ losesAnswer }) => losesAnswer));
+});
+
+test('faults hold for the named phases and the given number of calls', () => {
+  const injector = createFaultInjector();
+  injector.set(faultsSchema.parse({ error_rate: 1, hold_ms: 5, phases: ['submit', 'observe'], remaining: 2 }));
+  expect(injector.draw('recover').fails).toBe(false);
+  expect(injector.draw('observe')).toMatchObject({ fails: true, hold_ms: 0 });
+  expect(injector.current().remaining).toBe(1);
+  expect(injector.draw('submit')).toMatchObject({ fails: true, hold_ms: 5 });
+  expect(injector.draw('submit').fails).toBe(false);
+  expect(injector.current()).toEqual(faultsSchema.parse({}));
+});

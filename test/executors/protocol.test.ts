@@ -1,0 +1,103 @@
+import { describe, expect, test } from '@jest/globals';
+import { EXECUTION_STATES, EXECUTOR_PHASES, ExecutorFault } from '../../domain/executor.ts';
+import { LEGAL_STATES, executionContextSchema, parseResult, submitBodySchema } from '../../executors/protocol.ts';
+import { contextOf } from './fake-server.ts';
+
+const pairs = EXECUTOR_PHASES.flatMap((phase) => EXECUTION_STATES.map((state) => ({ phase, state })));
+
+describe('parseResult', () => {
+  test.each(pairs)('$phase and $state go together exactly as the table says', ({ phase, state }) => {
+    const legal = LEGAL_STATES[phase].some((one) => one === state);
+    const parse = () => parseResult(phase, { next_state: state }).next_state;
+    if (legal) expect(EXECUTION_STATES).toContain(parse());
+    else expect(parse).toThrow(expect.objectContaining({ kind: 'protocol', code: 'EXECUTOR_PROTOCOL_ERROR' }));
+  });
+
+  test('READY and UNKNOWN are believed of recover alone', () => {
+    for (const phase of EXECUTOR_PHASES.filter((one) => one !== 'recover')) {
+      expect(LEGAL_STATES[phase]).not.toContain('READY');
+      expect(LEGAL_STATES[phase]).not.toContain('UNKNOWN');
+    }
+  });
+
+  test('a SUBMITTING answer to submit means accepted and reads as SUBMITTED', () => {
+    expect(parseResult('submit', { next_state: 'SUBMITTING', external_ref: 'x' })).toEqual({
+      next_state: 'SUBMITTED',
+      external_ref: 'x',
+    });
+    expect(parseResult('recover', { next_state: 'SUBMITTING' }).next_state).toBe('SUBMITTED');
+    expect(parseResult('prepare', { next_state: 'SUBMITTING' }).next_state).toBe('SUBMITTING');
+  });
+
+  test('unknown keys are dropped and null fields count as absent', () => {
+    const answer = { next_state: 'COMPLETED', output: { fee: null }, external_ref: null, surprise: 1 };
+    expect(parseResult('observe', answer)).toEqual({ next_state: 'COMPLETED', output: { fee: null } });
+  });
+
+  test('only a prepare that goes on may ask for a signature', () => {
+    const sign_request = { kind: 'evm_transaction', payload: { to: '0x1' } };
+    expect(parseResult('prepare', { next_state: 'SUBMITTING', sign_request })).toHaveProperty('sign_request', sign_request);
+    expect(parseResult('prepare', { next_state: 'FAILED', error_code: 'X', sign_request })).not.toHaveProperty('sign_request');
+    expect(parseResult('submit', { next_state: 'SUBMITTED', sign_request })).not.toHaveProperty('sign_request');
+  });
+
+  test('a FAILED without a code gets one, so that no failure stands without a reason', () => {
+    expect(parseResult('submit', { next_state: 'FAILED' })).toEqual({ next_state: 'FAILED', error_code: 'EXECUTOR_REJECTED' });
+  });
+
+  test('a long message is cut and does not make the outcome unknown', () => {
+    const result = parseResult('submit', { next_state: 'FAILED', error_code: 'X', error_message: `a\0${'b'.repeat(9_000)}` });
+    expect(result.error_message).toHaveLength(2_000);
+    expect(result.error_message).not.toContain('\0');
+  });
+
+  test('a wait of more than a day is cut to a day', () => {
+    expect(parseResult('observe', { next_state: 'OBSERVING', retry_after_seconds: 1e9 }).retry_after_seconds).toBe(86_400);
+  });
+
+  test.each([
+    ['nothing', undefined],
+    ['null', null],
+    ['an array', [{ next_state: 'COMPLETED' }]],
+    ['a string', 'COMPLETED'],
+    ['no state', { output: {} }],
+    ['a state in lower case', { next_state: 'completed' }],
+    ['an unknown state', { next_state: 'DONE' }],
+    ['a number as reference', { next_state: 'COMPLETED', external_ref: 7 }],
+    ['an empty reference', { next_state: 'COMPLETED', external_ref: '' }],
+    ['a huge reference', { next_state: 'COMPLETED', external_ref: 'x'.repeat(513) }],
+    ['an array as output', { next_state: 'COMPLETED', output: [] }],
+    ['a huge output', { next_state: 'COMPLETED', output: { a: 'x'.repeat(300_000) } }],
+    ['a NUL in the output', { next_state: 'COMPLETED', output: { a: ['\0'] } }],
+    ['a lone surrogate in a key', { next_state: 'COMPLETED', output: { '\ud800': 1 } }],
+    ['a negative wait', { next_state: 'OBSERVING', retry_after_seconds: -1 }],
+    ['a wait as text', { next_state: 'OBSERVING', retry_after_seconds: '1' }],
+    ['an artifact without kind', { next_state: 'COMPLETED', artifacts: [{ data: {} }] }],
+    ['a code with blanks', { next_state: 'FAILED', error_code: 'no funds' }],
+  ])('%s is a protocol error', (_name, answer) => {
+    expect(() => parseResult('recover', answer)).toThrow(ExecutorFault);
+    expect(() => parseResult('recover', answer)).toThrow(expect.objectContaining({ code: 'EXECUTOR_PROTOCOL_ERROR' }));
+  });
+
+  test('nesting is bounded', () => {
+    let deep: unknown = 1;
+    for (let level = 0; level < 40; level += 1) deep = { deep };
+    expect(() => parseResult('observe', { next_state: 'COMPLETED', output: deep })).toThrow(ExecutorFault);
+  });
+});
+
+describe('request bodies', () => {
+  test('a full context passes unchanged and unknown keys are dropped', () => {
+    const context = contextOf({
+      signer: { signer_key: 's', chain_family: 'evm', address: '0x1' },
+      prior: { external_ref: 'r', prepared_action: { a: 1 } },
+    });
+    expect(executionContextSchema.parse({ ...context, added_later: true })).toEqual(context);
+  });
+
+  test('a submit body holds context, prepared action and the signature when there is one', () => {
+    const body = { context: contextOf(), prepared_action: { a: '1' }, sign_result: { raw_tx: '0x' } };
+    expect(submitBodySchema.parse({ ...body, extra: 1 })).toEqual(body);
+    expect(submitBodySchema.safeParse({ context: contextOf() }).success).toBe(false);
+  });
+});

@@ -1,0 +1,138 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { createWalletClient, encodeFunctionData, erc20Abi, getAddress, http, type Hex } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import type { ExecutionContext, Executor } from '../../../domain/executor.ts';
+import { BLOCKS_TO_FINALITY, startChain, type TestChain } from './support/chain.ts';
+import { call, contextOf, driveToSend, executorOf } from './support/node.ts';
+
+const DESTINATION = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+const TRANSFER_TOPIC = 'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+/** Answers 1 to everything and logs nothing. */
+const SILENT_TOKEN: Hex = '0x600160005260206000f3';
+/** Answers 6 to reads; `transfer` logs half the amount from the caller to `recipient` (EVM code that pushes it). */
+const halvingToken = (recipient: string): Hex =>
+  `0x60003560f81c60a914601657600660005260206000f35b60243560011c600052${recipient}337f${TRANSFER_TOPIC}60206000a3600160005260206000f3`;
+
+let chain: TestChain;
+beforeAll(async () => {
+  chain = await startChain();
+});
+afterAll(() => chain.stop());
+afterEach(() => chain.client.setAutomine(true));
+
+async function sent(executor: Executor, changes: Partial<ExecutionContext> = {}, token: string = chain.token) {
+  const account = await chain.account();
+  const context = contextOf(account, { token_address: token, destination_address: DESTINATION }, changes);
+  const node = await driveToSend(executor, context, account);
+  await node.submit();
+  return { ...node, account, context, observe: () => executor.observe(context, call(), node.journal) };
+}
+
+describe('a mined transfer', () => {
+  it('completes at once with one confirmation', async () => {
+    const node = await sent(executorOf(chain));
+    const result = await node.observe();
+    expect(result).toMatchObject({
+      next_state: 'COMPLETED',
+      external_ref: node.signed.tx_hash,
+      output: {
+        tx_hash: node.signed.tx_hash,
+        requested_amount: '25',
+        submitted_amount: '25',
+        received_amount: '25',
+        fee_asset: 'ETH',
+        destination_address: DESTINATION,
+      },
+    });
+    expect(result.output?.['block_number']).toMatch(/^\d+$/);
+  });
+
+  it('waits for the confirmations that the venue asks for, its own block included', async () => {
+    const node = await sent(executorOf(chain, { confirmations: 3 }));
+    expect(await node.observe()).toMatchObject({ next_state: 'OBSERVING', retry_after_seconds: 0.1 });
+    await chain.client.mine({ blocks: 1 });
+    expect(await node.observe()).toMatchObject({ next_state: 'OBSERVING' });
+    await chain.client.mine({ blocks: 1 });
+    expect(await node.observe()).toMatchObject({ next_state: 'COMPLETED' });
+  });
+
+  it('waits for the finalized tag when the plan asks for finality', async () => {
+    for (const completion_assurance of ['destination_finalized', 'protocol_finalized'] as const) {
+      const node = await sent(executorOf(chain), { completion_assurance });
+      await chain.client.mine({ blocks: BLOCKS_TO_FINALITY - 1 });
+      expect(await node.observe()).toMatchObject({ next_state: 'OBSERVING' });
+      await chain.client.mine({ blocks: 1 });
+      expect(await node.observe()).toMatchObject({ next_state: 'COMPLETED' });
+    }
+  });
+
+  it('counts blocks for finality on a chain without the tag', async () => {
+    const node = await sent(executorOf(chain, { finality_confirmations: 2 }), { completion_assurance: 'destination_finalized' });
+    expect(await node.observe()).toMatchObject({ next_state: 'OBSERVING' });
+    await chain.client.mine({ blocks: 1 });
+    expect(await node.observe()).toMatchObject({ next_state: 'COMPLETED' });
+  });
+
+  it('is observed, and sent, again after a reorganisation took it out', async () => {
+    const node = await sent(executorOf(chain, { confirmations: 2 }));
+    expect(await node.observe()).toMatchObject({ next_state: 'OBSERVING' });
+    await chain.client.request({ method: 'anvil_reorg' as 'anvil_mine', params: [1, []] as never });
+    expect(await chain.tokenBalance(node.account.address)).toBe(1_000_000_000n);
+    await chain.client.setAutomine(false);
+    await chain.client.dropTransaction({ hash: node.signed.tx_hash as Hex });
+    expect(await node.observe()).toMatchObject({ next_state: 'OBSERVING' });
+    await chain.client.mine({ blocks: 2 });
+    expect(await node.observe()).toMatchObject({ next_state: 'COMPLETED' });
+    expect(await chain.tokenBalance(node.account.address)).toBe(975_000_000n);
+  });
+});
+
+describe('a reverted transfer', () => {
+  it('fails only once its block is final', async () => {
+    const executor = executorOf(chain);
+    const account = await chain.account();
+    const context = contextOf(account, { token_address: chain.token, destination_address: DESTINATION });
+    const node = await driveToSend(executor, context, account, 1);
+    const wallet = createWalletClient({ account: privateKeyToAccount(account.key), transport: http(chain.url) });
+    const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [getAddress(DESTINATION), 990_000_000n] });
+    await wallet.sendTransaction({ chain: null, to: chain.token, data, nonce: 0 });
+    await node.submit();
+    expect(await executor.observe(context, call(), node.journal)).toMatchObject({ next_state: 'OBSERVING' });
+    await chain.finalize();
+    const result = await executor.observe(context, call(), node.journal);
+    expect(result).toMatchObject({ next_state: 'FAILED', error_code: 'TRANSACTION_REVERTED', output: { tx_hash: node.signed.tx_hash } });
+    expect(await executor.recover(context, call(), node.journal)).toMatchObject({ next_state: 'FAILED', error_code: 'TRANSACTION_REVERTED' });
+  });
+});
+
+describe('tokens that are not like others', () => {
+  const install = async (name: string, bytecode: Hex) => {
+    const address = getAddress(`0x${Buffer.from(name.padEnd(20, '.')).toString('hex')}`);
+    await chain.client.setCode({ address, bytecode });
+    return address;
+  };
+
+  it('one that takes a fee on transfer: the received amount is what its log says', async () => {
+    const token = await install('halving', halvingToken('600435'));
+    const node = await sent(executorOf(chain), { amount: '0.000004' }, token);
+    expect(await node.observe()).toMatchObject({
+      next_state: 'COMPLETED',
+      output: { requested_amount: '0.000004', submitted_amount: '0.000004', received_amount: '0.000002' },
+    });
+  });
+
+  it('one that logs no transfer: FAILED once final, never COMPLETED', async () => {
+    const token = await install('silent', SILENT_TOKEN);
+    const node = await sent(executorOf(chain), { amount: '0.1' }, token);
+    expect(await node.observe()).toMatchObject({ next_state: 'OBSERVING' });
+    await chain.finalize();
+    expect(await node.observe()).toMatchObject({ next_state: 'FAILED', error_code: 'TRANSFER_NOT_SEEN' });
+  });
+
+  it('one that sends the amount elsewhere: FAILED with a code of its own', async () => {
+    const token = await install('diverting', halvingToken('33'));
+    const node = await sent(executorOf(chain), { amount: '0.000004' }, token);
+    await chain.finalize();
+    expect(await node.observe()).toMatchObject({ next_state: 'FAILED', error_code: 'TRANSFER_DIVERTED' });
+  });
+});

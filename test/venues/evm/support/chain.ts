@@ -1,0 +1,133 @@
+/** A chain of its own for each suite: anvil, a token, and a proxy that loses sends and answers on demand. */
+import { spawn } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { createTestClient, createWalletClient, encodeDeployData, http, parseUnits, publicActions, type Address, type Hex } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { TOKEN_ABI, TOKEN_BYTECODE } from '../../../../dev/contracts/token-artifact.ts';
+
+export const CHAIN_ID = 31_337;
+/** With two slots an epoch anvil's finalized block is four behind the latest. */
+export const BLOCKS_TO_FINALITY = 4;
+const DEPLOYER = privateKeyToAccount('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80');
+
+export type SendFault = 'none' | 'drop_before' | 'lose_answer';
+
+export interface TestChain {
+  readonly url: string;
+  readonly client: ReturnType<typeof clientOf>;
+  readonly token: Address;
+  /** Raw transactions that reached the endpoint, in order, repeats included. */
+  readonly sends: Hex[];
+  onSend(fault: SendFault): void;
+  /** A new account with ETH and, unless "0", tokens of 6 decimals. */
+  account(funds?: { readonly eth?: string; readonly tokens?: string }): Promise<{ readonly key: Hex; readonly address: Address }>;
+  tokenBalance(owner: Address): Promise<bigint>;
+  finalize(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const clientOf = (url: string) => createTestClient({ mode: 'anvil', transport: http(url), cacheTime: 0, pollingInterval: 20 }).extend(publicActions);
+
+export async function startChain(chainId: number = CHAIN_ID): Promise<TestChain> {
+  const bin = join(dirname(createRequire(import.meta.url).resolve('@foundry-rs/anvil-linux-amd64/package.json')), 'bin', 'anvil');
+  const child = spawn(bin, ['--port', '0', '--chain-id', String(chainId), '--slots-in-an-epoch', '2'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const direct = await new Promise<string>((resolve, reject) => {
+    let text = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      const port = /Listening on [^:]+:(\d+)/.exec(text)?.[1];
+      if (port !== undefined) resolve(`http://127.0.0.1:${port}`);
+    });
+    child.once('exit', () => reject(new Error(`anvil ended: ${text}`)));
+  });
+  const client = clientOf(direct);
+  const token = await deployToken(direct, client);
+  const proxy = await startProxy(direct);
+  return {
+    url: proxy.url,
+    client,
+    token,
+    sends: proxy.sends,
+    onSend: proxy.onSend,
+    async account({ eth = '1', tokens = '1000' } = {}) {
+      const key = generatePrivateKey();
+      const { address } = privateKeyToAccount(key);
+      await client.setBalance({ address, value: parseUnits(eth, 18) });
+      if (tokens !== '0') await fromDeployer(direct, client, { to: token, tokens, holder: address });
+      return { key, address };
+    },
+    tokenBalance: (owner) => client.readContract({ address: token, abi: TOKEN_ABI, functionName: 'balanceOf', args: [owner] }),
+    finalize: () => client.mine({ blocks: BLOCKS_TO_FINALITY }),
+    async stop() {
+      await proxy.stop();
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+async function deployToken(url: string, client: TestChain['client']): Promise<Address> {
+  const wallet = createWalletClient({ account: DEPLOYER, transport: http(url) });
+  const data = encodeDeployData({
+    abi: TOKEN_ABI,
+    bytecode: TOKEN_BYTECODE as Hex,
+    args: ['Test Coin', 'TST', 6, DEPLOYER.address, parseUnits('1000000000', 6)],
+  });
+  const hash = await wallet.sendTransaction({ chain: null, data });
+  const { contractAddress } = await client.waitForTransactionReceipt({ hash });
+  if (!contractAddress) throw new Error('the token was not deployed');
+  return contractAddress;
+}
+
+async function fromDeployer(
+  url: string,
+  client: TestChain['client'],
+  gift: { readonly to: Address; readonly tokens: string; readonly holder: Address },
+): Promise<void> {
+  const wallet = createWalletClient({ account: DEPLOYER, transport: http(url) });
+  const hash = await wallet.writeContract({
+    chain: null,
+    address: gift.to,
+    abi: TOKEN_ABI,
+    functionName: 'transfer',
+    args: [gift.holder, parseUnits(gift.tokens, 6)],
+  });
+  await client.waitForTransactionReceipt({ hash });
+}
+
+async function startProxy(target: string) {
+  const sends: Hex[] = [];
+  let fault: SendFault = 'none';
+  const server = createServer((request, response) => {
+    void (async () => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const body = Buffer.concat(chunks).toString();
+      const asked = JSON.parse(body) as { method: string; params: [Hex] };
+      const isSend = asked.method === 'eth_sendRawTransaction';
+      if (isSend) sends.push(asked.params[0]);
+      if (isSend && fault === 'drop_before') return void response.destroy();
+      const answer = await fetch(target, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
+      const text = await answer.text();
+      if (isSend && fault === 'lose_answer') return void response.destroy();
+      response.setHeader('content-type', 'application/json').end(text);
+    })().catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    sends,
+    onSend: (next: SendFault) => {
+      fault = next;
+    },
+    stop: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

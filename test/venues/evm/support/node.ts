@@ -1,0 +1,84 @@
+/** A transfer node driven as the service drives it: prepare, fence, sign, store, submit. */
+import type {
+  CallOptions,
+  EvmUnsignedTransaction,
+  ExecutionContext,
+  ExecutionResult,
+  Executor,
+  JournaledTransaction,
+  JsonObject,
+  SubmitJournal,
+} from '../../../../domain/executor.ts';
+import { createLocalSigner } from '../../../../signers/local.ts';
+import { createEvmChains } from '../../../../venues/evm/client.ts';
+import { evmVenueSchema } from '../../../../venues/evm/config.ts';
+import { createEvmTransferExecutor } from '../../../../venues/evm/transfer.ts';
+import { CHAIN_ID, type TestChain } from './chain.ts';
+
+export const call = (): CallOptions => ({ signal: AbortSignal.timeout(20_000) });
+
+export class MemoryJournal implements SubmitJournal {
+  entries: JournaledTransaction[] = [];
+  released: number[] = [];
+  transactions(): Promise<readonly JournaledTransaction[]> {
+    return Promise.resolve(this.entries);
+  }
+  releaseNonce(transaction: JournaledTransaction): Promise<void> {
+    this.released.push(transaction.nonce);
+    return Promise.resolve();
+  }
+}
+
+export const chainsOf = (chain: Pick<TestChain, 'url'>, extra: Record<string, unknown> = {}) =>
+  createEvmChains([
+    evmVenueSchema.parse({ venue_key: 'local', provider: 'evm', chain_id: CHAIN_ID, rpc_url: chain.url, poll_interval_seconds: 0.1, ...extra }),
+  ]);
+
+export const executorOf = (chain: Pick<TestChain, 'url'>, extra?: Record<string, unknown>): Executor => createEvmTransferExecutor(chainsOf(chain, extra));
+
+export interface Account {
+  readonly key: string;
+  readonly address: string;
+}
+
+export function contextOf(account: Account, config: JsonObject, changes: Partial<ExecutionContext> = {}): ExecutionContext {
+  return {
+    movement_id: '01890000-0000-7000-8000-000000000000',
+    node_key: 'pay',
+    attempt: 1,
+    idempotency_key: '01890000-0000-7000-8000-000000000000:pay:1',
+    action_type: config['token_address'] === undefined ? 'evm_native_transfer' : 'evm_erc20_transfer',
+    asset: 'TST',
+    amount: '25',
+    config: { chain_id: CHAIN_ID, ...config },
+    input_params: {},
+    intent: {},
+    completion_assurance: 'destination_credited',
+    signer: { signer_key: 'test', chain_family: 'evm', address: account.address },
+    ...changes,
+  };
+}
+
+export interface Driven {
+  readonly journal: MemoryJournal;
+  readonly signed: { readonly raw_tx: string; readonly tx_hash: string };
+  submit(): Promise<ExecutionResult>;
+}
+
+/** Everything up to the send: afterwards nonce, bytes and hash are stored, as after a crash right there. */
+export async function driveToSend(executor: Executor, context: ExecutionContext, account: Account, nonce?: number): Promise<Driven> {
+  const prepared = await executor.prepare(context, call());
+  if (prepared.sign_request === undefined) throw new Error(`prepare answered ${JSON.stringify(prepared)}`);
+  const unsigned = prepared.sign_request.payload as JsonObject & EvmUnsignedTransaction;
+  const used = nonce ?? (await executor.chainNonce?.(unsigned.chain_id, account.address, call())) ?? 0;
+  const signer = createLocalSigner({ signer_key: 'test', chain_family: 'evm' }, account.key);
+  const signed = await signer.signEvmTransaction(unsigned, used);
+  const journal = new MemoryJournal();
+  journal.entries.push({ chain_id: unsigned.chain_id, from: account.address, nonce: used, unsigned, ...signed });
+  const prepared_action = prepared.prepared_action ?? {};
+  return {
+    journal,
+    signed,
+    submit: () => executor.submit({ context, prepared_action, sign_result: { ...signed }, journal }, call()),
+  };
+}

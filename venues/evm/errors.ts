@@ -1,0 +1,100 @@
+/** From the RPC library's errors to the faults that callers of an executor know. */
+import {
+  AbiDecodingDataSizeTooSmallError,
+  BaseError,
+  ContractFunctionZeroDataError,
+  ExecutionRevertedError,
+  HttpRequestError,
+  InsufficientFundsError,
+  ResponseBodyTooLargeError,
+  RpcRequestError,
+  TimeoutError,
+} from 'viem';
+import { ExecutorFault, type CallOptions, type ExecutionResult } from '../../domain/executor.ts';
+
+/** Codes of the faults that {@link toFault} makes. */
+export const RPC_FAULTS = {
+  aborted: 'EVM_RPC_ABORTED',
+  timeout: 'EVM_RPC_TIMEOUT',
+  unreachable: 'EVM_RPC_UNREACHABLE',
+  refused: 'EVM_RPC_ERROR',
+} as const;
+
+/**
+ * A fault that says what happened and nothing secret. The library's errors repeat the endpoint's URL,
+ * which may hold an access key, and the request, which may be a signed transaction: neither they nor
+ * their messages are kept, only the node's own short answer. Nothing here is `rejected`: an endpoint
+ * that answers 401 or 429 says nothing about the node's plan.
+ */
+export function toFault(error: unknown, call: CallOptions): ExecutorFault {
+  if (error instanceof ExecutorFault) return error;
+  if (call.signal.aborted) return new ExecutorFault('timeout', RPC_FAULTS.aborted, 'the call was given up before the chain answered');
+  if (finds(error, TimeoutError)) return new ExecutorFault('timeout', RPC_FAULTS.timeout, 'the chain endpoint did not answer in time');
+  const http = find(error, HttpRequestError);
+  if (http !== null || finds(error, ResponseBodyTooLargeError)) {
+    const status = http?.status === undefined ? '' : ` (HTTP ${http.status})`;
+    return new ExecutorFault('unreachable', RPC_FAULTS.unreachable, `the chain endpoint gave no usable answer${status}`);
+  }
+  return new ExecutorFault('server_error', RPC_FAULTS.refused, `the chain endpoint refused the call: ${rpcMessage(error)}`);
+}
+
+/** The node's own words, without URLs and long hex strings, at most 200 characters. */
+export function rpcMessage(error: unknown): string {
+  const rpc = find(error, RpcRequestError);
+  const text = rpc?.details ?? (error instanceof BaseError ? error.details || error.shortMessage : 'unexpected answer');
+  return text
+    .replace(/[a-z]+:\/\/\S+/gi, '[url]')
+    .replace(/0x[0-9a-f]{67,}/gi, '0x…')
+    .slice(0, 200);
+}
+
+/** Whether the chain executed the call and it reverted, as against an endpoint that failed to say. */
+export function isRevert(error: unknown): boolean {
+  const rpc = find(error, RpcRequestError);
+  return finds(error, ExecutionRevertedError) || rpc?.code === 3 || /execution reverted/i.test(rpc?.details ?? '');
+}
+
+/** Whether a contract was asked and answered with a revert, nothing, or something that is not of its kind. */
+export function isContractRefusal(error: unknown): boolean {
+  return isRevert(error) || finds(error, ContractFunctionZeroDataError) || finds(error, AbiDecodingDataSizeTooSmallError);
+}
+
+/** Whether the account cannot pay for value and gas. */
+export function isInsufficientFunds(error: unknown): boolean {
+  return finds(error, InsufficientFundsError) || /insufficient funds/i.test(rpcMessage(error));
+}
+
+/** Whether the endpoint answered (with a refusal) at all. */
+export function isRpcAnswer(error: unknown): boolean {
+  return finds(error, RpcRequestError);
+}
+
+/**
+ * Whether a node says that it has these very bytes already, in the words of geth, Erigon, Nethermind,
+ * Besu, Reth and anvil. "nonce too low" is not among them: another transaction may have used the nonce.
+ */
+export function isAlreadyKnown(error: unknown): boolean {
+  return isRpcAnswer(error) && /already\s?known|known transaction|already imported|existing tx with same hash|already exists/i.test(rpcMessage(error));
+}
+
+/** Before a submit a `rejected` fault is proof that nothing was sent: FAILED with the fault's own code. */
+export async function failWhenRejected<T>(work: () => Promise<T>): Promise<T | ExecutionResult> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ExecutorFault) || error.kind !== 'rejected') throw error;
+    return { next_state: 'FAILED', error_code: error.code, error_message: error.message };
+  }
+}
+
+type Constructor<T> = abstract new (...args: never[]) => T;
+
+function find<T>(error: unknown, type: Constructor<T>): T | null {
+  if (!(error instanceof BaseError)) return null;
+  const found = error.walk((inner) => inner instanceof type);
+  return found instanceof type ? found : null;
+}
+
+function finds<T>(error: unknown, type: Constructor<T>): boolean {
+  return find(error, type) !== null;
+}

@@ -1,0 +1,15 @@
+/** Whether every configured chain answers and is the chain it should be. */
+import type { CallOptions, ExecutorHealth } from '../../domain/executor.ts';
+import type { EvmChains } from './client.ts';
+import { toFault } from './errors.ts';
+
+/** `unknown` without chains; `down`, naming the chains, when any does not answer or is another. */
+export async function checkChains(chains: EvmChains, call: CallOptions): Promise<ExecutorHealth> {
+  const ids = chains.chainIds();
+  if (ids.length === 0) return { state: 'unknown', detail: 'no evm venue is configured' };
+  const opened = await Promise.allSettled(ids.map((id) => chains.open(id, call)));
+  const faults = opened.flatMap((result, index) =>
+    result.status === 'rejected' ? [`chain ${ids[index]}: ${toFault(result.reason, call).message}`] : [],
+  );
+  return faults.length === 0 ? { state: 'up' } : { state: 'down', detail: faults.join('; ') };
+}

@@ -1,0 +1,97 @@
+/** What a mined transaction has proven, and whether it is deep enough to say so. */
+import { isAddressEqual, parseEventLogs, erc20Abi, type TransactionReceipt } from 'viem';
+import type { CompletionAssurance, ExecutionResult, JsonObject } from '../../domain/executor.ts';
+import { fromBaseUnits } from '../../domain/money.ts';
+import { finalizedNumber, NATIVE_DECIMALS, readBlock, type EvmConnection } from './client.ts';
+import { baseUnits, type TransferPlan } from './plan.ts';
+import type { SignedTransfer } from './signed-transfer.ts';
+
+/** Assurances that only a finalized block gives; the others are content with the venue's confirmations. */
+const FINAL_ASSURANCES: readonly CompletionAssurance[] = ['destination_finalized', 'protocol_finalized'];
+
+export function asksFinality(assurance: CompletionAssurance): boolean {
+  return FINAL_ASSURANCES.includes(assurance);
+}
+
+export interface Landed {
+  readonly plan: TransferPlan;
+  readonly decimals: number;
+  readonly signed: SignedTransfer;
+  readonly receipt: TransactionReceipt;
+}
+
+/**
+ * COMPLETED with the transfer's facts once the block is deep enough for `assurance`; OBSERVING before,
+ * and when the block is no longer canonical. A failure (`TRANSACTION_REVERTED`, `TRANSFER_NOT_SEEN`,
+ * `TRANSFER_DIVERTED`) is told only from a finalized block: it allows another attempt, and before that
+ * a reorganisation could still let this transaction succeed beside the next one.
+ */
+export async function judgeLanded(connection: EvmConnection, landed: Landed, assurance: CompletionAssurance): Promise<ExecutionResult> {
+  const failure = failureOf(landed);
+  const settled = failure !== null || asksFinality(assurance) ? await finalizedNumber(connection) : await confirmedNumber(connection);
+  const { receipt, signed } = landed;
+  if (receipt.blockNumber > settled || !(await isCanonical(connection, receipt))) return observing(connection, signed);
+  const cost = {
+    tx_hash: signed.tx_hash,
+    block_number: receipt.blockNumber.toString(),
+    fee_amount: fromBaseUnits(gasCost(receipt), NATIVE_DECIMALS),
+    fee_asset: connection.venue.native_asset,
+  };
+  if (failure !== null) return { next_state: 'FAILED', ...failure, external_ref: signed.tx_hash, output: cost };
+  return { next_state: 'COMPLETED', external_ref: signed.tx_hash, output: { ...cost, ...amounts(landed) } };
+}
+
+/** Still under way; asked again after the venue's poll interval. */
+export function observing(connection: EvmConnection, signed: SignedTransfer): ExecutionResult {
+  return { next_state: 'OBSERVING', external_ref: signed.tx_hash, retry_after_seconds: connection.venue.poll_interval_seconds };
+}
+
+/** The newest block that has the venue's confirmations, itself counted as the first. */
+export async function confirmedNumber(connection: EvmConnection): Promise<bigint> {
+  return (await readBlock(connection, 'latest')).number - BigInt(connection.venue.confirmations) + 1n;
+}
+
+async function isCanonical(connection: EvmConnection, receipt: TransactionReceipt): Promise<boolean> {
+  return (await readBlock(connection, receipt.blockNumber)).hash === receipt.blockHash;
+}
+
+function failureOf(landed: Landed): { readonly error_code: string; readonly error_message: string } | null {
+  if (landed.receipt.status === 'reverted') {
+    return { error_code: 'TRANSACTION_REVERTED', error_message: 'the transaction was mined and reverted; only gas was spent' };
+  }
+  if (landed.plan.token_address === null) return null;
+  const { received, left } = tokenMoves(landed);
+  if (received > 0n) return null;
+  return left
+    ? { error_code: 'TRANSFER_DIVERTED', error_message: "the token left the signer but did not go to the destination; look at the transaction's logs before a retry" }
+    : { error_code: 'TRANSFER_NOT_SEEN', error_message: 'the transaction succeeded, but the token reports no transfer to the destination' };
+}
+
+/** What the token's own Transfer logs say: a token that takes a fee on transfer credits less than was sent. */
+function tokenMoves({ plan, signed, receipt }: Landed): { readonly received: bigint; readonly left: boolean } {
+  const outgoing = parseEventLogs({ abi: erc20Abi, eventName: 'Transfer', logs: receipt.logs })
+    .filter((log) => plan.token_address !== null && isAddressEqual(log.address, plan.token_address))
+    .filter((log) => isAddressEqual(log.args.from, signed.from));
+  const received = outgoing
+    .filter((log) => isAddressEqual(log.args.to, plan.destination_address))
+    .reduce((sum, log) => sum + log.args.value, 0n);
+  return { received, left: outgoing.length > 0 };
+}
+
+function amounts(landed: Landed): JsonObject {
+  const { plan, decimals } = landed;
+  const submitted = baseUnits(plan, decimals);
+  const received = plan.token_address === null ? submitted : tokenMoves(landed).received;
+  return {
+    requested_amount: plan.amount,
+    submitted_amount: fromBaseUnits(submitted, decimals),
+    received_amount: fromBaseUnits(received, decimals),
+    destination_address: plan.destination_address,
+  };
+}
+
+/** Wei. Rollups of the OP family charge for layer 1 beside the gas and tell it in a field of their own. */
+function gasCost(receipt: TransactionReceipt): bigint {
+  const layer1 = 'l1Fee' in receipt && typeof receipt.l1Fee === 'string' ? BigInt(receipt.l1Fee) : 0n;
+  return receipt.gasUsed * receipt.effectiveGasPrice + layer1;
+}

@@ -1,0 +1,66 @@
+/** What a transfer node is to move, read from its context, and the one call that moves it. */
+import { encodeFunctionData, erc20Abi, type Address, type Hex } from 'viem';
+import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
+import { isDecimal, isPositive, toBaseUnits } from '../../domain/money.ts';
+import { placeOf } from '../../signers/issues.ts';
+import { erc20TransferConfigSchema, nativeTransferConfigSchema } from './config.ts';
+
+export const TRANSFER_ACTIONS = ['evm_native_transfer', 'evm_erc20_transfer'] as const;
+export type TransferAction = (typeof TRANSFER_ACTIONS)[number];
+
+/** Addresses are checksummed; `amount` is a decimal string in units of the asset. */
+export interface TransferPlan {
+  readonly action_type: TransferAction;
+  readonly chain_id: number;
+  /** Null for the chain's own coin. */
+  readonly token_address: Address | null;
+  readonly destination_address: Address;
+  readonly amount: string;
+}
+
+/** Throws the `rejected` fault `CONFIG_INVALID`, which names the place, when the context is no transfer. */
+export function readTransferPlan(context: ExecutionContext): TransferPlan {
+  const action = TRANSFER_ACTIONS.find((known) => known === context.action_type);
+  if (action === undefined) throw invalid(`this executor does not serve ${context.action_type}`);
+  const schema = action === 'evm_native_transfer' ? nativeTransferConfigSchema : erc20TransferConfigSchema;
+  const parsed = schema.safeParse(context.config);
+  if (!parsed.success) {
+    throw invalid(parsed.error.issues.map((issue) => `config.${placeOf(issue.path)} ${issue.message}`).join('; '));
+  }
+  if (!isDecimal(context.amount) || !isPositive(context.amount)) throw invalid('the amount must be greater than zero');
+  const { chain_id, destination_address, token_address } = parsed.data;
+  return { action_type: action, chain_id, token_address: token_address ?? null, destination_address, amount: context.amount };
+}
+
+function invalid(message: string): ExecutorFault {
+  return new ExecutorFault('rejected', 'CONFIG_INVALID', message);
+}
+
+/** The signer's address. Throws the `rejected` fault `SIGNER_MISSING` when no EVM signer is bound. */
+export function readSigner(context: ExecutionContext): Address {
+  const { signer } = context;
+  if (signer === undefined || signer.chain_family !== 'evm') {
+    throw new ExecutorFault('rejected', 'SIGNER_MISSING', 'an EVM transfer needs a bound EVM signer');
+  }
+  return signer.address as Address;
+}
+
+/** The amount in base units. Throws the `rejected` fault `AMOUNT_PRECISION` when the token has too few digits for it. */
+export function baseUnits(plan: Pick<TransferPlan, 'amount'>, decimals: number): bigint {
+  const units = toBaseUnits(plan.amount, decimals);
+  if (units !== null) return units;
+  throw new ExecutorFault('rejected', 'AMOUNT_PRECISION', `${plan.amount} has more digits than the token's ${decimals} decimals`);
+}
+
+export interface TransferCall {
+  readonly to: Address;
+  readonly value: bigint;
+  readonly data: Hex;
+}
+
+/** The call that moves `units`: a plain payment, or the token's `transfer(address,uint256)`. */
+export function transferCall(plan: Pick<TransferPlan, 'token_address' | 'destination_address'>, units: bigint): TransferCall {
+  if (plan.token_address === null) return { to: plan.destination_address, value: units, data: '0x' };
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [plan.destination_address, units] });
+  return { to: plan.token_address, value: 0n, data };
+}

@@ -1,0 +1,106 @@
+/**
+ * What became of a submitted transfer. Observe and recover ask the same questions of the chain; they
+ * differ only in what they may answer when nothing has landed and nothing can any more.
+ */
+import { ExecutorFault, type CallOptions, type ExecutionContext, type ExecutionResult, type SubmitJournal } from '../../domain/executor.ts';
+import { broadcast } from './broadcast.ts';
+import { isHeld, readReceipt, type EvmChains, type EvmConnection } from './client.ts';
+import { judgeLanded, observing, type Landed } from './landed.ts';
+import { nonceFate } from './nonce-proof.ts';
+import { readTransferPlan } from './plan.ts';
+import { hasBytes, readSignedTransfer, type SignedTransfer, type StoredTransaction } from './signed-transfer.ts';
+
+export interface Settlement {
+  readonly context: ExecutionContext;
+  readonly call: CallOptions;
+  readonly journal: SubmitJournal;
+  readonly phase: 'observe' | 'recover';
+}
+
+interface Sent {
+  readonly stored: StoredTransaction;
+  readonly signed: SignedTransfer;
+}
+
+/**
+ * Landed: as {@link judgeLanded}. Not landed, and the nonce is free or only used by a block that is not
+ * final: the same bytes are broadcast again, OBSERVING. The nonce is used by another transaction in a
+ * finalized block: the claim on it is released; recover answers READY, observe FAILED `NONCE_USED_ELSEWHERE`.
+ * No bytes stored: recover answers READY, since identity is stored before effect and so nothing was sent.
+ * UNKNOWN (recover) or a fault (observe) when stored bytes are not the plan's, or the endpoint no longer
+ * keeps the state that would prove who used the nonce.
+ */
+export async function settleTransfer(chains: EvmChains, settlement: Settlement): Promise<ExecutionResult> {
+  const { context, call, journal, phase } = settlement;
+  const plan = readTransferPlan(context);
+  const stored = (await journal.transactions()).filter(hasBytes);
+  if (stored.length === 0) {
+    if (phase === 'recover') return { next_state: 'READY' };
+    throw new ExecutorFault('protocol', 'NOTHING_SUBMITTED', 'no signed transaction of this node is stored');
+  }
+  const connection = await chains.open(plan.chain_id, call);
+  const decimals = await connection.decimals(plan.token_address);
+  const { sent, problem } = await readAll(stored, (transaction) => readSignedTransfer(transaction, plan, decimals));
+  const landed = await findLanded(connection, sent);
+  if (landed !== null) return judgeLanded(connection, { plan, decimals, ...landed }, context.completion_assurance);
+  if (problem !== null) return undecided(phase, 'SIGNED_BYTES_MISMATCH', `stored bytes are not the planned transfer: ${problem}`);
+  return chase(connection, sent, settlement);
+}
+
+async function readAll(
+  stored: readonly StoredTransaction[],
+  read: (transaction: StoredTransaction) => ReturnType<typeof readSignedTransfer>,
+): Promise<{ readonly sent: readonly Sent[]; readonly problem: string | null }> {
+  const sent: Sent[] = [];
+  let problem: string | null = null;
+  for (const transaction of stored) {
+    const reading = await read(transaction);
+    if (reading.ok) sent.push({ stored: transaction, signed: reading.signed });
+    else problem ??= reading.problem;
+  }
+  return { sent, problem };
+}
+
+async function findLanded(connection: EvmConnection, sent: readonly Sent[]): Promise<Pick<Landed, 'signed' | 'receipt'> | null> {
+  for (const { signed } of sent) {
+    const receipt = await readReceipt(connection, signed.tx_hash);
+    if (receipt !== null) return { signed, receipt };
+  }
+  return null;
+}
+
+/** Nothing is mined: sends again what may still be, or proves for every nonce that nothing can be. */
+async function chase(connection: EvmConnection, sent: readonly Sent[], { journal, phase }: Settlement): Promise<ExecutionResult> {
+  // Of several transactions with one nonce the newest pays most and is the one that nodes still take.
+  const newest = [...new Map(sent.map((each) => [each.signed.nonce, each])).values()];
+  for (const each of newest) {
+    const fate = await nonceFate(connection, each.signed.from, each.signed.nonce);
+    if (fate.kind === 'open') return sendAgain(connection, each.signed, phase);
+    if (fate.kind === 'unprovable') {
+      return undecided(phase, 'NONCE_PROOF_UNAVAILABLE', `nonce ${each.signed.nonce} is used, and the endpoint no longer keeps the state that shows by what`);
+    }
+    if (sent.some(({ signed }) => fate.transactions.includes(signed.tx_hash))) {
+      throw new ExecutorFault('server_error', 'RECEIPT_MISSING', 'the transaction is in a finalized block and the endpoint has no receipt of it yet');
+    }
+  }
+  for (const each of newest) await journal.releaseNonce(each.stored);
+  if (phase === 'recover') return { next_state: 'READY' };
+  return {
+    next_state: 'FAILED',
+    error_code: 'NONCE_USED_ELSEWHERE',
+    error_message: 'another transaction used the nonce in a finalized block, so this transfer can no longer happen; something else signs with this key',
+  };
+}
+
+async function sendAgain(connection: EvmConnection, signed: SignedTransfer, phase: Settlement['phase']): Promise<ExecutionResult> {
+  if (phase === 'observe' && (await isHeld(connection, signed.tx_hash))) return observing(connection, signed);
+  const outcome = await broadcast(connection, signed);
+  if (outcome.kind === 'accepted') return observing(connection, signed);
+  // Refused is not lost: a gap below, a full pool or an empty account may pass, and the bytes stay valid.
+  return { ...observing(connection, signed), error_code: 'BROADCAST_REFUSED', error_message: outcome.message };
+}
+
+function undecided(phase: Settlement['phase'], code: string, message: string): ExecutionResult {
+  if (phase === 'recover') return { next_state: 'UNKNOWN', error_code: code, error_message: message };
+  throw new ExecutorFault('protocol', code, message);
+}

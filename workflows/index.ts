@@ -1,0 +1,2 @@
+/** Everything the worker registers as a workflow. */
+export { movementWorkflow } from './movement.ts';

@@ -1,0 +1,158 @@
+/**
+ * The run of a movement. Postgres holds the truth; this loads it, walks the graph, runs what is ready
+ * and writes each decision as compare-and-set. A signal means only "look again".
+ */
+import {
+  ApplicationFailure,
+  condition,
+  continueAsNew,
+  defineSignal,
+  proxyLocalActivities,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { walk, type WalkResult } from '../domain/graph/walk.ts';
+import { SIGNALS, type DecideArgs, type LoadedMovement, type LoadedNode, type MovementActivities } from '../domain/messages.ts';
+import { walkNode } from '../domain/snapshot.ts';
+import { LOCAL_OPTIONS } from './activity-options.ts';
+import { show } from './details.ts';
+import { runNode, type NodeEnd } from './node.ts';
+
+const local = proxyLocalActivities<MovementActivities>(LOCAL_OPTIONS);
+
+/** How a run closed. FAILED closes as a failure instead, so that the close status tells it. */
+export interface MovementOutcome {
+  readonly movement_id: string;
+  readonly request_state: string;
+}
+
+export async function movementWorkflow(movementId: string): Promise<MovementOutcome> {
+  let wakes = 0;
+  let submits = 0;
+  let settled = 0;
+  let shown: string | null = null;
+  const running = new Map<string, number>();
+  const ends = new Map<string, NodeEnd>();
+  const stopped = new Set<string>();
+  for (const name of SIGNALS) setHandler(defineSignal<[string | null]>(name), () => void (wakes += 1));
+
+  const start = (node: LoadedNode): void => {
+    running.set(node.node_key, node.attempt);
+    const run = runNode(node, {
+      movementId,
+      wakes: () => wakes,
+      submitting: (by) => void (submits += by),
+    });
+    void run.then((end) => {
+      running.delete(node.node_key);
+      ends.set(node.node_key, end);
+      if (end.stopped) stopped.add(`${node.node_key}:${node.attempt}`);
+      settled += 1;
+    });
+  };
+
+  for (;;) {
+    const seen = wakes;
+    let view = await local.load({ movement_id: movementId, run_id: workflowInfo().runId });
+    if (view === null) throw ApplicationFailure.nonRetryable(`no movement ${movementId} in the database`, 'MOVEMENT_NOT_FOUND');
+    ends.clear();
+    shown = show(view, shown);
+
+    // Until something else changes the movement, this run alone does, and its own view stays true.
+    while (wakes === seen) {
+      if (view.ended) return close(view);
+      if (view.state === 'PENDING_APPROVAL') {
+        const woken = await condition(() => wakes !== seen, Math.max(view.ttl_ms, 10));
+        if (!woken) await local.expire({ movement_id: movementId });
+        break;
+      }
+      const next = walk({
+        state: view.state,
+        nodes: view.nodes.map(walkNode),
+        edges: view.edges.map((edge) => ({ ...edge, condition: null })),
+      });
+      const decision = decide(view, next, stopped);
+      if (decision !== null) {
+        const { applied, version } = await local.decide(decision);
+        if (!applied) break;
+        view = decided(view, decision, version);
+        shown = show(view, shown);
+        continue;
+      }
+      for (const node of view.nodes) {
+        const idle = !running.has(node.node_key) && !stopped.has(`${node.node_key}:${node.attempt}`);
+        if (next.run.includes(node.node_key) && idle) start(node);
+      }
+      if (workflowInfo().continueAsNewSuggested && submits === 0) return continueAsNew<typeof movementWorkflow>(movementId);
+      const before = settled;
+      await condition(() => wakes !== seen || settled !== before);
+      view = withEnds(view, ends);
+      shown = show(view, shown);
+    }
+  }
+}
+
+function close(view: LoadedMovement): MovementOutcome {
+  if (view.state === 'FAILED') {
+    throw ApplicationFailure.create({
+      message: `movement failed: ${view.error_code ?? 'unknown'}`,
+      type: view.error_code ?? 'MOVEMENT_FAILED',
+      nonRetryable: true,
+      details: [{ movement_id: view.movement_id, request_state: view.state }],
+    });
+  }
+  return { movement_id: view.movement_id, request_state: view.state };
+}
+
+/** What must be written before anything runs; null when the database already says it all. */
+function decide(view: LoadedMovement, next: WalkResult, stopped: ReadonlySet<string>): DecideArgs | null {
+  const nodes = (keys: readonly string[]): { node_key: string; attempt: number }[] =>
+    view.nodes.filter((node) => keys.includes(node.node_key)).map(({ node_key, attempt }) => ({ node_key, attempt }));
+  const overtaken = view.state !== 'CANCELLED' ? [] : view.nodes
+    .filter((node) => node.state === 'READY' && stopped.has(`${node.node_key}:${node.attempt}`))
+    .map((node) => node.node_key);
+  const ended = next.ended && !view.ended;
+  const same = next.state === view.state && next.frontier.join('\n') === view.frontier.join('\n');
+  if (same && !ended && next.ready.length + next.skip.length + overtaken.length === 0) return null;
+  return {
+    movement_id: view.movement_id,
+    version: view.version,
+    from: view.state,
+    to: next.state,
+    ready: nodes(next.ready),
+    skip: nodes(next.skip),
+    stop: nodes(overtaken),
+    frontier: next.frontier,
+    ended,
+    failure: next.failure,
+  };
+}
+
+/** The view after a decision was written. */
+function decided(view: LoadedMovement, decision: DecideArgs, version: number): LoadedMovement {
+  const state = (node: LoadedNode): LoadedNode['state'] => {
+    const among = (list: DecideArgs['ready']): boolean => list.some((each) => each.node_key === node.node_key);
+    if (among(decision.ready)) return 'READY';
+    if (among(decision.skip)) return 'SKIPPED';
+    return among(decision.stop) ? 'CANCELLED' : node.state;
+  };
+  return {
+    ...view,
+    version,
+    state: decision.to,
+    ended: decision.ended,
+    frontier: decision.frontier,
+    error_code: decision.failure?.error_code ?? view.error_code,
+    nodes: view.nodes.map((node) => ({ ...node, state: state(node) })),
+  };
+}
+
+/** The view after nodes came to their end; Date.now() is the workflow's own, replayable time. */
+function withEnds(view: LoadedMovement, ends: ReadonlyMap<string, NodeEnd>): LoadedMovement {
+  const nodes = view.nodes.map((node) => {
+    const end = ends.get(node.node_key);
+    if (end === undefined || end.state === node.state) return node;
+    return { ...node, state: end.state, error_code: end.error_code, settled_order: Date.now() };
+  });
+  return { ...view, nodes };
+}

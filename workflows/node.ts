@@ -1,0 +1,83 @@
+/** Runs one node through its phases. Every phase writes its own outcome; this only chooses the next one. */
+import { condition, proxyActivities, sleep } from '@temporalio/workflow';
+import type { LoadedNode, MovementActivities, PhaseArgs, PhaseResult } from '../domain/messages.ts';
+import { isSettled } from '../domain/states/node.ts';
+import { phaseOptions, type Phase } from './activity-options.ts';
+
+export interface NodeRun {
+  readonly movementId: string;
+  /** Grows with every wake; a closed fence is tried again when it has. */
+  readonly wakes: () => number;
+  /** Told while a submit is under way: no continue-as-new then. */
+  readonly submitting: (by: 1 | -1) => void;
+}
+
+/** The node's state when there is nothing left to do for it: settled, UNKNOWN, or stopped at its fence. */
+export interface NodeEnd {
+  readonly state: LoadedNode['state'];
+  readonly error_code: string | null;
+  /** The movement starts nothing more in this lane. */
+  readonly stopped: boolean;
+}
+
+/** Walks one node from the state it was loaded in to its end. */
+export async function runNode(node: LoadedNode, run: NodeRun): Promise<NodeEnd> {
+  const args: PhaseArgs = { movement_id: run.movementId, node_key: node.node_key, attempt: node.attempt };
+  const call = (phase: Phase): MovementActivities => proxyActivities<MovementActivities>(phaseOptions(phase, node.node_key));
+  let step: Phase = firstPhase(node);
+  let asksFromObserve = false;
+  for (;;) {
+    const wakes = run.wakes();
+    const result: PhaseResult = step === 'submit'
+      ? await submit(() => call('submit').submit(args), run)
+      : step === 'recover'
+        ? await call('recover').recover(asksFromObserve ? { ...args, from_observe: true } : args)
+        : await call(step)[step](args);
+    if (result.delay_ms !== undefined) await sleep(result.delay_ms);
+    switch (result.next) {
+      case 'continue':
+        step = afterPhase(step, node);
+        break;
+      case 'observe':
+        step = 'observe';
+        break;
+      case 'submit':
+        step = 'submit';
+        break;
+      case 'recover':
+        asksFromObserve = step === 'observe';
+        step = 'recover';
+        break;
+      case 'wait':
+        await condition(() => run.wakes() !== wakes);
+        break;
+      case 'stop':
+      case 'settled':
+        return { state: result.state, error_code: result.error_code, stopped: !isSettled(result.state) && result.state !== 'UNKNOWN' };
+    }
+  }
+}
+
+/** A submit that gave no answer is never repeated here: recover finds out what became of it. */
+async function submit(work: () => Promise<PhaseResult>, run: NodeRun): Promise<PhaseResult> {
+  run.submitting(1);
+  try {
+    return await work();
+  } catch {
+    return { state: 'SUBMITTING', next: 'recover', error_code: null };
+  } finally {
+    run.submitting(-1);
+  }
+}
+
+/** Where a node goes on that an earlier run left in `state`. */
+function firstPhase(node: LoadedNode): Phase {
+  if (node.state === 'SUBMITTING' || (node.state === 'READY' && node.recover_first)) return 'recover';
+  return node.state === 'READY' ? 'preflight' : 'observe';
+}
+
+function afterPhase(phase: Phase, node: LoadedNode): Phase {
+  if (phase === 'preflight') return node.node_kind === 'observe' ? 'observe' : 'prepare';
+  if (phase === 'prepare') return 'submit';
+  return 'observe';
+}
