@@ -29,7 +29,7 @@ export interface ApiOptions {
 }
 
 const NAME = 'fund-movement-orchestrator';
-const EVERYONE: Caller = { client_id: null, key_id: null, role: 'admin' };
+const OPEN_CALLER: Caller = { client_id: null, key_id: null, role: 'admin' };
 
 /** Builds the application from its routes. Order: size, path, authentication, route, role, body, handler. */
 export function createApi(deps: ApiDependencies, routes: readonly Route[], options: ApiOptions = {}): Express {
@@ -59,7 +59,7 @@ export function createApi(deps: ApiDependencies, routes: readonly Route[], optio
     if (target.path !== apiPrefix && !target.path.startsWith(`${apiPrefix}/`)) throw new ServiceError('route_not_found');
     const bytes = rawBody(request);
     const signed = { method: request.method, target, headers: request.headersDistinct, body: bytes, request_id: exchange.request_id };
-    const caller = authEnabled ? await authenticated(signed, options) : EVERYONE;
+    const caller = authEnabled ? await authenticated(signed, options) : OPEN_CALLER;
     exchange.caller = caller;
 
     const match = find(request.method, target.path.slice(apiPrefix.length));
@@ -80,11 +80,8 @@ export function createApi(deps: ApiDependencies, routes: readonly Route[], optio
     response.status(reply.status).set(reply.headers ?? {}).json(reply.body);
   });
 
-  app.use((error: unknown, request: Request, response: Response, next: NextFunction) => {
-    if (request.destroyed && response.destroyed) {
-      next();
-      return;
-    }
+  // Express knows an error handler by its four parameters.
+  app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
     respondWithError(error, response, { request_id: exchangeOf(request).request_id, log: deps.log });
   });
   return app;

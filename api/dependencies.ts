@@ -1,6 +1,7 @@
 /** What the API is given by the composition root. It makes none of this itself. */
 import type { Logger } from 'pino';
 import type { ExecutorDescriptor } from '../domain/executor.ts';
+import type { CommandKind } from '../domain/transition.ts';
 import type { Signer, SignerDescriptor } from '../domain/signer.ts';
 import type { Database } from '../prisma/client.ts';
 
@@ -11,7 +12,7 @@ export interface ApiDependencies {
   readonly executors: { list(): readonly ExecutorDescriptor[] };
   readonly signers: { list(): readonly SignerDescriptor[]; get(key: string): Signer | undefined };
   /** Wakes a movement's run in the background; never throws and is never waited for. */
-  readonly handOver: (movementId: string) => void;
+  readonly handOver: (movementId: string, command?: { readonly kind: CommandKind; readonly command_id: string | null }) => void;
   readonly settings: {
     readonly apiPrefix: string;
     readonly approvalTtlSeconds: number;

@@ -16,7 +16,8 @@ export function toAnswer(error: unknown, requestId: string): ErrorAnswer {
     const { status, message } = ERROR_TABLE.internal_error;
     return { status, body: { detail: { error: 'internal_error', message, request_id: requestId } } };
   }
-  return { status: known.status, body: { detail: { ...known.context, error: known.code, message: known.message } } };
+  const head = { error: known.code, message: known.message };
+  return { status: known.status, body: { detail: { ...head, ...known.context, ...head } } };
 }
 
 /** A ServiceError, or what the body reader's errors mean; null for everything unexpected. */
@@ -40,7 +41,7 @@ export function asServiceError(error: unknown): ServiceError | null {
 export function respondWithError(error: unknown, response: Response, context: { readonly request_id: string; readonly log: Logger }): void {
   const answer = toAnswer(error, context.request_id);
   if (answer.status >= 500) context.log.error({ request_id: context.request_id, err: error, cause: causeOf(error) }, 'request failed');
-  if (response.headersSent) {
+  if (response.headersSent || response.destroyed) {
     response.destroy();
     return;
   }

@@ -14,7 +14,6 @@ export interface Target {
 /** Printable ASCII only: everything else has to be percent-encoded in a target. */
 const PRINTABLE = /^[\x21-\x7e]+$/;
 const AMBIGUOUS_ESCAPE = /%(2f|5c|25)/i;
-// eslint-disable-next-line no-control-regex -- control characters are what is looked for
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
 /** Splits and decodes a target, or throws `invalid_path` with the reason. */

@@ -46,9 +46,14 @@ export async function callRemote(call: RemoteCall, options: CallOptions): Promis
   } catch (error) {
     if (error instanceof ExecutorFault) throw error;
     if (limit.signal.aborted) throw timeoutFault(call, limit.expired(), error);
-    throw new ExecutorFault('unreachable', 'EXECUTOR_UNREACHABLE', `no complete answer from the executor (${codeOf(error)})`, {
-      cause: error,
-    });
+    throw new ExecutorFault(
+      'unreachable',
+      'EXECUTOR_UNREACHABLE',
+      `no complete answer from the executor (${codeOf(error)})`,
+      {
+        cause: error,
+      },
+    );
   } finally {
     limit.clear();
   }
@@ -71,12 +76,16 @@ async function readToken(file: string): Promise<string> {
   try {
     token = (await readFile(file, 'utf8')).trim();
   } catch (error) {
-    throw new ExecutorFault('unreachable', 'EXECUTOR_UNREACHABLE', 'the executor\'s auth_token_file cannot be read', {
+    throw new ExecutorFault('unreachable', 'EXECUTOR_UNREACHABLE', "the executor's auth_token_file cannot be read", {
       cause: error,
     });
   }
   if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw new ExecutorFault('unreachable', 'EXECUTOR_UNREACHABLE', 'the executor\'s auth_token_file holds no usable token');
+  throw new ExecutorFault(
+    'unreachable',
+    'EXECUTOR_UNREACHABLE',
+    "the executor's auth_token_file holds no usable token",
+  );
 }
 
 /** Node keys may hold any character, header values may not; the exact key stands in the body. */
@@ -90,7 +99,11 @@ async function readBody(body: Dispatcher.ResponseData['body']): Promise<Buffer> 
   for await (const chunk of body as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > RESPONSE_LIMIT_BYTES) {
-      throw new ExecutorFault('protocol', 'EXECUTOR_PROTOCOL_ERROR', `the answer is longer than ${RESPONSE_LIMIT_BYTES} bytes`);
+      throw new ExecutorFault(
+        'protocol',
+        'EXECUTOR_PROTOCOL_ERROR',
+        `the answer is longer than ${RESPONSE_LIMIT_BYTES} bytes`,
+      );
     }
     chunks.push(chunk);
   }
@@ -103,6 +116,7 @@ function timeoutFault(call: RemoteCall, expired: boolean, cause: unknown): Execu
 }
 
 function codeOf(error: unknown): string {
-  if (typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string') return error.code;
+  if (typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string')
+    return error.code;
   return 'connection failed';
 }

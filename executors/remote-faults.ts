@@ -15,7 +15,11 @@ export function statusFault(answer: RemoteAnswer): ExecutorFault {
   if (status === 429) return new ExecutorFault('server_error', 'EXECUTOR_RATE_LIMITED', message, retry);
   if (status >= 500) return new ExecutorFault('server_error', 'EXECUTOR_UNAVAILABLE', message, retry);
   if (status >= 400) return new ExecutorFault('rejected', 'EXECUTOR_REJECTED', message);
-  return new ExecutorFault('protocol', 'EXECUTOR_PROTOCOL_ERROR', `the executor answered ${status}, which the protocol does not have`);
+  return new ExecutorFault(
+    'protocol',
+    'EXECUTOR_PROTOCOL_ERROR',
+    `the executor answered ${status}, which the protocol does not have`,
+  );
 }
 
 /** Seconds from a Retry-After header (a number or a date), bounded; undefined when there is none to use. */
@@ -30,7 +34,10 @@ export function retryAfter(header: string | string[] | undefined, now: number): 
 function detailOf(body: Buffer): string {
   const words = ownWords(parse(body));
   if (words === undefined) return '';
-  const clean = words.replace(/[\p{Cc}\p{Surrogate}<>]+/gu, ' ').replace(/\s+/gu, ' ').trim();
+  const clean = words
+    .replace(/[\p{Cc}\p{Surrogate}<>]+/gu, ' ')
+    .replace(/\s+/gu, ' ')
+    .trim();
   if (clean === '') return '';
   return clean.length > DETAIL_LIMIT ? `: ${clean.slice(0, DETAIL_LIMIT)}…` : `: ${clean}`;
 }

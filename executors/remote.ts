@@ -111,7 +111,8 @@ function readResult(phase: ExecutorPhase, answer: RemoteAnswer): ExecutionResult
 async function readHealth(ask: () => Promise<RemoteAnswer>): Promise<ExecutorHealth> {
   try {
     const answer = await ask();
-    if (answer.status < 200 || answer.status > 299) return { state: 'down', detail: `health answered ${answer.status}` };
+    if (answer.status < 200 || answer.status > 299)
+      return { state: 'down', detail: `health answered ${answer.status}` };
     const body = readJson(answer.body);
     const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
     return isObject ? { state: 'up' } : { state: 'down', detail: 'health answered no object' };

@@ -115,18 +115,26 @@ interface Wasm {
   instantiate(module: object, imports: Record<string, object>): Promise<{ exports: Record<string, () => void> }>;
 }
 
-/** The package expects a bundler that understands WebAssembly imports; this is what one would do. */
+type Glue = typeof EngineGlue & { __wbg_set_wasm(exports: object): void };
+/** The package keeps views of one instance's memory for good, so a process can have only one. */
+let glue: Promise<Glue> | undefined;
+
 async function startEngine(schema: string, adapter: Adapter): Promise<SchemaEngine> {
+  glue ??= loadEngine();
+  const { SchemaEngine } = await glue;
+  return SchemaEngine.new({ datamodels: [['schema.prisma', schema]] }, () => undefined, adapter);
+}
+
+/** The package expects a bundler that understands WebAssembly imports; this is what one would do. */
+async function loadEngine(): Promise<Glue> {
   const wasm = (globalThis as unknown as { WebAssembly: Wasm }).WebAssembly;
   const folder = dirname(createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm'));
-  const glue = (await import('@prisma/schema-engine-wasm/schema_engine_bg')) as typeof EngineGlue & {
-    __wbg_set_wasm(exports: object): void;
-  };
+  const loaded = (await import('@prisma/schema-engine-wasm/schema_engine_bg')) as Glue;
   const module = await wasm.compile(await readFile(join(folder, 'schema_engine_bg.wasm')));
-  const { exports } = await wasm.instantiate(module, { './schema_engine_bg.js': glue });
-  glue.__wbg_set_wasm(exports);
+  const { exports } = await wasm.instantiate(module, { './schema_engine_bg.js': loaded });
+  loaded.__wbg_set_wasm(exports);
   exports['__wbindgen_start']?.();
-  return glue.SchemaEngine.new({ datamodels: [['schema.prisma', schema]] }, () => undefined, adapter);
+  return loaded;
 }
 
 async function migrationFolders(dir: string): Promise<string[]> {

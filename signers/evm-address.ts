@@ -3,9 +3,7 @@ import { getAddress, isAddress, zeroAddress, type Address } from 'viem';
 
 export type AddressProblem = 'malformed' | 'checksum' | 'zero';
 
-export type AddressReading =
-  | { readonly ok: true; readonly address: Address }
-  | { readonly ok: false; readonly problem: AddressProblem };
+export type AddressReading = { readonly ok: true; readonly address: Address } | { readonly ok: false; readonly problem: AddressProblem };
 
 /**
  * The checksummed form of `text`, or what is wrong with it: not `0x` and 40 hex digits (`malformed`),

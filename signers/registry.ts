@@ -8,8 +8,8 @@ import { createNoopSigner } from './noop.ts';
 
 export interface SignerRegistry {
   list(): readonly SignerDescriptor[];
-  /** Null when no signer of that key is in memory. */
-  get(signerKey: string): Signer | null;
+  /** Undefined when no signer of that key is in memory. */
+  get(signerKey: string): Signer | undefined;
 }
 
 /** Throws an Error that names a key used twice: which of the two signs must never be a matter of order. */
@@ -21,7 +21,7 @@ export function createSignerRegistry(signers: readonly Signer[]): SignerRegistry
     byKey.set(signer_key, signer);
   }
   const descriptors = signers.map((signer) => signer.descriptor);
-  return { list: () => descriptors, get: (signerKey) => byKey.get(signerKey) ?? null };
+  return { list: () => descriptors, get: (signerKey) => byKey.get(signerKey) };
 }
 
 /**
@@ -31,7 +31,9 @@ export function createSignerRegistry(signers: readonly Signer[]): SignerRegistry
 export async function openSigners(configs: readonly SignerConfig[], options: { readonly baseDir: string }): Promise<readonly Signer[]> {
   const opened = await Promise.allSettled(configs.map((config) => openSigner(config, options.baseDir)));
   const faults = opened.flatMap((result, index) =>
-    result.status === 'rejected' ? [`signers[${index}]: ${result.reason instanceof Error ? result.reason.message : 'cannot be opened'}`] : [],
+    result.status === 'rejected'
+      ? [`signers[${index}]: ${result.reason instanceof Error ? result.reason.message : 'cannot be opened'}`]
+      : [],
   );
   if (faults.length > 0) throw new SignerConfigError(faults);
   return opened.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));

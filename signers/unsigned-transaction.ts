@@ -2,16 +2,15 @@
 import { z } from 'zod';
 import type { EvmUnsignedTransaction } from '../domain/executor.ts';
 
-const integer = z
-  .string()
-  .regex(/^(0|[1-9][0-9]{0,77})$/, 'a decimal integer string')
-  .refine((text) => BigInt(text) < 2n ** 256n, 'below 2^256');
+// One rule for both: a later refinement would still run on text that BigInt throws at.
+const isUint256 = (text: string) => /^(0|[1-9][0-9]{0,77})$/.test(text) && BigInt(text) < 2n ** 256n;
+const integer = z.string().refine(isUint256, 'must be a decimal integer string below 2^256');
 
 const schema = z.strictObject({
   chain_id: z.number().int().positive(),
-  to: z.string().regex(/^0x[0-9a-fA-F]{40}$/, '0x and 40 hex digits'),
+  to: z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be 0x and 40 hex digits'),
   value: integer,
-  data: z.string().regex(/^0x([0-9a-fA-F]{2})*$/, '0x and whole bytes in hex'),
+  data: z.string().regex(/^0x([0-9a-fA-F]{2})*$/, 'must be 0x and whole bytes in hex'),
   gas: integer,
   max_fee_per_gas: integer,
   max_priority_fee_per_gas: integer,

@@ -26,6 +26,7 @@ export async function runNode(node: LoadedNode, run: NodeRun): Promise<NodeEnd> 
   const call = (phase: Phase): MovementActivities => proxyActivities<MovementActivities>(phaseOptions(phase, node.node_key));
   let step: Phase = firstPhase(node);
   let asksFromObserve = false;
+  let sends = 0;
   for (;;) {
     const wakes = run.wakes();
     const result: PhaseResult = step === 'submit'
@@ -33,7 +34,6 @@ export async function runNode(node: LoadedNode, run: NodeRun): Promise<NodeEnd> 
       : step === 'recover'
         ? await call('recover').recover(asksFromObserve ? { ...args, from_observe: true } : args)
         : await call(step)[step](args);
-    if (result.delay_ms !== undefined) await sleep(result.delay_ms);
     switch (result.next) {
       case 'continue':
         step = afterPhase(step, node);
@@ -42,6 +42,9 @@ export async function runNode(node: LoadedNode, run: NodeRun): Promise<NodeEnd> 
         step = 'observe';
         break;
       case 'submit':
+        // A submit that keeps failing before its fence must not spin: the pause doubles to half a minute.
+        await sleep(Math.max(result.delay_ms ?? 0, Math.min(30_000, 100 * 2 ** sends)));
+        sends += 1;
         step = 'submit';
         break;
       case 'recover':

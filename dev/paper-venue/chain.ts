@@ -1,5 +1,12 @@
 /** The venue's hot wallet on the chain. Nothing here repeats a call by itself. */
-import { createPublicClient, encodeFunctionData, erc20Abi, http, keccak256, TransactionReceiptNotFoundError } from 'viem';
+import {
+  createPublicClient,
+  encodeFunctionData,
+  erc20Abi,
+  http,
+  keccak256,
+  TransactionReceiptNotFoundError,
+} from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { ChainSettings } from './settings.ts';
 import type { Transfer } from './events.ts';
@@ -25,7 +32,10 @@ export interface VenueChain {
 
 /** Connects the hot wallet of `settings`. Methods reject when the chain is out of reach. */
 export function connectChain(settings: ChainSettings): VenueChain {
-  const client = createPublicClient({ transport: http(settings.rpcUrl, { retryCount: 0, timeout: 5_000 }), cacheTime: 0 });
+  const client = createPublicClient({
+    transport: http(settings.rpcUrl, { retryCount: 0, timeout: 5_000 }),
+    cacheTime: 0,
+  });
   const wallet = privateKeyToAccount(settings.accounts.venueHotWallet.privateKey);
   return {
     minedCount: () => client.getTransactionCount({ address: wallet.address, blockTag: 'latest' }),
@@ -38,7 +48,11 @@ export function connectChain(settings: ChainSettings): VenueChain {
         chainId: settings.chainId,
         nonce,
         to: token.address,
-        data: encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [transfer.to, BigInt(transfer.units)] }),
+        data: encodeFunctionData({
+          abi: erc20Abi,
+          functionName: 'transfer',
+          args: [transfer.to, BigInt(transfer.units)],
+        }),
         gas: TRANSFER_GAS,
         maxPriorityFeePerGas: TIP_WEI,
         // Signed once and never replaced, so the cap leaves room for a base fee that rises meanwhile.

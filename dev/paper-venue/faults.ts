@@ -18,7 +18,10 @@ export const faultsSchema = z.strictObject({
   processing_ms: milliseconds,
   /** false: the venue forgets keys, and every submit is a new order. Holds for all phases. */
   deduplicate: z.boolean().default(true),
-  phases: z.array(z.enum(EXECUTOR_PHASES)).min(1).default([...EXECUTOR_PHASES]),
+  phases: z
+    .array(z.enum(EXECUTOR_PHASES))
+    .min(1)
+    .default([...EXECUTOR_PHASES]),
   seed: z.int().min(0).max(0xffff_ffff).default(1),
   /** For how many calls of these phases the faults hold; null is until they are removed. */
   remaining: z.int().min(1).nullable().default(null),
@@ -65,7 +68,14 @@ export function createFaultInjector(): FaultInjector {
       if (active.remaining === 1) clear();
       else if (active.remaining !== null) faults = { ...active, remaining: active.remaining - 1 };
       const { latency_ms, processing_ms, deduplicate } = active;
-      return { latency_ms, hold_ms: phase === 'submit' ? active.hold_ms : 0, processing_ms, fails, losesAnswer, deduplicate };
+      return {
+        latency_ms,
+        hold_ms: phase === 'submit' ? active.hold_ms : 0,
+        processing_ms,
+        fails,
+        losesAnswer,
+        deduplicate,
+      };
     },
   };
 }

@@ -57,7 +57,7 @@ export function openJournal(file: string): Journal {
 }
 
 function writeWhole(descriptor: number, line: Buffer): void {
-  for (let written = 0; written < line.length; ) written += writeSync(descriptor, line, written);
+  for (let written = 0; written < line.length;) written += writeSync(descriptor, line, written);
 }
 
 function readLine(file: string, line: string, number: number): VenueEvent {

@@ -95,7 +95,10 @@ export function createVenue(parts: {
         BigInt(delta) < 0n && ledger.book.balance(account, account_type, asset) + BigInt(delta) < 0n,
     );
     if (short === undefined) return null;
-    return refuse('INSUFFICIENT_BALANCE', `${short.account} does not hold enough ${short.asset} in ${short.account_type}`);
+    return refuse(
+      'INSUFFICIENT_BALANCE',
+      `${short.account} does not hold enough ${short.asset} in ${short.account_type}`,
+    );
   };
 
   return {

@@ -7,7 +7,16 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createTestClient, encodeDeployData, erc20Abi, getAddress, getContractAddress, http, parseUnits, publicActions } from 'viem';
+import {
+  createTestClient,
+  encodeDeployData,
+  erc20Abi,
+  getAddress,
+  getContractAddress,
+  http,
+  parseUnits,
+  publicActions,
+} from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { foundry } from 'viem/chains';
 import { TOKEN_ABI, TOKEN_BYTECODE } from '../../dev/contracts/token-artifact.ts';
@@ -32,7 +41,12 @@ export async function startChain() {
   const args = ['--port', String(port), '--quiet', '--slots-in-an-epoch', '1', '--host', '127.0.0.1'];
   const child = spawn(join(folder, 'bin', 'anvil'), args, { stdio: 'ignore' });
   const rpcUrl = `http://127.0.0.1:${port}`;
-  const client = createTestClient({ mode: 'anvil', chain: foundry, transport: http(rpcUrl, { retryCount: 0 }), cacheTime: 0 }).extend(publicActions);
+  const client = createTestClient({
+    mode: 'anvil',
+    chain: foundry,
+    transport: http(rpcUrl, { retryCount: 0 }),
+    cacheTime: 0,
+  }).extend(publicActions);
   await eventually(async () => ((await client.getBlockNumber()) >= 0n ? true : null));
   const wallet = privateKeyToAccount(HOT_WALLET).address;
   const settings: ChainSettings = {
@@ -60,7 +74,11 @@ export async function startChain() {
   };
 }
 
-async function deployToken(client: { sendRawTransaction: (args: { serializedTransaction: `0x${string}` }) => Promise<unknown> }, nonce: number, holder: `0x${string}`) {
+async function deployToken(
+  client: { sendRawTransaction: (args: { serializedTransaction: `0x${string}` }) => Promise<unknown> },
+  nonce: number,
+  holder: `0x${string}`,
+) {
   const deployer = privateKeyToAccount(DEPLOYER);
   const data = encodeDeployData({
     abi: TOKEN_ABI,
@@ -99,7 +117,13 @@ export function tempFolder(): { readonly path: string; readonly remove: () => vo
 export async function startVenueProcess(dataDir: string, chain: ChainSettings): Promise<VenueProcess> {
   const chainFile = join(dataDir, 'chain.json');
   writeFileSync(chainFile, JSON.stringify(chain));
-  const env = { ...process.env, NODE_OPTIONS: '', PAPER_PORT: '0', PAPER_DATA_DIR: dataDir, PAPER_CHAIN_FILE: chainFile };
+  const env = {
+    ...process.env,
+    NODE_OPTIONS: '',
+    PAPER_PORT: '0',
+    PAPER_DATA_DIR: dataDir,
+    PAPER_CHAIN_FILE: chainFile,
+  };
   const child = spawn(process.execPath, ['--import', 'tsx', 'dev/paper-venue/main.ts'], {
     env,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -119,7 +143,10 @@ export async function startVenueProcess(dataDir: string, chain: ChainSettings): 
 }
 
 /** The same venue inside the test's own process, which is quicker to start and cannot be killed. */
-export async function startVenueHere(dataDir: string, chain: ChainSettings): Promise<VenueClient & { end(): Promise<void> }> {
+export async function startVenueHere(
+  dataDir: string,
+  chain: ChainSettings,
+): Promise<VenueClient & { end(): Promise<void> }> {
   const venue = await startVenue({ port: 0, dataDir, chain });
   const client = clientOf(venue.port);
   return {

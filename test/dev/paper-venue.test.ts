@@ -33,7 +33,9 @@ afterAll(async () => {
 });
 
 const balance = async (account: string, asset = 'USDC'): Promise<string | undefined> => {
-  const answer = (await venue.get(`/accounts/${account}/balances`)) as { balances: { asset: string; available: string }[] };
+  const answer = (await venue.get(`/accounts/${account}/balances`)) as {
+    balances: { asset: string; available: string }[];
+  };
   return answer.balances.find((one) => one.asset === asset)?.available;
 };
 
@@ -290,11 +292,17 @@ describe('faults on demand', () => {
 
 test('requests that are none get an HTTP error with a reason', async () => {
   const post = async (path: string, body: string) => {
-    const answer = await fetch(`${venue.url}${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    const answer = await fetch(`${venue.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
     return [answer.status, ((await answer.json()) as { detail: { error: string } }).detail.error];
   };
   expect(await post('/submit', '{}')).toEqual([422, 'INVALID_REQUEST']);
   expect(await post('/submit', '{')).toEqual([400, 'INVALID_REQUEST']);
   expect(await post('/nowhere', '{}')).toEqual([404, 'NOT_FOUND']);
-  await expect(venue.executor.observe(withdrawal('never:1'), call(), journal)).rejects.toMatchObject({ kind: 'rejected' });
+  await expect(venue.executor.observe(withdrawal('never:1'), call(), journal)).rejects.toMatchObject({
+    kind: 'rejected',
+  });
 });

@@ -36,23 +36,37 @@ describe('parseResult', () => {
 
   test('only a prepare that goes on may ask for a signature', () => {
     const sign_request = { kind: 'evm_transaction', payload: { to: '0x1' } };
-    expect(parseResult('prepare', { next_state: 'SUBMITTING', sign_request })).toHaveProperty('sign_request', sign_request);
-    expect(parseResult('prepare', { next_state: 'FAILED', error_code: 'X', sign_request })).not.toHaveProperty('sign_request');
+    expect(parseResult('prepare', { next_state: 'SUBMITTING', sign_request })).toHaveProperty(
+      'sign_request',
+      sign_request,
+    );
+    expect(parseResult('prepare', { next_state: 'FAILED', error_code: 'X', sign_request })).not.toHaveProperty(
+      'sign_request',
+    );
     expect(parseResult('submit', { next_state: 'SUBMITTED', sign_request })).not.toHaveProperty('sign_request');
   });
 
   test('a FAILED without a code gets one, so that no failure stands without a reason', () => {
-    expect(parseResult('submit', { next_state: 'FAILED' })).toEqual({ next_state: 'FAILED', error_code: 'EXECUTOR_REJECTED' });
+    expect(parseResult('submit', { next_state: 'FAILED' })).toEqual({
+      next_state: 'FAILED',
+      error_code: 'EXECUTOR_REJECTED',
+    });
   });
 
   test('a long message is cut and does not make the outcome unknown', () => {
-    const result = parseResult('submit', { next_state: 'FAILED', error_code: 'X', error_message: `a\0${'b'.repeat(9_000)}` });
+    const result = parseResult('submit', {
+      next_state: 'FAILED',
+      error_code: 'X',
+      error_message: `a\0${'b'.repeat(9_000)}`,
+    });
     expect(result.error_message).toHaveLength(2_000);
     expect(result.error_message).not.toContain('\0');
   });
 
   test('a wait of more than a day is cut to a day', () => {
-    expect(parseResult('observe', { next_state: 'OBSERVING', retry_after_seconds: 1e9 }).retry_after_seconds).toBe(86_400);
+    expect(parseResult('observe', { next_state: 'OBSERVING', retry_after_seconds: 1e9 }).retry_after_seconds).toBe(
+      86_400,
+    );
   });
 
   test.each([

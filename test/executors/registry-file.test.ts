@@ -6,7 +6,12 @@ import { z } from 'zod';
 import { RegistryFileError, readRegistryFile } from '../../executors/registry-file.ts';
 
 const signer = z.strictObject({ signer_key: z.string() });
-const minimal = { executor_key: 'team.a', kind: 'remote', url: 'https://a.example/base', action_types: ['cex_withdrawal'] };
+const minimal = {
+  executor_key: 'team.a',
+  kind: 'remote',
+  url: 'https://a.example/base',
+  action_types: ['cex_withdrawal'],
+};
 let folder: string;
 
 beforeAll(() => {

@@ -7,7 +7,10 @@ const call = { signal: new AbortController().signal };
 const journal = { transactions: async () => [], releaseNonce: async () => undefined };
 
 test('local and remote executors stand in one list and are found by key', async () => {
-  const registry = createExecutorRegistry({ locals: [createNoopExecutor()], remotes: [settingsOf('http://a.example')] });
+  const registry = createExecutorRegistry({
+    locals: [createNoopExecutor()],
+    remotes: [settingsOf('http://a.example')],
+  });
   expect(registry.list().map(({ executor_key, kind }) => `${executor_key} ${kind}`)).toEqual([
     'builtin.noop local',
     'team.withdrawals remote',

@@ -143,7 +143,9 @@ describe('a fault', () => {
     status(429, {}, { 'retry-after': '7' });
     await expect(remote().prepare(contextOf(), call())).rejects.toMatchObject({ retryAfterSeconds: 7 });
     status(503, {}, { 'retry-after': new Date(Date.now() + 60_000).toUTCString() });
-    const dated = await remote().prepare(contextOf(), call()).catch((error: unknown) => error);
+    const dated = await remote()
+      .prepare(contextOf(), call())
+      .catch((error: unknown) => error);
     expect(dated).toHaveProperty('retryAfterSeconds', expect.any(Number));
     status(429, {}, { 'retry-after': '999999' });
     await expect(remote().prepare(contextOf(), call())).rejects.toMatchObject({ retryAfterSeconds: 3_600 });
@@ -153,7 +155,9 @@ describe('a fault', () => {
 
   test("a refusal carries the executor's own words, short and without markup", async () => {
     status(422, { detail: { error: 'bad', message: `<script>x</script>\n${'y'.repeat(500)}` } });
-    const error = await remote().prepare(contextOf(), call()).catch((fault: unknown) => fault);
+    const error = await remote()
+      .prepare(contextOf(), call())
+      .catch((fault: unknown) => fault);
     const message = error instanceof Error ? error.message : '';
     expect(message).toMatch(/^the executor answered 422: script x \/script y+…$/);
     expect(message.length).toBeLessThan(350);
@@ -202,8 +206,12 @@ describe('a fault', () => {
     server.answer = () => undefined;
     const controller = new AbortController();
     setTimeout(() => controller.abort(), 50);
-    await expect(remote().submit(submitInput(), { signal: controller.signal })).rejects.toMatchObject({ kind: 'timeout' });
-    await expect(remote().submit(submitInput(), { signal: AbortSignal.abort() })).rejects.toMatchObject({ kind: 'timeout' });
+    await expect(remote().submit(submitInput(), { signal: controller.signal })).rejects.toMatchObject({
+      kind: 'timeout',
+    });
+    await expect(remote().submit(submitInput(), { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      kind: 'timeout',
+    });
     expect(server.seen).toHaveLength(1);
   });
 

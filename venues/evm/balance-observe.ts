@@ -12,7 +12,14 @@
  * runs after it, when the payment may be mined already. It needs an endpoint that keeps balances of that
  * age. `config.baseline_amount` overrides both.
  */
-import { ExecutorFault, type CallOptions, type ExecutionContext, type ExecutionResult, type Executor, type ExecutorDescriptor } from '../../domain/executor.ts';
+import {
+  ExecutorFault,
+  type CallOptions,
+  type ExecutionContext,
+  type ExecutionResult,
+  type Executor,
+  type ExecutorDescriptor,
+} from '../../domain/executor.ts';
 import { compare, fromBaseUnits, subtract } from '../../domain/money.ts';
 import { placeOf } from '../../signers/issues.ts';
 import { storedBaseline, takeBaseline, type Baseline } from './baseline.ts';

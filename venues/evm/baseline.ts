@@ -50,7 +50,11 @@ async function balanceThen(
     return await readBalance(connection, of);
   } catch (error) {
     if (!(error instanceof ExecutorFault) || error.code !== RPC_FAULTS.refused) throw error;
-    throw new ExecutorFault('rejected', 'BASELINE_UNAVAILABLE', `the endpoint does not keep balances at block ${of.block}; give config.baseline_amount`);
+    throw new ExecutorFault(
+      'rejected',
+      'BASELINE_UNAVAILABLE',
+      `the endpoint does not keep balances at block ${of.block}; give config.baseline_amount`,
+    );
   }
 }
 

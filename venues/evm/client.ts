@@ -39,7 +39,11 @@ export function createEvmChains(venues: readonly EvmVenue[]): EvmChains {
       const connection = connect(venue, call, decimals);
       const actual = await connection.ask((client) => client.getChainId());
       if (actual !== chainId) {
-        throw new ExecutorFault('rejected', 'CHAIN_ID_MISMATCH', `the endpoint of venue ${venue.venue_key} is on chain ${actual}, not ${chainId}`);
+        throw new ExecutorFault(
+          'rejected',
+          'CHAIN_ID_MISMATCH',
+          `the endpoint of venue ${venue.venue_key} is on chain ${actual}, not ${chainId}`,
+        );
       }
       return connection;
     },

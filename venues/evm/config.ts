@@ -32,7 +32,10 @@ export type EvmVenue = z.output<typeof evmVenueSchema>;
 const address = z.string().transform((text, context) => {
   const reading = readEvmAddress(text);
   if (reading.ok) return reading.address;
-  context.addIssue({ code: 'custom', message: `is not usable: ${reading.problem === 'checksum' ? 'its checksum is wrong' : reading.problem}` });
+  context.addIssue({
+    code: 'custom',
+    message: `is not usable: ${reading.problem === 'checksum' ? 'its checksum is wrong' : reading.problem}`,
+  });
   return z.NEVER;
 });
 const chainId = z.number().int().positive();

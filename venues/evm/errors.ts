@@ -74,7 +74,10 @@ export function isRpcAnswer(error: unknown): boolean {
  * Besu, Reth and anvil. "nonce too low" is not among them: another transaction may have used the nonce.
  */
 export function isAlreadyKnown(error: unknown): boolean {
-  return isRpcAnswer(error) && /already\s?known|known transaction|already imported|existing tx with same hash|already exists/i.test(rpcMessage(error));
+  return (
+    isRpcAnswer(error) &&
+    /already\s?known|known transaction|already imported|existing tx with same hash|already exists/i.test(rpcMessage(error))
+  );
 }
 
 /** Before a submit a `rejected` fault is proof that nothing was sent: FAILED with the fault's own code. */

@@ -35,7 +35,9 @@ export async function quoteGas(connection: EvmConnection, from: Address, call: T
   const cap = connection.venue.max_fee_per_gas_gwei;
   const limit = cap === undefined ? wanted : parseGwei(cap);
   if (head.baseFeePerGas + tip > limit) {
-    throw new ExecutorFault('server_error', 'FEE_ABOVE_CAP', `the chain asks for more than the venue's ${cap} gwei`, { retryAfterSeconds: 30 });
+    throw new ExecutorFault('server_error', 'FEE_ABOVE_CAP', `the chain asks for more than the venue's ${cap} gwei`, {
+      retryAfterSeconds: 30,
+    });
   }
   return { gas: (gas * HEADROOM_PERCENT) / 100n, maxFeePerGas: wanted < limit ? wanted : limit, maxPriorityFeePerGas: tip };
 }
@@ -45,7 +47,8 @@ async function estimateGas(connection: EvmConnection, from: Address, call: Trans
     return await connection.client.estimateGas({ account: from, ...call });
   } catch (error) {
     if (isRevert(error)) throw new ExecutorFault('rejected', 'TRANSACTION_WOULD_REVERT', `the transfer would revert: ${rpcMessage(error)}`);
-    if (isInsufficientFunds(error)) throw new ExecutorFault('rejected', 'INSUFFICIENT_FUNDS', 'the signer cannot pay for the transfer and its gas');
+    if (isInsufficientFunds(error))
+      throw new ExecutorFault('rejected', 'INSUFFICIENT_FUNDS', 'the signer cannot pay for the transfer and its gas');
     return connection.ask(() => Promise.reject(error));
   }
 }

@@ -63,7 +63,10 @@ function failureOf(landed: Landed): { readonly error_code: string; readonly erro
   const { received, left } = tokenMoves(landed);
   if (received > 0n) return null;
   return left
-    ? { error_code: 'TRANSFER_DIVERTED', error_message: "the token left the signer but did not go to the destination; look at the transaction's logs before a retry" }
+    ? {
+        error_code: 'TRANSFER_DIVERTED',
+        error_message: "the token left the signer but did not go to the destination; look at the transaction's logs before a retry",
+      }
     : { error_code: 'TRANSFER_NOT_SEEN', error_message: 'the transaction succeeded, but the token reports no transfer to the destination' };
 }
 

@@ -1,6 +1,12 @@
 /** Before the fence: whether a transfer can work, and the unsigned transaction that does it. */
 import { formatUnits, type Address } from 'viem';
-import { ExecutorFault, type CallOptions, type EvmUnsignedTransaction, type ExecutionContext, type ExecutionResult } from '../../domain/executor.ts';
+import {
+  ExecutorFault,
+  type CallOptions,
+  type EvmUnsignedTransaction,
+  type ExecutionContext,
+  type ExecutionResult,
+} from '../../domain/executor.ts';
 import { fromBaseUnits } from '../../domain/money.ts';
 import { NATIVE_DECIMALS, readBalance, type EvmChains, type EvmConnection } from './client.ts';
 import { failWhenRejected, isContractRefusal } from './errors.ts';
@@ -65,7 +71,8 @@ async function draft(chains: EvmChains, context: ExecutionContext, call: CallOpt
 
 async function requireCode(connection: EvmConnection, token: Address): Promise<void> {
   const code = await connection.ask((client) => client.getCode({ address: token }));
-  if (code === undefined) throw new ExecutorFault('rejected', 'TOKEN_MISSING', `there is no contract at ${token} on chain ${connection.venue.chain_id}`);
+  if (code === undefined)
+    throw new ExecutorFault('rejected', 'TOKEN_MISSING', `there is no contract at ${token} on chain ${connection.venue.chain_id}`);
 }
 
 /** Checks what is to be moved; returns the native balance, from which gas is paid. */
@@ -80,13 +87,21 @@ async function requireBalance(
   ]);
   const balance = moved ?? native;
   if (balance >= of.units) return native;
-  throw new ExecutorFault('rejected', 'INSUFFICIENT_FUNDS', `${of.from} holds ${fromBaseUnits(balance, of.decimals)} of the ${of.plan.amount} to be moved`);
+  throw new ExecutorFault(
+    'rejected',
+    'INSUFFICIENT_FUNDS',
+    `${of.from} holds ${fromBaseUnits(balance, of.decimals)} of the ${of.plan.amount} to be moved`,
+  );
 }
 
 function requireGas(connection: EvmConnection, gas: { readonly needed: bigint; readonly holds: bigint }): void {
   if (gas.holds >= gas.needed) return;
   const [needed, holds] = [formatUnits(gas.needed, NATIVE_DECIMALS), formatUnits(gas.holds, NATIVE_DECIMALS)];
-  throw new ExecutorFault('rejected', 'INSUFFICIENT_FUNDS', `gas may need up to ${needed} ${connection.venue.native_asset} and the signer holds ${holds}`);
+  throw new ExecutorFault(
+    'rejected',
+    'INSUFFICIENT_FUNDS',
+    `gas may need up to ${needed} ${connection.venue.native_asset} and the signer holds ${holds}`,
+  );
 }
 
 /** Some tokens answer `false` where others revert: such a transaction would succeed and move nothing. */

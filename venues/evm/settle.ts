@@ -77,10 +77,18 @@ async function chase(connection: EvmConnection, sent: readonly Sent[], { journal
     const fate = await nonceFate(connection, each.signed.from, each.signed.nonce);
     if (fate.kind === 'open') return sendAgain(connection, each.signed, phase);
     if (fate.kind === 'unprovable') {
-      return undecided(phase, 'NONCE_PROOF_UNAVAILABLE', `nonce ${each.signed.nonce} is used, and the endpoint no longer keeps the state that shows by what`);
+      return undecided(
+        phase,
+        'NONCE_PROOF_UNAVAILABLE',
+        `nonce ${each.signed.nonce} is used, and the endpoint no longer keeps the state that shows by what`,
+      );
     }
     if (sent.some(({ signed }) => fate.transactions.includes(signed.tx_hash))) {
-      throw new ExecutorFault('server_error', 'RECEIPT_MISSING', 'the transaction is in a finalized block and the endpoint has no receipt of it yet');
+      throw new ExecutorFault(
+        'server_error',
+        'RECEIPT_MISSING',
+        'the transaction is in a finalized block and the endpoint has no receipt of it yet',
+      );
     }
   }
   for (const each of newest) await journal.releaseNonce(each.stored);
@@ -88,7 +96,8 @@ async function chase(connection: EvmConnection, sent: readonly Sent[], { journal
   return {
     next_state: 'FAILED',
     error_code: 'NONCE_USED_ELSEWHERE',
-    error_message: 'another transaction used the nonce in a finalized block, so this transfer can no longer happen; something else signs with this key',
+    error_message:
+      'another transaction used the nonce in a finalized block, so this transfer can no longer happen; something else signs with this key',
   };
 }
 

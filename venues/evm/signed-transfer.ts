@@ -1,5 +1,14 @@
 /** Signed bytes, read back and compared with the plan: what is broadcast is what was approved. */
-import { isHex, keccak256, parseTransaction, recoverTransactionAddress, type Address, type Hash, type Hex, type TransactionSerializedEIP1559 } from 'viem';
+import {
+  isHex,
+  keccak256,
+  parseTransaction,
+  recoverTransactionAddress,
+  type Address,
+  type Hash,
+  type Hex,
+  type TransactionSerializedEIP1559,
+} from 'viem';
 import type { JournaledTransaction } from '../../domain/executor.ts';
 import { sameEvmAddress } from '../../signers/evm-address.ts';
 import type { TransferPlan } from './plan.ts';

@@ -1,6 +1,13 @@
 /** The local executor of native and ERC-20 transfers. */
 import type { Address } from 'viem';
-import { ExecutorFault, type CallOptions, type ExecutionResult, type Executor, type ExecutorDescriptor, type SubmitInput } from '../../domain/executor.ts';
+import {
+  ExecutorFault,
+  type CallOptions,
+  type ExecutionResult,
+  type Executor,
+  type ExecutorDescriptor,
+  type SubmitInput,
+} from '../../domain/executor.ts';
 import { broadcast } from './broadcast.ts';
 import type { EvmChains } from './client.ts';
 import { checkChains } from './health.ts';

@@ -37,7 +37,8 @@ export function verifyEvmTransfer(request: SignRequest, plan: EvmTransferExpecta
   const reading = readUnsignedTransaction(request.payload);
   if (!reading.ok) return problem(`the transaction is malformed: ${reading.problem}`);
   const { unsigned } = reading;
-  if (unsigned.chain_id !== plan.chain_id) return problem(`the transaction is for chain ${unsigned.chain_id}, the plan for ${plan.chain_id}`);
+  if (unsigned.chain_id !== plan.chain_id)
+    return problem(`the transaction is for chain ${unsigned.chain_id}, the plan for ${plan.chain_id}`);
   const units = toBaseUnits(plan.amount, plan.decimals);
   if (units === null || units <= 0n) return problem(`the planned amount ${plan.amount} cannot be sent with ${plan.decimals} decimals`);
   const fees = verifyFees(unsigned, plan.max_gas_cost_wei);
@@ -56,8 +57,10 @@ interface Move {
 }
 
 function verifyNative(move: Move, plan: EvmTransferExpectation, units: bigint): Verdict {
-  if (plan.token_address !== undefined && plan.token_address !== null) return problem('the plan names a token, which a native transfer has not');
-  if (!sameEvmAddress(move.to, plan.destination_address)) return problem(`the transaction pays ${move.to}, the plan ${plan.destination_address}`);
+  if (plan.token_address !== undefined && plan.token_address !== null)
+    return problem('the plan names a token, which a native transfer has not');
+  if (!sameEvmAddress(move.to, plan.destination_address))
+    return problem(`the transaction pays ${move.to}, the plan ${plan.destination_address}`);
   if (move.data !== '') return problem('a native transfer carries no data');
   if (move.value !== units) return problem(`the transaction sends ${move.value} base units, the plan ${units}`);
   return { ok: true };

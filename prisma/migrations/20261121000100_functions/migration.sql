@@ -88,7 +88,7 @@ END $$;
 -- simultaneous switch. Returns what is wrong, or null.
 CREATE FUNCTION binding_problems(required jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
-  found jsonb := '[]'::jsonb;
+  listed jsonb := '[]'::jsonb;
   e executors;
   s signers;
   signer jsonb;
@@ -96,20 +96,20 @@ BEGIN
   FOR e IN SELECT * FROM executors WHERE executor_key IN (SELECT jsonb_array_elements_text(coalesce(required -> 'executors', '[]'::jsonb)))
            ORDER BY executor_key FOR SHARE LOOP
     IF e.status <> 'active' THEN
-      found := found || jsonb_build_object('binding', 'executor', 'key', e.executor_key, 'reason', e.status);
+      listed := listed || jsonb_build_object('binding', 'executor', 'key', e.executor_key, 'reason', e.status);
     END IF;
   END LOOP;
   FOR signer IN SELECT value FROM jsonb_array_elements(coalesce(required -> 'signers', '[]'::jsonb)) ORDER BY value ->> 'signer_key' LOOP
     SELECT * INTO s FROM signers WHERE signer_key = signer ->> 'signer_key' FOR SHARE;
     CONTINUE WHEN NOT FOUND;
     IF s.status <> 'active' THEN
-      found := found || jsonb_build_object('binding', 'signer', 'key', s.signer_key, 'reason', s.status);
+      listed := listed || jsonb_build_object('binding', 'signer', 'key', s.signer_key, 'reason', s.status);
     ELSIF signer ->> 'address' IS NOT NULL AND s.expected_signer_address IS NOT NULL
           AND lower(s.expected_signer_address) <> lower(signer ->> 'address') THEN
-      found := found || jsonb_build_object('binding', 'signer', 'key', s.signer_key, 'reason', 'identity_mismatch');
+      listed := listed || jsonb_build_object('binding', 'signer', 'key', s.signer_key, 'reason', 'identity_mismatch');
     END IF;
   END LOOP;
-  RETURN CASE WHEN jsonb_array_length(found) = 0 THEN NULL ELSE found END;
+  RETURN CASE WHEN jsonb_array_length(listed) = 0 THEN NULL ELSE listed END;
 END $$;
 
 -- The nonce of a node's attempt: the one it already claims, else the lane's next. A claim is given up

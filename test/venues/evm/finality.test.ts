@@ -18,7 +18,10 @@ beforeAll(async () => {
   chain = await startChain();
 });
 afterAll(() => chain.stop());
-afterEach(() => chain.client.setAutomine(true));
+afterEach(async () => {
+  chain.staleReceipts(false);
+  await chain.client.setAutomine(true);
+});
 
 async function sent(executor: Executor, changes: Partial<ExecutionContext> = {}, token: string = chain.token) {
   const account = await chain.account();
@@ -73,6 +76,14 @@ describe('a mined transfer', () => {
     expect(await node.observe()).toMatchObject({ next_state: 'COMPLETED' });
   });
 
+  it('is not believed while its receipt is of a block that is not on the chain', async () => {
+    const node = await sent(executorOf(chain));
+    chain.staleReceipts(true);
+    expect(await node.observe()).toMatchObject({ next_state: 'OBSERVING' });
+    chain.staleReceipts(false);
+    expect(await node.observe()).toMatchObject({ next_state: 'COMPLETED' });
+  });
+
   it('is observed, and sent, again after a reorganisation took it out', async () => {
     const node = await sent(executorOf(chain, { confirmations: 2 }));
     expect(await node.observe()).toMatchObject({ next_state: 'OBSERVING' });
@@ -101,7 +112,10 @@ describe('a reverted transfer', () => {
     await chain.finalize();
     const result = await executor.observe(context, call(), node.journal);
     expect(result).toMatchObject({ next_state: 'FAILED', error_code: 'TRANSACTION_REVERTED', output: { tx_hash: node.signed.tx_hash } });
-    expect(await executor.recover(context, call(), node.journal)).toMatchObject({ next_state: 'FAILED', error_code: 'TRANSACTION_REVERTED' });
+    expect(await executor.recover(context, call(), node.journal)).toMatchObject({
+      next_state: 'FAILED',
+      error_code: 'TRANSACTION_REVERTED',
+    });
   });
 });
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
+import { inspect } from 'node:util';
 import { getAddress, parseGwei, type Address, type Hex } from 'viem';
 import type { JsonObject } from '../../../domain/executor.ts';
 import { startChain, type TestChain } from './support/chain.ts';
@@ -69,7 +70,10 @@ describe('preflight fails the node', () => {
   });
 
   it('when the signer holds too few tokens', async () => {
-    expect(await refused(erc20(), {}, { tokens: '24' })).toMatchObject({ error_code: 'INSUFFICIENT_FUNDS', error_message: expect.stringContaining('24 of the 25') });
+    expect(await refused(erc20(), {}, { tokens: '24' })).toMatchObject({
+      error_code: 'INSUFFICIENT_FUNDS',
+      error_message: expect.stringContaining('24 of the 25'),
+    });
   });
 
   it('when the signer cannot pay for gas', async () => {
@@ -151,15 +155,15 @@ describe('an endpoint that does not answer', () => {
   it('is a retryable fault that tells neither the URL nor its access key', async () => {
     const chains = chainsOf({ url: 'http://127.0.0.1:9/v2/s3cr3t-access-key' });
     const account = await chain.account();
-    const fault: unknown = await createEvmTransferExecutor(chains).preflight(contextOf(account, erc20()), call()).catch((error: unknown) => error);
+    const fault: unknown = await createEvmTransferExecutor(chains)
+      .preflight(contextOf(account, erc20()), call())
+      .catch((error: unknown) => error);
     expect(fault).toMatchObject({ name: 'ExecutorFault', kind: 'unreachable' });
-    const { inspect } = await import('node:util');
     expect(inspect(fault, { depth: 10, showHidden: true })).not.toContain('s3cr3t');
   });
 
   it('is given up when the caller aborts', async () => {
-    const gone: Parameters<typeof chain.account>[0] = {};
-    const account = await chain.account(gone);
+    const account = await chain.account();
     const preflight = executorOf(chain).preflight(contextOf(account, erc20()), { signal: AbortSignal.abort() });
     await expect(preflight).rejects.toMatchObject({ name: 'ExecutorFault', kind: 'timeout' });
   });

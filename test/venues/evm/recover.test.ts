@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { createWalletClient, http, type Hex } from 'viem';
+import { createWalletClient, http, parseUnits, type Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { Executor, ExecutionContext } from '../../../domain/executor.ts';
 import { startChain, type TestChain } from './support/chain.ts';
@@ -60,8 +60,8 @@ describe('a submit', () => {
   });
 
   it('takes "already known" for accepted', async () => {
-    await chain.client.setAutomine(false);
     const node = await fenced();
+    await chain.client.setAutomine(false);
     await node.submit();
     expect(await node.submit()).toMatchObject({ next_state: 'SUBMITTED' });
     await chain.client.mine({ blocks: 1 });
@@ -87,7 +87,9 @@ describe('a submit', () => {
     const submit = (sign_result: Record<string, string>) =>
       executor.submit({ context: node.context, prepared_action: {}, sign_result, journal: node.journal }, call());
     await expect(submit({ ...other.signed })).rejects.toMatchObject({ code: 'SIGNED_BYTES_MISMATCH' });
-    await expect(submit({ raw_tx: node.signed.raw_tx, tx_hash: other.signed.tx_hash })).rejects.toMatchObject({ code: 'SIGNED_BYTES_MISMATCH' });
+    await expect(submit({ raw_tx: node.signed.raw_tx, tx_hash: other.signed.tx_hash })).rejects.toMatchObject({
+      code: 'SIGNED_BYTES_MISMATCH',
+    });
     await expect(submit({})).rejects.toMatchObject({ code: 'SIGN_RESULT_MISSING' });
     expect(node.sendsOfThis() + other.sendsOfThis()).toBe(0);
   });
@@ -127,8 +129,8 @@ describe('a crash after the bytes were stored', () => {
   });
 
   it('after a send that waits in the pool: the same bytes again change nothing', async () => {
-    await chain.client.setAutomine(false);
     const node = await fenced();
+    await chain.client.setAutomine(false);
     await node.submit();
     expect(await recover(node)).toMatchObject({ next_state: 'OBSERVING' });
     expect(await recover(node)).toMatchObject({ next_state: 'OBSERVING' });
@@ -154,8 +156,8 @@ describe('a crash after the bytes were stored', () => {
 
 describe('a transaction that left the pool', () => {
   it('is broadcast again by observe, with the same bytes', async () => {
-    await chain.client.setAutomine(false);
     const node = await fenced();
+    await chain.client.setAutomine(false);
     await node.submit();
     await chain.client.dropTransaction({ hash: node.signed.tx_hash as Hex });
     expect(await observe(node)).toMatchObject({ next_state: 'OBSERVING' });
@@ -169,7 +171,11 @@ describe('a transaction that left the pool', () => {
   it('stays OBSERVING with the reason while the node refuses it', async () => {
     const node = await fenced();
     await chain.client.setBalance({ address: node.account.address, value: 0n });
-    expect(await recover(node)).toMatchObject({ next_state: 'OBSERVING', error_code: 'BROADCAST_REFUSED', error_message: expect.stringMatching(/funds/i) });
+    expect(await recover(node)).toMatchObject({
+      next_state: 'OBSERVING',
+      error_code: 'BROADCAST_REFUSED',
+      error_message: expect.stringMatching(/funds/i),
+    });
     await chain.client.setBalance({ address: node.account.address, value: 10n ** 18n });
     await observe(node);
     expect(await observe(node)).toMatchObject({ next_state: 'COMPLETED' });
@@ -243,10 +249,13 @@ describe('cancel', () => {
     const node = await driveToSend(executor, context, account);
     await node.submit();
     const result = await executor.observe(context, call(), node.journal);
-    expect(result).toMatchObject({ next_state: 'COMPLETED', output: { received_amount: '0.25', fee_asset: 'ETH', destination_address: DESTINATION } });
-    expect((await chain.client.getBalance({ address: DESTINATION })) - before).toBe(250_000_000_000_000_000n);
+    expect(result).toMatchObject({
+      next_state: 'COMPLETED',
+      output: { received_amount: '0.25', fee_asset: 'ETH', destination_address: DESTINATION },
+    });
+    expect((await chain.client.getBalance({ address: DESTINATION })) - before).toBe(parseUnits('0.25', 18));
     const left = await chain.client.getBalance({ address: account.address });
-    const fee = 1_000_000_000_000_000_000n - 250_000_000_000_000_000n - left;
-    expect(Math.round(Number(result.output?.['fee_amount']) * 1e18)).toBeCloseTo(Number(fee), -3);
+    const spent = parseUnits('1', 18) - left;
+    expect(parseUnits(String(result.output?.['fee_amount']), 18)).toBe(spent - parseUnits('0.25', 18));
   });
 });

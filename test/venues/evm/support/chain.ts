@@ -4,7 +4,17 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { createTestClient, createWalletClient, encodeDeployData, http, parseUnits, publicActions, type Address, type Hex } from 'viem';
+import {
+  createTestClient,
+  createWalletClient,
+  encodeDeployData,
+  getAddress,
+  http,
+  parseUnits,
+  publicActions,
+  type Address,
+  type Hex,
+} from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { TOKEN_ABI, TOKEN_BYTECODE } from '../../../../dev/contracts/token-artifact.ts';
 
@@ -22,6 +32,8 @@ export interface TestChain {
   /** Raw transactions that reached the endpoint, in order, repeats included. */
   readonly sends: Hex[];
   onSend(fault: SendFault): void;
+  /** Receipts then tell a block hash that is not on the chain, as an endpoint that lags behind a reorganisation does. */
+  staleReceipts(on: boolean): void;
   /** A new account with ETH and, unless "0", tokens of 6 decimals. */
   account(funds?: { readonly eth?: string; readonly tokens?: string }): Promise<{ readonly key: Hex; readonly address: Address }>;
   tokenBalance(owner: Address): Promise<bigint>;
@@ -29,11 +41,14 @@ export interface TestChain {
   stop(): Promise<void>;
 }
 
-const clientOf = (url: string) => createTestClient({ mode: 'anvil', transport: http(url), cacheTime: 0, pollingInterval: 20 }).extend(publicActions);
+const clientOf = (url: string) =>
+  createTestClient({ mode: 'anvil', transport: http(url), cacheTime: 0, pollingInterval: 20 }).extend(publicActions);
 
 export async function startChain(chainId: number = CHAIN_ID): Promise<TestChain> {
   const bin = join(dirname(createRequire(import.meta.url).resolve('@foundry-rs/anvil-linux-amd64/package.json')), 'bin', 'anvil');
-  const child = spawn(bin, ['--port', '0', '--chain-id', String(chainId), '--slots-in-an-epoch', '2'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(bin, ['--port', '0', '--chain-id', String(chainId), '--slots-in-an-epoch', '2'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
   const direct = await new Promise<string>((resolve, reject) => {
     let text = '';
     child.stdout.on('data', (chunk: Buffer) => {
@@ -52,6 +67,7 @@ export async function startChain(chainId: number = CHAIN_ID): Promise<TestChain>
     token,
     sends: proxy.sends,
     onSend: proxy.onSend,
+    staleReceipts: proxy.staleReceipts,
     async account({ eth = '1', tokens = '1000' } = {}) {
       const key = generatePrivateKey();
       const { address } = privateKeyToAccount(key);
@@ -80,7 +96,7 @@ async function deployToken(url: string, client: TestChain['client']): Promise<Ad
   const hash = await wallet.sendTransaction({ chain: null, data });
   const { contractAddress } = await client.waitForTransactionReceipt({ hash });
   if (!contractAddress) throw new Error('the token was not deployed');
-  return contractAddress;
+  return getAddress(contractAddress);
 }
 
 async function fromDeployer(
@@ -102,6 +118,7 @@ async function fromDeployer(
 async function startProxy(target: string) {
   const sends: Hex[] = [];
   let fault: SendFault = 'none';
+  let stale = false;
   const server = createServer((request, response) => {
     void (async () => {
       const chunks: Buffer[] = [];
@@ -114,7 +131,8 @@ async function startProxy(target: string) {
       const answer = await fetch(target, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
       const text = await answer.text();
       if (isSend && fault === 'lose_answer') return void response.destroy();
-      response.setHeader('content-type', 'application/json').end(text);
+      const told = stale && asked.method === 'eth_getTransactionReceipt' ? text.replace(/"blockHash":"0x../g, '"blockHash":"0x00') : text;
+      response.setHeader('content-type', 'application/json').end(told);
     })().catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -123,6 +141,9 @@ async function startProxy(target: string) {
     sends,
     onSend: (next: SendFault) => {
       fault = next;
+    },
+    staleReceipts: (on: boolean) => {
+      stale = on;
     },
     stop: () =>
       new Promise<void>((resolve) => {

@@ -31,10 +31,18 @@ export class MemoryJournal implements SubmitJournal {
 
 export const chainsOf = (chain: Pick<TestChain, 'url'>, extra: Record<string, unknown> = {}) =>
   createEvmChains([
-    evmVenueSchema.parse({ venue_key: 'local', provider: 'evm', chain_id: CHAIN_ID, rpc_url: chain.url, poll_interval_seconds: 0.1, ...extra }),
+    evmVenueSchema.parse({
+      venue_key: 'local',
+      provider: 'evm',
+      chain_id: CHAIN_ID,
+      rpc_url: chain.url,
+      poll_interval_seconds: 0.1,
+      ...extra,
+    }),
   ]);
 
-export const executorOf = (chain: Pick<TestChain, 'url'>, extra?: Record<string, unknown>): Executor => createEvmTransferExecutor(chainsOf(chain, extra));
+export const executorOf = (chain: Pick<TestChain, 'url'>, extra?: Record<string, unknown>): Executor =>
+  createEvmTransferExecutor(chainsOf(chain, extra));
 
 export interface Account {
   readonly key: string;

@@ -1,0 +1,107 @@
+/** Asks every executor and signer of this process how it is, again and again, and records the answers. */
+import type { Logger } from 'pino';
+import type { Executor, ExecutorDescriptor, ExecutorHealth } from '../../domain/executor.ts';
+import type { Signer, SignerDescriptor } from '../../domain/signer.ts';
+import { within } from '../../platform/time-limit.ts';
+import type { Database } from '../../prisma/client.ts';
+import { readIdentity } from '../../signers/identity.ts';
+import { clearOrphans, saveExecutorHealth, saveObservedIdentity } from '../../store/registry.ts';
+
+/** How long one of them may take to answer. */
+const ANSWER_LIMIT_MS = 5_000;
+
+export interface HealthRefresherOptions {
+  readonly db: Database;
+  readonly executors: { list(): readonly ExecutorDescriptor[]; get(key: string): Executor | undefined };
+  readonly signers: { list(): readonly SignerDescriptor[]; get(key: string): Signer | null | undefined };
+  readonly intervalSeconds: number;
+  readonly log: Logger;
+}
+
+export interface HealthRefresher {
+  /** Refreshes now and then every interval; calling it again changes nothing. */
+  start(): void;
+  /** Ends after the refresh that is going on. */
+  stop(): Promise<void>;
+  /** One refresh of everything; faults are logged and leave the rest alone. */
+  refreshOnce(): Promise<void>;
+}
+
+/** The only writer of `observed_signer_address`; what it cannot record it records the next time. */
+export function createHealthRefresher(options: HealthRefresherOptions): HealthRefresher {
+  let timer: NodeJS.Timeout | undefined;
+  let current: Promise<void> = Promise.resolve();
+  let running = false;
+  const refreshOnce = (): Promise<void> => refresh(options);
+  const turn = (): void => {
+    current = refreshOnce().then(() => {
+      if (running) timer = setTimeout(turn, options.intervalSeconds * 1_000);
+    });
+  };
+  return {
+    start: () => {
+      if (running) return;
+      running = true;
+      // After a stop the earlier refresh may still be going on; two never run at once.
+      void current.then(() => {
+        if (running) turn();
+      });
+    },
+    stop: async () => {
+      running = false;
+      clearTimeout(timer);
+      await current;
+    },
+    refreshOnce,
+  };
+}
+
+async function refresh({ db, executors, signers, log }: HealthRefresherOptions): Promise<void> {
+  const recorded = async (what: Record<string, string>, work: Promise<void>): Promise<void> => {
+    await work.catch((error: unknown) => log.warn({ ...what, err: error }, 'a health refresh was not recorded'));
+  };
+  const descriptors = signers.list();
+  await Promise.all([
+    ...executors.list().map((descriptor) =>
+      recorded(
+        { executor_key: descriptor.executor_key },
+        healthOf(executors.get(descriptor.executor_key)).then((state) => saveExecutorHealth(db, descriptor, state)),
+      ),
+    ),
+    ...descriptors.map((descriptor) =>
+      recorded(
+        { signer_key: descriptor.signer_key },
+        addressOf(signers.get(descriptor.signer_key), log).then((address) => saveObservedIdentity(db, descriptor, address)),
+      ),
+    ),
+    recorded({ step: 'orphans' }, clearOrphans(db, descriptors.map((descriptor) => descriptor.signer_key))),
+  ]);
+}
+
+async function healthOf(executor: Executor | undefined): Promise<ExecutorHealth['state']> {
+  if (executor === undefined) return 'unknown';
+  const limit = new AbortController();
+  try {
+    return (await within(executor.health({ signal: limit.signal }), ANSWER_LIMIT_MS)).state;
+  } catch {
+    return 'down';
+  } finally {
+    limit.abort();
+  }
+}
+
+/** The signer's live address, or null when it has none, tells none in time or tells something that is no address. */
+async function addressOf(signer: Signer | null | undefined, log: Logger): Promise<string | null> {
+  if (signer === null || signer === undefined) return null;
+  const { signer_key, chain_family } = signer.descriptor;
+  try {
+    const address = await within(signer.identity(), ANSWER_LIMIT_MS);
+    if (address === null || chain_family !== 'evm') return null;
+    const reading = readIdentity(address);
+    if (!reading.ok) log.warn({ signer_key, problem: reading.problem }, 'a signer told an invalid identity');
+    return reading.ok ? reading.address : null;
+  } catch (error) {
+    log.warn({ signer_key, err: error }, 'a signer did not tell its identity');
+    return null;
+  }
+}

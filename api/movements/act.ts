@@ -1,0 +1,91 @@
+/** What approve, reject, resume, retry and cancel have in common: load, decide, apply, and say why not. */
+import type { Requester } from '../../domain/actions/context.ts';
+import { expire } from '../../domain/actions/approval.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { MovementSnapshot } from '../../domain/snapshot.ts';
+import { ACTION_STATES, type MovementAction, type MovementState } from '../../domain/states/movement.ts';
+import type { Transition, TransitionOutcome } from '../../domain/transition.ts';
+import { readSnapshot } from '../../store/movements.ts';
+import { applyTransition } from '../../store/transition.ts';
+import { auditedRefusal } from '../audited.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import type { Reply } from '../route.ts';
+import type { ActionResponse } from './responses.ts';
+
+type Refused = Extract<TransitionOutcome, { ok: false }>;
+
+/** How often a decision is made anew when another came in between. */
+const TRIES = 5;
+
+export interface Action {
+  readonly action: MovementAction;
+  readonly movementId: string;
+  readonly requester: Requester;
+  /** Builds the transition for the movement as loaded, or throws why there is none. */
+  readonly decide: (snapshot: MovementSnapshot) => Transition;
+}
+
+/** Applies an operator's action to the movement as it is at that moment. */
+export async function act(request: Action, deps: ApiDependencies): Promise<Reply<ActionResponse>> {
+  const { action, movementId, requester } = request;
+  const subject = { action: `movement.${action}`, entity_type: 'movement', entity_key: movementId } as const;
+  const outcome = await auditedRefusal(deps, requester, subject, () => applied(request, deps));
+  deps.handOver(movementId);
+  const { request_state, current_frontier, reservation_status } = outcome.head;
+  return { status: 200, body: { movement_id: movementId, request_state, current_frontier, reservation_status } };
+}
+
+async function applied(request: Action, deps: ApiDependencies): Promise<Extract<TransitionOutcome, { ok: true }>> {
+  const { action, movementId, decide } = request;
+  for (let attempt = 1; ; attempt += 1) {
+    const snapshot = await readSnapshot(deps.db, movementId);
+    if (!isAllowed(action, snapshot.state)) throw invalidState(action, snapshot.state);
+    // One denial is one audit row, whatever the number of tries: it is written when the refusal is final.
+    const { refused_audit: _later, ...transition } = decide(snapshot);
+    const outcome = await applyTransition(deps.db, transition);
+    if (outcome.ok) return outcome;
+    if (attempt < TRIES && mayChange(action, outcome)) continue;
+    if (outcome.reason === 'expired') await expireNow(movementId, deps);
+    throw refusalError(action, movementId, outcome);
+  }
+}
+
+function isAllowed(action: MovementAction, state: MovementState): boolean {
+  const allowed: readonly MovementState[] = ACTION_STATES[action];
+  return allowed.includes(state);
+}
+
+/** Whether the movement only moved on while the decision was made, so that a new look may succeed. */
+function mayChange(action: MovementAction, outcome: Refused): boolean {
+  if (outcome.reason === 'version' || outcome.reason === 'node_state') return true;
+  return outcome.reason === 'movement_state' && outcome.head !== null && isAllowed(action, outcome.head.request_state);
+}
+
+/** The approval time is over: the movement is not left waiting for its run to notice. */
+async function expireNow(movementId: string, deps: ApiDependencies): Promise<void> {
+  const outcome = await applyTransition(deps.db, expire(movementId));
+  if (outcome.ok) deps.handOver(movementId);
+}
+
+/** The action is not for this state. */
+export function invalidState(action: MovementAction, state: MovementState): ServiceError {
+  return new ServiceError('invalid_state', {
+    message: `A movement in ${state} does not take ${action}.`,
+    context: { current_state: state, allowed_states: ACTION_STATES[action] },
+  });
+}
+
+function refusalError(action: MovementAction, movementId: string, outcome: Refused): ServiceError {
+  switch (outcome.reason) {
+    case 'expired':
+      return new ServiceError('approval_expired', { context: { movement_id: movementId } });
+    case 'plan_hash':
+      return new ServiceError('compiled_plan_hash_mismatch', { context: { movement_id: movementId } });
+    case 'binding':
+      return new ServiceError('binding_unavailable', { context: { bindings: outcome.problems } });
+    default:
+      return outcome.head === null
+        ? new ServiceError('movement_not_found', { context: { movement_id: movementId } })
+        : invalidState(action, outcome.head.request_state);
+  }
+}

@@ -1,0 +1,40 @@
+/** POST /movements/{movement_id}/approve */
+import type { z } from 'zod';
+import { approve as approval, bindingsOf } from '../../domain/actions/approval.ts';
+import type { Requester } from '../../domain/actions/context.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { rootNodes } from '../../domain/graph/shape.ts';
+import type { MovementSnapshot } from '../../domain/snapshot.ts';
+import type { BindingProblem } from '../../domain/transition.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import type { Reply } from '../route.ts';
+import { act } from './act.ts';
+import type { ActionResponse } from './responses.ts';
+import type { approveBody } from './schema.ts';
+
+/** Approves the plan that the hash names, when the frontier's executors and signers are available. */
+export function approve(
+  input: { readonly params: { readonly movement_id: string }; readonly body: z.output<typeof approveBody>; readonly requester: Requester },
+  deps: ApiDependencies,
+): Promise<Reply<ActionResponse>> {
+  const { params, body, requester } = input;
+  const decide = (snapshot: MovementSnapshot): ReturnType<typeof approval> => {
+    const bindings = missingBindings(snapshot, deps);
+    if (bindings.length > 0) throw new ServiceError('binding_unavailable', { context: { bindings } });
+    return approval(snapshot, body, requester);
+  };
+  return act({ action: 'approve', movementId: params.movement_id, requester, decide }, deps);
+}
+
+/** Executors and signers of the frontier that this process does not have; the database knows which are switched off. */
+function missingBindings(snapshot: MovementSnapshot, deps: ApiDependencies): readonly BindingProblem[] {
+  const needed = bindingsOf(snapshot, rootNodes(snapshot.plan));
+  const executors = new Set(deps.executors.list().map((each) => each.executor_key));
+  const signers = new Set(deps.signers.list().map((each) => each.signer_key));
+  return [
+    ...needed.executors.filter((key) => !executors.has(key)).map((key) => ({ binding: 'executor', key, reason: 'not_registered' }) as const),
+    ...needed.signers
+      .filter(({ signer_key }) => !signers.has(signer_key))
+      .map(({ signer_key }) => ({ binding: 'signer', key: signer_key, reason: 'not_registered' }) as const),
+  ];
+}

@@ -1,0 +1,104 @@
+/** POST /movements */
+import { actorOf, auditOf, type Requester } from '../../domain/actions/context.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { JsonObject } from '../../domain/executor.ts';
+import { rootNodes } from '../../domain/graph/shape.ts';
+import { readKeyUse, type KeyUse } from '../../store/movement-idempotency.ts';
+import { createMovement, readMovement } from '../../store/movements.ts';
+import { auditedRefusal } from '../audited.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import type { Reply } from '../route.ts';
+import { planOf } from './plan.ts';
+import { differingFields, keyOf, normalForm, refuseDryRun } from './request.ts';
+import type { CreateResponse } from './responses.ts';
+import type { CreateBody } from './schema.ts';
+
+export interface CreateInput {
+  readonly body: CreateBody;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly requester: Requester;
+}
+
+/** Compiles the plan and stores the movement, or answers a repeat with the first one. */
+export async function create(input: CreateInput, deps: ApiDependencies): Promise<Reply<CreateResponse>> {
+  const { body, headers, requester } = input;
+  refuseDryRun(headers['dry-run']);
+  const key = keyOf(body, headers['idempotency-key']);
+  const scope = requester.caller.client_id ?? 'anonymous';
+  const request = normalForm(body);
+  const subject = { action: 'movement.create', entity_type: 'movement', entity_key: `${body.template_key}@${String(body.template_version)}` } as const;
+  return auditedRefusal(deps, requester, subject, async () => {
+    const used = key === null ? null : await readKeyUse(deps.db, scope, key);
+    if (used !== null) return replay(used, request, deps);
+    const { plan, compiled_plan_hash } = await planOf(body, deps);
+    const frontier = rootNodes(plan);
+    const { template_key, version: template_version } = plan.template;
+    const outcome = await createMovement(deps.db, {
+      plan,
+      compiled_plan_hash,
+      strategy_id: body.strategy_id ?? null,
+      labels: body.labels,
+      frontier,
+      approval_ttl_seconds: body.approval_ttl_seconds ?? deps.settings.approvalTtlSeconds,
+      callback_url: body.callback_url ?? null,
+      auto_approve_result: null,
+      client_scope: scope,
+      idempotency_key: key,
+      request,
+      created_by: { client_id: requester.caller.client_id, key_id: requester.caller.key_id, role: requester.caller.role },
+      timeline: [
+        {
+          event_type: 'movement_created',
+          message: 'Created; waits for approval',
+          actor: actorOf(requester),
+          to_state: 'PENDING_APPROVAL',
+          data: { template_key, template_version, compiled_plan_hash },
+        },
+      ],
+      audit: (movementId) => [
+        auditOf(requester, { ...subject, entity_key: movementId, details: { template_key, template_version, compiled_plan_hash } }),
+      ],
+    });
+    if (!outcome.created) return replay(outcome, request, deps);
+    deps.handOver(outcome.movement_id);
+    return {
+      status: 201,
+      body: {
+        movement_id: outcome.movement_id,
+        request_state: 'PENDING_APPROVAL',
+        template: plan.template,
+        compiled_plan_hash,
+        current_frontier: frontier,
+        approval_status: 'pending',
+        reservation_status: 'none',
+        auto_approve_result: null,
+        expires_at: outcome.expires_at,
+        created_at: outcome.created_at,
+      },
+    };
+  });
+}
+
+/** The first movement as it is now, or the conflict with the fields that differ. */
+async function replay(used: KeyUse, request: JsonObject, deps: ApiDependencies): Promise<Reply<CreateResponse>> {
+  const fields = differingFields(used.request, request);
+  if (fields.length > 0) throw new ServiceError('idempotency_conflict', { context: { movement_id: used.movement_id, fields } });
+  const found = await readMovement(deps.db, used.movement_id);
+  if (found === null) throw new Error(`movement ${used.movement_id} has a key but no row`);
+  return {
+    status: 200,
+    headers: { 'Idempotent-Replayed': 'true' },
+    body: {
+      movement_id: found.movement_id,
+      request_state: found.request_state,
+      template: { template_id: found.template_id, template_key: found.template_key, version: found.template_version },
+      compiled_plan_hash: found.compiled_plan_hash,
+      current_frontier: found.current_frontier,
+      approval_status: found.approval_status,
+      reservation_status: found.reservation_status,
+      auto_approve_result: found.auto_approve_result,
+      expires_at: found.expires_at,
+      created_at: found.created_at,
+    },
+  };
+}

@@ -1,0 +1,60 @@
+/** GET /movements/{movement_id} */
+import { ServiceError } from '../../domain/errors.ts';
+import { isObject } from '../../domain/plan/compile.ts';
+import { readMovement, type MovementDetail, type NodeRecord } from '../../store/movements.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import type { Reply } from '../route.ts';
+import { withoutSecrets } from './redact.ts';
+import type { DetailResponse, NodeView } from './responses.ts';
+
+/** Everything a caller may know about one movement. */
+export async function detail(
+  input: { readonly params: { readonly movement_id: string } },
+  deps: ApiDependencies,
+): Promise<Reply<DetailResponse>> {
+  const { movement_id } = input.params;
+  const found = await readMovement(deps.db, movement_id);
+  if (found === null) throw new ServiceError('movement_not_found', { context: { movement_id } });
+  return { status: 200, body: toDetail(found, deps.settings) };
+}
+
+/** The movement as it is shown. */
+export function toDetail(found: MovementDetail, settings: ApiDependencies['settings']): DetailResponse {
+  const { plan: _plan, template_id, run_id, nodes, artifacts, ...shown } = found;
+  return {
+    ...shown,
+    template: { template_id, template_key: found.template_key, version: found.template_version },
+    nodes: nodes.map(toNodeView),
+    artifacts: artifacts.map((artifact) => ({ ...artifact, data: withoutSecrets(artifact.data) })),
+    workflow: workflowOf(found.movement_id, run_id, settings),
+  };
+}
+
+function toNodeView(node: NodeRecord): NodeView {
+  const signer = node.signer_binding === null ? null : keyOf(node.signer_binding, 'signer_key');
+  return {
+    ...node,
+    executor_binding: { executor_key: keyOf(node.executor_binding, 'executor_key') },
+    signer_binding: signer === null ? null : { signer_key: signer },
+    output: node.output === null ? null : withoutSecrets(node.output),
+  };
+}
+
+/** A binding is stored as an object or as a plain key; both are shown as an object. */
+function keyOf(binding: unknown, name: string): string {
+  const key = isObject(binding) ? binding[name] : binding;
+  return typeof key === 'string' ? key : '';
+}
+
+/** Where to look at the movement's run. */
+export function workflowOf(movementId: string, runId: string | null, settings: ApiDependencies['settings']): DetailResponse['workflow'] {
+  const workflow_id = `movement/${movementId}`;
+  const base = `${settings.temporalUiUrl.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(settings.temporalNamespace)}`;
+  const run = runId === null ? '' : `/${encodeURIComponent(runId)}/history`;
+  return {
+    namespace: settings.temporalNamespace,
+    workflow_id,
+    run_id: runId,
+    ui_url: `${base}/workflows/${encodeURIComponent(workflow_id)}${run}`,
+  };
+}

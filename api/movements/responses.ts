@@ -1,0 +1,125 @@
+/** The wire contract of movements: what is answered. */
+import { z } from 'zod';
+import { TIMELINE_EVENTS } from '../../domain/events.ts';
+import { APPROVAL_STATUSES, MOVEMENT_STATES, RESERVATION_STATUSES } from '../../domain/states/movement.ts';
+import { NODE_STATES } from '../../domain/states/node.ts';
+import { nextCursor } from '../paging.ts';
+import { decimalString, jsonObject, listOf, oneOf, timestamp, uuid } from '../schemas.ts';
+
+const state = z.enum(MOVEMENT_STATES);
+const reservationStatus = z.enum(RESERVATION_STATUSES);
+const frontier = listOf(z.string()).meta({ description: 'Keys of the nodes that can run or are running.' });
+const text = z.string().nullable();
+
+const templateReference = z
+  .object({ template_id: uuid, template_key: z.string(), version: z.int() })
+  .meta({ id: 'TemplateReference' });
+
+export const createResponse = z
+  .object({
+    movement_id: uuid,
+    request_state: state,
+    template: templateReference,
+    compiled_plan_hash: z.string().meta({ description: 'Lowercase hex SHA-256 of the canonical JSON (RFC 8785) of the compiled plan.' }),
+    current_frontier: frontier,
+    approval_status: z.enum(APPROVAL_STATUSES),
+    reservation_status: reservationStatus,
+    auto_approve_result: jsonObject.nullable(),
+    expires_at: timestamp,
+    created_at: timestamp,
+  })
+  .meta({ id: 'MovementCreateResponse' });
+export type CreateResponse = z.input<typeof createResponse>;
+
+const summaryFields = {
+  movement_id: uuid,
+  template_key: z.string(),
+  template_version: z.int(),
+  strategy_id: text,
+  request_state: state,
+  approval_status: z.enum(APPROVAL_STATUSES),
+  reservation_status: reservationStatus,
+  intent: jsonObject,
+  current_frontier: frontier,
+  error_code: text,
+  created_at: timestamp,
+  updated_at: timestamp,
+  expires_at: timestamp,
+} as const;
+
+export const summary = z.object(summaryFields).meta({ id: 'MovementSummary' });
+
+export const listResponse = z.object({ movements: listOf(summary), next_cursor: nextCursor }).meta({ id: 'MovementList' });
+
+const nodeView = z
+  .object({
+    node_key: z.string(),
+    node_kind: z.string(),
+    action_type: z.string(),
+    state: z.enum(NODE_STATES),
+    attempt: z.int(),
+    executor_binding: z.object({ executor_key: z.string() }),
+    signer_binding: z.object({ signer_key: z.string() }).nullable(),
+    amount: decimalString.nullable(),
+    external_ref: text,
+    output: jsonObject.nullable(),
+    error_code: text,
+    error_message: text,
+    started_at: timestamp.nullable(),
+    updated_at: timestamp,
+    completed_at: timestamp.nullable(),
+  })
+  .meta({ id: 'MovementNodeView' });
+export type NodeView = z.input<typeof nodeView>;
+
+const artifactView = z
+  .object({ artifact_id: uuid, node_key: z.string(), attempt: z.int(), kind: z.string(), data: jsonObject, created_at: timestamp })
+  .meta({ id: 'ArtifactView' });
+
+export const detailResponse = z
+  .object({
+    ...summaryFields,
+    template: templateReference,
+    compiled_plan_hash: z.string(),
+    input_params: jsonObject,
+    labels: jsonObject,
+    created_by: jsonObject,
+    approver_id: text.meta({ description: 'The label given with the decision.' }),
+    approved_by: text.meta({ description: 'The authenticated key that approved.' }),
+    auto_approve_result: jsonObject.nullable(),
+    error_message: text,
+    nodes: listOf(nodeView),
+    artifacts: listOf(artifactView),
+    callbacks: z.object({ pending: z.int(), delivered: z.int(), dead_letter: z.int() }),
+    workflow: z.object({ namespace: z.string(), workflow_id: z.string(), run_id: text, ui_url: z.string() }),
+  })
+  .meta({ id: 'MovementDetail' });
+export type DetailResponse = z.input<typeof detailResponse>;
+
+export const timelineResponse = listOf(
+  z
+    .object({
+      event_id: uuid,
+      sequence: z.int().meta({ description: 'Per movement, without gaps.' }),
+      event_type: oneOf(TIMELINE_EVENTS),
+      node_key: text,
+      attempt: z.int().nullable(),
+      from_state: text,
+      to_state: text,
+      actor: z.object({
+        type: z.enum(['key', 'system', 'executor', 'operator']),
+        client_id: z.string().nullable().optional(),
+        key_id: z.string().nullable().optional(),
+        label: z.string().optional(),
+      }),
+      message: z.string(),
+      data: jsonObject,
+      occurred_at: timestamp,
+    })
+    .meta({ id: 'MovementTimelineEventView' }),
+);
+
+export const actionResponse = z
+  .object({ movement_id: uuid, request_state: state, current_frontier: frontier, reservation_status: reservationStatus })
+  .meta({ id: 'MovementActionResponse' });
+export type ActionResponse = z.input<typeof actionResponse>;

@@ -1,0 +1,28 @@
+/** POST /movements/{movement_id}/actions/resume */
+import type { Requester } from '../../domain/actions/context.ts';
+import { resume as resumption } from '../../domain/actions/operator.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import type { Reply } from '../route.ts';
+import { act, invalidState } from './act.ts';
+import type { ActionResponse } from './responses.ts';
+
+/** Releases a manual gate, or has an UNKNOWN node observed again. */
+export function resume(
+  input: { readonly params: { readonly movement_id: string }; readonly requester: Requester },
+  deps: ApiDependencies,
+): Promise<Reply<ActionResponse>> {
+  const { params, requester } = input;
+  return act(
+    {
+      action: 'resume',
+      movementId: params.movement_id,
+      requester,
+      decide: (snapshot) => {
+        const transition = resumption(snapshot, requester);
+        if (transition === null) throw invalidState('resume', snapshot.state);
+        return transition;
+      },
+    },
+    deps,
+  );
+}

@@ -1,0 +1,31 @@
+/** POST /movements/{movement_id}/actions/retry */
+import type { Requester } from '../../domain/actions/context.ts';
+import { retry as retrial } from '../../domain/actions/operator.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import type { Reply } from '../route.ts';
+import { act, invalidState } from './act.ts';
+import type { ActionResponse } from './responses.ts';
+
+/** Queues the oldest FAILED or UNKNOWN node again. */
+export function retry(
+  input: { readonly params: { readonly movement_id: string }; readonly requester: Requester },
+  deps: ApiDependencies,
+): Promise<Reply<ActionResponse>> {
+  const { params, requester } = input;
+  return act(
+    {
+      action: 'retry',
+      movementId: params.movement_id,
+      requester,
+      decide: (snapshot) => {
+        const transition = retrial(snapshot, requester);
+        if (transition !== null) return transition;
+        // Of a cancelled movement only a failed compensation may be retried; without one the state is the reason.
+        if (snapshot.state === 'CANCELLED') throw invalidState('retry', snapshot.state);
+        throw new ServiceError('no_retryable_node', { context: { movement_id: snapshot.movement_id, current_state: snapshot.state } });
+      },
+    },
+    deps,
+  );
+}

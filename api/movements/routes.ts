@@ -1,0 +1,126 @@
+/** The routes of movements. */
+import { ALL_ROLES, OPS_ROLES } from '../../domain/roles.ts';
+import { defineRoute, type Route } from '../route.ts';
+import { noBody, noParams, noQuery } from '../schemas.ts';
+import { approve } from './approve.ts';
+import { cancel } from './cancel.ts';
+import { create } from './create.ts';
+import { detail } from './detail.ts';
+import { list } from './list.ts';
+import { reject } from './reject.ts';
+import { actionResponse, createResponse, detailResponse, listResponse, timelineResponse } from './responses.ts';
+import { resume } from './resume.ts';
+import { retry } from './retry.ts';
+import { approveBody, createBody, listQuery, movementParams, rejectBody } from './schema.ts';
+import { timeline } from './timeline.ts';
+
+const tag = 'Movements';
+const read = { method: 'GET', tag, roles: ALL_ROLES, body: noBody } as const;
+const action = { method: 'POST', tag, roles: OPS_ROLES, params: movementParams, query: noQuery, response: actionResponse } as const;
+
+export const movementRoutes: readonly Route[] = [
+  defineRoute({
+    id: 'createMovement',
+    method: 'POST',
+    path: '/movements',
+    roles: ALL_ROLES,
+    tag,
+    summary: 'Create a movement',
+    description:
+      'Compiles the plan of a template version for the intent and stores it; the movement then waits for approval. ' +
+      'A repeat with the same idempotency key and an equal request answers 200 with the first movement as it is now and `Idempotent-Replayed: true`. ' +
+      'The key is looked up before every other precondition, and a request that was refused does not use it up.',
+    params: noParams,
+    query: noQuery,
+    body: createBody,
+    response: createResponse,
+    status: 201,
+    errors: ['template_not_found', 'template_not_executable', 'reserved_template_family', 'binding_unresolved', 'idempotency_conflict', 'outcome_unknown'],
+    handler: create,
+  }),
+  defineRoute({
+    ...read,
+    id: 'listMovements',
+    path: '/movements',
+    summary: 'List movements',
+    description: 'Newest first.',
+    params: noParams,
+    query: listQuery,
+    response: listResponse,
+    errors: [],
+    handler: list,
+  }),
+  defineRoute({
+    ...read,
+    id: 'getMovement',
+    path: '/movements/{movement_id}',
+    summary: 'Read a movement',
+    description: 'With its nodes, artifacts, counts of callbacks and the place of its workflow. Secrets and raw signed payloads are left out.',
+    params: movementParams,
+    query: noQuery,
+    response: detailResponse,
+    errors: ['movement_not_found'],
+    handler: detail,
+  }),
+  defineRoute({
+    ...read,
+    id: 'getMovementTimeline',
+    path: '/movements/{movement_id}/timeline',
+    summary: 'Read the timeline of a movement',
+    description: 'Every event in the order it happened.',
+    params: movementParams,
+    query: noQuery,
+    response: timelineResponse,
+    errors: ['movement_not_found'],
+    handler: timeline,
+  }),
+  defineRoute({
+    ...action,
+    id: 'approveMovement',
+    path: '/movements/{movement_id}/approve',
+    summary: 'Approve a movement',
+    description: 'Needs the hash of the plan that was reviewed, and available executors and signers for the first nodes. After the approval time has passed the movement becomes EXPIRED instead.',
+    body: approveBody,
+    errors: ['movement_not_found', 'invalid_state', 'approval_expired', 'compiled_plan_hash_mismatch', 'binding_unavailable', 'outcome_unknown'],
+    handler: approve,
+  }),
+  defineRoute({
+    ...action,
+    id: 'rejectMovement',
+    path: '/movements/{movement_id}/reject',
+    summary: 'Reject a movement',
+    body: rejectBody,
+    errors: ['movement_not_found', 'invalid_state', 'compiled_plan_hash_mismatch', 'outcome_unknown'],
+    handler: reject,
+  }),
+  defineRoute({
+    ...action,
+    id: 'resumeMovement',
+    path: '/movements/{movement_id}/actions/resume',
+    summary: 'Resume a movement',
+    description: 'Releases the oldest manual gate, or has an UNKNOWN node observed again.',
+    body: noBody,
+    errors: ['movement_not_found', 'invalid_state', 'outcome_unknown'],
+    handler: resume,
+  }),
+  defineRoute({
+    ...action,
+    id: 'retryMovement',
+    path: '/movements/{movement_id}/actions/retry',
+    summary: 'Retry a failed or unknown node',
+    description: 'Takes the one that changed first. FAILED begins a new attempt; UNKNOWN first asks what became of the earlier send.',
+    body: noBody,
+    errors: ['movement_not_found', 'invalid_state', 'no_retryable_node', 'outcome_unknown'],
+    handler: retry,
+  }),
+  defineRoute({
+    ...action,
+    id: 'cancelMovement',
+    path: '/movements/{movement_id}/actions/cancel',
+    summary: 'Cancel a movement',
+    description: 'Only plans with an on_cancel edge can be cancelled. What may already have had an effect is followed to its proven end.',
+    body: noBody,
+    errors: ['movement_not_found', 'invalid_state', 'no_on_cancel_edge', 'outcome_unknown'],
+    handler: cancel,
+  }),
+];

@@ -1,0 +1,88 @@
+/** The wire contract of movements: what is sent. */
+import { z } from 'zod';
+import { MOVEMENT_STATES } from '../../domain/states/movement.ts';
+import { int32, jsonObject, positiveDecimal, text, uuid } from '../schemas.ts';
+import { pageParameters } from '../paging.ts';
+
+/** The longest approval time: a week. */
+export const MAX_APPROVAL_TTL_SECONDS = 604_800;
+const LONGEST_ASSET = 32;
+
+/** What the movement is to do. */
+export const intentBody = z
+  .strictObject({
+    asset: z
+      .string()
+      .min(1)
+      .toUpperCase()
+      .max(LONGEST_ASSET)
+      .meta({ description: 'Stored in upper case.', example: 'USDC' }),
+    amount: positiveDecimal,
+    destination_address: text(1, 256).optional(),
+    chain_id: int32(1).optional(),
+    source_venue: text(1, 128).optional(),
+    destination_venue: text(1, 128).optional(),
+  })
+  .meta({ id: 'Intent' });
+
+/** An idempotency key, in the body or as the header `Idempotency-Key`. */
+export const idempotencyKey = text(1, 128);
+
+/** https, or http to this machine itself; no credentials in the address. */
+export function isCallbackUrl(address: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const url = new URL(address);
+  if (url.username !== '' || url.password !== '') return false;
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+export const createBody = z
+  .strictObject({
+    template_key: text(1, 256),
+    template_version: int32(1),
+    intent: intentBody,
+    strategy_id: text(1, 128).optional(),
+    input_params: jsonObject
+      .default({})
+      .meta({ description: 'Part of the compiled plan. The keys of `node_config`, when an object, supplement every node\'s `config`; the template\'s value wins.' }),
+    approval_ttl_seconds: int32(1)
+      .max(MAX_APPROVAL_TTL_SECONDS)
+      .optional()
+      .meta({ description: 'How long the movement waits for its approval; the service\'s setting when absent.' }),
+    callback_url: text(1, 2048)
+      .refine(isCallbackUrl, 'must be an https address, or http to a loopback host, without credentials')
+      .optional()
+      .meta({ description: 'Where state changes are sent: https, or http to a loopback host.' }),
+    idempotency_key: idempotencyKey.optional().meta({ description: 'May be sent as the header `Idempotency-Key` instead.' }),
+    labels: z.record(z.string(), z.string()).default({}),
+  })
+  .meta({ id: 'MovementCreateRequest' });
+export type CreateBody = z.output<typeof createBody>;
+
+export const listQuery = z.strictObject({
+  state: z.enum(MOVEMENT_STATES).optional(),
+  strategy_id: text(1, 128).optional(),
+  ...pageParameters,
+});
+
+export const movementParams = z.strictObject({ movement_id: uuid });
+
+export const approveBody = z
+  .strictObject({
+    compiled_plan_hash: text(1, 128).meta({ description: 'The hash of the plan that was reviewed.' }),
+    approver_id: text(1, 128).meta({ description: 'A label; the authenticated key is stored beside it.' }),
+  })
+  .meta({ id: 'MovementApproveRequest' });
+
+export const rejectBody = z
+  .strictObject({
+    approver_id: text(1, 128).optional(),
+    reason: text(0, 1000).optional(),
+    compiled_plan_hash: text(1, 128).optional().meta({ description: 'Must match when sent.' }),
+  })
+  .default({})
+  .meta({ id: 'MovementRejectRequest' });

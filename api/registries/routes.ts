@@ -1,0 +1,13 @@
+/** The routes of the executor and signer registries. */
+import type { Route } from '../route.ts';
+import { listExecutorsRoute, updateExecutorRoute } from './executors.ts';
+import { setExpectedIdentityRoute } from './expected-identity.ts';
+import { listSignersRoute, updateSignerRoute } from './signers.ts';
+
+export const registryRoutes: readonly Route[] = [
+  listExecutorsRoute,
+  updateExecutorRoute,
+  listSignersRoute,
+  updateSignerRoute,
+  setExpectedIdentityRoute,
+];

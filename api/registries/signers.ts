@@ -1,0 +1,69 @@
+/** GET signers and PATCH signers/{signer_key}. */
+import { z } from 'zod';
+import { auditOf } from '../../domain/actions/context.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { ADMIN_ROLES, OPS_ROLES } from '../../domain/roles.ts';
+import { listSignerRows, setSignerStatus } from '../../store/registry.ts';
+import { defineRoute } from '../route.ts';
+import { listOf, noBody, noParams, noQuery } from '../schemas.ts';
+import { registryKey, signerView, updateRegistryStatus } from './schema.ts';
+import { mergeByKey, signerViewOf } from './view.ts';
+
+export const listSignersRoute = defineRoute({
+  id: 'listSigners',
+  method: 'GET',
+  path: '/signers',
+  roles: OPS_ROLES,
+  tag: 'Registries',
+  summary: 'List signers',
+  description: 'Stored entries and those registered in this process, merged by key.',
+  params: noParams,
+  query: noQuery,
+  body: noBody,
+  response: listOf(signerView),
+  errors: [],
+  handler: async (_input, { db, signers }) => {
+    const rows = new Map((await listSignerRows(db)).map((row) => [row.signer_key, row]));
+    const declared = new Map(signers.list().map((each) => [each.signer_key, each]));
+    return { status: 200, body: mergeByKey(rows, declared).map((each) => signerViewOf(each.key, each.row, each.declared)) };
+  },
+});
+
+export const updateSignerRoute = defineRoute({
+  id: 'updateSignerStatus',
+  method: 'PATCH',
+  path: '/signers/{signer_key}',
+  roles: ADMIN_ROLES,
+  tag: 'Registries',
+  summary: 'Switch a signer on or off',
+  description: 'Blocks or allows new approvals and submits. A deprecated or retired signer stays what it is.',
+  params: z.strictObject({ signer_key: registryKey }),
+  query: noQuery,
+  body: updateRegistryStatus,
+  response: signerView,
+  errors: ['signer_not_found', 'invalid_state'],
+  handler: async ({ params, body, requester }, { db, signers }) => {
+    const key = params.signer_key;
+    const declared = signers.list().find((each) => each.signer_key === key);
+    const about = {
+      action: 'signer.update_status',
+      entity_type: 'signer',
+      entity_key: key,
+      ...(body.reason === undefined ? {} : { reason: body.reason }),
+      details: { status: body.status },
+    } as const;
+    const outcome = await setSignerStatus(db, {
+      key,
+      declared,
+      status: body.status,
+      audit: [auditOf(requester, about)],
+      refused_audit: [auditOf(requester, { ...about, outcome: 'denied' })],
+    });
+    if (outcome === null) throw new ServiceError('signer_not_found', { context: { signer_key: key } });
+    if (!outcome.ok) {
+      const context = { signer_key: key, current_state: outcome.row.status, allowed_states: ['active', 'disabled'] };
+      throw new ServiceError('invalid_state', { context });
+    }
+    return { status: 200, body: signerViewOf(key, outcome.row, declared) };
+  },
+});

@@ -1,0 +1,59 @@
+/** Registry entries: what is stored and what this process has in memory, merged by key. */
+import type { ExecutorDescriptor } from '../../domain/executor.ts';
+import type { SignerDescriptor } from '../../domain/signer.ts';
+import { identityState } from '../../signers/identity.ts';
+import type { ExecutorRow, SignerRow } from '../../store/registry.ts';
+import type { ExecutorView, SignerView } from './schema.ts';
+
+/** Every key of either side once, in order, with what each side has for it. */
+export function mergeByKey<R, D>(
+  rows: ReadonlyMap<string, R>,
+  declared: ReadonlyMap<string, D>,
+): readonly { readonly key: string; readonly row: R | undefined; readonly declared: D | undefined }[] {
+  const keys = [...new Set([...rows.keys(), ...declared.keys()])].sort();
+  return keys.map((key) => ({ key, row: rows.get(key), declared: declared.get(key) }));
+}
+
+function sourceOf(row: object | undefined, declared: object | undefined): 'persisted' | 'memory' | 'both' {
+  if (row === undefined) return 'memory';
+  return declared === undefined ? 'persisted' : 'both';
+}
+
+/** What the process has in memory says what an executor is; the row says what became of it. */
+export function executorViewOf(key: string, row: ExecutorRow | undefined, declared: ExecutorDescriptor | undefined): ExecutorView {
+  const what = declared ?? row;
+  return {
+    executor_key: key,
+    kind: what?.kind ?? 'local',
+    status: row?.status ?? 'active',
+    health_state: row?.health_state ?? 'unknown',
+    health_checked_at: row?.health_checked_at ?? null,
+    action_types: what?.action_types ?? [],
+    provider: what?.provider ?? null,
+    chain_family: what?.chain_family ?? null,
+    endpoint: what?.endpoint ?? null,
+    source: sourceOf(row, declared),
+    updated_at: row?.updated_at ?? null,
+  };
+}
+
+/** The same for a signer. */
+export function signerViewOf(key: string, row: SignerRow | undefined, declared: SignerDescriptor | undefined): SignerView {
+  const what = declared ?? row;
+  const chain_family = what?.chain_family ?? '';
+  const expected = row?.expected_signer_address ?? null;
+  const observed = row?.observed_signer_address ?? null;
+  return {
+    signer_key: key,
+    status: row?.status ?? 'active',
+    backend: what?.backend ?? '',
+    chain_family,
+    profile: what?.profile ?? null,
+    expected_signer_address: expected,
+    observed_signer_address: observed,
+    observed_at: row?.observed_at ?? null,
+    identity_state: identityState({ chain_family, expected, observed }),
+    source: sourceOf(row, declared),
+    updated_at: row?.updated_at ?? null,
+  };
+}

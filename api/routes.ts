@@ -1,0 +1,8 @@
+/** Every route of the service. */
+import { movementRoutes } from './movements/routes.ts';
+import { registryRoutes } from './registries/routes.ts';
+import type { Route } from './route.ts';
+import { templateRoutes } from './templates/routes.ts';
+import { whoamiRoutes } from './whoami/routes.ts';
+
+export const routes: readonly Route[] = [...movementRoutes, ...templateRoutes, ...registryRoutes, ...whoamiRoutes];

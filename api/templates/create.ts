@@ -1,0 +1,57 @@
+/** POST plan-templates. */
+import { auditOf } from '../../domain/actions/context.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { graphShape } from '../../domain/graph/shape.ts';
+import { validateGraph } from '../../domain/graph/validate.ts';
+import { nonExecutableReasons } from '../../domain/plan/executable.ts';
+import { ADMIN_ROLES } from '../../domain/roles.ts';
+import { createTemplate } from '../../store/templates.ts';
+import { defineRoute } from '../route.ts';
+import { noParams, noQuery } from '../schemas.ts';
+import { planTemplateCreate, planTemplateCreated } from './schema.ts';
+import { createdView, toEdge, toNode } from './view.ts';
+
+export const createTemplateRoute = defineRoute({
+  id: 'createPlanTemplate',
+  method: 'POST',
+  path: '/plan-templates',
+  roles: ADMIN_ROLES,
+  tag: 'Plan templates',
+  summary: 'Register a plan template version',
+  description:
+    'Versions are immutable. A valid graph that this release cannot execute is stored too, with the reasons; ' +
+    'movements of it are refused.',
+  params: noParams,
+  query: noQuery,
+  body: planTemplateCreate,
+  response: planTemplateCreated,
+  status: 201,
+  errors: ['completion_policy_missing', 'graph_invalid', 'template_version_exists', 'outcome_unknown'],
+  handler: async ({ body, requester }, { db }) => {
+    const completion_assurance = body.completion_policy?.completion_assurance;
+    if (completion_assurance === undefined) throw new ServiceError('completion_policy_missing');
+    const graph = { nodes: body.nodes.map(toNode), edges: body.edges.map(toEdge) };
+    const problems = validateGraph(graph);
+    if (problems.length > 0) throw new ServiceError('graph_invalid', { context: { problems } });
+
+    const { template_key, version, name, approval_policy, risk_controls } = body;
+    const template = { template_key, version, graph_shape: graphShape(graph), completion_policy: { completion_assurance } };
+    const about = { action: 'plan_template.create', entity_type: 'plan_template', entity_key: template_key } as const;
+    const outcome = await createTemplate(db, {
+      ...template,
+      ...graph,
+      name,
+      owner: body.owner ?? null,
+      approval_policy,
+      risk_controls,
+      created_by: requester.caller.client_id,
+      audit: (template_id) => [auditOf(requester, { ...about, details: { template_id, version } })],
+      refused_audit: [
+        auditOf(requester, { ...about, outcome: 'denied', details: { version, error: 'template_version_exists' } }),
+      ],
+    });
+    if (!outcome.created) throw new ServiceError('template_version_exists', { context: { template_key, version } });
+    const { template_id } = outcome;
+    return { status: 201, body: createdView({ ...template, template_id, non_executable_reasons: nonExecutableReasons(graph) }) };
+  },
+});

@@ -1,0 +1,36 @@
+/** GET plan-templates. */
+import { z } from 'zod';
+import { ALL_ROLES } from '../../domain/roles.ts';
+import { listTemplates } from '../../store/templates.ts';
+import { fetchPage, nextCursor, pageParameters } from '../paging.ts';
+import { defineRoute } from '../route.ts';
+import { booleanInQuery, listOf, noBody, noParams, text } from '../schemas.ts';
+import { planTemplateSummary } from './schema.ts';
+import { summaryView } from './view.ts';
+
+export const listTemplatesRoute = defineRoute({
+  id: 'listPlanTemplates',
+  method: 'GET',
+  path: '/plan-templates',
+  roles: ALL_ROLES,
+  tag: 'Plan templates',
+  summary: 'List plan template versions, newest first',
+  params: noParams,
+  query: z.strictObject({
+    template_key: text(1, 256).optional().meta({ description: 'Only versions of this key.' }),
+    executable: booleanInQuery.optional().meta({ description: 'Only versions that can, or cannot, be executed.' }),
+    ...pageParameters,
+  }),
+  body: noBody,
+  response: z.object({ plan_templates: listOf(planTemplateSummary), next_cursor: nextCursor }).meta({ id: 'PlanTemplateListResponse' }),
+  errors: [],
+  handler: async ({ query }, { db }) => {
+    const { template_key, executable } = query;
+    const { items, next_cursor } = await fetchPage(
+      query,
+      (page) => listTemplates(db, { template_key, executable }, page),
+      (row) => ({ created_at: row.created_at, id: row.template_id }),
+    );
+    return { status: 200, body: { plan_templates: items.map(summaryView), next_cursor } };
+  },
+});

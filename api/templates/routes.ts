@@ -1,0 +1,8 @@
+/** The routes of plan templates. */
+import type { Route } from '../route.ts';
+import { createTemplateRoute } from './create.ts';
+import { listTemplatesRoute } from './list.ts';
+import { readTemplateRoute } from './read.ts';
+import { updateTemplateAdminRoute } from './update-admin.ts';
+
+export const templateRoutes: readonly Route[] = [createTemplateRoute, listTemplatesRoute, readTemplateRoute, updateTemplateAdminRoute];

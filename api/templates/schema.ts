@@ -1,0 +1,209 @@
+/** The wire contract of plan templates. */
+import { z } from 'zod';
+import { COMPLETION_ASSURANCES } from '../../domain/executor.ts';
+import { EDGE_TYPES, GRAPH_SHAPES, NODE_KINDS } from '../../domain/graph/types.ts';
+import { compare, isDecimal } from '../../domain/money.ts';
+import { decimalString, int32, jsonObject, listOf, oneOf, text, timestamp, uuid } from '../schemas.ts';
+
+export const MAX_NODES = 200;
+export const MAX_EDGES = 1_000;
+
+const segments = (key: string): readonly string[] => key.split('/');
+
+/** A key may hold `/`, since a path ends with it; nothing that would make such a path ambiguous. */
+export const templateKey = text(1, 256)
+  // eslint-disable-next-line no-control-regex -- control characters are what it refuses
+  .refine((key) => !/[%\\#?\u0000-\u001f\u007f]/.test(key), 'must not hold %, \\, #, ? or control characters')
+  .refine((key) => !segments(key).some((part) => ['', '.', '..'].includes(part)), 'must not have an empty, `.` or `..` segment')
+  .meta({ description: 'Identifies the template; many versions share a key.', example: 'treasury/cex-to-wallet' });
+
+const LIMITS = ['max_amount', 'min_amount'] as const;
+
+/** Any object; the two limits that mean something at run time must be decimals. */
+const riskControls = (id: string, description: string) =>
+  jsonObject
+    .superRefine((controls, context) => {
+      for (const key of LIMITS) {
+        const limit = controls[key];
+        if (limit === undefined || (typeof limit === 'string' && isDecimal(limit))) continue;
+        context.addIssue({ code: 'custom', path: [key], message: 'must be a decimal string in plain notation' });
+      }
+    })
+    .meta({ id, type: 'object', additionalProperties: true, description });
+
+const seconds = (max: number) => z.number().positive().max(max);
+const YEAR = 31_536_000;
+const WEEK = 604_800;
+
+const timeoutPolicy = z
+  .strictObject({
+    execution_seconds: seconds(YEAR).exactOptional().meta({ description: 'From the start of the node to its submit.' }),
+    observe_seconds: seconds(YEAR).exactOptional().meta({ description: 'From the submit to the proven end; absent means no end.' }),
+  })
+  .meta({ id: 'TimeoutPolicy' });
+
+const retryPolicy = z
+  .strictObject({
+    max_attempts: int32(1).max(10_000).exactOptional(),
+    initial_interval_seconds: seconds(WEEK).exactOptional(),
+    backoff_coefficient: z.number().min(1).max(100).exactOptional(),
+    max_interval_seconds: seconds(WEEK).exactOptional(),
+  })
+  .refine((policy) => (policy.max_interval_seconds ?? WEEK) >= (policy.initial_interval_seconds ?? 0), {
+    path: ['max_interval_seconds'],
+    message: 'must not be less than initial_interval_seconds',
+  })
+  .meta({ id: 'RetryPolicy', description: 'For errors of preflight, prepare, recover and observe; a submit is never repeated by it.' });
+
+const executorSelector = z
+  .strictObject({ action_type: text(1, 128), provider: text(1, 128).exactOptional(), chain_family: text(1, 128).exactOptional() })
+  .meta({ id: 'ExecutorSelector' });
+
+const signerSelector = z
+  .strictObject({ chain_family: text(1, 128), profile: text(1, 128).exactOptional() })
+  .meta({ id: 'SignerSelector' });
+
+const nodeFields = {
+  node_key: text(1, 128),
+  node_kind: z.enum(NODE_KINDS),
+  action_type: text(1, 128),
+};
+
+export const planNodeCreate = z
+  .strictObject({
+    ...nodeFields,
+    executor_selector: executorSelector.nullish(),
+    signer_selector: signerSelector.nullish(),
+    input_schema: jsonObject.nullish(),
+    config: jsonObject.nullish(),
+    has_side_effect: z.boolean().default(false),
+    timeout_policy: timeoutPolicy.nullish(),
+    retry_policy: retryPolicy.nullish(),
+    risk_patch: riskControls('RiskPatch', 'Overrides risk_controls for this node; max_amount may only be tightened.').nullish(),
+  })
+  .meta({ id: 'PlanNodeCreate' });
+export type PlanNodeCreate = z.output<typeof planNodeCreate>;
+
+export const planEdgeCreate = z
+  .strictObject({
+    from: text(1, 128),
+    to: text(1, 128),
+    edge_type: z.enum(EDGE_TYPES),
+    condition_expr: text(1, 1_024).nullish(),
+    priority: z.number().int().min(-2_147_483_648).max(2_147_483_647).default(0),
+    join_key: text(1, 128).nullish(),
+  })
+  .meta({ id: 'PlanEdgeCreate' });
+export type PlanEdgeCreate = z.output<typeof planEdgeCreate>;
+
+const completionPolicy = z.object({ completion_assurance: z.enum(COMPLETION_ASSURANCES) }).meta({ id: 'CompletionPolicyView' });
+
+export const planTemplateCreate = z
+  .strictObject({
+    template_key: templateKey,
+    name: z.string().min(1),
+    version: int32(1),
+    owner: text(0, 128).nullish(),
+    nodes: z.array(planNodeCreate).max(MAX_NODES),
+    edges: z.array(planEdgeCreate).max(MAX_EDGES).default([]),
+    approval_policy: jsonObject.default({}),
+    risk_controls: riskControls('RiskControls', 'Free-form; only max_amount and min_amount have an effect.').default({}),
+    // Its absence has a code of its own, so the schema lets it through.
+    completion_policy: z
+      .strictObject({ completion_assurance: z.enum(COMPLETION_ASSURANCES).optional() })
+      .nullish()
+      .meta({ description: 'Required: without completion_assurance the answer is `completion_policy_missing`.' }),
+  })
+  .superRefine((template, context) => {
+    const { max_amount: limit } = template.risk_controls;
+    for (const [index, node] of template.nodes.entries()) {
+      const patched = node.risk_patch?.['max_amount'];
+      if (typeof limit !== 'string' || typeof patched !== 'string' || compare(patched, limit) <= 0) continue;
+      context.addIssue({
+        code: 'custom',
+        path: ['nodes', index, 'risk_patch', 'max_amount'],
+        message: 'may only tighten max_amount of risk_controls',
+      });
+    }
+  })
+  .meta({ id: 'PlanTemplateCreateRequest' });
+export type PlanTemplateCreate = z.output<typeof planTemplateCreate>;
+
+const createdFields = {
+  template_id: uuid,
+  template_key: z.string(),
+  version: z.number().int(),
+  graph_shape: oneOf(GRAPH_SHAPES),
+  requires_graph_runtime: z.boolean(),
+  executable_in_v3_0: z.boolean(),
+  non_executable_reasons: listOf(z.string()).meta({ description: 'Each as `<code>:<node_key or from->to>`.' }),
+  completion_policy: completionPolicy,
+};
+
+export const planTemplateCreated = z.object(createdFields).meta({ id: 'PlanTemplateCreateResponse' });
+
+const summaryFields = {
+  ...createdFields,
+  name: z.string(),
+  owner: z.string().nullable(),
+  created_by: z.string().nullable().meta({ description: 'The client that registered it.' }),
+  created_at: timestamp,
+};
+
+export const planTemplateSummary = z.object(summaryFields).meta({ id: 'PlanTemplateSummary' });
+
+const planNodeView = z
+  .object({
+    id: uuid,
+    ...nodeFields,
+    executor_selector: executorSelector.nullable(),
+    signer_selector: signerSelector.nullable(),
+    input_schema: jsonObject.nullable(),
+    config: jsonObject.nullable(),
+    has_side_effect: z.boolean(),
+    timeout_policy: timeoutPolicy.nullable(),
+    retry_policy: retryPolicy.nullable(),
+    risk_patch: jsonObject.nullable(),
+  })
+  .meta({ id: 'PlanNodeView' });
+
+const planEdgeView = z
+  .object({
+    id: uuid,
+    from: z.string(),
+    to: z.string(),
+    edge_type: z.enum(EDGE_TYPES),
+    condition_expr: z.string().nullable(),
+    priority: z.number().int(),
+    join_key: z.string().nullable(),
+  })
+  .meta({ id: 'PlanEdgeView' });
+
+const adminFields = {
+  auto_approve_enabled: z.boolean(),
+  daily_cap_amount: decimalString.nullable(),
+  daily_cap_asset: z.string().nullable(),
+};
+
+export const planTemplateDetail = z
+  .object({
+    ...summaryFields,
+    approval_policy: jsonObject,
+    risk_controls: jsonObject,
+    nodes: listOf(planNodeView),
+    edges: listOf(planEdgeView),
+    ...adminFields,
+  })
+  .meta({ id: 'PlanTemplateDetailResponse' });
+
+export const planTemplateAdminUpdate = z
+  .strictObject({
+    auto_approve_enabled: z.boolean().exactOptional(),
+    daily_cap_amount: decimalString.nullable().exactOptional(),
+    daily_cap_asset: text(1, 32).toUpperCase().nullable().exactOptional(),
+  })
+  .meta({ id: 'PlanTemplateAdminUpdate', description: 'Only the submitted fields change; null clears a cap.' });
+
+export const planTemplateAdmin = z
+  .object({ template_key: z.string(), latest_version: z.number().int(), ...adminFields, updated_at: timestamp })
+  .meta({ id: 'PlanTemplateAdminResponse' });

@@ -1,0 +1,131 @@
+/**
+ * `npm run demo`: one movement from a template to COMPLETED, on the running stack or on one of its own.
+ * Ends with one JSON line on standard output; exit status 0 only for COMPLETED.
+ */
+import { createPublicClient, erc20Abi, formatUnits, http } from 'viem';
+import { takeSignals } from './foreground.ts';
+import { DemoApi, type Movement, type TimelineEvent } from './demo-api.ts';
+import { readChainInfo, type ChainInfo } from './chain.ts';
+import { readDevSettings, type DevSettings } from './ports.ts';
+import { starterTemplates } from './starter-templates.ts';
+import { findRunningStack, startStack, type Stack, type StackUrls } from './stack.ts';
+
+const AMOUNT = '250.5';
+/** A movement of the demo takes seconds; somebody who waits longer wants to know why. */
+const PATIENCE_MS = 120_000;
+const ENDED = ['COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED', 'CANCELLED', 'WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION'];
+
+let stack: Stack | null = null;
+const foreground = takeSignals(() => stack?.hurry());
+process.exitCode = await main();
+process.exit();
+
+async function main(): Promise<number> {
+  const settings = readDevSettings();
+  try {
+    const urls = await findOrStart(settings);
+    return await Promise.race([demonstrate(urls, readChainInfo(settings.dataDir)), foreground.stopped.then(() => foreground.status ?? 1)]);
+  } catch (error) {
+    say(`\n${error instanceof Error ? error.message : String(error)}`);
+    return foreground.status ?? 1;
+  } finally {
+    if (stack !== null) say('Stopping the stack …');
+    await stack?.stop();
+  }
+}
+
+async function findOrStart(settings: DevSettings): Promise<StackUrls> {
+  const running = await findRunningStack(settings.dataDir);
+  if (running?.urls != null) {
+    say('Using the stack that runs already.');
+    return running.urls;
+  }
+  say('No stack runs; starting one for the demo.');
+  stack = await startStack({ settings, restart: true, signal: foreground.signal });
+  // The stack's own record of where everything is, as another process would read it.
+  return { ...stack, chainUrl: stack.chain.rpcUrl };
+}
+
+async function demonstrate(urls: StackUrls, chain: ChainInfo): Promise<number> {
+  const api = new DemoApi(`${urls.apiUrl}/v3`);
+  const [template] = starterTemplates(chain);
+  for (const each of starterTemplates(chain)) await api.createTemplate(each);
+  if (template === undefined) throw new Error('there is no starter template');
+  say(`\nTemplate   ${template.template_key} v${template.version}: ${template.name}`);
+
+  const before = await balances(urls, chain);
+  const created = await api.createMovement({
+    template_key: template.template_key,
+    template_version: template.version,
+    intent: { asset: 'USDC', amount: AMOUNT, source_venue: 'paper-main', destination_address: chain.accounts.treasury.address, chain_id: chain.chainId },
+    strategy_id: 'demo',
+    labels: { purpose: 'demo' },
+  });
+  say(`Movement   ${created.movement_id}: ${created.request_state}, waits for approval until ${created.expires_at}`);
+  say(`Plan hash  ${created.compiled_plan_hash}`);
+  const started = Date.now();
+  await api.approve(created.movement_id, { compiled_plan_hash: created.compiled_plan_hash, approver_id: 'demo-operator' });
+  say('Approved   by demo-operator, bound to that hash\n\nTimeline');
+  const movement = await follow(api, created.movement_id);
+  const seconds = (Date.now() - started) / 1000;
+  say(`\nTemporal UI  ${movement.workflow.ui_url}`);
+  const after = await balances(urls, chain);
+  say('\nBalances (USDC)            before          after');
+  for (const [name, value] of Object.entries(before)) say(`  ${name.padEnd(20)} ${value.padStart(12)}   ${(after[name] ?? '').padStart(12)}`);
+  say(`\n${movement.request_state} after ${seconds.toFixed(1)} s${movement.error_code === null ? '' : ` (${movement.error_code})`}\n`);
+  process.stdout.write(
+    `${JSON.stringify({
+      movement_id: movement.movement_id,
+      request_state: movement.request_state,
+      compiled_plan_hash: created.compiled_plan_hash,
+      seconds: Number(seconds.toFixed(2)),
+      transactions: movement.nodes.map((node) => ({ node_key: node.node_key, tx_hash: node.output?.['tx_hash'] ?? null })),
+      balances: { before, after },
+    })}\n`,
+  );
+  return movement.request_state === 'COMPLETED' ? 0 : 1;
+}
+
+/** Prints each timeline event once, as it happens, until the movement rests. */
+async function follow(api: DemoApi, movementId: string): Promise<Movement> {
+  const deadline = Date.now() + PATIENCE_MS;
+  let shown = 0;
+  for (;;) {
+    const movement = await api.movement(movementId);
+    for (const event of await api.timeline(movementId)) {
+      if (event.sequence <= shown) continue;
+      say(`  ${line(event)}`);
+      shown = event.sequence;
+    }
+    if (ENDED.includes(movement.request_state)) return movement;
+    if (Date.now() > deadline) {
+      throw new Error(`The movement is still ${movement.request_state} after ${PATIENCE_MS / 1000} s. Look at ${movement.workflow.ui_url} and at the logs in the data folder.`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 400));
+  }
+}
+
+function line(event: TimelineEvent): string {
+  const what = event.node_key === null ? event.event_type : `${event.node_key} · ${event.event_type}`;
+  return `${event.occurred_at.slice(11, 23)}  ${what.padEnd(34)} ${event.message}`;
+}
+
+/** Balances in USDC, straight from the chain and from the venue's own books. */
+async function balances(urls: StackUrls, chain: ChainInfo): Promise<Record<string, string>> {
+  const client = createPublicClient({ transport: http(chain.rpcUrl) });
+  const { address, decimals } = chain.tokens.USDC;
+  const onChain = async (owner: `0x${string}`): Promise<string> =>
+    formatUnits(await client.readContract({ address, abi: erc20Abi, functionName: 'balanceOf', args: [owner] }), decimals);
+  const answer = await fetch(`${urls.paperVenueUrl}/accounts/paper-main/balances`);
+  const body = (await answer.json()) as { balances: { account_type: string; asset: string; available: string }[] };
+  const venue = body.balances.find((balance) => balance.asset === 'USDC' && balance.account_type === 'SPOT');
+  return {
+    'paper-main (venue)': venue?.available ?? 'unknown',
+    'wallet (chain)': await onChain(chain.accounts.signer.address),
+    'treasury (chain)': await onChain(chain.accounts.treasury.address),
+  };
+}
+
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}

@@ -1,0 +1,181 @@
+/**
+ * The one composition root: settings, then Postgres and Temporal, then the API, the worker or both.
+ * `node --import tsx main.ts [all|api|worker]`; `all` becomes `api` with SVC_WORKERS_ENABLED=false.
+ */
+import { join } from 'node:path';
+import { z } from 'zod';
+import { createMovementActivities } from './activities/movement.ts';
+import { workflowBundle } from './activities/bundle.ts';
+import { startCommandRelay, startSweeper } from './activities/relays/commands.ts';
+import { createHealthRefresher } from './activities/relays/health.ts';
+import { startWorker, type RunningWorker } from './activities/worker.ts';
+import { createApi } from './api/app.ts';
+import { buildOpenApi } from './api/openapi.ts';
+import { createOps } from './api/ops.ts';
+import { routes } from './api/routes.ts';
+import { listen } from './api/server.ts';
+import { createNoopExecutor } from './executors/local/noop.ts';
+import { createExecutorRegistry } from './executors/registry.ts';
+import { readRegistryFile } from './executors/registry-file.ts';
+import { readConfig, type Config } from './platform/config.ts';
+import { createHandOver } from './platform/handover.ts';
+import { createLogger } from './platform/log.ts';
+import { connectTemporal } from './platform/temporal.ts';
+import { connectDatabase } from './prisma/client.ts';
+import { pendingMigrations } from './prisma/migrate.ts';
+import { parseSignerConfigs } from './signers/config.ts';
+import { createSignerRegistry, openSigners } from './signers/registry.ts';
+import { loadVenueBindings } from './venues/bindings.ts';
+import { createEvmBalanceObserveExecutor } from './venues/evm/balance-observe.ts';
+import { checkSignRequest } from './venues/evm/check-sign-request.ts';
+import { createEvmChains } from './venues/evm/client.ts';
+import { createEvmTransferExecutor } from './venues/evm/transfer.ts';
+
+const ROLES = ['all', 'api', 'worker'] as const;
+type ProcessRole = (typeof ROLES)[number];
+
+/** Stops in reverse order of starting; one part that cannot stop does not keep the others. */
+type Stop = () => Promise<void>;
+
+async function main(): Promise<void> {
+  const role = roleOf(process.argv[2]);
+  const config = readConfig();
+  const stops: Stop[] = [];
+  const log = createLogger(config, role);
+  stopOnSignal(stops, (error) => log.error({ err: error }, 'a part did not stop cleanly'));
+
+  const db = connectDatabase({ url: config.databaseUrl, poolSize: config.databasePoolSize });
+  stops.push(() => db.$disconnect());
+  const temporal = connectTemporal({ address: config.temporalAddress, namespace: config.temporalNamespace });
+  stops.push(() => temporal.close());
+  const { executors, signers, chains } = await registries(config);
+  stops.push(() => executors.close());
+
+  let worker: RunningWorker | null = null;
+  if (role !== 'api' && config.workersEnabled) {
+    const bundlePath = await workflowBundle(join(config.dataDir, 'cache'));
+    worker = startWorker({
+      address: config.temporalAddress,
+      namespace: config.temporalNamespace,
+      activities: createMovementActivities({
+        db,
+        log,
+        executors,
+        signers,
+        checkSignRequest: async (row, amount, call) =>
+          row.sign_request === null
+            ? null
+            : checkSignRequest(chains, row.sign_request, { action_type: row.node.action_type, config: row.node.config, amount }, call),
+      }),
+      bundlePath,
+      log,
+      beforeWork: () => temporal.registerSearchAttributes(),
+    });
+    stops.push(() => worker?.stop() ?? Promise.resolve());
+    const relay = { db, temporal, log, sweepIdleSeconds: config.sweepIdleSeconds };
+    const loops = [startCommandRelay(relay), startSweeper(relay)];
+    const health = createHealthRefresher({ db, executors, signers, intervalSeconds: config.healthIntervalSeconds, log });
+    health.start();
+    stops.push(async () => void (await Promise.all([...loops.map((loop) => loop.stop()), health.stop()])));
+  }
+
+  let apiPort = config.port;
+  if (role !== 'worker') {
+    const handOver = createHandOver({ temporal, log });
+    stops.push(() => handOver.stop());
+    const app = createApi(
+      {
+        db,
+        log,
+        executors,
+        signers,
+        handOver: (movementId, command) =>
+          handOver.send({ movementId, kind: command?.kind ?? 'wake', commandId: command?.command_id ?? null }),
+        settings: {
+          apiPrefix: config.apiPrefix,
+          approvalTtlSeconds: config.approvalTtlSeconds,
+          authEnabled: config.authEnabled,
+          temporalNamespace: config.temporalNamespace,
+          temporalUiUrl: config.temporalUiUrl,
+        },
+      },
+      routes,
+    );
+    if (!config.authEnabled) {
+      log.warn('SVC_AUTH_ENABLED=false: requests are not authenticated, every caller acts as admin; listening on loopback only');
+    }
+    const api = await listen({ app, host: config.host, port: config.port, setting: 'SVC_PORT' });
+    stops.push(() => api.close());
+    apiPort = api.port;
+    log.info({ port: apiPort }, 'the API listens');
+  }
+
+  const hostsWorker = worker !== null;
+  const ops = await listen({
+    app: createOps({
+      openapi: buildOpenApi(routes, {
+        apiPrefix: config.apiPrefix,
+        serverUrl: `http://${config.host}:${apiPort}`,
+        authEnabled: config.authEnabled,
+      }),
+      checks: {
+        postgres: { required: true, check: async () => ({ ok: (await db.$queryRaw`SELECT 1 AS one`) !== null }) },
+        migrations: {
+          required: true,
+          check: async () => {
+            const pending = await pendingMigrations(config.databaseUrl);
+            return pending.length === 0 ? { ok: true } : { ok: false, detail: `not applied: ${pending.join(', ')}` };
+          },
+        },
+        // An API-only process goes on answering without Temporal, so it reports it and does not depend on it.
+        temporal: { required: hostsWorker, check: async () => temporal.check().then(() => ({ ok: true })) },
+        worker: {
+          required: hostsWorker,
+          check: async () => (hostsWorker ? { ok: worker?.isRunning() === true } : { ok: false, detail: 'not hosted by this process' }),
+        },
+      },
+    }),
+    host: config.opsHost,
+    port: config.opsPort,
+    setting: 'SVC_OPS_PORT',
+  });
+  stops.push(() => ops.close());
+  log.info({ port: ops.port }, 'the operations listener is up');
+}
+
+function roleOf(text: string | undefined): ProcessRole {
+  const role = ROLES.find((each) => each === (text ?? 'all'));
+  if (role === undefined) throw new Error(`unknown role "${text ?? ''}": use ${ROLES.join(', ')}`);
+  return role;
+}
+
+/** Executors, signers and chains as the registry and venues files declare them. */
+async function registries(config: Config) {
+  const file = config.registryFile === undefined ? { executors: [], signers: [], folder: '.' } : readRegistryFile(config.registryFile, z.unknown());
+  const signers = await openSigners(parseSignerConfigs([...file.signers], { allowLocal: config.allowLocalSigners }), { baseDir: file.folder });
+  const bindings = config.venuesFile === undefined ? [] : await loadVenueBindings(config.venuesFile);
+  const chains = createEvmChains(bindings.filter((binding) => binding.provider === 'evm'));
+  const executors = createExecutorRegistry({
+    locals: [createNoopExecutor(), createEvmTransferExecutor(chains), createEvmBalanceObserveExecutor(chains)],
+    remotes: file.executors,
+  });
+  return { executors, signers: createSignerRegistry(signers), chains };
+}
+
+/** SIGTERM, Ctrl-C or the end of the parent process: stop taking work, finish what runs, leave. */
+function stopOnSignal(stops: Stop[], report: (error: unknown) => void): void {
+  let stopping = false;
+  const stop = async (): Promise<void> => {
+    if (stopping) return;
+    stopping = true;
+    for (const each of [...stops].reverse()) await each().catch(report);
+    process.exit(0);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void stop());
+  process.on('disconnect', () => void stop());
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,126 @@
+/** The registry rows of executors and signers: what operators switched, pinned, and what was observed. */
+import type { ExecutorDescriptor, ExecutorHealth } from '../domain/executor.ts';
+import type { SignerDescriptor } from '../domain/signer.ts';
+import type { AuditEntry } from '../domain/transition.ts';
+import { newId } from '../platform/ids.ts';
+import type { Database } from '../prisma/client.ts';
+import { withEventIds } from './audit-entries.ts';
+import { run } from './faults.ts';
+import { toExecutor, toSigner, type ExecutorRow, type SignerRow, type StoredExecutor, type StoredSigner } from './registry-rows.ts';
+
+export {
+  listExecutorRows,
+  listSignerRows,
+  readSignerRow,
+  registeredStatuses,
+  type ExecutorRow,
+  type SignerRow,
+} from './registry-rows.ts';
+
+export interface StatusChange<D> {
+  readonly key: string;
+  /** The registration in this process's memory; its row is made first when there is none. */
+  readonly declared: D | undefined;
+  readonly status: 'active' | 'disabled';
+  readonly audit: readonly AuditEntry[];
+  readonly refused_audit: readonly AuditEntry[];
+}
+
+/** `ok: false` only for signers that are deprecated or retired. */
+export interface StatusOutcome<R> {
+  readonly ok: boolean;
+  readonly row: R;
+}
+
+/** Switches an executor with its audit rows in one statement; null when it is neither stored nor declared. */
+export async function setExecutorStatus(
+  db: Database,
+  change: StatusChange<ExecutorDescriptor>,
+): Promise<StatusOutcome<ExecutorRow> | null> {
+  const doc = statusDocument(change);
+  const rows = await run(
+    () => db.$queryRaw<{ answer: StatusOutcome<StoredExecutor> | null }[]>`SELECT set_executor_status(${doc}::jsonb) AS answer`,
+  );
+  const answer = rows[0]?.answer ?? null;
+  return answer === null ? null : { ok: answer.ok, row: toExecutor(answer.row) };
+}
+
+/** The same for a signer. */
+export async function setSignerStatus(db: Database, change: StatusChange<SignerDescriptor>): Promise<StatusOutcome<SignerRow> | null> {
+  const doc = statusDocument(change);
+  const rows = await run(
+    () => db.$queryRaw<{ answer: StatusOutcome<StoredSigner> | null }[]>`SELECT set_signer_status(${doc}::jsonb) AS answer`,
+  );
+  const answer = rows[0]?.answer ?? null;
+  return answer === null ? null : { ok: answer.ok, row: toSigner(answer.row) };
+}
+
+function statusDocument(change: StatusChange<ExecutorDescriptor | SignerDescriptor>): string {
+  const { audit, refused_audit, ...rest } = change;
+  return JSON.stringify({ ...rest, audit: withEventIds(audit), refused_audit: withEventIds(refused_audit) });
+}
+
+export interface IdentityPin {
+  readonly key: string;
+  readonly declared: SignerDescriptor | undefined;
+  readonly expected: string;
+  readonly previous: string | null;
+  /** The live address, asked for before; null when it is not known. */
+  readonly runtime: string | null;
+  /** What is already known to be wrong with one of the addresses. */
+  readonly problem: IdentityRefusal | null;
+  readonly audit: AuditEntry;
+  readonly refused_audit: AuditEntry;
+}
+
+export type IdentityRefusal =
+  | 'signer_identity_not_applicable'
+  | 'signer_expected_identity_invalid'
+  | 'signer_runtime_identity_unavailable'
+  | 'signer_runtime_identity_invalid'
+  | 'signer_identity_mismatch'
+  | 'previous_expected_address_mismatch';
+
+/** `stored` is the pin as it was found. */
+export type PinOutcome =
+  | { readonly ok: true; readonly outcome: 'changed' | 'noop'; readonly stored: string | null; readonly audit_event_id: string }
+  | { readonly ok: false; readonly reason: IdentityRefusal; readonly stored: string | null };
+
+type PinAnswer =
+  | { readonly ok: true; readonly outcome: 'changed' | 'noop'; readonly stored: string | null }
+  | { readonly ok: false; readonly reason: IdentityRefusal; readonly stored: string | null };
+
+/** Pins a signer's address as compare-and-set under the row's lock; null when it is neither stored nor declared. */
+export async function setExpectedIdentity(db: Database, pin: IdentityPin): Promise<PinOutcome | null> {
+  const auditEventId = newId();
+  const doc = JSON.stringify({
+    ...pin,
+    audit: [{ ...pin.audit, event_id: auditEventId }],
+    refused_audit: withEventIds([pin.refused_audit]),
+  });
+  const rows = await run(() => db.$queryRaw<{ answer: PinAnswer | null }[]>`SELECT set_expected_identity(${doc}::jsonb) AS answer`);
+  const answer = rows[0]?.answer ?? null;
+  return answer?.ok === true ? { ...answer, audit_event_id: auditEventId } : answer;
+}
+
+/** Records an executor's registration and what its health check answered. */
+export async function saveExecutorHealth(db: Database, executor: ExecutorDescriptor, state: ExecutorHealth['state']): Promise<void> {
+  const declared = JSON.stringify(executor);
+  await run(() => db.$executeRaw`SELECT save_executor_health(${declared}::jsonb, ${state})`);
+}
+
+/** Records a signer's registration and its live address; null when it told none. */
+export async function saveObservedIdentity(db: Database, signer: SignerDescriptor, address: string | null): Promise<void> {
+  const declared = JSON.stringify(signer);
+  await run(() => db.$executeRaw`SELECT save_observed_identity(${declared}::jsonb, ${address})`);
+}
+
+/** Clears the observed address of every stored signer that is not among `signerKeys`: nobody holds its key any more. */
+export async function clearOrphans(db: Database, signerKeys: readonly string[]): Promise<void> {
+  await run(() =>
+    db.signer.updateMany({
+      where: { signer_key: { notIn: [...signerKeys] }, observed_signer_address: { not: null } },
+      data: { observed_signer_address: null, observed_at: null },
+    }),
+  );
+}

@@ -1,0 +1,207 @@
+/** Reading plan templates. Whether one can be executed is computed here, on read. */
+import type { CompletionAssurance, JsonObject } from '../domain/executor.ts';
+import type { EdgeType, GraphEdge, GraphShape, NodeKind } from '../domain/graph/types.ts';
+import { nonExecutableReasons } from '../domain/plan/executable.ts';
+import type { CompletionPolicy, PlanTemplate, TemplateNode } from '../domain/plan/types.ts';
+import type { Prisma } from '../prisma/generated/client.ts';
+import type { Database } from '../prisma/client.ts';
+import { run } from './faults.ts';
+import { decimalOrNull, iso, object } from './json.ts';
+import type { PagePosition } from './movements.ts';
+
+export interface TemplateSummary {
+  readonly template_id: string;
+  readonly template_key: string;
+  readonly version: number;
+  readonly name: string;
+  readonly owner: string | null;
+  readonly graph_shape: GraphShape;
+  readonly non_executable_reasons: readonly string[];
+  readonly completion_policy: CompletionPolicy;
+  readonly created_by: string | null;
+  readonly created_at: string;
+}
+
+export type TemplateNodeRecord = TemplateNode & { readonly id: string };
+export type TemplateEdgeRecord = GraphEdge & { readonly id: string };
+
+export interface TemplateDetail extends TemplateSummary {
+  readonly approval_policy: JsonObject;
+  readonly risk_controls: JsonObject;
+  readonly nodes: readonly TemplateNodeRecord[];
+  readonly edges: readonly TemplateEdgeRecord[];
+  readonly auto_approve_enabled: boolean;
+  readonly daily_cap_amount: string | null;
+  readonly daily_cap_asset: string | null;
+}
+
+type VersionRow = Prisma.PlanTemplateVersionGetPayload<object>;
+interface Graph {
+  readonly nodes: readonly TemplateNodeRecord[];
+  readonly edges: readonly TemplateEdgeRecord[];
+}
+
+/** Everything about one version, with the admin fields of its key; null for an unknown id. */
+export async function readTemplate(db: Database, templateId: string): Promise<TemplateDetail | null> {
+  const version = await run(() => db.planTemplateVersion.findUnique({ where: { template_id: templateId } }));
+  if (version === null) return null;
+  const [graphs, admin] = await Promise.all([
+    readGraphs(db, [templateId]),
+    run(() => db.planTemplate.findUnique({ where: { template_key: version.template_key } })),
+  ]);
+  const graph = graphOf(graphs, templateId);
+  return {
+    ...toSummary(version, graph),
+    approval_policy: object(version.approval_policy),
+    risk_controls: object(version.risk_controls),
+    ...graph,
+    auto_approve_enabled: admin?.auto_approve_enabled ?? false,
+    daily_cap_amount: decimalOrNull(admin?.daily_cap_amount ?? null),
+    daily_cap_asset: admin?.daily_cap_asset ?? null,
+  };
+}
+
+/** The version as movements are compiled from it: ids of nodes and edges are no part of a plan. */
+export async function readTemplateForPlan(db: Database, templateKey: string, version: number): Promise<PlanTemplate | null> {
+  const row = await run(() =>
+    db.planTemplateVersion.findUnique({ where: { template_key_version: { template_key: templateKey, version } } }),
+  );
+  if (row === null) return null;
+  const graph = graphOf(await readGraphs(db, [row.template_id]), row.template_id);
+  return {
+    template_id: row.template_id,
+    template_key: row.template_key,
+    version: row.version,
+    nodes: graph.nodes.map(({ id: _id, ...node }) => node),
+    edges: graph.edges.map(({ id: _id, ...edge }) => edge),
+    risk_controls: object(row.risk_controls),
+    completion_policy: completionOf(row),
+  };
+}
+
+export interface TemplateFilter {
+  readonly template_key?: string | undefined;
+  readonly executable?: boolean | undefined;
+}
+
+/** Rows that are read at a time when only some of them will fit. */
+const FILTERED_BATCH = 100;
+
+/** Up to `limit` versions after `position`, newest first. `executable` is no column, so rows are read until enough fit. */
+export async function listTemplates(
+  db: Database,
+  filter: TemplateFilter,
+  page: { readonly limit: number; readonly after: PagePosition | null },
+): Promise<readonly TemplateSummary[]> {
+  const found: TemplateSummary[] = [];
+  const limit = filter.executable === undefined ? page.limit : Math.max(page.limit, FILTERED_BATCH);
+  for (let after = page.after; ; ) {
+    const rows = await run(() => listRows(db, filter.template_key, { limit, after }));
+    const graphs = await readGraphs(db, rows.map((row) => row.template_id));
+    const batch = rows.map((row) => toSummary(row, graphOf(graphs, row.template_id)));
+    found.push(...batch.filter((each) => filter.executable === undefined || isExecutable(each) === filter.executable));
+    const last = batch.at(-1);
+    if (last === undefined || rows.length < limit || found.length >= page.limit) return found.slice(0, page.limit);
+    after = { created_at: last.created_at, id: last.template_id };
+  }
+}
+
+function isExecutable(template: TemplateSummary): boolean {
+  return template.non_executable_reasons.length === 0;
+}
+
+function listRows(
+  db: Database,
+  templateKey: string | undefined,
+  page: { readonly limit: number; readonly after: PagePosition | null },
+): Promise<VersionRow[]> {
+  const at = page.after === null ? null : new Date(page.after.created_at);
+  return db.planTemplateVersion.findMany({
+    where: {
+      ...(templateKey === undefined ? {} : { template_key: templateKey }),
+      ...(page.after === null || at === null
+        ? {}
+        : { OR: [{ created_at: { lt: at } }, { created_at: at, template_id: { lt: page.after.id } }] }),
+    },
+    orderBy: [{ created_at: 'desc' }, { template_id: 'desc' }],
+    take: page.limit,
+  });
+}
+
+/** Nodes and edges of several versions in plan order, by version. */
+async function readGraphs(db: Database, ids: readonly string[]): Promise<ReadonlyMap<string, Graph>> {
+  const query: { where: { template_id: { in: string[] } }; orderBy: { position: 'asc' } } = {
+    where: { template_id: { in: [...ids] } },
+    orderBy: { position: 'asc' },
+  };
+  const [nodes, edges] = await Promise.all([
+    run(() => db.planNode.findMany(query)),
+    run(() => db.planEdge.findMany(query)),
+  ]);
+  return new Map(
+    ids.map((id) => [
+      id,
+      {
+        nodes: nodes.filter((row) => row.template_id === id).map(toNode),
+        edges: edges.filter((row) => row.template_id === id).map(toEdge),
+      },
+    ]),
+  );
+}
+
+function graphOf(graphs: ReadonlyMap<string, Graph>, templateId: string): Graph {
+  return graphs.get(templateId) ?? { nodes: [], edges: [] };
+}
+
+function toSummary(row: VersionRow, graph: Graph): TemplateSummary {
+  return {
+    template_id: row.template_id,
+    template_key: row.template_key,
+    version: row.version,
+    name: row.name,
+    owner: row.owner,
+    graph_shape: row.graph_shape as GraphShape,
+    non_executable_reasons: nonExecutableReasons(graph),
+    completion_policy: completionOf(row),
+    created_by: row.created_by,
+    created_at: iso(row.created_at),
+  };
+}
+
+function completionOf(row: VersionRow): CompletionPolicy {
+  return { completion_assurance: row.completion_assurance as CompletionAssurance };
+}
+
+function toNode(row: Prisma.PlanNodeGetPayload<object>): TemplateNodeRecord {
+  return {
+    id: row.id,
+    node_key: row.node_key,
+    node_kind: row.node_kind as NodeKind,
+    action_type: row.action_type,
+    ...present<TemplateNode, 'executor_selector'>('executor_selector', row.executor_selector),
+    ...present<TemplateNode, 'signer_selector'>('signer_selector', row.signer_selector),
+    ...present<TemplateNode, 'input_schema'>('input_schema', row.input_schema),
+    ...present<TemplateNode, 'config'>('config', row.config),
+    has_side_effect: row.has_side_effect,
+    ...present<TemplateNode, 'timeout_policy'>('timeout_policy', row.timeout_policy),
+    ...present<TemplateNode, 'retry_policy'>('retry_policy', row.retry_policy),
+    ...present<TemplateNode, 'risk_patch'>('risk_patch', row.risk_patch),
+  };
+}
+
+/** An optional jsonb column as an optional field: absent for SQL null. Its content was parsed when it was written. */
+function present<T, K extends keyof T & string>(key: K, value: unknown): { readonly [P in K]?: NonNullable<T[P]> } {
+  return value === null ? {} : ({ [key]: value } as { readonly [P in K]?: NonNullable<T[P]> });
+}
+
+function toEdge(row: Prisma.PlanEdgeGetPayload<object>): TemplateEdgeRecord {
+  return {
+    id: row.id,
+    from: row.from_key,
+    to: row.to_key,
+    edge_type: row.edge_type as EdgeType,
+    priority: row.priority,
+    join_key: row.join_key,
+    condition_expr: row.condition_expr,
+  };
+}

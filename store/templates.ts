@@ -1,0 +1,125 @@
+/** Writing plan templates: versions that never change, and the admin fields of their key that do. */
+import { ServiceError } from '../domain/errors.ts';
+import type { GraphEdge, GraphShape } from '../domain/graph/types.ts';
+import type { CompletionPolicy, TemplateNode } from '../domain/plan/types.ts';
+import type { JsonObject } from '../domain/executor.ts';
+import type { AuditEntry } from '../domain/transition.ts';
+import { newId } from '../platform/ids.ts';
+import type { Database } from '../prisma/client.ts';
+import { withEventIds } from './audit-entries.ts';
+import { databaseFault, run } from './faults.ts';
+
+export {
+  listTemplates,
+  readTemplate,
+  readTemplateForPlan,
+  type TemplateDetail,
+  type TemplateFilter,
+  type TemplateNodeRecord,
+  type TemplateEdgeRecord,
+  type TemplateSummary,
+} from './template-reads.ts';
+
+export interface NewTemplate {
+  readonly template_key: string;
+  readonly version: number;
+  readonly name: string;
+  readonly owner: string | null;
+  readonly graph_shape: GraphShape;
+  readonly approval_policy: JsonObject;
+  readonly risk_controls: JsonObject;
+  readonly completion_policy: CompletionPolicy;
+  readonly nodes: readonly TemplateNode[];
+  readonly edges: readonly GraphEdge[];
+  readonly created_by: string | null;
+  /** The audit rows, given the new id. */
+  readonly audit: (templateId: string) => readonly AuditEntry[];
+  /** Written instead when the version exists. */
+  readonly refused_audit: readonly AuditEntry[];
+}
+
+/** `created: false` means that this key already has this version. */
+export type CreateTemplateOutcome = { readonly created: true; readonly template_id: string } | { readonly created: false };
+
+/**
+ * Writes a version with its nodes, edges and audit rows in one statement. When the connection breaks the
+ * row is looked up by its id before an answer is given.
+ */
+export async function createTemplate(db: Database, template: NewTemplate): Promise<CreateTemplateOutcome> {
+  const templateId = newId();
+  const doc = JSON.stringify(createDocument(templateId, template));
+  try {
+    const rows = await db.$queryRaw<{ answer: { created: boolean } }[]>`SELECT create_template(${doc}::jsonb) AS answer`;
+    return rows[0]?.answer.created === true ? { created: true, template_id: templateId } : { created: false };
+  } catch (error) {
+    if (databaseFault(error) !== 'unreachable') throw error;
+    const found = await db.planTemplateVersion.findUnique({ where: { template_id: templateId } }).catch(() => undefined);
+    if (found === undefined) throw new ServiceError('outcome_unknown', { cause: error });
+    if (found === null) throw new ServiceError('dependency_unavailable', { cause: error });
+    return { created: true, template_id: templateId };
+  }
+}
+
+function createDocument(templateId: string, template: NewTemplate): Record<string, unknown> {
+  return {
+    version: {
+      template_id: templateId,
+      template_key: template.template_key,
+      version: template.version,
+      name: template.name,
+      owner: template.owner,
+      graph_shape: template.graph_shape,
+      approval_policy: template.approval_policy,
+      risk_controls: template.risk_controls,
+      completion_assurance: template.completion_policy.completion_assurance,
+      created_by: template.created_by,
+    },
+    nodes: template.nodes.map((node, position) => ({ ...node, id: newId(), template_id: templateId, position })),
+    edges: template.edges.map(({ from, to, ...edge }, position) => ({
+      ...edge, id: newId(), template_id: templateId, position, from_key: from, to_key: to,
+    })),
+    audit: withEventIds(template.audit(templateId)),
+    refused_audit: withEventIds(template.refused_audit),
+  };
+}
+
+/** The fields to change; one that is absent stays, null clears. */
+export interface TemplateAdminPatch {
+  readonly auto_approve_enabled?: boolean;
+  readonly daily_cap_amount?: string | null;
+  readonly daily_cap_asset?: string | null;
+}
+
+export interface TemplateAdmin {
+  readonly template_key: string;
+  readonly latest_version: number;
+  readonly auto_approve_enabled: boolean;
+  readonly daily_cap_amount: string | null;
+  readonly daily_cap_asset: string | null;
+  readonly updated_at: string;
+}
+
+/** `ok: false` means that auto-approval would be on without complete caps; nothing but the denial was written. */
+export type TemplateAdminOutcome = { readonly ok: true; readonly template: TemplateAdmin } | { readonly ok: false };
+
+type AdminAnswer = { readonly ok: false } | ({ readonly ok: true } & Omit<TemplateAdmin, 'template_key'>);
+
+/** Changes the admin fields of a key with its audit rows in one statement; null for an unknown key. */
+export async function updateTemplateAdmin(
+  db: Database,
+  templateKey: string,
+  patch: TemplateAdminPatch,
+  audit: { readonly audit: readonly AuditEntry[]; readonly refused_audit: readonly AuditEntry[] },
+): Promise<TemplateAdminOutcome | null> {
+  const doc = JSON.stringify({
+    template_key: templateKey, patch, audit: withEventIds(audit.audit), refused_audit: withEventIds(audit.refused_audit),
+  });
+  const rows = await run(
+    () => db.$queryRaw<{ answer: AdminAnswer | null }[]>`SELECT update_template_admin(${doc}::jsonb) AS answer`,
+  );
+  const answer = rows[0]?.answer ?? null;
+  if (answer === null) return null;
+  if (!answer.ok) return { ok: false };
+  const { ok: _ok, updated_at, ...fields } = answer;
+  return { ok: true, template: { template_key: templateKey, ...fields, updated_at: new Date(updated_at).toISOString() } };
+}

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { buildOpenApi } from '../../api/openapi.ts';
+import { createOps, readiness } from '../../api/ops.ts';
+import { routes } from '../../api/routes.ts';
+import { listen } from '../../api/server.ts';
+import { send, serve, type Served } from './support.ts';
+
+const openapi = buildOpenApi(routes, { apiPrefix: '/v3', serverUrl: 'http://127.0.0.1:8100', authEnabled: true });
+let ready = true;
+let served: Served;
+beforeAll(async () => {
+  served = await serve(createOps({
+    openapi,
+    checks: {
+      postgres: { required: true, check: () => Promise.resolve(ready ? { ok: true } : { ok: false, detail: 'out of reach' }) },
+      temporal: { required: false, check: () => Promise.reject(new Error('secret address')) },
+    },
+  }));
+});
+afterAll(() => served.close());
+
+describe('the document', () => {
+  const paths = openapi['paths'] as Record<string, Record<string, { operationId: string; responses: Record<string, unknown> }>>;
+
+  it('has every route with its success and its errors', () => {
+    for (const route of routes) {
+      const operation = paths[`/v3${route.path.replace('+}', '}')}`]?.[route.method.toLowerCase()];
+      expect(operation?.operationId).toBe(route.id);
+      expect(Object.keys(operation?.responses ?? {})).toEqual(expect.arrayContaining([String(route.status), '400', '401', '403', '422', '500', '503']));
+    }
+  });
+
+  it('refers only to what it has', () => {
+    const text = JSON.stringify(openapi);
+    const { schemas, headers, parameters } = openapi['components'] as Record<string, Record<string, unknown>>;
+    for (const [, group, name] of text.matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)) {
+      const found = { schemas, headers, parameters }[group ?? '']?.[name ?? ''];
+      expect([name, found === undefined]).toEqual([name, false]);
+    }
+    expect(text).not.toContain('#/$defs/');
+  });
+
+  it('describes every response and request', () => {
+    for (const item of Object.values(paths)) {
+      for (const operation of Object.values(item)) {
+        for (const [status, response] of Object.entries(operation.responses)) {
+          const { content } = response as { content: { 'application/json': { schema: object } } };
+          expect([operation.operationId, status, Object.keys(content['application/json'].schema).length > 0]).toEqual([operation.operationId, status, true]);
+        }
+      }
+    }
+  });
+});
+
+describe('the listener', () => {
+  it('is ready when every required part is', async () => {
+    ready = true;
+    const { status, body } = await send(`${served.url}/readyz`);
+    expect([status, body]).toEqual([200, { status: 'ready', checks: { postgres: { ok: true, required: true }, temporal: { ok: false, required: false, detail: 'out of reach' } } }]);
+    ready = false;
+    expect((await send(`${served.url}/readyz`)).status).toBe(503);
+  });
+
+  it('does not wait long for a part', async () => {
+    const status = await readiness({ slow: { required: true, check: () => new Promise(() => undefined) } });
+    expect(status['slow']).toEqual({ ok: false, required: true, detail: 'no answer in time' });
+  });
+
+  it('serves the document and its page from here alone', async () => {
+    expect((await send(`${served.url}/openapi.json`)).body['openapi']).toBe('3.1.0');
+    const redirect = await fetch(`${served.url}/docs`, { redirect: 'manual' });
+    expect([redirect.status, redirect.headers.get('location')]).toEqual([302, '/docs/']);
+    const page = await (await fetch(`${served.url}/docs/`)).text();
+    expect(page).not.toMatch(/https?:\/\//);
+    for (const [, asset] of page.matchAll(/(?:src|href)="([^"]+)"/g)) {
+      const response = await fetch(`${served.url}/docs/${asset ?? ''}`);
+      expect([asset, response.status]).toEqual([asset, 200]);
+      await response.arrayBuffer();
+    }
+    const script = await (await fetch(`${served.url}/docs/reference.js`)).text();
+    expect(script).toContain('validatorUrl: null');
+  });
+
+  it('counts requests', async () => {
+    const text = await (await fetch(`${served.url}/metrics`)).text();
+    expect(text).toContain('svc_http_requests_total');
+  });
+
+  it('has nothing else', async () => {
+    for (const path of ['/', '/v3/movements', '/docs/index.html', '/docs/package.json', '/readyz/']) expect((await send(served.url + path)).status).toBe(404);
+    expect((await send(`${served.url}/readyz`, { method: 'POST' })).status).toBe(405);
+  });
+
+  it('tells which setting names a port that is taken', async () => {
+    const taken = listen({ app: () => undefined, host: '127.0.0.1', port: served.port, setting: 'SVC_OPS_PORT' });
+    await expect(taken).rejects.toThrow(/SVC_OPS_PORT/);
+  });
+});

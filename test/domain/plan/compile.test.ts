@@ -1,0 +1,77 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { JsonValue } from '../../../domain/executor.ts';
+import { canonicalPlan, compilePlan } from '../../../domain/plan/compile.ts';
+import type { Intent, PlanTemplate, TemplateNode } from '../../../domain/plan/types.ts';
+import { sha256Hex } from '../../../platform/hash.ts';
+
+const node = (node_key: string, more: Partial<TemplateNode> = {}): TemplateNode => ({
+  node_key, node_kind: 'action', action_type: 'noop', has_side_effect: true, ...more,
+});
+const template: PlanTemplate = {
+  template_id: '01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10',
+  template_key: 'treasury/move',
+  version: 3,
+  nodes: [node('a', { config: { venue: 'paper', shared: 'template' } }), node('b')],
+  edges: [{ from: 'a', to: 'b', edge_type: 'on_success', priority: 0, join_key: null, condition_expr: null }],
+  risk_controls: { max_amount: '100', asset_allowlist: ['USDC'] },
+  completion_policy: { completion_assurance: 'provider_completed' },
+};
+const intent: Intent = { asset: 'USDC', amount: '10' };
+const bindings = new Map(['a', 'b'].map((key) => [key, { executor_binding: { executor_key: 'noop' }, signer_binding: null }]));
+const compile = (input_params = {}, from = template) => compilePlan(from, { intent, input_params }, bindings);
+const hash = (plan: ReturnType<typeof compile>) => sha256Hex(canonicalPlan(plan));
+
+/** The same value with the keys of every object turned round. */
+function reversed<T extends JsonValue>(value: T): T;
+function reversed(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map((each: JsonValue) => reversed(each));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).reverse().map(([key, each]) => [key, reversed(each)]));
+}
+
+describe('the hash of a compiled plan', () => {
+  it('does not depend on the order of keys', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue() as fc.Arbitrary<JsonValue>), (input_params) => {
+        const turned: PlanTemplate = { ...template, risk_controls: reversed(template.risk_controls) };
+        expect(hash(compile(reversed(input_params), turned))).toBe(hash(compile(input_params)));
+      }),
+    );
+  });
+
+  it.each([
+    ['version', { ...template, version: 4 }],
+    ['risk controls without effect', { ...template, risk_controls: { ...template.risk_controls, asset_allowlist: [] } }],
+    ['order of nodes', { ...template, nodes: [...template.nodes].reverse() }],
+    ['completion policy', { ...template, completion_policy: { completion_assurance: 'destination_finalized' } as const }],
+  ])('depends on the %s', (_name, changed) => {
+    expect(hash(compile({}, changed))).not.toBe(hash(compile()));
+  });
+
+  it('depends on the bindings', () => {
+    const other = new Map(bindings).set('a', { executor_binding: { executor_key: 'else' }, signer_binding: null });
+    expect(hash(compilePlan(template, { intent, input_params: {} }, other))).not.toBe(hash(compile()));
+  });
+});
+
+describe('compilePlan', () => {
+  it("adds node_config to every node, and the template's value wins", () => {
+    const { nodes } = compile({ node_config: { shared: 'request', more: 1 } });
+    expect(nodes.map((each) => each.config)).toEqual([
+      { venue: 'paper', shared: 'template', more: 1 },
+      { shared: 'request', more: 1 },
+    ]);
+  });
+
+  it.each([['text', 'x'], ['a list', ['x']], ['null', null]])('ignores a node_config that is %s', (_name, node_config) => {
+    expect(compile({ node_config }).nodes[1]?.config).toEqual({});
+  });
+
+  it('keeps selectors out of the plan: bindings took their place', () => {
+    const selecting = { ...template, nodes: [node('a', { executor_selector: { action_type: 'noop' } }), node('b')] };
+    const [first] = compile({}, selecting).nodes;
+    expect(first).not.toHaveProperty('executor_selector');
+    expect(first?.executor_binding).toEqual({ executor_key: 'noop' });
+  });
+});

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { parseUnits, type Address } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import type { ExecutionContext, ExecutionResult, Executor, JsonObject } from '../../../domain/executor.ts';
+import { createEvmBalanceObserveExecutor } from '../../../venues/evm/balance-observe.ts';
+import { startChain, type TestChain } from './support/chain.ts';
+import { call, chainsOf, contextOf, MemoryJournal } from './support/node.ts';
+
+let chain: TestChain;
+let address: Address;
+beforeAll(async () => {
+  chain = await startChain();
+});
+afterAll(() => chain.stop());
+beforeEach(() => {
+  address = privateKeyToAccount(generatePrivateKey()).address;
+});
+
+/** Each call is another process: nothing but the stored output goes from one to the next. */
+const fresh = (extra?: Record<string, unknown>): Executor => createEvmBalanceObserveExecutor(chainsOf(chain, extra));
+
+function contextFor(config: JsonObject, changes: Partial<ExecutionContext> = {}): ExecutionContext {
+  const { signer: _none, ...context } = contextOf({ key: '', address }, { address, min_increase: '1', ...config });
+  return { ...context, action_type: 'evm_balance_observe', ...changes };
+}
+
+const observe = (context: ExecutionContext, prior?: ExecutionResult, executor = fresh()) =>
+  executor.observe(prior?.output === undefined ? context : { ...context, prior: { output: prior.output } }, call(), new MemoryJournal());
+
+const setEth = async (eth: string) => {
+  await chain.client.setBalance({ address, value: parseUnits(eth, 18) });
+  await chain.client.mine({ blocks: 1 });
+};
+
+describe('an observed balance', () => {
+  it('completes when it rose by the minimum since the first observation, across restarts', async () => {
+    await setEth('5');
+    const context = contextFor({});
+    const first = await observe(context);
+    expect(first).toMatchObject({ next_state: 'OBSERVING', output: { baseline_amount: '5' }, retry_after_seconds: 0.1 });
+    expect(await observe(context, first)).toEqual(first);
+    await setEth('5.999');
+    expect(await observe(context, first)).toEqual(first);
+    await setEth('6.25');
+    expect(await observe(context, first)).toMatchObject({
+      next_state: 'COMPLETED',
+      output: { baseline_amount: '5', balance: '6.25', received_amount: '1.25' },
+    });
+  });
+
+  it('counts a token in its own decimals', async () => {
+    const { address: holder } = await chain.account({ tokens: '10' });
+    const context = contextFor({ address: holder, token_address: chain.token, baseline_amount: '9' });
+    const first = await observe(context);
+    expect(first).toMatchObject({ next_state: 'OBSERVING', output: { baseline_amount: '9' } });
+    expect(await observe(context, first)).toMatchObject({ next_state: 'COMPLETED', output: { received_amount: '1' } });
+  });
+
+  it('sees what came between the creation of the movement and the first observation when asked to', async () => {
+    await setEth('2');
+    const { timestamp } = await chain.client.getBlock();
+    await chain.client.increaseTime({ seconds: 100 });
+    // A block between, since the chain counts a balance that is set by hand to the block before.
+    await chain.client.mine({ blocks: 1 });
+    await setEth('4');
+    const created = (Number(timestamp) + 50) * 1000;
+    const hex = created.toString(16).padStart(12, '0');
+    const movement_id = `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+    const late = await observe(contextFor({}, { movement_id }));
+    expect(late.output).toMatchObject({ baseline_amount: '4' });
+    const context = contextFor({ baseline: 'movement_start' }, { movement_id });
+    const first = await observe(context);
+    expect(first.output).toMatchObject({ baseline_amount: '2' });
+    expect(await observe(context, first)).toMatchObject({ next_state: 'COMPLETED', output: { received_amount: '2' } });
+  });
+
+  it('is believed only as deep as the assurance asks', async () => {
+    await setEth('1');
+    await chain.finalize();
+    const context = contextFor({}, { completion_assurance: 'destination_finalized' });
+    const first = await observe(context);
+    expect(first.output).toMatchObject({ baseline_amount: '1' });
+    await chain.client.setBalance({ address, value: parseUnits('3', 18) });
+    await chain.client.mine({ blocks: 1 });
+    expect(await observe(context, first)).toMatchObject({ next_state: 'OBSERVING' });
+    await chain.finalize();
+    expect(await observe(context, first)).toMatchObject({ next_state: 'COMPLETED' });
+  });
+
+  it('fails when the movement id tells no time and the start of the movement is asked for', async () => {
+    const context = contextFor({ baseline: 'movement_start' }, { movement_id: 'f47ac10b-58cc-4372-a567-0e02b2c3d479' });
+    expect(await observe(context)).toMatchObject({ next_state: 'FAILED', error_code: 'BASELINE_UNAVAILABLE' });
+  });
+});
+
+describe('its preflight', () => {
+  it('passes a sound config and fails the node on any other', async () => {
+    expect(await fresh().preflight(contextFor({}), call())).toBeNull();
+    expect(await fresh().preflight(contextFor({ min_increase: '0' }), call())).toMatchObject({ error_code: 'CONFIG_INVALID' });
+    expect(await fresh().preflight(contextFor({ min_increase: 1 }), call())).toMatchObject({ error_code: 'CONFIG_INVALID' });
+    expect(await fresh().preflight(contextFor({ min_increase: '0.0000001', token_address: chain.token }), call())).toMatchObject({
+      error_code: 'AMOUNT_PRECISION',
+    });
+    expect(await fresh({ chain_id: 1 }).preflight(contextFor({ chain_id: 1 }), call())).toMatchObject({ error_code: 'CHAIN_ID_MISMATCH' });
+  });
+
+  it('and prepare or submit, which have nothing to do, are refused', async () => {
+    await expect(fresh().prepare(contextFor({}), call())).rejects.toMatchObject({ kind: 'rejected', code: 'PHASE_NOT_SUPPORTED' });
+    const input = { context: contextFor({}), prepared_action: {}, journal: new MemoryJournal() };
+    await expect(fresh().submit(input, call())).rejects.toMatchObject({ code: 'PHASE_NOT_SUPPORTED' });
+  });
+});
