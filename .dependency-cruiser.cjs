@@ -63,13 +63,22 @@ module.exports = {
     },
     { name: 'no-node-in-deterministic-code', severity: 'error', from: { path: '^(domain|workflows)/' }, to: { dependencyTypes: ['core'] } },
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } } },
-    { name: 'no-orphans', severity: 'error', from: { orphan: true, pathNot: '(\\.d\\.mts$|^test/|\\.config\\.|^\\.dependency|^main\\.ts$|^workflows/index)' }, to: {} },
+    {
+      name: 'no-orphans',
+      severity: 'error',
+      from: { orphan: true, pathNot: '(\\.d\\.mts$|^test/|\\.config\\.|^\\.dependency|^main\\.ts$|^workflows/index)' },
+      to: {},
+    },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
     exclude: { path: '^(node_modules/(?!@prisma|@temporalio|express|viem)|\\.data|dist|prisma/generated|coverage)' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'], extensions: ['.ts', '.mjs', '.js', '.json'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default'],
+      extensions: ['.ts', '.mjs', '.js', '.json'],
+    },
   },
 };

@@ -34,7 +34,10 @@ export default tseslint.config(
   {
     files: ['domain/**/*.ts', 'workflows/**/*.ts'],
     rules: {
-      'no-restricted-globals': ['error', ...NON_DETERMINISTIC.map((name) => ({ name, message: 'Not deterministic: a replay would see another value.' }))],
+      'no-restricted-globals': [
+        'error',
+        ...NON_DETERMINISTIC.map((name) => ({ name, message: 'Not deterministic: a replay would see another value.' })),
+      ],
       'no-restricted-properties': ['error', { object: 'Math', property: 'random', message: 'Not deterministic.' }],
     },
   },

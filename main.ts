@@ -8,6 +8,7 @@ import { createMovementActivities } from './activities/movement.ts';
 import { workflowBundle } from './activities/bundle.ts';
 import { startCommandRelay, startSweeper } from './activities/relays/commands.ts';
 import { createHealthRefresher } from './activities/relays/health.ts';
+import { installSdkLog } from './activities/sdk-log.ts';
 import { startWorker, type RunningWorker } from './activities/worker.ts';
 import { createApi } from './api/app.ts';
 import { buildOpenApi } from './api/openapi.ts';
@@ -25,6 +26,7 @@ import { connectDatabase } from './prisma/client.ts';
 import { pendingMigrations } from './prisma/migrate.ts';
 import { parseSignerConfigs } from './signers/config.ts';
 import { createSignerRegistry, openSigners } from './signers/registry.ts';
+import { ping } from './store/ping.ts';
 import { loadVenueBindings } from './venues/bindings.ts';
 import { createEvmBalanceObserveExecutor } from './venues/evm/balance-observe.ts';
 import { checkSignRequest } from './venues/evm/check-sign-request.ts';
@@ -42,6 +44,7 @@ async function main(): Promise<void> {
   const config = readConfig();
   const stops: Stop[] = [];
   const log = createLogger(config, role);
+  if (role !== 'api') installSdkLog(log);
   stopOnSignal(stops, (error) => log.error({ err: error }, 'a part did not stop cleanly'));
 
   const db = connectDatabase({ url: config.databaseUrl, poolSize: config.databasePoolSize });
@@ -119,7 +122,7 @@ async function main(): Promise<void> {
         authEnabled: config.authEnabled,
       }),
       checks: {
-        postgres: { required: true, check: async () => ({ ok: (await db.$queryRaw`SELECT 1 AS one`) !== null }) },
+        postgres: { required: true, check: () => ping(db).then(() => ({ ok: true })) },
         migrations: {
           required: true,
           check: async () => {
@@ -151,8 +154,11 @@ function roleOf(text: string | undefined): ProcessRole {
 
 /** Executors, signers and chains as the registry and venues files declare them. */
 async function registries(config: Config) {
-  const file = config.registryFile === undefined ? { executors: [], signers: [], folder: '.' } : readRegistryFile(config.registryFile, z.unknown());
-  const signers = await openSigners(parseSignerConfigs([...file.signers], { allowLocal: config.allowLocalSigners }), { baseDir: file.folder });
+  const file =
+    config.registryFile === undefined ? { executors: [], signers: [], folder: '.' } : readRegistryFile(config.registryFile, z.unknown());
+  const signers = await openSigners(parseSignerConfigs([...file.signers], { allowLocal: config.allowLocalSigners }), {
+    baseDir: file.folder,
+  });
   const bindings = config.venuesFile === undefined ? [] : await loadVenueBindings(config.venuesFile);
   const chains = createEvmChains(bindings.filter((binding) => binding.provider === 'evm'));
   const executors = createExecutorRegistry({

@@ -41,7 +41,9 @@ export function createApi(deps: ApiDependencies, routes: readonly Route[], optio
     const exchange = beginExchange(request);
     response.setHeader('X-Request-Id', exchange.request_id);
     response.setHeader('Cache-Control', 'no-store');
-    response.on('close', () => { record(request, response, exchange, deps); });
+    response.on('close', () => {
+      record(request, response, exchange, deps);
+    });
     next();
   });
   app.use(helmet());
@@ -77,7 +79,10 @@ export function createApi(deps: ApiDependencies, routes: readonly Route[], optio
     const input = validate(route, { params: match.params, query: target.query, body });
     const requester = { caller, request_id: exchange.request_id };
     const reply = await route.handle({ ...input, headers, requester }, deps);
-    response.status(reply.status).set(reply.headers ?? {}).json(reply.body);
+    response
+      .status(reply.status)
+      .set(reply.headers ?? {})
+      .json(reply.body);
   });
 
   // Express knows an error handler by its four parameters.
@@ -118,8 +123,13 @@ function record(request: Request, response: Response, exchange: Exchange, deps: 
   observeRequest({ method, route: exchange.route, status, seconds });
   deps.log.info(
     {
-      request_id: exchange.request_id, method, route: exchange.route, status, duration_ms: Math.round(seconds * 1000),
-      client_id: exchange.caller?.client_id ?? null, key_id: exchange.caller?.key_id ?? null,
+      request_id: exchange.request_id,
+      method,
+      route: exchange.route,
+      status,
+      duration_ms: Math.round(seconds * 1000),
+      client_id: exchange.caller?.client_id ?? null,
+      key_id: exchange.caller?.key_id ?? null,
     },
     'request',
   );

@@ -40,14 +40,10 @@ export function asServiceError(error: unknown): ServiceError | null {
 /** Sends the answer and logs what an operator needs to know of the cause. */
 export function respondWithError(error: unknown, response: Response, context: { readonly request_id: string; readonly log: Logger }): void {
   const answer = toAnswer(error, context.request_id);
-  if (answer.status >= 500) context.log.error({ request_id: context.request_id, err: error, cause: causeOf(error) }, 'request failed');
+  if (answer.status >= 500) context.log.error({ request_id: context.request_id, err: error }, 'request failed');
   if (response.headersSent || response.destroyed) {
     response.destroy();
     return;
   }
   response.status(answer.status).json(answer.body);
-}
-
-function causeOf(error: unknown): unknown {
-  return error instanceof Error ? error.cause : undefined;
 }

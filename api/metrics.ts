@@ -18,7 +18,12 @@ const durations = new Histogram({
 });
 
 /** Counts one answered request. The route is its id, so that ids in paths make no series. */
-export function observeRequest(request: { readonly method: string; readonly route: string; readonly status: number; readonly seconds: number }): void {
+export function observeRequest(request: {
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly seconds: number;
+}): void {
   const labels = {
     method: METHODS.includes(request.method) ? request.method : 'other',
     route: request.route,

@@ -11,12 +11,18 @@ export class SchemaCollector {
 
   /** The schema as requests send it (`input`) or responses hold it (`output`). */
   add(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
-    const { $schema: _version, $defs, ...root } = z.toJSONSchema(schema, {
+    const {
+      $schema: _version,
+      $defs,
+      ...root
+    } = z.toJSONSchema(schema, {
       io,
       unrepresentable: 'any',
       target: 'draft-2020-12',
       // A list that handlers may not change is no matter of the wire.
-      override: ({ jsonSchema }) => { delete jsonSchema.readOnly; },
+      override: ({ jsonSchema }) => {
+        delete jsonSchema.readOnly;
+      },
     });
     const definitions = new Map(Object.entries($defs ?? {}).map(([name, each]): [string, JsonSchema] => [name, each]));
     const names = this.#names(definitions);
@@ -30,7 +36,7 @@ export class SchemaCollector {
    */
   #names(definitions: ReadonlyMap<string, JsonSchema>): ReadonlyMap<string, string> {
     const names = new Map([...definitions.keys()].map((name) => [name, name]));
-    for (let settled = false; !settled; ) {
+    for (let settled = false; !settled;) {
       settled = true;
       for (const [name, schema] of definitions) {
         const taken = this.components[names.get(name) ?? name];

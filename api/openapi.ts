@@ -52,8 +52,20 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
         RequestId: { description: 'The id of the request, in logs and audit too.', schema: REQUEST_ID_SCHEMA },
       },
       parameters: {
-        RequestId: { name: 'X-Request-Id', in: 'header', required: false, description: 'Kept when well-formed, else a new one is given.', schema: REQUEST_ID_SCHEMA },
-        IdempotencyKey: { name: 'Idempotency-Key', in: 'header', required: false, description: 'The same as `idempotency_key` of the body.', schema: { type: 'string', minLength: 1, maxLength: 128 } },
+        RequestId: {
+          name: 'X-Request-Id',
+          in: 'header',
+          required: false,
+          description: 'Kept when well-formed, else a new one is given.',
+          schema: REQUEST_ID_SCHEMA,
+        },
+        IdempotencyKey: {
+          name: 'Idempotency-Key',
+          in: 'header',
+          required: false,
+          description: 'The same as `idempotency_key` of the body.',
+          schema: { type: 'string', minLength: 1, maxLength: 128 },
+        },
       },
       ...(options.authEnabled ? { securitySchemes: securitySchemes() } : {}),
     },
@@ -147,6 +159,9 @@ function healthOperation(): JsonSchema {
 function securitySchemes(): JsonSchema {
   const about = 'HMAC-SHA256 over six lines: method, decoded path, query as sent, SHA-256 of the body, timestamp, nonce.';
   return Object.fromEntries(
-    SIGNATURE_HEADERS.map((name) => [name, { type: 'apiKey', in: 'header', name: `X-SVC-${name}`, ...(name === 'Signature' ? { description: about } : {}) }]),
+    SIGNATURE_HEADERS.map((name) => [
+      name,
+      { type: 'apiKey', in: 'header', name: `X-SVC-${name}`, ...(name === 'Signature' ? { description: about } : {}) },
+    ]),
   );
 }

@@ -87,7 +87,9 @@ export async function readiness(checks: OpsOptions['checks']): Promise<Record<st
 async function answered(part: PartCheck): Promise<{ readonly ok: boolean; readonly detail?: string }> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<{ ok: boolean; detail: string }>((resolve) => {
-    timer = setTimeout(() => { resolve({ ok: false, detail: 'no answer in time' }); }, CHECK_MS);
+    timer = setTimeout(() => {
+      resolve({ ok: false, detail: 'no answer in time' });
+    }, CHECK_MS);
   });
   try {
     return await Promise.race([part.check(), late]);

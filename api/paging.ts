@@ -46,7 +46,9 @@ export const cursorParameter = z
 
 /** The `limit` query parameter with its bounds. */
 export function limitParameter(max = 200, otherwise = 50) {
-  return integerInQuery(1, max).default(otherwise).meta({ description: `Items a page, 1 to ${String(max)}; ${String(otherwise)} when absent.` });
+  return integerInQuery(1, max)
+    .default(otherwise)
+    .meta({ description: `Items a page, 1 to ${String(max)}; ${String(otherwise)} when absent.` });
 }
 
 /** Spread into a list route's strict query object. */

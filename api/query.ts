@@ -17,7 +17,11 @@ export function parseQuery(query: string): ParsedQuery {
     const name = decode(equals === -1 ? pair : pair.slice(0, equals));
     const value = decode(equals === -1 ? '' : pair.slice(equals + 1));
     if (name === null || value === null || stringFault(name + value) !== null) {
-      issues.push({ path: name === null || stringFault(name) !== null ? '' : name, code: 'invalid_encoding', message: 'is not percent-encoded UTF-8 without NUL' });
+      issues.push({
+        path: name === null || stringFault(name) !== null ? '' : name,
+        code: 'invalid_encoding',
+        message: 'is not percent-encoded UTF-8 without NUL',
+      });
     } else if (name === '' || name === '__proto__') {
       issues.push({ path: name, code: 'unknown_field', message: 'is not a known parameter' });
     } else if (values.has(name)) {

@@ -44,10 +44,7 @@ export interface RouteSpec<P extends z.ZodType, Q extends z.ZodType, B extends z
   readonly status?: 200 | 201;
   /** Every error of the closed table that the handler itself can give. Those of every route are added. */
   readonly errors: readonly ErrorCode[];
-  readonly handler: (
-    input: RouteInput<z.output<P>, z.output<Q>, z.output<B>>,
-    deps: ApiDependencies,
-  ) => Promise<Reply<z.input<R>>>;
+  readonly handler: (input: RouteInput<z.output<P>, z.output<Q>, z.output<B>>, deps: ApiDependencies) => Promise<Reply<z.input<R>>>;
 }
 
 /** A route whose schemas are erased, as the table holds it. */

@@ -27,8 +27,14 @@ export function partsOf(path: string): readonly Part[] {
 
 /** Finds the route of a method and path (without the prefix). A table with a clash does not start. */
 export function createRouter(routes: readonly Route[]): (method: string, path: string) => Match {
-  assertUnique(routes.map((route) => route.id), 'route id');
-  assertUnique(routes.map((route) => `${route.method} ${route.path.replace(/\{[a-z_]+/g, '{')}`), 'route');
+  assertUnique(
+    routes.map((route) => route.id),
+    'route id',
+  );
+  assertUnique(
+    routes.map((route) => `${route.method} ${route.path.replace(/\{[a-z_]+/g, '{')}`),
+    'route',
+  );
   const patterns = routes.map((route): Pattern => ({ route, parts: partsOf(route.path) })).sort(bySpecificity);
   return (method, path) => {
     const segments = path.split('/').slice(1);

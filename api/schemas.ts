@@ -61,10 +61,7 @@ export function integerInQuery(min: number, max: number) {
 }
 
 /** `true` or `false` in a query string. */
-export const booleanInQuery = z.preprocess(
-  (value) => (value === 'true' ? true : value === 'false' ? false : value),
-  z.boolean(),
-);
+export const booleanInQuery = z.preprocess((value) => (value === 'true' ? true : value === 'false' ? false : value), z.boolean());
 
 /** A response's list: the array is not the handler's to change. */
 export function listOf<T extends z.ZodType>(item: T): z.ZodReadonly<z.ZodArray<T>> {

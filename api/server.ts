@@ -34,7 +34,9 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const server = createServer({ ...LIMITS }, options.app);
   server.on('clientError', refuseMalformed);
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => { reject(explained(error, options)); });
+    server.once('error', (error) => {
+      reject(explained(error, options));
+    });
     server.listen(options.port, options.host, resolve);
   });
   const { port } = server.address() as AddressInfo;
@@ -64,8 +66,12 @@ function explained(error: NodeJS.ErrnoException, options: ListenOptions): Error 
 function closeGracefully(server: Server, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
     // Connections become idle as their requests finish; new requests on them are not waited for.
-    const idle = setInterval(() => { server.closeIdleConnections(); }, 50);
-    const cut = setTimeout(() => { server.closeAllConnections(); }, graceMs);
+    const idle = setInterval(() => {
+      server.closeIdleConnections();
+    }, 50);
+    const cut = setTimeout(() => {
+      server.closeAllConnections();
+    }, graceMs);
     server.close(() => {
       clearInterval(idle);
       clearTimeout(cut);
@@ -86,7 +92,9 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
     socket.destroy();
     return;
   }
-  const body = JSON.stringify({ detail: { error: 'invalid_path', message: 'The request is not well-formed HTTP, too large or too slow.' } });
+  const body = JSON.stringify({
+    detail: { error: 'invalid_path', message: 'The request is not well-formed HTTP, too large or too slow.' },
+  });
   socket.end(
     [
       `HTTP/1.1 ${STATUS_LINES[error.code ?? ''] ?? '400 Bad Request'}`,

@@ -14,7 +14,9 @@ export interface ValidInput {
 const SINGLE_HEADERS = ['idempotency-key', 'dry-run', 'content-type', 'content-encoding'];
 
 /** The header values that routes see; one that must be single and is not is refused. */
-export function singleHeaders(headers: Readonly<Record<string, readonly string[] | undefined>>): Readonly<Record<string, string | undefined>> {
+export function singleHeaders(
+  headers: Readonly<Record<string, readonly string[] | undefined>>,
+): Readonly<Record<string, string | undefined>> {
   const repeated = SINGLE_HEADERS.filter((name) => (headers[name]?.length ?? 0) > 1);
   if (repeated.length > 0) {
     throw invalidRequest(repeated.map((name) => ({ path: name, code: 'repeated', message: 'is given more than once' })));
@@ -42,7 +44,10 @@ export function validate(route: Route, raw: { readonly params: unknown; readonly
   } else {
     body = check(route.body, raw.body);
   }
-  if (issues.length > 0) throw invalidRequest(issues.filter((issue, at) => !(known.has(issue.path) && issues.findIndex((each) => each.path === issue.path) < at)));
+  if (issues.length > 0)
+    throw invalidRequest(
+      issues.filter((issue, at) => !(known.has(issue.path) && issues.findIndex((each) => each.path === issue.path) < at)),
+    );
   return { params, query, body };
 }
 

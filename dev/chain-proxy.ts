@@ -3,18 +3,17 @@
  * transaction to a journal before the chain sees it, and makes the chain again from that journal
  * when it starts. Beside JSON-RPC (POST /) it has GET /journal, GET and POST /faults.
  *
- * Environment: CHAIN_PORT, CHAIN_NODE_PORT, CHAIN_DIR (journal), CHAIN_FILE (chain.json to write).
+ * Environment: CHAIN_PORT, CHAIN_NODE_PORT, CHAIN_DIR (where the journal lies).
  */
-import { renameSync, writeFileSync } from 'node:fs';
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import { join } from 'node:path';
-import { CHAIN_ID, type ChainInfo, devAccounts } from './chain/accounts.ts';
+import { chainInfo } from './chain/accounts.ts';
 import { ChainEngine } from './chain/engine.ts';
 import { FaultsError, NO_FAULTS, mergeFaults } from './chain/faults.ts';
 import { Journal } from './chain/journal.ts';
 import { ChainNode } from './chain/node.ts';
 import { answerRpc } from './chain/rpc.ts';
-import { deployTokens, devTokens } from './chain/tokens.ts';
+import { deployTokens } from './chain/tokens.ts';
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const port = Number(process.env['CHAIN_PORT']);
@@ -35,7 +34,7 @@ const journal = new Journal(join(dir, 'journal.jsonl'));
 const engine = new ChainEngine(node, journal);
 engine.onBroken = (error) => leave(1, `the chain no longer answers: ${String(error)}`);
 await engine.replay();
-await deployTokens(engine, journal);
+await deployTokens(engine, journal, chainInfo(port));
 
 const server = createServer((request, response) => {
   handle(request, response).catch((error: unknown) => {
@@ -45,7 +44,6 @@ const server = createServer((request, response) => {
 });
 server.on('error', (error) => leave(1, error.message));
 server.listen(port, '127.0.0.1', () => {
-  writeChainFile();
   console.log(JSON.stringify({ ready: true, port }));
 });
 
@@ -100,19 +98,6 @@ function sendJson(response: ServerResponse, status: number, value: unknown): voi
 
 function sendText(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(text);
-}
-
-/** In one step, so that a reader never sees half a file. */
-function writeChainFile(): void {
-  const info: ChainInfo = {
-    rpcUrl: `http://127.0.0.1:${port}`,
-    chainId: CHAIN_ID,
-    tokens: devTokens(),
-    accounts: devAccounts(),
-  };
-  const file = process.env['CHAIN_FILE'] ?? join(dir, 'chain.json');
-  writeFileSync(`${file}.draft`, `${JSON.stringify(info, null, 2)}\n`, { mode: 0o600 });
-  renameSync(`${file}.draft`, file);
 }
 
 function leave(code: number, why?: string): never {

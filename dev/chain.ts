@@ -1,14 +1,23 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './ports.ts';
 import type { ChildSpec } from './supervise/child.ts';
-import type { ChainInfo } from './chain/accounts.ts';
+import { type ChainInfo, chainInfo } from './chain/accounts.ts';
 
 export type { ChainInfo, DevAccount, DevToken } from './chain/accounts.ts';
 
 /** Where the addresses and keys of the local chain are written. */
 export function chainFile(dataDir: string): string {
   return join(dataDir, 'chain.json');
+}
+
+/** Writes `<dataDir>/chain.json` for a chain at this port, in one step so that nobody reads half of it. */
+export function writeChainInfo(dataDir: string, port: number): ChainInfo {
+  const info = chainInfo(port);
+  const draft = `${chainFile(dataDir)}.draft`;
+  writeFileSync(draft, `${JSON.stringify(info, null, 2)}\n`, { mode: 0o600 });
+  renameSync(draft, chainFile(dataDir));
+  return info;
 }
 
 /** Reads `<dataDir>/chain.json`. */
@@ -28,7 +37,6 @@ export function chainPart(options: { dataDir: string; port: number; nodePort: nu
       CHAIN_PORT: String(port),
       CHAIN_NODE_PORT: String(nodePort),
       CHAIN_DIR: join(dataDir, 'chain'),
-      CHAIN_FILE: chainFile(dataDir),
     },
     ipc: true,
     logFile: join(logDir, 'chain.log'),

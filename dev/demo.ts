@@ -35,7 +35,7 @@ async function main(): Promise<number> {
 }
 
 async function findOrStart(settings: DevSettings): Promise<StackUrls> {
-  const running = await findRunningStack(settings.dataDir);
+  const running = findRunningStack(settings.dataDir);
   if (running?.urls != null) {
     say('Using the stack that runs already.');
     return running.urls;
@@ -57,7 +57,13 @@ async function demonstrate(urls: StackUrls, chain: ChainInfo): Promise<number> {
   const created = await api.createMovement({
     template_key: template.template_key,
     template_version: template.version,
-    intent: { asset: 'USDC', amount: AMOUNT, source_venue: 'paper-main', destination_address: chain.accounts.treasury.address, chain_id: chain.chainId },
+    intent: {
+      asset: 'USDC',
+      amount: AMOUNT,
+      source_venue: 'paper-main',
+      destination_address: chain.accounts.treasury.address,
+      chain_id: chain.chainId,
+    },
     strategy_id: 'demo',
     labels: { purpose: 'demo' },
   });
@@ -71,7 +77,8 @@ async function demonstrate(urls: StackUrls, chain: ChainInfo): Promise<number> {
   say(`\nTemporal UI  ${movement.workflow.ui_url}`);
   const after = await balances(urls, chain);
   say('\nBalances (USDC)            before          after');
-  for (const [name, value] of Object.entries(before)) say(`  ${name.padEnd(20)} ${value.padStart(12)}   ${(after[name] ?? '').padStart(12)}`);
+  for (const [name, value] of Object.entries(before))
+    say(`  ${name.padEnd(20)} ${value.padStart(12)}   ${(after[name] ?? '').padStart(12)}`);
   say(`\n${movement.request_state} after ${seconds.toFixed(1)} s${movement.error_code === null ? '' : ` (${movement.error_code})`}\n`);
   process.stdout.write(
     `${JSON.stringify({
@@ -99,7 +106,9 @@ async function follow(api: DemoApi, movementId: string): Promise<Movement> {
     }
     if (ENDED.includes(movement.request_state)) return movement;
     if (Date.now() > deadline) {
-      throw new Error(`The movement is still ${movement.request_state} after ${PATIENCE_MS / 1000} s. Look at ${movement.workflow.ui_url} and at the logs in the data folder.`);
+      throw new Error(
+        `The movement is still ${movement.request_state} after ${PATIENCE_MS / 1000} s. Look at ${movement.workflow.ui_url} and at the logs in the data folder.`,
+      );
     }
     await new Promise((resolve) => setTimeout(resolve, 400));
   }

@@ -50,8 +50,7 @@ export async function postgresPart(options: { dataDir: string; port: number; log
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const [command = bin.postgres, ...args] = [...user.prefix, bin.postgres, '-D', cluster, ...flags];
-  const url = (database: string): string =>
-    `postgresql://${SUPERUSER}:${password}@127.0.0.1:${port}/${database}`;
+  const url = (database: string): string => `postgresql://${SUPERUSER}:${password}@127.0.0.1:${port}/${database}`;
   return {
     databaseUrl: url(DATABASE),
     spec: {
@@ -62,7 +61,7 @@ export async function postgresPart(options: { dataDir: string; port: number; log
       ...(user.uid === undefined ? {} : { uid: user.uid }),
       ...(user.gid === undefined ? {} : { gid: user.gid }),
       logFile: join(logDir, 'postgres.log'),
-      stage: 4,
+      stage: 3,
       stopSignal: 'SIGINT', // fast shutdown: open transactions are rolled back, nothing waits for clients
       stopTimeoutMs: 10_000,
       readyTimeoutMs: 60_000,
@@ -93,12 +92,7 @@ function binaries(): { postgres: string; initdb: string } {
 }
 
 /** Makes the cluster once, aside, so that a kill in the middle leaves nothing half made. */
-async function ensureCluster(options: {
-  cluster: string;
-  dataDir: string;
-  initdb: string;
-  user: RunAs;
-}): Promise<string> {
+async function ensureCluster(options: { cluster: string; dataDir: string; initdb: string; user: RunAs }): Promise<string> {
   const { cluster, dataDir, initdb, user } = options;
   const passwordFile = join(dataDir, 'postgres.password');
   if (existsSync(join(cluster, 'PG_VERSION'))) {

@@ -32,13 +32,7 @@ export function servicePart(options: {
 }
 
 /** Describes the paper venue's process. */
-export function paperVenuePart(options: {
-  entry: string;
-  dataDir: string;
-  chainFile: string;
-  port: number;
-  logDir: string;
-}): ChildSpec {
+export function paperVenuePart(options: { entry: string; dataDir: string; chainFile: string; port: number; logDir: string }): ChildSpec {
   const { entry, dataDir, chainFile, port, logDir } = options;
   return {
     name: 'paper-venue',

@@ -58,7 +58,14 @@ function venues(chain: ChainInfo, paperVenueUrl: string): unknown {
   });
   return {
     venues: [
-      { venue_key: 'local-chain', provider: 'evm', chain_id: chain.chainId, rpc_url: chain.rpcUrl, confirmations: 1, poll_interval_seconds: 0.3 },
+      {
+        venue_key: 'local-chain',
+        provider: 'evm',
+        chain_id: chain.chainId,
+        rpc_url: chain.rpcUrl,
+        confirmations: 1,
+        poll_interval_seconds: 0.3,
+      },
       account('paper-main', 'master'),
       account('paper-sub-a', 'sub'),
       account('paper-sub-b', 'sub'),

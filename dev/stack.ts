@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { report, startStep } from './bootstrap/progress.mjs';
 import { temporalBuildInFlight } from './bootstrap/temporal-build.mjs';
 import { applyMigrations } from '../prisma/migrate.ts';
-import { type ChainInfo, chainFile, chainPart, readChainInfo } from './chain.ts';
+import { type ChainInfo, chainFile, chainPart, writeChainInfo } from './chain.ts';
 import { writeClientEnvironments } from './client-env.ts';
 import { type DevSettings, type PortName, type Ports, ROOT, choosePorts, freePort, readDevSettings } from './ports.ts';
 import { postgresPart } from './postgres.ts';
@@ -115,11 +115,15 @@ interface Started {
 }
 
 async function startParts(context: Context, ports: Ports): Promise<Started> {
-  const [databaseUrl, temporal, { chain, paperVenueUrl }] = await allOrFirstFault([
+  const { dataDir, options } = context;
+  // Written before the chain runs: nothing in it depends on that.
+  const chain = writeChainInfo(dataDir, ports.chain);
+  const venue = startPaperVenue(context, ports);
+  const [databaseUrl, temporal] = await allOrFirstFault([
     startPostgres(context, ports),
     startTemporal(context, ports),
-    startChainAndVenue(context, ports),
-  ]);
+    startChain(context, ports),
+  ], venue);
   const urls: StackUrls = {
     apiUrl: `http://127.0.0.1:${ports.api}`,
     opsUrl: `http://127.0.0.1:${ports.ops}`,
@@ -127,16 +131,16 @@ async function startParts(context: Context, ports: Ports): Promise<Started> {
     temporalAddress: temporal.address,
     databaseUrl,
     chainUrl: chain.rpcUrl,
-    paperVenueUrl,
+    paperVenueUrl: `http://127.0.0.1:${ports.paperVenue}`,
   };
-  const { dataDir, options } = context;
   const env = {
     ...serviceEnvironment(urls, ports, dataDir),
-    ...(await writeStackConfig({ dataDir, chain, paperVenueUrl })),
+    ...(await writeStackConfig({ dataDir, chain, paperVenueUrl: urls.paperVenueUrl })),
     ...options.env,
   };
   writeClientEnvironments(dataDir, urls.apiUrl);
-  if (options.service !== false) await startService(context, ports, env);
+  const service = options.service === false ? Promise.resolve() : startService(context, ports, env);
+  await allOrFirstFault([venue, service]);
   return { urls, chain, env };
 }
 
@@ -177,24 +181,18 @@ async function startTemporal(context: Context, ports: Ports): Promise<{ address:
   return { address: `127.0.0.1:${ports.temporal}`, uiUrl: `http://127.0.0.1:${ports.temporalUi}` };
 }
 
-async function startChainAndVenue(context: Context, ports: Ports): Promise<{ chain: ChainInfo; paperVenueUrl: string }> {
+async function startChain(context: Context, ports: Ports): Promise<void> {
+  const { dataDir, logDir, supervisor } = context;
+  const nodePort = await freePort(Object.values(ports));
+  await step(context, 'Local chain', () => supervisor.add(chainPart({ dataDir, port: ports.chain, nodePort, logDir })));
+}
+
+/** The venue waits for the chain by itself when it needs it, so it need not wait to be started. */
+async function startPaperVenue(context: Context, ports: Ports): Promise<void> {
   const { dataDir, logDir, supervisor, options } = context;
-  await step(context, 'Local chain', async () => {
-    const nodePort = await freePort(Object.values(ports));
-    await supervisor.add(chainPart({ dataDir, port: ports.chain, nodePort, logDir }));
-  });
-  await step(context, 'Paper venue', () =>
-    supervisor.add(
-      paperVenuePart({
-        entry: options.entries?.paperVenue ?? join('dev', 'paper-venue', 'main.ts'),
-        dataDir,
-        chainFile: chainFile(dataDir),
-        port: ports.paperVenue,
-        logDir,
-      }),
-    ),
-  );
-  return { chain: readChainInfo(dataDir), paperVenueUrl: `http://127.0.0.1:${ports.paperVenue}` };
+  const entry = options.entries?.paperVenue ?? join('dev', 'paper-venue', 'main.ts');
+  const settings = { entry, dataDir, chainFile: chainFile(dataDir), port: ports.paperVenue, logDir };
+  await step(context, 'Paper venue', () => supervisor.add(paperVenuePart(settings)));
 }
 
 async function startService(context: Context, ports: Ports, env: Record<string, string>): Promise<void> {
@@ -238,10 +236,17 @@ async function step<T>(context: Context, label: string, work: () => Promise<T>):
   }
 }
 
-/** Waits for all, but fails as soon as one does; the others are left to be stopped. */
-async function allOrFirstFault<T extends readonly unknown[]>(work: readonly [...{ [K in keyof T]: Promise<T[K]> }]): Promise<T> {
-  for (const one of work) one.catch(() => undefined);
-  return (await Promise.all(work)) as unknown as T;
+/**
+ * Waits for all, but fails as soon as one does, or one of those that are waited for elsewhere. The
+ * others are left to be stopped.
+ */
+async function allOrFirstFault<T extends readonly unknown[]>(
+  work: readonly [...{ [K in keyof T]: Promise<T[K]> }],
+  ...besides: Promise<unknown>[]
+): Promise<T> {
+  const all = Promise.all(work) as unknown as Promise<T>;
+  const faults = [...work, ...besides].map((one) => one.then(() => new Promise<never>(() => undefined)));
+  return Promise.race([all, ...faults]);
 }
 
 function describe(

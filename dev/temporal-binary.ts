@@ -24,7 +24,7 @@ export class TemporalNotFoundError extends Error {
   constructor(tried: readonly string[]) {
     super(
       [
-        "No Temporal server was found or could be made. Tried, in this order:",
+        'No Temporal server was found or could be made. Tried, in this order:',
         ...tried.map((line) => `  - ${line}`),
         'Do one of these:',
         '  - set SVC_TEMPORAL_ADDRESS (host:port) to a Temporal server that runs already',

@@ -46,8 +46,8 @@ export function temporalPart(options: {
     // A developer's own Temporal profile must not redirect this server or our calls to it.
     env: { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'default' },
     logFile: join(logDir, 'temporal.log'),
-    stage: 4,
-    stopSignal: 'SIGTERM',
+    stage: 2,
+    stopSignal: 'SIGTERM', // takes it a second, during which the others stop
     stopTimeoutMs: 5_000,
     readyTimeoutMs: 60_000,
     isReady: () => hasNamespace(address, 'default'),

@@ -41,7 +41,11 @@ export const ERROR_TABLE = {
   reserved_template_family: rule(422, 'never', 'Agent wallet top-ups are created only through their own route.'),
 
   invalid_state: rule(409, 'after_change', 'The state does not allow this action.'),
-  compiled_plan_hash_mismatch: rule(409, 'after_change', 'The hash is not that of the compiled plan; read the movement again and review it.'),
+  compiled_plan_hash_mismatch: rule(
+    409,
+    'after_change',
+    'The hash is not that of the compiled plan; read the movement again and review it.',
+  ),
   approval_expired: rule(409, 'never', 'The approval time has passed; create the movement again.'),
   binding_unavailable: rule(409, 'safe', 'An executor or signer of the frontier is not available.'),
   no_on_cancel_edge: rule(409, 'never', 'The plan has no on_cancel edge, so it cannot be cancelled.'),
@@ -54,7 +58,11 @@ export const ERROR_TABLE = {
   signer_identity_mismatch: rule(409, 'after_change', 'The live identity differs from the submitted address.'),
   signer_expected_identity_invalid: rule(409, 'after_change', 'The pinned address is malformed or zero.'),
 
-  outcome_unknown: rule(503, 'safe', 'The database connection broke and it is not known whether this was accepted; repeat it with the same key.'),
+  outcome_unknown: rule(
+    503,
+    'safe',
+    'The database connection broke and it is not known whether this was accepted; repeat it with the same key.',
+  ),
   dependency_unavailable: rule(503, 'safe', 'The database is out of reach; nothing was accepted.'),
   internal_error: rule(500, 'safe', 'An unexpected fault; give the request id when you report it.'),
 } as const satisfies Record<string, ErrorRule>;
@@ -70,10 +78,7 @@ export class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly context: Readonly<Record<string, unknown>>;
 
-  constructor(
-    code: ErrorCode,
-    options: { message?: string; context?: Readonly<Record<string, unknown>>; cause?: unknown } = {},
-  ) {
+  constructor(code: ErrorCode, options: { message?: string; context?: Readonly<Record<string, unknown>>; cause?: unknown } = {}) {
     super(options.message ?? ERROR_TABLE[code].message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.context = options.context ?? {};

@@ -16,35 +16,14 @@ export const COMPLETION_ASSURANCES = [
 ] as const;
 export type CompletionAssurance = (typeof COMPLETION_ASSURANCES)[number];
 
-export type JsonValue =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly JsonValue[]
-  | { readonly [key: string]: JsonValue };
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 export type JsonObject = { readonly [key: string]: JsonValue };
 
 /** States an executor may report. READY (nothing landed under this key) and UNKNOWN only from recover. */
-export const EXECUTION_STATES = [
-  'SUBMITTING',
-  'SUBMITTED',
-  'OBSERVING',
-  'COMPLETED',
-  'FAILED',
-  'READY',
-  'UNKNOWN',
-] as const;
+export const EXECUTION_STATES = ['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'COMPLETED', 'FAILED', 'READY', 'UNKNOWN'] as const;
 export type ExecutionState = (typeof EXECUTION_STATES)[number];
 
-export const EXECUTOR_PHASES = [
-  'preflight',
-  'prepare',
-  'submit',
-  'observe',
-  'recover',
-  'cancel',
-] as const;
+export const EXECUTOR_PHASES = ['preflight', 'prepare', 'submit', 'observe', 'recover', 'cancel'] as const;
 export type ExecutorPhase = (typeof EXECUTOR_PHASES)[number];
 
 /** Everything an executor may know about the node it works on. Amounts are decimal strings in asset units. */
@@ -193,12 +172,7 @@ export class ExecutorFault extends Error {
   readonly kind: ExecutorFaultKind;
   readonly code: string;
   readonly retryAfterSeconds: number | undefined;
-  constructor(
-    kind: ExecutorFaultKind,
-    code: string,
-    message: string,
-    options?: { cause?: unknown; retryAfterSeconds?: number },
-  ) {
+  constructor(kind: ExecutorFaultKind, code: string, message: string, options?: { cause?: unknown; retryAfterSeconds?: number }) {
     super(message, options?.cause === undefined ? undefined : { cause: options.cause });
     this.kind = kind;
     this.code = code;

@@ -39,7 +39,9 @@ export function toWalk(snapshot: MovementSnapshot): WalkInput {
 }
 
 /** The walk's view of one node. */
-export function walkNode(node: Pick<NodeSnapshot, 'node_key' | 'node_kind' | 'state' | 'resumed' | 'error_code' | 'settled_order'>): WalkNode {
+export function walkNode(
+  node: Pick<NodeSnapshot, 'node_key' | 'node_kind' | 'state' | 'resumed' | 'error_code' | 'settled_order'>,
+): WalkNode {
   return {
     node_key: node.node_key,
     node_kind: node.node_kind,

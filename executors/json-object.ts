@@ -25,9 +25,7 @@ function isJson(value: unknown, depth: number): boolean {
   if (typeof value === 'string') return isStorable(value);
   if (depth === 0) return false;
   if (Array.isArray(value)) return value.every((item) => isJson(item, depth - 1));
-  return (
-    isPlainObject(value) && Object.entries(value).every(([key, item]) => isStorable(key) && isJson(item, depth - 1))
-  );
+  return isPlainObject(value) && Object.entries(value).every(([key, item]) => isStorable(key) && isJson(item, depth - 1));
 }
 
 function isStorable(text: string): boolean {

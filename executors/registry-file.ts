@@ -92,15 +92,12 @@ function parseRegistry<Signer>(file: string, content: unknown, signerSchema: z.Z
   const problems = [...repeatedKeys(parsed.data.executors)];
   const executors = parsed.data.executors.flatMap((entry, index) => {
     if (entry.kind === 'task_queue') {
-      problems.push(
-        `executors[${index}].kind: task_queue executors are not available in this release; use kind remote`,
-      );
+      problems.push(`executors[${index}].kind: task_queue executors are not available in this release; use kind remote`);
       return [];
     }
     if (entry.auth_token_file === undefined) return [entry];
     const auth_token_file = resolve(folder, entry.auth_token_file);
-    if (!isReadableFile(auth_token_file))
-      problems.push(`executors[${index}].auth_token_file: ${auth_token_file} cannot be read`);
+    if (!isReadableFile(auth_token_file)) problems.push(`executors[${index}].auth_token_file: ${auth_token_file} cannot be read`);
     return [{ ...entry, auth_token_file }];
   });
   if (problems.length > 0) throw new RegistryFileError(file, problems);
@@ -127,8 +124,7 @@ function isReadableFile(path: string): boolean {
 
 function place(issue: z.core.$ZodIssue): string {
   const path = issue.path.reduce<string>(
-    (text, part) =>
-      typeof part === 'number' ? `${text}[${part}]` : text === '' ? String(part) : `${text}.${String(part)}`,
+    (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text === '' ? String(part) : `${text}.${String(part)}`),
     '',
   );
   return `${path === '' ? 'file' : path}: ${issue.message}`;

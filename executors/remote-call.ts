@@ -46,14 +46,9 @@ export async function callRemote(call: RemoteCall, options: CallOptions): Promis
   } catch (error) {
     if (error instanceof ExecutorFault) throw error;
     if (limit.signal.aborted) throw timeoutFault(call, limit.expired(), error);
-    throw new ExecutorFault(
-      'unreachable',
-      'EXECUTOR_UNREACHABLE',
-      `no complete answer from the executor (${codeOf(error)})`,
-      {
-        cause: error,
-      },
-    );
+    throw new ExecutorFault('unreachable', 'EXECUTOR_UNREACHABLE', `no complete answer from the executor (${codeOf(error)})`, {
+      cause: error,
+    });
   } finally {
     limit.clear();
   }
@@ -81,11 +76,7 @@ async function readToken(file: string): Promise<string> {
     });
   }
   if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw new ExecutorFault(
-    'unreachable',
-    'EXECUTOR_UNREACHABLE',
-    "the executor's auth_token_file holds no usable token",
-  );
+  throw new ExecutorFault('unreachable', 'EXECUTOR_UNREACHABLE', "the executor's auth_token_file holds no usable token");
 }
 
 /** Node keys may hold any character, header values may not; the exact key stands in the body. */
@@ -99,11 +90,7 @@ async function readBody(body: Dispatcher.ResponseData['body']): Promise<Buffer> 
   for await (const chunk of body as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > RESPONSE_LIMIT_BYTES) {
-      throw new ExecutorFault(
-        'protocol',
-        'EXECUTOR_PROTOCOL_ERROR',
-        `the answer is longer than ${RESPONSE_LIMIT_BYTES} bytes`,
-      );
+      throw new ExecutorFault('protocol', 'EXECUTOR_PROTOCOL_ERROR', `the answer is longer than ${RESPONSE_LIMIT_BYTES} bytes`);
     }
     chunks.push(chunk);
   }
@@ -116,7 +103,6 @@ function timeoutFault(call: RemoteCall, expired: boolean, cause: unknown): Execu
 }
 
 function codeOf(error: unknown): string {
-  if (typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string')
-    return error.code;
+  if (typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string') return error.code;
   return 'connection failed';
 }

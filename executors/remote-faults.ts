@@ -15,11 +15,7 @@ export function statusFault(answer: RemoteAnswer): ExecutorFault {
   if (status === 429) return new ExecutorFault('server_error', 'EXECUTOR_RATE_LIMITED', message, retry);
   if (status >= 500) return new ExecutorFault('server_error', 'EXECUTOR_UNAVAILABLE', message, retry);
   if (status >= 400) return new ExecutorFault('rejected', 'EXECUTOR_REJECTED', message);
-  return new ExecutorFault(
-    'protocol',
-    'EXECUTOR_PROTOCOL_ERROR',
-    `the executor answered ${status}, which the protocol does not have`,
-  );
+  return new ExecutorFault('protocol', 'EXECUTOR_PROTOCOL_ERROR', `the executor answered ${status}, which the protocol does not have`);
 }
 
 /** Seconds from a Retry-After header (a number or a date), bounded; undefined when there is none to use. */

@@ -77,10 +77,7 @@ export function createRemoteExecutor(settings: RemoteExecutorSettings): RemoteEx
     cancel: (context, call) => ask('cancel', context, context, call),
     health: (call) =>
       readHealth(() =>
-        callRemote(
-          { method: 'GET', url: `${base}/health`, timeoutSeconds: HEALTH_TIMEOUT_SECONDS, dispatcher: kept, ...auth },
-          call,
-        ),
+        callRemote({ method: 'GET', url: `${base}/health`, timeoutSeconds: HEALTH_TIMEOUT_SECONDS, dispatcher: kept, ...auth }, call),
       ),
     close: async () => {
       await Promise.all([kept.destroy(), fresh.destroy()]);
@@ -111,8 +108,7 @@ function readResult(phase: ExecutorPhase, answer: RemoteAnswer): ExecutionResult
 async function readHealth(ask: () => Promise<RemoteAnswer>): Promise<ExecutorHealth> {
   try {
     const answer = await ask();
-    if (answer.status < 200 || answer.status > 299)
-      return { state: 'down', detail: `health answered ${answer.status}` };
+    if (answer.status < 200 || answer.status > 299) return { state: 'down', detail: `health answered ${answer.status}` };
     const body = readJson(answer.body);
     const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
     return isObject ? { state: 'up' } : { state: 'down', detail: 'health answered no object' };

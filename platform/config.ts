@@ -2,7 +2,10 @@
 import { z } from 'zod';
 
 const flag = (otherwise: boolean) =>
-  z.enum(['true', 'false'], { error: 'must be true or false' }).default(otherwise ? 'true' : 'false').transform((text) => text === 'true');
+  z
+    .enum(['true', 'false'], { error: 'must be true or false' })
+    .default(otherwise ? 'true' : 'false')
+    .transform((text) => text === 'true');
 const whole = (otherwise: number, min: number, max: number) =>
   z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(min).max(max)).default(otherwise);
 const optionalFile = z.string().min(1).optional();
@@ -15,10 +18,16 @@ const schema = z
     SVC_PORT: whole(8100, 0, 65_535),
     SVC_OPS_HOST: z.string().min(1).default('127.0.0.1'),
     SVC_OPS_PORT: whole(9465, 0, 65_535),
-    SVC_API_PREFIX: z.string().regex(/^(\/[A-Za-z0-9._-]+)+$/, 'must look like /v3').default('/v3'),
+    SVC_API_PREFIX: z
+      .string()
+      .regex(/^(\/[A-Za-z0-9._-]+)+$/, 'must look like /v3')
+      .default('/v3'),
     SVC_DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgresql:// URL'),
     SVC_DATABASE_POOL_SIZE: whole(20, 1, 200),
-    SVC_TEMPORAL_ADDRESS: z.string().regex(/^[^\s/]+:\d+$/, 'must be host:port').default('127.0.0.1:7233'),
+    SVC_TEMPORAL_ADDRESS: z
+      .string()
+      .regex(/^[^\s/]+:\d+$/, 'must be host:port')
+      .default('127.0.0.1:7233'),
     SVC_TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
     SVC_TEMPORAL_UI_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:8233'),
     SVC_DATA_DIR: z.string().min(1).default('.data'),

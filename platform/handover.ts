@@ -15,7 +15,11 @@ export interface HandOver {
 /** More than this many waiting is a burst that the relay serves as well. */
 const QUEUE_LIMIT = 10_000;
 
-export function createHandOver(options: { readonly temporal: Pick<Temporal, 'wake'>; readonly log: Logger; readonly concurrency?: number }): HandOver {
+export function createHandOver(options: {
+  readonly temporal: Pick<Temporal, 'wake'>;
+  readonly log: Logger;
+  readonly concurrency?: number;
+}): HandOver {
   const { temporal, log, concurrency = 16 } = options;
   const wakes: Wake[] = [];
   const starts: Wake[] = [];

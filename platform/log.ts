@@ -13,5 +13,10 @@ export function createLogger(config: Pick<Config, 'logLevel'>, role: string): Lo
 
 function plainError(error: unknown): unknown {
   if (!(error instanceof Error)) return { message: String(error) };
-  return { name: error.name, message: error.message, stack: error.stack, ...(error.cause === undefined ? {} : { cause: plainError(error.cause) }) };
+  return {
+    name: error.name,
+    message: error.message,
+    stack: error.stack,
+    ...(error.cause === undefined ? {} : { cause: plainError(error.cause) }),
+  };
 }

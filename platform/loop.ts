@@ -9,7 +9,12 @@ export interface Loop {
  * Calls `work` with `pauseMs` between the end of one run and the start of the next; a run that answers
  * true had more to do and is followed at once. A failing run is logged and the next comes after the pause.
  */
-export function startLoop(options: { readonly name: string; readonly pauseMs: number; readonly log: Logger; readonly work: () => Promise<boolean | void> }): Loop {
+export function startLoop(options: {
+  readonly name: string;
+  readonly pauseMs: number;
+  readonly log: Logger;
+  readonly work: () => Promise<boolean | void>;
+}): Loop {
   let stopped = false;
   let wake: () => void = () => undefined;
   const run = async (): Promise<void> => {

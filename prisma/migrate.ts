@@ -57,15 +57,10 @@ export async function applyMigrations(databaseUrl: string, sources: MigrationSou
 }
 
 /** Names of the migrations that the database has not finished, oldest first. */
-export async function pendingMigrations(
-  databaseUrl: string,
-  migrationsDir: string = join(HERE, 'migrations'),
-): Promise<string[]> {
+export async function pendingMigrations(databaseUrl: string, migrationsDir: string = join(HERE, 'migrations')): Promise<string[]> {
   const folders = await migrationFolders(migrationsDir);
   return query(databaseUrl, async (client) => {
-    const { rows: found } = await client.query<{ there: boolean }>(
-      `SELECT to_regclass('_prisma_migrations') IS NOT NULL AS there`,
-    );
+    const { rows: found } = await client.query<{ there: boolean }>(`SELECT to_regclass('_prisma_migrations') IS NOT NULL AS there`);
     if (found[0]?.there !== true) return folders;
     const { rows } = await client.query<{ migration_name: string }>(
       'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
@@ -145,7 +140,10 @@ async function migrationFolders(dir: string): Promise<string[]> {
     .sort();
 }
 
-async function migration(dir: string, folder: string): Promise<{
+async function migration(
+  dir: string,
+  folder: string,
+): Promise<{
   path: string;
   migrationFile: { path: string; content: { tag: 'ok'; value: string } };
 }> {

@@ -20,12 +20,10 @@ const noop = z.strictObject({
 });
 
 const unavailable = (backend: 'managed_kms_evm' | 'remote') =>
-  z
-    .looseObject({ ...shared, chain_family: chainFamily, backend: z.literal(backend) })
-    .refine(() => false, {
-      path: ['backend'],
-      message: `${backend} signers are not available in this release; use local (development) or noop`,
-    });
+  z.looseObject({ ...shared, chain_family: chainFamily, backend: z.literal(backend) }).refine(() => false, {
+    path: ['backend'],
+    message: `${backend} signers are not available in this release; use local (development) or noop`,
+  });
 
 const entry = z.discriminatedUnion('backend', [local, noop, unavailable('managed_kms_evm'), unavailable('remote')], {
   error: 'must be local, managed_kms_evm, remote or noop',

@@ -28,7 +28,10 @@ export async function claimCommands(db: Database, limit: number): Promise<readon
 }
 
 /** Movements that need a run and have not moved for `idleSeconds`, each looked at once a minute at most. */
-export async function claimIdle(db: Database, options: { readonly idleSeconds: number; readonly limit: number }): Promise<readonly string[]> {
+export async function claimIdle(
+  db: Database,
+  options: { readonly idleSeconds: number; readonly limit: number },
+): Promise<readonly string[]> {
   const rows = await run(
     () => db.$queryRaw<{ movement_id: string }[]>`
       UPDATE movements SET swept_at = svc_now() WHERE movement_id IN (

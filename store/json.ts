@@ -27,3 +27,8 @@ export function object(value: unknown): JsonObject {
 export function objectOrNull(value: unknown): JsonObject | null {
   return (value ?? null) as JsonObject | null;
 }
+
+/** A jsonb column whose shape was checked before it was written, as that shape. */
+export function stored<T>(value: unknown): T {
+  return value as T;
+}

@@ -13,7 +13,7 @@ import { newId } from '../platform/ids.ts';
 import type { Prisma } from '../prisma/generated/client.ts';
 import type { Database } from '../prisma/client.ts';
 import { databaseFault, run } from './faults.ts';
-import { decimalOrNull, iso, isoOrNull, object, objectOrNull } from './json.ts';
+import { decimalOrNull, iso, isoOrNull, object, objectOrNull, stored } from './json.ts';
 
 export interface NewMovement {
   readonly plan: CompiledPlan;
@@ -137,7 +137,7 @@ export async function readSnapshot(db: Database, movementId: string): Promise<Mo
     state: movement.request_state as MovementState,
     reservation_status: movement.reservation_status as ReservationStatus,
     version: movement.version,
-    plan: object(movement.compiled_plan) as unknown as CompiledPlan,
+    plan: stored<CompiledPlan>(movement.compiled_plan),
     nodes: nodes.map((node): NodeSnapshot => ({
       node_key: node.node_key,
       node_kind: node.node_kind as NodeKind,
@@ -214,8 +214,19 @@ export interface MovementDetail extends MovementSummary {
 }
 
 const SUMMARY = {
-  movement_id: true, template_key: true, template_version: true, strategy_id: true, request_state: true, approval_status: true,
-  reservation_status: true, intent: true, current_frontier: true, error_code: true, created_at: true, updated_at: true, expires_at: true,
+  movement_id: true,
+  template_key: true,
+  template_version: true,
+  strategy_id: true,
+  request_state: true,
+  approval_status: true,
+  reservation_status: true,
+  intent: true,
+  current_frontier: true,
+  error_code: true,
+  created_at: true,
+  updated_at: true,
+  expires_at: true,
 } as const satisfies Prisma.MovementSelect;
 
 type SummaryRow = Prisma.MovementGetPayload<{ select: typeof SUMMARY }>;
@@ -304,11 +315,15 @@ export async function readMovement(db: Database, movementId: string): Promise<Mo
     run_id: row.run_id,
     nodes: nodes.map(toNodeRecord),
     artifacts: artifacts.map((each) => ({
-      artifact_id: each.artifact_id, node_key: each.node_key, attempt: each.attempt, kind: each.kind,
-      data: object(each.data), created_at: iso(each.created_at),
+      artifact_id: each.artifact_id,
+      node_key: each.node_key,
+      attempt: each.attempt,
+      kind: each.kind,
+      data: object(each.data),
+      created_at: iso(each.created_at),
     })),
     callbacks: { pending: count('pending'), delivered: count('delivered'), dead_letter: count('dead_letter') },
-    plan: object(row.compiled_plan) as unknown as CompiledPlan,
+    plan: stored<CompiledPlan>(row.compiled_plan),
   };
 }
 
@@ -359,7 +374,7 @@ export async function readTimeline(db: Database, movementId: string): Promise<re
     attempt: row.attempt,
     from_state: row.from_state,
     to_state: row.to_state,
-    actor: object(row.actor) as unknown as Actor,
+    actor: stored<Actor>(row.actor),
     message: row.message,
     data: object(row.data),
     occurred_at: iso(row.occurred_at),

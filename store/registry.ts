@@ -8,14 +8,7 @@ import { withEventIds } from './audit-entries.ts';
 import { run } from './faults.ts';
 import { toExecutor, toSigner, type ExecutorRow, type SignerRow, type StoredExecutor, type StoredSigner } from './registry-rows.ts';
 
-export {
-  listExecutorRows,
-  listSignerRows,
-  readSignerRow,
-  registeredStatuses,
-  type ExecutorRow,
-  type SignerRow,
-} from './registry-rows.ts';
+export { listExecutorRows, listSignerRows, readSignerRow, registeredStatuses, type ExecutorRow, type SignerRow } from './registry-rows.ts';
 
 export interface StatusChange<D> {
   readonly key: string;

@@ -95,9 +95,12 @@ export async function listTemplates(
 ): Promise<readonly TemplateSummary[]> {
   const found: TemplateSummary[] = [];
   const limit = filter.executable === undefined ? page.limit : Math.max(page.limit, FILTERED_BATCH);
-  for (let after = page.after; ; ) {
+  for (let after = page.after; ;) {
     const rows = await run(() => listRows(db, filter.template_key, { limit, after }));
-    const graphs = await readGraphs(db, rows.map((row) => row.template_id));
+    const graphs = await readGraphs(
+      db,
+      rows.map((row) => row.template_id),
+    );
     const batch = rows.map((row) => toSummary(row, graphOf(graphs, row.template_id)));
     found.push(...batch.filter((each) => filter.executable === undefined || isExecutable(each) === filter.executable));
     const last = batch.at(-1);
@@ -134,10 +137,7 @@ async function readGraphs(db: Database, ids: readonly string[]): Promise<Readonl
     where: { template_id: { in: [...ids] } },
     orderBy: { position: 'asc' },
   };
-  const [nodes, edges] = await Promise.all([
-    run(() => db.planNode.findMany(query)),
-    run(() => db.planEdge.findMany(query)),
-  ]);
+  const [nodes, edges] = await Promise.all([run(() => db.planNode.findMany(query)), run(() => db.planEdge.findMany(query))]);
   return new Map(
     ids.map((id) => [
       id,

@@ -76,7 +76,12 @@ function createDocument(templateId: string, template: NewTemplate): Record<strin
     },
     nodes: template.nodes.map((node, position) => ({ ...node, id: newId(), template_id: templateId, position })),
     edges: template.edges.map(({ from, to, ...edge }, position) => ({
-      ...edge, id: newId(), template_id: templateId, position, from_key: from, to_key: to,
+      ...edge,
+      id: newId(),
+      template_id: templateId,
+      position,
+      from_key: from,
+      to_key: to,
     })),
     audit: withEventIds(template.audit(templateId)),
     refused_audit: withEventIds(template.refused_audit),
@@ -112,11 +117,12 @@ export async function updateTemplateAdmin(
   audit: { readonly audit: readonly AuditEntry[]; readonly refused_audit: readonly AuditEntry[] },
 ): Promise<TemplateAdminOutcome | null> {
   const doc = JSON.stringify({
-    template_key: templateKey, patch, audit: withEventIds(audit.audit), refused_audit: withEventIds(audit.refused_audit),
+    template_key: templateKey,
+    patch,
+    audit: withEventIds(audit.audit),
+    refused_audit: withEventIds(audit.refused_audit),
   });
-  const rows = await run(
-    () => db.$queryRaw<{ answer: AdminAnswer | null }[]>`SELECT update_template_admin(${doc}::jsonb) AS answer`,
-  );
+  const rows = await run(() => db.$queryRaw<{ answer: AdminAnswer | null }[]>`SELECT update_template_admin(${doc}::jsonb) AS answer`);
   const answer = rows[0]?.answer ?? null;
   if (answer === null) return null;
   if (!answer.ok) return { ok: false };

@@ -4,7 +4,15 @@ import { ServiceError } from '../domain/errors.ts';
 import { MOVEMENT_TABLE } from '../domain/states/movement.ts';
 import { NODE_TABLE } from '../domain/states/node.ts';
 import { assertMove, allows } from '../domain/states/table.ts';
-import type { ClaimedTransaction, MovementHead, NodeChange, Refusal, Transition, TransitionOutcome, BindingProblem } from '../domain/transition.ts';
+import type {
+  ClaimedTransaction,
+  MovementHead,
+  NodeChange,
+  Refusal,
+  Transition,
+  TransitionOutcome,
+  BindingProblem,
+} from '../domain/transition.ts';
 import type { NodeState } from '../domain/states/node.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
@@ -103,7 +111,9 @@ function toDocument(transition: Transition, commandId: string | null): Record<st
   const { from, to, set, nodes, timeline, audit, refused_audit, holds, command, ...rest } = transition;
   return {
     ...rest,
-    ...(from === undefined ? {} : { states: to === undefined ? from : from.filter((state) => state === to || allows(MOVEMENT_TABLE, state, to)) }),
+    ...(from === undefined
+      ? {}
+      : { states: to === undefined ? from : from.filter((state) => state === to || allows(MOVEMENT_TABLE, state, to)) }),
     set: { ...set, ...(to === undefined ? {} : { request_state: to }) },
     nodes: (nodes ?? []).map(nodeDocument),
     ...(holds === undefined ? {} : { holds: holds.map((hold) => ({ ...hold, reservation_id: newId() })) }),

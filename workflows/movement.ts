@@ -108,9 +108,10 @@ function close(view: LoadedMovement): MovementOutcome {
 function decide(view: LoadedMovement, next: WalkResult, stopped: ReadonlySet<string>): DecideArgs | null {
   const nodes = (keys: readonly string[]): { node_key: string; attempt: number }[] =>
     view.nodes.filter((node) => keys.includes(node.node_key)).map(({ node_key, attempt }) => ({ node_key, attempt }));
-  const overtaken = view.state !== 'CANCELLED' ? [] : view.nodes
-    .filter((node) => node.state === 'READY' && stopped.has(`${node.node_key}:${node.attempt}`))
-    .map((node) => node.node_key);
+  const overtaken =
+    view.state !== 'CANCELLED'
+      ? []
+      : view.nodes.filter((node) => node.state === 'READY' && stopped.has(`${node.node_key}:${node.attempt}`)).map((node) => node.node_key);
   const ended = next.ended && !view.ended;
   const same = next.state === view.state && next.frontier.join('\n') === view.frontier.join('\n');
   if (same && !ended && next.ready.length + next.skip.length + overtaken.length === 0) return null;

@@ -29,11 +29,12 @@ export async function runNode(node: LoadedNode, run: NodeRun): Promise<NodeEnd> 
   let sends = 0;
   for (;;) {
     const wakes = run.wakes();
-    const result: PhaseResult = step === 'submit'
-      ? await submit(() => call('submit').submit(args), run)
-      : step === 'recover'
-        ? await call('recover').recover(asksFromObserve ? { ...args, from_observe: true } : args)
-        : await call(step)[step](args);
+    const result: PhaseResult =
+      step === 'submit'
+        ? await submit(() => call('submit').submit(args), run)
+        : step === 'recover'
+          ? await call('recover').recover(asksFromObserve ? { ...args, from_observe: true } : args)
+          : await call(step)[step](args);
     switch (result.next) {
       case 'continue':
         step = afterPhase(step, node);

@@ -32,7 +32,8 @@ export async function phaseRow(deps: PhaseDependencies, args: PhaseArgs): Promis
 export function executorOf(deps: PhaseDependencies, row: PhaseRow): Executor {
   const key = row.node.executor_binding.executor_key;
   const executor = deps.executors.get(key);
-  if (executor === undefined) throw new ExecutorFault('unreachable', 'EXECUTOR_MISSING', `executor ${key} is not registered in this worker`);
+  if (executor === undefined)
+    throw new ExecutorFault('unreachable', 'EXECUTOR_MISSING', `executor ${key} is not registered in this worker`);
   return executor;
 }
 
@@ -75,7 +76,8 @@ async function signerOf(deps: PhaseDependencies, row: PhaseRow): Promise<NonNull
   const binding = row.node.signer_binding;
   if (binding === null) return null;
   const signer = deps.signers.get(binding.signer_key);
-  if (signer === undefined) throw new ExecutorFault('unreachable', 'SIGNER_MISSING', `signer ${binding.signer_key} is not registered in this worker`);
+  if (signer === undefined)
+    throw new ExecutorFault('unreachable', 'SIGNER_MISSING', `signer ${binding.signer_key} is not registered in this worker`);
   const address = await signer.identity();
   return { signer_key: binding.signer_key, chain_family: signer.descriptor.chain_family, address: address ?? '' };
 }

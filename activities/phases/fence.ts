@@ -2,13 +2,14 @@
  * The fence: the last look at everything that could forbid a send, in the same transaction that
  * declares it. Behind it stand a new epoch, the idempotency key, the nonce and `send_not_after`.
  */
-import type { ExecutionContext, Executor, EvmUnsignedTransaction } from '../../domain/executor.ts';
+import type { ExecutionContext, Executor } from '../../domain/executor.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { PhaseResult } from '../../domain/messages.ts';
 import { exceedsMax, maxAmount } from '../../domain/plan/amount.ts';
 import { SYSTEM_ACTOR } from '../../domain/roles.ts';
 import type { MovementState } from '../../domain/states/movement.ts';
 import type { ClaimedTransaction, NodeChange } from '../../domain/transition.ts';
+import { readUnsignedTransaction } from '../../signers/unsigned-transaction.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { callOptions } from './call.ts';
@@ -31,7 +32,8 @@ export async function passFence(deps: PhaseDependencies, row: PhaseRow): Promise
   const amount = amountOf(row);
   if (amount === null) return failNode(deps, row, 'AMOUNT_UNRESOLVED', 'the amount refers to an output that holds none', ['FAILED']);
   const limit = maxAmount(row.plan.risk_controls, row.node.risk_patch);
-  if (exceedsMax(amount, limit)) return failNode(deps, row, 'MAX_AMOUNT_EXCEEDED', `${amount} is more than max_amount ${limit ?? ''}`, ['FAILED']);
+  if (exceedsMax(amount, limit))
+    return failNode(deps, row, 'MAX_AMOUNT_EXCEEDED', `${amount} is more than max_amount ${limit ?? ''}`, ['FAILED']);
   let executor: Executor;
   let context: ExecutionContext;
   let claim: NodeChange['nonce'] | undefined;
@@ -49,7 +51,9 @@ export async function passFence(deps: PhaseDependencies, row: PhaseRow): Promise
 
 async function nonceClaim(row: PhaseRow, executor: Executor, context: ExecutionContext): Promise<NodeChange['nonce'] | undefined> {
   if (row.sign_request === null || row.sign_request.kind !== 'evm_transaction') return undefined;
-  const unsigned = row.sign_request.payload as unknown as EvmUnsignedTransaction;
+  const reading = readUnsignedTransaction(row.sign_request.payload);
+  if (!reading.ok) throw new ExecutorFault('rejected', 'SIGN_REQUEST_MISMATCH', reading.problem);
+  const { unsigned } = reading;
   const address = context.signer?.address;
   if (address === undefined || address === '' || executor.chainNonce === undefined) {
     throw new ExecutorFault('rejected', 'SIGNER_MISSING', 'a transaction is to be signed, but no signer with an address is bound');
@@ -76,7 +80,10 @@ async function declare(deps: PhaseDependencies, { row, executor, context, claim 
     from: openLane(row),
     require: {
       executors: [executor.descriptor.executor_key],
-      signers: signer === null ? [] : [{ signer_key: signer.signer_key, ...(context.signer === undefined ? {} : { address: context.signer.address }) }],
+      signers:
+        signer === null
+          ? []
+          : [{ signer_key: signer.signer_key, ...(context.signer === undefined ? {} : { address: context.signer.address }) }],
     },
     nodes: [
       {
@@ -103,13 +110,26 @@ async function declare(deps: PhaseDependencies, { row, executor, context, claim 
     ],
   });
   if (outcome.ok) {
-    return { row: { ...row, state: 'SUBMITTING', epoch, amount: context.amount }, executor, context, transaction: outcome.transaction, deadline };
+    return {
+      row: { ...row, state: 'SUBMITTING', epoch, amount: context.amount },
+      executor,
+      context,
+      transaction: outcome.transaction,
+      deadline,
+    };
   }
   if (outcome.reason === 'movement_state') return closedLane(outcome.head?.request_state);
   if (outcome.reason !== 'binding') return result(outcome.node?.state ?? 'READY', 'wait');
   const [problem] = outcome.problems;
-  const code = problem?.reason === 'identity_mismatch' ? 'SIGNER_IDENTITY_MISMATCH' : problem?.binding === 'signer' ? 'SIGNER_DISABLED' : 'EXECUTOR_DISABLED';
-  return failNode(deps, row, code, `${problem?.binding ?? 'binding'} ${problem?.key ?? ''} is ${problem?.reason ?? 'not available'}`, ['FAILED']);
+  const code =
+    problem?.reason === 'identity_mismatch'
+      ? 'SIGNER_IDENTITY_MISMATCH'
+      : problem?.binding === 'signer'
+        ? 'SIGNER_DISABLED'
+        : 'EXECUTOR_DISABLED';
+  return failNode(deps, row, code, `${problem?.binding ?? 'binding'} ${problem?.key ?? ''} is ${problem?.reason ?? 'not available'}`, [
+    'FAILED',
+  ]);
 }
 
 /** The movement states in which a node of this lane may be sent. */

@@ -37,7 +37,10 @@ export async function observe(deps: PhaseDependencies, args: PhaseArgs): Promise
     return failNode(deps, seen, answer.error_code ?? 'VENUE_FAILED', answer.error_message ?? 'the venue ended it', ['FAILED']);
   }
   await keepProgress(deps, seen, answer);
-  throw lookAgain(answer.error_message ?? `not yet: ${answer.external_ref ?? seen.external_ref ?? seen.node_key}`, answer.retry_after_seconds ?? DEFAULT_POLL_SECONDS);
+  throw lookAgain(
+    answer.error_message ?? `not yet: ${answer.external_ref ?? seen.external_ref ?? seen.node_key}`,
+    answer.retry_after_seconds ?? DEFAULT_POLL_SECONDS,
+  );
 }
 
 function elsewhere(row: PhaseRow): PhaseResult {
@@ -75,7 +78,16 @@ async function keepProgress(deps: PhaseDependencies, row: PhaseRow, answer: Exec
   if (!news) return;
   await applyTransition(deps.db, {
     movement_id: row.movement_id,
-    nodes: [{ node_key: row.node_key, from: row.state, moves: [], attempt: row.attempt, epoch: row.epoch, set: { ...reported(answer), error_count: 0 } }],
+    nodes: [
+      {
+        node_key: row.node_key,
+        from: row.state,
+        moves: [],
+        attempt: row.attempt,
+        epoch: row.epoch,
+        set: { ...reported(answer), error_count: 0 },
+      },
+    ],
     timeline: [],
   });
 }

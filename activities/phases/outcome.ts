@@ -1,6 +1,6 @@
 /** How a phase's outcome becomes durable: one guarded write with its timeline entry. */
 import type { Artifact, ExecutionResult } from '../../domain/executor.ts';
-import { ExecutorFault } from '../../domain/executor.ts';
+import type { ExecutorFault } from '../../domain/executor.ts';
 import type { TimelineEventType } from '../../domain/events.ts';
 import type { PhaseResult } from '../../domain/messages.ts';
 import type { Actor } from '../../domain/roles.ts';
@@ -67,7 +67,13 @@ export async function mustWrite(deps: PhaseDependencies, row: PhaseRow, write: N
 }
 
 /** Settles the node as FAILED: proven that nothing landed, or that the venue ended it. */
-export async function failNode(deps: PhaseDependencies, row: PhaseRow, code: string, message: string, moves: readonly NodeState[]): Promise<PhaseResult> {
+export async function failNode(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  code: string,
+  message: string,
+  moves: readonly NodeState[],
+): Promise<PhaseResult> {
   await mustWrite(deps, row, {
     moves,
     set: { error_code: code, error_message: message.slice(0, 1_000), completed_at: NOW, recover_first: false },

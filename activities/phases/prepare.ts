@@ -26,7 +26,11 @@ export async function prepare(deps: PhaseDependencies, args: PhaseArgs): Promise
   if (answer.next_state === 'COMPLETED') return completeNode(deps, row, answer, ['COMPLETED']);
   await mustWrite(deps, row, {
     moves: [],
-    set: { prepared_action: answer.prepared_action ?? {}, sign_request: answer.sign_request === undefined ? null : { ...answer.sign_request }, error_count: 0 },
+    set: {
+      prepared_action: answer.prepared_action ?? {},
+      sign_request: answer.sign_request === undefined ? null : { ...answer.sign_request },
+      error_count: 0,
+    },
     artifacts: answer.artifacts ?? [],
     event: 'node_prepared',
     message: 'Prepared',

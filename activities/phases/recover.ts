@@ -17,7 +17,8 @@ import { completeNode, countFault, failNode, mustWrite, Overtaken, reported } fr
 export async function recover(deps: PhaseDependencies, args: PhaseArgs & { readonly from_observe?: boolean }): Promise<PhaseResult> {
   const read = await phaseRow(deps, args);
   if (read.attempt !== args.attempt) return result(read.state, 'stop');
-  const asks = read.state === 'SUBMITTING' || (read.state === 'READY' && read.recover_first) || (args.from_observe === true && sent(read.state));
+  const asks =
+    read.state === 'SUBMITTING' || (read.state === 'READY' && read.recover_first) || (args.from_observe === true && sent(read.state));
   if (!asks) return elsewhere(read);
   const row = await takeOver(deps, read);
   let executor: Executor;
@@ -80,7 +81,14 @@ async function landed(deps: PhaseDependencies, row: PhaseRow, answer: ExecutionR
   const to = row.state === 'READY' ? 'OBSERVING' : 'SUBMITTED';
   await mustWrite(deps, row, {
     moves: [to],
-    set: { ...reported(answer), recover_first: false, error_count: 0, error_code: null, error_message: null, ...(row.submitted_ms === null ? { submitted_at: NOW } : {}) },
+    set: {
+      ...reported(answer),
+      recover_first: false,
+      error_count: 0,
+      error_code: null,
+      error_message: null,
+      ...(row.submitted_ms === null ? { submitted_at: NOW } : {}),
+    },
     artifacts: answer.artifacts ?? [],
     event: 'node_recovered',
     message: 'Recovered: the earlier send landed',
@@ -93,12 +101,15 @@ async function landed(deps: PhaseDependencies, row: PhaseRow, answer: ExecutionR
 async function notLanded(deps: PhaseDependencies, row: PhaseRow, executor: Executor): Promise<PhaseResult> {
   const { same_key_safe, settle_seconds } = executor.descriptor;
   const believable = (row.send_not_after_ms ?? 0) + settle_seconds * 1000;
-  if (row.now_ms < believable) throw lookAgain('nothing found yet, and the last send may still be under way', (believable - row.now_ms) / 1000);
-  if (!same_key_safe) return unknown(deps, row, 'nothing was found, but this executor does not promise that a repeated key has no second effect');
+  if (row.now_ms < believable)
+    throw lookAgain('nothing found yet, and the last send may still be under way', (believable - row.now_ms) / 1000);
+  if (!same_key_safe)
+    return unknown(deps, row, 'nothing was found, but this executor does not promise that a repeated key has no second effect');
   if (isLate(row)) return failNode(deps, row, 'NODE_TIMED_OUT', 'nothing landed within observe_seconds', path(row, 'FAILED'));
   if (sent(row.state)) return unknown(deps, row, 'what was accepted earlier cannot be found any more');
   const count = row.error_count + 1;
-  if (count >= maxAttempts(row.node.retry_policy)) return failNode(deps, row, 'SUBMIT_NOT_LANDED', `nothing landed in ${count} sends`, path(row, 'FAILED'));
+  if (count >= maxAttempts(row.node.retry_policy))
+    return failNode(deps, row, 'SUBMIT_NOT_LANDED', `nothing landed in ${count} sends`, path(row, 'FAILED'));
   await mustWrite(deps, row, {
     moves: row.state === 'SUBMITTING' ? ['READY'] : [],
     set: { recover_first: false, error_count: count, send_not_after: null },

@@ -38,13 +38,21 @@ async function sendFenced(deps: PhaseDependencies, fenced: Fenced): Promise<Phas
     if (signed === 'overtaken') return result('SUBMITTING', 'recover');
     answer = await send(deps, fenced.executor, fenced, signed);
   } catch (error) {
-    deps.log.warn({ err: error, movement_id: row.movement_id, node_key: row.node_key }, 'a submit gave no usable answer; recovery asks what became of it');
+    deps.log.warn(
+      { err: error, movement_id: row.movement_id, node_key: row.node_key },
+      'a submit gave no usable answer; recovery asks what became of it',
+    );
     return result('SUBMITTING', 'recover');
   }
   return record(deps, row, answer);
 }
 
-function send(deps: PhaseDependencies, executor: Executor, fenced: Fenced, signed: Readonly<Record<string, string>> | null): Promise<ExecutionResult> {
+function send(
+  deps: PhaseDependencies,
+  executor: Executor,
+  fenced: Fenced,
+  signed: Readonly<Record<string, string>> | null,
+): Promise<ExecutionResult> {
   const { row, context, deadline } = fenced;
   const left = deadline - performance.now();
   if (left <= 0) throw new Error('the time to send has passed');
@@ -76,4 +84,3 @@ async function record(deps: PhaseDependencies, row: PhaseRow, answer: ExecutionR
   });
   return outcome.ok ? result('SUBMITTED', 'continue') : result('SUBMITTING', 'recover');
 }
-

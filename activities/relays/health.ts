@@ -74,7 +74,13 @@ async function refresh({ db, executors, signers, log }: HealthRefresherOptions):
         addressOf(signers.get(descriptor.signer_key), log).then((address) => saveObservedIdentity(db, descriptor, address)),
       ),
     ),
-    recorded({ step: 'orphans' }, clearOrphans(db, descriptors.map((descriptor) => descriptor.signer_key))),
+    recorded(
+      { step: 'orphans' },
+      clearOrphans(
+        db,
+        descriptors.map((descriptor) => descriptor.signer_key),
+      ),
+    ),
   ]);
 }
 

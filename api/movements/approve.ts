@@ -32,7 +32,9 @@ function missingBindings(snapshot: MovementSnapshot, deps: ApiDependencies): rea
   const executors = new Set(deps.executors.list().map((each) => each.executor_key));
   const signers = new Set(deps.signers.list().map((each) => each.signer_key));
   return [
-    ...needed.executors.filter((key) => !executors.has(key)).map((key) => ({ binding: 'executor', key, reason: 'not_registered' }) as const),
+    ...needed.executors
+      .filter((key) => !executors.has(key))
+      .map((key) => ({ binding: 'executor', key, reason: 'not_registered' }) as const),
     ...needed.signers
       .filter(({ signer_key }) => !signers.has(signer_key))
       .map(({ signer_key }) => ({ binding: 'signer', key: signer_key, reason: 'not_registered' }) as const),

@@ -26,7 +26,11 @@ export async function create(input: CreateInput, deps: ApiDependencies): Promise
   const key = keyOf(body, headers['idempotency-key']);
   const scope = requester.caller.client_id ?? 'anonymous';
   const request = normalForm(body);
-  const subject = { action: 'movement.create', entity_type: 'movement', entity_key: `${body.template_key}@${String(body.template_version)}` } as const;
+  const subject = {
+    action: 'movement.create',
+    entity_type: 'movement',
+    entity_key: `${body.template_key}@${String(body.template_version)}`,
+  } as const;
   return auditedRefusal(deps, requester, subject, async () => {
     const used = key === null ? null : await readKeyUse(deps.db, scope, key);
     if (used !== null) return replay(used, request, deps);

@@ -16,7 +16,12 @@ export function reject(
   const { params, body, requester } = input;
   const request = { ...body, reason: body.reason === '' ? undefined : body.reason };
   return act(
-    { action: 'reject', movementId: params.movement_id, requester, decide: (snapshot) => rejection(snapshot.movement_id, request, requester) },
+    {
+      action: 'reject',
+      movementId: params.movement_id,
+      requester,
+      decide: (snapshot) => rejection(snapshot.movement_id, request, requester),
+    },
     deps,
   );
 }

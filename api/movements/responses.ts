@@ -11,9 +11,7 @@ const reservationStatus = z.enum(RESERVATION_STATUSES);
 const frontier = listOf(z.string()).meta({ description: 'Keys of the nodes that can run or are running.' });
 const text = z.string().nullable();
 
-const templateReference = z
-  .object({ template_id: uuid, template_key: z.string(), version: z.int() })
-  .meta({ id: 'TemplateReference' });
+const templateReference = z.object({ template_id: uuid, template_key: z.string(), version: z.int() }).meta({ id: 'TemplateReference' });
 
 export const createResponse = z
   .object({

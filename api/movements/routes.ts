@@ -35,7 +35,14 @@ export const movementRoutes: readonly Route[] = [
     body: createBody,
     response: createResponse,
     status: 201,
-    errors: ['template_not_found', 'template_not_executable', 'reserved_template_family', 'binding_unresolved', 'idempotency_conflict', 'outcome_unknown'],
+    errors: [
+      'template_not_found',
+      'template_not_executable',
+      'reserved_template_family',
+      'binding_unresolved',
+      'idempotency_conflict',
+      'outcome_unknown',
+    ],
     handler: create,
   }),
   defineRoute({
@@ -55,7 +62,8 @@ export const movementRoutes: readonly Route[] = [
     id: 'getMovement',
     path: '/movements/{movement_id}',
     summary: 'Read a movement',
-    description: 'With its nodes, artifacts, counts of callbacks and the place of its workflow. Secrets and raw signed payloads are left out.',
+    description:
+      'With its nodes, artifacts, counts of callbacks and the place of its workflow. Secrets and raw signed payloads are left out.',
     params: movementParams,
     query: noQuery,
     response: detailResponse,
@@ -79,9 +87,17 @@ export const movementRoutes: readonly Route[] = [
     id: 'approveMovement',
     path: '/movements/{movement_id}/approve',
     summary: 'Approve a movement',
-    description: 'Needs the hash of the plan that was reviewed, and available executors and signers for the first nodes. After the approval time has passed the movement becomes EXPIRED instead.',
+    description:
+      'Needs the hash of the plan that was reviewed, and available executors and signers for the first nodes. After the approval time has passed the movement becomes EXPIRED instead.',
     body: approveBody,
-    errors: ['movement_not_found', 'invalid_state', 'approval_expired', 'compiled_plan_hash_mismatch', 'binding_unavailable', 'outcome_unknown'],
+    errors: [
+      'movement_not_found',
+      'invalid_state',
+      'approval_expired',
+      'compiled_plan_hash_mismatch',
+      'binding_unavailable',
+      'outcome_unknown',
+    ],
     handler: approve,
   }),
   defineRoute({

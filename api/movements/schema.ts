@@ -11,12 +11,7 @@ const LONGEST_ASSET = 32;
 /** What the movement is to do. */
 export const intentBody = z
   .strictObject({
-    asset: z
-      .string()
-      .min(1)
-      .toUpperCase()
-      .max(LONGEST_ASSET)
-      .meta({ description: 'Stored in upper case.', example: 'USDC' }),
+    asset: z.string().min(1).toUpperCase().max(LONGEST_ASSET).meta({ description: 'Stored in upper case.', example: 'USDC' }),
     amount: positiveDecimal,
     destination_address: text(1, 256).optional(),
     chain_id: int32(1).optional(),
@@ -48,11 +43,14 @@ export const createBody = z
     strategy_id: text(1, 128).optional(),
     input_params: jsonObject
       .default({})
-      .meta({ description: 'Part of the compiled plan. The keys of `node_config`, when an object, supplement every node\'s `config`; the template\'s value wins.' }),
+      .meta({
+        description:
+          "Part of the compiled plan. The keys of `node_config`, when an object, supplement every node's `config`; the template's value wins.",
+      }),
     approval_ttl_seconds: int32(1)
       .max(MAX_APPROVAL_TTL_SECONDS)
       .optional()
-      .meta({ description: 'How long the movement waits for its approval; the service\'s setting when absent.' }),
+      .meta({ description: "How long the movement waits for its approval; the service's setting when absent." }),
     callback_url: text(1, 2048)
       .refine(isCallbackUrl, 'must be an https address, or http to a loopback host, without credentials')
       .optional()

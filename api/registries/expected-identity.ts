@@ -83,9 +83,7 @@ export const setExpectedIdentityRoute = defineRoute({
   },
 });
 
-type LiveIdentity =
-  | { readonly address: string; readonly problem: null }
-  | { readonly address: null; readonly problem: IdentityRefusal };
+type LiveIdentity = { readonly address: string; readonly problem: null } | { readonly address: null; readonly problem: IdentityRefusal };
 
 /** Asks the signer, outside any transaction. */
 async function liveIdentity(signer: Signer | undefined): Promise<LiveIdentity> {

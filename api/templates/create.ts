@@ -46,9 +46,7 @@ export const createTemplateRoute = defineRoute({
       risk_controls,
       created_by: requester.caller.client_id,
       audit: (template_id) => [auditOf(requester, { ...about, details: { template_id, version } })],
-      refused_audit: [
-        auditOf(requester, { ...about, outcome: 'denied', details: { version, error: 'template_version_exists' } }),
-      ],
+      refused_audit: [auditOf(requester, { ...about, outcome: 'denied', details: { version, error: 'template_version_exists' } })],
     });
     if (!outcome.created) throw new ServiceError('template_version_exists', { context: { template_key, version } });
     const { template_id } = outcome;

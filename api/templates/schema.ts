@@ -12,7 +12,6 @@ const segments = (key: string): readonly string[] => key.split('/');
 
 /** A key may hold `/`, since a path ends with it; nothing that would make such a path ambiguous. */
 export const templateKey = text(1, 256)
-  // eslint-disable-next-line no-control-regex -- control characters are what it refuses
   .refine((key) => !/[%\\#?\u0000-\u001f\u007f]/.test(key), 'must not hold %, \\, #, ? or control characters')
   .refine((key) => !segments(key).some((part) => ['', '.', '..'].includes(part)), 'must not have an empty, `.` or `..` segment')
   .meta({ description: 'Identifies the template; many versions share a key.', example: 'treasury/cex-to-wallet' });
@@ -59,9 +58,7 @@ const executorSelector = z
   .strictObject({ action_type: text(1, 128), provider: text(1, 128).exactOptional(), chain_family: text(1, 128).exactOptional() })
   .meta({ id: 'ExecutorSelector' });
 
-const signerSelector = z
-  .strictObject({ chain_family: text(1, 128), profile: text(1, 128).exactOptional() })
-  .meta({ id: 'SignerSelector' });
+const signerSelector = z.strictObject({ chain_family: text(1, 128), profile: text(1, 128).exactOptional() }).meta({ id: 'SignerSelector' });
 
 const nodeFields = {
   node_key: text(1, 128),

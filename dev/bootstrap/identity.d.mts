@@ -6,13 +6,6 @@ export interface ProcessIdentity {
 export function startMark(pid: number): string | null;
 export function identify(pid: number): ProcessIdentity | null;
 export function isAlive(identity: ProcessIdentity): boolean;
-export function signalProcess(
-  identity: ProcessIdentity,
-  signal: NodeJS.Signals,
-  options?: { group?: boolean },
-): boolean;
+export function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals, options?: { group?: boolean }): boolean;
 export function waitGone(identity: ProcessIdentity, timeoutMs: number): Promise<boolean>;
-export function endProcess(
-  identity: ProcessIdentity,
-  options?: { signal?: NodeJS.Signals; timeoutMs?: number },
-): Promise<void>;
+export function endProcess(identity: ProcessIdentity, options?: { signal?: NodeJS.Signals; timeoutMs?: number }): Promise<void>;

@@ -101,7 +101,9 @@ function stampFile() {
 }
 
 function lockHash() {
-  return createHash('sha256').update(read(join(ROOT, 'package-lock.json')) ?? '').digest('hex');
+  return createHash('sha256')
+    .update(read(join(ROOT, 'package-lock.json')) ?? '')
+    .digest('hex');
 }
 
 function read(file) {

@@ -4,8 +4,6 @@ import type { ProcessIdentity } from './identity.mjs';
 export interface LockHolder extends ProcessIdentity {
   token: string;
 }
-export type LockResult =
-  | { release: () => void; holder?: undefined }
-  | { holder: LockHolder; release?: undefined };
+export type LockResult = { release: () => void; holder?: undefined } | { holder: LockHolder; release?: undefined };
 export function takeLock(path: string): Promise<LockResult>;
 export function readLock(path: string): LockHolder | null;

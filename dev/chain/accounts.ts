@@ -1,14 +1,28 @@
-import { privateKeyToAccount } from 'viem/accounts';
-
 /**
- * The well-known development accounts of anvil ("test test … junk"). Each owns 10,000 ETH in the
- * first block. Everybody knows these keys: they are for the local chain only.
+ * Everything about the local chain that is the same on every run: the well-known development
+ * accounts of anvil ("test test … junk"), each with 10,000 ETH in the first block, and the tokens,
+ * whose addresses follow from their deployer and its nonces. Everybody knows these keys: they are
+ * for the local chain only. Written out, so that nothing has to be loaded to know them.
  */
-const KEYS = {
-  deployer: '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
-  venueHotWallet: '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d',
-  signer: '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a',
-  treasury: '0x7c852118294e51e653712a81e05800f419141751be58f605c371e15141b007a6',
+const ACCOUNTS = {
+  deployer: {
+    address: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+    privateKey: '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
+  },
+  venueHotWallet: {
+    address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+    privateKey: '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d',
+  },
+  signer: {
+    address: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+    privateKey: '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a',
+  },
+  treasury: { address: '0x90F79bf6EB2c4f870365E785982E1f101E93b906' },
+} as const;
+
+const TOKENS = {
+  USDC: { address: '0x5FbDB2315678afecb367f032d93F642f64180aa3', decimals: 6 },
+  USDT: { address: '0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512', decimals: 6 },
 } as const;
 
 /** Chain id of the local chain. */
@@ -41,17 +55,7 @@ export interface ChainInfo {
   };
 }
 
-/** The accounts that the stack uses. */
-export function devAccounts(): ChainInfo['accounts'] {
-  return {
-    deployer: account('deployer'),
-    venueHotWallet: account('venueHotWallet'),
-    signer: account('signer'),
-    treasury: { address: account('treasury').address },
-  };
-}
-
-function account(name: keyof typeof KEYS): DevAccount {
-  const privateKey = KEYS[name];
-  return { address: privateKeyToAccount(privateKey).address, privateKey };
+/** What there is to know about the local chain when it is served at this port. */
+export function chainInfo(port: number): ChainInfo {
+  return { rpcUrl: `http://127.0.0.1:${port}`, chainId: CHAIN_ID, tokens: TOKENS, accounts: ACCOUNTS };
 }

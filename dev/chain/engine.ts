@@ -1,4 +1,4 @@
-import { keccak256 } from 'viem';
+import { keccak256 } from '../viem.ts';
 import type { ChainNode } from './node.ts';
 import { RpcError } from './node.ts';
 import type { Hex, Journal } from './journal.ts';

@@ -44,15 +44,18 @@ export class ChainNode {
     mkdirSync(dir, { recursive: true });
     const record = join(dir, 'anvil.json');
     await endForgotten(record);
+    rmSync(join(dir, '.foundry'), { recursive: true, force: true });
     const args = [
       ...['--host', '127.0.0.1', '--port', String(port), '--quiet'],
       ...['--chain-id', String(CHAIN_ID), '--mnemonic', MNEMONIC, '--timestamp', String(GENESIS_TIME)],
       // `finalized` follows two blocks behind; without this it would be 64.
       ...['--no-mining', '--order', 'fifo', '--slots-in-an-epoch', '1'],
-      // All state stays in memory: it is made again from the journal, and files would fill the home folder.
-      ...['--max-persisted-states', '0', '--cache-path', join(dir, 'cache')],
+      // All state stays in memory: it is made again from the journal, and files would grow to gigabytes.
+      ...['--max-persisted-states', '0'],
     ];
-    const child = spawn(anvilBinary(), args, { stdio: ['ignore', 'inherit', 'inherit'] });
+    // It makes folders in the home folder all the same; a killed one leaves them there for good.
+    const env = { ...process.env, HOME: dir };
+    const child = spawn(anvilBinary(), args, { env, stdio: ['ignore', 'inherit', 'inherit'] });
     const identity = child.pid === undefined ? null : identify(child.pid);
     if (identity !== null) writeFileSync(record, JSON.stringify(identity));
     let ended: string | null = null;

@@ -86,5 +86,9 @@ async function sendRaw(raw: unknown, { engine, faults }: Context): Promise<unkno
 }
 
 function failure(id: unknown, error: RpcError): unknown {
-  return { jsonrpc: '2.0', id, error: { code: error.code, message: error.message, ...(error.data === undefined ? {} : { data: error.data }) } };
+  return {
+    jsonrpc: '2.0',
+    id,
+    error: { code: error.code, message: error.message, ...(error.data === undefined ? {} : { data: error.data }) },
+  };
 }

@@ -1,34 +1,26 @@
-import { encodeDeployData, getContractAddress, parseUnits } from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
 import { TOKEN_ABI, TOKEN_BYTECODE } from '../contracts/token-artifact.ts';
-import { CHAIN_ID, type ChainInfo, devAccounts } from './accounts.ts';
+import { encodeDeployData, getContractAddress, parseUnits, privateKeyToAccount } from '../viem.ts';
+import { CHAIN_ID, type ChainInfo } from './accounts.ts';
 import type { ChainEngine } from './engine.ts';
 import type { Journal } from './journal.ts';
 
-const DECIMALS = 6;
-const SUPPLY = parseUnits('10000000', DECIMALS);
+const SUPPLY = '10000000';
+const GWEI = 1_000_000_000n;
 /** In order of the deployer's nonces, from which the addresses follow. */
-const TOKENS = [
+const DEPLOYMENTS = [
   { symbol: 'USDC', name: 'Development USD Coin' },
   { symbol: 'USDT', name: 'Development Tether USD' },
 ] as const;
-const GWEI = 1_000_000_000n;
-
-/** Where the tokens lie, on every run of every local chain. */
-export function devTokens(): ChainInfo['tokens'] {
-  const from = devAccounts().deployer.address;
-  const at = (nonce: number): { address: `0x${string}`; decimals: number } => ({
-    address: getContractAddress({ from, nonce: BigInt(nonce) }),
-    decimals: DECIMALS,
-  });
-  return { USDC: at(0), USDT: at(1) };
-}
 
 /** Deploys the tokens unless the journal has them; the paper venue's wallet gets the supply. */
-export async function deployTokens(engine: ChainEngine, journal: Journal): Promise<void> {
-  const { deployer, venueHotWallet } = devAccounts();
+export async function deployTokens(engine: ChainEngine, journal: Journal, info: ChainInfo): Promise<void> {
+  const { deployer, venueHotWallet } = info.accounts;
   const account = privateKeyToAccount(deployer.privateKey);
-  for (const [nonce, { symbol, name }] of TOKENS.entries()) {
+  for (const [nonce, { symbol, name }] of DEPLOYMENTS.entries()) {
+    const { address, decimals } = info.tokens[symbol];
+    if (getContractAddress({ from: account.address, nonce: BigInt(nonce) }) !== address) {
+      throw new Error(`${symbol} would not be deployed at ${address}; correct the address in chain/accounts.ts.`);
+    }
     // Signatures are deterministic, so a deployment is recognised by being the same transaction.
     const raw = await account.signTransaction({
       chainId: CHAIN_ID,
@@ -40,7 +32,7 @@ export async function deployTokens(engine: ChainEngine, journal: Journal): Promi
       data: encodeDeployData({
         abi: TOKEN_ABI,
         bytecode: TOKEN_BYTECODE,
-        args: [name, symbol, DECIMALS, venueHotWallet.address, SUPPLY],
+        args: [name, symbol, decimals, venueHotWallet.address, parseUnits(SUPPLY, decimals)],
       }),
     });
     if (journal.view().some((entry) => entry.raw === raw && entry.status !== 'rejected')) continue;

@@ -1,4 +1,4 @@
-import { parseAbi } from 'viem';
+import { parseAbi } from '../viem.ts';
 
 /**
  * ABI and creation bytecode of TestToken.sol.

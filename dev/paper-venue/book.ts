@@ -56,6 +56,8 @@ export function createBook(): Book {
   const orders = new Map<string, Order>();
   const byNonce = new Map<number, Order>();
   const balances = new Map<string, Balance>();
+  const unsettled = new Map<string, Order>();
+  let nextNonce = 0;
   let identity: string | undefined;
 
   const post = (postings: readonly Posting[], sign: 1n | -1n): void => {
@@ -79,6 +81,7 @@ export function createBook(): Book {
     owner.fingerprint ??= event.fingerprint;
     owner.orders.push(order);
     orders.set(order.order_id, order);
+    if (order.state === 'accepted') unsettled.set(order.order_id, order);
     post(event.postings, 1n);
   };
   const known = (orderId: string): Order => {
@@ -105,11 +108,13 @@ export function createBook(): Book {
           order.state = 'signed';
           order.signed = { nonce: event.nonce, raw_tx: event.raw_tx, tx_hash: event.tx_hash };
           byNonce.set(event.nonce, order);
+          nextNonce = Math.max(nextNonce, event.nonce + 1);
           return;
         }
         case 'mined': {
           const order = known(event.order_id);
           order.state = event.succeeded ? 'mined' : 'reverted';
+          unsettled.delete(order.order_id);
           if (!event.succeeded) post(order.postings, -1n);
           return;
         }
@@ -118,6 +123,7 @@ export function createBook(): Book {
           if (event.order_id === null) return;
           const order = known(event.order_id);
           order.state = 'cancelled';
+          unsettled.delete(order.order_id);
           return post(order.postings, -1n);
         }
       }
@@ -126,13 +132,16 @@ export function createBook(): Book {
     key: (idempotencyKey) => keys.get(idempotencyKey),
     keys: () => [...keys.values()],
     order: (orderId) => orders.get(orderId),
-    open: () => [...orders.values()].filter((order) => order.state === 'accepted' || order.state === 'signed'),
-    signedFrom: (nonce) =>
-      [...byNonce]
-        .filter(([used]) => used >= nonce)
-        .sort(([a], [b]) => a - b)
-        .map(([, order]) => order),
-    nextNonce: () => Math.max(-1, ...byNonce.keys()) + 1,
+    open: () => [...unsettled.values()],
+    signedFrom: (nonce) => {
+      const found: Order[] = [];
+      for (let used = nonce; used < nextNonce; used += 1) {
+        const order = byNonce.get(used);
+        if (order !== undefined) found.push(order);
+      }
+      return found;
+    },
+    nextNonce: () => nextNonce,
     balance: (account, accountType, asset) => balances.get(`${account}/${accountType}/${asset}`)?.units ?? 0n,
     balances: () => [...balances.values()],
   };

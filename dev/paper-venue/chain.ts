@@ -1,12 +1,5 @@
 /** The venue's hot wallet on the chain. Nothing here repeats a call by itself. */
-import {
-  createPublicClient,
-  encodeFunctionData,
-  erc20Abi,
-  http,
-  keccak256,
-  TransactionReceiptNotFoundError,
-} from 'viem';
+import { createPublicClient, encodeFunctionData, erc20Abi, http, keccak256, TransactionReceiptNotFoundError } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { ChainSettings } from './settings.ts';
 import type { Transfer } from './events.ts';
@@ -23,7 +16,8 @@ export interface SignedTransfer {
 export interface VenueChain {
   /** How many transactions of the hot wallet the chain has mined, which is the lowest nonce still free. */
   minedCount(): Promise<number>;
-  sign(transfer: Transfer, nonce: number): Promise<SignedTransfer>;
+  baseFee(): Promise<bigint>;
+  sign(transfer: Transfer, nonce: number, baseFee: bigint): Promise<SignedTransfer>;
   /** Sends exactly these bytes; sending them again is harmless, and what the node says about that is ignored. */
   broadcast(rawTx: `0x${string}`): Promise<void>;
   receipt(txHash: `0x${string}`): Promise<{ readonly block: bigint; readonly succeeded: boolean } | null>;
@@ -39,10 +33,10 @@ export function connectChain(settings: ChainSettings): VenueChain {
   const wallet = privateKeyToAccount(settings.accounts.venueHotWallet.privateKey);
   return {
     minedCount: () => client.getTransactionCount({ address: wallet.address, blockTag: 'latest' }),
-    sign: async (transfer, nonce) => {
+    baseFee: async () => (await client.getBlock({ blockTag: 'latest' })).baseFeePerGas ?? 0n,
+    sign: async (transfer, nonce, baseFee) => {
       const token = settings.tokens[transfer.asset];
       if (token === undefined) throw new Error(`no token for ${transfer.asset}`);
-      const block = await client.getBlock({ blockTag: 'latest' });
       const raw_tx = await wallet.signTransaction({
         type: 'eip1559',
         chainId: settings.chainId,
@@ -56,7 +50,7 @@ export function connectChain(settings: ChainSettings): VenueChain {
         gas: TRANSFER_GAS,
         maxPriorityFeePerGas: TIP_WEI,
         // Signed once and never replaced, so the cap leaves room for a base fee that rises meanwhile.
-        maxFeePerGas: (block.baseFeePerGas ?? 0n) * 10n + 2n * TIP_WEI,
+        maxFeePerGas: baseFee * 10n + 2n * TIP_WEI,
       });
       return { raw_tx, tx_hash: keccak256(raw_tx) };
     },

@@ -1,15 +1,5 @@
 /** An append-only file of events: one JSON line each, flushed to disk before anything acts on it. */
-import {
-  closeSync,
-  existsSync,
-  fdatasyncSync,
-  fsyncSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, existsSync, fdatasyncSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { eventSchema, type VenueEvent } from './events.ts';
 
@@ -41,18 +31,25 @@ export function openJournal(file: string): Journal {
   if (end < content.length) ftruncateSync(descriptor, end);
   syncFolder(dirname(file));
   let open = true;
+  const close = (): void => {
+    if (open) closeSync(descriptor);
+    open = false;
+  };
   return {
     events,
     append: (event, durable) => {
       // The number of a closed descriptor may belong to another file by now.
       if (!open) throw new Error(`${file} is closed`);
-      writeWhole(descriptor, Buffer.from(`${JSON.stringify(event)}\n`));
-      if (durable) fdatasyncSync(descriptor);
+      try {
+        writeWhole(descriptor, Buffer.from(`${JSON.stringify(event)}\n`));
+        if (durable) fdatasyncSync(descriptor);
+      } catch (error) {
+        // Half a line may stand there now (a full disk): nothing may follow it, and the next start drops it.
+        close();
+        throw error;
+      }
     },
-    close: () => {
-      if (open) closeSync(descriptor);
-      open = false;
-    },
+    close,
   };
 }
 

@@ -19,10 +19,7 @@ export interface Ledger {
  *
  * @throws Error when the ledger there belongs to another chain, wallet or token (`identity` differs).
  */
-export function openLedger(
-  dataDir: string,
-  opening: { readonly identity: string; readonly postings: readonly Posting[] },
-): Ledger {
+export function openLedger(dataDir: string, opening: { readonly identity: string; readonly postings: readonly Posting[] }): Ledger {
   const file = join(dataDir, 'ledger.jsonl');
   const journal = openJournal(file);
   const book = createBook();

@@ -31,15 +31,26 @@ export function createSender(ledger: Ledger, chain: VenueChain): Sender {
   };
 
   const signDue = async (mined: number): Promise<void> => {
-    for (const order of ledger.book.open()) {
-      if (order.transfer === null || order.state !== 'accepted' || order.not_before > Date.now()) continue;
+    const due = ledger.book.open().filter((order) => order.state === 'accepted' && order.not_before <= Date.now());
+    if (due.length === 0) return;
+    const baseFee = await chain.baseFee();
+    for (const order of due) {
+      if (order.transfer === null) continue;
       const nonce = Math.max(mined, ledger.book.nextNonce());
-      const signed = await chain.sign(order.transfer, nonce);
+      const signed = await chain.sign(order.transfer, nonce, baseFee);
       // A cancel may have come while the signature was made; then these bytes are dropped, and the nonce stays free.
       if (order.state !== 'accepted' || stopped) continue;
       ledger.record({ type: 'signed', order_id: order.order_id, nonce, ...signed });
       await broadcast(order);
     }
+  };
+
+  const settle = async (order: Order): Promise<void> => {
+    if (order.signed === undefined) return;
+    const receipt = await chain.receipt(order.signed.tx_hash);
+    // Passes do not overlap, so nothing else can have recorded this meanwhile.
+    if (receipt === null || stopped) return;
+    ledger.record({ type: 'mined', order_id: order.order_id, succeeded: receipt.succeeded });
   };
 
   const pass = async (): Promise<void> => {
@@ -49,14 +60,7 @@ export function createSender(ledger: Ledger, chain: VenueChain): Sender {
       if (Date.now() - (sentAt.get(order.order_id) ?? 0) >= REBROADCAST_MS) await broadcast(order);
     }
     await signDue(mined);
-    for (const order of ledger.book.open()) {
-      if (order.signed === undefined) continue;
-      const receipt = await chain.receipt(order.signed.tx_hash);
-      // Only one pass at a time records this, so the order cannot have been marked meanwhile.
-      if (receipt !== null && !stopped) {
-        ledger.record({ type: 'mined', order_id: order.order_id, succeeded: receipt.succeeded });
-      }
-    }
+    await Promise.all(ledger.book.open().map(settle));
   };
 
   const guarded = async (): Promise<void> => {

@@ -26,16 +26,12 @@ export function createServer(parts: ServerParts): Express {
   app.disable('x-powered-by');
   app.use(express.json({ limit: '1mb', strict: false }));
 
-  app.get(
-    '/health',
-    (_request, response) => void response.json({ status: 'ok', open_orders: ledger.book.open().length }),
-  );
+  app.get('/health', (_request, response) => void response.json({ status: 'ok', open_orders: ledger.book.open().length }));
   app.get('/ledger', (_request, response) => void response.json({ entries: ledgerEntries(ledger.book) }));
   app.get('/balances', (_request, response) => void response.json({ balances: balanceViews(ledger.book, chain) }));
   app.get('/accounts/:account/balances', (request, response) => {
     const { account } = request.params;
-    if (!isVenueAccount(account))
-      throw new VenueHttpError(404, 'ACCOUNT_UNKNOWN', `the venue has no account ${account}`);
+    if (!isVenueAccount(account)) throw new VenueHttpError(404, 'ACCOUNT_UNKNOWN', `the venue has no account ${account}`);
     response.json({ account, balances: balanceViews(ledger.book, chain, account) });
   });
 
@@ -100,7 +96,6 @@ const respondWithError: ErrorRequestHandler = (error: unknown, request, response
 /** A body the parser refused is the caller's fault; anything else is most likely the chain being away. */
 function foreignFault(error: unknown): VenueHttpError {
   const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;
-  if (typeof status === 'number' && status < 500)
-    return new VenueHttpError(status, 'INVALID_REQUEST', 'the body cannot be read');
+  if (typeof status === 'number' && status < 500) return new VenueHttpError(status, 'INVALID_REQUEST', 'the body cannot be read');
   return new VenueHttpError(503, 'VENUE_UNAVAILABLE', 'the venue cannot answer now');
 }

@@ -64,7 +64,5 @@ function identityOf(chain: ChainSettings): string {
   const tokens = Object.entries(chain.tokens)
     .map(([symbol, { address }]) => `${symbol}=${getAddress(address)}`)
     .sort();
-  return [`chain ${chain.chainId}`, `wallet ${getAddress(chain.accounts.venueHotWallet.address)}`, ...tokens].join(
-    ', ',
-  );
+  return [`chain ${chain.chainId}`, `wallet ${getAddress(chain.accounts.venueHotWallet.address)}`, ...tokens].join(', ');
 }

@@ -45,8 +45,7 @@ export function createVenue(parts: {
   const report = createReporter(parts);
 
   const termsOf = (context: ExecutionContext): Terms | Refusal =>
-    actionOf(context.action_type)?.terms(context) ??
-    refuse('ACTION_NOT_SUPPORTED', `the venue does not know ${context.action_type}`);
+    actionOf(context.action_type)?.terms(context) ?? refuse('ACTION_NOT_SUPPORTED', `the venue does not know ${context.action_type}`);
 
   /** The order of this call: by its reference, and by its key unless the venue forgets keys. */
   const findOrder = (context: ExecutionContext, deduplicate: boolean): Order | undefined => {
@@ -95,10 +94,7 @@ export function createVenue(parts: {
         BigInt(delta) < 0n && ledger.book.balance(account, account_type, asset) + BigInt(delta) < 0n,
     );
     if (short === undefined) return null;
-    return refuse(
-      'INSUFFICIENT_BALANCE',
-      `${short.account} does not hold enough ${short.asset} in ${short.account_type}`,
-    );
+    return refuse('INSUFFICIENT_BALANCE', `${short.account} does not hold enough ${short.asset} in ${short.account_type}`);
   };
 
   return {

@@ -16,9 +16,21 @@ export function advance(args: DecideArgs, reservation: ReservationStatus, keepsH
     set: fields(args, reservation, keepsHold),
     ...endOfHolds(args, reservation, keepsHold),
     nodes: [
-      ...args.skip.map(({ node_key, attempt }): NodeChange => ({ node_key, attempt, from: 'BLOCKED', moves: ['SKIPPED'], set: { completed_at: NOW } })),
+      ...args.skip.map(({ node_key, attempt }): NodeChange => ({
+        node_key,
+        attempt,
+        from: 'BLOCKED',
+        moves: ['SKIPPED'],
+        set: { completed_at: NOW },
+      })),
       ...args.ready.map(({ node_key, attempt }): NodeChange => ({ node_key, attempt, from: 'BLOCKED', moves: ['READY'] })),
-      ...args.stop.map(({ node_key, attempt }): NodeChange => ({ node_key, attempt, from: 'READY', moves: ['CANCELLED'], set: { completed_at: NOW } })),
+      ...args.stop.map(({ node_key, attempt }): NodeChange => ({
+        node_key,
+        attempt,
+        from: 'READY',
+        moves: ['CANCELLED'],
+        set: { completed_at: NOW },
+      })),
     ],
     timeline: [
       ...args.skip.map((node) => nodeEntry(node, 'node_skipped', 'BLOCKED', 'SKIPPED', 'No way leads here any more')),
@@ -34,7 +46,9 @@ function fields(args: DecideArgs, reservation: ReservationStatus, keepsHold: boo
   return {
     current_frontier: args.frontier,
     ...(args.ended ? { ended_at: NOW } : {}),
-    ...(args.failure === null || !args.ended ? {} : { error_code: args.failure.error_code, error_message: `node ${args.failure.node_key} failed` }),
+    ...(args.failure === null || !args.ended
+      ? {}
+      : { error_code: args.failure.error_code, error_message: `node ${args.failure.node_key} failed` }),
     ...(args.ended && args.to === 'COMPLETED' ? { reservation_status: 'consumed' } : {}),
     ...(args.ended && reservation === 'held' && (args.to === 'FAILED' || (args.to === 'CANCELLED' && !keepsHold))
       ? { reservation_status: 'released' }
@@ -51,13 +65,20 @@ function endOfHolds(args: DecideArgs, reservation: ReservationStatus, keepsHold:
 function movementEntries(args: DecideArgs): TimelineEntry[] {
   const moved = args.from === args.to ? {} : { from_state: args.from, to_state: args.to };
   const entry = (event_type: TimelineEntry['event_type'], message: string): TimelineEntry[] => [
-    { event_type, message, actor: SYSTEM_ACTOR, ...moved, ...(args.failure === null ? {} : { node_key: args.failure.node_key, data: { error_code: args.failure.error_code } }) },
+    {
+      event_type,
+      message,
+      actor: SYSTEM_ACTOR,
+      ...moved,
+      ...(args.failure === null ? {} : { node_key: args.failure.node_key, data: { error_code: args.failure.error_code } }),
+    },
   ];
   if (args.ended && args.to === 'COMPLETED') return entry('request_completed', 'Completed');
   if (args.ended && args.to === 'FAILED') return entry('request_failed', `Failed: ${args.failure?.error_code ?? 'unknown'}`);
   if (args.from !== args.to && args.to === 'WAITING_MANUAL_ACTION') return entry('request_attention', 'A gate waits for a person');
   if (args.from !== args.to && args.to === 'MANUAL_INTERVENTION') return entry('request_attention', 'The outcome of a node is unknown');
-  if (args.ready.length > 0 || args.from !== args.to) return entry('frontier_advanced', args.from === 'APPROVED' ? 'Execution began' : 'The frontier advanced');
+  if (args.ready.length > 0 || args.from !== args.to)
+    return entry('frontier_advanced', args.from === 'APPROVED' ? 'Execution began' : 'The frontier advanced');
   return [];
 }
 

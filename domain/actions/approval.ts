@@ -49,7 +49,15 @@ export function approve(
       { event_type: 'request_approved', message: 'Approved', actor, from_state: 'PENDING_APPROVAL', to_state: 'APPROVED' },
       ...roots.map(
         (node_key) =>
-          ({ event_type: 'node_ready', message: 'Ready to run', actor: SYSTEM_ACTOR, node_key, attempt: 1, from_state: 'BLOCKED', to_state: 'READY' }) as const,
+          ({
+            event_type: 'node_ready',
+            message: 'Ready to run',
+            actor: SYSTEM_ACTOR,
+            node_key,
+            attempt: 1,
+            from_state: 'BLOCKED',
+            to_state: 'READY',
+          }) as const,
       ),
     ],
     ...movementAudit(requester, 'movement.approve', snapshot.movement_id, { details: { approver_id: request.approver_id } }),
@@ -60,7 +68,11 @@ export function approve(
 /** PENDING_APPROVAL to REJECTED. */
 export function reject(
   movementId: string,
-  request: { readonly approver_id?: string | undefined; readonly reason?: string | undefined; readonly compiled_plan_hash?: string | undefined },
+  request: {
+    readonly approver_id?: string | undefined;
+    readonly reason?: string | undefined;
+    readonly compiled_plan_hash?: string | undefined;
+  },
   requester: Requester,
 ): Transition {
   return {

@@ -36,14 +36,16 @@ export function resume(snapshot: MovementSnapshot, requester: Requester): Transi
   const gate = oldest(snapshot.nodes.filter((node) => node.node_kind === 'manual_gate' && node.state === 'READY'));
   const node = snapshot.state === 'MANUAL_INTERVENTION' ? (unknown ?? gate) : (gate ?? unknown);
   if (node === undefined) return null;
-  const moved: NodeSnapshot = node === unknown
-    ? { ...node, state: 'OBSERVING' }
-    : { ...node, state: 'COMPLETED', resumed: true, settled_order: Number.MAX_SAFE_INTEGER };
+  const moved: NodeSnapshot =
+    node === unknown
+      ? { ...node, state: 'OBSERVING' }
+      : { ...node, state: 'COMPLETED', resumed: true, settled_order: Number.MAX_SAFE_INTEGER };
   const after = replace(snapshot, [moved]);
   const next = walk(toWalk({ ...after, state: 'EXECUTING' }));
-  const change: NodeChange = node === unknown
-    ? { ...changeOf(node, ['OBSERVING']), set: { error_code: null, error_message: null, error_count: 0, resumed: true } }
-    : { ...changeOf(node, ['COMPLETED']), set: { resumed: true, completed_at: NOW } };
+  const change: NodeChange =
+    node === unknown
+      ? { ...changeOf(node, ['OBSERVING']), set: { error_code: null, error_message: null, error_count: 0, resumed: true } }
+      : { ...changeOf(node, ['COMPLETED']), set: { resumed: true, completed_at: NOW } };
   return {
     movement_id: snapshot.movement_id,
     from: ACTION_STATES.resume,
@@ -53,8 +55,21 @@ export function resume(snapshot: MovementSnapshot, requester: Requester): Transi
     set: { current_frontier: next.frontier },
     nodes: [change, ...next.ready.map((key) => readied(snapshot, key))],
     timeline: [
-      { event_type: 'request_resumed', message: 'Resumed', actor, node_key: node.node_key, from_state: snapshot.state, to_state: 'EXECUTING' },
-      nodeEvent(node === unknown ? 'node_observing' : 'node_completed', node, moved.state, actor, node === unknown ? 'Observed again' : 'Gate released'),
+      {
+        event_type: 'request_resumed',
+        message: 'Resumed',
+        actor,
+        node_key: node.node_key,
+        from_state: snapshot.state,
+        to_state: 'EXECUTING',
+      },
+      nodeEvent(
+        node === unknown ? 'node_observing' : 'node_completed',
+        node,
+        moved.state,
+        actor,
+        node === unknown ? 'Observed again' : 'Gate released',
+      ),
       ...next.ready.map((key) => readyEvent(snapshot, key)),
     ],
     ...movementAudit(requester, 'movement.resume', snapshot.movement_id, { details: { node_key: node.node_key } }),
@@ -134,7 +149,10 @@ export function cancel(snapshot: MovementSnapshot, requester: Requester): Transi
   const stopped = snapshot.nodes.filter(
     (node) => (node.state === 'BLOCKED' && !compensating.has(node.node_key)) || (node.state === 'READY' && !node.recover_first),
   );
-  const after = replace(snapshot, stopped.map((node) => ({ ...node, state: 'CANCELLED' })));
+  const after = replace(
+    snapshot,
+    stopped.map((node) => ({ ...node, state: 'CANCELLED' })),
+  );
   const keeps = spendsOrMaySpend(snapshot);
   return {
     movement_id: snapshot.movement_id,
@@ -174,7 +192,15 @@ export function readied(snapshot: MovementSnapshot, key: string): NodeChange {
 
 /** The timeline entry of a node that became READY. */
 export function readyEvent(snapshot: MovementSnapshot, key: string): TimelineEntry {
-  return { event_type: 'node_ready', message: 'Ready to run', actor: SYSTEM_ACTOR, node_key: key, attempt: attemptOf(snapshot, key), from_state: 'BLOCKED', to_state: 'READY' };
+  return {
+    event_type: 'node_ready',
+    message: 'Ready to run',
+    actor: SYSTEM_ACTOR,
+    node_key: key,
+    attempt: attemptOf(snapshot, key),
+    from_state: 'BLOCKED',
+    to_state: 'READY',
+  };
 }
 
 function attemptOf(snapshot: MovementSnapshot, key: string): number {
@@ -185,7 +211,13 @@ function changeOf(node: NodeSnapshot, moves: readonly NodeState[]): NodeChange {
   return { node_key: node.node_key, from: node.state, moves, attempt: node.attempt };
 }
 
-function nodeEvent(event_type: TimelineEntry['event_type'], node: NodeSnapshot, to: NodeState, actor: Actor, message: string): TimelineEntry {
+function nodeEvent(
+  event_type: TimelineEntry['event_type'],
+  node: NodeSnapshot,
+  to: NodeState,
+  actor: Actor,
+  message: string,
+): TimelineEntry {
   return { event_type, message, actor, node_key: node.node_key, attempt: node.attempt, from_state: node.state, to_state: to };
 }
 
@@ -195,5 +227,7 @@ function replace(snapshot: MovementSnapshot, changed: readonly NodeSnapshot[]): 
 }
 
 function oldest(nodes: readonly NodeSnapshot[]): NodeSnapshot | undefined {
-  return [...nodes].sort((a, b) => (a.updated_at < b.updated_at ? -1 : a.updated_at > b.updated_at ? 1 : a.node_key < b.node_key ? -1 : 1))[0];
+  return [...nodes].sort((a, b) =>
+    a.updated_at < b.updated_at ? -1 : a.updated_at > b.updated_at ? 1 : a.node_key < b.node_key ? -1 : 1,
+  )[0];
 }

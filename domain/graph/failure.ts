@@ -25,7 +25,7 @@ interface FailureInput {
  * A failure is handled when an on_failure or on_timeout edge reaches a node that is not a
  * compensation and that completes, or whose own failure is handled. Post-actions never count, neither
  * as what failed nor as what handles it. A condition that could not be evaluated is an unhandled failure
- * of its source, unless the source's own failure is one already.
+ * of its source, however that ended.
  */
 export function failureOf(input: FailureInput): Failures {
   const byKey = new Map(input.nodes.map((node) => [node.node_key, node]));
@@ -37,8 +37,8 @@ export function failureOf(input: FailureInput): Failures {
     if (node.node_kind === 'post_action') continue;
     const fate = node.state === 'FAILED' ? fateOf(node, byKey, input, fates) : 'handled';
     const failure = { node_key: node.node_key, error_code: node.error_code ?? 'NODE_FAILED' };
-    if (fate === 'unhandled') unhandled.push(failure);
-    else if (hasConditionError(node, input.edges)) unhandled.push({ node_key: node.node_key, error_code: 'CONDITION_ERROR' });
+    if (hasConditionError(node, input.edges)) unhandled.push({ node_key: node.node_key, error_code: 'CONDITION_ERROR' });
+    else if (fate === 'unhandled') unhandled.push(failure);
     else if (fate === 'pending') pending.push(failure);
   }
   return { unhandled, pending };

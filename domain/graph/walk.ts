@@ -75,7 +75,11 @@ function walkMain(input: WalkInput): WalkResult {
   const leftover = after.filter((node) => node.state === 'BLOCKED').map(keyOf);
   // Judged once more with nothing left that could still handle a failure.
   const last = withStates(after, leftover, 'SKIPPED');
-  const [first] = failureOf({ nodes: last, edges: input.edges, statuses: settleEdges({ ...input, nodes: last, cancelled: false }) }).unhandled;
+  const [first] = failureOf({
+    nodes: last,
+    edges: input.edges,
+    statuses: settleEdges({ ...input, nodes: last, cancelled: false }),
+  }).unhandled;
   return {
     ready: [],
     skip: [...skip, ...leftover],

@@ -12,9 +12,7 @@ export type AmountSource =
 export function parseAmountSource(config: JsonObject): AmountSource {
   const { amount, amount_ref: ref } = config;
   if (amount !== undefined) {
-    return typeof amount === 'string' && isDecimal(amount)
-      ? { kind: 'amount', amount }
-      : { kind: 'invalid', text: JSON.stringify(amount) };
+    return typeof amount === 'string' && isDecimal(amount) ? { kind: 'amount', amount } : { kind: 'invalid', text: JSON.stringify(amount) };
   }
   if (ref === undefined || ref === 'intent') return { kind: 'intent' };
   const match = typeof ref === 'string' ? /^nodes\.(.+)\.output\.([A-Za-z0-9_]+)$/.exec(ref) : null;
@@ -27,17 +25,16 @@ export function parseAmountSource(config: JsonObject): AmountSource {
  * The amount in plain notation, or null when the output it refers to holds none: a node whose amount
  * is not known exactly moves nothing.
  */
-export function resolveAmount(
-  config: JsonObject,
-  intentAmount: string,
-  outputOf: (nodeKey: string) => JsonObject | null,
-): string | null {
+export function resolveAmount(config: JsonObject, intentAmount: string, outputOf: (nodeKey: string) => JsonObject | null): string | null {
   const source = parseAmountSource(config);
   const raw: JsonValue | undefined =
-    source.kind === 'intent' ? intentAmount
-    : source.kind === 'amount' ? source.amount
-    : source.kind === 'node' ? outputOf(source.node_key)?.[source.field]
-    : undefined;
+    source.kind === 'intent'
+      ? intentAmount
+      : source.kind === 'amount'
+        ? source.amount
+        : source.kind === 'node'
+          ? outputOf(source.node_key)?.[source.field]
+          : undefined;
   return typeof raw === 'string' && isDecimal(raw) ? normalize(raw) : null;
 }
 

@@ -26,9 +26,11 @@ function nodeReasons(node: TemplateNode, plan: Plan): string[] {
   if (node.node_kind === 'manual_gate' && node.has_side_effect) reasons.push(`gate_with_side_effect:${node.node_key}`);
   const source = parseAmountSource(node.config ?? {});
   const known =
-    source.kind === 'amount' ? isDecimal(source.amount)
-    : source.kind === 'node' ? ancestorsOf(plan, node.node_key).has(source.node_key)
-    : source.kind !== 'invalid';
+    source.kind === 'amount'
+      ? isDecimal(source.amount)
+      : source.kind === 'node'
+        ? ancestorsOf(plan, node.node_key).has(source.node_key)
+        : source.kind !== 'invalid';
   if (!known) reasons.push(`unknown_amount_ref:${node.node_key}`);
   return reasons;
 }

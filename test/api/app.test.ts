@@ -17,15 +17,92 @@ const base = { roles: ALL_ROLES, tag: 'Test', summary: 'test', params: noParams,
 
 const routes: readonly Route[] = [
   ...whoamiRoutes,
-  defineRoute({ ...base, id: 'echo', method: 'POST', path: '/echo', body: echoBody, response: jsonObject, handler: ({ body }) => Promise.resolve({ status: 200, body: { amount: body.amount ?? null, nodes: body.nodes } }) }),
-  defineRoute({ ...base, id: 'act', method: 'POST', path: '/act', body: noBody, response: jsonObject, handler: () => Promise.resolve({ status: 200, body: {} }) }),
-  defineRoute({ ...base, id: 'item', method: 'GET', path: '/items/{item_id}', params: z.strictObject({ item_id: uuid }), query: z.strictObject({ q: z.string().optional() }), body: noBody, response: jsonObject, handler: ({ params, query }) => Promise.resolve({ status: 200, body: { id: params.item_id, q: query.q ?? null } }) }),
-  defineRoute({ ...base, id: 'special', method: 'GET', path: '/items/special', body: noBody, response: jsonObject, handler: () => Promise.resolve({ status: 200, body: { special: true } }) }),
-  defineRoute({ ...base, id: 'rest', method: 'PATCH', path: '/rest/{key+}', params: z.strictObject({ key: text(1, 256) }), body: noBody, response: jsonObject, handler: ({ params }) => Promise.resolve({ status: 200, body: { key: params.key } }) }),
-  defineRoute({ ...base, id: 'crash', method: 'POST', path: '/crash', body: noBody, response: jsonObject, handler: () => Promise.reject(new Error('password=hunter2')) }),
-  defineRoute({ ...base, id: 'refuse', method: 'POST', path: '/refuse', body: noBody, response: jsonObject, handler: () => Promise.reject(new ServiceError('invalid_state', { context: { current_state: 'FAILED' } })) }),
-  defineRoute({ ...base, id: 'unmapped', method: 'GET', path: '/unmapped', roles: [], body: noBody, response: jsonObject, handler: () => Promise.resolve({ status: 200, body: {} }) }),
-  defineRoute({ ...base, id: 'ops', method: 'GET', path: '/ops', roles: OPS_ROLES, body: noBody, response: jsonObject, handler: () => Promise.resolve({ status: 200, body: {} }) }),
+  defineRoute({
+    ...base,
+    id: 'echo',
+    method: 'POST',
+    path: '/echo',
+    body: echoBody,
+    response: jsonObject,
+    handler: ({ body }) => Promise.resolve({ status: 200, body: { amount: body.amount ?? null, nodes: body.nodes } }),
+  }),
+  defineRoute({
+    ...base,
+    id: 'act',
+    method: 'POST',
+    path: '/act',
+    body: noBody,
+    response: jsonObject,
+    handler: () => Promise.resolve({ status: 200, body: {} }),
+  }),
+  defineRoute({
+    ...base,
+    id: 'item',
+    method: 'GET',
+    path: '/items/{item_id}',
+    params: z.strictObject({ item_id: uuid }),
+    query: z.strictObject({ q: z.string().optional() }),
+    body: noBody,
+    response: jsonObject,
+    handler: ({ params, query }) => Promise.resolve({ status: 200, body: { id: params.item_id, q: query.q ?? null } }),
+  }),
+  defineRoute({
+    ...base,
+    id: 'special',
+    method: 'GET',
+    path: '/items/special',
+    body: noBody,
+    response: jsonObject,
+    handler: () => Promise.resolve({ status: 200, body: { special: true } }),
+  }),
+  defineRoute({
+    ...base,
+    id: 'rest',
+    method: 'PATCH',
+    path: '/rest/{key+}',
+    params: z.strictObject({ key: text(1, 256) }),
+    body: noBody,
+    response: jsonObject,
+    handler: ({ params }) => Promise.resolve({ status: 200, body: { key: params.key } }),
+  }),
+  defineRoute({
+    ...base,
+    id: 'crash',
+    method: 'POST',
+    path: '/crash',
+    body: noBody,
+    response: jsonObject,
+    handler: () => Promise.reject(new Error('password=hunter2')),
+  }),
+  defineRoute({
+    ...base,
+    id: 'refuse',
+    method: 'POST',
+    path: '/refuse',
+    body: noBody,
+    response: jsonObject,
+    handler: () => Promise.reject(new ServiceError('invalid_state', { context: { current_state: 'FAILED' } })),
+  }),
+  defineRoute({
+    ...base,
+    id: 'unmapped',
+    method: 'GET',
+    path: '/unmapped',
+    roles: [],
+    body: noBody,
+    response: jsonObject,
+    handler: () => Promise.resolve({ status: 200, body: {} }),
+  }),
+  defineRoute({
+    ...base,
+    id: 'ops',
+    method: 'GET',
+    path: '/ops',
+    roles: OPS_ROLES,
+    body: noBody,
+    response: jsonObject,
+    handler: () => Promise.resolve({ status: 200, body: {} }),
+  }),
 ];
 
 let served: Served;
@@ -65,7 +142,19 @@ describe('the service itself', () => {
 });
 
 describe('routing', () => {
-  it.each(['/v3/nowhere', '/v3', '/v3/', '/v3/whoami/', '/v3/Whoami', '/V3/whoami', '/v3x/whoami', '/whoami', '/', '/healthz/', '/v3/items/'])('has no %s', async (path) => {
+  it.each([
+    '/v3/nowhere',
+    '/v3',
+    '/v3/',
+    '/v3/whoami/',
+    '/v3/Whoami',
+    '/V3/whoami',
+    '/v3x/whoami',
+    '/whoami',
+    '/',
+    '/healthz/',
+    '/v3/items/',
+  ])('has no %s', async (path) => {
     const { status, body } = await send(served.url + path);
     expect([status, body.detail.error]).toEqual([404, 'route_not_found']);
   });
@@ -91,15 +180,28 @@ describe('bodies', () => {
   });
 
   it('names every fault with its place', async () => {
-    const { status, body } = await post(`${api}/echo`, { nodes: [{ node_key: 'a' }, {}, { node_key: '', extra: 1 }], amount: '1e3', more: true });
+    const { status, body } = await post(`${api}/echo`, {
+      nodes: [{ node_key: 'a' }, {}, { node_key: '', extra: 1 }],
+      amount: '1e3',
+      more: true,
+    });
     expect([status, body.detail.error]).toEqual([422, 'invalid_request']);
     const found = Object.fromEntries((body.detail.issues ?? []).map((issue) => [issue.path, issue.code]));
-    expect(found).toEqual({ 'nodes[1].node_key': 'required', 'nodes[2].node_key': 'too_small', 'nodes[2].extra': 'unknown_field', amount: 'invalid_format', more: 'unknown_field' });
+    expect(found).toEqual({
+      'nodes[1].node_key': 'required',
+      'nodes[2].node_key': 'too_small',
+      'nodes[2].extra': 'unknown_field',
+      amount: 'invalid_format',
+      more: 'unknown_field',
+    });
   });
 
-  it.each(['0', '0.0', '-1', '+1', '1.', '.5', '01', '1e1', '1_0', ' 1', '1.1234567890123456789', '123456789012345678901', 'NaN', ''])('refuses the amount %j', async (amount) => {
-    expect((await post(`${api}/echo`, { amount })).status).toBe(422);
-  });
+  it.each(['0', '0.0', '-1', '+1', '1.', '.5', '01', '1e1', '1_0', ' 1', '1.1234567890123456789', '123456789012345678901', 'NaN', ''])(
+    'refuses the amount %j',
+    async (amount) => {
+      expect((await post(`${api}/echo`, { amount })).status).toBe(422);
+    },
+  );
 
   it.each([
     ['malformed', '{"a":'],
@@ -147,18 +249,25 @@ describe('bodies', () => {
   });
 
   it('takes a charset of UTF-8 and the identity encoding', async () => {
-    expect((await post(`${api}/echo`, '{}', { 'content-type': 'Application/JSON; charset=UTF-8', 'content-encoding': 'identity' })).status).toBe(200);
+    expect(
+      (await post(`${api}/echo`, '{}', { 'content-type': 'Application/JSON; charset=UTF-8', 'content-encoding': 'identity' })).status,
+    ).toBe(200);
   });
 
   it('takes none or {} where there is no body, and refuses anything else', async () => {
     expect((await send(`${api}/act`, { method: 'POST' })).status).toBe(200);
     expect((await post(`${api}/act`, {})).status).toBe(200);
-    expect((await post(`${api}/act`, { a: 1 })).body.detail.issues).toEqual([expect.objectContaining({ path: 'a', code: 'unknown_field' })]);
+    expect((await post(`${api}/act`, { a: 1 })).body.detail.issues).toEqual([
+      expect.objectContaining({ path: 'a', code: 'unknown_field' }),
+    ]);
     expect((await post(`${api}/echo`, '')).body.detail.issues).toEqual([expect.objectContaining({ path: '', code: 'required' })]);
   });
 
   it('refuses a body on a read', async () => {
-    const answer = await sendRaw(served.port, 'GET /v3/whoami HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}');
+    const answer = await sendRaw(
+      served.port,
+      'GET /v3/whoami HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}',
+    );
     expect(answer).toMatch(/^HTTP\/1.1 422 /);
   });
 });
@@ -175,19 +284,27 @@ describe('paths and queries', () => {
     expect([status, body.detail.issues?.[0]?.path]).toEqual([422, 'item_id']);
   });
 
-  it.each([['?z=1', 'z', 'unknown_field'], ['?q=1&q=2', 'q', 'repeated'], ['?q=%ff', 'q', 'invalid_encoding'], ['?q=%00', 'q', 'invalid_encoding'], ['?__proto__=1', '__proto__', 'unknown_field']])(
-    'refuses %s',
-    async (query, path, code) => {
-      const { status, body } = await send(`${api}/items/${id}${query}`);
-      expect([status, body.detail.issues]).toEqual([422, [expect.objectContaining({ path, code })]]);
-    },
-  );
+  it.each([
+    ['?z=1', 'z', 'unknown_field'],
+    ['?q=1&q=2', 'q', 'repeated'],
+    ['?q=%ff', 'q', 'invalid_encoding'],
+    ['?q=%00', 'q', 'invalid_encoding'],
+    ['?__proto__=1', '__proto__', 'unknown_field'],
+  ])('refuses %s', async (query, path, code) => {
+    const { status, body } = await send(`${api}/items/${id}${query}`);
+    expect([status, body.detail.issues]).toEqual([422, [expect.objectContaining({ path, code })]]);
+  });
 });
 
 describe('errors', () => {
   it('tells nothing of the inside', async () => {
     const { status, body } = await send(`${api}/crash`, { method: 'POST', headers: { 'x-request-id': 'r-1' } });
-    expect([status, Object.keys(body.detail), body.detail.error, body.detail['request_id']]).toEqual([500, ['error', 'message', 'request_id'], 'internal_error', 'r-1']);
+    expect([status, Object.keys(body.detail), body.detail.error, body.detail['request_id']]).toEqual([
+      500,
+      ['error', 'message', 'request_id'],
+      'internal_error',
+      'r-1',
+    ]);
     expect(JSON.stringify(body)).not.toContain('hunter2');
   });
 
@@ -225,12 +342,16 @@ describe('with authentication', () => {
 
   it('gives the authenticator the raw bytes', async () => {
     let seen = '';
-    const open = await serveApi(routes, { authEnabled: true }, {
-      authenticate: ({ body, target }) => {
-        seen = `${target.path}|${target.query}|${Buffer.from(body).toString()}`;
-        return Promise.resolve(operator);
+    const open = await serveApi(
+      routes,
+      { authEnabled: true },
+      {
+        authenticate: ({ body, target }) => {
+          seen = `${target.path}|${target.query}|${Buffer.from(body).toString()}`;
+          return Promise.resolve(operator);
+        },
       },
-    });
+    );
     await post(`${open.url}/v3/%65cho?b=%2F&a=`, '{ }', { 'content-encoding': 'gzip' });
     expect(seen).toBe('/v3/echo|b=%2F&a=|{ }');
     await open.close();

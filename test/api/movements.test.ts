@@ -48,8 +48,10 @@ describe('creating', () => {
   });
 
   it('takes https, and http to this machine alone', () => {
-    for (const url of ['https://a.example/x', 'http://localhost:1/', 'http://127.0.0.1/', 'http://[::1]:9/']) expect(isCallbackUrl(url)).toBe(true);
-    for (const url of ['http://a.example/', 'http://127.0.0.1.a.example/', 'https://u:p@a.example/', 'x', 'javascript:1']) expect(isCallbackUrl(url)).toBe(false);
+    for (const url of ['https://a.example/x', 'http://localhost:1/', 'http://127.0.0.1/', 'http://[::1]:9/'])
+      expect(isCallbackUrl(url)).toBe(true);
+    for (const url of ['http://a.example/', 'http://127.0.0.1.a.example/', 'https://u:p@a.example/', 'x', 'javascript:1'])
+      expect(isCallbackUrl(url)).toBe(false);
   });
 
   it('compares requests in their normal form', () => {
@@ -62,19 +64,25 @@ describe('creating', () => {
 });
 
 describe('reading and acting', () => {
-  it.each(['?state=DONE', '?limit=0', '?limit=201', '?limit=1.5', '?limit=', '?cursor=zzz', '?cursor=', '?unknown=1'])('refuses the list query %s', async (query) => {
-    expect((await send(api + query)).status).toBe(422);
-  });
+  it.each(['?state=DONE', '?limit=0', '?limit=201', '?limit=1.5', '?limit=', '?cursor=zzz', '?cursor=', '?unknown=1'])(
+    'refuses the list query %s',
+    async (query) => {
+      expect((await send(api + query)).status).toBe(422);
+    },
+  );
 
   it.each(['/x', '/x/timeline'])('refuses the id of GET %s', async (path) => {
     expect((await send(api + path)).body.detail.issues).toEqual([expect.objectContaining({ path: 'movement_id' })]);
   });
 
-  it.each(['approve', 'reject', 'actions/resume', 'actions/retry', 'actions/cancel'])('refuses an unknown field and id of %s', async (verb) => {
-    const { status, body } = await post(`${api}/x/${verb}`, { foo: 1 });
-    expect(status).toBe(422);
-    expect(body.detail.issues?.map((issue) => issue.path)).toEqual(expect.arrayContaining(['movement_id', 'foo']));
-  });
+  it.each(['approve', 'reject', 'actions/resume', 'actions/retry', 'actions/cancel'])(
+    'refuses an unknown field and id of %s',
+    async (verb) => {
+      const { status, body } = await post(`${api}/x/${verb}`, { foo: 1 });
+      expect(status).toBe(422);
+      expect(body.detail.issues?.map((issue) => issue.path)).toEqual(expect.arrayContaining(['movement_id', 'foo']));
+    },
+  );
 
   it('answers an unexpected fault of the database without a word of it', async () => {
     const { status, body } = await send(`${api}/01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10`);
@@ -84,7 +92,10 @@ describe('reading and acting', () => {
 });
 
 describe('pages', () => {
-  const at = (n: number): { created_at: string; id: string } => ({ created_at: `2026-01-01T00:00:00.00${String(n)}Z`, id: `01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f1${String(n)}` });
+  const at = (n: number): { created_at: string; id: string } => ({
+    created_at: `2026-01-01T00:00:00.00${String(n)}Z`,
+    id: `01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f1${String(n)}`,
+  });
 
   it('goes on after the last item and ends with null', async () => {
     const rows = [at(3), at(2), at(1)];
@@ -102,7 +113,15 @@ describe('pages', () => {
 
   it('takes no cursor that it did not give', () => {
     const text = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-    for (const bad of ['', '!', text({}), text({ created_at: 'x', id: 'y' }), text({ ...at(1), more: 1 }), text(null), encodeCursor({ created_at: '2026-13-01T00:00:00.000Z', id: at(1).id })]) {
+    for (const bad of [
+      '',
+      '!',
+      text({}),
+      text({ created_at: 'x', id: 'y' }),
+      text({ ...at(1), more: 1 }),
+      text(null),
+      encodeCursor({ created_at: '2026-13-01T00:00:00.000Z', id: at(1).id }),
+    ]) {
       expect(decodeCursor(bad)).toBeNull();
     }
   });
@@ -110,15 +129,26 @@ describe('pages', () => {
 
 describe('views', () => {
   it('hides secrets and raw signed payloads at any depth', () => {
-    expect(withoutSecrets({ tx_hash: '0x1', raw_tx: '0xff', list: [{ signature: '0x2', ok: 1 }], sign_result: { a: 1 }, none: null })).toEqual({
-      tx_hash: '0x1', raw_tx: '[redacted]', list: [{ signature: '[redacted]', ok: 1 }], sign_result: '[redacted]', none: null,
+    expect(
+      withoutSecrets({ tx_hash: '0x1', raw_tx: '0xff', list: [{ signature: '0x2', ok: 1 }], sign_result: { a: 1 }, none: null }),
+    ).toEqual({
+      tx_hash: '0x1',
+      raw_tx: '[redacted]',
+      list: [{ signature: '[redacted]', ok: 1 }],
+      sign_result: '[redacted]',
+      none: null,
     });
   });
 
   it('links the workflow', () => {
     const { settings } = dependencies({ temporalUiUrl: 'http://ui/' });
     expect(workflowOf('m', null, settings).ui_url).toBe('http://ui/namespaces/default/workflows/movement%2Fm');
-    expect(workflowOf('m', 'r', settings)).toEqual({ namespace: 'default', workflow_id: 'movement/m', run_id: 'r', ui_url: 'http://ui/namespaces/default/workflows/movement%2Fm/r/history' });
+    expect(workflowOf('m', 'r', settings)).toEqual({
+      namespace: 'default',
+      workflow_id: 'movement/m',
+      run_id: 'r',
+      ui_url: 'http://ui/namespaces/default/workflows/movement%2Fm/r/history',
+    });
   });
 
   it('never lets a context replace the code of an error', () => {

@@ -9,13 +9,15 @@ const openapi = buildOpenApi(routes, { apiPrefix: '/v3', serverUrl: 'http://127.
 let ready = true;
 let served: Served;
 beforeAll(async () => {
-  served = await serve(createOps({
-    openapi,
-    checks: {
-      postgres: { required: true, check: () => Promise.resolve(ready ? { ok: true } : { ok: false, detail: 'out of reach' }) },
-      temporal: { required: false, check: () => Promise.reject(new Error('secret address')) },
-    },
-  }));
+  served = await serve(
+    createOps({
+      openapi,
+      checks: {
+        postgres: { required: true, check: () => Promise.resolve(ready ? { ok: true } : { ok: false, detail: 'out of reach' }) },
+        temporal: { required: false, check: () => Promise.reject(new Error('secret address')) },
+      },
+    }),
+  );
 });
 afterAll(() => served.close());
 
@@ -26,7 +28,9 @@ describe('the document', () => {
     for (const route of routes) {
       const operation = paths[`/v3${route.path.replace('+}', '}')}`]?.[route.method.toLowerCase()];
       expect(operation?.operationId).toBe(route.id);
-      expect(Object.keys(operation?.responses ?? {})).toEqual(expect.arrayContaining([String(route.status), '400', '401', '403', '422', '500', '503']));
+      expect(Object.keys(operation?.responses ?? {})).toEqual(
+        expect.arrayContaining([String(route.status), '400', '401', '403', '422', '500', '503']),
+      );
     }
   });
 
@@ -45,7 +49,11 @@ describe('the document', () => {
       for (const operation of Object.values(item)) {
         for (const [status, response] of Object.entries(operation.responses)) {
           const { content } = response as { content: { 'application/json': { schema: object } } };
-          expect([operation.operationId, status, Object.keys(content['application/json'].schema).length > 0]).toEqual([operation.operationId, status, true]);
+          expect([operation.operationId, status, Object.keys(content['application/json'].schema).length > 0]).toEqual([
+            operation.operationId,
+            status,
+            true,
+          ]);
         }
       }
     }
@@ -56,7 +64,13 @@ describe('the listener', () => {
   it('is ready when every required part is', async () => {
     ready = true;
     const { status, body } = await send(`${served.url}/readyz`);
-    expect([status, body]).toEqual([200, { status: 'ready', checks: { postgres: { ok: true, required: true }, temporal: { ok: false, required: false, detail: 'out of reach' } } }]);
+    expect([status, body]).toEqual([
+      200,
+      {
+        status: 'ready',
+        checks: { postgres: { ok: true, required: true }, temporal: { ok: false, required: false, detail: 'out of reach' } },
+      },
+    ]);
     ready = false;
     expect((await send(`${served.url}/readyz`)).status).toBe(503);
   });
@@ -87,7 +101,8 @@ describe('the listener', () => {
   });
 
   it('has nothing else', async () => {
-    for (const path of ['/', '/v3/movements', '/docs/index.html', '/docs/package.json', '/readyz/']) expect((await send(served.url + path)).status).toBe(404);
+    for (const path of ['/', '/v3/movements', '/docs/index.html', '/docs/package.json', '/readyz/'])
+      expect((await send(served.url + path)).status).toBe(404);
     expect((await send(`${served.url}/readyz`, { method: 'POST' })).status).toBe(405);
   });
 

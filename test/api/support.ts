@@ -43,14 +43,24 @@ export async function serve(app: Express): Promise<Served> {
 }
 
 /** Serves the API with these routes. */
-export function serveApi(routes: readonly Route[], settings: Partial<ApiDependencies['settings']> = {}, options: ApiOptions = {}): Promise<Served> {
+export function serveApi(
+  routes: readonly Route[],
+  settings: Partial<ApiDependencies['settings']> = {},
+  options: ApiOptions = {},
+): Promise<Served> {
   return serve(createApi(dependencies(settings), routes, options));
 }
 
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  readonly body: { readonly detail: { readonly error: string; readonly message: string; readonly issues?: readonly { path: string; code: string }[] } & Record<string, unknown> } & Record<string, unknown>;
+  readonly body: {
+    readonly detail: {
+      readonly error: string;
+      readonly message: string;
+      readonly issues?: readonly { path: string; code: string }[];
+    } & Record<string, unknown>;
+  } & Record<string, unknown>;
 }
 
 /** Sends a request and reads its JSON answer. */
@@ -62,17 +72,27 @@ export async function send(url: string, init: RequestInit = {}): Promise<Answer>
 /** Posts JSON; a string or bytes are sent as they are. */
 export function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
   const raw = typeof body === 'string' || body instanceof Uint8Array;
-  return send(url, { method: 'POST', body: raw ? body : JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } });
+  return send(url, {
+    method: 'POST',
+    body: raw ? body : JSON.stringify(body),
+    headers: { 'content-type': 'application/json', ...headers },
+  });
 }
 
 /** Sends a request line exactly as given, which no HTTP client would, and reads the whole answer. */
 export function sendRaw(port: number, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1', () => { socket.write(text, 'latin1'); });
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write(text, 'latin1');
+    });
     let answer = '';
     socket.setEncoding('utf8');
-    socket.on('data', (chunk: string) => { answer += chunk; });
-    socket.on('close', () => { resolve(answer); });
+    socket.on('data', (chunk: string) => {
+      answer += chunk;
+    });
+    socket.on('close', () => {
+      resolve(answer);
+    });
     socket.on('error', reject);
   });
 }

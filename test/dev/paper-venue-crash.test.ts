@@ -142,9 +142,7 @@ test('a ledger of another chain and a ledger in use are refused', async () => {
   const other = await startVenueProcess(data, chain.settings).catch((error: unknown) => String(error));
   expect(other).toMatch(/another paper venue is using/);
   await running.close();
-  await expect(startVenue({ ...settings, chain: { ...chain.settings, chainId: 5 } })).rejects.toThrow(
-    'written for another chain',
-  );
+  await expect(startVenue({ ...settings, chain: { ...chain.settings, chainId: 5 } })).rejects.toThrow('written for another chain');
 }, 30_000);
 
 test('the process ends with a signal, and with its parent', async () => {

@@ -7,16 +7,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  createTestClient,
-  encodeDeployData,
-  erc20Abi,
-  getAddress,
-  getContractAddress,
-  http,
-  parseUnits,
-  publicActions,
-} from 'viem';
+import { createTestClient, encodeDeployData, erc20Abi, getAddress, getContractAddress, http, parseUnits, publicActions } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { foundry } from 'viem/chains';
 import { TOKEN_ABI, TOKEN_BYTECODE } from '../../dev/contracts/token-artifact.ts';
@@ -143,10 +134,7 @@ export async function startVenueProcess(dataDir: string, chain: ChainSettings): 
 }
 
 /** The same venue inside the test's own process, which is quicker to start and cannot be killed. */
-export async function startVenueHere(
-  dataDir: string,
-  chain: ChainSettings,
-): Promise<VenueClient & { end(): Promise<void> }> {
+export async function startVenueHere(dataDir: string, chain: ChainSettings): Promise<VenueClient & { end(): Promise<void> }> {
   const venue = await startVenue({ port: 0, dataDir, chain });
   const client = clientOf(venue.port);
   return {

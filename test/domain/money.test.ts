@@ -51,12 +51,19 @@ describe('arithmetic', () => {
 
 describe('base units', () => {
   it('refuse what the decimals of a token cannot hold', () => {
-    expect([toBaseUnits('1.5', 6), toBaseUnits('0.0000001', 6), toBaseUnits('1', 0), toBaseUnits('1.5', 0)]).toEqual([1_500_000n, null, 1n, null]);
+    expect([toBaseUnits('1.5', 6), toBaseUnits('0.0000001', 6), toBaseUnits('1', 0), toBaseUnits('1.5', 0)]).toEqual([
+      1_500_000n,
+      null,
+      1n,
+      null,
+    ]);
   });
 
   it('come back as the same amount', () => {
-    fc.assert(fc.property(units, fc.integer({ min: 0, max: 18 }), (value, decimals) => {
-      expect(toBaseUnits(fromBaseUnits(value, decimals), decimals)).toBe(value);
-    }));
+    fc.assert(
+      fc.property(units, fc.integer({ min: 0, max: 18 }), (value, decimals) => {
+        expect(toBaseUnits(fromBaseUnits(value, decimals), decimals)).toBe(value);
+      }),
+    );
   });
 });

@@ -36,13 +36,8 @@ describe('parseResult', () => {
 
   test('only a prepare that goes on may ask for a signature', () => {
     const sign_request = { kind: 'evm_transaction', payload: { to: '0x1' } };
-    expect(parseResult('prepare', { next_state: 'SUBMITTING', sign_request })).toHaveProperty(
-      'sign_request',
-      sign_request,
-    );
-    expect(parseResult('prepare', { next_state: 'FAILED', error_code: 'X', sign_request })).not.toHaveProperty(
-      'sign_request',
-    );
+    expect(parseResult('prepare', { next_state: 'SUBMITTING', sign_request })).toHaveProperty('sign_request', sign_request);
+    expect(parseResult('prepare', { next_state: 'FAILED', error_code: 'X', sign_request })).not.toHaveProperty('sign_request');
     expect(parseResult('submit', { next_state: 'SUBMITTED', sign_request })).not.toHaveProperty('sign_request');
   });
 
@@ -64,9 +59,7 @@ describe('parseResult', () => {
   });
 
   test('a wait of more than a day is cut to a day', () => {
-    expect(parseResult('observe', { next_state: 'OBSERVING', retry_after_seconds: 1e9 }).retry_after_seconds).toBe(
-      86_400,
-    );
+    expect(parseResult('observe', { next_state: 'OBSERVING', retry_after_seconds: 1e9 }).retry_after_seconds).toBe(86_400);
   });
 
   test.each([

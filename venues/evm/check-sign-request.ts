@@ -13,7 +13,12 @@ export interface PlannedNode {
  * Null when the request is exactly the planned transfer, else a sentence that says what differs.
  * Throws ExecutorFault when the chain cannot be asked for the token's decimals.
  */
-export async function checkSignRequest(chains: EvmChains, request: SignRequest, plan: PlannedNode, call: CallOptions): Promise<string | null> {
+export async function checkSignRequest(
+  chains: EvmChains,
+  request: SignRequest,
+  plan: PlannedNode,
+  call: CallOptions,
+): Promise<string | null> {
   const { chain_id, token_address, destination_address } = plan.config;
   if (typeof chain_id !== 'number' || typeof destination_address !== 'string') {
     return 'the plan names no chain_id and destination_address to compare the transaction with';

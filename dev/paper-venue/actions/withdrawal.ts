@@ -24,8 +24,7 @@ const NETWORKS: readonly string[] = ['erc20', 'eth', 'ethereum', 'evm', 'local']
 /** The withdrawal action of a venue that pays out on `chain`. */
 export function createWithdrawal(chain: ChainSettings): VenueAction {
   const tokenOf = (asset: string) => (Object.hasOwn(chain.tokens, asset) ? chain.tokens[asset] : undefined);
-  const feeOf = (asset: string) =>
-    (Object.hasOwn(chain.withdrawalFees, asset) ? chain.withdrawalFees[asset] : undefined) ?? '0';
+  const feeOf = (asset: string) => (Object.hasOwn(chain.withdrawalFees, asset) ? chain.withdrawalFees[asset] : undefined) ?? '0';
 
   return {
     actionType: 'cex_withdrawal',
@@ -101,8 +100,7 @@ function checkDestination(address: string, hotWallet: string): Refusal | null {
 }
 
 function amountTerms(amount: string, decimals: number, fee: string): Terms | Refusal {
-  if (!isDecimal(amount) || !isPositive(amount))
-    return refuse('AMOUNT_INVALID', 'the amount is not a decimal above zero');
+  if (!isDecimal(amount) || !isPositive(amount)) return refuse('AMOUNT_INVALID', 'the amount is not a decimal above zero');
   const exact = toBaseUnits(amount, decimals);
   if (exact === null) return refuse('AMOUNT_PRECISION', `the asset has ${decimals} decimals, the amount has more`);
   if (compare(amount, fee) <= 0) return refuse('AMOUNT_BELOW_FEE', `the amount does not exceed the fee of ${fee}`);

@@ -14,7 +14,14 @@ export function edge(text: string, more: Partial<WalkEdge> = {}): WalkEdge {
 export function node(text: string, more: Partial<WalkNode> = {}): WalkNode {
   const [node_key = '', kind = 'action'] = text.split(':');
   return {
-    node_key, node_kind: kind as NodeKind, state: 'BLOCKED', resumed: false, timed_out: false, error_code: null, settled_order: 0, ...more,
+    node_key,
+    node_kind: kind as NodeKind,
+    state: 'BLOCKED',
+    resumed: false,
+    timed_out: false,
+    error_code: null,
+    settled_order: 0,
+    ...more,
   };
 }
 
@@ -60,7 +67,8 @@ export class Run {
       }
       const moved = next.state !== this.state || next.ready.length + next.skip.length > 0;
       this.state = next.state;
-      this.failure = next.failure?.error_code ?? null;
+      // Once ended, the walk has nothing more to say about why.
+      if (next.failure !== null) this.failure = next.failure.error_code;
       this.ended = next.ended;
       if (!moved) return next.run;
     }

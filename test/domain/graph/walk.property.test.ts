@@ -25,22 +25,23 @@ const plans: fc.Arbitrary<Plan> = fc.integer({ min: 1, max: 9 }).chain((size) =>
       })
       .map((parts) => edge(`${keys[from]}>${keys[to]}`, { ...parts, condition_expr: parts.condition === null ? null : `c${to}` }));
   const spine = keys.slice(1).map((_, index) => fc.integer({ min: 0, max: index }).chain((from) => edgeBetween(from, index + 1)));
-  const extra = size < 2
-    ? fc.constant([])
-    : fc.array(
-        fc.tuple(fc.integer({ min: 0, max: size - 2 }), fc.nat()).chain(([from, step]) => edgeBetween(from, from + 1 + (step % (size - 1 - from)))),
-        { maxLength: size * 2 },
-      );
-  return fc
-    .tuple(fc.tuple(...keys.map(() => fc.constantFrom(...NODE_KINDS))), fc.tuple(...spine), extra)
-    .map(([kinds, first, more]) => {
-      const seen = new Set<string>();
-      const edges = [...first, ...more].filter((each) => {
-        const name = JSON.stringify([each.from, each.to, each.edge_type, each.condition_expr]);
-        return seen.has(name) ? false : seen.add(name) !== undefined;
-      });
-      return { nodes: keys.map((key, index) => node(key, { node_kind: kinds[index] ?? 'action' })), edges };
+  const extra =
+    size < 2
+      ? fc.constant([])
+      : fc.array(
+          fc
+            .tuple(fc.integer({ min: 0, max: size - 2 }), fc.nat())
+            .chain(([from, step]) => edgeBetween(from, from + 1 + (step % (size - 1 - from)))),
+          { maxLength: size * 2 },
+        );
+  return fc.tuple(fc.tuple(...keys.map(() => fc.constantFrom(...NODE_KINDS))), fc.tuple(...spine), extra).map(([kinds, first, more]) => {
+    const seen = new Set<string>();
+    const edges = [...first, ...more].filter((each) => {
+      const name = JSON.stringify([each.from, each.to, each.edge_type, each.condition_expr]);
+      return seen.has(name) ? false : seen.add(name) !== undefined;
     });
+    return { nodes: keys.map((key, index) => node(key, { node_kind: kinds[index] ?? 'action' })), edges };
+  });
 });
 
 const choices = fc.array(
@@ -55,7 +56,7 @@ function play(run: Run, drawn: readonly { pick: number; outcome: Outcome }[], ca
   for (const { pick, outcome } of drawn) {
     if (run.ended) return turns;
     if (turns === cancelAt && run.state !== 'CANCELLED') run.cancel();
-    const open = run.nodes.filter((each) => !['BLOCKED'].includes(each.state) && !isSettled(each.state));
+    const open = run.nodes.filter((each) => each.state !== 'BLOCKED' && !isSettled(each.state));
     const chosen = open[pick % Math.max(1, open.length)];
     if (chosen === undefined) break;
     const gate = chosen.node_kind === 'manual_gate';
@@ -68,7 +69,10 @@ function play(run: Run, drawn: readonly { pick: number; outcome: Outcome }[], ca
 
 describe('any plan with any outcomes', () => {
   it('is valid', () => {
-    fc.assert(fc.property(plans, (plan) => expect(validateGraph(plan)).toEqual([])), { numRuns: 300 });
+    fc.assert(
+      fc.property(plans, (plan) => expect(validateGraph(plan)).toEqual([])),
+      { numRuns: 300 },
+    );
   });
 
   it('ends with every node settled and none run twice, with or without a cancel', () => {
@@ -82,7 +86,7 @@ describe('any plan with any outcomes', () => {
         expect(new Set(run.started).size).toBe(run.started.length);
         expect(run.state === 'FAILED').toBe(run.failure !== null);
       }),
-      { numRuns: 3_000 },
+      { numRuns: 1_500 },
     );
   });
 

@@ -3,7 +3,10 @@ import { Run, edge, node } from './build.ts';
 import type { WalkEdge } from '../../../domain/graph/walk.ts';
 
 const run = (nodes: string, edges: (string | WalkEdge)[]): Run => {
-  const made = new Run(nodes.split(' ').map((each) => node(each)), edges.map((each) => (typeof each === 'string' ? edge(each) : each)));
+  const made = new Run(
+    nodes.split(' ').map((each) => node(each)),
+    edges.map((each) => (typeof each === 'string' ? edge(each) : each)),
+  );
   made.step();
   return made;
 };
@@ -82,7 +85,7 @@ describe('failures', () => {
   });
 
   it('name the first one, also where its handler was never started', () => {
-    const plan = run('r a b h j', ['r>a', 'r>b', edge('a>h:on_failure', { join_key: null }), 'j>h', 'r>j']);
+    const plan = run('r a b h j', ['r>a', 'r>b', 'a>h:on_failure', 'j>h', 'r>j']);
     plan.settle('r', 'COMPLETED');
     plan.settle('a', 'FAILED');
     plan.settle('b', 'FAILED');
@@ -225,8 +228,7 @@ describe('conditions and priorities', () => {
     expect([completed.state, completed.failure]).toEqual(['FAILED', 'CONDITION_ERROR']);
     const failed = run('a b h', [edge('a>b:on_failure', { condition_expr: 'x', condition: 'error' }), 'a>h:on_failure']);
     failed.settle('a', 'FAILED');
-    failed.settle('h', 'COMPLETED');
-    expect([failed.state, failed.failure]).toEqual(['FAILED', 'CONDITION_ERROR']);
+    expect([failed.state, failed.failure, failed.states()['h']]).toEqual(['FAILED', 'CONDITION_ERROR', 'SKIPPED']);
   });
 });
 
@@ -236,7 +238,10 @@ it('judges a ladder of failed handlers in no more than a moment', () => {
   const edges = Array.from({ length: layers - 1 }, (_, index) =>
     ['a', 'b'].flatMap((from) => ['a', 'b'].map((to) => edge(`${from}${index}>${to}${index + 1}:on_failure`))),
   ).flat();
-  const plan = new Run(nodes.map((each) => node(each)), edges);
+  const plan = new Run(
+    nodes.map((each) => node(each)),
+    edges,
+  );
   let running = plan.step();
   for (let key = running[0]; key !== undefined; key = running[0]) running = plan.settle(key, 'FAILED');
   expect([plan.state, plan.failure]).toEqual(['FAILED', 'a0_failed']);

@@ -5,13 +5,27 @@ import type { TemplateNode } from '../../../domain/plan/types.ts';
 import type { SignerDescriptor } from '../../../domain/signer.ts';
 
 const executor = (executor_key: string, action_types: string[], more: Partial<ExecutorDescriptor> = {}): ExecutorDescriptor => ({
-  executor_key, kind: 'local', action_types, same_key_safe: true, settle_seconds: 0, timeout_seconds: 30, in_process: true, ...more,
+  executor_key,
+  kind: 'local',
+  action_types,
+  same_key_safe: true,
+  settle_seconds: 0,
+  timeout_seconds: 30,
+  in_process: true,
+  ...more,
 });
 const signer = (signer_key: string, profile?: string, chain_family = 'evm'): SignerDescriptor => ({
-  signer_key, backend: 'local', chain_family, ...(profile === undefined ? {} : { profile }),
+  signer_key,
+  backend: 'local',
+  chain_family,
+  ...(profile === undefined ? {} : { profile }),
 });
 const node = (action_type: string, more: Partial<TemplateNode> = {}): TemplateNode => ({
-  node_key: 'n', node_kind: 'action', action_type, has_side_effect: true, ...more,
+  node_key: 'n',
+  node_kind: 'action',
+  action_type,
+  has_side_effect: true,
+  ...more,
 });
 const executors = [
   executor('paper', ['cex_withdrawal'], { provider: 'paper' }),

@@ -6,7 +6,11 @@ import type { Intent, PlanTemplate, TemplateNode } from '../../../domain/plan/ty
 import { sha256Hex } from '../../../platform/hash.ts';
 
 const node = (node_key: string, more: Partial<TemplateNode> = {}): TemplateNode => ({
-  node_key, node_kind: 'action', action_type: 'noop', has_side_effect: true, ...more,
+  node_key,
+  node_kind: 'action',
+  action_type: 'noop',
+  has_side_effect: true,
+  ...more,
 });
 const template: PlanTemplate = {
   template_id: '01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10',
@@ -27,7 +31,11 @@ function reversed<T extends JsonValue>(value: T): T;
 function reversed(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map((each: JsonValue) => reversed(each));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).reverse().map(([key, each]) => [key, reversed(each)]));
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([key, each]) => [key, reversed(each)]),
+  );
 }
 
 describe('the hash of a compiled plan', () => {
@@ -64,7 +72,11 @@ describe('compilePlan', () => {
     ]);
   });
 
-  it.each([['text', 'x'], ['a list', ['x']], ['null', null]])('ignores a node_config that is %s', (_name, node_config) => {
+  it.each([
+    ['text', 'x'],
+    ['a list', ['x']],
+    ['null', null],
+  ])('ignores a node_config that is %s', (_name, node_config) => {
     expect(compile({ node_config }).nodes[1]?.config).toEqual({});
   });
 

@@ -4,7 +4,11 @@ import type { TemplateNode } from '../../../domain/plan/types.ts';
 import { edge } from '../graph/build.ts';
 
 const node = (node_key: string, more: Partial<TemplateNode> = {}): TemplateNode => ({
-  node_key, node_kind: 'action', action_type: 'noop', has_side_effect: true, ...more,
+  node_key,
+  node_kind: 'action',
+  action_type: 'noop',
+  has_side_effect: true,
+  ...more,
 });
 const reasons = (nodes: TemplateNode[], ...edges: string[]) => nonExecutableReasons({ nodes, edges: edges.map((each) => edge(each)) });
 
