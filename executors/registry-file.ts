@@ -8,7 +8,7 @@ const key = z
   .string()
   .min(1)
   .max(128)
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]*$/, 'must be letters, digits and . _ : / -, beginning with a letter or digit');
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._:-]*$/, 'must be letters, digits and . _ : -, beginning with a letter or digit');
 const name = z.string().min(1).max(128);
 
 const url = z.string().superRefine((value, context) => {

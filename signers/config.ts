@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { describeIssues } from './issues.ts';
 
-const signerKey = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._/-]{0,127}$/, 'must be 1 to 128 of letters, digits and . _ / -');
+const signerKey = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, 'must be 1 to 128 of letters, digits and . _ -');
 const chainFamily = z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/, 'must be a chain family such as evm');
 const shared = { signer_key: signerKey, profile: z.string().min(1).max(128).optional() };
 

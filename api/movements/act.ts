@@ -30,7 +30,7 @@ export async function act(request: Action, deps: ApiDependencies): Promise<Reply
   const { action, movementId, requester } = request;
   const subject = { action: `movement.${action}`, entity_type: 'movement', entity_key: movementId } as const;
   const outcome = await auditedRefusal(deps, requester, subject, () => applied(request, deps));
-  deps.handOver(movementId);
+  deps.handOver(movementId, { kind: action, command_id: outcome.command_id });
   const { request_state, current_frontier, reservation_status } = outcome.head;
   return { status: 200, body: { movement_id: movementId, request_state, current_frontier, reservation_status } };
 }

@@ -64,7 +64,7 @@ export async function create(input: CreateInput, deps: ApiDependencies): Promise
       ],
     });
     if (!outcome.created) return replay(outcome, request, deps);
-    deps.handOver(outcome.movement_id);
+    deps.handOver(outcome.movement_id, { kind: 'create', command_id: null });
     return {
       status: 201,
       body: {

@@ -32,10 +32,12 @@ export class RpcError extends Error {
 export class ChainNode {
   readonly url: string;
   private readonly process: ChildProcess;
+  private readonly record: string;
 
-  private constructor(child: ChildProcess, url: string) {
+  private constructor(child: ChildProcess, url: string, record: string) {
     this.process = child;
     this.url = url;
+    this.record = record;
   }
 
   /** Starts a fresh chain that makes blocks only when told to. */
@@ -65,7 +67,7 @@ export class ChainNode {
       rmSync(record, { force: true });
       onExit(ended);
     });
-    const node = new ChainNode(child, `http://127.0.0.1:${port}`);
+    const node = new ChainNode(child, `http://127.0.0.1:${port}`, record);
     const deadline = Date.now() + 20_000;
     while (!(await node.isUp())) {
       if (ended !== null || Date.now() > deadline) {
@@ -91,6 +93,7 @@ export class ChainNode {
 
   kill(): void {
     this.process.kill('SIGKILL');
+    rmSync(this.record, { force: true });
   }
 
   private async isUp(): Promise<boolean> {

@@ -173,3 +173,5 @@ require (
 	modernc.org/strutil v1.2.1 // indirect
 	modernc.org/token v1.1.0 // indirect
 )
+
+replace cloud.google.com/go/storage => ./without-gcs
