@@ -88,27 +88,3 @@ export class ServiceError extends Error {
     return ERROR_TABLE[this.code].status;
   }
 }
-
-/**
- * Why a node failed or needs a person. These stand on nodes, movements and the timeline; executors
- * may add codes of their own, which are carried as given.
- */
-export const NODE_ERROR_CODES = [
-  'NODE_TIMED_OUT',
-  'CONDITION_ERROR',
-  'MAX_AMOUNT_EXCEEDED',
-  'AMOUNT_PRECISION',
-  'AMOUNT_UNRESOLVED',
-  'EXECUTOR_PROTOCOL_ERROR',
-  'EXECUTOR_UNREACHABLE',
-  'EXECUTOR_REJECTED',
-  'EXECUTOR_DISABLED',
-  'EXECUTOR_MISSING',
-  'SIGNER_DISABLED',
-  'SIGNER_MISSING',
-  'SIGNER_IDENTITY_MISMATCH',
-  'SIGN_REQUEST_MISMATCH',
-  'RECOVERY_INCONCLUSIVE',
-  'RESOLVED_AS_FAILED',
-] as const;
-export type NodeErrorCode = (typeof NODE_ERROR_CODES)[number];
