@@ -1,5 +1,5 @@
 /** A movement as the rules see it: plan, states and what the walk needs to know. */
-import type { WalkInput, WalkNode } from './graph/walk.ts';
+import type { WalkInput, WalkNode } from './graph/walk-types.ts';
 import type { CompiledPlan } from './plan/types.ts';
 import type { MovementState, ReservationStatus } from './states/movement.ts';
 import type { NodeState } from './states/node.ts';

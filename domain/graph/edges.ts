@@ -1,6 +1,6 @@
 /** Which edges have fired, which never will, and which are still open. */
 import { isSettled } from '../states/node.ts';
-import type { WalkEdge, WalkNode } from './walk.ts';
+import type { WalkEdge, WalkNode } from './walk-types.ts';
 
 export type EdgeStatus = 'pending' | 'fired' | 'dead';
 

@@ -1,7 +1,7 @@
 /** Which failures a plan takes care of itself. */
 import { isSettled } from '../states/node.ts';
 import type { EdgeStatus } from './edges.ts';
-import type { WalkEdge, WalkNode } from './walk.ts';
+import type { WalkEdge, WalkNode } from './walk-types.ts';
 
 export interface Failure {
   readonly node_key: string;

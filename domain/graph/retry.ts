@@ -1,7 +1,8 @@
 /** Which node an operator's retry takes, and what becomes possible again because of it. */
 import { settleEdges } from './edges.ts';
 import { failureTargets } from './failure.ts';
-import { walk, type WalkInput, type WalkNode } from './walk.ts';
+import type { WalkInput, WalkNode } from './walk-types.ts';
+import { walk } from './walk.ts';
 
 /**
  * Whether a node may be retried: UNKNOWN always; FAILED while its failure path has not begun. In a

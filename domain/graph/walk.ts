@@ -7,29 +7,7 @@ import type { MovementState } from '../states/movement.ts';
 import { isSettled, type NodeState } from '../states/node.ts';
 import { groupBy, settleEdges, settleGraph, type EdgeStatus } from './edges.ts';
 import { failureOf } from './failure.ts';
-import type { GraphEdge, GraphNode } from './types.ts';
-
-export interface WalkNode extends GraphNode {
-  readonly state: NodeState;
-  /** Completed after an operator's resume in its present attempt. */
-  readonly resumed: boolean;
-  /** FAILED by time-out. */
-  readonly timed_out: boolean;
-  readonly error_code: string | null;
-  /** Orders failures: the first one names the movement's error. Any monotone number, 0 when not settled. */
-  readonly settled_order: number;
-}
-
-export interface WalkEdge extends GraphEdge {
-  /** The stored result of the condition; null where there is none or the source is not settled yet. */
-  readonly condition: boolean | 'error' | null;
-}
-
-export interface WalkInput {
-  readonly state: MovementState;
-  readonly nodes: readonly WalkNode[];
-  readonly edges: readonly WalkEdge[];
-}
+import { keyOf, type WalkEdge, type WalkInput, type WalkNode } from './walk-types.ts';
 
 export interface WalkResult {
   /** BLOCKED nodes whose way is open. */
@@ -156,6 +134,3 @@ function frontierOf(nodes: readonly WalkNode[]): string[] {
   return nodes.filter((node) => node.state !== 'BLOCKED' && !isSettled(node.state)).map(keyOf);
 }
 
-function keyOf(node: WalkNode): string {
-  return node.node_key;
-}

@@ -1,6 +1,7 @@
 /** Short forms for graphs and for walking them to their end. */
 import type { EdgeType, NodeKind } from '../../../domain/graph/types.ts';
-import { walk, type WalkEdge, type WalkInput, type WalkNode } from '../../../domain/graph/walk.ts';
+import type { WalkEdge, WalkInput, WalkNode } from '../../../domain/graph/walk-types.ts';
+import { walk } from '../../../domain/graph/walk.ts';
 import type { MovementState } from '../../../domain/states/movement.ts';
 
 /** `a>b` is on_success; `a>b:on_failure` names the type. */

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { isRetryable, reopened } from '../../../domain/graph/retry.ts';
 import { EDGE_TYPES, NODE_KINDS } from '../../../domain/graph/types.ts';
 import { validateGraph } from '../../../domain/graph/validate.ts';
-import { walk, type WalkEdge, type WalkNode } from '../../../domain/graph/walk.ts';
+import type { WalkEdge, WalkNode } from '../../../domain/graph/walk-types.ts';
+import { walk } from '../../../domain/graph/walk.ts';
 import { isSettled } from '../../../domain/states/node.ts';
 import { Run, edge, node, type Outcome } from './build.ts';
 

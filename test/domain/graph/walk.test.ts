@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Run, edge, node } from './build.ts';
-import type { WalkEdge } from '../../../domain/graph/walk.ts';
+import type { WalkEdge } from '../../../domain/graph/walk-types.ts';
 
 const run = (nodes: string, edges: (string | WalkEdge)[]): Run => {
   const made = new Run(
