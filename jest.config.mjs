@@ -1,15 +1,46 @@
-/** Jest in ESM mode; TypeScript through swc. Suites are grouped by folder, see test/README.md. */
-const transform = {
-  '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'es6' } }],
-};
+/**
+ * Jest in ESM mode; TypeScript through swc. Three projects, by what they need: `unit` nothing, `stack`
+ * one stack that all its files share, `faults` stacks of their own. See test/README.md.
+ */
 
-export default {
+// What somebody has set for a service of their own is nothing to the tests; workers inherit what is left.
+for (const name of Object.keys(process.env)) if (name.startsWith('SVC_')) delete process.env[name];
+
+const common = {
   rootDir: '.',
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
-  transform,
-  testMatch: ['<rootDir>/test/**/*.test.ts'],
+  transform: {
+    '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'es6' } }],
+  },
   modulePathIgnorePatterns: ['<rootDir>/.data', '<rootDir>/dist'],
-  testTimeout: 30_000,
+};
+
+export default {
+  // Two files at a time, whatever the machine; those of `faults` one after the other (see its runner).
   maxWorkers: 2,
+  projects: [
+    {
+      ...common,
+      displayName: 'unit',
+      testMatch: ['<rootDir>/test/**/*.test.ts'],
+      testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/(http|faults|replay)/'],
+      testTimeout: 30_000,
+    },
+    {
+      ...common,
+      displayName: 'stack',
+      testMatch: ['<rootDir>/test/http/**/*.test.ts'],
+      globalSetup: '<rootDir>/test/support/shared-stack-setup.mjs',
+      globalTeardown: '<rootDir>/test/support/shared-stack-teardown.mjs',
+      testTimeout: 30_000,
+    },
+    {
+      ...common,
+      displayName: 'faults',
+      testMatch: ['<rootDir>/test/{faults,replay}/**/*.test.ts'],
+      runner: '<rootDir>/test/support/serial-runner.mjs',
+      testTimeout: 120_000,
+    },
+  ],
 };

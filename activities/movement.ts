@@ -4,6 +4,7 @@ import { expire } from '../domain/actions/approval.ts';
 import type { MovementActivities } from '../domain/messages.ts';
 import { loadMovement, readEnd } from '../store/phases.ts';
 import { applyTransition } from '../store/transition.ts';
+import { startHeartbeat } from './phases/call.ts';
 import type { PhaseDependencies } from './phases/context.ts';
 import { observe } from './phases/observe.ts';
 import { preflight } from './phases/preflight.ts';
@@ -24,10 +25,20 @@ export function createMovementActivities(deps: PhaseDependencies): MovementActiv
       // Refused when an approval came first or the database's clock is behind: the run loads and sees.
       await applyTransition(deps.db, expire(movement_id));
     },
-    preflight: (args) => preflight(deps, args),
-    prepare: (args) => prepare(deps, args),
-    submit: (args) => submit(deps, args),
-    observe: (args) => observe(deps, args),
-    recover: (args) => recover(deps, args),
+    preflight: (args) => beating(() => preflight(deps, args)),
+    prepare: (args) => beating(() => prepare(deps, args)),
+    submit: (args) => beating(() => submit(deps, args)),
+    observe: (args) => beating(() => observe(deps, args)),
+    recover: (args) => beating(() => recover(deps, args)),
   };
+}
+
+/** Beats while a phase works, so that a worker that died is noticed in seconds and a slow executor is not taken for one. */
+async function beating<T>(work: () => Promise<T>): Promise<T> {
+  const heartbeat = startHeartbeat();
+  try {
+    return await work();
+  } finally {
+    heartbeat.stop();
+  }
 }

@@ -1,6 +1,17 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -12,6 +23,8 @@ import { type RunAs, postgresUser } from './postgres-user.ts';
 
 const DATABASE = 'fund_movements';
 const SUPERUSER = 'postgres';
+/** Beginning of the names of clusters that are not finished. */
+const DRAFT = 'postgres.draft-';
 const run = promisify(execFile);
 
 /** The embedded Postgres cannot be used on this machine; the message says why. */
@@ -99,8 +112,9 @@ async function ensureCluster(options: { cluster: string; dataDir: string; initdb
     if (existsSync(passwordFile)) return readFileSync(passwordFile, 'utf8').trim();
     throw new PostgresSetupError(`${passwordFile} is missing, and ${cluster} cannot be opened without it.`);
   }
-  const draft = join(dataDir, 'postgres.draft');
-  rmSync(draft, { recursive: true, force: true });
+  removeDrafts(dataDir);
+  // A name of its own: the initdb of a killed start may still be writing into an older one.
+  const draft = join(dataDir, `${DRAFT}${randomBytes(4).toString('hex')}`);
   mkdirSync(draft, { recursive: true, mode: 0o700 });
   const password = randomBytes(18).toString('hex');
   writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
@@ -130,6 +144,17 @@ async function ensureCluster(options: { cluster: string; dataDir: string; initdb
   renameSync(folder, cluster);
   rmSync(draft, { recursive: true, force: true });
   return password;
+}
+
+function removeDrafts(dataDir: string): void {
+  for (const name of readdirSync(dataDir)) {
+    if (!name.startsWith(DRAFT)) continue;
+    try {
+      rmSync(join(dataDir, name), { recursive: true, force: true, maxRetries: 3 });
+    } catch {
+      // still being written into; the next start that initialises removes it
+    }
+  }
 }
 
 function ownerOf(user: RunAs): { uid: number; gid: number } | null {

@@ -30,6 +30,7 @@ if (target === undefined) {
   process.exitCode = 2;
 } else {
   for (const signal of SIGNALS) process.on(signal, onSignal);
+  followNpm();
   await main(target).catch((error) => {
     report(`\n${error instanceof Error ? error.message : String(error)}`);
     process.exitCode = 1;
@@ -48,6 +49,21 @@ async function main({ needsTemporal, run }) {
   await ensurePrismaClient(logDir);
   const code = await run(args);
   if (typeof code === 'number') process.exitCode = code;
+}
+
+/**
+ * npm passes a SIGTERM on to the shell between it and us, and that shell dies of it without telling
+ * us. When we lose our parent under npm, we take it as that signal.
+ */
+function followNpm() {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    process.kill(process.pid, 'SIGTERM');
+  }, 200);
+  timer.unref();
 }
 
 function checkNode() {

@@ -119,11 +119,10 @@ async function startParts(context: Context, ports: Ports): Promise<Started> {
   // Written before the chain runs: nothing in it depends on that.
   const chain = writeChainInfo(dataDir, ports.chain);
   const venue = startPaperVenue(context, ports);
-  const [databaseUrl, temporal] = await allOrFirstFault([
-    startPostgres(context, ports),
-    startTemporal(context, ports),
-    startChain(context, ports),
-  ], venue);
+  const [databaseUrl, temporal] = await allOrFirstFault(
+    [startPostgres(context, ports), startTemporal(context, ports), startChain(context, ports)],
+    venue,
+  );
   const urls: StackUrls = {
     apiUrl: `http://127.0.0.1:${ports.api}`,
     opsUrl: `http://127.0.0.1:${ports.ops}`,
@@ -244,9 +243,10 @@ async function allOrFirstFault<T extends readonly unknown[]>(
   work: readonly [...{ [K in keyof T]: Promise<T[K]> }],
   ...besides: Promise<unknown>[]
 ): Promise<T> {
-  const all = Promise.all(work) as unknown as Promise<T>;
-  const faults = [...work, ...besides].map((one) => one.then(() => new Promise<never>(() => undefined)));
-  return Promise.race([all, ...faults]);
+  return new Promise((resolve, reject) => {
+    for (const one of besides) one.catch(reject);
+    Promise.all(work as readonly Promise<unknown>[]).then((results) => resolve(results as unknown as T), reject);
+  });
 }
 
 function describe(

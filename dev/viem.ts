@@ -1,4 +1,6 @@
 import { createRequire } from 'node:module';
+import type * as Accounts from 'viem/accounts';
+import type * as Utils from 'viem/utils';
 
 /**
  * A few functions of viem through its CommonJS build. The loader that runs TypeScript looks at every
@@ -7,7 +9,5 @@ import { createRequire } from 'node:module';
  */
 const load = createRequire(import.meta.url);
 
-export const { encodeDeployData, getContractAddress, keccak256, parseAbi, parseUnits } = load(
-  'viem/utils',
-) as typeof import('viem/utils');
-export const { privateKeyToAccount } = load('viem/accounts') as typeof import('viem/accounts');
+export const { encodeDeployData, getContractAddress, keccak256, parseAbi, parseUnits } = load('viem/utils') as typeof Utils;
+export const { privateKeyToAccount } = load('viem/accounts') as typeof Accounts;

@@ -4,8 +4,8 @@ import { TASK_QUEUE } from '../domain/messages.ts';
 
 export type Phase = 'preflight' | 'prepare' | 'submit' | 'observe' | 'recover';
 
-/** Longest that a worker may be silent during a submit before it counts as dead. */
-const SUBMIT_HEARTBEAT = '10 seconds';
+/** Longest that a worker may be silent during a phase before it counts as dead; it beats every two seconds. */
+const HEARTBEAT = '10 seconds';
 
 /**
  * submit has exactly one attempt: whatever happens to it, recover decides. The others repeat without
@@ -19,7 +19,7 @@ export function phaseOptions(phase: Phase, nodeKey: string): ActivityOptions {
       taskQueue: TASK_QUEUE,
       summary,
       startToCloseTimeout: '5 minutes',
-      heartbeatTimeout: SUBMIT_HEARTBEAT,
+      heartbeatTimeout: HEARTBEAT,
       retry: { maximumAttempts: 1 },
     };
   }
@@ -27,7 +27,7 @@ export function phaseOptions(phase: Phase, nodeKey: string): ActivityOptions {
     taskQueue: TASK_QUEUE,
     summary,
     startToCloseTimeout: '2 minutes',
-    heartbeatTimeout: '30 seconds',
+    heartbeatTimeout: HEARTBEAT,
     retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '30 seconds' },
   };
 }

@@ -13,7 +13,7 @@ import { readUnsignedTransaction } from '../../signers/unsigned-transaction.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { callOptions } from './call.ts';
-import { amountOf, contextOf, executorOf, result, type PhaseDependencies } from './context.ts';
+import { alreadyBeyond, amountOf, contextOf, executorOf, phaseRow, result, type PhaseDependencies } from './context.ts';
 import { failNode } from './outcome.ts';
 import { preSendFault } from './preflight.ts';
 
@@ -119,7 +119,7 @@ async function declare(deps: PhaseDependencies, { row, executor, context, claim 
     };
   }
   if (outcome.reason === 'movement_state') return closedLane(outcome.head?.request_state);
-  if (outcome.reason !== 'binding') return result(outcome.node?.state ?? 'READY', 'wait');
+  if (outcome.reason !== 'binding') return overtaken(deps, row);
   const [problem] = outcome.problems;
   const code =
     problem?.reason === 'identity_mismatch'
@@ -130,6 +130,11 @@ async function declare(deps: PhaseDependencies, { row, executor, context, claim 
   return failNode(deps, row, code, `${problem?.binding ?? 'binding'} ${problem?.key ?? ''} is ${problem?.reason ?? 'not available'}`, [
     'FAILED',
   ]);
+}
+
+/** Somebody else passed the fence or began a recovery meanwhile: the run follows what they wrote, and waits for nobody. */
+async function overtaken(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseResult> {
+  return alreadyBeyond(await phaseRow(deps, row), row) ?? result('READY', 'submit');
 }
 
 /** The movement states in which a node of this lane may be sent. */

@@ -37,10 +37,8 @@ export async function observe(deps: PhaseDependencies, args: PhaseArgs): Promise
     return failNode(deps, seen, answer.error_code ?? 'VENUE_FAILED', answer.error_message ?? 'the venue ended it', ['FAILED']);
   }
   await keepProgress(deps, seen, answer);
-  throw lookAgain(
-    answer.error_message ?? `not yet: ${answer.external_ref ?? seen.external_ref ?? seen.node_key}`,
-    answer.retry_after_seconds ?? DEFAULT_POLL_SECONDS,
-  );
+  // Only the fact: what the executor says may name accounts and hashes, which stay out of the history.
+  throw lookAgain(`${seen.node_key} is not there yet`, answer.retry_after_seconds ?? DEFAULT_POLL_SECONDS);
 }
 
 function elsewhere(row: PhaseRow): PhaseResult {

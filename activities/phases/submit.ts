@@ -6,7 +6,7 @@ import type { ExecutionResult, Executor } from '../../domain/executor.ts';
 import type { PhaseArgs, PhaseResult } from '../../domain/messages.ts';
 import { NOW } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
-import { callOptions, startHeartbeat } from './call.ts';
+import { callOptions } from './call.ts';
 import { alreadyBeyond, journalOf, phaseRow, result, type PhaseDependencies } from './context.ts';
 import { passFence, type Fenced } from './fence.ts';
 import { completeNode, failNode, reported, writeNode } from './outcome.ts';
@@ -20,14 +20,8 @@ export async function submit(deps: PhaseDependencies, args: PhaseArgs): Promise<
   if (row.recover_first) return result('READY', 'recover');
   const late = await failIfLate(deps, row);
   if (late !== null) return late;
-  const heartbeat = startHeartbeat();
-  try {
-    const fenced = await passFence(deps, row);
-    if (!('executor' in fenced)) return fenced;
-    return await sendFenced(deps, fenced);
-  } finally {
-    heartbeat.stop();
-  }
+  const fenced = await passFence(deps, row);
+  return 'executor' in fenced ? sendFenced(deps, fenced) : fenced;
 }
 
 async function sendFenced(deps: PhaseDependencies, fenced: Fenced): Promise<PhaseResult> {

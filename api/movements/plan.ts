@@ -26,7 +26,8 @@ export async function planOf(body: CreateBody, deps: ApiDependencies): Promise<C
   const reserved = template.nodes.find((node) => node.action_type === RESERVED_ACTION);
   if (reserved !== undefined) throw new ServiceError('reserved_template_family', { context: { node_key: reserved.node_key } });
   const { bindings, unresolved } = resolveBindings(template.nodes, { executors: deps.executors.list(), signers: deps.signers.list() });
-  if (unresolved.length > 0) throw new ServiceError('binding_unresolved', { context: { bindings: unresolved } });
+  const [first] = unresolved;
+  if (first !== undefined) throw new ServiceError('binding_unresolved', { context: { ...first, bindings: unresolved } });
   const plan = compilePlan(template, { intent: intentOf(body), input_params: body.input_params }, bindings);
   return { plan, compiled_plan_hash: sha256Hex(canonicalPlan(plan)) };
 }

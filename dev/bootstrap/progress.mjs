@@ -1,6 +1,6 @@
 // Progress lines on standard error, so that standard output stays for results.
 
-const REPEAT_MS = 5_000;
+const REPEAT_MS = 10_000;
 
 /** Writes one line of progress. */
 export function report(line) {

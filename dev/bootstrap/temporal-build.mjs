@@ -120,7 +120,9 @@ async function compile(target, env, signal) {
   for (const folder of ['mod', 'cache', 'tmp']) mkdirSync(join(work, folder), { recursive: true });
   const output = join(work, 'temporal');
   try {
-    await runCommand('go', ['build', '-trimpath', '-ldflags', '-s -w', '-o', output, PACKAGE], {
+    // Without debugging information, which the linker would drop anyway.
+    const flags = ['-trimpath', '-gcflags=all=-dwarf=false', '-ldflags', '-s -w'];
+    await runCommand('go', ['build', ...flags, '-o', output, PACKAGE], {
       cwd: MODULE_DIR,
       logFile: `${target}.build.log`,
       signal,

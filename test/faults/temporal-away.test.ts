@@ -1,0 +1,182 @@
+/** Temporal away, signals lost, late or without a run: what Postgres says happens all the same. */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { approve } from '../../domain/actions/approval.ts';
+import { MOVEMENT_WORKFLOW, movementWorkflowId, TASK_QUEUE } from '../../domain/messages.ts';
+import { connectDatabase } from '../../prisma/client.ts';
+import { readSnapshot } from '../../store/movements.ts';
+import { applyTransition } from '../../store/transition.ts';
+import { assertConsistent, PAID_ONCE, timesPaid } from '../support/evidence.ts';
+import { eventually, startOwnStack, WITHDRAW_TO_TREASURY, type Created, type OwnStack } from '../support/own-stack.ts';
+
+let own: OwnStack;
+beforeAll(async () => {
+  own = await startOwnStack({ split: true });
+}, 180_000);
+afterAll(async () => {
+  await own?.close();
+}, 60_000);
+afterEach(async () => {
+  await own.chainFaults({ mining: 'automatic' });
+});
+
+async function expectPaidOnce({ movement_id }: Created, amount: string): Promise<void> {
+  const ended = await own.api.reaches(movement_id, 'COMPLETED');
+  assertConsistent(ended, await own.api.timeline(movement_id));
+  expect(await timesPaid(own.stack, movement_id, amount)).toEqual(PAID_ONCE);
+}
+
+/** Signals the movement as the hand-over does, with no command behind it. */
+async function signal(movementId: string, name: string): Promise<string> {
+  const handle = await own.temporal.workflow.signalWithStart(MOVEMENT_WORKFLOW, {
+    workflowId: movementWorkflowId(movementId),
+    taskQueue: TASK_QUEUE,
+    args: [movementId],
+    signal: name,
+    signalArgs: [null],
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+  });
+  return handle.signaledRunId;
+}
+
+/** Waits until the newest run is in this status. */
+function runBecomes(movementId: string, status: string): Promise<{ run_id: string; events: number }> {
+  return eventually(
+    async () => {
+      const run = await own.runOf(movementId);
+      return run?.status === status ? run : null;
+    },
+    { what: () => `the run of ${movementId} to be ${status}` },
+  );
+}
+
+describe('with Temporal stopped', () => {
+  test('approve, create and reject are answered as ever, and everything goes on when it is back', async () => {
+    const approved = await own.api.create(WITHDRAW_TO_TREASURY, { amount: '20.01' });
+    const rejected = await own.api.create(WITHDRAW_TO_TREASURY, { amount: '20.02' });
+    await own.stack.stopChild('temporal');
+    const begun = Date.now();
+    await own.api.approve(approved);
+    await own.api.expect(200, 'POST', `/movements/${rejected.movement_id}/reject`, { reason: 'not today' });
+    const created = await own.api.create(WITHDRAW_TO_TREASURY, { amount: '20.03' });
+    await own.api.approve(created);
+    expect(Date.now() - begun).toBeLessThan(5_000);
+    expect((await own.api.movement(approved.movement_id)).request_state).toBe('APPROVED');
+    expect((await own.api.movement(rejected.movement_id)).request_state).toBe('REJECTED');
+    await own.stack.startChild('temporal');
+    await expectPaidOnce(approved, '20.01');
+    await expectPaidOnce(created, '20.03');
+    await runBecomes(rejected.movement_id, 'COMPLETED');
+    assertConsistent(await own.api.movement(rejected.movement_id), await own.api.timeline(rejected.movement_id));
+    const open = await own.query('SELECT 1 FROM commands WHERE applied_at IS NULL');
+    expect(open).toHaveLength(0);
+  }, 120_000);
+
+  test('and its database deleted, movements in flight go on from Postgres', async () => {
+    await own.chainFaults({ mining: 'paused' });
+    const flying = await own.api.create(WITHDRAW_TO_TREASURY, { amount: '21.01' });
+    const waiting = await own.api.create(WITHDRAW_TO_TREASURY, { amount: '21.02' });
+    await own.api.approve(flying);
+    await own.api.nodeReaches(flying.movement_id, 'withdraw', ['OBSERVING']);
+    await own.stack.stopChild('temporal');
+    for (const end of ['', '-wal', '-shm']) rmSync(join(own.stack.dataDir, `temporal.db${end}`), { force: true });
+    await own.stack.startChild('temporal');
+    expect(await own.runOf(flying.movement_id)).toBeNull();
+    await own.chainFaults({ mining: 'automatic' });
+    await expectPaidOnce(flying, '21.01');
+    await own.api.approve(waiting);
+    await expectPaidOnce(waiting, '21.02');
+  }, 120_000);
+});
+
+describe('a wake', () => {
+  test('that is lost is delivered by the relay', async () => {
+    const movement = await own.api.create(WITHDRAW_TO_TREASURY, { amount: '22.01' });
+    await runBecomes(movement.movement_id, 'RUNNING');
+    const db = connectDatabase({ url: own.stack.databaseUrl, poolSize: 1 });
+    try {
+      // The approval as the API writes it, by a process that dies before it signals.
+      const snapshot = await readSnapshot(db, movement.movement_id);
+      const requester = { caller: { client_id: null, key_id: null, role: 'admin' as const }, request_id: 'lost' };
+      const outcome = await applyTransition(
+        db,
+        approve(snapshot, { compiled_plan_hash: movement.compiled_plan_hash, approver_id: 'tester' }, requester),
+      );
+      expect(outcome.ok).toBe(true);
+    } finally {
+      await db.$disconnect();
+    }
+    await expectPaidOnce(movement, '22.01');
+    const [command] = await own.query<{ wakes: number; applied: boolean }>(
+      `SELECT wakes, applied_at IS NOT NULL AS applied FROM commands WHERE movement_id = $1 AND kind = 'approve'`,
+      [movement.movement_id],
+    );
+    expect(command).toEqual({ wakes: 1, applied: true });
+  }, 60_000);
+
+  test('that comes late, for a movement that has ended, begins a run that closes at once', async () => {
+    const rejected = await own.api.create(WITHDRAW_TO_TREASURY, { amount: '22.02' });
+    await own.api.expect(200, 'POST', `/movements/${rejected.movement_id}/reject`, {});
+    const first = await runBecomes(rejected.movement_id, 'COMPLETED');
+    const before = await own.api.timeline(rejected.movement_id);
+    const late = await signal(rejected.movement_id, 'approve');
+    expect(late).not.toBe(first.run_id);
+    const run = await runBecomes(rejected.movement_id, 'COMPLETED');
+    expect(run.run_id).toBe(late);
+    // Started, signalled, one task with one load, closed.
+    expect(run.events).toBeLessThanOrEqual(9);
+    expect(await own.api.timeline(rejected.movement_id)).toEqual(before);
+  }, 60_000);
+
+  test('that comes late, for a movement whose approval has expired, changes nothing', async () => {
+    const expired = await own.api.create(WITHDRAW_TO_TREASURY, { amount: '22.03', ttl: 1 });
+    await own.api.reaches(expired.movement_id, 'EXPIRED');
+    await runBecomes(expired.movement_id, 'COMPLETED');
+    const late = await own.api.send('POST', `/movements/${expired.movement_id}/approve`, {
+      compiled_plan_hash: expired.compiled_plan_hash,
+      approver_id: 'tester',
+    });
+    expect(late.status).toBe(409);
+    const run = await signal(expired.movement_id, 'wake');
+    expect((await runBecomes(expired.movement_id, 'COMPLETED')).run_id).toBe(run);
+    const movement = await own.api.movement(expired.movement_id);
+    expect(movement.request_state).toBe('EXPIRED');
+    assertConsistent(movement, await own.api.timeline(expired.movement_id));
+  }, 60_000);
+});
+
+test('a run that was terminated is revived by the sweeper, wherever its movement stands', async () => {
+  await own.chainFaults({ mining: 'paused' });
+  const flying = await own.api.create(WITHDRAW_TO_TREASURY, { amount: '23.01' });
+  const waiting = await own.api.create(WITHDRAW_TO_TREASURY, { amount: '23.02', ttl: 15 });
+  await own.api.approve(flying);
+  await own.api.nodeReaches(flying.movement_id, 'withdraw', ['OBSERVING']);
+  const ended: string[] = [];
+  for (const { movement_id } of [flying, waiting]) {
+    const run = await runBecomes(movement_id, 'RUNNING');
+    await own.temporal.workflow.getHandle(movementWorkflowId(movement_id)).terminate('by a test');
+    ended.push(run.run_id);
+  }
+  await own.chainFaults({ mining: 'automatic' });
+  const revived = await runBecomes(waiting.movement_id, 'RUNNING');
+  expect(ended).not.toContain(revived.run_id);
+  await expectPaidOnce(flying, '23.01');
+  // The revived run took the approval time over.
+  await own.api.reaches(waiting.movement_id, 'EXPIRED');
+  assertConsistent(await own.api.movement(waiting.movement_id), await own.api.timeline(waiting.movement_id));
+}, 90_000);
+
+test('a movement whose run is well is never woken without a reason', async () => {
+  const waiting = await own.api.create(WITHDRAW_TO_TREASURY, { amount: '24.01' });
+  const before = await runBecomes(waiting.movement_id, 'RUNNING');
+  await sleep(6_000);
+  const [row] = await own.query<{ swept: boolean }>('SELECT swept_at IS NOT NULL AS swept FROM movements WHERE movement_id = $1', [
+    waiting.movement_id,
+  ]);
+  expect(row?.swept).toBe(true);
+  const after = await own.runOf(waiting.movement_id);
+  expect(after).toMatchObject({ run_id: before.run_id, status: 'RUNNING' });
+  const names = (await own.temporal.workflow.getHandle(movementWorkflowId(waiting.movement_id)).fetchHistory()).events ?? [];
+  expect(names.filter((event) => event.workflowExecutionSignaledEventAttributes != null)).toHaveLength(1);
+}, 30_000);

@@ -1,0 +1,182 @@
+/**
+ * Records the replay corpus: `node --import tsx test/replay/record.ts [scenario …]`. Each scenario runs for
+ * real on a stack of its own; the histories of its runs go to `histories/<version>-<scenario>.json`.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { movementWorkflowId } from '../../domain/messages.ts';
+import { eventually, startOwnStack, WITHDRAW_TO_TREASURY, type Created, type OwnStack } from '../support/own-stack.ts';
+import { forbiddenIn, HISTORIES, historyFile, readable, SCENARIOS, toPlain, type RecordedRun, type ScenarioName } from './scenarios.ts';
+
+const GATE = 'starter/withdraw-with-gate';
+const WRONG_NETWORK = 'replay/wrong-network';
+const WITH_COMPENSATION = 'replay/with-compensation';
+const UNFORGIVING = 'replay/unforgiving';
+
+type Drive = (own: OwnStack, amount: string) => Promise<Created>;
+
+const DRIVES: Record<ScenarioName, Drive> = {
+  'approve-and-complete': async (own, amount) => {
+    const movement = await approved(own, WITHDRAW_TO_TREASURY, amount);
+    await own.api.reaches(movement.movement_id, 'COMPLETED');
+    return movement;
+  },
+  reject: async (own, amount) => {
+    const movement = await own.api.create(WITHDRAW_TO_TREASURY, { amount });
+    // Only once its run waits, so that the signal is part of the story.
+    await runIs(own, movement, 'RUNNING');
+    await own.api.expect(200, 'POST', `/movements/${movement.movement_id}/reject`, {});
+    return movement;
+  },
+  expire: async (own, amount) => {
+    const movement = await own.api.create(WITHDRAW_TO_TREASURY, { amount, ttl: 2 });
+    await own.api.reaches(movement.movement_id, 'EXPIRED');
+    return movement;
+  },
+  'preflight-failure': async (own, amount) => {
+    const movement = await approved(own, WRONG_NETWORK, amount);
+    await own.api.reaches(movement.movement_id, 'FAILED');
+    return movement;
+  },
+  'gate-and-resume': async (own, amount) => {
+    const movement = await approved(own, GATE, amount);
+    await own.api.reaches(movement.movement_id, 'WAITING_MANUAL_ACTION');
+    await own.api.act('resume', movement.movement_id);
+    await own.api.reaches(movement.movement_id, 'COMPLETED');
+    return movement;
+  },
+  cancel: async (own, amount) => {
+    await own.chainFaults({ mining: 'paused' });
+    const movement = await approved(own, WITH_COMPENSATION, amount);
+    await own.api.nodeReaches(movement.movement_id, 'withdraw', ['OBSERVING']);
+    await own.api.act('cancel', movement.movement_id);
+    await own.chainFaults({ mining: 'automatic' });
+    await own.api.nodeReaches(movement.movement_id, 'undo', ['COMPLETED']);
+    return movement;
+  },
+  'recover-after-lost-answer': async (own, amount) => {
+    await own.venueFaults({ lose_answer_rate: 1, phases: ['submit'], remaining: 1 });
+    const movement = await approved(own, WITHDRAW_TO_TREASURY, amount);
+    await own.api.reaches(movement.movement_id, 'COMPLETED');
+    return movement;
+  },
+  'recover-to-unknown-and-resume': async (own, amount) => {
+    await own.venueFaults({ lose_answer_rate: 1, phases: ['submit', 'recover'], remaining: 2 });
+    const movement = await approved(own, UNFORGIVING, amount);
+    await own.api.reaches(movement.movement_id, 'MANUAL_INTERVENTION');
+    await own.api.act('resume', movement.movement_id);
+    await own.api.reaches(movement.movement_id, 'COMPLETED');
+    return movement;
+  },
+  'failed-and-retried': async (own, amount) => {
+    await own.api.expect(200, 'PATCH', '/executors/evm.transfer', { status: 'disabled' });
+    const movement = await approved(own, WITHDRAW_TO_TREASURY, amount);
+    await own.api.reaches(movement.movement_id, 'FAILED');
+    await runIs(own, movement, 'FAILED');
+    await own.api.expect(200, 'PATCH', '/executors/evm.transfer', { status: 'active' });
+    await own.api.act('retry', movement.movement_id);
+    await own.api.reaches(movement.movement_id, ['COMPLETED']);
+    return movement;
+  },
+};
+
+async function approved(own: OwnStack, template: string, amount: string): Promise<Created> {
+  const movement = await own.api.create(template, { amount });
+  await own.api.approve(movement);
+  return movement;
+}
+
+function runIs(own: OwnStack, { movement_id }: Created, status: string): Promise<{ run_id: string }> {
+  return eventually(
+    async () => {
+      const run = await own.runOf(movement_id);
+      return run?.status === status ? run : null;
+    },
+    { what: () => `the run to be ${status}` },
+  );
+}
+
+async function createTemplates({ api, stack }: OwnStack): Promise<void> {
+  const withdraw = (network: string, more: object = {}) => ({
+    node_key: 'withdraw',
+    node_kind: 'action',
+    action_type: 'cex_withdrawal',
+    executor_selector: { action_type: 'cex_withdrawal', provider: 'paper' },
+    has_side_effect: true,
+    config: { venue: 'paper-main', asset: 'USDC', network, destination_address: stack.chain.accounts.signer.address },
+    ...more,
+  });
+  const undo = { node_key: 'undo', node_kind: 'compensation', action_type: 'noop' };
+  const template = (template_key: string, nodes: readonly object[], edges: readonly object[]) =>
+    api.expect(201, 'POST', '/plan-templates', {
+      template_key,
+      version: 1,
+      name: template_key,
+      nodes,
+      edges,
+      completion_policy: { completion_assurance: 'destination_finalized' },
+    });
+  await template(WRONG_NETWORK, [withdraw('nowhere')], []);
+  await template(WITH_COMPENSATION, [withdraw('local'), undo], [{ from: 'withdraw', to: 'undo', edge_type: 'on_cancel' }]);
+  await template(UNFORGIVING, [withdraw('local', { retry_policy: { max_attempts: 1 } })], []);
+}
+
+/** Every run of the movement, oldest first, once the newest has closed. */
+async function recordedRuns(own: OwnStack, { movement_id }: Created): Promise<RecordedRun[]> {
+  const workflow_id = movementWorkflowId(movement_id);
+  await eventually(async () => ((await own.runOf(movement_id))?.status === 'RUNNING' ? null : true), { what: () => 'the run to close' });
+  const runs: { run_id: string; started: number }[] = [];
+  await eventually(async () => {
+    runs.length = 0;
+    for await (const run of own.temporal.workflow.list({ query: `WorkflowId = "${workflow_id}"` }))
+      runs.push({ run_id: run.runId, started: run.startTime.getTime() });
+    const newest = await own.runOf(movement_id);
+    return runs.some((run) => run.run_id === newest?.run_id) ? true : null;
+  });
+  runs.sort((a, b) => a.started - b.started);
+  const recorded: RecordedRun[] = [];
+  for (const { run_id } of runs) {
+    const history = await own.temporal.workflow.getHandle(workflow_id, run_id).fetchHistory();
+    recorded.push({ workflow_id, history: withoutMachine(toPlain(history)) as RecordedRun['history'] });
+  }
+  return recorded;
+}
+
+/** Takes out what names the recording machine; a replay needs none of it. */
+function withoutMachine(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutMachine);
+  if (typeof value !== 'object' || value === null) return value;
+  const sticky = Reflect.get(value, 'kind') === 'TASK_QUEUE_KIND_STICKY';
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key]) => key !== 'stackTrace')
+      .map(([key, inner]) => {
+        if (key === 'identity') return [key, 'worker'];
+        if (key === 'name' && sticky) return [key, 'sticky'];
+        return [key, withoutMachine(inner)];
+      }),
+  );
+}
+
+async function main(wanted: readonly string[]): Promise<void> {
+  mkdirSync(HISTORIES, { recursive: true });
+  const own = await startOwnStack();
+  try {
+    await createTemplates(own);
+    for (const { name, amount, ends } of SCENARIOS) {
+      if (wanted.length > 0 && !wanted.includes(name)) continue;
+      const movement = await DRIVES[name](own, amount);
+      const runs = await recordedRuns(own, movement);
+      if (runs.length !== ends.length) throw new Error(`${name}: ${runs.length} runs were recorded, not ${ends.length}`);
+      const leaks = forbiddenIn(readable(runs));
+      if (leaks.length > 0) throw new Error(`${name} says what no history may say:\n${leaks.join('\n---\n')}`);
+      writeFileSync(join(HISTORIES, historyFile(name)), `${JSON.stringify({ scenario: name, runs }, null, 1)}\n`);
+      process.stdout.write(`${name}: ${runs.map((run) => `${run.history.events.length} events`).join(', ')}\n`);
+    }
+  } finally {
+    await own.close();
+  }
+}
+
+await main(process.argv.slice(2));
+process.exit();

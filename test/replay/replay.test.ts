@@ -1,0 +1,102 @@
+/** Histories of real runs replay against the workflow code as it is now. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Worker } from '@temporalio/worker';
+import { bundleWorkflows } from '../../activities/bundle.ts';
+import { forbiddenIn, fromPlain, HISTORIES, historyFile, readable, SCENARIOS, scenarioOf, type Recording } from './scenarios.ts';
+
+const files = readdirSync(HISTORIES).sort();
+let code: string;
+
+beforeAll(async () => {
+  ({ code } = await bundleWorkflows());
+}, 120_000);
+
+function recording(file: string): Recording {
+  return JSON.parse(readFileSync(join(HISTORIES, file), 'utf8')) as Recording;
+}
+
+/** What went wrong in each replay, by `<file>#<run>`. */
+async function replay(recordings: ReadonlyMap<string, Recording>, bundle = code): Promise<Record<string, string>> {
+  const names: string[] = [];
+  const histories = [...recordings].flatMap(([file, { runs }]) =>
+    runs.map(({ workflow_id, history }, index) => {
+      names.push(`${file}#${index + 1}`);
+      return { workflowId: workflow_id, history: fromPlain(history) };
+    }),
+  );
+  const faults: Record<string, string> = {};
+  let count = 0;
+  for await (const { error } of Worker.runReplayHistories({ workflowBundle: { code: bundle } }, histories)) {
+    if (error !== undefined) faults[names[count] ?? '?'] = error.message;
+    count += 1;
+  }
+  expect(count).toBe(names.length);
+  return faults;
+}
+
+const all = (): Map<string, Recording> => new Map(files.map((file) => [file, recording(file)]));
+
+/** The first event that has these attributes, changed in place. */
+function change(recorded: Recording, attributes: string, by: (attributes: Record<string, unknown>) => void): Recording {
+  const copy = structuredClone(recorded);
+  for (const run of copy.runs) {
+    for (const event of run.history.events) {
+      const found: unknown = Reflect.get(event, attributes);
+      if (typeof found !== 'object' || found === null) continue;
+      by(found as Record<string, unknown>);
+      return copy;
+    }
+  }
+  throw new Error(`no event has ${attributes}`);
+}
+
+test('every scenario has a history of this release, and every history is of a scenario', () => {
+  const names: readonly string[] = SCENARIOS.map(({ name }) => name);
+  expect(files).toEqual(expect.arrayContaining(names.map(historyFile)));
+  for (const file of files) {
+    expect(names).toContain(scenarioOf(file));
+    expect(recording(file).scenario).toBe(scenarioOf(file));
+  }
+});
+
+test.each(SCENARIOS)('the history of $name closed as it should', ({ name, ends }) => {
+  const { runs } = recording(historyFile(name));
+  const closed = runs.map(({ history }) => {
+    const last = history.events.at(-1);
+    const text = readable(last);
+    return /"request_state":"([A-Z_]+)"/.exec(text)?.[1];
+  });
+  expect(closed).toEqual(ends);
+});
+
+test('every history replays', async () => {
+  expect(await replay(all())).toEqual({});
+}, 120_000);
+
+test('no history holds a secret, an address, an amount or where it was recorded', () => {
+  for (const [file, recorded] of all()) expect({ file, found: forbiddenIn(readable(recorded)) }).toEqual({ file, found: [] });
+  expect(forbiddenIn('paid 41.7301 to 0x90F79bf6EB2c4f870365E785982E1f101E93b906 by 12@host from /tmp/x')).toHaveLength(4);
+});
+
+describe('a replay fails', () => {
+  const file = historyFile('approve-and-complete');
+
+  test('when a phase of the history is another one', async () => {
+    const tampered = change(recording(file), 'activityTaskScheduledEventAttributes', (attributes) => {
+      attributes['activityType'] = { name: 'observe' };
+    });
+    expect(await replay(new Map([[file, tampered]]))).toHaveProperty([`${file}#1`], expect.stringMatching(/nondeterminism/i));
+  }, 60_000);
+
+  test('when the workflow code decides differently', async () => {
+    // prepare is left out: what every movement did after its preflight.
+    const original = "if (phase === 'preflight') return node.node_kind === 'observe' ? 'observe' : 'prepare';";
+    const changed = code.replace(/(node\.node_kind === ['"]observe['"]\s*\?\s*['"]observe['"]\s*:\s*)['"]prepare['"]/, "$1'submit'");
+    expect({ original, differs: changed !== code }).toEqual({ original, differs: true });
+    const faults = await replay(all(), changed);
+    expect(Object.keys(faults)).toContain(`${file}#1`);
+    // A movement that was rejected never came so far, and replays still.
+    expect(Object.keys(faults)).not.toContain(`${historyFile('reject')}#1`);
+  }, 60_000);
+});

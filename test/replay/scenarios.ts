@@ -1,0 +1,90 @@
+/** The paths of a movement of which a history is kept, each with how its runs closed. */
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import proto from '@temporalio/proto';
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+
+export interface Scenario {
+  readonly name: string;
+  /** An amount that no other scenario has; it must not be found in any history. */
+  readonly amount: string;
+  /** The state in which each run of the movement closed, oldest first. */
+  readonly ends: readonly string[];
+}
+
+export const SCENARIOS = [
+  { name: 'approve-and-complete', amount: '41.7301', ends: ['COMPLETED'] },
+  { name: 'reject', amount: '42.7302', ends: ['REJECTED'] },
+  { name: 'expire', amount: '43.7303', ends: ['EXPIRED'] },
+  { name: 'preflight-failure', amount: '44.7304', ends: ['FAILED'] },
+  { name: 'gate-and-resume', amount: '45.7305', ends: ['COMPLETED'] },
+  { name: 'cancel', amount: '46.7306', ends: ['CANCELLED'] },
+  { name: 'recover-after-lost-answer', amount: '47.7307', ends: ['COMPLETED'] },
+  { name: 'recover-to-unknown-and-resume', amount: '48.7308', ends: ['COMPLETED'] },
+  { name: 'failed-and-retried', amount: '49.7309', ends: ['FAILED', 'COMPLETED'] },
+] as const satisfies readonly Scenario[];
+export type ScenarioName = (typeof SCENARIOS)[number]['name'];
+
+export const HISTORIES = join(HERE, 'histories');
+
+/** `<version>-<scenario>.json`: histories of earlier releases stay for as long as their movements may. */
+export function historyFile(scenario: string): string {
+  const { version } = JSON.parse(readFileSync(join(HERE, '..', '..', 'package.json'), 'utf8')) as { version: string };
+  return `${version}-${scenario}.json`;
+}
+
+/** The scenario that a file is of. */
+export function scenarioOf(file: string): string | undefined {
+  return /^\d+\.\d+\.\d+-(.+)\.json$/.exec(file)?.[1];
+}
+
+// The form of protobufjs's own objects: the SDK's helpers for JSON fail where it is installed more than once.
+const { History } = proto.temporal.api.history.v1;
+export type History = proto.temporal.api.history.v1.IHistory;
+
+/** A history as plain JSON: enums by name, bytes in base64. */
+export function toPlain(history: History): unknown {
+  return History.toObject(History.fromObject(history), { enums: String, longs: String, bytes: String });
+}
+
+/** What {@link toPlain} made, as the SDK takes it. */
+export function fromPlain(plain: RecordedRun['history']): History {
+  return History.fromObject(plain);
+}
+
+export interface RecordedRun {
+  readonly workflow_id: string;
+  readonly history: { readonly events: readonly object[] };
+}
+
+export interface Recording {
+  readonly scenario: string;
+  readonly runs: readonly RecordedRun[];
+}
+
+/** All that a history says, as text: its fields and what its payloads hold. */
+export function readable(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return typeof value === 'string' ? `${value}\n` : '';
+  return Object.entries(value)
+    .map(([key, inner]) => (key === 'data' && typeof inner === 'string' ? `${Buffer.from(inner, 'base64').toString('utf8')}\n` : readable(inner)))
+    .join('');
+}
+
+/** What must stand in no history: addresses, hashes, amounts, keys and where it was recorded. */
+export function forbiddenIn(text: string): readonly string[] {
+  const patterns = [
+    /0x[0-9a-f]{40,}/i,
+    ...SCENARIOS.map(({ amount }) => new RegExp(`${amount.replace('.', '\\.?')}`)),
+    /private|secret|password|api_?key/i,
+    /postgres(ql)?:\/\//i,
+    /https?:\/\//i,
+    /\d+@[\w.-]+/,
+    /(^|[\s"'(])\/(home|root|tmp|work|Users|usr|var|opt)\//m,
+  ];
+  return patterns.flatMap((pattern) => {
+    const found = pattern.exec(text);
+    return found === null ? [] : [text.slice(Math.max(0, found.index - 60), found.index + 80)];
+  });
+}

@@ -1,0 +1,219 @@
+/** A stack of a test's own on free ports and a folder of its own, with the calls that tests make of it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import pg from 'pg';
+import { freePort } from '../../dev/ports.ts';
+import { postgresPart } from '../../dev/postgres.ts';
+import { ANY_FREE_PORTS, startStack, type Stack, type StackOptions } from '../../dev/stack.ts';
+import { starterTemplates } from '../../dev/starter-templates.ts';
+import { Supervisor } from '../../dev/supervise/supervisor.ts';
+import { movementWorkflowId } from '../../domain/messages.ts';
+import { applyMigrations } from '../../prisma/migrate.ts';
+import type { MovementView, TimelineView } from './evidence.ts';
+
+const PREFIX = '/v3';
+export const WITHDRAW_TO_TREASURY = 'starter/withdraw-to-treasury';
+
+export interface JsonAnswer {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+}
+
+export interface Created {
+  readonly movement_id: string;
+  readonly compiled_plan_hash: string;
+  readonly request_state: string;
+}
+
+/** The API as these tests use it; nothing is checked but what a method says. */
+export class MovementApi {
+  readonly #base: string;
+  constructor(apiUrl: string) {
+    this.#base = `${apiUrl}${PREFIX}`;
+  }
+
+  async send(method: string, path: string, body?: unknown): Promise<JsonAnswer> {
+    const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+    const answer = await fetch(this.#base + path, { method, ...init, signal: AbortSignal.timeout(10_000) });
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+  }
+
+  /** Sends and fails unless the status is as expected. */
+  async expect(status: number, method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
+    const answer = await this.send(method, path, body);
+    if (answer.status !== status) throw new Error(`${method} ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  }
+
+  /** Creates a movement of a template of version 1. */
+  async create(template: string, options: { amount: string; ttl?: number; intent?: object }): Promise<Created> {
+    const body = {
+      template_key: template,
+      template_version: 1,
+      intent: { asset: 'USDC', amount: options.amount, ...options.intent },
+      strategy_id: 'tests',
+      ...(options.ttl === undefined ? {} : { approval_ttl_seconds: options.ttl }),
+    };
+    return (await this.expect(201, 'POST', '/movements', body)) as unknown as Created;
+  }
+
+  async approve(movement: Created): Promise<void> {
+    const { movement_id, compiled_plan_hash } = movement;
+    await this.expect(200, 'POST', `/movements/${movement_id}/approve`, { compiled_plan_hash, approver_id: 'tester' });
+  }
+
+  async act(action: 'resume' | 'retry' | 'cancel', movementId: string): Promise<void> {
+    await this.expect(200, 'POST', `/movements/${movementId}/actions/${action}`);
+  }
+
+  async movement(movementId: string): Promise<MovementView> {
+    return (await this.expect(200, 'GET', `/movements/${movementId}`)) as unknown as MovementView;
+  }
+
+  async timeline(movementId: string): Promise<readonly TimelineView[]> {
+    return (await this.expect(200, 'GET', `/movements/${movementId}/timeline`)) as unknown as readonly TimelineView[];
+  }
+
+  /** Waits until the movement is in one of these states; another end is an error at once. */
+  async reaches(movementId: string, states: string | readonly string[], timeoutMs = 60_000): Promise<MovementView> {
+    const wanted = typeof states === 'string' ? [states] : states;
+    let last = '';
+    return eventually(
+      async () => {
+        const movement = await this.movement(movementId);
+        last = `${movement.request_state} (${movement.nodes.map((node) => `${node.node_key} ${node.state}`).join(', ')})`;
+        if (wanted.includes(movement.request_state)) return movement;
+        if (['FAILED', 'EXPIRED', 'REJECTED', 'COMPLETED'].includes(movement.request_state))
+          throw new Stop(`the movement ended ${movement.request_state} (${movement.error_code ?? ''}), not ${wanted.join('|')}`);
+        return null;
+      },
+      { timeoutMs, what: () => `${movementId} to become ${wanted.join('|')}; it is ${last}` },
+    );
+  }
+
+  /** Waits until a node is in one of these states. */
+  async nodeReaches(movementId: string, nodeKey: string, states: readonly string[], timeoutMs = 30_000): Promise<MovementView> {
+    return eventually(
+      async () => {
+        const movement = await this.movement(movementId);
+        return movement.nodes.some((node) => node.node_key === nodeKey && states.includes(node.state)) ? movement : null;
+      },
+      { timeoutMs, what: () => `node ${nodeKey} to become ${states.join('|')}` },
+    );
+  }
+}
+
+/** A condition that can no longer come true. */
+export class Stop extends Error {}
+
+/** Asks until the answer is not null. Errors of `ask` count as "not yet", save for {@link Stop}. */
+export async function eventually<T>(
+  ask: () => Promise<T | null>,
+  options: { timeoutMs?: number; everyMs?: number; what?: () => string } = {},
+): Promise<T> {
+  const { timeoutMs = 30_000, everyMs = 50, what = () => 'something' } = options;
+  let last: unknown;
+  for (const end = Date.now() + timeoutMs; Date.now() < end; await sleep(everyMs)) {
+    try {
+      const answer = await ask();
+      if (answer !== null) return answer;
+    } catch (error) {
+      if (error instanceof Stop) throw error;
+      last = error;
+    }
+  }
+  throw new Error(`waited ${timeoutMs} ms in vain for ${what()}`, { cause: last });
+}
+
+export interface OwnStack {
+  readonly stack: Stack;
+  readonly api: MovementApi;
+  readonly temporal: Client;
+  /** Runs one statement on the stack's database. */
+  query<R extends pg.QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<R[]>;
+  /** Sets the paper venue's faults; null removes them. */
+  venueFaults(faults: object | null): Promise<void>;
+  /** Changes the chain's faults; null removes them. */
+  chainFaults(faults: object | null): Promise<void>;
+  /** The state of the movement's newest run, null when Temporal knows none. */
+  runOf(movementId: string): Promise<{ readonly run_id: string; readonly status: string; readonly events: number } | null>;
+  close(): Promise<void>;
+}
+
+/** Starts a stack whose parts stay down when they die, loads the starter templates and connects to it. */
+export async function startOwnStack(options: Pick<StackOptions, 'split' | 'env' | 'service'> = {}): Promise<OwnStack> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'own-stack-'));
+  const lines: string[] = [];
+  let stack: Stack;
+  try {
+    stack = await startStack({
+      ...options,
+      settings: { dataDir, ports: ANY_FREE_PORTS },
+      restart: false,
+      env: { SVC_SWEEP_IDLE_SECONDS: '1', ...options.env },
+      log: (line) => lines.push(line),
+    });
+  } catch (error) {
+    rmSync(dataDir, { recursive: true, force: true });
+    throw new Error(`the stack did not start:\n${lines.join('\n')}`, { cause: error });
+  }
+  const api = new MovementApi(stack.apiUrl);
+  const pool = new pg.Pool({ connectionString: stack.databaseUrl, max: 2 });
+  pool.on('error', () => undefined);
+  const connection = Connection.lazy({ address: stack.temporalAddress });
+  const temporal = new Client({ connection });
+  if (options.service !== false) for (const template of starterTemplates(stack.chain)) await api.expect(201, 'POST', '/plan-templates', template);
+  return {
+    stack,
+    api,
+    temporal,
+    query: async (sql, values = []) => (await pool.query(sql, [...values])).rows,
+    venueFaults: (faults) => setFaults(stack.paperVenueUrl, faults),
+    chainFaults: (faults) => setFaults(stack.chain.rpcUrl, faults),
+    runOf: async (movementId) => {
+      try {
+        const { runId, status, historyLength } = await temporal.workflow.getHandle(movementWorkflowId(movementId)).describe();
+        return { run_id: runId, status: status.name, events: historyLength };
+      } catch (error) {
+        if (error instanceof Error && error.name === 'WorkflowNotFoundError') return null;
+        throw error;
+      }
+    },
+    close: async () => {
+      await Promise.allSettled([pool.end(), connection.close()]);
+      await stack.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function setFaults(url: string, faults: object | null): Promise<void> {
+  const init =
+    faults === null
+      ? { method: 'DELETE' }
+      : { method: 'POST', body: JSON.stringify(faults), headers: { 'content-type': 'application/json' } };
+  const answer = await fetch(`${url}/faults`, init);
+  if (answer.status !== 200) throw new Error(`faults were refused: ${await answer.text()}`);
+}
+
+/** A migrated Postgres and nothing else. */
+export async function startOwnDatabase(): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'own-database-'));
+  const supervisor = new Supervisor({ dataDir, restart: false, log: () => undefined });
+  const close = async (): Promise<void> => {
+    await supervisor.stopAll();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  try {
+    const { spec, databaseUrl } = await postgresPart({ dataDir, port: await freePort(), logDir: join(dataDir, 'logs') });
+    await supervisor.add(spec);
+    await applyMigrations(databaseUrl);
+    return { url: databaseUrl, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

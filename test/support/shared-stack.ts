@@ -1,0 +1,87 @@
+/** The one stack that all files of the project `stack` share. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { choosePorts, type PortName } from '../../dev/ports.ts';
+import type { ChainInfo } from '../../dev/chain.ts';
+import { chainInfo } from '../../dev/chain/accounts.ts';
+import { writeStackConfig } from '../../dev/stack-config.ts';
+import { ANY_FREE_PORTS, startStack, type Stack } from '../../dev/stack.ts';
+
+/** The variable through which test files learn of the stack. */
+export const SHARED_STACK = 'TEST_SHARED_STACK';
+
+/** What a test file knows of the shared stack. */
+export interface SharedStack {
+  readonly apiUrl: string;
+  readonly opsUrl: string;
+  readonly uiUrl: string;
+  readonly temporalAddress: string;
+  readonly databaseUrl: string;
+  readonly paperVenueUrl: string;
+  readonly chain: ChainInfo;
+  /** The account of {@link TEST_SIGNER}: ETH for gas and no token at first. */
+  readonly wallet: string;
+}
+
+/** A second EVM signer, so that tests may pin, disable and fund it. Its key is anvil's account 4. */
+export const TEST_SIGNER = { signer_key: 'test-wallet', profile: 'test-wallet' } as const;
+const WALLET = '0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65';
+const WALLET_KEY = '0x47e179ec197488593b187f80a00eb0da91f1b9d0b13f8733639f19c30a34926a';
+
+/** Entries beside those of the embedded stack; nothing answers at the executors' address. */
+const nobody = { kind: 'remote', url: 'http://127.0.0.1:9', timeout_seconds: 1 };
+const EXECUTORS = [
+  { ...nobody, executor_key: 'test.twin-a', action_types: ['test_twin'] },
+  { ...nobody, executor_key: 'test.twin-b', action_types: ['test_twin'] },
+  { ...nobody, executor_key: 'test.switched', action_types: ['test_switched'] },
+  { ...nobody, executor_key: 'test.unstored', action_types: ['test_unstored'] },
+];
+const SIGNERS = [
+  { ...TEST_SIGNER, chain_family: 'evm', backend: 'local', private_key_file: 'test-wallet.key' },
+  { signer_key: 'test-other-family', chain_family: 'solana', backend: 'noop' },
+  { signer_key: 'test-unstored', chain_family: 'cosmos', backend: 'noop' },
+];
+
+/** Starts the stack in a folder of its own; `stop` leaves nothing of it. */
+export async function startSharedStack(): Promise<{ readonly facts: SharedStack; stop(): Promise<void> }> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'shared-stack-'));
+  const lines: string[] = [];
+  let stack: Stack | null = null;
+  const stop = async (): Promise<void> => {
+    await stack?.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  try {
+    const ports = await choosePorts(ANY_FREE_PORTS, Object.keys(ANY_FREE_PORTS) as PortName[]);
+    const registry = await writeRegistry(join(dataDir, 'test-config'), ports);
+    stack = await startStack({
+      settings: { dataDir, ports },
+      restart: false,
+      env: { SVC_REGISTRY_FILE: registry, SVC_SWEEP_IDLE_SECONDS: '2', SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: '3600' },
+      log: (line) => lines.push(line),
+    });
+    const { apiUrl, opsUrl, uiUrl, temporalAddress, databaseUrl, paperVenueUrl, chain } = stack;
+    return { stop, facts: { apiUrl, opsUrl, uiUrl: uiUrl ?? '', temporalAddress, databaseUrl, paperVenueUrl, chain, wallet: WALLET } };
+  } catch (error) {
+    await stop();
+    throw new Error(`the shared stack did not start:\n${lines.join('\n')}`, { cause: error });
+  }
+}
+
+/** The embedded stack's registry file with the entries that only tests need; answers its path. */
+async function writeRegistry(folder: string, ports: { readonly chain: number; readonly paperVenue: number }): Promise<string> {
+  mkdirSync(folder, { recursive: true });
+  const { SVC_REGISTRY_FILE: file } = await writeStackConfig({
+    dataDir: folder,
+    chain: chainInfo(ports.chain),
+    paperVenueUrl: `http://127.0.0.1:${ports.paperVenue}`,
+  });
+  if (file === undefined) throw new Error('the embedded stack has no registry file');
+  const registry = JSON.parse(readFileSync(file, 'utf8')) as { executors: unknown[]; signers: unknown[] };
+  registry.executors.push(...EXECUTORS);
+  registry.signers.push(...SIGNERS);
+  writeFileSync(file, JSON.stringify(registry));
+  writeFileSync(join(folder, 'config', 'test-wallet.key'), WALLET_KEY, { mode: 0o600 });
+  return file;
+}
