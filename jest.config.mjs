@@ -1,6 +1,6 @@
 /**
  * Jest in ESM mode; TypeScript through swc. Three projects, by what they need: `unit` nothing, `stack`
- * one stack that all its files share, `faults` stacks of their own. See test/README.md.
+ * one stack that all its files share, `faults` stacks of their own. See docs/testing.md.
  */
 
 // What somebody has set for a service of their own is nothing to the tests; workers inherit what is left.

@@ -132,5 +132,9 @@ export async function countFault(
   if (!outcome.ok) throw new Overtaken(`${row.node_key} changed while it was worked on`);
   // The executor's words go to the log: in the history they would outlive every rule about what it may hold.
   deps.log.warn({ err: fault, movement_id: row.movement_id, node_key: row.node_key }, 'a call of an executor failed and is repeated');
-  throw tryAgain(fault.code, `${row.node_key}: error ${count} of at most ${maxAttempts(policy)}`, fault.retryAfterSeconds ?? backoffSeconds(policy, count));
+  throw tryAgain(
+    fault.code,
+    `${row.node_key}: error ${count} of at most ${maxAttempts(policy)}`,
+    fault.retryAfterSeconds ?? backoffSeconds(policy, count),
+  );
 }

@@ -39,6 +39,10 @@ async function applied(request: Action, deps: ApiDependencies): Promise<Extract<
   const { action, movementId, decide } = request;
   for (let attempt = 1; ; attempt += 1) {
     const snapshot = await readSnapshot(deps.db, movementId);
+    // Whether the run or this request noticed first that the time was over makes no difference to the caller.
+    if (action === 'approve' && snapshot.state === 'EXPIRED') {
+      throw new ServiceError('approval_expired', { context: { movement_id: movementId } });
+    }
     if (!isAllowed(action, snapshot.state)) throw invalidState(action, snapshot.state);
     // One denial is one audit row, whatever the number of tries: it is written when the refusal is final.
     const { refused_audit: _later, ...transition } = decide(snapshot);

@@ -41,12 +41,10 @@ export const createBody = z
     template_version: int32(1),
     intent: intentBody,
     strategy_id: text(1, 128).optional(),
-    input_params: jsonObject
-      .default({})
-      .meta({
-        description:
-          "Part of the compiled plan. The keys of `node_config`, when an object, supplement every node's `config`; the template's value wins.",
-      }),
+    input_params: jsonObject.default({}).meta({
+      description:
+        "Part of the compiled plan. The keys of `node_config`, when an object, supplement every node's `config`; the template's value wins.",
+    }),
     approval_ttl_seconds: int32(1)
       .max(MAX_APPROVAL_TTL_SECONDS)
       .optional()

@@ -133,4 +133,3 @@ function runnable(nodes: readonly WalkNode[]): string[] {
 function frontierOf(nodes: readonly WalkNode[]): string[] {
   return nodes.filter((node) => node.state !== 'BLOCKED' && !isSettled(node.state)).map(keyOf);
 }
-

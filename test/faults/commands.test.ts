@@ -173,20 +173,24 @@ describe('npm start', () => {
   }, 120_000);
 });
 
-test.each(['api', 'postgres', 'temporal', 'chain', 'paperVenue'] as const)('a busy port of %s is an error that names port and setting', async (name) => {
-  const squatter = createServer().listen(0, '127.0.0.1');
-  await once(squatter, 'listening');
-  const address = squatter.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  try {
-    const { setting } = PORT_SETTINGS[name];
-    const dataDir = folder();
-    const started = start(dataDir, { [setting]: String(port) });
-    expect(await started.ended).toBe(1);
-    expect(started.output()).toContain(`Port ${port} `);
-    expect(started.output()).toContain(setting);
-    expect(processesOf(dataDir)).toEqual([]);
-  } finally {
-    squatter.close();
-  }
-}, 60_000);
+test.each(['api', 'postgres', 'temporal', 'chain', 'paperVenue'] as const)(
+  'a busy port of %s is an error that names port and setting',
+  async (name) => {
+    const squatter = createServer().listen(0, '127.0.0.1');
+    await once(squatter, 'listening');
+    const address = squatter.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    try {
+      const { setting } = PORT_SETTINGS[name];
+      const dataDir = folder();
+      const started = start(dataDir, { [setting]: String(port) });
+      expect(await started.ended).toBe(1);
+      expect(started.output()).toContain(`Port ${port} `);
+      expect(started.output()).toContain(setting);
+      expect(processesOf(dataDir)).toEqual([]);
+    } finally {
+      squatter.close();
+    }
+  },
+  60_000,
+);

@@ -108,7 +108,13 @@ beforeAll(async () => {
       executors: { list: () => [executor.descriptor] },
       signers: { list: () => [signer.descriptor], get: () => signer },
       handOver: () => undefined,
-      settings: { apiPrefix: '/v3', approvalTtlSeconds: 600, authEnabled: false, temporalNamespace: 'default', temporalUiUrl: 'http://127.0.0.1' },
+      settings: {
+        apiPrefix: '/v3',
+        approvalTtlSeconds: 600,
+        authEnabled: false,
+        temporalNamespace: 'default',
+        temporalUiUrl: 'http://127.0.0.1',
+      },
     },
     routes,
   );
@@ -204,7 +210,9 @@ async function events(movement: Created): Promise<string[]> {
   return timeline.map((event) => event.event_type);
 }
 
-async function node(movement: Created): Promise<{ state: string; submit_epoch: number; external_ref: string | null; prepared_action: unknown }> {
+async function node(
+  movement: Created,
+): Promise<{ state: string; submit_epoch: number; external_ref: string | null; prepared_action: unknown }> {
   const rows = await db.movementNode.findMany({ where: { movement_id: movement.movement_id } });
   const [row] = rows;
   return row!;

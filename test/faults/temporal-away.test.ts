@@ -149,7 +149,7 @@ describe('a wake', () => {
 test('a run that was terminated is revived by the sweeper, wherever its movement stands', async () => {
   await own.chainFaults({ mining: 'paused' });
   const flying = await own.api.create(WITHDRAW_TO_TREASURY, { amount: '23.01' });
-  const waiting = await own.api.create(WITHDRAW_TO_TREASURY, { amount: '23.02', ttl: 15 });
+  const waiting = await own.api.create(WITHDRAW_TO_TREASURY, { amount: '23.02', ttl: 12 });
   await own.api.approve(flying);
   await own.api.nodeReaches(flying.movement_id, 'withdraw', ['OBSERVING']);
   const ended: string[] = [];
@@ -170,7 +170,7 @@ test('a run that was terminated is revived by the sweeper, wherever its movement
 test('a movement whose run is well is never woken without a reason', async () => {
   const waiting = await own.api.create(WITHDRAW_TO_TREASURY, { amount: '24.01' });
   const before = await runBecomes(waiting.movement_id, 'RUNNING');
-  await sleep(6_000);
+  await sleep(3_000);
   const [row] = await own.query<{ swept: boolean }>('SELECT swept_at IS NOT NULL AS swept FROM movements WHERE movement_id = $1', [
     waiting.movement_id,
   ]);

@@ -109,14 +109,13 @@ describe('a worker killed', () => {
     await expectPaidOnce(moved);
   }, 90_000);
 
-  test('while the transfer on the chain waits to be mined, several times', async () => {
+  test('while the transfer on the chain waits to be mined', async () => {
     const moved = await create();
     await own.api.approve(moved.movement);
     await eventually(async () => ((await timesPaid(own.stack, moved.movement.movement_id, moved.amount)).withdrawals === 1 ? true : null));
     await own.api.nodeReaches(moved.movement.movement_id, 'withdraw', ['COMPLETED']);
     await own.chainFaults({ mining: 'paused' });
     await own.api.nodeReaches(moved.movement.movement_id, 'sweep', ['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'COMPLETED']);
-    await restartWorker();
     await restartWorker();
     await own.chainFaults({ mining: 'automatic' });
     await expectPaidOnce(moved);

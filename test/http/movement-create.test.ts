@@ -234,10 +234,7 @@ describe('a create that is refused', () => {
     const first = { node_key: 'a', binding: 'signer', reason: 'missing', candidates: [] };
     expectRefusal(await post('/movements', movementBody(of)), 422, 'binding_unresolved', {
       ...first,
-      bindings: [
-        first,
-        { node_key: 'b', binding: 'signer', reason: 'ambiguous', candidates: ['dev-treasury', 'test-wallet'] },
-      ],
+      bindings: [first, { node_key: 'b', binding: 'signer', reason: 'ambiguous', candidates: ['dev-treasury', 'test-wallet'] }],
     });
   });
 

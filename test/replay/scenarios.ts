@@ -68,7 +68,9 @@ export interface Recording {
 export function readable(value: unknown): string {
   if (typeof value !== 'object' || value === null) return typeof value === 'string' ? `${value}\n` : '';
   return Object.entries(value)
-    .map(([key, inner]) => (key === 'data' && typeof inner === 'string' ? `${Buffer.from(inner, 'base64').toString('utf8')}\n` : readable(inner)))
+    .map(([key, inner]) =>
+      key === 'data' && typeof inner === 'string' ? `${Buffer.from(inner, 'base64').toString('utf8')}\n` : readable(inner),
+    )
     .join('');
 }
 

@@ -78,10 +78,12 @@ function nodeStories(movement: MovementView, timeline: readonly TimelineView[]):
   for (const event of timeline) {
     if (!event.event_type.startsWith('node_') || event.node_key === null) continue;
     const key = event.node_key;
-    if (event.attempt !== null && event.attempt < (attempts.get(key) ?? 1)) faults.push(`event ${event.sequence} is of an attempt that was over`);
+    if (event.attempt !== null && event.attempt < (attempts.get(key) ?? 1))
+      faults.push(`event ${event.sequence} is of an attempt that was over`);
     if (event.attempt !== null) attempts.set(key, event.attempt);
     if (event.from_state === null || event.to_state === null) continue;
-    if (event.from_state !== states.get(key)) faults.push(`event ${event.sequence} moves ${key} from ${event.from_state}, but it was ${states.get(key) ?? '?'}`);
+    if (event.from_state !== states.get(key))
+      faults.push(`event ${event.sequence} moves ${key} from ${event.from_state}, but it was ${states.get(key) ?? '?'}`);
     // One write may pass through a state in between, as from SUBMITTED through OBSERVING to its end.
     if (!reaches(NODE_TABLE, NODE_STATES, event.from_state, event.to_state, 2))
       faults.push(`event ${event.sequence} makes an illegal move of ${key}: ${event.from_state} > ${event.to_state}`);
@@ -90,7 +92,8 @@ function nodeStories(movement: MovementView, timeline: readonly TimelineView[]):
   for (const node of movement.nodes) {
     const told = states.get(node.node_key);
     if (told !== node.state) faults.push(`the timeline leaves ${node.node_key} ${told ?? '?'}, it is ${node.state}`);
-    if (attempts.get(node.node_key) !== node.attempt) faults.push(`the timeline ends ${node.node_key} in another attempt than ${node.attempt}`);
+    if (attempts.get(node.node_key) !== node.attempt)
+      faults.push(`the timeline ends ${node.node_key} in another attempt than ${node.attempt}`);
   }
   return faults;
 }

@@ -165,7 +165,8 @@ export async function startOwnStack(options: Pick<StackOptions, 'split' | 'env' 
   pool.on('error', () => undefined);
   const connection = Connection.lazy({ address: stack.temporalAddress });
   const temporal = new Client({ connection });
-  if (options.service !== false) for (const template of starterTemplates(stack.chain)) await api.expect(201, 'POST', '/plan-templates', template);
+  if (options.service !== false)
+    for (const template of starterTemplates(stack.chain)) await api.expect(201, 'POST', '/plan-templates', template);
   return {
     stack,
     api,
