@@ -1,6 +1,12 @@
 /** The only maker of Temporal failures, and of the pause before a phase is repeated. */
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
+import type { Logger } from 'pino';
 import type { RetryPolicy } from '../domain/plan/types.ts';
+
+/** A write that lost against another one: whoever won decides, so this run looks at the database again. */
+export class Overtaken extends Error {
+  override readonly name = 'Overtaken';
+}
 
 /** Attempts that a phase may spend on executor errors before its node gives up. */
 export const DEFAULT_MAX_ATTEMPTS = 8;
@@ -26,4 +32,15 @@ export function backoffSeconds(policy: RetryPolicy | undefined, count: number): 
   const factor = policy?.backoff_coefficient ?? 2;
   const cap = policy?.max_interval_seconds ?? 30;
   return Math.min(cap, first * factor ** Math.max(0, count - 1));
+}
+
+/**
+ * What Temporal may keep of an unexpected error: its name. A message from elsewhere can hold whatever a
+ * query, a key or a venue put into it, and a history outlives every rule about that; it goes to the log.
+ */
+export function forHistory(error: unknown, log: Logger): unknown {
+  if (error instanceof TemporalFailure || error instanceof Overtaken) return error;
+  log.warn({ err: error }, 'an activity failed unexpectedly and is repeated');
+  const name = error instanceof Error ? error.name : 'Error';
+  return ApplicationFailure.create({ message: `${name}: see the log of the worker`, type: name });
 }

@@ -4,6 +4,7 @@ import { expire } from '../domain/actions/approval.ts';
 import type { MovementActivities } from '../domain/messages.ts';
 import { loadMovement, readEnd } from '../store/phases.ts';
 import { applyTransition } from '../store/transition.ts';
+import { forHistory } from './failures.ts';
 import { startHeartbeat } from './phases/call.ts';
 import type { PhaseDependencies } from './phases/context.ts';
 import { observe } from './phases/observe.ts';
@@ -25,19 +26,21 @@ export function createMovementActivities(deps: PhaseDependencies): MovementActiv
       // Refused when an approval came first or the database's clock is behind: the run loads and sees.
       await applyTransition(deps.db, expire(movement_id));
     },
-    preflight: (args) => beating(() => preflight(deps, args)),
-    prepare: (args) => beating(() => prepare(deps, args)),
-    submit: (args) => beating(() => submit(deps, args)),
-    observe: (args) => beating(() => observe(deps, args)),
-    recover: (args) => beating(() => recover(deps, args)),
+    preflight: (args) => beating(deps, () => preflight(deps, args)),
+    prepare: (args) => beating(deps, () => prepare(deps, args)),
+    submit: (args) => beating(deps, () => submit(deps, args)),
+    observe: (args) => beating(deps, () => observe(deps, args)),
+    recover: (args) => beating(deps, () => recover(deps, args)),
   };
 }
 
 /** Beats while a phase works, so that a worker that died is noticed in seconds and a slow executor is not taken for one. */
-async function beating<T>(work: () => Promise<T>): Promise<T> {
+async function beating<T>(deps: PhaseDependencies, work: () => Promise<T>): Promise<T> {
   const heartbeat = startHeartbeat();
   try {
     return await work();
+  } catch (error) {
+    throw forHistory(error, deps.log);
   } finally {
     heartbeat.stop();
   }

@@ -24,7 +24,8 @@ const url = z.string().superRefine((value, context) => {
 
 const shared = {
   executor_key: key,
-  timeout_seconds: z.number().min(0.1).max(3_600).default(30),
+  // Well below the time-outs of the activities that make the calls (workflows/activity-options.ts).
+  timeout_seconds: z.number().min(0.1).max(90).default(30),
   same_key_safe: z.boolean().default(false),
   settle_seconds: z.number().min(0).max(86_400).default(0),
   action_types: z.array(name).min(1).max(100),

@@ -8,7 +8,7 @@ import type { NodeState } from '../../domain/states/node.ts';
 import { NOW, type NodeChange, type NodeFields, type TransitionOutcome } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
-import { backoffSeconds, maxAttempts, tryAgain } from '../failures.ts';
+import { backoffSeconds, maxAttempts, Overtaken, tryAgain } from '../failures.ts';
 import { result, type PhaseDependencies } from './context.ts';
 
 export interface NodeWrite {
@@ -53,11 +53,6 @@ export function writeNode(deps: PhaseDependencies, row: PhaseRow, write: NodeWri
       },
     ],
   });
-}
-
-/** A write that lost against another one: whoever won decides, so this run looks at the database again. */
-export class Overtaken extends Error {
-  override readonly name = 'Overtaken';
 }
 
 /** As {@link writeNode}, for writes that nothing but an operator or a recovery can overtake. */

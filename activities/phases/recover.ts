@@ -8,11 +8,11 @@ import type { NodeState } from '../../domain/states/node.ts';
 import { NOW } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
-import { backoffSeconds, lookAgain, maxAttempts } from '../failures.ts';
+import { backoffSeconds, lookAgain, maxAttempts, Overtaken } from '../failures.ts';
 import { callOptions } from './call.ts';
 import { amountOf, contextOf, executorOf, journalOf, phaseRow, result, type PhaseDependencies } from './context.ts';
 import { isLate } from './observe.ts';
-import { completeNode, countFault, failNode, mustWrite, Overtaken, reported } from './outcome.ts';
+import { completeNode, countFault, failNode, mustWrite, reported } from './outcome.ts';
 
 export async function recover(deps: PhaseDependencies, args: PhaseArgs & { readonly from_observe?: boolean }): Promise<PhaseResult> {
   const read = await phaseRow(deps, args);
