@@ -1,11 +1,11 @@
 /** Audit rows of what was refused before it became a transition. */
 import type { AuditEntry } from '../domain/transition.ts';
-import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
+import { withEventIds } from './event-ids.ts';
 import { run } from './faults.ts';
 
 /** Writes audit rows in a transaction of their own. */
 export async function writeAudit(db: Database, entries: readonly AuditEntry[]): Promise<void> {
-  const doc = JSON.stringify(entries.map((entry) => ({ ...entry, event_id: newId() })));
+  const doc = JSON.stringify(withEventIds(entries));
   await run(() => db.$executeRaw`SELECT write_audit(${doc}::jsonb, svc_now())`);
 }

@@ -12,6 +12,7 @@ import type { AuditEntry, TimelineEntry } from '../domain/transition.ts';
 import { newId } from '../platform/ids.ts';
 import type { Prisma } from '../prisma/generated/client.ts';
 import type { Database } from '../prisma/client.ts';
+import { withEventIds } from './event-ids.ts';
 import { databaseFault, run } from './faults.ts';
 import { decimalOrNull, iso, isoOrNull, object, objectOrNull, stored } from './json.ts';
 
@@ -114,8 +115,8 @@ function createDocument(movementId: string, movement: NewMovement): Record<strin
       executor_binding: node.executor_binding,
       signer_binding: node.signer_binding,
     })),
-    timeline: movement.timeline.map((entry) => ({ ...entry, event_id: newId() })),
-    audit: movement.audit(movementId).map((entry) => ({ ...entry, event_id: newId() })),
+    timeline: withEventIds(movement.timeline),
+    audit: withEventIds(movement.audit(movementId)),
     command_id: newId(),
   };
 }

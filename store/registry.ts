@@ -4,7 +4,7 @@ import type { SignerDescriptor } from '../domain/signer.ts';
 import type { AuditEntry } from '../domain/transition.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
-import { withEventIds } from './audit-entries.ts';
+import { withEventIds } from './event-ids.ts';
 import { run } from './faults.ts';
 import { toExecutor, toSigner, type ExecutorRow, type SignerRow, type StoredExecutor, type StoredSigner } from './registry-rows.ts';
 

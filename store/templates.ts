@@ -6,7 +6,7 @@ import type { JsonObject } from '../domain/executor.ts';
 import type { AuditEntry } from '../domain/transition.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
-import { withEventIds } from './audit-entries.ts';
+import { withEventIds } from './event-ids.ts';
 import { databaseFault, run } from './faults.ts';
 
 export {

@@ -16,6 +16,7 @@ import type {
 import type { NodeState } from '../domain/states/node.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
+import { withEventIds } from './event-ids.ts';
 import { databaseFault, run } from './faults.ts';
 
 interface Answer extends MovementHead {
@@ -117,10 +118,10 @@ function toDocument(transition: Transition, commandId: string | null): Record<st
     set: { ...set, ...(to === undefined ? {} : { request_state: to }) },
     nodes: (nodes ?? []).map(nodeDocument),
     ...(holds === undefined ? {} : { holds: holds.map((hold) => ({ ...hold, reservation_id: newId() })) }),
-    timeline: timeline.map((entry) => ({ ...entry, event_id: newId() })),
+    timeline: withEventIds(timeline),
     callback_types: CALLBACK_EVENTS,
-    audit: (audit ?? []).map((entry) => ({ ...entry, event_id: newId() })),
-    refused_audit: (refused_audit ?? []).map((entry) => ({ ...entry, event_id: newId() })),
+    audit: withEventIds(audit ?? []),
+    refused_audit: withEventIds(refused_audit ?? []),
     ...(commandId === null ? {} : { command_id: commandId, command_kind: command }),
   };
 }
