@@ -13,10 +13,12 @@ const ALLOWED = {
   prisma: [],
   store: ['domain', 'prisma', 'platform'],
   platform: ['domain'],
+  'executor-kit': ['domain', 'executors'],
+  examples: ['executor-kit'],
 };
 
 const folders = Object.keys(ALLOWED);
-const OURS = [...folders, 'clients', 'tools', 'dev', 'test'];
+const OURS = [...folders, 'clients', 'tools', 'dev', 'bench', 'test'];
 const anyOf = (names) => `^(${names.join('|')})/`;
 
 const directions = folders.map((folder) => ({
@@ -30,10 +32,10 @@ const directions = folders.map((folder) => ({
 /** Packages that only these folders may use (dev and test may use anything). */
 const PACKAGE_HOMES = {
   '@prisma/': ['prisma', 'store'],
-  '@temporalio/workflow': ['workflows'],
-  '@temporalio/worker': ['activities'],
-  '@temporalio/activity': ['activities'],
-  '@temporalio/client': ['platform'],
+  '@temporalio/workflow': ['workflows', 'executor-kit'],
+  '@temporalio/worker': ['activities', 'executor-kit'],
+  '@temporalio/activity': ['activities', 'executor-kit'],
+  '@temporalio/client': ['platform', 'executor-kit'],
   express: ['api'],
   viem: ['venues', 'signers'],
 };

@@ -16,6 +16,8 @@ const TARGETS = {
   demo: { needsTemporal: true, run: () => runModule('dev/demo.ts') },
   test: { needsTemporal: true, run: runTests },
   check: { needsTemporal: true, run: runChecks },
+  bench: { needsTemporal: true, run: () => runModule('bench/main.ts') },
+  chaos: { needsTemporal: true, run: () => runModule('test/chaos/main.ts') },
   prepare: { needsTemporal: true, run: () => findTemporal() },
 };
 

@@ -133,6 +133,8 @@ export interface ExecutorDescriptor {
   readonly provider?: string;
   readonly chain_family?: string;
   readonly endpoint?: string;
+  /** For kind `task_queue`: where the team's own worker polls for {@link ExecutorActivities}. */
+  readonly task_queue?: string;
   /** May a submit with the same key be repeated without a second effect? */
   readonly same_key_safe: boolean;
   /** How long after a send its effect may still appear in recover. */
@@ -159,6 +161,31 @@ export interface Executor {
    */
   chainNonce?(chainId: number, address: string, call: CallOptions): Promise<number>;
 }
+
+/**
+ * What the worker of an executor team registers, by these names, on the task queue that the registry
+ * gives. An ApplicationFailure of type {@link REJECTED_FAILURE} is a refusal (a 4xx of the HTTP
+ * protocol); every other failure and every time-out is a fault that is asked about again.
+ */
+export interface ExecutorActivities {
+  preflight(context: ExecutionContext): Promise<ExecutionResult | null>;
+  prepare(context: ExecutionContext): Promise<ExecutionResult>;
+  submit(input: TaskQueueSubmit): Promise<ExecutionResult>;
+  observe(context: ExecutionContext): Promise<ExecutionResult>;
+  recover(context: ExecutionContext): Promise<ExecutionResult>;
+  cancel(context: ExecutionContext): Promise<ExecutionResult>;
+}
+
+export interface TaskQueueSubmit {
+  readonly context: ExecutionContext;
+  readonly prepared_action: JsonObject;
+  readonly sign_result?: JsonObject;
+  /** ISO 8601: nothing may be sent after it. */
+  readonly send_not_after: string;
+}
+
+/** The failure type by which a task-queue executor refuses: not retried. */
+export const REJECTED_FAILURE = 'EXECUTOR_REJECTED';
 
 /** How a call to an executor went wrong, when it gave no well-formed result. */
 export type ExecutorFaultKind = 'timeout' | 'unreachable' | 'rejected' | 'server_error' | 'protocol';
