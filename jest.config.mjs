@@ -19,6 +19,8 @@ const common = {
 export default {
   // Two files at a time, whatever the machine; those of `faults` one after the other (see its runner).
   maxWorkers: 2,
+  // Projects of their own limit do not replace this one where several are run together.
+  testTimeout: 60_000,
   projects: [
     {
       ...common,

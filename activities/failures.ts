@@ -21,6 +21,12 @@ export function tryAgain(code: string, message: string, delaySeconds: number): A
   return ApplicationFailure.create({ message, type: code, nextRetryDelay: Math.round(delaySeconds * 1000) });
 }
 
+/** How long a failure made here asks to wait, in milliseconds; null for every other error. */
+export function delayOf(error: unknown): number | null {
+  if (!(error instanceof ApplicationFailure)) return null;
+  return typeof error.nextRetryDelay === 'number' ? error.nextRetryDelay : null;
+}
+
 /** Errors a phase may have before its node gives up. */
 export function maxAttempts(policy: RetryPolicy | undefined): number {
   return policy?.max_attempts ?? DEFAULT_MAX_ATTEMPTS;

@@ -1,22 +1,21 @@
 /** The activities of a movement, built from explicit dependencies. */
 import { advance } from '../domain/actions/advance.ts';
 import { expire } from '../domain/actions/approval.ts';
-import type { MovementActivities } from '../domain/messages.ts';
+import type { LoadedMovement, MovementActivities, Phase, RecoverArgs } from '../domain/messages.ts';
 import { loadMovement, readEnd } from '../store/phases.ts';
 import { applyTransition } from '../store/transition.ts';
 import { forHistory } from './failures.ts';
 import { startHeartbeat } from './phases/call.ts';
+import { cancel } from './phases/cancel.ts';
 import type { PhaseDependencies } from './phases/context.ts';
-import { observe } from './phases/observe.ts';
-import { preflight } from './phases/preflight.ts';
-import { prepare } from './phases/prepare.ts';
-import { recover } from './phases/recover.ts';
-import { submit } from './phases/submit.ts';
+import { runPhase } from './phases/phase.ts';
+import { ask, record, STEPS } from './phases/team.ts';
 
 /** Each is safe to run again: it first returns what the database already records. */
 export function createMovementActivities(deps: PhaseDependencies): MovementActivities {
+  const phase = (name: Phase) => (args: RecoverArgs) => beating(deps, () => runPhase(deps, STEPS[name], args));
   return {
-    load: ({ movement_id, run_id }) => loadMovement(deps.db, movement_id, run_id),
+    load: ({ movement_id, run_id }) => load(deps, movement_id, run_id),
     async decide(args) {
       const end = args.ended ? await readEnd(deps.db, args.movement_id) : { reservation: 'none' as const, spent: false };
       const outcome = await applyTransition(deps.db, advance(args, end.reservation, end.spent));
@@ -26,11 +25,28 @@ export function createMovementActivities(deps: PhaseDependencies): MovementActiv
       // Refused when an approval came first or the database's clock is behind: the run loads and sees.
       await applyTransition(deps.db, expire(movement_id));
     },
-    preflight: (args) => beating(deps, () => preflight(deps, args)),
-    prepare: (args) => beating(deps, () => prepare(deps, args)),
-    submit: (args) => beating(deps, () => submit(deps, args)),
-    observe: (args) => beating(deps, () => observe(deps, args)),
-    recover: (args) => beating(deps, () => recover(deps, args)),
+    preflight: phase('preflight'),
+    prepare: phase('prepare'),
+    submit: phase('submit'),
+    observe: phase('observe'),
+    recover: phase('recover'),
+    cancel: (args) => beating(deps, () => cancel(deps, args)),
+    ask: (args) => named(deps, () => ask(deps, args)),
+    record: (args) => named(deps, () => record(deps, args)),
+  };
+}
+
+/** The movement, and of each node how its executor is reached: that is known here and not in the database. */
+async function load(deps: PhaseDependencies, movementId: string, runId: string): Promise<LoadedMovement | null> {
+  const movement = await loadMovement(deps.db, movementId, runId);
+  if (movement === null) return null;
+  return {
+    ...movement,
+    nodes: movement.nodes.map((node) => {
+      const descriptor = deps.executors.describe(node.executor_key);
+      if (descriptor?.task_queue !== undefined) return { ...node, task_queue: descriptor.task_queue };
+      return descriptor?.in_process === true ? { ...node, in_process: true } : node;
+    }),
   };
 }
 
@@ -38,10 +54,17 @@ export function createMovementActivities(deps: PhaseDependencies): MovementActiv
 async function beating<T>(deps: PhaseDependencies, work: () => Promise<T>): Promise<T> {
   const heartbeat = startHeartbeat();
   try {
+    return await named(deps, work);
+  } finally {
+    heartbeat.stop();
+  }
+}
+
+/** Of an unexpected error only the name reaches the history. */
+async function named<T>(deps: PhaseDependencies, work: () => Promise<T>): Promise<T> {
+  try {
     return await work();
   } catch (error) {
     throw forHistory(error, deps.log);
-  } finally {
-    heartbeat.stop();
   }
 }

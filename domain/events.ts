@@ -48,6 +48,7 @@ export const AUDIT_ACTIONS = [
   'movement.resume',
   'movement.retry',
   'movement.cancel',
+  'movement.resolve',
   'movement.complete',
   'movement.fail',
   'executor.update_status',

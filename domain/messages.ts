@@ -2,8 +2,9 @@
  * Names and argument types of everything that crosses Temporal. Registered names are frozen once
  * released: a history that names one lives as long as its movement.
  */
+import type { ConditionResult } from './conditions/scope.ts';
+import type { ExecutionContext, ExecutionResult, ExecutorFaultKind, TaskQueueSubmit } from './executor.ts';
 import type { GraphEdge, NodeKind } from './graph/types.ts';
-import type { RetryPolicy, TimeoutPolicy } from './plan/types.ts';
 import type { MovementState, ReservationStatus } from './states/movement.ts';
 import type { NodeState } from './states/node.ts';
 import type { CommandKind } from './transition.ts';
@@ -22,7 +23,7 @@ export type SignalName = (typeof SIGNALS)[number];
 
 /** The signal that hands a command over. */
 export function signalFor(kind: CommandKind): SignalName {
-  return kind === 'create' ? 'wake' : kind;
+  return kind === 'create' || kind === 'resolve' ? 'wake' : kind;
 }
 
 /** Keyword search attributes: no addresses, no amounts, no secrets. */
@@ -43,8 +44,10 @@ export interface LoadedNode {
   readonly error_code: string | null;
   readonly settled_order: number;
   readonly executor_key: string;
-  readonly timeout_policy: TimeoutPolicy | null;
-  readonly retry_policy: RetryPolicy | null;
+  /** Its executor is a module of the worker: phases that change nothing outside may be local activities. */
+  readonly in_process?: boolean;
+  /** Its executor is a team's own worker, polling here. */
+  readonly task_queue?: string;
 }
 
 /** What a run knows of its movement: shape and states, never amounts, addresses or outputs. */
@@ -63,8 +66,13 @@ export interface LoadedMovement {
   /** Milliseconds of the database's clock until the approval expires; 0 once it has. */
   readonly ttl_ms: number;
   readonly edges: readonly GraphEdge[];
+  /** Results of conditions, by the edge's position. */
+  readonly conditions?: ConditionResults;
   readonly nodes: readonly LoadedNode[];
 }
+
+/** Stored results of conditions, by the edge's position in the plan. */
+export type ConditionResults = Readonly<Record<string, ConditionResult>>;
 
 /** A decision of the workflow, written as compare-and-set on (state, version). */
 export interface DecideArgs {
@@ -91,18 +99,59 @@ export interface PhaseArgs {
   readonly movement_id: string;
   readonly node_key: string;
   readonly attempt: number;
+  /** The executor the node was bound to when the run loaded it; the database has the last word. */
+  readonly executor_key?: string;
 }
 
-/** What to do after a phase. `wait`: the fence is closed for now; `stop`: this movement starts nothing more. */
-export const PHASE_NEXT = ['continue', 'settled', 'observe', 'recover', 'submit', 'wait', 'stop'] as const;
+/** What recover is told beside: the node is past its send, but its time is over or it cannot be observed. */
+export interface RecoverArgs extends PhaseArgs {
+  readonly from_observe?: boolean;
+}
+
+export const PHASES = ['preflight', 'prepare', 'submit', 'observe', 'recover'] as const;
+export type Phase = (typeof PHASES)[number];
+
+/**
+ * What to do after a phase. `again`: the same phase after `delay_ms`; `wait`: the fence is closed for
+ * now; `stop`: this movement starts nothing more.
+ */
+export const PHASE_NEXT = ['continue', 'settled', 'observe', 'recover', 'submit', 'again', 'wait', 'stop'] as const;
 export type PhaseNext = (typeof PHASE_NEXT)[number];
 
 export interface PhaseResult {
   readonly state: NodeState;
   readonly next: PhaseNext;
   readonly error_code: string | null;
-  /** Pause before the next phase, for a submit that recovery found unlanded. */
+  /** Pause before the next phase: for a submit that recovery found unlanded, and for `again`. */
   readonly delay_ms?: number;
+  /** Results of the conditions on the edges that leave a settled node. */
+  readonly conditions?: ConditionResults;
+}
+
+/** A phase of a task-queue executor, first half: what its worker is asked, or that nobody need be. */
+export interface AskArgs extends RecoverArgs {
+  readonly phase: Phase | 'cancel';
+}
+
+export interface Ask {
+  readonly input: ExecutionContext | TaskQueueSubmit;
+  /** Milliseconds that the team's worker has once it has begun. */
+  readonly timeout_ms: number;
+  /** The submit epoch under which the answer may be written. */
+  readonly epoch: number;
+}
+
+export type AskResult = { readonly ask: Ask } | { readonly result: PhaseResult };
+
+/** The answer of a team's worker, or how the call went wrong. `not_started`: no worker ever took it. */
+export type TeamAnswer =
+  | { readonly answer: ExecutionResult | null }
+  | { readonly fault: { readonly kind: ExecutorFaultKind | 'not_started'; readonly code: string } };
+
+/** A phase of a task-queue executor, second half: the answer becomes durable. */
+export interface RecordArgs extends AskArgs {
+  readonly epoch: number;
+  readonly given: TeamAnswer;
 }
 
 /** The activities of a movement, by their registered names. */
@@ -114,6 +163,9 @@ export interface MovementActivities {
   prepare(args: PhaseArgs): Promise<PhaseResult>;
   submit(args: PhaseArgs): Promise<PhaseResult>;
   observe(args: PhaseArgs): Promise<PhaseResult>;
-  /** `from_observe`: the node is past its send, but its time is over or it cannot be observed. */
-  recover(args: PhaseArgs & { readonly from_observe?: boolean }): Promise<PhaseResult>;
+  recover(args: RecoverArgs): Promise<PhaseResult>;
+  /** Asks the executor of a node in flight to end it; what becomes of it is observed. */
+  cancel(args: PhaseArgs): Promise<void>;
+  ask(args: AskArgs): Promise<AskResult>;
+  record(args: RecordArgs): Promise<PhaseResult>;
 }

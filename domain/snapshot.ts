@@ -1,4 +1,7 @@
 /** A movement as the rules see it: plan, states and what the walk needs to know. */
+import { withConditions } from './conditions/apply.ts';
+import type { JsonObject } from './executor.ts';
+import type { ConditionResults } from './messages.ts';
 import type { WalkInput, WalkNode } from './graph/walk-types.ts';
 import type { CompiledPlan } from './plan/types.ts';
 import type { MovementState, ReservationStatus } from './states/movement.ts';
@@ -13,6 +16,7 @@ export interface NodeSnapshot {
   readonly submit_epoch: number;
   readonly recover_first: boolean;
   readonly resumed: boolean;
+  readonly output: JsonObject | null;
   readonly error_code: string | null;
   /** Orders nodes by their last change; ISO 8601. */
   readonly updated_at: string;
@@ -26,6 +30,8 @@ export interface MovementSnapshot {
   readonly reservation_status: ReservationStatus;
   readonly version: number;
   readonly plan: CompiledPlan;
+  /** Stored results of conditions, by the edge's position. */
+  readonly conditions: ConditionResults;
   readonly nodes: readonly NodeSnapshot[];
 }
 
@@ -34,7 +40,7 @@ export function toWalk(snapshot: MovementSnapshot): WalkInput {
   return {
     state: snapshot.state,
     nodes: snapshot.nodes.map(walkNode),
-    edges: snapshot.plan.edges.map((edge) => ({ ...edge, condition: null })),
+    edges: withConditions(snapshot.plan.edges, snapshot.conditions),
   };
 }
 
@@ -47,8 +53,13 @@ export function walkNode(
     node_kind: node.node_kind,
     state: node.state,
     resumed: node.resumed,
-    timed_out: node.error_code === 'NODE_TIMED_OUT',
+    timed_out: isTimedOut(node.error_code),
     error_code: node.error_code,
     settled_order: node.settled_order,
   };
+}
+
+/** Whether a node's failure is its time-out. */
+export function isTimedOut(errorCode: string | null): boolean {
+  return errorCode === 'NODE_TIMED_OUT';
 }

@@ -3,6 +3,7 @@
  * about it. Built by the pure functions in `actions/`, applied by `store/transition.ts` and by nothing
  * else.
  */
+import type { ConditionResult } from './conditions/scope.ts';
 import type { AuditAction, AuditOutcome, TimelineEventType } from './events.ts';
 import type { Artifact, EvmUnsignedTransaction, JsonObject } from './executor.ts';
 import type { Actor } from './roles.ts';
@@ -97,7 +98,7 @@ export interface Hold {
   readonly amount: string;
 }
 
-export const COMMAND_KINDS = ['create', 'approve', 'reject', 'resume', 'retry', 'cancel', 'wake'] as const;
+export const COMMAND_KINDS = ['create', 'approve', 'reject', 'resume', 'retry', 'cancel', 'resolve', 'wake'] as const;
 export type CommandKind = (typeof COMMAND_KINDS)[number];
 
 export interface Transition {
@@ -118,6 +119,8 @@ export interface Transition {
     readonly signers: readonly { readonly signer_key: string; readonly address?: string }[];
   };
   readonly nodes?: readonly NodeChange[];
+  /** Results of conditions by the edge's position; null removes one. */
+  readonly conditions?: Readonly<Record<string, ConditionResult | null>>;
   readonly holds?: readonly Hold[];
   readonly end_holds?: 'released' | 'consumed';
   readonly timeline: readonly TimelineEntry[];

@@ -6,6 +6,8 @@ export interface ExecutorRegistry {
   /** Every executor's descriptor, in the order of registration. */
   list(): readonly ExecutorDescriptor[];
   get(executorKey: string): Executor | undefined;
+  /** What the registry says about an executor, also of one that this process cannot call itself. */
+  describe(executorKey: string): ExecutorDescriptor | undefined;
   /** Ends the connections of remote executors. */
   close(): Promise<void>;
 }
@@ -28,6 +30,7 @@ export function createExecutorRegistry(parts: {
   return {
     list: () => [...executors.values()].map((executor) => executor.descriptor),
     get: (executorKey) => executors.get(executorKey),
+    describe: (executorKey) => executors.get(executorKey)?.descriptor,
     close: async () => {
       await Promise.all(remotes.map((remote) => remote.close()));
     },

@@ -1,6 +1,7 @@
 /** Creating and reading movements. Changes go through `transition.ts`. */
 import { ServiceError } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/executor.ts';
+import type { ConditionResults } from '../domain/messages.ts';
 import { normalize } from '../domain/money.ts';
 import type { CompiledPlan } from '../domain/plan/types.ts';
 import type { Actor } from '../domain/roles.ts';
@@ -127,7 +128,7 @@ export async function readSnapshot(db: Database, movementId: string): Promise<Mo
     db.$transaction([
       db.movement.findUnique({
         where: { movement_id: movementId },
-        select: { request_state: true, reservation_status: true, version: true, compiled_plan: true },
+        select: { request_state: true, reservation_status: true, version: true, compiled_plan: true, edge_conditions: true },
       }),
       db.movementNode.findMany({ where: { movement_id: movementId }, orderBy: { position: 'asc' } }),
     ]),
@@ -139,6 +140,7 @@ export async function readSnapshot(db: Database, movementId: string): Promise<Mo
     reservation_status: movement.reservation_status as ReservationStatus,
     version: movement.version,
     plan: stored<CompiledPlan>(movement.compiled_plan),
+    conditions: stored<ConditionResults>(movement.edge_conditions),
     nodes: nodes.map((node): NodeSnapshot => ({
       node_key: node.node_key,
       node_kind: node.node_kind as NodeKind,
@@ -147,6 +149,7 @@ export async function readSnapshot(db: Database, movementId: string): Promise<Mo
       submit_epoch: node.submit_epoch,
       recover_first: node.recover_first,
       resumed: node.resumed,
+      output: objectOrNull(node.output),
       error_code: node.error_code,
       updated_at: iso(node.updated_at),
       settled_order: node.completed_at?.getTime() ?? 0,

@@ -1,7 +1,9 @@
 /** What a phase reads before it works: one statement for everything it needs to know about its node. */
 import type { JsonObject, SignRequest } from '../domain/executor.ts';
-import type { LoadedMovement } from '../domain/messages.ts';
-import type { CompiledNode, CompiledPlan } from '../domain/plan/types.ts';
+import type { ConditionNode } from '../domain/conditions/scope.ts';
+import type { GraphEdge } from '../domain/graph/types.ts';
+import type { ConditionResults, LoadedMovement, RecoverArgs } from '../domain/messages.ts';
+import type { CompiledNode, CompiledPlan, Intent } from '../domain/plan/types.ts';
 import type { MovementState, ReservationStatus } from '../domain/states/movement.ts';
 import type { NodeState } from '../domain/states/node.ts';
 import type { Database } from '../prisma/client.ts';
@@ -20,6 +22,7 @@ export interface PhaseRow {
   readonly prepared_action: JsonObject | null;
   readonly sign_request: SignRequest | null;
   readonly recover_first: boolean;
+  readonly resumed: boolean;
   readonly error_count: number;
   readonly error_code: string | null;
   readonly external_ref: string | null;
@@ -32,33 +35,49 @@ export interface PhaseRow {
   readonly node: CompiledNode;
   /** Whether some on_cancel edge leads here: the only lane that goes on in CANCELLED. */
   readonly on_cancel_target: boolean;
-  /** Outputs of completed nodes, by key. */
+  /** Whether some edge that leaves here has a condition. */
+  readonly conditional: boolean;
+  /** Stored results of conditions of the movement; null where none leaves here. */
+  readonly conditions: ConditionResults | null;
+  /** Outputs of completed nodes, by key, while the amount may refer to one. */
   readonly outputs: Readonly<Record<string, JsonObject>>;
 }
 
 /** The node, or null when the movement or node does not exist. */
 export async function readPhase(db: Database, movementId: string, nodeKey: string): Promise<PhaseRow | null> {
-  const rows = await run(
-    () => db.$queryRaw<{ answer: PhaseRow }[]>`
-      SELECT jsonb_build_object(
-        'movement_id', m.movement_id, 'movement_state', m.request_state, 'node_key', n.node_key, 'state', n.state,
-        'attempt', n.attempt, 'epoch', n.submit_epoch, 'amount', trim_scale(n.amount)::text, 'preflight_passed', n.preflight_passed,
-        'prepared_action', n.prepared_action, 'sign_request', n.sign_request, 'recover_first', n.recover_first,
-        'error_count', n.error_count, 'error_code', n.error_code, 'external_ref', n.external_ref, 'output', n.output,
-        'now_ms', extract(epoch FROM svc_now()) * 1000, 'started_ms', extract(epoch FROM n.started_at) * 1000,
-        'submitted_ms', extract(epoch FROM n.submitted_at) * 1000, 'send_not_after_ms', extract(epoch FROM n.send_not_after) * 1000,
-        'plan', jsonb_build_object('intent', m.compiled_plan -> 'intent', 'input_params', m.compiled_plan -> 'input_params',
-          'risk_controls', m.compiled_plan -> 'risk_controls', 'completion_policy', m.compiled_plan -> 'completion_policy'),
-        'node', m.compiled_plan -> 'nodes' -> n.position,
-        'on_cancel_target', EXISTS (SELECT 1 FROM jsonb_array_elements(m.compiled_plan -> 'edges') AS e
-          WHERE e ->> 'to' = n.node_key AND e ->> 'edge_type' = 'on_cancel'),
-        'outputs', coalesce((SELECT jsonb_object_agg(o.node_key, o.output) FROM movement_nodes o
-          WHERE o.movement_id = m.movement_id AND o.state = 'COMPLETED' AND o.output IS NOT NULL), '{}'::jsonb)
-      ) AS answer
-      FROM movements m JOIN movement_nodes n ON n.movement_id = m.movement_id
-      WHERE m.movement_id = ${movementId}::uuid AND n.node_key = ${nodeKey}`,
-  );
+  const rows = await run(() => db.$queryRaw<{ answer: PhaseRow | null }[]>`SELECT read_phase(${movementId}::uuid, ${nodeKey}) AS answer`);
   return rows[0]?.answer ?? null;
+}
+
+/**
+ * Begins a recovery: a new epoch where there is something to recover, and the node as it is then.
+ * `taken` false: nothing was written.
+ */
+export async function takeOver(db: Database, args: RecoverArgs): Promise<{ readonly taken: boolean; readonly row: PhaseRow | null }> {
+  const { movement_id, node_key, attempt, from_observe = false } = args;
+  const rows = await run(
+    () => db.$queryRaw<{ answer: { taken: boolean; row: PhaseRow | null } }[]>`
+      SELECT take_over(${movement_id}::uuid, ${node_key}, ${attempt}::integer, ${from_observe}) AS answer`,
+  );
+  return rows[0]?.answer ?? { taken: false, row: null };
+}
+
+/** What conditions may look at: the plan's edges, the intent and every node's outcome so far. */
+export interface ConditionScope {
+  readonly edges: readonly GraphEdge[];
+  readonly intent: Intent;
+  readonly input_params: JsonObject;
+  readonly nodes: Readonly<Record<string, ConditionNode>>;
+}
+
+/** Read before a node with conditions behind it is settled. Throws when the movement does not exist. */
+export async function readConditionScope(db: Database, movementId: string): Promise<ConditionScope> {
+  const rows = await run(
+    () => db.$queryRaw<{ answer: ConditionScope | null }[]>`SELECT read_condition_scope(${movementId}::uuid) AS answer`,
+  );
+  const scope = rows[0]?.answer;
+  if (scope == null) throw new Error(`no movement ${movementId}`);
+  return scope;
 }
 
 /** What a run reads; marks the movement's commands as seen. Null for an unknown movement. */
@@ -75,7 +94,7 @@ export async function readEnd(db: Database, movementId: string): Promise<{ reser
     () => db.$queryRaw<{ reservation: ReservationStatus; spent: boolean }[]>`
       SELECT m.reservation_status AS reservation, EXISTS (
         SELECT 1 FROM movement_nodes n WHERE n.movement_id = m.movement_id AND n.state = 'COMPLETED'
-          AND (m.compiled_plan -> 'nodes' -> n.position ->> 'has_side_effect')::boolean) AS spent
+          AND (n.plan ->> 'has_side_effect')::boolean) AS spent
       FROM movements m WHERE m.movement_id = ${movementId}::uuid`,
   );
   return rows[0] ?? { reservation: 'none', spent: false };

@@ -14,10 +14,12 @@ import type {
   BindingProblem,
 } from '../domain/transition.ts';
 import type { NodeState } from '../domain/states/node.ts';
+import type { PhaseArgs } from '../domain/messages.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
 import { withEventIds } from './event-ids.ts';
 import { databaseFault, run } from './faults.ts';
+import type { PhaseRow } from './phases.ts';
 
 interface Answer extends MovementHead {
   readonly ok: boolean;
@@ -52,6 +54,24 @@ export async function applyTransition(db: Database, transition: Transition): Pro
     problems: answer.problems ?? [],
     node: answer.node ?? null,
   };
+}
+
+/**
+ * The fence of a node that signs nothing, in one statement with reading it. Not passed: nothing was
+ * written, and the caller looks at the node to say why.
+ */
+export async function tryFence(
+  db: Database,
+  args: PhaseArgs & { readonly executor_key: string; readonly window_seconds: number },
+): Promise<{ readonly passed: boolean; readonly row: PhaseRow | null }> {
+  const { movement_id, node_key, attempt, executor_key, window_seconds } = args;
+  assertMove(NODE_TABLE, 'READY', 'SUBMITTING');
+  const rows = await run(
+    () => db.$queryRaw<{ answer: { passed: boolean; row: PhaseRow | null } }[]>`
+      SELECT try_fence(${movement_id}::uuid, ${node_key}, ${attempt}::integer, ${executor_key}, ${window_seconds}::double precision,
+                       ${newId()}) AS answer`,
+  );
+  return rows[0]?.answer ?? { passed: false, row: null };
 }
 
 /**

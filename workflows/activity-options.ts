@@ -1,19 +1,20 @@
-/** How each phase is run by Temporal: data, decided by one function that a test pins. */
+/** How each phase is run by Temporal: data, decided by functions that a test pins. */
 import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
-import { TASK_QUEUE } from '../domain/messages.ts';
-
-export type Phase = 'preflight' | 'prepare' | 'submit' | 'observe' | 'recover';
+import { TASK_QUEUE, type LoadedNode, type Phase } from '../domain/messages.ts';
 
 /** Longest that a worker may be silent during a phase before it counts as dead; it beats every two seconds. */
 const HEARTBEAT = '10 seconds';
+
+/** How long a call may wait on an executor team's task queue until a worker takes it. */
+const TAKE = '10 seconds';
 
 /**
  * submit has exactly one attempt: whatever happens to it, recover decides. The others repeat without
  * limit, since what limits them (attempts, time-outs) is counted in the database, where a lost worker
  * or a restart cannot forget it.
  */
-export function phaseOptions(phase: Phase, nodeKey: string): ActivityOptions {
-  const summary = `${nodeKey} · ${phase}`;
+export function phaseOptions(phase: Phase | 'cancel', nodeKey: string): ActivityOptions {
+  const summary = summaryOf(phase, nodeKey);
   if (phase === 'submit') {
     return {
       taskQueue: TASK_QUEUE,
@@ -30,6 +31,34 @@ export function phaseOptions(phase: Phase, nodeKey: string): ActivityOptions {
     heartbeatTimeout: HEARTBEAT,
     retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '30 seconds' },
   };
+}
+
+/** Phases that change nothing outside may run inside the workflow's own task when their executor is a module. */
+export function runsLocally(phase: Phase, node: Pick<LoadedNode, 'in_process'>): boolean {
+  return node.in_process === true && (phase === 'preflight' || phase === 'prepare' || phase === 'observe');
+}
+
+/** A local phase takes at most a second, once; what it could not do its regular form does. */
+export function localPhaseOptions(phase: Phase, nodeKey: string): LocalActivityOptions {
+  return { summary: summaryOf(phase, nodeKey), startToCloseTimeout: '1 second', retry: { maximumAttempts: 1 } };
+}
+
+/**
+ * A call of an executor team's own worker. Never repeated by Temporal: what a failure means is decided
+ * where the node's attempts are counted. One that no worker takes is known never to have begun.
+ */
+export function teamOptions(phase: Phase | 'cancel', nodeKey: string, taskQueue: string, timeoutMs: number): ActivityOptions {
+  return {
+    taskQueue,
+    summary: summaryOf(phase, nodeKey),
+    scheduleToStartTimeout: TAKE,
+    startToCloseTimeout: timeoutMs,
+    retry: { maximumAttempts: 1 },
+  };
+}
+
+function summaryOf(phase: Phase | 'cancel', nodeKey: string): string {
+  return `${nodeKey} · ${phase}`;
 }
 
 /** Loads and decisions: one short database call each, repeated until the database is back. */

@@ -11,12 +11,22 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
+import { withConditions } from '../domain/conditions/apply.ts';
 import { walk, type WalkResult } from '../domain/graph/walk.ts';
-import { SIGNALS, type DecideArgs, type LoadedMovement, type LoadedNode, type MovementActivities } from '../domain/messages.ts';
+import {
+  SIGNALS,
+  type ConditionResults,
+  type DecideArgs,
+  type LoadedMovement,
+  type LoadedNode,
+  type MovementActivities,
+} from '../domain/messages.ts';
 import { walkNode } from '../domain/snapshot.ts';
 import { LOCAL_OPTIONS } from './activity-options.ts';
 import { show } from './details.ts';
 import { runNode, type NodeEnd } from './node.ts';
+import { askToCancel as askExecutor } from './phases.ts';
+import { has } from './versions.ts';
 
 const local = proxyLocalActivities<MovementActivities>(LOCAL_OPTIONS);
 
@@ -34,6 +44,7 @@ export async function movementWorkflow(movementId: string): Promise<MovementOutc
   const running = new Map<string, number>();
   const ends = new Map<string, NodeEnd>();
   const stopped = new Set<string>();
+  const asked = new Set<string>();
   for (const name of SIGNALS) setHandler(defineSignal<[string | null]>(name), () => void (wakes += 1));
 
   const start = (node: LoadedNode): void => {
@@ -69,7 +80,7 @@ export async function movementWorkflow(movementId: string): Promise<MovementOutc
       const next = walk({
         state: view.state,
         nodes: view.nodes.map(walkNode),
-        edges: view.edges.map((edge) => ({ ...edge, condition: null })),
+        edges: withConditions(view.edges, view.conditions ?? {}),
       });
       const decision = decide(view, next, stopped);
       if (decision !== null) {
@@ -83,12 +94,26 @@ export async function movementWorkflow(movementId: string): Promise<MovementOutc
         const idle = !running.has(node.node_key) && !stopped.has(`${node.node_key}:${node.attempt}`);
         if (next.run.includes(node.node_key) && idle) start(node);
       }
+      if (view.state === 'CANCELLED') askToCancel(view, asked);
       if (workflowInfo().continueAsNewSuggested && submits === 0) return continueAsNew<typeof movementWorkflow>(movementId);
       const before = settled;
       await condition(() => wakes !== seen || settled !== before);
       view = withEnds(view, ends);
       shown = show(view, shown);
     }
+  }
+}
+
+/** Asks the executors of nodes that were in flight when the movement was cancelled, once a run. */
+function askToCancel(view: LoadedMovement, asked: Set<string>): void {
+  const lane = new Set(view.edges.filter((edge) => edge.edge_type === 'on_cancel').map((edge) => edge.to));
+  for (const node of view.nodes) {
+    const inFlight = node.state === 'SUBMITTED' || node.state === 'OBSERVING' || node.state === 'SUBMITTING';
+    if (!inFlight || lane.has(node.node_key) || asked.has(node.node_key)) continue;
+    if (!has('ask-executor-to-cancel')) return;
+    asked.add(node.node_key);
+    // What becomes of it is seen where the node is observed; a request that fails changes nothing.
+    askExecutor(node, { movement_id: view.movement_id, node_key: node.node_key, attempt: node.attempt }).catch(() => undefined);
   }
 }
 
@@ -155,5 +180,6 @@ function withEnds(view: LoadedMovement, ends: ReadonlyMap<string, NodeEnd>): Loa
     if (end === undefined || end.state === node.state) return node;
     return { ...node, state: end.state, error_code: end.error_code, settled_order: Date.now() };
   });
-  return { ...view, nodes };
+  const conditions = [...ends.values()].reduce<ConditionResults>((all, end) => ({ ...all, ...end.conditions }), view.conditions ?? {});
+  return { ...view, nodes, conditions };
 }

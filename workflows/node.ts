@@ -1,8 +1,8 @@
 /** Runs one node through its phases. Every phase writes its own outcome; this only chooses the next one. */
-import { condition, proxyActivities, sleep } from '@temporalio/workflow';
-import type { LoadedNode, MovementActivities, PhaseArgs, PhaseResult } from '../domain/messages.ts';
+import { condition, sleep } from '@temporalio/workflow';
+import type { ConditionResults, LoadedNode, Phase, PhaseArgs, PhaseResult } from '../domain/messages.ts';
 import { isSettled } from '../domain/states/node.ts';
-import { phaseOptions, type Phase } from './activity-options.ts';
+import { perform } from './phases.ts';
 
 export interface NodeRun {
   readonly movementId: string;
@@ -18,23 +18,27 @@ export interface NodeEnd {
   readonly error_code: string | null;
   /** The movement starts nothing more in this lane. */
   readonly stopped: boolean;
+  /** What the conditions behind it came to. */
+  readonly conditions: ConditionResults;
 }
 
 /** Walks one node from the state it was loaded in to its end. */
 export async function runNode(node: LoadedNode, run: NodeRun): Promise<NodeEnd> {
-  const args: PhaseArgs = { movement_id: run.movementId, node_key: node.node_key, attempt: node.attempt };
-  const call = (phase: Phase): MovementActivities => proxyActivities<MovementActivities>(phaseOptions(phase, node.node_key));
+  const args: PhaseArgs = {
+    movement_id: run.movementId,
+    node_key: node.node_key,
+    attempt: node.attempt,
+    executor_key: node.executor_key,
+  };
   let step: Phase = firstPhase(node);
   let asksFromObserve = false;
   let sends = 0;
   for (;;) {
     const wakes = run.wakes();
-    const result: PhaseResult =
+    const result =
       step === 'submit'
-        ? await submit(() => call('submit').submit(args), run)
-        : step === 'recover'
-          ? await call('recover').recover(asksFromObserve ? { ...args, from_observe: true } : args)
-          : await call(step)[step](args);
+        ? await submit(() => perform('submit', node, args), run)
+        : await perform(step, node, step === 'recover' && asksFromObserve ? { ...args, from_observe: true } : args);
     switch (result.next) {
       case 'continue':
         step = afterPhase(step, node);
@@ -52,12 +56,20 @@ export async function runNode(node: LoadedNode, run: NodeRun): Promise<NodeEnd> 
         asksFromObserve = step === 'observe';
         step = 'recover';
         break;
+      case 'again':
+        await sleep(result.delay_ms ?? 1_000);
+        break;
       case 'wait':
         await condition(() => run.wakes() !== wakes);
         break;
       case 'stop':
       case 'settled':
-        return { state: result.state, error_code: result.error_code, stopped: !isSettled(result.state) && result.state !== 'UNKNOWN' };
+        return {
+          state: result.state,
+          error_code: result.error_code,
+          stopped: !isSettled(result.state) && result.state !== 'UNKNOWN',
+          conditions: result.conditions ?? {},
+        };
     }
   }
 }

@@ -1,9 +1,9 @@
 /** What every phase has at hand, and the execution context it gives to an executor. */
 import type { Logger } from 'pino';
-import type { CallOptions, ExecutionContext, Executor, SubmitJournal } from '../../domain/executor.ts';
+import type { CallOptions, ExecutionContext, Executor, ExecutorDescriptor, SubmitJournal } from '../../domain/executor.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { PhaseArgs, PhaseResult } from '../../domain/messages.ts';
-import { resolveAmount } from '../../domain/plan/amount.ts';
+import { exceedsMax, maxAmount, resolveAmount } from '../../domain/plan/amount.ts';
 import type { Signer } from '../../domain/signer.ts';
 import type { NodeState } from '../../domain/states/node.ts';
 import type { Database } from '../../prisma/client.ts';
@@ -16,7 +16,8 @@ export type SignRequestCheck = (row: PhaseRow, amount: string, call: CallOptions
 export interface PhaseDependencies {
   readonly db: Database;
   readonly log: Logger;
-  readonly executors: { get(key: string): Executor | undefined };
+  /** `describe` knows every registered executor, `get` those that this process can call itself. */
+  readonly executors: { get(key: string): Executor | undefined; describe(key: string): ExecutorDescriptor | undefined };
   readonly signers: { get(key: string): Signer | undefined };
   readonly checkSignRequest: SignRequestCheck;
 }
@@ -37,6 +38,15 @@ export function executorOf(deps: PhaseDependencies, row: PhaseRow): Executor {
   return executor;
 }
 
+/** What the registry says about the executor a node is bound to; a fault when this worker does not know it. */
+export function descriptorOf(deps: PhaseDependencies, row: PhaseRow): ExecutorDescriptor {
+  const key = row.node.executor_binding.executor_key;
+  const descriptor = deps.executors.describe(key);
+  if (descriptor === undefined)
+    throw new ExecutorFault('unreachable', 'EXECUTOR_MISSING', `executor ${key} is not registered in this worker`);
+  return descriptor;
+}
+
 /** `<movement_id>:<node_key>:<attempt>`: never built from anything of Temporal's, which a reset would renew. */
 export function idempotencyKey(row: Pick<PhaseRow, 'movement_id' | 'node_key' | 'attempt'>): string {
   return `${row.movement_id}:${row.node_key}:${row.attempt}`;
@@ -45,6 +55,17 @@ export function idempotencyKey(row: Pick<PhaseRow, 'movement_id' | 'node_key' | 
 /** The node's amount as known now; null when an output it refers to holds none. */
 export function amountOf(row: PhaseRow): string | null {
   return row.amount ?? resolveAmount(row.node.config, row.plan.intent.amount, (key) => row.outputs[key] ?? null);
+}
+
+/** The node's amount where it is known and within every limit; otherwise why nothing may be sent. */
+export function allowedAmount(
+  row: PhaseRow,
+): { readonly ok: true; readonly amount: string } | { readonly ok: false; readonly code: string; readonly message: string } {
+  const amount = amountOf(row);
+  if (amount === null) return { ok: false, code: 'AMOUNT_UNRESOLVED', message: 'the amount refers to an output that holds none' };
+  const limit = maxAmount(row.plan.risk_controls, row.node.risk_patch);
+  if (!exceedsMax(amount, limit)) return { ok: true, amount };
+  return { ok: false, code: 'MAX_AMOUNT_EXCEEDED', message: `${amount} is more than max_amount ${limit ?? ''}` };
 }
 
 export async function contextOf(deps: PhaseDependencies, row: PhaseRow, amount: string): Promise<ExecutionContext> {
@@ -95,6 +116,12 @@ export function result(state: NodeState, next: PhaseResult['next'], error_code: 
   return { state, next, error_code };
 }
 
+/** What a settled node says of itself: also what its conditions came to, for a run that missed that. */
+export function settled(row: PhaseRow): PhaseResult {
+  const told = result(row.state, 'settled', row.error_code);
+  return row.conditions === null ? told : { ...told, conditions: row.conditions };
+}
+
 /**
  * What a phase says when the node is no longer where the phase would begin: it has been done before
  * (by an earlier run, before a reset, or by an operator), and nobody is called again.
@@ -114,7 +141,7 @@ export function alreadyBeyond(row: PhaseRow, args: PhaseArgs): PhaseResult | nul
     case 'UNKNOWN':
     case 'SKIPPED':
     case 'CANCELLED':
-      return result(row.state, 'settled', row.error_code);
+      return settled(row);
     case 'BLOCKED':
       return result(row.state, 'stop');
   }

@@ -2,10 +2,8 @@
  * The fence: the last look at everything that could forbid a send, in the same transaction that
  * declares it. Behind it stand a new epoch, the idempotency key, the nonce and `send_not_after`.
  */
-import type { ExecutionContext, Executor } from '../../domain/executor.ts';
-import { ExecutorFault } from '../../domain/executor.ts';
+import { ExecutorFault, type ExecutionContext, type ExecutorDescriptor } from '../../domain/executor.ts';
 import type { PhaseResult } from '../../domain/messages.ts';
-import { exceedsMax, maxAmount } from '../../domain/plan/amount.ts';
 import { SYSTEM_ACTOR } from '../../domain/roles.ts';
 import type { MovementState } from '../../domain/states/movement.ts';
 import type { ClaimedTransaction, NodeChange } from '../../domain/transition.ts';
@@ -13,48 +11,54 @@ import { readUnsignedTransaction } from '../../signers/unsigned-transaction.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { callOptions } from './call.ts';
-import { alreadyBeyond, amountOf, contextOf, executorOf, phaseRow, result, type PhaseDependencies } from './context.ts';
+import { allowedAmount, alreadyBeyond, contextOf, descriptorOf, executorOf, phaseRow, result, type PhaseDependencies } from './context.ts';
 import { failNode } from './outcome.ts';
 import { preSendFault } from './preflight.ts';
 
 /** A node behind its fence: `row` as the fence left it. */
 export interface Fenced {
   readonly row: PhaseRow;
-  readonly executor: Executor;
   readonly context: ExecutionContext;
   readonly transaction: ClaimedTransaction | null;
   /** On this process's monotonic clock: nothing is sent after it. Not later than `send_not_after`. */
   readonly deadline: number;
 }
 
-/** Passes the fence, or says what the node does instead. */
+/** Passes the fence of a node that may need more than the database knows, or says what the node does instead. */
 export async function passFence(deps: PhaseDependencies, row: PhaseRow): Promise<Fenced | PhaseResult> {
-  const amount = amountOf(row);
-  if (amount === null) return failNode(deps, row, 'AMOUNT_UNRESOLVED', 'the amount refers to an output that holds none', ['FAILED']);
-  const limit = maxAmount(row.plan.risk_controls, row.node.risk_patch);
-  if (exceedsMax(amount, limit))
-    return failNode(deps, row, 'MAX_AMOUNT_EXCEEDED', `${amount} is more than max_amount ${limit ?? ''}`, ['FAILED']);
-  let executor: Executor;
+  const amount = allowedAmount(row);
+  if (!amount.ok) return failNode(deps, row, amount.code, amount.message, ['FAILED']);
   let context: ExecutionContext;
   let claim: NodeChange['nonce'] | undefined;
+  let window: number;
   try {
-    executor = executorOf(deps, row);
-    context = await contextOf(deps, row, amount);
-    const difference = row.sign_request === null ? null : await deps.checkSignRequest(row, amount, callOptions());
+    window = sendWindow(descriptorOf(deps, row));
+    context = await contextOf(deps, row, amount.amount);
+    const difference = row.sign_request === null ? null : await deps.checkSignRequest(row, amount.amount, callOptions());
     if (difference !== null) return await failNode(deps, row, 'SIGN_REQUEST_MISMATCH', difference, ['FAILED']);
-    claim = await nonceClaim(row, executor, context);
+    claim = await nonceClaim(deps, row, context);
   } catch (error) {
-    return preSendFault(deps, row, error);
+    if (error instanceof ExecutorFault) return preSendFault(deps, row, error);
+    throw error;
   }
-  return declare(deps, { row, executor, context, claim });
+  return declare(deps, { row, context, window, claim });
 }
 
-async function nonceClaim(row: PhaseRow, executor: Executor, context: ExecutionContext): Promise<NodeChange['nonce'] | undefined> {
+/** Seconds from the fence to `send_not_after`: a team's worker also needs time to take the call. */
+export function sendWindow(descriptor: ExecutorDescriptor): number {
+  return descriptor.timeout_seconds + (descriptor.kind === 'task_queue' ? TAKE_SECONDS : 0);
+}
+
+/** How long a call may wait on a task queue until a worker takes it. */
+export const TAKE_SECONDS = 10;
+
+async function nonceClaim(deps: PhaseDependencies, row: PhaseRow, context: ExecutionContext): Promise<NodeChange['nonce'] | undefined> {
   if (row.sign_request === null || row.sign_request.kind !== 'evm_transaction') return undefined;
   const reading = readUnsignedTransaction(row.sign_request.payload);
   if (!reading.ok) throw new ExecutorFault('rejected', 'SIGN_REQUEST_MISMATCH', reading.problem);
   const { unsigned } = reading;
   const address = context.signer?.address;
+  const executor = executorOf(deps, row);
   if (address === undefined || address === '' || executor.chainNonce === undefined) {
     throw new ExecutorFault('rejected', 'SIGNER_MISSING', 'a transaction is to be signed, but no signer with an address is bound');
   }
@@ -64,13 +68,12 @@ async function nonceClaim(row: PhaseRow, executor: Executor, context: ExecutionC
 
 interface Declaration {
   readonly row: PhaseRow;
-  readonly executor: Executor;
   readonly context: ExecutionContext;
+  readonly window: number;
   readonly claim: NodeChange['nonce'] | undefined;
 }
 
-async function declare(deps: PhaseDependencies, { row, executor, context, claim }: Declaration): Promise<Fenced | PhaseResult> {
-  const window = executor.descriptor.timeout_seconds;
+async function declare(deps: PhaseDependencies, { row, context, window, claim }: Declaration): Promise<Fenced | PhaseResult> {
   // Taken before the write, so this process's deadline is never later than the database's.
   const deadline = performance.now() + window * 1000;
   const epoch = row.epoch + 1;
@@ -79,7 +82,7 @@ async function declare(deps: PhaseDependencies, { row, executor, context, claim 
     movement_id: row.movement_id,
     from: openLane(row),
     require: {
-      executors: [executor.descriptor.executor_key],
+      executors: [row.node.executor_binding.executor_key],
       signers:
         signer === null
           ? []
@@ -112,7 +115,6 @@ async function declare(deps: PhaseDependencies, { row, executor, context, claim 
   if (outcome.ok) {
     return {
       row: { ...row, state: 'SUBMITTING', epoch, amount: context.amount },
-      executor,
       context,
       transaction: outcome.transaction,
       deadline,

@@ -1,53 +1,68 @@
 /** observe: has it arrived? A "not yet" is a retryable failure with the executor's own delay, which costs no history. */
-import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
-import type { PhaseArgs, PhaseResult } from '../../domain/messages.ts';
+import type { ExecutionResult } from '../../domain/executor.ts';
+import type { PhaseResult } from '../../domain/messages.ts';
 import type { NodeState } from '../../domain/states/node.ts';
 import { NOW } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { lookAgain } from '../failures.ts';
-import { callOptions } from './call.ts';
-import { amountOf, contextOf, executorOf, journalOf, phaseRow, result, type PhaseDependencies } from './context.ts';
+import { amountOf, contextOf, journalOf, phaseRow, result, settled, type PhaseDependencies } from './context.ts';
 import { completeNode, countFault, failNode, mustWrite, reported } from './outcome.ts';
+import { question, type PhaseSteps } from './phase.ts';
 
 const DEFAULT_POLL_SECONDS = 2;
 
-export async function observe(deps: PhaseDependencies, args: PhaseArgs): Promise<PhaseResult> {
-  const row = await phaseRow(deps, args);
-  const pureObserve = row.node.node_kind === 'observe';
-  const begins = row.state === 'SUBMITTED' || (row.state === 'READY' && pureObserve);
-  if (row.attempt !== args.attempt) return result(row.state, 'stop');
-  if (!begins && row.state !== 'OBSERVING') return elsewhere(row);
-  if (isLate(row)) {
-    if (!pureObserve) return result(row.state, 'recover');
-    return failNode(deps, row, 'NODE_TIMED_OUT', 'not observed within observe_seconds', toEnd(row, 'FAILED'));
-  }
-  const seen = begins ? await enterObserving(deps, row) : row;
-  let answer: ExecutionResult;
-  try {
-    answer = await executorOf(deps, seen).observe(await contextOf(deps, seen, amountOf(seen) ?? '0'), callOptions(), journalOf(deps, seen));
-  } catch (error) {
-    if (!(error instanceof ExecutorFault)) throw error;
-    return countFault(deps, seen, error, async () =>
-      pureObserve ? failNode(deps, seen, error.code, error.message, ['FAILED']) : result(seen.state, 'recover'),
+export const observe: PhaseSteps = {
+  async begin(deps, args) {
+    const row = await phaseRow(deps, args);
+    if (row.attempt !== args.attempt) return result(row.state, 'stop');
+    if (!begins(row) && row.state !== 'OBSERVING') return elsewhere(row);
+    if (isLate(row)) {
+      if (!isPure(row)) return result(row.state, 'recover');
+      return failNode(deps, row, 'NODE_TIMED_OUT', 'not observed within observe_seconds', toEnd(row, 'FAILED'));
+    }
+    return question(
+      async () => ({ row, context: await contextOf(deps, row, amountOf(row) ?? '0') }),
+      (fault) => observe.finish(deps, args, row, { fault }),
     );
-  }
-  if (answer.next_state === 'COMPLETED') return completeNode(deps, seen, answer, ['COMPLETED']);
-  if (answer.next_state === 'FAILED') {
-    return failNode(deps, seen, answer.error_code ?? 'VENUE_FAILED', answer.error_message ?? 'the venue ended it', ['FAILED']);
-  }
-  await keepProgress(deps, seen, answer);
-  // Only the fact: what the executor says may name accounts and hashes, which stay out of the history.
-  throw lookAgain(`${seen.node_key} is not there yet`, answer.retry_after_seconds ?? DEFAULT_POLL_SECONDS);
+  },
+  call: (deps, executor, { row, context }, options) => executor.observe(context, options, journalOf(deps, row)),
+  async finish(deps, _args, row, given) {
+    if ('fault' in given) {
+      const { fault } = given;
+      return countFault(deps, row, fault, async () =>
+        isPure(row) ? failNode(deps, row, fault.code, fault.message, toEnd(row, 'FAILED')) : result(row.state, 'recover'),
+      );
+    }
+    const answer = given.answer ?? { next_state: 'OBSERVING' };
+    if (answer.next_state === 'COMPLETED') return completeNode(deps, row, answer, toEnd(row, 'COMPLETED'));
+    if (answer.next_state === 'FAILED') {
+      const message = answer.error_message ?? 'the venue ended it';
+      return failNode(deps, row, answer.error_code ?? 'VENUE_FAILED', message, toEnd(row, 'FAILED'));
+    }
+    await (begins(row) ? enterObserving(deps, row, answer) : keepProgress(deps, row, answer));
+    // Only the fact: what the executor says may name accounts and hashes, which stay out of the history.
+    throw lookAgain(`${row.node_key} is not there yet`, answer.retry_after_seconds ?? DEFAULT_POLL_SECONDS);
+  },
+};
+
+/** The node sends nothing: it is there to look. */
+function isPure(row: PhaseRow): boolean {
+  return row.node.node_kind === 'observe';
+}
+
+function begins(row: PhaseRow): boolean {
+  return row.state === 'SUBMITTED' || (row.state === 'READY' && isPure(row));
 }
 
 function elsewhere(row: PhaseRow): PhaseResult {
   if (row.state === 'SUBMITTING') return result(row.state, 'recover');
-  return row.state === 'READY' || row.state === 'BLOCKED' ? result(row.state, 'stop') : result(row.state, 'settled', row.error_code);
+  return row.state === 'READY' || row.state === 'BLOCKED' ? result(row.state, 'stop') : settled(row);
 }
 
+/** To an end, through OBSERVING, as the table of moves asks for. */
 function toEnd(row: PhaseRow, end: NodeState): readonly NodeState[] {
-  return row.state === 'SUBMITTED' ? ['OBSERVING', end] : [end];
+  return begins(row) ? ['OBSERVING', end] : [end];
 }
 
 /** Whether `observe_seconds` have passed since the send (since the start for nodes that send nothing). */
@@ -57,14 +72,14 @@ export function isLate(row: PhaseRow): boolean {
   return limit !== undefined && since !== null && row.now_ms - since >= limit * 1000;
 }
 
-async function enterObserving(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseRow> {
-  await mustWrite(deps, row, {
+/** The first "not yet" shows as OBSERVING; an end that the first look finds needs no write in between. */
+function enterObserving(deps: PhaseDependencies, row: PhaseRow, answer: ExecutionResult): Promise<void> {
+  return mustWrite(deps, row, {
     moves: ['OBSERVING'],
-    set: { error_count: 0, ...(row.submitted_ms === null ? { submitted_at: NOW } : {}) },
+    set: { ...reported(answer), error_count: 0, ...(row.submitted_ms === null ? { submitted_at: NOW } : {}) },
     event: 'node_observing',
     message: 'Observing',
   });
-  return { ...row, state: 'OBSERVING', error_count: 0 };
 }
 
 /** An executor's interim findings (a reference, a baseline) are what it gets back next time. */

@@ -1,12 +1,14 @@
 /** How a phase's outcome becomes durable: one guarded write with its timeline entry. */
 import type { Artifact, ExecutionResult } from '../../domain/executor.ts';
 import type { ExecutorFault } from '../../domain/executor.ts';
+import { settle, type Settlement } from '../../domain/actions/conditions.ts';
+import type { ConditionNode } from '../../domain/conditions/scope.ts';
 import type { TimelineEventType } from '../../domain/events.ts';
 import type { PhaseResult } from '../../domain/messages.ts';
 import type { Actor } from '../../domain/roles.ts';
 import type { NodeState } from '../../domain/states/node.ts';
 import { NOW, type NodeChange, type NodeFields, type TransitionOutcome } from '../../domain/transition.ts';
-import type { PhaseRow } from '../../store/phases.ts';
+import { readConditionScope, type PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { backoffSeconds, maxAttempts, Overtaken, tryAgain } from '../failures.ts';
 import { result, type PhaseDependencies } from './context.ts';
@@ -19,6 +21,8 @@ export interface NodeWrite {
   readonly event: TimelineEventType;
   readonly message: string;
   readonly data?: Readonly<Record<string, string | number | boolean | null>>;
+  /** What settling the node settles beside it. */
+  readonly conditions?: Settlement;
 }
 
 /** The executor's key as the timeline shows it. */
@@ -41,6 +45,7 @@ export function writeNode(deps: PhaseDependencies, row: PhaseRow, write: NodeWri
   return applyTransition(deps.db, {
     movement_id: row.movement_id,
     nodes: [change],
+    ...(write.conditions === undefined ? {} : { conditions: write.conditions.results }),
     timeline: [
       {
         event_type: write.event,
@@ -51,6 +56,7 @@ export function writeNode(deps: PhaseDependencies, row: PhaseRow, write: NodeWri
         ...(last === undefined ? {} : { from_state: row.state, to_state: last }),
         ...(write.data === undefined ? {} : { data: write.data }),
       },
+      ...(write.conditions?.timeline ?? []),
     ],
   });
 }
@@ -69,14 +75,16 @@ export async function failNode(
   message: string,
   moves: readonly NodeState[],
 ): Promise<PhaseResult> {
+  const conditions = await settlement(deps, row, { state: 'FAILED', error_code: code });
   await mustWrite(deps, row, {
     moves,
+    ...(conditions === null ? {} : { conditions }),
     set: { error_code: code, error_message: message.slice(0, 1_000), completed_at: NOW, recover_first: false },
     event: 'node_failed',
     message: `Failed: ${code}`,
     data: { error_code: code, error_message: message.slice(0, 500) },
   });
-  return result('FAILED', 'settled', code);
+  return { ...result('FAILED', 'settled', code), ...(conditions === null ? {} : { conditions: conditions.results }) };
 }
 
 /** Settles the node as COMPLETED with what the executor reported. */
@@ -87,15 +95,35 @@ export async function completeNode(
   moves: readonly NodeState[],
   event: TimelineEventType = 'node_completed',
 ): Promise<PhaseResult> {
+  const conditions = await settlement(deps, row, { state: 'COMPLETED', output: answer.output ?? row.output });
   await mustWrite(deps, row, {
     moves,
+    ...(conditions === null ? {} : { conditions }),
     set: { ...reported(answer), completed_at: NOW, error_code: null, error_message: null, recover_first: false, error_count: 0 },
     artifacts: answer.artifacts ?? [],
     event,
     message: event === 'node_completed' ? 'Completed' : 'Recovered: completed',
     ...(answer.external_ref === undefined ? {} : { data: { external_ref: answer.external_ref } }),
   });
-  return result('COMPLETED', 'settled');
+  return { ...result('COMPLETED', 'settled'), ...(conditions === null ? {} : { conditions: conditions.results }) };
+}
+
+/** What the conditions behind the node come to once it is settled; null where no edge has one. */
+async function settlement(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  end: Partial<ConditionNode> & { state: NodeState },
+): Promise<Settlement | null> {
+  if (!row.conditional) return null;
+  const { nodes, ...plan } = await readConditionScope(deps.db, row.movement_id);
+  return settle(plan, nodes, {
+    node_key: row.node_key,
+    attempt: row.attempt,
+    resumed: row.resumed,
+    output: null,
+    error_code: null,
+    ...end,
+  });
 }
 
 /** The fields an executor's answer fills in. */

@@ -2,49 +2,53 @@
  * recover: what became of a send that gave no answer. First the epoch is bumped, so that a worker that
  * still lives can write nothing more; "nothing landed" is believed only once nothing can be under way.
  */
-import { ExecutorFault, type ExecutionResult, type Executor } from '../../domain/executor.ts';
-import type { PhaseArgs, PhaseResult } from '../../domain/messages.ts';
+import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
+import type { PhaseResult } from '../../domain/messages.ts';
 import type { NodeState } from '../../domain/states/node.ts';
 import { NOW } from '../../domain/transition.ts';
-import type { PhaseRow } from '../../store/phases.ts';
-import { applyTransition } from '../../store/transition.ts';
-import { backoffSeconds, lookAgain, maxAttempts, Overtaken } from '../failures.ts';
-import { callOptions } from './call.ts';
-import { amountOf, contextOf, executorOf, journalOf, phaseRow, result, type PhaseDependencies } from './context.ts';
+import { takeOver, type PhaseRow } from '../../store/phases.ts';
+import { backoffSeconds, lookAgain, maxAttempts } from '../failures.ts';
+import { amountOf, contextOf, descriptorOf, journalOf, result, settled, type PhaseDependencies } from './context.ts';
 import { isLate } from './observe.ts';
 import { completeNode, countFault, failNode, mustWrite, reported } from './outcome.ts';
+import { question, type PhaseSteps } from './phase.ts';
 
-export async function recover(deps: PhaseDependencies, args: PhaseArgs & { readonly from_observe?: boolean }): Promise<PhaseResult> {
-  const read = await phaseRow(deps, args);
-  if (read.attempt !== args.attempt) return result(read.state, 'stop');
-  const asks =
-    read.state === 'SUBMITTING' || (read.state === 'READY' && read.recover_first) || (args.from_observe === true && sent(read.state));
-  if (!asks) return elsewhere(read);
-  const row = await takeOver(deps, read);
-  let executor: Executor;
-  let answer: ExecutionResult;
-  try {
-    executor = executorOf(deps, row);
-    answer = await executor.recover(await contextOf(deps, row, amountOf(row) ?? '0'), callOptions(), journalOf(deps, row));
-  } catch (error) {
-    if (!(error instanceof ExecutorFault)) throw error;
-    return countFault(deps, row, error, () => unknown(deps, row, error.message));
-  }
-  switch (answer.next_state) {
-    case 'COMPLETED':
-      return completeNode(deps, row, answer, path(row, 'COMPLETED'), 'node_recovered');
-    case 'FAILED':
-      return failNode(deps, row, failureCode(row, answer), answer.error_message ?? 'the venue ended it', path(row, 'FAILED'));
-    case 'READY':
-      return notLanded(deps, row, executor);
-    case 'UNKNOWN':
-      return inconclusive(deps, row, answer.error_message ?? 'the executor cannot tell');
-    case 'SUBMITTING':
-    case 'SUBMITTED':
-    case 'OBSERVING':
-      return args.from_observe === true ? unknown(deps, row, 'under way, but not observed to its end in time') : landed(deps, row, answer);
-  }
-}
+export const recover: PhaseSteps = {
+  async begin(deps, args) {
+    const { taken, row } = await takeOver(deps.db, args);
+    if (row === null) throw new Error(`movement ${args.movement_id} has no node ${args.node_key}`);
+    if (row.attempt !== args.attempt) return result(row.state, 'stop');
+    if (!taken) return elsewhere(row);
+    return question(
+      async () => ({ row, context: await contextOf(deps, row, amountOf(row) ?? '0') }),
+      (fault) => recover.finish(deps, args, row, { fault }),
+    );
+  },
+  call: (deps, executor, { row, context }, options) => executor.recover(context, options, journalOf(deps, row)),
+  async finish(deps, args, row, given) {
+    if ('fault' in given) {
+      const { fault } = given;
+      return countFault(deps, row, fault, () => unknown(deps, row, fault.message));
+    }
+    const answer = given.answer ?? { next_state: 'UNKNOWN' };
+    switch (answer.next_state) {
+      case 'COMPLETED':
+        return completeNode(deps, row, answer, path(row, 'COMPLETED'), 'node_recovered');
+      case 'FAILED':
+        return failNode(deps, row, failureCode(row, answer), answer.error_message ?? 'the venue ended it', path(row, 'FAILED'));
+      case 'READY':
+        return notLanded(deps, row);
+      case 'UNKNOWN':
+        return inconclusive(deps, row, answer.error_message ?? 'the executor cannot tell');
+      case 'SUBMITTING':
+      case 'SUBMITTED':
+      case 'OBSERVING':
+        return args.from_observe === true
+          ? unknown(deps, row, 'under way, but not observed to its end in time')
+          : landed(deps, row, answer);
+    }
+  },
+};
 
 function failureCode(row: PhaseRow, answer: ExecutionResult): string {
   return isLate(row) ? 'NODE_TIMED_OUT' : (answer.error_code ?? 'VENUE_FAILED');
@@ -57,23 +61,12 @@ function sent(state: NodeState): boolean {
 function elsewhere(row: PhaseRow): PhaseResult {
   if (sent(row.state)) return result(row.state, 'observe');
   if (row.state === 'READY') return result(row.state, 'submit');
-  return result(row.state, row.state === 'BLOCKED' ? 'stop' : 'settled', row.error_code);
+  return row.state === 'BLOCKED' ? result(row.state, 'stop') : settled(row);
 }
 
 /** The moves to an end through the states that the table asks for. */
 function path(row: PhaseRow, end: NodeState): readonly NodeState[] {
   return row.state === 'SUBMITTED' ? ['OBSERVING', end] : [end];
-}
-
-async function takeOver(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseRow> {
-  const epoch = row.epoch + 1;
-  const outcome = await applyTransition(deps.db, {
-    movement_id: row.movement_id,
-    nodes: [{ node_key: row.node_key, from: row.state, moves: [], attempt: row.attempt, epoch: row.epoch, set: { submit_epoch: epoch } }],
-    timeline: [],
-  });
-  if (!outcome.ok) throw new Overtaken(`${row.node_key} changed while recovery began; it is read again`);
-  return { ...row, epoch };
 }
 
 async function landed(deps: PhaseDependencies, row: PhaseRow, answer: ExecutionResult): Promise<PhaseResult> {
@@ -98,8 +91,8 @@ async function landed(deps: PhaseDependencies, row: PhaseRow, answer: ExecutionR
 }
 
 /** "Nothing landed" is true only after the send's own limit and the venue's settle time. */
-async function notLanded(deps: PhaseDependencies, row: PhaseRow, executor: Executor): Promise<PhaseResult> {
-  const { same_key_safe, settle_seconds } = executor.descriptor;
+async function notLanded(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseResult> {
+  const { same_key_safe, settle_seconds } = descriptorOf(deps, row);
   const believable = (row.send_not_after_ms ?? 0) + settle_seconds * 1000;
   if (row.now_ms < believable)
     throw lookAgain('nothing found yet, and the last send may still be under way', (believable - row.now_ms) / 1000);

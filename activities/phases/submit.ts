@@ -2,68 +2,88 @@
  * submit: the only phase with a side effect. Fence, sign, send, record; on anything but a well-formed
  * answer it says "recover" and never tries again by itself.
  */
-import type { ExecutionResult, Executor } from '../../domain/executor.ts';
+import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import type { PhaseArgs, PhaseResult } from '../../domain/messages.ts';
 import { NOW } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
-import { callOptions } from './call.ts';
-import { alreadyBeyond, journalOf, phaseRow, result, type PhaseDependencies } from './context.ts';
-import { passFence, type Fenced } from './fence.ts';
+import { tryFence } from '../../store/transition.ts';
+import { alreadyBeyond, contextOf, journalOf, phaseRow, result, type PhaseDependencies } from './context.ts';
+import { passFence, sendWindow, type Fenced } from './fence.ts';
 import { completeNode, failNode, reported, writeNode } from './outcome.ts';
+import type { PhaseSteps, Question } from './phase.ts';
 import { failIfLate } from './preflight.ts';
 import { signFenced } from './sign.ts';
 
-export async function submit(deps: PhaseDependencies, args: PhaseArgs): Promise<PhaseResult> {
+export const submit: PhaseSteps = {
+  async begin(deps, args) {
+    const fenced = (await shortFence(deps, args)) ?? (await longFence(deps, args));
+    return 'next' in fenced ? fenced : signed(deps, fenced);
+  },
+  call: (deps, executor, { row, context, prepared_action, sign_result, deadline }, options) => {
+    const left = (deadline ?? 0) - performance.now();
+    if (left <= 0) throw new ExecutorFault('timeout', 'SEND_TOO_LATE', 'the time to send has passed');
+    return executor
+      .submit(
+        {
+          context,
+          prepared_action: prepared_action ?? {},
+          ...(sign_result === undefined ? {} : { sign_result }),
+          journal: journalOf(deps, row),
+        },
+        { ...options, signal: AbortSignal.any([options.signal, AbortSignal.timeout(Math.ceil(left))]) },
+      )
+      .catch((error: unknown) => {
+        // Whatever else goes wrong during a send says nothing about whether it landed.
+        if (error instanceof ExecutorFault) throw error;
+        throw new ExecutorFault('protocol', 'SUBMIT_BROKE', 'the executor broke during a submit', { cause: error });
+      });
+  },
+  async finish(deps, _args, row, given) {
+    if ('answer' in given && given.answer !== null) return recordAnswer(deps, row, given.answer);
+    const fault = 'fault' in given ? given.fault : undefined;
+    deps.log.warn(
+      { err: fault, movement_id: row.movement_id, node_key: row.node_key },
+      'a submit gave no usable answer; recovery asks what became of it',
+    );
+    return result('SUBMITTING', 'recover');
+  },
+};
+
+/** The fence in the statement that reads the node; null where the long way has to look, with nothing written. */
+async function shortFence(deps: PhaseDependencies, args: PhaseArgs): Promise<Fenced | null> {
+  const descriptor = args.executor_key === undefined ? undefined : deps.executors.describe(args.executor_key);
+  if (descriptor === undefined) return null;
+  const window = sendWindow(descriptor);
+  // Taken before the write, so this process's deadline is never later than the database's.
+  const deadline = performance.now() + window * 1000;
+  const { passed, row } = await tryFence(deps.db, { ...args, executor_key: descriptor.executor_key, window_seconds: window });
+  if (!passed || row === null) return null;
+  return { row, context: await contextOf(deps, row, row.amount ?? '0'), transaction: null, deadline };
+}
+
+async function longFence(deps: PhaseDependencies, args: PhaseArgs): Promise<Fenced | PhaseResult> {
   const row = await phaseRow(deps, args);
   const beyond = alreadyBeyond(row, args);
   if (beyond !== null) return beyond;
   if (row.recover_first) return result('READY', 'recover');
-  const late = await failIfLate(deps, row);
-  if (late !== null) return late;
-  const fenced = await passFence(deps, row);
-  return 'executor' in fenced ? sendFenced(deps, fenced) : fenced;
+  return (await failIfLate(deps, row)) ?? passFence(deps, row);
 }
 
-async function sendFenced(deps: PhaseDependencies, fenced: Fenced): Promise<PhaseResult> {
-  const { row } = fenced;
-  let answer: ExecutionResult;
+/** Behind the fence every failure means "recover": whether something was sent is no longer ours to guess. */
+async function signed(deps: PhaseDependencies, fenced: Fenced): Promise<Question | PhaseResult> {
+  const { row, context, deadline } = fenced;
   try {
-    const signed = await signFenced(deps, fenced);
-    if (signed === 'overtaken') return result('SUBMITTING', 'recover');
-    answer = await send(deps, fenced.executor, fenced, signed);
+    const sign_result = await signFenced(deps, fenced);
+    if (sign_result === 'overtaken') return result('SUBMITTING', 'recover');
+    return { row, context, prepared_action: row.prepared_action, deadline, ...(sign_result === null ? {} : { sign_result }) };
   } catch (error) {
-    deps.log.warn(
-      { err: error, movement_id: row.movement_id, node_key: row.node_key },
-      'a submit gave no usable answer; recovery asks what became of it',
-    );
+    deps.log.warn({ err: error, movement_id: row.movement_id, node_key: row.node_key }, 'signing failed behind the fence');
     return result('SUBMITTING', 'recover');
   }
-  return record(deps, row, answer);
-}
-
-function send(
-  deps: PhaseDependencies,
-  executor: Executor,
-  fenced: Fenced,
-  signed: Readonly<Record<string, string>> | null,
-): Promise<ExecutionResult> {
-  const { row, context, deadline } = fenced;
-  const left = deadline - performance.now();
-  if (left <= 0) throw new Error('the time to send has passed');
-  const call = callOptions();
-  return executor.submit(
-    {
-      context,
-      prepared_action: row.prepared_action ?? {},
-      ...(signed === null ? {} : { sign_result: signed }),
-      journal: journalOf(deps, row),
-    },
-    { ...call, signal: AbortSignal.any([call.signal, AbortSignal.timeout(Math.ceil(left))]) },
-  );
 }
 
 /** Writes the answer under the fence's epoch; a recovery that took over meanwhile decides instead. */
-async function record(deps: PhaseDependencies, row: PhaseRow, answer: ExecutionResult): Promise<PhaseResult> {
+async function recordAnswer(deps: PhaseDependencies, row: PhaseRow, answer: ExecutionResult): Promise<PhaseResult> {
   if (answer.next_state === 'COMPLETED') return completeNode(deps, row, answer, ['COMPLETED']);
   if (answer.next_state === 'FAILED') {
     return failNode(deps, row, answer.error_code ?? 'SUBMIT_FAILED', answer.error_message ?? 'the executor refused', ['FAILED']);
@@ -77,4 +97,15 @@ async function record(deps: PhaseDependencies, row: PhaseRow, answer: ExecutionR
     ...(answer.external_ref === undefined ? {} : { data: { external_ref: answer.external_ref } }),
   });
   return outcome.ok ? result('SUBMITTED', 'continue') : result('SUBMITTING', 'recover');
+}
+
+/** A call that no worker ever took: nothing was sent, so the node goes back before its fence. */
+export async function notStarted(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseResult> {
+  const outcome = await writeNode(deps, row, {
+    moves: ['READY'],
+    set: { send_not_after: null, error_count: row.error_count + 1 },
+    event: 'node_recovered',
+    message: "No worker of the executor's task queue took it; nothing was sent",
+  });
+  return outcome.ok ? result('READY', 'submit') : result('SUBMITTING', 'recover');
 }

@@ -1,6 +1,6 @@
 /** POST /movements/{movement_id}/actions/cancel */
 import type { Requester } from '../../domain/actions/context.ts';
-import { cancel as cancellation, isCancellable } from '../../domain/actions/operator.ts';
+import { cancel as cancellation, isCancellable } from '../../domain/actions/cancel.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../route.ts';

@@ -1,6 +1,6 @@
 /** POST /movements/{movement_id}/actions/resume */
 import type { Requester } from '../../domain/actions/context.ts';
-import { resume as resumption } from '../../domain/actions/operator.ts';
+import { resume as resumption } from '../../domain/actions/resume.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../route.ts';
 import { act, invalidState } from './act.ts';

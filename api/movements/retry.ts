@@ -1,6 +1,6 @@
 /** POST /movements/{movement_id}/actions/retry */
 import type { Requester } from '../../domain/actions/context.ts';
-import { retry as retrial } from '../../domain/actions/operator.ts';
+import { retry as retrial } from '../../domain/actions/retry.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../route.ts';

@@ -9,9 +9,10 @@ import { detail } from './detail.ts';
 import { list } from './list.ts';
 import { reject } from './reject.ts';
 import { actionResponse, createResponse, detailResponse, listResponse, timelineResponse } from './responses.ts';
+import { resolve } from './resolve.ts';
 import { resume } from './resume.ts';
 import { retry } from './retry.ts';
-import { approveBody, createBody, listQuery, movementParams, rejectBody } from './schema.ts';
+import { approveBody, createBody, listQuery, movementParams, nodeParams, rejectBody, resolveBody } from './schema.ts';
 import { timeline } from './timeline.ts';
 
 const tag = 'Movements';
@@ -138,5 +139,18 @@ export const movementRoutes: readonly Route[] = [
     body: noBody,
     errors: ['movement_not_found', 'invalid_state', 'no_on_cancel_edge', 'outcome_unknown'],
     handler: cancel,
+  }),
+  defineRoute({
+    ...action,
+    id: 'resolveMovementNode',
+    path: '/movements/{movement_id}/nodes/{node_key}/actions/resolve',
+    summary: 'Resolve a node that nobody can answer for',
+    description:
+      'For a node in UNKNOWN whose venue cannot tell any more what became of its send. `completed` goes on along its success path, ' +
+      '`failed` along its failure path. Reason and evidence are kept in the audit, on the timeline and as an artifact.',
+    params: nodeParams,
+    body: resolveBody,
+    errors: ['movement_not_found', 'node_not_found', 'invalid_state', 'outcome_unknown'],
+    handler: resolve,
   }),
 ];

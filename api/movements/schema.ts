@@ -67,6 +67,17 @@ export const listQuery = z.strictObject({
 
 export const movementParams = z.strictObject({ movement_id: uuid });
 
+export const nodeParams = z.strictObject({ movement_id: uuid, node_key: text(1, 128) });
+
+export const resolveBody = z
+  .strictObject({
+    outcome: z.enum(['completed', 'failed']).meta({ description: '`completed`: its effect landed; `failed`: proven that it did not.' }),
+    reason: text(1, 1000),
+    evidence: jsonObject.meta({ description: 'What proves it: a reference, a statement line, a transaction hash.' }),
+  })
+  .meta({ id: 'MovementNodeResolveRequest' });
+export type ResolveBody = z.output<typeof resolveBody>;
+
 export const approveBody = z
   .strictObject({
     compiled_plan_hash: text(1, 128).meta({ description: 'The hash of the plan that was reviewed.' }),

@@ -47,5 +47,6 @@ export const ACTION_STATES = {
   resume: ['WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION'],
   retry: ['FAILED', 'MANUAL_INTERVENTION', 'WAITING_MANUAL_ACTION', 'EXECUTING', 'CANCELLED'],
   cancel: ['PENDING_APPROVAL', 'APPROVED', 'EXECUTING', 'WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION'],
+  resolve: ['EXECUTING', 'WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION', 'CANCELLED'],
 } as const satisfies Record<string, readonly MovementState[]>;
 export type MovementAction = keyof typeof ACTION_STATES;

@@ -2,7 +2,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { LOCAL_OPTIONS, phaseOptions, type Phase } from '../../workflows/activity-options.ts';
+import type { Phase } from '../../domain/messages.ts';
+import { LOCAL_OPTIONS, phaseOptions } from '../../workflows/activity-options.ts';
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 /** The program itself; tests and the embedded stack are not what runs in production. */

@@ -158,7 +158,7 @@ function worker(): MovementActivities {
   const activities = createMovementActivities({
     db,
     log,
-    executors: { get: () => memory.executor },
+    executors: { get: () => memory.executor, describe: () => memory.executor.descriptor },
     signers: { get: () => slow.signer },
     checkSignRequest: async () => null,
   });
@@ -174,6 +174,9 @@ function worker(): MovementActivities {
     submit: inContext(activities.submit),
     observe: inContext(activities.observe),
     recover: inContext(activities.recover),
+    cancel: inContext(activities.cancel),
+    ask: inContext(activities.ask),
+    record: inContext(activities.record),
   };
 }
 
@@ -348,10 +351,9 @@ describe('a submit whose worker counts as dead', () => {
     expect(await worker().recover(args)).toMatchObject({ state: 'SUBMITTED', next: 'observe' });
     expect((await worker().observe(args)).state).toBe('COMPLETED');
     expect(memory.calls.submit).toBe(1);
-    expect((await events(movement)).filter((type) => type.startsWith('node_')).slice(-4)).toEqual([
+    expect((await events(movement)).filter((type) => type.startsWith('node_')).slice(-3)).toEqual([
       'node_submitting',
       'node_recovered',
-      'node_observing',
       'node_completed',
     ]);
   });

@@ -1,0 +1,60 @@
+/**
+ * A phase in two halves around the call of an executor, so that the executor may be a module, an HTTP
+ * service or a team's own worker: `begin` decides what is asked, `finish` makes the answer durable.
+ */
+import { ExecutorFault, type CallOptions, type ExecutionContext, type ExecutionResult, type Executor } from '../../domain/executor.ts';
+import type { PhaseResult, RecoverArgs } from '../../domain/messages.ts';
+import type { PhaseRow } from '../../store/phases.ts';
+import { callOptions } from './call.ts';
+import { executorOf, type PhaseDependencies } from './context.ts';
+
+/** What an executor is asked. The row is as `begin` left it: `finish` writes under its attempt and epoch. */
+export interface Question {
+  readonly row: PhaseRow;
+  readonly context: ExecutionContext;
+  readonly prepared_action?: PhaseRow['prepared_action'];
+  readonly sign_result?: Readonly<Record<string, string>>;
+  /** Behind a fence: the last moment to send, on this process's monotonic clock. */
+  readonly deadline?: number;
+}
+
+/** What came of it. */
+export type Given = { readonly answer: ExecutionResult | null } | { readonly fault: ExecutorFault };
+
+export interface PhaseSteps {
+  /** Reads the node and says what to ask, or what is already known; throws no {@link ExecutorFault}. */
+  begin(deps: PhaseDependencies, args: RecoverArgs): Promise<Question | PhaseResult>;
+  /** One call. Throws {@link ExecutorFault} when it gives no usable answer. */
+  call(deps: PhaseDependencies, executor: Executor, question: Question, options: CallOptions): Promise<ExecutionResult | null>;
+  finish(deps: PhaseDependencies, args: RecoverArgs, row: PhaseRow, given: Given): Promise<PhaseResult>;
+}
+
+/** Runs a whole phase with an executor of this process. */
+export async function runPhase(deps: PhaseDependencies, steps: PhaseSteps, args: RecoverArgs): Promise<PhaseResult> {
+  const begun = await steps.begin(deps, args);
+  if ('next' in begun) return begun;
+  return steps.finish(deps, args, begun.row, await given(() => steps.call(deps, executorOf(deps, begun.row), begun, callOptions())));
+}
+
+/** An {@link ExecutorFault} is an outcome of the call; any other error is a defect or an outage of ours. */
+async function given(call: () => Promise<ExecutionResult | null>): Promise<Given> {
+  try {
+    return { answer: await call() };
+  } catch (error) {
+    if (error instanceof ExecutorFault) return { fault: error };
+    throw error;
+  }
+}
+
+/** The question for a row, or what follows when its context cannot be made (a signer that is missing). */
+export async function question(
+  make: () => Promise<Question>,
+  otherwise: (fault: ExecutorFault) => Promise<PhaseResult>,
+): Promise<Question | PhaseResult> {
+  try {
+    return await make();
+  } catch (error) {
+    if (error instanceof ExecutorFault) return otherwise(error);
+    throw error;
+  }
+}

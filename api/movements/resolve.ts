@@ -1,0 +1,41 @@
+/** POST /movements/{movement_id}/nodes/{node_key}/actions/resolve */
+import type { Requester } from '../../domain/actions/context.ts';
+import { resolve as resolution } from '../../domain/actions/resolve.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { MovementSnapshot } from '../../domain/snapshot.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import type { Reply } from '../route.ts';
+import { act } from './act.ts';
+import type { ActionResponse } from './responses.ts';
+import type { ResolveBody } from './schema.ts';
+
+/** A person settles an UNKNOWN node that no venue can answer for any more. */
+export function resolve(
+  input: {
+    readonly params: { readonly movement_id: string; readonly node_key: string };
+    readonly body: ResolveBody;
+    readonly requester: Requester;
+  },
+  deps: ApiDependencies,
+): Promise<Reply<ActionResponse>> {
+  const { params, body, requester } = input;
+  const { movement_id, node_key } = params;
+  return act(
+    {
+      action: 'resolve',
+      movementId: movement_id,
+      requester,
+      decide: (snapshot) => resolution(snapshot, { node_key, ...body }, requester) ?? refuse(snapshot, node_key),
+    },
+    deps,
+  );
+}
+
+function refuse(snapshot: MovementSnapshot, node_key: string): never {
+  const node = snapshot.nodes.find((each) => each.node_key === node_key);
+  if (node === undefined) throw new ServiceError('node_not_found', { context: { movement_id: snapshot.movement_id, node_key } });
+  throw new ServiceError('invalid_state', {
+    message: `Only a node in UNKNOWN can be resolved; ${node_key} is ${node.state}.`,
+    context: { node_key, current_state: node.state, allowed_states: ['UNKNOWN'] },
+  });
+}

@@ -1,0 +1,61 @@
+/** Resume: a person lets a gate go, or has an unknown outcome looked at again. */
+import { walk } from '../graph/walk.ts';
+import { toWalk, type MovementSnapshot, type NodeSnapshot } from '../snapshot.ts';
+import { ACTION_STATES } from '../states/movement.ts';
+import { NOW, type NodeChange, type Transition } from '../transition.ts';
+import { changeOf, nodeEvent, oldest, readied, readyEvent, replace, settleIn } from './changes.ts';
+import { actorOf, movementAudit, type Requester } from './context.ts';
+
+/**
+ * Releases the oldest waiting gate, or has an UNKNOWN node observed again; then the walk goes on.
+ * Null when there is nothing to resume (the caller answers `invalid_state`).
+ */
+export function resume(snapshot: MovementSnapshot, requester: Requester): Transition | null {
+  const actor = actorOf(requester);
+  const unknown = oldest(snapshot.nodes.filter((node) => node.state === 'UNKNOWN'));
+  const gate = oldest(snapshot.nodes.filter((node) => node.node_kind === 'manual_gate' && node.state === 'READY'));
+  const node = snapshot.state === 'MANUAL_INTERVENTION' ? (unknown ?? gate) : (gate ?? unknown);
+  if (node === undefined) return null;
+  const moved: NodeSnapshot =
+    node === unknown
+      ? { ...node, state: 'OBSERVING' }
+      : { ...node, state: 'COMPLETED', resumed: true, settled_order: Number.MAX_SAFE_INTEGER };
+  const conditions = node === unknown ? null : settleIn(snapshot, moved);
+  const after = { ...replace(snapshot, [moved]), conditions: { ...snapshot.conditions, ...conditions?.results } };
+  const next = walk(toWalk({ ...after, state: 'EXECUTING' }));
+  const change: NodeChange =
+    node === unknown
+      ? { ...changeOf(node, ['OBSERVING']), set: { error_code: null, error_message: null, error_count: 0, resumed: true } }
+      : { ...changeOf(node, ['COMPLETED']), set: { resumed: true, completed_at: NOW } };
+  return {
+    movement_id: snapshot.movement_id,
+    from: ACTION_STATES.resume,
+    to: 'EXECUTING',
+    version: snapshot.version,
+    bump: true,
+    set: { current_frontier: next.frontier },
+    nodes: [change, ...next.ready.map((key) => readied(snapshot, key))],
+    ...(conditions === null ? {} : { conditions: conditions.results }),
+    timeline: [
+      {
+        event_type: 'request_resumed',
+        message: 'Resumed',
+        actor,
+        node_key: node.node_key,
+        from_state: snapshot.state,
+        to_state: 'EXECUTING',
+      },
+      nodeEvent(
+        node === unknown ? 'node_observing' : 'node_completed',
+        node,
+        moved.state,
+        actor,
+        node === unknown ? 'Observed again' : 'Gate released',
+      ),
+      ...(conditions?.timeline ?? []),
+      ...next.ready.map((key) => readyEvent(snapshot, key)),
+    ],
+    ...movementAudit(requester, 'movement.resume', snapshot.movement_id, { details: { node_key: node.node_key } }),
+    command: 'resume',
+  };
+}

@@ -1,0 +1,91 @@
+/** Retry: a failed node runs again, an unknown one is asked about first. */
+import { isRetryable, reopened } from '../graph/retry.ts';
+import { SYSTEM_ACTOR } from '../roles.ts';
+import { toWalk, type MovementSnapshot } from '../snapshot.ts';
+import { ACTION_STATES } from '../states/movement.ts';
+import type { NodeChange, Transition } from '../transition.ts';
+import { changeOf, nodeEvent, oldest } from './changes.ts';
+import { actorOf, movementAudit, type Requester } from './context.ts';
+import { holdsOf } from './holds.ts';
+
+/** Clears what the phases of an attempt have recorded, so that a new attempt starts from nothing. */
+const FRESH_ATTEMPT = {
+  preflight_passed: false,
+  prepared_action: null,
+  sign_request: null,
+  send_not_after: null,
+  resumed: false,
+  error_count: 0,
+  external_ref: null,
+  output: null,
+  error_code: null,
+  error_message: null,
+  started_at: null,
+  submitted_at: null,
+  completed_at: null,
+} as const;
+
+/**
+ * Takes the oldest-updated node that may be retried: FAILED begins a new attempt, UNKNOWN first asks
+ * about its earlier send. Null when no node may be.
+ */
+export function retry(snapshot: MovementSnapshot, requester: Requester): Transition | null {
+  const input = toWalk(snapshot);
+  const byKey = new Map(input.nodes.map((node) => [node.node_key, node]));
+  const node = oldest(
+    snapshot.nodes.filter((each) => {
+      const walked = byKey.get(each.node_key);
+      return walked !== undefined && isRetryable(input, walked);
+    }),
+  );
+  if (node === undefined) return null;
+  const failed = node.state === 'FAILED';
+  const back = reopened(input, node.node_key);
+  const reserve = snapshot.reservation_status === 'released';
+  const state = snapshot.state === 'CANCELLED' ? {} : ({ to: 'EXECUTING' } as const);
+  return {
+    movement_id: snapshot.movement_id,
+    from: ACTION_STATES.retry,
+    ...(snapshot.state === 'EXECUTING' ? {} : state),
+    version: snapshot.version,
+    bump: true,
+    set: {
+      current_frontier: [node.node_key],
+      error_code: null,
+      error_message: null,
+      ended_at: null,
+      ...(reserve ? { reservation_status: 'held' } : {}),
+    },
+    ...(reserve ? { holds: holdsOf(snapshot) } : {}),
+    nodes: [
+      {
+        ...changeOf(node, ['READY']),
+        set: failed
+          ? { ...FRESH_ATTEMPT, attempt: node.attempt + 1, recover_first: false }
+          : { recover_first: true, error_code: null, error_message: null, error_count: 0 },
+      },
+      ...back.map((key): NodeChange => ({ node_key: key, from: 'SKIPPED', moves: ['BLOCKED'] })),
+    ],
+    // What the earlier outcome settled must not speak for the next one.
+    conditions: withoutConditions(snapshot, node.node_key),
+    timeline: [
+      {
+        event_type: 'request_retried',
+        message: failed ? 'Retried: a new attempt' : 'Retried: the earlier attempt is asked about first',
+        actor: actorOf(requester),
+        node_key: node.node_key,
+        from_state: snapshot.state,
+        to_state: snapshot.state === 'CANCELLED' ? 'CANCELLED' : 'EXECUTING',
+      },
+      { ...nodeEvent('node_requeued', node, 'READY', SYSTEM_ACTOR, 'Queued again'), attempt: failed ? node.attempt + 1 : node.attempt },
+    ],
+    ...movementAudit(requester, 'movement.retry', snapshot.movement_id, { details: { node_key: node.node_key } }),
+    command: 'retry',
+  };
+}
+
+function withoutConditions(snapshot: MovementSnapshot, from: string): Record<string, null> {
+  return Object.fromEntries(
+    snapshot.plan.edges.flatMap((edge, position) => (edge.from === from && edge.condition_expr !== null ? [[String(position), null]] : [])),
+  );
+}

@@ -1,0 +1,16 @@
+/**
+ * Every version flag of the workflows, in one place. A flag guards a change in the order of commands
+ * that a history of an earlier release would contradict.
+ *
+ * | flag | since | why | may be removed |
+ * |---|---|---|---|
+ * | `ask-executor-to-cancel` | 0.2.0 | a cancel asks the executors of nodes in flight, which schedules an activity | once no run of 0.1.0 is open |
+ */
+import { patched } from '@temporalio/workflow';
+
+const FLAGS = ['ask-executor-to-cancel'] as const;
+
+/** Whether this run was begun by, or has reached, code that has the change. */
+export function has(flag: (typeof FLAGS)[number]): boolean {
+  return patched(flag);
+}
