@@ -1,5 +1,6 @@
 /** Which edges have fired, which never will, and which are still open. */
 import { isSettled } from '../states/node.ts';
+import type { GraphEdge } from './types.ts';
 import type { WalkEdge, WalkNode } from './walk-types.ts';
 
 export type EdgeStatus = 'pending' | 'fired' | 'dead';
@@ -60,8 +61,15 @@ function statusOf(edge: WalkEdge, source: WalkNode, siblings: readonly WalkEdge[
   return triggers(edge, source, siblings) && wins(edge, siblings) ? 'fired' : 'dead';
 }
 
-/** Whether the source's outcome is the one this edge waits for. An effect that landed is what a cancel undoes. */
-function triggers(edge: WalkEdge, source: WalkNode, siblings: readonly WalkEdge[]): boolean {
+/**
+ * Whether the source's outcome is the one this edge waits for, whatever its condition. An effect that
+ * landed is what a cancel undoes. `siblings` are all edges that leave the source.
+ */
+export function triggers(
+  edge: Pick<GraphEdge, 'edge_type'>,
+  source: Pick<WalkNode, 'state' | 'resumed' | 'timed_out'>,
+  siblings: readonly Pick<GraphEdge, 'edge_type'>[],
+): boolean {
   if (source.state === 'COMPLETED') {
     const { edge_type: type } = edge;
     return type === 'on_success' || type === 'on_cancel' || (type === 'on_manual_resume' && source.resumed);

@@ -1,4 +1,5 @@
 /** What kind of graph a plan is, and which nodes it starts with. */
+import { groupBy } from './edges.ts';
 import type { Graph, GraphEdge, GraphShape } from './types.ts';
 
 /**
@@ -37,14 +38,15 @@ export function rootNodes(graph: Graph): readonly string[] {
 }
 
 /** All nodes on some path into `key`, itself not included. */
-export function ancestorsOf(graph: Graph, key: string): ReadonlySet<string> {
+export function ancestorsOf(graph: Pick<Graph, 'edges'>, key: string): ReadonlySet<string> {
+  const into = groupBy(graph.edges, (edge) => edge.to);
   const found = new Set<string>();
   const queue = [key];
   for (let at = queue.pop(); at !== undefined; at = queue.pop()) {
-    for (const edge of graph.edges) {
-      if (edge.to !== at || found.has(edge.from)) continue;
-      found.add(edge.from);
-      queue.push(edge.from);
+    for (const { from } of into.get(at) ?? []) {
+      if (found.has(from)) continue;
+      found.add(from);
+      queue.push(from);
     }
   }
   return found;

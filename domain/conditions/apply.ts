@@ -1,0 +1,26 @@
+/** Stored results put back on the edges. Without the evaluator: this is what workflows import. */
+import type { GraphEdge } from '../graph/types.ts';
+import type { WalkEdge } from '../graph/walk-types.ts';
+import type { ConditionResult } from './scope.ts';
+
+/** Plan edges as the walk sees them, with stored results (key: the edge's position as a decimal string). */
+export function withConditions(edges: readonly GraphEdge[], results: Readonly<Record<string, ConditionResult>>): readonly WalkEdge[] {
+  return edges.map((edge, position) => {
+    const key = String(position);
+    const stored = Object.hasOwn(results, key) ? results[key] : undefined;
+    return { ...edge, condition: edge.condition_expr === null ? null : conditionOf(stored) };
+  });
+}
+
+function conditionOf(stored: ConditionResult | undefined): WalkEdge['condition'] {
+  switch (stored) {
+    case 'true':
+      return true;
+    case 'false':
+      return false;
+    case 'error':
+      return 'error';
+    case undefined:
+      return null;
+  }
+}

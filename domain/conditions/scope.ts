@@ -1,0 +1,34 @@
+/** What a condition may see, in the terms of the movement it belongs to. */
+import type { JsonObject } from '../executor.ts';
+import { ancestorsOf } from '../graph/shape.ts';
+import type { GraphEdge } from '../graph/types.ts';
+import type { Intent } from '../plan/types.ts';
+import type { NodeState } from '../states/node.ts';
+
+export type ConditionResult = 'true' | 'false' | 'error';
+
+/** A node as a condition sees it. */
+export interface ConditionNode {
+  readonly state: NodeState;
+  readonly output: JsonObject | null;
+  readonly error_code: string | null;
+}
+
+export interface ConditionPlan {
+  readonly nodes: readonly { readonly node_key: string }[];
+  readonly edges: readonly GraphEdge[];
+  readonly intent: Intent;
+  readonly input_params: JsonObject;
+}
+
+/** The part of a plan that says which nodes lie before which. */
+export type PlanShape = Pick<ConditionPlan, 'nodes' | 'edges'>;
+
+/**
+ * The nodes that a condition on an edge out of `source` may read: the source and what lies before it. All
+ * of those have come to rest when the condition is evaluated, or the edge could not fire; anything else
+ * might still change, and the result would depend on when it was asked.
+ */
+export function visibleNodes(plan: PlanShape, source: string): ReadonlySet<string> {
+  return new Set([source, ...ancestorsOf(plan, source)]);
+}

@@ -1,0 +1,43 @@
+/** What the type checker of the library lets pass and a condition may not say about amounts. */
+import type { ASTNode, TypeDeclaration } from '@marcbachmann/cel-js';
+import { childrenOf, refuse } from './syntax.ts';
+
+/** Set on every part by the library's check; not in its declarations, pinned by test/domain/conditions. */
+type Checked = ASTNode & { readonly checkedType?: TypeDeclaration };
+
+/** Throws a Refusal when a checked tree compares or adds what it must not. */
+export function checkTypes(node: ASTNode): void {
+  for (const child of childrenOf(node)) checkTypes(child);
+  switch (node.op) {
+    case '<':
+    case '<=':
+    case '>':
+    case '>=':
+      if (node.args.some((side) => typeOf(side) === 'string')) refuse('strings have no order; compare amounts with dec()');
+      return sameKind(node.args[0], node.args[1]);
+    case '==':
+    case '!=':
+    case 'in':
+      return sameKind(node.args[0], node.args[1]);
+    case '?:':
+      return sameKind(node.args[1], node.args[2]);
+    case '+':
+      // Two values of unknown type may be lists, which would grow with every sum.
+      if (!node.args.some((side) => ['int', 'double', 'string', 'Decimal'].includes(typeOf(side)))) {
+        refuse('one side of + must be a literal number, a string or dec()');
+      }
+      return;
+    default:
+  }
+}
+
+/** Against a decimal stands a decimal: a raw amount would never be equal to it. */
+function sameKind(left: ASTNode, right: ASTNode): void {
+  if (typeOf(left).includes('Decimal') !== typeOf(right).includes('Decimal')) {
+    refuse('a decimal is compared with a decimal: put both sides in dec()');
+  }
+}
+
+function typeOf(node: Checked): string {
+  return node.checkedType?.name ?? 'dyn';
+}

@@ -1,0 +1,47 @@
+/** What an expression reads, so that an evaluation copies that and nothing else. */
+import type { Span } from './syntax.ts';
+
+/** Which parts of a value are read: all of it, or the named fields. */
+export interface Fields {
+  whole: boolean;
+  readonly named: Map<string, Fields>;
+}
+
+export interface Uses {
+  /** It goes through a list. */
+  quantified: boolean;
+  readonly inputParams: Fields;
+  /** For each node: what is read of its output. Its state and error code are always copied. */
+  readonly nodes: Map<string, Fields>;
+  /** Where the text names nodes, in order. */
+  readonly nodeSpans: (Span & { readonly key: string })[];
+}
+
+export function newUses(): Uses {
+  return { quantified: false, inputParams: noFields(), nodes: new Map(), nodeSpans: [] };
+}
+
+/** Records that a path below one of the variables is read. */
+export function noteUse(uses: Uses, root: string, path: readonly string[], nodeSpan: Span | null): void {
+  if (root === 'input_params') noteFields(uses.inputParams, path);
+  const [key, field, ...rest] = path;
+  if (root !== 'nodes' || key === undefined || nodeSpan === null) return;
+  const output = uses.nodes.get(key) ?? noFields();
+  uses.nodes.set(key, output);
+  if (field === 'output') noteFields(output, rest);
+  uses.nodeSpans.push({ ...nodeSpan, key });
+}
+
+function noFields(): Fields {
+  return { whole: false, named: new Map() };
+}
+
+function noteFields(fields: Fields, path: readonly string[]): void {
+  let at = fields;
+  for (const name of path) {
+    const next = at.named.get(name) ?? noFields();
+    at.named.set(name, next);
+    at = next;
+  }
+  at.whole = true;
+}
