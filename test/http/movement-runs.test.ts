@@ -198,7 +198,9 @@ describe('in Temporal', () => {
       expect(currentDetails).toMatch(/\| check \| READY \|/);
       const { events } = await handle.fetchHistory();
       const summaries = (events ?? []).flatMap((event) => {
-        const data = event.activityTaskScheduledEventAttributes == null ? null : event.userMetadata?.summary?.data;
+        // A phase of an executor in the worker's own process is a local activity, which leaves a marker.
+        const phase = event.activityTaskScheduledEventAttributes ?? event.markerRecordedEventAttributes;
+        const data = phase == null ? null : event.userMetadata?.summary?.data;
         return data == null ? [] : [JSON.parse(Buffer.from(data).toString()) as string];
       });
       expect(summaries).toEqual(['before · preflight', 'before · prepare', 'before · submit']);
