@@ -10,6 +10,7 @@ const common = {
   rootDir: '.',
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
+  setupFilesAfterEnv: ['<rootDir>/test/support/time-limit.mjs'],
   transform: {
     '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'es6' } }],
   },
@@ -19,15 +20,12 @@ const common = {
 export default {
   // Two files at a time, whatever the machine; those of `faults` one after the other (see its runner).
   maxWorkers: 2,
-  // Projects of their own limit do not replace this one where several are run together.
-  testTimeout: 60_000,
   projects: [
     {
       ...common,
       displayName: 'unit',
       testMatch: ['<rootDir>/test/**/*.test.ts'],
       testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/(http|faults|replay)/'],
-      testTimeout: 30_000,
     },
     {
       ...common,
@@ -35,14 +33,12 @@ export default {
       testMatch: ['<rootDir>/test/http/**/*.test.ts'],
       globalSetup: '<rootDir>/test/support/shared-stack-setup.mjs',
       globalTeardown: '<rootDir>/test/support/shared-stack-teardown.mjs',
-      testTimeout: 30_000,
     },
     {
       ...common,
       displayName: 'faults',
       testMatch: ['<rootDir>/test/{faults,replay}/**/*.test.ts'],
       runner: '<rootDir>/test/support/serial-runner.mjs',
-      testTimeout: 120_000,
     },
   ],
 };

@@ -1,0 +1,26 @@
+/** A rule of the architecture, the test that holds it, and a way to break it that the test must notice. */
+export const SECTIONS = [
+  'Commands, wakes, versions',
+  'One write path, one lock order',
+  'Money is spent at most once',
+  'The graph',
+] as const;
+export type Section = (typeof SECTIONS)[number];
+
+export interface Rule {
+  /** Short and stable: how `npm run rules:prove -- --only <id>` names it. */
+  readonly id: string;
+  readonly section: Section;
+  /** What holds, in one sentence. */
+  readonly rule: string;
+  /** The test that fails without it: a file, and the whole or a part of a test's name. */
+  readonly test: { readonly file: string; readonly name: string };
+  /** The rule taken out: in `file`, the one place that reads `find` becomes `replace`. */
+  readonly broken: { readonly file: string; readonly find: string; readonly replace: string };
+}
+
+/** The jest project that a test file belongs to. */
+export function projectOf(testFile: string): 'stack' | 'faults' | 'unit' {
+  if (testFile.startsWith('test/http/')) return 'stack';
+  return /^test\/(faults|replay)\//.test(testFile) ? 'faults' : 'unit';
+}

@@ -1,0 +1,8 @@
+/** Every rule, in the order of docs/architecture.md. */
+import { commandRules } from './commands.ts';
+import { graphRules } from './graph.ts';
+import { lockRules } from './locks.ts';
+import { moneyRules } from './money.ts';
+import type { Rule } from './rule.ts';
+
+export const RULES: readonly Rule[] = [...commandRules, ...lockRules, ...moneyRules, ...graphRules];
