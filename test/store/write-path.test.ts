@@ -1,0 +1,184 @@
+/** The one write path under many writers, and when the connection to the database breaks. */
+import { randomUUID } from 'node:crypto';
+import { IllegalMove } from '../../domain/states/table.ts';
+import type { Hold, Transition } from '../../domain/transition.ts';
+import type { Database } from '../../prisma/client.ts';
+import { claimCommands } from '../../store/commands.ts';
+import { databaseFault, run } from '../../store/faults.ts';
+import { applyTransition } from '../../store/transition.ts';
+import { startStoreBench, type StoreBench } from './support.ts';
+
+let bench: StoreBench;
+beforeAll(async () => {
+  bench = await startStoreBench();
+}, 60_000);
+afterAll(() => bench?.close(), 30_000);
+
+const created = async (): Promise<string> => (await bench.movement()).movement_id;
+const note = (movement_id: string): Transition => ({
+  movement_id,
+  timeline: [{ event_type: 'frontier_advanced', message: 'A note', actor: { type: 'system' } }],
+});
+const approved = (movement_id: string, holds: readonly Hold[] = []): Transition => ({
+  movement_id,
+  from: ['PENDING_APPROVAL'],
+  to: 'APPROVED',
+  set: { reservation_status: 'held' },
+  holds,
+  timeline: [{ event_type: 'request_approved', message: 'Approved', actor: { type: 'system' } }],
+  refused_audit: [{ action: 'movement.approve', entity_type: 'movement', entity_key: movement_id, outcome: 'denied' }],
+  command: 'approve',
+});
+const hold = (venue_key: string, amount: string): Hold => ({ venue_key, account_type: 'SPOT', asset: 'USDC', amount });
+
+/** The database, counting the statements that met a deadlock: the store would run them again and say nothing. */
+function counting(): { readonly db: Database; readonly conflicts: () => number } {
+  let met = 0;
+  const db = new Proxy(bench.db, {
+    get(target, name) {
+      if (name !== '$queryRaw') return Reflect.get(target, name) as unknown;
+      return async (strings: TemplateStringsArray, ...values: unknown[]) => {
+        try {
+          return await target.$queryRaw(strings, ...values);
+        } catch (error) {
+          if (databaseFault(error) === 'conflict') met += 1;
+          throw error;
+        }
+      };
+    },
+  });
+  return { db, conflicts: () => met };
+}
+
+describe('many writers at once', () => {
+  test('give a timeline without gaps and without repeats', async () => {
+    const id = await created();
+    await Promise.all(Array.from({ length: 40 }, () => applyTransition(bench.db, note(id))));
+    const rows = await bench.sql<{ sequence: number }>('SELECT sequence FROM timeline_events WHERE movement_id = $1::uuid ORDER BY 1', id);
+    expect(rows.map((row) => row.sequence)).toEqual(Array.from({ length: 41 }, (_, index) => index + 1));
+  });
+
+  test('let one of them approve, and hold once', async () => {
+    const id = await created();
+    const venue = randomUUID();
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => applyTransition(bench.db, approved(id, [hold(venue, '3')]))));
+    expect(outcomes.filter((outcome) => outcome.ok)).toHaveLength(1);
+    expect(await bench.sql('SELECT trim_scale(held)::text AS held FROM reservation_pools WHERE venue_key = $1', venue)).toEqual([
+      { held: '3' },
+    ]);
+  });
+
+  test('add their holds up exactly', async () => {
+    const venue = randomUUID();
+    const ids = await Promise.all(Array.from({ length: 30 }, created));
+    await Promise.all(ids.map((id) => applyTransition(bench.db, approved(id, [hold(venue, '0.1')]))));
+    const [pool] = await bench.sql<{ held: string; sum: string }>(
+      `SELECT trim_scale(held)::text AS held, (SELECT trim_scale(sum(amount))::text FROM reservations WHERE venue_key = $1 AND status = 'held') AS sum
+       FROM reservation_pools WHERE venue_key = $1`,
+      venue,
+    );
+    expect(pool).toEqual({ held: '3', sum: '3' });
+  });
+
+  test('that name pools in opposite orders never wait for each other', async () => {
+    const [a, b] = [randomUUID(), randomUUID()];
+    const ids = await Promise.all(Array.from({ length: 60 }, created));
+    const { db, conflicts } = counting();
+    await Promise.all(
+      ids.map((id, index) =>
+        applyTransition(db, approved(id, index % 2 === 0 ? [hold(a, '1'), hold(b, '1')] : [hold(b, '1'), hold(a, '1')])),
+      ),
+    );
+    expect(conflicts()).toBe(0);
+  });
+
+  test('that create with one key make one movement, and each is told which', async () => {
+    const idempotency_key = randomUUID();
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => bench.movement({ idempotency_key })));
+    expect(new Set(outcomes.map((outcome) => outcome.movement_id)).size).toBe(1);
+    expect(outcomes.filter((outcome) => outcome.created)).toHaveLength(1);
+  });
+});
+
+describe('a refused transition', () => {
+  test('is a result, and of it nothing but its audit row is written', async () => {
+    const id = await created();
+    await applyTransition(bench.db, approved(id));
+    const before = await bench.sql('SELECT version, next_sequence, updated_at FROM movements WHERE movement_id = $1::uuid', id);
+    expect(await applyTransition(bench.db, approved(id))).toMatchObject({ ok: false, reason: 'movement_state' });
+    expect(await bench.sql('SELECT version, next_sequence, updated_at FROM movements WHERE movement_id = $1::uuid', id)).toEqual(before);
+    expect(await bench.sql('SELECT outcome FROM audit_events WHERE entity_key = $1', id)).toEqual([{ outcome: 'denied' }]);
+  });
+
+  test('that asks for a move which no table has is a defect, and reaches no database', async () => {
+    const id = await created();
+    const illegal: Transition = { movement_id: id, from: ['PENDING_APPROVAL'], to: 'COMPLETED', timeline: [] };
+    await expect(applyTransition(bench.db, illegal)).rejects.toThrow(IllegalMove);
+    const backwards: Transition = { movement_id: id, nodes: [{ node_key: 'pay', from: 'COMPLETED', moves: ['READY'] }], timeline: [] };
+    await expect(applyTransition(bench.db, backwards)).rejects.toThrow(IllegalMove);
+  });
+});
+
+/** The database, but each raw query breaks its connection before or after the server has done it. */
+function breaking(when: 'before' | 'after', lookUp: 'works' | 'breaks' = 'works'): Database {
+  const broken = Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' });
+  let calls = 0;
+  return new Proxy(bench.db, {
+    get(target, name) {
+      if (name === '$queryRaw') {
+        return async (strings: TemplateStringsArray, ...values: unknown[]) => {
+          calls += 1;
+          if (calls > 1) return target.$queryRaw(strings, ...values);
+          if (when === 'after') await target.$queryRaw(strings, ...values);
+          throw broken;
+        };
+      }
+      if (name === 'command' && lookUp === 'breaks') return { findUnique: () => Promise.reject(broken) };
+      return Reflect.get(target, name) as unknown;
+    },
+  });
+}
+
+describe('a connection that breaks during a write', () => {
+  const events = (id: string) =>
+    bench.sql("SELECT 1 FROM timeline_events WHERE movement_id = $1::uuid AND event_type = 'request_approved'", id);
+
+  test('after the database took it: it is looked up by its command and counts as done, once', async () => {
+    const id = await created();
+    expect(await applyTransition(breaking('after'), approved(id))).toMatchObject({ ok: true, head: { request_state: 'APPROVED' } });
+    expect(await events(id)).toHaveLength(1);
+  });
+
+  test('before the database took it: the caller is told that nothing was accepted', async () => {
+    const id = await created();
+    await expect(applyTransition(breaking('before'), approved(id))).rejects.toMatchObject({ code: 'dependency_unavailable' });
+    expect(await events(id)).toHaveLength(0);
+  });
+
+  test('and stays broken: the outcome is unknown, and the caller is told so', async () => {
+    const id = await created();
+    await expect(applyTransition(breaking('after', 'breaks'), approved(id))).rejects.toMatchObject({ code: 'outcome_unknown' });
+  });
+});
+
+test('a deadlock or a serialization failure is run again', async () => {
+  for (const code of ['40P01', '40001']) {
+    let calls = 0;
+    const answer = await run(async () => {
+      calls += 1;
+      if (calls < 3) throw Object.assign(new Error('conflict'), { code });
+      return 'done';
+    });
+    expect([answer, calls]).toEqual(['done', 3]);
+  }
+});
+
+test('a lease covers one movement, its oldest command first, until it ends', async () => {
+  const id = await created();
+  await applyTransition(bench.db, approved(id));
+  await bench.sql("UPDATE commands SET claimed_until = now() - interval '1 second', applied_at = now() WHERE movement_id <> $1::uuid", id);
+  await bench.sql("UPDATE commands SET claimed_until = now() - interval '1 second' WHERE movement_id = $1::uuid", id);
+  const [first, ...others] = await claimCommands(bench.db, 10);
+  expect([first?.kind, others]).toEqual(['create', []]);
+  expect(await claimCommands(bench.db, 10)).toEqual([]);
+});
