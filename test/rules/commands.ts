@@ -1,3 +1,156 @@
 import type { Rule } from './rule.ts';
 
-export const commandRules: readonly Rule[] = [];
+const section = 'Commands, wakes, versions';
+const AWAY = 'test/faults/temporal-away.test.ts';
+const RERUN = 'test/faults/local-activity-rerun.test.ts';
+const STORE = 'test/store/write-path.test.ts';
+const ENGINE = 'prisma/migrations/20261122000000_engine/migration.sql';
+
+export const commandRules: readonly Rule[] = [
+  {
+    id: 'wake-starts-a-missing-run',
+    section,
+    rule: 'A signal is a signal-with-start: a retry of a closed movement begins a new run under the same workflow id.',
+    test: { file: 'test/http/movement-runs.test.ts', name: 'is retried with a new attempt and completes when its fault is mended' },
+    broken: {
+      file: 'platform/temporal.ts',
+      find: "workflowIdReusePolicy: 'ALLOW_DUPLICATE'",
+      replace: "workflowIdReusePolicy: 'REJECT_DUPLICATE'",
+    },
+  },
+  {
+    id: 'relay-wakes-until-applied',
+    section,
+    rule: 'The relay wakes a movement until its command is applied, so a lost signal loses nothing.',
+    test: { file: AWAY, name: 'that is lost is delivered by the relay' },
+    broken: {
+      file: 'store/commands.ts',
+      find: 'WHERE c.applied_at IS NULL AND c.claimed_until',
+      replace: 'WHERE false AND c.claimed_until',
+    },
+  },
+  {
+    id: 'load-applies-commands',
+    section,
+    rule: 'A command counts as applied once a run has loaded the state it made, and never before.',
+    test: { file: AWAY, name: 'a movement whose run is well is never woken without a reason' },
+    broken: {
+      file: ENGINE,
+      find: '  UPDATE commands SET applied_at = at WHERE movement_id = movement AND applied_at IS NULL;',
+      replace: '',
+    },
+  },
+  {
+    id: 'one-lease-a-movement',
+    section,
+    rule: 'The relay leases the oldest command of a movement only, and no second one while the lease lasts.',
+    test: { file: STORE, name: 'a lease covers one movement, its oldest command first, until it ends' },
+    broken: {
+      file: 'store/commands.ts',
+      find: '(o.created_at, o.command_id) < (c.created_at, c.command_id)',
+      replace: 'false',
+    },
+  },
+  {
+    id: 'decisions-compare-versions',
+    section,
+    rule: 'A decision of the workflow is written only on the version it was made from; refused means load and walk again.',
+    test: { file: RERUN, name: 'a decide that a command has overtaken is refused' },
+    broken: { file: ENGINE, find: "WHEN doc ? 'version' AND m.version <> (doc ->> 'version')::integer THEN 'version'", replace: '' },
+  },
+  {
+    id: 'versions-grow',
+    section,
+    rule: 'The version grows with every command and decision, so a local activity that runs twice decides once.',
+    test: { file: RERUN, name: 'of eight decides at once exactly one is written' },
+    broken: { file: 'domain/actions/advance.ts', find: '    bump: true,', replace: '    bump: false,' },
+  },
+  {
+    id: 'ended-runs-close',
+    section,
+    rule: 'A run that loads an ended movement with nothing unapplied closes at once.',
+    test: { file: AWAY, name: 'that comes late, for a movement that has ended, begins a run that closes at once' },
+    broken: { file: 'workflows/movement.ts', find: '      if (view.ended) return close(view);\n', replace: '' },
+  },
+  {
+    id: 'close-only-after-a-quiet-load',
+    section,
+    rule: 'A run closes only if no wake came since its load.',
+    test: {
+      file: 'test/workflows/close.test.ts',
+      name: 'a wake that comes during the last load makes the run load once more before it closes',
+    },
+    broken: { file: 'workflows/movement.ts', find: '    while (wakes === seen) {', replace: '    for (;;) {' },
+  },
+  {
+    id: 'wakes-before-starts',
+    section,
+    rule: 'In the hand-over a signal for a running movement is sent before the start of a new one.',
+    test: { file: 'test/platform/handover.test.ts', name: 'a burst of new movements never stands before a signal for a running one' },
+    broken: { file: 'platform/handover.ts', find: 'wakes.shift() ?? starts.shift()', replace: 'starts.shift() ?? wakes.shift()' },
+  },
+  {
+    id: 'hand-over-is-bounded',
+    section,
+    rule: 'The hand-over has a bounded number of calls under way.',
+    test: { file: 'test/platform/handover.test.ts', name: 'no more are under way at once than it may have, and a failed one is forgotten' },
+    broken: { file: 'platform/handover.ts', find: 'active.size < concurrency', replace: 'active.size < 1_000' },
+  },
+  {
+    id: 'lost-runs-are-revived',
+    section,
+    rule: 'Open movements without progress are compared with what Temporal has, and those whose run is gone get a new one.',
+    test: { file: AWAY, name: 'a run that was terminated is revived by the sweeper, wherever its movement stands' },
+    broken: { file: 'activities/relays/commands.ts', find: 'if (await temporal.isRunning(movementId)) continue;', replace: 'continue;' },
+  },
+  {
+    id: 'temporal-away-changes-no-answer',
+    section,
+    rule: 'With Temporal down the API goes on answering, and everything goes on when it is back.',
+    test: { file: AWAY, name: 'approve, create and reject are answered as ever, and everything goes on when it is back' },
+    broken: {
+      file: 'api/movements/act.ts',
+      find: '  deps.handOver(movementId, { kind: action, command_id: outcome.command_id });',
+      replace: '  await fetch(deps.settings.temporalUiUrl);',
+    },
+  },
+  {
+    id: 'namespace-can-be-rebuilt',
+    section,
+    rule: 'A run loads its progress from Postgres alone, so a wiped Temporal database strands nothing.',
+    test: { file: AWAY, name: 'and its database deleted, movements in flight go on from Postgres' },
+    broken: { file: 'store/commands.ts', find: 'WHERE ended_at IS NULL AND updated_at', replace: 'WHERE false AND updated_at' },
+  },
+  {
+    id: 'broken-writes-are-looked-up',
+    section,
+    rule: 'When the connection breaks after a write was sent, the write is looked up by its command id before anything is repeated.',
+    test: { file: STORE, name: 'after the database took it: it is looked up by its command and counts as done, once' },
+    broken: { file: 'store/transition.ts', find: '    if (known) return write();', replace: '' },
+  },
+  {
+    id: 'unknown-outcomes-are-told',
+    section,
+    rule: 'When even the look-up fails the answer is 503 `outcome_unknown`.',
+    test: { file: STORE, name: 'and stays broken: the outcome is unknown, and the caller is told so' },
+    broken: {
+      file: 'store/transition.ts',
+      find: "throw new ServiceError('outcome_unknown', { cause });",
+      replace: 'return false;',
+    },
+  },
+  {
+    id: 'late-approvals-expire',
+    section,
+    rule: 'An approve that arrives after `expires_at` is refused and writes EXPIRED itself.',
+    test: { file: 'test/http/movement-actions.test.ts', name: 'after the time is 409, and the movement is EXPIRED' },
+    broken: { file: ENGINE, find: "WHEN doc ->> 'expiry' = 'future' AND m.expires_at <= at THEN 'expired'", replace: '' },
+  },
+  {
+    id: 'expiry-needs-the-database-clock',
+    section,
+    rule: 'A movement expires only once the clock of the database has passed `expires_at`.',
+    test: { file: RERUN, name: 'expire does nothing before its time, and one thing after it' },
+    broken: { file: ENGINE, find: "WHEN doc ->> 'expiry' = 'past' AND m.expires_at > at THEN 'not_expired'", replace: '' },
+  },
+];

@@ -1,3 +1,96 @@
 import type { Rule } from './rule.ts';
 
-export const lockRules: readonly Rule[] = [];
+const section = 'One write path, one lock order';
+const STORE = 'test/store/write-path.test.ts';
+const FUNCTIONS = 'prisma/migrations/20261121000100_functions/migration.sql';
+const ENGINE = 'prisma/migrations/20261122000000_engine/migration.sql';
+
+export const lockRules: readonly Rule[] = [
+  {
+    id: 'one-writer-of-states',
+    section,
+    rule: 'A state column is written by store/transition.ts alone.',
+    test: { file: 'test/architecture/single-writer.test.ts', name: 'store/transition.ts is the only writer of a state' },
+    broken: {
+      file: 'store/ping.ts',
+      find: 'SELECT 1 AS one',
+      replace: "UPDATE movements SET request_state = 'FAILED' WHERE false",
+    },
+  },
+  {
+    id: 'illegal-moves-cannot-be-written',
+    section,
+    rule: 'A move that no table of states has is refused before it reaches the database.',
+    test: { file: STORE, name: 'that asks for a move which no table has is a defect, and reaches no database' },
+    broken: {
+      file: 'domain/states/table.ts',
+      find: '  if (!allows(table, from, to)) throw new IllegalMove(table.entity, from, to);',
+      replace: '  if (from === to) throw new IllegalMove(table.entity, from, to);',
+    },
+  },
+  {
+    id: 'moves-are-compare-and-set',
+    section,
+    rule: 'A move is written only where the movement still is in a state it may come from.',
+    test: { file: STORE, name: 'let one of them approve, and hold once' },
+    broken: { file: ENGINE, find: "WHEN doc ? 'states' AND NOT (doc -> 'states') ? m.request_state THEN 'movement_state'", replace: '' },
+  },
+  {
+    id: 'refusals-are-recorded',
+    section,
+    rule: 'A refusal is a result and not an exception, so its audit row is committed, and nothing else.',
+    test: { file: STORE, name: 'is a result, and of it nothing but its audit row is written' },
+    broken: {
+      file: ENGINE,
+      find: "  IF refusal IS NOT NULL THEN\n    PERFORM write_audit(doc -> 'refused_audit', at);",
+      replace: '  IF refusal IS NOT NULL THEN',
+    },
+  },
+  {
+    id: 'sequences-are-counters-under-the-lock',
+    section,
+    rule: 'Timeline sequences are a counter in the locked row of the movement: no gaps, no repeats.',
+    test: { file: STORE, name: 'give a timeline without gaps and without repeats' },
+    broken: {
+      file: ENGINE,
+      find: 'FROM movements WHERE movement_id = movement FOR UPDATE;\n  RETURN m;',
+      replace: 'FROM movements WHERE movement_id = movement;\n  RETURN m;',
+    },
+  },
+  {
+    id: 'holds-are-counters',
+    section,
+    rule: "A pool's hold is a counter that is added to in place, so holds taken at once add up exactly.",
+    test: { file: STORE, name: 'add their holds up exactly' },
+    broken: { file: FUNCTIONS, find: 'DO UPDATE SET held = p.held + excluded.held;', replace: 'DO UPDATE SET held = excluded.held;' },
+  },
+  {
+    id: 'pools-are-locked-by-key',
+    section,
+    rule: 'Pools are locked in the order of their keys, so two movements never wait for each other.',
+    test: { file: STORE, name: 'that name pools in opposite orders never wait for each other' },
+    broken: {
+      file: FUNCTIONS,
+      find: "              ORDER BY value ->> 'venue_key', value ->> 'account_type', value ->> 'asset' LOOP",
+      replace: '              LOOP',
+    },
+  },
+  {
+    id: 'inserts-that-conflict-read-again',
+    section,
+    rule: 'An idempotent insert that met a conflict answers with what a second statement finds.',
+    test: { file: STORE, name: 'that create with one key make one movement, and each is told which' },
+    broken: {
+      file: ENGINE,
+      find: ' ON CONFLICT (client_scope, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING;',
+      replace: ';',
+    },
+  },
+  {
+    id: 'conflicts-are-run-again',
+    section,
+    rule: 'Deadlocks and serialization failures are run again in the store.',
+    test: { file: STORE, name: 'a deadlock or a serialization failure is run again' },
+    broken: { file: 'store/faults.ts', find: "new Set(['40001', '40P01'])", replace: "new Set(['never'])" },
+  },
+];

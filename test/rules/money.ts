@@ -1,3 +1,164 @@
 import type { Rule } from './rule.ts';
 
-export const moneyRules: readonly Rule[] = [];
+const section = 'Money is spent at most once';
+const RERUN = 'test/faults/local-activity-rerun.test.ts';
+const KILLED = 'test/faults/worker-killed.test.ts';
+const UNKNOWN = 'test/faults/unknown-outcomes.test.ts';
+const RUNS = 'test/http/movement-runs.test.ts';
+const EVM = 'test/venues/evm/recover.test.ts';
+const ENGINE = 'prisma/migrations/20261122000000_engine/migration.sql';
+
+export const moneyRules: readonly Rule[] = [
+  {
+    id: 'submit-has-one-attempt',
+    section,
+    rule: 'submit is never repeated by Temporal.',
+    test: { file: 'test/architecture/single-writer.test.ts', name: 'submit has exactly one attempt' },
+    broken: {
+      file: 'workflows/activity-options.ts',
+      find: '      heartbeatTimeout: HEARTBEAT,\n      retry: { maximumAttempts: 1 },',
+      replace: '      heartbeatTimeout: HEARTBEAT,',
+    },
+  },
+  {
+    id: 'recorded-phases-call-nobody',
+    section,
+    rule: 'A phase that runs again returns what its row records and calls nobody.',
+    test: { file: RERUN, name: 'returns what is recorded and calls nobody' },
+    broken: {
+      file: 'activities/phases/preflight.ts',
+      find: "    if (row.preflight_passed) return result('READY', 'continue');\n",
+      replace: '',
+    },
+  },
+  {
+    id: 'two-submits-send-once',
+    section,
+    rule: 'Of two submits of one node at once, one passes the fence.',
+    test: { file: RERUN, name: 'two submits at once send once, and the loser never waits for a wake that nobody sends' },
+    broken: {
+      file: ENGINE,
+      find: "  IF n.state = 'READY' AND n.attempt = node_attempt AND n.preflight_passed AND NOT n.recover_first",
+      replace: '  IF n.attempt = node_attempt AND n.preflight_passed AND NOT n.recover_first',
+    },
+  },
+  {
+    id: 'fence-checks-max-amount',
+    section,
+    rule: 'An amount above `max_amount` fails its node, and nothing is sent.',
+    test: { file: RUNS, name: 'fails when it is more than the template allows' },
+    broken: { file: 'domain/plan/amount.ts', find: 'return limit !== null && compare(amount, limit) > 0;', replace: 'return false;' },
+  },
+  {
+    id: 'recover-bumps-the-epoch',
+    section,
+    rule: 'Recovery bumps the epoch first, so that a worker that still lives can write nothing more.',
+    test: { file: RERUN, name: 'can write nothing once a recovery has bumped the epoch' },
+    broken: { file: ENGINE, find: "'set', jsonb_build_object('submit_epoch', n.submit_epoch + 1)))))", replace: "'set', '{}'::jsonb))))" },
+  },
+  {
+    id: 'answers-are-written-under-the-epoch',
+    section,
+    rule: "A send's answer is written only under the epoch of its fence.",
+    test: { file: RERUN, name: 'can write nothing once a recovery has bumped the epoch' },
+    broken: {
+      file: ENGINE,
+      find: "\n         OR n.submit_epoch <> coalesce((part ->> 'epoch')::integer, n.submit_epoch) THEN",
+      replace: ' THEN',
+    },
+  },
+  {
+    id: 'overtaken-signers-store-nothing',
+    section,
+    rule: 'Signed bytes are stored under the epoch they were fenced with, and the nonce stays with its node.',
+    test: { file: RERUN, name: 'stores no bytes when it is overtaken while it signs, and the nonce stays with the node' },
+    broken: {
+      file: 'store/evm-transactions.ts',
+      find: "        AND n.submit_epoch = ${signed.epoch} AND n.state = 'SUBMITTING'\n",
+      replace: '',
+    },
+  },
+  {
+    id: 'stored-bytes-are-sent-again',
+    section,
+    rule: 'A second send of an attempt uses the stored bytes and makes no new ones.',
+    test: { file: RERUN, name: 'is sent again with the stored bytes, not with new ones' },
+    broken: {
+      file: 'activities/phases/sign.ts',
+      find: '  if (transaction.raw_tx !== null && transaction.tx_hash !== null) return { raw_tx: transaction.raw_tx, tx_hash: transaction.tx_hash };\n',
+      replace: '',
+    },
+  },
+  {
+    id: 'lost-answers-are-asked-about',
+    section,
+    rule: 'A submit that gave no answer is recovered by its key, and what landed is not sent again.',
+    test: { file: KILLED, name: 'after the withdrawal was accepted and its answer lost' },
+    broken: {
+      file: 'workflows/node.ts',
+      find: "return { state: 'SUBMITTING', next: 'recover', error_code: null };",
+      replace: "return { state: 'READY', next: 'submit', error_code: null };",
+    },
+  },
+  {
+    id: 'unknown-is-never-sent-again',
+    section,
+    rule: 'What recovery cannot tell becomes UNKNOWN and MANUAL_INTERVENTION; nothing is sent again by itself.',
+    test: { file: UNKNOWN, name: 'a retry while the venue is still silent is unknown again' },
+    broken: {
+      file: 'activities/phases/recover.ts',
+      find: '      return countFault(deps, row, fault, () => unknown(deps, row, fault.message));',
+      replace: '      return countFault(deps, row, fault, () => notLanded(deps, row));',
+    },
+  },
+  {
+    id: 'retry-asks-first',
+    section,
+    rule: 'A retry of an UNKNOWN node asks about the earlier send before anything else.',
+    test: { file: UNKNOWN, name: 'a retry asks about the earlier send first: landed is not sent again' },
+    broken: { file: 'domain/actions/retry.ts', find: '{ recover_first: true,', replace: '{ recover_first: false,' },
+  },
+  {
+    id: 'resolve-only-unknown',
+    section,
+    rule: 'A person can settle an UNKNOWN node and no other, once.',
+    test: { file: UNKNOWN, name: 'only an unknown node can be resolved, and two people at once resolve it once' },
+    broken: { file: 'domain/actions/resolve.ts', find: "node === undefined || node.state !== 'UNKNOWN'", replace: 'node === undefined' },
+  },
+  {
+    id: 'bytes-are-checked-before-a-broadcast',
+    section,
+    rule: 'What was signed is decoded and must be the planned transfer, or nothing is broadcast.',
+    test: { file: EVM, name: 'with bytes that are not the planned transfer: UNKNOWN, and they are never broadcast' },
+    broken: { file: 'venues/evm/signed-transfer.ts', find: 'return verdict.ok ? {', replace: 'return verdict.ok || !verdict.ok ? {' },
+  },
+  {
+    id: 'nonces-end-in-a-finalized-block',
+    section,
+    rule: 'A nonce stays with its node until another transaction has used it in a finalized block.',
+    test: { file: EVM, name: 'is kept until that transaction is in a finalized block, then released and READY' },
+    broken: {
+      file: 'venues/evm/nonce-proof.ts',
+      find: 'const last = await finalizedNumber(connection);',
+      replace: 'const last = await connection.ask((client) => client.getBlockNumber());',
+    },
+  },
+  {
+    id: 'aborted-sends-send-nothing',
+    section,
+    rule: 'A send is aborted at `send_not_after`; after that nothing leaves.',
+    test: { file: EVM, name: 'sends nothing after it was aborted' },
+    broken: { file: 'venues/evm/broadcast.ts', find: '    connection.call.signal.throwIfAborted();\n', replace: '' },
+  },
+  {
+    id: 'history-holds-no-money-data',
+    section,
+    rule: 'Outputs, amounts and addresses stay in Postgres and out of the history.',
+    test: { file: RUNS, name: 'a history holds no amount, address or secret' },
+    broken: {
+      file: 'activities/phases/context.ts',
+      find: '  return { state, next, error_code };',
+      replace: "  return { state, next, error_code: error_code ?? '0x000000000000000000000000000000000000dEaD' };",
+    },
+  },
+];

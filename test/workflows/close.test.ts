@@ -1,0 +1,61 @@
+/** The workflow against a real server, with activities that stand still where the test wants it. */
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { DefaultLogger, Runtime, Worker, bundleWorkflowCode } from '@temporalio/worker';
+import { join } from 'node:path';
+import { ROOT } from '../../dev/ports.ts';
+import { findTemporalServer } from '../../dev/temporal-binary.ts';
+import type { LoadedMovement, MovementActivities } from '../../domain/messages.ts';
+import { SEARCH_ATTRIBUTES } from '../../dev/stack-config.ts';
+
+Runtime.install({ logger: new DefaultLogger('ERROR', () => undefined) });
+
+const ENDED: LoadedMovement = {
+  movement_id: 'm',
+  state: 'REJECTED',
+  reservation_status: 'none',
+  version: 2,
+  template_key: 't',
+  template_version: 1,
+  strategy_id: null,
+  asset: 'USDC',
+  ended: true,
+  error_code: null,
+  frontier: [],
+  ttl_ms: 0,
+  edges: [],
+  nodes: [],
+};
+
+test('a wake that comes during the last load makes the run load once more before it closes', async () => {
+  const found = await findTemporalServer(process.env, () => undefined);
+  if (found.kind !== 'binary') throw new Error('the test starts a server of its own');
+  const environment = await TestWorkflowEnvironment.createLocal({
+    server: {
+      executable: { type: 'existing-path', path: found.path },
+      extraArgs: SEARCH_ATTRIBUTES.flatMap((attribute) => ['--search-attribute', attribute]),
+    },
+  });
+  try {
+    const { code } = await bundleWorkflowCode({ workflowsPath: join(ROOT, 'workflows', 'index.ts'), logger: new DefaultLogger('ERROR') });
+    let loads = 0;
+    const load: MovementActivities['load'] = async () => {
+      loads += 1;
+      // The command is written after this load has read, and its wake arrives while the load is under way.
+      if (loads === 1) await environment.client.workflow.getHandle('movement/m').signal('wake', null);
+      return ENDED;
+    };
+    const worker = await Worker.create({
+      connection: environment.nativeConnection,
+      taskQueue: 'close',
+      workflowBundle: { code },
+      activities: { load },
+    });
+    const outcome = await worker.runUntil(
+      environment.client.workflow.execute('movementWorkflow', { workflowId: 'movement/m', taskQueue: 'close', args: ['m'] }),
+    );
+    expect(outcome).toEqual({ movement_id: 'm', request_state: 'REJECTED' });
+    expect(loads).toBe(2);
+  } finally {
+    await environment.teardown();
+  }
+}, 60_000);
