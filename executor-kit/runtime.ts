@@ -1,0 +1,15 @@
+/** Temporal's native part, set up once for a process: it says only what went wrong, and leaves signals to the process. */
+import { DefaultLogger, Runtime, type LogLevel } from '@temporalio/worker';
+
+let installed = false;
+
+/** Repeating it changes nothing, and so does a runtime that somebody else has set up before. */
+export function installRuntime(level: LogLevel): void {
+  if (installed) return;
+  installed = true;
+  try {
+    Runtime.install({ logger: new DefaultLogger(level), shutdownSignals: [] });
+  } catch {
+    // Set up already, by the team's own code: theirs stays.
+  }
+}
