@@ -34,7 +34,13 @@ interface Reply {
 }
 
 type Allowed = (header: string | undefined) => boolean;
-type Server = { readonly executor: DefinedExecutor; readonly allowed: Allowed; readonly maxBodyBytes: number; log(line: string): void };
+type Server = {
+  readonly executor: DefinedExecutor;
+  readonly allowed: Allowed;
+  readonly maxBodyBytes: number;
+  stopping: boolean;
+  log(line: string): void;
+};
 
 /**
  * Listens and answers the six phases and `GET /health` (and `GET /effects/<key>` where the executor counts effects).
@@ -44,7 +50,7 @@ type Server = { readonly executor: DefinedExecutor; readonly allowed: Allowed; r
 export async function serveExecutor(executor: DefinedExecutor, options: ServeOptions): Promise<ServedExecutor> {
   const log = options.log ?? ((line: string) => void process.stderr.write(`${line}\n`));
   const allowed = options.authTokenFile === undefined ? () => true : bearerCheck(options.authTokenFile);
-  const parts: Server = { executor, allowed, maxBodyBytes: options.maxBodyBytes ?? BODY_LIMIT_BYTES, log };
+  const parts: Server = { executor, allowed, maxBodyBytes: options.maxBodyBytes ?? BODY_LIMIT_BYTES, stopping: false, log };
   // Longer than the service keeps an idle connection, so that it is never the server that closes one just as a call leaves.
   const server = createServer({ keepAliveTimeout: 15_000, requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) => {
     void respond(parts, request, response);
@@ -57,6 +63,7 @@ export async function serveExecutor(executor: DefinedExecutor, options: ServeOpt
     port,
     url: `http://${options.host ?? '127.0.0.1'}:${port}`,
     stop: async () => {
+      parts.stopping = true;
       const closed = once(server, 'close');
       server.close();
       server.closeIdleConnections();
@@ -81,8 +88,9 @@ async function respond(server: Server, request: IncomingMessage, response: Serve
     // Only here the words of an unexpected error are told: they may name hosts and accounts.
     if (reply.status >= 500 && !gone.signal.aborted) server.log(`${request.method} ${request.url}: ${String(error)}`);
   }
-  // After a refusal the rest of the body is not read, so the connection cannot carry another call.
-  const close = request.complete ? {} : { connection: 'close' };
+  // After a refusal the rest of the body is not read, so the connection cannot carry another call. One that is kept would
+  // hold up a stop.
+  const close = request.complete && !server.stopping ? {} : { connection: 'close' };
   if (reply.body === undefined) response.writeHead(reply.status, { ...reply.headers, ...close }).end();
   else response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers, ...close }).end(JSON.stringify(reply.body));
 }

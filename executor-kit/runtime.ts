@@ -1,5 +1,5 @@
 /** Temporal's native part, set up once for a process: it says only what went wrong, and leaves signals to the process. */
-import { DefaultLogger, Runtime, type LogLevel } from '@temporalio/worker';
+import { DefaultLogger, makeTelemetryFilterString, Runtime, type LogLevel } from '@temporalio/worker';
 
 let installed = false;
 
@@ -8,7 +8,8 @@ export function installRuntime(level: LogLevel): void {
   if (installed) return;
   installed = true;
   try {
-    Runtime.install({ logger: new DefaultLogger(level), shutdownSignals: [] });
+    const filter = makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' });
+    Runtime.install({ logger: new DefaultLogger(level), telemetryOptions: { logging: { filter } }, shutdownSignals: [] });
   } catch {
     // Set up already, by the team's own code: theirs stays.
   }
