@@ -1,8 +1,10 @@
-/** The registry file: remote executors and signers, declared outside the code. */
+/** The registry file: remote and task-queue executors and signers, declared outside the code. */
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
+import { TASK_QUEUE } from '../domain/messages.ts';
 import type { RemoteExecutorSettings } from './remote.ts';
+import type { TaskQueueExecutorSettings } from './task-queue.ts';
 
 const key = z
   .string()
@@ -38,14 +40,20 @@ const remote = z.strictObject({
   url,
   auth_token_file: name.max(4_096).exactOptional(),
 });
-const taskQueue = z.strictObject({ ...shared, kind: z.literal('task_queue'), task_queue: name });
+const taskQueue = z.strictObject({
+  ...shared,
+  kind: z.literal('task_queue'),
+  task_queue: name
+    .refine((queue) => queue === queue.trim() && !/\p{Cc}/u.test(queue), 'must not have control characters or outer spaces')
+    .refine((queue) => queue !== TASK_QUEUE, "must not be the service's own queue"),
+});
 
 /** One entry of `executors`. */
 export const executorEntrySchema = z.discriminatedUnion('kind', [remote, taskQueue]);
 export type ExecutorEntry = z.infer<typeof executorEntrySchema>;
 
 export interface RegistryFile<Signer> {
-  readonly executors: readonly RemoteExecutorSettings[];
+  readonly executors: readonly (RemoteExecutorSettings | TaskQueueExecutorSettings)[];
   readonly signers: readonly Signer[];
   /** The file's folder, against which relative paths resolve. */
   readonly folder: string;
@@ -91,15 +99,11 @@ function parseRegistry<Signer>(file: string, content: unknown, signerSchema: z.Z
   const parsed = schema.safeParse(content);
   if (!parsed.success) throw new RegistryFileError(file, parsed.error.issues.map(place));
   const problems = [...repeatedKeys(parsed.data.executors)];
-  const executors = parsed.data.executors.flatMap((entry, index) => {
-    if (entry.kind === 'task_queue') {
-      problems.push(`executors[${index}].kind: task_queue executors are not available in this release; use kind remote`);
-      return [];
-    }
-    if (entry.auth_token_file === undefined) return [entry];
+  const executors = parsed.data.executors.map((entry, index) => {
+    if (entry.kind === 'task_queue' || entry.auth_token_file === undefined) return entry;
     const auth_token_file = resolve(folder, entry.auth_token_file);
     if (!isReadableFile(auth_token_file)) problems.push(`executors[${index}].auth_token_file: ${auth_token_file} cannot be read`);
-    return [{ ...entry, auth_token_file }];
+    return { ...entry, auth_token_file };
   });
   if (problems.length > 0) throw new RegistryFileError(file, problems);
   return { executors, signers: parsed.data.signers, folder };

@@ -1,10 +1,14 @@
 /** All executors of this process, whichever way they are provided, under one key each. */
 import type { Executor, ExecutorDescriptor } from '../domain/executor.ts';
-import { createRemoteExecutor, type RemoteExecutorSettings } from './remote.ts';
+import { createRemoteExecutor, type RemoteExecutor, type RemoteExecutorSettings } from './remote.ts';
+import { describeTaskQueue, type TaskQueueExecutorSettings } from './task-queue.ts';
 
 export interface ExecutorRegistry {
   /** Every executor's descriptor, in the order of registration. */
   list(): readonly ExecutorDescriptor[];
+  /** What is known of one executor, also of those that no module of this process can call. */
+  describe(executorKey: string): ExecutorDescriptor | undefined;
+  /** The executor to call from here; undefined for task-queue executors, whose phases run on their team's queue. */
   get(executorKey: string): Executor | undefined;
   /** What the registry says about an executor, also of one that this process cannot call itself. */
   describe(executorKey: string): ExecutorDescriptor | undefined;
@@ -13,22 +17,33 @@ export interface ExecutorRegistry {
 }
 
 /**
- * Builds the registry from local modules and the registry file's remote executors.
+ * Builds the registry from local modules and what the registry file declares outside this process.
  *
  * @throws Error when two of them share a key.
  */
 export function createExecutorRegistry(parts: {
   readonly locals: readonly Executor[];
-  readonly remotes: readonly RemoteExecutorSettings[];
+  readonly remotes: readonly (RemoteExecutorSettings | TaskQueueExecutorSettings)[];
 }): ExecutorRegistry {
   const keys = [...parts.locals.map(({ descriptor }) => descriptor), ...parts.remotes].map((one) => one.executor_key);
   const repeated = keys.find((key, index) => keys.indexOf(key) !== index);
   if (repeated !== undefined) throw new Error(`executor_key "${repeated}" is registered twice`);
-  const remotes = parts.remotes.map(createRemoteExecutor);
-  const executors = new Map<string, Executor>();
-  for (const executor of [...parts.locals, ...remotes]) executors.set(executor.descriptor.executor_key, executor);
+  const executors = new Map(parts.locals.map((local) => [local.descriptor.executor_key, local]));
+  const descriptors = new Map(parts.locals.map(({ descriptor }) => [descriptor.executor_key, descriptor]));
+  const remotes: RemoteExecutor[] = [];
+  for (const declared of parts.remotes) {
+    if (declared.kind === 'task_queue') {
+      descriptors.set(declared.executor_key, describeTaskQueue(declared));
+      continue;
+    }
+    const remote = createRemoteExecutor(declared);
+    remotes.push(remote);
+    executors.set(declared.executor_key, remote);
+    descriptors.set(declared.executor_key, remote.descriptor);
+  }
   return {
-    list: () => [...executors.values()].map((executor) => executor.descriptor),
+    list: () => [...descriptors.values()],
+    describe: (executorKey) => descriptors.get(executorKey),
     get: (executorKey) => executors.get(executorKey),
     describe: (executorKey) => executors.get(executorKey)?.descriptor,
     close: async () => {

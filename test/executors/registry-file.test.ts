@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { TASK_QUEUE } from '../../domain/messages.ts';
 import { RegistryFileError, readRegistryFile } from '../../executors/registry-file.ts';
 
 const signer = z.strictObject({ signer_key: z.string() });
@@ -81,7 +82,33 @@ test('all faults are told together, each with its place', () => {
   );
 });
 
-test('task-queue executors, repeated keys and missing token files are refused with their place', () => {
+test('a task-queue entry is taken with its queue and defaults', () => {
+  const entry = { executor_key: 'team.queue', kind: 'task_queue', task_queue: 'team payments', action_types: ['payout'] };
+  expect(read({ executors: [entry] }).executors).toEqual([{ ...entry, timeout_seconds: 30, same_key_safe: false, settle_seconds: 0 }]);
+});
+
+test('a task-queue entry has no URL and no token, and its queue a name', () => {
+  const entry = { executor_key: 'q', kind: 'task_queue', task_queue: 'q', action_types: ['payout'] };
+  expect(
+    problems({
+      executors: [
+        { ...entry, auth_token_file: 'secrets/token' },
+        { ...entry, executor_key: 'r', url: 'http://a.example' },
+        { ...entry, executor_key: 's', task_queue: ' s' },
+        { ...entry, executor_key: 't', task_queue: undefined },
+        { ...entry, executor_key: 'u', task_queue: TASK_QUEUE },
+      ],
+    }),
+  ).toEqual([
+    expect.stringMatching(/^executors\[0\]: .*auth_token_file/),
+    expect.stringMatching(/^executors\[1\]: .*url/),
+    'executors[2].task_queue: must not have control characters or outer spaces',
+    expect.stringMatching(/^executors\[3\]\.task_queue: /),
+    "executors[4].task_queue: must not be the service's own queue",
+  ]);
+});
+
+test('repeated keys and missing token files are refused with their place', () => {
   expect(
     problems({
       executors: [
@@ -93,7 +120,6 @@ test('task-queue executors, repeated keys and missing token files are refused wi
     }),
   ).toEqual([
     'executors[1].executor_key: already used by executors[0]',
-    'executors[2].kind: task_queue executors are not available in this release; use kind remote',
     `executors[3].auth_token_file: ${join(folder, 'absent')} cannot be read`,
   ]);
 });

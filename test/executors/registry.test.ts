@@ -20,6 +20,24 @@ test('local and remote executors stand in one list and are found by key', async 
   await registry.close();
 });
 
+test('a task-queue executor is listed and described, and cannot be called from here', async () => {
+  const { url: _url, ...shared } = settingsOf('');
+  const queue = { ...shared, executor_key: 'team.queue', kind: 'task_queue' as const, task_queue: 'payouts', settle_seconds: 5 };
+  const registry = createExecutorRegistry({ locals: [createNoopExecutor()], remotes: [queue] });
+  expect(registry.list().map(({ executor_key }) => executor_key)).toEqual(['builtin.noop', 'team.queue']);
+  expect(registry.describe('team.queue')).toEqual({ ...queue, endpoint: 'task-queue:payouts', in_process: false });
+  expect(registry.get('team.queue')).toBeUndefined();
+  expect(registry.describe('builtin.noop')?.kind).toBe('local');
+  expect(registry.describe('nobody')).toBeUndefined();
+  await registry.close();
+});
+
+test('a task queue may not take the key of another executor', () => {
+  const { url: _url, ...shared } = settingsOf('');
+  const queue = { ...shared, executor_key: 'builtin.noop', kind: 'task_queue' as const, task_queue: 'q' };
+  expect(() => createExecutorRegistry({ locals: [createNoopExecutor()], remotes: [queue] })).toThrow('registered twice');
+});
+
 test('a key that is used twice is an error', () => {
   const remotes = [settingsOf('http://a.example', { executor_key: 'builtin.noop' })];
   expect(() => createExecutorRegistry({ locals: [createNoopExecutor()], remotes })).toThrow(

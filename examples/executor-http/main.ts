@@ -1,0 +1,34 @@
+/** The bank executor as an HTTP service: `npx tsx examples/executor-http/main.ts --port 8300 --data .data/bank`. */
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { serveExecutor } from '../../executor-kit/http.ts';
+import { openJournal } from '../../executor-kit/journal.ts';
+import { fail, stopOnSignal } from '../../executor-kit/until-signal.ts';
+import { openBank } from './bank.ts';
+import { createBankExecutor } from './executor.ts';
+
+const { values } = parseArgs({
+  options: {
+    port: { type: 'string', default: '8300' },
+    data: { type: 'string', default: '.data/executor-http' },
+    'token-file': { type: 'string' },
+  },
+});
+
+async function main(): Promise<void> {
+  const journal = await openJournal(join(values.data, 'journal.jsonl'));
+  const bank = openBank(join(values.data, 'statement.jsonl'));
+  const token = values['token-file'];
+  const served = await serveExecutor(createBankExecutor(bank, journal), {
+    port: Number(values.port),
+    ...(token === undefined ? {} : { authTokenFile: token }),
+  });
+  stopOnSignal(async () => {
+    await served.stop();
+    bank.close();
+    journal.close();
+  });
+  process.stdout.write(`listening on ${served.url}\n`);
+}
+
+main().catch(fail);

@@ -1,0 +1,44 @@
+/**
+ * The payout desk as a Temporal worker:
+ * `npx tsx examples/executor-task-queue/main.ts --task-queue payouts --data .data/payouts`.
+ */
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { serveExecutor } from '../../executor-kit/http.ts';
+import { openJournal } from '../../executor-kit/journal.ts';
+import { runExecutorWorker } from '../../executor-kit/task-queue.ts';
+import { fail, stopOnSignal } from '../../executor-kit/until-signal.ts';
+import { createPayoutExecutor } from './executor.ts';
+
+const { values } = parseArgs({
+  options: {
+    'task-queue': { type: 'string', default: 'payouts' },
+    'temporal-address': { type: 'string', default: '127.0.0.1:7233' },
+    namespace: { type: 'string', default: 'default' },
+    data: { type: 'string', default: '.data/executor-task-queue' },
+    'delay-ms': { type: 'string', default: '300' },
+    /** Also answers over HTTP, so that the check can count effects; the same executor can be served both ways. */
+    'http-port': { type: 'string' },
+  },
+});
+
+async function main(): Promise<void> {
+  const journal = await openJournal(join(values.data, 'orders.jsonl'));
+  const executor = createPayoutExecutor(journal, Number(values['delay-ms']));
+  const port = values['http-port'];
+  const served = port === undefined ? null : await serveExecutor(executor, { port: Number(port) });
+  const worker = await runExecutorWorker(executor, {
+    address: values['temporal-address'],
+    namespace: values.namespace,
+    taskQueue: values['task-queue'],
+  });
+  worker.done.catch(fail);
+  stopOnSignal(async () => {
+    await worker.stop();
+    await served?.stop();
+    journal.close();
+  });
+  process.stdout.write(`working on task queue ${values['task-queue']}\n`);
+}
+
+main().catch(fail);

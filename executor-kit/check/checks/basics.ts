@@ -1,0 +1,70 @@
+/** The ordinary way of an action, and that the executor is there at all. Without these nothing else can be asked. */
+import { wordsOf } from '../bench.ts';
+import { mustComplete, mustHaveOneEffect } from '../outcome.ts';
+import { Broken, type Check } from '../verdict.ts';
+
+/** Key order is no difference: the service stores prepared_action as JSON, which has none. */
+function sameJson(left: unknown, right: unknown): boolean {
+  const ordered = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(ordered);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, field]) => [key, ordered(field)]);
+  };
+  return JSON.stringify(ordered(left)) === JSON.stringify(ordered(right));
+}
+
+export const BASICS: readonly Check[] = [
+  {
+    id: 'health',
+    guarantee: 'The executor is there and says so.',
+    run: async (bench) => {
+      const health = await bench.target.executor.health(bench.limits());
+      if (health.state === 'up') return;
+      const advice =
+        bench.target.kind === 'http'
+          ? 'Answer GET /health with 200 and a JSON object.'
+          : 'Start the worker, and compare the name of its task queue.';
+      throw new Broken(health.detail ?? 'it is not up', advice);
+    },
+  },
+  {
+    id: 'preflight',
+    guarantee: 'Preflight passes an action that can be done.',
+    run: async (bench) => {
+      const answer = await bench.call('preflight', () => bench.target.executor.preflight(bench.context(), bench.limits()));
+      if (answer === null) return;
+      const advice = 'Give --config, --asset and --amount with which it can be done; a pass is 204 over HTTP and null on a task queue.';
+      throw new Broken(`preflight answered FAILED: ${wordsOf(answer)}`, advice);
+    },
+  },
+  {
+    id: 'prepare',
+    guarantee: 'Prepare answers the same action for the same context.',
+    run: async (bench) => {
+      const context = bench.context();
+      const [first, second] = [await bench.prepare(context), await bench.prepare(context)];
+      if (sameJson(first.prepared_action, second.prepared_action)) return;
+      const advice =
+        'Take nothing into prepared_action that differs from call to call (a time, a random id); derive ids from the idempotency key.';
+      throw new Broken('two prepares of one context gave different prepared actions', advice);
+    },
+  },
+  {
+    id: 'complete',
+    guarantee: 'A submitted action is observed to COMPLETED, with one effect.',
+    run: async (bench) => {
+      const action = await bench.prepare();
+      const begun = performance.now();
+      const answer = await bench.submit(action);
+      bench.submitMs = performance.now() - begun;
+      mustComplete(await bench.observeToEnd(action, answer));
+      await mustHaveOneEffect(bench, action);
+      if (bench.options.effectsUrl !== undefined) return;
+      return answer.external_ref === undefined
+        ? 'neither external_ref nor --effects-url: a second effect would not be seen by any check'
+        : 'effects are told apart by external_ref only; --effects-url would count them';
+    },
+  },
+];

@@ -1,0 +1,57 @@
+/** kill -9 at any moment: what was accepted is still known, and what was interrupted is found out. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ExecutionResult } from '../../../domain/executor.ts';
+import type { Action, Bench } from '../bench.ts';
+import { noAnswer, settleOutcome } from '../outcome.ts';
+import type { Check } from '../verdict.ts';
+
+const ROUNDS = 2;
+
+interface Begun {
+  readonly action: Action;
+  readonly answer: Promise<ExecutionResult | null>;
+}
+
+function needsCommand({ ownsProcess }: Bench): string | null {
+  return ownsProcess ? null : 'needs --command, by which the check starts and kills the executor';
+}
+
+/** Begins submits at several moments before the kill, so that it finds them at different points. */
+async function killDuringSubmits(bench: Bench): Promise<readonly Begun[]> {
+  const actions = await Promise.all(Array.from({ length: 4 }, () => bench.prepare()));
+  const begun: Begun[] = [];
+  for (const action of actions) {
+    begun.push({ action, answer: bench.submit(action).catch(noAnswer) });
+    await sleep(bench.submitMs / actions.length);
+  }
+  await bench.killAndRestart();
+  return begun;
+}
+
+export const CRASH: readonly Check[] = [
+  {
+    id: 'crash-after-answer',
+    guarantee: 'What was accepted before a crash is found after it, and a repeat makes no second effect.',
+    notHere: needsCommand,
+    run: async (bench) => {
+      const action = await bench.prepare();
+      const answer = await bench.submit(action);
+      await bench.killAndRestart();
+      return settleOutcome(bench, action, answer);
+    },
+  },
+  {
+    id: 'crash-during-submit',
+    guarantee: 'After a crash between submit and answer, recover tells the truth, and a repeat makes no second effect.',
+    notHere: needsCommand,
+    run: async (bench) => {
+      const remarks: (string | void)[] = [];
+      for (let round = 0; round < ROUNDS; round += 1) {
+        for (const { action, answer } of await killDuringSubmits(bench)) {
+          remarks.push(await settleOutcome(bench, action, (await answer) ?? 'open'));
+        }
+      }
+      return remarks.find((remark) => remark !== undefined);
+    },
+  },
+];

@@ -1,0 +1,42 @@
+/** Cancel, and the form of every answer that the other checks got. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { mustComplete, mustHaveOneEffect } from '../outcome.ts';
+import { Broken, type Check } from '../verdict.ts';
+
+/** Long enough for an executor that says "cancelled" and pays all the same to be found out. */
+const WATCH_MS = 500;
+
+export const ENDINGS: readonly Check[] = [
+  {
+    id: 'cancel',
+    guarantee: 'Cancel answers how it stands; FAILED there means that no effect is there and none will come.',
+    run: async (bench) => {
+      const action = await bench.prepare();
+      const submitted = await bench.submit(action);
+      const answer = await bench.cancel(action, submitted);
+      if (answer.next_state !== 'FAILED') {
+        const end = await bench.observeToEnd(action, answer);
+        if (end.next_state === 'FAILED') return 'the action was cancelled while it was under way';
+        mustComplete(end);
+        return mustHaveOneEffect(bench, action);
+      }
+      await sleep(WATCH_MS);
+      const advice = 'When the effect can no longer be stopped, answer that it is under way.';
+      if (((await bench.effects(action)) ?? 0) > 0) throw new Broken('cancel answered FAILED, and the effect is there', advice);
+      const found = await bench.recover(action);
+      if (found.next_state === 'COMPLETED') throw new Broken('cancel answered FAILED, and recover answered COMPLETED', advice);
+      return 'the action was cancelled';
+    },
+  },
+  {
+    id: 'protocol',
+    guarantee: 'Every answer fits the protocol.',
+    inAnyCase: true,
+    run: async (bench) => {
+      const [first] = bench.formFaults;
+      if (first === undefined) return;
+      const advice = 'docs/executors.md lists the fields and which next_state each phase may answer.';
+      throw new Broken(`${first.phase}: ${first.message} (${bench.formFaults.length} such in all)`, advice);
+    },
+  },
+];

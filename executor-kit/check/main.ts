@@ -1,0 +1,67 @@
+/** `npm run executor:check -- <url or task queue> …`: whether an executor keeps the guarantees the service relies on. */
+import { CommanderError, InvalidArgumentError } from 'commander';
+import { Bench } from './bench.ts';
+import { createHttpTarget } from './http-target.ts';
+import { checkCommand, isUrl, readOptions, type CheckOptions } from './options.ts';
+import { createOwnProcess } from './own-process.ts';
+import { createQueueTarget } from './queue-target.ts';
+import { createReport, jsonVerdict } from './report.ts';
+import { runChecks } from './run.ts';
+import { Broken } from './verdict.ts';
+
+const USAGE = 2;
+
+/** The check could not be run as asked: no verdict about the executor. */
+class NotRunnable extends Error {}
+
+async function check(options: CheckOptions): Promise<number> {
+  const ownProcess = options.command === undefined ? null : createOwnProcess(options.command);
+  const target = isUrl(options.target) ? createHttpTarget(options) : await createQueueTarget(options);
+  const bench = new Bench(target, options, ownProcess);
+  try {
+    if (ownProcess !== null) await startOwn(bench);
+    return await judge(bench);
+  } finally {
+    await ownProcess?.stop();
+    await target.close();
+  }
+}
+
+async function judge(bench: Bench): Promise<number> {
+  const { options } = bench;
+  const report = options.json ? null : createReport(process.stdout);
+  const begun = performance.now();
+  report?.begin(options);
+  const results = await runChecks(bench, (result) => report?.result(result));
+  const milliseconds = performance.now() - begun;
+  report?.end(results, milliseconds);
+  if (report === null) process.stdout.write(`${jsonVerdict(options, results, milliseconds)}\n`);
+  return results.some((result) => result.status === 'failed') ? 1 : 0;
+}
+
+/** Another process at the same address would be checked instead, and would survive every kill. */
+async function startOwn(bench: Bench): Promise<void> {
+  const { executor, kind } = bench.target;
+  if (kind === 'http' && (await executor.health(bench.limits())).state === 'up') {
+    throw new NotRunnable(`something already answers at ${bench.options.target}; stop it, since --command starts the executor itself`);
+  }
+  await bench.start().catch((error: unknown) => {
+    throw error instanceof Broken ? new NotRunnable(error.message) : error;
+  });
+}
+
+async function main(): Promise<number> {
+  const command = checkCommand().exitOverride();
+  try {
+    command.parse();
+    return await check(readOptions(command.args[0] ?? '', command.opts()));
+  } catch (error) {
+    // Commander has said by itself what was wrong, or has shown its help.
+    if (error instanceof CommanderError && !(error instanceof InvalidArgumentError)) return error.exitCode === 0 ? 0 : USAGE;
+    process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
+    return USAGE;
+  }
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
+process.exitCode = await main();

@@ -1,0 +1,126 @@
+/** The command line of the check, read once and checked together. */
+import { readFileSync } from 'node:fs';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { z } from 'zod';
+import { COMPLETION_ASSURANCES, type JsonObject } from '../../domain/executor.ts';
+import { jsonObject } from '../../executors/json-object.ts';
+
+const object = jsonObject({ maxBytes: 256 * 1024, maxDepth: 32 });
+const seconds = z.number().min(0);
+
+const optionsSchema = z.object({
+  actionType: z.string(),
+  config: object,
+  inputParams: object,
+  asset: z.string(),
+  amount: z.string(),
+  completionAssurance: z.enum(COMPLETION_ASSURANCES),
+  signer: z.object({ signer_key: z.string(), chain_family: z.string(), address: z.string() }).exactOptional(),
+  signResult: object.exactOptional(),
+  tokenFile: z.string().exactOptional(),
+  sameKeySafe: z.boolean(),
+  settleSeconds: seconds,
+  timeout: seconds,
+  completeWithin: seconds,
+  temporalAddress: z.string(),
+  namespace: z.string(),
+  effectsUrl: z.string().exactOptional(),
+  command: z.string().exactOptional(),
+  startTimeout: seconds,
+  only: z.array(z.string()).exactOptional(),
+  json: z.boolean(),
+});
+export type CheckOptions = z.infer<typeof optionsSchema> & { readonly target: string };
+
+const EXAMPLES = `
+Examples:
+  $ npm run executor:check -- http://127.0.0.1:8300 --action-type bank_payment --config '{"to":"alice"}'
+  $ npm run executor:check -- payouts --action-type payout --config @config.json --temporal-address 127.0.0.1:7233
+  $ npm run executor:check -- http://127.0.0.1:8300 --action-type bank_payment --config @config.json \\
+      --effects-url 'http://127.0.0.1:8300/effects/{idempotency_key}' --command 'python3 executor.py --port 8300'
+
+It moves real amounts of whatever the executor moves: point it at a test account.
+Exit status: 0 every guarantee that was checked holds, 1 one does not, 2 the check could not be run as asked.
+What each guarantee means: docs/executors.md`;
+
+/** The command, without what it does. Commander ends the process on --help; faults of usage exit with 2. */
+export function checkCommand(): Command {
+  return new Command('executor:check')
+    .description('Checks that an executor keeps the guarantees that the service relies on: one effect for one key, whatever happens.')
+    .argument('<target>', 'URL of an HTTP executor, or the name of a Temporal task queue')
+    .requiredOption('--action-type <name>', 'the action_type to ask for')
+    .option('--config <json|@file>', "the node's config, so that the action can complete", parseObject, {})
+    .option('--input-params <json|@file>', "the movement's input_params", parseObject, {})
+    .option('--asset <symbol>', 'the asset to move', 'USDC')
+    .option('--amount <decimal>', 'the amount of each of some twenty test actions', parseAmount, '1')
+    .addOption(
+      new Option('--completion-assurance <level>', 'what must be shown').choices(COMPLETION_ASSURANCES).default('provider_completed'),
+    )
+    .option('--signer <json|@file>', 'signer_key, chain_family and address of a bound signer', parseObject)
+    .option('--sign-result <json|@file>', 'what to give to submit when prepare asks for a signature', parseObject)
+    .option('--token-file <path>', 'file with the bearer token (HTTP)')
+    .option('--same-key-safe', 'the registry entry will say that a repeated key has no second effect (default)', true)
+    .option('--no-same-key-safe', 'it will not: nothing is repeated, and only what then holds is checked')
+    .option('--settle-seconds <n>', 'settle_seconds of the registry entry', parseSeconds, 0)
+    .option('--timeout <seconds>', 'time-out of one call', parseSeconds, 30)
+    .option('--complete-within <seconds>', 'how long an action may take until observe says COMPLETED', parseSeconds, 60)
+    .option('--temporal-address <host:port>', 'Temporal, for a task queue', '127.0.0.1:7233')
+    .option('--namespace <name>', "the task queue's namespace", 'default')
+    .option('--effects-url <template>', 'URL with {idempotency_key} that answers {"effects": n}: real effects are counted')
+    .option('--command <shell command>', 'starts the executor; it is then killed and restarted to check what survives')
+    .option('--start-timeout <seconds>', 'how long --command may take to answer', parseSeconds, 30)
+    .option('--only <ids>', 'run these checks only (comma-separated; health, preflight, prepare and complete always run)', (text) =>
+      text.split(',').map((id) => id.trim()),
+    )
+    .option('--json', 'print the verdict as JSON', false)
+    .addHelpText('after', EXAMPLES)
+    .showHelpAfterError('(--help shows all options)');
+}
+
+/** Reads what the command parsed. */
+export function readOptions(target: string, values: unknown): CheckOptions {
+  const options = optionsSchema.parse(values);
+  if (isUrl(target) && !URL.canParse(target)) throw new InvalidArgumentError(`${target} is not a URL`);
+  if (options.effectsUrl !== undefined && !options.effectsUrl.includes('{idempotency_key}')) {
+    throw new InvalidArgumentError('--effects-url must contain {idempotency_key}');
+  }
+  if (options.tokenFile !== undefined) readText(options.tokenFile);
+  return { ...options, target };
+}
+
+/** Whether `target` is an HTTP executor; anything else names a task queue. */
+export function isUrl(target: string): boolean {
+  return /^https?:\/\//i.test(target);
+}
+
+function parseObject(text: string): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(text.startsWith('@') ? readText(text.slice(1)) : text);
+  } catch (error) {
+    if (error instanceof InvalidArgumentError) throw error;
+    throw new InvalidArgumentError('It is not JSON.');
+  }
+  const parsed = object.safeParse(value);
+  if (!parsed.success) throw new InvalidArgumentError('It is not a JSON object.');
+  return parsed.data;
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    throw new InvalidArgumentError(`${file} cannot be read.`);
+  }
+}
+
+function parseSeconds(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value) || value < 0) throw new InvalidArgumentError('It is not a number of seconds.');
+  return value;
+}
+
+function parseAmount(text: string): string {
+  if (!/^\d+(\.\d+)?$/.test(text)) throw new InvalidArgumentError('It is not a decimal amount.');
+  return text;
+}

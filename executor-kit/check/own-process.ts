@@ -1,0 +1,58 @@
+/** The executor as a process of the check's own, so that it can be killed at any moment and started again. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+
+const STOP_LIMIT_MS = 5_000;
+const KEPT_OUTPUT = 2_000;
+
+export interface OwnProcess {
+  start(): void;
+  /** SIGKILL to the command and everything it has started; resolves once it is gone. */
+  kill(): Promise<void>;
+  /** SIGTERM, and SIGKILL after a while. */
+  stop(): Promise<void>;
+  /** Why it is not running, or null while it runs. */
+  ended(): string | null;
+}
+
+/** The process that `command` starts in a shell, in a process group of its own. */
+export function createOwnProcess(command: string): OwnProcess {
+  let child: ChildProcess | null = null;
+  let output = '';
+  const signalAll = (signal: NodeJS.Signals): void => {
+    try {
+      if (child?.pid !== undefined) process.kill(-child.pid, signal);
+    } catch {
+      // gone already
+    }
+  };
+  const gone = async (): Promise<void> => {
+    if (child !== null && child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  };
+  // However the check ends, it leaves nothing running.
+  process.once('exit', () => signalAll('SIGKILL'));
+  return {
+    start: () => {
+      output = '';
+      child = spawn('/bin/sh', ['-c', command], { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+      const keep = (chunk: Buffer): void => void (output = (output + chunk.toString()).slice(-KEPT_OUTPUT));
+      child.stdout?.on('data', keep);
+      child.stderr?.on('data', keep);
+    },
+    kill: async () => {
+      signalAll('SIGKILL');
+      await gone();
+    },
+    stop: async () => {
+      signalAll('SIGTERM');
+      const timer = setTimeout(() => signalAll('SIGKILL'), STOP_LIMIT_MS);
+      await gone();
+      clearTimeout(timer);
+      signalAll('SIGKILL');
+    },
+    ended: () => {
+      if (child === null || (child.exitCode === null && child.signalCode === null)) return null;
+      return `the command ended (${child.signalCode ?? `status ${child.exitCode}`})${output === '' ? '' : `:\n${output.trim()}`}`;
+    },
+  };
+}

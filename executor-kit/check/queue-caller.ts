@@ -1,0 +1,64 @@
+/** Calls activities on another team's task queue through Temporal itself. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { installRuntime } from '../runtime.ts';
+import type { executorCheckCall, QueueCall, QueueOutcome } from './call-workflow.ts';
+import type { CheckOptions } from './options.ts';
+
+export interface QueueCaller {
+  /** One call of an activity; `signal` stops waiting, and the activity is then on its own. */
+  call(call: QueueCall, signal?: AbortSignal): Promise<QueueOutcome>;
+  /** Starts a call and takes the run that waits for its answer away after `ms`. */
+  abandon(call: QueueCall, ms: number): Promise<void>;
+  /** Whether a worker asked the queue for work lately. */
+  hasWorker(taskQueue: string): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/**
+ * Connects and starts the worker of the check's own workflow, on a queue of its own.
+ *
+ * @throws Error when Temporal cannot be reached.
+ */
+export async function openQueueCaller({ temporalAddress: address, namespace }: CheckOptions): Promise<QueueCaller> {
+  installRuntime('ERROR');
+  const connection = await Connection.connect({ address, connectTimeout: '5 seconds' }).catch(() => {
+    throw new Error(`no Temporal server answers at ${address}; --temporal-address says where it is`);
+  });
+  const client = new Client({ connection, namespace });
+  const native = await NativeConnection.connect({ address });
+  const taskQueue = `executor-check-${randomUUID()}`;
+  const workflowsPath = fileURLToPath(new URL('./call-workflow.ts', import.meta.url));
+  const worker = await Worker.create({ connection: native, namespace, taskQueue, workflowsPath, shutdownForceTime: '2 seconds' });
+  const running = worker.run();
+  const start = (call: QueueCall) =>
+    client.workflow.start<typeof executorCheckCall>('executorCheckCall', { taskQueue, workflowId: randomUUID(), args: [call] });
+  return {
+    call: async (call, signal) => {
+      const run = await start(call);
+      return signal === undefined ? run.result() : Promise.race([run.result(), aborted(signal)]);
+    },
+    abandon: async (call, ms) => {
+      const run = await start(call);
+      await sleep(ms);
+      await run.terminate('its answer is not wanted').catch(() => undefined);
+    },
+    hasWorker: async (name) => {
+      const { pollers } = await connection.workflowService.describeTaskQueue({ namespace, taskQueue: { name }, taskQueueType: 2 });
+      return (pollers ?? []).length > 0;
+    },
+    close: async () => {
+      worker.shutdown();
+      await running;
+      await Promise.all([native.close(), connection.close()]);
+    },
+  };
+}
+
+async function aborted(signal: AbortSignal): Promise<QueueOutcome> {
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  return { ok: false, kind: 'timeout', type: 'ABORTED', message: 'the caller stopped waiting' };
+}

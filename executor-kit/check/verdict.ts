@@ -1,0 +1,34 @@
+/** A guarantee, and what came of checking it. */
+import type { Bench } from './bench.ts';
+
+export interface Check {
+  readonly id: string;
+  /** What the service relies on, as one sentence. */
+  readonly guarantee: string;
+  /** Why it cannot be checked here, or null. */
+  readonly notHere?: (bench: Bench) => string | null;
+  /** Also run when the checks that all others build on have failed. */
+  readonly inAnyCase?: boolean;
+  /** Throws {@link Broken} when the guarantee does not hold. What it returns is a remark for the report. */
+  run(bench: Bench): Promise<string | void>;
+}
+
+/** A guarantee that does not hold: why, and what the executor's team can do. */
+export class Broken extends Error {
+  override readonly name = 'Broken';
+  readonly advice: string;
+  constructor(reason: string, advice: string) {
+    super(reason);
+    this.advice = advice;
+  }
+}
+
+export interface CheckResult {
+  readonly id: string;
+  readonly guarantee: string;
+  readonly status: 'passed' | 'failed' | 'not_run';
+  readonly milliseconds: number;
+  /** Why it failed or was not run, or a remark. */
+  readonly reason?: string;
+  readonly advice?: string;
+}

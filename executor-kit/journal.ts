@@ -1,0 +1,119 @@
+/**
+ * The memory of an executor: which keys it was given and what became of them. What makes an executor safe is the order:
+ * first the key is written down, then the money moves, then the reference is written down. Whatever is interrupted,
+ * the journal then says for which keys something may have happened.
+ */
+import canonicalize from 'canonicalize';
+import { z } from 'zod';
+import type { JsonObject } from '../domain/executor.ts';
+import { jsonObject } from '../executors/json-object.ts';
+import { openAppendLog, type AppendLog } from './append-log.ts';
+import { Rejected } from './answers.ts';
+import { lockPath } from './lock.ts';
+
+/** INTENDED: something may have been sent. ACCEPTED: it was, under external_ref. COMPLETED and FAILED are final. */
+const STATES = ['INTENDED', 'ACCEPTED', 'COMPLETED', 'FAILED'] as const;
+
+const entrySchema = z.object({
+  key: z.string(),
+  state: z.enum(STATES),
+  intention: jsonObject({ maxBytes: 512 * 1024, maxDepth: 32 }),
+  external_ref: z.string().exactOptional(),
+  note: z.string().exactOptional(),
+  at: z.string(),
+});
+export type JournalEntry = Readonly<z.infer<typeof entrySchema>>;
+export type JournalChange = Partial<Pick<JournalEntry, 'state' | 'external_ref' | 'note'>>;
+
+export interface Journal {
+  get(key: string): JournalEntry | undefined;
+  /**
+   * Writes `key` and what is to be done down, before anything is done; a key that is known is given back as it stands.
+   *
+   * @throws Rejected (409) when the key is known for something else.
+   */
+  begin(key: string, intention: JsonObject): JournalEntry;
+  /** Writes down how it stands now. A final state and a reference never change. */
+  update(key: string, change: JournalChange): JournalEntry;
+  /** Runs `work` while no other work for the same key runs, so that five submits at once are one after another. */
+  exclusively<T>(key: string, work: () => Promise<T>): Promise<T>;
+  /** All entries, oldest first. */
+  entries(): readonly JournalEntry[];
+  close(): void;
+}
+
+/**
+ * Opens the journal in `file`. All entries are kept in memory: good for some hundred thousand.
+ *
+ * @throws Error when the file is damaged or another process uses it.
+ */
+export async function openJournal(file: string, options: { readonly lockWaitMs?: number } = {}): Promise<Journal> {
+  // Locked before it is read: opening it cuts off a half-written last line, which may be one that is just being written.
+  const unlock = await lockPath(file, options.lockWaitMs ?? 5_000);
+  try {
+    return journalOver(openAppendLog(file), unlock);
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+function journalOver(log: AppendLog, unlock: () => void): Journal {
+  const entries = new Map<string, JournalEntry>();
+  for (const line of log.lines) {
+    const entry = entrySchema.parse(line);
+    entries.set(entry.key, entry);
+  }
+  const write = (entry: JournalEntry): JournalEntry => {
+    log.append(entry);
+    entries.set(entry.key, entry);
+    return entry;
+  };
+  return {
+    get: (key) => entries.get(key),
+    begin: (key, intention) => {
+      const known = entries.get(key);
+      if (known === undefined) return write({ key, state: 'INTENDED', intention, at: new Date().toISOString() });
+      if (canonicalize(known.intention) === canonicalize(intention)) return known;
+      throw new Rejected('KEY_REUSED', 'this idempotency key was used for something else', 409);
+    },
+    update: (key, change) => {
+      const known = entries.get(key);
+      if (known === undefined) throw new Error('a key must be begun before it is updated');
+      mustBeLegal(known, change);
+      return write({ ...known, ...change, at: new Date().toISOString() });
+    },
+    exclusively: oneAtATime(),
+    entries: () => [...entries.values()],
+    close: () => {
+      log.close();
+      unlock();
+    },
+  };
+}
+
+function mustBeLegal(known: JournalEntry, change: JournalChange): void {
+  const state = change.state ?? known.state;
+  const isFinal = known.state === 'COMPLETED' || known.state === 'FAILED';
+  if (isFinal ? state !== known.state : STATES.indexOf(state) < STATES.indexOf(known.state)) {
+    throw new Error(`an entry in state ${known.state} cannot become ${state}`);
+  }
+  if (known.external_ref !== undefined && (change.external_ref ?? known.external_ref) !== known.external_ref) {
+    throw new Error('the reference of an entry cannot change: a second one would be a second effect');
+  }
+}
+
+function oneAtATime(): Journal['exclusively'] {
+  const last = new Map<string, Promise<unknown>>();
+  return async (key, work) => {
+    const before = last.get(key) ?? Promise.resolve();
+    const mine = before.then(work, work);
+    const settled = mine.catch(() => undefined);
+    last.set(key, settled);
+    try {
+      return await mine;
+    } finally {
+      if (last.get(key) === settled) last.delete(key);
+    }
+  };
+}

@@ -1,0 +1,110 @@
+/** Serves an executor as a worker on its team's Temporal task queue. */
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { REJECTED_FAILURE, type ExecutionResult, type ExecutorActivities, type ExecutorPhase } from '../domain/executor.ts';
+import { deadline } from '../executors/deadline.ts';
+import { Rejected, Unavailable } from './answers.ts';
+import type { CallOptions, DefinedExecutor } from './define.ts';
+import { installRuntime } from './runtime.ts';
+
+export interface WorkerOptions {
+  /** host:port of Temporal's front end. */
+  readonly address: string;
+  readonly namespace: string;
+  /** The task queue that the registry file names for this executor. */
+  readonly taskQueue: string;
+  readonly log?: (line: string) => void;
+}
+
+export interface RunningExecutorWorker {
+  /** Ends after stop; rejects when the worker cannot go on. */
+  readonly done: Promise<void>;
+  /** Takes no new calls and lets running ones finish for 10 s. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Connects and answers the six activities.
+ *
+ * @throws Error when Temporal cannot be reached or has no such namespace.
+ */
+export async function runExecutorWorker(executor: DefinedExecutor, options: WorkerOptions): Promise<RunningExecutorWorker> {
+  installRuntime('WARN');
+  const { address, namespace, taskQueue, log } = options;
+  const connection = await NativeConnection.connect({ address });
+  let worker: Worker;
+  try {
+    const activities = { ...executorActivities(executor, log) };
+    worker = await Worker.create({ connection, namespace, taskQueue, activities, shutdownGraceTime: '10 seconds' });
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+  const done = worker.run().finally(() => connection.close());
+  return {
+    done,
+    stop: async () => {
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+      await done;
+    },
+  };
+}
+
+/** The activities of a worker, for teams that register them beside others of their own. */
+export function executorActivities(executor: DefinedExecutor, log = (line: string): void => void process.stderr.write(`${line}\n`)) {
+  const run = async (phase: ExecutorPhase, request: unknown, call: CallOptions): Promise<ExecutionResult | null> => {
+    try {
+      return await executor.answer(phase, request, call);
+    } catch (error) {
+      throw failureOf(phase, error, log);
+    }
+  };
+  const answer = async (phase: ExecutorPhase, request: unknown, call = callOptions()): Promise<ExecutionResult> => {
+    const result = await run(phase, request, call);
+    if (result === null) throw new Error(`${phase} gave no answer`);
+    return result;
+  };
+  const activities: ExecutorActivities = {
+    preflight: (context) => run('preflight', context, callOptions()),
+    prepare: (context) => answer('prepare', context),
+    submit: (input) => submitInTime(input, (call) => answer('submit', input, call)),
+    observe: (context) => answer('observe', context),
+    recover: (context) => answer('recover', context),
+    cancel: (context) => answer('cancel', context),
+  };
+  return activities;
+}
+
+async function submitInTime(input: unknown, submit: (call: CallOptions) => Promise<ExecutionResult>): Promise<ExecutionResult> {
+  const text: unknown = typeof input === 'object' && input !== null ? Reflect.get(input, 'send_not_after') : undefined;
+  const left = typeof text === 'string' ? Date.parse(text) - Date.now() : Number.NaN;
+  if (Number.isNaN(left)) {
+    throw ApplicationFailure.nonRetryable('send_not_after must be a time in ISO 8601', REJECTED_FAILURE);
+  }
+  // No refusal: an earlier delivery of the same submit may have sent. The service asks recover.
+  if (left <= 0) throw ApplicationFailure.nonRetryable('the time to send has passed; nothing was sent', 'SEND_TIME_PASSED');
+  const call = callOptions();
+  const limit = deadline(call.signal, Math.min(left, 2 ** 31 - 1));
+  try {
+    return await submit({ ...call, signal: limit.signal });
+  } finally {
+    limit.clear();
+  }
+}
+
+function callOptions(): CallOptions {
+  const { info, cancellationSignal } = Context.current();
+  return { signal: cancellationSignal, requestId: `${info.activityId}.${info.attempt}` };
+}
+
+/** The words of an unexpected error stay here: Temporal's history is read by others, and keeps what it gets. */
+function failureOf(phase: ExecutorPhase, error: unknown, log: (line: string) => void): ApplicationFailure {
+  if (error instanceof Rejected) return ApplicationFailure.nonRetryable(`${error.code}: ${error.message}`, REJECTED_FAILURE);
+  if (error instanceof Unavailable) {
+    const delay = error.retryAfterSeconds === undefined ? {} : { nextRetryDelay: error.retryAfterSeconds * 1000 };
+    return ApplicationFailure.create({ message: error.message, type: 'EXECUTOR_UNAVAILABLE', ...delay });
+  }
+  log(`${phase}: ${String(error)}`);
+  return ApplicationFailure.create({ message: 'the executor failed; its log says why', type: 'EXECUTOR_ERROR' });
+}

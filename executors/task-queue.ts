@@ -1,0 +1,20 @@
+/** An executor that a team's own Temporal worker provides: here only described, since its phases run on the team's queue. */
+import type { ExecutorDescriptor } from '../domain/executor.ts';
+
+/** A task-queue executor as the registry file declares it, defaults filled in. */
+export interface TaskQueueExecutorSettings {
+  readonly executor_key: string;
+  readonly kind: 'task_queue';
+  readonly task_queue: string;
+  readonly timeout_seconds: number;
+  readonly same_key_safe: boolean;
+  readonly settle_seconds: number;
+  readonly action_types: readonly string[];
+  readonly provider?: string;
+  readonly chain_family?: string;
+}
+
+/** What the registry says about it. */
+export function describeTaskQueue(settings: TaskQueueExecutorSettings): ExecutorDescriptor {
+  return { ...settings, endpoint: `task-queue:${settings.task_queue}`, in_process: false };
+}

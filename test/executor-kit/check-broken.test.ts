@@ -1,0 +1,197 @@
+/** The check is worth what it catches: executors with one fault each, and the guarantee that must be named. */
+import { createServer } from 'node:http';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { freePort } from '../../dev/ports.ts';
+import { accepted, completed, failed as failedAnswer, notLanded, prepared, unknown } from '../../executor-kit/define.ts';
+import { checkServed, checkTarget, failed, optionsOf, troubles } from './support/check.ts';
+import { memoryExecutor } from './support/memory-executor.ts';
+
+jest.setTimeout(60_000);
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'executor-check-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test('an executor without faults passes everything that can be checked here', async () => {
+  const tokenFile = join(folder, 'token');
+  writeFileSync(tokenFile, 'secret-of-the-test\n');
+  const results = await checkServed(memoryExecutor(), { tokenFile }, { authTokenFile: tokenFile });
+  expect(troubles(results)).toEqual([]);
+  const notRun = results.filter(({ status }) => status === 'not_run').map(({ id }) => id);
+  expect(notRun).toEqual(['too-late', 'crash-after-answer', 'crash-during-submit']);
+});
+
+describe('caught, by the guarantee that is broken:', () => {
+  test('a new effect and reference for each submit', async () => {
+    const executor = memoryExecutor((payments) => ({
+      submit: async ({ context }) => accepted(await payments.pay(context.idempotency_key)),
+    }));
+    const results = await checkServed(executor, { only: ['repeat', 'parallel', 'lost-answer'] });
+    expect(failed(results)).toEqual(['repeat', 'parallel', 'lost-answer']);
+    expect(results.find(({ id }) => id === 'repeat')?.reason).toMatch(/external_ref .* a second effect/);
+  });
+
+  test('two effects under one reference, when effects are counted', async () => {
+    const executor = memoryExecutor((payments) => ({
+      submit: async ({ context }) => {
+        await payments.pay(context.idempotency_key);
+        return accepted(payments.ref(context.idempotency_key) ?? '');
+      },
+    }));
+    const results = await checkServed(executor, { only: ['repeat'] });
+    expect(troubles(results)).toEqual(['repeat: 3 effects were counted for one key where exactly 1 was due']);
+  });
+
+  test('a key that is looked up before, but not held while the payment runs', async () => {
+    const executor = memoryExecutor((payments) => ({
+      submit: async ({ context: { idempotency_key } }) => accepted(payments.ref(idempotency_key) ?? (await payments.pay(idempotency_key))),
+      recover: async ({ idempotency_key }) => {
+        const ref = payments.ref(idempotency_key);
+        return ref === undefined ? notLanded() : completed({ external_ref: ref });
+      },
+    }));
+    expect(failed(await checkServed(executor, { only: ['repeat', 'recover', 'parallel'] }))).toEqual(['parallel']);
+  });
+
+  test('READY from recover after it has sent', async () => {
+    const executor = memoryExecutor(() => ({ recover: async () => notLanded() }));
+    const results = await checkServed(executor, { only: ['recover', 'lost-answer', 'never-sent'] });
+    expect(failed(results)).toEqual(['recover', 'lost-answer']);
+    expect(results.find(({ id }) => id === 'recover')?.reason).toMatch(/READY \(nothing landed\) although the submit had its effect/);
+  });
+
+  test('the same from an executor that is not declared same_key_safe', async () => {
+    const executor = memoryExecutor(() => ({ recover: async () => notLanded() }));
+    const results = await checkServed(executor, { sameKeySafe: false, only: ['repeat', 'recover'] });
+    expect(failed(results)).toEqual(['recover']);
+    expect(results.find(({ id }) => id === 'repeat')?.status).toBe('not_run');
+  });
+
+  test('FAILED from recover after it has sent', async () => {
+    const executor = memoryExecutor(() => ({ recover: async () => failedAnswer('NOT_FOUND', 'no such payment') }));
+    expect(failed(await checkServed(executor, { only: ['recover', 'never-sent'] }))).toEqual(['recover', 'never-sent']);
+  });
+
+  test('COMPLETED for a key that was never sent', async () => {
+    const executor = memoryExecutor(() => ({ recover: async () => completed() }));
+    expect(failed(await checkServed(executor, { only: ['never-sent'] }))).toEqual(['never-sent']);
+  });
+
+  test('a payment that is forgotten when the caller leaves', async () => {
+    const executor = memoryExecutor((payments) => {
+      const remembered = new Map<string, string>();
+      return {
+        submit: async ({ context: { idempotency_key } }, call) => {
+          const ref = remembered.get(idempotency_key) ?? (await payments.pay(idempotency_key));
+          call.signal.throwIfAborted();
+          remembered.set(idempotency_key, ref);
+          return accepted(ref);
+        },
+        recover: async ({ idempotency_key }) => {
+          const ref = remembered.get(idempotency_key);
+          return ref === undefined ? notLanded() : completed({ external_ref: ref });
+        },
+      };
+    });
+    expect(failed(await checkServed(executor, { only: ['repeat', 'recover', 'lost-answer'] }))).toEqual(['lost-answer']);
+  });
+
+  test('no certainty ever, from an executor that is declared same_key_safe', async () => {
+    const executor = memoryExecutor(() => ({ recover: async () => unknown('cannot tell') }));
+    expect(troubles(await checkServed(executor, { only: ['recover'] }))).toEqual([
+      'recover: recover said UNKNOWN 20 times after a submit that reached the executor',
+    ]);
+    expect(failed(await checkServed(executor, { only: ['recover'], sameKeySafe: false }))).toEqual([]);
+  });
+
+  test('a prepared action that differs from call to call', async () => {
+    const executor = memoryExecutor(() => ({ prepare: async ({ amount }) => prepared({ amount, id: String(performance.now()) }) }));
+    const results = await checkServed(executor);
+    expect(failed(results)).toEqual(['prepare']);
+    expect(results.find(({ id }) => id === 'repeat')?.reason).toBe('the checks before it must pass first');
+  });
+
+  test('a preflight that refuses, an action that fails and an action that never ends', async () => {
+    const refuses = memoryExecutor(() => ({ preflight: async () => failedAnswer('NO_MONEY', 'the account is empty') }));
+    expect(troubles(await checkServed(refuses))).toEqual(['preflight: preflight answered FAILED: NO_MONEY, the account is empty']);
+    const fails = memoryExecutor(() => ({ observe: async () => failedAnswer('RETURNED', 'sent back') }));
+    expect(troubles(await checkServed(fails))).toEqual(['complete: the action ended FAILED (RETURNED, sent back)']);
+    const hangs = memoryExecutor(() => ({ observe: async () => accepted('x') }));
+    expect(failed(await checkServed(hangs, { completeWithin: 0.3 }))).toEqual(['complete']);
+  });
+
+  test('a cancel that says FAILED after the payment', async () => {
+    const executor = memoryExecutor(() => ({ cancel: async () => failedAnswer('CANCELLED', 'stopped') }));
+    expect(failed(await checkServed(executor, { only: ['cancel'] }))).toEqual(['cancel']);
+  });
+
+  test('a server that asks nobody for the token', async () => {
+    const tokenFile = join(folder, 'unasked');
+    writeFileSync(tokenFile, 'secret');
+    expect(troubles(await checkServed(memoryExecutor(), { tokenFile, only: ['token'] }))).toEqual([
+      'token: preflight with no token answered 204',
+    ]);
+  });
+
+  test('names that it cannot take', async () => {
+    const picky = memoryExecutor((_, { submit }) => ({
+      submit: async (submission, call) => {
+        if (!/^[\w:-]+$/.test(submission.context.idempotency_key)) throw new Error('bad key');
+        return submit(submission, call);
+      },
+    }));
+    expect(failed(await checkServed(picky, { only: ['unusual'] }))).toEqual(['unusual']);
+    const brittle = memoryExecutor(() => ({
+      preflight: async ({ config }) => {
+        if (config['note'] !== undefined) throw new Error('unexpected');
+        return null;
+      },
+    }));
+    expect(failed(await checkServed(brittle, { only: ['unusual-config'] }))).toEqual(['unusual-config']);
+  });
+
+  test('an answer that a phase may not give, and rubbish that ends in a 500', async () => {
+    const server = createServer((request, response) => {
+      const health = request.method === 'GET';
+      const preflight = request.url === '/preflight';
+      const body = request.url === '/prepare' ? { next_state: 'SUBMITTING', prepared_action: {} } : { next_state: 'READY' };
+      response.writeHead(preflight ? 204 : 200, { 'content-type': 'application/json' });
+      response.end(preflight ? undefined : JSON.stringify(health ? {} : body));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+    const results = await checkTarget(optionsOf(url));
+    server.closeAllConnections();
+    server.close();
+    expect(troubles(results)).toEqual(['complete: submit must not answer next_state READY', expect.stringMatching(/^protocol: submit: /)]);
+    const careless = memoryExecutor();
+    const answer: typeof careless.answer = async (phase, request, call) =>
+      careless.answer(phase, request, call).catch(() => {
+        throw new Error('a body that nobody checked');
+      });
+    expect(troubles(await checkServed({ ...careless, answer }, { only: ['malformed'] }))).toEqual([
+      'malformed: preflight with an array: it answered 500',
+    ]);
+  });
+
+  test('an executor that forgets when it is killed', async () => {
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const statement = join(folder, 'statement');
+    const results = await checkTarget(
+      optionsOf(url, {
+        effectsUrl: `${url}/effects/{idempotency_key}`,
+        command: `exec node --import tsx test/executor-kit/support/forgetful.ts ${port} ${statement}`,
+        only: ['repeat', 'recover', 'crash-after-answer'],
+      }),
+    );
+    expect(troubles(results)).toEqual(['crash-after-answer: recover answered READY (nothing landed) although the submit had its effect']);
+  }, 120_000);
+});
