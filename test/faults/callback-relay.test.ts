@@ -1,5 +1,6 @@
 /** The callback relay on a real database and a real receiver: order, retries, dead letters, leases. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { jest } from '@jest/globals';
 import { pino } from 'pino';
 import { startCallbackRelay } from '../../activities/relays/callbacks.ts';
 import { createApi } from '../../api/app.ts';
@@ -16,6 +17,7 @@ import { CALLBACK_SECRET, startReceiver, type FaultyReceiver } from '../support/
 import { assertConsistent } from '../support/evidence.ts';
 import { eventually, MovementApi, startOwnDatabase } from '../support/own-stack.ts';
 
+jest.setTimeout(60_000);
 const log = pino({ level: 'silent' });
 const HOST = '127.0.0.1';
 const PAGE = { limit: 200, after: null };
@@ -214,6 +216,14 @@ test('after the last allowed failure it is a dead letter, and redelivered it arr
   expect(await rows(id)).toMatchObject([{ attempts: 1, payload: written?.payload, nonce: written?.nonce }]);
   expect(target.receiver.arrived).toEqual([written?.payload]);
   expect(await storyOf(id)).toEqual(['movement_created', 'request_approved', 'callback_dead_lettered', 'callback_delivered']);
+});
+
+test('a redelivery asked for four times at once happens once', async () => {
+  const id = await movement();
+  await emit(id, 'request_approved', elsewhere);
+  const [dead] = await rows(id);
+  const answers = await Promise.all([1, 2, 3, 4].map(() => api.send('POST', `/callbacks/${dead?.event_id}/redeliver`)));
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
 });
 
 describe('a host that is not listed', () => {

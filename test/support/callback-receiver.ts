@@ -1,6 +1,6 @@
 /** The example receiver, listening, with faults in front of it. */
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, ServerResponse, type IncomingHttpHeaders } from 'node:http';
 import { createReceiver, type Receiver } from '../../examples/callback-receiver/receiver.ts';
 
 export const CALLBACK_SECRET = 'a secret that only tests use';
@@ -10,8 +10,8 @@ export interface Attempt {
   readonly event_id: string;
 }
 
-/** What the receiver does with an attempt instead of taking it: a status, no answer at all, or nothing (null). */
-export type Fault = (attempt: Attempt, index: number) => number | 'no answer' | null;
+/** What becomes of an attempt: it is taken (null), answered with a status untaken, left without an answer, or taken and its answer lost. */
+export type Fault = (attempt: Attempt, index: number) => number | 'no answer' | 'lost answer' | null;
 
 export interface FaultyReceiver {
   readonly receiver: Receiver;
@@ -39,7 +39,8 @@ export async function startReceiver(): Promise<FaultyReceiver> {
     response.on('close', () => (open -= 1));
     setTimeout(() => {
       if (verdict === 'no answer') return;
-      if (verdict === null) receiver.server.emit('request', request, response);
+      if (verdict === 'lost answer') receiver.server.emit('request', request, new ServerResponse(request));
+      else if (verdict === null) receiver.server.emit('request', request, response);
       else response.writeHead(verdict).end();
     }, state.delayMs);
   });
