@@ -275,6 +275,20 @@ describe('a host that is not listed', () => {
   });
 });
 
+test('a session is told its settings, beside those that its address brings', async () => {
+  const url = new URL(database.url);
+  url.searchParams.set('options', '-c svc.clock_offset_ms=5000');
+  const session = connectDatabase({
+    url: url.href,
+    poolSize: 1,
+    sessionSettings: { 'svc.callback_allowed_hosts': '[::1],a.example', 'svc.odd': 'a b\\c' },
+  });
+  relays.push({ stop: () => session.$disconnect() });
+  const read = await session.$queryRaw`SELECT current_setting('svc.clock_offset_ms') AS clock,
+    current_setting('svc.callback_allowed_hosts') AS hosts, current_setting('svc.odd') AS odd`;
+  expect(read).toEqual([{ clock: '5000', hosts: '[::1],a.example', odd: 'a b\\c' }]);
+});
+
 /** A process whose list is empty. */
 function connectedNowhere(): Database {
   const nowhere = connectedWith('');
