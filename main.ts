@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { createMovementActivities } from './activities/movement.ts';
 import { workflowBundle } from './activities/bundle.ts';
+import { startCallbackRelay } from './activities/relays/callbacks.ts';
 import { startCommandRelay, startSweeper } from './activities/relays/commands.ts';
 import { createHealthRefresher } from './activities/relays/health.ts';
 import { installSdkLog } from './activities/sdk-log.ts';
@@ -47,7 +48,12 @@ async function main(): Promise<void> {
   if (role !== 'api') installSdkLog(log);
   stopOnSignal(stops, (error) => log.error({ err: error }, 'a part did not stop cleanly'));
 
-  const db = connectDatabase({ url: config.databaseUrl, poolSize: config.databasePoolSize });
+  const db = connectDatabase({
+    url: config.databaseUrl,
+    poolSize: config.databasePoolSize,
+    // Whoever writes a callback knows from this whether it is a dead letter from the start.
+    sessionSettings: { 'svc.callback_allowed_hosts': config.callbackHosts.join(',') },
+  });
   stops.push(() => db.$disconnect());
   const temporal = connectTemporal({ address: config.temporalAddress, namespace: config.temporalNamespace });
   stops.push(() => temporal.close());
@@ -76,7 +82,14 @@ async function main(): Promise<void> {
     });
     stops.push(() => worker?.stop() ?? Promise.resolve());
     const relay = { db, temporal, log, sweepIdleSeconds: config.sweepIdleSeconds };
-    const loops = [startCommandRelay(relay), startSweeper(relay)];
+    const callbacks = startCallbackRelay({
+      db,
+      log,
+      allowedHosts: new Set(config.callbackHosts),
+      sign: config.callbackSigner,
+      maxAttempts: config.callbackMaxAttempts,
+    });
+    const loops = [startCommandRelay(relay), startSweeper(relay), callbacks];
     const health = createHealthRefresher({ db, executors, signers, intervalSeconds: config.healthIntervalSeconds, log });
     health.start();
     stops.push(async () => void (await Promise.all([...loops.map((loop) => loop.stop()), health.stop()])));

@@ -1,8 +1,9 @@
 /** Every route of the service. */
+import { callbackRoutes } from './callbacks/routes.ts';
 import { movementRoutes } from './movements/routes.ts';
 import { registryRoutes } from './registries/routes.ts';
 import type { Route } from './route.ts';
 import { templateRoutes } from './templates/routes.ts';
 import { whoamiRoutes } from './whoami/routes.ts';
 
-export const routes: readonly Route[] = [...movementRoutes, ...templateRoutes, ...registryRoutes, ...whoamiRoutes];
+export const routes: readonly Route[] = [...movementRoutes, ...templateRoutes, ...registryRoutes, ...callbackRoutes, ...whoamiRoutes];

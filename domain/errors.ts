@@ -30,6 +30,7 @@ export const ERROR_TABLE = {
   movement_not_found: rule(404, 'never', 'No such movement.'),
   node_not_found: rule(404, 'never', 'The movement has no node of that key.'),
   executor_not_found: rule(404, 'never', 'No executor of that key, neither registered nor in memory.'),
+  callback_not_found: rule(404, 'never', 'No callback of that event.'),
   signer_not_found: rule(404, 'never', 'No signer of that key, neither registered nor in memory.'),
 
   graph_invalid: rule(422, 'after_change', 'The plan graph is not valid; `problems` lists every fault.'),

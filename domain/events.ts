@@ -54,6 +54,7 @@ export const AUDIT_ACTIONS = [
   'executor.update_status',
   'signer.update_status',
   'signer.set_expected_identity',
+  'callback.redeliver',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

@@ -1,5 +1,7 @@
 /** Every setting of the service: one schema, parsed once, all faults reported together. */
 import { z } from 'zod';
+import { normalHost } from '../domain/callbacks/target.ts';
+import { createCallbackSigner, SecretError, type CallbackSigner } from './callback-signature.ts';
 
 const flag = (otherwise: boolean) =>
   z
@@ -9,6 +11,30 @@ const flag = (otherwise: boolean) =>
 const whole = (otherwise: number, min: number, max: number) =>
   z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(min).max(max)).default(otherwise);
 const optionalFile = z.string().min(1).optional();
+
+/** What a database connection can be told at its start is limited to 10,000 bytes, and it is told this list. */
+const HOSTS_LIMIT = 8_000;
+const callbackHosts = z
+  .string()
+  .max(HOSTS_LIMIT, `must have at most ${HOSTS_LIMIT} characters`)
+  .transform((csv, context): readonly string[] => {
+    const entries = csv.split(',').filter((entry) => entry.trim() !== '');
+    return entries.flatMap((entry) => {
+      const host = normalHost(entry);
+      if (host !== null) return [host];
+      context.addIssue(`"${entry.trim()}" is not a host name or address; give it without scheme, port, path or wildcard`);
+      return [];
+    });
+  })
+  .default([]);
+const callbackSecret = z.string().transform((list, context): CallbackSigner => {
+  try {
+    return createCallbackSigner(list);
+  } catch (error) {
+    context.addIssue(error instanceof SecretError ? error.message : 'cannot be used');
+    return z.NEVER;
+  }
+});
 
 const LOOPBACK = ['127.0.0.1', '::1', 'localhost'];
 
@@ -40,6 +66,9 @@ const schema = z
     SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: whole(30, 1, 3_600),
     SVC_LOCAL_SIGNER_BACKEND: z.enum(['local', 'managed_kms_evm']).optional(),
     SVC_SWEEP_IDLE_SECONDS: whole(15, 1, 3_600),
+    SVC_CALLBACK_ALLOWED_HOSTS_CSV: callbackHosts,
+    SVC_CALLBACK_HMAC_SECRET: callbackSecret.optional(),
+    SVC_CALLBACK_MAX_ATTEMPTS: whole(20, 1, 1_000),
     SVC_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   })
   .superRefine((value, context) => {
@@ -49,6 +78,9 @@ const schema = z
     }
     if (!value.SVC_AUTH_ENABLED && !LOOPBACK.includes(value.SVC_HOST)) {
       fault('SVC_HOST', 'without authentication the service listens on loopback only (127.0.0.1, ::1 or localhost)');
+    }
+    if (value.SVC_WORKERS_ENABLED && value.SVC_CALLBACK_ALLOWED_HOSTS_CSV.length > 0 && value.SVC_CALLBACK_HMAC_SECRET === undefined) {
+      fault('SVC_CALLBACK_HMAC_SECRET', 'callbacks are never sent unsigned: set it, or leave SVC_CALLBACK_ALLOWED_HOSTS_CSV empty');
     }
   });
 
@@ -74,6 +106,11 @@ export interface Config {
   readonly healthIntervalSeconds: number;
   readonly allowLocalSigners: boolean;
   readonly sweepIdleSeconds: number;
+  /** Hosts that callbacks may go to, in normal form. */
+  readonly callbackHosts: readonly string[];
+  /** Null when no secret is set. */
+  readonly callbackSigner: CallbackSigner | null;
+  readonly callbackMaxAttempts: number;
   readonly logLevel: Settings['SVC_LOG_LEVEL'];
 }
 
@@ -115,6 +152,9 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     healthIntervalSeconds: value.SVC_REGISTRY_HEALTH_INTERVAL_SECONDS,
     allowLocalSigners: value.SVC_LOCAL_SIGNER_BACKEND === 'local',
     sweepIdleSeconds: value.SVC_SWEEP_IDLE_SECONDS,
+    callbackHosts: value.SVC_CALLBACK_ALLOWED_HOSTS_CSV,
+    callbackSigner: value.SVC_CALLBACK_HMAC_SECRET ?? null,
+    callbackMaxAttempts: value.SVC_CALLBACK_MAX_ATTEMPTS,
     logLevel: value.SVC_LOG_LEVEL,
   };
 }

@@ -1,5 +1,6 @@
 /** The wire contract of movements: what is sent. */
 import { z } from 'zod';
+import { isLoopbackHost } from '../../domain/callbacks/target.ts';
 import { MOVEMENT_STATES } from '../../domain/states/movement.ts';
 import { int32, jsonObject, positiveDecimal, text, uuid } from '../schemas.ts';
 import { pageParameters } from '../paging.ts';
@@ -28,11 +29,7 @@ export function isCallbackUrl(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const url = new URL(address);
   if (url.username !== '' || url.password !== '') return false;
-  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname));
 }
 
 export const createBody = z
@@ -51,6 +48,7 @@ export const createBody = z
       .meta({ description: "How long the movement waits for its approval; the service's setting when absent." }),
     callback_url: text(1, 2048)
       .refine(isCallbackUrl, 'must be an https address, or http to a loopback host, without credentials')
+      .overwrite((address) => (URL.canParse(address) ? new URL(address).href : address))
       .optional()
       .meta({ description: 'Where state changes are sent: https, or http to a loopback host.' }),
     idempotency_key: idempotencyKey.optional().meta({ description: 'May be sent as the header `Idempotency-Key` instead.' }),

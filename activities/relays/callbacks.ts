@@ -1,0 +1,83 @@
+/** Sends the callbacks of the outbox, each movement's in its order, several movements at once. */
+import type { Logger } from 'pino';
+import { settle, type AttemptOutcome, type ClaimedCallback } from '../../domain/callbacks/settlement.ts';
+import type { CallbackSigner } from '../../platform/callback-signature.ts';
+import { startLoop, type Loop } from '../../platform/loop.ts';
+import { guardedPost, POST_LIMIT_MS, type GuardedPost } from '../../platform/outgoing/post.ts';
+import type { Database } from '../../prisma/client.ts';
+import { claimCallbacks, settleCallback } from '../../store/callbacks.ts';
+
+/** Movements whose callbacks are being sent at the same time. */
+const CONCURRENCY = 16;
+/** Longer than an attempt and its record take; what a dead process claimed is sent again after it. */
+const LEASE_SECONDS = POST_LIMIT_MS / 1_000 + 5;
+const NO_HOSTS: ReadonlySet<string> = new Set();
+
+export interface CallbackRelayOptions {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly allowedHosts: ReadonlySet<string>;
+  /** Null when no secret is set; then no host counts as listed, so nothing goes out unsigned. */
+  readonly sign: CallbackSigner | null;
+  readonly maxAttempts: number;
+  readonly pauseMs?: number;
+  readonly post?: (post: GuardedPost) => Promise<AttemptOutcome>;
+}
+
+/** Leases, not transactions, are held during the calls. `stop` waits for the attempts that are under way. */
+export function startCallbackRelay(options: CallbackRelayOptions): Loop {
+  const { db, log, pauseMs = 250 } = options;
+  const running = new Set<Promise<void>>();
+  let stopped = false;
+  const begin = (first: ClaimedCallback): void => {
+    const line = sendLine(options, first, () => stopped)
+      // Its lease ends by itself, and then it is sent again.
+      .catch((error: unknown) => log.warn({ err: error, movement_id: first.movement_id }, 'a callback was not recorded and is sent again'))
+      .finally(() => running.delete(line));
+    running.add(line);
+  };
+  const loop = startLoop({
+    name: 'callback relay',
+    pauseMs,
+    log,
+    work: async () => {
+      if (running.size >= CONCURRENCY) await Promise.race(running);
+      const due = await claimCallbacks(db, { limit: CONCURRENCY - running.size, leaseSeconds: LEASE_SECONDS });
+      due.forEach(begin);
+      return due.length > 0;
+    },
+  });
+  return {
+    stop: async () => {
+      stopped = true;
+      await loop.stop();
+      await Promise.all(running);
+    },
+  };
+}
+
+/** Sends a movement's callbacks one after the other for as long as the next one is due. */
+async function sendLine(options: CallbackRelayOptions, first: ClaimedCallback, stopped: () => boolean): Promise<void> {
+  const { movement_id } = first;
+  for (let next: ClaimedCallback | undefined = first; next !== undefined;) {
+    await sendOne(options, next);
+    if (stopped()) return;
+    [next] = await claimCallbacks(options.db, { limit: 1, leaseSeconds: LEASE_SECONDS, movementId: movement_id });
+  }
+}
+
+/** One attempt, signed at this moment, and its record. */
+async function sendOne(options: CallbackRelayOptions, callback: ClaimedCallback): Promise<void> {
+  const { db, log, sign, maxAttempts, post = guardedPost } = options;
+  const allowedHosts = sign === null ? NO_HOSTS : options.allowedHosts;
+  const { event_id, nonce, payload, url, movement_id } = callback;
+  const timestamp = Math.floor(Date.now() / 1_000);
+  const headers = sign?.({ event_id, nonce, timestamp, body: payload }) ?? {};
+  const outcome = await post({ url, headers, body: payload, allowedHosts });
+  const settlement = settle(callback, outcome, maxAttempts);
+  const written = await settleCallback(db, settlement);
+  if (written && settlement.status === 'dead_letter') {
+    const { attempts, last_error } = settlement;
+    log.warn({ movement_id, callback_event_id: event_id, attempts, reason: last_error }, 'a callback is a dead letter');
+  }
+}

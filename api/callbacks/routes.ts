@@ -1,0 +1,38 @@
+/** The routes of callbacks. */
+import { OPS_ROLES } from '../../domain/roles.ts';
+import { defineRoute, type Route } from '../route.ts';
+import { noBody, noParams, noQuery } from '../schemas.ts';
+import { list } from './list.ts';
+import { redeliver } from './redeliver.ts';
+import { callbackParams, callbackView, listQuery, listResponse } from './schema.ts';
+
+const common = { tag: 'Callbacks', roles: OPS_ROLES, body: noBody } as const;
+
+export const callbackRoutes: readonly Route[] = [
+  defineRoute({
+    ...common,
+    id: 'listCallbacks',
+    method: 'GET',
+    path: '/callbacks',
+    summary: 'List callbacks',
+    description: 'Newest first. `status=dead_letter` shows those that nobody will send unless they are redelivered.',
+    params: noParams,
+    query: listQuery,
+    response: listResponse,
+    errors: [],
+    handler: list,
+  }),
+  defineRoute({
+    ...common,
+    id: 'redeliverCallback',
+    method: 'POST',
+    path: '/callbacks/{event_id}/redeliver',
+    summary: 'Send a dead letter again',
+    description: 'With the same payload and nonce, signed anew; its attempts begin at nought. Only dead letters can be sent again.',
+    params: callbackParams,
+    query: noQuery,
+    response: callbackView,
+    errors: ['callback_not_found', 'invalid_state'],
+    handler: redeliver,
+  }),
+];

@@ -1,0 +1,41 @@
+/** The wire contract of callbacks. */
+import { z } from 'zod';
+import { CALLBACK_STATUSES } from '../../domain/callbacks/status.ts';
+import { CALLBACK_EVENTS } from '../../domain/events.ts';
+import type { CallbackRecord } from '../../store/callbacks.ts';
+import { nextCursor, pageParameters } from '../paging.ts';
+import { jsonObject, listOf, oneOf, timestamp, uuid } from '../schemas.ts';
+
+export const callbackParams = z.strictObject({ event_id: uuid });
+
+export const listQuery = z.strictObject({
+  status: z.enum(CALLBACK_STATUSES).optional(),
+  movement_id: uuid.optional(),
+  ...pageParameters,
+});
+
+export const callbackView = z
+  .object({
+    event_id: uuid,
+    movement_id: uuid,
+    event_type: oneOf(CALLBACK_EVENTS),
+    sequence: z.int().meta({ description: "The event's place in its movement's timeline." }),
+    url: z.string().meta({ description: 'Where it goes; a query is not shown, since it may hold a token.' }),
+    payload: jsonObject.meta({ description: 'What is sent, the same at every attempt.' }),
+    nonce: z.string().meta({ description: '`X-SVC-Nonce` and `webhook-id`, the same at every attempt.' }),
+    status: z.enum(CALLBACK_STATUSES),
+    attempts: z.int().meta({ description: 'Requests made since it was written or sent again.' }),
+    next_attempt_at: timestamp.nullable().meta({ description: 'Null unless it is pending.' }),
+    last_error: z.string().nullable().meta({ example: 'http_503' }),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: 'CallbackView' });
+export type CallbackView = z.input<typeof callbackView>;
+
+export const listResponse = z.object({ callbacks: listOf(callbackView), next_cursor: nextCursor }).meta({ id: 'CallbackList' });
+
+/** A callback as it is shown. */
+export function viewOf(callback: CallbackRecord): CallbackView {
+  return { ...callback, url: callback.url.replace(/[?#].*$/s, '?[redacted]') };
+}

@@ -1,0 +1,64 @@
+/** What became of an attempt to send a callback, and what is recorded of it. */
+import { SYSTEM_ACTOR } from '../roles.ts';
+import type { TimelineEntry } from '../transition.ts';
+import { afterFailure } from './backoff.ts';
+
+/** A callback whose attempt is under way. */
+export interface ClaimedCallback {
+  readonly event_id: string;
+  readonly movement_id: string;
+  readonly event_type: string;
+  readonly url: string;
+  readonly payload: string;
+  readonly nonce: string;
+  /** How many attempts came before. */
+  readonly attempts: number;
+}
+
+export type AttemptOutcome =
+  | { readonly kind: 'answered'; readonly status: number }
+  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+/** The row as it becomes, compared with what was claimed. */
+export interface Settlement {
+  readonly event_id: string;
+  readonly movement_id: string;
+  readonly seen_attempts: number;
+  readonly status: 'pending' | 'delivered' | 'dead_letter';
+  readonly attempts: number;
+  readonly last_error: string | null;
+  readonly delay_seconds?: number;
+  readonly timeline: readonly TimelineEntry[];
+}
+
+/** Any 2xx is a delivery; all else is tried again after a pause, and what may never be called is a dead letter at once. */
+export function settle(callback: ClaimedCallback, outcome: AttemptOutcome, maxAttempts: number): Settlement {
+  const { event_id, movement_id, attempts } = callback;
+  const about = { event_id, movement_id, seen_attempts: attempts };
+  if (outcome.kind === 'refused') return deadLetter(callback, attempts, outcome.reason);
+  if (outcome.kind === 'answered' && outcome.status >= 200 && outcome.status < 300) {
+    const timeline = [entry(callback, 'callback_delivered', 'was delivered', { attempts: attempts + 1 })];
+    return { ...about, status: 'delivered', attempts: attempts + 1, last_error: null, timeline };
+  }
+  const reason = outcome.kind === 'answered' ? `http_${outcome.status}` : outcome.reason;
+  const next = afterFailure(attempts, maxAttempts);
+  if (next.status === 'dead_letter') return deadLetter(callback, attempts + 1, reason);
+  return { ...about, status: 'pending', attempts: attempts + 1, last_error: reason, delay_seconds: next.delay_seconds, timeline: [] };
+}
+
+function deadLetter(callback: ClaimedCallback, attempts: number, reason: string): Settlement {
+  const { event_id, movement_id } = callback;
+  const timeline = [entry(callback, 'callback_dead_lettered', `is a dead letter: ${reason}`, { attempts, reason })];
+  return { event_id, movement_id, seen_attempts: callback.attempts, status: 'dead_letter', attempts, last_error: reason, timeline };
+}
+
+function entry(
+  { event_id, event_type }: ClaimedCallback,
+  kind: 'callback_delivered' | 'callback_dead_lettered',
+  what: string,
+  more: { readonly attempts: number; readonly reason?: string },
+): TimelineEntry {
+  const data = { callback_event_id: event_id, callback_event_type: event_type, ...more };
+  return { event_type: kind, message: `The callback ${event_type} ${what}`, actor: SYSTEM_ACTOR, data };
+}

@@ -1,0 +1,37 @@
+/** The secrets that sign callbacks. They live in this closure and nowhere else, so nothing can print them. */
+import { createHmac } from 'node:crypto';
+import { callbackHeaders, ownSignedText, standardSignedText, type CallbackMessage } from '../domain/callbacks/signed-request.ts';
+
+/** The headers of one attempt, signed with every secret. */
+export type CallbackSigner = (message: CallbackMessage) => Readonly<Record<string, string>>;
+
+const PREFIX = 'whsec_';
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** A secret that cannot be used; the message never holds it. */
+export class SecretError extends Error {
+  override readonly name = 'SecretError';
+}
+
+/** The keys of a comma-separated list: the bytes of each text, or what follows `whsec_` decoded. */
+export function callbackKeys(list: string): readonly Buffer[] {
+  return list.split(',').map((secret, index) => {
+    const refuse = (why: string): never => {
+      throw new SecretError(`secret ${index + 1} ${why}`);
+    };
+    if (secret === '') return refuse('is empty');
+    if (secret.trim() !== secret) return refuse('begins or ends with white space, which would be part of its key');
+    if (!secret.startsWith(PREFIX)) return Buffer.from(secret, 'utf8');
+    const encoded = secret.slice(PREFIX.length);
+    return encoded !== '' && BASE64.test(encoded) ? Buffer.from(encoded, 'base64') : refuse(`is not base64 after ${PREFIX}`);
+  });
+}
+
+/** Signs with every secret of the list. Throws {@link SecretError}. */
+export function createCallbackSigner(list: string): CallbackSigner {
+  const keys = callbackKeys(list);
+  const hmac = (text: string, encoding: 'hex' | 'base64'): string[] =>
+    keys.map((key) => createHmac('sha256', key).update(text, 'utf8').digest(encoding));
+  return (message) =>
+    callbackHeaders(message, { own: hmac(ownSignedText(message), 'hex'), standard: hmac(standardSignedText(message), 'base64') });
+}

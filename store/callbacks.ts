@@ -1,0 +1,128 @@
+/** The outbox of callbacks: claiming what is due, recording what became of it, listing, sending again. */
+import type { ClaimedCallback, Settlement } from '../domain/callbacks/settlement.ts';
+import { CALLBACK_STATUSES, type CallbackStatus } from '../domain/callbacks/status.ts';
+import type { JsonObject } from '../domain/executor.ts';
+import type { AuditEntry } from '../domain/transition.ts';
+import type { Prisma } from '../prisma/generated/client.ts';
+import type { Database } from '../prisma/client.ts';
+import { withEventIds } from './event-ids.ts';
+import { run } from './faults.ts';
+import { iso, stored } from './json.ts';
+import type { PagePosition } from './movements.ts';
+
+/**
+ * Leases up to `limit` due callbacks, the head of each movement's line only. A lease ends by itself, so
+ * what a dead process had claimed is sent again.
+ */
+export async function claimCallbacks(
+  db: Database,
+  options: { readonly limit: number; readonly leaseSeconds: number; readonly movementId?: string },
+): Promise<readonly ClaimedCallback[]> {
+  const only = options.movementId ?? null;
+  return run(
+    () => db.$queryRaw<ClaimedCallback[]>`
+      SELECT event_id::text, movement_id::text, event_type, url, payload, nonce, attempts
+      FROM claim_callbacks(${options.limit}::integer, ${options.leaseSeconds}::integer, ${only}::uuid)`,
+  );
+}
+
+/** Records the outcome of an attempt as compare-and-set; false when it was settled by somebody else meanwhile. */
+export async function settleCallback(db: Database, settlement: Settlement): Promise<boolean> {
+  const doc = JSON.stringify({ ...settlement, timeline: withEventIds(settlement.timeline) });
+  const rows = await run(() => db.$queryRaw<{ settled: boolean }[]>`SELECT settle_callback(${doc}::jsonb) AS settled`);
+  return rows[0]?.settled === true;
+}
+
+type Row = Prisma.CallbackGetPayload<object>;
+
+export interface CallbackRecord {
+  readonly event_id: string;
+  readonly movement_id: string;
+  readonly event_type: string;
+  readonly sequence: number;
+  readonly url: string;
+  readonly payload: JsonObject;
+  readonly nonce: string;
+  readonly status: CallbackStatus;
+  readonly attempts: number;
+  /** Null unless it is waiting to be sent. */
+  readonly next_attempt_at: string | null;
+  readonly last_error: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+export interface CallbackFilter {
+  readonly status?: CallbackStatus | undefined;
+  readonly movement_id?: string | undefined;
+}
+
+/** Up to `limit` callbacks after `position`, newest first. */
+export async function listCallbacks(
+  db: Database,
+  filter: CallbackFilter,
+  page: { readonly limit: number; readonly after: PagePosition | null },
+): Promise<readonly CallbackRecord[]> {
+  const rows = await run(() =>
+    db.callback.findMany({
+      where: {
+        ...(filter.status === undefined ? {} : { status: filter.status }),
+        ...(filter.movement_id === undefined ? {} : { movement_id: filter.movement_id }),
+        ...(page.after === null ? {} : olderThan(page.after)),
+      },
+      orderBy: [{ created_at: 'desc' }, { event_id: 'desc' }],
+      take: page.limit,
+    }),
+  );
+  return rows.map(toRecord);
+}
+
+function olderThan(after: PagePosition): Prisma.CallbackWhereInput {
+  const at = new Date(after.created_at);
+  return { OR: [{ created_at: { lt: at } }, { created_at: at, event_id: { lt: after.id } }] };
+}
+
+function toRecord(row: Row): CallbackRecord {
+  const status = CALLBACK_STATUSES.find((each) => each === row.status) ?? 'pending';
+  return {
+    event_id: row.event_id,
+    movement_id: row.movement_id,
+    event_type: row.event_type,
+    sequence: row.sequence,
+    url: row.url,
+    payload: stored<JsonObject>(JSON.parse(row.payload)),
+    nonce: row.nonce,
+    status,
+    attempts: row.attempts,
+    next_attempt_at: status === 'pending' ? iso(row.next_attempt_at) : null,
+    last_error: row.last_error,
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  };
+}
+
+export interface Redelivery {
+  readonly event_id: string;
+  /** The statuses it may be sent again from. */
+  readonly states: readonly CallbackStatus[];
+  readonly audit: readonly AuditEntry[];
+  readonly refused_audit: readonly AuditEntry[];
+}
+
+export type RedeliveryOutcome =
+  { readonly ok: true; readonly callback: CallbackRecord } | { readonly ok: false; readonly status: CallbackStatus };
+
+type JsonRow = Omit<Row, 'next_attempt_at' | 'created_at' | 'updated_at'> & Record<'next_attempt_at' | 'created_at' | 'updated_at', string>;
+type RedeliveryAnswer = { readonly ok: true; readonly row: JsonRow } | { readonly ok: false; readonly status: CallbackStatus };
+
+/** Puts a callback back into its line, payload and nonce as they were; null for an unknown one. */
+export async function redeliverCallback(db: Database, redelivery: Redelivery): Promise<RedeliveryOutcome | null> {
+  const { audit, refused_audit, ...rest } = redelivery;
+  const doc = JSON.stringify({ ...rest, audit: withEventIds(audit), refused_audit: withEventIds(refused_audit) });
+  const rows = await run(() => db.$queryRaw<{ answer: RedeliveryAnswer | null }[]>`SELECT redeliver_callback(${doc}::jsonb) AS answer`);
+  const answer = rows[0]?.answer ?? null;
+  if (answer === null || !answer.ok) return answer;
+  const { next_attempt_at, created_at, updated_at, ...row } = answer.row;
+  const dates = { next_attempt_at: new Date(next_attempt_at), created_at: new Date(created_at), updated_at: new Date(updated_at) };
+  return { ok: true, callback: toRecord({ ...row, ...dates }) };
+}
