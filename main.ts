@@ -22,6 +22,7 @@ import { readRegistryFile } from './executors/registry-file.ts';
 import { readConfig, type Config } from './platform/config.ts';
 import { createHandOver } from './platform/handover.ts';
 import { createLogger } from './platform/log.ts';
+import { createPayloadCodec } from './platform/payload-codec.ts';
 import { connectTemporal } from './platform/temporal.ts';
 import { connectDatabase } from './prisma/client.ts';
 import { pendingMigrations } from './prisma/migrate.ts';
@@ -55,14 +56,15 @@ async function main(): Promise<void> {
     sessionSettings: { 'svc.callback_allowed_hosts': config.callbackHosts.join(',') },
   });
   stops.push(() => db.$disconnect());
-  const temporal = connectTemporal({ address: config.temporalAddress, namespace: config.temporalNamespace });
+  const payloadCodec = config.payloadKeys.length === 0 ? undefined : createPayloadCodec(config.payloadKeys);
+  const temporal = connectTemporal({ address: config.temporalAddress, namespace: config.temporalNamespace, payloadCodec });
   stops.push(() => temporal.close());
   const { executors, signers, chains } = await registries(config);
   stops.push(() => executors.close());
 
   let worker: RunningWorker | null = null;
   if (role !== 'api' && config.workersEnabled) {
-    const bundlePath = await workflowBundle(join(config.dataDir, 'cache'));
+    const bundlePath = await workflowBundle(join(config.dataDir, 'cache'), { encodeFailures: payloadCodec !== undefined });
     worker = startWorker({
       address: config.temporalAddress,
       namespace: config.temporalNamespace,
@@ -77,8 +79,9 @@ async function main(): Promise<void> {
             : checkSignRequest(chains, row.sign_request, { action_type: row.node.action_type, config: row.node.config, amount }, call),
       }),
       bundlePath,
+      payloadCodec,
       log,
-      beforeWork: () => temporal.registerSearchAttributes(),
+      beforeWork: () => temporal.registerSearchAttributes(log),
     });
     stops.push(() => worker?.stop() ?? Promise.resolve());
     const relay = { db, temporal, log, sweepIdleSeconds: config.sweepIdleSeconds };
@@ -134,6 +137,7 @@ async function main(): Promise<void> {
         serverUrl: `http://${config.host}:${apiPort}`,
         authEnabled: config.authEnabled,
       }),
+      codec: payloadCodec === undefined ? undefined : { codec: payloadCodec, uiOrigin: new URL(config.temporalUiUrl).origin },
       checks: {
         postgres: { required: true, check: () => ping(db).then(() => ({ ok: true })) },
         migrations: {

@@ -9,11 +9,19 @@ import { bundleWorkflowCode } from '@temporalio/worker';
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const WORKFLOWS = join(ROOT, 'workflows', 'index.ts');
 
+/** CommonJS, because the SDK loads it with require, in Node and inside the bundle alike. */
+export const FAILURE_CONVERTER = join(ROOT, 'workflows', 'failure-converter.cjs');
+
+export interface BundleOptions {
+  /** Put message and stack of failures into payloads, for a codec to encrypt. */
+  readonly encodeFailures?: boolean;
+}
+
 /** The path of an up-to-date bundle in `cacheDir`, made when there is none for the present sources. */
-export async function workflowBundle(cacheDir: string): Promise<string> {
-  const path = join(cacheDir, `workflows-${await sourceHash()}.js`);
+export async function workflowBundle(cacheDir: string, options: BundleOptions = {}): Promise<string> {
+  const path = join(cacheDir, `workflows-${await sourceHash(options)}.js`);
   if (existsSync(path)) return path;
-  const { code } = await bundleWorkflows();
+  const { code } = await bundleWorkflows(options);
   await mkdir(cacheDir, { recursive: true });
   const partial = `${path}.${process.pid}`;
   await writeFile(partial, code);
@@ -22,18 +30,20 @@ export async function workflowBundle(cacheDir: string): Promise<string> {
 }
 
 /** Bundles the workflows from their sources. */
-export function bundleWorkflows(): Promise<{ readonly code: string }> {
+export function bundleWorkflows({ encodeFailures = false }: BundleOptions = {}): Promise<{ readonly code: string }> {
   const quiet = (): void => undefined;
   return bundleWorkflowCode({
     workflowsPath: WORKFLOWS,
+    ...(encodeFailures ? { failureConverterPath: FAILURE_CONVERTER } : {}),
     logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: console.warn, error: console.error },
   });
 }
 
 /** Over every file the bundle can be made of: our sources and the lockfile that pins the rest. */
-async function sourceHash(): Promise<string> {
+async function sourceHash({ encodeFailures = false }: BundleOptions): Promise<string> {
   const hash = createHash('sha256');
   const files = [...(await sources(join(ROOT, 'workflows'))), ...(await sources(join(ROOT, 'domain'))), join(ROOT, 'package-lock.json')];
+  if (encodeFailures) files.push(FAILURE_CONVERTER);
   for (const file of files.sort()) hash.update(file.slice(ROOT.length)).update(await readFile(file));
   return hash.digest('hex').slice(0, 16);
 }

@@ -1,13 +1,23 @@
 /** The process that runs workflows and activities. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PayloadCodec } from '@temporalio/common';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { TASK_QUEUE, type MovementActivities } from '../domain/messages.ts';
+import { SearchAttributeFault } from '../platform/search-attributes.ts';
+import { FAILURE_CONVERTER } from './bundle.ts';
+
+const RETRY_MS = 500;
+/** What an operator has to mend takes longer, and need not fill the log meanwhile. */
+const OPERATOR_RETRY_MS = 10_000;
 
 export interface WorkerOptions {
   readonly address: string;
   readonly namespace: string;
   readonly activities: MovementActivities;
   readonly bundlePath: string;
+  /** Encrypts payloads; the bundle must then be one that encodes failures. */
+  readonly payloadCodec?: PayloadCodec | undefined;
   readonly log: Logger;
   /** Given once connected and before work is taken; repeated until it succeeds. */
   readonly beforeWork: () => Promise<void>;
@@ -21,8 +31,10 @@ export interface RunningWorker {
 
 /** Connects (for as long as it takes) and works until stopped; a worker that fails is replaced. */
 export function startWorker(options: WorkerOptions): RunningWorker {
+  const { payloadCodec } = options;
   let worker: Worker | null = null;
   let stopped = false;
+  const pause = new AbortController();
   const cycle = async (): Promise<void> => {
     const connection = await NativeConnection.connect({ address: options.address });
     try {
@@ -33,6 +45,9 @@ export function startWorker(options: WorkerOptions): RunningWorker {
         taskQueue: TASK_QUEUE,
         activities: { ...options.activities },
         workflowBundle: { codePath: options.bundlePath },
+        ...(payloadCodec === undefined
+          ? {}
+          : { dataConverter: { payloadCodecs: [payloadCodec], failureConverterPath: FAILURE_CONVERTER } }),
         maxCachedWorkflows: 2_000,
         maxConcurrentWorkflowTaskExecutions: 200,
         maxConcurrentActivityTaskExecutions: 200,
@@ -48,12 +63,16 @@ export function startWorker(options: WorkerOptions): RunningWorker {
   };
   const run = async (): Promise<void> => {
     while (!stopped) {
+      let retryMs = RETRY_MS;
       try {
         await cycle();
       } catch (error) {
-        if (!stopped) options.log.warn({ err: error }, 'the worker is not connected; it tries again');
+        if (error instanceof SearchAttributeFault) {
+          retryMs = OPERATOR_RETRY_MS;
+          options.log.error(`the worker takes no work: ${error.message}`);
+        } else if (!stopped) options.log.warn({ err: error }, 'the worker is not connected; it tries again');
       }
-      if (!stopped) await new Promise((resolve) => setTimeout(resolve, 500));
+      await sleep(retryMs, undefined, { signal: pause.signal }).catch(() => undefined);
     }
   };
   const done = run();
@@ -61,6 +80,7 @@ export function startWorker(options: WorkerOptions): RunningWorker {
     isRunning: () => worker?.getState() === 'RUNNING',
     async stop() {
       stopped = true;
+      pause.abort();
       if (worker?.getState() === 'RUNNING') worker.shutdown();
       await done;
     },

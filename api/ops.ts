@@ -1,8 +1,9 @@
-/** The operators' listener: readiness, metrics and the API's own documentation. Unsigned, so nothing else. */
+/** The operators' listener: readiness, metrics, the API's own documentation, the payload codec. Unsigned, so nothing else. */
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import helmet from 'helmet';
 import { register } from 'prom-client';
 import { ServiceError } from '../domain/errors.ts';
+import { codecRoutes, type CodecOptions } from './codec.ts';
 import { DOCS_CONTENT_POLICY, serveDocs } from './docs.ts';
 import { toAnswer } from './errors.ts';
 import { requestIdOf } from './exchange.ts';
@@ -16,6 +17,8 @@ export interface PartCheck {
 export interface OpsOptions {
   readonly checks: Readonly<Record<string, PartCheck>>;
   readonly openapi: unknown;
+  /** Serves the payload codec when payloads are encrypted. */
+  readonly codec?: CodecOptions | undefined;
   /** The metrics text and its content type; prom-client's default registry when absent. */
   readonly metrics?: { readonly contentType: string; metrics(): Promise<string> };
 }
@@ -39,6 +42,7 @@ export function createOps(options: OpsOptions): Express {
     next();
   });
   app.use(helmet({ contentSecurityPolicy: DOCS_CONTENT_POLICY, strictTransportSecurity: false }));
+  app.use('/codec', codecRoutes(options.codec));
   app.use((request: Request, response: Response, next: NextFunction) => {
     if (request.method === 'GET' || request.method === 'HEAD') {
       next();
@@ -60,7 +64,9 @@ export function createOps(options: OpsOptions): Express {
   });
   serveDocs(app);
   app.use(() => {
-    throw new ServiceError('route_not_found', { message: 'This listener has /readyz, /metrics, /openapi.json and /docs.' });
+    throw new ServiceError('route_not_found', {
+      message: 'This listener has /readyz, /metrics, /openapi.json, /docs and, where payloads are encrypted, /codec.',
+    });
   });
   app.use((error: unknown, _request: Request, response: Response, next: NextFunction) => {
     if (response.headersSent) {

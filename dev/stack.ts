@@ -173,11 +173,17 @@ async function startTemporal(context: Context, ports: Ports): Promise<{ address:
         uiPort: ports.temporalUi,
         logDir,
         searchAttributes: SEARCH_ATTRIBUTES,
+        codecEndpoint: encrypts(context.options) ? `http://127.0.0.1:${ports.ops}/codec` : undefined,
       }),
     ),
   );
   if (fresh) void extendRetention(server.path, ports.temporal);
   return { address: `127.0.0.1:${ports.temporal}`, uiUrl: `http://127.0.0.1:${ports.temporalUi}` };
+}
+
+/** Whether the service will have keys for its payloads: its environment is ours and what the options add. */
+function encrypts({ env }: StackOptions): boolean {
+  return (env?.['SVC_PAYLOAD_KEYS'] ?? process.env['SVC_PAYLOAD_KEYS'] ?? '') !== '';
 }
 
 async function startChain(context: Context, ports: Ports): Promise<void> {

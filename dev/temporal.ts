@@ -29,8 +29,10 @@ export function temporalPart(options: {
   uiPort: number;
   logDir: string;
   searchAttributes: readonly string[];
+  /** Where the UI has encrypted payloads decoded. */
+  codecEndpoint?: string | undefined;
 }): ChildSpec {
-  const { binary, dataDir, port, uiPort, logDir, searchAttributes } = options;
+  const { binary, dataDir, port, uiPort, logDir, searchAttributes, codecEndpoint } = options;
   const address = `127.0.0.1:${port}`;
   return {
     name: 'temporal',
@@ -41,6 +43,7 @@ export function temporalPart(options: {
       ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
       ...DYNAMIC_CONFIG.flatMap((flag) => ['--dynamic-config-value', flag]),
       ...searchAttributes.flatMap((attribute) => ['--search-attribute', attribute]),
+      ...(codecEndpoint === undefined ? [] : ['--ui-codec-endpoint', codecEndpoint]),
     ],
     cwd: ROOT,
     // A developer's own Temporal profile must not redirect this server or our calls to it.

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { normalHost } from '../domain/callbacks/target.ts';
 import { createCallbackSigner, SecretError, type CallbackSigner } from './callback-signature.ts';
+import { parsePayloadKeys, type PayloadKey } from './payload-keys.ts';
 
 const flag = (otherwise: boolean) =>
   z
@@ -11,6 +12,13 @@ const flag = (otherwise: boolean) =>
 const whole = (otherwise: number, min: number, max: number) =>
   z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(min).max(max)).default(otherwise);
 const optionalFile = z.string().min(1).optional();
+const payloadKeys = z.string().transform((text, context): readonly PayloadKey[] => {
+  const parsed = parsePayloadKeys(text);
+  if (parsed.ok) return parsed.keys;
+  // Without `input`: no fault may carry a key.
+  for (const message of parsed.faults) context.addIssue({ code: 'custom', message });
+  return z.NEVER;
+});
 
 /** What a database connection can be told at its start is limited to 10,000 bytes, and it is told this list. */
 const HOSTS_LIMIT = 8_000;
@@ -56,6 +64,7 @@ const schema = z
       .default('127.0.0.1:7233'),
     SVC_TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
     SVC_TEMPORAL_UI_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:8233'),
+    SVC_PAYLOAD_KEYS: payloadKeys.default([]),
     SVC_DATA_DIR: z.string().min(1).default('.data'),
     SVC_AUTH_ENABLED: flag(true),
     SVC_RATE_LIMIT_ENABLED: flag(true),
@@ -97,6 +106,8 @@ export interface Config {
   readonly temporalAddress: string;
   readonly temporalNamespace: string;
   readonly temporalUiUrl: string;
+  /** Encrypt what Temporal stores; none leaves it as it is. */
+  readonly payloadKeys: readonly PayloadKey[];
   readonly dataDir: string;
   readonly authEnabled: boolean;
   readonly workersEnabled: boolean;
@@ -143,6 +154,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     temporalAddress: value.SVC_TEMPORAL_ADDRESS,
     temporalNamespace: value.SVC_TEMPORAL_NAMESPACE,
     temporalUiUrl: value.SVC_TEMPORAL_UI_URL.replace(/\/+$/, ''),
+    payloadKeys: value.SVC_PAYLOAD_KEYS,
     dataDir: value.SVC_DATA_DIR,
     authEnabled: value.SVC_AUTH_ENABLED,
     workersEnabled: value.SVC_WORKERS_ENABLED,

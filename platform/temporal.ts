@@ -1,12 +1,11 @@
 /** The connection to Temporal, and the signals that wake runs. The only user of the Temporal client. */
 import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
-import { MOVEMENT_WORKFLOW, movementWorkflowId, SEARCH_ATTRIBUTES, signalFor, TASK_QUEUE } from '../domain/messages.ts';
+import type { PayloadCodec } from '@temporalio/common';
+import type { Logger } from 'pino';
+import { MOVEMENT_WORKFLOW, movementWorkflowId, signalFor, TASK_QUEUE } from '../domain/messages.ts';
 import type { CommandKind } from '../domain/transition.ts';
+import { ensureSearchAttributes, KEYWORD, type AttributeServer } from './search-attributes.ts';
 
-/** Temporal's IndexedValueType for Keyword. */
-const KEYWORD = 2;
-/** gRPC status codes. */
-const ALREADY_EXISTS = 6;
 const CALL_TIMEOUT_MS = 10_000;
 
 export interface Wake {
@@ -23,15 +22,25 @@ export interface Temporal {
   isRunning(movementId: string): Promise<boolean>;
   /** Whether the server answers. */
   check(): Promise<void>;
-  /** Registers the search attributes; repeating it is harmless. */
-  registerSearchAttributes(): Promise<void>;
+  /** Registers the search attributes that are missing; see {@link ensureSearchAttributes} for what can be wrong. */
+  registerSearchAttributes(log: Logger): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Connects on first use, so that a server that is away never stops the API. */
-export function connectTemporal(settings: { readonly address: string; readonly namespace: string }): Temporal {
-  const connection = Connection.lazy({ address: settings.address, connectTimeout: '5 seconds' });
-  const client = new Client({ connection, namespace: settings.namespace });
+export function connectTemporal(settings: {
+  readonly address: string;
+  readonly namespace: string;
+  /** Encrypts payloads; without it they are written as they are. */
+  readonly payloadCodec?: PayloadCodec | undefined;
+}): Temporal {
+  const { address, namespace, payloadCodec } = settings;
+  const connection = Connection.lazy({ address, connectTimeout: '5 seconds' });
+  const client = new Client({
+    connection,
+    namespace,
+    ...(payloadCodec === undefined ? {} : { dataConverter: { payloadCodecs: [payloadCodec] } }),
+  });
   const limited = <T>(work: () => Promise<T>): Promise<T> => connection.withDeadline(Date.now() + CALL_TIMEOUT_MS, work);
   return {
     client,
@@ -59,25 +68,17 @@ export function connectTemporal(settings: { readonly address: string; readonly n
       }),
     check: () =>
       limited(async () => {
-        await connection.workflowService.describeNamespace({ namespace: settings.namespace });
+        await connection.workflowService.describeNamespace({ namespace });
       }),
-    registerSearchAttributes: () =>
-      limited(async () => {
-        for (const name of Object.values(SEARCH_ATTRIBUTES)) {
-          try {
-            await connection.operatorService.addSearchAttributes({ namespace: settings.namespace, searchAttributes: { [name]: KEYWORD } });
-          } catch (error) {
-            if (!isStatus(error, ALREADY_EXISTS)) throw error;
-          }
-        }
-      }),
+    registerSearchAttributes: (log) => limited(() => ensureSearchAttributes(attributeServer(connection, namespace), { namespace, log })),
     close: () => connection.close(),
   };
 }
 
-function isStatus(error: unknown, code: number): boolean {
-  for (let at = error; typeof at === 'object' && at !== null; at = Reflect.get(at, 'cause')) {
-    if (Reflect.get(at, 'code') === code) return true;
-  }
-  return false;
+function attributeServer({ operatorService, workflowService }: Connection, namespace: string): AttributeServer {
+  return {
+    list: async () => (await operatorService.listSearchAttributes({ namespace })).customAttributes,
+    add: async (name) => void (await operatorService.addSearchAttributes({ namespace, searchAttributes: { [name]: KEYWORD } })),
+    aliases: async () => (await workflowService.describeNamespace({ namespace })).config?.customSearchAttributeAliases ?? {},
+  };
 }

@@ -1,7 +1,7 @@
 /** What an operator reads about a run in the Temporal UI. */
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
-import { SEARCH_ATTRIBUTES, type LoadedMovement } from '../domain/messages.ts';
+import { SEARCH_ATTRIBUTES, type LoadedMovement, type LoadedNode } from '../domain/messages.ts';
 
 const keys = {
   state: defineSearchAttributeKey(SEARCH_ATTRIBUTES.state, SearchAttributeType.KEYWORD),
@@ -22,15 +22,54 @@ export function show(view: LoadedMovement, shown: string | null): string {
   } else if (shown !== view.state) {
     upsertSearchAttributes([{ key: keys.state, value: view.state }]);
   }
-  const rows = view.nodes.map((node) => `| ${node.node_key} | ${node.state} | ${node.attempt} | ${node.error_code ?? ''} |`);
-  setCurrentDetails(
-    [
-      `**${view.state}** · ${view.template_key} v${view.template_version} · ${view.asset}`,
-      '',
-      '| node | state | attempt | error |',
-      '|---|---|---|---|',
-      ...rows,
-    ].join('\n'),
-  );
+  setCurrentDetails(currentDetails(view));
   return view.state;
+}
+
+/** More nodes than this are counted by state, and only those that somebody may look for have a row. */
+const ALL_SHOWN = 50;
+/** Rows of a big graph; with the longest keys the details stay below 10 kB. */
+const MOST_ROWS = 40;
+const LONGEST_NAME = 64;
+
+/** The graph's state as Markdown. Bounded, and cheap: it is made anew after every change. */
+export function currentDetails(view: LoadedMovement): string {
+  const head = `**${view.state}** · ${plain(view.template_key)} v${String(view.template_version)} · ${plain(view.asset)}`;
+  if (view.nodes.length <= ALL_SHOWN) return [head, '', ...table(view.nodes)].join('\n');
+  const wanted = view.nodes.filter(isOpen);
+  const rest = wanted.length - MOST_ROWS;
+  return [
+    head,
+    '',
+    `${String(view.nodes.length)} nodes: ${counts(view.nodes)}`,
+    ...(wanted.length === 0 ? [] : ['', ...table(wanted.slice(0, MOST_ROWS))]),
+    ...(rest > 0 ? ['', `and ${String(rest)} more of these`] : []),
+  ].join('\n');
+}
+
+/** Begun and not ended, or ended in a way that needs a look. */
+function isOpen({ state }: LoadedNode): boolean {
+  return !['BLOCKED', 'COMPLETED', 'SKIPPED', 'CANCELLED'].includes(state);
+}
+
+function counts(nodes: readonly LoadedNode[]): string {
+  const byState = new Map<string, number>();
+  for (const { state } of nodes) byState.set(state, (byState.get(state) ?? 0) + 1);
+  return [...byState].map(([state, count]) => `${String(count)} ${state}`).join(', ');
+}
+
+function table(nodes: readonly LoadedNode[]): string[] {
+  return [
+    '| node | state | attempt | error |',
+    '|---|---|---|---|',
+    ...nodes.map((node) => `| ${plain(node.node_key)} | ${node.state} | ${String(node.attempt)} | ${plain(node.error_code ?? '')} |`),
+  ];
+}
+
+/** Text from elsewhere as one short line that shows as itself: no cell, mark-up, link or reversed text can come of it. */
+function plain(text: string): string {
+  const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]+/gu, ' ').trim();
+  const points = [...line];
+  const short = points.length > LONGEST_NAME ? `${points.slice(0, LONGEST_NAME - 1).join('')}…` : line;
+  return short.replace(/[\\`*_{}[\]()<>#!|~&:@$^]|(?<=www)\./giu, '\\$&');
 }

@@ -1,0 +1,99 @@
+/** The search attributes by which movements are found: made where they may be made, else asked for. */
+import type { Logger } from 'pino';
+import { SEARCH_ATTRIBUTES } from '../domain/messages.ts';
+
+/** Temporal's IndexedValueType, by number. */
+const TYPES = ['Unspecified', 'Text', 'Keyword', 'Int', 'Double', 'Bool', 'Datetime', 'KeywordList'] as const;
+/** All of ours are of this type. */
+const TYPE = 'Keyword';
+export const KEYWORD = TYPES.indexOf(TYPE);
+const NAMES: readonly string[] = Object.values(SEARCH_ATTRIBUTES);
+
+const PERMISSION_DENIED = 7;
+const ALREADY_EXISTS = 6;
+/** Managed servers answer so to operator calls that they do not offer. */
+const UNIMPLEMENTED = 12;
+
+/** What is needed of a server; each call may be refused with a gRPC status. */
+export interface AttributeServer {
+  /** Type numbers of the namespace's own attributes. */
+  list(): Promise<Readonly<Record<string, number>>>;
+  add(name: string): Promise<void>;
+  /** The namespace's table of columns and names (`Keyword01` → name); empty on servers that have none. */
+  aliases(): Promise<Readonly<Record<string, string>>>;
+}
+
+/** Something that only an operator can mend; the message says how. */
+export class SearchAttributeFault extends Error {
+  override readonly name = 'SearchAttributeFault';
+}
+
+/** Sees to it that every attribute exists as a Keyword. Repeating it is harmless, from several processes too. */
+export async function ensureSearchAttributes(
+  server: AttributeServer,
+  context: { readonly namespace: string; readonly log: Logger },
+): Promise<void> {
+  const { namespace, log } = context;
+  const before = await known(server);
+  const missing = before === null ? NAMES : missingIn(before, namespace);
+  if (missing.length === 0) return;
+  try {
+    for (const name of missing) await add(server, name);
+  } catch (error) {
+    if (!isStatus(error, PERMISSION_DENIED, UNIMPLEMENTED)) throw error;
+    const what = `${missing.join(', ')} cannot be registered by this service in namespace ${namespace}`;
+    if (before !== null) throw new SearchAttributeFault(`${what}. An operator has to run:\n  ${createCommand(namespace, missing)}`);
+    log.warn({ namespace }, `${what}, nor can it see whether they exist. Unless they do, run: ${createCommand(namespace, missing)}`);
+    return;
+  }
+  // The server accepts a name that somebody has just made with another type, and says nothing.
+  const after = await known(server);
+  if (after !== null) missingIn(after, namespace);
+  log.info({ namespace, names: missing }, 'search attributes were registered');
+}
+
+async function add(server: AttributeServer, name: string): Promise<void> {
+  try {
+    await server.add(name);
+  } catch (error) {
+    if (!isStatus(error, ALREADY_EXISTS)) throw error;
+  }
+}
+
+/** What exists, by name; null when the server does not let us know. */
+async function known(server: AttributeServer): Promise<ReadonlyMap<string, string> | null> {
+  try {
+    return new Map(Object.entries(await server.list()).map(([name, type]) => [name, TYPES[type] ?? `type ${String(type)}`]));
+  } catch (error) {
+    if (!isStatus(error, PERMISSION_DENIED, UNIMPLEMENTED)) throw error;
+  }
+  const aliases = Object.entries(await server.aliases());
+  return aliases.length === 0 ? null : new Map(aliases.map(([column, name]) => [name, column.replace(/\d+$/, '')]));
+}
+
+/** Those of ours that are missing. Throws when one exists with another type. */
+function missingIn(existing: ReadonlyMap<string, string>, namespace: string): readonly string[] {
+  const wrong = NAMES.filter((name) => existing.has(name) && existing.get(name) !== TYPE);
+  if (wrong.length > 0) {
+    const list = wrong.map((name) => `${name} (${existing.get(name) ?? ''})`).join(', ');
+    const remove = `temporal operator search-attribute remove --yes --namespace ${namespace} ${wrong.map((name) => `--name ${name}`).join(' ')}`;
+    throw new SearchAttributeFault(
+      `search attributes exist in namespace ${namespace} with another type than ${TYPE}: ${list}. ` +
+        `If nothing else uses them, an operator has to run:\n  ${remove}\n  ${createCommand(namespace, wrong)}`,
+    );
+  }
+  return NAMES.filter((name) => !existing.has(name));
+}
+
+function createCommand(namespace: string, names: readonly string[]): string {
+  return `temporal operator search-attribute create --namespace ${namespace} ${names.map((name) => `--name ${name} --type ${TYPE}`).join(' ')}`;
+}
+
+/** Whether an error, or what caused it, has one of these gRPC status codes. */
+function isStatus(error: unknown, ...codes: readonly number[]): boolean {
+  for (let at = error; typeof at === 'object' && at !== null; at = Reflect.get(at, 'cause')) {
+    const code: unknown = Reflect.get(at, 'code');
+    if (typeof code === 'number' && codes.includes(code)) return true;
+  }
+  return false;
+}
