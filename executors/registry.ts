@@ -45,7 +45,6 @@ export function createExecutorRegistry(parts: {
     list: () => [...descriptors.values()],
     describe: (executorKey) => descriptors.get(executorKey),
     get: (executorKey) => executors.get(executorKey),
-    describe: (executorKey) => executors.get(executorKey)?.descriptor,
     close: async () => {
       await Promise.all(remotes.map((remote) => remote.close()));
     },

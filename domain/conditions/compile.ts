@@ -17,22 +17,31 @@ export type Compiled = { readonly program: Program } | { readonly problem: strin
 
 /** The oldest entry is the first: a Map keeps the order of insertion. */
 const cache = new Map<string, Compiled>();
+let cachedCharacters = 0;
 
 /** Compiles an expression, whichever plan it belongs to. */
 export function compile(expression: string): Compiled {
   const known = cache.get(expression);
   if (known !== undefined) return known;
   const compiled = compileAnew(expression);
-  const [oldest] = cache.keys();
-  if (cache.size >= LIMITS.cached && oldest !== undefined) cache.delete(oldest);
   // What is too long to be a condition is not worth keeping.
-  if (expression.length <= LIMITS.characters) cache.set(expression, compiled);
+  if (expression.length <= LIMITS.characters) keep(expression, compiled);
   return compiled;
 }
 
-/** How many compiled expressions are kept at present. */
-export function cachedCount(): number {
-  return cache.size;
+function keep(expression: string, compiled: Compiled): void {
+  cache.set(expression, compiled);
+  cachedCharacters += expression.length;
+  for (const oldest of cache.keys()) {
+    if (cachedCharacters <= LIMITS.cachedCharacters) return;
+    cache.delete(oldest);
+    cachedCharacters -= oldest.length;
+  }
+}
+
+/** What is kept at present. */
+export function cacheSize(): { readonly expressions: number; readonly characters: number } {
+  return { expressions: cache.size, characters: cachedCharacters };
 }
 
 function compileAnew(expression: string): Compiled {

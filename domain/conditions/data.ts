@@ -18,7 +18,7 @@ export function variablesOf(
   plan: { readonly intent: Intent; readonly input_params: JsonObject },
   nodeOf: (key: string) => ConditionNode | undefined,
 ): Record<string, unknown> {
-  const values = program.uses.quantified ? LIMITS.quantifiedValues : LIMITS.values;
+  const values = program.uses.predicateNodes > 0 ? LIMITS.quantifiedValues : LIMITS.values;
   const budget: Budget = { values, left: values };
   const nodes = new Map<string, NodeView>();
   for (const [key, fields] of program.uses.nodes) {

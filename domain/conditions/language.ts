@@ -10,16 +10,18 @@ export const LIMITS = {
   /** As the API's own limit of `condition_expr`. */
   characters: 1_024,
   nodes: 256,
+  /** Nodes in the predicates of quantifiers, all together: they are evaluated again for each element. */
+  predicateNodes: 16,
   depth: 24,
   list: 64,
   /** Values an evaluation may read: every scalar, list and object counts, a string one more per 64 characters. */
   values: 1_000,
   /** The same where a quantifier goes through a list, since it reads them again for each element. */
-  quantifiedValues: 64,
+  quantifiedValues: 48,
   /** Lists and objects inside each other, counted from where the expression takes them. */
   valueDepth: 4,
-  /** Compiled expressions kept for the next evaluation. */
-  cached: 500,
+  /** Text of the compiled expressions that are kept; compiled, an expression takes some 150 bytes a character. */
+  cachedCharacters: 64 * 1_024,
 } as const;
 
 /** The fields of `intent`. `amount` can only go through `dec()`. */

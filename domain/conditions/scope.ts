@@ -24,11 +24,18 @@ export interface ConditionPlan {
 /** The part of a plan that says which nodes lie before which. */
 export type PlanShape = Pick<ConditionPlan, 'nodes' | 'edges'>;
 
+/** Plans do not change, and a plan's conditions are asked about one after the other. */
+const visibleOf = new WeakMap<readonly GraphEdge[], Map<string, ReadonlySet<string>>>();
+
 /**
  * The nodes that a condition on an edge out of `source` may read: the source and what lies before it. All
  * of those have come to rest when the condition is evaluated, or the edge could not fire; anything else
  * might still change, and the result would depend on when it was asked.
  */
 export function visibleNodes(plan: PlanShape, source: string): ReadonlySet<string> {
-  return new Set([source, ...ancestorsOf(plan, source)]);
+  const known = visibleOf.get(plan.edges) ?? new Map<string, ReadonlySet<string>>();
+  visibleOf.set(plan.edges, known);
+  const visible = known.get(source) ?? new Set([source, ...ancestorsOf(plan, source)]);
+  known.set(source, visible);
+  return visible;
 }

@@ -4,8 +4,8 @@
  */
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { isDecimal } from '../money.ts';
-import { INTENT_FIELDS, NODE_FIELDS } from './language.ts';
-import { dataPath, refuse } from './syntax.ts';
+import { INTENT_FIELDS, LIMITS, NODE_FIELDS } from './language.ts';
+import { dataPath, refuse, sizeOf } from './syntax.ts';
 import { newUses, noteUse, type Uses } from './uses.ts';
 
 const ROOTS: readonly string[] = ['intent', 'input_params', 'nodes'];
@@ -107,6 +107,7 @@ function visitMethod(name: string, receiver: ASTNode, args: readonly ASTNode[], 
   // A quantifier in a quantifier multiplies the work; one alone goes through a bounded list once.
   if (place.locals.length > 0) refuse(`${name}() inside another quantifier is not part of conditions`);
   if (ROOTS.includes(variable.args)) refuse(`${variable.args} cannot be a variable's name`);
-  uses.quantified = true;
+  uses.predicateNodes += sizeOf(predicate);
+  if (uses.predicateNodes > LIMITS.predicateNodes) refuse(`more than ${LIMITS.predicateNodes} parts inside quantifiers`);
   visit(predicate, { locals: [variable.args] }, uses);
 }

@@ -66,3 +66,8 @@ export function childrenOf(node: ASTNode): readonly ASTNode[] {
       return node.args;
   }
 }
+
+/** How many parts an expression has, itself included. */
+export function sizeOf(node: ASTNode): number {
+  return childrenOf(node).reduce((sum, child) => sum + sizeOf(child), 1);
+}

@@ -8,8 +8,8 @@ export interface Fields {
 }
 
 export interface Uses {
-  /** It goes through a list. */
-  quantified: boolean;
+  /** The size of all predicates together; 0 where it goes through no list. */
+  predicateNodes: number;
   readonly inputParams: Fields;
   /** For each node: what is read of its output. Its state and error code are always copied. */
   readonly nodes: Map<string, Fields>;
@@ -18,7 +18,7 @@ export interface Uses {
 }
 
 export function newUses(): Uses {
-  return { quantified: false, inputParams: noFields(), nodes: new Map(), nodeSpans: [] };
+  return { predicateNodes: 0, inputParams: noFields(), nodes: new Map(), nodeSpans: [] };
 }
 
 /** Records that a path below one of the variables is read. */

@@ -1,7 +1,8 @@
 /** Whether a valid graph can be run, and if not, why. Computed on read: rules may widen with a release. */
+import { conditionProblem } from '../conditions/check.ts';
 import { isDecimal } from '../money.ts';
 import { edgeName, type GraphEdge } from '../graph/types.ts';
-import { ancestorsOf, graphShape } from '../graph/shape.ts';
+import { ancestorsOf } from '../graph/shape.ts';
 import { needsSigner } from './actions.ts';
 import { parseAmountSource } from './amount.ts';
 import type { TemplateNode } from './types.ts';
@@ -13,11 +14,9 @@ interface Plan {
 
 /** Reasons as `<code>:<node_key or from->to>`; empty means executable. */
 export function nonExecutableReasons(plan: Plan): readonly string[] {
-  return [
-    ...plan.nodes.flatMap((node) => nodeReasons(node, plan)),
-    ...plan.edges.flatMap((edge) => edgeReasons(edge, plan)),
-    ...runtimeReasons(plan),
-  ];
+  const reasons = [...plan.nodes.flatMap((node) => nodeReasons(node, plan)), ...plan.edges.flatMap((edge) => edgeReasons(edge, plan))];
+  // Edges of several types may join the same two nodes; their reason is told once.
+  return [...new Set(reasons)];
 }
 
 function nodeReasons(node: TemplateNode, plan: Plan): string[] {
@@ -46,19 +45,6 @@ function edgeReasons(edge: GraphEdge, plan: Plan): string[] {
   if (target?.node_kind === 'compensation' && (edge.edge_type === 'on_success' || edge.edge_type === 'on_manual_resume')) {
     reasons.push(`compensation_on_success_path:${edgeName(edge)}`);
   }
+  if (conditionProblem(edge, plan) !== null) reasons.push(`condition_invalid:${edgeName(edge)}`);
   return reasons;
-}
-
-/**
- * Shapes and features that the runtime of this release does not run yet. The walk knows the general
- * rules; what is missing is the evaluation of conditions and the lanes of forks and joins.
- */
-function runtimeReasons(plan: Plan): string[] {
-  if (graphShape(plan) !== 'linear') {
-    const ends = new Set(plan.edges.map((edge) => edge.from));
-    const fork = [...ends].find((key) => plan.edges.filter((edge) => edge.from === key).length > 1);
-    const join = plan.nodes.find((node) => plan.edges.filter((edge) => edge.to === node.node_key).length > 1);
-    return [`graph_runtime_unavailable:${fork ?? join?.node_key ?? ''}`];
-  }
-  return plan.edges.filter((edge) => edge.condition_expr !== null).map((edge) => `graph_runtime_unavailable:${edgeName(edge)}`);
 }

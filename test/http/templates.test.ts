@@ -145,7 +145,7 @@ describe('registering a template', () => {
     ['hybrid', [noop('a'), noop('b'), noop('c')], [edge('a', 'b'), edge('a', 'c'), edge('b', 'c')]],
   ])('tells the shape %s', async (shape, nodes, edges) => {
     const view = await registered(nodes, { edges });
-    expect(view).toMatchObject({ graph_shape: shape, requires_graph_runtime: shape !== 'linear', executable_in_v3_0: shape === 'linear' });
+    expect(view).toMatchObject({ graph_shape: shape, requires_graph_runtime: shape !== 'linear', executable_in_v3_0: true });
   });
 
   test('names the place of each fault', async () => {
@@ -189,7 +189,7 @@ describe('registering a template', () => {
   );
 });
 
-describe('a version that this release cannot execute', () => {
+describe('a version that cannot be executed', () => {
   test.each([
     ['timeout_edge_without_timeout:a->b', [noop('a'), noop('b')], { edges: [edge('a', 'b', 'on_timeout')] }],
     ['compensation_on_success_path:a->b', [noop('a'), { ...noop('b'), node_kind: 'compensation' }], {}],
@@ -197,8 +197,16 @@ describe('a version that this release cannot execute', () => {
     ['gate_with_side_effect:a', [gate('a', { has_side_effect: true })], {}],
     ['unknown_amount_ref:a', [noop('a', { config: { amount_ref: 'nodes.x.output.amount' } })], {}],
     ['unknown_amount_ref:a', [noop('a', { config: { amount: 5 } })], {}],
-    ['graph_runtime_unavailable:a', [noop('a'), noop('b'), noop('c')], { edges: [edge('a', 'b'), edge('a', 'c')] }],
-    ['graph_runtime_unavailable:a->b', [noop('a'), noop('b')], { edges: [edge('a', 'b', 'on_success', { condition_expr: 'true' })] }],
+    [
+      'condition_invalid:a->b',
+      [noop('a'), noop('b')],
+      { edges: [edge('a', 'b', 'on_success', { condition_expr: 'intent.amount > "9"' })] },
+    ],
+    [
+      'condition_invalid:a->b',
+      [noop('a'), noop('b')],
+      { edges: [edge('a', 'b', 'on_success', { condition_expr: "nodes['b'].state == 'COMPLETED'" })] },
+    ],
   ])('is stored with the reason %s and refuses movements', async (reason, nodes, more) => {
     const view = await registered(nodes, more);
     expect([view.executable_in_v3_0, view.non_executable_reasons]).toEqual([false, [reason]]);

@@ -14,8 +14,6 @@ const node = (node_key: string, state: LoadedNode['state'], error_code: string |
   recover_first: false,
   settled_order: 0,
   executor_key: 'paper.withdrawal',
-  timeout_policy: null,
-  retry_policy: null,
 });
 
 const movement = (nodes: readonly LoadedNode[], template_key = 'starter/withdraw'): LoadedMovement => ({

@@ -26,8 +26,6 @@ describe('nonExecutableReasons', () => {
     ['timeout_edge_without_timeout:a->b', [node('a'), node('b')], ['a>b:on_timeout']],
     ['compensation_on_success_path:a->b', [node('a'), node('b', { node_kind: 'compensation' })], ['a>b']],
     ['compensation_on_success_path:a->b', [node('a'), node('b', { node_kind: 'compensation' })], ['a>b:on_manual_resume']],
-    ['graph_runtime_unavailable:a', [node('a'), node('b'), node('c')], ['a>b', 'a>c']],
-    ['graph_runtime_unavailable:c', [node('a'), node('b'), node('c')], ['a>c', 'b>c']],
   ])('tells %s', (reason, nodes, edges) => {
     expect(reasons(nodes, ...edges)).toEqual([reason]);
   });
@@ -36,8 +34,58 @@ describe('nonExecutableReasons', () => {
     expect(reasons([node('a', { timeout_policy: { observe_seconds: 5 } }), node('b')], 'a>b:on_timeout')).toEqual([]);
   });
 
-  it('tells that a condition is not run yet', () => {
-    const edges = [edge('a>b', { condition_expr: 'true' })];
-    expect(nonExecutableReasons({ nodes: [node('a'), node('b')], edges })).toEqual(['graph_runtime_unavailable:a->b']);
+  it.each([
+    ['a line', ['a>b', 'b>c']],
+    ['a split', ['a>b', 'a>c']],
+    ['a branch', ['a>b', 'a>c:on_failure']],
+    ['a join', ['a>c', 'b>c']],
+    ['a diamond', ['a>b', 'a>c', 'b>d', 'c>d']],
+  ])('has none for %s', (_name, edges) => {
+    expect(reasons([node('a'), node('b'), node('c'), node('d')], ...edges)).toEqual([]);
+  });
+
+  it.each([
+    ['is not CEL', 'intent.asset =='],
+    ['gives no boolean', '1 + 1'],
+    ['compares a raw amount', 'intent.amount > "9"'],
+    ['reads the target', "nodes['b'].state == 'COMPLETED'"],
+    ['reads a node of another branch', "nodes['c'].state == 'COMPLETED'"],
+    ['searches by pattern', "intent.asset.matches('U+')"],
+    ['is too long', `intent.asset == "${'x'.repeat(1_024)}"`],
+  ])('tells a condition that %s', (_name, condition_expr) => {
+    const nodes = [node('r'), node('a'), node('b'), node('c')];
+    const edges = [edge('r>a'), edge('r>c'), edge('a>b', { condition_expr })];
+    expect(nonExecutableReasons({ nodes, edges })).toEqual(['condition_invalid:a->b']);
+  });
+
+  it('allows conditions over the source and what lies before it', () => {
+    const nodes = [node('r'), node('a'), node('b')];
+    const condition_expr = "nodes['a'].state == 'COMPLETED' && dec(nodes['r'].output.received) >= dec(intent.amount)";
+    expect(nonExecutableReasons({ nodes, edges: [edge('r>a'), edge('a>b', { condition_expr })] })).toEqual([]);
+  });
+
+  it('tells a reason once, and every other beside it', () => {
+    const edges = [
+      edge('a>b:on_timeout', { condition_expr: 'x' }),
+      edge('a>b:on_failure', { condition_expr: 'y' }),
+      edge('a>c', { condition_expr: 'z' }),
+    ];
+    const nodes = [node('a'), node('b'), node('c', { node_kind: 'manual_gate' })];
+    expect(nonExecutableReasons({ nodes, edges })).toEqual([
+      'gate_with_side_effect:c',
+      'timeout_edge_without_timeout:a->b',
+      'condition_invalid:a->b',
+      'condition_invalid:a->c',
+    ]);
+  });
+
+  it('judges the largest plan in a moment', () => {
+    const nodes = Array.from({ length: 200 }, (_, index) => node(`n${index}`));
+    const conditioned = (from: number, to: number, extra: number) =>
+      edge(`n${from}>n${to}`, { condition_expr: `nodes['n0'].output.k${extra} == ${to} && nodes['n${from}'].state == 'COMPLETED'` });
+    const edges = Array.from({ length: 1_000 }, (_, index) => conditioned(index % 199, (index % 199) + 1, index));
+    const before = process.cpuUsage();
+    expect(nonExecutableReasons({ nodes, edges })).toEqual([]);
+    expect(process.cpuUsage(before).user).toBeLessThan(5_000_000);
   });
 });
