@@ -10,6 +10,13 @@ test('a transaction that cannot be started in time is an unreachable database', 
   await expect(run(() => Promise.reject(prisma('P2028')))).rejects.toBeInstanceOf(ServiceError);
 });
 
+test.each(['Client has encountered a connection error and is not queryable', 'Client was closed and is not queryable'])(
+  'a connection that died before its statement is an unreachable database: %s',
+  (message) => {
+    expect(databaseFault(new Error(message))).toBe('unreachable');
+  },
+);
+
 test('a violated constraint is neither a conflict nor an unreachable database', () => {
   expect(databaseFault(prisma('P2002'))).toBe('other');
   expect(databaseFault(prisma('P2034'))).toBe('conflict');
