@@ -46,7 +46,7 @@ export function createStorm(options: {
   const hit = async (strike: Strike): Promise<void> => {
     const { victims, then_ms } = strike;
     // A part is killed again only once it was ready and had its time: a start that is cut short proves little.
-    await Promise.all(victims.map((victim) => revivals.get(victim)));
+    await Promise.all(victims.flatMap((victim) => revivals.get(victim) ?? []));
     if (signal.aborted) return;
     await Promise.all(
       victims.map(async (victim) => {
