@@ -12,13 +12,16 @@ const RETENTION = '2160h';
 
 /**
  * Settings of a development server. The first makes a lone movement many times quicker; see
- * docs/performance.md. Production clusters are set up differently.
+ * docs/performance.md. Production clusters are set up differently, but for the last: without it the
+ * server gives each further workflow task in a row whose worker died up to ten minutes more to answer,
+ * and a movement that met a few such deaths stands still for that long (docs/operations.md).
  */
 const DYNAMIC_CONFIG = [
   'history.transferProcessorMaxPollRPS=1000',
   'system.enableActivityEagerExecution=true',
   'matching.numTaskqueueReadPartitions=1',
   'matching.numTaskqueueWritePartitions=1',
+  'history.workflowTaskRetryMaxInterval="5s"',
 ];
 
 /** Describes the process that serves Temporal from a file in the data folder. */

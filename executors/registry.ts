@@ -10,8 +10,6 @@ export interface ExecutorRegistry {
   describe(executorKey: string): ExecutorDescriptor | undefined;
   /** The executor to call from here; undefined for task-queue executors, whose phases run on their team's queue. */
   get(executorKey: string): Executor | undefined;
-  /** What the registry says about an executor, also of one that this process cannot call itself. */
-  describe(executorKey: string): ExecutorDescriptor | undefined;
   /** Ends the connections of remote executors. */
   close(): Promise<void>;
 }

@@ -8,9 +8,12 @@ const CONFLICTS = new Set(['40001', '40P01']);
 /** Postgres: connection exceptions, shutdown, crash, starting up, too many connections. */
 const UNREACHABLE = /^(08|57P0|53300)/;
 const SOCKET =
-  /ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|Connection terminated|timeout exceeded when trying to connect|server closed|Can't reach database/i;
-/** Prisma's own codes: cannot reach, timed out, connection closed, pool time-out. */
-const PRISMA_UNREACHABLE = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024']);
+  /ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|Connection terminated|is not queryable|timeout exceeded when trying to connect|server closed|Can't reach database/i;
+/**
+ * Prisma's own codes: cannot reach, timed out, connection closed, pool time-out, no transaction in the
+ * given time. The last is met while the database comes back; only reads are made in Prisma's transactions.
+ */
+const PRISMA_UNREACHABLE = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028']);
 
 /** Sorts an error by what a caller can do about it. */
 export function databaseFault(error: unknown): DatabaseFault {

@@ -38,8 +38,16 @@ export interface Misfortune {
   readonly deduplicate: boolean;
 }
 
+/** How many calls the venue was asked for since its start, and what they suffered. */
+export interface FaultCounts {
+  readonly calls: number;
+  readonly failed: number;
+  readonly answers_lost: number;
+}
+
 export interface FaultInjector {
   current(): Faults;
+  counts(): FaultCounts;
   /** Replaces the faults as a whole and starts the sequence of their seed. */
   set(faults: Faults): void;
   clear(): void;
@@ -50,6 +58,7 @@ export interface FaultInjector {
 export function createFaultInjector(): FaultInjector {
   let faults = faultsSchema.parse({});
   let random = randomOf(faults.seed);
+  let counts: FaultCounts = { calls: 0, failed: 0, answers_lost: 0 };
   const set = (next: Faults): void => {
     faults = next;
     random = randomOf(next.seed);
@@ -57,14 +66,22 @@ export function createFaultInjector(): FaultInjector {
   const clear = (): void => set(faultsSchema.parse({}));
   return {
     current: () => faults,
+    counts: () => counts,
     set,
     clear,
     draw: (phase) => {
       const active = faults;
+      counts = { ...counts, calls: counts.calls + 1 };
       if (!active.phases.some((one) => one === phase)) return { ...NONE, deduplicate: active.deduplicate };
       // Always two numbers a call, so that one rate does not shift the sequence of the other.
       const fails = random() < active.error_rate;
       const losesAnswer = random() < active.lose_answer_rate;
+      // A call that fails does nothing, so there is no answer of it to be lost.
+      counts = {
+        ...counts,
+        failed: counts.failed + Number(fails),
+        answers_lost: counts.answers_lost + Number(losesAnswer && !fails),
+      };
       if (active.remaining === 1) clear();
       else if (active.remaining !== null) faults = { ...active, remaining: active.remaining - 1 };
       const { latency_ms, processing_ms, deduplicate } = active;
@@ -83,7 +100,7 @@ export function createFaultInjector(): FaultInjector {
 const NONE = { latency_ms: 0, hold_ms: 0, processing_ms: 0, fails: false, losesAnswer: false };
 
 /** mulberry32: numbers in [0, 1) that depend on the seed alone. */
-function randomOf(seed: number): () => number {
+export function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

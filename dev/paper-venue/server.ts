@@ -36,6 +36,7 @@ export function createServer(parts: ServerParts): Express {
   });
 
   app.get('/faults', (_request, response) => void response.json(faults.current()));
+  app.get('/faults/counts', (_request, response) => void response.json(faults.counts()));
   app.post('/faults', (request, response) => {
     faults.set(read(faultsSchema, request.body));
     response.json(faults.current());

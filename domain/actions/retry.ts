@@ -40,7 +40,8 @@ export function retry(snapshot: MovementSnapshot, requester: Requester): Transit
   );
   if (node === undefined) return null;
   const failed = node.state === 'FAILED';
-  const back = reopened(input, node.node_key);
+  const reopens = new Set(reopened(input, node.node_key));
+  const back = snapshot.nodes.filter((each) => reopens.has(each.node_key));
   const reserve = snapshot.reservation_status === 'released';
   const state = snapshot.state === 'CANCELLED' ? {} : ({ to: 'EXECUTING' } as const);
   return {
@@ -64,7 +65,7 @@ export function retry(snapshot: MovementSnapshot, requester: Requester): Transit
           ? { ...FRESH_ATTEMPT, attempt: node.attempt + 1, recover_first: false }
           : { recover_first: true, error_code: null, error_message: null, error_count: 0 },
       },
-      ...back.map((key): NodeChange => ({ node_key: key, from: 'SKIPPED', moves: ['BLOCKED'] })),
+      ...back.map((each): NodeChange => ({ ...changeOf(each, ['BLOCKED']), set: { completed_at: null } })),
     ],
     // What the earlier outcome settled must not speak for the next one.
     conditions: withoutConditions(snapshot, node.node_key),
@@ -78,6 +79,7 @@ export function retry(snapshot: MovementSnapshot, requester: Requester): Transit
         to_state: snapshot.state === 'CANCELLED' ? 'CANCELLED' : 'EXECUTING',
       },
       { ...nodeEvent('node_requeued', node, 'READY', SYSTEM_ACTOR, 'Queued again'), attempt: failed ? node.attempt + 1 : node.attempt },
+      ...back.map((each) => nodeEvent('node_requeued', each, 'BLOCKED', SYSTEM_ACTOR, 'Within reach again')),
     ],
     ...movementAudit(requester, 'movement.retry', snapshot.movement_id, { details: { node_key: node.node_key } }),
     command: 'retry',

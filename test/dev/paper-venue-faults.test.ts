@@ -30,3 +30,13 @@ test('faults hold for the named phases and the given number of calls', () => {
   expect(injector.draw('submit').fails).toBe(false);
   expect(injector.current()).toEqual(faultsSchema.parse({}));
 });
+
+test('calls are counted with what they suffered', () => {
+  const injector = createFaultInjector();
+  expect(injector.counts()).toEqual({ calls: 0, failed: 0, answers_lost: 0 });
+  injector.set(faultsSchema.parse({ lose_answer_rate: 1, phases: ['submit'] }));
+  for (const phase of ['submit', 'submit', 'observe']) injector.draw(phase);
+  injector.set(faultsSchema.parse({ error_rate: 1, lose_answer_rate: 1, phases: ['submit'] }));
+  injector.draw('submit');
+  expect(injector.counts()).toEqual({ calls: 4, failed: 1, answers_lost: 2 });
+});

@@ -163,8 +163,8 @@ export const graphRules: readonly Rule[] = [
     test: { file: RUNS, name: 'a retry brings back what was skipped because of the failure' },
     broken: {
       file: 'domain/actions/retry.ts',
-      find: 'const back = reopened(input, node.node_key);',
-      replace: 'const back: string[] = [];',
+      find: 'new Set(reopened(input, node.node_key))',
+      replace: 'new Set<string>()',
     },
   },
   {

@@ -1,0 +1,67 @@
+/** What a run left behind, as plain data: everything the invariants look at and nothing else. */
+import type { LedgerEntry } from '../../dev/paper-venue/views.ts';
+import type { MovementView, NodeView, TimelineView, TokenTransfer } from '../support/evidence.ts';
+import type { Life } from './life.ts';
+import type { Received } from './receiver.ts';
+
+export interface NodeEvidence extends NodeView {
+  readonly action_type: string;
+}
+
+export interface MovementEvidence extends MovementView {
+  readonly nodes: readonly NodeEvidence[];
+  readonly timeline: readonly (TimelineView & { readonly event_id: string })[];
+  readonly idempotency_key: string | null;
+  readonly amount: string;
+  readonly callback_url: string | null;
+  /** Needs no run any more. */
+  readonly ended: boolean;
+  /** Status of the newest run in Temporal, null when it knows none. */
+  readonly run_status: string | null;
+}
+
+export interface CallbackRow {
+  readonly event_id: string;
+  readonly movement_id: string;
+  readonly event_type: string;
+  readonly sequence: number;
+  readonly status: string;
+  readonly last_error: string | null;
+}
+
+export interface AuditRow {
+  readonly action: string;
+  readonly entity_key: string;
+  readonly outcome: string;
+}
+
+export interface SignedRow {
+  readonly movement_id: string;
+  readonly node_key: string;
+  readonly attempt: number;
+  readonly address: string;
+  readonly nonce: number;
+  /** Null when the nonce was claimed and never signed for. */
+  readonly tx_hash: string | null;
+  readonly mined: boolean;
+}
+
+export interface Evidence {
+  readonly lives: readonly Life[];
+  readonly movements: readonly MovementEvidence[];
+  readonly ledger: readonly LedgerEntry[];
+  readonly transfers: readonly TokenTransfer[];
+  readonly unappliedCommands: readonly { readonly movement_id: string; readonly kind: string; readonly wakes: number }[];
+  readonly callbacks: readonly CallbackRow[];
+  readonly received: readonly Received[];
+  /** Whether this service delivers callbacks, or only writes their rows. */
+  readonly delivers: boolean;
+  readonly audit: readonly AuditRow[];
+  readonly pools: readonly { readonly pool: string; readonly held: string }[];
+  readonly holds: readonly { readonly pool: string; readonly movement_id: string; readonly amount: string }[];
+  readonly signed: readonly SignedRow[];
+  readonly lanes: readonly { readonly address: string; readonly next_nonce: number; readonly mined_nonces: number }[];
+}
+
+/** Action types that move tokens on the chain. */
+export const TRANSFERS = ['cex_withdrawal', 'evm_erc20_transfer'];

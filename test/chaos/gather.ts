@@ -1,0 +1,82 @@
+/** Collects the evidence of a run from the API, the database, Temporal, the venue and the chain. */
+import { createPublicClient, http, type Address, type Hash } from 'viem';
+import type { LedgerEntry } from '../../dev/paper-venue/views.ts';
+import { transfersOnChain } from '../support/evidence.ts';
+import type { Evidence, MovementEvidence, SignedRow } from './evidence.ts';
+import type { Life } from './life.ts';
+import type { Received } from './receiver.ts';
+import type { Run } from './run-stack.ts';
+
+const AT_ONCE = 8;
+
+/** Everything there is to know, at a moment when nothing moves any more. */
+export async function gather(
+  run: Run,
+  known: { readonly lives: readonly Life[]; readonly received: readonly Received[]; readonly delivers: boolean },
+): Promise<Evidence> {
+  const { query, stack } = run;
+  const [movements, ledger, transfers, unappliedCommands, callbacks, audit, pools, holds, signed, lanes] = await Promise.all([
+    movementsOf(run),
+    fetch(`${stack.paperVenueUrl}/ledger`).then(async (answer) => ((await answer.json()) as { entries: readonly LedgerEntry[] }).entries),
+    transfersOnChain(stack.chain),
+    query<Evidence['unappliedCommands'][number]>('SELECT movement_id::text, kind, wakes FROM commands WHERE applied_at IS NULL'),
+    query<Evidence['callbacks'][number]>(
+      'SELECT event_id::text, movement_id::text, event_type, sequence, status, last_error FROM callbacks ORDER BY movement_id, sequence',
+    ),
+    query<Evidence['audit'][number]>(`SELECT action, entity_key, outcome FROM audit_events WHERE entity_type = 'movement'`),
+    query<Evidence['pools'][number]>(
+      `SELECT concat_ws('/', venue_key, account_type, asset) AS pool, trim_scale(held)::text AS held FROM reservation_pools`,
+    ),
+    query<Evidence['holds'][number]>(
+      `SELECT concat_ws('/', venue_key, account_type, asset) AS pool, movement_id::text, trim_scale(amount)::text AS amount
+       FROM reservations WHERE status = 'held'`,
+    ),
+    signedOf(run),
+    lanesOf(run),
+  ]);
+  return { ...known, movements, ledger, transfers, unappliedCommands, callbacks, audit, pools, holds, signed, lanes };
+}
+
+async function movementsOf(run: Run): Promise<readonly MovementEvidence[]> {
+  const rows = await run.query<
+    Pick<MovementEvidence, 'movement_id' | 'idempotency_key' | 'callback_url' | 'ended'> & { readonly amount: string }
+  >(
+    `SELECT movement_id::text, idempotency_key, callback_url, ended_at IS NOT NULL AS ended, trim_scale(amount)::text AS amount
+     FROM movements ORDER BY created_at`,
+  );
+  const found: MovementEvidence[] = [];
+  for (let at = 0; at < rows.length; at += AT_ONCE) {
+    const some = rows.slice(at, at + AT_ONCE).map(async (row): Promise<MovementEvidence> => {
+      const [view, timeline, run_status] = await Promise.all([
+        run.read<MovementEvidence>(`/movements/${row.movement_id}`),
+        run.read<MovementEvidence['timeline']>(`/movements/${row.movement_id}/timeline`),
+        run.statusOfRun(row.movement_id),
+      ]);
+      return { ...view, ...row, timeline, run_status };
+    });
+    found.push(...(await Promise.all(some)));
+  }
+  return found;
+}
+
+async function signedOf({ query, stack }: Run): Promise<readonly SignedRow[]> {
+  const client = createPublicClient({ transport: http(stack.chain.rpcUrl) });
+  const rows = await query<Omit<SignedRow, 'mined'>>(
+    `SELECT movement_id::text, node_key, attempt, address, nonce::int, tx_hash FROM evm_transactions WHERE released_at IS NULL`,
+  );
+  return Promise.all(
+    rows.map(async (row) => {
+      if (row.tx_hash === null) return { ...row, mined: false };
+      const receipt = await client.getTransactionReceipt({ hash: row.tx_hash as Hash }).catch(() => null);
+      return { ...row, mined: receipt !== null };
+    }),
+  );
+}
+
+async function lanesOf({ query, stack }: Run): Promise<Evidence['lanes']> {
+  const client = createPublicClient({ transport: http(stack.chain.rpcUrl) });
+  const rows = await query<{ address: string; next_nonce: number }>('SELECT address, next_nonce::int FROM nonce_lanes');
+  return Promise.all(
+    rows.map(async (row) => ({ ...row, mined_nonces: await client.getTransactionCount({ address: row.address as Address }) })),
+  );
+}

@@ -1,0 +1,223 @@
+/** Each invariant of the fault run finds nothing in sound evidence, and its own contradiction in doctored evidence. */
+import type { Evidence, MovementEvidence } from './evidence.ts';
+import { contradictions, INVARIANTS } from './invariants.ts';
+import { COMPLETED_ID, SIGNER, soundEvidence, WAITING_ID } from './sound-evidence.ts';
+
+const sound = soundEvidence();
+
+/** The evidence with one movement changed. */
+function changed(id: string, change: (movement: MovementEvidence) => Partial<MovementEvidence>): Evidence {
+  return { ...sound, movements: sound.movements.map((each) => (each.movement_id === id ? { ...each, ...change(each) } : each)) };
+}
+
+const without = <T>(items: readonly T[], unwanted: (item: T) => boolean): readonly T[] => items.filter((item) => !unwanted(item));
+const [firstLife, secondLife] = sound.lives;
+const [firstEntry] = sound.ledger;
+const [signed] = sound.signed;
+const [callback] = sound.callbacks;
+if (!firstLife || !secondLife || !firstEntry || !signed || !callback) throw new Error('the sound evidence lacks something');
+const withEntry = (change: Partial<typeof firstEntry>): Evidence => ({
+  ...sound,
+  ledger: [{ ...firstEntry, ...change }, ...sound.ledger.slice(1)],
+});
+const withCallback = (change: Partial<typeof callback>): Evidence => ({
+  ...sound,
+  callbacks: [{ ...callback, ...change }, ...sound.callbacks.slice(1)],
+});
+
+/** Invariant, what is wrong, the doctored evidence, and what the contradiction says. */
+const DOCTORED: readonly (readonly [invariant: string, wrong: string, evidence: Evidence, says: RegExp])[] = [
+  ['endsOrWaits', 'a movement still executes', changed(COMPLETED_ID, () => ({ request_state: 'EXECUTING' })), /is still EXECUTING/],
+  [
+    'agreesWithTimeline',
+    'an event is missing',
+    changed(COMPLETED_ID, ({ timeline }) => ({ timeline: timeline.slice(0, -1) })),
+    /ends in EXECUTING/,
+  ],
+  [
+    'agreesWithTimeline',
+    'a node is elsewhere',
+    changed(WAITING_ID, ({ nodes }) => ({ nodes: nodes.map((n) => ({ ...n, state: 'READY' })) })),
+    /withdraw COMPLETED, it is READY/,
+  ],
+  ['createsAreOnce', 'a create was lost', { ...sound, movements: sound.movements.slice(1) }, /key-0 made 0 movements/],
+  [
+    'createsAreOnce',
+    'a create was done twice',
+    { ...sound, movements: [...sound.movements, ...sound.movements.slice(0, 1)] },
+    /key-0 made 2 movements/,
+  ],
+  ['createsAreOnce', 'the caller knows another id', { ...sound, lives: [{ ...firstLife, movement_id: 'other' }, secondLife] }, /not other/],
+  ['createsAreOnce', 'another amount', changed(COMPLETED_ID, () => ({ amount: '12' })), /moves 12, not 10.000001/],
+  ['createsAreOnce', 'a movement of nobody', { ...sound, lives: [firstLife] }, /nobody asked for waiting-movement/],
+  [
+    'acceptedIsDone',
+    'an accepted action left no event',
+    { ...sound, lives: [firstLife, { ...secondLife, accepted: [...secondLife.accepted, { action: 'resume', doubts: 1 }] }] },
+    /resume was accepted 1 times \(at most 2\), its timeline has 0/,
+  ],
+  [
+    'acceptedIsDone',
+    'an action was applied twice',
+    {
+      ...sound,
+      lives: [firstLife, secondLife],
+      ...{ movements: changed(COMPLETED_ID, ({ timeline }) => ({ timeline: [...timeline, ...timeline.slice(1, 2)] })).movements },
+    },
+    /approve was accepted 1 times \(at most 1\), its timeline has 2/,
+  ],
+  [
+    'callersHeardTheTruth',
+    'an answer contradicts an earlier one',
+    { ...sound, lives: [{ ...firstLife, complaints: ['two ids'] }] },
+    /two ids/,
+  ],
+  [
+    'commandsAreApplied',
+    'a command is left',
+    { ...sound, unappliedCommands: [{ movement_id: WAITING_ID, kind: 'resume', wakes: 3 }] },
+    /resume was never applied/,
+  ],
+  [
+    'auditAgrees',
+    'an accepted action is not audited',
+    { ...sound, audit: without(sound.audit, ({ action }) => action === 'movement.complete') },
+    /request_completed happened 1 times, the audit has 0/,
+  ],
+  [
+    'auditAgrees',
+    'the audit has what did not happen',
+    { ...sound, audit: [...sound.audit, { action: 'movement.cancel', entity_key: WAITING_ID, outcome: 'success' }] },
+    /request_cancelled happened 0 times/,
+  ],
+  [
+    'callbacksArrive',
+    'an event has no callback',
+    { ...sound, callbacks: sound.callbacks.slice(1) },
+    /request_approved \(2\) has no callback/,
+  ],
+  [
+    'callbacksArrive',
+    'so also where nothing is delivered',
+    { ...sound, delivers: false, callbacks: sound.callbacks.slice(1) },
+    /has no callback/,
+  ],
+  [
+    'callbacksArrive',
+    'a callback has no event',
+    { ...sound, callbacks: [...sound.callbacks, { ...callback, event_id: 'x' }] },
+    /callback x is of no event/,
+  ],
+  ['callbacksArrive', 'a callback is not delivered', withCallback({ status: 'pending' }), /request_approved is pending/],
+  ['callbacksArrive', 'a dead letter has no reason', withCallback({ status: 'dead_letter' }), /dead_letter \(no reason\)/],
+  [
+    'callbacksArrive',
+    'nobody saw a delivered one',
+    { ...sound, received: without(sound.received, (each) => each.event_id === callback.event_id) },
+    /nobody saw it/,
+  ],
+  [
+    'callbacksArrive',
+    'the receiver refused it',
+    { ...sound, received: sound.received.map((each) => ({ ...each, answered: 500 as const })) },
+    /nobody saw it/,
+  ],
+  [
+    'callbacksArrive',
+    'the receiver was told something else',
+    { ...sound, received: [...sound.received, { ...callback, sequence: 99, answered: 200 as const }] },
+    /was told request_approved \(99\)/,
+  ],
+  ['runsAreWhereNeeded', 'an open movement has no run', changed(WAITING_ID, () => ({ run_status: null })), /its run is missing/],
+  ['runsAreWhereNeeded', 'an ended movement keeps its run', changed(COMPLETED_ID, () => ({ run_status: 'RUNNING' })), /its run has not/],
+  ['ledgerIsExact', 'a key was paid twice', withEntry({ effects: 2 }), /completed-movement:withdraw:1 was paid 2 times/],
+  ['ledgerIsExact', 'a completed withdrawal was not paid', withEntry({ effects: 0 }), /the ledger has no payment/],
+  [
+    'ledgerIsExact',
+    'a payment is under a strange key',
+    withEntry({ idempotency_key: `${COMPLETED_ID}:withdraw:2` }),
+    /is the key of no attempt/,
+  ],
+  [
+    'ledgerIsExact',
+    'a failed node was paid',
+    changed(COMPLETED_ID, ({ nodes }) => ({ nodes: nodes.map((n) => ({ ...n, state: 'FAILED' })) })),
+    /was paid, its node is FAILED/,
+  ],
+  [
+    'ledgerIsExact',
+    'an attempt that was over was paid',
+    changed(COMPLETED_ID, ({ nodes }) => ({ nodes: nodes.map((n) => ({ ...n, attempt: 2 })) })),
+    /was paid, its node is COMPLETED in attempt 2/,
+  ],
+  [
+    'chainIsExact',
+    'a completed transfer is not on the chain',
+    { ...sound, transfers: sound.transfers.slice(0, -1) },
+    /withdraw is completed, 0x3+ is not on the chain once/,
+  ],
+  [
+    'chainIsExact',
+    'a transfer happened twice',
+    { ...sound, transfers: [...sound.transfers, { ...sound.transfers[2]!, tx_hash: `0x${'7'.repeat(64)}` }] },
+    /3 transfers of 10.000001 for 2 completed nodes/,
+  ],
+  [
+    'chainIsExact',
+    'a transfer is of nobody',
+    { ...sound, transfers: [...sound.transfers, { ...sound.transfers[2]!, amount: '5' }] },
+    /moved 5 for nobody/,
+  ],
+  [
+    'chainIsExact',
+    'two nodes share a transfer',
+    changed(COMPLETED_ID, ({ nodes }) => ({ nodes: nodes.map((n) => ({ ...n, output: nodes[0]!.output })) })),
+    /shares its transfer/,
+  ],
+  [
+    'holdsAddUp',
+    'a pool holds too much',
+    { ...sound, pools: [{ pool: 'paper-main/SPOT/USDC', held: '12' }] },
+    /holds 12, its holds are 11.000011/,
+  ],
+  ['holdsAddUp', 'a hold is in no pool', { ...sound, pools: [] }, /which is no pool/],
+  ['holdsAddUp', 'an ended movement holds', changed(WAITING_ID, () => ({ reservation_status: 'consumed' })), /says consumed/],
+  [
+    'nonceLanesAreWhole',
+    'another transaction used the nonce',
+    { ...sound, signed: [{ ...signed, mined: false }] },
+    /was used by another transaction/,
+  ],
+  [
+    'nonceLanesAreWhole',
+    'a signed transaction was never mined',
+    { ...sound, signed: [{ ...signed, mined: false }], lanes: [{ address: SIGNER, next_nonce: 1, mined_nonces: 0 }] },
+    /was never mined/,
+  ],
+  [
+    'nonceLanesAreWhole',
+    'an attempt was mined twice',
+    { ...sound, signed: [signed, { ...signed, nonce: 1 }], lanes: [{ address: SIGNER, next_nonce: 2, mined_nonces: 2 }] },
+    /was mined twice/,
+  ],
+  [
+    'nonceLanesAreWhole',
+    'a nonce belongs to nobody',
+    { ...sound, lanes: [{ address: SIGNER, next_nonce: 2, mined_nonces: 1 }] },
+    /belongs to nobody/,
+  ],
+];
+
+test('sound evidence holds no contradiction', () => {
+  expect(contradictions(sound)).toEqual([]);
+});
+
+test.each(DOCTORED)('%s: %s', (invariant, _wrong, evidence, says) => {
+  const found = INVARIANTS[invariant]?.(evidence) ?? [];
+  expect(found.join('\n')).toMatch(says);
+  expect(contradictions(evidence).some((each) => each.startsWith(`${invariant}: `))).toBe(true);
+});
+
+test('every invariant is doctored once at least', () => {
+  expect([...new Set(DOCTORED.map(([invariant]) => invariant))].sort()).toEqual(Object.keys(INVARIANTS).sort());
+});

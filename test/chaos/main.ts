@@ -1,0 +1,118 @@
+/**
+ * `npm run chaos`: movements run while API, worker, Temporal and Postgres are killed again and again
+ * and the venue loses a fifth of its answers. Ends with exit status 0 only if nothing contradicts
+ * anything afterwards.
+ */
+import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { takeSignals } from '../../dev/foreground.ts';
+import { createCaller } from './caller.ts';
+import { figures } from './figures.ts';
+import { gather } from './gather.ts';
+import { contradictions } from './invariants.ts';
+import { live, newLife, type Life, type Surroundings } from './life.ts';
+import { readOptions, type RunOptions } from './options.ts';
+import { comesToRest, lastEvidence, retryFailed } from './quiet.ts';
+import { dice } from './random.ts';
+import { startReceiver } from './receiver.ts';
+import { DELIVERS_CALLBACKS, startRunStack, type Run } from './run-stack.ts';
+import { planStrikes } from './schedule.ts';
+import { writeScripts } from './scripts.ts';
+import { createStorm, type Storm } from './storm.ts';
+import { registerTemplates } from './templates.ts';
+
+const VENUE_FAULTS = { lose_answer_rate: 0.2, latency_ms: 50, processing_ms: 300 };
+/** After the storm, how long movements may take to come to rest. */
+const REST_MS = 180_000;
+
+// What somebody has set for a service of their own is nothing to this run.
+for (const name of Object.keys(process.env)) if (name.startsWith('SVC_')) delete process.env[name];
+
+let run: Run | null = null;
+const foreground = takeSignals(() => run?.stack.hurry());
+process.exitCode = await main(readOptions(process.argv.slice(3)));
+process.exit();
+
+async function main(options: RunOptions): Promise<number> {
+  const limit = AbortSignal.timeout(options.minutes * 60_000);
+  const signal = AbortSignal.any([foreground.signal, limit]);
+  // Every call and every pause of every movement listens to it.
+  setMaxListeners(0, signal);
+  let clean = false;
+  try {
+    say(`Fault run: ${options.movements} movements, at least ${options.kills} kills, seed ${options.seed}`);
+    run = await startRunStack(signal, say);
+    clean = (await weather(run, options, signal)) === 0;
+  } catch (error) {
+    if (limit.aborted) say(`\nThe run was not over after ${options.minutes} minutes.`);
+    else if (foreground.status === null) say(`\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  } finally {
+    const keep = !clean && foreground.status === null;
+    await run?.close(keep);
+    if (keep && run !== null) say(`Logs and data: ${run.stack.dataDir}`);
+  }
+  return foreground.status ?? (clean ? 0 : 1);
+}
+
+/** The whole run on a stack that is up; answers the number of contradictions. */
+async function weather(stack: Run, options: RunOptions, signal: AbortSignal): Promise<number> {
+  const begun = Date.now();
+  const { seed } = options;
+  const caller = createCaller(stack.apiUrl, signal);
+  const { mix, leftOut } = await registerTemplates(caller, stack.stack.chain);
+  const receiver = await startReceiver(dice(seed, 'receiver'));
+  try {
+    await stack.venueFaults({ ...VENUE_FAULTS, seed });
+    const lives = writeScripts(dice(seed, 'scripts'), options.movements, mix).map((script) => newLife(script, seed));
+    const storm = createStorm({
+      stack: stack.stack,
+      strikes: planStrikes(dice(seed, 'strikes'), options.kills),
+      signal,
+      onKill: (total) => {
+        if (total % 10 !== 0) return;
+        say(`  ${total} kills, ${lives.filter((life) => life.movement_id !== null).length} movements after ${seconds(begun)} s`);
+      },
+    });
+    const around = { caller, signal, seed, callbackUrl: receiver.url };
+    const [over] = await Promise.all([storm.run().then(() => true), liveThrough(lives, storm, options, around)]);
+    const venue = await stack.venueFaults(null);
+    receiver.calm();
+    if (over) say(`  the storm is over after ${seconds(begun)} s`);
+    const rest = { delivers: DELIVERS_CALLBACKS, limitMs: REST_MS, signal };
+    let restless = await comesToRest(stack, rest);
+    const retried = restless === '' ? await retryFailed(lives, stack, caller) : 0;
+    if (retried > 0) restless = await comesToRest(stack, rest);
+    if (restless !== '') say(`  not at rest after ${REST_MS / 1_000} s: ${restless}`);
+    const known = { lives, received: receiver.received, delivers: DELIVERS_CALLBACKS };
+    const evidence = await lastEvidence(() => gather(stack, known));
+    const { kills, failedStarts } = storm;
+    const templates = mix.map(({ key }) => key);
+    const facts = { seed, seconds: (Date.now() - begun) / 1_000, kills, failedStarts, repeats: caller.repeats, venue, retried };
+    const found = [...contradictions(evidence), ...caller.complaints.map((each) => `answers: ${each}`)];
+    say(['', ...figures({ ...facts, templates, leftOut }, evidence), ''].join('\n'));
+    for (const each of found) say(`- ${each}`);
+    process.stdout.write(`${found.length} contradictions\n`);
+    return found.length;
+  } finally {
+    await receiver.close();
+  }
+}
+
+/** Lives begin along with the kills, so that every kill meets some on their way. */
+async function liveThrough(lives: readonly Life[], storm: Storm, { kills }: RunOptions, around: Surroundings): Promise<void> {
+  const led: Promise<void>[] = [];
+  for (const [at, life] of lives.entries()) {
+    while (storm.total < Math.floor((at * kills) / lives.length)) await sleep(50, undefined, { signal: around.signal });
+    // What one caller meets must not end the others: it is reported with the contradictions.
+    led.push(live(life, around).catch((error: unknown) => void life.complaints.push(String(error))));
+  }
+  await Promise.all(led);
+}
+
+function seconds(since: number): number {
+  return Math.round((Date.now() - since) / 1_000);
+}
+
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}

@@ -1,0 +1,40 @@
+/** The command line of the fault run. */
+import { randomInt } from 'node:crypto';
+import { Command, InvalidArgumentError } from 'commander';
+
+export interface RunOptions {
+  readonly movements: number;
+  readonly kills: number;
+  readonly seed: number;
+  /** The run is broken off after this long. */
+  readonly minutes: number;
+}
+
+const FULL = { movements: 200, kills: 100, minutes: 60 };
+/** For CI: a minute or so. */
+const SHORT = { movements: 30, kills: 15, minutes: 15 };
+
+/** Reads the arguments after `--`; ends the process with a usage message when they are wrong. */
+export function readOptions(args: readonly string[]): RunOptions {
+  const command = new Command('npm run chaos --')
+    .description('Runs movements while processes are killed, and checks what is left. See docs/testing.md.')
+    .option('--movements <n>', `how many movements (${FULL.movements})`, whole)
+    .option('--kills <n>', `at least how many SIGKILLs (${FULL.kills})`, whole)
+    .option('--seed <n>', 'repeats the schedule of an earlier run', whole)
+    .option('--minutes <n>', `gives up after this long (${FULL.minutes})`, whole)
+    .option('--short', `the short form: ${SHORT.movements} movements, ${SHORT.kills} kills`)
+    .parse([...args], { from: 'user' });
+  const given = command.opts<Partial<RunOptions> & { short?: boolean }>();
+  const base = given.short === true ? SHORT : FULL;
+  return {
+    movements: given.movements ?? base.movements,
+    kills: given.kills ?? base.kills,
+    minutes: given.minutes ?? base.minutes,
+    seed: given.seed ?? randomInt(1, 1_000_000),
+  };
+}
+
+function whole(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
+}

@@ -1,0 +1,83 @@
+/** The stack of a run in a folder of its own, with the few ways in which the run looks at it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import pg from 'pg';
+import { ANY_FREE_PORTS, startStack, type Stack } from '../../dev/stack.ts';
+import { movementWorkflowId } from '../../domain/messages.ts';
+
+/** Whether the service of this release delivers callbacks; if not, only their rows are looked at. */
+export const DELIVERS_CALLBACKS: boolean = false;
+
+const CALLBACK_SETTINGS = { SVC_CALLBACK_ALLOWED_HOSTS_CSV: '127.0.0.1', SVC_CALLBACK_HMAC_SECRET: 'fault-run-secret' };
+const API_PREFIX = '/v3';
+
+export interface Run {
+  readonly stack: Stack;
+  readonly apiUrl: string;
+  query<R extends object>(sql: string): Promise<R[]>;
+  /** A GET of the API, for when nothing is killed any more. */
+  read<T>(path: string): Promise<T>;
+  /** Status of a movement's newest run, null when Temporal knows none. */
+  statusOfRun(movementId: string): Promise<string | null>;
+  /** Sets the venue's faults; null removes them. Answers what it was asked so far. */
+  venueFaults(faults: object | null): Promise<{ readonly calls: number; readonly answers_lost: number }>;
+  /** Ends everything; the folder stays only when asked for. */
+  close(keep: boolean): Promise<void>;
+}
+
+/** Starts API, worker, Temporal and Postgres as processes that stay down when they are killed. */
+export async function startRunStack(signal: AbortSignal, log: (line: string) => void): Promise<Run> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'fault-run-'));
+  let stack: Stack;
+  try {
+    stack = await startStack({
+      settings: { dataDir, ports: ANY_FREE_PORTS },
+      split: true,
+      restart: false,
+      signal,
+      log,
+      env: { SVC_SWEEP_IDLE_SECONDS: '5', ...(DELIVERS_CALLBACKS ? CALLBACK_SETTINGS : {}) },
+    });
+  } catch (error) {
+    rmSync(dataDir, { recursive: true, force: true });
+    throw error;
+  }
+  const apiUrl = `${stack.apiUrl}${API_PREFIX}`;
+  const pool = new pg.Pool({ connectionString: stack.databaseUrl, max: 4 });
+  // Idle connections die with every kill of Postgres; the next query gets a new one.
+  pool.on('error', () => undefined);
+  const connection = Connection.lazy({ address: stack.temporalAddress });
+  const temporal = new Client({ connection });
+  return {
+    stack,
+    apiUrl,
+    query: async <R extends object>(sql: string) => (await pool.query<R & pg.QueryResultRow>(sql)).rows,
+    read: async <T>(path: string) => {
+      const answer = await fetch(apiUrl + path, { signal: AbortSignal.timeout(30_000) });
+      if (answer.status !== 200) throw new Error(`GET ${path} answered ${answer.status}: ${await answer.text()}`);
+      return (await answer.json()) as T;
+    },
+    statusOfRun: async (movementId) => {
+      try {
+        return (await temporal.workflow.getHandle(movementWorkflowId(movementId)).describe()).status.name;
+      } catch (error) {
+        if (error instanceof Error && error.name === 'WorkflowNotFoundError') return null;
+        throw error;
+      }
+    },
+    venueFaults: async (faults) => {
+      const body = faults === null ? {} : { body: JSON.stringify(faults), headers: { 'content-type': 'application/json' } };
+      const answer = await fetch(`${stack.paperVenueUrl}/faults`, { method: faults === null ? 'DELETE' : 'POST', ...body });
+      if (answer.status !== 200) throw new Error(`the venue refused the faults: ${await answer.text()}`);
+      const counts = await fetch(`${stack.paperVenueUrl}/faults/counts`);
+      return (await counts.json()) as { calls: number; answers_lost: number };
+    },
+    close: async (keep) => {
+      await Promise.allSettled([pool.end(), connection.close()]);
+      await stack.stop();
+      if (!keep) rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,36 @@
+/** A run can be repeated: what is left to chance follows from the seed alone. */
+import { dice } from './random.ts';
+import { planStrikes, VICTIMS } from './schedule.ts';
+import { writeScripts } from './scripts.ts';
+
+const mix = [
+  { key: 'plain', weight: 3, gated: false, cancellable: false },
+  { key: 'gated', weight: 1, gated: true, cancellable: false },
+  { key: 'cancellable', weight: 1, gated: false, cancellable: true },
+];
+
+test('the same seed brings the same strikes and scripts, another seed others', () => {
+  const strikes = (seed: number) => planStrikes(dice(seed, 'strikes'), 100);
+  const scripts = (seed: number) => writeScripts(dice(seed, 'scripts'), 200, mix);
+  expect(strikes(1)).toEqual(strikes(1));
+  expect(scripts(1)).toEqual(scripts(1));
+  expect(strikes(2)).not.toEqual(strikes(1));
+  expect(scripts(2)).not.toEqual(scripts(1));
+});
+
+test('at least as many kills as asked for, of every part, sometimes of two at once and never of one twice', () => {
+  const strikes = planStrikes(dice(3, 'strikes'), 100);
+  const victims = strikes.flatMap((strike) => strike.victims);
+  expect(victims.length).toBeGreaterThanOrEqual(100);
+  expect([...new Set(victims)].sort()).toEqual([...VICTIMS].sort());
+  expect(strikes.some((strike) => strike.victims.length === 2)).toBe(true);
+  expect(strikes.every((strike) => new Set(strike.victims).size === strike.victims.length)).toBe(true);
+});
+
+test('no two movements share an amount, and only what can be cancelled or resumed is', () => {
+  const scripts = writeScripts(dice(4, 'scripts'), 200, mix);
+  expect(new Set(scripts.map(({ amount }) => amount)).size).toBe(200);
+  expect(scripts.every(({ amount }) => /^1\d\.\d{5}1$/.test(amount))).toBe(true);
+  expect(scripts.filter(({ cancel_ms }) => cancel_ms !== null).every(({ template }) => template === 'cancellable')).toBe(true);
+  expect(scripts.filter(({ resume_ms }) => resume_ms !== null).every(({ template }) => template === 'gated')).toBe(true);
+});

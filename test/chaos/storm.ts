@@ -1,0 +1,79 @@
+/** Kills processes by the schedule and starts them again. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Stack } from '../../dev/stack.ts';
+import type { Strike, Victim } from './schedule.ts';
+
+/** Starts of one part in a row that may fail before the run gives up. */
+const STARTS = 5;
+
+export interface Storm {
+  /** SIGKILLs so far, by part. */
+  readonly kills: ReadonlyMap<Victim, number>;
+  readonly total: number;
+  /** Starts that ended before the part was ready, though nobody killed it. */
+  readonly failedStarts: readonly string[];
+  /** Strikes until the schedule or the signal ends it; every part is up again afterwards. */
+  run(): Promise<void>;
+}
+
+/** A storm over a stack whose parts do not start again by themselves. */
+export function createStorm(options: {
+  readonly stack: Pick<Stack, 'kill' | 'startChild'>;
+  readonly strikes: readonly Strike[];
+  readonly signal: AbortSignal;
+  readonly onKill: (total: number) => void;
+}): Storm {
+  const { stack, strikes, signal, onKill } = options;
+  const kills = new Map<Victim, number>();
+  const failedStarts: string[] = [];
+  const revivals = new Map<Victim, Promise<void>>();
+  let total = 0;
+
+  const revive = async (victim: Victim, { down_ms, up_ms }: Strike): Promise<void> => {
+    await sleep(down_ms);
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await stack.startChild(victim);
+        return await sleep(up_ms);
+      } catch (error) {
+        if (signal.aborted) return;
+        failedStarts.push(`${victim}: ${error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)}`);
+        if (tries === STARTS) throw error;
+        await sleep(500);
+      }
+    }
+  };
+  const hit = async (strike: Strike): Promise<void> => {
+    const { victims, then_ms } = strike;
+    // A part is killed again only once it was ready and had its time: a start that is cut short proves little.
+    await Promise.all(victims.flatMap((victim) => revivals.get(victim) ?? []));
+    if (signal.aborted) return;
+    await Promise.all(
+      victims.map(async (victim) => {
+        await stack.kill(victim);
+        kills.set(victim, (kills.get(victim) ?? 0) + 1);
+        total += 1;
+        onKill(total);
+        const revival = revive(victim, strike);
+        // A fault of it is met by whoever waits for it next.
+        revival.catch(() => undefined);
+        revivals.set(victim, revival);
+      }),
+    );
+    await sleep(then_ms, undefined, { signal }).catch(() => undefined);
+  };
+  return {
+    kills,
+    get total() {
+      return total;
+    },
+    failedStarts,
+    run: async () => {
+      for (const each of strikes) {
+        if (signal.aborted) break;
+        await hit(each);
+      }
+      await Promise.all(revivals.values());
+    },
+  };
+}

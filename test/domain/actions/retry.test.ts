@@ -1,0 +1,56 @@
+/** What an operator's retry changes and records. */
+import { retry } from '../../../domain/actions/retry.ts';
+import type { CompiledNode } from '../../../domain/plan/types.ts';
+import type { MovementSnapshot, NodeSnapshot } from '../../../domain/snapshot.ts';
+
+const requester = { caller: { client_id: null, key_id: null, role: 'operator' as const }, request_id: 'a-request' };
+
+function planned(node_key: string): CompiledNode {
+  const action = { node_key, node_kind: 'action', action_type: 'noop', has_side_effect: false } as const;
+  return { ...action, config: {}, executor_binding: { executor_key: 'local.noop' }, signer_binding: null };
+}
+
+function node(node_key: string, state: NodeSnapshot['state']): NodeSnapshot {
+  const settled = { error_code: state === 'FAILED' ? 'NODE_TIMED_OUT' : null, updated_at: '2026-01-01T00:00:00.000Z', settled_order: 1 };
+  return { node_key, node_kind: 'action', state, attempt: 1, submit_epoch: 0, recover_first: false, resumed: false, output: null, ...settled };
+}
+
+const edge = { edge_type: 'on_success', priority: 0, join_key: null, condition_expr: null } as const;
+const failed: MovementSnapshot = {
+  movement_id: 'a-movement',
+  state: 'FAILED',
+  reservation_status: 'released',
+  version: 7,
+  plan: {
+    template: { template_id: 'a-template', template_key: 'key', version: 1 },
+    nodes: ['first', 'second', 'third'].map(planned),
+    edges: [
+      { ...edge, from: 'first', to: 'second' },
+      { ...edge, from: 'second', to: 'third' },
+    ],
+    risk_controls: {},
+    completion_policy: { completion_assurance: 'provider_completed' },
+    intent: { asset: 'USDC', amount: '1' },
+    input_params: {},
+  },
+  conditions: {},
+  nodes: [node('first', 'FAILED'), node('second', 'SKIPPED'), node('third', 'SKIPPED')],
+};
+
+test('every node that a retry moves is moved on the timeline too', () => {
+  const transition = retry(failed, requester);
+  const moves = transition?.nodes?.map(({ node_key, from, moves: [to] }) => [node_key, from, to]);
+  expect(moves).toEqual([
+    ['first', 'FAILED', 'READY'],
+    ['second', 'SKIPPED', 'BLOCKED'],
+    ['third', 'SKIPPED', 'BLOCKED'],
+  ]);
+  const told = transition?.timeline.filter(({ event_type }) => event_type === 'node_requeued');
+  expect(told?.map(({ node_key, from_state, to_state }) => [node_key, from_state, to_state])).toEqual(moves);
+  expect(told?.map(({ attempt }) => attempt)).toEqual([2, 1, 1]);
+});
+
+test('a node that is within reach again has no time of completion any more', () => {
+  const reopened = retry(failed, requester)?.nodes?.filter(({ from }) => from === 'SKIPPED');
+  expect(reopened?.map(({ set }) => set?.completed_at)).toEqual([null, null]);
+});
