@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
-import { freePort } from '../../dev/ports.ts';
+import { choosePorts, freePort, type PortName } from '../../dev/ports.ts';
 import { postgresPart } from '../../dev/postgres.ts';
 import { ANY_FREE_PORTS, startStack, type Stack, type StackOptions } from '../../dev/stack.ts';
 import { starterTemplates } from '../../dev/starter-templates.ts';
 import { Supervisor } from '../../dev/supervise/supervisor.ts';
 import { movementWorkflowId } from '../../domain/messages.ts';
 import { applyMigrations } from '../../prisma/migrate.ts';
+import { writeRegistryWith } from './registry-file.ts';
 import type { MovementView, TimelineView } from './evidence.ts';
 
 const PREFIX = '/v3';
@@ -143,17 +144,29 @@ export interface OwnStack {
   close(): Promise<void>;
 }
 
+export interface OwnStackOptions extends Pick<StackOptions, 'split' | 'env' | 'service'> {
+  /** Entries of the registry file beside those of the embedded stack, given the paper venue's address. */
+  readonly executors?: (paperVenueUrl: string) => readonly object[];
+}
+
 /** Starts a stack whose parts stay down when they die, loads the starter templates and connects to it. */
-export async function startOwnStack(options: Pick<StackOptions, 'split' | 'env' | 'service'> = {}): Promise<OwnStack> {
+export async function startOwnStack({ executors, ...options }: OwnStackOptions = {}): Promise<OwnStack> {
   const dataDir = mkdtempSync(join(tmpdir(), 'own-stack-'));
   const lines: string[] = [];
   let stack: Stack;
   try {
+    const ports = await choosePorts(ANY_FREE_PORTS, Object.keys(ANY_FREE_PORTS) as PortName[]);
+    const registry =
+      executors === undefined
+        ? {}
+        : await writeRegistryWith(join(dataDir, 'test-config'), ports, {
+            executors: executors(`http://127.0.0.1:${ports.paperVenue}`),
+          });
     stack = await startStack({
       ...options,
-      settings: { dataDir, ports: ANY_FREE_PORTS },
+      settings: { dataDir, ports },
       restart: false,
-      env: { SVC_SWEEP_IDLE_SECONDS: '1', ...options.env },
+      env: { SVC_SWEEP_IDLE_SECONDS: '1', ...registry, ...options.env },
       log: (line) => lines.push(line),
     });
   } catch (error) {

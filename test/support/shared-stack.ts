@@ -1,12 +1,11 @@
 /** The one stack that all files of the project `stack` share. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { choosePorts, type PortName } from '../../dev/ports.ts';
 import type { ChainInfo } from '../../dev/chain.ts';
-import { chainInfo } from '../../dev/chain/accounts.ts';
-import { writeStackConfig } from '../../dev/stack-config.ts';
 import { ANY_FREE_PORTS, startStack, type Stack } from '../../dev/stack.ts';
+import { writeRegistryWith } from './registry-file.ts';
 
 /** The variable through which test files learn of the stack. */
 export const SHARED_STACK = 'TEST_SHARED_STACK';
@@ -54,11 +53,13 @@ export async function startSharedStack(): Promise<{ readonly facts: SharedStack;
   };
   try {
     const ports = await choosePorts(ANY_FREE_PORTS, Object.keys(ANY_FREE_PORTS) as PortName[]);
-    const registry = await writeRegistry(join(dataDir, 'test-config'), ports);
+    const folder = join(dataDir, 'test-config');
+    const registry = await writeRegistryWith(folder, ports, { executors: EXECUTORS, signers: SIGNERS });
+    writeFileSync(join(folder, 'config', 'test-wallet.key'), WALLET_KEY, { mode: 0o600 });
     stack = await startStack({
       settings: { dataDir, ports },
       restart: false,
-      env: { SVC_REGISTRY_FILE: registry, SVC_SWEEP_IDLE_SECONDS: '2', SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: '3600' },
+      env: { ...registry, SVC_SWEEP_IDLE_SECONDS: '2', SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: '3600' },
       log: (line) => lines.push(line),
     });
     const { apiUrl, opsUrl, uiUrl, temporalAddress, databaseUrl, paperVenueUrl, chain } = stack;
@@ -67,21 +68,4 @@ export async function startSharedStack(): Promise<{ readonly facts: SharedStack;
     await stop();
     throw new Error(`the shared stack did not start:\n${lines.join('\n')}`, { cause: error });
   }
-}
-
-/** The embedded stack's registry file with the entries that only tests need; answers its path. */
-async function writeRegistry(folder: string, ports: { readonly chain: number; readonly paperVenue: number }): Promise<string> {
-  mkdirSync(folder, { recursive: true });
-  const { SVC_REGISTRY_FILE: file } = await writeStackConfig({
-    dataDir: folder,
-    chain: chainInfo(ports.chain),
-    paperVenueUrl: `http://127.0.0.1:${ports.paperVenue}`,
-  });
-  if (file === undefined) throw new Error('the embedded stack has no registry file');
-  const registry = JSON.parse(readFileSync(file, 'utf8')) as { executors: unknown[]; signers: unknown[] };
-  registry.executors.push(...EXECUTORS);
-  registry.signers.push(...SIGNERS);
-  writeFileSync(file, JSON.stringify(registry));
-  writeFileSync(join(folder, 'config', 'test-wallet.key'), WALLET_KEY, { mode: 0o600 });
-  return file;
 }
