@@ -1,0 +1,69 @@
+/** API and worker in this process, on a given Postgres and Temporal, with the instant executor. */
+import { pino } from 'pino';
+import { workflowBundle } from '../../activities/bundle.ts';
+import { createMovementActivities } from '../../activities/movement.ts';
+import { startWorker } from '../../activities/worker.ts';
+import { createApi } from '../../api/app.ts';
+import { routes } from '../../api/routes.ts';
+import { listen } from '../../api/server.ts';
+import type { MovementActivities } from '../../domain/messages.ts';
+import { createExecutorRegistry } from '../../executors/registry.ts';
+import { connectTemporal, type Temporal } from '../../platform/temporal.ts';
+import type { Database } from '../../prisma/client.ts';
+import { instantExecutor } from '../executors.ts';
+import { connectApi, type BenchApi } from '../load/api.ts';
+import { NAMESPACE, type PartSettings } from '../processes/part.ts';
+import { until } from '../until.ts';
+
+export interface CostService {
+  readonly api: BenchApi;
+  readonly temporal: Temporal;
+  stop(): Promise<void>;
+}
+
+/** Neither relay nor sweeper runs and every command is handed over at once: what is counted is the movement alone. */
+export async function startCostService(options: {
+  readonly settings: Pick<PartSettings, 'temporalAddress' | 'cacheDir'>;
+  readonly db: Database;
+  readonly wrap: (activities: MovementActivities) => MovementActivities;
+}): Promise<CostService> {
+  const { settings, db, wrap } = options;
+  const log = pino({ level: 'silent' });
+  const temporal = connectTemporal({ address: settings.temporalAddress, namespace: NAMESPACE });
+  const executors = createExecutorRegistry({ locals: [instantExecutor()], remotes: [] });
+  const deps = { db, log, executors };
+  const worker = startWorker({
+    address: settings.temporalAddress,
+    namespace: NAMESPACE,
+    activities: wrap(createMovementActivities({ ...deps, signers: { get: () => undefined }, checkSignRequest: async () => null })),
+    bundlePath: await workflowBundle(settings.cacheDir),
+    log,
+    beforeWork: () => temporal.registerSearchAttributes(),
+  });
+  const app = createApi(
+    {
+      ...deps,
+      signers: { list: () => [], get: () => undefined },
+      handOver: (movementId, command) =>
+        void temporal.wake({ movementId, kind: command?.kind ?? 'wake', commandId: command?.command_id ?? null }),
+      settings: {
+        ...{ apiPrefix: '/v3', approvalTtlSeconds: 3_600, authEnabled: false },
+        ...{ temporalNamespace: NAMESPACE, temporalUiUrl: 'http://127.0.0.1' },
+      },
+    },
+    routes,
+  );
+  const server = await listen({ app, host: '127.0.0.1', port: 0, graceMs: 500 });
+  const api = connectApi(server.port);
+  await until(() => worker.isRunning());
+  return {
+    api,
+    temporal,
+    stop: async () => {
+      await api.close();
+      await server.close();
+      await worker.stop();
+      await temporal.close();
+    },
+  };
+}

@@ -1,0 +1,57 @@
+/** Executors that do nothing, so that what is measured is the service and not what it calls. */
+import type { Executor } from '../domain/executor.ts';
+import { createExecutorRegistry, type ExecutorRegistry } from '../executors/registry.ts';
+
+/** What the templates select by. */
+export const ACTIONS = { instant: 'bench_instant', slow: 'bench_slow', remote: 'bench_remote' } as const;
+
+/** How long `bench.slow` takes to submit: about what a quick venue needs for an answer. */
+export const SLOW_SUBMIT_MS = 20;
+
+/** Submitted first and completed by an observe, so that all four phases of a node run. */
+function idleExecutor(key: string, action: string, submitMs: number): Executor {
+  return {
+    descriptor: {
+      executor_key: key,
+      kind: 'local',
+      action_types: [action],
+      same_key_safe: true,
+      settle_seconds: 0,
+      timeout_seconds: 30,
+      in_process: true,
+    },
+    preflight: async () => null,
+    prepare: async () => ({ next_state: 'SUBMITTING', prepared_action: {} }),
+    submit: async () => {
+      if (submitMs > 0) await new Promise((resolve) => setTimeout(resolve, submitMs));
+      return { next_state: 'SUBMITTED', external_ref: 'bench' };
+    },
+    observe: async () => ({ next_state: 'COMPLETED', output: {} }),
+    recover: async () => ({ next_state: 'READY' }),
+    cancel: async () => ({ next_state: 'OBSERVING' }),
+    health: async () => ({ state: 'up' }),
+  };
+}
+
+/** The in-process instant executor, for measurements without other processes. */
+export function instantExecutor(): Executor {
+  return idleExecutor('bench.instant', ACTIONS.instant, 0);
+}
+
+/** Instant and slow in process, and the one behind HTTP at `remoteUrl`. */
+export function benchExecutors(remoteUrl: string): ExecutorRegistry {
+  return createExecutorRegistry({
+    locals: [instantExecutor(), idleExecutor('bench.slow', ACTIONS.slow, SLOW_SUBMIT_MS)],
+    remotes: [
+      {
+        executor_key: 'bench.remote',
+        kind: 'remote',
+        url: remoteUrl,
+        timeout_seconds: 30,
+        same_key_safe: true,
+        settle_seconds: 0,
+        action_types: [ACTIONS.remote],
+      },
+    ],
+  });
+}

@@ -1,0 +1,48 @@
+/** What the service promises about its speed, as data: each goal judges the median of one figure. */
+import type { Figure } from './report.ts';
+
+interface Goal {
+  readonly figure: string;
+  readonly goal: string;
+  readonly least?: number;
+  readonly most?: number;
+}
+
+/** Names of the figures that goals are about. */
+export const RATIO = {
+  throughput: 'throughput, in process / hand-written',
+  cpu: 'CPU a movement, in process / hand-written',
+  remote: 'throughput, remote / hand-written',
+  lanes: 'latency, three lanes / chain',
+  waiting: 'throughput, most waiting / none waiting',
+  alone: 'latency alone, in process / hand-written',
+} as const;
+
+const GOALS: readonly Goal[] = [
+  { figure: RATIO.throughput, goal: 'throughput with an instant executor in process, against the hand-written workflow', least: 2.0 },
+  { figure: RATIO.cpu, goal: 'CPU a movement, against the hand-written workflow', most: 0.55 },
+  { figure: RATIO.remote, goal: 'throughput with a remote executor, against the hand-written workflow', least: 0.9 },
+  { figure: RATIO.lanes, goal: 'latency of three parallel branches, against the same nodes as a chain', most: 0.65 },
+  { figure: RATIO.waiting, goal: 'throughput with 5,000 movements waiting, against none', least: 0.85 },
+  { figure: RATIO.alone, goal: 'latency of one movement alone, against the hand-written workflow', most: 0.6 },
+];
+
+export interface GoalRow {
+  readonly goal: string;
+  readonly wanted: string;
+  readonly min: number | null;
+  readonly median: number | null;
+  readonly max: number | null;
+  /** Null when this run did not measure it. */
+  readonly reached: boolean | null;
+}
+
+export function goalRows(figures: readonly Figure[]): GoalRow[] {
+  return GOALS.map(({ figure: name, goal, least, most }) => {
+    const wanted = least === undefined ? `at most ${most ?? ''}` : `at least ${least}`;
+    const figure = figures.find((each) => each.name === name);
+    if (figure === undefined) return { goal, wanted, min: null, median: null, max: null, reached: null };
+    const { min, median, max } = figure;
+    return { goal, wanted, min, median, max, reached: median >= (least ?? -Infinity) && median <= (most ?? Infinity) };
+  });
+}

@@ -1,0 +1,22 @@
+/** Waits until the stack has nothing left to do, judged by the CPU it uses. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CPU_IS_KNOWN } from '../cpu.ts';
+import type { BenchStack } from '../stack.ts';
+
+const EVERYTHING = ['postgres', 'temporal', 'worker', 'api', 'baseline', 'remote'] as const;
+const LOOK_MS = 300;
+/** Part of one processor that polling and timers may use. */
+const IDLE_SHARE = 0.2;
+const LIMIT_MS = 20_000;
+
+/** Fulfilled when two looks in a row were quiet, or after twenty seconds. */
+export async function quiet(stack: Pick<BenchStack, 'cpu'>): Promise<void> {
+  if (!CPU_IS_KNOWN) return void (await sleep(2_000));
+  const total = (): number => Object.values(stack.cpu(EVERYTHING)).reduce((sum, ms) => sum + ms, 0);
+  let calm = 0;
+  for (const end = Date.now() + LIMIT_MS; calm < 2 && Date.now() < end;) {
+    const [before, since] = [total(), performance.now()];
+    await sleep(LOOK_MS);
+    calm = (total() - before) / (performance.now() - since) < IDLE_SHARE ? calm + 1 : 0;
+  }
+}

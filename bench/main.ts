@@ -1,0 +1,60 @@
+/** `npm run bench`: figures of this machine at this moment; what carries over are the ratios. */
+import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { pino } from 'pino';
+import { installSdkLog } from '../activities/sdk-log.ts';
+import { takeSignals } from '../dev/foreground.ts';
+import { addCosts } from './sections/costs.ts';
+import { connectApi } from './load/api.ts';
+import { readOptions, type BenchOptions } from './options.ts';
+import { Collector, render } from './report.ts';
+import { SECTIONS, type SectionName } from './sections/index.ts';
+import { startBenchStack, type BenchStack } from './stack.ts';
+
+// Also reached through dev/run.mjs, which leaves its target's name in front.
+const args = process.argv.slice(process.argv[2] === 'bench' ? 3 : 2);
+const options = readOptions(args);
+let stack: BenchStack | null = null;
+const foreground = takeSignals(() => process.exit(1));
+process.exitCode = await main();
+process.exit();
+
+async function main(): Promise<number> {
+  try {
+    const work = bench(options);
+    work.catch(() => undefined); // it also ends when the race below was lost
+    return await Promise.race([work, foreground.stopped.then(() => foreground.status ?? 1)]);
+  } catch (error) {
+    process.stderr.write(`\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    return 1;
+  } finally {
+    await stack?.stop();
+  }
+}
+
+async function bench({ rounds, movements, quick, only, json, profile }: BenchOptions): Promise<number> {
+  process.stderr.write('Starting Postgres and Temporal …\n');
+  stack = await startBenchStack((line) => process.stderr.write(`${line}\n`));
+  const collect = new Collector();
+  installSdkLog(pino({ level: 'silent' }));
+  // Counted, not timed, and with a worker of its own, so before the bench's worker polls.
+  await addCosts(stack.settings, collect);
+  await stack.startProcesses(profile === null ? null : resolve(profile));
+  const api = connectApi(stack.settings.apiPort);
+  const connection = await Connection.connect({ address: stack.settings.temporalAddress });
+  const context = {
+    ...{ stack, api, client: new Client({ connection }), collect },
+    ...{ rounds, movements, quick, registered: new Map<string, readonly string[]>() },
+  };
+  for (const name of Object.keys(SECTIONS) as SectionName[]) {
+    if (only.length > 0 && !only.includes(name)) continue;
+    process.stderr.write(`${name}\n`);
+    await SECTIONS[name](context);
+  }
+  await Promise.all([api.close(), connection.close()]);
+  const report = collect.report();
+  if (json !== null) writeFileSync(json, `${JSON.stringify({ rounds, movements, quick, ...report }, null, 2)}\n`);
+  process.stdout.write(`${render(report)}\n`);
+  return 0;
+}

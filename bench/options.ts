@@ -1,0 +1,54 @@
+/** The command line of the bench. */
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { SECTIONS, type SectionName } from './sections/index.ts';
+
+export interface BenchOptions {
+  readonly rounds: number;
+  /** Movements of a batch. */
+  readonly movements: number;
+  readonly quick: boolean;
+  /** Sections to run; all when empty. */
+  readonly only: readonly SectionName[];
+  readonly json: string | null;
+  readonly profile: string | null;
+}
+
+interface Parsed {
+  readonly rounds?: number;
+  readonly movements?: number;
+  readonly quick?: boolean;
+  readonly only?: SectionName[];
+  readonly json?: string;
+  readonly profile?: string;
+}
+
+const STANDARD = { rounds: 3, movements: 200 };
+/** Enough to see that everything works, too little to judge a goal by. */
+const QUICK = { rounds: 1, movements: 40 };
+
+export function readOptions(args: readonly string[]): BenchOptions {
+  const command = new Command('npm run bench --')
+    .description('Compares movements with a hand-written Temporal workflow, in one run and on one stack.')
+    .option('--rounds <n>', `rounds of each comparison (${STANDARD.rounds})`, whole)
+    .option('--movements <n>', `movements of a batch (${STANDARD.movements})`, whole)
+    .option('--quick', 'one small round of everything, only to see that it works')
+    .addOption(new Option('--only <section...>', 'only these sections').choices(Object.keys(SECTIONS)))
+    .option('--json <file>', 'also write all figures there')
+    .option('--profile <folder>', 'write a CPU profile of each process there');
+  const given = command.parse([...args], { from: 'user' }).opts<Parsed>();
+  const quick = given.quick ?? false;
+  const otherwise = quick ? QUICK : STANDARD;
+  return {
+    rounds: given.rounds ?? otherwise.rounds,
+    movements: given.movements ?? otherwise.movements,
+    quick,
+    only: given.only ?? [],
+    json: given.json ?? null,
+    profile: given.profile ?? null,
+  };
+}
+
+function whole(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('must be a whole number above 0');
+  return Number(text);
+}

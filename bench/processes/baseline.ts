@@ -1,0 +1,36 @@
+/** The worker of the hand-written workflow: same options, same kind of pool, a process and a task queue of its own. */
+import { fileURLToPath } from 'node:url';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { installSdkLog } from '../../activities/sdk-log.ts';
+import { createLogger } from '../../platform/log.ts';
+import { connectDatabase } from '../../prisma/client.ts';
+import { writeStep } from '../baseline/jobs.ts';
+import { BASELINE_QUEUE, type BaselineActivities } from '../baseline/messages.ts';
+import { NAMESPACE, POOL_SIZE, runPart } from './part.ts';
+
+runPart(async ({ databaseUrl, temporalAddress }) => {
+  installSdkLog(createLogger({ logLevel: 'warn' }, 'bench-baseline'));
+  const db = connectDatabase({ url: databaseUrl, poolSize: POOL_SIZE });
+  const activities: BaselineActivities = { step: ({ job_id, step }) => writeStep(db, job_id, step) };
+  const connection = await NativeConnection.connect({ address: temporalAddress });
+  // The numbers of activities/worker.ts: the comparison is of what is run, not of how a worker is set up.
+  const worker = await Worker.create({
+    connection,
+    namespace: NAMESPACE,
+    taskQueue: BASELINE_QUEUE,
+    activities: { ...activities },
+    workflowsPath: fileURLToPath(new URL('../baseline/workflow.ts', import.meta.url)),
+    maxCachedWorkflows: 2_000,
+    maxConcurrentWorkflowTaskExecutions: 200,
+    maxConcurrentActivityTaskExecutions: 200,
+    maxConcurrentLocalActivityExecutions: 200,
+    shutdownGraceTime: '5 seconds',
+    shutdownForceTime: '15 seconds',
+  });
+  const done = worker.run();
+  return async () => {
+    worker.shutdown();
+    await done;
+    await Promise.all([connection.close(), db.$disconnect()]);
+  };
+});

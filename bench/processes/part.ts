@@ -1,0 +1,45 @@
+/** How a process of the bench begins and ends: settings from a file, `{"ready":true}`, then until it is told to stop. */
+import { readFileSync } from 'node:fs';
+
+/** What every process of the bench is told. */
+export interface PartSettings {
+  readonly databaseUrl: string;
+  readonly temporalAddress: string;
+  readonly apiPort: number;
+  readonly remotePort: number;
+  /** For the workflow bundle. */
+  readonly cacheDir: string;
+}
+
+/** Pool of each process, as the service's default. */
+export const POOL_SIZE = 20;
+export const NAMESPACE = 'default';
+
+type Stop = () => Promise<void>;
+
+/** Runs this process; `start` answers how to stop it. */
+export function runPart(start: (settings: PartSettings) => Promise<Stop>): void {
+  const [, , file] = process.argv;
+  const settings = JSON.parse(readFileSync(file ?? '', 'utf8')) as PartSettings;
+  start(settings).then(
+    (stop) => {
+      let stopping = false;
+      const end = (): void => {
+        if (stopping) return;
+        stopping = true;
+        // process.exit, so that a CPU profile that was asked for is written.
+        stop().then(
+          () => process.exit(0),
+          () => process.exit(1),
+        );
+      };
+      for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, end);
+      process.on('disconnect', end);
+      process.stdout.write('{"ready":true}\n');
+    },
+    (error: unknown) => {
+      process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+      process.exit(1);
+    },
+  );
+}

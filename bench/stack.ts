@@ -1,0 +1,79 @@
+/** Postgres, Temporal and the bench's processes, on free ports and in a folder of their own. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { freePort } from '../dev/ports.ts';
+import { postgresPart } from '../dev/postgres.ts';
+import { SEARCH_ATTRIBUTES } from '../dev/stack-config.ts';
+import { Supervisor } from '../dev/supervise/supervisor.ts';
+import { findTemporalServer } from '../dev/temporal-binary.ts';
+import { temporalPart } from '../dev/temporal.ts';
+import { applyMigrations } from '../prisma/migrate.ts';
+import { CREATE_JOBS } from './baseline/jobs.ts';
+import { cpuOf } from './cpu.ts';
+import { PROCESSES, processPart, type ProcessName } from './parts.ts';
+import type { PartSettings } from './processes/part.ts';
+
+/** Every process whose work is part of a figure. */
+export type PartName = ProcessName | 'postgres' | 'temporal';
+
+export interface BenchStack {
+  readonly settings: PartSettings;
+  readonly pool: pg.Pool;
+  /** Starts the bench's own processes; before that only Postgres and Temporal run. */
+  startProcesses(profileDir: string | null): Promise<void>;
+  /** CPU milliseconds of these parts, with all processes below them, since they began. */
+  cpu(parts: readonly PartName[]): Record<string, number>;
+  stop(): Promise<void>;
+}
+
+/** Starts the parts that are not the bench's own. `log` gets a line for each fault of a part. */
+export async function startBenchStack(log: (line: string) => void): Promise<BenchStack> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'bench-'));
+  const logDir = join(dataDir, 'logs');
+  mkdirSync(logDir);
+  const supervisor = new Supervisor({ dataDir, restart: false, log });
+  let pool: pg.Pool | null = null;
+  const stop = async (): Promise<void> => {
+    await pool?.end();
+    await supervisor.stopAll();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  try {
+    const settings = await startServers(supervisor, dataDir, logDir);
+    pool = new pg.Pool({ connectionString: settings.databaseUrl, max: 4 });
+    // A connection that breaks fails the query that uses it; that error is the one to report.
+    pool.on('error', () => undefined);
+    await pool.query(CREATE_JOBS);
+    const settingsFile = join(dataDir, 'bench.json');
+    writeFileSync(settingsFile, JSON.stringify(settings), { mode: 0o600 });
+    return {
+      settings,
+      pool,
+      startProcesses: async (profileDir) => {
+        await Promise.all(PROCESSES.map((name) => supervisor.add(processPart(name, { settingsFile, logDir, profileDir }))));
+      },
+      cpu: (parts) => cpuOf(Object.fromEntries(parts.map((name) => [name, supervisor.pid(name) ?? 0]))),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function startServers(supervisor: Supervisor, dataDir: string, logDir: string): Promise<PartSettings> {
+  const ports: number[] = [];
+  for (let count = 0; count < 5; count += 1) ports.push(await freePort(ports));
+  const [postgres = 0, temporal = 0, uiPort = 0, apiPort = 0, remotePort = 0] = ports;
+  const server = await findTemporalServer();
+  if (server.kind === 'address') throw new Error('The bench measures a Temporal server of its own: unset SVC_TEMPORAL_ADDRESS.');
+  const database = await postgresPart({ dataDir, port: postgres, logDir });
+  await Promise.all([
+    supervisor.add(database.spec).then(() => applyMigrations(database.databaseUrl)),
+    supervisor.add(temporalPart({ binary: server.path, dataDir, port: temporal, uiPort, logDir, searchAttributes: SEARCH_ATTRIBUTES })),
+  ]);
+  const temporalAddress = `127.0.0.1:${temporal}`;
+  return { databaseUrl: database.databaseUrl, temporalAddress, apiPort, remotePort, cacheDir: join(dataDir, 'cache') };
+}
