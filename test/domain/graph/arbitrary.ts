@@ -110,7 +110,7 @@ export const outputs: fc.Arbitrary<JsonObject | null> = fc.constantFrom(...OUTPU
 
 /** One number a turn: drawing each part by itself would take most of the time of a run. */
 function turnOf(drawn: number): Turn {
-  const part = (by: number, of: number): number => Math.floor(drawn / by) % of;
+  const part = (by: number, of: number): number => ((drawn - (drawn % by)) / by) % of;
   return {
     pick: part(1, 256),
     outcome: OUTCOMES[part(256, 10)] ?? 'COMPLETED',
