@@ -1,6 +1,6 @@
 /** Which failures a plan takes care of itself. */
 import { isSettled } from '../states/node.ts';
-import type { EdgeStatus } from './edges.ts';
+import { triggers, type EdgeStatus } from './edges.ts';
 import type { WalkEdge, WalkNode } from './walk-types.ts';
 
 export interface Failure {
@@ -46,10 +46,15 @@ export function failureOf(input: FailureInput): Failures {
 
 type Fate = 'handled' | 'pending' | 'unhandled';
 
-/** on_cancel edges are ignored until a cancel, so are their conditions. */
+/**
+ * on_cancel edges are ignored until a cancel, so are their conditions; and so is what an earlier attempt
+ * with another outcome has left on edges that this one does not trigger.
+ */
 function hasConditionError(node: WalkNode, edges: readonly WalkEdge[]): boolean {
-  if (node.state !== 'COMPLETED' && node.state !== 'FAILED') return false;
-  return edges.some((edge) => edge.from === node.node_key && edge.condition === 'error' && edge.edge_type !== 'on_cancel');
+  const failed = edges.filter((edge) => edge.from === node.node_key && edge.condition === 'error' && edge.edge_type !== 'on_cancel');
+  if (failed.length === 0) return false;
+  const siblings = edges.filter((edge) => edge.from === node.node_key);
+  return failed.some((edge) => triggers(edge, node, siblings));
 }
 
 /** Each failed node is judged once, however many paths of handlers lead through it. */

@@ -1,106 +1,103 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { isRetryable, reopened } from '../../../domain/graph/retry.ts';
-import { EDGE_TYPES, NODE_KINDS } from '../../../domain/graph/types.ts';
+import { triggers } from '../../../domain/graph/edges.ts';
+import { isRetryable } from '../../../domain/graph/retry.ts';
 import { validateGraph } from '../../../domain/graph/validate.ts';
-import type { WalkEdge, WalkNode } from '../../../domain/graph/walk-types.ts';
 import { walk } from '../../../domain/graph/walk.ts';
 import { isSettled } from '../../../domain/states/node.ts';
-import { Run, edge, node, type Outcome } from './build.ts';
+import { outputs, plans, turns, type Plan } from './arbitrary.ts';
+import { Run, type Conditions } from './build.ts';
+import { drive } from './drive.ts';
+import { judge } from './oracle.ts';
 
-interface Plan {
-  readonly nodes: readonly WalkNode[];
-  readonly edges: readonly WalkEdge[];
-}
-
-/** A DAG: edges lead from lower to higher numbers, and each node but the first has one from before it. */
-const plans: fc.Arbitrary<Plan> = fc.integer({ min: 1, max: 9 }).chain((size) => {
-  const keys = Array.from({ length: size }, (_, index) => `n${index}`);
-  const edgeBetween = (from: number, to: number): fc.Arbitrary<WalkEdge> =>
-    fc
-      .record({
-        edge_type: fc.constantFrom(...EDGE_TYPES),
-        priority: fc.integer({ min: 0, max: 2 }),
-        join_key: fc.constantFrom(null, null, 'x', 'y'),
-        condition: fc.constantFrom(null, null, true, false, 'error' as const),
-      })
-      .map((parts) => edge(`${keys[from]}>${keys[to]}`, { ...parts, condition_expr: parts.condition === null ? null : `c${to}` }));
-  const spine = keys.slice(1).map((_, index) => fc.integer({ min: 0, max: index }).chain((from) => edgeBetween(from, index + 1)));
-  const extra =
-    size < 2
-      ? fc.constant([])
-      : fc.array(
-          fc
-            .tuple(fc.integer({ min: 0, max: size - 2 }), fc.nat())
-            .chain(([from, step]) => edgeBetween(from, from + 1 + (step % (size - 1 - from)))),
-          { maxLength: size * 2 },
-        );
-  return fc.tuple(fc.tuple(...keys.map(() => fc.constantFrom(...NODE_KINDS))), fc.tuple(...spine), extra).map(([kinds, first, more]) => {
-    const seen = new Set<string>();
-    const edges = [...first, ...more].filter((each) => {
-      const name = JSON.stringify([each.from, each.to, each.edge_type, each.condition_expr]);
-      return seen.has(name) ? false : seen.add(name) !== undefined;
-    });
-    return { nodes: keys.map((key, index) => node(key, { node_kind: kinds[index] ?? 'action' })), edges };
-  });
-});
-
-const choices = fc.array(
-  fc.record({ pick: fc.nat(), outcome: fc.constantFrom<Outcome>('COMPLETED', 'COMPLETED', 'COMPLETED', 'FAILED', 'TIMED_OUT', 'UNKNOWN') }),
-  { minLength: 60, maxLength: 60 },
+const CEL: Conditions = { amount: '75', input_params: { flag: false } };
+/** Plans with drawn results of their conditions, and plans whose conditions are CEL. */
+const either = fc.oneof(
+  plans('none').map((plan) => ({ plan, conditions: null })),
+  plans('ancestors').map((plan) => ({ plan, conditions: CEL })),
 );
 
-/** Lets nodes end in a drawn order with drawn outcomes; gates and UNKNOWN nodes get a person's hand. */
-function play(run: Run, drawn: readonly { pick: number; outcome: Outcome }[], cancelAt: number | null): number {
-  let turns = 0;
-  run.step();
-  for (const { pick, outcome } of drawn) {
-    if (run.ended) return turns;
-    if (turns === cancelAt && run.state !== 'CANCELLED') run.cancel();
-    const open = run.nodes.filter((each) => each.state !== 'BLOCKED' && !isSettled(each.state));
-    const chosen = open[pick % Math.max(1, open.length)];
-    if (chosen === undefined) break;
-    const gate = chosen.node_kind === 'manual_gate';
-    const next = gate || chosen.state === 'UNKNOWN' ? (outcome === 'UNKNOWN' ? 'COMPLETED' : outcome) : outcome;
-    run.settle(chosen.node_key, gate ? 'COMPLETED' : next, gate ? { resumed: true } : {});
-    turns += 1;
-  }
-  return turns;
+function runOf({ plan, conditions }: { readonly plan: Plan; readonly conditions: Conditions | null }): Run {
+  const run = new Run(plan.nodes, plan.edges, conditions);
+  run.onWalk = judge;
+  return run;
+}
+
+/** One expectation in all: made for every run, each would cost more than the run. */
+function expectOver(run: Run): void {
+  const over = {
+    ended: run.ended,
+    state: ['COMPLETED', 'FAILED', 'CANCELLED'].includes(run.state),
+    unsettled: run.nodes.filter((each) => !isSettled(each.state)),
+    twice: run.started.filter((key, index) => run.started.indexOf(key) !== index),
+    failureNamed: (run.state === 'FAILED') === (run.failure !== null),
+  };
+  expect(over).toEqual({ ended: true, state: true, unsettled: [], twice: [], failureNamed: true });
+}
+
+/** Nodes of which an edge that their outcome triggers has a condition that could not be evaluated. */
+function conditionErrors(run: Run): string[] {
+  return run.nodes
+    .filter((node) => node.node_kind !== 'post_action')
+    .filter((node) => {
+      const out = run.edges.filter((edge) => edge.from === node.node_key);
+      return out.some((edge) => edge.edge_type !== 'on_cancel' && edge.condition === 'error' && triggers(edge, node, out));
+    })
+    .map((node) => node.node_key);
 }
 
 describe('any plan with any outcomes', () => {
   it('is valid', () => {
     fc.assert(
-      fc.property(plans, (plan) => expect(validateGraph(plan)).toEqual([])),
+      fc.property(either, ({ plan }) => expect(validateGraph(plan)).toEqual([])),
       { numRuns: 300 },
     );
   });
 
-  it('ends with every node settled and none run twice, with or without a cancel', () => {
+  it('ends with every node settled, none run twice in an attempt, and each step as the rules say', () => {
+    const met = { cancelled: 0, retried: 0, COMPLETED: 0, FAILED: 0 };
     fc.assert(
-      fc.property(plans, choices, fc.option(fc.nat({ max: 6 })), (plan, drawn, cancelAt) => {
-        const run = new Run(plan.nodes, plan.edges);
-        play(run, drawn, cancelAt);
-        expect(run.ended).toBe(true);
-        expect(['COMPLETED', 'FAILED', 'CANCELLED']).toContain(run.state);
-        expect(run.nodes.filter((each) => !isSettled(each.state))).toEqual([]);
-        expect(new Set(run.started).size).toBe(run.started.length);
-        expect(run.state === 'FAILED').toBe(run.failure !== null);
+      fc.property(either, turns, (drawn, hand) => {
+        const run = runOf(drawn);
+        const { cancelled, retries } = drive(run, hand);
+        expectOver(run);
+        if (cancelled !== (run.state === 'CANCELLED')) throw new Error(`cancelled and ${run.state}`);
+        met.cancelled += cancelled ? 1 : 0;
+        met.retried += retries > 0 ? 1 : 0;
+        if (run.state === 'COMPLETED' || run.state === 'FAILED') met[run.state] += 1;
+      }),
+      { numRuns: 2_000 },
+    );
+    // What is drawn must reach all of it, or the property says little.
+    expect(Math.min(...Object.values(met))).toBeGreaterThan(100);
+  });
+
+  it('is COMPLETED only where no failure outside post-actions went unhandled and every condition was evaluated', () => {
+    fc.assert(
+      fc.property(either, turns, (drawn, hand) => {
+        const run = runOf(drawn);
+        drive(run, hand, ['resume', 'retry']);
+        if (conditionErrors(run).length > 0) expect(run.state).toBe('FAILED');
+        if (run.state !== 'COMPLETED') return;
+        for (const failed of run.nodes.filter((each) => each.state === 'FAILED' && each.node_kind !== 'post_action')) {
+          const taken = run.edges.some((each) => each.from === failed.node_key && ['on_failure', 'on_timeout'].includes(each.edge_type));
+          expect(taken).toBe(true);
+        }
       }),
       { numRuns: 1_500 },
     );
   });
 
-  it('is COMPLETED only where no failure outside post-actions went unhandled', () => {
+  it('names a failure that took place', () => {
     fc.assert(
-      fc.property(plans, choices, (plan, drawn) => {
-        const run = new Run(plan.nodes, plan.edges);
-        play(run, drawn, null);
-        fc.pre(run.state === 'COMPLETED');
-        for (const failed of run.nodes.filter((each) => each.state === 'FAILED' && each.node_kind !== 'post_action')) {
-          const taken = plan.edges.some((each) => each.from === failed.node_key && ['on_failure', 'on_timeout'].includes(each.edge_type));
-          expect(taken).toBe(true);
-        }
+      fc.property(either, turns, (drawn, hand) => {
+        const run = runOf(drawn);
+        drive(run, hand, ['resume', 'retry']);
+        if (run.state !== 'FAILED') return;
+        const codes = run.nodes
+          .filter((each) => each.state === 'FAILED' && each.node_kind !== 'post_action')
+          .map((each) => each.error_code);
+        expect([...codes, ...(conditionErrors(run).length > 0 ? ['CONDITION_ERROR'] : [])]).toContain(run.failure);
       }),
       { numRuns: 1_000 },
     );
@@ -108,9 +105,9 @@ describe('any plan with any outcomes', () => {
 
   it('gives the same answer when asked again, and nothing once it has ended', () => {
     fc.assert(
-      fc.property(plans, choices, (plan, drawn) => {
-        const run = new Run(plan.nodes, plan.edges);
-        play(run, drawn, null);
+      fc.property(either, turns, (drawn, hand) => {
+        const run = runOf(drawn);
+        drive(run, hand);
         expect(walk(run.input)).toEqual(walk(run.input));
         expect(walk(run.input)).toMatchObject({ ready: [], skip: [], run: [], frontier: [], state: run.state, ended: true });
       }),
@@ -118,25 +115,64 @@ describe('any plan with any outcomes', () => {
     );
   });
 
-  it('goes on after a retry and ends again', () => {
+  it('can be retried until it completes, where a node has failed whose failure no edge took', () => {
     fc.assert(
-      fc.property(plans, choices, choices, (plan, drawn, again) => {
-        const run = new Run(plan.nodes, plan.edges);
-        play(run, drawn, null);
-        fc.pre(run.state === 'FAILED');
-        const retried = run.nodes.find((each) => isRetryable(run.input, each));
-        fc.pre(retried !== undefined);
-        if (retried === undefined) return;
-        const back = reopened(run.input, retried.node_key);
-        for (const key of back) run.set(key, { state: 'BLOCKED' });
-        run.set(retried.node_key, { state: 'READY', resumed: false, timed_out: false, error_code: null, settled_order: 0 });
-        run.state = 'EXECUTING';
-        run.ended = false;
-        play(run, again, null);
-        expect(run.ended).toBe(true);
-        expect(run.nodes.filter((each) => !isSettled(each.state))).toEqual([]);
+      fc.property(either, turns, (drawn, hand) => {
+        const run = runOf(drawn);
+        drive(run, hand, ['resume']);
+        for (let turn = 0; turn < 40 && run.state === 'FAILED'; turn += 1) {
+          const retried = run.nodes.find((each) => isRetryable(run.input, each));
+          if (retried === undefined) return;
+          run.retry(retried.node_key);
+          while (!run.ended) {
+            const open = run.nodes.find((each) => each.state !== 'BLOCKED' && !isSettled(each.state));
+            if (open !== undefined) run.settle(open.node_key, 'COMPLETED', { resumed: open.node_kind === 'manual_gate' });
+          }
+          expectOver(run);
+        }
+        const failed = run.nodes.filter((each) => isRetryable(run.input, each));
+        if (run.state === 'FAILED') expect(failed).toEqual([]);
       }),
       { numRuns: 1_000 },
     );
+  });
+});
+
+describe('the order of outcomes that do not depend on each other', () => {
+  it('does not matter: whoever is first, the same nodes run and come to the same', () => {
+    const fates = fc.array(fc.tuple(fc.constantFrom('COMPLETED', 'COMPLETED', 'FAILED', 'TIMED_OUT' as const), outputs), {
+      minLength: 9,
+      maxLength: 9,
+    });
+    const order = fc.array(fc.nat(), { minLength: 10, maxLength: 10 });
+    let completed = 0;
+    fc.assert(
+      fc.property(plans('own'), fates, order, order, (plan, ends, first, second) => {
+        const play = (picks: readonly number[]): Run => {
+          const run = new Run(plan.nodes, plan.edges, CEL);
+          run.step();
+          for (const pick of picks) {
+            const open = run.nodes.filter((each) => each.state !== 'BLOCKED' && !isSettled(each.state));
+            const chosen = open[pick % Math.max(1, open.length)];
+            if (chosen === undefined) break;
+            const [outcome, output] = ends[plan.nodes.findIndex((each) => each.node_key === chosen.node_key)] ?? ['COMPLETED', null];
+            if (chosen.node_kind === 'manual_gate') run.settle(chosen.node_key, 'COMPLETED', { resumed: true }, output);
+            else run.settle(chosen.node_key, outcome, {}, output);
+          }
+          return run;
+        };
+        const [one, other] = [play(first), play(second)];
+        expect([one.ended, other.ended]).toEqual([true, true]);
+        expect(other.state).toBe(one.state);
+        // After an unhandled failure it does matter who began before it; without one, nothing differs.
+        if (one.state !== 'COMPLETED') return;
+        completed += 1;
+        expect(other.states()).toEqual(one.states());
+        expect(other.results).toEqual(one.results);
+        expect([...other.started].sort()).toEqual([...one.started].sort());
+      }),
+      { numRuns: 1_500 },
+    );
+    expect(completed).toBeGreaterThan(200);
   });
 });
