@@ -17,7 +17,7 @@ import { CALLBACK_SECRET, startReceiver, type FaultyReceiver } from '../support/
 import { assertConsistent } from '../support/evidence.ts';
 import { eventually, MovementApi, startOwnDatabase } from '../support/own-stack.ts';
 
-jest.setTimeout(60_000);
+jest.setTimeout(90_000);
 const log = pino({ level: 'silent' });
 const HOST = '127.0.0.1';
 const PAGE = { limit: 200, after: null };
@@ -132,7 +132,7 @@ async function becomes(movementId: string, status: string, options: { readonly h
       last = (await statuses(movementId)).join();
       return last.split(',').every((each) => each === status) ? true : null;
     },
-    { timeoutMs: 20_000, what: () => `${status}: ${last}` },
+    { timeoutMs: 40_000, what: () => `${status}: ${last}` },
   );
 }
 
@@ -301,13 +301,27 @@ describe('a lease', () => {
     const id = await movement();
     await emit(id, 'request_approved');
     await emit(id, 'request_completed');
-    const dead = await claimCallbacks(db, { limit: 10, leaseSeconds: 1, movementId: id });
+    const dead = await claimCallbacks(db, { limit: 10, leaseSeconds: 2, movementId: id });
     expect(dead.map(({ event_type }) => event_type)).toEqual(['request_approved']);
     startRelay();
     await sleep(300);
     expect(target.attempts).toHaveLength(0);
     await becomes(id, 'delivered');
     expect(target.receiver.arrived.map(({ event_type }) => event_type)).toEqual(['request_approved', 'request_completed']);
+  });
+
+  test('on one callback keeps every other of its movement back, even an earlier one whose retry has come', async () => {
+    const id = await movement();
+    await emit(id, 'request_approved');
+    await emit(id, 'request_completed');
+    const claim = () => claimCallbacks(db, { limit: 10, leaseSeconds: 60, movementId: id });
+    const [first] = await claim();
+    await settleCallback(db, settle(first!, { kind: 'failed', reason: 'timeout' }, 20));
+    const [second] = await claim();
+    await hurry();
+    expect(await claim()).toEqual([]);
+    await settleCallback(db, settle(second!, { kind: 'answered', status: 200 }, 20));
+    expect((await claim()).map(({ event_id }) => event_id)).toEqual([first?.event_id]);
   });
 
   test('that ran out changes nothing of what the next one has settled', async () => {
@@ -335,7 +349,12 @@ describe('a lease', () => {
 test('deliveries beside transitions leave no gap on the timeline, and version and time of the movement alone', async () => {
   const id = await movement();
   startRelay();
-  for (let round = 0; round < 15; round += 1) await emit(id);
+  // Two lines of events at once, so that a delivery is recorded while an event is written.
+  await Promise.all(
+    [0, 1].map(async () => {
+      for (let round = 0; round < 15; round += 1) await emit(id);
+    }),
+  );
   const before = await db.movement.findUniqueOrThrow({ where: { movement_id: id } });
   await emit(id, 'request_completed', untold);
   const written = await db.movement.findUniqueOrThrow({ where: { movement_id: id } });
@@ -343,7 +362,9 @@ test('deliveries beside transitions leave no gap on the timeline, and version an
   const after = await db.movement.findUniqueOrThrow({ where: { movement_id: id } });
   expect([after.version, after.updated_at, after.swept_at]).toEqual([before.version, written.updated_at, before.swept_at]);
   const story = await storyOf(id);
-  expect(story.filter((type) => type === 'callback_delivered')).toHaveLength(16);
+  expect(story.filter((type) => type === 'callback_delivered')).toHaveLength(31);
+  // A record that failed would have been sent again.
+  expect(target.receiver.refused).toEqual({ forged: 0, repeated: 0 });
   expect(after.next_sequence).toBe(story.length + 1);
 });
 

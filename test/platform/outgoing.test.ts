@@ -227,12 +227,14 @@ describe('the time', () => {
   });
 });
 
-test('an endless answer is cut off', async () => {
+test('an endless answer is cut off at once', async () => {
+  const chunk = Buffer.alloc(65_536);
   let written = 0;
   let closed = false;
   const { port } = await local((_request, response) => {
     const more = (): void => {
-      while (!closed && written < 50_000_000 && response.write(Buffer.alloc(65_536))) written += 65_536;
+      do written += chunk.length;
+      while (!closed && response.write(chunk));
     };
     response.on('drain', more).on('close', () => (closed = true));
     response.writeHead(200);
@@ -241,7 +243,8 @@ test('an endless answer is cut off', async () => {
   expect(await send(`http://127.0.0.1:${port}/`)).toEqual({ kind: 'answered', status: 200 });
   await sleep(100);
   expect(closed).toBe(true);
-  expect(written).toBeLessThan(20_000_000);
+  // What the sockets hold by themselves; reading on for a second would be hundreds of megabytes.
+  expect(written).toBeLessThan(16_000_000);
 });
 
 test('a malformed answer is a failure', async () => {
