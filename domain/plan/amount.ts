@@ -38,11 +38,17 @@ export function resolveAmount(config: JsonObject, intentAmount: string, outputOf
   return typeof raw === 'string' && isDecimal(raw) ? normalize(raw) : null;
 }
 
-/** The tighter of the plan's and the node's `max_amount`; null where neither sets one. A patch may only tighten. */
+/** What a limit that cannot be read allows. */
+const NOTHING = '0';
+
+/**
+ * The tighter of the plan's and the node's `max_amount`; null where neither sets one. A patch may only
+ * tighten. A limit that is there and is no decimal allows nothing: whoever wrote it wanted one.
+ */
 export function maxAmount(riskControls: JsonObject, riskPatch: JsonObject | undefined): string | null {
-  const limits = [riskControls['max_amount'], riskPatch?.['max_amount']].filter(
-    (limit): limit is string => typeof limit === 'string' && isDecimal(limit),
-  );
+  const limits = [riskControls, riskPatch ?? {}]
+    .filter((controls) => Object.hasOwn(controls, 'max_amount'))
+    .map(({ max_amount: limit }) => (typeof limit === 'string' && isDecimal(limit) ? limit : NOTHING));
   const [first, second] = limits;
   if (first === undefined) return null;
   return second !== undefined && compare(second, first) < 0 ? second : first;
