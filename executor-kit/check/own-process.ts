@@ -1,6 +1,7 @@
 /** The executor as a process of the check's own, so that it can be killed at any moment and started again. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const STOP_LIMIT_MS = 5_000;
 const KEPT_OUTPUT = 2_000;
@@ -42,6 +43,7 @@ export function createOwnProcess(command: string): OwnProcess {
     kill: async () => {
       signalAll('SIGKILL');
       await gone();
+      await groupGone(child?.pid);
     },
     stop: async () => {
       signalAll('SIGTERM');
@@ -55,4 +57,16 @@ export function createOwnProcess(command: string): OwnProcess {
       return `the command ended (${child.signalCode ?? `status ${child.exitCode}`})${output === '' ? '' : `:\n${output.trim()}`}`;
     },
   };
+}
+
+/** The shell may be gone before what it started has given its port back. */
+async function groupGone(pid: number | undefined): Promise<void> {
+  for (let left = 50; pid !== undefined && left > 0; left -= 1) {
+    try {
+      process.kill(-pid, 0);
+    } catch {
+      return;
+    }
+    await sleep(20);
+  }
 }

@@ -43,15 +43,18 @@ test('the bank over HTTP passes, with its token', async () => {
 test('the bank in Python passes, checked by the command', async () => {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
+  const [data, tokenFile] = [join(folder, 'python'), join(folder, 'python.token')];
+  writeFileSync(tokenFile, 'secret-of-the-python-bank');
   const { code, stdout, stderr } = await runCheck([
     ...[url, '--action-type', 'bank_payment', '--config', '{"to":"alice"}', '--json'],
     ...['--effects-url', `${url}/effects/{idempotency_key}`],
-    ...['--command', `exec python3 examples/executor-python/executor.py --port ${port} --data ${join(folder, 'python')}`],
+    ...['--token-file', tokenFile],
+    ...['--command', `exec python3 examples/executor-python/executor.py --port ${port} --data ${data} --token-file ${tokenFile}`],
   ]);
   expect(stderr).toBe('');
   const verdict = JSON.parse(stdout) as { ok: boolean; counts: object; checks: { id: string; status: string; reason?: string }[] };
   expect(verdict.checks.filter(({ status }) => status === 'failed')).toEqual([]);
-  expect(verdict).toMatchObject({ ok: true, counts: { passed: 17, failed: 0, not_run: 2 } });
+  expect(verdict).toMatchObject({ ok: true, counts: { passed: 18, failed: 0, not_run: 1 } });
   expect(code).toBe(0);
 }, 180_000);
 

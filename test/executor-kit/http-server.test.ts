@@ -195,7 +195,10 @@ test('stop lets a running call finish and takes no new one', async () => {
   await running;
   const stopped = server.stop();
   await expect(fetch(`${server.url}/health`)).rejects.toThrow();
-  expect(await answer).toMatchObject({ status: 200, body: { external_ref: 'late' } });
+  const { status, body, headers } = await answer;
+  expect({ status, body }).toMatchObject({ status: 200, body: { external_ref: 'late' } });
+  // A connection that is kept would hold the stop up until it has been idle for long.
+  expect(headers.get('connection')).toBe('close');
   await stopped;
   served = undefined;
 });

@@ -108,9 +108,12 @@ test('a second process cannot open it, until the first is killed', async () => {
   const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script, file], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  await once(child.stdout, 'data');
-  await expect(openJournal(file, { lockWaitMs: 0 })).rejects.toThrow('another process is using');
-  child.kill('SIGKILL');
-  await once(child, 'exit');
+  try {
+    await once(child.stdout, 'data');
+    await expect(openJournal(file, { lockWaitMs: 0 })).rejects.toThrow('another process is using');
+  } finally {
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
   (await openJournal(file)).close();
 });
