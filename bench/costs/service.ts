@@ -38,7 +38,7 @@ export async function startCostService(options: {
     activities: wrap(createMovementActivities({ ...deps, signers: { get: () => undefined }, checkSignRequest: async () => null })),
     bundlePath: await workflowBundle(settings.cacheDir),
     log,
-    beforeWork: () => temporal.registerSearchAttributes(),
+    beforeWork: () => temporal.registerSearchAttributes(log),
   });
   const app = createApi(
     {

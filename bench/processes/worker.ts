@@ -26,7 +26,7 @@ runPart(async ({ databaseUrl, temporalAddress, remotePort, cacheDir }) => {
     activities: createMovementActivities({ db, log, executors, signers: { get: () => undefined }, checkSignRequest: async () => null }),
     bundlePath: await workflowBundle(cacheDir),
     log,
-    beforeWork: () => temporal.registerSearchAttributes(),
+    beforeWork: () => temporal.registerSearchAttributes(log),
   });
   const relay = { db, temporal, log, sweepIdleSeconds: SWEEP_IDLE_SECONDS };
   const loops = [startCommandRelay(relay), startSweeper(relay)];
