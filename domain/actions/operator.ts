@@ -128,6 +128,9 @@ export function retry(snapshot: MovementSnapshot, requester: Requester): Transit
         to_state: snapshot.state === 'CANCELLED' ? 'CANCELLED' : 'EXECUTING',
       },
       { ...nodeEvent('node_requeued', node, 'READY', SYSTEM_ACTOR, 'Queued again'), attempt: failed ? node.attempt + 1 : node.attempt },
+      ...snapshot.nodes
+        .filter(({ node_key }) => back.includes(node_key))
+        .map((each) => nodeEvent('node_requeued', each, 'BLOCKED', SYSTEM_ACTOR, 'Possible again')),
     ],
     ...movementAudit(requester, 'movement.retry', snapshot.movement_id, { details: { node_key: node.node_key } }),
     command: 'retry',
