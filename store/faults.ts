@@ -8,7 +8,7 @@ const CONFLICTS = new Set(['40001', '40P01']);
 /** Postgres: connection exceptions, shutdown, crash, starting up, too many connections. */
 const UNREACHABLE = /^(08|57P0|53300)/;
 const SOCKET =
-  /ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|Connection terminated|timeout exceeded when trying to connect|server closed|Can't reach database/i;
+  /ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|Connection terminated|timeout exceeded when trying to connect|Unable to start a transaction|server closed|Can't reach database/i;
 /** Prisma's own codes: cannot reach, timed out, connection closed, pool time-out. */
 const PRISMA_UNREACHABLE = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024']);
 
