@@ -4,7 +4,9 @@ import type { Evidence, MovementEvidence } from './evidence.ts';
 export interface RunFacts {
   readonly seed: number;
   readonly seconds: number;
+  readonly stormSeconds: number;
   readonly kills: ReadonlyMap<string, number>;
+  readonly downMs: ReadonlyMap<string, number>;
   readonly failedStarts: readonly string[];
   readonly repeats: ReadonlyMap<string, number>;
   readonly venue: { readonly calls: number; readonly answers_lost: number };
@@ -26,6 +28,7 @@ export function figures(facts: RunFacts, evidence: Evidence): readonly string[] 
     ['templates', facts.templates.join(', ')],
     ...(facts.leftOut.length === 0 ? [] : [['left out', facts.leftOut.join(', ')] as const]),
     ['kills', `${kills} (${shown(facts.kills)})`],
+    ['down', `of ${facts.stormSeconds} s: ${[...facts.downMs].map(([name, ms]) => `${name} ${Math.round(ms / 1_000)} s`).join(', ')}`],
     ...(facts.failedStarts.length === 0
       ? []
       : [['failed starts', `${facts.failedStarts.length}: ${facts.failedStarts.join(' | ')}`] as const]),
@@ -35,7 +38,7 @@ export function figures(facts: RunFacts, evidence: Evidence): readonly string[] 
     ['retried', `${facts.retried} movements`],
     ['callbacks', delivers ? `${callbacks.length} (${status}), ${received.length} calls received` : `${callbacks.length} rows`],
     ['slowest', slowest(movements).join('\n                  ')],
-    ['duration', `${facts.seconds.toFixed(0)} s`],
+    ['duration', `${facts.seconds} s`],
   ];
   return lines.map(([name, value]) => `  ${name.padEnd(16)}${value}`);
 }

@@ -47,7 +47,7 @@ async function main(options: RunOptions): Promise<number> {
     if (limit.aborted) say(`\nThe run was not over after ${options.minutes} minutes.`);
     else if (foreground.status === null) say(`\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   } finally {
-    const keep = !clean && foreground.status === null;
+    const keep = (options.keep || !clean) && foreground.status === null;
     await run?.close(keep);
     if (keep && run !== null) say(`Logs and data: ${run.stack.dataDir}`);
   }
@@ -74,10 +74,10 @@ async function weather(stack: Run, options: RunOptions, signal: AbortSignal): Pr
       },
     });
     const around = { caller, signal, seed, callbackUrl: receiver.url };
-    const [over] = await Promise.all([storm.run().then(() => true), liveThrough(lives, storm, options, around)]);
+    const [stormSeconds] = await Promise.all([storm.run().then(() => seconds(begun)), liveThrough(lives, storm, options, around)]);
     const venue = await stack.venueFaults(null);
     receiver.calm();
-    if (over) say(`  the storm is over after ${seconds(begun)} s`);
+    say(`  the storm is over after ${stormSeconds} s`);
     const rest = { delivers: DELIVERS_CALLBACKS, limitMs: REST_MS, signal };
     let restless = await comesToRest(stack, rest);
     const retried = restless === '' ? await retryFailed(lives, stack, caller) : 0;
@@ -85,9 +85,10 @@ async function weather(stack: Run, options: RunOptions, signal: AbortSignal): Pr
     if (restless !== '') say(`  not at rest after ${REST_MS / 1_000} s: ${restless}`);
     const known = { lives, received: receiver.received, delivers: DELIVERS_CALLBACKS };
     const evidence = await lastEvidence(() => gather(stack, known));
-    const { kills, failedStarts } = storm;
+    const { kills, downMs, failedStarts } = storm;
     const templates = mix.map(({ key }) => key);
-    const facts = { seed, seconds: (Date.now() - begun) / 1_000, kills, failedStarts, repeats: caller.repeats, venue, retried };
+    const storms = { stormSeconds, kills, downMs, failedStarts };
+    const facts = { ...storms, seed, seconds: seconds(begun), repeats: caller.repeats, venue, retried };
     const found = [...contradictions(evidence), ...caller.complaints.map((each) => `answers: ${each}`)];
     say(['', ...figures({ ...facts, templates, leftOut }, evidence), ''].join('\n'));
     for (const each of found) say(`- ${each}`);

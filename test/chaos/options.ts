@@ -8,6 +8,8 @@ export interface RunOptions {
   readonly seed: number;
   /** The run is broken off after this long. */
   readonly minutes: number;
+  /** Logs and data stay even when nothing was found. */
+  readonly keep: boolean;
 }
 
 const FULL = { movements: 200, kills: 100, minutes: 60 };
@@ -23,6 +25,7 @@ export function readOptions(args: readonly string[]): RunOptions {
     .option('--seed <n>', 'repeats the schedule of an earlier run', whole)
     .option('--minutes <n>', `gives up after this long (${FULL.minutes})`, whole)
     .option('--short', `the short form: ${SHORT.movements} movements, ${SHORT.kills} kills`)
+    .option('--keep', 'leaves logs and data behind, whatever was found')
     .parse([...args], { from: 'user' });
   const given = command.opts<Partial<RunOptions> & { short?: boolean }>();
   const base = given.short === true ? SHORT : FULL;
@@ -30,6 +33,7 @@ export function readOptions(args: readonly string[]): RunOptions {
     movements: given.movements ?? base.movements,
     kills: given.kills ?? base.kills,
     minutes: given.minutes ?? base.minutes,
+    keep: given.keep ?? false,
     seed: given.seed ?? randomInt(1, 1_000_000),
   };
 }

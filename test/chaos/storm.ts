@@ -10,6 +10,8 @@ export interface Storm {
   /** SIGKILLs so far, by part. */
   readonly kills: ReadonlyMap<Victim, number>;
   readonly total: number;
+  /** Milliseconds from each kill until the part was ready again, summed up by part. */
+  readonly downMs: ReadonlyMap<Victim, number>;
   /** Starts that ended before the part was ready, though nobody killed it. */
   readonly failedStarts: readonly string[];
   /** Strikes until the schedule or the signal ends it; every part is up again afterwards. */
@@ -25,15 +27,18 @@ export function createStorm(options: {
 }): Storm {
   const { stack, strikes, signal, onKill } = options;
   const kills = new Map<Victim, number>();
+  const downMs = new Map<Victim, number>();
   const failedStarts: string[] = [];
   const revivals = new Map<Victim, Promise<void>>();
   let total = 0;
 
   const revive = async (victim: Victim, { down_ms, up_ms }: Strike): Promise<void> => {
+    const killed = Date.now();
     await sleep(down_ms);
     for (let tries = 1; ; tries += 1) {
       try {
         await stack.startChild(victim);
+        downMs.set(victim, (downMs.get(victim) ?? 0) + Date.now() - killed);
         return await sleep(up_ms);
       } catch (error) {
         if (signal.aborted) return;
@@ -64,6 +69,7 @@ export function createStorm(options: {
   };
   return {
     kills,
+    downMs,
     get total() {
       return total;
     },
