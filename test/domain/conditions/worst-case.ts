@@ -15,8 +15,8 @@ function fill(before: string, part: string, after: string, nodes: number, room =
 
 const many = (count: number, value: (index: number) => JsonValue): JsonValue[] => Array.from({ length: count }, (_, index) => value(index));
 const lists: JsonObject = { a: many(490, (index) => index), b: many(490, (index) => index) };
-const few: JsonObject = { a: many(30, (index) => `v${index}`), b: many(30, (index) => `v${29 - index}`) };
-const grid: JsonObject = { a: many(30, () => 7), b: many(29, () => 7) };
+const few: JsonObject = { a: many(22, (index) => `v${index}`), b: many(22, (index) => `v${21 - index}`) };
+const grid: JsonObject = { a: many(22, () => 7), b: many(22, () => 7) };
 const amounts: JsonObject = { a: many(46, (index) => `99999999999999999999.9999999999999999${10 + index}`) };
 const numbers: JsonObject = { a: many(46, (index) => index) };
 const text: JsonObject = { s: 'a'.repeat(63 * 900) };
