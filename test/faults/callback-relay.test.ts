@@ -1,4 +1,5 @@
 /** The callback relay on a real database and a real receiver: order, retries, dead letters, leases. */
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 import { pino } from 'pino';
@@ -366,6 +367,23 @@ test('deliveries beside transitions leave no gap on the timeline, and version an
   // A record that failed would have been sent again.
   expect(target.receiver.refused).toEqual({ forged: 0, repeated: 0 });
   expect(after.next_sequence).toBe(story.length + 1);
+});
+
+test('a delivery that meets a transition waits for it and takes the next place on the timeline', async () => {
+  const id = await movement();
+  await emit(id, 'request_approved');
+  const [claimed] = await claimCallbacks(db, { limit: 1, leaseSeconds: 60, movementId: id });
+  const event = { event_id: randomUUID(), event_type: 'node_ready', message: 'x', actor: { type: 'system' } };
+  const doc = JSON.stringify({ movement_id: id, timeline: [event] });
+  let settled: Promise<boolean> | undefined;
+  await elsewhere.$transaction(async (transaction) => {
+    await transaction.$queryRaw`SELECT apply_transition(${doc}::jsonb) IS NULL AS nothing`;
+    settled = settleCallback(db, settle(claimed!, { kind: 'answered', status: 200 }, 20));
+    settled.catch(() => undefined);
+    await sleep(500);
+  });
+  expect(await settled).toBe(true);
+  expect(await storyOf(id)).toEqual(['movement_created', 'request_approved', 'node_ready', 'callback_delivered']);
 });
 
 test('without a secret nothing goes out', async () => {
