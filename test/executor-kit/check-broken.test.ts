@@ -75,7 +75,10 @@ describe('caught, by the guarantee that is broken:', () => {
 
   test('FAILED from recover after it has sent', async () => {
     const executor = memoryExecutor(() => ({ recover: async () => failedAnswer('NOT_FOUND', 'no such payment') }));
-    expect(failed(await checkServed(executor, { only: ['recover', 'never-sent'] }))).toEqual(['recover', 'never-sent']);
+    expect(troubles(await checkServed(executor, { only: ['recover', 'never-sent'] }))).toEqual([
+      'recover: recover answered FAILED (NOT_FOUND, no such payment) after a submit',
+      'never-sent: recover answered FAILED NOT_FOUND, no such payment for a key that was only prepared',
+    ]);
   });
 
   test('COMPLETED for a key that was never sent', async () => {
