@@ -38,7 +38,7 @@ export const graphRules: readonly Rule[] = [
     rule: 'Whatever the shape, every node settles and none runs twice in an attempt.',
     test: {
       file: 'test/domain/graph/walk.property.test.ts',
-      name: 'ends with every node settled and none run twice, with or without a cancel',
+      name: 'ends with every node settled, none run twice in an attempt, and each step as the rules say',
     },
     broken: {
       file: THE_WALK,
@@ -177,5 +177,49 @@ export const graphRules: readonly Rule[] = [
       find: "source.kind === 'node'\n          ? outputOf",
       replace: "source.kind === 'node'\n          ? intentAmount : outputOf",
     },
+  },
+  {
+    id: 'compensation-follows-a-cancel',
+    section,
+    rule: 'An on_cancel edge fires when its source has settled and its effect landed; else it is dead.',
+    test: {
+      file: 'test/faults/cancel-compensation.test.ts',
+      name: 'runs after a cancel at a gate, once, for the payment that had completed; the reservation stays held',
+    },
+    broken: {
+      file: THE_WALK,
+      find: "incoming(node, input.edges, true).some((e) => statuses.get(e) === 'fired')",
+      replace: 'incoming(node, input.edges, true).some(() => false)',
+    },
+  },
+  {
+    id: 'holds-outlast-a-cancel',
+    section,
+    rule: 'After a cancel the hold stays while any node that passed its fence is not proven unlanded.',
+    test: {
+      file: 'test/faults/two-operators.test.ts',
+      name: 'of one whose payment is unknown keeps the reservation until somebody has found out, and undoes what landed',
+    },
+    broken: { file: 'domain/actions/cancel.ts', find: 'const keeps = spendsOrMaySpend(snapshot);', replace: 'const keeps = false;' },
+  },
+  {
+    id: 'failed-compensation-can-be-retried',
+    section,
+    rule: 'A failed compensation of a CANCELLED movement can be retried; the movement stays CANCELLED.',
+    test: {
+      file: 'test/faults/cancel-compensation.test.ts',
+      name: 'that failed can be retried; the movement stays CANCELLED and is undone once',
+    },
+    broken: { file: 'domain/graph/retry.ts', find: 'if (cancelled) return input.edges.some(', replace: 'if (cancelled) return [].some(' },
+  },
+  {
+    id: 'executors-are-asked-to-cancel',
+    section,
+    rule: 'After a cancel the executors of nodes in flight are asked to end them, and what became of them is proven.',
+    test: {
+      file: 'test/faults/cancel-compensation.test.ts',
+      name: 'a cancel asks the venue to call back an order that it has not sent yet, and then nothing is undone or held',
+    },
+    broken: { file: 'workflows/movement.ts', find: "      if (view.state === 'CANCELLED') askToCancel(view, asked);\n", replace: '' },
   },
 ];

@@ -161,4 +161,36 @@ export const moneyRules: readonly Rule[] = [
       replace: "  return { state, next, error_code: error_code ?? '0x000000000000000000000000000000000000dEaD' };",
     },
   },
+  {
+    id: 'only-safe-keys-are-sent-again',
+    section,
+    rule: '"Not found" is sent again only where a repeated key has no second effect; elsewhere it is UNKNOWN.',
+    test: { file: 'test/faults/zombie-worker.test.ts', name: 'pays nothing twice' },
+    broken: { file: 'activities/phases/recover.ts', find: '  if (!same_key_safe)\n', replace: '  if (settle_seconds < 0)\n' },
+  },
+  {
+    id: 'keys-are-of-the-attempt',
+    section,
+    rule: 'The idempotency key is movement, node and attempt, and nothing that a repeat renews.',
+    test: { file: KILLED, name: 'after the withdrawal was accepted and its answer lost' },
+    broken: {
+      file: 'activities/phases/context.ts',
+      find: 'return `${row.movement_id}:${row.node_key}:${row.attempt}`;',
+      replace: 'return `${row.movement_id}:${row.node_key}:${row.attempt}:${performance.now()}`;',
+    },
+  },
+  {
+    id: 'unsigned-nonces-are-taken-over',
+    section,
+    rule: "A claimed nonce whose bytes never existed is taken over by the lane's next send, so no lane stands still.",
+    test: {
+      file: 'test/faults/nonce-takeover.test.ts',
+      name: 'a claimed nonce whose node has ended unsigned is taken over by the next send, and a retry gets one of its own',
+    },
+    broken: {
+      file: 'prisma/migrations/20261121000100_functions/migration.sql',
+      find: 'AND t.raw_tx IS NULL AND t.nonce >=',
+      replace: 'AND false AND t.nonce >=',
+    },
+  },
 ];
