@@ -470,7 +470,8 @@ describe('a cancel', () => {
     await expectHolds(movement, 'held');
     const end = await settles(movement);
     expect(end.request_state).toBe('CANCELLED');
-    expect(end.nodes.map(({ state }) => state)).toEqual(['CANCELLED', 'SKIPPED']);
+    // CANCELLED when recovery is first to prove it, FAILED when the venue had already promised never to take that key.
+    expect(end.nodes.map(({ state }) => state)).toEqual([expect.stringMatching(/^(CANCELLED|FAILED)$/), 'SKIPPED']);
     await eventually(async () => ((await own.api.movement(movement.movement_id)).reservation_status === 'released' ? true : null));
     await expectHolds(movement, 'released');
     expect(await ledgerOf(own.stack.paperVenueUrl, movement.movement_id)).toEqual([]);
