@@ -18,7 +18,7 @@ const common = {
 };
 
 export default {
-  // Two files at a time, whatever the machine; those of `faults` one after the other (see its runner).
+  // Two files at a time, whatever the machine: a file of `faults` waits for time-outs more than it works.
   maxWorkers: 2,
   projects: [
     {
@@ -38,7 +38,6 @@ export default {
       ...common,
       displayName: 'faults',
       testMatch: ['<rootDir>/test/{faults,replay}/**/*.test.ts'],
-      runner: '<rootDir>/test/support/serial-runner.mjs',
     },
   ],
 };

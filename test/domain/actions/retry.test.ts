@@ -12,7 +12,17 @@ function planned(node_key: string): CompiledNode {
 
 function node(node_key: string, state: NodeSnapshot['state']): NodeSnapshot {
   const settled = { error_code: state === 'FAILED' ? 'NODE_TIMED_OUT' : null, updated_at: '2026-01-01T00:00:00.000Z', settled_order: 1 };
-  return { node_key, node_kind: 'action', state, attempt: 1, submit_epoch: 0, recover_first: false, resumed: false, output: null, ...settled };
+  return {
+    node_key,
+    node_kind: 'action',
+    state,
+    attempt: 1,
+    submit_epoch: 0,
+    recover_first: false,
+    resumed: false,
+    output: null,
+    ...settled,
+  };
 }
 
 const edge = { edge_type: 'on_success', priority: 0, join_key: null, condition_expr: null } as const;
