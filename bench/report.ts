@@ -49,8 +49,8 @@ export function render({ figures, notes, goals }: Report): string {
   return [all.toString(), ...notes.map((note) => `- ${note}`), judged.toString()].join('\n');
 }
 
-function verdict({ reached }: GoalRow): string {
-  if (reached === null) return 'not measured';
+function verdict({ reached, median }: GoalRow): string {
+  if (reached === null) return median === null ? 'not measured' : 'too few rounds';
   return reached ? 'reached' : 'not reached';
 }
 

@@ -24,7 +24,7 @@ export async function measureBatch(stack: BenchStack, side: Side, count: number)
   const before = stack.cpu(side.parts);
   const began = performance.now();
   const told = forEach(ids, (id) => side.tell(id));
-  const finished = until(async () => (await side.done(ids)) === count, { everyMs: 40, limitMs: 600_000, what: `${count} × ${side.name}` });
+  const finished = until(async () => (await side.done(ids)) === count, { everyMs: 100, limitMs: 600_000, what: `${count} × ${side.name}` });
   await Promise.all([told, finished]);
   const seconds = (performance.now() - began) / 1_000;
   await quiet(stack);

@@ -13,7 +13,7 @@ const WARM_UP = 40;
 /** With the instant executor of this process. */
 export const throughput: Section = async (context) => {
   const side = await movements(context, chain('instant', NODES));
-  const { mine, other } = await compare(context, side);
+  const { mine, other } = await compare(context, 'throughput', side);
   const { collect } = context;
   collect.add('throughput', RATIO.cpu, '', ratios(mine.map(cpuOf), other.map(cpuOf)));
   collect.add('throughput', RATIO.throughput, '', ratios(mine.map(speedOf), other.map(speedOf)));
@@ -22,12 +22,12 @@ export const throughput: Section = async (context) => {
 /** With an executor behind HTTP. */
 export const remote: Section = async (context) => {
   const side = await movements(context, chain('remote', NODES), true);
-  const { mine, other } = await compare(context, side);
+  const { mine, other } = await compare(context, 'remote', side);
   context.collect.add('remote', 'CPU a movement, remote / hand-written', '', ratios(mine.map(cpuOf), other.map(cpuOf)));
   context.collect.add('remote', RATIO.remote, '', ratios(mine.map(speedOf), other.map(speedOf)));
 };
 
-async function compare(context: SectionContext, side: Side): Promise<{ mine: Batch[]; other: Batch[] }> {
+async function compare(context: SectionContext, section: string, side: Side): Promise<{ mine: Batch[]; other: Batch[] }> {
   const { stack, rounds, movements: count } = context;
   const hand = baseline(context);
   for (const each of [hand, side]) await measureBatch(stack, each, Math.min(WARM_UP, count));
@@ -41,16 +41,16 @@ async function compare(context: SectionContext, side: Side): Promise<{ mine: Bat
     [hand, other],
     [side, mine],
   ] as const)
-    addBatches(context, each, batches);
+    addBatches(context, section, each, batches);
   return { mine, other };
 }
 
-function addBatches({ collect }: SectionContext, { name, parts }: Side, batches: readonly Batch[]): void {
-  collect.add('throughput', `${name}: jobs a second`, '1/s', batches.map(speedOf));
-  collect.add('throughput', `${name}: CPU a job`, 'ms', batches.map(cpuOf));
+function addBatches({ collect }: SectionContext, section: string, { name, parts }: Side, batches: readonly Batch[]): void {
+  collect.add(section, `${name}: jobs a second`, '1/s', batches.map(speedOf));
+  collect.add(section, `${name}: CPU a job`, 'ms', batches.map(cpuOf));
   for (const part of parts) {
     collect.add(
-      'throughput',
+      section,
       `${name}: CPU a job, ${part}`,
       'ms',
       batches.map((batch) => batch.cpuByPart[part] ?? 0),
