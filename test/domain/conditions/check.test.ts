@@ -1,4 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { conditionProblem } from '../../../domain/conditions/check.ts';
+import { edge } from '../graph/build.ts';
 import { outcome, problem } from './build.ts';
 
 const DECIMALS = 'a decimal is compared with a decimal: put both sides in dec()';
@@ -95,4 +98,16 @@ describe('a condition may read', () => {
   ])('%s', (expression) => {
     expect(problem(expression)).toBeNull();
   });
+});
+
+it('the examples of the documentation are conditions', () => {
+  const text = readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf8');
+  const block = /^## Conditions$[\s\S]*?^```$([\s\S]*?)^```$/m.exec(text)?.[1] ?? '';
+  const examples = block.split('\n').filter((line) => line !== '');
+  expect(examples.length).toBeGreaterThan(4);
+  for (const condition_expr of examples) {
+    const conditional = edge('withdraw>deposit', { condition_expr });
+    const plan = { nodes: ['quote', 'withdraw', 'deposit'].map((node_key) => ({ node_key })), edges: [edge('quote>withdraw'), conditional] };
+    expect([condition_expr, conditionProblem(conditional, plan)]).toEqual([condition_expr, null]);
+  }
 });

@@ -40,6 +40,7 @@ describe('values', () => {
     ['has(intent.source_venue)', 'false'],
     ['intent.chain_id == 1', 'true'],
     ['input_params.n == 3 && input_params.n > 2 && input_params.n < input_params.other', 'true'],
+    ['input_params.n + 1.0 == 4.0', 'true'],
     ['input_params.n == "3"', 'false'],
     ['input_params.nothing == null', 'true'],
     ['"x" in input_params.list && !("z" in input_params.list)', 'true'],

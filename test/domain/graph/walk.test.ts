@@ -232,6 +232,16 @@ describe('conditions and priorities', () => {
   });
 });
 
+it('ignores the error of a condition that an earlier attempt has left on another way out', () => {
+  const plan = run('a b h', ['a>b', edge('a>h:on_failure', { condition_expr: 'x', condition: 'error' })]);
+  plan.settle('a', 'FAILED');
+  expect(plan.failure).toBe('CONDITION_ERROR');
+  expect(plan.retry('a')).toEqual(['a']);
+  expect(plan.settle('a', 'COMPLETED')).toEqual(['b']);
+  plan.settle('b', 'COMPLETED');
+  expect([plan.state, plan.failure]).toEqual(['COMPLETED', null]);
+});
+
 it('judges a ladder of failed handlers in no more than a moment', () => {
   const layers = 60;
   const nodes = Array.from({ length: layers }, (_, index) => [`a${index}`, `b${index}`]).flat();
