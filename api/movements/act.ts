@@ -39,11 +39,7 @@ async function applied(request: Action, deps: ApiDependencies): Promise<Extract<
   const { action, movementId, decide } = request;
   for (let attempt = 1; ; attempt += 1) {
     const snapshot = await readSnapshot(deps.db, movementId);
-    // Whether the run or this request noticed first that the time was over makes no difference to the caller.
-    if (action === 'approve' && snapshot.state === 'EXPIRED') {
-      throw new ServiceError('approval_expired', { context: { movement_id: movementId } });
-    }
-    if (!isAllowed(action, snapshot.state)) throw invalidState(action, snapshot.state);
+    if (!isAllowed(action, snapshot.state)) throw notAllowed(action, movementId, snapshot.state);
     // One denial is one audit row, whatever the number of tries: it is written when the refusal is final.
     const { refused_audit: _later, ...transition } = decide(snapshot);
     const outcome = await applyTransition(deps.db, transition);
@@ -71,6 +67,12 @@ async function expireNow(movementId: string, deps: ApiDependencies): Promise<voi
   if (outcome.ok) deps.handOver(movementId);
 }
 
+/** Whether the run or this request noticed first that the approval's time was over makes no difference to the caller. */
+function notAllowed(action: MovementAction, movementId: string, state: MovementState): ServiceError {
+  if (action === 'approve' && state === 'EXPIRED') return new ServiceError('approval_expired', { context: { movement_id: movementId } });
+  return invalidState(action, state);
+}
+
 /** The action is not for this state. */
 export function invalidState(action: MovementAction, state: MovementState): ServiceError {
   return new ServiceError('invalid_state', {
@@ -90,6 +92,6 @@ function refusalError(action: MovementAction, movementId: string, outcome: Refus
     default:
       return outcome.head === null
         ? new ServiceError('movement_not_found', { context: { movement_id: movementId } })
-        : invalidState(action, outcome.head.request_state);
+        : notAllowed(action, movementId, outcome.head.request_state);
   }
 }
