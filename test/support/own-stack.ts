@@ -38,7 +38,7 @@ export class MovementApi {
 
   async send(method: string, path: string, body?: unknown): Promise<JsonAnswer> {
     const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
-    const answer = await fetch(this.#base + path, { method, ...init, signal: AbortSignal.timeout(10_000) });
+    const answer = await fetch(this.#base + path, { method, ...init, signal: AbortSignal.timeout(30_000) });
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
   }
 
