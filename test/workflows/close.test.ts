@@ -1,4 +1,5 @@
 /** The workflow against a real server, with activities that stand still where the test wants it. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime, Worker, bundleWorkflowCode } from '@temporalio/worker';
 import { join } from 'node:path';
@@ -41,7 +42,12 @@ test('a wake that comes during the last load makes the run load once more before
     const load: MovementActivities['load'] = async () => {
       loads += 1;
       // The command is written after this load has read, and its wake arrives while the load is under way.
-      if (loads === 1) await environment.client.workflow.getHandle('movement/m').signal('wake', null);
+      if (loads === 1) {
+        await environment.client.workflow.getHandle('movement/m').signal('wake', null);
+        // Longer than a workflow task: the server hands the signal over while the load still goes on. Without
+        // that it would refuse the close by itself.
+        await sleep(2_500);
+      }
       return ENDED;
     };
     const worker = await Worker.create({
@@ -51,7 +57,12 @@ test('a wake that comes during the last load makes the run load once more before
       activities: { load },
     });
     const outcome = await worker.runUntil(
-      environment.client.workflow.execute('movementWorkflow', { workflowId: 'movement/m', taskQueue: 'close', args: ['m'] }),
+      environment.client.workflow.execute('movementWorkflow', {
+        workflowId: 'movement/m',
+        taskQueue: 'close',
+        args: ['m'],
+        workflowTaskTimeout: '1 second',
+      }),
     );
     expect(outcome).toEqual({ movement_id: 'm', request_state: 'REJECTED' });
     expect(loads).toBe(2);
