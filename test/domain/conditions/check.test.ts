@@ -107,7 +107,10 @@ it('the examples of the documentation are conditions', () => {
   expect(examples.length).toBeGreaterThan(4);
   for (const condition_expr of examples) {
     const conditional = edge('withdraw>deposit', { condition_expr });
-    const plan = { nodes: ['quote', 'withdraw', 'deposit'].map((node_key) => ({ node_key })), edges: [edge('quote>withdraw'), conditional] };
+    const plan = {
+      nodes: ['quote', 'withdraw', 'deposit'].map((node_key) => ({ node_key })),
+      edges: [edge('quote>withdraw'), conditional],
+    };
     expect([condition_expr, conditionProblem(conditional, plan)]).toEqual([condition_expr, null]);
   }
 });
