@@ -33,6 +33,16 @@ export function judge(input: WalkInput, next: WalkResult): void {
   );
 }
 
+/** What a retry of one node must open again: every skipped node that would not be skipped anew. */
+export function openedBy(input: WalkInput, retried: string): readonly string[] {
+  const nodes = input.nodes.map((node): WalkNode => {
+    if (node.node_key === retried) return { ...node, state: 'READY' };
+    return node.state === 'SKIPPED' ? { ...node, state: 'BLOCKED' } : node;
+  });
+  const again = { ...input, nodes };
+  return input.nodes.filter((node) => node.state === 'SKIPPED' && !dead(again, at(again, node.node_key))).map((node) => node.node_key);
+}
+
 function ensure(holds: boolean, what: string): void {
   if (!holds) throw new Error(what);
 }

@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { triggers } from '../../../domain/graph/edges.ts';
-import { isRetryable } from '../../../domain/graph/retry.ts';
+import { isRetryable, reopened } from '../../../domain/graph/retry.ts';
 import { validateGraph } from '../../../domain/graph/validate.ts';
 import { walk } from '../../../domain/graph/walk.ts';
 import { isSettled } from '../../../domain/states/node.ts';
 import { outputs, plans, turns, type Plan } from './arbitrary.ts';
 import { Run, type Conditions } from './build.ts';
 import { drive } from './drive.ts';
-import { judge } from './oracle.ts';
+import { judge, openedBy } from './oracle.ts';
 
 const CEL: Conditions = { amount: '75', input_params: { flag: false } };
 /** Plans with drawn results of their conditions, and plans whose conditions are CEL. */
@@ -135,6 +135,63 @@ describe('any plan with any outcomes', () => {
       }),
       { numRuns: 1_000 },
     );
+  });
+});
+
+/** Everything open completes, but for one node the first time it runs. */
+function finishWith(run: Run, failing: string | null): Run {
+  for (let left = failing; !run.ended;) {
+    const open = run.nodes.find((each) => each.state !== 'BLOCKED' && !isSettled(each.state));
+    if (open === undefined) throw new Error('nothing is open and the movement has not ended');
+    const fails = open.node_key === left && open.node_kind !== 'manual_gate';
+    if (fails) left = null;
+    run.settle(open.node_key, fails ? 'FAILED' : 'COMPLETED', { resumed: open.node_kind === 'manual_gate' });
+  }
+  return run;
+}
+
+describe('a retry', () => {
+  it('opens again what was skipped because of the node, and nothing else', () => {
+    let opened = 0;
+    fc.assert(
+      fc.property(either, turns, (drawn, hand) => {
+        const run = runOf(drawn);
+        drive(run, hand, ['resume']);
+        if (run.state !== 'FAILED') return;
+        for (const node of run.nodes.filter((each) => isRetryable(run.input, each))) {
+          const back = reopened(run.input, node.node_key);
+          expect(back).toEqual(openedBy(run.input, node.node_key));
+          opened += back.length;
+        }
+      }),
+      { numRuns: 1_500 },
+    );
+    expect(opened).toBeGreaterThan(100);
+  });
+
+  it('that succeeds leaves the movement as if the node had never failed', () => {
+    let retried = 0;
+    fc.assert(
+      fc.property(plans('own'), fc.nat({ max: 8 }), (plan, index) => {
+        const failing = plan.nodes[index % plan.nodes.length]?.node_key ?? '';
+        const fresh = (): Run => {
+          const run = new Run(plan.nodes, plan.edges, CEL);
+          run.step();
+          return run;
+        };
+        const failed = finishWith(fresh(), failing);
+        if (failed.state !== 'FAILED' || !isRetryable(failed.input, failed.at(failing))) return;
+        failed.retry(failing);
+        const straight = finishWith(fresh(), null);
+        // Where a condition cannot be evaluated the main lane stops, and who began before it does matter.
+        if (straight.state !== 'COMPLETED') return;
+        retried += 1;
+        const { state, failure } = finishWith(failed, null);
+        expect([state, failure, failed.states()]).toEqual([straight.state, straight.failure, straight.states()]);
+      }),
+      { numRuns: 1_500 },
+    );
+    expect(retried).toBeGreaterThan(200);
   });
 });
 
