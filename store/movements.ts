@@ -122,16 +122,22 @@ function createDocument(movementId: string, movement: NewMovement): Record<strin
   };
 }
 
+/** Movement and nodes as they were at one moment: two statements of their own would see a write in between. */
+const ONE_MOMENT = { isolationLevel: 'RepeatableRead' } as const;
+
 /** A movement for the rules, or `movement_not_found`. */
 export async function readSnapshot(db: Database, movementId: string): Promise<MovementSnapshot> {
   const [movement, nodes] = await run(() =>
-    db.$transaction([
-      db.movement.findUnique({
-        where: { movement_id: movementId },
-        select: { request_state: true, reservation_status: true, version: true, compiled_plan: true, edge_conditions: true },
-      }),
-      db.movementNode.findMany({ where: { movement_id: movementId }, orderBy: { position: 'asc' } }),
-    ]),
+    db.$transaction(
+      [
+        db.movement.findUnique({
+          where: { movement_id: movementId },
+          select: { request_state: true, reservation_status: true, version: true, compiled_plan: true, edge_conditions: true },
+        }),
+        db.movementNode.findMany({ where: { movement_id: movementId }, orderBy: { position: 'asc' } }),
+      ],
+      ONE_MOMENT,
+    ),
   );
   if (movement === null) throw new ServiceError('movement_not_found', { context: { movement_id: movementId } });
   return {
@@ -293,12 +299,15 @@ function olderThan(after: PagePosition): Prisma.MovementWhereInput {
 /** Everything a caller may read about one movement, or null. */
 export async function readMovement(db: Database, movementId: string): Promise<MovementDetail | null> {
   const [row, nodes, artifacts, callbacks] = await run(() =>
-    db.$transaction([
-      db.movement.findUnique({ where: { movement_id: movementId } }),
-      db.movementNode.findMany({ where: { movement_id: movementId }, orderBy: { position: 'asc' } }),
-      db.artifact.findMany({ where: { movement_id: movementId }, orderBy: [{ created_at: 'asc' }, { artifact_id: 'asc' }] }),
-      db.callback.groupBy({ by: ['status'], where: { movement_id: movementId }, _count: { _all: true }, orderBy: { status: 'asc' } }),
-    ]),
+    db.$transaction(
+      [
+        db.movement.findUnique({ where: { movement_id: movementId } }),
+        db.movementNode.findMany({ where: { movement_id: movementId }, orderBy: { position: 'asc' } }),
+        db.artifact.findMany({ where: { movement_id: movementId }, orderBy: [{ created_at: 'asc' }, { artifact_id: 'asc' }] }),
+        db.callback.groupBy({ by: ['status'], where: { movement_id: movementId }, _count: { _all: true }, orderBy: { status: 'asc' } }),
+      ],
+      ONE_MOMENT,
+    ),
   );
   if (row === null) return null;
   const count = (status: string): number => {

@@ -7,9 +7,6 @@ import pg from 'pg';
 import { ANY_FREE_PORTS, startStack, type Stack } from '../../dev/stack.ts';
 import { movementWorkflowId } from '../../domain/messages.ts';
 
-/** Whether the service of this release delivers callbacks; if not, only their rows are looked at. */
-export const DELIVERS_CALLBACKS: boolean = false;
-
 const CALLBACK_SETTINGS = { SVC_CALLBACK_ALLOWED_HOSTS_CSV: '127.0.0.1', SVC_CALLBACK_HMAC_SECRET: 'fault-run-secret' };
 const API_PREFIX = '/v3';
 
@@ -38,7 +35,7 @@ export async function startRunStack(signal: AbortSignal, log: (line: string) => 
       restart: false,
       signal,
       log,
-      env: { SVC_SWEEP_IDLE_SECONDS: '5', ...(DELIVERS_CALLBACKS ? CALLBACK_SETTINGS : {}) },
+      env: { SVC_SWEEP_IDLE_SECONDS: '5', ...CALLBACK_SETTINGS },
     });
   } catch (error) {
     rmSync(dataDir, { recursive: true, force: true });
