@@ -15,7 +15,12 @@ export const FAILURE_CONVERTER = join(ROOT, 'workflows', 'failure-converter.cjs'
 export interface BundleOptions {
   /** Put message and stack of failures into payloads, for a codec to encrypt. */
   readonly encodeFailures?: boolean;
+  /** Let the Temporal UI show call stacks of waiting runs, and errors their stacks; costs a sixth of the workflow thread. */
+  readonly callStacks?: boolean;
 }
+
+/** The SDK takes a stack for every promise that a workflow makes; without frames that is cheap. */
+const NO_CALL_STACKS = 'Error.stackTraceLimit = 0; ';
 
 /** The path of an up-to-date bundle in `cacheDir`, made when there is none for the present sources. */
 export async function workflowBundle(cacheDir: string, options: BundleOptions = {}): Promise<string> {
@@ -30,18 +35,22 @@ export async function workflowBundle(cacheDir: string, options: BundleOptions = 
 }
 
 /** Bundles the workflows from their sources. */
-export function bundleWorkflows({ encodeFailures = false }: BundleOptions = {}): Promise<{ readonly code: string }> {
+export async function bundleWorkflows({ encodeFailures = false, callStacks = false }: BundleOptions = {}): Promise<{
+  readonly code: string;
+}> {
   const quiet = (): void => undefined;
-  return bundleWorkflowCode({
+  const { code } = await bundleWorkflowCode({
     workflowsPath: WORKFLOWS,
     ...(encodeFailures ? { failureConverterPath: FAILURE_CONVERTER } : {}),
     logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: console.warn, error: console.error },
   });
+  // In front of everything and on its first line, so that the source map's lines stay true.
+  return { code: callStacks ? code : NO_CALL_STACKS + code };
 }
 
 /** Over every file the bundle can be made of: our sources and the lockfile that pins the rest. */
-async function sourceHash({ encodeFailures = false }: BundleOptions): Promise<string> {
-  const hash = createHash('sha256');
+async function sourceHash({ encodeFailures = false, callStacks = false }: BundleOptions): Promise<string> {
+  const hash = createHash('sha256').update(String(callStacks));
   const files = [...(await sources(join(ROOT, 'workflows'))), ...(await sources(join(ROOT, 'domain'))), join(ROOT, 'package-lock.json')];
   if (encodeFailures) files.push(FAILURE_CONVERTER);
   for (const file of files.sort()) hash.update(file.slice(ROOT.length)).update(await readFile(file));

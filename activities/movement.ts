@@ -7,6 +7,7 @@ import { applyTransition } from '../store/transition.ts';
 import { forHistory } from './failures.ts';
 import { startHeartbeat } from './phases/call.ts';
 import { cancel } from './phases/cancel.ts';
+import { preflightAndPrepare, soon, submitAndLook } from './phases/chain.ts';
 import type { PhaseDependencies } from './phases/context.ts';
 import { runPhase } from './phases/phase.ts';
 import { ask, record, STEPS } from './phases/team.ts';
@@ -19,15 +20,19 @@ export function createMovementActivities(deps: PhaseDependencies): MovementActiv
     async decide(args) {
       const end = args.ended ? await readEnd(deps.db, args.movement_id) : { reservation: 'none' as const, spent: false };
       const outcome = await applyTransition(deps.db, advance(args, end.reservation, end.spent));
-      return { applied: outcome.ok, version: outcome.head?.version ?? args.version };
+      const decided = { applied: outcome.ok, version: outcome.head?.version ?? args.version };
+      const { begin } = args;
+      if (!outcome.ok || begin === undefined) return decided;
+      const begun = await soon(() => preflightAndPrepare(deps, begin));
+      return begun === null ? decided : { ...decided, begun };
     },
     async expire({ movement_id }) {
       // Refused when an approval came first or the database's clock is behind: the run loads and sees.
       await applyTransition(deps.db, expire(movement_id));
     },
-    preflight: phase('preflight'),
+    preflight: (args) => (args.chained === true ? beating(deps, () => preflightAndPrepare(deps, args)) : phase('preflight')(args)),
     prepare: phase('prepare'),
-    submit: phase('submit'),
+    submit: (args) => (args.chained === true ? beating(deps, () => submitAndLook(deps, args)) : phase('submit')(args)),
     observe: phase('observe'),
     recover: phase('recover'),
     cancel: (args) => beating(deps, () => cancel(deps, args)),
@@ -42,6 +47,7 @@ async function load(deps: PhaseDependencies, movementId: string, runId: string):
   if (movement === null) return null;
   return {
     ...movement,
+    conduct: 1,
     nodes: movement.nodes.map((node) => {
       const descriptor = deps.executors.describe(node.executor_key);
       if (descriptor?.task_queue !== undefined) return { ...node, task_queue: descriptor.task_queue };

@@ -69,6 +69,8 @@ export interface LoadedMovement {
   /** Results of conditions, by the edge's position. */
   readonly conditions?: ConditionResults;
   readonly nodes: readonly LoadedNode[];
+  /** The conduct of the workflow that goes with this load; absent in histories of 0.1.0. See workflows/versions.ts. */
+  readonly conduct?: 1;
 }
 
 /** Stored results of conditions, by the edge's position in the plan. */
@@ -87,12 +89,16 @@ export interface DecideArgs {
   readonly frontier: readonly string[];
   readonly ended: boolean;
   readonly failure: { readonly node_key: string; readonly error_code: string } | null;
+  /** A node that this decision makes ready and whose first phases may follow in the same activity. */
+  readonly begin?: PhaseArgs;
 }
 
 export interface DecideResult {
   /** False: somebody else decided first; load and walk again. */
   readonly applied: boolean;
   readonly version: number;
+  /** What came of the phases that `begin` asked for; absent where they did not come to an answer. */
+  readonly begun?: PhaseResult;
 }
 
 export interface PhaseArgs {
@@ -101,6 +107,8 @@ export interface PhaseArgs {
   readonly attempt: number;
   /** The executor the node was bound to when the run loaded it; the database has the last word. */
   readonly executor_key?: string;
+  /** The phase that comes next is carried out in the same activity: prepare after preflight, a first look after submit. */
+  readonly chained?: boolean;
 }
 
 /** What recover is told beside: the node is past its send, but its time is over or it cannot be observed. */
@@ -121,6 +129,8 @@ export type PhaseNext = (typeof PHASE_NEXT)[number];
 export interface PhaseResult {
   readonly state: NodeState;
   readonly next: PhaseNext;
+  /** The phase that says so, where it is not the one that was asked for but one chained to it. */
+  readonly phase?: Phase;
   readonly error_code: string | null;
   /** Pause before the next phase: for a submit that recovery found unlanded, and for `again`. */
   readonly delay_ms?: number;

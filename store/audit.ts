@@ -7,5 +7,5 @@ import { run } from './faults.ts';
 /** Writes audit rows in a transaction of their own. */
 export async function writeAudit(db: Database, entries: readonly AuditEntry[]): Promise<void> {
   const doc = JSON.stringify(withEventIds(entries));
-  await run(() => db.$executeRaw`SELECT write_audit(${doc}::jsonb, svc_now())`);
+  await run(() => db.sql`SELECT write_audit(${doc}::jsonb, svc_now())`);
 }

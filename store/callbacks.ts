@@ -20,7 +20,7 @@ export async function claimCallbacks(
 ): Promise<readonly ClaimedCallback[]> {
   const only = options.movementId ?? null;
   return run(
-    () => db.$queryRaw<ClaimedCallback[]>`
+    () => db.sql<ClaimedCallback>`
       SELECT event_id::text, movement_id::text, event_type, url, payload, nonce, attempts
       FROM claim_callbacks(${options.limit}::integer, ${options.leaseSeconds}::integer, ${only}::uuid)`,
   );
@@ -29,7 +29,7 @@ export async function claimCallbacks(
 /** Records the outcome of an attempt as compare-and-set; false when it was settled by somebody else meanwhile. */
 export async function settleCallback(db: Database, settlement: Settlement): Promise<boolean> {
   const doc = JSON.stringify({ ...settlement, timeline: withEventIds(settlement.timeline) });
-  const rows = await run(() => db.$queryRaw<{ settled: boolean }[]>`SELECT settle_callback(${doc}::jsonb) AS settled`);
+  const rows = await run(() => db.sql<{ settled: boolean }>`SELECT settle_callback(${doc}::jsonb) AS settled`);
   return rows[0]?.settled === true;
 }
 
@@ -119,7 +119,7 @@ type RedeliveryAnswer = { readonly ok: true; readonly row: JsonRow } | { readonl
 export async function redeliverCallback(db: Database, redelivery: Redelivery): Promise<RedeliveryOutcome | null> {
   const { audit, refused_audit, ...rest } = redelivery;
   const doc = JSON.stringify({ ...rest, audit: withEventIds(audit), refused_audit: withEventIds(refused_audit) });
-  const rows = await run(() => db.$queryRaw<{ answer: RedeliveryAnswer | null }[]>`SELECT redeliver_callback(${doc}::jsonb) AS answer`);
+  const rows = await run(() => db.sql<{ answer: RedeliveryAnswer | null }>`SELECT redeliver_callback(${doc}::jsonb) AS answer`);
   const answer = rows[0]?.answer ?? null;
   if (answer === null || !answer.ok) return answer;
   const { next_attempt_at, created_at, updated_at, ...row } = answer.row;

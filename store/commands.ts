@@ -15,7 +15,7 @@ export interface DueCommand {
  */
 export async function claimCommands(db: Database, limit: number): Promise<readonly DueCommand[]> {
   return run(
-    () => db.$queryRaw<DueCommand[]>`
+    () => db.sql<DueCommand>`
       UPDATE commands SET wakes = wakes + 1, claimed_until = svc_now() + make_interval(secs => least(60, power(2, wakes + 1)))
       WHERE command_id IN (
         SELECT c.command_id FROM commands c
@@ -33,7 +33,7 @@ export async function claimIdle(
   options: { readonly idleSeconds: number; readonly limit: number },
 ): Promise<readonly string[]> {
   const rows = await run(
-    () => db.$queryRaw<{ movement_id: string }[]>`
+    () => db.sql<{ movement_id: string }>`
       UPDATE movements SET swept_at = svc_now() WHERE movement_id IN (
         SELECT movement_id FROM movements
         WHERE ended_at IS NULL AND updated_at <= svc_now() - make_interval(secs => ${options.idleSeconds}::double precision)

@@ -25,7 +25,7 @@ function toTransaction({ tx_hash, raw_tx, ...rest }: Row): JournaledTransaction 
 /** The attempt's transactions whose nonce it still claims, oldest first. */
 export async function readTransactions(db: Database, owner: Owner): Promise<readonly JournaledTransaction[]> {
   const rows = await run(
-    () => db.$queryRaw<{ answer: Row }[]>`
+    () => db.sql<{ answer: Row }>`
       SELECT jsonb_build_object('chain_id', chain_id, 'from', address, 'nonce', nonce, 'unsigned', unsigned,
         'tx_hash', tx_hash, 'raw_tx', raw_tx) AS answer
       FROM evm_transactions
@@ -45,7 +45,7 @@ export async function saveSigned(
   signed: { readonly transaction_id: string; readonly epoch: number; readonly raw_tx: string; readonly tx_hash: string },
 ): Promise<{ readonly raw_tx: string; readonly tx_hash: string } | null> {
   const rows = await run(
-    () => db.$queryRaw<{ raw_tx: string; tx_hash: string }[]>`
+    () => db.sql<{ raw_tx: string; tx_hash: string }>`
       UPDATE evm_transactions t SET raw_tx = coalesce(t.raw_tx, ${signed.raw_tx}), tx_hash = coalesce(t.tx_hash, ${signed.tx_hash})
       FROM movement_nodes n
       WHERE t.transaction_id = ${signed.transaction_id}::uuid AND t.released_at IS NULL
@@ -59,7 +59,7 @@ export async function saveSigned(
 /** Ends the claim on a nonce that another, finalized transaction has used. */
 export async function releaseNonce(db: Database, owner: Owner, transaction: JournaledTransaction): Promise<void> {
   await run(
-    () => db.$executeRaw`
+    () => db.sql`
       UPDATE evm_transactions SET released_at = svc_now()
       WHERE movement_id = ${owner.movement_id}::uuid AND node_key = ${owner.node_key} AND attempt = ${owner.attempt}
         AND chain_id = ${transaction.chain_id} AND address = ${transaction.from} AND nonce = ${transaction.nonce}

@@ -49,7 +49,7 @@ export async function createMovement(db: Database, movement: NewMovement): Promi
   const movementId = newId();
   const doc = JSON.stringify(createDocument(movementId, movement));
   try {
-    const rows = await db.$queryRaw<{ answer: CreateAnswer }[]>`SELECT create_movement(${doc}::jsonb) AS answer`;
+    const rows = await db.sql<{ answer: CreateAnswer }>`SELECT create_movement(${doc}::jsonb) AS answer`;
     const [row] = rows;
     if (row === undefined) throw new Error('create_movement answered nothing');
     return toOutcome(row.answer);

@@ -45,7 +45,7 @@ export interface PhaseRow {
 
 /** The node, or null when the movement or node does not exist. */
 export async function readPhase(db: Database, movementId: string, nodeKey: string): Promise<PhaseRow | null> {
-  const rows = await run(() => db.$queryRaw<{ answer: PhaseRow | null }[]>`SELECT read_phase(${movementId}::uuid, ${nodeKey}) AS answer`);
+  const rows = await run(() => db.sql<{ answer: PhaseRow | null }>`SELECT read_phase(${movementId}::uuid, ${nodeKey}) AS answer`);
   return rows[0]?.answer ?? null;
 }
 
@@ -56,7 +56,7 @@ export async function readPhase(db: Database, movementId: string, nodeKey: strin
 export async function takeOver(db: Database, args: RecoverArgs): Promise<{ readonly taken: boolean; readonly row: PhaseRow | null }> {
   const { movement_id, node_key, attempt, from_observe = false } = args;
   const rows = await run(
-    () => db.$queryRaw<{ answer: { taken: boolean; row: PhaseRow | null } }[]>`
+    () => db.sql<{ answer: { taken: boolean; row: PhaseRow | null } }>`
       SELECT take_over(${movement_id}::uuid, ${node_key}, ${attempt}::integer, ${from_observe}) AS answer`,
   );
   return rows[0]?.answer ?? { taken: false, row: null };
@@ -72,9 +72,7 @@ export interface ConditionScope {
 
 /** Read before a node with conditions behind it is settled. Throws when the movement does not exist. */
 export async function readConditionScope(db: Database, movementId: string): Promise<ConditionScope> {
-  const rows = await run(
-    () => db.$queryRaw<{ answer: ConditionScope | null }[]>`SELECT read_condition_scope(${movementId}::uuid) AS answer`,
-  );
+  const rows = await run(() => db.sql<{ answer: ConditionScope | null }>`SELECT read_condition_scope(${movementId}::uuid) AS answer`);
   const scope = rows[0]?.answer;
   if (scope == null) throw new Error(`no movement ${movementId}`);
   return scope;
@@ -82,16 +80,14 @@ export async function readConditionScope(db: Database, movementId: string): Prom
 
 /** What a run reads; marks the movement's commands as seen. Null for an unknown movement. */
 export async function loadMovement(db: Database, movementId: string, runId: string): Promise<LoadedMovement | null> {
-  const rows = await run(
-    () => db.$queryRaw<{ answer: LoadedMovement | null }[]>`SELECT load_movement(${movementId}::uuid, ${runId}) AS answer`,
-  );
+  const rows = await run(() => db.sql<{ answer: LoadedMovement | null }>`SELECT load_movement(${movementId}::uuid, ${runId}) AS answer`);
   return rows[0]?.answer ?? null;
 }
 
 /** The facts that decide whether a movement's hold ends with it. */
 export async function readEnd(db: Database, movementId: string): Promise<{ reservation: ReservationStatus; spent: boolean }> {
   const rows = await run(
-    () => db.$queryRaw<{ reservation: ReservationStatus; spent: boolean }[]>`
+    () => db.sql<{ reservation: ReservationStatus; spent: boolean }>`
       SELECT m.reservation_status AS reservation, EXISTS (
         SELECT 1 FROM movement_nodes n WHERE n.movement_id = m.movement_id AND n.state = 'COMPLETED'
           AND (n.plan ->> 'has_side_effect')::boolean) AS spent

@@ -32,7 +32,7 @@ export async function setExecutorStatus(
 ): Promise<StatusOutcome<ExecutorRow> | null> {
   const doc = statusDocument(change);
   const rows = await run(
-    () => db.$queryRaw<{ answer: StatusOutcome<StoredExecutor> | null }[]>`SELECT set_executor_status(${doc}::jsonb) AS answer`,
+    () => db.sql<{ answer: StatusOutcome<StoredExecutor> | null }>`SELECT set_executor_status(${doc}::jsonb) AS answer`,
   );
   const answer = rows[0]?.answer ?? null;
   return answer === null ? null : { ok: answer.ok, row: toExecutor(answer.row) };
@@ -41,9 +41,7 @@ export async function setExecutorStatus(
 /** The same for a signer. */
 export async function setSignerStatus(db: Database, change: StatusChange<SignerDescriptor>): Promise<StatusOutcome<SignerRow> | null> {
   const doc = statusDocument(change);
-  const rows = await run(
-    () => db.$queryRaw<{ answer: StatusOutcome<StoredSigner> | null }[]>`SELECT set_signer_status(${doc}::jsonb) AS answer`,
-  );
+  const rows = await run(() => db.sql<{ answer: StatusOutcome<StoredSigner> | null }>`SELECT set_signer_status(${doc}::jsonb) AS answer`);
   const answer = rows[0]?.answer ?? null;
   return answer === null ? null : { ok: answer.ok, row: toSigner(answer.row) };
 }
@@ -91,7 +89,7 @@ export async function setExpectedIdentity(db: Database, pin: IdentityPin): Promi
     audit: [{ ...pin.audit, event_id: auditEventId }],
     refused_audit: withEventIds([pin.refused_audit]),
   });
-  const rows = await run(() => db.$queryRaw<{ answer: PinAnswer | null }[]>`SELECT set_expected_identity(${doc}::jsonb) AS answer`);
+  const rows = await run(() => db.sql<{ answer: PinAnswer | null }>`SELECT set_expected_identity(${doc}::jsonb) AS answer`);
   const answer = rows[0]?.answer ?? null;
   return answer?.ok === true ? { ...answer, audit_event_id: auditEventId } : answer;
 }
@@ -99,13 +97,13 @@ export async function setExpectedIdentity(db: Database, pin: IdentityPin): Promi
 /** Records an executor's registration and what its health check answered. */
 export async function saveExecutorHealth(db: Database, executor: ExecutorDescriptor, state: ExecutorHealth['state']): Promise<void> {
   const declared = JSON.stringify(executor);
-  await run(() => db.$executeRaw`SELECT save_executor_health(${declared}::jsonb, ${state})`);
+  await run(() => db.sql`SELECT save_executor_health(${declared}::jsonb, ${state})`);
 }
 
 /** Records a signer's registration and its live address; null when it told none. */
 export async function saveObservedIdentity(db: Database, signer: SignerDescriptor, address: string | null): Promise<void> {
   const declared = JSON.stringify(signer);
-  await run(() => db.$executeRaw`SELECT save_observed_identity(${declared}::jsonb, ${address})`);
+  await run(() => db.sql`SELECT save_observed_identity(${declared}::jsonb, ${address})`);
 }
 
 /** Clears the observed address of every stored signer that is not among `signerKeys`: nobody holds its key any more. */

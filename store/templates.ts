@@ -49,7 +49,7 @@ export async function createTemplate(db: Database, template: NewTemplate): Promi
   const templateId = newId();
   const doc = JSON.stringify(createDocument(templateId, template));
   try {
-    const rows = await db.$queryRaw<{ answer: { created: boolean } }[]>`SELECT create_template(${doc}::jsonb) AS answer`;
+    const rows = await db.sql<{ answer: { created: boolean } }>`SELECT create_template(${doc}::jsonb) AS answer`;
     return rows[0]?.answer.created === true ? { created: true, template_id: templateId } : { created: false };
   } catch (error) {
     if (databaseFault(error) !== 'unreachable') throw error;
@@ -122,7 +122,7 @@ export async function updateTemplateAdmin(
     audit: withEventIds(audit.audit),
     refused_audit: withEventIds(audit.refused_audit),
   });
-  const rows = await run(() => db.$queryRaw<{ answer: AdminAnswer | null }[]>`SELECT update_template_admin(${doc}::jsonb) AS answer`);
+  const rows = await run(() => db.sql<{ answer: AdminAnswer | null }>`SELECT update_template_admin(${doc}::jsonb) AS answer`);
   const answer = rows[0]?.answer ?? null;
   if (answer === null) return null;
   if (!answer.ok) return { ok: false };

@@ -40,7 +40,7 @@ export async function applyTransition(db: Database, transition: Transition): Pro
   const commandId = transition.command === undefined ? null : newId();
   const doc = JSON.stringify(toDocument(transition, commandId));
   const write = async (): Promise<Answer> => {
-    const rows = await db.$queryRaw<{ answer: Answer }[]>`SELECT apply_transition(${doc}::jsonb) AS answer`;
+    const rows = await db.sql<{ answer: Answer }>`SELECT apply_transition(${doc}::jsonb) AS answer`;
     const [row] = rows;
     if (row === undefined) throw new Error('apply_transition answered nothing');
     return row.answer;
@@ -67,7 +67,7 @@ export async function tryFence(
   const { movement_id, node_key, attempt, executor_key, window_seconds } = args;
   assertMove(NODE_TABLE, 'READY', 'SUBMITTING');
   const rows = await run(
-    () => db.$queryRaw<{ answer: { passed: boolean; row: PhaseRow | null } }[]>`
+    () => db.sql<{ answer: { passed: boolean; row: PhaseRow | null } }>`
       SELECT try_fence(${movement_id}::uuid, ${node_key}, ${attempt}::integer, ${executor_key}, ${window_seconds}::double precision,
                        ${newId()}) AS answer`,
   );

@@ -33,9 +33,14 @@ export function phaseOptions(phase: Phase | 'cancel', nodeKey: string): Activity
   };
 }
 
-/** Phases that change nothing outside may run inside the workflow's own task when their executor is a module. */
+/** What changes nothing outside and waits for nothing may run inside the workflow's own task when its executor is a module. */
 export function runsLocally(phase: Phase, node: Pick<LoadedNode, 'in_process'>): boolean {
-  return node.in_process === true && (phase === 'preflight' || phase === 'prepare' || phase === 'observe');
+  return node.in_process === true && phase === 'preflight';
+}
+
+/** Whether the next phase is carried out in the same activity; see activities/phases/chain.ts. */
+export function chains(phase: Phase, node: Pick<LoadedNode, 'in_process' | 'node_kind'>): boolean {
+  return node.in_process === true && (phase === 'submit' || (phase === 'preflight' && node.node_kind !== 'observe'));
 }
 
 /** A local phase takes at most a second, once; what it could not do its regular form does. */

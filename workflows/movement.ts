@@ -20,9 +20,10 @@ import {
   type LoadedMovement,
   type LoadedNode,
   type MovementActivities,
+  type PhaseResult,
 } from '../domain/messages.ts';
 import { walkNode } from '../domain/snapshot.ts';
-import { LOCAL_OPTIONS } from './activity-options.ts';
+import { chains, LOCAL_OPTIONS, runsLocally } from './activity-options.ts';
 import { show } from './details.ts';
 import { runNode, type NodeEnd } from './node.ts';
 import { askToCancel as askExecutor } from './phases.ts';
@@ -42,6 +43,7 @@ export async function movementWorkflow(movementId: string): Promise<MovementOutc
   let settled = 0;
   let shown: string | null = null;
   const running = new Map<string, number>();
+  const begun = new Map<string, PhaseResult>();
   const ends = new Map<string, NodeEnd>();
   const stopped = new Set<string>();
   const asked = new Set<string>();
@@ -49,17 +51,27 @@ export async function movementWorkflow(movementId: string): Promise<MovementOutc
 
   const start = (node: LoadedNode): void => {
     running.set(node.node_key, node.attempt);
-    const run = runNode(node, {
-      movementId,
-      wakes: () => wakes,
-      submitting: (by) => void (submits += by),
-    });
+    const run = runNode(
+      node,
+      {
+        movementId,
+        wakes: () => wakes,
+        submitting: (by) => void (submits += by),
+      },
+      begun.get(attemptOf(node)),
+    );
+    begun.delete(attemptOf(node));
     void run.then((end) => {
       running.delete(node.node_key);
       ends.set(node.node_key, end);
-      if (end.stopped) stopped.add(`${node.node_key}:${node.attempt}`);
+      if (end.stopped) stopped.add(attemptOf(node));
       settled += 1;
     });
+  };
+
+  // What nobody can see is not shown: a state that the same task leaves again costs an event and an index write.
+  const tell = (view: LoadedMovement, when: 'changed' | 'pausing'): void => {
+    if (when === (view.conduct === undefined ? 'changed' : 'pausing')) shown = show(view, shown);
   };
 
   for (;;) {
@@ -67,12 +79,16 @@ export async function movementWorkflow(movementId: string): Promise<MovementOutc
     let view = await local.load({ movement_id: movementId, run_id: workflowInfo().runId });
     if (view === null) throw ApplicationFailure.nonRetryable(`no movement ${movementId} in the database`, 'MOVEMENT_NOT_FOUND');
     ends.clear();
-    shown = show(view, shown);
+    tell(view, 'changed');
 
     // Until something else changes the movement, this run alone does, and its own view stays true.
     while (wakes === seen) {
-      if (view.ended) return close(view);
+      if (view.ended) {
+        tell(view, 'pausing');
+        return close(view);
+      }
       if (view.state === 'PENDING_APPROVAL') {
+        tell(view, 'pausing');
         const woken = await condition(() => wakes !== seen, Math.max(view.ttl_ms, 10));
         if (!woken) await local.expire({ movement_id: movementId });
         break;
@@ -84,22 +100,24 @@ export async function movementWorkflow(movementId: string): Promise<MovementOutc
       });
       const decision = decide(view, next, stopped);
       if (decision !== null) {
-        const { applied, version } = await local.decide(decision);
-        if (!applied) break;
-        view = decided(view, decision, version);
-        shown = show(view, shown);
+        const decisionMade = await local.decide(decision);
+        if (!decisionMade.applied) break;
+        if (decision.begin !== undefined && decisionMade.begun !== undefined) begun.set(attemptOf(decision.begin), decisionMade.begun);
+        view = decided(view, decision, decisionMade.version);
+        tell(view, 'changed');
         continue;
       }
       for (const node of view.nodes) {
-        const idle = !running.has(node.node_key) && !stopped.has(`${node.node_key}:${node.attempt}`);
+        const idle = !running.has(node.node_key) && !stopped.has(attemptOf(node));
         if (next.run.includes(node.node_key) && idle) start(node);
       }
       if (view.state === 'CANCELLED') askToCancel(view, asked);
       if (workflowInfo().continueAsNewSuggested && submits === 0) return continueAsNew<typeof movementWorkflow>(movementId);
       const before = settled;
+      tell(view, 'pausing');
       await condition(() => wakes !== seen || settled !== before);
       view = withEnds(view, ends);
-      shown = show(view, shown);
+      tell(view, 'changed');
     }
   }
 }
@@ -136,7 +154,7 @@ function decide(view: LoadedMovement, next: WalkResult, stopped: ReadonlySet<str
   const overtaken =
     view.state !== 'CANCELLED'
       ? []
-      : view.nodes.filter((node) => node.state === 'READY' && stopped.has(`${node.node_key}:${node.attempt}`)).map((node) => node.node_key);
+      : view.nodes.filter((node) => node.state === 'READY' && stopped.has(attemptOf(node))).map((node) => node.node_key);
   const ended = next.ended && !view.ended;
   const same = next.state === view.state && next.frontier.join('\n') === view.frontier.join('\n');
   if (same && !ended && next.ready.length + next.skip.length + overtaken.length === 0) return null;
@@ -151,7 +169,20 @@ function decide(view: LoadedMovement, next: WalkResult, stopped: ReadonlySet<str
     frontier: next.frontier,
     ended,
     failure: next.failure,
+    ...firstPhases(view, next.ready),
   };
+}
+
+/** One node alone that becomes ready and whose executor is at hand: its first phases need no activity of their own. */
+function firstPhases(view: LoadedMovement, ready: readonly string[]): Pick<DecideArgs, 'begin'> {
+  const [only] = view.nodes.filter((node) => ready.includes(node.node_key));
+  if (only === undefined || ready.length > 1 || !runsLocally('preflight', only) || !chains('preflight', only)) return {};
+  const { node_key, attempt, executor_key } = only;
+  return { begin: { movement_id: view.movement_id, node_key, attempt, executor_key } };
+}
+
+function attemptOf({ node_key, attempt }: Pick<LoadedNode, 'node_key' | 'attempt'>): string {
+  return `${node_key}:${String(attempt)}`;
 }
 
 /** The view after a decision was written. */

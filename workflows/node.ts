@@ -22,8 +22,11 @@ export interface NodeEnd {
   readonly conditions: ConditionResults;
 }
 
-/** Walks one node from the state it was loaded in to its end. */
-export async function runNode(node: LoadedNode, run: NodeRun): Promise<NodeEnd> {
+/**
+ * Walks one node from the state it was loaded in to its end. `begun`: what its first phase has said
+ * already, in the activity that made it ready.
+ */
+export async function runNode(node: LoadedNode, run: NodeRun, begun?: PhaseResult): Promise<NodeEnd> {
   const args: PhaseArgs = {
     movement_id: run.movementId,
     node_key: node.node_key,
@@ -33,12 +36,16 @@ export async function runNode(node: LoadedNode, run: NodeRun): Promise<NodeEnd> 
   let step: Phase = firstPhase(node);
   let asksFromObserve = false;
   let sends = 0;
+  let told = begun;
   for (;;) {
     const wakes = run.wakes();
-    const result =
-      step === 'submit'
+    const result: PhaseResult =
+      told ??
+      (step === 'submit'
         ? await submit(() => perform('submit', node, args), run)
-        : await perform(step, node, step === 'recover' && asksFromObserve ? { ...args, from_observe: true } : args);
+        : await perform(step, node, step === 'recover' && asksFromObserve ? { ...args, from_observe: true } : args));
+    told = undefined;
+    step = result.phase ?? step;
     switch (result.next) {
       case 'continue':
         step = afterPhase(step, node);

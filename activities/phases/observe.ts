@@ -13,8 +13,8 @@ import { question, type PhaseSteps } from './phase.ts';
 const DEFAULT_POLL_SECONDS = 2;
 
 export const observe: PhaseSteps = {
-  async begin(deps, args) {
-    const row = await phaseRow(deps, args);
+  async begin(deps, args, left) {
+    const row = left ?? (await phaseRow(deps, args));
     if (row.attempt !== args.attempt) return result(row.state, 'stop');
     if (!begins(row) && row.state !== 'OBSERVING') return elsewhere(row);
     if (isLate(row)) {

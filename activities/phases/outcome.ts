@@ -4,10 +4,10 @@ import type { ExecutorFault } from '../../domain/executor.ts';
 import { settle, type Settlement } from '../../domain/actions/conditions.ts';
 import type { ConditionNode } from '../../domain/conditions/scope.ts';
 import type { TimelineEventType } from '../../domain/events.ts';
-import type { PhaseResult } from '../../domain/messages.ts';
+import type { ConditionResults, PhaseResult } from '../../domain/messages.ts';
 import type { Actor } from '../../domain/roles.ts';
 import type { NodeState } from '../../domain/states/node.ts';
-import { NOW, type NodeChange, type NodeFields, type TransitionOutcome } from '../../domain/transition.ts';
+import { NOW, type NodeChange, type NodeFields, type TimelineEntry, type TransitionOutcome } from '../../domain/transition.ts';
 import { readConditionScope, type PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { backoffSeconds, maxAttempts, Overtaken, tryAgain } from '../failures.ts';
@@ -16,7 +16,6 @@ import { result, type PhaseDependencies } from './context.ts';
 export interface NodeWrite {
   readonly moves: readonly NodeState[];
   readonly set?: NodeFields;
-  readonly epoch?: number;
   readonly artifacts?: readonly Artifact[];
   readonly event: TimelineEventType;
   readonly message: string;
@@ -30,40 +29,44 @@ export function executorActor(row: PhaseRow): Actor {
   return { type: 'executor', label: row.node.executor_binding.executor_key };
 }
 
-/** Writes a change of the node as it was read; the caller looks at `ok`. */
-export function writeNode(deps: PhaseDependencies, row: PhaseRow, write: NodeWrite): Promise<TransitionOutcome> {
-  const last = write.moves.at(-1);
+/** Writes changes of the node as it was read, in one transaction and this order; the caller looks at `ok`. */
+export function writeNode(deps: PhaseDependencies, row: PhaseRow, ...writes: readonly NodeWrite[]): Promise<TransitionOutcome> {
   const change: NodeChange = {
     node_key: row.node_key,
     from: row.state,
-    moves: write.moves,
+    moves: writes.flatMap(({ moves }) => moves),
     attempt: row.attempt,
-    epoch: write.epoch ?? row.epoch,
-    ...(write.set === undefined ? {} : { set: write.set }),
-    ...(write.artifacts === undefined ? {} : { artifacts: write.artifacts }),
+    epoch: row.epoch,
+    set: writes.reduce<NodeFields>((all, { set }) => ({ ...all, ...set }), {}),
+    artifacts: writes.flatMap(({ artifacts }) => artifacts ?? []),
   };
+  const conditions = writes.flatMap((write) => write.conditions ?? []);
   return applyTransition(deps.db, {
     movement_id: row.movement_id,
     nodes: [change],
-    ...(write.conditions === undefined ? {} : { conditions: write.conditions.results }),
-    timeline: [
-      {
-        event_type: write.event,
-        message: write.message,
-        actor: executorActor(row),
-        node_key: row.node_key,
-        attempt: row.attempt,
-        ...(last === undefined ? {} : { from_state: row.state, to_state: last }),
-        ...(write.data === undefined ? {} : { data: write.data }),
-      },
-      ...(write.conditions?.timeline ?? []),
-    ],
+    ...(conditions.length === 0
+      ? {}
+      : { conditions: conditions.reduce<ConditionResults>((all, { results }) => ({ ...all, ...results }), {}) }),
+    timeline: [...writes.map((write) => entryOf(row, write)), ...conditions.flatMap(({ timeline }) => timeline)],
   });
 }
 
+function entryOf(row: PhaseRow, write: NodeWrite): TimelineEntry {
+  const last = write.moves.at(-1);
+  return {
+    event_type: write.event,
+    message: write.message,
+    actor: executorActor(row),
+    node_key: row.node_key,
+    attempt: row.attempt,
+    ...(last === undefined ? {} : { from_state: row.state, to_state: last }),
+    ...(write.data === undefined ? {} : { data: write.data }),
+  };
+}
+
 /** As {@link writeNode}, for writes that nothing but an operator or a recovery can overtake. */
-export async function mustWrite(deps: PhaseDependencies, row: PhaseRow, write: NodeWrite): Promise<void> {
-  const outcome = await writeNode(deps, row, write);
+export async function mustWrite(deps: PhaseDependencies, row: PhaseRow, ...writes: readonly NodeWrite[]): Promise<void> {
+  const outcome = await writeNode(deps, row, ...writes);
   if (!outcome.ok) throw new Overtaken(`${row.node_key} changed while it was worked on (${outcome.reason}); it is read again`);
 }
 

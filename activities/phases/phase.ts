@@ -22,22 +22,25 @@ export interface Question {
 export type Given = { readonly answer: ExecutionResult | null } | { readonly fault: ExecutorFault };
 
 export interface PhaseSteps {
-  /** Reads the node and says what to ask, or what is already known; throws no {@link ExecutorFault}. */
-  begin(deps: PhaseDependencies, args: RecoverArgs): Promise<Question | PhaseResult>;
+  /**
+   * Reads the node (unless a phase before it hands on the row that it left) and says what to ask, or what
+   * is already known; throws no {@link ExecutorFault}.
+   */
+  begin(deps: PhaseDependencies, args: RecoverArgs, left?: PhaseRow): Promise<Question | PhaseResult>;
   /** One call. Throws {@link ExecutorFault} when it gives no usable answer. */
   call(deps: PhaseDependencies, executor: Executor, question: Question, options: CallOptions): Promise<ExecutionResult | null>;
   finish(deps: PhaseDependencies, args: RecoverArgs, row: PhaseRow, given: Given): Promise<PhaseResult>;
 }
 
 /** Runs a whole phase with an executor of this process. */
-export async function runPhase(deps: PhaseDependencies, steps: PhaseSteps, args: RecoverArgs): Promise<PhaseResult> {
-  const begun = await steps.begin(deps, args);
+export async function runPhase(deps: PhaseDependencies, steps: PhaseSteps, args: RecoverArgs, left?: PhaseRow): Promise<PhaseResult> {
+  const begun = await steps.begin(deps, args, left);
   if ('next' in begun) return begun;
   return steps.finish(deps, args, begun.row, await given(() => steps.call(deps, executorOf(deps, begun.row), begun, callOptions())));
 }
 
 /** An {@link ExecutorFault} is an outcome of the call; any other error is a defect or an outage of ours. */
-async function given(call: () => Promise<ExecutionResult | null>): Promise<Given> {
+export async function given(call: () => Promise<ExecutionResult | null>): Promise<Given> {
   try {
     return { answer: await call() };
   } catch (error) {

@@ -1,29 +1,19 @@
 /** preflight: may this node run at all? READY stays READY, or the node fails before anything was sent. */
 import type { ExecutorFault } from '../../domain/executor.ts';
-import type { PhaseResult } from '../../domain/messages.ts';
+import type { PhaseArgs, PhaseResult } from '../../domain/messages.ts';
 import { NOW } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
-import { allowedAmount, alreadyBeyond, contextOf, phaseRow, result, type PhaseDependencies } from './context.ts';
-import { countFault, failNode, mustWrite } from './outcome.ts';
-import { question, type PhaseSteps } from './phase.ts';
+import { allowedAmount, alreadyBeyond, amountOf, contextOf, phaseRow, result, type PhaseDependencies } from './context.ts';
+import { countFault, failNode, mustWrite, type NodeWrite } from './outcome.ts';
+import { question, type PhaseSteps, type Question } from './phase.ts';
 
 export const preflight: PhaseSteps = {
-  async begin(deps, args) {
-    const row = await phaseRow(deps, args);
-    const beyond = alreadyBeyond(row, args);
-    if (beyond !== null) return beyond;
-    if (row.recover_first) return result('READY', 'recover');
-    if (row.preflight_passed) return result('READY', 'continue');
-    const late = await failIfLate(deps, row);
-    if (late !== null) return late;
-    const amount = allowedAmount(row);
-    if (!amount.ok) return failNode(deps, row, amount.code, amount.message, ['FAILED']);
-    return question(
-      async () => ({ row, context: await contextOf(deps, row, amount.amount) }),
-      (fault) => preSendFault(deps, row, fault),
-    );
-  },
+  begin: (deps, args) =>
+    beforeSend(deps, args, (row) => {
+      if (row.recover_first) return result('READY', 'recover');
+      return row.preflight_passed ? result('READY', 'continue') : null;
+    }),
   call: (_deps, executor, { context }, options) => executor.preflight(context, options),
   async finish(deps, _args, row, given) {
     if ('fault' in given) return preSendFault(deps, row, given.fault);
@@ -31,21 +21,37 @@ export const preflight: PhaseSteps = {
     if (answer !== null) {
       return failNode(deps, row, answer.error_code ?? 'PREFLIGHT_FAILED', answer.error_message ?? 'the executor refused', ['FAILED']);
     }
-    const amount = allowedAmount(row);
-    await mustWrite(deps, row, {
-      moves: [],
-      set: {
-        preflight_passed: true,
-        ...(amount.ok ? { amount: amount.amount } : {}),
-        error_count: 0,
-        ...(row.started_ms === null ? { started_at: NOW } : {}),
-      },
-      event: 'node_preflight_passed',
-      message: 'Preflight passed',
-    });
+    await mustWrite(deps, row, passed(row));
     return result('READY', 'continue');
   },
 };
+
+/** What preflight and prepare begin with: the node before its send, in time, with an amount that is allowed. */
+export async function beforeSend(
+  deps: PhaseDependencies,
+  args: PhaseArgs,
+  done: (row: PhaseRow) => PhaseResult | null,
+): Promise<Question | PhaseResult> {
+  const row = await phaseRow(deps, args);
+  const known = alreadyBeyond(row, args) ?? done(row) ?? (await failIfLate(deps, row));
+  if (known !== null) return known;
+  const amount = allowedAmount(row);
+  if (!amount.ok) return failNode(deps, row, amount.code, amount.message, ['FAILED']);
+  return question(
+    async () => ({ row, context: await contextOf(deps, row, amount.amount) }),
+    (fault) => preSendFault(deps, row, fault),
+  );
+}
+
+/** What a passed preflight leaves behind: the amount as it was resolved then, and the start of the node's clock. */
+export function passed(row: PhaseRow): NodeWrite {
+  return {
+    moves: [],
+    set: { preflight_passed: true, amount: amountOf(row), error_count: 0, ...(row.started_ms === null ? { started_at: NOW } : {}) },
+    event: 'node_preflight_passed',
+    message: 'Preflight passed',
+  };
+}
 
 /** Before the fence nothing was sent, so every fault may end as FAILED. */
 export function preSendFault(deps: PhaseDependencies, row: PhaseRow, fault: ExecutorFault): Promise<PhaseResult> {

@@ -7,5 +7,5 @@ export const CREATE_JOBS = `
 
 /** One small guarded write, through the same client as the service's. */
 export async function writeStep(db: Database, jobId: string, step: number): Promise<void> {
-  await db.$executeRaw`UPDATE bench_jobs SET step = ${step}, updated_at = now() WHERE job_id = ${jobId}::uuid AND step < ${step}`;
+  await db.sql`UPDATE bench_jobs SET step = ${step}, updated_at = now() WHERE job_id = ${jobId}::uuid AND step < ${step}`;
 }

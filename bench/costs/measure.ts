@@ -13,16 +13,13 @@ import { startCostService, type CostService } from './service.ts';
 export const COST_NODES = 3;
 /** preflight, prepare, submit, observe. */
 export const PHASES_A_NODE = 4;
-/** Activities that serve the movement and no phase of a node. */
-const NO_PHASE = ['load', 'decide', 'expire'];
 
 export interface Costs {
   readonly history: HistoryCosts;
   readonly events_a_node: number;
   readonly bytes_a_node: number;
-  /** Of the phases alone, over all phases of all nodes. */
+  /** Of everything that the worker does for the movement, over all phases of all nodes. */
   readonly sql_a_phase: number;
-  /** Of everything that the worker does for the movement. */
   readonly sql_a_movement: number;
   readonly sql_by_activity: Readonly<Record<string, ActivityCount>>;
 }
@@ -63,11 +60,7 @@ async function oneMovement({ api, temporal }: CostService, trips: RoundTrips, te
 }
 
 function summed(byActivity: ReadonlyMap<string, ActivityCount>): Pick<Costs, 'sql_a_phase' | 'sql_a_movement' | 'sql_by_activity'> {
-  const all = [...byActivity].map(([name, count]) => [name, { ...count }] as const);
-  const sum = (entries: typeof all): number => entries.reduce((total, [, { round_trips }]) => total + round_trips, 0);
-  return {
-    sql_a_phase: sum(all.filter(([name]) => !NO_PHASE.includes(name))) / (COST_NODES * PHASES_A_NODE),
-    sql_a_movement: sum(all),
-    sql_by_activity: Object.fromEntries(all),
-  };
+  const sql_by_activity = Object.fromEntries([...byActivity].map(([name, count]) => [name, { ...count }]));
+  const sql_a_movement = Object.values(sql_by_activity).reduce((total, { round_trips }) => total + round_trips, 0);
+  return { sql_a_phase: sql_a_movement / (COST_NODES * PHASES_A_NODE), sql_a_movement, sql_by_activity };
 }

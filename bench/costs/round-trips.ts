@@ -1,9 +1,7 @@
 /** Counts every statement that goes to Postgres, by the activity that sends it. */
-import { PrismaPg } from '@prisma/adapter-pg';
-import pg from 'pg';
+import type pg from 'pg';
 import type { MovementActivities } from '../../domain/messages.ts';
-import type { Database } from '../../prisma/client.ts';
-import { PrismaClient } from '../../prisma/generated/client.ts';
+import { connectDatabase, type Database } from '../../prisma/client.ts';
 
 export interface ActivityCount {
   calls: number;
@@ -18,27 +16,25 @@ export interface RoundTrips {
   counted(activities: MovementActivities): MovementActivities;
 }
 
-/** A client as prisma/client.ts makes it, over connections that count. */
+/** A client over connections that count. */
 export function countRoundTrips(databaseUrl: string): RoundTrips {
   const byActivity = new Map<string, ActivityCount>();
   let running: ActivityCount | null = null;
-  const pool = new pg.Pool({ connectionString: databaseUrl, max: 4 });
-  pool.on('error', () => undefined);
-  pool.on('connect', (client) => {
-    const query: unknown = client.query;
+  const onConnect = (connection: pg.PoolClient): void => {
+    const query: unknown = connection.query;
     if (typeof query !== 'function') throw new TypeError('a connection without query');
-    client.query = (...args: unknown[]) => {
+    connection.query = (...args: unknown[]) => {
       if (running !== null) running.round_trips += 1;
-      return Reflect.apply(query, client, args);
+      return Reflect.apply(query, connection, args);
     };
-  });
+  };
   const countOf = (name: string): ActivityCount => {
     const count = byActivity.get(name) ?? { calls: 0, round_trips: 0 };
     byActivity.set(name, count);
     return count;
   };
   return {
-    db: new PrismaClient({ adapter: new PrismaPg(pool, { disposeExternalPool: true }) }),
+    db: connectDatabase({ url: databaseUrl, poolSize: 4, onConnect }),
     byActivity,
     counted: (activities) =>
       new Proxy(activities, {

@@ -122,7 +122,7 @@ async function storyOf(movementId: string): Promise<string[]> {
 
 /** What waits for its next attempt is due at once. */
 async function hurry(): Promise<void> {
-  await db.$executeRaw`UPDATE callbacks SET next_attempt_at = svc_now() WHERE status = 'pending' AND next_attempt_at < svc_now() + interval '1 day'`;
+  await db.sql`UPDATE callbacks SET next_attempt_at = svc_now() WHERE status = 'pending' AND next_attempt_at < svc_now() + interval '1 day'`;
 }
 
 async function becomes(movementId: string, status: string, options: { readonly hurried?: boolean } = {}): Promise<void> {
@@ -263,13 +263,13 @@ describe('a host that is not listed', () => {
       'https:hooks.example',
     ].map((address) => new URL(address));
     for (const { href, hostname } of addresses) {
-      const [read] = await db.$queryRaw<{ host: string; refused: boolean }[]>`
+      const [read] = await db.sql<{ host: string; refused: boolean }>`
         SELECT callback_host(${href}) AS host, callback_refused(${href}) AS refused`;
       expect({ href, ...read }).toEqual({ href, host: hostname, refused: !['hooks.example', HOST].includes(hostname) });
     }
     const odd = ['https://user@hooks.example/', 'https://HOOKS.example/', 'ftp://x.example/', 'https://x.example\\y', ''];
     for (const address of odd) {
-      expect(await db.$queryRaw`SELECT callback_host(${address}) AS host, callback_refused(${address}) AS refused`).toEqual([
+      expect(await db.sql`SELECT callback_host(${address}) AS host, callback_refused(${address}) AS refused`).toEqual([
         { host: null, refused: false },
       ]);
     }
@@ -285,7 +285,7 @@ test('a session is told its settings, beside those that its address brings', asy
     sessionSettings: { 'svc.callback_allowed_hosts': '[::1],a.example', 'svc.odd': 'a b\\c' },
   });
   relays.push({ stop: () => session.$disconnect() });
-  const read = await session.$queryRaw`SELECT current_setting('svc.clock_offset_ms') AS clock,
+  const read = await session.sql`SELECT current_setting('svc.clock_offset_ms') AS clock,
     current_setting('svc.callback_allowed_hosts') AS hosts, current_setting('svc.odd') AS odd`;
   expect(read).toEqual([{ clock: '5000', hosts: '[::1],a.example', odd: 'a b\\c' }]);
 });

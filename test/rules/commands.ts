@@ -5,6 +5,7 @@ const AWAY = 'test/faults/temporal-away.test.ts';
 const RERUN = 'test/faults/local-activity-rerun.test.ts';
 const STORE = 'test/store/write-path.test.ts';
 const ENGINE = 'prisma/migrations/20261122000000_engine/migration.sql';
+const WRITE_PATH = 'prisma/migrations/20261122000200_write_path/migration.sql';
 
 export const commandRules: readonly Rule[] = [
   {
@@ -56,7 +57,7 @@ export const commandRules: readonly Rule[] = [
     section,
     rule: 'A decision of the workflow is written only on the version it was made from; refused means load and walk again.',
     test: { file: RERUN, name: 'a decide that a command has overtaken is refused' },
-    broken: { file: ENGINE, find: "WHEN doc ? 'version' AND m.version <> (doc ->> 'version')::integer THEN 'version'", replace: '' },
+    broken: { file: WRITE_PATH, find: "WHEN doc ? 'version' AND m.version <> (doc ->> 'version')::integer THEN 'version'", replace: '' },
   },
   {
     id: 'versions-grow',
@@ -144,13 +145,13 @@ export const commandRules: readonly Rule[] = [
     section,
     rule: 'An approve that arrives after `expires_at` is refused and writes EXPIRED itself.',
     test: { file: 'test/http/movement-actions.test.ts', name: 'after the time is 409, and the movement is EXPIRED' },
-    broken: { file: ENGINE, find: "WHEN doc ->> 'expiry' = 'future' AND m.expires_at <= at THEN 'expired'", replace: '' },
+    broken: { file: WRITE_PATH, find: "WHEN doc ->> 'expiry' = 'future' AND m.expires_at <= at THEN 'expired'", replace: '' },
   },
   {
     id: 'expiry-needs-the-database-clock',
     section,
     rule: 'A movement expires only once the clock of the database has passed `expires_at`.',
     test: { file: RERUN, name: 'expire does nothing before its time, and one thing after it' },
-    broken: { file: ENGINE, find: "WHEN doc ->> 'expiry' = 'past' AND m.expires_at > at THEN 'not_expired'", replace: '' },
+    broken: { file: WRITE_PATH, find: "WHEN doc ->> 'expiry' = 'past' AND m.expires_at > at THEN 'not_expired'", replace: '' },
   },
 ];

@@ -70,9 +70,9 @@ export const graphRules: readonly Rule[] = [
     rule: 'The result of a condition is stored by the write that settles its source.',
     test: { file: RUNS, name: 'looks at what an earlier node found out' },
     broken: {
-      file: 'prisma/migrations/20261122000000_engine/migration.sql',
-      find: "IF doc ? 'conditions' THEN m.edge_conditions",
-      replace: 'IF false THEN m.edge_conditions',
+      file: 'prisma/migrations/20261122000200_write_path/migration.sql',
+      find: "edge_conditions = CASE WHEN doc ? 'conditions' THEN",
+      replace: 'edge_conditions = CASE WHEN false THEN',
     },
   },
   {

@@ -4,6 +4,7 @@ const section = 'One write path, one lock order';
 const STORE = 'test/store/write-path.test.ts';
 const FUNCTIONS = 'prisma/migrations/20261121000100_functions/migration.sql';
 const ENGINE = 'prisma/migrations/20261122000000_engine/migration.sql';
+const WRITE_PATH = 'prisma/migrations/20261122000200_write_path/migration.sql';
 
 export const lockRules: readonly Rule[] = [
   {
@@ -33,7 +34,11 @@ export const lockRules: readonly Rule[] = [
     section,
     rule: 'A move is written only where the movement still is in a state it may come from.',
     test: { file: STORE, name: 'let one of them approve, and hold once' },
-    broken: { file: ENGINE, find: "WHEN doc ? 'states' AND NOT (doc -> 'states') ? m.request_state THEN 'movement_state'", replace: '' },
+    broken: {
+      file: WRITE_PATH,
+      find: "WHEN doc ? 'states' AND NOT (doc -> 'states') ? m.request_state THEN 'movement_state'",
+      replace: '',
+    },
   },
   {
     id: 'refusals-are-recorded',
@@ -41,7 +46,7 @@ export const lockRules: readonly Rule[] = [
     rule: 'A refusal is a result and not an exception, so its audit row is committed, and nothing else.',
     test: { file: STORE, name: 'is a result, and of it nothing but its audit row is written' },
     broken: {
-      file: ENGINE,
+      file: WRITE_PATH,
       find: "  IF refusal IS NOT NULL THEN\n    PERFORM write_audit(doc -> 'refused_audit', at);",
       replace: '  IF refusal IS NOT NULL THEN',
     },
@@ -52,9 +57,9 @@ export const lockRules: readonly Rule[] = [
     rule: 'Timeline sequences are a counter in the locked row of the movement: no gaps, no repeats.',
     test: { file: STORE, name: 'give a timeline without gaps and without repeats' },
     broken: {
-      file: ENGINE,
-      find: 'FROM movements WHERE movement_id = movement FOR UPDATE;\n  RETURN m;',
-      replace: 'FROM movements WHERE movement_id = movement;\n  RETURN m;',
+      file: WRITE_PATH,
+      find: "INTO m FROM movements WHERE movement_id = (doc ->> 'movement_id')::uuid FOR UPDATE;",
+      replace: "INTO m FROM movements WHERE movement_id = (doc ->> 'movement_id')::uuid;",
     },
   },
   {

@@ -7,6 +7,7 @@ const UNKNOWN = 'test/faults/unknown-outcomes.test.ts';
 const RUNS = 'test/http/movement-runs.test.ts';
 const EVM = 'test/venues/evm/recover.test.ts';
 const ENGINE = 'prisma/migrations/20261122000000_engine/migration.sql';
+const WRITE_PATH = 'prisma/migrations/20261122000200_write_path/migration.sql';
 
 export const moneyRules: readonly Rule[] = [
   {
@@ -62,7 +63,7 @@ export const moneyRules: readonly Rule[] = [
     rule: "A send's answer is written only under the epoch of its fence.",
     test: { file: RERUN, name: 'can write nothing once a recovery has bumped the epoch' },
     broken: {
-      file: ENGINE,
+      file: WRITE_PATH,
       find: "\n         OR n.submit_epoch <> coalesce((part ->> 'epoch')::integer, n.submit_epoch) THEN",
       replace: ' THEN',
     },

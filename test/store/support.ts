@@ -27,8 +27,8 @@ const TEMPLATE: PlanTemplate = {
 export async function startStoreBench(): Promise<StoreBench> {
   const own = await startOwnDatabase();
   const db = connectDatabase({ url: own.url, poolSize: 20 });
-  await db.$executeRaw`INSERT INTO plan_templates (template_key, created_at, updated_at) VALUES (${TEMPLATE.template_key}, now(), now())`;
-  await db.$executeRaw`
+  await db.sql`INSERT INTO plan_templates (template_key, created_at, updated_at) VALUES (${TEMPLATE.template_key}, now(), now())`;
+  await db.sql`
     INSERT INTO plan_template_versions (template_id, template_key, version, name, graph_shape, approval_policy, risk_controls, completion_assurance, created_at)
     VALUES (${TEMPLATE.template_id}::uuid, ${TEMPLATE.template_key}, 1, 'store', 'linear', '{}', '{}', 'provider_completed', now())`;
   const plan = compilePlan(

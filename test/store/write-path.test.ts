@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { IllegalMove } from '../../domain/states/table.ts';
 import type { Hold, Transition } from '../../domain/transition.ts';
-import type { Database } from '../../prisma/client.ts';
+import type { Database, SqlValue } from '../../prisma/client.ts';
 import { claimCommands } from '../../store/commands.ts';
 import { databaseFault, run } from '../../store/faults.ts';
 import { applyTransition } from '../../store/transition.ts';
@@ -36,10 +36,10 @@ function counting(): { readonly db: Database; readonly conflicts: () => number }
   let met = 0;
   const db = new Proxy(bench.db, {
     get(target, name) {
-      if (name !== '$queryRaw') return Reflect.get(target, name) as unknown;
-      return async (strings: TemplateStringsArray, ...values: unknown[]) => {
+      if (name !== 'sql') return Reflect.get(target, name) as unknown;
+      return async (strings: TemplateStringsArray, ...values: SqlValue[]) => {
         try {
-          return await target.$queryRaw(strings, ...values);
+          return await target.sql(strings, ...values);
         } catch (error) {
           if (databaseFault(error) === 'conflict') met += 1;
           throw error;
@@ -125,11 +125,11 @@ function breaking(when: 'before' | 'after', lookUp: 'works' | 'breaks' = 'works'
   let calls = 0;
   return new Proxy(bench.db, {
     get(target, name) {
-      if (name === '$queryRaw') {
-        return async (strings: TemplateStringsArray, ...values: unknown[]) => {
+      if (name === 'sql') {
+        return async (strings: TemplateStringsArray, ...values: SqlValue[]) => {
           calls += 1;
-          if (calls > 1) return target.$queryRaw(strings, ...values);
-          if (when === 'after') await target.$queryRaw(strings, ...values);
+          if (calls > 1) return target.sql(strings, ...values);
+          if (when === 'after') await target.sql(strings, ...values);
           throw broken;
         };
       }

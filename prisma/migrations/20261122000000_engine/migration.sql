@@ -47,124 +47,6 @@ CREATE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb LANGUAGE sql V
   WHERE m.movement_id = movement AND n.node_key = key
 $$;
 
--- The movement, locked, without its large documents: a row variable would copy them at every assignment.
-CREATE FUNCTION locked_movement(movement uuid) RETURNS movements LANGUAGE plpgsql AS $$
-DECLARE
-  m movements;
-BEGIN
-  SELECT movement_id, strategy_id, request_state, approval_status, reservation_status, version, next_sequence, asset, compiled_plan_hash,
-         current_frontier, auto_approve_result, error_code, error_message, callback_url, approver_id, approved_by, expires_at, ended_at,
-         edge_conditions
-  INTO m.movement_id, m.strategy_id, m.request_state, m.approval_status, m.reservation_status, m.version, m.next_sequence, m.asset,
-       m.compiled_plan_hash, m.current_frontier, m.auto_approve_result, m.error_code, m.error_message, m.callback_url, m.approver_id,
-       m.approved_by, m.expires_at, m.ended_at, m.edge_conditions
-  FROM movements WHERE movement_id = movement FOR UPDATE;
-  RETURN m;
-END $$;
-
--- Applies one transition; see store/transition.ts for the shape of `doc`.
-CREATE OR REPLACE FUNCTION apply_transition(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
-DECLARE
-  m movements;
-  n movement_nodes;
-  part jsonb;
-  tx evm_transactions;
-  at timestamptz;
-  refusal text;
-  problems jsonb;
-  old_state text;
-BEGIN
-  m := locked_movement((doc ->> 'movement_id')::uuid);
-  at := svc_now();
-  IF m.movement_id IS NULL THEN
-    PERFORM write_audit(doc -> 'refused_audit', at);
-    RETURN jsonb_build_object('ok', false, 'reason', 'movement_not_found');
-  END IF;
-
-  IF doc ? 'command_id' AND EXISTS (SELECT 1 FROM commands WHERE command_id = (doc ->> 'command_id')::uuid) THEN
-    RETURN transition_result(m, at) || jsonb_build_object('repeated', true);
-  END IF;
-
-  refusal := CASE
-    WHEN doc ? 'version' AND m.version <> (doc ->> 'version')::integer THEN 'version'
-    WHEN doc ? 'states' AND NOT (doc -> 'states') ? m.request_state THEN 'movement_state'
-    WHEN doc ->> 'expiry' = 'future' AND m.expires_at <= at THEN 'expired'
-    WHEN doc ->> 'expiry' = 'past' AND m.expires_at > at THEN 'not_expired'
-    WHEN doc ? 'plan_hash' AND m.compiled_plan_hash <> doc ->> 'plan_hash' THEN 'plan_hash' END;
-
-  IF refusal IS NULL THEN
-    FOR part IN SELECT value FROM jsonb_array_elements(coalesce(doc -> 'nodes', '[]'::jsonb)) ORDER BY value ->> 'node_key' LOOP
-      SELECT * INTO n FROM movement_nodes WHERE movement_id = m.movement_id AND node_key = part ->> 'node_key' FOR UPDATE;
-      IF n.node_key IS NULL OR NOT (part -> 'states') ? n.state
-         OR n.attempt <> coalesce((part ->> 'attempt')::integer, n.attempt)
-         OR n.submit_epoch <> coalesce((part ->> 'epoch')::integer, n.submit_epoch) THEN
-        refusal := 'node_state';
-        EXIT;
-      END IF;
-    END LOOP;
-  END IF;
-  IF refusal IS NULL AND doc ? 'require' THEN
-    problems := binding_problems(doc -> 'require');
-    IF problems IS NOT NULL THEN refusal := 'binding'; END IF;
-  END IF;
-  IF refusal IS NOT NULL THEN
-    PERFORM write_audit(doc -> 'refused_audit', at);
-    RETURN transition_result(m, at) || jsonb_build_object('ok', false, 'reason', refusal, 'problems', problems,
-      'node', CASE WHEN refusal = 'node_state' AND n.node_key IS NOT NULL
-        THEN jsonb_build_object('node_key', n.node_key, 'state', n.state, 'attempt', n.attempt, 'epoch', n.submit_epoch) END);
-  END IF;
-
-  FOR part IN SELECT value FROM jsonb_array_elements(coalesce(doc -> 'nodes', '[]'::jsonb)) ORDER BY value ->> 'node_key' LOOP
-    SELECT * INTO n FROM movement_nodes WHERE movement_id = m.movement_id AND node_key = part ->> 'node_key';
-    old_state := n.state;
-    n := jsonb_populate_record(n, svc_stamped(part -> 'set', at));
-    UPDATE movement_nodes SET
-      state = n.state, attempt = n.attempt, amount = n.amount, preflight_passed = n.preflight_passed,
-      prepared_action = n.prepared_action, sign_request = n.sign_request, submit_epoch = n.submit_epoch,
-      send_not_after = n.send_not_after, recover_first = n.recover_first, resumed = n.resumed, error_count = n.error_count,
-      external_ref = n.external_ref, output = n.output, error_code = n.error_code, error_message = n.error_message,
-      started_at = n.started_at, submitted_at = n.submitted_at, completed_at = n.completed_at, updated_at = at
-    WHERE movement_id = n.movement_id AND node_key = n.node_key;
-    IF n.state = 'SUBMITTING' AND old_state = 'READY' THEN
-      INSERT INTO node_attempts (idempotency_key, movement_id, node_key, attempt, started_at)
-      VALUES (n.movement_id || ':' || n.node_key || ':' || n.attempt, n.movement_id, n.node_key, n.attempt, at)
-      ON CONFLICT (idempotency_key) DO NOTHING;
-    ELSIF n.state IN ('COMPLETED', 'FAILED') AND old_state <> n.state THEN
-      UPDATE node_attempts SET outcome = n.state, ended_at = at, external_ref = n.external_ref, error_code = n.error_code
-      WHERE movement_id = n.movement_id AND node_key = n.node_key AND attempt = n.attempt AND ended_at IS NULL;
-    END IF;
-    IF jsonb_array_length(coalesce(part -> 'artifacts', '[]'::jsonb)) > 0 THEN
-      INSERT INTO artifacts (artifact_id, movement_id, node_key, attempt, kind, data, created_at)
-      SELECT (a ->> 'artifact_id')::uuid, n.movement_id, n.node_key, n.attempt, a ->> 'kind', a -> 'data', at
-      FROM jsonb_array_elements(part -> 'artifacts') AS a;
-    END IF;
-    IF part ? 'nonce' THEN tx := claim_nonce(n.movement_id, n.node_key, n.attempt, part -> 'nonce', at); END IF;
-  END LOOP;
-
-  m := jsonb_populate_record(m, svc_stamped(doc -> 'set', at));
-  IF doc ? 'conditions' THEN m.edge_conditions := jsonb_strip_nulls(m.edge_conditions || (doc -> 'conditions')); END IF;
-  IF doc ? 'holds' THEN PERFORM take_holds(m.movement_id, doc -> 'holds', at); END IF;
-  IF doc ? 'end_holds' THEN PERFORM end_holds(m.movement_id, doc ->> 'end_holds', at); END IF;
-  IF coalesce((doc ->> 'bump')::boolean, false) THEN m.version := m.version + 1; END IF;
-  m.next_sequence := write_timeline(m, doc -> 'timeline',
-    ARRAY(SELECT jsonb_array_elements_text(coalesce(doc -> 'callback_types', '[]'::jsonb))), at);
-  UPDATE movements SET
-    request_state = m.request_state, approval_status = m.approval_status, reservation_status = m.reservation_status,
-    version = m.version, next_sequence = m.next_sequence, current_frontier = m.current_frontier,
-    auto_approve_result = m.auto_approve_result, error_code = m.error_code, error_message = m.error_message,
-    approver_id = m.approver_id, approved_by = m.approved_by, ended_at = m.ended_at, updated_at = at,
-    edge_conditions = m.edge_conditions
-  WHERE movement_id = m.movement_id;
-  IF doc ? 'command_id' THEN
-    INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
-    VALUES ((doc ->> 'command_id')::uuid, m.movement_id, doc ->> 'command_kind', at, at + interval '2 seconds');
-  END IF;
-  IF doc ? 'audit' THEN PERFORM write_audit(doc -> 'audit', at); END IF;
-  RETURN transition_result(m, at) || jsonb_build_object('transaction',
-    CASE WHEN tx.transaction_id IS NOT NULL THEN jsonb_build_object('transaction_id', tx.transaction_id, 'chain_id', tx.chain_id,
-      'from', tx.address, 'nonce', tx.nonce, 'unsigned', tx.unsigned, 'raw_tx', tx.raw_tx, 'tx_hash', tx.tx_hash) END);
-END $$;
-
 -- Whether an amount is within every max_amount that the plan and the node's patch give.
 CREATE FUNCTION within_max_amount(amount numeric, controls jsonb, patch jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT NOT EXISTS (
@@ -177,19 +59,19 @@ $$;
 CREATE FUNCTION try_fence(movement uuid, key text, node_attempt integer, executor text, window_seconds double precision, event_id text)
 RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
-  m movements;
+  m record;
   n movement_nodes;
   at timestamptz;
   passed boolean := false;
 BEGIN
-  m := locked_movement(movement);
+  SELECT asset, plan_head -> 'risk_controls' AS controls INTO m FROM movements WHERE movement_id = movement FOR UPDATE;
   SELECT * INTO n FROM movement_nodes WHERE movement_id = movement AND node_key = key FOR UPDATE;
   at := svc_now();
   IF n.state = 'READY' AND n.attempt = node_attempt AND n.preflight_passed AND NOT n.recover_first
      AND n.prepared_action IS NOT NULL AND n.sign_request IS NULL AND n.signer_binding IS NULL AND n.amount IS NOT NULL
      AND n.executor_binding ->> 'executor_key' = executor AND n.started_at IS NOT NULL
      AND at < n.started_at + make_interval(secs => coalesce((n.plan -> 'timeout_policy' ->> 'execution_seconds')::double precision, 1e9))
-     AND within_max_amount(n.amount, (SELECT plan_head -> 'risk_controls' FROM movements WHERE movement_id = movement), n.plan -> 'risk_patch')
+     AND within_max_amount(n.amount, m.controls, n.plan -> 'risk_patch')
   THEN
     passed := (apply_transition(jsonb_build_object(
       'movement_id', movement,
