@@ -93,7 +93,7 @@ async function main(): Promise<void> {
       maxAttempts: config.callbackMaxAttempts,
     });
     const loops = [startCommandRelay(relay), startSweeper(relay), callbacks];
-    const health = createHealthRefresher({ db, executors, signers, intervalSeconds: config.healthIntervalSeconds, log });
+    const health = createHealthRefresher({ db, executors, signers, temporal, intervalSeconds: config.healthIntervalSeconds, log });
     health.start();
     stops.push(async () => void (await Promise.all([...loops.map((loop) => loop.stop()), health.stop()])));
   }

@@ -12,6 +12,9 @@ import type { CommandKind } from './transition.ts';
 export const TASK_QUEUE = 'fund-movements';
 export const MOVEMENT_WORKFLOW = 'movementWorkflow';
 
+/** How long a call may wait on an executor team's task queue until a worker takes it. */
+export const TAKE_SECONDS = 10;
+
 /** One workflow id a movement, whatever the number of its runs. */
 export function movementWorkflowId(movementId: string): string {
   return `movement/${movementId}`;

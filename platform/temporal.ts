@@ -1,12 +1,15 @@
 /** The connection to Temporal, and the signals that wake runs. The only user of the Temporal client. */
 import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
+import proto from '@temporalio/proto';
 import type { Logger } from 'pino';
 import { MOVEMENT_WORKFLOW, movementWorkflowId, signalFor, TASK_QUEUE } from '../domain/messages.ts';
 import type { CommandKind } from '../domain/transition.ts';
 import { ensureSearchAttributes, KEYWORD, type AttributeServer } from './search-attributes.ts';
 
 const CALL_TIMEOUT_MS = 10_000;
+/** A worker asks again at least once a minute; the server remembers dead ones for five. */
+const POLLED_WITHIN_MS = 75_000;
 
 export interface Wake {
   readonly movementId: string;
@@ -20,6 +23,8 @@ export interface Temporal {
   wake(wake: Wake): Promise<void>;
   /** Whether the movement has a run that is not closed. */
   isRunning(movementId: string): Promise<boolean>;
+  /** Whether some worker has asked this task queue for activities within the last minute or so. */
+  hasPollers(taskQueue: string): Promise<boolean>;
   /** Whether the server answers. */
   check(): Promise<void>;
   /** Registers the search attributes that are missing; see {@link ensureSearchAttributes} for what can be wrong. */
@@ -65,6 +70,15 @@ export function connectTemporal(settings: {
           if (error instanceof WorkflowNotFoundError) return false;
           throw error;
         }
+      }),
+    hasPollers: (name) =>
+      limited(async () => {
+        const { pollers } = await connection.workflowService.describeTaskQueue({
+          namespace,
+          taskQueue: { name },
+          taskQueueType: proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
+        });
+        return pollers.some(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * 1000 > Date.now() - POLLED_WITHIN_MS);
       }),
     check: () =>
       limited(async () => {

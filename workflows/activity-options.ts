@@ -1,20 +1,17 @@
 /** How each phase is run by Temporal: data, decided by functions that a test pins. */
 import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
-import { TASK_QUEUE, type LoadedNode, type Phase } from '../domain/messages.ts';
+import { TAKE_SECONDS, TASK_QUEUE, type LoadedNode, type Phase } from '../domain/messages.ts';
 
 /** Longest that a worker may be silent during a phase before it counts as dead; it beats every two seconds. */
 const HEARTBEAT = '10 seconds';
-
-/** How long a call may wait on an executor team's task queue until a worker takes it. */
-const TAKE = '10 seconds';
 
 /**
  * submit has exactly one attempt: whatever happens to it, recover decides. The others repeat without
  * limit, since what limits them (attempts, time-outs) is counted in the database, where a lost worker
  * or a restart cannot forget it.
  */
-export function phaseOptions(phase: Phase | 'cancel', nodeKey: string): ActivityOptions {
-  const summary = summaryOf(phase, nodeKey);
+export function phaseOptions(phase: Phase | 'cancel', nodeKey: string, chained = false): ActivityOptions {
+  const summary = summaryOf(phase, nodeKey, chained);
   if (phase === 'submit') {
     return {
       taskQueue: TASK_QUEUE,
@@ -44,8 +41,8 @@ export function chains(phase: Phase, node: Pick<LoadedNode, 'in_process' | 'node
 }
 
 /** A local phase takes at most a second, once; what it could not do its regular form does. */
-export function localPhaseOptions(phase: Phase, nodeKey: string): LocalActivityOptions {
-  return { summary: summaryOf(phase, nodeKey), startToCloseTimeout: '1 second', retry: { maximumAttempts: 1 } };
+export function localPhaseOptions(phase: Phase, nodeKey: string, chained = false): LocalActivityOptions {
+  return { summary: summaryOf(phase, nodeKey, chained), startToCloseTimeout: '1 second', retry: { maximumAttempts: 1 } };
 }
 
 /**
@@ -56,14 +53,16 @@ export function teamOptions(phase: Phase | 'cancel', nodeKey: string, taskQueue:
   return {
     taskQueue,
     summary: summaryOf(phase, nodeKey),
-    scheduleToStartTimeout: TAKE,
+    scheduleToStartTimeout: TAKE_SECONDS * 1000,
     startToCloseTimeout: timeoutMs,
     retry: { maximumAttempts: 1 },
   };
 }
 
-function summaryOf(phase: Phase | 'cancel', nodeKey: string): string {
-  return `${nodeKey} · ${phase}`;
+const CHAINS: Partial<Record<Phase | 'cancel', string>> = { preflight: 'preflight, prepare', submit: 'submit, observe' };
+
+function summaryOf(phase: Phase | 'cancel', nodeKey: string, chained = false): string {
+  return `${nodeKey} · ${(chained ? CHAINS[phase] : undefined) ?? phase}`;
 }
 
 /** Loads and decisions: one short database call each, repeated until the database is back. */
@@ -72,3 +71,8 @@ export const LOCAL_OPTIONS: LocalActivityOptions = {
   localRetryThreshold: '30 seconds',
   retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '10 seconds' },
 };
+
+/** A decision, which may carry the first phases of the one node that it makes ready. */
+export function decideOptions(begins?: string): LocalActivityOptions {
+  return begins === undefined ? LOCAL_OPTIONS : { ...LOCAL_OPTIONS, summary: summaryOf('preflight', begins, true) };
+}

@@ -20,10 +20,11 @@ import {
   type LoadedMovement,
   type LoadedNode,
   type MovementActivities,
+  type PhaseArgs,
   type PhaseResult,
 } from '../domain/messages.ts';
 import { walkNode } from '../domain/snapshot.ts';
-import { chains, LOCAL_OPTIONS, runsLocally } from './activity-options.ts';
+import { chains, decideOptions, LOCAL_OPTIONS, runsLocally } from './activity-options.ts';
 import { show } from './details.ts';
 import { runNode, type NodeEnd } from './node.ts';
 import { askToCancel as askExecutor } from './phases.ts';
@@ -93,17 +94,17 @@ export async function movementWorkflow(movementId: string): Promise<MovementOutc
         if (!woken) await local.expire({ movement_id: movementId });
         break;
       }
-      const next = walk({
-        state: view.state,
-        nodes: view.nodes.map(walkNode),
-        edges: withConditions(view.edges, view.conditions ?? {}),
-      });
+      const next = nextOf(view);
       const decision = decide(view, next, stopped);
       if (decision !== null) {
-        const decisionMade = await local.decide(decision);
-        if (!decisionMade.applied) break;
-        if (decision.begin !== undefined && decisionMade.begun !== undefined) begun.set(attemptOf(decision.begin), decisionMade.begun);
-        view = decided(view, decision, decisionMade.version);
+        const begin = beginning(view, decision);
+        const written = await proxyLocalActivities<MovementActivities>(decideOptions(begin?.node_key)).decide({
+          ...decision,
+          ...(begin === undefined ? {} : { begin }),
+        });
+        if (!written.applied) break;
+        if (begin !== undefined && written.begun !== undefined) begun.set(attemptOf(begin), written.begun);
+        view = decided(view, decision, written.version);
         tell(view, 'changed');
         continue;
       }
@@ -169,16 +170,22 @@ function decide(view: LoadedMovement, next: WalkResult, stopped: ReadonlySet<str
     frontier: next.frontier,
     ended,
     failure: next.failure,
-    ...firstPhases(view, next.ready),
   };
 }
 
-/** One node alone that becomes ready and whose executor is at hand: its first phases need no activity of their own. */
-function firstPhases(view: LoadedMovement, ready: readonly string[]): Pick<DecideArgs, 'begin'> {
-  const [only] = view.nodes.filter((node) => ready.includes(node.node_key));
-  if (only === undefined || ready.length > 1 || !runsLocally('preflight', only) || !chains('preflight', only)) return {};
-  const { node_key, attempt, executor_key } = only;
-  return { begin: { movement_id: view.movement_id, node_key, attempt, executor_key } };
+/** The one node that runs next because of this decision, where its executor is at hand: its first phases need no activity of their own. */
+function beginning(view: LoadedMovement, decision: DecideArgs): PhaseArgs | undefined {
+  const [ready] = decision.ready;
+  if (ready === undefined || decision.ready.length > 1) return undefined;
+  const node = view.nodes.find(({ node_key }) => node_key === ready.node_key);
+  if (node === undefined || !runsLocally('preflight', node) || !chains('preflight', node)) return undefined;
+  // Ready is not yet running: a gate waits for a person, and after a failure nothing new begins.
+  if (!nextOf(decided(view, decision, view.version)).run.includes(node.node_key)) return undefined;
+  return { movement_id: view.movement_id, node_key: node.node_key, attempt: node.attempt, executor_key: node.executor_key };
+}
+
+function nextOf(view: LoadedMovement): WalkResult {
+  return walk({ state: view.state, nodes: view.nodes.map(walkNode), edges: withConditions(view.edges, view.conditions ?? {}) });
 }
 
 function attemptOf({ node_key, attempt }: Pick<LoadedNode, 'node_key' | 'attempt'>): string {

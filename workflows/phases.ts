@@ -18,15 +18,16 @@ const local = proxyLocalActivities<MovementActivities>(LOCAL_OPTIONS);
 /** Carries out one phase; a failure of submit or a broken worker is thrown. */
 export async function perform(phase: Phase, node: LoadedNode, args: RecoverArgs): Promise<PhaseResult> {
   if (node.task_queue !== undefined) return byTeam(phase, node, node.task_queue, args);
-  const asked = chains(phase, node) ? { ...args, chained: true } : args;
+  const chained = chains(phase, node);
+  const asked = chained ? { ...args, chained } : args;
   if (runsLocally(phase, node)) {
     try {
-      return await proxyLocalActivities<MovementActivities>(localPhaseOptions(phase, node.node_key))[phase](asked);
+      return await proxyLocalActivities<MovementActivities>(localPhaseOptions(phase, node.node_key, chained))[phase](asked);
     } catch {
       // Too slow, or not yet: the regular form has the time, and shows it.
     }
   }
-  return proxyActivities<MovementActivities>(phaseOptions(phase, node.node_key))[phase](asked);
+  return proxyActivities<MovementActivities>(phaseOptions(phase, node.node_key, chained))[phase](asked);
 }
 
 /** Asks the executor of a node in flight to end it. */

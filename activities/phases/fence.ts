@@ -3,7 +3,7 @@
  * declares it. Behind it stand a new epoch, the idempotency key, the nonce and `send_not_after`.
  */
 import { ExecutorFault, type ExecutionContext, type ExecutorDescriptor } from '../../domain/executor.ts';
-import type { PhaseResult } from '../../domain/messages.ts';
+import { TAKE_SECONDS, type PhaseResult } from '../../domain/messages.ts';
 import { SYSTEM_ACTOR } from '../../domain/roles.ts';
 import type { MovementState } from '../../domain/states/movement.ts';
 import type { ClaimedTransaction, NodeChange } from '../../domain/transition.ts';
@@ -48,9 +48,6 @@ export async function passFence(deps: PhaseDependencies, row: PhaseRow): Promise
 export function sendWindow(descriptor: ExecutorDescriptor): number {
   return descriptor.timeout_seconds + (descriptor.kind === 'task_queue' ? TAKE_SECONDS : 0);
 }
-
-/** How long a call may wait on a task queue until a worker takes it. */
-export const TAKE_SECONDS = 10;
 
 async function nonceClaim(deps: PhaseDependencies, row: PhaseRow, context: ExecutionContext): Promise<NodeChange['nonce'] | undefined> {
   if (row.sign_request === null || row.sign_request.kind !== 'evm_transaction') return undefined;

@@ -7,6 +7,7 @@ import type { PhaseArgs, PhaseResult } from '../../domain/messages.ts';
 import { NOW } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { tryFence } from '../../store/transition.ts';
+import { backoffSeconds, maxAttempts } from '../failures.ts';
 import { alreadyBeyond, contextOf, journalOf, phaseRow, result, type PhaseDependencies } from './context.ts';
 import { passFence, sendWindow, type Fenced } from './fence.ts';
 import { completeNode, failNode, reported, writeNode } from './outcome.ts';
@@ -16,7 +17,7 @@ import { signFenced } from './sign.ts';
 
 export const submit: PhaseSteps = {
   async begin(deps, args) {
-    const fenced = (await shortFence(deps, args)) ?? (await longFence(deps, args));
+    const fenced = await fence(deps, args);
     return 'next' in fenced ? fenced : signed(deps, fenced);
   },
   call: (deps, executor, { row, context, prepared_action, sign_result, deadline }, options) => {
@@ -49,20 +50,19 @@ export const submit: PhaseSteps = {
   },
 };
 
-/** The fence in the statement that reads the node; null where the long way has to look, with nothing written. */
-async function shortFence(deps: PhaseDependencies, args: PhaseArgs): Promise<Fenced | null> {
+/** The fence in the statement that reads the node where that can be; otherwise the long way, which says why. */
+async function fence(deps: PhaseDependencies, args: PhaseArgs): Promise<Fenced | PhaseResult> {
   const descriptor = args.executor_key === undefined ? undefined : deps.executors.describe(args.executor_key);
-  if (descriptor === undefined) return null;
+  if (descriptor === undefined) return longFence(deps, args, await phaseRow(deps, args));
   const window = sendWindow(descriptor);
   // Taken before the write, so this process's deadline is never later than the database's.
   const deadline = performance.now() + window * 1000;
   const { passed, row } = await tryFence(deps.db, { ...args, executor_key: descriptor.executor_key, window_seconds: window });
-  if (!passed || row === null) return null;
+  if (!passed || row === null) return longFence(deps, args, row ?? (await phaseRow(deps, args)));
   return { row, context: await contextOf(deps, row, row.amount ?? '0'), transaction: null, deadline };
 }
 
-async function longFence(deps: PhaseDependencies, args: PhaseArgs): Promise<Fenced | PhaseResult> {
-  const row = await phaseRow(deps, args);
+async function longFence(deps: PhaseDependencies, args: PhaseArgs, row: PhaseRow): Promise<Fenced | PhaseResult> {
   const beyond = alreadyBeyond(row, args);
   if (beyond !== null) return beyond;
   if (row.recover_first) return result('READY', 'recover');
@@ -99,13 +99,21 @@ async function recordAnswer(deps: PhaseDependencies, row: PhaseRow, answer: Exec
   return outcome.ok ? result('SUBMITTED', 'continue') : result('SUBMITTING', 'recover');
 }
 
-/** A call that no worker ever took: nothing was sent, so the node goes back before its fence. */
+/** A call that no worker ever took: nothing was sent, so the node goes back before its fence, as often as it may be tried. */
 export async function notStarted(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseResult> {
+  const { retry_policy } = row.node;
+  const count = row.error_count + 1;
+  if (count >= maxAttempts(retry_policy)) {
+    return failNode(deps, row, 'EXECUTOR_NOT_POLLING', `no worker of the executor's task queue took it in ${String(count)} tries`, [
+      'FAILED',
+    ]);
+  }
   const outcome = await writeNode(deps, row, {
     moves: ['READY'],
-    set: { send_not_after: null, error_count: row.error_count + 1 },
+    set: { send_not_after: null, error_count: count },
     event: 'node_recovered',
     message: "No worker of the executor's task queue took it; nothing was sent",
   });
-  return outcome.ok ? result('READY', 'submit') : result('SUBMITTING', 'recover');
+  if (!outcome.ok) return result('SUBMITTING', 'recover');
+  return { ...result('READY', 'submit'), delay_ms: Math.round(backoffSeconds(retry_policy, count) * 1000) };
 }

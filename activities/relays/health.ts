@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { Executor, ExecutorDescriptor, ExecutorHealth } from '../../domain/executor.ts';
 import type { Signer, SignerDescriptor } from '../../domain/signer.ts';
+import type { Temporal } from '../../platform/temporal.ts';
 import { within } from '../../platform/time-limit.ts';
 import type { Database } from '../../prisma/client.ts';
 import { readIdentity } from '../../signers/identity.ts';
@@ -14,6 +15,8 @@ export interface HealthRefresherOptions {
   readonly db: Database;
   readonly executors: { list(): readonly ExecutorDescriptor[]; get(key: string): Executor | undefined };
   readonly signers: { list(): readonly SignerDescriptor[]; get(key: string): Signer | null | undefined };
+  /** Says whether workers poll the task queue of an executor that a team runs itself. */
+  readonly temporal: Pick<Temporal, 'hasPollers'>;
   readonly intervalSeconds: number;
   readonly log: Logger;
 }
@@ -56,7 +59,8 @@ export function createHealthRefresher(options: HealthRefresherOptions): HealthRe
   };
 }
 
-async function refresh({ db, executors, signers, log }: HealthRefresherOptions): Promise<void> {
+async function refresh(options: HealthRefresherOptions): Promise<void> {
+  const { db, executors, signers, log } = options;
   const recorded = async (what: Record<string, string>, work: Promise<void>): Promise<void> => {
     await work.catch((error: unknown) => log.warn({ ...what, err: error }, 'a health refresh was not recorded'));
   };
@@ -65,7 +69,7 @@ async function refresh({ db, executors, signers, log }: HealthRefresherOptions):
     ...executors.list().map((descriptor) =>
       recorded(
         { executor_key: descriptor.executor_key },
-        healthOf(executors.get(descriptor.executor_key)).then((state) => saveExecutorHealth(db, descriptor, state)),
+        healthOf(options, descriptor).then((state) => saveExecutorHealth(db, descriptor, state)),
       ),
     ),
     ...descriptors.map((descriptor) =>
@@ -84,7 +88,13 @@ async function refresh({ db, executors, signers, log }: HealthRefresherOptions):
   ]);
 }
 
-async function healthOf(executor: Executor | undefined): Promise<ExecutorHealth['state']> {
+async function healthOf({ executors, temporal }: HealthRefresherOptions, descriptor: ExecutorDescriptor): Promise<ExecutorHealth['state']> {
+  const { executor_key, task_queue } = descriptor;
+  if (task_queue !== undefined) {
+    const polled = await within(temporal.hasPollers(task_queue), ANSWER_LIMIT_MS).catch(() => null);
+    return polled === null ? 'unknown' : polled ? 'up' : 'down';
+  }
+  const executor = executors.get(executor_key);
   if (executor === undefined) return 'unknown';
   const limit = new AbortController();
   try {

@@ -7,7 +7,7 @@ import { createMovementActivities } from '../../activities/movement.ts';
 import { createApi } from '../../api/app.ts';
 import { routes } from '../../api/routes.ts';
 import { listen, type Listening } from '../../api/server.ts';
-import type { ExecutionResult, Executor, ExecutorPhase } from '../../domain/executor.ts';
+import { ExecutorFault, type ExecutionResult, type Executor, type ExecutorPhase } from '../../domain/executor.ts';
 import type { DecideArgs, MovementActivities, PhaseArgs } from '../../domain/messages.ts';
 import type { Signer } from '../../domain/signer.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
@@ -215,7 +215,7 @@ async function events(movement: Created): Promise<string[]> {
 
 async function node(
   movement: Created,
-): Promise<{ state: string; submit_epoch: number; external_ref: string | null; prepared_action: unknown }> {
+): Promise<{ state: string; submit_epoch: number; external_ref: string | null; prepared_action: unknown; error_count: number }> {
   const rows = await db.movementNode.findMany({ where: { movement_id: movement.movement_id } });
   const [row] = rows;
   return row!;
@@ -328,7 +328,73 @@ describe('a phase that runs again', () => {
   });
 });
 
+describe('phases that are chained in one activity', () => {
+  test('are each recorded, and call nobody again', async () => {
+    const { movement, args } = await executing(PAY);
+    const { preflight, submit } = worker();
+    const chained = { ...args, chained: true };
+    expect(await preflight(chained)).toMatchObject({ state: 'READY', next: 'continue', phase: 'prepare' });
+    expect((await events(movement)).slice(-2)).toEqual(['node_preflight_passed', 'node_prepared']);
+    expect(await preflight(chained)).toMatchObject({ next: 'continue', phase: 'prepare' });
+    expect(await submit(chained)).toMatchObject({ state: 'COMPLETED', next: 'settled', phase: 'observe' });
+    expect((await events(movement)).slice(-3)).toEqual(['node_submitting', 'node_submitted', 'node_completed']);
+    expect((await submit(chained)).next).toBe('settled');
+    expect(memory.calls).toEqual({ preflight: 1, prepare: 1, submit: 1, observe: 1, recover: 0, cancel: 0 });
+  });
+
+  test('a prepare that breaks leaves the passed preflight behind', async () => {
+    const { movement, args } = await executing(PAY);
+    const { executor } = memory;
+    const broken = new ExecutorFault('server_error', 'AWAY', 'not now');
+    memory = { ...memory, executor: { ...executor, prepare: () => Promise.reject(broken) } };
+    await expect(worker().preflight({ ...args, chained: true })).rejects.toMatchObject({ type: 'AWAY' });
+    expect(await node(movement)).toMatchObject({ state: 'READY', preflight_passed: true, error_count: 1, prepared_action: null });
+    memory = { ...memory, executor };
+    expect(await worker().preflight({ ...args, chained: true })).toMatchObject({ next: 'continue', phase: 'prepare' });
+    expect(memory.calls).toMatchObject({ preflight: 1, prepare: 1 });
+  });
+
+  test.each([
+    ['fails', () => Promise.reject(new Error('the look broke'))],
+    ['never answers', () => new Promise<never>(() => undefined)],
+  ])('a first look that %s takes nothing back of the send', async (_how, observe) => {
+    const { movement, args } = await executing(PAY);
+    await worker().preflight({ ...args, chained: true });
+    const { answers } = memory;
+    const sound = answers.observe;
+    answers.observe = observe;
+    expect(await worker().submit({ ...args, chained: true })).toMatchObject({ state: 'SUBMITTED', next: 'observe' });
+    expect(await node(movement)).toMatchObject({ state: 'SUBMITTED', external_ref: 'ref-1' });
+    answers.observe = sound;
+    expect((await worker().observe(args)).state).toBe('COMPLETED');
+    expect(memory.calls.submit).toBe(1);
+  });
+
+  test('a decision that is written twice begins nothing the second time', async () => {
+    const movement = await api.create(PAY, { amount: '5' });
+    await api.approve(movement);
+    const begin = { movement_id: movement.movement_id, node_key: 'pay', attempt: 1 };
+    const decision = { ...(await firstDecision(movement)), begin };
+    expect(await worker().decide(decision)).toMatchObject({ applied: true, begun: { next: 'continue', phase: 'prepare' } });
+    expect(await worker().decide(decision)).toEqual({ applied: false, version: decision.version + 1 });
+    expect(memory.calls).toMatchObject({ preflight: 1, prepare: 1 });
+  });
+});
+
 describe('a submit whose worker counts as dead', () => {
+  test('is believed to have sent nothing only after the venue has had its time to settle', async () => {
+    const { movement, args } = await executing(PAY);
+    await worker().preflight({ ...args, chained: true });
+    const { executor } = memory;
+    memory = { ...memory, executor: { ...executor, descriptor: { ...executor.descriptor, timeout_seconds: 0.05, settle_seconds: 3_600 } } };
+    memory.answers.submit = () => Promise.reject(new Error('the answer was lost'));
+    expect((await worker().submit(args)).next).toBe('recover');
+    await sleep(100);
+    await expect(worker().recover(args)).rejects.toMatchObject({ type: 'NOT_YET' });
+    expect(await node(movement)).toMatchObject({ state: 'SUBMITTING' });
+    expect(memory.calls.submit).toBe(1);
+  });
+
   test('can write nothing once a recovery has bumped the epoch', async () => {
     const { movement, args } = await executing(PAY);
     await worker().preflight(args);

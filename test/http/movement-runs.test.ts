@@ -203,7 +203,7 @@ describe('in Temporal', () => {
         const data = phase == null ? null : event.userMetadata?.summary?.data;
         return data == null ? [] : [JSON.parse(Buffer.from(data).toString()) as string];
       });
-      expect(summaries).toEqual(['before · preflight', 'before · prepare', 'before · submit']);
+      expect(summaries).toEqual(['before · preflight, prepare', 'before · submit, observe']);
     });
   });
 

@@ -71,7 +71,7 @@ export const commandRules: readonly Rule[] = [
     section,
     rule: 'A run that loads an ended movement with nothing unapplied closes at once.',
     test: { file: AWAY, name: 'that comes late, for a movement that has ended, begins a run that closes at once' },
-    broken: { file: 'workflows/movement.ts', find: '      if (view.ended) return close(view);\n', replace: '' },
+    broken: { file: 'workflows/movement.ts', find: '        return close(view);\n', replace: '' },
   },
   {
     id: 'close-only-after-a-quiet-load',

@@ -28,8 +28,8 @@ export const moneyRules: readonly Rule[] = [
     test: { file: RERUN, name: 'returns what is recorded and calls nobody' },
     broken: {
       file: 'activities/phases/preflight.ts',
-      find: "    if (row.preflight_passed) return result('READY', 'continue');\n",
-      replace: '',
+      find: "      return row.preflight_passed ? result('READY', 'continue') : null;",
+      replace: '      return null;',
     },
   },
   {
@@ -168,6 +168,38 @@ export const moneyRules: readonly Rule[] = [
     rule: '"Not found" is sent again only where a repeated key has no second effect; elsewhere it is UNKNOWN.',
     test: { file: 'test/faults/zombie-worker.test.ts', name: 'pays nothing twice' },
     broken: { file: 'activities/phases/recover.ts', find: '  if (!same_key_safe)\n', replace: '  if (settle_seconds < 0)\n' },
+  },
+  {
+    id: 'venues-have-time-to-settle',
+    section,
+    rule: '"Not found" is believed only after the send\'s own limit and the venue\'s settle time.',
+    test: { file: RERUN, name: 'is believed to have sent nothing only after the venue has had its time to settle' },
+    broken: {
+      file: 'activities/phases/recover.ts',
+      find: '(row.send_not_after_ms ?? 0) + settle_seconds * 1000',
+      replace: '(row.send_not_after_ms ?? 0)',
+    },
+  },
+  {
+    id: 'looks-take-nothing-back',
+    section,
+    rule: 'What a first look behind a submit meets takes nothing back of the send.',
+    test: { file: RERUN, name: 'a first look that %s takes nothing back of the send' },
+    broken: { file: 'activities/phases/chain.ts', find: 'work().catch(() => null)', replace: 'work()' },
+  },
+  {
+    id: 'untaken-calls-sent-nothing',
+    section,
+    rule: "A call that no worker of a team's queue took is known to have sent nothing.",
+    test: {
+      file: 'test/faults/team-worker.test.ts',
+      name: 'a submit that nobody takes is known not to have begun, and is sent once somebody polls',
+    },
+    broken: {
+      file: 'activities/phases/team.ts',
+      find: "args.given.fault.kind === 'not_started'",
+      replace: "args.given.fault.kind === 'rejected'",
+    },
   },
   {
     id: 'keys-are-of-the-attempt',
