@@ -1,6 +1,7 @@
 /** OpenAPI 3.1 from the route table and the schemas that validate. */
 import { z } from 'zod';
 import { ERROR_TABLE, type ErrorCode } from '../domain/errors.ts';
+import { VERSION } from '../platform/version.ts';
 import { SchemaCollector, type JsonSchema } from './openapi-schemas.ts';
 import type { Route } from './route.ts';
 import { errorBody } from './schemas.ts';
@@ -10,7 +11,6 @@ export interface OpenApiOptions {
   /** Where the API listens, for clients made from the document. */
   readonly serverUrl: string;
   readonly authEnabled: boolean;
-  readonly version?: string;
 }
 
 /** Errors that any route may answer. */
@@ -38,7 +38,7 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
     openapi: '3.1.0',
     info: {
       title: 'Fund movement orchestrator',
-      version: options.version ?? '0.1.0',
+      version: VERSION,
       description:
         'Guarded transfers of funds between venues. Amounts are decimal strings; timestamps are ISO 8601 UTC with milliseconds. ' +
         'Request bodies are strict: an unknown field is refused by name. Every error has the shape of `Error`.',

@@ -252,12 +252,16 @@ describe('a local activity that runs again', () => {
     expect(once.filter((type) => type === 'frontier_advanced')).toHaveLength(1);
   });
 
-  test('of eight decides at once exactly one is written', async () => {
+  test('of eight decides at once exactly one is written, also where the state stays', async () => {
     const movement = await api.create(PAY, { amount: '5' });
     await api.approve(movement);
-    const decision = await firstDecision(movement);
-    const all = await Promise.all(Array.from({ length: 8 }, () => worker().decide(decision)));
-    expect(all.filter(({ applied }) => applied)).toHaveLength(1);
+    const first = await firstDecision(movement);
+    const second: DecideArgs = { ...first, version: first.version + 1, from: 'EXECUTING', frontier: ['pay', 'elsewhere'] };
+    for (const decision of [first, second]) {
+      const all = await Promise.all(Array.from({ length: 8 }, () => worker().decide(decision)));
+      expect(all.filter(({ applied }) => applied)).toHaveLength(1);
+      expect((await loadOf(movement))!.version).toBe(decision.version + 1);
+    }
     expect((await events(movement)).filter((type) => type === 'frontier_advanced')).toHaveLength(1);
   });
 

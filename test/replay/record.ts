@@ -5,6 +5,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { movementWorkflowId } from '../../domain/messages.ts';
+import { runExecutorWorker } from '../../executor-kit/task-queue.ts';
+import { memoryExecutor } from '../executor-kit/support/memory-executor.ts';
 import { eventually, startOwnStack, WITHDRAW_TO_TREASURY, type Created, type OwnStack } from '../support/own-stack.ts';
 import { forbiddenIn, HISTORIES, historyFile, readable, SCENARIOS, toPlain, type RecordedRun, type ScenarioName } from './scenarios.ts';
 
@@ -12,6 +14,11 @@ const GATE = 'starter/withdraw-with-gate';
 const WRONG_NETWORK = 'replay/wrong-network';
 const WITH_COMPENSATION = 'replay/with-compensation';
 const UNFORGIVING = 'replay/unforgiving';
+const CHAIN = 'replay/chain';
+const LANES = 'replay/lanes';
+const CONDITION = 'replay/condition';
+const TEAM = 'replay/team';
+const TEAM_QUEUE = 'replay team';
 
 type Drive = (own: OwnStack, amount: string) => Promise<Created>;
 
@@ -78,7 +85,28 @@ const DRIVES: Record<ScenarioName, Drive> = {
     await own.api.reaches(movement.movement_id, ['COMPLETED']);
     return movement;
   },
+  'modules-in-a-chain': (own, amount) => completed(own, CHAIN, amount),
+  'lanes-and-join': (own, amount) => completed(own, LANES, amount),
+  'condition-chooses': (own, amount) => completed(own, CONDITION, amount),
+  'executor-of-a-team': async (own, amount) => {
+    const worker = await runExecutorWorker(memoryExecutor(), {
+      address: own.stack.temporalAddress,
+      namespace: 'default',
+      taskQueue: TEAM_QUEUE,
+    });
+    try {
+      return await completed(own, TEAM, amount);
+    } finally {
+      await worker.stop();
+    }
+  },
 };
+
+async function completed(own: OwnStack, template: string, amount: string): Promise<Created> {
+  const movement = await approved(own, template, amount);
+  await own.api.reaches(movement.movement_id, 'COMPLETED');
+  return movement;
+}
 
 async function approved(own: OwnStack, template: string, amount: string): Promise<Created> {
   const movement = await own.api.create(template, { amount });
@@ -118,6 +146,24 @@ async function createTemplates({ api, stack }: OwnStack): Promise<void> {
     });
   await template(WRONG_NETWORK, [withdraw('nowhere')], []);
   await template(WITH_COMPENSATION, [withdraw('local'), undo], [{ from: 'withdraw', to: 'undo', edge_type: 'on_cancel' }]);
+  const noop = (node_key: string) => ({ node_key, node_kind: 'action', action_type: 'noop', has_side_effect: false });
+  const edge = (from: string, to: string, more: object = {}) => ({ from, to, edge_type: 'on_success', ...more });
+  await template(CHAIN, [noop('a'), noop('b'), noop('c')], [edge('a', 'b'), edge('b', 'c')]);
+  await template(
+    LANES,
+    [noop('root'), noop('left'), noop('right'), noop('end')],
+    [edge('root', 'left'), edge('root', 'right'), edge('left', 'end'), edge('right', 'end')],
+  );
+  await template(
+    CONDITION,
+    [noop('look'), noop('taken'), noop('left-out')],
+    [
+      edge('look', 'taken', { condition_expr: "dec(intent.amount) > dec('1')" }),
+      edge('look', 'left-out', { condition_expr: "dec(intent.amount) <= dec('1')" }),
+    ],
+  );
+  const payout = { action_type: 'replay_payout', executor_selector: { action_type: 'replay_payout' } };
+  await template(TEAM, [{ node_key: 'pay', node_kind: 'action', has_side_effect: true, ...payout }], []);
   await template(UNFORGIVING, [withdraw('local', { retry_policy: { max_attempts: 1 } })], []);
 }
 
@@ -160,7 +206,19 @@ function withoutMachine(value: unknown): unknown {
 
 async function main(wanted: readonly string[]): Promise<void> {
   mkdirSync(HISTORIES, { recursive: true });
-  const own = await startOwnStack();
+  const own = await startOwnStack({
+    executors: () => [
+      {
+        executor_key: 'team.replay',
+        kind: 'task_queue',
+        task_queue: TEAM_QUEUE,
+        action_types: ['replay_payout'],
+        timeout_seconds: 10,
+        settle_seconds: 0,
+        same_key_safe: true,
+      },
+    ],
+  });
   try {
     await createTemplates(own);
     for (const { name, amount, ends } of SCENARIOS) {

@@ -63,7 +63,7 @@ export const commandRules: readonly Rule[] = [
     id: 'versions-grow',
     section,
     rule: 'The version grows with every command and decision, so a local activity that runs twice decides once.',
-    test: { file: RERUN, name: 'of eight decides at once exactly one is written' },
+    test: { file: RERUN, name: 'of eight decides at once exactly one is written, also where the state stays' },
     broken: { file: 'domain/actions/advance.ts', find: '    bump: true,', replace: '    bump: false,' },
   },
   {
