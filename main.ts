@@ -64,7 +64,10 @@ async function main(): Promise<void> {
 
   let worker: RunningWorker | null = null;
   if (role !== 'api' && config.workersEnabled) {
-    const bundlePath = await workflowBundle(join(config.dataDir, 'cache'), { encodeFailures: payloadCodec !== undefined });
+    const bundlePath = await workflowBundle(join(config.dataDir, 'cache'), {
+      encodeFailures: payloadCodec !== undefined,
+      callStacks: config.workflowCallStacks,
+    });
     worker = startWorker({
       address: config.temporalAddress,
       namespace: config.temporalNamespace,

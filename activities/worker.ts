@@ -11,6 +11,16 @@ const RETRY_MS = 500;
 /** What an operator has to mend takes longer, and need not fill the log meanwhile. */
 const OPERATOR_RETRY_MS = 10_000;
 
+/** How a worker is set up, whatever it runs; docs/performance.md says what was measured. */
+export const WORKER_TUNING = {
+  maxCachedWorkflows: 2_000,
+  maxConcurrentWorkflowTaskExecutions: 200,
+  maxConcurrentActivityTaskExecutions: 200,
+  maxConcurrentLocalActivityExecutions: 200,
+  shutdownGraceTime: '5 seconds',
+  shutdownForceTime: '15 seconds',
+} as const;
+
 export interface WorkerOptions {
   readonly address: string;
   readonly namespace: string;
@@ -48,12 +58,7 @@ export function startWorker(options: WorkerOptions): RunningWorker {
         ...(payloadCodec === undefined
           ? {}
           : { dataConverter: { payloadCodecs: [payloadCodec], failureConverterPath: FAILURE_CONVERTER } }),
-        maxCachedWorkflows: 2_000,
-        maxConcurrentWorkflowTaskExecutions: 200,
-        maxConcurrentActivityTaskExecutions: 200,
-        maxConcurrentLocalActivityExecutions: 200,
-        shutdownGraceTime: '5 seconds',
-        shutdownForceTime: '15 seconds',
+        ...WORKER_TUNING,
       });
       if (!stopped) await worker.run();
     } finally {

@@ -65,6 +65,7 @@ const schema = z
     SVC_TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
     SVC_TEMPORAL_UI_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:8233'),
     SVC_PAYLOAD_KEYS: payloadKeys.default([]),
+    SVC_WORKFLOW_CALL_STACKS: flag(false),
     SVC_DATA_DIR: z.string().min(1).default('.data'),
     SVC_AUTH_ENABLED: flag(true),
     SVC_RATE_LIMIT_ENABLED: flag(true),
@@ -108,6 +109,8 @@ export interface Config {
   readonly temporalUiUrl: string;
   /** Encrypt what Temporal stores; none leaves it as it is. */
   readonly payloadKeys: readonly PayloadKey[];
+  /** Runs keep their call stacks for the Temporal UI. */
+  readonly workflowCallStacks: boolean;
   readonly dataDir: string;
   readonly authEnabled: boolean;
   readonly workersEnabled: boolean;
@@ -155,6 +158,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     temporalNamespace: value.SVC_TEMPORAL_NAMESPACE,
     temporalUiUrl: value.SVC_TEMPORAL_UI_URL.replace(/\/+$/, ''),
     payloadKeys: value.SVC_PAYLOAD_KEYS,
+    workflowCallStacks: value.SVC_WORKFLOW_CALL_STACKS,
     dataDir: value.SVC_DATA_DIR,
     authEnabled: value.SVC_AUTH_ENABLED,
     workersEnabled: value.SVC_WORKERS_ENABLED,

@@ -12,6 +12,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { withConditions } from '../domain/conditions/apply.ts';
+import { onCancelTargets } from '../domain/graph/edges.ts';
 import { walk, type WalkResult } from '../domain/graph/walk.ts';
 import {
   SIGNALS,
@@ -125,7 +126,7 @@ export async function movementWorkflow(movementId: string): Promise<MovementOutc
 
 /** Asks the executors of nodes that were in flight when the movement was cancelled, once a run. */
 function askToCancel(view: LoadedMovement, asked: Set<string>): void {
-  const lane = new Set(view.edges.filter((edge) => edge.edge_type === 'on_cancel').map((edge) => edge.to));
+  const lane = onCancelTargets(view.edges);
   for (const node of view.nodes) {
     const inFlight = node.state === 'SUBMITTED' || node.state === 'OBSERVING' || node.state === 'SUBMITTING';
     if (!inFlight || lane.has(node.node_key) || asked.has(node.node_key)) continue;

@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { installSdkLog } from '../../activities/sdk-log.ts';
+import { WORKER_TUNING } from '../../activities/worker.ts';
 import { createLogger } from '../../platform/log.ts';
 import { connectDatabase } from '../../prisma/client.ts';
 import { writeStep } from '../baseline/jobs.ts';
@@ -13,19 +14,14 @@ runPart(async ({ databaseUrl, temporalAddress }) => {
   const db = connectDatabase({ url: databaseUrl, poolSize: POOL_SIZE });
   const activities: BaselineActivities = { step: ({ job_id, step }) => writeStep(db, job_id, step) };
   const connection = await NativeConnection.connect({ address: temporalAddress });
-  // The numbers of activities/worker.ts: the comparison is of what is run, not of how a worker is set up.
+  // The comparison is of what is run, not of how a worker is set up.
   const worker = await Worker.create({
     connection,
     namespace: NAMESPACE,
     taskQueue: BASELINE_QUEUE,
     activities: { ...activities },
     workflowsPath: fileURLToPath(new URL('../baseline/workflow.ts', import.meta.url)),
-    maxCachedWorkflows: 2_000,
-    maxConcurrentWorkflowTaskExecutions: 200,
-    maxConcurrentActivityTaskExecutions: 200,
-    maxConcurrentLocalActivityExecutions: 200,
-    shutdownGraceTime: '5 seconds',
-    shutdownForceTime: '15 seconds',
+    ...WORKER_TUNING,
   });
   const done = worker.run();
   return async () => {

@@ -1,4 +1,5 @@
 /** Cancel: what has not begun never will; what has runs to a proven end. */
+import { onCancelTargets } from '../graph/edges.ts';
 import type { MovementSnapshot } from '../snapshot.ts';
 import { ACTION_STATES } from '../states/movement.ts';
 import { IN_FLIGHT_NODE_STATES, isSettled } from '../states/node.ts';
@@ -17,7 +18,7 @@ export function isCancellable(snapshot: MovementSnapshot): boolean {
  */
 export function cancel(snapshot: MovementSnapshot, requester: Requester): Transition {
   const actor = actorOf(requester);
-  const compensating = new Set(snapshot.plan.edges.filter((edge) => edge.edge_type === 'on_cancel').map((edge) => edge.to));
+  const compensating = onCancelTargets(snapshot.plan.edges);
   const stopped = snapshot.nodes.filter(
     (node) => (node.state === 'BLOCKED' && !compensating.has(node.node_key)) || (node.state === 'READY' && !node.recover_first),
   );

@@ -17,6 +17,11 @@ export interface Settled {
   readonly unreachable: readonly string[];
 }
 
+/** The nodes that some on_cancel edge leads to: the only lane that goes on after a cancel. */
+export function onCancelTargets(edges: readonly Pick<GraphEdge, 'edge_type' | 'to'>[]): ReadonlySet<string> {
+  return new Set(edges.filter((edge) => edge.edge_type === 'on_cancel').map((edge) => edge.to));
+}
+
 /** The status of every edge; see {@link settleGraph}. */
 export function settleEdges(input: SettleInput): Map<WalkEdge, EdgeStatus> {
   return settleGraph(input).statuses;

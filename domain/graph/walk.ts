@@ -5,7 +5,7 @@
  */
 import type { MovementState } from '../states/movement.ts';
 import { isSettled, type NodeState } from '../states/node.ts';
-import { groupBy, settleEdges, settleGraph, type EdgeStatus } from './edges.ts';
+import { groupBy, onCancelTargets, settleEdges, settleGraph, type EdgeStatus } from './edges.ts';
 import { failureOf } from './failure.ts';
 import { keyOf, type WalkEdge, type WalkInput, type WalkNode } from './walk-types.ts';
 
@@ -100,7 +100,7 @@ function nothing(input: WalkInput): WalkResult {
  */
 function settleDead(input: WalkInput, cancelled: boolean): { skip: string[]; statuses: Map<WalkEdge, EdgeStatus> } {
   const { statuses, unreachable } = settleGraph({ nodes: input.nodes, edges: input.edges, cancelled });
-  const held = new Set(cancelled ? [] : input.edges.filter((edge) => edge.edge_type === 'on_cancel').map((edge) => edge.to));
+  const held = cancelled ? new Set<string>() : onCancelTargets(input.edges);
   return { skip: unreachable.filter((key) => !held.has(key)), statuses };
 }
 
