@@ -321,8 +321,12 @@ describe('a phase that runs again', () => {
     expect(Object.values(memory.calls).every((count) => count === 0)).toBe(true);
   });
 
-  test('two submits at once send once, and the loser never waits for a wake that nobody sends', async () => {
-    const { movement, args } = await executing(PAY);
+  test.each([
+    ['the short fence', { executor_key: 'memory' }],
+    ['the long fence', {}],
+  ])('two submits at once send once behind %s, and the loser never waits for a wake that nobody sends', async (_which, known) => {
+    const { movement, args: place } = await executing(PAY);
+    const args = { ...place, ...known };
     await worker().preflight(args);
     await worker().prepare(args);
     const both = await Promise.all([worker().submit(args), worker().submit(args)]);

@@ -36,11 +36,11 @@ export const moneyRules: readonly Rule[] = [
     id: 'two-submits-send-once',
     section,
     rule: 'Of two submits of one node at once, one passes the fence.',
-    test: { file: RERUN, name: 'two submits at once send once, and the loser never waits for a wake that nobody sends' },
+    test: { file: RERUN, name: 'two submits at once send once behind %s' },
     broken: {
       file: ENGINE,
-      find: "  IF n.state = 'READY' AND n.attempt = node_attempt AND n.preflight_passed AND NOT n.recover_first",
-      replace: '  IF n.attempt = node_attempt AND n.preflight_passed AND NOT n.recover_first',
+      find: `'states', '["READY"]'::jsonb, 'attempt', n.attempt,`,
+      replace: "'states', jsonb_build_array(n.state), 'attempt', n.attempt,",
     },
   },
   {

@@ -67,7 +67,8 @@ BEGIN
   SELECT asset, plan_head -> 'risk_controls' AS controls INTO m FROM movements WHERE movement_id = movement FOR UPDATE;
   SELECT * INTO n FROM movement_nodes WHERE movement_id = movement AND node_key = key FOR UPDATE;
   at := svc_now();
-  IF n.state = 'READY' AND n.attempt = node_attempt AND n.preflight_passed AND NOT n.recover_first
+  -- That it is READY the transition itself compares.
+  IF n.attempt = node_attempt AND n.preflight_passed AND NOT n.recover_first
      AND n.prepared_action IS NOT NULL AND n.sign_request IS NULL AND n.signer_binding IS NULL AND n.amount IS NOT NULL
      AND n.executor_binding ->> 'executor_key' = executor AND n.started_at IS NOT NULL
      AND at < n.started_at + make_interval(secs => coalesce((n.plan -> 'timeout_policy' ->> 'execution_seconds')::double precision, 1e9))
