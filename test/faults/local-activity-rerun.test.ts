@@ -456,6 +456,16 @@ describe('a submit whose worker counts as dead', () => {
     await events(movement);
   });
 
+  test('sends nothing once its time to send is over', async () => {
+    const { args } = await executing(SIGN);
+    await worker().preflight(args);
+    await worker().prepare(args);
+    // The executor of these tests may take a second for a send, signing included.
+    slow.control.meanwhile = () => sleep(1_100);
+    expect((await worker().submit(args)).next).toBe('recover');
+    expect(memory.calls.submit).toBe(0);
+  });
+
   test('is sent again with the stored bytes, not with new ones', async () => {
     const { movement, args } = await executing(SIGN);
     await worker().preflight(args);

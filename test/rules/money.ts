@@ -96,9 +96,9 @@ export const moneyRules: readonly Rule[] = [
     rule: 'A submit that gave no answer is recovered by its key, and what landed is not sent again.',
     test: { file: KILLED, name: 'after the withdrawal was accepted and its answer lost' },
     broken: {
-      file: 'workflows/node.ts',
-      find: "return { state: 'SUBMITTING', next: 'recover', error_code: null };",
-      replace: "return { state: 'READY', next: 'submit', error_code: null };",
+      file: 'activities/phases/recover.ts',
+      find: '    switch (answer.next_state) {',
+      replace: "    switch ('READY') {",
     },
   },
   {
@@ -147,9 +147,9 @@ export const moneyRules: readonly Rule[] = [
   {
     id: 'aborted-sends-send-nothing',
     section,
-    rule: 'A send is aborted at `send_not_after`; after that nothing leaves.',
-    test: { file: EVM, name: 'sends nothing after it was aborted' },
-    broken: { file: 'venues/evm/broadcast.ts', find: '    connection.call.signal.throwIfAborted();\n', replace: '' },
+    rule: 'Nothing is sent after `send_not_after`.',
+    test: { file: RERUN, name: 'sends nothing once its time to send is over' },
+    broken: { file: 'activities/phases/submit.ts', find: '(deadline ?? 0) - performance.now()', replace: '600_000' },
   },
   {
     id: 'history-holds-no-money-data',
@@ -157,9 +157,9 @@ export const moneyRules: readonly Rule[] = [
     rule: 'Outputs, amounts and addresses stay in Postgres and out of the history.',
     test: { file: RUNS, name: 'a history holds no amount, address or secret' },
     broken: {
-      file: 'activities/phases/context.ts',
-      find: '  return { state, next, error_code };',
-      replace: "  return { state, next, error_code: error_code ?? '0x000000000000000000000000000000000000dEaD' };",
+      file: 'activities/phases/outcome.ts',
+      find: "...result('COMPLETED', 'settled'),",
+      replace: "...result('COMPLETED', 'settled', row.amount),",
     },
   },
   {
