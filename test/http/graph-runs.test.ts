@@ -128,6 +128,22 @@ describe('a plan with conditions', () => {
     expect(states(ended)).toMatchObject({ net: 'COMPLETED', nothing: 'SKIPPED' });
   });
 
+  test('is remembered while the movement waits for a person', async () => {
+    const of = await plan(
+      [noop('look'), gate('confirm'), noop('both')],
+      [edge('look', 'both', 'on_success', { condition_expr: "dec(intent.amount) > dec('0')" }), edge('confirm', 'both', 'on_failure')],
+    );
+    const movement = await run(of, 'WAITING_MANUAL_ACTION');
+    await waitFor(async () => states(await detail(movement.movement_id))['look'] === 'COMPLETED');
+    // The run begins from the database again, where the source has long settled.
+    await must(200, act(movement.movement_id, 'resume'));
+    const ended = await waitFor(async () => {
+      const now = await detail(movement.movement_id);
+      return now.request_state === 'COMPLETED' && now;
+    });
+    expect(states(ended)).toEqual({ look: 'COMPLETED', confirm: 'COMPLETED', both: 'COMPLETED' });
+  });
+
   test('fails with CONDITION_ERROR when one cannot be evaluated, and tells which', async () => {
     const of = await plan(
       [noop('start'), noop('next')],

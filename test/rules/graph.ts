@@ -25,11 +25,11 @@ export const graphRules: readonly Rule[] = [
     id: 'dead-paths-are-skipped',
     section,
     rule: 'A node that no way can reach any more is SKIPPED, and so is what only it could reach.',
-    test: { file: WALK, name: 'fails with the code of the failed node and skips the rest' },
+    test: { file: WALK, name: 'go on where one way is dead' },
     broken: {
       file: EDGES,
-      find: "const source: WalkNode = lost ? { ...node, state: 'SKIPPED' } : node;",
-      replace: 'const source: WalkNode = node;',
+      find: "const lost = node.state === 'BLOCKED' && isOutOfReach(node, incoming, statuses, input.cancelled);",
+      replace: 'const lost = false;',
     },
   },
   {
@@ -68,7 +68,7 @@ export const graphRules: readonly Rule[] = [
     id: 'conditions-are-stored-with-the-settling',
     section,
     rule: 'The result of a condition is stored by the write that settles its source.',
-    test: { file: RUNS, name: 'looks at what an earlier node found out' },
+    test: { file: RUNS, name: 'is remembered while the movement waits for a person' },
     broken: {
       file: 'prisma/migrations/20261122000200_write_path/migration.sql',
       find: "edge_conditions = CASE WHEN doc ? 'conditions' THEN",
@@ -102,9 +102,9 @@ export const graphRules: readonly Rule[] = [
     rule: 'on_manual_resume fires beside on_success when its source completes after a resume, else it is dead.',
     test: { file: RUNS, name: 'a gate that is resumed fires its on_manual_resume edge beside on_success' },
     broken: {
-      file: 'domain/actions/resume.ts',
-      find: "state: 'COMPLETED', resumed: true,",
-      replace: "state: 'COMPLETED', resumed: false,",
+      file: EDGES,
+      find: " || (type === 'on_manual_resume' && source.resumed)",
+      replace: '',
     },
   },
   {
@@ -113,9 +113,10 @@ export const graphRules: readonly Rule[] = [
     rule: "Another branch goes on while a gate waits, and the movement's state tells of the gate.",
     test: { file: RUNS, name: 'goes on in one branch while a gate waits in the other' },
     broken: {
-      file: 'prisma/migrations/20261122000000_engine/migration.sql',
-      find: `ELSE '["EXECUTING", "WAITING_MANUAL_ACTION"]'::jsonb END`,
-      replace: `ELSE '["APPROVED"]'::jsonb END`,
+      file: 'domain/graph/walk.ts',
+      find: 'return { ready, skip, run: runnable(after), frontier: frontierOf(after), state, ended: false, failure: null };',
+      replace:
+        'return { ready, skip, run: waiting ? [] : runnable(after), frontier: frontierOf(after), state, ended: false, failure: null };',
     },
   },
   {
@@ -174,8 +175,8 @@ export const graphRules: readonly Rule[] = [
     test: { file: RUNS, name: 'what really arrived is what the next node moves' },
     broken: {
       file: 'domain/plan/amount.ts',
-      find: "source.kind === 'node'\n          ? outputOf",
-      replace: "source.kind === 'node'\n          ? intentAmount : outputOf",
+      find: '? outputOf(source.node_key)?.[source.field]',
+      replace: '? intentAmount',
     },
   },
   {
