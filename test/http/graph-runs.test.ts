@@ -231,14 +231,14 @@ test('a gate that is resumed fires its on_manual_resume edge beside on_success',
 });
 
 test('what really arrived is what the next node moves', async () => {
-  const amount = '55.5';
+  // The withdrawal takes less than the intent says, so that the two cannot be mistaken for each other.
   const of = await registered([
-    withdrawal('out'),
+    withdrawal('out', { config: { ...(withdrawal('x')['config'] as object), amount: '20.25' } }),
     transfer('sweep', { config: { ...(transfer('x')['config'] as object), amount_ref: 'nodes.out.output.received_amount' } }),
   ]);
-  const ended = await run(of, 'COMPLETED', { intent: { asset: 'USDC', amount } });
+  const ended = await run(of, 'COMPLETED', { intent: { asset: 'USDC', amount: '55.5' } });
   const [out, sweep] = ended.nodes;
-  expect(sweep?.['amount']).toBe(out?.output?.['received_amount']);
+  expect([out?.output?.['received_amount'], sweep?.['amount']]).toEqual(['20.25', '20.25']);
   expect(await kinds(ended.movement_id)).toContain('request_completed');
 });
 
