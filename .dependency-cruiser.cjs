@@ -13,7 +13,7 @@ const ALLOWED = {
   prisma: [],
   store: ['domain', 'prisma', 'platform'],
   platform: ['domain'],
-  'executor-kit': ['domain', 'executors'],
+  'executor-kit': ['domain', 'executors', 'platform'],
   examples: ['executor-kit'],
 };
 

@@ -1,9 +1,11 @@
 /** Serves an executor as a worker on its team's Temporal task queue. */
 import { Context } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, type PayloadCodec } from '@temporalio/common';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { REJECTED_FAILURE, type ExecutionResult, type ExecutorActivities, type ExecutorPhase } from '../domain/executor.ts';
 import { deadline } from '../executors/deadline.ts';
+import { createPayloadCodec } from '../platform/payload-codec.ts';
+import { parsePayloadKeys } from '../platform/payload-keys.ts';
 import { Rejected, Unavailable } from './answers.ts';
 import type { CallOptions, DefinedExecutor } from './define.ts';
 import { installRuntime } from './runtime.ts';
@@ -14,6 +16,8 @@ export interface WorkerOptions {
   readonly namespace: string;
   /** The task queue that the registry file names for this executor. */
   readonly taskQueue: string;
+  /** As the service's SVC_PAYLOAD_KEYS: needed where it encrypts what passes through Temporal. */
+  readonly payloadKeys?: string | undefined;
   readonly log?: (line: string) => void;
 }
 
@@ -27,16 +31,17 @@ export interface RunningExecutorWorker {
 /**
  * Connects and answers the six activities.
  *
- * @throws Error when Temporal cannot be reached or has no such namespace.
+ * @throws Error when Temporal cannot be reached or has no such namespace, or when a payload key is malformed.
  */
 export async function runExecutorWorker(executor: DefinedExecutor, options: WorkerOptions): Promise<RunningExecutorWorker> {
   installRuntime('WARN');
-  const { address, namespace, taskQueue, log } = options;
+  const { address, namespace, taskQueue, payloadKeys, log } = options;
+  const converter = withPayloadKeys(payloadKeys);
   const connection = await NativeConnection.connect({ address });
   let worker: Worker;
   try {
     const activities = { ...executorActivities(executor, log) };
-    worker = await Worker.create({ connection, namespace, taskQueue, activities, shutdownGraceTime: '10 seconds' });
+    worker = await Worker.create({ connection, namespace, taskQueue, activities, ...converter, shutdownGraceTime: '10 seconds' });
   } catch (error) {
     await connection.close();
     throw error;
@@ -49,6 +54,18 @@ export async function runExecutorWorker(executor: DefinedExecutor, options: Work
       await done;
     },
   };
+}
+
+/**
+ * The part of a worker's options that lets it read and write encrypted payloads; nothing without keys.
+ *
+ * @throws Error that names the malformed entry by its place.
+ */
+export function withPayloadKeys(keys: string | undefined): { readonly dataConverter?: { readonly payloadCodecs: PayloadCodec[] } } {
+  if (keys === undefined || keys === '') return {};
+  const parsed = parsePayloadKeys(keys);
+  if (!parsed.ok) throw new Error(`the payload keys are malformed: ${parsed.faults.join('; ')}`);
+  return { dataConverter: { payloadCodecs: [createPayloadCodec(parsed.keys)] } };
 }
 
 /** The activities of a worker, for teams that register them beside others of their own. */

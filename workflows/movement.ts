@@ -71,6 +71,7 @@ export async function movementWorkflow(movementId: string): Promise<MovementOutc
     });
   };
 
+  const idle = (node: LoadedNode): boolean => !running.has(node.node_key) && !stopped.has(attemptOf(node));
   // What nobody can see is not shown: a state that the same task leaves again costs an event and an index write.
   const tell = (view: LoadedMovement, when: 'changed' | 'pausing'): void => {
     if (when === (view.conduct === undefined ? 'changed' : 'pausing')) shown = show(view, shown);
@@ -98,7 +99,7 @@ export async function movementWorkflow(movementId: string): Promise<MovementOutc
       const next = nextOf(view);
       const decision = decide(view, next, stopped);
       if (decision !== null) {
-        const begin = beginning(view, decision);
+        const begin = beginning(view, decision, idle);
         const written = await proxyLocalActivities<MovementActivities>(decideOptions(begin?.node_key)).decide({
           ...decision,
           ...(begin === undefined ? {} : { begin }),
@@ -110,8 +111,7 @@ export async function movementWorkflow(movementId: string): Promise<MovementOutc
         continue;
       }
       for (const node of view.nodes) {
-        const idle = !running.has(node.node_key) && !stopped.has(attemptOf(node));
-        if (next.run.includes(node.node_key) && idle) start(node);
+        if (next.run.includes(node.node_key) && idle(node)) start(node);
       }
       if (view.state === 'CANCELLED') askToCancel(view, asked);
       if (workflowInfo().continueAsNewSuggested && submits === 0) return continueAsNew<typeof movementWorkflow>(movementId);
@@ -174,14 +174,14 @@ function decide(view: LoadedMovement, next: WalkResult, stopped: ReadonlySet<str
   };
 }
 
-/** The one node that runs next because of this decision, where its executor is at hand: its first phases need no activity of their own. */
-function beginning(view: LoadedMovement, decision: DecideArgs): PhaseArgs | undefined {
-  const [ready] = decision.ready;
-  if (ready === undefined || decision.ready.length > 1) return undefined;
-  const node = view.nodes.find(({ node_key }) => node_key === ready.node_key);
-  if (node === undefined || !runsLocally('preflight', node) || !chains('preflight', node)) return undefined;
+/** The one node that begins because of this decision, where its executor is at hand: its first phases need no activity of their own. */
+function beginning(view: LoadedMovement, decision: DecideArgs, idle: (node: LoadedNode) => boolean): PhaseArgs | undefined {
+  const after = decided(view, decision, view.version);
   // Ready is not yet running: a gate waits for a person, and after a failure nothing new begins.
-  if (!nextOf(decided(view, decision, view.version)).run.includes(node.node_key)) return undefined;
+  const { run } = nextOf(after);
+  const [node, ...others] = after.nodes.filter((each) => run.includes(each.node_key) && idle(each));
+  if (node === undefined || others.length > 0 || node.state !== 'READY' || node.recover_first) return undefined;
+  if (!runsLocally('preflight', node) || !chains('preflight', node)) return undefined;
   return { movement_id: view.movement_id, node_key: node.node_key, attempt: node.attempt, executor_key: node.executor_key };
 }
 

@@ -31,6 +31,7 @@ async function main(): Promise<void> {
     address: values['temporal-address'],
     namespace: values.namespace,
     taskQueue: values['task-queue'],
+    payloadKeys: process.env['SVC_PAYLOAD_KEYS'],
   });
   worker.done.catch(fail);
   stopOnSignal(async () => {

@@ -1,13 +1,15 @@
 /** A node whose executor is a team's own worker on its own task queue: away, killed, and back again. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NativeConnection, Worker } from '@temporalio/worker';
+import { movementWorkflowId } from '../../domain/messages.ts';
 import { installRuntime } from '../../executor-kit/runtime.ts';
-import { executorActivities } from '../../executor-kit/task-queue.ts';
+import { executorActivities, withPayloadKeys } from '../../executor-kit/task-queue.ts';
 import { memoryExecutor } from '../executor-kit/support/memory-executor.ts';
 import { assertConsistent } from '../support/evidence.ts';
 import { eventually, startOwnStack, type OwnStack } from '../support/own-stack.ts';
@@ -15,6 +17,8 @@ import { eventually, startOwnStack, type OwnStack } from '../support/own-stack.t
 const PAYOUTS = 'team payouts';
 const HALF = 'team half';
 const NOBODY = 'team nobody';
+/** What a team is told passes through Temporal: here encrypted, as it should be wherever it matters. */
+const KEYS = `tests:${randomBytes(32).toString('base64')}`;
 
 let own: OwnStack;
 let data: string;
@@ -57,7 +61,7 @@ beforeAll(async () => {
   data = mkdtempSync(join(tmpdir(), 'team-worker-'));
   own = await startOwnStack({
     executors: () => [onQueue('payouts', PAYOUTS), onQueue('half', HALF), onQueue('nobody', NOBODY)],
-    env: { SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: '1' },
+    env: { SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: '1', SVC_PAYLOAD_KEYS: KEYS },
   });
 }, 120_000);
 afterAll(async () => {
@@ -72,6 +76,7 @@ async function startDesk(): Promise<void> {
   const args = ['--task-queue', PAYOUTS, '--temporal-address', temporalAddress, '--data', data, '--delay-ms', '200'];
   const child = spawn(process.execPath, ['--import', 'tsx', 'examples/executor-task-queue/main.ts', ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, SVC_PAYLOAD_KEYS: KEYS },
   });
   desk = child;
   await Promise.race([
@@ -97,6 +102,12 @@ function orders(): Map<string, number> {
     if (state === 'INTENDED') taken.set(key, (taken.get(key) ?? 0) + 1);
   }
   return taken;
+}
+
+/** Every byte string of a history. */
+function bytesIn(value: unknown): Uint8Array[] {
+  if (value instanceof Uint8Array) return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(bytesIn) : [];
 }
 
 const approved = async (key: string): Promise<string> => {
@@ -132,6 +143,10 @@ test('every order is paid once, however often the worker of the team is killed',
   expect([...taken.keys()].sort()).toEqual(wanted);
   expect([...taken.values()].every((times) => times === 1)).toBe(true);
   for (const id of ids) await consistent(id);
+  const [first = ''] = ids;
+  const told = Buffer.concat(bytesIn(await own.temporal.workflow.getHandle(movementWorkflowId(first)).fetchHistory())).toString();
+  expect(told).toContain('binary/encrypted');
+  expect(told).not.toContain('grocer');
 }, 200_000);
 
 test('a submit that nobody takes is known not to have begun, and is sent once somebody polls', async () => {
@@ -145,7 +160,8 @@ test('a submit that nobody takes is known not to have begun, and is sent once so
   }));
   const all = executorActivities(executor, () => undefined);
   const connection = await NativeConnection.connect({ address: own.stack.temporalAddress });
-  const worker = (activities: object) => Worker.create({ connection, namespace: 'default', taskQueue: HALF, activities });
+  const worker = (activities: object) =>
+    Worker.create({ connection, namespace: 'default', taskQueue: HALF, activities, ...withPayloadKeys(KEYS) });
   // One call at a time and gone as soon as it has prepared: nobody is left to take the submit.
   const { preflight, prepare } = all;
   let prepared = false;
