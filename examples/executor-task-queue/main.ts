@@ -2,6 +2,7 @@
  * The payout desk as a Temporal worker:
  * `npx tsx examples/executor-task-queue/main.ts --task-queue payouts --data .data/payouts`.
  */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { serveExecutor } from '../../executor-kit/http.ts';
@@ -17,6 +18,8 @@ const { values } = parseArgs({
     namespace: { type: 'string', default: 'default' },
     data: { type: 'string', default: '.data/executor-task-queue' },
     'delay-ms': { type: 'string', default: '300' },
+    /** Holds what the service has as SVC_PAYLOAD_KEYS; a file, since arguments can be seen by others. */
+    'payload-keys-file': { type: 'string' },
     /** Also answers over HTTP, so that the check can count effects; the same executor can be served both ways. */
     'http-port': { type: 'string' },
   },
@@ -26,12 +29,13 @@ async function main(): Promise<void> {
   const journal = await openJournal(join(values.data, 'orders.jsonl'));
   const executor = createPayoutExecutor(journal, Number(values['delay-ms']));
   const port = values['http-port'];
+  const keysFile = values['payload-keys-file'];
   const served = port === undefined ? null : await serveExecutor(executor, { port: Number(port) });
   const worker = await runExecutorWorker(executor, {
     address: values['temporal-address'],
     namespace: values.namespace,
     taskQueue: values['task-queue'],
-    payloadKeys: process.env['SVC_PAYLOAD_KEYS'],
+    payloadKeys: keysFile === undefined ? undefined : readFileSync(keysFile, 'utf8').trim(),
   });
   worker.done.catch(fail);
   stopOnSignal(async () => {

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -59,6 +59,7 @@ async function template(name: string, nodes: readonly object[], edges: readonly 
 beforeAll(async () => {
   installRuntime('ERROR');
   data = mkdtempSync(join(tmpdir(), 'team-worker-'));
+  writeFileSync(join(data, 'keys'), KEYS, { mode: 0o600 });
   own = await startOwnStack({
     executors: () => [onQueue('payouts', PAYOUTS), onQueue('half', HALF), onQueue('nobody', NOBODY)],
     env: { SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: '1', SVC_PAYLOAD_KEYS: KEYS },
@@ -73,10 +74,20 @@ afterAll(async () => {
 /** The example's own program, as its team would run it. */
 async function startDesk(): Promise<void> {
   const { temporalAddress } = own.stack;
-  const args = ['--task-queue', PAYOUTS, '--temporal-address', temporalAddress, '--data', data, '--delay-ms', '200'];
+  const args = [
+    '--task-queue',
+    PAYOUTS,
+    '--temporal-address',
+    temporalAddress,
+    '--data',
+    data,
+    '--delay-ms',
+    '200',
+    '--payload-keys-file',
+    join(data, 'keys'),
+  ];
   const child = spawn(process.execPath, ['--import', 'tsx', 'examples/executor-task-queue/main.ts', ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, SVC_PAYLOAD_KEYS: KEYS },
   });
   desk = child;
   await Promise.race([
