@@ -70,6 +70,10 @@ test("a failed movement's message and stack are encrypted too", async () => {
   const movement = await own.api.create(WITHDRAW_TO_TREASURY, { amount: '200000' });
   await own.api.approve(movement);
   const { error_code } = await own.api.reaches(movement.movement_id, 'FAILED');
+  // The run closes after its last write: FAILED can be read before the history holds the failure.
+  await eventually(async () => ((await own.runOf(movement.movement_id))?.status === 'FAILED' ? true : null), {
+    what: () => 'the run to close',
+  });
   const history = await rawHistory(movement.movement_id);
   expect(JSON.stringify(history)).not.toContain('movement failed');
   const [failure] = payloadsIn(history).filter(({ place }) => place.endsWith('.failure.encodedAttributes'));
