@@ -13,6 +13,7 @@ const ALLOWED = {
   prisma: [],
   store: ['domain', 'prisma', 'platform'],
   platform: ['domain'],
+  tools: ['domain', 'store', 'platform', 'prisma'],
   'executor-kit': ['domain', 'executors', 'platform'],
   examples: ['executor-kit'],
 };

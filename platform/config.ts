@@ -174,3 +174,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     logLevel: value.SVC_LOG_LEVEL,
   };
 }
+
+/** The environment of this process, for commands that read a part of it. */
+export function environment(): NodeJS.ProcessEnv {
+  return process.env;
+}
