@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { normalHost } from '../domain/callbacks/target.ts';
 import { createCallbackSigner, SecretError, type CallbackSigner } from './callback-signature.ts';
 import { parsePayloadKeys, type PayloadKey } from './payload-keys.ts';
+import { parseSecretsKey, type SecretsKey } from './secrets.ts';
 
 const flag = (otherwise: boolean) =>
   z
@@ -16,6 +17,12 @@ const payloadKeys = z.string().transform((text, context): readonly PayloadKey[] 
   const parsed = parsePayloadKeys(text);
   if (parsed.ok) return parsed.keys;
   // Without `input`: no fault may carry a key.
+  for (const message of parsed.faults) context.addIssue({ code: 'custom', message });
+  return z.NEVER;
+});
+const secretsKeys = z.string().transform((text, context): readonly SecretsKey[] => {
+  const parsed = parseSecretsKey(text);
+  if (parsed.ok) return parsed.keys;
   for (const message of parsed.faults) context.addIssue({ code: 'custom', message });
   return z.NEVER;
 });
@@ -65,6 +72,7 @@ const schema = z
     SVC_TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
     SVC_TEMPORAL_UI_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:8233'),
     SVC_PAYLOAD_KEYS: payloadKeys.default([]),
+    SVC_SECRETS_KEY: secretsKeys.default([]),
     SVC_WORKFLOW_CALL_STACKS: flag(false),
     SVC_DATA_DIR: z.string().min(1).default('.data'),
     SVC_AUTH_ENABLED: flag(true),
@@ -109,6 +117,8 @@ export interface Config {
   readonly temporalUiUrl: string;
   /** Encrypt what Temporal stores; none leaves it as it is. */
   readonly payloadKeys: readonly PayloadKey[];
+  /** What the database keeps secret, and what the service vouches for there; see platform/secrets.ts. */
+  readonly secretsKeys: readonly SecretsKey[];
   /** Runs keep their call stacks for the Temporal UI. */
   readonly workflowCallStacks: boolean;
   readonly dataDir: string;
@@ -158,6 +168,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     temporalNamespace: value.SVC_TEMPORAL_NAMESPACE,
     temporalUiUrl: value.SVC_TEMPORAL_UI_URL.replace(/\/+$/, ''),
     payloadKeys: value.SVC_PAYLOAD_KEYS,
+    secretsKeys: value.SVC_SECRETS_KEY,
     workflowCallStacks: value.SVC_WORKFLOW_CALL_STACKS,
     dataDir: value.SVC_DATA_DIR,
     authEnabled: value.SVC_AUTH_ENABLED,
