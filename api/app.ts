@@ -3,6 +3,7 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import helmet from 'helmet';
 import { ServiceError } from '../domain/errors.ts';
 import type { Caller } from '../domain/roles.ts';
+import type { Guard } from './auth/guard.ts';
 import { BODY_LIMIT, parseBody } from './body.ts';
 import type { ApiDependencies } from './dependencies.ts';
 import { respondWithError } from './errors.ts';
@@ -24,14 +25,14 @@ export interface SignedRequest {
 }
 
 export interface ApiOptions {
-  /** Tells the caller or throws `unauthenticated`. Without one, nobody passes while authentication is on. */
-  readonly authenticate?: (request: SignedRequest) => Promise<Caller>;
+  /** Without one, nobody passes while authentication is on. */
+  readonly guard?: Guard;
 }
 
 const NAME = 'fund-movement-orchestrator';
 const OPEN_CALLER: Caller = { client_id: null, key_id: null, role: 'admin' };
 
-/** Builds the application from its routes. Order: size, path, authentication, route, role, body, handler. */
+/** Builds the application from its routes. Order: size, path, authentication, rate limit, route, role, body, handler. */
 export function createApi(deps: ApiDependencies, routes: readonly Route[], options: ApiOptions = {}): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing').set('query parser', false);
@@ -61,8 +62,14 @@ export function createApi(deps: ApiDependencies, routes: readonly Route[], optio
     if (target.path !== apiPrefix && !target.path.startsWith(`${apiPrefix}/`)) throw new ServiceError('route_not_found');
     const bytes = rawBody(request);
     const signed = { method: request.method, target, headers: request.headersDistinct, body: bytes, request_id: exchange.request_id };
-    const caller = authEnabled ? await authenticated(signed, options) : OPEN_CALLER;
+    const guard = authEnabled ? guardOf(options) : null;
+    const caller = guard === null ? OPEN_CALLER : await guard.authenticate(signed);
     exchange.caller = caller;
+    const wait = guard === null ? null : await guard.limit(caller);
+    if (wait !== null) {
+      response.setHeader('Retry-After', String(wait));
+      throw new ServiceError('rate_limited');
+    }
 
     const match = find(request.method, target.path.slice(apiPrefix.length));
     if (match.kind === 'none') throw new ServiceError('route_not_found');
@@ -72,12 +79,12 @@ export function createApi(deps: ApiDependencies, routes: readonly Route[], optio
     }
     const { route } = match;
     exchange.route = route.id;
-    if (authEnabled) assertRole(route, caller);
+    const requester = { caller, request_id: exchange.request_id };
+    await guard?.admit(route, match.params, requester);
 
     const headers = singleHeaders(request.headersDistinct);
     const body = parseBody({ bytes, contentType: headers['content-type'], contentEncoding: exchange.encoding });
     const input = validate(route, { params: match.params, query: target.query, body });
-    const requester = { caller, request_id: exchange.request_id };
     const reply = await route.handle({ ...input, headers, requester }, deps);
     response
       .status(reply.status)
@@ -100,15 +107,9 @@ function health(request: Request, response: Response, deps: ApiDependencies): vo
   response.json({ ok: true, service: NAME, api_prefix: deps.settings.apiPrefix });
 }
 
-async function authenticated(request: SignedRequest, options: ApiOptions): Promise<Caller> {
-  if (options.authenticate === undefined) throw new ServiceError('unauthenticated');
-  return options.authenticate(request);
-}
-
-/** A route that names no roles is closed, not open. */
-function assertRole(route: Route, caller: Caller): void {
-  if (route.roles.length === 0) throw new ServiceError('route_role_unmapped');
-  if (!route.roles.includes(caller.role)) throw new ServiceError('forbidden');
+function guardOf({ guard }: ApiOptions): Guard {
+  if (guard === undefined) throw new ServiceError('unauthenticated');
+  return guard;
 }
 
 function rawBody(request: Request): Uint8Array {

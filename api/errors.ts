@@ -6,7 +6,7 @@ import { invalidRequest } from './issues.ts';
 
 export interface ErrorAnswer {
   readonly status: number;
-  readonly body: { readonly detail: Readonly<Record<string, unknown>> };
+  readonly body: { readonly detail: Readonly<Record<string, unknown>> | string };
 }
 
 /** The answer of an error; anything but a {@link ServiceError} is `internal_error` with the request id alone. */
@@ -16,6 +16,8 @@ export function toAnswer(error: unknown, requestId: string): ErrorAnswer {
     const { status, message } = ERROR_TABLE.internal_error;
     return { status, body: { detail: { error: 'internal_error', message, request_id: requestId } } };
   }
+  // The one answer whose detail is a text, by the specification.
+  if (known.code === 'rate_limited') return { status: known.status, body: { detail: known.message } };
   const head = { error: known.code, message: known.message };
   return { status: known.status, body: { detail: { ...head, ...known.context, ...head } } };
 }

@@ -32,6 +32,8 @@ export interface RouteSpec<P extends z.ZodType, Q extends z.ZodType, B extends z
   /** Relative to the prefix, `{name}` for a parameter, `{name+}` for one that takes the rest of the path. */
   readonly path: string;
   readonly roles: readonly Role[];
+  /** The path parameter that names an agent authority: an agent may call only with its own. */
+  readonly namespaceParam?: string;
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
@@ -53,6 +55,7 @@ export interface Route {
   readonly method: Method;
   readonly path: string;
   readonly roles: readonly Role[];
+  readonly namespaceParam?: string | undefined;
   readonly tag: string;
   readonly summary: string;
   readonly description: string | undefined;

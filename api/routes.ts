@@ -1,4 +1,5 @@
 /** Every route of the service. */
+import { readAuthorityRoute } from './agents/authority.ts';
 import { callbackRoutes } from './callbacks/routes.ts';
 import { movementRoutes } from './movements/routes.ts';
 import { registryRoutes } from './registries/routes.ts';
@@ -6,4 +7,11 @@ import type { Route } from './route.ts';
 import { templateRoutes } from './templates/routes.ts';
 import { whoamiRoutes } from './whoami/routes.ts';
 
-export const routes: readonly Route[] = [...movementRoutes, ...templateRoutes, ...registryRoutes, ...callbackRoutes, ...whoamiRoutes];
+export const routes: readonly Route[] = [
+  ...movementRoutes,
+  ...templateRoutes,
+  ...registryRoutes,
+  ...callbackRoutes,
+  readAuthorityRoute,
+  ...whoamiRoutes,
+];

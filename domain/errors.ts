@@ -25,11 +25,14 @@ export const ERROR_TABLE = {
   route_role_unmapped: rule(503, 'never', 'This route has no role mapping and is closed until it has one.'),
   unauthenticated: rule(401, 'after_change', 'The request is not authenticated.'),
   forbidden: rule(403, 'never', 'The key is valid but its role may not call this route.'),
+  agent_namespace_mismatch: rule(403, 'never', 'An agent acts only in the namespace that its key is bound to.'),
+  rate_limited: rule(429, 'safe', 'rate limit exceeded'),
 
   template_not_found: rule(404, 'after_change', 'No such plan template version.'),
   movement_not_found: rule(404, 'never', 'No such movement.'),
   node_not_found: rule(404, 'never', 'The movement has no node of that key.'),
   executor_not_found: rule(404, 'never', 'No executor of that key, neither registered nor in memory.'),
+  agent_authority_not_found: rule(404, 'never', 'No agent authority of that key.'),
   callback_not_found: rule(404, 'never', 'No callback of that event.'),
   signer_not_found: rule(404, 'never', 'No signer of that key, neither registered nor in memory.'),
 

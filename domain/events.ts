@@ -55,6 +55,11 @@ export const AUDIT_ACTIONS = [
   'signer.update_status',
   'signer.set_expected_identity',
   'callback.redeliver',
+  'api_key.issue',
+  'api_key.revoke',
+  'api_key.authenticate',
+  'agent_authority.create',
+  'route.call',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

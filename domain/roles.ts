@@ -12,7 +12,37 @@ export interface Caller {
   readonly client_id: string | null;
   readonly key_id: string | null;
   readonly role: Role;
+  /** Of an agent only: `agent/<authority_key>`. */
   readonly namespace?: string;
+}
+
+/** Every agent namespace begins with this. */
+const AGENT_PREFIX = 'agent/';
+
+/** The namespace of an agent authority. */
+export function agentNamespace(authorityKey: string): string {
+  return AGENT_PREFIX + authorityKey;
+}
+
+/** Whether a template key lies in a namespace. */
+export function isInNamespace(templateKey: string, namespace: string): boolean {
+  return templateKey.startsWith(`${namespace}/`);
+}
+
+/** The namespace that bounds what the caller sees; undefined for callers who see everything. */
+export function namespaceOf(caller: Caller): string | undefined {
+  // A bound agent always has one; without it nothing may be seen.
+  return caller.role === 'agent' ? (caller.namespace ?? AGENT_PREFIX) : undefined;
+}
+
+/** Whether the caller may see and create movements of this template: an agent only in its own namespace. */
+export function mayMove(caller: Caller, templateKey: string): boolean {
+  return caller.role !== 'agent' || (caller.namespace !== undefined && isInNamespace(templateKey, caller.namespace));
+}
+
+/** Whether the caller may read this template: an agent not what lies in another agent's namespace. */
+export function mayReadTemplate(caller: Caller, templateKey: string): boolean {
+  return caller.role !== 'agent' || !templateKey.startsWith(AGENT_PREFIX) || mayMove(caller, templateKey);
 }
 
 /** Who did something, as the timeline shows it. */

@@ -27,6 +27,15 @@ export function databaseFault(error: unknown): DatabaseFault {
   return 'other';
 }
 
+/** The SQLSTATE of a failed statement, where there is one. */
+export function sqlState(error: unknown): string | null {
+  for (const each of chain(error)) {
+    const code = field(each, 'originalCode') ?? field(each, 'code');
+    if (code !== undefined && /^[0-9A-Z]{5}$/.test(code)) return code;
+  }
+  return null;
+}
+
 /** The Postgres error code and constraint of a failed statement, where there is one. */
 export function violatedConstraint(error: unknown): string | null {
   for (const each of chain(error)) {

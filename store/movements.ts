@@ -15,6 +15,7 @@ import type { Prisma } from '../prisma/generated/client.ts';
 import type { Database } from '../prisma/client.ts';
 import { withEventIds } from './event-ids.ts';
 import { databaseFault, run } from './faults.ts';
+import { inNamespace } from './namespaces.ts';
 import { decimalOrNull, iso, isoOrNull, object, objectOrNull, stored } from './json.ts';
 
 export interface NewMovement {
@@ -262,6 +263,8 @@ function toSummary(row: SummaryRow): MovementSummary {
 export interface MovementFilter {
   readonly state?: MovementState | undefined;
   readonly strategy_id?: string | undefined;
+  /** Only movements of templates in this namespace. */
+  readonly namespace?: string | undefined;
 }
 
 /** Where a page ended: newest first by (created_at, movement_id). */
@@ -282,6 +285,7 @@ export async function listMovements(
       where: {
         ...(filter.state === undefined ? {} : { request_state: filter.state }),
         ...(filter.strategy_id === undefined ? {} : { strategy_id: filter.strategy_id }),
+        ...(filter.namespace === undefined ? {} : inNamespace(filter.namespace)),
         ...(page.after === null ? {} : olderThan(page.after)),
       },
       orderBy: [{ created_at: 'desc' }, { movement_id: 'desc' }],
@@ -294,6 +298,12 @@ export async function listMovements(
 function olderThan(after: PagePosition): Prisma.MovementWhereInput {
   const at = new Date(after.created_at);
   return { OR: [{ created_at: { lt: at } }, { created_at: at, movement_id: { lt: after.id } }] };
+}
+
+/** The template of a movement, or null. */
+export async function readMovementTemplateKey(db: Database, movementId: string): Promise<string | null> {
+  const rows = await run(() => db.sql<{ template_key: string }>`SELECT template_key FROM movements WHERE movement_id = ${movementId}::uuid`);
+  return rows[0]?.template_key ?? null;
 }
 
 /** Everything a caller may read about one movement, or null. */

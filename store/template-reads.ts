@@ -7,6 +7,7 @@ import type { Prisma } from '../prisma/generated/client.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 import { decimalOrNull, iso, object } from './json.ts';
+import { inNamespace } from './namespaces.ts';
 import type { PagePosition } from './movements.ts';
 
 export interface TemplateSummary {
@@ -82,6 +83,8 @@ export async function readTemplateForPlan(db: Database, templateKey: string, ver
 export interface TemplateFilter {
   readonly template_key?: string | undefined;
   readonly executable?: boolean | undefined;
+  /** The namespace of an agent, who does not see those of other agents. */
+  readonly namespace?: string | undefined;
 }
 
 /** Rows that are read at a time when only some of them will fit. */
@@ -96,7 +99,7 @@ export async function listTemplates(
   const found: TemplateSummary[] = [];
   const limit = filter.executable === undefined ? page.limit : Math.max(page.limit, FILTERED_BATCH);
   for (let after = page.after; ;) {
-    const rows = await run(() => listRows(db, filter.template_key, { limit, after }));
+    const rows = await run(() => listRows(db, filter, { limit, after }));
     const graphs = await readGraphs(
       db,
       rows.map((row) => row.template_id),
@@ -113,15 +116,21 @@ function isExecutable(template: TemplateSummary): boolean {
   return template.non_executable_reasons.length === 0;
 }
 
+/** What an agent may read: templates of no agent, and those of its own namespace. */
+function outsideOtherNamespaces(namespace: string): Prisma.PlanTemplateVersionWhereInput {
+  return { OR: [{ NOT: { template_key: { startsWith: 'agent/' } } }, inNamespace(namespace)] };
+}
+
 function listRows(
   db: Database,
-  templateKey: string | undefined,
+  { template_key: templateKey, namespace }: TemplateFilter,
   page: { readonly limit: number; readonly after: PagePosition | null },
 ): Promise<VersionRow[]> {
   const at = page.after === null ? null : new Date(page.after.created_at);
   return db.planTemplateVersion.findMany({
     where: {
       ...(templateKey === undefined ? {} : { template_key: templateKey }),
+      ...(namespace === undefined ? {} : { AND: outsideOtherNamespaces(namespace) }),
       ...(page.after === null || at === null
         ? {}
         : { OR: [{ created_at: { lt: at } }, { created_at: at, template_id: { lt: page.after.id } }] }),

@@ -3,6 +3,7 @@ import { actorOf, auditOf, type Requester } from '../../domain/actions/context.t
 import { ServiceError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/executor.ts';
 import { rootNodes } from '../../domain/graph/shape.ts';
+import { mayMove } from '../../domain/roles.ts';
 import { readKeyUse, type KeyUse } from '../../store/movement-idempotency.ts';
 import { createMovement, readMovement } from '../../store/movements.ts';
 import { auditedRefusal } from '../audited.ts';
@@ -22,6 +23,7 @@ export interface CreateInput {
 /** Compiles the plan and stores the movement, or answers a repeat with the first one. */
 export async function create(input: CreateInput, deps: ApiDependencies): Promise<Reply<CreateResponse>> {
   const { body, headers, requester } = input;
+  if (!mayMove(requester.caller, body.template_key)) throw new ServiceError('agent_namespace_mismatch');
   refuseDryRun(headers['dry-run']);
   const key = keyOf(body, headers['idempotency-key']);
   const scope = requester.caller.client_id ?? 'anonymous';
@@ -36,6 +38,7 @@ export async function create(input: CreateInput, deps: ApiDependencies): Promise
     if (used !== null) return replay(used, request, deps);
     const { plan, compiled_plan_hash } = await planOf(body, deps);
     const frontier = rootNodes(plan);
+    const autoApprove = skippedForAgent(requester);
     const { template_key, version: template_version } = plan.template;
     const outcome = await createMovement(deps.db, {
       plan,
@@ -45,7 +48,7 @@ export async function create(input: CreateInput, deps: ApiDependencies): Promise
       frontier,
       approval_ttl_seconds: body.approval_ttl_seconds ?? deps.settings.approvalTtlSeconds,
       callback_url: body.callback_url ?? null,
-      auto_approve_result: null,
+      auto_approve_result: autoApprove,
       client_scope: scope,
       idempotency_key: key,
       request,
@@ -75,12 +78,18 @@ export async function create(input: CreateInput, deps: ApiDependencies): Promise
         current_frontier: frontier,
         approval_status: 'pending',
         reservation_status: 'none',
-        auto_approve_result: null,
+        auto_approve_result: autoApprove,
         expires_at: outcome.expires_at,
         created_at: outcome.created_at,
       },
     };
   });
+}
+
+/** An agent's movement is never approved automatically, whatever the settings say. */
+function skippedForAgent({ caller }: Requester): JsonObject | null {
+  if (caller.role !== 'agent') return null;
+  return { outcome: 'pending', reason: 'agent_auto_approve_skipped', checks: [], evaluated_at: new Date().toISOString() };
 }
 
 /** The first movement as it is now, or the conflict with the fields that differ. */

@@ -1,6 +1,8 @@
 /** GET /movements/{movement_id} */
 import { ServiceError } from '../../domain/errors.ts';
+import type { Requester } from '../../domain/actions/context.ts';
 import { isObject } from '../../domain/plan/compile.ts';
+import { mayMove } from '../../domain/roles.ts';
 import { readMovement, type MovementDetail, type NodeRecord } from '../../store/movements.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../route.ts';
@@ -9,12 +11,12 @@ import type { DetailResponse, NodeView } from './responses.ts';
 
 /** Everything a caller may know about one movement. */
 export async function detail(
-  input: { readonly params: { readonly movement_id: string } },
+  input: { readonly params: { readonly movement_id: string }; readonly requester: Requester },
   deps: ApiDependencies,
 ): Promise<Reply<DetailResponse>> {
   const { movement_id } = input.params;
   const found = await readMovement(deps.db, movement_id);
-  if (found === null) throw new ServiceError('movement_not_found', { context: { movement_id } });
+  if (found === null || !mayMove(input.requester.caller, found.template_key)) throw new ServiceError('movement_not_found', { context: { movement_id } });
   return { status: 200, body: toDetail(found, deps.settings) };
 }
 

@@ -1,5 +1,7 @@
 /** GET /movements */
 import type { z } from 'zod';
+import type { Requester } from '../../domain/actions/context.ts';
+import { namespaceOf } from '../../domain/roles.ts';
 import { listMovements } from '../../store/movements.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { fetchPage } from '../paging.ts';
@@ -9,13 +11,14 @@ import type { listQuery } from './schema.ts';
 
 /** A page of movements, newest first. */
 export async function list(
-  input: { readonly query: z.output<typeof listQuery> },
+  input: { readonly query: z.output<typeof listQuery>; readonly requester: Requester },
   deps: ApiDependencies,
 ): Promise<Reply<z.input<typeof listResponse>>> {
   const { state, strategy_id, ...query } = input.query;
+  const namespace = namespaceOf(input.requester.caller);
   const page = await fetchPage(
     query,
-    (at) => listMovements(deps.db, { state, strategy_id }, at),
+    (at) => listMovements(deps.db, { state, strategy_id, namespace }, at),
     (row) => ({ created_at: row.created_at, id: row.movement_id }),
   );
   return { status: 200, body: { movements: page.items, next_cursor: page.next_cursor } };

@@ -37,6 +37,7 @@ export const movementRoutes: readonly Route[] = [
     response: createResponse,
     status: 201,
     errors: [
+      'agent_namespace_mismatch',
       'template_not_found',
       'template_not_executable',
       'reserved_template_family',

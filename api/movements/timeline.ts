@@ -1,7 +1,9 @@
 /** GET /movements/{movement_id}/timeline */
 import type { z } from 'zod';
+import type { Requester } from '../../domain/actions/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { readTimeline } from '../../store/movements.ts';
+import { mayMove } from '../../domain/roles.ts';
+import { readMovementTemplateKey, readTimeline } from '../../store/movements.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../route.ts';
 import { withoutSecrets } from './redact.ts';
@@ -9,11 +11,13 @@ import type { timelineResponse } from './responses.ts';
 
 /** Everything that happened, oldest first. */
 export async function timeline(
-  input: { readonly params: { readonly movement_id: string } },
+  input: { readonly params: { readonly movement_id: string }; readonly requester: Requester },
   deps: ApiDependencies,
 ): Promise<Reply<z.input<typeof timelineResponse>>> {
   const { movement_id } = input.params;
-  const events = await readTimeline(deps.db, movement_id);
+  const { caller } = input.requester;
+  const foreign = caller.role === 'agent' && !mayMove(caller, (await readMovementTemplateKey(deps.db, movement_id)) ?? '');
+  const events = foreign ? null : await readTimeline(deps.db, movement_id);
   if (events === null) throw new ServiceError('movement_not_found', { context: { movement_id } });
   return { status: 200, body: events.map((event) => ({ ...event, data: withoutSecrets(event.data) })) };
 }

@@ -1,6 +1,6 @@
 /** GET plan-templates. */
 import { z } from 'zod';
-import { ALL_ROLES } from '../../domain/roles.ts';
+import { ALL_ROLES, namespaceOf } from '../../domain/roles.ts';
 import { listTemplates } from '../../store/templates.ts';
 import { fetchPage, nextCursor, pageParameters } from '../paging.ts';
 import { defineRoute } from '../route.ts';
@@ -24,11 +24,11 @@ export const listTemplatesRoute = defineRoute({
   body: noBody,
   response: z.object({ plan_templates: listOf(planTemplateSummary), next_cursor: nextCursor }).meta({ id: 'PlanTemplateListResponse' }),
   errors: [],
-  handler: async ({ query }, { db }) => {
+  handler: async ({ query, requester }, { db }) => {
     const { template_key, executable } = query;
     const { items, next_cursor } = await fetchPage(
       query,
-      (page) => listTemplates(db, { template_key, executable }, page),
+      (page) => listTemplates(db, { template_key, executable, namespace: namespaceOf(requester.caller) }, page),
       (row) => ({ created_at: row.created_at, id: row.template_id }),
     );
     return { status: 200, body: { plan_templates: items.map(summaryView), next_cursor } };

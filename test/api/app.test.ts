@@ -5,7 +5,7 @@ import { ALL_ROLES, OPS_ROLES } from '../../domain/roles.ts';
 import { defineRoute, type Route } from '../../api/route.ts';
 import { int32, jsonObject, noBody, noParams, noQuery, positiveDecimal, text, uuid } from '../../api/schemas.ts';
 import { whoamiRoutes } from '../../api/whoami/routes.ts';
-import { post, send, sendRaw, serveApi, type Served } from './support.ts';
+import { guardOf, post, send, sendRaw, serveApi, type Served } from './support.ts';
 
 const echoBody = z.strictObject({
   nodes: z.array(z.strictObject({ node_key: text(1, 8) })).default([]),
@@ -326,12 +326,12 @@ describe('with authentication', () => {
   });
 
   it('checks the role, and closes a route without roles', async () => {
-    const open = await serveApi(routes, { authEnabled: true }, { authenticate: () => Promise.resolve(operator) });
+    const open = await serveApi(routes, { authEnabled: true }, { guard: guardOf(operator) });
     expect((await send(`${open.url}/v3/whoami`)).body).toEqual(operator);
     expect((await send(`${open.url}/v3/ops`)).status).toBe(200);
     expect((await send(`${open.url}/v3/unmapped`)).body.detail.error).toBe('route_role_unmapped');
     await open.close();
-    const agent = await serveApi(routes, { authEnabled: true }, { authenticate: () => Promise.resolve({ ...operator, role: 'agent' }) });
+    const agent = await serveApi(routes, { authEnabled: true }, { guard: guardOf({ ...operator, role: 'agent' }) });
     expect((await send(`${agent.url}/v3/ops`)).body.detail.error).toBe('forbidden');
     await agent.close();
   });
@@ -346,9 +346,12 @@ describe('with authentication', () => {
       routes,
       { authEnabled: true },
       {
-        authenticate: ({ body, target }) => {
-          seen = `${target.path}|${target.query}|${Buffer.from(body).toString()}`;
-          return Promise.resolve(operator);
+        guard: {
+          ...guardOf(operator),
+          authenticate: ({ body, target }) => {
+            seen = `${target.path}|${target.query}|${Buffer.from(body).toString()}`;
+            return Promise.resolve(operator);
+          },
         },
       },
     );

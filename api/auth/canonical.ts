@@ -1,0 +1,32 @@
+/**
+ * What is signed, and its signature. Both sides use this file; it needs nothing of the service.
+ * HMAC-SHA256 over six lines, keyed with the secret's UTF-8 bytes as they were shown at issue.
+ */
+import { createHash, createHmac, type KeyObject } from 'node:crypto';
+
+/** The parts of a request that its signature covers. */
+export interface SignedParts {
+  readonly method: string;
+  /** Percent-decoded once, with the prefix, without the query. */
+  readonly path: string;
+  /** Exactly as sent, without the question mark; empty when absent. */
+  readonly query: string;
+  readonly body: Uint8Array;
+  /** Epoch seconds, as sent. */
+  readonly timestamp: string;
+  readonly nonce: string;
+}
+
+/** The headers of a signature, in lower case. */
+export const SIGNATURE_HEADERS = ['x-svc-key-id', 'x-svc-timestamp', 'x-svc-nonce', 'x-svc-signature'] as const;
+
+/** Six lines, joined by one newline, none at the end. */
+export function canonicalString(parts: SignedParts): string {
+  const bodyHash = createHash('sha256').update(parts.body).digest('hex');
+  return [parts.method, parts.path, parts.query, bodyHash, parts.timestamp, parts.nonce].join('\n');
+}
+
+/** The signature's bytes; on the wire they are 64 lowercase hex digits. */
+export function signatureOf(secret: string | KeyObject, parts: SignedParts): Buffer {
+  return createHmac('sha256', secret).update(canonicalString(parts), 'utf8').digest();
+}

@@ -1,0 +1,78 @@
+/** Everything that stands between a request and its route: who sent it, how often, and what is remembered of refusals. */
+import type { Logger } from 'pino';
+import { auditOf } from '../../domain/actions/context.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { agentNamespace, type Caller } from '../../domain/roles.ts';
+import { openSecret, type SecretsKeys } from '../../platform/secrets.ts';
+import type { Database } from '../../prisma/client.ts';
+import { writeAudit, writeAuditOnce } from '../../store/audit.ts';
+import { readSealedSecret } from '../../store/keys.ts';
+import { takeNonces } from '../../store/nonces.ts';
+import type { SignedRequest } from '../app.ts';
+import type { Route } from '../route.ts';
+import { createAuthenticator } from './authenticate.ts';
+import { createKeyRing } from './key-ring.ts';
+import { createNonceDesk } from './nonce-desk.ts';
+import { createRateLimit } from './rate-limit.ts';
+import { createRefusalRecorder } from './record-refusal.ts';
+import { AuthenticationError } from './refusal.ts';
+
+export interface Guard {
+  /** Tells the caller, or throws `unauthenticated`. */
+  authenticate(request: SignedRequest): Promise<Caller>;
+  /** After how many seconds the caller may come again; null when it may now. */
+  limit(caller: Caller): Promise<number | null>;
+  /** Throws unless the caller's role and namespace fit the route; a denial is in the audit before it is answered. */
+  admit(route: Route, params: Readonly<Record<string, string>>, request: { readonly caller: Caller; readonly request_id: string }): Promise<void>;
+}
+
+export interface GuardOptions {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly secretsKeys: SecretsKeys;
+  readonly maxSkewSeconds: number;
+  /** Requests a minute for each key by tier; null for no limit. */
+  readonly rateLimits: { readonly readRpm: number; readonly writeRpm: number } | null;
+}
+
+/** The guard of a service whose requests are signed. */
+export function createGuard({ db, log, secretsKeys, maxSkewSeconds, rateLimits }: GuardOptions): Guard {
+  const keys = createKeyRing({
+    read: async (keyId) => {
+      const sealed = await readSealedSecret(db, keyId);
+      return sealed === null ? null : openSecret(secretsKeys, sealed, keyId);
+    },
+  });
+  const authenticate = createAuthenticator({ keys, nonces: createNonceDesk((asked) => takeNonces(db, asked)), maxSkewSeconds });
+  const record = createRefusalRecorder({ log, write: (eventId, entry) => writeAuditOnce(db, eventId, entry) });
+  const limit = rateLimits === null ? () => Promise.resolve(null) : createRateLimit(rateLimits);
+  return {
+    authenticate: async (request) => {
+      try {
+        return await authenticate(request);
+      } catch (error) {
+        if (error instanceof AuthenticationError) record(error, request.request_id);
+        throw error;
+      }
+    },
+    limit,
+    admit: async (route, params, requester) => {
+      const refusal = refusalOf(route, params, requester.caller);
+      if (refusal === null) return;
+      if (refusal.status === 403) {
+        const entry = { action: 'route.call', entity_type: 'route', entity_key: route.id, outcome: 'denied', reason: refusal.code } as const;
+        await writeAudit(db, [auditOf(requester, entry)]);
+      }
+      throw refusal;
+    },
+  };
+}
+
+/** Why the caller may not call the route, or null. A route that names no roles is closed, not open. */
+export function refusalOf(route: Route, params: Readonly<Record<string, string>>, caller: Caller): ServiceError | null {
+  if (route.roles.length === 0) return new ServiceError('route_role_unmapped');
+  if (!route.roles.includes(caller.role)) return new ServiceError('forbidden');
+  if (route.namespaceParam === undefined || caller.role !== 'agent') return null;
+  const asked = agentNamespace(params[route.namespaceParam] ?? '');
+  return asked === caller.namespace ? null : new ServiceError('agent_namespace_mismatch');
+}

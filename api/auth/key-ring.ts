@@ -1,0 +1,65 @@
+/**
+ * HMAC secrets by key id, opened once and kept. A key id never changes its secret, so nothing here goes
+ * stale; whether a key may still be used is asked with every request, in the statement that takes its nonce.
+ */
+import { createSecretKey, type KeyObject } from 'node:crypto';
+
+export interface KeyRing {
+  /** The secret of a key of any status; null for an unknown one. */
+  secretOf(keyId: string): Promise<KeyObject | null>;
+}
+
+export interface KeyRingOptions {
+  /** Reads and opens one secret, or null. */
+  readonly read: (keyId: string) => Promise<string | null>;
+  readonly now?: () => number;
+}
+
+/** More clients than any installation has; a full ring starts anew. */
+const KEPT = 10_000;
+/** A flood of made-up key ids costs at most this many reads at a time, and each id one read in this time. */
+const UNKNOWN_READS = 4;
+const UNKNOWN_KEPT_MS = 1_000;
+
+/** A ring that reads each key once. Made-up ids are read a few at a time, so that they cannot use up the pool. */
+export function createKeyRing({ read, now = Date.now }: KeyRingOptions): KeyRing {
+  const known = new Map<string, KeyObject>();
+  const unknown = new Map<string, number>();
+  const reading = new Map<string, Promise<KeyObject | null>>();
+  const waiting: (() => void)[] = [];
+  let active = 0;
+
+  const readOne = async (keyId: string): Promise<KeyObject | null> => {
+    if (active >= UNKNOWN_READS) await new Promise<void>((resolve) => waiting.push(resolve));
+    active += 1;
+    try {
+      const text = await read(keyId);
+      if (text === null) {
+        if (unknown.size >= KEPT) unknown.clear();
+        unknown.set(keyId, now() + UNKNOWN_KEPT_MS);
+        return null;
+      }
+      if (known.size >= KEPT) known.clear();
+      const secret = createSecretKey(text, 'utf8');
+      known.set(keyId, secret);
+      return secret;
+    } finally {
+      active -= 1;
+      waiting.shift()?.();
+    }
+  };
+
+  return {
+    secretOf: async (keyId) => {
+      const found = known.get(keyId);
+      if (found !== undefined) return found;
+      if ((unknown.get(keyId) ?? 0) > now()) return null;
+      let under = reading.get(keyId);
+      if (under === undefined) {
+        under = readOne(keyId).finally(() => reading.delete(keyId));
+        reading.set(keyId, under);
+      }
+      return under;
+    },
+  };
+}

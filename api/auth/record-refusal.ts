@@ -1,0 +1,64 @@
+/**
+ * Unauthenticated requests leave a log line and a count each, and an audit row for each reason, known key
+ * and minute: written in the background and once over all processes, so that a flood costs no write each.
+ */
+import { createHash } from 'node:crypto';
+import type { Logger } from 'pino';
+import { Counter } from 'prom-client';
+import type { AuditEntry } from '../../domain/transition.ts';
+import type { AuthenticationError } from './refusal.ts';
+
+const refusals = new Counter({
+  name: 'svc_http_unauthenticated_total',
+  help: 'Requests that were not authenticated, by reason.',
+  labelNames: ['reason'],
+});
+
+const MINUTE_MS = 60_000;
+
+export interface RefusalRecorderOptions {
+  readonly log: Logger;
+  /** Writes one audit row under an id; a row that is there already is no fault. */
+  readonly write: (eventId: string, entry: AuditEntry) => Promise<void>;
+  readonly now?: () => number;
+}
+
+/** Records one refused request; never waits and never throws. */
+export function createRefusalRecorder(options: RefusalRecorderOptions): (error: AuthenticationError, requestId: string) => void {
+  const { log, write, now = Date.now } = options;
+  let minute = -1;
+  const written = new Set<string>();
+  return ({ reason, keyId }, requestId) => {
+    refusals.inc({ reason });
+    // What is no key of ours may be a secret in the wrong header, so it is not repeated here.
+    log.info({ request_id: requestId, reason, ...(keyId === null ? {} : { key_id: keyId }) }, 'unauthenticated');
+    if (keyId === null) return;
+    const at = Math.floor(now() / MINUTE_MS);
+    if (at !== minute) {
+      minute = at;
+      written.clear();
+    }
+    const id = `${reason} ${keyId}`;
+    if (written.has(id)) return;
+    written.add(id);
+    const entry: AuditEntry = {
+      action: 'api_key.authenticate',
+      entity_type: 'api_key',
+      entity_key: keyId,
+      outcome: 'denied',
+      request_id: requestId,
+      reason,
+    };
+    write(eventIdOf(at * MINUTE_MS, id), entry).catch((error: unknown) => {
+      written.delete(id);
+      log.warn({ err: error }, 'the audit row of a refused request was not written');
+    });
+  };
+}
+
+/** A UUIDv7 whose random part follows from what it stands for: every process that sees the same thing gives the same id. */
+function eventIdOf(ms: number, what: string): string {
+  const time = ms.toString(16).padStart(12, '0');
+  const hash = createHash('sha256').update(`${String(ms)} ${what}`).digest('hex');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${hash.slice(0, 3)}-8${hash.slice(3, 6)}-${hash.slice(6, 18)}`;
+}

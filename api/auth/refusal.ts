@@ -1,0 +1,25 @@
+/** Why a request is not authenticated. Callers are told only that; log, metric and audit have the reason. */
+import { ServiceError } from '../../domain/errors.ts';
+
+export const REFUSAL_REASONS = [
+  'header_missing',
+  'header_repeated',
+  'header_malformed',
+  'key_unknown',
+  'timestamp_out_of_range',
+  'signature_mismatch',
+  'nonce_replayed',
+  'key_revoked',
+] as const;
+export type RefusalReason = (typeof REFUSAL_REASONS)[number];
+
+/** `unauthenticated` with the reason, and the key id once it is known to be one of ours. */
+export class AuthenticationError extends ServiceError {
+  readonly reason: RefusalReason;
+  readonly keyId: string | null;
+  constructor(reason: RefusalReason, keyId: string | null = null) {
+    super('unauthenticated');
+    this.reason = reason;
+    this.keyId = keyId;
+  }
+}

@@ -1,0 +1,23 @@
+/** The database of a command: `--database-url`, else the service's own setting. */
+import { connectDatabase, type Database } from '../prisma/client.ts';
+import { ToolError, type ToolIo } from './io.ts';
+
+export const DATABASE_OPTION = ['--database-url <url>', 'the database; SVC_DATABASE_URL when left out'] as const;
+
+/** The address, or a fault that names both places it may come from. */
+export function databaseUrlOf(options: { readonly databaseUrl?: string | undefined }, io: ToolIo): string {
+  const url = options.databaseUrl ?? readSetting(io, 'SVC_DATABASE_URL');
+  if (url === undefined) throw new ToolError('Give --database-url or set SVC_DATABASE_URL.', { exitCode: 2 });
+  if (!/^postgres(ql)?:\/\//.test(url)) throw new ToolError('The database address must be a postgresql:// URL.', { exitCode: 2 });
+  return url;
+}
+
+/** Runs `work` with a small pool that is closed afterwards. */
+export async function withDatabase<T>(url: string, work: (db: Database) => Promise<T>): Promise<T> {
+  const db = connectDatabase({ url, poolSize: 2, applicationName: 'fundadmin' });
+  try {
+    return await work(db);
+  } finally {
+    await db.$disconnect();
+  }
+}
