@@ -183,7 +183,8 @@ async function startTemporal(context: Context, ports: Ports): Promise<{ address:
 
 /** Whether the service will have keys for its payloads: its environment is ours and what the options add. */
 function encrypts({ env }: StackOptions): boolean {
-  return (env?.['SVC_PAYLOAD_KEYS'] ?? process.env['SVC_PAYLOAD_KEYS'] ?? '') !== '';
+  const given = (name: string): boolean => (env?.[name] ?? process.env[name] ?? '') !== '';
+  return given('SVC_PAYLOAD_KEYS') || given('SVC_PAYLOAD_KEYS_FILE');
 }
 
 async function startChain(context: Context, ports: Ports): Promise<void> {
@@ -215,6 +216,8 @@ async function startService(context: Context, ports: Ports, env: Record<string, 
 function serviceEnvironment(urls: StackUrls, ports: Ports, dataDir: string): Record<string, string> {
   return {
     SVC_DATABASE_URL: urls.databaseUrl,
+    // The embedded Postgres is used whatever the shell says; a file beside the URL would be a fault.
+    SVC_DATABASE_URL_FILE: '',
     SVC_TEMPORAL_ADDRESS: urls.temporalAddress,
     SVC_TEMPORAL_NAMESPACE: process.env['SVC_TEMPORAL_NAMESPACE'] ?? 'default',
     ...(urls.uiUrl === null ? {} : { SVC_TEMPORAL_UI_URL: urls.uiUrl }),

@@ -5,10 +5,11 @@
 import { Command, CommanderError } from 'commander';
 import { environment } from '../platform/config.ts';
 import { VERSION } from '../platform/version.ts';
+import { addConfigCommands } from './config/commands.ts';
 import { ToolError, type ToolIo } from './io.ts';
 
 /** Each group adds its commands; a new group is one line here and a folder beside this file. */
-const GROUPS: readonly ((program: Command, io: ToolIo) => void)[] = [];
+const GROUPS: readonly ((program: Command, io: ToolIo) => void)[] = [addConfigCommands];
 
 /** Runs one command line (without node and script) and answers the exit status. */
 export async function fundadmin(args: readonly string[], io: ToolIo): Promise<number> {

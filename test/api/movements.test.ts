@@ -152,7 +152,7 @@ describe('views', () => {
   });
 
   it('never lets a context replace the code of an error', () => {
-    expect(toAnswer('a string that was thrown', 'r').body.detail['error']).toBe('internal_error');
+    expect(toAnswer('a string that was thrown', 'r').body.detail).toMatchObject({ error: 'internal_error' });
     const error = new ServiceError('binding_unavailable', { context: { error: 'other', bindings: [] } });
     expect(toAnswer(error, 'r').body.detail).toEqual({ error: 'binding_unavailable', message: error.message, bindings: [] });
   });

@@ -1,0 +1,93 @@
+/** Values with a grammar of their own. Faults of secret ones name a place, never what stands there. */
+import { z } from 'zod';
+import { normalHost } from '../../domain/callbacks/target.ts';
+import { createCallbackSigner, SecretError, type CallbackSigner } from '../callback-signature.ts';
+import { parsePayloadKeys, type PayloadKey } from '../payload-keys.ts';
+import { parseSecretsKey, type SecretsKeys } from '../secrets.ts';
+import type { Kind } from './setting.ts';
+
+export const PAYLOAD_KEYS: Kind<readonly PayloadKey[]> = {
+  type: 'list of `<id>:<base64 of 32 bytes>`',
+  schema: z.string().transform((text, context): readonly PayloadKey[] => {
+    const parsed = parsePayloadKeys(text);
+    if (parsed.ok) return parsed.keys;
+    // Without `input`: no fault may carry a key.
+    for (const message of parsed.faults) context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  }),
+};
+
+export const SECRETS_KEYS: Kind<SecretsKeys> = {
+  type: 'list of base64 of 32 bytes',
+  schema: z.string().transform((text, context): SecretsKeys => {
+    const parsed = parseSecretsKey(text);
+    if (parsed.ok) return parsed.keys;
+    for (const message of parsed.faults) context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  }),
+};
+
+/** What a database connection can be told at its start is limited to 10,000 bytes, and it is told this list. */
+const HOSTS_LIMIT = 8_000;
+
+export const CALLBACK_HOSTS: Kind<readonly string[]> = {
+  type: 'list of host names and addresses',
+  schema: z
+    .string()
+    .max(HOSTS_LIMIT, `must have at most ${String(HOSTS_LIMIT)} characters`)
+    .transform((csv, context): readonly string[] => {
+      const entries = csv.split(',').filter((entry) => entry.trim() !== '');
+      return entries.flatMap((entry) => {
+        const host = normalHost(entry);
+        if (host !== null) return [host];
+        context.addIssue(`"${entry.trim()}" is not a host name or address; give it without scheme, port, path or wildcard`);
+        return [];
+      });
+    }),
+};
+
+export const CALLBACK_SECRETS: Kind<CallbackSigner> = {
+  type: 'list of texts, or of `whsec_` and base64',
+  schema: z.string().transform((list, context): CallbackSigner => {
+    try {
+      return createCallbackSigner(list);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: error instanceof SecretError ? error.message : 'cannot be used' });
+      return z.NEVER;
+    }
+  }),
+};
+
+/** Header names to values, as OpenTelemetry writes them: `name=value,other=value`, values percent-encoded. */
+export const HEADERS: Kind<Readonly<Record<string, string>>> = {
+  type: 'list of `<header>=<value>`',
+  schema: z.string().transform((list, context): Readonly<Record<string, string>> => {
+    const headers: Record<string, string> = {};
+    for (const [index, entry] of list.split(',').entries()) {
+      const [, name, value] = /^\s*([A-Za-z0-9!#$%&'*+.^_`|~-]+)=(.*?)\s*$/.exec(entry) ?? [];
+      const decoded = value === undefined ? null : decode(value);
+      if (name !== undefined && decoded !== null) headers[name] = decoded;
+      else context.addIssue({ code: 'custom', message: `entry ${String(index + 1)} must be <header>=<value>, percent-encoded` });
+    }
+    return headers;
+  }),
+};
+
+function decode(value: string): string | null {
+  try {
+    const text = decodeURIComponent(value);
+    // Control characters would be refused with each request, when nobody looks any more.
+    return /^[\x20-\x7e]*$/.test(text) ? text : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A share between none and all. */
+export const SHARE: Kind<number> = {
+  type: 'number, 0 to 1',
+  schema: z
+    .string()
+    .regex(/^(0|1|0?\.\d{1,6}|1\.0{1,6})$/, 'must be a number from 0 to 1')
+    .transform(Number),
+};

@@ -1,0 +1,58 @@
+/** From an environment to values, with every fault of it together. */
+import { findTexts, type Sourced } from './source.ts';
+import { nameFaults } from './names.ts';
+import { ruleFaults } from './rules.ts';
+import { SETTING_LIST, SETTINGS, type SettingName, type Values } from './settings.ts';
+import type { Setting } from './setting.ts';
+
+/** Settings that cannot be used; the message names each with its reason. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly faults: readonly string[];
+  constructor(faults: readonly string[]) {
+    super(['The settings cannot be used:', ...faults.map((fault) => `  - ${fault}`)].join('\n'));
+    this.faults = faults;
+  }
+}
+
+export interface ReadSettings {
+  readonly values: Values;
+  readonly texts: ReadonlyMap<SettingName, Sourced>;
+}
+
+/** Reads every setting. Throws {@link ConfigError} with all that is wrong. */
+export function readSettings(environment: NodeJS.ProcessEnv): ReadSettings {
+  const { texts, faults: sourceFaults } = findTexts(environment);
+  const faults = [...nameFaults(environment), ...sourceFaults];
+  const values: Partial<Record<SettingName, unknown>> = {};
+  for (const [name, setting] of SETTING_LIST) {
+    const sourced = texts.get(name);
+    if (sourced === undefined) continue;
+    const parsed = setting.schema.safeParse(sourced.text);
+    if (parsed.success) values[name] = parsed.data;
+    else for (const { message } of parsed.error.issues) faults.push(`${name}: ${shown(message, sourced.text, setting)}`);
+  }
+  // Each value is what the schema of its name made of it; where one is missing there is a fault already.
+  faults.push(...ruleFaults(values as Partial<Values>, (name) => texts.get(name)?.source === 'unset'));
+  if (faults.length > 0) throw new ConfigError(faults);
+  return { values: values as Values, texts };
+}
+
+/** One setting alone, for commands that need no more; undefined when it is not set. Throws {@link ConfigError}. */
+export function readSetting<N extends SettingName>(name: N, environment: NodeJS.ProcessEnv): Values[N] | undefined {
+  const setting: Setting<unknown> = { ...SETTINGS[name], required: false };
+  const { texts, faults } = findTexts(environment, [[name, setting]]);
+  if (faults.length > 0) throw new ConfigError(faults);
+  const text = texts.get(name)?.text;
+  if (text === undefined) return undefined;
+  const parsed = setting.schema.safeParse(text);
+  // The value is what the schema of this very name made of it.
+  if (parsed.success) return parsed.data as Values[N];
+  throw new ConfigError(parsed.error.issues.map(({ message }) => `${name}: ${shown(message, text, setting)}`));
+}
+
+/** A net under the kinds: whatever a schema says about a secret, its text is not in it. */
+function shown(message: string, text: string | undefined, { secret }: Setting<unknown>): string {
+  const parts = secret && text !== undefined ? [text, ...text.split(/[,:]/)].filter((part) => part === text || part.length > 3) : [];
+  return parts.some((part) => message.includes(part)) ? 'cannot be used' : message;
+}

@@ -1,0 +1,110 @@
+/** Every setting of the service. docs/configuration.md is written from this table (`npm run config:table`). */
+import { CALLBACK_HOSTS, CALLBACK_SECRETS, HEADERS, PAYLOAD_KEYS, SECRETS_KEYS, SHARE } from './kinds.ts';
+import { FILE, FLAG, oneOf, optional, required, shaped, standard, TEXT, WEB_ADDRESS, whole, type Setting } from './setting.ts';
+
+const PORT = whole(0, 65_535);
+const SECRET = { secret: true } as const;
+
+const LISTENING = {
+  SVC_HOST: standard(TEXT, '127.0.0.1', 'Address that the API listens on; without authentication a loopback one.'),
+  SVC_PORT: standard(PORT, '8100', 'Port of the API; 0 takes any free one.'),
+  SVC_API_PREFIX: standard(
+    shaped('path', /^(\/[A-Za-z0-9._-]+)+$/, 'must look like /v3'),
+    '/v3',
+    'What every path of the API begins with, `/healthz` excepted.',
+  ),
+  SVC_OPS_HOST: standard(TEXT, '127.0.0.1', 'Address of the operations listener, whose requests are never signed.'),
+  SVC_OPS_PORT: standard(PORT, '9465', 'Port of the operations listener; 0 takes any free one.'),
+};
+
+const DEPENDENCIES = {
+  SVC_DATABASE_URL: required(
+    shaped('`postgresql://` URL', /^postgres(ql)?:\/\//, 'must be a postgresql:// URL'),
+    'Where Postgres is, with user and password.',
+    SECRET,
+  ),
+  SVC_DATABASE_POOL_SIZE: standard(whole(1, 200), '20', 'Connections to Postgres that a process holds at most.'),
+  SVC_TEMPORAL_ADDRESS: standard(
+    shaped('host:port', /^[^\s/]+:\d+$/, 'must be host:port'),
+    '127.0.0.1:7233',
+    "Where Temporal's server is.",
+  ),
+  SVC_TEMPORAL_NAMESPACE: standard(TEXT, 'default', 'Namespace of the runs; deployments that share a server need one each.'),
+  SVC_TEMPORAL_UI_URL: standard(WEB_ADDRESS, 'http://127.0.0.1:8233', 'Where people reach the Temporal UI; links to runs begin with it.'),
+  SVC_PAYLOAD_KEYS: optional(
+    PAYLOAD_KEYS,
+    'Keys that encrypt what Temporal stores: the first encrypts, all decrypt; none leaves it readable.',
+    SECRET,
+  ),
+  SVC_WORKFLOW_CALL_STACKS: standard(FLAG, 'false', 'Lets the Temporal UI show where a run waits, at the cost of more CPU in workers.'),
+};
+
+const PROCESS = {
+  SVC_EDITION: standard(oneOf('commercial', 'free'), 'commercial', 'Which surfaces are registered; `free` leaves out the commercial ones.'),
+  SVC_DATA_DIR: standard(TEXT, '.data', 'Folder for what a process may lose, such as the bundled workflow code.'),
+  SVC_WORKERS_ENABLED: standard(FLAG, 'true', 'Whether a process of role `all` or `worker` takes work.'),
+  SVC_LOG_LEVEL: standard(
+    oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    'info',
+    'The least important lines that are still written; no level writes secrets.',
+  ),
+  SVC_TRACING_OTLP_URL: optional(WEB_ADDRESS, 'Collector that receives traces, as `…/v1/traces`; unset turns tracing off.'),
+  SVC_TRACING_OTLP_HEADERS: optional(HEADERS, 'Headers for the collector, for example the one that authenticates.', SECRET),
+  SVC_TRACING_SAMPLE_RATIO: standard(SHARE, '1', 'Share of traces kept of those that begin here; a caller’s own decision is followed.'),
+};
+
+const CALLERS = {
+  SVC_AUTH_ENABLED: standard(FLAG, 'true', 'Whether requests must be signed; `false` makes every caller admin, on loopback only.'),
+  SVC_AUTH_MAX_SKEW_SECONDS: standard(whole(1, 3_600), '300', 'How far the timestamp of a signed request may be from this clock.'),
+  SVC_SECRETS_KEY: optional(
+    SECRETS_KEYS,
+    'Keys that encrypt the secrets of callers in the database, and vouch for audit rows: the first encrypts, all decrypt.',
+    SECRET,
+  ),
+  SVC_RATE_LIMIT_ENABLED: standard(FLAG, 'true', 'Whether callers are limited; without authentication nobody is.'),
+  SVC_RATE_LIMIT_READ_RPM: standard(whole(1, 1_000_000), '300', 'Requests a minute of a key with the role `agent`.'),
+  SVC_RATE_LIMIT_WRITE_RPM: standard(whole(1, 1_000_000), '60', 'Requests a minute of a key with the role `admin` or `operator`.'),
+};
+
+const MOVEMENTS = {
+  SVC_APPROVAL_TTL_SECONDS: standard(whole(1, 604_800), '7200', 'How long a movement waits for its approval unless its request says.'),
+  SVC_REGISTRY_FILE: optional(FILE, 'JSON file that declares remote and task-queue executors and signers.'),
+  SVC_VENUES_FILE: optional(FILE, 'JSON file that declares venues and the accounts held there.'),
+  SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: standard(
+    whole(1, 3_600),
+    '30',
+    'Pause between two looks at the health of executors and the identity of signers.',
+  ),
+  SVC_LOCAL_SIGNER_BACKEND: optional(
+    oneOf('local', 'managed_kms_evm'),
+    '`local` allows signers whose key lies in a file, for development.',
+  ),
+  SVC_SWEEP_IDLE_SECONDS: standard(whole(1, 3_600), '15', 'How long an open movement stands still before its run is looked for.'),
+};
+
+const CALLBACKS = {
+  SVC_CALLBACK_ALLOWED_HOSTS_CSV: optional(CALLBACK_HOSTS, 'Hosts that callbacks may go to; none makes every callback a dead letter.'),
+  SVC_CALLBACK_HMAC_SECRET: optional(CALLBACK_SECRETS, 'Secrets that sign callbacks; several sign all, for rotation.', SECRET),
+  SVC_CALLBACK_MAX_ATTEMPTS: standard(whole(1, 1_000), '20', 'Failed attempts that make a callback a dead letter.'),
+};
+
+/** In the order of the documentation. */
+export const SECTIONS = {
+  Listening: LISTENING,
+  'Postgres and Temporal': DEPENDENCIES,
+  'The process': PROCESS,
+  Callers: CALLERS,
+  Movements: MOVEMENTS,
+  Callbacks: CALLBACKS,
+} as const;
+
+export const SETTINGS = { ...LISTENING, ...DEPENDENCIES, ...PROCESS, ...CALLERS, ...MOVEMENTS, ...CALLBACKS } as const;
+
+export type SettingName = keyof typeof SETTINGS;
+export type Values = { readonly [N in SettingName]: (typeof SETTINGS)[N] extends Setting<infer T> ? T : never };
+
+/** Every setting with its name, in the order of the documentation. */
+export const SETTING_LIST: readonly (readonly [SettingName, Setting<unknown>])[] = Object.keys(SETTINGS).map((key) => {
+  const name = key as SettingName;
+  return [name, SETTINGS[name]];
+});

@@ -1,0 +1,181 @@
+/** Settings: what is taken, what stops the start, and that no fault shows a secret. */
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PORT_SETTINGS } from '../../dev/ports.ts';
+import { ConfigError, readConfig } from '../../platform/config.ts';
+import { fileNameOf } from '../../platform/config/names.ts';
+import { SETTING_LIST } from '../../platform/config/settings.ts';
+
+const BASE = { SVC_DATABASE_URL: 'postgresql://localhost/x', SVC_AUTH_ENABLED: 'false' };
+const folder = mkdtempSync(join(tmpdir(), 'config-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function faults(settings: NodeJS.ProcessEnv, base: NodeJS.ProcessEnv = BASE): readonly string[] {
+  try {
+    readConfig({ ...base, ...settings });
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+}
+
+function file(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+describe('settings', () => {
+  it('have the documented values when nothing is given', () => {
+    expect(readConfig(BASE)).toMatchObject({
+      host: '127.0.0.1',
+      port: 8100,
+      opsPort: 9465,
+      apiPrefix: '/v3',
+      approvalTtlSeconds: 7_200,
+      authMaxSkewSeconds: 300,
+      rateLimitReadRpm: 300,
+      rateLimitWriteRpm: 60,
+      edition: 'commercial',
+      workersEnabled: true,
+      allowLocalSigners: false,
+      payloadKeys: [],
+      callbackHosts: [],
+      tracing: null,
+    });
+  });
+
+  it('that are wrong are reported together, with rules between settings and unknown names', () => {
+    const found = faults({ SVC_PORT: 'x', SVC_EDITION: 'paid', SVC_HOST: '0.0.0.0', SVC_NOTHING_LIKE_IT: '1', SVC_DATABASE_URL: '' });
+    expect(found.map((fault) => fault.split(':')[0])).toEqual([
+      'SVC_NOTHING_LIKE_IT',
+      'SVC_DATABASE_URL',
+      'SVC_PORT',
+      'SVC_EDITION',
+      'SVC_HOST',
+    ]);
+  });
+
+  it('that are empty count as unset', () => {
+    expect(readConfig({ ...BASE, SVC_PORT: '', SVC_SECRETS_KEY: '', SVC_SECRETS_KEY_FILE: '', SVC_UNHEARD_OF: '' }).port).toBe(8100);
+  });
+
+  it('limit nobody without authentication, whatever the limiter is set to', () => {
+    expect(readConfig({ ...BASE, SVC_RATE_LIMIT_ENABLED: 'true' }).rateLimitEnabled).toBe(false);
+  });
+
+  it('ask for a key of the callers’ secrets where requests are signed', () => {
+    const signed = { SVC_AUTH_ENABLED: 'true' };
+    expect(faults(signed)).toContainEqual(expect.stringMatching(/^SVC_SECRETS_KEY: /));
+    expect(faults({ ...signed, SVC_SECRETS_KEY: 'k' })).not.toContainEqual(expect.stringMatching(/^SVC_SECRETS_KEY: /));
+  });
+
+  it.each(['0', '3601', '-1', '1.5', '1e2', ' 5'])('refuse a skew of "%s"', (seconds) => {
+    expect(faults({ SVC_AUTH_MAX_SKEW_SECONDS: seconds })).toHaveLength(1);
+  });
+
+  it('of tracing are read together', () => {
+    const tracing = { SVC_TRACING_OTLP_URL: 'http://collector:4318/v1/traces', SVC_TRACING_OTLP_HEADERS: 'api-key=a%20b,x=1' };
+    expect(readConfig({ ...BASE, ...tracing, SVC_TRACING_SAMPLE_RATIO: '0.25' }).tracing).toEqual({
+      url: 'http://collector:4318/v1/traces',
+      headers: { 'api-key': 'a b', x: '1' },
+      sampleRatio: 0.25,
+    });
+    for (const ratio of ['1.5', '-0.1', '.', '', 'all'].filter((text) => text !== ''))
+      expect(faults({ ...tracing, SVC_TRACING_SAMPLE_RATIO: ratio })).toHaveLength(1);
+    expect(faults({ SVC_TRACING_OTLP_HEADERS: 'a=b' })).toEqual([expect.stringContaining('SVC_TRACING_OTLP_URL')]);
+  });
+});
+
+describe('names', () => {
+  it.each([
+    ['SVC_DATABSE_URL', 'SVC_DATABASE_URL'],
+    ['SVC_AUTH_ENABLE', 'SVC_AUTH_ENABLED'],
+    ['SVC_CALLBACK_ALLOWED_HOSTS', 'SVC_CALLBACK_ALLOWED_HOSTS_CSV'],
+    ['SVC_CALLBACK_HMAC_SECRETS', 'SVC_CALLBACK_HMAC_SECRET'],
+    ['SVC_PAYLOAD_KEY_FILE', 'SVC_PAYLOAD_KEYS_FILE'],
+    ['SVC_PRT', 'SVC_PORT'],
+  ])('%s stops the start and is known to mean %s', (wrong, right) => {
+    expect(faults({ [wrong]: 'value-of-it' })).toEqual([`${wrong}: there is no such setting; did you mean ${right}?`]);
+  });
+
+  it('like no other are refused without a guess', () => {
+    expect(faults({ SVC_FLUX_CAPACITOR: '1' })).toEqual(['SVC_FLUX_CAPACITOR: there is no such setting']);
+  });
+
+  it('of a file for what is no secret are refused', () => {
+    expect(faults({ SVC_PORT_FILE: '/x' })).toHaveLength(1);
+  });
+
+  it('of clients and of the embedded stack are known and ignored', () => {
+    const clients = ['KEY_ID', 'HMAC_SECRET', 'HMAC_SECRET_FILE', 'API_URL', 'AGENT_NAMESPACE', 'AUTHORITY_KEY', 'OUTPUT'];
+    const names = [...clients.map((name) => `SVC_${name}`), ...Object.values(PORT_SETTINGS).map(({ setting }) => setting)];
+    expect(faults(Object.fromEntries(names.map((name) => [name, '5001'])))).toEqual([]);
+  });
+
+  it.each(['', 'something'])('SVC_DASHBOARD_WRITE_TOKEN with the value "%s" stops the start', (value) => {
+    const found = faults({ SVC_DASHBOARD_WRITE_TOKEN: value });
+    expect(found).toEqual([expect.stringContaining('SVC_DASHBOARD_WRITE_TOKEN')]);
+    expect(found.join()).not.toContain('something');
+  });
+});
+
+describe('a secret', () => {
+  const key = `a:${Buffer.alloc(32, 5).toString('base64')}`;
+
+  it('comes from its file, of which one newline at the end is no part', () => {
+    for (const end of ['', '\n', '\r\n']) {
+      const read = readConfig({ ...BASE, SVC_DATABASE_URL: '', SVC_DATABASE_URL_FILE: file('url', `postgresql://h/y${end}`) });
+      expect(read.databaseUrl).toBe('postgresql://h/y');
+    }
+    expect(readConfig({ ...BASE, SVC_PAYLOAD_KEYS_FILE: file('keys', `${key}\n`) }).payloadKeys.map(({ id }) => id)).toEqual(['a']);
+    // A second newline is a part of it, and this grammar refuses it.
+    expect(faults({ SVC_CALLBACK_HMAC_SECRET_FILE: file('secret', 'text\n\n') })).toHaveLength(1);
+  });
+
+  it('given twice, or in a file that is missing, empty or no file, is a fault that names its variable', () => {
+    const path = file('once', key);
+    expect(faults({ SVC_PAYLOAD_KEYS: key, SVC_PAYLOAD_KEYS_FILE: path })).toEqual([
+      'SVC_PAYLOAD_KEYS: SVC_PAYLOAD_KEYS_FILE is set too; give one of them',
+    ]);
+    mkdirSync(join(folder, 'directory'), { recursive: true });
+    expect(faults({ SVC_SECRETS_KEY_FILE: join(folder, 'missing') })).toEqual([expect.stringMatching(/^SVC_SECRETS_KEY_FILE: .*ENOENT/)]);
+    expect(faults({ SVC_SECRETS_KEY_FILE: join(folder, 'directory') })).toEqual([expect.stringMatching(/^SVC_SECRETS_KEY_FILE: .*EISDIR/)]);
+    expect(faults({ SVC_SECRETS_KEY_FILE: file('empty', '\n') })).toEqual([expect.stringMatching(/^SVC_SECRETS_KEY_FILE: .*empty/)]);
+    const closed = file('closed', key);
+    chmodSync(closed, 0o000);
+    // Root reads everything; for others this is one more way of being unreadable.
+    if (process.getuid?.() !== 0) expect(faults({ SVC_SECRETS_KEY_FILE: closed })).toHaveLength(1);
+  });
+
+  const planted = 'Pl4ntedS3cret';
+  const shapes = [
+    planted,
+    `mysql://u:${planted}@h/x`,
+    `${planted},${planted}:=`,
+    `whsec_${planted}!`,
+    `${planted}=%zz`,
+    ` ${planted}`,
+    `${planted}\n\n`,
+  ];
+  const secrets = SETTING_LIST.filter(([, { secret }]) => secret).map(([name]) => name);
+
+  it.each(secrets)('%s is in no fault, whatever is wrong with it and wherever it was put', (name) => {
+    expect(secrets).toContain('SVC_CALLBACK_HMAC_SECRET');
+    const ways: NodeJS.ProcessEnv[] = shapes.flatMap((text, index) => [
+      { [name]: text },
+      { [name]: '', [fileNameOf(name)]: file(`planted-${name}-${String(index)}`, text) },
+      // The secret itself where its file belongs, and under a misspelt name.
+      { [name]: '', [fileNameOf(name)]: text },
+      { [`${name}X`]: text },
+    ]);
+    // Beside a fault of another setting, so that there always is one.
+    for (const way of ways) {
+      const found = faults({ ...way, SVC_PORT: 'x' });
+      expect(found.length).toBeGreaterThan(0);
+      expect(found.join('\n')).not.toContain(planted);
+    }
+  });
+});

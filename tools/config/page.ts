@@ -1,0 +1,56 @@
+/** docs/configuration.md, written from the settings. `npm run config:table` writes the file. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { IGNORED_NAMES } from '../../platform/config/names.ts';
+import type { Setting } from '../../platform/config/setting.ts';
+import { SECTIONS } from '../../platform/config/settings.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+export const CONFIGURATION_FILE = 'docs/configuration.md';
+
+/** The page as it should be. */
+export function configurationPage(): string {
+  return [
+    '# Configuration',
+    '',
+    '<!-- Written by `npm run config:table` from platform/config/settings.ts; not by hand. -->',
+    '',
+    'Every setting is an environment variable, read once at the start. All faults are reported together and stop the',
+    'start; so does a name beginning with `SVC_` that nobody reads, since it is most likely a misspelt one. An empty value',
+    'counts as unset. `npm run fundadmin -- config check` shows what holds in the present environment (`--json` for',
+    'scripts), secrets only as set or unset.',
+    '',
+    'A setting marked *secret* can also come from a file: `<name>_FILE` holds its path, and one newline at its end is no',
+    'part of the secret. Giving both is a fault. No fault, log line or metric shows a secret.',
+    '',
+    ...Object.entries(SECTIONS).flatMap(([title, settings]) => section(title, settings)),
+    '## Names that the service knows and does not read',
+    '',
+    ...ignored(),
+    '',
+  ].join('\n');
+}
+
+function section(title: string, settings: Readonly<Record<string, Setting<unknown>>>): readonly string[] {
+  const rows = Object.entries(settings).map(
+    ([name, setting]) =>
+      `| \`${name}\`${setting.secret ? ' *secret*' : ''} | ${setting.description} | ${setting.type} | ${unless(setting)} |`,
+  );
+  return [`## ${title}`, '', '| setting | | value | default |', '|---|---|---|---|', ...rows, ''];
+}
+
+function unless(setting: Setting<unknown>): string {
+  if (setting.required) return '**must be set**';
+  return setting.default === null ? 'unset' : `\`${setting.default}\``;
+}
+
+function ignored(): readonly string[] {
+  const readers = [...new Set(Object.values(IGNORED_NAMES))];
+  return readers.map((reader) => {
+    const names = Object.entries(IGNORED_NAMES).filter(([, by]) => by === reader);
+    return `- read by the ${reader}: ${names.map(([name]) => `\`${name}\``).join(', ')}`;
+  });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(join(ROOT, CONFIGURATION_FILE), configurationPage());
