@@ -13,13 +13,14 @@ const ALLOWED = {
   prisma: [],
   store: ['domain', 'prisma', 'platform'],
   platform: ['domain'],
+  clients: ['api', 'domain'],
   tools: ['domain', 'store', 'platform', 'prisma'],
   'executor-kit': ['domain', 'executors', 'platform'],
   examples: ['executor-kit'],
 };
 
 const folders = Object.keys(ALLOWED);
-const OURS = [...folders, 'clients', 'tools', 'dev', 'bench', 'test'];
+const OURS = [...folders, 'dev', 'bench', 'test'];
 const anyOf = (names) => `^(${names.join('|')})/`;
 
 const directions = folders.map((folder) => ({
@@ -43,7 +44,7 @@ const PACKAGE_HOMES = {
 const bans = Object.entries(PACKAGE_HOMES).map(([name, homes]) => ({
   name: `only-${homes.join('-')}-use-${name.replace(/\W/g, '')}`,
   severity: 'error',
-  from: { path: `${anyOf([...folders, 'clients', 'tools'].filter((folder) => !homes.includes(folder)))}|^main\\.ts$` },
+  from: { path: `${anyOf(folders.filter((folder) => !homes.includes(folder)))}|^main\\.ts$` },
   to: { path: `node_modules/${name}${name.endsWith('/') ? '' : '(/|$)'}` },
 }));
 
@@ -57,6 +58,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^(api|activities)/' },
       to: { path: '^prisma/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      // A client knows the wire contract and how to sign, and nothing else of the service.
+      name: 'clients-know-the-wire',
+      severity: 'error',
+      from: { path: '^clients/' },
+      to: { path: '^api/', pathNot: '(/schema\\.ts$|^api/auth/canonical\\.ts$)' },
     },
     {
       name: 'workflows-take-activities-as-types',

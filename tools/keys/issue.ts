@@ -1,0 +1,140 @@
+/** `fundadmin keys issue` */
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { isDecimal, isPositive, normalize } from '../../domain/money.ts';
+import { agentNamespace, type Role } from '../../domain/roles.ts';
+import { sealSecret } from '../../platform/secrets.ts';
+import { issueKey, type AuthorityLimits } from '../../store/keys.ts';
+import { databaseUrlOf, setting, withDatabase } from '../database.ts';
+import { ToolError, type ToolIo } from '../io.ts';
+import { toolAudit } from './audit.ts';
+
+export interface IssueOptions {
+  readonly clientName: string;
+  readonly keyId: string;
+  readonly role: Role;
+  readonly databaseUrl?: string;
+  readonly hmacSecret?: string;
+  readonly hmacSecretFile?: string;
+  readonly certFingerprint?: string;
+  readonly authorityKey?: string;
+  readonly maxNotional?: string;
+  readonly allowedAssets?: string;
+  readonly allowedChains?: string;
+  readonly maxTtlSeconds?: string;
+  readonly replace?: boolean;
+}
+
+/** What is printed: the only time that the secret is shown. */
+export interface IssuedKey {
+  readonly client_id: string;
+  readonly client_name: string;
+  readonly key_id: string;
+  readonly role: Role;
+  readonly hmac_secret: string;
+  readonly cert_fingerprint: string | null;
+  readonly namespace?: string;
+  readonly replaced_key_id?: string | null;
+  readonly created_at: string;
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+const AUTHORITY = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const FINGERPRINT = /^[0-9a-f]{64}$/;
+/** A secret of one's own must be as hard to guess as it is long; shorter ones are refused. */
+const SECRET_MIN = 32;
+const SECRET_MAX = 512;
+
+/** Issues a key, or throws a {@link ToolError} with nothing written. */
+export async function issue(options: IssueOptions, io: ToolIo): Promise<IssuedKey> {
+  const url = databaseUrlOf(options, io);
+  const keys = setting(io, 'SVC_SECRETS_KEY');
+  if (keys === undefined) throw new ToolError('Set SVC_SECRETS_KEY (or SVC_SECRETS_KEY_FILE) to the value that the service has.', { exitCode: 2 });
+  named('--client-name', options.clientName, NAME);
+  named('--key-id', options.keyId, NAME);
+  const authority = authorityOf(options);
+  const fingerprint = options.certFingerprint?.replaceAll(':', '').toLowerCase() ?? null;
+  if (fingerprint !== null) named('--cert-fingerprint', fingerprint, FINGERPRINT);
+  const secret = secretOf(options);
+  const outcome = await withDatabase(
+    url,
+    (db) =>
+      issueKey(db, {
+        client_name: options.clientName,
+        key_id: options.keyId,
+        role: options.role,
+        sealed_secret: sealSecret(keys, secret, options.keyId),
+        cert_fingerprint: fingerprint,
+        authority,
+        replace: options.replace === true,
+        audit: [toolAudit('api_key.issue', options.keyId)],
+      }),
+  );
+  if (!outcome.ok) throw new ToolError(REFUSED[outcome.reason](options));
+  return {
+    client_id: outcome.client_id,
+    client_name: options.clientName,
+    key_id: options.keyId,
+    role: options.role,
+    hmac_secret: secret,
+    cert_fingerprint: fingerprint,
+    ...(authority === null ? {} : { namespace: agentNamespace(authority.authority_key), replaced_key_id: outcome.replaced_key_id }),
+    created_at: outcome.created_at,
+  };
+}
+
+const REFUSED = {
+  key_exists: ({ keyId }: IssueOptions) => `The key id ${keyId} is taken, also when its key is revoked; choose another one.`,
+  authority_bound: ({ authorityKey }: IssueOptions) =>
+    `The authority ${authorityKey ?? ''} has an active key; --replace revokes that one in the same step.`,
+} as const;
+
+function authorityOf(options: IssueOptions): AuthorityLimits | null {
+  const { role, authorityKey, maxNotional, allowedAssets, allowedChains, maxTtlSeconds, replace } = options;
+  const limits = [maxNotional, allowedAssets, allowedChains, maxTtlSeconds];
+  if (role !== 'agent') {
+    if (authorityKey !== undefined || replace === true || limits.some((each) => each !== undefined))
+      throw new ToolError('Only a key with --role agent has an authority.', { exitCode: 2 });
+    return null;
+  }
+  if (authorityKey === undefined) throw new ToolError('A key with --role agent needs --authority-key.', { exitCode: 2 });
+  named('--authority-key', authorityKey, AUTHORITY);
+  if (maxNotional !== undefined && !(isDecimal(maxNotional) && isPositive(maxNotional)))
+    throw new ToolError('--max-notional must be a decimal greater than zero.', { exitCode: 2 });
+  if (maxTtlSeconds !== undefined && !/^[1-9][0-9]{0,8}$/.test(maxTtlSeconds))
+    throw new ToolError('--max-ttl-seconds must be a whole number greater than zero.', { exitCode: 2 });
+  return {
+    authority_key: authorityKey,
+    max_notional: maxNotional === undefined ? null : normalize(maxNotional),
+    allowed_assets: listOf(allowedAssets)?.map((asset) => asset.toUpperCase()) ?? null,
+    allowed_chains: listOf(allowedChains),
+    max_ttl_seconds: maxTtlSeconds === undefined ? null : Number(maxTtlSeconds),
+  };
+}
+
+function listOf(csv: string | undefined): readonly string[] | null {
+  if (csv === undefined) return null;
+  return [...new Set(csv.split(',').map((each) => each.trim()).filter((each) => each !== ''))];
+}
+
+function secretOf({ hmacSecret, hmacSecretFile }: IssueOptions): string {
+  if (hmacSecret !== undefined && hmacSecretFile !== undefined)
+    throw new ToolError('Give --hmac-secret or --hmac-secret-file, not both.', { exitCode: 2 });
+  const given = hmacSecretFile === undefined ? hmacSecret : readSecretFile(hmacSecretFile);
+  if (given === undefined) return randomBytes(32).toString('hex');
+  if (given.length < SECRET_MIN || given.length > SECRET_MAX)
+    throw new ToolError(`The secret must have ${String(SECRET_MIN)} to ${String(SECRET_MAX)} characters.`, { exitCode: 2 });
+  return given;
+}
+
+function readSecretFile(file: string): string {
+  try {
+    return readFileSync(file === '-' ? 0 : file, 'utf8').replace(/\r?\n$/, '');
+  } catch (cause) {
+    throw new ToolError('The file of --hmac-secret-file cannot be read.', { exitCode: 2, cause });
+  }
+}
+
+function named(option: string, value: string, form: RegExp): void {
+  if (!form.test(value)) throw new ToolError(`${option} does not fit ${form.source}.`, { exitCode: 2 });
+}

@@ -1,0 +1,16 @@
+/** `fundadmin keys revoke` */
+import { revokeKey, type RevokedKey } from '../../store/keys.ts';
+import { databaseUrlOf, withDatabase } from '../database.ts';
+import { ToolError, type ToolIo } from '../io.ts';
+import { toolAudit } from './audit.ts';
+
+/** Revokes a key; one that is revoked already stays so, which is no fault. */
+export async function revoke(
+  options: { readonly keyId: string; readonly reason?: string; readonly databaseUrl?: string },
+  io: ToolIo,
+): Promise<RevokedKey & { readonly key_status: 'revoked' }> {
+  const audit = [toolAudit('api_key.revoke', options.keyId, options.reason ?? null)];
+  const revoked = await withDatabase(databaseUrlOf(options, io), (db) => revokeKey(db, options.keyId, audit));
+  if (revoked === null) throw new ToolError(`There is no key ${options.keyId}.`);
+  return { ...revoked, key_status: 'revoked' };
+}
