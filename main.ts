@@ -3,15 +3,18 @@
  * `node --import tsx main.ts [all|api|worker]`; `all` becomes `api` with SVC_WORKERS_ENABLED=false.
  */
 import { join } from 'node:path';
+import type { Logger } from 'pino';
 import { z } from 'zod';
 import { createMovementActivities } from './activities/movement.ts';
 import { workflowBundle } from './activities/bundle.ts';
 import { startCallbackRelay } from './activities/relays/callbacks.ts';
 import { startCommandRelay, startSweeper } from './activities/relays/commands.ts';
+import { startNonceCleaner } from './activities/relays/nonces.ts';
 import { createHealthRefresher } from './activities/relays/health.ts';
 import { installSdkLog } from './activities/sdk-log.ts';
 import { startWorker, type RunningWorker } from './activities/worker.ts';
 import { createApi } from './api/app.ts';
+import { createGuard, type Guard } from './api/auth/guard.ts';
 import { buildOpenApi } from './api/openapi.ts';
 import { createOps } from './api/ops.ts';
 import { routes } from './api/routes.ts';
@@ -24,7 +27,7 @@ import { createHandOver } from './platform/handover.ts';
 import { createLogger } from './platform/log.ts';
 import { createPayloadCodec } from './platform/payload-codec.ts';
 import { connectTemporal } from './platform/temporal.ts';
-import { connectDatabase } from './prisma/client.ts';
+import { connectDatabase, type Database } from './prisma/client.ts';
 import { pendingMigrations } from './prisma/migrate.ts';
 import { parseSignerConfigs } from './signers/config.ts';
 import { createSignerRegistry, openSigners } from './signers/registry.ts';
@@ -95,7 +98,8 @@ async function main(): Promise<void> {
       sign: config.callbackSigner,
       maxAttempts: config.callbackMaxAttempts,
     });
-    const loops = [startCommandRelay(relay), startSweeper(relay), callbacks];
+    const nonces = startNonceCleaner({ db, log, maxSkewSeconds: config.authMaxSkewSeconds });
+    const loops = [startCommandRelay(relay), startSweeper(relay), callbacks, nonces];
     const health = createHealthRefresher({ db, executors, signers, temporal, intervalSeconds: config.healthIntervalSeconds, log });
     health.start();
     stops.push(async () => void (await Promise.all([...loops.map((loop) => loop.stop()), health.stop()])));
@@ -122,6 +126,7 @@ async function main(): Promise<void> {
         },
       },
       routes,
+      config.authEnabled ? { guard: guardOf(config, db, log) } : {},
     );
     if (!config.authEnabled) {
       log.warn('SVC_AUTH_ENABLED=false: requests are not authenticated, every caller acts as admin; listening on loopback only');
@@ -164,6 +169,18 @@ async function main(): Promise<void> {
   });
   stops.push(() => ops.close());
   log.info({ port: ops.port }, 'the operations listener is up');
+}
+
+/** Who may call, from the settings. */
+function guardOf(config: Config, db: Database, log: Logger): Guard {
+  const {
+    secretsKeys,
+    authMaxSkewSeconds: maxSkewSeconds,
+    rateLimitEnabled,
+    rateLimitReadRpm: readRpm,
+    rateLimitWriteRpm: writeRpm,
+  } = config;
+  return createGuard({ db, log, secretsKeys, maxSkewSeconds, rateLimits: rateLimitEnabled ? { readRpm, writeRpm } : null });
 }
 
 function roleOf(text: string | undefined): ProcessRole {

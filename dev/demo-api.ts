@@ -1,4 +1,8 @@
 /** The few calls of the API that the demo makes. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { signedFetch } from '../clients/signed-fetch.ts';
+import type { DevKeys } from './dev-keys.ts';
+
 export interface Movement {
   movement_id: string;
   request_state: string;
@@ -17,15 +21,18 @@ export interface TimelineEvent {
   occurred_at: string;
 }
 
+/** Signs every request: templates as admin, everything else as operator. */
 export class DemoApi {
   readonly #base: string;
-  constructor(base: string) {
+  readonly #keys: DevKeys;
+  constructor(base: string, keys: DevKeys) {
     this.#base = base;
+    this.#keys = keys;
   }
 
   /** Registers a template; one that is there already is fine. */
   async createTemplate(body: unknown): Promise<void> {
-    await this.#call('POST', '/plan-templates', body, [201, 409]);
+    await this.#call('POST', '/plan-templates', body, [201, 409], this.#keys.admin);
   }
   createMovement(body: unknown): Promise<Movement> {
     return this.#call('POST', '/movements', body, [201]);
@@ -40,12 +47,15 @@ export class DemoApi {
     return this.#call('GET', `/movements/${id}/timeline`, undefined, [200]);
   }
 
-  async #call<T>(method: string, path: string, body: unknown, expected: number[]): Promise<T> {
-    const answer = await fetch(this.#base + path, {
-      method,
-      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-    });
+  async #call<T>(method: string, path: string, body: unknown, expected: number[], key = this.#keys.operator): Promise<T> {
+    const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+    const answer = await signedFetch(key, this.#base + path, { method, ...init });
     const text = await answer.text();
+    if (answer.status === 429) {
+      // A key has so many requests a minute; the answer says when its next minute begins.
+      await sleep(Number(answer.headers.get('retry-after')) * 1000);
+      return this.#call(method, path, body, expected, key);
+    }
     if (!expected.includes(answer.status)) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
     return JSON.parse(text) as T;
   }

@@ -5,6 +5,7 @@
 import { createPublicClient, erc20Abi, formatUnits, http } from 'viem';
 import { takeSignals } from './foreground.ts';
 import { DemoApi, type Movement, type TimelineEvent } from './demo-api.ts';
+import { readDevKeys, type DevKeys } from './dev-keys.ts';
 import { readChainInfo, type ChainInfo } from './chain.ts';
 import { readDevSettings, type DevSettings } from './ports.ts';
 import { starterTemplates } from './starter-templates.ts';
@@ -13,7 +14,10 @@ import { findRunningStack, startStack, type Stack, type StackUrls } from './stac
 const AMOUNT = '250.5';
 /** A movement of the demo takes seconds; somebody who waits longer wants to know why. */
 const PATIENCE_MS = 120_000;
-const ENDED = ['COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED', 'CANCELLED', 'WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION'];
+/** Events after which the movement rests. */
+const RESTING = ['completed', 'failed', 'rejected', 'expired', 'cancelled', 'attention'].map((end) => `request_${end}`);
+/** One request a second is what an operator's key may make. */
+const POLL_MS = 1_200;
 
 let stack: Stack | null = null;
 const foreground = takeSignals(() => stack?.hurry());
@@ -24,7 +28,10 @@ async function main(): Promise<number> {
   const settings = readDevSettings();
   try {
     const urls = await findOrStart(settings);
-    return await Promise.race([demonstrate(urls, readChainInfo(settings.dataDir)), foreground.stopped.then(() => foreground.status ?? 1)]);
+    return await Promise.race([
+      demonstrate(urls, readChainInfo(settings.dataDir), readDevKeys(settings.dataDir)),
+      foreground.stopped.then(() => foreground.status ?? 1),
+    ]);
   } catch (error) {
     say(`\n${error instanceof Error ? error.message : String(error)}`);
     return foreground.status ?? 1;
@@ -46,8 +53,8 @@ async function findOrStart(settings: DevSettings): Promise<StackUrls> {
   return { ...stack, chainUrl: stack.chain.rpcUrl };
 }
 
-async function demonstrate(urls: StackUrls, chain: ChainInfo): Promise<number> {
-  const api = new DemoApi(`${urls.apiUrl}/v3`);
+async function demonstrate(urls: StackUrls, chain: ChainInfo, keys: DevKeys): Promise<number> {
+  const api = new DemoApi(`${urls.apiUrl}/v3`, keys);
   const [template] = starterTemplates(chain);
   for (const each of starterTemplates(chain)) await api.createTemplate(each);
   if (template === undefined) throw new Error('there is no starter template');
@@ -98,19 +105,21 @@ async function follow(api: DemoApi, movementId: string): Promise<Movement> {
   const deadline = Date.now() + PATIENCE_MS;
   let shown = 0;
   for (;;) {
-    const movement = await api.movement(movementId);
+    let rests = false;
     for (const event of await api.timeline(movementId)) {
       if (event.sequence <= shown) continue;
       say(`  ${line(event)}`);
       shown = event.sequence;
+      rests ||= RESTING.includes(event.event_type);
     }
-    if (ENDED.includes(movement.request_state)) return movement;
+    if (rests) return api.movement(movementId);
     if (Date.now() > deadline) {
+      const movement = await api.movement(movementId);
       throw new Error(
         `The movement is still ${movement.request_state} after ${PATIENCE_MS / 1000} s. Look at ${movement.workflow.ui_url} and at the logs in the data folder.`,
       );
     }
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 

@@ -4,6 +4,7 @@ import { report, startStep } from './bootstrap/progress.mjs';
 import { temporalBuildInFlight } from './bootstrap/temporal-build.mjs';
 import { applyMigrations } from '../prisma/migrate.ts';
 import { type ChainInfo, chainFile, chainPart, writeChainInfo } from './chain.ts';
+import { ensureDevKeys, secretsKeyFile, type DevKeys } from './dev-keys.ts';
 import { writeClientEnvironments } from './client-env.ts';
 import { type DevSettings, type PortName, type Ports, ROOT, choosePorts, freePort, readDevSettings } from './ports.ts';
 import { postgresPart } from './postgres.ts';
@@ -42,6 +43,8 @@ export interface Stack extends Omit<StackUrls, 'chainUrl'> {
   dataDir: string;
   ports: Ports;
   chain: ChainInfo;
+  /** A key for each role, with which requests are signed. */
+  keys: DevKeys;
   /** Environment that the service was started with. */
   env: Record<string, string>;
   /** Every part by name, with the id of its process (null while it is down). */
@@ -111,6 +114,7 @@ function neededPorts(options: StackOptions, externalTemporal: boolean): PortName
 interface Started {
   urls: StackUrls;
   chain: ChainInfo;
+  keys: DevKeys;
   env: Record<string, string>;
 }
 
@@ -137,10 +141,11 @@ async function startParts(context: Context, ports: Ports): Promise<Started> {
     ...(await writeStackConfig({ dataDir, chain, paperVenueUrl: urls.paperVenueUrl })),
     ...options.env,
   };
-  writeClientEnvironments(dataDir, urls.apiUrl);
+  const keys = await ensureDevKeys(databaseUrl, dataDir);
+  writeClientEnvironments(dataDir, urls.apiUrl, keys);
   const service = options.service === false ? Promise.resolve() : startService(context, ports, env);
   await allOrFirstFault([venue, service]);
-  return { urls, chain, env };
+  return { urls, chain, keys, env };
 }
 
 async function startPostgres(context: Context, ports: Ports): Promise<string> {
@@ -225,8 +230,7 @@ function serviceEnvironment(urls: StackUrls, ports: Ports, dataDir: string): Rec
     SVC_PORT: String(ports.api),
     SVC_OPS_HOST: '127.0.0.1',
     SVC_OPS_PORT: String(ports.ops),
-    SVC_AUTH_ENABLED: 'false',
-    SVC_RATE_LIMIT_ENABLED: 'false',
+    SVC_SECRETS_KEY_FILE: secretsKeyFile(dataDir),
     SVC_DATA_DIR: dataDir,
   };
 }
@@ -259,7 +263,7 @@ async function allOrFirstFault<T extends readonly unknown[]>(
 }
 
 function describe(
-  { urls, chain, env }: Started,
+  { urls, chain, keys, env }: Started,
   made: { dataDir: string; ports: Ports; supervisor: Supervisor; stop: () => Promise<void> },
 ): Stack {
   const { supervisor } = made;
@@ -269,6 +273,7 @@ function describe(
     dataDir: made.dataDir,
     ports: made.ports,
     chain,
+    keys,
     env,
     get children() {
       return Object.fromEntries(supervisor.names().map((name) => [name, { name, pid: supervisor.pid(name) }]));

@@ -302,7 +302,9 @@ function olderThan(after: PagePosition): Prisma.MovementWhereInput {
 
 /** The template of a movement, or null. */
 export async function readMovementTemplateKey(db: Database, movementId: string): Promise<string | null> {
-  const rows = await run(() => db.sql<{ template_key: string }>`SELECT template_key FROM movements WHERE movement_id = ${movementId}::uuid`);
+  const rows = await run(
+    () => db.sql<{ template_key: string }>`SELECT template_key FROM movements WHERE movement_id = ${movementId}::uuid`,
+  );
   return rows[0]?.template_key ?? null;
 }
 

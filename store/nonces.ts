@@ -9,7 +9,12 @@ export interface AskedNonce {
 }
 
 /** What became of one asked pair; null where its key is not active at this moment. */
-export type TakenNonce = { readonly client_id: string; readonly role: Role; readonly authority_key: string | null; readonly fresh: boolean } | null;
+export type TakenNonce = {
+  readonly client_id: string;
+  readonly role: Role;
+  readonly authority_key: string | null;
+  readonly fresh: boolean;
+} | null;
 
 /**
  * Takes nonces in one statement, which also reads whether their keys are active, so that a revoke holds

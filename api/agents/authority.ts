@@ -7,7 +7,9 @@ import { defineRoute } from '../route.ts';
 import { decimalString, noBody, noQuery, timestamp } from '../schemas.ts';
 
 /** As in a key tool's `--authority-key`: it is part of a namespace, a template key and a path. */
-export const authorityKey = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 of A-Z a-z 0-9 . _ - and begin with a letter or digit');
+export const authorityKey = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 of A-Z a-z 0-9 . _ - and begin with a letter or digit');
 
 const agentAuthority = z
   .object({

@@ -23,7 +23,11 @@ export interface Guard {
   /** After how many seconds the caller may come again; null when it may now. */
   limit(caller: Caller): Promise<number | null>;
   /** Throws unless the caller's role and namespace fit the route; a denial is in the audit before it is answered. */
-  admit(route: Route, params: Readonly<Record<string, string>>, request: { readonly caller: Caller; readonly request_id: string }): Promise<void>;
+  admit(
+    route: Route,
+    params: Readonly<Record<string, string>>,
+    request: { readonly caller: Caller; readonly request_id: string },
+  ): Promise<void>;
 }
 
 export interface GuardOptions {
@@ -60,7 +64,13 @@ export function createGuard({ db, log, secretsKeys, maxSkewSeconds, rateLimits }
       const refusal = refusalOf(route, params, requester.caller);
       if (refusal === null) return;
       if (refusal.status === 403) {
-        const entry = { action: 'route.call', entity_type: 'route', entity_key: route.id, outcome: 'denied', reason: refusal.code } as const;
+        const entry = {
+          action: 'route.call',
+          entity_type: 'route',
+          entity_key: route.id,
+          outcome: 'denied',
+          reason: refusal.code,
+        } as const;
         await writeAudit(db, [auditOf(requester, entry)]);
       }
       throw refusal;

@@ -59,6 +59,8 @@ export function createRefusalRecorder(options: RefusalRecorderOptions): (error: 
 /** A UUIDv7 whose random part follows from what it stands for: every process that sees the same thing gives the same id. */
 function eventIdOf(ms: number, what: string): string {
   const time = ms.toString(16).padStart(12, '0');
-  const hash = createHash('sha256').update(`${String(ms)} ${what}`).digest('hex');
+  const hash = createHash('sha256')
+    .update(`${String(ms)} ${what}`)
+    .digest('hex');
   return `${time.slice(0, 8)}-${time.slice(8)}-7${hash.slice(0, 3)}-8${hash.slice(3, 6)}-${hash.slice(6, 18)}`;
 }

@@ -16,7 +16,8 @@ export async function detail(
 ): Promise<Reply<DetailResponse>> {
   const { movement_id } = input.params;
   const found = await readMovement(deps.db, movement_id);
-  if (found === null || !mayMove(input.requester.caller, found.template_key)) throw new ServiceError('movement_not_found', { context: { movement_id } });
+  if (found === null || !mayMove(input.requester.caller, found.template_key))
+    throw new ServiceError('movement_not_found', { context: { movement_id } });
   return { status: 200, body: toDetail(found, deps.settings) };
 }
 

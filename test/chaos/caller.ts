@@ -1,5 +1,7 @@
 /** HTTP as a careful caller does it: every call is repeated until its outcome is known. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { signedFetch } from '../../clients/signed-fetch.ts';
+import type { SigningKey } from '../../clients/signing.ts';
 
 const ANSWER_LIMIT_MS = 15_000;
 /** Statuses that say nothing about whether the request was accepted, or that it may simply be sent again. */
@@ -27,8 +29,8 @@ export interface Caller {
   readonly complaints: readonly string[];
 }
 
-/** A caller of the API under `base`. */
-export function createCaller(base: string, signal: AbortSignal): Caller {
+/** A caller of the API under `base`, who signs each try anew. */
+export function createCaller(base: string, key: SigningKey, signal: AbortSignal): Caller {
   const repeats = new Map<string, number>();
   const complaints: string[] = [];
   const repeat = async (why: string, tries: number): Promise<void> => {
@@ -47,7 +49,10 @@ export function createCaller(base: string, signal: AbortSignal): Caller {
       for (let tries = 0, doubts = 0; ; tries += 1) {
         signal.throwIfAborted();
         try {
-          const response = await fetch(base + path, { ...init, signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_LIMIT_MS)]) });
+          const response = await signedFetch(key, base + path, {
+            ...init,
+            signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_LIMIT_MS)]),
+          });
           const answer = (await response.json()) as Readonly<Record<string, unknown>>;
           if (!REPEATED.includes(response.status)) return { status: response.status, body: answer, headers: response.headers, doubts };
           const code = errorCode(answer);

@@ -58,7 +58,7 @@ async function main(options: RunOptions): Promise<number> {
 async function weather(stack: Run, options: RunOptions, signal: AbortSignal): Promise<number> {
   const begun = Date.now();
   const { seed } = options;
-  const caller = createCaller(stack.apiUrl, signal);
+  const caller = createCaller(stack.apiUrl, stack.stack.keys.admin, signal);
   const { mix, leftOut } = await registerTemplates(caller, stack.stack.chain);
   const receiver = await startReceiver(dice(seed, 'receiver'));
   try {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
 import { ANY_FREE_PORTS, startStack, type Stack } from '../../dev/stack.ts';
+import { signedFetch } from '../../clients/signed-fetch.ts';
 import { movementWorkflowId } from '../../domain/messages.ts';
 
 const CALLBACK_SETTINGS = { SVC_CALLBACK_ALLOWED_HOSTS_CSV: '127.0.0.1', SVC_CALLBACK_HMAC_SECRET: 'fault-run-secret' };
@@ -35,7 +36,7 @@ export async function startRunStack(signal: AbortSignal, log: (line: string) => 
       restart: false,
       signal,
       log,
-      env: { SVC_SWEEP_IDLE_SECONDS: '5', ...CALLBACK_SETTINGS },
+      env: { SVC_RATE_LIMIT_ENABLED: 'false', SVC_SWEEP_IDLE_SECONDS: '5', ...CALLBACK_SETTINGS },
     });
   } catch (error) {
     rmSync(dataDir, { recursive: true, force: true });
@@ -52,7 +53,7 @@ export async function startRunStack(signal: AbortSignal, log: (line: string) => 
     apiUrl,
     query: async <R extends object>(sql: string) => (await pool.query<R & pg.QueryResultRow>(sql)).rows,
     read: async <T>(path: string) => {
-      const answer = await fetch(apiUrl + path, { signal: AbortSignal.timeout(30_000) });
+      const answer = await signedFetch(stack.keys.admin, apiUrl + path, { signal: AbortSignal.timeout(30_000) });
       if (answer.status !== 200) throw new Error(`GET ${path} answered ${answer.status}: ${await answer.text()}`);
       return (await answer.json()) as T;
     },

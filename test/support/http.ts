@@ -5,6 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
+import { signedFetch } from '../../clients/signed-fetch.ts';
+import { signatureHeaders } from '../../clients/signing.ts';
 import type { LedgerEntry } from '../../dev/paper-venue/views.ts';
 import type { TimelineView } from './evidence.ts';
 import { SHARED_STACK, TEST_SIGNER, type SharedStack } from './shared-stack.ts';
@@ -48,7 +50,8 @@ export async function send<T = unknown>(
     body === undefined
       ? { headers }
       : { body: raw ? body : JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } };
-  const response = await fetch(path.startsWith('http') ? path : API + path, { method, ...init, signal: AbortSignal.timeout(20_000) });
+  const url = path.startsWith('http') ? path : API + path;
+  const response = await signedFetch(shared.keys.admin, url, { method, ...init, signal: AbortSignal.timeout(20_000) });
   return { status: response.status, headers: response.headers, body: (await response.json()) as T };
 }
 
@@ -88,7 +91,9 @@ export function sendRaw(options: {
 }): Promise<{ readonly status: number; readonly body: unknown }> {
   const { method, path, headers = {}, body } = options;
   return new Promise((resolve, reject) => {
-    const sent = httpRequest(shared.apiUrl + path, { method, headers }, (response) => {
+    const url = shared.apiUrl + path;
+    const signed = { ...headers, ...signatureHeaders(shared.keys.admin, { method, url, body }) };
+    const sent = httpRequest(url, { method, headers: signed }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
       response.on('end', () => resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) as unknown }));

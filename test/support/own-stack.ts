@@ -10,6 +10,8 @@ import { postgresPart } from '../../dev/postgres.ts';
 import { ANY_FREE_PORTS, startStack, type Stack, type StackOptions } from '../../dev/stack.ts';
 import { starterTemplates } from '../../dev/starter-templates.ts';
 import { Supervisor } from '../../dev/supervise/supervisor.ts';
+import { signedFetch } from '../../clients/signed-fetch.ts';
+import type { SigningKey } from '../../clients/signing.ts';
 import { movementWorkflowId } from '../../domain/messages.ts';
 import { applyMigrations } from '../../prisma/migrate.ts';
 import { writeRegistryWith } from './registry-file.ts';
@@ -29,16 +31,21 @@ export interface Created {
   readonly request_state: string;
 }
 
+/** For a service whose requests need no signature. */
+const UNKNOWN_KEY: SigningKey = { keyId: 'nobody', secret: 'nothing' };
+
 /** The API as these tests use it; nothing is checked but what a method says. */
 export class MovementApi {
   readonly #base: string;
-  constructor(apiUrl: string) {
+  readonly #key: SigningKey;
+  constructor(apiUrl: string, key: SigningKey = UNKNOWN_KEY) {
     this.#base = `${apiUrl}${PREFIX}`;
+    this.#key = key;
   }
 
   async send(method: string, path: string, body?: unknown): Promise<JsonAnswer> {
     const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
-    const answer = await fetch(this.#base + path, { method, ...init, signal: AbortSignal.timeout(30_000) });
+    const answer = await signedFetch(this.#key, this.#base + path, { method, ...init, signal: AbortSignal.timeout(30_000) });
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
   }
 
@@ -149,6 +156,9 @@ export interface OwnStackOptions extends Pick<StackOptions, 'split' | 'env' | 's
   readonly executors?: (paperVenueUrl: string) => readonly object[];
 }
 
+/** Tests poll faster than callers may. */
+const WITHOUT_LIMITS = { SVC_RATE_LIMIT_ENABLED: 'false' };
+
 /** Starts a stack whose parts stay down when they die, loads the starter templates and connects to it. */
 export async function startOwnStack({ executors, ...options }: OwnStackOptions = {}): Promise<OwnStack> {
   const dataDir = mkdtempSync(join(tmpdir(), 'own-stack-'));
@@ -166,14 +176,14 @@ export async function startOwnStack({ executors, ...options }: OwnStackOptions =
       ...options,
       settings: { dataDir, ports },
       restart: false,
-      env: { SVC_SWEEP_IDLE_SECONDS: '1', ...registry, ...options.env },
+      env: { ...WITHOUT_LIMITS, SVC_SWEEP_IDLE_SECONDS: '1', ...registry, ...options.env },
       log: (line) => lines.push(line),
     });
   } catch (error) {
     rmSync(dataDir, { recursive: true, force: true });
     throw new Error(`the stack did not start:\n${lines.join('\n')}`, { cause: error });
   }
-  const api = new MovementApi(stack.apiUrl);
+  const api = new MovementApi(stack.apiUrl, stack.keys.admin);
   const pool = new pg.Pool({ connectionString: stack.databaseUrl, max: 2 });
   pool.on('error', () => undefined);
   const connection = Connection.lazy({ address: stack.temporalAddress });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { choosePorts, type PortName } from '../../dev/ports.ts';
 import type { ChainInfo } from '../../dev/chain.ts';
+import type { DevKeys } from '../../dev/dev-keys.ts';
 import { ANY_FREE_PORTS, startStack, type Stack } from '../../dev/stack.ts';
 import { writeRegistryWith } from './registry-file.ts';
 
@@ -19,6 +20,7 @@ export interface SharedStack {
   readonly databaseUrl: string;
   readonly paperVenueUrl: string;
   readonly chain: ChainInfo;
+  readonly keys: DevKeys;
   /** The account of {@link TEST_SIGNER}: ETH for gas and no token at first. */
   readonly wallet: string;
 }
@@ -59,11 +61,14 @@ export async function startSharedStack(): Promise<{ readonly facts: SharedStack;
     stack = await startStack({
       settings: { dataDir, ports },
       restart: false,
-      env: { ...registry, SVC_SWEEP_IDLE_SECONDS: '2', SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: '3600' },
+      env: { ...registry, SVC_RATE_LIMIT_ENABLED: 'false', SVC_SWEEP_IDLE_SECONDS: '2', SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: '3600' },
       log: (line) => lines.push(line),
     });
-    const { apiUrl, opsUrl, uiUrl, temporalAddress, databaseUrl, paperVenueUrl, chain } = stack;
-    return { stop, facts: { apiUrl, opsUrl, uiUrl: uiUrl ?? '', temporalAddress, databaseUrl, paperVenueUrl, chain, wallet: WALLET } };
+    const { apiUrl, opsUrl, uiUrl, temporalAddress, databaseUrl, paperVenueUrl, chain, keys } = stack;
+    return {
+      stop,
+      facts: { apiUrl, opsUrl, uiUrl: uiUrl ?? '', temporalAddress, databaseUrl, paperVenueUrl, chain, keys, wallet: WALLET },
+    };
   } catch (error) {
     await stop();
     throw new Error(`the shared stack did not start:\n${lines.join('\n')}`, { cause: error });

@@ -49,26 +49,25 @@ const SECRET_MAX = 512;
 export async function issue(options: IssueOptions, io: ToolIo): Promise<IssuedKey> {
   const url = databaseUrlOf(options, io);
   const keys = setting(io, 'SVC_SECRETS_KEY');
-  if (keys === undefined) throw new ToolError('Set SVC_SECRETS_KEY (or SVC_SECRETS_KEY_FILE) to the value that the service has.', { exitCode: 2 });
+  if (keys === undefined)
+    throw new ToolError('Set SVC_SECRETS_KEY (or SVC_SECRETS_KEY_FILE) to the value that the service has.', { exitCode: 2 });
   named('--client-name', options.clientName, NAME);
   named('--key-id', options.keyId, NAME);
   const authority = authorityOf(options);
   const fingerprint = options.certFingerprint?.replaceAll(':', '').toLowerCase() ?? null;
   if (fingerprint !== null) named('--cert-fingerprint', fingerprint, FINGERPRINT);
   const secret = secretOf(options);
-  const outcome = await withDatabase(
-    url,
-    (db) =>
-      issueKey(db, {
-        client_name: options.clientName,
-        key_id: options.keyId,
-        role: options.role,
-        sealed_secret: sealSecret(keys, secret, options.keyId),
-        cert_fingerprint: fingerprint,
-        authority,
-        replace: options.replace === true,
-        audit: [toolAudit('api_key.issue', options.keyId)],
-      }),
+  const outcome = await withDatabase(url, (db) =>
+    issueKey(db, {
+      client_name: options.clientName,
+      key_id: options.keyId,
+      role: options.role,
+      sealed_secret: sealSecret(keys, secret, options.keyId),
+      cert_fingerprint: fingerprint,
+      authority,
+      replace: options.replace === true,
+      audit: [toolAudit('api_key.issue', options.keyId)],
+    }),
   );
   if (!outcome.ok) throw new ToolError(REFUSED[outcome.reason](options));
   return {
@@ -114,7 +113,14 @@ function authorityOf(options: IssueOptions): AuthorityLimits | null {
 
 function listOf(csv: string | undefined): readonly string[] | null {
   if (csv === undefined) return null;
-  return [...new Set(csv.split(',').map((each) => each.trim()).filter((each) => each !== ''))];
+  return [
+    ...new Set(
+      csv
+        .split(',')
+        .map((each) => each.trim())
+        .filter((each) => each !== ''),
+    ),
+  ];
 }
 
 function secretOf({ hmacSecret, hmacSecretFile }: IssueOptions): string {
