@@ -30,3 +30,8 @@ export function canonicalString(parts: SignedParts): string {
 export function signatureOf(secret: string | KeyObject, parts: SignedParts): Buffer {
   return createHmac('sha256', secret).update(canonicalString(parts), 'utf8').digest();
 }
+
+/** The operator's dashboard signs eight lines with a key of its own; see `SVC-DASHBOARD-V3`. */
+export function dashboardCanonicalString(parts: SignedParts & { readonly operator: string }): string {
+  return ['SVC-DASHBOARD-V3', canonicalString(parts), parts.operator].join('\n');
+}

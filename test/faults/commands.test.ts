@@ -67,7 +67,7 @@ async function running(started: Started): Promise<Running> {
     },
     { timeoutMs: 90_000, what: () => `npm start:\n${started.output()}` },
   );
-  return { ...started, record, api: new MovementApi(record.urls?.apiUrl ?? '') };
+  return { ...started, record, api: new MovementApi(record.urls?.apiUrl ?? '', readDevKeys(started.dataDir).admin) };
 }
 
 /** Processes whose arguments or environment name the folder. */

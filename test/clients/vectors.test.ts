@@ -1,0 +1,78 @@
+/** Fixed signatures of another implementation, against the server's reading, the client's making and the documented examples. */
+import { execFileSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { canonicalString, dashboardCanonicalString, signatureOf } from '../../api/auth/canonical.ts';
+import { parseTarget } from '../../api/target.ts';
+import { signatureHeaders } from '../../clients/signing.ts';
+import { createCallbackSigner } from '../../platform/callback-signature.ts';
+
+interface Vector {
+  readonly name: string;
+  readonly method: string;
+  readonly target: string;
+  readonly body_base64: string;
+  readonly timestamp: string;
+  readonly nonce: string;
+  readonly secret: string;
+  readonly canonical: string;
+  readonly signature: string;
+  readonly operator: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const VECTORS = JSON.parse(readFileSync(new URL('vectors.json', import.meta.url), 'utf8')) as {
+  readonly inbound: readonly Vector[];
+  readonly dashboard: readonly Vector[];
+  readonly callbacks: readonly Vector[];
+};
+
+const partsOf = (vector: Vector) => {
+  const { method, target, timestamp, nonce } = vector;
+  return { method, ...parseTarget(target), body: Buffer.from(vector.body_base64, 'base64'), timestamp, nonce };
+};
+
+test('there are 46 of them', () => {
+  expect([VECTORS.inbound.length, VECTORS.dashboard.length, VECTORS.callbacks.length]).toEqual([40, 3, 3]);
+});
+
+describe('a request', () => {
+  test.each(VECTORS.inbound)('is read by the server as it was signed: $name', (vector) => {
+    expect(canonicalString(partsOf(vector))).toBe(vector.canonical);
+    expect(signatureOf(vector.secret, partsOf(vector)).toString('hex')).toBe(vector.signature);
+  });
+
+  test.each(VECTORS.inbound)('is signed by the client as others do: $name', (vector) => {
+    const { method, target, secret, timestamp, nonce } = vector;
+    const body = Buffer.from(vector.body_base64, 'base64');
+    const headers = signatureHeaders({ keyId: 'k', secret }, { method, url: `http://localhost:8100${target}`, body }, { timestamp, nonce });
+    expect(headers).toEqual({ 'X-SVC-Key-Id': 'k', 'X-SVC-Timestamp': timestamp, 'X-SVC-Nonce': nonce, 'X-SVC-Signature': vector.signature });
+  });
+
+  test('is signed by the documented Python client as others do', () => {
+    const script = [
+      'import base64, json, sys',
+      'import fund_api',
+      'for v in json.load(sys.stdin):',
+      '    body = base64.b64decode(v["body_base64"])',
+      '    print(fund_api.signature(v["secret"], fund_api.canonical(v["method"], v["target"], body, v["timestamp"], v["nonce"])))',
+    ].join('\n');
+    const out = execFileSync('python3', ['-B', '-c', script], {
+      input: JSON.stringify(VECTORS.inbound),
+      env: { ...process.env, PYTHONPATH: 'docs/clients' },
+      encoding: 'utf8',
+    });
+    expect(out.trim().split('\n')).toEqual(VECTORS.inbound.map((vector) => vector.signature));
+  });
+});
+
+test.each(VECTORS.dashboard)('a write of the dashboard: $name', (vector) => {
+  const canonical = dashboardCanonicalString({ ...partsOf(vector), operator: vector.operator });
+  expect(canonical).toBe(vector.canonical);
+  expect(`v3=${createHmac('sha256', vector.secret).update(canonical).digest('hex')}`).toBe(vector.signature);
+});
+
+test.each(VECTORS.callbacks)('a callback: $name', ({ secret, nonce, timestamp, body_base64, headers }) => {
+  const body = Buffer.from(body_base64, 'base64').toString('utf8');
+  expect(createCallbackSigner(secret)({ event_id: 'e', nonce, timestamp: Number(timestamp), body })).toMatchObject(headers);
+});
