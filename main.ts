@@ -16,6 +16,7 @@ import { startWorker, type RunningWorker } from './activities/worker.ts';
 import { createApi } from './api/app.ts';
 import { createGuard, type Guard } from './api/auth/guard.ts';
 import { buildOpenApi } from './api/openapi.ts';
+import { withExtensions, type ApiExtension } from './api/extension.ts';
 import { createOps } from './api/ops.ts';
 import { routes } from './api/routes.ts';
 import { listen } from './api/server.ts';
@@ -38,6 +39,9 @@ import { checkSignRequest } from './venues/evm/check-sign-request.ts';
 import { createEvmChains } from './venues/evm/client.ts';
 import { createEvmTransferExecutor } from './venues/evm/transfer.ts';
 
+/** What editions add to the routes of every service. */
+const EXTENSIONS: readonly ApiExtension[] = [];
+
 const ROLES = ['all', 'api', 'worker'] as const;
 type ProcessRole = (typeof ROLES)[number];
 
@@ -46,6 +50,7 @@ type Stop = () => Promise<void>;
 
 async function main(): Promise<void> {
   const role = roleOf(process.argv[2]);
+  const table = withExtensions(routes, EXTENSIONS);
   const config = readConfig();
   const stops: Stop[] = [];
   const log = createLogger(config, role);
@@ -125,7 +130,7 @@ async function main(): Promise<void> {
           temporalUiUrl: config.temporalUiUrl,
         },
       },
-      routes,
+      table,
       config.authEnabled ? { guard: guardOf(config, db, log) } : {},
     );
     if (!config.authEnabled) {
@@ -140,7 +145,7 @@ async function main(): Promise<void> {
   const hostsWorker = worker !== null;
   const ops = await listen({
     app: createOps({
-      openapi: buildOpenApi(routes, {
+      openapi: buildOpenApi(table, {
         apiPrefix: config.apiPrefix,
         serverUrl: `http://${config.host}:${apiPort}`,
         authEnabled: config.authEnabled,

@@ -6,6 +6,7 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readChainInfo } from '../../dev/chain.ts';
+import { readDevKeys } from '../../dev/dev-keys.ts';
 import { PORT_SETTINGS, ROOT } from '../../dev/ports.ts';
 import { starterTemplates } from '../../dev/starter-templates.ts';
 import type { StackRecord } from '../../dev/supervise/record.ts';

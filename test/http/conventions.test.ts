@@ -153,7 +153,7 @@ describe('the service', () => {
     expect((await fetch(`${shared.opsUrl}/docs/`)).status).toBe(200);
   });
 
-  test('says that nobody has to sign', async () => {
-    expect(await must(200, get('/whoami'))).toMatchObject({ client_id: null, key_id: null, role: 'admin' });
+  test('says who signs', async () => {
+    expect(await must(200, get('/whoami'))).toEqual({ client_id: shared.adminClientId, key_id: 'dev-admin', role: 'admin' });
   });
 });

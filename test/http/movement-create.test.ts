@@ -22,6 +22,7 @@ import {
   type CreatedView,
   type DetailView,
   type TemplateView,
+  shared,
 } from '../support/http.ts';
 
 let linear: TemplateView;
@@ -99,7 +100,7 @@ describe('creating a movement', () => {
       updated_at: expect.stringMatching(TIME),
       input_params: more.input_params,
       labels: { ticket: 'T-1' },
-      created_by: { client_id: null, key_id: null, role: 'admin' },
+      created_by: { client_id: shared.adminClientId, key_id: 'dev-admin', role: 'admin' },
       approver_id: null,
       approved_by: null,
       nodes: [
@@ -124,7 +125,7 @@ describe('creating a movement', () => {
         attempt: null,
         from_state: null,
         to_state: 'PENDING_APPROVAL',
-        actor: { type: 'key', client_id: null, key_id: null },
+        actor: { type: 'key', client_id: shared.adminClientId, key_id: 'dev-admin' },
         message: expect.stringMatching(/\w/),
         data: expect.any(Object),
         occurred_at: expect.stringMatching(TIME),

@@ -40,7 +40,7 @@ describe('an approved movement', () => {
     expect(ended).toMatchObject({
       approval_status: 'approved',
       approver_id: 'tester',
-      approved_by: null,
+      approved_by: 'dev-admin',
       reservation_status: 'consumed',
       current_frontier: [],
       error_code: null,

@@ -19,6 +19,7 @@ import {
   uniqueKey,
   type ErrorBody,
   type TemplateView,
+  shared,
 } from '../support/http.ts';
 
 const NOBODY = '01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10';
@@ -73,7 +74,7 @@ describe('registering a template', () => {
       auto_approve_enabled: false,
       daily_cap_amount: null,
       daily_cap_asset: null,
-      created_by: null,
+      created_by: shared.adminClientId,
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     });
     for (const part of [...(view['nodes'] as { id: string }[]), ...(view['edges'] as { id: string }[])])

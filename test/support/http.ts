@@ -6,7 +6,7 @@ import { expect } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
 import { signedFetch } from '../../clients/signed-fetch.ts';
-import { signatureHeaders } from '../../clients/signing.ts';
+import { signatureHeaders, type SigningKey } from '../../clients/signing.ts';
 import type { LedgerEntry } from '../../dev/paper-venue/views.ts';
 import type { TimelineView } from './evidence.ts';
 import { SHARED_STACK, TEST_SIGNER, type SharedStack } from './shared-stack.ts';
@@ -38,8 +38,19 @@ export interface Answer<T = unknown> {
   readonly body: T;
 }
 
-/** Sends JSON (a string or bytes as they are) to a path under the prefix and reads the JSON answer. */
-export async function send<T = unknown>(
+/** Sends JSON as the admin of the stack; see {@link sendAs}. */
+export function send<T = unknown>(
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer<T>> {
+  return sendAs<T>(shared.keys.admin, method, path, body, headers);
+}
+
+/** Sends JSON (a string or bytes as they are) to a path under the prefix, signed, and reads the JSON answer. */
+export async function sendAs<T = unknown>(
+  key: SigningKey,
   method: string,
   path: string,
   body?: unknown,
@@ -51,7 +62,7 @@ export async function send<T = unknown>(
       ? { headers }
       : { body: raw ? body : JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } };
   const url = path.startsWith('http') ? path : API + path;
-  const response = await signedFetch(shared.keys.admin, url, { method, ...init, signal: AbortSignal.timeout(20_000) });
+  const response = await signedFetch(key, url, { method, ...init, signal: AbortSignal.timeout(20_000) });
   return { status: response.status, headers: response.headers, body: (await response.json()) as T };
 }
 

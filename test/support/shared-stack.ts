@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { choosePorts, type PortName } from '../../dev/ports.ts';
 import type { ChainInfo } from '../../dev/chain.ts';
-import type { DevKeys } from '../../dev/dev-keys.ts';
+import { secretsKeyFile, type DevKeys } from '../../dev/dev-keys.ts';
 import { ANY_FREE_PORTS, startStack, type Stack } from '../../dev/stack.ts';
+import { listKeys } from '../../store/keys.ts';
+import { withDatabase } from '../../tools/database.ts';
 import { writeRegistryWith } from './registry-file.ts';
 
 /** The variable through which test files learn of the stack. */
@@ -21,6 +23,10 @@ export interface SharedStack {
   readonly paperVenueUrl: string;
   readonly chain: ChainInfo;
   readonly keys: DevKeys;
+  /** The id of the client that {@link keys}' admin belongs to. */
+  readonly adminClientId: string;
+  /** The environment of `fundadmin` for this stack. */
+  readonly toolEnv: Readonly<Record<string, string>>;
   /** The account of {@link TEST_SIGNER}: ETH for gas and no token at first. */
   readonly wallet: string;
 }
@@ -65,9 +71,11 @@ export async function startSharedStack(): Promise<{ readonly facts: SharedStack;
       log: (line) => lines.push(line),
     });
     const { apiUrl, opsUrl, uiUrl, temporalAddress, databaseUrl, paperVenueUrl, chain, keys } = stack;
+    const toolEnv = { SVC_DATABASE_URL: databaseUrl, SVC_SECRETS_KEY_FILE: secretsKeyFile(dataDir) };
+    const adminClientId = await withDatabase(databaseUrl, (db) => listKeys(db, 'dev-admin')).then(([key]) => key?.client_id ?? '');
     return {
       stop,
-      facts: { apiUrl, opsUrl, uiUrl: uiUrl ?? '', temporalAddress, databaseUrl, paperVenueUrl, chain, keys, wallet: WALLET },
+      facts: { apiUrl, opsUrl, uiUrl: uiUrl ?? '', temporalAddress, databaseUrl, paperVenueUrl, chain, keys, adminClientId, toolEnv, wallet: WALLET },
     };
   } catch (error) {
     await stop();
