@@ -9,7 +9,7 @@ import type { ApiDependencies } from './dependencies.ts';
 import { respondWithError } from './errors.ts';
 import { beginExchange, exchangeOf, type Exchange } from './exchange.ts';
 import { observeRequest } from './metrics.ts';
-import type { Route } from './route.ts';
+import type { Reply, Route, TextReply } from './route.ts';
 import { createRouter } from './router.ts';
 import { parseTarget, type Target } from './target.ts';
 import { singleHeaders, validate } from './validate.ts';
@@ -84,12 +84,9 @@ export function createApi(deps: ApiDependencies, routes: readonly Route[], optio
 
     const headers = singleHeaders(request.headersDistinct);
     const body = parseBody({ bytes, contentType: headers['content-type'], contentEncoding: exchange.encoding });
-    const input = validate(route, { params: match.params, query: target.query, body });
+    const input = validate(route, { params: match.params, query: target.query, body, dryRun: headers['dry-run'] });
     const reply = await route.handle({ ...input, headers, requester }, deps);
-    response
-      .status(reply.status)
-      .set(reply.headers ?? {})
-      .json(reply.body);
+    send(response, reply);
   });
 
   // Express knows an error handler by its four parameters.
@@ -97,6 +94,12 @@ export function createApi(deps: ApiDependencies, routes: readonly Route[], optio
     respondWithError(error, response, { request_id: exchangeOf(request).request_id, log: deps.log });
   });
   return app;
+}
+
+function send(response: Response, reply: Reply<unknown> | TextReply): void {
+  response.status(reply.status);
+  if ('text' in reply) response.type('text/plain; charset=utf-8').send(reply.text);
+  else response.set(reply.headers ?? {}).json(reply.body);
 }
 
 function health(request: Request, response: Response, deps: ApiDependencies): void {

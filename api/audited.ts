@@ -11,7 +11,7 @@ export interface Subject {
   readonly entity_key: string;
 }
 
-/** Runs `work`; a 409 that it throws is recorded as denied, with its code as the reason, before it is answered. */
+/** Runs `work`; a 409 or 403 that it throws is recorded as denied, with its code as the reason, before it is answered. */
 export async function auditedRefusal<T>(
   deps: Pick<ApiDependencies, 'db'>,
   requester: Requester,
@@ -21,7 +21,7 @@ export async function auditedRefusal<T>(
   try {
     return await work();
   } catch (error) {
-    if (error instanceof ServiceError && error.status === 409) {
+    if (error instanceof ServiceError && [403, 409].includes(error.status)) {
       await writeAudit(deps.db, [auditOf(requester, { ...subject, outcome: 'denied', reason: error.code })]);
     }
     throw error;

@@ -26,13 +26,15 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
   const collector = new SchemaCollector();
   const failure = collector.add(errorBody, 'output');
   const responses = new Map(routes.map((route) => [route.id, collector.add(route.response, 'output')]));
+  const previews = new Map(routes.flatMap((route) => (route.preview ? [[route.id, collector.add(route.preview, 'output')]] : [])));
   const paths: Record<string, Record<string, unknown>> = {
     '/healthz': { get: healthOperation() },
   };
   for (const route of routes) {
     const path = options.apiPrefix + route.path.replace('+}', '}');
     const item = (paths[path] ??= {});
-    item[route.method.toLowerCase()] = operation(route, { collector, failure, success: responses.get(route.id) ?? {}, options });
+    const success = responses.get(route.id) ?? {};
+    item[route.method.toLowerCase()] = operation(route, { collector, failure, success, preview: previews.get(route.id), options });
   }
   return {
     openapi: '3.1.0',
@@ -66,6 +68,15 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
           description: 'The same as `idempotency_key` of the body.',
           schema: { type: 'string', minLength: 1, maxLength: 128 },
         },
+        DryRun: {
+          name: 'Dry-Run',
+          in: 'header',
+          required: false,
+          description:
+            '`true` writes nothing and answers 200 with what would happen; `false` is the same as no header. ' +
+            'Any other value, and the header on an operation that does not list it, is 422.',
+          schema: { type: 'string', enum: ['true', 'false'], default: 'false' },
+        },
       },
       ...(options.authEnabled ? { securitySchemes: securitySchemes() } : {}),
     },
@@ -77,14 +88,16 @@ interface OperationContext {
   readonly collector: SchemaCollector;
   readonly failure: JsonSchema;
   readonly success: JsonSchema;
+  /** What a dry run answers, where there is one. */
+  readonly preview: JsonSchema | undefined;
   readonly options: OpenApiOptions;
 }
 
-function operation(route: Route, { collector, failure, success, options }: OperationContext): JsonSchema {
+function operation(route: Route, { collector, failure, success, preview, options }: OperationContext): JsonSchema {
   const body = route.method === 'GET' ? null : bodyOf(route, collector);
   const codes = new Set([...route.errors, ...ALWAYS, ...(body === null ? [] : WITH_BODY), ...(options.authEnabled ? WITH_AUTH : [])]);
   const idempotent = route.body instanceof z.ZodObject && 'idempotency_key' in route.body.shape;
-  const succeeded = { description: 'Success', headers: REQUEST_ID, content: json(success) };
+  const succeeded = { description: 'Success', headers: REQUEST_ID, content: { ...json(success), ...plain(route.text) } };
   return {
     operationId: route.id,
     tags: [route.tag],
@@ -96,14 +109,34 @@ function operation(route: Route, { collector, failure, success, options }: Opera
       ...parametersOf(collector.add(route.query, 'input'), 'query'),
       { $ref: '#/components/parameters/RequestId' },
       ...(idempotent ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+      ...(preview === undefined ? [] : [{ $ref: '#/components/parameters/DryRun' }]),
     ],
     ...(body === null ? {} : { requestBody: body }),
     responses: {
       [String(route.status)]: succeeded,
-      ...(route.status === 201 && idempotent ? { 200: { ...succeeded, description: 'A repeat: the first result' } } : {}),
+      ...otherSuccess(route, { succeeded, success, preview, idempotent }),
       ...failures([...codes], failure),
     },
   };
+}
+
+/** Where a create answers 200: to a repeat, and to a dry run. */
+function otherSuccess(
+  route: Route,
+  answer: {
+    readonly succeeded: JsonSchema;
+    readonly success: JsonSchema;
+    readonly preview: JsonSchema | undefined;
+    readonly idempotent: boolean;
+  },
+): JsonSchema {
+  const { succeeded, success, preview, idempotent } = answer;
+  if (route.status !== 201) return {};
+  if (preview === undefined) return idempotent ? { 200: { ...succeeded, description: 'A repeat: the first result' } } : {};
+  const description =
+    'With `Dry-Run: true`: what would happen, nothing was written. Else a repeat of an idempotency key: the first result, ' +
+    'with the header `Idempotent-Replayed: true`.';
+  return { 200: { ...succeeded, description, content: json({ oneOf: [preview, success] }) } };
 }
 
 function bodyOf(route: Route, collector: SchemaCollector): JsonSchema {
@@ -142,6 +175,10 @@ function failures(codes: readonly ErrorCode[], failure: JsonSchema): JsonSchema 
 
 function json(schema: JsonSchema): JsonSchema {
   return { 'application/json': { schema } };
+}
+
+function plain(description: string | undefined): JsonSchema {
+  return description === undefined ? {} : { 'text/plain': { schema: { type: 'string', description } } };
 }
 
 function healthOperation(): JsonSchema {

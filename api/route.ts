@@ -17,6 +17,8 @@ export interface RouteInput<P, Q, B> {
   /** Lower-case header names to their single value. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly requester: Requester;
+  /** The caller asks what would happen, and nothing may be written; only ever true on a route with a `preview`. */
+  readonly dryRun: boolean;
 }
 
 export interface Reply<R> {
@@ -25,7 +27,19 @@ export interface Reply<R> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface RouteSpec<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> {
+/** An answer that is no JSON; sent as `text/plain; charset=utf-8`. */
+export interface TextReply {
+  readonly status: number;
+  readonly text: string;
+}
+
+export interface RouteSpec<
+  P extends z.ZodType,
+  Q extends z.ZodType,
+  B extends z.ZodType,
+  R extends z.ZodType,
+  V extends z.ZodType = z.ZodNever,
+> {
   /** Unique, camelCase: OpenAPI's operationId. */
   readonly id: string;
   readonly method: Method;
@@ -42,11 +56,18 @@ export interface RouteSpec<P extends z.ZodType, Q extends z.ZodType, B extends z
   /** `z.undefined()`-like routes use `noBody`: no body or `{}`. */
   readonly body: B;
   readonly response: R;
+  /** What `Dry-Run: true` answers with 200; a route without it refuses the header. */
+  readonly preview?: V;
+  /** What the success is when it is sent as plain text, for a route that can do that too. */
+  readonly text?: string;
   /** The success status; 200 when absent. */
   readonly status?: 200 | 201;
   /** Every error of the closed table that the handler itself can give. Those of every route are added. */
   readonly errors: readonly ErrorCode[];
-  readonly handler: (input: RouteInput<z.output<P>, z.output<Q>, z.output<B>>, deps: ApiDependencies) => Promise<Reply<z.input<R>>>;
+  readonly handler: (
+    input: RouteInput<z.output<P>, z.output<Q>, z.output<B>>,
+    deps: ApiDependencies,
+  ) => Promise<Reply<z.input<R> | z.input<V>> | TextReply>;
 }
 
 /** A route whose schemas are erased, as the table holds it. */
@@ -63,20 +84,28 @@ export interface Route {
   readonly query: z.ZodType;
   readonly body: z.ZodType;
   readonly response: z.ZodType;
+  readonly preview: z.ZodType | undefined;
+  readonly text: string | undefined;
   readonly status: 200 | 201;
   readonly errors: readonly ErrorCode[];
   /** Validated input in, reply out; the schemas have run before it is called. */
-  readonly handle: (input: RouteInput<unknown, unknown, unknown>, deps: ApiDependencies) => Promise<Reply<unknown>>;
+  readonly handle: (input: RouteInput<unknown, unknown, unknown>, deps: ApiDependencies) => Promise<Reply<unknown> | TextReply>;
 }
 
 /** Types the handler by the schemas, then erases them for the table. */
-export function defineRoute<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType>(
-  spec: RouteSpec<P, Q, B, R>,
-): Route {
-  const { handler, status, description, ...rest } = spec;
+export function defineRoute<
+  P extends z.ZodType,
+  Q extends z.ZodType,
+  B extends z.ZodType,
+  R extends z.ZodType,
+  V extends z.ZodType = z.ZodNever,
+>(spec: RouteSpec<P, Q, B, R, V>): Route {
+  const { handler, status, description, preview, text, ...rest } = spec;
   return {
     ...rest,
     description,
+    preview,
+    text,
     status: status ?? 200,
     // The caller of `handle` passes exactly what these schemas gave it.
     handle: (input, deps) => handler(input as RouteInput<z.output<P>, z.output<Q>, z.output<B>>, deps),

@@ -8,6 +8,15 @@ export interface ValidInput {
   readonly params: unknown;
   readonly query: unknown;
   readonly body: unknown;
+  readonly dryRun: boolean;
+}
+
+export interface RawInput {
+  readonly params: unknown;
+  readonly query: string;
+  readonly body: unknown;
+  /** The header `Dry-Run`. */
+  readonly dryRun: string | undefined;
 }
 
 /** Headers that have a meaning only when they are given once. */
@@ -24,8 +33,8 @@ export function singleHeaders(
   return Object.fromEntries(Object.entries(headers).map(([name, values]) => [name, values?.join(', ')]));
 }
 
-/** Path, query and body as the schemas give them, or `invalid_request` with every issue. */
-export function validate(route: Route, raw: { readonly params: unknown; readonly query: string; readonly body: unknown }): ValidInput {
+/** Path, query, body and `Dry-Run` as the route takes them, or `invalid_request` with every issue. */
+export function validate(route: Route, raw: RawInput): ValidInput {
   const issues: Issue[] = [];
   const check = (schema: z.ZodType, value: unknown): unknown => {
     const parsed = schema.safeParse(value);
@@ -44,11 +53,25 @@ export function validate(route: Route, raw: { readonly params: unknown; readonly
   } else {
     body = check(route.body, raw.body);
   }
+  issues.push(...dryRunIssues(route, raw.dryRun));
   if (issues.length > 0)
     throw invalidRequest(
       issues.filter((issue, at) => !(known.has(issue.path) && issues.findIndex((each) => each.path === issue.path) < at)),
     );
-  return { params, query, body };
+  return { params, query, body, dryRun: raw.dryRun === 'true' };
+}
+
+/**
+ * Whoever sends the header counts on it, so it is never ignored: not where there is no preview, and not
+ * when its value could be read in two ways.
+ */
+function dryRunIssues(route: Route, header: string | undefined): readonly Issue[] {
+  if (header === undefined) return [];
+  if (route.preview === undefined) {
+    return [{ path: 'dry-run', code: 'unsupported', message: 'this request has no preview; send it without the header' }];
+  }
+  if (header === 'true' || header === 'false') return [];
+  return [{ path: 'dry-run', code: 'invalid_value', message: 'must be `true` or `false`' }];
 }
 
 function strict(schema: z.ZodType): z.ZodType {

@@ -4,13 +4,15 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/executor.ts';
 import { rootNodes } from '../../domain/graph/shape.ts';
 import { mayMove } from '../../domain/roles.ts';
-import { readKeyUse, type KeyUse } from '../../store/movement-idempotency.ts';
-import { createMovement, readMovement } from '../../store/movements.ts';
+import { createMovement } from '../../store/movements.ts';
 import { auditedRefusal } from '../audited.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../route.ts';
 import { planOf } from './plan.ts';
-import { differingFields, keyOf, normalForm, refuseDryRun } from './request.ts';
+import { preview } from './preview.ts';
+import type { PreviewResponse } from './preview-schema.ts';
+import { keyUseOf, replay } from './replay.ts';
+import { keyOf, normalForm } from './request.ts';
 import type { CreateResponse } from './responses.ts';
 import type { CreateBody } from './schema.ts';
 
@@ -18,13 +20,12 @@ export interface CreateInput {
   readonly body: CreateBody;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly requester: Requester;
+  readonly dryRun: boolean;
 }
 
-/** Compiles the plan and stores the movement, or answers a repeat with the first one. */
-export async function create(input: CreateInput, deps: ApiDependencies): Promise<Reply<CreateResponse>> {
+/** Compiles the plan and stores the movement, or answers a repeat with the first one; a dry run stops before anything is written. */
+export async function create(input: CreateInput, deps: ApiDependencies): Promise<Reply<CreateResponse | PreviewResponse>> {
   const { body, headers, requester } = input;
-  if (!mayMove(requester.caller, body.template_key)) throw new ServiceError('agent_namespace_mismatch');
-  refuseDryRun(headers['dry-run']);
   const key = keyOf(body, headers['idempotency-key']);
   const scope = requester.caller.client_id ?? 'anonymous';
   const request = normalForm(body);
@@ -34,7 +35,9 @@ export async function create(input: CreateInput, deps: ApiDependencies): Promise
     entity_key: `${body.template_key}@${String(body.template_version)}`,
   } as const;
   return auditedRefusal(deps, requester, subject, async () => {
-    const used = key === null ? null : await readKeyUse(deps.db, scope, key);
+    if (!mayMove(requester.caller, body.template_key)) throw new ServiceError('agent_namespace_mismatch');
+    if (input.dryRun) return preview({ body, key, scope }, deps);
+    const used = await keyUseOf({ scope, key }, deps);
     if (used !== null) return replay(used, request, deps);
     const { plan, compiled_plan_hash } = await planOf(body, deps);
     const frontier = rootNodes(plan);
@@ -90,28 +93,4 @@ export async function create(input: CreateInput, deps: ApiDependencies): Promise
 function skippedForAgent({ caller }: Requester): JsonObject | null {
   if (caller.role !== 'agent') return null;
   return { outcome: 'pending', reason: 'agent_auto_approve_skipped', checks: [], evaluated_at: new Date().toISOString() };
-}
-
-/** The first movement as it is now, or the conflict with the fields that differ. */
-async function replay(used: KeyUse, request: JsonObject, deps: ApiDependencies): Promise<Reply<CreateResponse>> {
-  const fields = differingFields(used.request, request);
-  if (fields.length > 0) throw new ServiceError('idempotency_conflict', { context: { movement_id: used.movement_id, fields } });
-  const found = await readMovement(deps.db, used.movement_id);
-  if (found === null) throw new Error(`movement ${used.movement_id} has a key but no row`);
-  return {
-    status: 200,
-    headers: { 'Idempotent-Replayed': 'true' },
-    body: {
-      movement_id: found.movement_id,
-      request_state: found.request_state,
-      template: { template_id: found.template_id, template_key: found.template_key, version: found.template_version },
-      compiled_plan_hash: found.compiled_plan_hash,
-      current_frontier: found.current_frontier,
-      approval_status: found.approval_status,
-      reservation_status: found.reservation_status,
-      auto_approve_result: found.auto_approve_result,
-      expires_at: found.expires_at,
-      created_at: found.created_at,
-    },
-  };
 }

@@ -56,12 +56,3 @@ export function keyOf(body: CreateBody, header: string | undefined): string | nu
   }
   return header;
 }
-
-/**
- * A preview asked for by header must never become a real movement, so the header is refused for as long
- * as there are no previews.
- */
-export function refuseDryRun(header: string | undefined): void {
-  if (header === undefined || header.toLowerCase() === 'false') return;
-  throw invalidRequest([{ path: 'dry-run', code: 'unsupported', message: 'previews are not available; nothing was created' }]);
-}

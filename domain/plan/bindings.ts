@@ -16,6 +16,12 @@ export interface NodeBindings {
   readonly signer_binding: SignerBinding | null;
 }
 
+/** Every node's bindings as far as there are any, and all that could not be bound. */
+export interface ResolvedBindings {
+  readonly bindings: ReadonlyMap<string, NodeBindings>;
+  readonly unresolved: readonly UnresolvedBinding[];
+}
+
 /** Executors whose action types include the selector's and that equal every other field it gives. */
 export function matchExecutors(selector: ExecutorSelector, executors: readonly ExecutorDescriptor[]): readonly string[] {
   return executors
@@ -40,7 +46,7 @@ export function matchSigners(selector: SignerSelector, signers: readonly SignerD
 export function resolveBindings(
   nodes: readonly TemplateNode[],
   registry: { readonly executors: readonly ExecutorDescriptor[]; readonly signers: readonly SignerDescriptor[] },
-): { readonly bindings: ReadonlyMap<string, NodeBindings>; readonly unresolved: readonly UnresolvedBinding[] } {
+): ResolvedBindings {
   const bindings = new Map<string, NodeBindings>();
   const unresolved: UnresolvedBinding[] = [];
   for (const node of nodes) {

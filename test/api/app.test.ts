@@ -76,6 +76,26 @@ const routes: readonly Route[] = [
   }),
   defineRoute({
     ...base,
+    id: 'dry',
+    method: 'POST',
+    path: '/dry',
+    body: noBody,
+    response: jsonObject,
+    preview: jsonObject,
+    handler: ({ dryRun }) => Promise.resolve({ status: 200, body: { dry: dryRun } }),
+  }),
+  defineRoute({
+    ...base,
+    id: 'text',
+    method: 'GET',
+    path: '/text',
+    body: noBody,
+    response: jsonObject,
+    text: 'Some text.',
+    handler: () => Promise.resolve({ status: 200, text: '<b>ü</b>' }),
+  }),
+  defineRoute({
+    ...base,
     id: 'refuse',
     method: 'POST',
     path: '/refuse',
@@ -293,6 +313,43 @@ describe('paths and queries', () => {
   ])('refuses %s', async (query, path, code) => {
     const { status, body } = await send(`${api}/items/${id}${query}`);
     expect([status, body.detail.issues]).toEqual([422, [expect.objectContaining({ path, code })]]);
+  });
+});
+
+describe('a dry run', () => {
+  it.each(['true', 'false', ''])('is refused where there is no preview: %j', async (value) => {
+    const headers = { 'dry-run': value };
+    const answers = [
+      await post(`${api}/echo`, {}, headers),
+      await post(`${api}/crash`, {}, headers),
+      await send(`${api}/whoami`, { headers }),
+    ];
+    for (const { status, body } of answers) {
+      expect([status, body.detail.error, body.detail.issues]).toEqual([
+        422,
+        'invalid_request',
+        [expect.objectContaining({ path: 'dry-run', code: 'unsupported' })],
+      ]);
+    }
+  });
+
+  it('reaches the handler of a route that has one, and only with `true`', async () => {
+    const dry = (value: string) => post(`${api}/dry`, {}, { 'dry-run': value });
+    expect((await dry('true')).body).toEqual({ dry: true });
+    expect((await dry('false')).body).toEqual({ dry: false });
+    expect((await post(`${api}/dry`, {})).body).toEqual({ dry: false });
+    expect((await dry('True')).body.detail.issues).toEqual([expect.objectContaining({ path: 'dry-run', code: 'invalid_value' })]);
+  });
+});
+
+describe('plain text', () => {
+  it('is sent as such and never sniffed', async () => {
+    const response = await fetch(`${api}/text`);
+    expect([response.headers.get('content-type'), response.headers.get('x-content-type-options')]).toEqual([
+      'text/plain; charset=utf-8',
+      'nosniff',
+    ]);
+    expect(await response.text()).toBe('<b>ü</b>');
   });
 });
 

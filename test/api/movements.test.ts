@@ -40,11 +40,14 @@ describe('creating', () => {
     expect([answer.status, answer.body.detail.issues?.map((issue) => issue.path)]).toEqual([422, [path]]);
   });
 
-  it('refuses keys that differ, a repeated key and a preview', async () => {
+  it('refuses keys that differ, a key that is too long, and a Dry-Run that is neither true nor false', async () => {
     const differ = await post(api, { ...valid, idempotency_key: 'a' }, { 'idempotency-key': 'b' });
     expect([differ.status, differ.body.detail.issues?.[0]?.path]).toEqual([422, 'idempotency_key']);
     expect((await post(api, valid, { 'idempotency-key': 'x'.repeat(129) })).status).toBe(422);
-    expect((await post(api, valid, { 'dry-run': 'true' })).body.detail.issues?.[0]?.path).toBe('dry-run');
+    for (const value of ['yes', 'TRUE', '1', '?1', '', 'true, true']) {
+      const { status, body } = await post(api, { ...valid, template_version: 0 }, { 'dry-run': value });
+      expect([value, status, body.detail.issues?.map((issue) => issue.path)]).toEqual([value, 422, ['template_version', 'dry-run']]);
+    }
   });
 
   it('takes https, and http to this machine alone', () => {

@@ -60,6 +60,25 @@ describe('the document', () => {
   });
 });
 
+describe('what a create answers', () => {
+  type Operation = { parameters: { $ref?: string }[]; responses: Record<string, { content: Record<string, { schema: object }> }> };
+  const paths = openapi['paths'] as Record<string, Record<string, Operation>>;
+
+  it('names the preview and the repeat, and lists the header there alone', () => {
+    const create = paths['/v3/movements']?.['post'];
+    const [preview, repeat, ...more] = (create?.responses['200']?.content['application/json']?.schema as { oneOf: object[] }).oneOf;
+    expect(preview).toEqual({ $ref: '#/components/schemas/MovementPreview' });
+    expect(repeat).toEqual(create?.responses['201']?.content['application/json']?.schema);
+    expect(more).toEqual([]);
+    const having = Object.entries(paths).flatMap(([path, item]) =>
+      Object.values(item).flatMap((each) =>
+        (each.parameters ?? []).some(({ $ref }) => $ref === '#/components/parameters/DryRun') ? [path] : [],
+      ),
+    );
+    expect(having).toEqual(['/v3/movements']);
+  });
+});
+
 describe('the listener', () => {
   it('is ready when every required part is', async () => {
     ready = true;

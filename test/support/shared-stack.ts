@@ -43,11 +43,13 @@ const EXECUTORS = [
   { ...nobody, executor_key: 'test.twin-b', action_types: ['test_twin'] },
   { ...nobody, executor_key: 'test.switched', action_types: ['test_switched'] },
   { ...nobody, executor_key: 'test.unstored', action_types: ['test_unstored'] },
+  { ...nobody, executor_key: 'test.previewed', action_types: ['test_previewed'] },
 ];
 const SIGNERS = [
   { ...TEST_SIGNER, chain_family: 'evm', backend: 'local', private_key_file: 'test-wallet.key' },
   { signer_key: 'test-other-family', chain_family: 'solana', backend: 'noop' },
   { signer_key: 'test-unstored', chain_family: 'cosmos', backend: 'noop' },
+  { signer_key: 'test-previewed', chain_family: 'near', backend: 'noop' },
 ];
 
 /** Starts the stack in a folder of its own; `stop` leaves nothing of it. */

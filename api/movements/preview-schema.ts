@@ -1,0 +1,73 @@
+/** The wire contract of a create's preview. */
+import { z } from 'zod';
+import { decimalString, jsonObject, listOf } from '../schemas.ts';
+
+const bindingPreview = z
+  .object({
+    node_key: z.string(),
+    executor_key: z.string().nullable().meta({ description: 'Null when none or several are selected.' }),
+    signer_key: z.string().nullable().meta({ description: 'Null for nodes that do not sign, too.' }),
+    available: z.boolean(),
+    reason: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'Why not, as codes with a comma between them: `executor_missing`, `executor_ambiguous`, `executor_disabled`, and the same ' +
+          'for `signer_`. What is missing or ambiguous blocks the create; what is switched off does not, but an approve is refused ' +
+          '(`binding_unavailable`) while it is so for a node of the frontier, and a later node fails when it is reached.',
+        example: 'executor_disabled',
+      }),
+  })
+  .meta({ id: 'BindingPreview' });
+
+const addressPreview = z
+  .object({
+    node_key: z.string(),
+    address: z.string(),
+    chain_id: z.int().nullable(),
+    allowed: z.boolean(),
+    usable_after: z.string().nullable(),
+  })
+  .meta({ id: 'AddressPreview' });
+
+const limitPreview = z
+  .object({
+    control: z.string().meta({ description: '`max_amount` or `nodes.<node_key>.max_amount`.' }),
+    limit: decimalString,
+    used: decimalString.nullable().meta({ description: 'What a window has used already; null for a limit on single amounts.' }),
+    after: decimalString.nullable().meta({ description: "What would be held against the limit: for the plan's, the largest known." }),
+    ok: z
+      .boolean()
+      .nullable()
+      .meta({
+        description:
+          'False does not block the create: the node fails with `MAX_AMOUNT_EXCEEDED` before anything is sent. ' +
+          "Null when it depends on an earlier node's output.",
+      }),
+  })
+  .meta({ id: 'LimitPreview' });
+
+const blockingReason = z
+  .looseObject({ error: z.string(), message: z.string() })
+  .meta({ id: 'BlockingReason', description: 'Code, sentence and context as the refusal of the create would carry them.' });
+
+export const previewResponse = z
+  .object({
+    would_create: z.boolean().meta({ description: 'Whether the same request without the header would make a movement now.' }),
+    compiled_plan_hash: z.string().nullable().meta({ description: 'The hash the movement would have; null when no plan can be compiled.' }),
+    current_frontier: listOf(z.string()).meta({ description: 'The nodes that an approval would make ready.' }),
+    bindings: listOf(bindingPreview),
+    allowlist: listOf(addressPreview).meta({
+      description: 'The on-chain addresses of the plan. Empty in this release: it fills once there is an allowlist to check them against.',
+    }),
+    limits: listOf(limitPreview),
+    auto_approve: jsonObject.nullable().meta({ description: 'Null: nothing is approved automatically in this release.' }),
+    blocking_reasons: listOf(blockingReason).meta({
+      description:
+        'All of them, the one that the create would answer with first. `idempotent_replay` means that the key was used for this ' +
+        'very request: the create would answer 200 with that movement.',
+    }),
+  })
+  .meta({ id: 'MovementPreview' });
+export type PreviewResponse = z.input<typeof previewResponse>;

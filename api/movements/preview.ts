@@ -1,0 +1,74 @@
+/** POST /movements with `Dry-Run: true`: what the same request would do, with nothing written. */
+import type { ServiceError } from '../../domain/errors.ts';
+import { rootNodes } from '../../domain/graph/shape.ts';
+import type { ResolvedBindings } from '../../domain/plan/bindings.ts';
+import { amountLimits } from '../../domain/plan/limits.ts';
+import type { TemplateNode } from '../../domain/plan/types.ts';
+import type { KeyUse } from '../../store/movement-idempotency.ts';
+import { registeredStatuses } from '../../store/registry.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import type { Reply } from '../route.ts';
+import { assess } from './plan.ts';
+import type { PreviewResponse } from './preview-schema.ts';
+import { conflictOf, keyUseOf, type ScopedKey } from './replay.ts';
+import { normalForm } from './request.ts';
+import type { CreateBody } from './schema.ts';
+
+type Statuses = Awaited<ReturnType<typeof registeredStatuses>>;
+type BlockingReason = PreviewResponse['blocking_reasons'][number];
+
+/** Reads what a create reads and tells all that it would say, refusals included; a template that does not exist stays an error. */
+export async function preview(request: ScopedKey & { readonly body: CreateBody }, deps: ApiDependencies): Promise<Reply<PreviewResponse>> {
+  const { body } = request;
+  const [used, { template, resolved, refusals, compiled }, statuses] = await Promise.all([
+    keyUseOf(request, deps),
+    assess(body, deps),
+    registeredStatuses(deps.db),
+  ]);
+  const repeated = used === null ? [] : [keyReason(used, body)];
+  const blocking_reasons = [...repeated, ...refusals.map(reasonOf)];
+  return {
+    status: 200,
+    body: {
+      would_create: blocking_reasons.length === 0,
+      compiled_plan_hash: compiled?.compiled_plan_hash ?? null,
+      current_frontier: compiled === null ? [] : rootNodes(compiled.plan),
+      bindings: template.nodes.map((node) => bindingOf(node, resolved, statuses)),
+      allowlist: [],
+      limits: compiled === null ? [] : amountLimits(compiled.plan).map((each) => ({ ...each, used: null })),
+      auto_approve: null,
+      blocking_reasons,
+    },
+  };
+}
+
+/** A refusal as the body of its answer would tell it. */
+function reasonOf(refusal: ServiceError): BlockingReason {
+  return { ...refusal.context, error: refusal.code, message: refusal.message };
+}
+
+function keyReason(used: KeyUse, body: CreateBody): BlockingReason {
+  const conflict = conflictOf(used, normalForm(body));
+  if (conflict !== null) return reasonOf(conflict);
+  const message = 'This idempotency key was used for the same request; a create answers with the movement it made.';
+  return { error: 'idempotent_replay', message, movement_id: used.movement_id };
+}
+
+/** What is bound comes from the registry in memory; the database knows what operators have switched off. */
+function bindingOf(node: TemplateNode, resolved: ResolvedBindings, statuses: Statuses): PreviewResponse['bindings'][number] {
+  const bound = resolved.bindings.get(node.node_key);
+  const executor_key = bound?.executor_binding.executor_key ?? null;
+  const signer_key = bound?.signer_binding?.signer_key ?? null;
+  const reasons = [
+    ...resolved.unresolved.filter((each) => each.node_key === node.node_key).map((each) => `${each.binding}_${each.reason}`),
+    ...switchedOff('executor', executor_key, statuses.executors),
+    ...switchedOff('signer', signer_key, statuses.signers),
+  ];
+  const reason = reasons.length === 0 ? null : reasons.join(',');
+  return { node_key: node.node_key, executor_key, signer_key, available: reason === null, reason };
+}
+
+function switchedOff(what: string, key: string | null, statuses: ReadonlyMap<string, string>): readonly string[] {
+  const status = key === null ? 'active' : (statuses.get(key) ?? 'active');
+  return status === 'active' ? [] : [`${what}_${status}`];
+}

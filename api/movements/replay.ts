@@ -1,0 +1,50 @@
+/** A create whose idempotency key was used before. */
+import { ServiceError } from '../../domain/errors.ts';
+import type { JsonObject } from '../../domain/executor.ts';
+import { readKeyUse, type KeyUse } from '../../store/movement-idempotency.ts';
+import { readMovement } from '../../store/movements.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import type { Reply } from '../route.ts';
+import { differingFields } from './request.ts';
+import type { CreateResponse } from './responses.ts';
+
+/** A key belongs to the client that sends it; without one a request is never a repeat. */
+export interface ScopedKey {
+  readonly scope: string;
+  readonly key: string | null;
+}
+
+/** The movement that used the key, or null. */
+export async function keyUseOf({ scope, key }: ScopedKey, deps: ApiDependencies): Promise<KeyUse | null> {
+  return key === null ? null : readKeyUse(deps.db, scope, key);
+}
+
+/** The conflict with the fields that differ, or null when the request is the one that used the key. */
+export function conflictOf(used: KeyUse, request: JsonObject): ServiceError | null {
+  const fields = differingFields(used.request, request);
+  return fields.length === 0 ? null : new ServiceError('idempotency_conflict', { context: { movement_id: used.movement_id, fields } });
+}
+
+/** The first movement as it is now, or the conflict with the fields that differ. */
+export async function replay(used: KeyUse, request: JsonObject, deps: ApiDependencies): Promise<Reply<CreateResponse>> {
+  const conflict = conflictOf(used, request);
+  if (conflict !== null) throw conflict;
+  const found = await readMovement(deps.db, used.movement_id);
+  if (found === null) throw new Error(`movement ${used.movement_id} has a key but no row`);
+  return {
+    status: 200,
+    headers: { 'Idempotent-Replayed': 'true' },
+    body: {
+      movement_id: found.movement_id,
+      request_state: found.request_state,
+      template: { template_id: found.template_id, template_key: found.template_key, version: found.template_version },
+      compiled_plan_hash: found.compiled_plan_hash,
+      current_frontier: found.current_frontier,
+      approval_status: found.approval_status,
+      reservation_status: found.reservation_status,
+      auto_approve_result: found.auto_approve_result,
+      expires_at: found.expires_at,
+      created_at: found.created_at,
+    },
+  };
+}
