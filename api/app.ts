@@ -85,7 +85,8 @@ export function createApi(deps: ApiDependencies, routes: readonly Route[], optio
     const headers = singleHeaders(request.headersDistinct);
     const body = parseBody({ bytes, contentType: headers['content-type'], contentEncoding: exchange.encoding });
     const input = validate(route, { params: match.params, query: target.query, body, dryRun: headers['dry-run'] });
-    const reply = await route.handle({ ...input, headers, requester }, deps);
+    const log = deps.log.child({ request_id: exchange.request_id });
+    const reply = await route.handle({ ...input, headers, requester }, { ...deps, log });
     send(response, reply);
   });
 

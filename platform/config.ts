@@ -1,6 +1,7 @@
 /** The settings as the service uses them. `platform/config/settings.ts` is the table of all that can be set. */
 import type { CallbackSigner } from './callback-signature.ts';
 import { ConfigError, readSetting, readSettings } from './config/read.ts';
+import { redactionOf, type Redaction } from './config/redaction.ts';
 import type { Values } from './config/settings.ts';
 import type { PayloadKey } from './payload-keys.ts';
 import type { SecretsKeys } from './secrets.ts';
@@ -53,13 +54,15 @@ export interface Config {
   readonly callbackSigner: CallbackSigner | null;
   readonly callbackMaxAttempts: number;
   readonly logLevel: Values['SVC_LOG_LEVEL'];
+  /** Takes the secrets among the settings out of a text. */
+  readonly redact: Redaction;
   /** Null when tracing is off. */
   readonly tracing: TracingConfig | null;
 }
 
 /** Reads the environment. Throws {@link ConfigError} with every fault. An empty value counts as unset. */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
-  const { values: value } = readSettings(environment);
+  const { values: value, texts } = readSettings(environment);
   return {
     host: value.SVC_HOST,
     port: value.SVC_PORT,
@@ -92,6 +95,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     callbackSigner: value.SVC_CALLBACK_HMAC_SECRET ?? null,
     callbackMaxAttempts: value.SVC_CALLBACK_MAX_ATTEMPTS,
     logLevel: value.SVC_LOG_LEVEL,
+    redact: redactionOf(texts),
     tracing: tracingOf(value),
   };
 }

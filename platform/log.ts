@@ -1,22 +1,113 @@
-import { pino, type Logger } from 'pino';
+/**
+ * Structured lines on standard output. What a line may hold is an allow-list of kinds: an error by name,
+ * message and stack, and plain values. A request, a header list or a row that is handed over whole is left
+ * out, so nobody writes a secret by writing too much; every level is safe for production.
+ */
+import { pino, type DestinationStream, type LogFn, type Logger } from 'pino';
 import type { Config } from './config.ts';
 
-/** Structured lines on standard output. Errors are written by name, message and stack, never with their context. */
-export function createLogger(config: Pick<Config, 'logLevel'>, role: string): Logger {
-  return pino({
-    level: config.logLevel,
-    base: { role, pid: process.pid },
-    timestamp: pino.stdTimeFunctions.isoTime,
-    serializers: { err: (error: unknown) => plainError(error) },
-  });
+/** The longest text of a line; more is cut. */
+const LONGEST = 8_000;
+/** Longer than any hash or address: signatures, call data and signed transactions. */
+const LONG_HEX = /\b(?:0x)?[0-9a-fA-F]{100,}\b/g;
+/** Addresses of providers often carry a password or a key. Of those in errors the host is enough. */
+const WEB_ADDRESS = /\b(https?|wss?):\/\/(?:[^\s/@"'`<>]*@)?([^\s/?#"'`<>@)\]},]+)([/?#][^\s"'`<>)\]},]*)?/g;
+const PASSWORD_IN_URL = /\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@"'`<>]*@/gi;
+const TELLING_NAME = /secret|password|(auth|access|bearer)_?token|signature|private_?key|authorization|cookie|raw_tx|credential/i;
+
+/** Makes the process's logger. `redact` takes known secrets out of every finished line. */
+export function createLogger(
+  config: Pick<Config, 'logLevel'> & Partial<Pick<Config, 'redact'>>,
+  role: string,
+  destination?: DestinationStream,
+): Logger {
+  const { redact = (text: string) => text } = config;
+  return pino(
+    {
+      level: config.logLevel,
+      base: { role, pid: process.pid },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      // Errors are made plain with everything else.
+      serializers: { err: (error: unknown) => error },
+      formatters: { log: plainFields },
+      hooks: { logMethod: withMessage, streamWrite: (line) => redact(shortHex(line)) },
+    },
+    destination ?? pino.destination(1),
+  );
 }
 
-function plainError(error: unknown): unknown {
-  if (!(error instanceof Error)) return { message: String(error) };
+/** An error without a message of ours would lend the line its own, past all that is done to it below. */
+function withMessage(this: Logger, args: Parameters<LogFn>, method: LogFn): void {
+  const [first, message] = args;
+  if (message !== undefined || typeof first === 'string') method.apply(this, args);
+  else method.call(this, isError(first) ? { err: first } : first, isError(first) || 'err' in Object(first) ? 'an error' : undefined);
+}
+
+function plainFields(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, plain(name, value)]));
+}
+
+function plain(name: string, value: unknown): unknown {
+  if (value === null || value === undefined) return value;
+  if (TELLING_NAME.test(name)) return '[redacted]';
+  if (isError(value)) return plainError(value);
+  if (name === 'err') return { message: cut(String(value)) };
+  if (Array.isArray(value)) return value.slice(0, 100).map((entry) => (isScalar(entry) ? scalar(entry) : '[left out]'));
+  return isScalar(value) ? scalar(value) : '[left out]';
+}
+
+type Scalar = string | number | boolean | bigint | null;
+
+function isScalar(value: unknown): value is Scalar {
+  return value === null || ['string', 'number', 'boolean', 'bigint'].includes(typeof value);
+}
+
+function scalar(value: Scalar): string | number | boolean | null {
+  return typeof value === 'string' ? cut(value) : typeof value === 'bigint' ? String(value) : value;
+}
+
+interface PlainError {
+  readonly name: string;
+  readonly message: string;
+  readonly code?: string;
+  readonly stack?: string;
+  readonly cause?: PlainError;
+}
+
+/** Never the error's other properties: clients put requests, answers and credentials there. */
+function plainError(error: Error, depth = 0): PlainError {
+  const { name, message, stack, cause } = error;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   return {
-    name: error.name,
-    message: error.message,
-    stack: error.stack,
-    ...(error.cause === undefined ? {} : { cause: plainError(error.cause) }),
+    name,
+    message: cut(hostsOnly(message)),
+    ...(code === undefined ? {} : { code }),
+    ...(stack === undefined ? {} : { stack: cut(hostsOnly(stack)) }),
+    ...(isError(cause) && depth < 5 ? { cause: plainError(cause, depth + 1) } : {}),
   };
+}
+
+/** Errors of other realms, such as a workflow's sandbox, are no instances of ours. */
+function isError(value: unknown): value is Error {
+  return (
+    value instanceof Error ||
+    (typeof value === 'object' && value !== null && 'message' in value && 'stack' in value && typeof value.message === 'string')
+  );
+}
+
+function cut(text: string): string {
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}… (${String(text.length)} characters)` : text;
+}
+
+function hostsOnly(text: string): string {
+  return text
+    .replace(WEB_ADDRESS, (_all, scheme: string, host: string, rest: string | undefined) => {
+      return `${scheme}://${host}${rest === undefined || rest === '/' ? '' : '/…'}`;
+    })
+    .replace(PASSWORD_IN_URL, '$1');
+}
+
+/** Long hex text by its beginning and length alone. */
+function shortHex(line: string): string {
+  return line.replace(LONG_HEX, (hex) => `${hex.slice(0, 10)}…(${String(hex.length)} hex digits)`);
 }

@@ -9,6 +9,7 @@ import { ANY_FREE_PORTS, startStack, type Stack } from '../../dev/stack.ts';
 import { listKeys } from '../../store/keys.ts';
 import { withDatabase } from '../../tools/database.ts';
 import { writeRegistryWith } from './registry-file.ts';
+import { findSecrets, secretsOf, type Secrets } from './secrets.ts';
 
 /** The variable through which test files learn of the stack. */
 export const SHARED_STACK = 'TEST_SHARED_STACK';
@@ -52,7 +53,10 @@ const SIGNERS = [
   { signer_key: 'test-previewed', chain_family: 'near', backend: 'noop' },
 ];
 
-/** Starts the stack in a folder of its own; `stop` leaves nothing of it. */
+/**
+ * Starts the stack in a folder of its own, with every line of its logs. `stop` leaves nothing of it, and fails
+ * when a secret stands in a log: all tests of the project together are the proof that none is written.
+ */
 export async function startSharedStack(): Promise<{ readonly facts: SharedStack; stop(): Promise<void> }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'shared-stack-'));
   const lines: string[] = [];
@@ -69,14 +73,29 @@ export async function startSharedStack(): Promise<{ readonly facts: SharedStack;
     stack = await startStack({
       settings: { dataDir, ports },
       restart: false,
-      env: { ...registry, SVC_RATE_LIMIT_ENABLED: 'false', SVC_SWEEP_IDLE_SECONDS: '2', SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: '3600' },
+      env: {
+        ...registry,
+        SVC_RATE_LIMIT_ENABLED: 'false',
+        SVC_SWEEP_IDLE_SECONDS: '2',
+        SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: '3600',
+        SVC_LOG_LEVEL: 'debug',
+      },
       log: (line) => lines.push(line),
     });
     const { apiUrl, opsUrl, uiUrl, temporalAddress, databaseUrl, paperVenueUrl, chain, keys } = stack;
     const toolEnv = { SVC_DATABASE_URL: databaseUrl, SVC_SECRETS_KEY_FILE: secretsKeyFile(dataDir) };
     const adminClientId = await withDatabase(databaseUrl, (db) => listKeys(db, 'dev-admin')).then(([key]) => key?.client_id ?? '');
+    const running = stack;
+    const checkedStop = async (): Promise<void> => {
+      const secrets = await secretsOf(running).catch((): Secrets => ({}));
+      await running.stop();
+      const leaks = findSecrets(join(dataDir, 'logs'), { ...secrets, 'key of the test wallet': WALLET_KEY });
+      await stop();
+      if (leaks.length === 0 && Object.keys(secrets).length > 0) return;
+      throw new Error(`logs of the shared stack hold secrets, or could not be looked through: ${JSON.stringify(leaks)}`);
+    };
     return {
-      stop,
+      stop: checkedStop,
       facts: { apiUrl, opsUrl, uiUrl: uiUrl ?? '', temporalAddress, databaseUrl, paperVenueUrl, chain, keys, adminClientId, toolEnv, wallet: WALLET },
     };
   } catch (error) {
