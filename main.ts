@@ -11,6 +11,7 @@ import { startCallbackRelay } from './activities/relays/callbacks.ts';
 import { startCommandRelay, startSweeper } from './activities/relays/commands.ts';
 import { startNonceCleaner } from './activities/relays/nonces.ts';
 import { createHealthRefresher } from './activities/relays/health.ts';
+import { startSealer } from './activities/relays/seals.ts';
 import { installSdkLog } from './activities/sdk-log.ts';
 import { startWorker, type RunningWorker } from './activities/worker.ts';
 import { createApi } from './api/app.ts';
@@ -23,6 +24,7 @@ import { listen } from './api/server.ts';
 import { createNoopExecutor } from './executors/local/noop.ts';
 import { createExecutorRegistry } from './executors/registry.ts';
 import { readRegistryFile } from './executors/registry-file.ts';
+import { createAuditMacs } from './platform/audit-chain.ts';
 import { readConfig, type Config } from './platform/config.ts';
 import { createHandOver } from './platform/handover.ts';
 import { createLogger } from './platform/log.ts';
@@ -32,6 +34,7 @@ import { connectDatabase, type Database } from './prisma/client.ts';
 import { pendingMigrations } from './prisma/migrate.ts';
 import { parseSignerConfigs } from './signers/config.ts';
 import { createSignerRegistry, openSigners } from './signers/registry.ts';
+import { readDatabaseRole } from './store/database-role.ts';
 import { ping } from './store/ping.ts';
 import { loadVenueBindings } from './venues/bindings.ts';
 import { createEvmBalanceObserveExecutor } from './venues/evm/balance-observe.ts';
@@ -57,13 +60,16 @@ async function main(): Promise<void> {
   if (role !== 'api') installSdkLog(log);
   stopOnSignal(stops, (error) => log.error({ err: error }, 'a part did not stop cleanly'));
 
+  const auditMacs = createAuditMacs(config.secretsKeys);
   const db = connectDatabase({
     url: config.databaseUrl,
     poolSize: config.databasePoolSize,
     // Whoever writes a callback knows from this whether it is a dead letter from the start.
     sessionSettings: { 'svc.callback_allowed_hosts': config.callbackHosts.join(',') },
+    auditMac: auditMacs.ofRow,
   });
   stops.push(() => db.$disconnect());
+  void warnOfPower(db, log);
   const payloadCodec = config.payloadKeys.length === 0 ? undefined : createPayloadCodec(config.payloadKeys);
   const temporal = connectTemporal({ address: config.temporalAddress, namespace: config.temporalNamespace, payloadCodec });
   stops.push(() => temporal.close());
@@ -104,7 +110,7 @@ async function main(): Promise<void> {
       maxAttempts: config.callbackMaxAttempts,
     });
     const nonces = startNonceCleaner({ db, log, maxSkewSeconds: config.authMaxSkewSeconds });
-    const loops = [startCommandRelay(relay), startSweeper(relay), callbacks, nonces];
+    const loops = [startCommandRelay(relay), startSweeper(relay), callbacks, nonces, startSealer({ db, log, macs: auditMacs })];
     const health = createHealthRefresher({ db, executors, signers, temporal, intervalSeconds: config.healthIntervalSeconds, log });
     health.start();
     stops.push(async () => void (await Promise.all([...loops.map((loop) => loop.stop()), health.stop()])));
@@ -208,6 +214,17 @@ async function registries(config: Config) {
     remotes: file.executors,
   });
   return { executors, signers: createSignerRegistry(signers), chains };
+}
+
+/** A role that could rewrite the audit trail works as well as any, so nothing else would tell. */
+async function warnOfPower(db: Database, log: Logger): Promise<void> {
+  try {
+    const role = await readDatabaseRole(db);
+    if (!role.may_rewrite_audit) return;
+    log.warn({ role: role.name }, 'the database role could rewrite the audit trail; use one made with fundadmin database grant');
+  } catch (error) {
+    log.warn({ err: error }, 'what the database role may do was not checked: the database did not answer');
+  }
 }
 
 /** SIGTERM, Ctrl-C or the end of the parent process: stop taking work, finish what runs, leave. */

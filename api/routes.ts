@@ -1,5 +1,6 @@
 /** Every route of the service. */
 import { readAuthorityRoute } from './agents/authority.ts';
+import { auditRoutes } from './audit/routes.ts';
 import { callbackRoutes } from './callbacks/routes.ts';
 import { movementRoutes } from './movements/routes.ts';
 import { registryRoutes } from './registries/routes.ts';
@@ -12,6 +13,7 @@ export const routes: readonly Route[] = [
   ...templateRoutes,
   ...registryRoutes,
   ...callbackRoutes,
+  ...auditRoutes,
   readAuthorityRoute,
   ...whoamiRoutes,
 ];

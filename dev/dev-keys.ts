@@ -31,18 +31,19 @@ function keysFile(dataDir: string): string {
 
 /** Makes sure that the database knows a key of each role; answers them with their secrets. */
 export async function ensureDevKeys(databaseUrl: string, dataDir: string): Promise<DevKeys> {
+  const env = { SVC_DATABASE_URL: databaseUrl, SVC_SECRETS_KEY_FILE: secretsKeyFile(dataDir) };
+  const io = { env, out: () => undefined, err: () => undefined };
   const file = keysFile(dataDir);
-  const issued = new Set((await withDatabase(databaseUrl, (db) => listKeys(db, null))).map((key) => key.key_id));
+  const issued = new Set((await withDatabase(databaseUrl, io, (db) => listKeys(db, null))).map((key) => key.key_id));
   const kept = existsSync(file) ? readDevKeys(dataDir) : null;
   const keys = kept ?? newKeys(issued);
   // Written before they are issued: a start that is broken off in between goes on with the same ones.
   if (kept === null) writePrivate(file, `${JSON.stringify(keys, null, 2)}\n`);
-  const env = { SVC_DATABASE_URL: databaseUrl, SVC_SECRETS_KEY_FILE: secretsKeyFile(dataDir) };
   for (const role of ROLES) {
     const { keyId, secret: hmacSecret } = keys[role];
     if (issued.has(keyId)) continue;
     const authority = role === 'agent' ? { authorityKey: DEV_AUTHORITY, allowedAssets: 'USDC', replace: true } : {};
-    await issue({ clientName: `dev-${role}`, keyId, role, hmacSecret, ...authority }, { env, out: () => undefined, err: () => undefined });
+    await issue({ clientName: `dev-${role}`, keyId, role, hmacSecret, ...authority }, io);
   }
   return keys;
 }

@@ -23,6 +23,8 @@ import { type RunAs, postgresUser } from './postgres-user.ts';
 
 const DATABASE = 'fund_movements';
 const SUPERUSER = 'postgres';
+/** What the service connects as: it may use the tables and owns none. */
+export const SERVICE_ROLE = 'fmo_service';
 /** Beginning of the names of clusters that are not finished. */
 const DRAFT = 'postgres.draft-';
 const run = promisify(execFile);
@@ -35,7 +37,10 @@ export class PostgresSetupError extends Error {
 /** A prepared cluster: how to start it and how to reach it. */
 export interface PostgresPart {
   spec: ChildSpec;
+  /** As the owner of everything. */
   databaseUrl: string;
+  /** As {@link SERVICE_ROLE}, which may do nothing before it is granted something. */
+  serviceUrl: string;
 }
 
 /**
@@ -48,6 +53,7 @@ export async function postgresPart(options: { dataDir: string; port: number; log
   const bin = binaries();
   const user = postgresUser([cluster, bin.postgres]);
   const password = await ensureCluster({ cluster, dataDir, initdb: bin.initdb, user });
+  const servicePassword = ensurePassword(join(dataDir, 'postgres-service.password'));
   const settings = {
     port: String(port),
     listen_addresses: '127.0.0.1',
@@ -63,9 +69,11 @@ export async function postgresPart(options: { dataDir: string; port: number; log
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const [command = bin.postgres, ...args] = [...user.prefix, bin.postgres, '-D', cluster, ...flags];
-  const url = (database: string): string => `postgresql://${SUPERUSER}:${password}@127.0.0.1:${port}/${database}`;
+  const url = (login: string, database: string): string => `postgresql://${login}@127.0.0.1:${port}/${database}`;
+  const owner = `${SUPERUSER}:${password}`;
   return {
-    databaseUrl: url(DATABASE),
+    databaseUrl: url(owner, DATABASE),
+    serviceUrl: url(`${SERVICE_ROLE}:${servicePassword}`, DATABASE),
     spec: {
       name: 'postgres',
       command,
@@ -81,7 +89,7 @@ export async function postgresPart(options: { dataDir: string; port: number; log
       // After a kill -9 the old server's children hold its shared memory for a moment.
       transientFault: /shared memory block .* is still in use|lock file "postmaster.pid" already exists/,
       beforeStart: () => clearStaleLock(cluster),
-      isReady: () => ensureDatabase(url('postgres')),
+      isReady: () => ensureDatabase(url(owner, 'postgres'), servicePassword),
     },
   };
 }
@@ -146,6 +154,12 @@ async function ensureCluster(options: { cluster: string; dataDir: string; initdb
   return password;
 }
 
+/** The password in `file`, made when there is none yet. */
+function ensurePassword(file: string): string {
+  if (!existsSync(file)) writeFileSync(file, `${randomBytes(18).toString('hex')}\n`, { mode: 0o600 });
+  return readFileSync(file, 'utf8').trim();
+}
+
 function removeDrafts(dataDir: string): void {
   for (const name of readdirSync(dataDir)) {
     if (!name.startsWith(DRAFT)) continue;
@@ -189,14 +203,17 @@ async function commandOf(pid: number): Promise<string> {
   }
 }
 
-/** Whether the server answers; creates our database on its first answer. */
-async function ensureDatabase(adminUrl: string): Promise<boolean> {
+/** Whether the server answers; creates our database and the service's role on its first answer. */
+async function ensureDatabase(adminUrl: string, servicePassword: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: adminUrl, connectionTimeoutMillis: 2_000 });
   client.on('error', () => undefined);
   try {
     await client.connect();
     const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
     if (rowCount === 0) await client.query(`CREATE DATABASE ${DATABASE}`);
+    const { rowCount: roles } = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [SERVICE_ROLE]);
+    // Each time, so that role and file agree also when the file had to be made anew. It is hexadecimal: nothing to escape.
+    await client.query(`${roles === 0 ? 'CREATE' : 'ALTER'} ROLE ${SERVICE_ROLE} LOGIN PASSWORD '${servicePassword}'`);
     return true;
   } catch {
     return false;

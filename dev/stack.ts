@@ -2,12 +2,13 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { report, startStep } from './bootstrap/progress.mjs';
 import { temporalBuildInFlight } from './bootstrap/temporal-build.mjs';
+import { grantService } from '../prisma/grant.ts';
 import { applyMigrations } from '../prisma/migrate.ts';
 import { type ChainInfo, chainFile, chainPart, writeChainInfo } from './chain.ts';
 import { ensureDevKeys, secretsKeyFile, type DevKeys } from './dev-keys.ts';
 import { writeClientEnvironments } from './client-env.ts';
 import { type DevSettings, type PortName, type Ports, ROOT, choosePorts, freePort, readDevSettings } from './ports.ts';
-import { postgresPart } from './postgres.ts';
+import { type PostgresPart, postgresPart, SERVICE_ROLE } from './postgres.ts';
 import { type ServiceRole, paperVenuePart, servicePart } from './service.ts';
 import { SEARCH_ATTRIBUTES, writeStackConfig } from './stack-config.ts';
 import { type StackUrls, claimDataDir, endOrphans } from './supervise/record.ts';
@@ -123,7 +124,7 @@ async function startParts(context: Context, ports: Ports): Promise<Started> {
   // Written before the chain runs: nothing in it depends on that.
   const chain = writeChainInfo(dataDir, ports.chain);
   const venue = startPaperVenue(context, ports);
-  const [databaseUrl, temporal] = await allOrFirstFault(
+  const [{ databaseUrl, serviceUrl }, temporal] = await allOrFirstFault(
     [startPostgres(context, ports), startTemporal(context, ports), startChain(context, ports)],
     venue,
   );
@@ -138,6 +139,7 @@ async function startParts(context: Context, ports: Ports): Promise<Started> {
   };
   const env = {
     ...serviceEnvironment(urls, ports, dataDir),
+    SVC_DATABASE_URL: serviceUrl,
     ...(await writeStackConfig({ dataDir, chain, paperVenueUrl: urls.paperVenueUrl })),
     ...options.env,
   };
@@ -148,15 +150,18 @@ async function startParts(context: Context, ports: Ports): Promise<Started> {
   return { urls, chain, keys, env };
 }
 
-async function startPostgres(context: Context, ports: Ports): Promise<string> {
+async function startPostgres(context: Context, ports: Ports): Promise<Pick<PostgresPart, 'databaseUrl' | 'serviceUrl'>> {
   const { dataDir, logDir } = context;
   const part = await step(context, 'Postgres', async () => {
     const prepared = await postgresPart({ dataDir, port: ports.postgres, logDir });
     await context.supervisor.add(prepared.spec);
     return prepared;
   });
-  await step(context, 'Database migrations', () => applyMigrations(part.databaseUrl));
-  return part.databaseUrl;
+  await step(context, 'Database migrations', async () => {
+    await applyMigrations(part.databaseUrl);
+    await grantService(part.databaseUrl, SERVICE_ROLE);
+  });
+  return part;
 }
 
 async function startTemporal(context: Context, ports: Ports): Promise<{ address: string; uiUrl: string | null }> {
@@ -220,7 +225,6 @@ async function startService(context: Context, ports: Ports, env: Record<string, 
 
 function serviceEnvironment(urls: StackUrls, ports: Ports, dataDir: string): Record<string, string> {
   return {
-    SVC_DATABASE_URL: urls.databaseUrl,
     // The embedded Postgres is used whatever the shell says; a file beside the URL would be a fault.
     SVC_DATABASE_URL_FILE: '',
     SVC_TEMPORAL_ADDRESS: urls.temporalAddress,

@@ -58,8 +58,8 @@ export const AUDIT_ACTIONS = [
   'api_key.issue',
   'api_key.revoke',
   'api_key.authenticate',
-  'agent_authority.create',
   'route.call',
+  'agent_authority.create',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

@@ -12,9 +12,14 @@ import { PrismaClient } from './generated/client.ts';
 export type Sql = <Row = never>(text: TemplateStringsArray, ...values: readonly SqlValue[]) => Promise<Row[]>;
 export type SqlValue = string | number | boolean | null;
 
+/** Vouches for an audit row that this process writes: hex, or null without a key. */
+export type AuditMac = (row: object) => string | null;
+
 export interface Database extends PrismaClient {
   /** Everything that is written and what is read in every phase goes this way: it costs a third of Prisma's raw query. */
   readonly sql: Sql;
+  /** Kept beside the statements because whatever writes may have to leave an audit row. */
+  readonly auditMac: AuditMac;
 }
 
 /** Options of {@link connectDatabase}. */
@@ -27,6 +32,8 @@ export interface DatabaseOptions {
   readonly applicationName?: string;
   /** Settings of every session, which functions of the database read with `current_setting`. */
   readonly sessionSettings?: Readonly<Record<string, string>>;
+  /** Given each audit row before it is written; without it rows have no MAC. */
+  readonly auditMac?: AuditMac;
   /** Given each connection when it is made. */
   readonly onConnect?: (connection: pg.PoolClient) => void;
 }
@@ -46,7 +53,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
   pool.on('error', () => undefined);
   if (options.onConnect !== undefined) pool.on('connect', options.onConnect);
   const adapter = new PrismaPg(pool, { disposeExternalPool: true, statementNameGenerator: ({ sql }) => nameOf(sql) });
-  return Object.assign(new PrismaClient({ adapter }), { sql: sqlOver(pool) });
+  return Object.assign(new PrismaClient({ adapter }), { sql: sqlOver(pool), auditMac: options.auditMac ?? (() => null) });
 }
 
 function sqlOver(pool: pg.Pool): Sql {

@@ -1,18 +1,18 @@
 /** Audit rows of what was refused before it became a transition. */
 import type { AuditEntry } from '../domain/transition.ts';
 import type { Database } from '../prisma/client.ts';
-import { withEventIds } from './event-ids.ts';
+import { auditRow, auditRows } from './event-ids.ts';
 import { run, violatedConstraint } from './faults.ts';
 
 /** Writes audit rows in a transaction of their own. */
 export async function writeAudit(db: Database, entries: readonly AuditEntry[]): Promise<void> {
-  const doc = JSON.stringify(withEventIds(entries));
+  const doc = JSON.stringify(auditRows(db, entries));
   await run(() => db.sql`SELECT write_audit(${doc}::jsonb, svc_now())`);
 }
 
 /** Writes one audit row under an id that stands for what happened; whoever comes second changes nothing. */
 export async function writeAuditOnce(db: Database, eventId: string, entry: AuditEntry): Promise<void> {
-  const doc = JSON.stringify(withEventIds([entry]).map((each) => ({ ...each, event_id: eventId })));
+  const doc = JSON.stringify([auditRow(db, entry, eventId)]);
   try {
     await run(() => db.sql`SELECT write_audit(${doc}::jsonb, svc_now())`);
   } catch (error) {

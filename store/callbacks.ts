@@ -5,7 +5,7 @@ import type { JsonObject } from '../domain/executor.ts';
 import type { AuditEntry } from '../domain/transition.ts';
 import type { Prisma } from '../prisma/generated/client.ts';
 import type { Database } from '../prisma/client.ts';
-import { withEventIds } from './event-ids.ts';
+import { auditRows, withEventIds } from './event-ids.ts';
 import { run } from './faults.ts';
 import { iso, stored } from './json.ts';
 import type { PagePosition } from './movements.ts';
@@ -118,7 +118,7 @@ type RedeliveryAnswer = { readonly ok: true; readonly row: JsonRow } | { readonl
 /** Puts a callback back into its line, payload and nonce as they were; null for an unknown one. */
 export async function redeliverCallback(db: Database, redelivery: Redelivery): Promise<RedeliveryOutcome | null> {
   const { audit, refused_audit, ...rest } = redelivery;
-  const doc = JSON.stringify({ ...rest, audit: withEventIds(audit), refused_audit: withEventIds(refused_audit) });
+  const doc = JSON.stringify({ ...rest, audit: auditRows(db, audit), refused_audit: auditRows(db, refused_audit) });
   const rows = await run(() => db.sql<{ answer: RedeliveryAnswer | null }>`SELECT redeliver_callback(${doc}::jsonb) AS answer`);
   const answer = rows[0]?.answer ?? null;
   if (answer === null || !answer.ok) return answer;

@@ -1,5 +1,6 @@
 /** Rows as the rest of the service knows them: dates as ISO text, numbers of Postgres as decimal strings. */
 import type { JsonObject } from '../domain/executor.ts';
+import { compare } from '../domain/money.ts';
 
 /** ISO 8601 UTC with milliseconds. */
 export function iso(date: Date): string {
@@ -31,4 +32,15 @@ export function objectOrNull(value: unknown): JsonObject | null {
 /** A jsonb column whose shape was checked before it was written, as that shape. */
 export function stored<T>(value: unknown): T {
   return value as T;
+}
+
+const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.]*/g;
+
+/** Whether every number in the text of a jsonb column is what JavaScript reads from it: jsonb keeps any number of digits. */
+export function holdsDoubles(json: string): boolean {
+  const numbers = (json.match(STRING_OR_NUMBER) ?? []).filter((token) => !token.startsWith('"'));
+  return numbers.every((token) => {
+    const read = Number(token);
+    return Number.isFinite(read) && compare(token, String(read)) === 0;
+  });
 }

@@ -3,7 +3,7 @@ import type { Role } from '../domain/roles.ts';
 import type { AuditEntry } from '../domain/transition.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
-import { withEventIds } from './event-ids.ts';
+import { auditRows } from './event-ids.ts';
 import { run, sqlState } from './faults.ts';
 
 /** The encrypted secret of a key of any status, or null. */
@@ -47,7 +47,7 @@ export async function issueKey(db: Database, key: NewKey): Promise<IssueOutcome>
     client_id: newId(),
     sealed_secret: undefined,
     secret: key.sealed_secret.toString('hex'),
-    audit: withEventIds(key.audit),
+    audit: auditRows(db, key.audit),
   });
   try {
     const rows = await run(() => db.sql<{ answer: Issued }>`SELECT issue_key(${doc}::jsonb) AS answer`);
@@ -77,7 +77,7 @@ export interface RevokedKey {
 
 /** Revokes a key for good, on every instance from the commit on; null for an unknown one. */
 export async function revokeKey(db: Database, keyId: string, audit: readonly AuditEntry[]): Promise<RevokedKey | null> {
-  const doc = JSON.stringify(withEventIds(audit));
+  const doc = JSON.stringify(auditRows(db, audit));
   const rows = await run(() => db.sql<{ answer: RevokedKey | null }>`SELECT revoke_key(${keyId}, ${doc}::jsonb) AS answer`);
   return rows[0]?.answer ?? null;
 }

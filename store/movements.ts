@@ -13,7 +13,7 @@ import type { AuditEntry, TimelineEntry } from '../domain/transition.ts';
 import { newId } from '../platform/ids.ts';
 import type { Prisma } from '../prisma/generated/client.ts';
 import type { Database } from '../prisma/client.ts';
-import { withEventIds } from './event-ids.ts';
+import { auditRows, withEventIds } from './event-ids.ts';
 import { databaseFault, run } from './faults.ts';
 import { inNamespace } from './namespaces.ts';
 import { decimalOrNull, iso, isoOrNull, object, objectOrNull, stored } from './json.ts';
@@ -48,7 +48,7 @@ export type CreateOutcome =
  */
 export async function createMovement(db: Database, movement: NewMovement): Promise<CreateOutcome> {
   const movementId = newId();
-  const doc = JSON.stringify(createDocument(movementId, movement));
+  const doc = JSON.stringify(createDocument(db, movementId, movement));
   try {
     const rows = await db.sql<{ answer: CreateAnswer }>`SELECT create_movement(${doc}::jsonb) AS answer`;
     const [row] = rows;
@@ -81,7 +81,7 @@ async function lookUpCreated(db: Database, movementId: string, cause: unknown): 
   return { created: true, movement_id: movementId, created_at: iso(found.created_at), expires_at: iso(found.expires_at) };
 }
 
-function createDocument(movementId: string, movement: NewMovement): Record<string, unknown> {
+function createDocument(db: Database, movementId: string, movement: NewMovement): Record<string, unknown> {
   const { plan } = movement;
   return {
     movement: {
@@ -118,7 +118,7 @@ function createDocument(movementId: string, movement: NewMovement): Record<strin
       signer_binding: node.signer_binding,
     })),
     timeline: withEventIds(movement.timeline),
-    audit: withEventIds(movement.audit(movementId)),
+    audit: auditRows(db, movement.audit(movementId)),
     command_id: newId(),
   };
 }

@@ -46,7 +46,7 @@ export async function dropOldNonces(db: Database, options: { readonly keepSecond
     () => db.sql<{ dropped: number }>`
       WITH old AS (
         SELECT ctid FROM nonce_registry WHERE used_at < svc_now() - make_interval(secs => ${options.keepSeconds}::integer)
-        LIMIT ${options.atMost}::integer FOR UPDATE SKIP LOCKED
+        LIMIT ${options.atMost}::integer
       ), gone AS (DELETE FROM nonce_registry WHERE ctid = ANY (ARRAY(SELECT ctid FROM old)) RETURNING 1)
       SELECT count(*)::integer AS dropped FROM gone`,
   );

@@ -2,9 +2,8 @@
 import type { ExecutorDescriptor, ExecutorHealth } from '../domain/executor.ts';
 import type { SignerDescriptor } from '../domain/signer.ts';
 import type { AuditEntry } from '../domain/transition.ts';
-import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
-import { withEventIds } from './event-ids.ts';
+import { auditRow, auditRows } from './event-ids.ts';
 import { run } from './faults.ts';
 import { toExecutor, toSigner, type ExecutorRow, type SignerRow, type StoredExecutor, type StoredSigner } from './registry-rows.ts';
 
@@ -30,7 +29,7 @@ export async function setExecutorStatus(
   db: Database,
   change: StatusChange<ExecutorDescriptor>,
 ): Promise<StatusOutcome<ExecutorRow> | null> {
-  const doc = statusDocument(change);
+  const doc = statusDocument(db, change);
   const rows = await run(
     () => db.sql<{ answer: StatusOutcome<StoredExecutor> | null }>`SELECT set_executor_status(${doc}::jsonb) AS answer`,
   );
@@ -40,15 +39,15 @@ export async function setExecutorStatus(
 
 /** The same for a signer. */
 export async function setSignerStatus(db: Database, change: StatusChange<SignerDescriptor>): Promise<StatusOutcome<SignerRow> | null> {
-  const doc = statusDocument(change);
+  const doc = statusDocument(db, change);
   const rows = await run(() => db.sql<{ answer: StatusOutcome<StoredSigner> | null }>`SELECT set_signer_status(${doc}::jsonb) AS answer`);
   const answer = rows[0]?.answer ?? null;
   return answer === null ? null : { ok: answer.ok, row: toSigner(answer.row) };
 }
 
-function statusDocument(change: StatusChange<ExecutorDescriptor | SignerDescriptor>): string {
+function statusDocument(db: Database, change: StatusChange<ExecutorDescriptor | SignerDescriptor>): string {
   const { audit, refused_audit, ...rest } = change;
-  return JSON.stringify({ ...rest, audit: withEventIds(audit), refused_audit: withEventIds(refused_audit) });
+  return JSON.stringify({ ...rest, audit: auditRows(db, audit), refused_audit: auditRows(db, refused_audit) });
 }
 
 export interface IdentityPin {
@@ -83,15 +82,11 @@ type PinAnswer =
 
 /** Pins a signer's address as compare-and-set under the row's lock; null when it is neither stored nor declared. */
 export async function setExpectedIdentity(db: Database, pin: IdentityPin): Promise<PinOutcome | null> {
-  const auditEventId = newId();
-  const doc = JSON.stringify({
-    ...pin,
-    audit: [{ ...pin.audit, event_id: auditEventId }],
-    refused_audit: withEventIds([pin.refused_audit]),
-  });
+  const audit = auditRow(db, pin.audit);
+  const doc = JSON.stringify({ ...pin, audit: [audit], refused_audit: auditRows(db, [pin.refused_audit]) });
   const rows = await run(() => db.sql<{ answer: PinAnswer | null }>`SELECT set_expected_identity(${doc}::jsonb) AS answer`);
   const answer = rows[0]?.answer ?? null;
-  return answer?.ok === true ? { ...answer, audit_event_id: auditEventId } : answer;
+  return answer?.ok === true ? { ...answer, audit_event_id: audit.event_id } : answer;
 }
 
 /** Records an executor's registration and what its health check answered. */

@@ -6,7 +6,7 @@ import type { JsonObject } from '../domain/executor.ts';
 import type { AuditEntry } from '../domain/transition.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
-import { withEventIds } from './event-ids.ts';
+import { auditRows } from './event-ids.ts';
 import { databaseFault, run } from './faults.ts';
 
 export {
@@ -47,7 +47,7 @@ export type CreateTemplateOutcome = { readonly created: true; readonly template_
  */
 export async function createTemplate(db: Database, template: NewTemplate): Promise<CreateTemplateOutcome> {
   const templateId = newId();
-  const doc = JSON.stringify(createDocument(templateId, template));
+  const doc = JSON.stringify(createDocument(db, templateId, template));
   try {
     const rows = await db.sql<{ answer: { created: boolean } }>`SELECT create_template(${doc}::jsonb) AS answer`;
     return rows[0]?.answer.created === true ? { created: true, template_id: templateId } : { created: false };
@@ -60,7 +60,7 @@ export async function createTemplate(db: Database, template: NewTemplate): Promi
   }
 }
 
-function createDocument(templateId: string, template: NewTemplate): Record<string, unknown> {
+function createDocument(db: Database, templateId: string, template: NewTemplate): Record<string, unknown> {
   return {
     version: {
       template_id: templateId,
@@ -83,8 +83,8 @@ function createDocument(templateId: string, template: NewTemplate): Record<strin
       from_key: from,
       to_key: to,
     })),
-    audit: withEventIds(template.audit(templateId)),
-    refused_audit: withEventIds(template.refused_audit),
+    audit: auditRows(db, template.audit(templateId)),
+    refused_audit: auditRows(db, template.refused_audit),
   };
 }
 
@@ -119,8 +119,8 @@ export async function updateTemplateAdmin(
   const doc = JSON.stringify({
     template_key: templateKey,
     patch,
-    audit: withEventIds(audit.audit),
-    refused_audit: withEventIds(audit.refused_audit),
+    audit: auditRows(db, audit.audit),
+    refused_audit: auditRows(db, audit.refused_audit),
   });
   const rows = await run(() => db.sql<{ answer: AdminAnswer | null }>`SELECT update_template_admin(${doc}::jsonb) AS answer`);
   const answer = rows[0]?.answer ?? null;

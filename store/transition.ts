@@ -17,7 +17,7 @@ import type { NodeState } from '../domain/states/node.ts';
 import type { PhaseArgs } from '../domain/messages.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
-import { withEventIds } from './event-ids.ts';
+import { auditRows, withEventIds } from './event-ids.ts';
 import { databaseFault, run } from './faults.ts';
 import type { PhaseRow } from './phases.ts';
 
@@ -38,7 +38,7 @@ interface Answer extends MovementHead {
 export async function applyTransition(db: Database, transition: Transition): Promise<TransitionOutcome> {
   assertMoves(transition);
   const commandId = transition.command === undefined ? null : newId();
-  const doc = JSON.stringify(toDocument(transition, commandId));
+  const doc = JSON.stringify(toDocument(db, transition, commandId));
   const write = async (): Promise<Answer> => {
     const rows = await db.sql<{ answer: Answer }>`SELECT apply_transition(${doc}::jsonb) AS answer`;
     const [row] = rows;
@@ -128,7 +128,7 @@ function assertMoves(transition: Transition): void {
 }
 
 /** The document that the database function takes; ids are given here so that a repeat is the same write. */
-function toDocument(transition: Transition, commandId: string | null): Record<string, unknown> {
+function toDocument(db: Database, transition: Transition, commandId: string | null): Record<string, unknown> {
   const { from, to, set, nodes, timeline, audit, refused_audit, holds, command, ...rest } = transition;
   return {
     ...rest,
@@ -140,8 +140,8 @@ function toDocument(transition: Transition, commandId: string | null): Record<st
     ...(holds === undefined ? {} : { holds: holds.map((hold) => ({ ...hold, reservation_id: newId() })) }),
     timeline: withEventIds(timeline),
     callback_types: CALLBACK_EVENTS,
-    audit: withEventIds(audit ?? []),
-    refused_audit: withEventIds(refused_audit ?? []),
+    audit: auditRows(db, audit ?? []),
+    refused_audit: auditRows(db, refused_audit ?? []),
     ...(commandId === null ? {} : { command_id: commandId, command_kind: command }),
   };
 }

@@ -1,4 +1,5 @@
 /** The database of a command: `--database-url`, else the service's own setting. */
+import { createAuditMacs } from '../platform/audit-chain.ts';
 import { connectDatabase, type Database } from '../prisma/client.ts';
 import { ConfigError, readSetting } from '../platform/config.ts';
 import type { SettingName, Values } from '../platform/config/settings.ts';
@@ -23,9 +24,13 @@ export function setting<N extends SettingName>(io: ToolIo, name: N): Values[N] |
   }
 }
 
-/** Runs `work` with a small pool that is closed afterwards. */
-export async function withDatabase<T>(url: string, work: (db: Database) => Promise<T>): Promise<T> {
-  const db = connectDatabase({ url, poolSize: 2, applicationName: 'fundadmin' });
+/**
+ * Runs `work` with a small pool that is closed afterwards. With the service's SVC_SECRETS_KEY the audit rows
+ * that it writes are vouched for as the service's own are.
+ */
+export async function withDatabase<T>(url: string, io: ToolIo, work: (db: Database) => Promise<T>): Promise<T> {
+  const auditMac = createAuditMacs(setting(io, 'SVC_SECRETS_KEY') ?? []).ofRow;
+  const db = connectDatabase({ url, poolSize: 2, applicationName: 'fundadmin', auditMac });
   try {
     return await work(db);
   } finally {

@@ -9,6 +9,7 @@ export interface StackUrls {
   opsUrl: string;
   uiUrl: string | null;
   temporalAddress: string;
+  /** As the owner of the tables; the service itself connects as a role that may do less. */
   databaseUrl: string;
   chainUrl: string;
   paperVenueUrl: string;

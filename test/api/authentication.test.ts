@@ -180,6 +180,14 @@ describe('an extension', () => {
   test('does not open what is mapped, or what there is not', () => {
     expect(() => withExtensions(routes, [{ name: 'x', roles: { whoami: ['agent'] } }])).toThrow('has its own');
     expect(() => withExtensions(routes, [{ name: 'x', roles: { nothing: ['agent'] } }])).toThrow('no route');
-    expect(() => withExtensions([bare], [{ name: 'x', roles: { extra: ['admin'] } }, { name: 'y', roles: { extra: ['agent'] } }])).toThrow();
+    expect(() =>
+      withExtensions(
+        [bare],
+        [
+          { name: 'x', roles: { extra: ['admin'] } },
+          { name: 'y', roles: { extra: ['agent'] } },
+        ],
+      ),
+    ).toThrow();
   });
 });

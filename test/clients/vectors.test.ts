@@ -46,7 +46,12 @@ describe('a request', () => {
     const { method, target, secret, timestamp, nonce } = vector;
     const body = Buffer.from(vector.body_base64, 'base64');
     const headers = signatureHeaders({ keyId: 'k', secret }, { method, url: `http://localhost:8100${target}`, body }, { timestamp, nonce });
-    expect(headers).toEqual({ 'X-SVC-Key-Id': 'k', 'X-SVC-Timestamp': timestamp, 'X-SVC-Nonce': nonce, 'X-SVC-Signature': vector.signature });
+    expect(headers).toEqual({
+      'X-SVC-Key-Id': 'k',
+      'X-SVC-Timestamp': timestamp,
+      'X-SVC-Nonce': nonce,
+      'X-SVC-Signature': vector.signature,
+    });
   });
 
   test('is signed by the documented Python client as others do', () => {

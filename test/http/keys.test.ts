@@ -110,7 +110,11 @@ test.each<[string, readonly string[], string]>([
   ['a bad fingerprint', ['--client-name', 'x', '--key-id', 'x', '--role', 'admin', '--cert-fingerprint', 'zz'], '--cert-fingerprint'],
   ['an agent without authority', ['--client-name', 'x', '--key-id', 'x', '--role', 'agent'], '--authority-key'],
   ['an admin with one', ['--client-name', 'x', '--key-id', 'x', '--role', 'admin', '--authority-key', 'a'], '--role agent'],
-  ['a limit that is no decimal', ['--client-name', 'x', '--key-id', 'x', '--role', 'agent', '--authority-key', 'a', '--max-notional', '1e3'], 'decimal'],
+  [
+    'a limit that is no decimal',
+    ['--client-name', 'x', '--key-id', 'x', '--role', 'agent', '--authority-key', 'a', '--max-notional', '1e3'],
+    'decimal',
+  ],
 ])('refuses %s, and writes nothing', async (_what, args, why) => {
   const count = () => sql('SELECT (SELECT count(*) FROM api_clients) AS clients, (SELECT count(*) FROM api_client_keys) AS keys');
   const before = await count();

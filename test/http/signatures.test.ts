@@ -85,7 +85,13 @@ describe('a signature', () => {
 
   test('is lowercase hex, whole', async () => {
     const { 'X-SVC-Signature': signature = '', ...headers } = signatureHeaders(KEY, { method: 'GET', url: `${shared.apiUrl}/v3/whoami` });
-    for (const wrong of [signature.toUpperCase(), signature.slice(1), `${signature}0`, Buffer.from(signature, 'hex').toString('base64'), ''])
+    for (const wrong of [
+      signature.toUpperCase(),
+      signature.slice(1),
+      `${signature}0`,
+      Buffer.from(signature, 'hex').toString('base64'),
+      '',
+    ])
       expect((await exchange('GET', '/v3/whoami', { ...headers, 'X-SVC-Signature': wrong })).status).toBe(401);
     // None of these used the nonce up.
     expect((await exchange('GET', '/v3/whoami', { ...headers, 'X-SVC-Signature': signature })).status).toBe(200);
@@ -239,7 +245,12 @@ test('paths outside the prefix need no signature, and tell nothing', async () =>
 
 test('the repeat of a create under a new signature is still one movement', async () => {
   const of = await gated();
-  const body = { template_key: of.template_key, template_version: 1, intent: { asset: 'USDC', amount: '1' }, idempotency_key: randomUUID() };
+  const body = {
+    template_key: of.template_key,
+    template_version: 1,
+    intent: { asset: 'USDC', amount: '1' },
+    idempotency_key: randomUUID(),
+  };
   const first = await must<{ movement_id: string }>(201, post('/movements', body));
   expect((await must<{ movement_id: string }>(200, post('/movements', body))).movement_id).toBe(first.movement_id);
 });

@@ -25,6 +25,7 @@ const LOCK = 7_411_902;
 
 const SETUP = `
   CREATE TABLE test_held_writes (movement_id uuid, point text, refused boolean);
+  GRANT SELECT ON test_held_writes TO PUBLIC;
   CREATE FUNCTION test_hold_write() RETURNS trigger LANGUAGE plpgsql AS $$
   DECLARE held test_held_writes;
   BEGIN

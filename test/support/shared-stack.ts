@@ -84,7 +84,9 @@ export async function startSharedStack(): Promise<{ readonly facts: SharedStack;
     });
     const { apiUrl, opsUrl, uiUrl, temporalAddress, databaseUrl, paperVenueUrl, chain, keys } = stack;
     const toolEnv = { SVC_DATABASE_URL: databaseUrl, SVC_SECRETS_KEY_FILE: secretsKeyFile(dataDir) };
-    const adminClientId = await withDatabase(databaseUrl, (db) => listKeys(db, 'dev-admin')).then(([key]) => key?.client_id ?? '');
+    const adminClientId = await withDatabase(databaseUrl, { env: toolEnv, out: () => undefined, err: () => undefined }, (db) =>
+      listKeys(db, 'dev-admin'),
+    ).then(([key]) => key?.client_id ?? '');
     const running = stack;
     const checkedStop = async (): Promise<void> => {
       const secrets = await secretsOf(running).catch((): Secrets => ({}));
@@ -96,7 +98,19 @@ export async function startSharedStack(): Promise<{ readonly facts: SharedStack;
     };
     return {
       stop: checkedStop,
-      facts: { apiUrl, opsUrl, uiUrl: uiUrl ?? '', temporalAddress, databaseUrl, paperVenueUrl, chain, keys, adminClientId, toolEnv, wallet: WALLET },
+      facts: {
+        apiUrl,
+        opsUrl,
+        uiUrl: uiUrl ?? '',
+        temporalAddress,
+        databaseUrl,
+        paperVenueUrl,
+        chain,
+        keys,
+        adminClientId,
+        toolEnv,
+        wallet: WALLET,
+      },
     };
   } catch (error) {
     await stop();

@@ -38,7 +38,7 @@ export function addKeyCommands(program: Command, io: ToolIo): void {
     .option(...DATABASE_OPTION)
     .option('--client-name <name>', 'only those of one client')
     .action(async (options: { databaseUrl?: string; clientName?: string }) => {
-      print(await withDatabase(databaseUrlOf(options, io), (db) => listKeys(db, options.clientName ?? null)));
+      print(await withDatabase(databaseUrlOf(options, io), io, (db) => listKeys(db, options.clientName ?? null)));
     });
 
   keys

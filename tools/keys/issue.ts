@@ -57,7 +57,7 @@ export async function issue(options: IssueOptions, io: ToolIo): Promise<IssuedKe
   const fingerprint = options.certFingerprint?.replaceAll(':', '').toLowerCase() ?? null;
   if (fingerprint !== null) named('--cert-fingerprint', fingerprint, FINGERPRINT);
   const secret = secretOf(options);
-  const outcome = await withDatabase(url, (db) =>
+  const outcome = await withDatabase(url, io, (db) =>
     issueKey(db, {
       client_name: options.clientName,
       key_id: options.keyId,

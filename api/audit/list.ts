@@ -1,0 +1,34 @@
+/** GET /audit/events and GET /registry/audit */
+import type { z } from 'zod';
+import { REGISTRY_ENTITIES } from '../../domain/audit.ts';
+import { listAuditEvents } from '../../store/audit-events.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import { fetchPage } from '../paging.ts';
+import type { Reply } from '../route.ts';
+import type { listQuery, listResponse, registryListQuery } from './schema.ts';
+
+type Page = Reply<z.input<typeof listResponse>>;
+type Dependencies = Pick<ApiDependencies, 'db'>;
+
+/** A page of everything that was recorded. */
+export async function list(input: { readonly query: z.output<typeof listQuery> }, deps: Dependencies): Promise<Page> {
+  return pageOf(deps, input.query, input.query.entity_type === undefined ? undefined : [input.query.entity_type]);
+}
+
+/** A page of what was done to the registries' entries. */
+export async function listRegistry(input: { readonly query: z.output<typeof registryListQuery> }, deps: Dependencies): Promise<Page> {
+  return pageOf(deps, input.query, input.query.entity_type === undefined ? REGISTRY_ENTITIES : [input.query.entity_type]);
+}
+
+async function pageOf(
+  { db }: Dependencies,
+  { limit, cursor, entity_type: _, ...filter }: z.output<typeof listQuery>,
+  entity_types: readonly string[] | undefined,
+): Promise<Page> {
+  const page = await fetchPage(
+    { limit, cursor },
+    (at) => listAuditEvents(db, { ...filter, entity_types }, at),
+    (record) => ({ created_at: record.occurred_at, id: record.event_id }),
+  );
+  return { status: 200, body: { events: page.items, next_cursor: page.next_cursor } };
+}

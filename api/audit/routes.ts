@@ -1,0 +1,37 @@
+/** The routes of the audit trail. */
+import { OPS_ROLES } from '../../domain/roles.ts';
+import { defineRoute, type Route } from '../route.ts';
+import { noBody, noParams } from '../schemas.ts';
+import { list, listRegistry } from './list.ts';
+import { listQuery, listResponse, registryListQuery } from './schema.ts';
+
+const common = {
+  method: 'GET',
+  tag: 'Audit',
+  roles: OPS_ROLES,
+  params: noParams,
+  body: noBody,
+  response: listResponse,
+  errors: [],
+} as const;
+
+export const auditRoutes: readonly Route[] = [
+  defineRoute({
+    ...common,
+    id: 'listAuditEvents',
+    path: '/audit/events',
+    summary: 'List audit events',
+    description: 'Newest first. Filters are combined; each must be equal, and the time range includes its start and not its end.',
+    query: listQuery,
+    handler: list,
+  }),
+  defineRoute({
+    ...common,
+    id: 'listRegistryAudit',
+    path: '/registry/audit',
+    summary: 'List audit events of the registries',
+    description: 'The same list over what was done to executors and signers.',
+    query: registryListQuery,
+    handler: listRegistry,
+  }),
+];

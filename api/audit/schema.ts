@@ -1,0 +1,47 @@
+/** The wire contract of the audit trail. */
+import { z } from 'zod';
+import { REGISTRY_ENTITIES } from '../../domain/audit.ts';
+import { AUDIT_ACTIONS, AUDIT_OUTCOMES } from '../../domain/events.ts';
+import { cursorParameter, limitParameter, nextCursor } from '../paging.ts';
+import { jsonObject, listOf, oneOf, text, timestamp, uuid } from '../schemas.ts';
+
+const time = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 time with Z or an offset' });
+const name = text(1, 256);
+
+/** What both lists can be filtered by. */
+const filters = {
+  time_range_start: time.optional().meta({ description: 'Inclusive.' }),
+  time_range_end: time.optional().meta({ description: 'Exclusive.' }),
+  actor_client_id: name.optional(),
+  actor_key_id: name.optional(),
+  entity_key: name.optional(),
+  action: z.enum(AUDIT_ACTIONS).optional(),
+  request_id: text(1, 128).optional().meta({ description: '`X-Request-Id` of the request that left the records.' }),
+  outcome: z.enum(AUDIT_OUTCOMES).optional(),
+  namespace: name.optional(),
+  limit: limitParameter(500, 100),
+  cursor: cursorParameter,
+} as const;
+
+export const listQuery = z.strictObject({ ...filters, entity_type: name.optional() });
+export const registryListQuery = z.strictObject({ ...filters, entity_type: z.enum(REGISTRY_ENTITIES).optional() });
+
+export const auditEventView = z
+  .object({
+    event_id: uuid,
+    occurred_at: timestamp,
+    actor_client_id: z.string().nullable().meta({ description: 'Null for the service itself, and with authentication switched off.' }),
+    actor_key_id: z.string().nullable(),
+    actor_role: z.string().nullable(),
+    namespace: z.string().nullable(),
+    action: oneOf(AUDIT_ACTIONS),
+    entity_type: z.string(),
+    entity_key: z.string(),
+    outcome: oneOf(AUDIT_OUTCOMES),
+    request_id: z.string().nullable(),
+    reason: z.string().nullable().meta({ description: 'What the caller gave as the reason, or why it was denied.' }),
+    details: jsonObject,
+  })
+  .meta({ id: 'AuditEvent' });
+
+export const listResponse = z.object({ events: listOf(auditEventView), next_cursor: nextCursor }).meta({ id: 'AuditEventList' });

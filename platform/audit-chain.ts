@@ -1,0 +1,76 @@
+/** The chain over audit records: how a record is hashed, how seals follow each other, and what vouches for both. */
+import { createHash, createHmac, timingSafeEqual, type KeyObject } from 'node:crypto';
+import { canonicalRecord, vouchedText, type AuditRecord, type VouchedRow } from '../domain/audit.ts';
+import { deriveKeys, type SecretsKeys } from './secrets.ts';
+
+/** One link, hashes in lower-case hex. */
+export interface AuditSeal {
+  /** From 1 on, without gaps. */
+  readonly position: bigint;
+  readonly event_id: string;
+  readonly event_hash: string;
+  readonly chain_hash: string;
+  /** Null where the sealing process had no key. */
+  readonly mac: string | null;
+}
+
+/** Where a chain ends. */
+export type ChainHead = Pick<AuditSeal, 'position' | 'chain_hash'>;
+
+/** The head of a chain without seals. */
+export const EMPTY_CHAIN: ChainHead = { position: 0n, chain_hash: '00'.repeat(32) };
+
+/** SHA-256 of the record's canonical JSON. */
+export function eventHash(record: AuditRecord): string {
+  return createHash('sha256').update(canonicalRecord(record), 'utf8').digest('hex');
+}
+
+/** SHA-256 over the previous chain hash, the position as 8 bytes big-endian, and the event hash. */
+export function chainHash(previous: string, position: bigint, event: string): string {
+  const place = Buffer.alloc(8);
+  place.writeBigUInt64BE(position);
+  return createHash('sha256').update(previous, 'hex').update(place).update(event, 'hex').digest('hex');
+}
+
+/** Seals for `records` in their order, behind `head`. */
+export function sealRecords(head: ChainHead, records: readonly AuditRecord[], macs: AuditMacs): readonly AuditSeal[] {
+  let at = head;
+  return records.map((record) => {
+    const event_hash = eventHash(record);
+    const position = at.position + 1n;
+    const chain_hash = chainHash(at.chain_hash, position, event_hash);
+    at = { position, chain_hash };
+    return { position, event_id: record.event_id, event_hash, chain_hash, mac: macs.ofSeal(chain_hash) };
+  });
+}
+
+/** Makes and checks MACs in lower-case hex. Without a key it makes none and believes none. */
+export interface AuditMacs {
+  readonly keyed: boolean;
+  ofRow(row: VouchedRow): string | null;
+  ofSeal(chainHash: string): string | null;
+  isOfRow(row: VouchedRow, mac: string | null): boolean;
+  isOfSeal(chainHash: string, mac: string | null): boolean;
+}
+
+/** With several keys the first makes and any is believed, so that a key can be changed. */
+export function createAuditMacs(secrets: SecretsKeys): AuditMacs {
+  const keys = deriveKeys(secrets, 'audit');
+  const [first] = keys;
+  const make = (key: KeyObject, data: string | Buffer): Buffer => createHmac('sha256', key).update(data).digest();
+  const made = (data: string | Buffer): string | null => (first === undefined ? null : make(first, data).toString('hex'));
+  const believed = (data: string | Buffer, mac: string | null): boolean => {
+    const bytes = Buffer.from(mac ?? '', 'hex');
+    return keys.some((key) => {
+      const right = make(key, data);
+      return right.byteLength === bytes.byteLength && timingSafeEqual(right, bytes);
+    });
+  };
+  return {
+    keyed: first !== undefined,
+    ofRow: (row) => made(vouchedText(row)),
+    ofSeal: (hash) => made(Buffer.from(hash, 'hex')),
+    isOfRow: (row, mac) => believed(vouchedText(row), mac),
+    isOfSeal: (hash, mac) => believed(Buffer.from(hash, 'hex'), mac),
+  };
+}

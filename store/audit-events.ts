@@ -1,0 +1,78 @@
+/** Reading the audit trail, newest first. */
+import type { AuditRecord } from '../domain/audit.ts';
+import type { AuditAction, AuditOutcome } from '../domain/events.ts';
+import type { Database } from '../prisma/client.ts';
+import type { Prisma } from '../prisma/generated/client.ts';
+import { run } from './faults.ts';
+import { iso, object } from './json.ts';
+import type { PagePosition } from './movements.ts';
+
+/** What must be equal; a filter that is absent lets everything pass. */
+export interface AuditFilter {
+  /** ISO 8601; inclusive. */
+  readonly time_range_start?: string | undefined;
+  /** ISO 8601; exclusive. */
+  readonly time_range_end?: string | undefined;
+  readonly actor_client_id?: string | undefined;
+  readonly actor_key_id?: string | undefined;
+  /** Any of these. */
+  readonly entity_types?: readonly string[] | undefined;
+  readonly entity_key?: string | undefined;
+  readonly action?: AuditAction | undefined;
+  readonly request_id?: string | undefined;
+  readonly outcome?: AuditOutcome | undefined;
+  readonly namespace?: string | undefined;
+}
+
+const SHOWN = {
+  event_id: true,
+  occurred_at: true,
+  actor_client_id: true,
+  actor_key_id: true,
+  actor_role: true,
+  namespace: true,
+  action: true,
+  entity_type: true,
+  entity_key: true,
+  outcome: true,
+  request_id: true,
+  reason: true,
+  details: true,
+} as const satisfies Record<keyof AuditRecord, true>;
+
+/**
+ * Up to `limit` records after `page.after`. Times are whole milliseconds and ids are unique, so a position is exact: a
+ * row that commits late shows up where its time puts it, and moves no other.
+ */
+export async function listAuditEvents(
+  db: Database,
+  filter: AuditFilter,
+  page: { readonly limit: number; readonly after: PagePosition | null },
+): Promise<readonly AuditRecord[]> {
+  const rows = await run(() =>
+    db.auditEvent.findMany({
+      select: SHOWN,
+      where: { AND: [conditions(filter), page.after === null ? {} : olderThan(page.after)] },
+      orderBy: [{ occurred_at: 'desc' }, { event_id: 'desc' }],
+      take: page.limit,
+    }),
+  );
+  return rows.map((row) => ({ ...row, occurred_at: iso(row.occurred_at), details: object(row.details) }));
+}
+
+function conditions({ time_range_start, time_range_end, entity_types, ...equal }: AuditFilter): Prisma.AuditEventWhereInput {
+  return {
+    ...Object.fromEntries(Object.entries(equal).filter(([, value]) => value !== undefined)),
+    ...(entity_types === undefined ? {} : { entity_type: { in: [...entity_types] } }),
+    occurred_at: {
+      ...(time_range_start === undefined ? {} : { gte: new Date(time_range_start) }),
+      ...(time_range_end === undefined ? {} : { lt: new Date(time_range_end) }),
+    },
+  };
+}
+
+function olderThan(after: PagePosition): Prisma.AuditEventWhereInput {
+  const at = new Date(after.created_at);
+  // The first condition says nothing more; it is the one that an index can begin from.
+  return { occurred_at: { lte: at }, OR: [{ occurred_at: { lt: at } }, { event_id: { lt: after.id } }] };
+}
