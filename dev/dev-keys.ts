@@ -34,7 +34,7 @@ export async function ensureDevKeys(databaseUrl: string, dataDir: string): Promi
   const env = { SVC_DATABASE_URL: databaseUrl, SVC_SECRETS_KEY_FILE: secretsKeyFile(dataDir) };
   const io = { env, out: () => undefined, err: () => undefined };
   const file = keysFile(dataDir);
-  const issued = new Set((await withDatabase(databaseUrl, io, (db) => listKeys(db, null))).map((key) => key.key_id));
+  const issued = new Set((await withDatabase({ databaseUrl }, io, (db) => listKeys(db, null))).map((key) => key.key_id));
   const kept = existsSync(file) ? readDevKeys(dataDir) : null;
   const keys = kept ?? newKeys(issued);
   // Written before they are issued: a start that is broken off in between goes on with the same ones.

@@ -1,21 +1,28 @@
-/** The database of a command: `--database-url`, else the service's own setting. */
+/** The database of a command: where it is, and a connection for as long as the command runs. */
+import { ServiceError } from '../domain/errors.ts';
 import { createAuditMacs } from '../platform/audit-chain.ts';
-import { connectDatabase, type Database } from '../prisma/client.ts';
 import { ConfigError, readSetting } from '../platform/config.ts';
 import type { SettingName, Values } from '../platform/config/settings.ts';
+import { connectDatabase, type Database } from '../prisma/client.ts';
 import { ToolError, type ToolIo } from './io.ts';
 
+/** Spread into a command's options by `.option(...DATABASE_OPTION)`. */
 export const DATABASE_OPTION = ['--database-url <url>', 'the database; SVC_DATABASE_URL when left out'] as const;
 
-/** The address, or a fault that names both places it may come from. */
-export function databaseUrlOf(options: { readonly databaseUrl?: string | undefined }, io: ToolIo): string {
-  const url = options.databaseUrl ?? setting(io, 'SVC_DATABASE_URL');
-  if (url === undefined) throw new ToolError('Give --database-url or set SVC_DATABASE_URL.', { exitCode: 2 });
-  if (!/^postgres(ql)?:\/\//.test(url)) throw new ToolError('The database address must be a postgresql:// URL.', { exitCode: 2 });
+export interface DatabaseOption {
+  readonly databaseUrl?: string;
+}
+
+/** The address that the option gives, else the environment. */
+export function databaseUrl(options: DatabaseOption, io: ToolIo): string {
+  const url = options.databaseUrl ?? setting(io, 'SVC_DATABASE_URL') ?? '';
+  if (!/^postgres(ql)?:\/\//.test(url)) {
+    throw new ToolError('Give the database as postgresql:// in --database-url or SVC_DATABASE_URL.', { exitCode: 2 });
+  }
   return url;
 }
 
-/** One setting of the environment, or undefined; a fault in it is the caller's to mend. */
+/** One setting of the environment, or of the file that it names; a fault in it is the caller's to mend. */
 export function setting<N extends SettingName>(io: ToolIo, name: N): Values[N] | undefined {
   try {
     return readSetting(name, io.env);
@@ -25,15 +32,25 @@ export function setting<N extends SettingName>(io: ToolIo, name: N): Values[N] |
 }
 
 /**
- * Runs `work` with a small pool that is closed afterwards. With the service's SVC_SECRETS_KEY the audit rows
- * that it writes are vouched for as the service's own are.
+ * Runs `work` on a connection; what the database refuses becomes a {@link ToolError}. With the service's
+ * SVC_SECRETS_KEY the audit rows that `work` writes are vouched for as the service's own are.
  */
-export async function withDatabase<T>(url: string, io: ToolIo, work: (db: Database) => Promise<T>): Promise<T> {
+export async function withDatabase<T>(options: DatabaseOption, io: ToolIo, work: (db: Database) => Promise<T>): Promise<T> {
+  const url = databaseUrl(options, io);
   const auditMac = createAuditMacs(setting(io, 'SVC_SECRETS_KEY') ?? []).ofRow;
   const db = connectDatabase({ url, poolSize: 2, applicationName: 'fundadmin', auditMac });
   try {
     return await work(db);
+  } catch (error) {
+    throw databaseRefusal(error);
   } finally {
     await db.$disconnect();
   }
+}
+
+/** Faults of the database in a sentence; anything else as it is. */
+export function databaseRefusal(error: unknown): unknown {
+  if (error instanceof ServiceError) return new ToolError(`The database does not answer (${error.code}).`, { cause: error });
+  if (!(error instanceof Error) || error instanceof ToolError || !('code' in error)) return error;
+  return new ToolError(`The database refused: ${error.message}`, { cause: error });
 }

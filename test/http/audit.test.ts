@@ -204,8 +204,8 @@ describe('an action leaves its record, and exactly that:', () => {
       expect(event).toEqual({
         event_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
         occurred_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-        actor_client_id: null,
-        actor_key_id: null,
+        actor_client_id: shared.adminClientId,
+        actor_key_id: 'dev-admin',
         actor_role: 'admin',
         namespace: null,
         action: event.action,

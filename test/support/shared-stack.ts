@@ -84,7 +84,7 @@ export async function startSharedStack(): Promise<{ readonly facts: SharedStack;
     });
     const { apiUrl, opsUrl, uiUrl, temporalAddress, databaseUrl, paperVenueUrl, chain, keys } = stack;
     const toolEnv = { SVC_DATABASE_URL: databaseUrl, SVC_SECRETS_KEY_FILE: secretsKeyFile(dataDir) };
-    const adminClientId = await withDatabase(databaseUrl, { env: toolEnv, out: () => undefined, err: () => undefined }, (db) =>
+    const adminClientId = await withDatabase({}, { env: toolEnv, out: () => undefined, err: () => undefined }, (db) =>
       listKeys(db, 'dev-admin'),
     ).then(([key]) => key?.client_id ?? '');
     const running = stack;

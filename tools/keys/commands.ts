@@ -2,7 +2,7 @@
 import { Option, type Command } from 'commander';
 import { ROLES, type Role } from '../../domain/roles.ts';
 import { listKeys } from '../../store/keys.ts';
-import { DATABASE_OPTION, databaseUrlOf, withDatabase } from '../database.ts';
+import { DATABASE_OPTION, withDatabase } from '../database.ts';
 import type { ToolIo } from '../io.ts';
 import { issue, type IssueOptions } from './issue.ts';
 import { revoke } from './revoke.ts';
@@ -38,7 +38,7 @@ export function addKeyCommands(program: Command, io: ToolIo): void {
     .option(...DATABASE_OPTION)
     .option('--client-name <name>', 'only those of one client')
     .action(async (options: { databaseUrl?: string; clientName?: string }) => {
-      print(await withDatabase(databaseUrlOf(options, io), io, (db) => listKeys(db, options.clientName ?? null)));
+      print(await withDatabase(options, io, (db) => listKeys(db, options.clientName ?? null)));
     });
 
   keys

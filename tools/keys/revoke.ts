@@ -1,6 +1,6 @@
 /** `fundadmin keys revoke` */
 import { revokeKey, type RevokedKey } from '../../store/keys.ts';
-import { databaseUrlOf, setting, withDatabase } from '../database.ts';
+import { setting, withDatabase } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 import { toolAudit } from './audit.ts';
 
@@ -13,7 +13,7 @@ export async function revoke(
   if (setting(io, 'SVC_SECRETS_KEY') === undefined)
     io.err('SVC_SECRETS_KEY is not set: `audit verify` will report the row of this revoke.\n');
   const audit = [toolAudit('api_key.revoke', options.keyId, options.reason ?? null)];
-  const revoked = await withDatabase(databaseUrlOf(options, io), io, (db) => revokeKey(db, options.keyId, audit));
+  const revoked = await withDatabase(options, io, (db) => revokeKey(db, options.keyId, audit));
   if (revoked === null) throw new ToolError(`There is no key ${options.keyId}.`);
   return { ...revoked, key_status: 'revoked' };
 }

@@ -1,0 +1,142 @@
+/** Checks an exported bundle by itself: its signature, its chain and its records. No database is asked. */
+import { createPublicKey, verify, type KeyObject } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import type { z } from 'zod';
+import type { JsonObject } from '../../domain/executor.ts';
+import { chainHash, eventHash, EMPTY_CHAIN, type ChainHead } from '../../platform/audit-chain.ts';
+import { digest, fingerprint, headLine, sealLine, signatureLine, signedText, type HeadLine, type SealLine } from './bundle.ts';
+
+/** No record comes near it; a file without line ends must not fill the memory. */
+const LINE_LIMIT = 16 * 1024 * 1024;
+
+export interface BundleCheck {
+  readonly ok: boolean;
+  readonly from?: string;
+  readonly to?: string;
+  readonly records: number;
+  readonly seals: number;
+  readonly head?: HeadLine['head'];
+  /** The SHA-256 of the public key that the signature belongs to. */
+  readonly signed_by?: string;
+  /** Whether that is the key that was expected; without one, anybody may have signed. */
+  readonly trusted: boolean;
+  readonly fault: string | null;
+}
+
+class BundleFault extends Error {}
+
+/** Reads `file` once, line by line. */
+export async function checkBundle(file: string, expected: KeyObject | null): Promise<BundleCheck> {
+  const check = createCheck(expected);
+  let number = 0;
+  try {
+    for await (const line of linesOf(file)) {
+      number += 1;
+      check.line(line);
+    }
+    return { ...check.result(), fault: null, ok: true };
+  } catch (error) {
+    if (!(error instanceof BundleFault)) throw error;
+    return { ...check.soFar(), ok: false, trusted: false, fault: `line ${String(number)}: ${error.message}` };
+  }
+}
+
+function createCheck(expected: KeyObject | null) {
+  const hash = digest();
+  let head: HeadLine | null = null;
+  let at: ChainHead = EMPTY_CHAIN;
+  let seals = 0;
+  let records = 0;
+  let signedBy: KeyObject | null = null;
+
+  const begin = (value: unknown): void => {
+    head = parsed(headLine, value);
+    at = { position: BigInt(head.previous.position), chain_hash: head.previous.chain_hash };
+    if (at.position === 0n) require(at.chain_hash === EMPTY_CHAIN.chain_hash, 'the chain does not begin as one does');
+  };
+  const add = ({ seal, record }: SealLine, { from, to }: HeadLine): void => {
+    const position = at.position + 1n;
+    require(BigInt(seal.position) === position, 'a seal is missing before this one');
+    require(chainHash(at.chain_hash, position, seal.event_hash) === seal.chain_hash, 'the seal does not follow from the one before');
+    at = { position, chain_hash: seal.chain_hash };
+    seals += 1;
+    if (record === null) return;
+    const details = record.details as JsonObject;
+    require(eventHash({ ...record, details }) === seal.event_hash, 'the record is not what was sealed');
+    const time = Date.parse(record.occurred_at);
+    require(time >= Date.parse(from) && time < Date.parse(to), 'the record lies outside the time of the bundle');
+    records += 1;
+  };
+  const end = (value: unknown, { head: newest }: HeadLine): void => {
+    const line = parsed(signatureLine, value);
+    const key = publicKey(line.public_key);
+    require(line.seals === seals && line.records === records, 'it counts other seals or records than there are');
+    require(line.sha256 === hash.digest('hex'), 'the lines are not those that were signed');
+    require(verify(null, signedText(line), key, Buffer.from(line.signature, 'base64')), 'the signature is wrong');
+    require(at.position <= BigInt(newest.position), 'the chain goes beyond the head it names');
+    require(at.position < BigInt(newest.position) || at.chain_hash === newest.chain_hash, 'the chain ends in another head');
+    require(expected === null || fingerprint(expected) === fingerprint(key), 'it was signed with another key than the given one');
+    signedBy = key;
+  };
+  return {
+    line(bytes: Buffer): void {
+      require(signedBy === null, 'there is more behind the signature');
+      const value = parseLine(bytes);
+      if (head === null) begin(value);
+      else if ('seal' in value) add(parsed(sealLine, value), head);
+      else return end(value, head);
+      hash.update(bytes).update('\n');
+    },
+    soFar: () => ({ records, seals, ...(head === null ? {} : { from: head.from, to: head.to, head: head.head }) }),
+    result() {
+      if (signedBy === null) throw new BundleFault('the signature is missing: the file is cut short');
+      return { ...this.soFar(), signed_by: fingerprint(signedBy), trusted: expected !== null };
+    },
+  };
+}
+
+function parseLine(bytes: Buffer): object {
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'));
+    if (typeof value === 'object' && value !== null) return value;
+  } catch {
+    // said below
+  }
+  throw new BundleFault('not a JSON object');
+}
+
+function parsed<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw new BundleFault(`not a line of a bundle (${result.error.issues.map((issue) => issue.path.join('.')).join(', ')})`);
+}
+
+function publicKey(base64: string): KeyObject {
+  try {
+    const key = createPublicKey({ key: Buffer.from(base64, 'base64'), type: 'spki', format: 'der' });
+    if (key.asymmetricKeyType === 'ed25519') return key;
+  } catch {
+    // said below
+  }
+  throw new BundleFault('the public key is no Ed25519 key');
+}
+
+function require(holds: boolean, fault: string): void {
+  if (!holds) throw new BundleFault(fault);
+}
+
+/** The lines of a file as bytes, without their ends. The last must have one too, or it is cut short. */
+async function* linesOf(file: string): AsyncGenerator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
+    rest = rest.byteLength === 0 ? chunk : Buffer.concat([rest, chunk]);
+    let from = 0;
+    for (let end = rest.indexOf(10); end !== -1; end = rest.indexOf(10, from)) {
+      yield rest.subarray(from, end);
+      from = end + 1;
+    }
+    rest = rest.subarray(from);
+    if (rest.byteLength > LINE_LIMIT) throw new BundleFault('the line is too long');
+  }
+  if (rest.byteLength > 0) throw new BundleFault('the last line is cut short');
+}
