@@ -167,12 +167,13 @@ describe('the role of the service', () => {
       await client.query(text);
       return 'done';
     } catch (error) {
-      return (error as pg.DatabaseError).code ?? String(error);
+      return error instanceof Error ? error.message : String(error);
     } finally {
       await client.end();
     }
   };
-  const DENIED = '42501';
+  /** By what the role may do, before any trigger is asked. */
+  const DENIED = /^(permission denied|must be owner)/;
 
   test.each(['audit_events', 'audit_seals', 'timeline_events', 'plan_nodes', 'plan_edges', 'plan_template_versions'])(
     'can change, remove or empty nothing of %s, nor switch off what refuses it',
@@ -190,7 +191,7 @@ describe('the role of the service', () => {
         `CREATE TRIGGER t BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION refuse_change()`,
         'SET session_replication_role = replica',
       ])
-        expect([text, await asService(text)]).toEqual([text, DENIED]);
+        expect([text, await asService(text)]).toEqual([text, expect.stringMatching(DENIED)]);
     },
   );
 
@@ -198,9 +199,9 @@ describe('the role of the service', () => {
     const owned = 'SELECT 1 FROM pg_class WHERE relowner = $1::regrole UNION ALL SELECT 1 FROM pg_proc WHERE proowner = $1::regrole';
     expect(await own.query(owned, ['fmo_service'])).toEqual([]);
     expect(await own.query('SELECT 1 FROM pg_auth_members WHERE member = $1::regrole', ['fmo_service'])).toEqual([]);
-    expect(await asService("SELECT grant_service('fmo_service')")).toBe(DENIED);
-    expect(await asService('SELECT * FROM service_privileges')).toBe(DENIED);
-    expect(await asService('CREATE TABLE mine (a int)')).toBe(DENIED);
+    expect(await asService("SELECT grant_service('fmo_service')")).toMatch(DENIED);
+    expect(await asService('SELECT * FROM service_privileges')).toMatch(DENIED);
+    expect(await asService('CREATE TABLE mine (a int)')).toMatch(DENIED);
   });
 
   test('the superuser meets the refusal of the triggers too', async () => {
