@@ -2,6 +2,7 @@
 import { readAuthorityRoute } from './agents/authority.ts';
 import { auditRoutes } from './audit/routes.ts';
 import { callbackRoutes } from './callbacks/routes.ts';
+import { graphRoutes } from './graphs/routes.ts';
 import { movementRoutes } from './movements/routes.ts';
 import { registryRoutes } from './registries/routes.ts';
 import type { Route } from './route.ts';
@@ -10,6 +11,7 @@ import { whoamiRoutes } from './whoami/routes.ts';
 
 export const routes: readonly Route[] = [
   ...movementRoutes,
+  ...graphRoutes,
   ...templateRoutes,
   ...registryRoutes,
   ...callbackRoutes,

@@ -182,10 +182,12 @@ export interface MovementSummary {
 
 export interface NodeRecord {
   readonly node_key: string;
-  readonly node_kind: string;
+  readonly node_kind: NodeKind;
   readonly action_type: string;
   readonly state: NodeState;
   readonly attempt: number;
+  /** Completed after an operator's resume in its present attempt. */
+  readonly resumed: boolean;
   readonly executor_binding: JsonObject;
   readonly signer_binding: JsonObject | null;
   readonly amount: string | null;
@@ -222,6 +224,8 @@ export interface MovementDetail extends MovementSummary {
   readonly artifacts: readonly ArtifactRecord[];
   readonly callbacks: { readonly pending: number; readonly delivered: number; readonly dead_letter: number };
   readonly plan: CompiledPlan;
+  /** Stored results of conditions, by the edge's position. */
+  readonly edge_conditions: ConditionResults;
 }
 
 const SUMMARY = {
@@ -349,16 +353,18 @@ export async function readMovement(db: Database, movementId: string): Promise<Mo
     })),
     callbacks: { pending: count('pending'), delivered: count('delivered'), dead_letter: count('dead_letter') },
     plan: stored<CompiledPlan>(row.compiled_plan),
+    edge_conditions: stored<ConditionResults>(row.edge_conditions),
   };
 }
 
 function toNodeRecord(node: Prisma.MovementNodeGetPayload<object>): NodeRecord {
   return {
     node_key: node.node_key,
-    node_kind: node.node_kind,
+    node_kind: node.node_kind as NodeKind,
     action_type: node.action_type,
     state: node.state as NodeState,
     attempt: node.attempt,
+    resumed: node.resumed,
     executor_binding: object(node.executor_binding),
     signer_binding: objectOrNull(node.signer_binding),
     amount: decimalOrNull(node.amount),

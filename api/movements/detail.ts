@@ -23,7 +23,7 @@ export async function detail(
 
 /** The movement as it is shown. */
 export function toDetail(found: MovementDetail, settings: ApiDependencies['settings']): DetailResponse {
-  const { plan: _plan, template_id, run_id, nodes, artifacts, ...shown } = found;
+  const { plan: _plan, edge_conditions: _conditions, template_id, run_id, nodes, artifacts, ...shown } = found;
   return {
     ...shown,
     template: { template_id, template_key: found.template_key, version: found.template_version },
@@ -33,18 +33,18 @@ export function toDetail(found: MovementDetail, settings: ApiDependencies['setti
   };
 }
 
-function toNodeView(node: NodeRecord): NodeView {
-  const signer = node.signer_binding === null ? null : keyOf(node.signer_binding, 'signer_key');
+function toNodeView({ resumed: _resumed, ...node }: NodeRecord): NodeView {
+  const signer = node.signer_binding === null ? null : bindingKey(node.signer_binding, 'signer_key');
   return {
     ...node,
-    executor_binding: { executor_key: keyOf(node.executor_binding, 'executor_key') },
+    executor_binding: { executor_key: bindingKey(node.executor_binding, 'executor_key') },
     signer_binding: signer === null ? null : { signer_key: signer },
     output: node.output === null ? null : withoutSecrets(node.output),
   };
 }
 
 /** A binding is stored as an object or as a plain key; both are shown as an object. */
-function keyOf(binding: unknown, name: string): string {
+export function bindingKey(binding: unknown, name: string): string {
   const key = isObject(binding) ? binding[name] : binding;
   return typeof key === 'string' ? key : '';
 }

@@ -1,0 +1,39 @@
+/** GET /plan-templates/{template_id}/graph */
+import { ServiceError } from '../../domain/errors.ts';
+import { toMermaid } from '../../domain/graph/mermaid.ts';
+import { readTemplate, type TemplateDetail } from '../../store/templates.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import type { Reply, TextReply } from '../route.ts';
+import type { TemplateGraph } from './schema.ts';
+
+/** The plan of a template version; what its nodes select is known, what they would be bound to is not. */
+export async function graphOfTemplate(
+  input: { readonly params: { readonly template_id: string }; readonly query: { readonly format: 'json' | 'mermaid' } },
+  deps: ApiDependencies,
+): Promise<Reply<TemplateGraph> | TextReply> {
+  const { template_id } = input.params;
+  const template = await readTemplate(deps.db, template_id);
+  if (template === null) throw new ServiceError('template_not_found', { context: { template_id } });
+  if (input.query.format === 'json') return { status: 200, body: toGraph(template) };
+  const notRun = { state: null, attempt: null, executor: null, signer: null };
+  const nodes = template.nodes.map((node) => ({ ...node, ...notRun }));
+  return { status: 200, text: toMermaid({ nodes, edges: template.edges.map((edge) => ({ ...edge, status: null })) }) };
+}
+
+function toGraph(template: TemplateDetail): TemplateGraph {
+  const { template_id, template_key, version, graph_shape } = template;
+  return {
+    template_id,
+    template_key,
+    version,
+    graph_shape,
+    nodes: template.nodes.map(({ node_key, node_kind, action_type, executor_selector, signer_selector }) => ({
+      node_key,
+      node_kind,
+      action_type,
+      executor_selector: executor_selector ?? null,
+      signer_selector: signer_selector ?? null,
+    })),
+    edges: template.edges.map(({ id: _id, ...edge }) => edge),
+  };
+}
