@@ -1,24 +1,26 @@
 /** GET /movements/{movement_id}/graph */
+import type { Requester } from '../../domain/actions/context.ts';
 import { withConditions } from '../../domain/conditions/apply.ts';
-import { ServiceError } from '../../domain/errors.ts';
 import { edgeStatuses } from '../../domain/graph/edge-status.ts';
 import { toMermaid } from '../../domain/graph/mermaid.ts';
 import { walkNode } from '../../domain/snapshot.ts';
-import { readMovement, type MovementDetail } from '../../store/movements.ts';
+import type { MovementDetail } from '../../store/movements.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { bindingKey } from '../movements/detail.ts';
 import type { Reply, TextReply } from '../route.ts';
+import { visibleMovement } from '../visible.ts';
 import type { MovementGraph } from './schema.ts';
 
 /** The plan of a movement with the states of its nodes and what became of its edges. */
 export async function graphOfMovement(
-  input: { readonly params: { readonly movement_id: string }; readonly query: { readonly format: 'json' | 'mermaid' } },
+  input: {
+    readonly params: { readonly movement_id: string };
+    readonly query: { readonly format: 'json' | 'mermaid' };
+    readonly requester: Requester;
+  },
   deps: ApiDependencies,
 ): Promise<Reply<MovementGraph> | TextReply> {
-  const { movement_id } = input.params;
-  const found = await readMovement(deps.db, movement_id);
-  if (found === null) throw new ServiceError('movement_not_found', { context: { movement_id } });
-  const graph = toGraph(found);
+  const graph = toGraph(await visibleMovement(input.params.movement_id, input.requester, deps));
   if (input.query.format === 'json') return { status: 200, body: graph };
   const nodes = graph.nodes.map(({ executor_key, signer_key, ...node }) => ({ ...node, executor: executor_key, signer: signer_key }));
   return { status: 200, text: toMermaid({ nodes, edges: graph.edges }) };

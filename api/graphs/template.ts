@@ -1,19 +1,22 @@
 /** GET /plan-templates/{template_id}/graph */
-import { ServiceError } from '../../domain/errors.ts';
+import type { Requester } from '../../domain/actions/context.ts';
 import { toMermaid } from '../../domain/graph/mermaid.ts';
-import { readTemplate, type TemplateDetail } from '../../store/templates.ts';
+import type { TemplateDetail } from '../../store/templates.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply, TextReply } from '../route.ts';
+import { visibleTemplate } from '../visible.ts';
 import type { TemplateGraph } from './schema.ts';
 
 /** The plan of a template version; what its nodes select is known, what they would be bound to is not. */
 export async function graphOfTemplate(
-  input: { readonly params: { readonly template_id: string }; readonly query: { readonly format: 'json' | 'mermaid' } },
+  input: {
+    readonly params: { readonly template_id: string };
+    readonly query: { readonly format: 'json' | 'mermaid' };
+    readonly requester: Requester;
+  },
   deps: ApiDependencies,
 ): Promise<Reply<TemplateGraph> | TextReply> {
-  const { template_id } = input.params;
-  const template = await readTemplate(deps.db, template_id);
-  if (template === null) throw new ServiceError('template_not_found', { context: { template_id } });
+  const template = await visibleTemplate(input.params.template_id, input.requester, deps);
   if (input.query.format === 'json') return { status: 200, body: toGraph(template) };
   const notRun = { state: null, attempt: null, executor: null, signer: null };
   const nodes = template.nodes.map((node) => ({ ...node, ...notRun }));

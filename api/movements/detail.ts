@@ -1,11 +1,10 @@
 /** GET /movements/{movement_id} */
-import { ServiceError } from '../../domain/errors.ts';
 import type { Requester } from '../../domain/actions/context.ts';
 import { isObject } from '../../domain/plan/compile.ts';
-import { mayMove } from '../../domain/roles.ts';
-import { readMovement, type MovementDetail, type NodeRecord } from '../../store/movements.ts';
+import type { MovementDetail, NodeRecord } from '../../store/movements.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../route.ts';
+import { visibleMovement } from '../visible.ts';
 import { withoutSecrets } from './redact.ts';
 import type { DetailResponse, NodeView } from './responses.ts';
 
@@ -14,10 +13,7 @@ export async function detail(
   input: { readonly params: { readonly movement_id: string }; readonly requester: Requester },
   deps: ApiDependencies,
 ): Promise<Reply<DetailResponse>> {
-  const { movement_id } = input.params;
-  const found = await readMovement(deps.db, movement_id);
-  if (found === null || !mayMove(input.requester.caller, found.template_key))
-    throw new ServiceError('movement_not_found', { context: { movement_id } });
+  const found = await visibleMovement(input.params.movement_id, input.requester, deps);
   return { status: 200, body: toDetail(found, deps.settings) };
 }
 

@@ -2,10 +2,10 @@
 import type { z } from 'zod';
 import type { Requester } from '../../domain/actions/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { mayMove } from '../../domain/roles.ts';
-import { readMovementTemplateKey, readTimeline } from '../../store/movements.ts';
+import { readTimeline } from '../../store/movements.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../route.ts';
+import { assertVisibleMovement } from '../visible.ts';
 import { withoutSecrets } from './redact.ts';
 import type { timelineResponse } from './responses.ts';
 
@@ -15,9 +15,8 @@ export async function timeline(
   deps: ApiDependencies,
 ): Promise<Reply<z.input<typeof timelineResponse>>> {
   const { movement_id } = input.params;
-  const { caller } = input.requester;
-  const foreign = caller.role === 'agent' && !mayMove(caller, (await readMovementTemplateKey(deps.db, movement_id)) ?? '');
-  const events = foreign ? null : await readTimeline(deps.db, movement_id);
+  await assertVisibleMovement(movement_id, input.requester, deps);
+  const events = await readTimeline(deps.db, movement_id);
   if (events === null) throw new ServiceError('movement_not_found', { context: { movement_id } });
   return { status: 200, body: events.map((event) => ({ ...event, data: withoutSecrets(event.data) })) };
 }

@@ -1,10 +1,9 @@
 /** GET plan-templates/{template_id}. */
 import { z } from 'zod';
-import { ServiceError } from '../../domain/errors.ts';
-import { ALL_ROLES, mayReadTemplate } from '../../domain/roles.ts';
-import { readTemplate } from '../../store/templates.ts';
+import { ALL_ROLES } from '../../domain/roles.ts';
 import { defineRoute } from '../route.ts';
 import { noBody, noQuery, uuid } from '../schemas.ts';
+import { visibleTemplate } from '../visible.ts';
 import { planTemplateDetail } from './schema.ts';
 import { detailView } from './view.ts';
 
@@ -20,10 +19,7 @@ export const readTemplateRoute = defineRoute({
   body: noBody,
   response: planTemplateDetail,
   errors: ['template_not_found'],
-  handler: async ({ params, requester }, { db }) => {
-    const template = await readTemplate(db, params.template_id);
-    if (template === null || !mayReadTemplate(requester.caller, template.template_key))
-      throw new ServiceError('template_not_found', { context: { template_id: params.template_id } });
-    return { status: 200, body: detailView(template) };
+  handler: async ({ params, requester }, deps) => {
+    return { status: 200, body: detailView(await visibleTemplate(params.template_id, requester, deps)) };
   },
 });
