@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { register } from 'prom-client';
 import { z } from 'zod';
 import { createMovementActivities } from './activities/movement.ts';
 import { workflowBundle } from './activities/bundle.ts';
@@ -18,6 +19,7 @@ import { createApi } from './api/app.ts';
 import { createGuard, type Guard } from './api/auth/guard.ts';
 import { buildOpenApi } from './api/openapi.ts';
 import { withExtensions, type ApiExtension } from './api/extension.ts';
+import { createOperationMetrics } from './api/operation-metrics.ts';
 import { createOps } from './api/ops.ts';
 import { routes } from './api/routes.ts';
 import { listen } from './api/server.ts';
@@ -35,11 +37,13 @@ import { pendingMigrations } from './prisma/migrate.ts';
 import { parseSignerConfigs } from './signers/config.ts';
 import { createSignerRegistry, openSigners } from './signers/registry.ts';
 import { readDatabaseRole } from './store/database-role.ts';
+import { readFigures } from './store/metrics.ts';
 import { ping } from './store/ping.ts';
 import { loadVenueBindings } from './venues/bindings.ts';
 import { createEvmBalanceObserveExecutor } from './venues/evm/balance-observe.ts';
 import { checkSignRequest } from './venues/evm/check-sign-request.ts';
 import { createEvmChains } from './venues/evm/client.ts';
+import { createSignerBalances, type SignerBalances } from './venues/evm/signer-balances.ts';
 import { createEvmTransferExecutor } from './venues/evm/transfer.ts';
 
 /** What editions add to the routes of every service. */
@@ -76,6 +80,8 @@ async function main(): Promise<void> {
   const { executors, signers, chains } = await registries(config);
   stops.push(() => executors.close());
 
+  const balances = createSignerBalances(chains);
+
   let worker: RunningWorker | null = null;
   if (role !== 'api' && config.workersEnabled) {
     const bundlePath = await workflowBundle(join(config.dataDir, 'cache'), {
@@ -111,7 +117,15 @@ async function main(): Promise<void> {
     });
     const nonces = startNonceCleaner({ db, log, maxSkewSeconds: config.authMaxSkewSeconds });
     const loops = [startCommandRelay(relay), startSweeper(relay), callbacks, nonces, startSealer({ db, log, macs: auditMacs })];
-    const health = createHealthRefresher({ db, executors, signers, temporal, intervalSeconds: config.healthIntervalSeconds, log });
+    const health = createHealthRefresher({
+      db,
+      executors,
+      signers,
+      temporal,
+      intervalSeconds: config.healthIntervalSeconds,
+      balances,
+      log,
+    });
     health.start();
     stops.push(async () => void (await Promise.all([...loops.map((loop) => loop.stop()), health.stop()])));
   }
@@ -149,6 +163,8 @@ async function main(): Promise<void> {
   }
 
   const hostsWorker = worker !== null;
+  const { metricsDb, metrics } = metricsPage(config, balances.list);
+  stops.push(() => metricsDb.$disconnect());
   const ops = await listen({
     app: createOps({
       openapi: buildOpenApi(table, {
@@ -156,6 +172,7 @@ async function main(): Promise<void> {
         serverUrl: `http://${config.host}:${apiPort}`,
         authEnabled: config.authEnabled,
       }),
+      metrics,
       codec: payloadCodec === undefined ? undefined : { codec: payloadCodec, uiOrigin: new URL(config.temporalUiUrl).origin },
       checks: {
         postgres: { required: true, check: () => ping(db).then(() => ({ ok: true })) },
@@ -225,6 +242,20 @@ async function warnOfPower(db: Database, log: Logger): Promise<void> {
   } catch (error) {
     log.warn({ err: error }, 'what the database role may do was not checked: the database did not answer');
   }
+}
+
+/** The metrics of this process and of the database, over a connection of their own that gives up soon. */
+function metricsPage(config: Config, balances: SignerBalances['list']) {
+  const metricsDb = connectDatabase({
+    url: config.databaseUrl,
+    poolSize: 1,
+    connectTimeoutMs: 2_000,
+    applicationName: 'fund-movement-orchestrator-metrics',
+    sessionSettings: { statement_timeout: '2000' },
+  });
+  const operation = createOperationMetrics({ read: () => readFigures(metricsDb), balances });
+  const text = async (): Promise<string> => [await register.metrics(), await operation()].join('\n');
+  return { metricsDb, metrics: { contentType: register.contentType, metrics: text } };
 }
 
 /** SIGTERM, Ctrl-C or the end of the parent process: stop taking work, finish what runs, leave. */

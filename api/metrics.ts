@@ -17,6 +17,17 @@ const durations = new Histogram({
   buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
 });
 
+const approvals = new Histogram({
+  name: 'svc_approval_wait_seconds',
+  help: 'Time from the creation of a movement to its approval by a caller.',
+  buckets: [1, 5, 15, 60, 300, 900, 1_800, 3_600, 7_200, 21_600, 86_400, 604_800],
+});
+
+/** Records one approval. */
+export function observeApproval(waitedMs: number): void {
+  approvals.observe(Math.max(0, waitedMs / 1_000));
+}
+
 /** Counts one answered request. The route is its id, so that ids in paths make no series. */
 export function observeRequest(request: {
   readonly method: string;

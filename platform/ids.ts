@@ -6,6 +6,11 @@ export function newId(): string {
   return v7();
 }
 
+/** When an id of {@link newId} was made, in milliseconds since 1970. */
+export function idTime(id: string): number {
+  return Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
+}
+
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 
 /** Whether `text` is a UUID as Postgres and the wire contract take it. */

@@ -5,19 +5,26 @@
  */
 import type { PhaseArgs, PhaseResult } from '../../domain/messages.ts';
 import type { PhaseRow } from '../../store/phases.ts';
+import { measured } from '../phase-metrics.ts';
 import { callOptions } from './call.ts';
 import { amountOf, executorOf, result, type PhaseDependencies } from './context.ts';
 import { mustWrite } from './outcome.ts';
 import { observe } from './observe.ts';
-import { given, runPhase, type Given } from './phase.ts';
+import { given, runPhase, type Given, type Question } from './phase.ts';
 import { passed, preflight } from './preflight.ts';
 import { prepare, prepared } from './prepare.ts';
 import { submit } from './submit.ts';
 
 /** preflight and, where it passes, prepare. Neither has an effect outside, so both are recorded by one write. */
 export async function preflightAndPrepare(deps: PhaseDependencies, args: PhaseArgs): Promise<PhaseResult> {
+  const started = performance.now();
   const begun = await preflight.begin(deps, args);
   if ('next' in begun) return begun.next === 'continue' ? said('prepare', await runPhase(deps, prepare, args)) : begun;
+  // Both are one write, so they are measured as one.
+  return measured(deps, 'prepare', { row: begun.row, started }, () => checkAndPrepare(deps, args, begun));
+}
+
+async function checkAndPrepare(deps: PhaseDependencies, args: PhaseArgs, begun: Question): Promise<PhaseResult> {
   const { row } = begun;
   const checked = await given(() => preflight.call(deps, executorOf(deps, row), begun, callOptions()));
   if ('fault' in checked || checked.answer !== null) return preflight.finish(deps, args, row, checked);
@@ -33,11 +40,15 @@ export async function preflightAndPrepare(deps: PhaseDependencies, args: PhaseAr
 
 /** submit and a first look at what came of it. Whatever the look meets, it takes nothing back of the send. */
 export async function submitAndLook(deps: PhaseDependencies, args: PhaseArgs): Promise<PhaseResult> {
+  const started = performance.now();
   const begun = await submit.begin(deps, args);
   if ('next' in begun) return begun;
   const { row } = begun;
-  const sent = await given(() => submit.call(deps, executorOf(deps, row), begun, callOptions()));
-  const said = await submit.finish(deps, args, row, sent);
+  let sent: Given = { answer: null };
+  const said = await measured(deps, 'submit', { row, started }, async () => {
+    sent = await given(() => submit.call(deps, executorOf(deps, row), begun, callOptions()));
+    return submit.finish(deps, args, row, sent);
+  });
   if (said.next !== 'continue') return said;
   const seen = await soon(() => look(deps, args, submittedRow(row, sent)));
   return seen ?? { ...said, next: 'observe' };

@@ -13,6 +13,7 @@ import { question, type PhaseSteps } from './phase.ts';
 const DEFAULT_POLL_SECONDS = 2;
 
 export const observe: PhaseSteps = {
+  name: 'observe',
   async begin(deps, args, left) {
     const row = left ?? (await phaseRow(deps, args));
     if (row.attempt !== args.attempt) return result(row.state, 'stop');

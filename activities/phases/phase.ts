@@ -3,8 +3,9 @@
  * service or a team's own worker: `begin` decides what is asked, `finish` makes the answer durable.
  */
 import { ExecutorFault, type CallOptions, type ExecutionContext, type ExecutionResult, type Executor } from '../../domain/executor.ts';
-import type { PhaseResult, RecoverArgs } from '../../domain/messages.ts';
+import type { Phase, PhaseResult, RecoverArgs } from '../../domain/messages.ts';
 import type { PhaseRow } from '../../store/phases.ts';
+import { measured } from '../phase-metrics.ts';
 import { callOptions } from './call.ts';
 import { executorOf, type PhaseDependencies } from './context.ts';
 
@@ -22,6 +23,7 @@ export interface Question {
 export type Given = { readonly answer: ExecutionResult | null } | { readonly fault: ExecutorFault };
 
 export interface PhaseSteps {
+  readonly name: Phase;
   /**
    * Reads the node (unless a phase before it hands on the row that it left) and says what to ask, or what
    * is already known; throws no {@link ExecutorFault}.
@@ -34,9 +36,13 @@ export interface PhaseSteps {
 
 /** Runs a whole phase with an executor of this process. */
 export async function runPhase(deps: PhaseDependencies, steps: PhaseSteps, args: RecoverArgs, left?: PhaseRow): Promise<PhaseResult> {
+  const started = performance.now();
   const begun = await steps.begin(deps, args, left);
   if ('next' in begun) return begun;
-  return steps.finish(deps, args, begun.row, await given(() => steps.call(deps, executorOf(deps, begun.row), begun, callOptions())));
+  const { row } = begun;
+  return measured(deps, steps.name, { row, started }, async () =>
+    steps.finish(deps, args, row, await given(() => steps.call(deps, executorOf(deps, row), begun, callOptions()))),
+  );
 }
 
 /** An {@link ExecutorFault} is an outcome of the call; any other error is a defect or an outage of ours. */

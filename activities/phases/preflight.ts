@@ -9,6 +9,7 @@ import { countFault, failNode, mustWrite, type NodeWrite } from './outcome.ts';
 import { question, type PhaseSteps, type Question } from './phase.ts';
 
 export const preflight: PhaseSteps = {
+  name: 'preflight',
   begin: (deps, args) =>
     beforeSend(deps, args, (row) => {
       if (row.recover_first) return result('READY', 'recover');

@@ -8,6 +8,7 @@ import { beforeSend, preSendFault } from './preflight.ts';
 const NOTHING_TO_PREPARE: ExecutionResult = { next_state: 'SUBMITTING' };
 
 export const prepare: PhaseSteps = {
+  name: 'prepare',
   begin: (deps, args) => beforeSend(deps, args, (row) => (row.prepared_action === null ? null : result('READY', 'continue'))),
   call: (_deps, executor, { context }, options) => executor.prepare(context, options),
   async finish(deps, _args, row, given) {

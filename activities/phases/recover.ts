@@ -14,6 +14,7 @@ import { completeNode, countFault, failNode, mustWrite, reported } from './outco
 import { question, type PhaseSteps } from './phase.ts';
 
 export const recover: PhaseSteps = {
+  name: 'recover',
   async begin(deps, args) {
     const { taken, row } = await takeOver(deps.db, args);
     if (row === null) throw new Error(`movement ${args.movement_id} has no node ${args.node_key}`);

@@ -16,6 +16,7 @@ import { failIfLate } from './preflight.ts';
 import { signFenced } from './sign.ts';
 
 export const submit: PhaseSteps = {
+  name: 'submit',
   async begin(deps, args) {
     const fenced = await fence(deps, args);
     return 'next' in fenced ? fenced : signed(deps, fenced);

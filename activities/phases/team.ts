@@ -7,6 +7,7 @@ import type { Ask, AskArgs, AskResult, Phase, PhaseResult, RecordArgs } from '..
 import { parseResult } from '../../executors/protocol.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { delayOf } from '../failures.ts';
+import { measured, noteAsking, takeAsking } from '../phase-metrics.ts';
 import { cancellable, noteAsked } from './cancel.ts';
 import { descriptorOf, phaseRow, result, type PhaseDependencies } from './context.ts';
 import { observe } from './observe.ts';
@@ -27,8 +28,10 @@ export function ask(deps: PhaseDependencies, args: AskArgs): Promise<AskResult> 
 }
 
 async function askPhase(deps: PhaseDependencies, phase: Phase, args: AskArgs): Promise<AskResult> {
+  const started = performance.now();
   const begun = await STEPS[phase].begin(deps, args);
   if ('next' in begun) return { result: begun };
+  noteAsking(askedKey(args), started);
   return { ask: { input: phase === 'submit' ? submitInput(begun) : begun.context, ...limits(deps, begun.row) } };
 }
 
@@ -61,6 +64,16 @@ export function record(deps: PhaseDependencies, args: RecordArgs): Promise<Phase
 
 async function recordPhase(deps: PhaseDependencies, phase: Phase, args: RecordArgs): Promise<PhaseResult> {
   const row = await phaseRow(deps, args);
+  const started = takeAsking(askedKey(args));
+  const finish = (): Promise<PhaseResult> => finishPhase(deps, phase, args, row);
+  return started === null ? finish() : measured(deps, phase, { row, started }, finish);
+}
+
+function askedKey({ movement_id, node_key, attempt, phase }: AskArgs): string {
+  return `${movement_id}:${node_key}:${String(attempt)}:${phase}`;
+}
+
+async function finishPhase(deps: PhaseDependencies, phase: Phase, args: RecordArgs, row: PhaseRow): Promise<PhaseResult> {
   // Somebody took over meanwhile; what they wrote is what the phase says when it begins anew.
   if (row.attempt !== args.attempt || row.epoch !== args.epoch) return { ...result(row.state, 'again'), delay_ms: 0 };
   if (phase === 'submit' && 'fault' in args.given && args.given.fault.kind === 'not_started') return notStarted(deps, row);

@@ -18,6 +18,8 @@ export interface HealthRefresherOptions {
   /** Says whether workers poll the task queue of an executor that a team runs itself. */
   readonly temporal: Pick<Temporal, 'hasPollers'>;
   readonly intervalSeconds: number;
+  /** Is told the addresses of the signers with every refresh; see to it that it is not asked too much. */
+  readonly balances?: { refresh(signers: readonly { readonly signer_key: string; readonly address: string }[]): Promise<void> };
   readonly log: Logger;
 }
 
@@ -65,6 +67,7 @@ async function refresh(options: HealthRefresherOptions): Promise<void> {
     await work.catch((error: unknown) => log.warn({ ...what, err: error }, 'a health refresh was not recorded'));
   };
   const descriptors = signers.list();
+  const addresses: { readonly signer_key: string; readonly address: string }[] = [];
   await Promise.all([
     ...executors.list().map((descriptor) =>
       recorded(
@@ -75,7 +78,10 @@ async function refresh(options: HealthRefresherOptions): Promise<void> {
     ...descriptors.map((descriptor) =>
       recorded(
         { signer_key: descriptor.signer_key },
-        addressOf(signers.get(descriptor.signer_key), log).then((address) => saveObservedIdentity(db, descriptor, address)),
+        addressOf(signers.get(descriptor.signer_key), log).then((address) => {
+          if (address !== null) addresses.push({ signer_key: descriptor.signer_key, address });
+          return saveObservedIdentity(db, descriptor, address);
+        }),
       ),
     ),
     recorded(
@@ -86,6 +92,7 @@ async function refresh(options: HealthRefresherOptions): Promise<void> {
       ),
     ),
   ]);
+  if (options.balances !== undefined) await recorded({ step: 'balances' }, options.balances.refresh(addresses));
 }
 
 async function healthOf({ executors, temporal }: HealthRefresherOptions, descriptor: ExecutorDescriptor): Promise<ExecutorHealth['state']> {

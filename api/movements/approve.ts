@@ -6,14 +6,16 @@ import { ServiceError } from '../../domain/errors.ts';
 import { rootNodes } from '../../domain/graph/shape.ts';
 import type { MovementSnapshot } from '../../domain/snapshot.ts';
 import type { BindingProblem } from '../../domain/transition.ts';
+import { idTime } from '../../platform/ids.ts';
 import type { ApiDependencies } from '../dependencies.ts';
+import { observeApproval } from '../metrics.ts';
 import type { Reply } from '../route.ts';
 import { act } from './act.ts';
 import type { ActionResponse } from './responses.ts';
 import type { approveBody } from './schema.ts';
 
 /** Approves the plan that the hash names, when the frontier's executors and signers are available. */
-export function approve(
+export async function approve(
   input: { readonly params: { readonly movement_id: string }; readonly body: z.output<typeof approveBody>; readonly requester: Requester },
   deps: ApiDependencies,
 ): Promise<Reply<ActionResponse>> {
@@ -23,7 +25,10 @@ export function approve(
     if (bindings.length > 0) throw new ServiceError('binding_unavailable', { context: { bindings } });
     return approval(snapshot, body, requester);
   };
-  return act({ action: 'approve', movementId: params.movement_id, requester, decide }, deps);
+  const reply = await act({ action: 'approve', movementId: params.movement_id, requester, decide }, deps);
+  // The id tells when the movement was made, so the metric costs no statement.
+  observeApproval(Date.now() - idTime(params.movement_id));
+  return reply;
 }
 
 /** Executors and signers of the frontier that this process does not have; the database knows which are switched off. */

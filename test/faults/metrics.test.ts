@@ -1,0 +1,97 @@
+/** The metrics page of a real stack: every figure, and the page itself while Postgres is away. */
+import { eventually, startOwnStack, type OwnStack } from '../support/own-stack.ts';
+
+let own: OwnStack;
+beforeAll(async () => {
+  own = await startOwnStack({ env: { SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: '1' } });
+}, 180_000);
+afterAll(async () => {
+  await own?.close();
+}, 60_000);
+
+async function page(): Promise<string> {
+  const answer = await fetch(`${own.stack.opsUrl}/metrics`, { signal: AbortSignal.timeout(8_000) });
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/plain')]);
+  return answer.text();
+}
+
+/** The value of a series, null when the page has none. */
+function valueOf(text: string, series: string): number | null {
+  const line = text.split('\n').find((each) => each.startsWith(`${series} `));
+  return line === undefined ? null : Number(line.slice(series.length + 1));
+}
+
+test('shows what waits, what is held, what signers have and how long phases took', async () => {
+  const gated = await own.api.create('starter/withdraw-with-gate', { amount: '40.5' });
+  // Without blocks the venue says for a while that it has not arrived yet.
+  await own.chainFaults({ mining: 'paused' });
+  await own.api.approve(gated);
+  await eventually(async () => ((await page()).includes('executor_kind="remote",outcome="not_yet"') ? true : null));
+  await own.chainFaults(null);
+  await own.api.reaches(gated.movement_id, 'WAITING_MANUAL_ACTION');
+  const swept = await own.api.create('starter/treasury-transfer', { amount: '10' });
+  await own.api.approve(swept);
+  await own.api.reaches(swept.movement_id, 'COMPLETED');
+  const tooMuch = await own.api.create('starter/treasury-transfer', { amount: '200000' });
+  await own.api.approve(tooMuch);
+  await own.api.reaches(tooMuch.movement_id, 'FAILED');
+  // No host is allowed here, so its callback is a dead letter from the start.
+  const callback = { template_key: 'starter/treasury-transfer', template_version: 1, intent: { asset: 'USDC', amount: '1' } };
+  const rejected = await own.api.expect(201, 'POST', '/movements', { ...callback, callback_url: 'http://127.0.0.1:9/' });
+  await own.api.expect(200, 'POST', `/movements/${String(rejected['movement_id'])}/reject`);
+  await own.api.create('starter/treasury-transfer', { amount: '1' });
+
+  const text = await eventually(
+    async () => {
+      const now = await page();
+      return valueOf(now, 'svc_movements{state="PENDING_APPROVAL"}') === 1 && now.includes('svc_signer_native_balance{') ? now : null;
+    },
+    { timeoutMs: 20_000, what: () => 'the figures to be renewed' },
+  );
+  const value = (series: string): number | null => valueOf(text, series);
+  expect(value('svc_metrics_up')).toBe(1);
+  expect(value('svc_movements{state="WAITING_MANUAL_ACTION"}')).toBe(1);
+  expect(value('svc_movements{state="COMPLETED"}')).toBe(1);
+  expect(value('svc_movements{state="FAILED"}')).toBe(1);
+  expect(value('svc_approval_oldest_seconds')).toBeGreaterThan(0);
+  expect(value('svc_approval_wait_seconds_count')).toBe(3);
+  expect(value('svc_callbacks{status="dead_letter"}')).toBe(1);
+  expect(value('svc_callbacks{status="pending"}')).toBe(0);
+  expect(value('svc_relay_lag_seconds{relay="callbacks"}')).toBe(0);
+  expect(value('svc_relay_lag_seconds{relay="commands"}')).not.toBeNull();
+  expect(value('svc_reservations_held{venue="paper-main",account_type="SPOT",asset="USDC"}')).toBe(40.5);
+  const { address } = own.stack.chain.accounts.signer;
+  const native = value(`svc_signer_native_balance{signer_key="dev-treasury",address="${address}",chain_id="${own.stack.chain.chainId}"}`);
+  // It may have been read before the first gas was paid.
+  expect(native).toBeGreaterThan(9_999);
+  expect(native).toBeLessThanOrEqual(10_000);
+  for (const [phase, kind] of [
+    ['prepare', 'remote'],
+    ['submit', 'remote'],
+    ['observe', 'remote'],
+    ['submit', 'local'],
+    ['prepare', 'local'],
+  ])
+    expect([phase, kind, value(`svc_phase_duration_seconds_count{phase="${phase}",executor_kind="${kind}",outcome="done"}`)]).toEqual([
+      phase,
+      kind,
+      expect.any(Number),
+    ]);
+  expect(text).toMatch(/svc_phase_duration_seconds_count\{phase="observe",executor_kind="remote",outcome="not_yet"\} \d/);
+  expect(text).toMatch(/svc_http_requests_total\{method="POST",route="createMovement",status="201"\} 5/);
+}, 90_000);
+
+test('answers while Postgres is away: its figures are missing, the others stay', async () => {
+  await own.stack.kill('postgres');
+  const away = await eventually(
+    async () => {
+      const now = await page();
+      return valueOf(now, 'svc_metrics_up') === 0 ? now : null;
+    },
+    { timeoutMs: 30_000, what: () => 'the page to tell that figures are missing' },
+  );
+  expect(away).not.toMatch(/^svc_(movements|callbacks|relay_lag_seconds|reservations_held|approval_oldest_seconds)[ {]/m);
+  expect(away).toContain('svc_approval_wait_seconds_count 3');
+  await own.stack.startChild('postgres');
+  await eventually(async () => (valueOf(await page(), 'svc_metrics_up') === 1 ? true : null), { timeoutMs: 30_000 });
+}, 90_000);
