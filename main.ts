@@ -32,6 +32,7 @@ import { createHandOver } from './platform/handover.ts';
 import { createLogger } from './platform/log.ts';
 import { createPayloadCodec } from './platform/payload-codec.ts';
 import { connectTemporal } from './platform/temporal.ts';
+import { startTracing } from './platform/tracing.ts';
 import { connectDatabase, type Database } from './prisma/client.ts';
 import { pendingMigrations } from './prisma/migrate.ts';
 import { parseSignerConfigs } from './signers/config.ts';
@@ -65,6 +66,8 @@ async function main(): Promise<void> {
   stopOnSignal(stops, (error) => log.error({ err: error }, 'a part did not stop cleanly'));
 
   const auditMacs = createAuditMacs(config.secretsKeys);
+  const tracing = config.tracing === null ? null : await startTracing(config.tracing, { role, log });
+  if (tracing !== null) stops.push(() => tracing.stop());
   const db = connectDatabase({
     url: config.databaseUrl,
     poolSize: config.databasePoolSize,
@@ -75,7 +78,12 @@ async function main(): Promise<void> {
   stops.push(() => db.$disconnect());
   void warnOfPower(db, log);
   const payloadCodec = config.payloadKeys.length === 0 ? undefined : createPayloadCodec(config.payloadKeys);
-  const temporal = connectTemporal({ address: config.temporalAddress, namespace: config.temporalNamespace, payloadCodec });
+  const temporal = connectTemporal({
+    address: config.temporalAddress,
+    namespace: config.temporalNamespace,
+    payloadCodec,
+    interceptor: tracing?.clientInterceptor,
+  });
   stops.push(() => temporal.close());
   const { executors, signers, chains } = await registries(config);
   stops.push(() => executors.close());
@@ -87,6 +95,7 @@ async function main(): Promise<void> {
     const bundlePath = await workflowBundle(join(config.dataDir, 'cache'), {
       encodeFailures: payloadCodec !== undefined,
       callStacks: config.workflowCallStacks,
+      traceHeaders: tracing !== null,
     });
     worker = startWorker({
       address: config.temporalAddress,
@@ -103,6 +112,7 @@ async function main(): Promise<void> {
       }),
       bundlePath,
       payloadCodec,
+      activityInterceptor: tracing === null ? undefined : (await import('./activities/tracing.ts')).activityTracing,
       log,
       beforeWork: () => temporal.registerSearchAttributes(log),
     });
@@ -132,7 +142,7 @@ async function main(): Promise<void> {
 
   let apiPort = config.port;
   if (role !== 'worker') {
-    const handOver = createHandOver({ temporal, log });
+    const handOver = createHandOver({ temporal, log, bind: tracing?.bind });
     stops.push(() => handOver.stop());
     const app = createApi(
       {
@@ -151,7 +161,7 @@ async function main(): Promise<void> {
         },
       },
       table,
-      config.authEnabled ? { guard: guardOf(config, db, log) } : {},
+      { ...(config.authEnabled ? { guard: guardOf(config, db, log) } : {}), tracing: tracing ?? undefined },
     );
     if (!config.authEnabled) {
       log.warn('SVC_AUTH_ENABLED=false: requests are not authenticated, every caller acts as admin; listening on loopback only');

@@ -12,11 +12,16 @@ const WORKFLOWS = join(ROOT, 'workflows', 'index.ts');
 /** CommonJS, because the SDK loads it with require, in Node and inside the bundle alike. */
 export const FAILURE_CONVERTER = join(ROOT, 'workflows', 'failure-converter.cjs');
 
+/** Interceptors of runs, for processes that trace. */
+export const TRACE_HEADERS = join(ROOT, 'workflows', 'trace-headers.ts');
+
 export interface BundleOptions {
   /** Put message and stack of failures into payloads, for a codec to encrypt. */
   readonly encodeFailures?: boolean;
   /** Let the Temporal UI show call stacks of waiting runs, and errors their stacks; costs a sixth of the workflow thread. */
   readonly callStacks?: boolean;
+  /** Hand the trace of a run to its activities. */
+  readonly traceHeaders?: boolean;
 }
 
 /** The SDK takes a stack for every promise that a workflow makes; without frames that is cheap. */
@@ -35,13 +40,14 @@ export async function workflowBundle(cacheDir: string, options: BundleOptions = 
 }
 
 /** Bundles the workflows from their sources. */
-export async function bundleWorkflows({ encodeFailures = false, callStacks = false }: BundleOptions = {}): Promise<{
+export async function bundleWorkflows({ encodeFailures = false, callStacks = false, traceHeaders = false }: BundleOptions = {}): Promise<{
   readonly code: string;
 }> {
   const quiet = (): void => undefined;
   const { code } = await bundleWorkflowCode({
     workflowsPath: WORKFLOWS,
     ...(encodeFailures ? { failureConverterPath: FAILURE_CONVERTER } : {}),
+    ...(traceHeaders ? { workflowInterceptorModules: [TRACE_HEADERS] } : {}),
     logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: console.warn, error: console.error },
   });
   // In front of everything and on its first line, so that the source map's lines stay true.
@@ -49,8 +55,8 @@ export async function bundleWorkflows({ encodeFailures = false, callStacks = fal
 }
 
 /** Over every file the bundle can be made of: our sources and the lockfile that pins the rest. */
-async function sourceHash({ encodeFailures = false, callStacks = false }: BundleOptions): Promise<string> {
-  const hash = createHash('sha256').update(String(callStacks));
+async function sourceHash({ encodeFailures = false, callStacks = false, traceHeaders = false }: BundleOptions): Promise<string> {
+  const hash = createHash('sha256').update(`${String(callStacks)} ${String(traceHeaders)}`);
   const files = [...(await sources(join(ROOT, 'workflows'))), ...(await sources(join(ROOT, 'domain'))), join(ROOT, 'package-lock.json')];
   if (encodeFailures) files.push(FAILURE_CONVERTER);
   for (const file of files.sort()) hash.update(file.slice(ROOT.length)).update(await readFile(file));

@@ -1,7 +1,7 @@
 /** The process that runs workflows and activities. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PayloadCodec } from '@temporalio/common';
-import { NativeConnection, Worker } from '@temporalio/worker';
+import { NativeConnection, Worker, type ActivityInterceptorsFactory } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { TASK_QUEUE, type MovementActivities } from '../domain/messages.ts';
 import { SearchAttributeFault } from '../platform/search-attributes.ts';
@@ -28,6 +28,8 @@ export interface WorkerOptions {
   readonly bundlePath: string;
   /** Encrypts payloads; the bundle must then be one that encodes failures. */
   readonly payloadCodec?: PayloadCodec | undefined;
+  /** Sees every activity. */
+  readonly activityInterceptor?: ActivityInterceptorsFactory | undefined;
   readonly log: Logger;
   /** Given once connected and before work is taken; repeated until it succeeds. */
   readonly beforeWork: () => Promise<void>;
@@ -58,6 +60,7 @@ export function startWorker(options: WorkerOptions): RunningWorker {
         ...(payloadCodec === undefined
           ? {}
           : { dataConverter: { payloadCodecs: [payloadCodec], failureConverterPath: FAILURE_CONVERTER } }),
+        ...(options.activityInterceptor === undefined ? {} : { interceptors: { activity: [options.activityInterceptor] } }),
         ...WORKER_TUNING,
       });
       if (!stopped) await worker.run();

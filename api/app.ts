@@ -7,6 +7,7 @@ import type { Guard } from './auth/guard.ts';
 import { BODY_LIMIT, parseBody } from './body.ts';
 import type { ApiDependencies } from './dependencies.ts';
 import { respondWithError } from './errors.ts';
+import type { Tracing } from '../platform/tracing.ts';
 import { beginExchange, exchangeOf, type Exchange } from './exchange.ts';
 import { observeRequest } from './metrics.ts';
 import type { Reply, Route, TextReply } from './route.ts';
@@ -27,6 +28,7 @@ export interface SignedRequest {
 export interface ApiOptions {
   /** Without one, nobody passes while authentication is on. */
   readonly guard?: Guard;
+  readonly tracing?: Pick<Tracing, 'request'> | undefined;
 }
 
 const NAME = 'fund-movement-orchestrator';
@@ -40,6 +42,8 @@ export function createApi(deps: ApiDependencies, routes: readonly Route[], optio
 
   app.use((request: Request, response: Response, next: NextFunction) => {
     const exchange = beginExchange(request);
+    // Probes would be most of all traces.
+    if (request.url !== '/healthz') exchange.span = options.tracing?.request(request.method, request.headers) ?? null;
     response.setHeader('X-Request-Id', exchange.request_id);
     response.setHeader('Cache-Control', 'no-store');
     response.on('close', () => {
@@ -86,8 +90,8 @@ export function createApi(deps: ApiDependencies, routes: readonly Route[], optio
     const body = parseBody({ bytes, contentType: headers['content-type'], contentEncoding: exchange.encoding });
     const input = validate(route, { params: match.params, query: target.query, body, dryRun: headers['dry-run'] });
     const log = deps.log.child({ request_id: exchange.request_id });
-    const reply = await route.handle({ ...input, headers, requester }, { ...deps, log });
-    send(response, reply);
+    const handle = (): ReturnType<typeof route.handle> => route.handle({ ...input, headers, requester }, { ...deps, log });
+    send(response, await (exchange.span === null ? handle() : exchange.span.run(handle)));
   });
 
   // Express knows an error handler by its four parameters.
@@ -126,6 +130,7 @@ function record(request: Request, response: Response, exchange: Exchange, deps: 
   const { method } = request;
   const status = response.writableFinished ? response.statusCode : 499;
   observeRequest({ method, route: exchange.route, status, seconds });
+  exchange.span?.end({ route: exchange.route, status, request_id: exchange.request_id });
   deps.log.info(
     {
       request_id: exchange.request_id,

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { newId } from '../platform/ids.ts';
 import type { Caller } from '../domain/roles.ts';
+import type { RequestSpan } from '../platform/tracing.ts';
 
 export interface Exchange {
   readonly request_id: string;
@@ -11,6 +12,8 @@ export interface Exchange {
   /** The id of the route, once one is found. */
   route: string;
   caller: Caller | null;
+  /** Null where nothing is traced. */
+  span: RequestSpan | null;
 }
 
 const KEPT_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
@@ -29,6 +32,7 @@ export function beginExchange(request: IncomingMessage): Exchange {
     encoding: request.headers['content-encoding'],
     route: 'none',
     caller: null,
+    span: null,
   };
   delete request.headers['content-encoding'];
   exchanges.set(request, exchange);

@@ -118,6 +118,8 @@ export interface SubmitInput {
 export interface CallOptions {
   readonly signal: AbortSignal;
   readonly requestId?: string;
+  /** What continues the trace of the call with whoever is called. */
+  readonly traceHeaders?: Readonly<Record<string, string>>;
 }
 
 export interface ExecutorHealth {

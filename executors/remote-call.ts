@@ -56,6 +56,7 @@ export async function callRemote(call: RemoteCall, options: CallOptions): Promis
 
 async function requestHeaders(call: RemoteCall, options: CallOptions): Promise<Record<string, string>> {
   const headers: Record<string, string> = {
+    ...options.traceHeaders,
     accept: 'application/json',
     'x-request-id': options.requestId ?? randomUUID(),
   };

@@ -12,6 +12,11 @@ export interface HandOver {
   stop(): Promise<void>;
 }
 
+interface Job {
+  readonly movementId: string;
+  readonly call: () => Promise<void>;
+}
+
 /** More than this many waiting is a burst that the relay serves as well. */
 const QUEUE_LIMIT = 10_000;
 
@@ -19,19 +24,21 @@ export function createHandOver(options: {
   readonly temporal: Pick<Temporal, 'wake'>;
   readonly log: Logger;
   readonly concurrency?: number;
+  /** Ties the call, which is made when its turn comes, to what is going on when it is asked for. */
+  readonly bind?: ((work: () => Promise<void>) => () => Promise<void>) | undefined;
 }): HandOver {
-  const { temporal, log, concurrency = 16 } = options;
-  const wakes: Wake[] = [];
-  const starts: Wake[] = [];
+  const { temporal, log, concurrency = 16, bind = (work) => work } = options;
+  const wakes: Job[] = [];
+  const starts: Job[] = [];
   const active = new Set<Promise<void>>();
   let stopped = false;
 
   const next = (): void => {
     while (!stopped && active.size < concurrency) {
-      const wake = wakes.shift() ?? starts.shift();
-      if (wake === undefined) return;
-      const work = temporal.wake(wake).catch((error: unknown) => {
-        log.debug({ err: error, movement_id: wake.movementId }, 'a wake was not delivered; the relay sends it again');
+      const job = wakes.shift() ?? starts.shift();
+      if (job === undefined) return;
+      const work = job.call().catch((error: unknown) => {
+        log.debug({ err: error, movement_id: job.movementId }, 'a wake was not delivered; the relay sends it again');
       });
       active.add(work);
       void work.finally(() => {
@@ -44,7 +51,7 @@ export function createHandOver(options: {
     send(wake) {
       const queue = wake.kind === 'create' ? starts : wakes;
       if (stopped || queue.length >= QUEUE_LIMIT) return;
-      queue.push(wake);
+      queue.push({ movementId: wake.movementId, call: bind(() => temporal.wake(wake)) });
       next();
     },
     async stop() {

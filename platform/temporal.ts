@@ -1,5 +1,5 @@
 /** The connection to Temporal, and the signals that wake runs. The only user of the Temporal client. */
-import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
+import { Client, Connection, WorkflowNotFoundError, type WorkflowClientInterceptor } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import type { Logger } from 'pino';
@@ -38,12 +38,15 @@ export function connectTemporal(settings: {
   readonly namespace: string;
   /** Encrypts payloads; without it they are written as they are. */
   readonly payloadCodec?: PayloadCodec | undefined;
+  /** Sees every wake. */
+  readonly interceptor?: WorkflowClientInterceptor | undefined;
 }): Temporal {
-  const { address, namespace, payloadCodec } = settings;
+  const { address, namespace, payloadCodec, interceptor } = settings;
   const connection = Connection.lazy({ address, connectTimeout: '5 seconds' });
   const client = new Client({
     connection,
     namespace,
+    ...(interceptor === undefined ? {} : { interceptors: { workflow: [interceptor] } }),
     ...(payloadCodec === undefined ? {} : { dataConverter: { payloadCodecs: [payloadCodec] } }),
   });
   const limited = <T>(work: () => Promise<T>): Promise<T> => connection.withDeadline(Date.now() + CALL_TIMEOUT_MS, work);

@@ -74,6 +74,14 @@ test('every history replays', async () => {
   expect(await replay(all())).toEqual({});
 }, 120_000);
 
+test('every history replays with the bundle of a process that traces, and it has no tracer in it', async () => {
+  const traced = await bundleWorkflows({ traceHeaders: true });
+  expect(traced.code).toContain('_tracer-data');
+  expect(code).not.toContain('_tracer-data');
+  expect(traced.code).not.toMatch(/^\/\*{3}\/ "[^"]*opentelemetry/m);
+  expect(await replay(all(), traced.code)).toEqual({});
+}, 120_000);
+
 test('no history holds a secret, an address, an amount or where it was recorded', () => {
   for (const [file, recorded] of all()) expect({ file, found: forbiddenIn(readable(recorded)) }).toEqual({ file, found: [] });
   expect(forbiddenIn('paid 41.7301 to 0x90F79bf6EB2c4f870365E785982E1f101E93b906 by 12@host from /tmp/x')).toHaveLength(4);
