@@ -19,6 +19,9 @@ export const RATIO = {
   lanes: 'latency, three lanes / chain',
   waiting: 'throughput, 5,000 waiting / none waiting',
   alone: 'latency alone, in process / hand-written',
+  signedRead: 'signed reads of a movement / bare route',
+  signedCreate: 'signed creates of a movement / bare route',
+  slowest: 'p99 of a signed read at 100/s / bare route',
 } as const;
 
 const GOALS: readonly Goal[] = [
@@ -28,6 +31,9 @@ const GOALS: readonly Goal[] = [
   { figure: RATIO.lanes, goal: 'latency of three parallel branches, against the same nodes as a chain', most: 0.65 },
   { figure: RATIO.waiting, goal: 'throughput with 5,000 movements waiting, against none', least: 0.85 },
   { figure: RATIO.alone, goal: 'latency of one movement alone, against the hand-written workflow', most: 0.6 },
+  { figure: RATIO.signedRead, goal: 'signed reads of a movement a second, against a bare Express route', least: 0.35 },
+  { figure: RATIO.signedCreate, goal: 'signed creates of a movement a second, against a bare Express route', least: 0.25 },
+  { figure: RATIO.slowest, goal: '99th percentile of a signed read at 100 a second, against a bare Express route', most: 3 },
 ];
 
 export interface GoalRow {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ROOT } from '../dev/ports.ts';
 import type { ChildSpec } from '../dev/supervise/child.ts';
 
-export const PROCESSES = ['remote', 'api', 'worker', 'baseline'] as const;
+export const PROCESSES = ['remote', 'api', 'perimeter', 'worker', 'baseline'] as const;
 export type ProcessName = (typeof PROCESSES)[number];
 
 export interface ProcessOptions {

@@ -13,7 +13,7 @@ import { applyMigrations } from '../prisma/migrate.ts';
 import { CREATE_JOBS } from './baseline/jobs.ts';
 import { cpuOf } from './cpu.ts';
 import { PROCESSES, processPart, type ProcessName } from './parts.ts';
-import type { PartSettings } from './processes/part.ts';
+import { PERIMETER_LAYERS, type PartSettings } from './processes/part.ts';
 
 /** Every process whose work is part of a figure. */
 export type PartName = ProcessName | 'postgres' | 'temporal';
@@ -65,15 +65,33 @@ export async function startBenchStack(log: (line: string) => void): Promise<Benc
 
 async function startServers(supervisor: Supervisor, dataDir: string, logDir: string): Promise<PartSettings> {
   const ports: number[] = [];
-  for (let count = 0; count < 5; count += 1) ports.push(await freePort(ports));
-  const [postgres = 0, temporal = 0, uiPort = 0, apiPort = 0, remotePort = 0] = ports;
+  for (let count = 0; count < 5 + PERIMETER_LAYERS.length; count += 1) ports.push(await freePort(ports));
+  const [postgres = 0, temporal = 0, uiPort = 0, apiPort = 0, remotePort = 0, ...rest] = ports;
+  const [bare = 0, validated = 0, signed = 0, nonce = 0, whole = 0] = rest;
   const server = await findTemporalServer();
   if (server.kind === 'address') throw new Error('The bench measures a Temporal server of its own: unset SVC_TEMPORAL_ADDRESS.');
   const database = await postgresPart({ dataDir, port: postgres, logDir });
+  const perimeterUrl = withDatabaseName(database.databaseUrl, 'perimeter');
   await Promise.all([
-    supervisor.add(database.spec).then(() => applyMigrations(database.databaseUrl)),
+    supervisor.add(database.spec).then(() => databases(database.databaseUrl, perimeterUrl)),
     supervisor.add(temporalPart({ binary: server.path, dataDir, port: temporal, uiPort, logDir, searchAttributes: SEARCH_ATTRIBUTES })),
   ]);
+  const perimeter = { databaseUrl: perimeterUrl, ports: { bare, validated, signed, nonce, whole } };
   const temporalAddress = `127.0.0.1:${temporal}`;
-  return { databaseUrl: database.databaseUrl, temporalAddress, apiPort, remotePort, cacheDir: join(dataDir, 'cache') };
+  return { databaseUrl: database.databaseUrl, temporalAddress, apiPort, remotePort, perimeter, cacheDir: join(dataDir, 'cache') };
+}
+
+/** The service's database and that of the perimeter, both as a release has them. */
+async function databases(serviceUrl: string, perimeterUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: serviceUrl });
+  await client.connect();
+  await client.query('CREATE DATABASE perimeter').finally(() => client.end());
+  await applyMigrations(serviceUrl);
+  await applyMigrations(perimeterUrl);
+}
+
+function withDatabaseName(url: string, name: string): string {
+  const other = new URL(url);
+  other.pathname = `/${name}`;
+  return other.href;
 }

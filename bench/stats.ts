@@ -13,6 +13,12 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? at(Math.floor(half)) : (at(half - 1) + at(half)) / 2;
 }
 
+/** The smallest value that at least this share of the values does not exceed. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
+}
+
 /** @throws RangeError for no values at all. */
 export function spread(values: readonly number[]): Spread {
   if (values.length === 0) throw new RangeError('a figure needs at least one round');

@@ -1,12 +1,18 @@
 /** How a process of the bench begins and ends: settings from a file, `{"ready":true}`, then until it is told to stop. */
 import { readFileSync } from 'node:fs';
 
+/** What a request goes through, each layer with those before it. */
+export const PERIMETER_LAYERS = ['bare', 'validated', 'signed', 'nonce', 'whole'] as const;
+export type PerimeterLayer = (typeof PERIMETER_LAYERS)[number];
+
 /** What every process of the bench is told. */
 export interface PartSettings {
   readonly databaseUrl: string;
   readonly temporalAddress: string;
   readonly apiPort: number;
   readonly remotePort: number;
+  /** The API's layers, each on a port, with a database of their own. */
+  readonly perimeter: { readonly databaseUrl: string; readonly ports: Readonly<Record<PerimeterLayer, number>> };
   /** For the workflow bundle. */
   readonly cacheDir: string;
 }

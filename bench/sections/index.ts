@@ -3,8 +3,9 @@ import { alone } from './alone.ts';
 import { branches } from './branches.ts';
 import type { Section } from './context.ts';
 import { graphs } from './graphs.ts';
+import { perimeter } from './perimeter.ts';
 import { remote, throughput } from './throughput.ts';
 import { waiting } from './waiting.ts';
 
-export const SECTIONS = { throughput, remote, alone, branches, graphs, waiting } as const satisfies Record<string, Section>;
+export const SECTIONS = { perimeter, throughput, remote, alone, branches, graphs, waiting } as const satisfies Record<string, Section>;
 export type SectionName = keyof typeof SECTIONS;

@@ -1,0 +1,32 @@
+/** What the perimeter's requests need: a key, a template, and a movement to be read. */
+import { signedFetch } from '../../clients/signed-fetch.ts';
+import { issue } from '../../tools/keys/issue.ts';
+import type { PartSettings } from '../processes/part.ts';
+import { chain } from '../templates.ts';
+import { PERIMETER_KEY, PERIMETER_SECRETS_KEY } from './perimeter-key.ts';
+import type { RequestKind } from './requests.ts';
+
+/** Answers a read of a movement of three nodes, and a create of such a one. */
+export async function preparePerimeter(settings: PartSettings): Promise<{ readonly read: RequestKind; readonly create: RequestKind }> {
+  const { databaseUrl, ports } = settings.perimeter;
+  const io = { env: { SVC_DATABASE_URL: databaseUrl, SVC_SECRETS_KEY: PERIMETER_SECRETS_KEY }, out: () => undefined, err: () => undefined };
+  await issue({ clientName: 'bench', keyId: PERIMETER_KEY.keyId, role: 'admin', hmacSecret: PERIMETER_KEY.secret }, io);
+  const post = async <T>(path: string, body: object): Promise<T> => {
+    const url = `http://127.0.0.1:${String(ports.whole)}/v3${path}`;
+    const answer = await signedFetch(PERIMETER_KEY, url, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json' },
+    });
+    if (answer.status !== 201) throw new Error(`POST ${path} answered ${String(answer.status)}: ${await answer.text()}`);
+    return (await answer.json()) as T;
+  };
+  const template = chain('instant', 3);
+  await post('/plan-templates', template);
+  const body = { template_key: template.template_key, template_version: template.version, intent: { asset: 'USDC', amount: '5' } };
+  const { movement_id } = await post<{ movement_id: string }>('/movements', body);
+  return {
+    read: { method: 'GET', path: `/v3/movements/${movement_id}`, expected: 200 },
+    create: { method: 'POST', path: '/v3/movements', body: JSON.stringify(body), expected: 201 },
+  };
+}

@@ -1,0 +1,54 @@
+/** What stands before a movement: the API's layers against a bare Express route, in the same minutes and by the same caller. */
+import { RATIO } from '../goals.ts';
+import { latenciesOf, throughputOf, type RequestKind, type Target } from '../load/requests.ts';
+import { preparePerimeter } from '../load/perimeter.ts';
+import { PERIMETER_LAYERS, type PerimeterLayer } from '../processes/part.ts';
+import { quantile, ratios } from '../stats.ts';
+import type { Section } from './context.ts';
+
+const REQUESTS = 3_000;
+/** What the rate of the latency measurement is, and for how long. */
+const RATE = { rate: 100, seconds: 10 };
+
+const LABELS: Readonly<Record<PerimeterLayer, string>> = {
+  bare: 'bare Express route',
+  validated: 'validated, nothing behind it',
+  signed: '… and signed',
+  nonce: '… and its nonce taken',
+  whole: 'the whole request',
+};
+
+export const perimeter: Section = async ({ stack, collect, rounds, quick }) => {
+  const { ports } = stack.settings.perimeter;
+  const { read, create } = await preparePerimeter(stack.settings);
+  const count = quick ? 300 : REQUESTS;
+  const figures = new Map<string, number[]>();
+  const stub = (kind: RequestKind): RequestKind => ({ ...kind, path: '/v3/stub' });
+  const target = (layer: PerimeterLayer, kind: RequestKind): Target => ({
+    port: ports[layer],
+    kind: layer === 'whole' ? kind : stub(kind),
+  });
+
+  for (const [name, kind] of Object.entries({ read, create })) {
+    for (const layer of PERIMETER_LAYERS) await throughputOf(target(layer, kind), 200);
+    for (let round = 0; round < rounds; round += 1)
+      for (const layer of PERIMETER_LAYERS) add(figures, `${name} ${layer}`, await throughputOf(target(layer, kind), count));
+    for (const layer of PERIMETER_LAYERS)
+      collect.add('perimeter', `${name}: ${LABELS[layer]}`, '/s', figures.get(`${name} ${layer}`) ?? []);
+    const of = (layer: PerimeterLayer): number[] => figures.get(`${name} ${layer}`) ?? [];
+    for (const layer of PERIMETER_LAYERS.slice(1, -1))
+      collect.add('perimeter', `${name}: ${LABELS[layer]} / bare`, '', ratios(of(layer), of('bare')));
+    collect.add('perimeter', name === 'read' ? RATIO.signedRead : RATIO.signedCreate, '', ratios(of('whole'), of('bare')));
+  }
+
+  const rate = quick ? { rate: 100, seconds: 2 } : RATE;
+  const slowest: Record<'bare' | 'whole', number[]> = { bare: [], whole: [] };
+  for (let round = 0; round < rounds; round += 1)
+    for (const layer of ['bare', 'whole'] as const) slowest[layer].push(quantile(await latenciesOf(target(layer, read), rate), 0.99));
+  for (const layer of ['bare', 'whole'] as const) collect.add('perimeter', `read at 100/s: p99, ${LABELS[layer]}`, 'ms', slowest[layer]);
+  collect.add('perimeter', RATIO.slowest, '', ratios(slowest.whole, slowest.bare));
+};
+
+function add(figures: Map<string, number[]>, name: string, value: number): void {
+  figures.set(name, [...(figures.get(name) ?? []), value]);
+}
