@@ -1,5 +1,5 @@
 /** Listening sockets with limits against slow clients, and a close that lets requests finish. */
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { newId } from '../platform/ids.ts';
@@ -19,19 +19,25 @@ export interface ListenOptions {
   readonly setting?: 'SVC_PORT' | 'SVC_OPS_PORT';
   /** How long running requests may take to finish at close. */
   readonly graceMs?: number;
+  /** Other limits, for tests that do not want to wait. */
+  readonly limits?: Partial<typeof LIMITS>;
 }
 
-const LIMITS = {
+export const LIMITS = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 15_000,
   connectionsCheckingInterval: 1_000,
   maxHeaderSize: 16_384,
-} as const;
+} satisfies ServerOptions;
+
+/** Bounds what one connection can have going on at once by pipelining; others reconnect and do not notice. */
+export const REQUESTS_A_CONNECTION = 1_000;
 
 /** Starts to listen, or fails with a message that tells what to do. */
 export async function listen(options: ListenOptions): Promise<Listening> {
-  const server = createServer({ ...LIMITS }, options.app);
+  const server = createServer({ ...LIMITS, ...options.limits }, options.app);
+  server.maxRequestsPerSocket = REQUESTS_A_CONNECTION;
   server.on('clientError', refuseMalformed);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => {

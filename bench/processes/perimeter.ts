@@ -25,42 +25,6 @@ import { NAMESPACE, POOL_SIZE, runPart, type PerimeterLayer } from './part.ts';
 const READ_BODY = { movement: 'x'.repeat(2_900) };
 const CREATE_BODY = { movement: 'x'.repeat(700) };
 
-runPart(async ({ perimeter, remotePort }) => {
-  const log = createLogger({ logLevel: 'warn' }, 'bench-perimeter');
-  const auditMac = createAuditMacs(perimeterKeys()).ofRow;
-  const db = connectDatabase({ url: perimeter.databaseUrl, poolSize: POOL_SIZE, auditMac });
-  const executors = benchExecutors(`http://127.0.0.1:${remotePort}`);
-  const deps = (authEnabled: boolean): ApiDependencies => ({
-    db,
-    log,
-    executors,
-    signers: { list: () => [], get: () => undefined },
-    handOver: () => undefined,
-    settings: {
-      apiPrefix: '/v3',
-      approvalTtlSeconds: 86_400,
-      authEnabled,
-      temporalNamespace: NAMESPACE,
-      temporalUiUrl: 'http://127.0.0.1',
-    },
-  });
-  const guard = createGuard({ db, log, secretsKeys: perimeterKeys(), maxSkewSeconds: 3_600, rateLimits: null });
-  const apps: Readonly<Record<PerimeterLayer, Parameters<typeof listen>[0]['app']>> = {
-    bare: bare(),
-    validated: createApi(deps(false), STUBS),
-    signed: createApi(deps(true), STUBS, { guard: signatureOnly() }),
-    nonce: createApi(deps(true), STUBS, { guard }),
-    whole: createApi(deps(true), routes, { guard }),
-  };
-  const servers = await Promise.all(
-    Object.entries(apps).map(([layer, app]) => listen({ app, host: '127.0.0.1', port: perimeter.ports[layer as PerimeterLayer] })),
-  );
-  return async () => {
-    for (const server of servers) await server.close();
-    await Promise.all([executors.close(), db.$disconnect()]);
-  };
-});
-
 function bare(): express.Express {
   const app = express();
   app.get('/v3/stub', (_request, response) => void response.json(READ_BODY));
@@ -98,3 +62,39 @@ function signatureOnly(): Guard {
     },
   };
 }
+
+runPart(async ({ perimeter, remotePort }) => {
+  const log = createLogger({ logLevel: 'warn' }, 'bench-perimeter');
+  const auditMac = createAuditMacs(perimeterKeys()).ofRow;
+  const db = connectDatabase({ url: perimeter.databaseUrl, poolSize: POOL_SIZE, auditMac });
+  const executors = benchExecutors(`http://127.0.0.1:${remotePort}`);
+  const deps = (authEnabled: boolean): ApiDependencies => ({
+    db,
+    log,
+    executors,
+    signers: { list: () => [], get: () => undefined },
+    handOver: () => undefined,
+    settings: {
+      apiPrefix: '/v3',
+      approvalTtlSeconds: 86_400,
+      authEnabled,
+      temporalNamespace: NAMESPACE,
+      temporalUiUrl: 'http://127.0.0.1',
+    },
+  });
+  const guard = createGuard({ db, log, secretsKeys: perimeterKeys(), maxSkewSeconds: 3_600, rateLimits: null });
+  const apps: Readonly<Record<PerimeterLayer, Parameters<typeof listen>[0]['app']>> = {
+    bare: bare(),
+    validated: createApi(deps(false), STUBS),
+    signed: createApi(deps(true), STUBS, { guard: signatureOnly() }),
+    nonce: createApi(deps(true), STUBS, { guard }),
+    whole: createApi(deps(true), routes, { guard }),
+  };
+  const servers = await Promise.all(
+    Object.entries(apps).map(([layer, app]) => listen({ app, host: '127.0.0.1', port: perimeter.ports[layer as PerimeterLayer] })),
+  );
+  return async () => {
+    for (const server of servers) await server.close();
+    await Promise.all([executors.close(), db.$disconnect()]);
+  };
+});
