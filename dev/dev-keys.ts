@@ -13,10 +13,11 @@ export type DevKeys = Readonly<Record<Role, SigningKey>>;
 /** The agent's authority in the embedded stack. */
 export const DEV_AUTHORITY = 'dev';
 
-/** The file of SVC_SECRETS_KEY_FILE; written when it is not there. */
-export function secretsKeyFile(dataDir: string): string {
+/** The file of SVC_SECRETS_KEY_FILE: what is given, else what is there, else a new key. */
+export function secretsKeyFile(dataDir: string, given?: string): string {
   const file = join(dataDir, 'config', 'secrets.key');
-  if (!existsSync(file)) writePrivate(file, `${randomBytes(32).toString('base64')}\n`);
+  if (given !== undefined) writePrivate(file, `${given}\n`);
+  else if (!existsSync(file)) writePrivate(file, `${randomBytes(32).toString('base64')}\n`);
   return file;
 }
 

@@ -142,6 +142,7 @@ async function startParts(context: Context, ports: Ports): Promise<Started> {
     SVC_DATABASE_URL: serviceUrl,
     ...(await writeStackConfig({ dataDir, chain, paperVenueUrl: urls.paperVenueUrl })),
     ...options.env,
+    ...givenSecretsKey(dataDir, options.env),
   };
   const keys = await ensureDevKeys(databaseUrl, dataDir);
   writeClientEnvironments(dataDir, urls.apiUrl, keys);
@@ -191,6 +192,14 @@ async function startTemporal(context: Context, ports: Ports): Promise<{ address:
   return { address: `127.0.0.1:${ports.temporal}`, uiUrl: `http://127.0.0.1:${ports.temporalUi}` };
 }
 
+/** A key that the options give is the stack's too, which issues keys under it. */
+function givenSecretsKey(dataDir: string, env: StackOptions['env'] = {}): Record<string, string> {
+  const { SVC_SECRETS_KEY: given } = env;
+  if (given === undefined || given === '') return {};
+  secretsKeyFile(dataDir, given);
+  return { SVC_SECRETS_KEY_FILE: '' };
+}
+
 /** Whether the service will have keys for its payloads: its environment is ours and what the options add. */
 function encrypts({ env }: StackOptions): boolean {
   const given = (name: string): boolean => (env?.[name] ?? process.env[name] ?? '') !== '';
@@ -234,6 +243,8 @@ function serviceEnvironment(urls: StackUrls, ports: Ports, dataDir: string): Rec
     SVC_PORT: String(ports.api),
     SVC_OPS_HOST: '127.0.0.1',
     SVC_OPS_PORT: String(ports.ops),
+    // As with the database: a key of the shell's own would be a second one.
+    SVC_SECRETS_KEY: '',
     SVC_SECRETS_KEY_FILE: secretsKeyFile(dataDir),
     SVC_DATA_DIR: dataDir,
   };

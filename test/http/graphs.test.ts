@@ -1,5 +1,7 @@
 /** Drawing plans and movements. */
+import { signedFetch } from '../../clients/signed-fetch.ts';
 import {
+  shared,
   API,
   act,
   approve,
@@ -32,7 +34,7 @@ const statuses = (graph: GraphView): readonly string[] =>
   graph.edges.map((each) => `${String(each['from'])}>${String(each['to'])}:${String(each['edge_type'])} ${String(each['status'])}`);
 
 async function diagram(path: string): Promise<string> {
-  const response = await fetch(`${API}${path}?format=mermaid`);
+  const response = await signedFetch(shared.keys.admin, `${API}${path}?format=mermaid`);
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
   expect(response.headers.get('x-content-type-options')).toBe('nosniff');
   return response.text();

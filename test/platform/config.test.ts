@@ -69,7 +69,9 @@ describe('settings', () => {
   it('ask for a key of the callers’ secrets where requests are signed', () => {
     const signed = { SVC_AUTH_ENABLED: 'true' };
     expect(faults(signed)).toContainEqual(expect.stringMatching(/^SVC_SECRETS_KEY: /));
-    expect(faults({ ...signed, SVC_SECRETS_KEY: Buffer.alloc(32, 1).toString('base64') })).not.toContainEqual(expect.stringMatching(/^SVC_SECRETS_KEY: /));
+    expect(faults({ ...signed, SVC_SECRETS_KEY: Buffer.alloc(32, 1).toString('base64') })).not.toContainEqual(
+      expect.stringMatching(/^SVC_SECRETS_KEY: /),
+    );
   });
 
   it.each(['0', '3601', '-1', '1.5', '1e2', ' 5'])('refuse a skew of "%s"', (seconds) => {

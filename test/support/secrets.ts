@@ -2,8 +2,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
+import { secretsKeyFile } from '../../dev/dev-keys.ts';
 import type { Stack } from '../../dev/stack.ts';
 import { SETTING_LIST } from '../../platform/config/settings.ts';
+import { openSecret, parseSecretsKey } from '../../platform/secrets.ts';
 
 /** What must not be found, by a name that a message may show. */
 export type Secrets = Readonly<Record<string, string>>;
@@ -44,7 +46,8 @@ export async function secretsOf(stack: Stack): Promise<Secrets> {
   const { password } = new URL(stack.databaseUrl);
   const secrets: Record<string, string> = { 'database password': decodeURIComponent(password) };
   for (const [name, { secret }] of SETTING_LIST) {
-    const text = stack.env[name] ?? '';
+    const file = stack.env[`${name}_FILE`] ?? '';
+    const text = file === '' ? (stack.env[name] ?? '') : readFileSync(file, 'utf8').trim();
     if (!secret || text === '') continue;
     secrets[name] = text;
     // Lists and `<id>:<key>` give each part away too; what an address has that is secret is its password.
@@ -54,9 +57,24 @@ export async function secretsOf(stack: Stack): Promise<Secrets> {
   for (const [name, account] of Object.entries(stack.chain.accounts)) {
     if ('privateKey' in account) secrets[`private key of ${name}`] = String(account.privateKey);
   }
+  for (const [keyId, secret] of await callerSecrets(stack)) secrets[`secret of ${keyId}`] = secret;
   for (const [index, raw] of (await signedTransactions(stack.databaseUrl)).entries())
     secrets[`signed transaction ${String(index + 1)}`] = raw;
   return secrets;
+}
+
+/** Every HMAC secret that was ever issued on the stack, opened with its own key. */
+async function callerSecrets(stack: Stack): Promise<readonly (readonly [string, string])[]> {
+  const parsed = parseSecretsKey(readFileSync(secretsKeyFile(stack.dataDir), 'utf8').trim());
+  if (!parsed.ok) throw new Error('the key of the stack cannot be read');
+  const client = new pg.Client({ connectionString: stack.databaseUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ key_id: string; secret: Buffer }>('SELECT key_id, secret FROM api_client_keys');
+    return rows.map(({ key_id, secret }) => [key_id, openSecret(parsed.keys, secret, key_id)]);
+  } finally {
+    await client.end();
+  }
 }
 
 async function signedTransactions(databaseUrl: string): Promise<readonly string[]> {

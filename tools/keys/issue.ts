@@ -5,7 +5,7 @@ import { isDecimal, isPositive, normalize } from '../../domain/money.ts';
 import { agentNamespace, type Role } from '../../domain/roles.ts';
 import { sealSecret } from '../../platform/secrets.ts';
 import { issueKey, type AuthorityLimits } from '../../store/keys.ts';
-import { setting, withDatabase } from '../database.ts';
+import { databaseUrl, setting, withDatabase } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 import { toolAudit } from './audit.ts';
 
@@ -47,6 +47,7 @@ const SECRET_MAX = 512;
 
 /** Issues a key, or throws a {@link ToolError} with nothing written. */
 export async function issue(options: IssueOptions, io: ToolIo): Promise<IssuedKey> {
+  databaseUrl(options, io);
   const keys = setting(io, 'SVC_SECRETS_KEY');
   if (keys === undefined)
     throw new ToolError('Set SVC_SECRETS_KEY (or SVC_SECRETS_KEY_FILE) to the value that the service has.', { exitCode: 2 });
