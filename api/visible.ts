@@ -2,7 +2,7 @@
 import type { Requester } from '../domain/actions/context.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { mayMove, mayReadTemplate } from '../domain/roles.ts';
-import { readMovement, readMovementTemplateKey, type MovementDetail } from '../store/movements.ts';
+import { readMovement, readMovementTemplateKey, type MovementDetail } from '../store/movement-reads.ts';
 import { readTemplate, type TemplateDetail } from '../store/templates.ts';
 import type { ApiDependencies } from './dependencies.ts';
 

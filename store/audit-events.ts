@@ -5,7 +5,7 @@ import type { Database } from '../prisma/client.ts';
 import type { Prisma } from '../prisma/generated/client.ts';
 import { run } from './faults.ts';
 import { iso, object } from './json.ts';
-import type { PagePosition } from './movements.ts';
+import type { PagePosition } from './movement-reads.ts';
 
 /** What must be equal; a filter that is absent lets everything pass. */
 export interface AuditFilter {

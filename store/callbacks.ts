@@ -8,7 +8,7 @@ import type { Database } from '../prisma/client.ts';
 import { auditRows, withEventIds } from './event-ids.ts';
 import { run } from './faults.ts';
 import { iso, stored } from './json.ts';
-import type { PagePosition } from './movements.ts';
+import type { PagePosition } from './movement-reads.ts';
 
 /**
  * Leases up to `limit` due callbacks, the head of each movement's line only. A lease ends by itself, so

@@ -7,6 +7,11 @@ export function iso(date: Date): string {
   return date.toISOString();
 }
 
+/** The same of a timestamp as Postgres writes it into JSON. */
+export function isoOf(text: string): string {
+  return new Date(text).toISOString();
+}
+
 export function isoOrNull(date: Date | null): string | null {
   return date === null ? null : iso(date);
 }

@@ -8,7 +8,7 @@ import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 import { decimalOrNull, iso, object } from './json.ts';
 import { inNamespace } from './namespaces.ts';
-import type { PagePosition } from './movements.ts';
+import type { PagePosition } from './movement-reads.ts';
 
 export interface TemplateSummary {
   readonly template_id: string;
@@ -62,23 +62,33 @@ export async function readTemplate(db: Database, templateId: string): Promise<Te
   };
 }
 
-/** The version as movements are compiled from it: ids of nodes and edges are no part of a plan. */
+/** The version as movements are compiled from it, in one statement: ids of nodes and edges are no part of a plan. */
 export async function readTemplateForPlan(db: Database, templateKey: string, version: number): Promise<PlanTemplate | null> {
-  const row = await run(() =>
-    db.planTemplateVersion.findUnique({ where: { template_key_version: { template_key: templateKey, version } } }),
+  const rows = await run(
+    () => db.sql<PlanRow>`
+      SELECT v.template_id, v.template_key, v.version, v.risk_controls, v.completion_assurance,
+        (SELECT json_agg(n ORDER BY n.position) FROM plan_nodes n WHERE n.template_id = v.template_id) AS nodes,
+        (SELECT json_agg(e ORDER BY e.position) FROM plan_edges e WHERE e.template_id = v.template_id) AS edges
+      FROM plan_template_versions v WHERE v.template_key = ${templateKey} AND v.version = ${version}`,
   );
-  if (row === null) return null;
-  const graph = graphOf(await readGraphs(db, [row.template_id]), row.template_id);
+  const [row] = rows;
+  if (row === undefined) return null;
   return {
     template_id: row.template_id,
     template_key: row.template_key,
     version: row.version,
-    nodes: graph.nodes.map(({ id: _id, ...node }) => node),
-    edges: graph.edges.map(({ id: _id, ...edge }) => edge),
-    risk_controls: object(row.risk_controls),
+    nodes: row.nodes.map(toNode).map(({ id: _id, ...node }) => node),
+    edges: (row.edges ?? []).map(toEdge).map(({ id: _id, ...edge }) => edge),
+    risk_controls: row.risk_controls,
     completion_policy: completionOf(row),
   };
 }
+
+type PlanRow = Pick<VersionRow, 'template_id' | 'template_key' | 'version' | 'completion_assurance'> & {
+  readonly risk_controls: JsonObject;
+  readonly nodes: readonly Prisma.PlanNodeGetPayload<object>[];
+  readonly edges: readonly Prisma.PlanEdgeGetPayload<object>[] | null;
+};
 
 export interface TemplateFilter {
   readonly template_key?: string | undefined;
@@ -177,7 +187,7 @@ function toSummary(row: VersionRow, graph: Graph): TemplateSummary {
   };
 }
 
-function completionOf(row: VersionRow): CompletionPolicy {
+function completionOf(row: Pick<VersionRow, 'completion_assurance'>): CompletionPolicy {
   return { completion_assurance: row.completion_assurance as CompletionAssurance };
 }
 

@@ -1,7 +1,7 @@
 /** GET /movements/{movement_id} */
 import type { Requester } from '../../domain/actions/context.ts';
 import { isObject } from '../../domain/plan/compile.ts';
-import type { MovementDetail, NodeRecord } from '../../store/movements.ts';
+import type { MovementDetail, NodeRecord } from '../../store/movement-reads.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../route.ts';
 import { visibleMovement } from '../visible.ts';
@@ -19,7 +19,7 @@ export async function detail(
 
 /** The movement as it is shown. */
 export function toDetail(found: MovementDetail, settings: ApiDependencies['settings']): DetailResponse {
-  const { plan: _plan, edge_conditions: _conditions, template_id, run_id, nodes, artifacts, ...shown } = found;
+  const { edge_conditions: _conditions, template_id, run_id, nodes, artifacts, ...shown } = found;
   return {
     ...shown,
     template: { template_id, template_key: found.template_key, version: found.template_version },

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import type { Requester } from '../../domain/actions/context.ts';
 import { namespaceOf } from '../../domain/roles.ts';
-import { listMovements } from '../../store/movements.ts';
+import { listMovements } from '../../store/movement-reads.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { fetchPage } from '../paging.ts';
 import type { Reply } from '../route.ts';

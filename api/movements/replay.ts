@@ -2,7 +2,7 @@
 import { ServiceError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/executor.ts';
 import { readKeyUse, type KeyUse } from '../../store/movement-idempotency.ts';
-import { readMovement } from '../../store/movements.ts';
+import { readMovement } from '../../store/movement-reads.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../route.ts';
 import { differingFields } from './request.ts';

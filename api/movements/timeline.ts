@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import type { Requester } from '../../domain/actions/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { readTimeline } from '../../store/movements.ts';
+import { readTimeline } from '../../store/movement-reads.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../route.ts';
 import { assertVisibleMovement } from '../visible.ts';

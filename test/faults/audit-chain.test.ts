@@ -292,7 +292,7 @@ describe('an exported bundle', () => {
     ['no end', (lines: string[]) => lines.slice(0, -2)],
     [
       'another head',
-      (lines: string[]) => lines.map((line, index) => (index === 0 ? line.replace(/"position":\d+/, '"position":9') : line)),
+      (lines: string[]) => lines.map((line, index) => (index === 0 ? line.replace(/"position":(\d+)/, '"position":1$1') : line)),
     ],
     ['more behind its end', (lines: string[]) => [...lines.slice(0, -1), lines[1] ?? '', '']],
   ])('with %s is refused', async (_what, alter) => {

@@ -1,6 +1,7 @@
 /** At the level that writes most, through failures of every part, no log of the stack holds a secret. */
 import { appendFileSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { signedFetch } from '../../clients/signed-fetch.ts';
 import { CALLBACK_SECRET, startReceiver, type FaultyReceiver } from '../support/callback-receiver.ts';
 import { startOwnStack, WITHDRAW_TO_TREASURY, type Created, type OwnStack } from '../support/own-stack.ts';
 import { findSecrets, secretsOf } from '../support/secrets.ts';
@@ -46,19 +47,22 @@ async function run(template: string, amount: string): Promise<Created> {
   return movement;
 }
 
-/** Requests that are refused in every way, each with something to be kept quiet about. */
+/** Requests that are refused in every way, signed wrongly and well, each with something to be kept quiet about. */
 async function refusedRequests(): Promise<void> {
-  const headers = {
-    'x-svc-signature': SIGNATURE,
-    authorization: `Bearer ${REQUEST['a bearer token']}`,
-    'content-type': 'application/json',
-  };
+  const headers = { authorization: `Bearer ${REQUEST['a bearer token']}`, 'content-type': 'application/json' };
+  const { admin } = own.stack.keys;
+  const stranger = { 'x-svc-key-id': admin.keyId, 'x-svc-nonce': 'n', 'x-svc-timestamp': '1', 'x-svc-signature': SIGNATURE };
+  await refusedWith((url, init) => fetch(url, { ...init, headers: { ...headers, ...stranger } }));
+  await refusedWith((url, init) => signedFetch(admin, url, { ...init, headers }));
+}
+
+async function refusedWith(send: (url: string, init: { method?: string; body?: string }) => Promise<Response>): Promise<void> {
   const word = REQUEST['a word of a query'];
   for (const path of [`/movements?state=${word}`, `/movements/${word}`, `/nowhere/${word}`, `/movements?cursor=${word}`])
-    await fetch(`${own.stack.apiUrl}/v3${path}`, { headers });
+    await send(`${own.stack.apiUrl}/v3${path}`, {});
   const secret = REQUEST['a word of a body'];
   for (const body of [`{"template_key": "${secret}"}`, `{"${secret}": `, JSON.stringify({ template_key: secret, template_version: 1 })])
-    await fetch(`${own.stack.apiUrl}/v3/movements`, { method: 'POST', headers, body });
+    await send(`${own.stack.apiUrl}/v3/movements`, { method: 'POST', body });
 }
 
 test('movements that fail in every part of the stack leave no secret in any log', async () => {

@@ -1,6 +1,7 @@
 /** With a collector set, one trace leads from a caller's request to the call of a remote executor. */
 import { once } from 'node:events';
 import { createServer, request as httpRequest, type IncomingHttpHeaders, type Server } from 'node:http';
+import { signedFetch } from '../../clients/signed-fetch.ts';
 import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -103,7 +104,7 @@ afterAll(async () => {
 
 async function create(headers: Record<string, string>): Promise<Created> {
   const body = { template_key: 'test/traced', template_version: 1, intent: { asset: 'USDC', amount: '7.125' } };
-  const answer = await fetch(`${own.stack.apiUrl}/v3/movements`, {
+  const answer = await signedFetch(own.stack.keys.admin, `${own.stack.apiUrl}/v3/movements`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),

@@ -1,0 +1,267 @@
+/** Movements as callers read them. */
+import type { JsonObject } from '../domain/executor.ts';
+import type { NodeKind } from '../domain/graph/types.ts';
+import type { ConditionResults } from '../domain/messages.ts';
+import type { CompiledPlan } from '../domain/plan/types.ts';
+import type { Actor } from '../domain/roles.ts';
+import type { ApprovalStatus, MovementState, ReservationStatus } from '../domain/states/movement.ts';
+import type { NodeState } from '../domain/states/node.ts';
+import type { Prisma } from '../prisma/generated/client.ts';
+import type { Database } from '../prisma/client.ts';
+import { run } from './faults.ts';
+import { iso, isoOf, object, stored } from './json.ts';
+import { inNamespace } from './namespaces.ts';
+
+export interface MovementSummary {
+  readonly movement_id: string;
+  readonly template_key: string;
+  readonly template_version: number;
+  readonly strategy_id: string | null;
+  readonly request_state: MovementState;
+  readonly approval_status: ApprovalStatus;
+  readonly reservation_status: ReservationStatus;
+  readonly intent: JsonObject;
+  readonly current_frontier: readonly string[];
+  readonly error_code: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly expires_at: string;
+}
+
+export interface NodeRecord {
+  readonly node_key: string;
+  readonly node_kind: NodeKind;
+  readonly action_type: string;
+  readonly state: NodeState;
+  readonly attempt: number;
+  /** Completed after an operator's resume in its present attempt. */
+  readonly resumed: boolean;
+  readonly executor_binding: JsonObject;
+  readonly signer_binding: JsonObject | null;
+  readonly amount: string | null;
+  readonly external_ref: string | null;
+  readonly output: JsonObject | null;
+  readonly error_code: string | null;
+  readonly error_message: string | null;
+  readonly started_at: string | null;
+  readonly updated_at: string;
+  readonly completed_at: string | null;
+}
+
+export interface ArtifactRecord {
+  readonly artifact_id: string;
+  readonly node_key: string;
+  readonly attempt: number;
+  readonly kind: string;
+  readonly data: JsonObject;
+  readonly created_at: string;
+}
+
+export interface MovementDetail extends MovementSummary {
+  readonly template_id: string;
+  readonly compiled_plan_hash: string;
+  readonly input_params: JsonObject;
+  readonly labels: JsonObject;
+  readonly created_by: JsonObject;
+  readonly approver_id: string | null;
+  readonly approved_by: string | null;
+  readonly auto_approve_result: JsonObject | null;
+  readonly error_message: string | null;
+  readonly run_id: string | null;
+  readonly nodes: readonly NodeRecord[];
+  readonly artifacts: readonly ArtifactRecord[];
+  readonly callbacks: { readonly pending: number; readonly delivered: number; readonly dead_letter: number };
+  /** Stored results of conditions, by the edge's position. */
+  readonly edge_conditions: ConditionResults;
+}
+
+const SUMMARY = {
+  movement_id: true,
+  template_key: true,
+  template_version: true,
+  strategy_id: true,
+  request_state: true,
+  approval_status: true,
+  reservation_status: true,
+  intent: true,
+  current_frontier: true,
+  error_code: true,
+  created_at: true,
+  updated_at: true,
+  expires_at: true,
+} as const satisfies Prisma.MovementSelect;
+
+type SummaryRow = Prisma.MovementGetPayload<{ select: typeof SUMMARY }>;
+
+function toSummary(row: SummaryRow): MovementSummary {
+  return {
+    movement_id: row.movement_id,
+    template_key: row.template_key,
+    template_version: row.template_version,
+    strategy_id: row.strategy_id,
+    request_state: row.request_state as MovementState,
+    approval_status: row.approval_status as ApprovalStatus,
+    reservation_status: row.reservation_status as ReservationStatus,
+    intent: object(row.intent),
+    current_frontier: row.current_frontier,
+    error_code: row.error_code,
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+    expires_at: iso(row.expires_at),
+  };
+}
+
+export interface MovementFilter {
+  readonly state?: MovementState | undefined;
+  readonly strategy_id?: string | undefined;
+  /** Only movements of templates in this namespace. */
+  readonly namespace?: string | undefined;
+}
+
+/** Where a page ended: newest first by (created_at, movement_id). */
+export interface PagePosition {
+  readonly created_at: string;
+  readonly id: string;
+}
+
+/** Up to `limit` movements after `position`, newest first. */
+export async function listMovements(
+  db: Database,
+  filter: MovementFilter,
+  page: { readonly limit: number; readonly after: PagePosition | null },
+): Promise<readonly MovementSummary[]> {
+  const rows = await run(() =>
+    db.movement.findMany({
+      select: SUMMARY,
+      where: {
+        ...(filter.state === undefined ? {} : { request_state: filter.state }),
+        ...(filter.strategy_id === undefined ? {} : { strategy_id: filter.strategy_id }),
+        ...(filter.namespace === undefined ? {} : inNamespace(filter.namespace)),
+        ...(page.after === null ? {} : olderThan(page.after)),
+      },
+      orderBy: [{ created_at: 'desc' }, { movement_id: 'desc' }],
+      take: page.limit,
+    }),
+  );
+  return rows.map(toSummary);
+}
+
+function olderThan(after: PagePosition): Prisma.MovementWhereInput {
+  const at = new Date(after.created_at);
+  return { OR: [{ created_at: { lt: at } }, { created_at: at, movement_id: { lt: after.id } }] };
+}
+
+/** The template of a movement, or null. */
+export async function readMovementTemplateKey(db: Database, movementId: string): Promise<string | null> {
+  const rows = await run(
+    () => db.sql<{ template_key: string }>`SELECT template_key FROM movements WHERE movement_id = ${movementId}::uuid`,
+  );
+  return rows[0]?.template_key ?? null;
+}
+
+/** A row of the statement below; dates within aggregates are text. */
+type DetailRow = Omit<MovementDetail, DatedColumns | 'callbacks' | 'nodes' | 'artifacts'> & {
+  readonly [name in DatedColumns]: Date;
+} & {
+  readonly callbacks: Readonly<Record<string, number>> | null;
+  readonly nodes: readonly (NodeRecord & { readonly position: number })[];
+  readonly artifacts: readonly ArtifactRecord[] | null;
+};
+type DatedColumns = 'created_at' | 'updated_at' | 'expires_at';
+
+/**
+ * Everything a caller may read about one movement but its plan, or null. One statement, so that all of it is of one
+ * moment; it is what callers ask for most.
+ */
+export async function readMovement(db: Database, movementId: string): Promise<MovementDetail | null> {
+  const rows = await run(
+    () => db.sql<DetailRow>`
+      SELECT m.movement_id, m.template_id, m.template_key, m.template_version, m.strategy_id, m.request_state, m.approval_status,
+        m.reservation_status, m.intent, m.current_frontier, m.error_code, m.error_message, m.compiled_plan_hash, m.input_params, m.labels,
+        m.created_by, m.approver_id, m.approved_by, m.auto_approve_result, m.run_id, m.edge_conditions,
+        m.created_at, m.updated_at, m.expires_at,
+        (
+          SELECT json_agg(n ORDER BY n.position) FROM (
+            SELECT position, node_key, node_kind, action_type, state, attempt, resumed, executor_binding, signer_binding,
+              trim_scale(amount)::text AS amount, external_ref, output, error_code, error_message, started_at, updated_at, completed_at
+            FROM movement_nodes WHERE movement_id = m.movement_id
+          ) n
+        ) AS nodes,
+        (
+          SELECT json_agg(a ORDER BY a.created_at, a.artifact_id) FROM (
+            SELECT artifact_id, node_key, attempt, kind, data, created_at FROM artifacts WHERE movement_id = m.movement_id
+          ) a
+        ) AS artifacts,
+        (
+          SELECT json_object_agg(c.status, c.count) FROM (
+            SELECT status, count(*) AS count FROM callbacks WHERE movement_id = m.movement_id GROUP BY status
+          ) c
+        ) AS callbacks
+      FROM movements m WHERE m.movement_id = ${movementId}::uuid`,
+  );
+  const [row] = rows;
+  return row === undefined ? null : toDetail(row);
+}
+
+function toDetail({ nodes, artifacts, callbacks, created_at, updated_at, expires_at, ...row }: DetailRow): MovementDetail {
+  return {
+    ...row,
+    created_at: iso(created_at),
+    updated_at: iso(updated_at),
+    expires_at: iso(expires_at),
+    nodes: nodes.map(({ position: _position, ...node }) => ({
+      ...node,
+      started_at: node.started_at === null ? null : isoOf(node.started_at),
+      updated_at: isoOf(node.updated_at),
+      completed_at: node.completed_at === null ? null : isoOf(node.completed_at),
+    })),
+    artifacts: (artifacts ?? []).map((artifact) => ({ ...artifact, created_at: isoOf(artifact.created_at) })),
+    callbacks: {
+      pending: callbacks?.['pending'] ?? 0,
+      delivered: callbacks?.['delivered'] ?? 0,
+      dead_letter: callbacks?.['dead_letter'] ?? 0,
+    },
+  };
+}
+
+/** The plan that a movement was created with, which never changes; null for an unknown movement. */
+export async function readPlan(db: Database, movementId: string): Promise<CompiledPlan | null> {
+  const rows = await run(
+    () => db.sql<{ compiled_plan: CompiledPlan }>`SELECT compiled_plan FROM movements WHERE movement_id = ${movementId}::uuid`,
+  );
+  return rows[0]?.compiled_plan ?? null;
+}
+
+export interface TimelineRecord {
+  readonly event_id: string;
+  readonly sequence: number;
+  readonly event_type: string;
+  readonly node_key: string | null;
+  readonly attempt: number | null;
+  readonly from_state: string | null;
+  readonly to_state: string | null;
+  readonly actor: Actor;
+  readonly message: string;
+  readonly data: JsonObject;
+  readonly occurred_at: string;
+}
+
+/** The whole timeline in order, or null for an unknown movement. */
+export async function readTimeline(db: Database, movementId: string): Promise<readonly TimelineRecord[] | null> {
+  const rows = await run(() => db.timelineEvent.findMany({ where: { movement_id: movementId }, orderBy: { sequence: 'asc' } }));
+  // Every movement has its creation on the timeline, so an empty one is an unknown movement.
+  if (rows.length === 0) return null;
+  return rows.map((row) => ({
+    event_id: row.event_id,
+    sequence: row.sequence,
+    event_type: row.event_type,
+    node_key: row.node_key,
+    attempt: row.attempt,
+    from_state: row.from_state,
+    to_state: row.to_state,
+    actor: stored<Actor>(row.actor),
+    message: row.message,
+    data: object(row.data),
+    occurred_at: iso(row.occurred_at),
+  }));
+}
