@@ -2,7 +2,7 @@
  * A route is one object: path, roles, schemas, errors, handler and words. Express routing, the role
  * map, validation, OpenAPI and the tests that sweep every route are all derived from it.
  */
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { Requester } from '../domain/actions/context.ts';
 import type { Role } from '../domain/roles.ts';
@@ -100,9 +100,11 @@ export function defineRoute<
   R extends z.ZodType,
   V extends z.ZodType = z.ZodNever,
 >(spec: RouteSpec<P, Q, B, R, V>): Route {
-  const { handler, status, description, preview, text, ...rest } = spec;
+  const { handler, status, description, preview, text, query, ...rest } = spec;
   return {
     ...rest,
+    // An unknown parameter is never ignored, whatever the schema was made with.
+    query: query instanceof z.ZodObject ? query.strict() : query,
     description,
     preview,
     text,

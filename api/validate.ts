@@ -1,5 +1,5 @@
 /** A request against its route's schemas: everything that does not fit is told at once. */
-import { z } from 'zod';
+import type { z } from 'zod';
 import { invalidRequest, toIssues, type Issue } from './issues.ts';
 import { parseQuery } from './query.ts';
 import type { Route } from './route.ts';
@@ -46,7 +46,7 @@ export function validate(route: Route, raw: RawInput): ValidInput {
   const parsedQuery = parseQuery(raw.query);
   issues.push(...parsedQuery.issues);
   const known = new Set(parsedQuery.issues.map((issue) => issue.path));
-  const query = check(strict(route.query), parsedQuery.values);
+  const query = check(route.query, parsedQuery.values);
   let body: unknown;
   if (route.method === 'GET') {
     if (raw.body !== undefined) issues.push({ path: '', code: 'body_not_allowed', message: 'this request takes no body' });
@@ -72,8 +72,4 @@ function dryRunIssues(route: Route, header: string | undefined): readonly Issue[
   }
   if (header === 'true' || header === 'false') return [];
   return [{ path: 'dry-run', code: 'invalid_value', message: 'must be `true` or `false`' }];
-}
-
-function strict(schema: z.ZodType): z.ZodType {
-  return schema instanceof z.ZodObject ? schema.strict() : schema;
 }

@@ -6,6 +6,7 @@ import type { CompiledPlan } from '../domain/plan/types.ts';
 import type { Actor } from '../domain/roles.ts';
 import type { ApprovalStatus, MovementState, ReservationStatus } from '../domain/states/movement.ts';
 import type { NodeState } from '../domain/states/node.ts';
+import { gather } from '../platform/gather.ts';
 import type { Prisma } from '../prisma/generated/client.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
@@ -169,11 +170,23 @@ type DetailRow = Omit<MovementDetail, DatedColumns | 'callbacks' | 'nodes' | 'ar
 };
 type DatedColumns = 'created_at' | 'updated_at' | 'expires_at';
 
+const READS = { calls: 2, most: 32 };
+const readers = new WeakMap<Database, (movementId: string) => Promise<MovementDetail | null>>();
+
 /**
- * Everything a caller may read about one movement but its plan, or null. One statement, so that all of it is of one
- * moment; it is what callers ask for most.
+ * Everything a caller may read about one movement but its plan, or null, as it was at one moment after the call.
+ * It is what callers ask for most, so reads that come together share a statement.
  */
-export async function readMovement(db: Database, movementId: string): Promise<MovementDetail | null> {
+export function readMovement(db: Database, movementId: string): Promise<MovementDetail | null> {
+  let read = readers.get(db);
+  if (read === undefined) {
+    read = gather({ ...READS, serve: (ids) => readMovements(db, ids) });
+    readers.set(db, read);
+  }
+  return read(movementId);
+}
+
+async function readMovements(db: Database, ids: readonly string[]): Promise<readonly (MovementDetail | null)[]> {
   const rows = await run(
     () => db.sql<DetailRow>`
       SELECT m.movement_id, m.template_id, m.template_key, m.template_version, m.strategy_id, m.request_state, m.approval_status,
@@ -197,10 +210,13 @@ export async function readMovement(db: Database, movementId: string): Promise<Mo
             SELECT status, count(*) AS count FROM callbacks WHERE movement_id = m.movement_id GROUP BY status
           ) c
         ) AS callbacks
-      FROM movements m WHERE m.movement_id = ${movementId}::uuid`,
+      FROM movements m WHERE m.movement_id = ANY (${`{${ids.join(',')}}`}::uuid[])`,
   );
-  const [row] = rows;
-  return row === undefined ? null : toDetail(row);
+  const found = new Map(rows.map((row) => [row.movement_id, row]));
+  return ids.map((id) => {
+    const row = found.get(id.toLowerCase());
+    return row === undefined ? null : toDetail(row);
+  });
 }
 
 function toDetail({ nodes, artifacts, callbacks, created_at, updated_at, expires_at, ...row }: DetailRow): MovementDetail {

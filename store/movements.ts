@@ -148,20 +148,18 @@ export async function readSnapshot(db: Database, movementId: string): Promise<Mo
     version: row.version,
     plan: row.compiled_plan,
     conditions: row.edge_conditions,
-    nodes: row.nodes.map(
-      (node): NodeSnapshot => ({
-        node_key: node.node_key,
-        node_kind: node.node_kind,
-        state: node.state,
-        attempt: node.attempt,
-        submit_epoch: node.submit_epoch,
-        recover_first: node.recover_first,
-        resumed: node.resumed,
-        output: node.output,
-        error_code: node.error_code,
-        updated_at: isoOf(node.updated_at),
-        settled_order: node.completed_at === null ? 0 : Date.parse(node.completed_at),
-      }),
-    ),
+    nodes: row.nodes.map((node): NodeSnapshot => ({
+      node_key: node.node_key,
+      node_kind: node.node_kind,
+      state: node.state,
+      attempt: node.attempt,
+      submit_epoch: node.submit_epoch,
+      recover_first: node.recover_first,
+      resumed: node.resumed,
+      output: node.output,
+      error_code: node.error_code,
+      updated_at: isoOf(node.updated_at),
+      settled_order: node.completed_at === null ? 0 : Date.parse(node.completed_at),
+    })),
   };
 }

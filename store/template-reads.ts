@@ -62,8 +62,26 @@ export async function readTemplate(db: Database, templateId: string): Promise<Te
   };
 }
 
-/** The version as movements are compiled from it, in one statement: ids of nodes and edges are no part of a plan. */
+/** A version never changes, so those that were read last are kept: as many as an installation uses at a time. */
+const KEPT_VERSIONS = 200;
+const versions = new WeakMap<Database, Map<string, PlanTemplate>>();
+
+/** The version as movements are compiled from it: ids of nodes and edges are no part of a plan. Null for an unknown one. */
 export async function readTemplateForPlan(db: Database, templateKey: string, version: number): Promise<PlanTemplate | null> {
+  const kept = versions.get(db) ?? new Map<string, PlanTemplate>();
+  versions.set(db, kept);
+  const id = `${templateKey}@${String(version)}`;
+  const found = kept.get(id) ?? (await readVersion(db, templateKey, version));
+  if (found === null) return null;
+  // Put behind the others: the first is the one that was used longest ago.
+  kept.delete(id);
+  kept.set(id, found);
+  const [oldest] = kept.keys();
+  if (kept.size > KEPT_VERSIONS && oldest !== undefined) kept.delete(oldest);
+  return found;
+}
+
+async function readVersion(db: Database, templateKey: string, version: number): Promise<PlanTemplate | null> {
   const rows = await run(
     () => db.sql<PlanRow>`
       SELECT v.template_id, v.template_key, v.version, v.risk_controls, v.completion_assurance,
@@ -77,7 +95,7 @@ export async function readTemplateForPlan(db: Database, templateKey: string, ver
     template_id: row.template_id,
     template_key: row.template_key,
     version: row.version,
-    nodes: row.nodes.map(toNode).map(({ id: _id, ...node }) => node),
+    nodes: (row.nodes ?? []).map(toNode).map(({ id: _id, ...node }) => node),
     edges: (row.edges ?? []).map(toEdge).map(({ id: _id, ...edge }) => edge),
     risk_controls: row.risk_controls,
     completion_policy: completionOf(row),
@@ -86,7 +104,7 @@ export async function readTemplateForPlan(db: Database, templateKey: string, ver
 
 type PlanRow = Pick<VersionRow, 'template_id' | 'template_key' | 'version' | 'completion_assurance'> & {
   readonly risk_controls: JsonObject;
-  readonly nodes: readonly Prisma.PlanNodeGetPayload<object>[];
+  readonly nodes: readonly Prisma.PlanNodeGetPayload<object>[] | null;
   readonly edges: readonly Prisma.PlanEdgeGetPayload<object>[] | null;
 };
 

@@ -6,7 +6,10 @@ import { chain } from '../templates.ts';
 import { PERIMETER_KEY, PERIMETER_SECRETS_KEY } from './perimeter-key.ts';
 import type { RequestKind } from './requests.ts';
 
-/** Answers a read of a movement of three nodes, and a create of such a one. */
+/** Reads that come together are of movements that differ, as those of callers are. */
+const MOVEMENTS = 64;
+
+/** Answers reads of movements of three nodes, and a create of such a one. */
 export async function preparePerimeter(settings: PartSettings): Promise<{ readonly read: RequestKind; readonly create: RequestKind }> {
   const { databaseUrl, ports } = settings.perimeter;
   const io = { env: { SVC_DATABASE_URL: databaseUrl, SVC_SECRETS_KEY: PERIMETER_SECRETS_KEY }, out: () => undefined, err: () => undefined };
@@ -24,9 +27,10 @@ export async function preparePerimeter(settings: PartSettings): Promise<{ readon
   const template = chain('instant', 3);
   await post('/plan-templates', template);
   const body = { template_key: template.template_key, template_version: template.version, intent: { asset: 'USDC', amount: '5' } };
-  const { movement_id } = await post<{ movement_id: string }>('/movements', body);
+  const paths: string[] = [];
+  while (paths.length < MOVEMENTS) paths.push(`/v3/movements/${(await post<{ movement_id: string }>('/movements', body)).movement_id}`);
   return {
-    read: { method: 'GET', path: `/v3/movements/${movement_id}`, expected: 200 },
-    create: { method: 'POST', path: '/v3/movements', body: JSON.stringify(body), expected: 201 },
+    read: { method: 'GET', paths, expected: 200 },
+    create: { method: 'POST', paths: ['/v3/movements'], body: JSON.stringify(body), expected: 201 },
   };
 }

@@ -9,7 +9,8 @@ const CONNECTIONS = 32;
 
 export interface RequestKind {
   readonly method: 'GET' | 'POST';
-  readonly path: string;
+  /** Asked for in turn. */
+  readonly paths: readonly string[];
   readonly body?: string;
   readonly expected: number;
 }
@@ -22,17 +23,20 @@ interface Prepared {
 }
 
 /** Each with a nonce of its own. Signing costs the caller, so it is done before the time that is measured. */
-function prepare({ method, path, body }: RequestKind, port: number, count: number): Prepared[] {
-  const url = `http://127.0.0.1:${String(port)}${path}`;
-  return Array.from({ length: count }, () => ({
-    method,
-    path,
-    headers: {
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...signatureHeaders(PERIMETER_KEY, { method, url, body }),
-    },
-    ...(body === undefined ? {} : { body }),
-  }));
+function prepare({ method, paths, body }: RequestKind, port: number, count: number): Prepared[] {
+  return Array.from({ length: count }, (_, index) => {
+    const path = paths[index % paths.length] ?? '/';
+    const url = `http://127.0.0.1:${String(port)}${path}`;
+    return {
+      method,
+      path,
+      headers: {
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...signatureHeaders(PERIMETER_KEY, { method, url, body }),
+      },
+      ...(body === undefined ? {} : { body }),
+    };
+  });
 }
 
 export interface Target {

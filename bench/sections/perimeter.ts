@@ -23,7 +23,7 @@ export const perimeter: Section = async ({ stack, collect, rounds, quick }) => {
   const { read, create } = await preparePerimeter(stack.settings);
   const count = quick ? 300 : REQUESTS;
   const figures = new Map<string, number[]>();
-  const stub = (kind: RequestKind): RequestKind => ({ ...kind, path: '/v3/stub' });
+  const stub = (kind: RequestKind): RequestKind => ({ ...kind, paths: ['/v3/stub'] });
   const target = (layer: PerimeterLayer, kind: RequestKind): Target => ({
     port: ports[layer],
     kind: layer === 'whole' ? kind : stub(kind),
