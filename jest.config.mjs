@@ -31,6 +31,7 @@ export default {
       ...common,
       displayName: 'stack',
       testMatch: ['<rootDir>/test/http/**/*.test.ts'],
+      setupFiles: ['<rootDir>/test/support/record-signatures.mjs'],
       globalSetup: '<rootDir>/test/support/shared-stack-setup.mjs',
       globalTeardown: '<rootDir>/test/support/shared-stack-teardown.mjs',
     },

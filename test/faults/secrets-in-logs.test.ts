@@ -1,10 +1,11 @@
 /** At the level that writes most, through failures of every part, no log of the stack holds a secret. */
-import { appendFileSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { signedFetch } from '../../clients/signed-fetch.ts';
 import { CALLBACK_SECRET, startReceiver, type FaultyReceiver } from '../support/callback-receiver.ts';
 import { startOwnStack, WITHDRAW_TO_TREASURY, type Created, type OwnStack } from '../support/own-stack.ts';
 import { findSecrets, secretsOf } from '../support/secrets.ts';
+import { findSignatures } from '../support/sent-signatures.ts';
 
 const SIGNATURE = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 /** What a caller's own request may carry; nothing of it belongs into a log. */
@@ -132,4 +133,17 @@ test('a secret that is written is found in each of its forms', async () => {
     expect(findSecrets(logs(), secrets)).toContainEqual({ file: 'planted.log', line: 2, secret });
     rmSync(file);
   }
+});
+
+test('a signature that is written is found as hex and as base64, and no other hash is taken for one', () => {
+  const planted = 'ab'.repeat(32);
+  const [sent, file] = [join(own.stack.dataDir, 'sent'), join(logs(), 'planted.log')];
+  writeFileSync(sent, `${planted}\n`);
+  for (const line of [`x=0${planted.toUpperCase()}f`, Buffer.from(planted, 'hex').toString('base64')]) {
+    writeFileSync(file, `nothing\n{"line":"${line}"}\n`);
+    expect(findSignatures(logs(), sent)).toEqual({ signatures: 1, leaks: [{ file: 'planted.log', line: 2 }] });
+  }
+  writeFileSync(file, `${'ac'.repeat(32)}\n`);
+  expect(findSignatures(logs(), sent)).toEqual({ signatures: 1, leaks: [] });
+  rmSync(file);
 });

@@ -10,9 +10,12 @@ import { listKeys } from '../../store/keys.ts';
 import { withDatabase } from '../../tools/database.ts';
 import { writeRegistryWith } from './registry-file.ts';
 import { findSecrets, secretsOf, type Secrets } from './secrets.ts';
+import { findSignatures } from './sent-signatures.ts';
 
 /** The variable through which test files learn of the stack. */
 export const SHARED_STACK = 'TEST_SHARED_STACK';
+
+const SENT = 'sent-signatures';
 
 /** What a test file knows of the shared stack. */
 export interface SharedStack {
@@ -28,6 +31,8 @@ export interface SharedStack {
   readonly adminClientId: string;
   /** The environment of `fundadmin` for this stack. */
   readonly toolEnv: Readonly<Record<string, string>>;
+  /** Where test files note every signature that they send. */
+  readonly sentSignatures: string;
   /** The account of {@link TEST_SIGNER}: ETH for gas and no token at first. */
   readonly wallet: string;
 }
@@ -91,10 +96,13 @@ export async function startSharedStack(): Promise<{ readonly facts: SharedStack;
     const checkedStop = async (): Promise<void> => {
       const secrets = await secretsOf(running).catch((): Secrets => ({}));
       await running.stop();
-      const leaks = findSecrets(join(dataDir, 'logs'), { ...secrets, 'key of the test wallet': WALLET_KEY });
+      const logs = join(dataDir, 'logs');
+      const leaks = findSecrets(logs, { ...secrets, 'key of the test wallet': WALLET_KEY });
+      const sent = findSignatures(logs, join(dataDir, SENT));
       await stop();
-      if (leaks.length === 0 && Object.keys(secrets).length > 0) return;
-      throw new Error(`logs of the shared stack hold secrets, or could not be looked through: ${JSON.stringify(leaks)}`);
+      if (leaks.length + sent.leaks.length === 0 && Object.keys(secrets).length > 0 && sent.signatures > 0) return;
+      const found = JSON.stringify({ leaks, sent });
+      throw new Error(`logs of the shared stack hold secrets or signatures, or there was nothing to look for: ${found}`);
     };
     return {
       stop: checkedStop,
@@ -110,6 +118,7 @@ export async function startSharedStack(): Promise<{ readonly facts: SharedStack;
         adminClientId,
         toolEnv,
         wallet: WALLET,
+        sentSignatures: join(dataDir, SENT),
       },
     };
   } catch (error) {

@@ -1,0 +1,65 @@
+/** The rate limit as callers meet it: an API with low limits beside the stack's own, over the same database and keys. */
+import { readFileSync } from 'node:fs';
+import { pino } from 'pino';
+import { createApi } from '../../api/app.ts';
+import { createGuard } from '../../api/auth/guard.ts';
+import { routes } from '../../api/routes.ts';
+import { listen, type Listening } from '../../api/server.ts';
+import { signedFetch } from '../../clients/signed-fetch.ts';
+import type { SigningKey } from '../../clients/signing.ts';
+import { parseSecretsKey } from '../../platform/secrets.ts';
+import { connectDatabase, type Database } from '../../prisma/client.ts';
+import { shared } from '../support/http.ts';
+
+const LIMITS = { readRpm: 5, writeRpm: 3 };
+let db: Database;
+let api: Listening;
+beforeAll(async () => {
+  const secretsKeys = parseSecretsKey(readFileSync(shared.toolEnv['SVC_SECRETS_KEY_FILE'] ?? '', 'utf8').trim());
+  if (!secretsKeys.ok) throw new Error('the key of the stack cannot be read');
+  db = connectDatabase({ url: shared.databaseUrl, poolSize: 2 });
+  const log = pino({ level: 'silent' });
+  const guard = createGuard({ db, log, secretsKeys: secretsKeys.keys, maxSkewSeconds: 300, rateLimits: LIMITS });
+  const deps = {
+    ...{ db, log, handOver: () => undefined },
+    executors: { list: () => [], get: () => undefined, capabilities: () => undefined },
+    signers: { list: () => [], get: () => undefined },
+    settings: { apiPrefix: '/v3', approvalTtlSeconds: 60, authEnabled: true, temporalNamespace: 'x', temporalUiUrl: 'http://127.0.0.1' },
+  };
+  api = await listen({ app: createApi(deps, routes, { guard }), host: '127.0.0.1', port: 0 });
+});
+afterAll(async () => {
+  await api?.close();
+  await db?.$disconnect();
+});
+
+const url = (path: string): string => `http://127.0.0.1:${String(api.port)}${path}`;
+const statuses = async (times: number, call: () => Promise<Response>): Promise<readonly number[]> => {
+  const found: number[] = [];
+  while (found.length < times) found.push((await call()).status);
+  return found;
+};
+const whoami = (key: SigningKey) => (): Promise<Response> => signedFetch(key, url('/v3/whoami'));
+
+test('a key has the requests of its role in a minute, whatever it asks for, and is told when to come again', async () => {
+  const { agent, operator, admin } = shared.keys;
+  expect(await statuses(6, whoami(agent))).toEqual([200, 200, 200, 200, 200, 429]);
+  // A refused call and a path that is none count as well.
+  expect((await signedFetch(operator, url('/v3/nowhere'))).status).toBe(404);
+  expect((await signedFetch(operator, url('/v3/plan-templates'), { method: 'POST', body: '{}' })).status).toBeGreaterThanOrEqual(400);
+  expect(await statuses(2, whoami(operator))).toEqual([200, 429]);
+  // Another key of the same tier has its own.
+  expect(await statuses(1, whoami(admin))).toEqual([200]);
+
+  const refused = await whoami(agent)();
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+  expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+  expect(await refused.json()).toEqual({ detail: 'rate limit exceeded' });
+});
+
+test('who is not known is not counted, and probes never are', async () => {
+  const { operator } = shared.keys;
+  const forged = { keyId: operator.keyId, secret: 'not its secret' };
+  expect(await statuses(10, whoami(forged))).toEqual(Array<number>(10).fill(401));
+  expect(await statuses(10, () => fetch(url('/healthz')))).toEqual(Array<number>(10).fill(200));
+});
