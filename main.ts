@@ -125,7 +125,7 @@ async function main(): Promise<void> {
       sign: config.callbackSigner,
       maxAttempts: config.callbackMaxAttempts,
     });
-    const nonces = startNonceCleaner({ db, log, maxSkewSeconds: config.authMaxSkewSeconds });
+    const nonces = startNonceCleaner({ db, log });
     const loops = [startCommandRelay(relay), startSweeper(relay), callbacks, nonces, startSealer({ db, log, macs: auditMacs })];
     const health = createHealthRefresher({
       db,

@@ -53,9 +53,16 @@ const PROCESS = {
   SVC_TRACING_SAMPLE_RATIO: standard(SHARE, '1', 'Share of traces kept of those that begin here; a caller’s own decision is followed.'),
 };
 
+/** No process takes requests older or newer than this, so no nonce is needed for longer than twice of it. */
+export const LARGEST_SKEW_SECONDS = 3_600;
+
 const CALLERS = {
   SVC_AUTH_ENABLED: standard(FLAG, 'true', 'Whether requests must be signed; `false` makes every caller admin, on loopback only.'),
-  SVC_AUTH_MAX_SKEW_SECONDS: standard(whole(1, 3_600), '300', 'How far the timestamp of a signed request may be from this clock.'),
+  SVC_AUTH_MAX_SKEW_SECONDS: standard(
+    whole(1, LARGEST_SKEW_SECONDS),
+    '300',
+    'How far the timestamp of a signed request may be from this clock.',
+  ),
   SVC_SECRETS_KEY: optional(
     SECRETS_KEYS,
     'Keys that encrypt the secrets of callers in the database, and vouch for audit rows: the first encrypts, all decrypt.',
