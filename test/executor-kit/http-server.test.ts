@@ -162,9 +162,12 @@ test('with a token file every route asks for the token, and a new token holds at
 
 test('a phase learns that its caller has gone', async () => {
   let reason: unknown;
+  const caller = new AbortController();
   const { url } = await serve(
     memoryExecutor(() => ({
       submit: async (_, { signal }) => {
+        // Not earlier: a request that never arrived would tell nobody anything.
+        caller.abort(new DOMException('waited long enough', 'TimeoutError'));
         await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
         reason = signal.reason;
         throw reason;
@@ -173,8 +176,8 @@ test('a phase learns that its caller has gone', async () => {
   );
   const client = createRemoteExecutor(settingsOf(url));
   const input = { context: contextOf(), prepared_action: { amount: '1' }, journal };
-  await expect(client.submit(input, { signal: AbortSignal.timeout(50) })).rejects.toMatchObject({ kind: 'timeout' });
-  for (let left = 100; reason === undefined && left > 0; left -= 1) await sleep(20);
+  await expect(client.submit(input, { signal: caller.signal })).rejects.toMatchObject({ kind: 'timeout' });
+  for (let left = 500; reason === undefined && left > 0; left -= 1) await sleep(20);
   expect(String(reason)).toMatch(/the caller has gone/);
   await client.close();
 });
