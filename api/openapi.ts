@@ -1,8 +1,9 @@
 /** OpenAPI 3.1 from the route table and the schemas that validate. */
 import { z } from 'zod';
-import { ERROR_TABLE, type ErrorCode } from '../domain/errors.ts';
 import { VERSION } from '../platform/version.ts';
+import { bareFailures, HEADERS, RATE_LIMITED, REQUEST_ID, routeFailures } from './openapi-errors.ts';
 import { SchemaCollector, type JsonSchema } from './openapi-schemas.ts';
+import { securityRequirement, securitySchemes, signingText } from './openapi-signing.ts';
 import type { Route } from './route.ts';
 import { errorBody } from './schemas.ts';
 
@@ -11,14 +12,15 @@ export interface OpenApiOptions {
   /** Where the API listens, for clients made from the document. */
   readonly serverUrl: string;
   readonly authEnabled: boolean;
+  /** How far the time of a signature may be away; 300 when left out. */
+  readonly maxSkewSeconds?: number;
 }
 
-/** Errors that any route may answer. */
-const ALWAYS: readonly ErrorCode[] = ['invalid_request', 'invalid_path', 'dependency_unavailable', 'internal_error'];
-const WITH_BODY: readonly ErrorCode[] = ['unsupported_media_type', 'body_too_large'];
-const WITH_AUTH: readonly ErrorCode[] = ['unauthenticated', 'forbidden', 'route_role_unmapped'];
-const SIGNATURE_HEADERS = ['Key-Id', 'Timestamp', 'Nonce', 'Signature'] as const;
-const REQUEST_ID = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } };
+const REPLAYED = { ...REQUEST_ID, 'Idempotent-Replayed': { $ref: '#/components/headers/IdempotentReplayed' } };
+const ABOUT =
+  'Guarded transfers of funds between venues. Amounts are decimal strings; timestamps are ISO 8601 UTC with milliseconds. ' +
+  'Request bodies are strict: an unknown field is refused by name, and so are NUL and halves of surrogate pairs in texts. ' +
+  'Every error has the shape of `Error`, but for 429 (`RateLimited`).';
 const REQUEST_ID_SCHEMA = { type: 'string', minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9._-]+$' };
 
 /** The document, ready to be served as JSON. */
@@ -28,7 +30,7 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
   const responses = new Map(routes.map((route) => [route.id, collector.add(route.response, 'output')]));
   const previews = new Map(routes.flatMap((route) => (route.preview ? [[route.id, collector.add(route.preview, 'output')]] : [])));
   const paths: Record<string, Record<string, unknown>> = {
-    '/healthz': { get: healthOperation() },
+    '/healthz': { get: healthOperation(failure) },
   };
   for (const route of routes) {
     const path = options.apiPrefix + route.path.replace('+}', '}');
@@ -41,18 +43,14 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
     info: {
       title: 'Fund movement orchestrator',
       version: VERSION,
-      description:
-        'Guarded transfers of funds between venues. Amounts are decimal strings; timestamps are ISO 8601 UTC with milliseconds. ' +
-        'Request bodies are strict: an unknown field is refused by name. Every error has the shape of `Error`.',
+      description: [ABOUT, ...(options.authEnabled ? [signingText(options.maxSkewSeconds ?? 300)] : [])].join('\n\n'),
     },
     servers: [{ url: options.serverUrl }],
     tags: [...new Set(['Service', ...routes.map((route) => route.tag)])].map((name) => ({ name })),
     paths,
     components: {
-      schemas: collector.components,
-      headers: {
-        RequestId: { description: 'The id of the request, in logs and audit too.', schema: REQUEST_ID_SCHEMA },
-      },
+      schemas: { ...collector.components, ...(options.authEnabled ? { RateLimited: RATE_LIMITED } : {}) },
+      headers: HEADERS,
       parameters: {
         RequestId: {
           name: 'X-Request-Id',
@@ -80,7 +78,7 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
       },
       ...(options.authEnabled ? { securitySchemes: securitySchemes() } : {}),
     },
-    ...(options.authEnabled ? { security: [Object.fromEntries(SIGNATURE_HEADERS.map((name) => [name, []]))] } : {}),
+    ...(options.authEnabled ? { security: [securityRequirement()] } : {}),
   };
 }
 
@@ -95,7 +93,6 @@ interface OperationContext {
 
 function operation(route: Route, { collector, failure, success, preview, options }: OperationContext): JsonSchema {
   const body = route.method === 'GET' ? null : bodyOf(route, collector);
-  const codes = new Set([...route.errors, ...ALWAYS, ...(body === null ? [] : WITH_BODY), ...(options.authEnabled ? WITH_AUTH : [])]);
   const idempotent = route.body instanceof z.ZodObject && 'idempotency_key' in route.body.shape;
   const succeeded = { description: 'Success', headers: REQUEST_ID, content: { ...json(success), ...plain(route.text) } };
   return {
@@ -115,7 +112,7 @@ function operation(route: Route, { collector, failure, success, preview, options
     responses: {
       [String(route.status)]: succeeded,
       ...otherSuccess(route, { succeeded, success, preview, idempotent }),
-      ...failures([...codes], failure),
+      ...routeFailures(route.errors, failure, options.authEnabled),
     },
   };
 }
@@ -132,11 +129,12 @@ function otherSuccess(
 ): JsonSchema {
   const { succeeded, success, preview, idempotent } = answer;
   if (route.status !== 201) return {};
-  if (preview === undefined) return idempotent ? { 200: { ...succeeded, description: 'A repeat: the first result' } } : {};
+  if (preview === undefined)
+    return idempotent ? { 200: { ...succeeded, description: 'A repeat: the first result', headers: REPLAYED } } : {};
   const description =
     'With `Dry-Run: true`: what would happen, nothing was written. Else a repeat of an idempotency key: the first result, ' +
     'with the header `Idempotent-Replayed: true`.';
-  return { 200: { ...succeeded, description, content: json({ oneOf: [preview, success] }) } };
+  return { 200: { ...succeeded, description, headers: REPLAYED, content: json({ oneOf: [preview, success] }) } };
 }
 
 function bodyOf(route: Route, collector: SchemaCollector): JsonSchema {
@@ -154,25 +152,6 @@ function parametersOf(schema: JsonSchema, where: 'path' | 'query'): readonly Jso
   }));
 }
 
-/** Errors by status: OpenAPI has one response for each, so the codes are told in words and as examples. */
-function failures(codes: readonly ErrorCode[], failure: JsonSchema): JsonSchema {
-  const statuses = [...new Set(codes.map((code) => ERROR_TABLE[code].status))].sort((a, b) => a - b);
-  return Object.fromEntries(
-    statuses.map((status) => {
-      const own = codes.filter((code) => ERROR_TABLE[code].status === status).sort();
-      const examples = own.map((code) => [code, { value: { detail: { error: code, message: ERROR_TABLE[code].message } } }] as const);
-      return [
-        String(status),
-        {
-          description: own.map((code) => `\`${code}\` (retry: ${ERROR_TABLE[code].retry}): ${ERROR_TABLE[code].message}`).join('\n\n'),
-          headers: REQUEST_ID,
-          content: { 'application/json': { schema: failure, examples: Object.fromEntries(examples) } },
-        },
-      ];
-    }),
-  );
-}
-
 function json(schema: JsonSchema): JsonSchema {
   return { 'application/json': { schema } };
 }
@@ -181,7 +160,7 @@ function plain(description: string | undefined): JsonSchema {
   return description === undefined ? {} : { 'text/plain': { schema: { type: 'string', description } } };
 }
 
-function healthOperation(): JsonSchema {
+function healthOperation(failure: JsonSchema): JsonSchema {
   const properties = { ok: { type: 'boolean' }, service: { type: 'string' }, api_prefix: { type: 'string' } };
   const schema = { type: 'object', properties, required: Object.keys(properties) };
   return {
@@ -189,16 +168,6 @@ function healthOperation(): JsonSchema {
     tags: ['Service'],
     summary: 'Whether the process is alive',
     security: [],
-    responses: { 200: { description: 'Alive', headers: REQUEST_ID, content: json(schema) } },
+    responses: { 200: { description: 'Alive', headers: REQUEST_ID, content: json(schema) }, ...bareFailures(failure) },
   };
-}
-
-function securitySchemes(): JsonSchema {
-  const about = 'HMAC-SHA256 over six lines: method, decoded path, query as sent, SHA-256 of the body, timestamp, nonce.';
-  return Object.fromEntries(
-    SIGNATURE_HEADERS.map((name) => [
-      name,
-      { type: 'apiKey', in: 'header', name: `X-SVC-${name}`, ...(name === 'Signature' ? { description: about } : {}) },
-    ]),
-  );
 }

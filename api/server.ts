@@ -2,6 +2,7 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { ERROR_TABLE, type ErrorCode } from '../domain/errors.ts';
 import { newId } from '../platform/ids.ts';
 
 export interface Listening {
@@ -87,10 +88,11 @@ function closeGracefully(server: Server, graceMs: number): Promise<void> {
   });
 }
 
-const STATUS_LINES: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
-  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+const ANSWERS: Readonly<Record<string, { readonly code: ErrorCode; readonly phrase: string }>> = {
+  HPE_HEADER_OVERFLOW: { code: 'headers_too_large', phrase: 'Request Header Fields Too Large' },
+  ERR_HTTP_REQUEST_TIMEOUT: { code: 'request_timeout', phrase: 'Request Timeout' },
 };
+const MALFORMED = { code: 'invalid_path', phrase: 'Bad Request', message: 'The request is not well-formed HTTP.' } as const;
 
 /** What is not HTTP, or too slow or too large to be read, is answered once and cut. */
 function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
@@ -98,12 +100,12 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
     socket.destroy();
     return;
   }
-  const body = JSON.stringify({
-    detail: { error: 'invalid_path', message: 'The request is not well-formed HTTP, too large or too slow.' },
-  });
+  const { code, phrase } = ANSWERS[error.code ?? ''] ?? MALFORMED;
+  const { status, message } = ERROR_TABLE[code];
+  const body = JSON.stringify({ detail: { error: code, message: code === MALFORMED.code ? MALFORMED.message : message } });
   socket.end(
     [
-      `HTTP/1.1 ${STATUS_LINES[error.code ?? ''] ?? '400 Bad Request'}`,
+      `HTTP/1.1 ${String(status)} ${phrase}`,
       'Connection: close',
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${String(Buffer.byteLength(body))}`,

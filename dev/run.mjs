@@ -18,6 +18,7 @@ const TARGETS = {
   check: { needsTemporal: true, run: runChecks },
   bench: { needsTemporal: true, run: () => runModule('bench/main.ts') },
   chaos: { needsTemporal: true, run: () => runModule('test/chaos/main.ts') },
+  fuzz: { needsTemporal: true, run: () => runModule('test/fuzz/main.ts') },
   prepare: { needsTemporal: true, run: () => findTemporal() },
 };
 

@@ -19,6 +19,8 @@ export const ERROR_TABLE = {
   invalid_request: rule(422, 'after_change', 'The request does not fit its schema; see `issues` for each place.'),
   invalid_path: rule(400, 'after_change', 'The request target is not in a form that has exactly one meaning.'),
   unsupported_media_type: rule(415, 'after_change', 'Send the body as uncompressed application/json.'),
+  request_timeout: rule(408, 'safe', 'The request took too long to arrive; nothing of it was accepted.'),
+  headers_too_large: rule(431, 'after_change', 'The request line and headers are larger than 16 KiB together.'),
   body_too_large: rule(413, 'after_change', 'The request body is larger than 1 MiB.'),
   route_not_found: rule(404, 'never', 'No such path under this prefix.'),
   method_not_allowed: rule(405, 'never', 'This path does not take that method; see the Allow header.'),

@@ -1,0 +1,103 @@
+/** Plans and movements in many states, so that requests meet more than rows that are not there. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { signedFetch } from '../../clients/signed-fetch.ts';
+import type { ChainInfo } from '../../dev/chain.ts';
+import type { DevKeys } from '../../dev/dev-keys.ts';
+import { starterTemplates } from '../../dev/starter-templates.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Values that exist, by the name of the parameter or field that takes them. */
+export type Known = Readonly<Record<string, readonly string[]>>;
+
+const STATES_WITHIN_MS = 60_000;
+/** What each movement is to become, and the state in which it then rests. */
+const LIVES = [
+  { template: 'fuzz/noop', until: 'PENDING_APPROVAL' },
+  { template: 'fuzz/noop', until: 'PENDING_APPROVAL' },
+  { template: 'starter/withdraw-to-treasury', until: 'PENDING_APPROVAL' },
+  { template: 'fuzz/cancellable', until: 'PENDING_APPROVAL' },
+  { template: 'fuzz/noop', until: 'REJECTED' },
+  { template: 'fuzz/noop', until: 'EXPIRED' },
+  { template: 'fuzz/noop', until: 'COMPLETED' },
+  { template: 'fuzz/gated', until: 'WAITING_MANUAL_ACTION' },
+  { template: 'fuzz/gated', until: 'WAITING_MANUAL_ACTION' },
+  { template: 'fuzz/failing', until: 'FAILED' },
+  { template: 'fuzz/failing', until: 'FAILED' },
+] as const;
+
+/** Makes them and answers their keys and ids. */
+export async function seed(apiUrl: string, keys: DevKeys, chain: ChainInfo): Promise<Known> {
+  const call = async (method: string, path: string, body?: object): Promise<unknown> => {
+    const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+    const answer = await signedFetch(keys.admin, `${apiUrl}/v3${path}`, { method, ...init });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
+    return JSON.parse(text) as unknown;
+  };
+  const send = async (method: string, path: string, body?: object): Promise<Json> => (await call(method, path, body)) as Json;
+  const list = async (path: string): Promise<readonly Json[]> => (await call('GET', path)) as readonly Json[];
+  const templates = await Promise.all(templatesFor(chain).map((template) => send('POST', '/plan-templates', template)));
+  const made: Json[] = [];
+  for (const { template, until } of LIVES) {
+    const movement = await send('POST', '/movements', {
+      template_key: template,
+      template_version: 1,
+      intent: { asset: 'USDC', amount: '10' },
+      strategy_id: 'fuzz',
+      // No host is on the list of callback targets, so each of these ends as a dead letter.
+      callback_url: 'http://127.0.0.1:9/never',
+      ...(until === 'EXPIRED' ? { approval_ttl_seconds: 1 } : {}),
+    });
+    made.push(movement);
+    const path = `/movements/${String(movement['movement_id'])}`;
+    const { compiled_plan_hash } = movement;
+    if (until === 'REJECTED') await call('POST', `${path}/reject`, {});
+    else if (until !== 'PENDING_APPROVAL' && until !== 'EXPIRED') {
+      await call('POST', `${path}/approve`, { compiled_plan_hash, approver_id: 'fuzz' });
+    }
+    await reached(send, path, until);
+  }
+  const { callbacks } = (await call('GET', '/callbacks?limit=200')) as { callbacks: readonly Json[] };
+  return {
+    movement_id: made.map((each) => String(each['movement_id'])),
+    compiled_plan_hash: made.map((each) => String(each['compiled_plan_hash'])),
+    template_id: templates.map((each) => String(each['template_id'])),
+    template_key: templates.map((each) => String(each['template_key'])),
+    node_key: ['a', 'b', 'withdraw', 'sweep'],
+    event_id: callbacks.map((each) => String(each['event_id'])),
+    executor_key: (await list('/executors')).map((each) => String(each['executor_key'])),
+    signer_key: (await list('/signers')).map((each) => String(each['signer_key'])),
+    authority_key: ['dev'],
+  };
+}
+
+async function reached(call: (method: string, path: string) => Promise<Json>, path: string, state: string): Promise<void> {
+  for (const end = Date.now() + STATES_WITHIN_MS; Date.now() < end; await sleep(100)) {
+    if ((await call('GET', path))['request_state'] === state) return;
+  }
+  throw new Error(`${path} did not become ${state}: ${JSON.stringify(await call('GET', path))}`);
+}
+
+function templatesFor(chain: ChainInfo): readonly object[] {
+  const noop = (node_key: string, more: object = {}) => ({ node_key, node_kind: 'action', action_type: 'noop', ...more });
+  const gate = { node_key: 'b', node_kind: 'manual_gate', action_type: 'manual_gate' };
+  const edge = { from: 'a', to: 'b', edge_type: 'on_success' };
+  const plan = (name: string, nodes: readonly object[], edges: readonly object[], more: object = {}) => ({
+    template_key: `fuzz/${name}`,
+    version: 1,
+    name: `Fuzz: ${name}`,
+    nodes,
+    edges,
+    completion_policy: { completion_assurance: 'destination_credited' },
+    ...more,
+  });
+  const onCancel = { from: 'a', to: 'b', edge_type: 'on_cancel' };
+  return [
+    ...starterTemplates(chain),
+    plan('noop', [noop('a'), noop('b')], [{ ...edge, condition_expr: 'intent.asset == "USDC"' }]),
+    plan('gated', [noop('a'), gate], [edge]),
+    plan('cancellable', [noop('a'), noop('b', { node_kind: 'compensation' })], [onCancel]),
+    plan('failing', [noop('a', { risk_patch: { max_amount: '1' } })], []),
+  ];
+}
