@@ -21,7 +21,6 @@ const ABOUT =
   'Guarded transfers of funds between venues. Amounts are decimal strings; timestamps are ISO 8601 UTC with milliseconds. ' +
   'Request bodies are strict: an unknown field is refused by name, and so are NUL and halves of surrogate pairs in texts. ' +
   'Every error has the shape of `Error`, but for 429 (`RateLimited`).';
-const REQUEST_ID_SCHEMA = { type: 'string', minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9._-]+$' };
 
 /** The document, ready to be served as JSON. */
 export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions): JsonSchema {
@@ -33,10 +32,10 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
     '/healthz': { get: healthOperation(failure) },
   };
   for (const route of routes) {
-    const path = options.apiPrefix + route.path.replace('+}', '}');
-    const item = (paths[path] ??= {});
+    const path = documentedPath(route, routes);
+    const item = (paths[options.apiPrefix + path] ??= {});
     const success = responses.get(route.id) ?? {};
-    item[route.method.toLowerCase()] = operation(route, { collector, failure, success, preview: previews.get(route.id), options });
+    item[route.method.toLowerCase()] = operation(route, { collector, failure, success, preview: previews.get(route.id), path, options });
   }
   return {
     openapi: '3.1.0',
@@ -56,8 +55,8 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
           name: 'X-Request-Id',
           in: 'header',
           required: false,
-          description: 'Kept when well-formed, else a new one is given.',
-          schema: REQUEST_ID_SCHEMA,
+          description: 'Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given.',
+          schema: { type: 'string', examples: ['rebalance-2026-11-21.1'] },
         },
         IdempotencyKey: {
           name: 'Idempotency-Key',
@@ -88,10 +87,21 @@ interface OperationContext {
   readonly success: JsonSchema;
   /** What a dry run answers, where there is one. */
   readonly preview: JsonSchema | undefined;
+  readonly path: string;
   readonly options: OpenApiOptions;
 }
 
-function operation(route: Route, { collector, failure, success, preview, options }: OperationContext): JsonSchema {
+/**
+ * The path under which a route is described. To OpenAPI two paths that differ only in the names of their
+ * parameters are one path, so routes that share a form are described under the first one's names.
+ */
+export function documentedPath(route: Route, routes: readonly Route[]): string {
+  const form = (path: string): string => path.replace(/\{[^}]+\}/g, '{}');
+  const first = routes.find((each) => form(each.path) === form(route.path)) ?? route;
+  return first.path.replace('+}', '}');
+}
+
+function operation(route: Route, { collector, failure, success, preview, path, options }: OperationContext): JsonSchema {
   const body = route.method === 'GET' ? null : bodyOf(route, collector);
   const idempotent = route.body instanceof z.ZodObject && 'idempotency_key' in route.body.shape;
   const succeeded = { description: 'Success', headers: REQUEST_ID, content: { ...json(success), ...plain(route.text) } };
@@ -102,7 +112,7 @@ function operation(route: Route, { collector, failure, success, preview, options
     ...(route.description === undefined ? {} : { description: route.description }),
     'x-roles': route.roles,
     parameters: [
-      ...parametersOf(collector.add(route.params, 'input'), 'path'),
+      ...pathParametersOf(route, path, collector),
       ...parametersOf(collector.add(route.query, 'input'), 'query'),
       { $ref: '#/components/parameters/RequestId' },
       ...(idempotent ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
@@ -150,6 +160,16 @@ function parametersOf(schema: JsonSchema, where: 'path' | 'query'): readonly Jso
     required: where === 'path' || (Array.isArray(required) && required.includes(name)),
     schema: each as JsonSchema,
   }));
+}
+
+/** Those of the path, by the names that they have in the document. */
+function pathParametersOf(route: Route, path: string, collector: SchemaCollector): readonly JsonSchema[] {
+  const named = [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name);
+  const own = [...route.path.matchAll(/\{([^}+]+)\+?\}/g)].map(([, name]) => name);
+  return parametersOf(collector.add(route.params, 'input'), 'path').map((parameter) => {
+    const name = named[own.indexOf(String(parameter['name']))];
+    return name === parameter['name'] ? parameter : { ...parameter, name, description: `Here the \`${String(parameter['name'])}\`.` };
+  });
 }
 
 function json(schema: JsonSchema): JsonSchema {

@@ -15,6 +15,8 @@ const positionSchema = z.strictObject({
   id: z.string().refine(isId),
 });
 
+const CURSOR_FORM = /^[A-Za-z0-9_-]{1,200}$/;
+
 /** The opaque text of a position. */
 export function encodeCursor(position: Position): string {
   return Buffer.from(JSON.stringify({ created_at: position.created_at, id: position.id })).toString('base64url');
@@ -22,7 +24,7 @@ export function encodeCursor(position: Position): string {
 
 /** The position of a cursor, or null when this service never gave such a text. */
 export function decodeCursor(cursor: string): Position | null {
-  if (!/^[A-Za-z0-9_-]{1,200}$/.test(cursor)) return null;
+  if (!CURSOR_FORM.test(cursor)) return null;
   try {
     const parsed = positionSchema.safeParse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')));
     if (!parsed.success || Number.isNaN(Date.parse(parsed.data.created_at))) return null;
@@ -42,7 +44,7 @@ export const cursorParameter = z
     return z.NEVER;
   })
   .optional()
-  .meta({ description: '`next_cursor` of the page before.' });
+  .meta({ description: '`next_cursor` of the page before; nothing else is taken.', pattern: CURSOR_FORM.source });
 
 /** The `limit` query parameter with its bounds. */
 export function limitParameter(max = 200, otherwise = 50) {

@@ -20,7 +20,13 @@ export const positiveDecimal = z
   .regex(DECIMAL_PATTERN, 'must be a decimal string in plain notation, at most 20 integer and 18 fractional digits')
   .refine((amount) => !isDecimal(amount) || isPositive(amount), 'must be greater than zero')
   .overwrite((amount) => (isDecimal(amount) ? normalize(amount) : amount))
-  .meta({ id: 'PositiveDecimal', description: 'A decimal greater than zero, in plain notation, carried as a string.', example: '1250.5' });
+  .meta({
+    id: 'PositiveDecimal',
+    description: 'A decimal greater than zero, in plain notation, carried as a string.',
+    // The refinement in JSON Schema's words.
+    pattern: DECIMAL_PATTERN.source.replace('^', '^(?=.*[1-9])'),
+    example: '1250.5',
+  });
 
 /** An id; comes out in lower case. */
 export const uuid = z
@@ -45,6 +51,11 @@ export function text(min: number, max: number): z.ZodString {
     .min(min)
     .max(max)
     .refine((value) => !value.includes('\0'), 'must not hold NUL');
+}
+
+/** A name that fills one segment of a path: without what `parseTarget` refuses there, so that the schema promises no more than it. */
+export function segment(max: number): z.ZodString {
+  return text(1, max).regex(/^[^\u0000-\u001f\u007f-\u009f%/\\]+$/, 'must not hold /, %, \\ or control characters');
 }
 
 /** An integer of the contract: 0 or `min` up to 2^31-1. */

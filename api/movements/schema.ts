@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { isLoopbackHost } from '../../domain/callbacks/target.ts';
 import { MOVEMENT_STATES } from '../../domain/states/movement.ts';
-import { int32, jsonObject, positiveDecimal, text, uuid } from '../schemas.ts';
+import { int32, jsonObject, positiveDecimal, segment, text, uuid } from '../schemas.ts';
 import { pageParameters } from '../paging.ts';
 
 /** The longest approval time: a week. */
@@ -54,7 +54,21 @@ export const createBody = z
     idempotency_key: idempotencyKey.optional().meta({ description: 'May be sent as the header `Idempotency-Key` instead.' }),
     labels: z.record(z.string(), z.string()).default({}),
   })
-  .meta({ id: 'MovementCreateRequest' });
+  .meta({
+    id: 'MovementCreateRequest',
+    examples: [
+      {
+        template_key: 'starter/withdraw-to-treasury',
+        template_version: 1,
+        intent: { asset: 'USDC', amount: '250.5' },
+        strategy_id: 'rebalance',
+        approval_ttl_seconds: 3600,
+        callback_url: 'https://treasury.example/callbacks',
+        idempotency_key: 'rebalance-2026-11-21-1',
+        labels: { desk: 'treasury' },
+      },
+    ],
+  });
 export type CreateBody = z.output<typeof createBody>;
 
 export const listQuery = z.strictObject({
@@ -65,7 +79,7 @@ export const listQuery = z.strictObject({
 
 export const movementParams = z.strictObject({ movement_id: uuid });
 
-export const nodeParams = z.strictObject({ movement_id: uuid, node_key: text(1, 128) });
+export const nodeParams = z.strictObject({ movement_id: uuid, node_key: segment(128) });
 
 export const resolveBody = z
   .strictObject({
@@ -73,7 +87,10 @@ export const resolveBody = z
     reason: text(1, 1000),
     evidence: jsonObject.meta({ description: 'What proves it: a reference, a statement line, a transaction hash.' }),
   })
-  .meta({ id: 'MovementNodeResolveRequest' });
+  .meta({
+    id: 'MovementNodeResolveRequest',
+    examples: [{ outcome: 'completed', reason: 'The venue shows the withdrawal as paid.', evidence: { statement: '2026-11', line: 17 } }],
+  });
 export type ResolveBody = z.output<typeof resolveBody>;
 
 export const approveBody = z
@@ -81,7 +98,10 @@ export const approveBody = z
     compiled_plan_hash: text(1, 128).meta({ description: 'The hash of the plan that was reviewed.' }),
     approver_id: text(1, 128).meta({ description: 'A label; the authenticated key is stored beside it.' }),
   })
-  .meta({ id: 'MovementApproveRequest' });
+  .meta({
+    id: 'MovementApproveRequest',
+    examples: [{ compiled_plan_hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08', approver_id: 'desk-lead' }],
+  });
 
 export const rejectBody = z
   .strictObject({
@@ -90,4 +110,4 @@ export const rejectBody = z
     compiled_plan_hash: text(1, 128).optional().meta({ description: 'Must match when sent.' }),
   })
   .default({})
-  .meta({ id: 'MovementRejectRequest' });
+  .meta({ id: 'MovementRejectRequest', examples: [{ approver_id: 'desk-lead', reason: 'Not this week.' }] });

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { IDENTITY_STATES } from '../../signers/identity.ts';
 import { SIGNER_BACKENDS } from '../../domain/signer.ts';
-import { listOf, oneOf, text, timestamp, uuid } from '../schemas.ts';
+import { listOf, oneOf, segment, text, timestamp, uuid } from '../schemas.ts';
 
 const source = z
   .enum(['persisted', 'memory', 'both'])
@@ -43,11 +43,11 @@ export const signerView = z
 export type SignerView = z.input<typeof signerView>;
 
 /** A registry key in a path. */
-export const registryKey = text(1, 128);
+export const registryKey = segment(128);
 
 export const updateRegistryStatus = z
   .strictObject({ status: z.enum(['active', 'disabled']), reason: text(1, 1_000).optional() })
-  .meta({ id: 'UpdateRegistryStatusRequest' });
+  .meta({ id: 'UpdateRegistryStatusRequest', examples: [{ status: 'disabled', reason: 'The venue announced maintenance.' }] });
 
 export const setExpectedIdentityRequest = z
   .strictObject({
@@ -55,7 +55,16 @@ export const setExpectedIdentityRequest = z
     previous_expected_address: text(1, 128).nullable().meta({ description: 'The pin as it stands; null when there is none.' }),
     reason: text(1, 1_000),
   })
-  .meta({ id: 'SetExpectedSignerIdentityRequest' });
+  .meta({
+    id: 'SetExpectedSignerIdentityRequest',
+    examples: [
+      {
+        expected_address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+        previous_expected_address: null,
+        reason: 'Pinned after the key ceremony.',
+      },
+    ],
+  });
 
 export const setExpectedIdentityResponse = z
   .object({

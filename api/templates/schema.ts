@@ -8,13 +8,17 @@ import { decimalString, int32, jsonObject, listOf, oneOf, text, timestamp, uuid 
 export const MAX_NODES = 200;
 export const MAX_EDGES = 1_000;
 
-const segments = (key: string): readonly string[] => key.split('/');
-
 /** A key may hold `/`, since a path ends with it; nothing that would make such a path ambiguous. */
 export const templateKey = text(1, 256)
-  .refine((key) => !/[%\\#?\u0000-\u001f\u007f]/.test(key), 'must not hold %, \\, #, ? or control characters')
-  .refine((key) => !segments(key).some((part) => ['', '.', '..'].includes(part)), 'must not have an empty, `.` or `..` segment')
-  .meta({ description: 'Identifies the template; many versions share a key.', example: 'treasury/cex-to-wallet' });
+  .regex(
+    /^[^\u0000-\u001f\u007f-\u009f%\\#?/]+(\/[^\u0000-\u001f\u007f-\u009f%\\#?/]+)*$/,
+    'must not hold %, \\, #, ?, control characters or an empty segment',
+  )
+  .refine((key) => !key.split('/').some((part) => part === '.' || part === '..'), 'must not have a `.` or `..` segment')
+  .meta({
+    description: 'Identifies the template; many versions share a key. In a path its slashes stand as they are, not as %2F.',
+    example: 'treasury/cex-to-wallet',
+  });
 
 const LIMITS = ['max_amount', 'min_amount'] as const;
 
@@ -123,7 +127,23 @@ export const planTemplateCreate = z
       });
     }
   })
-  .meta({ id: 'PlanTemplateCreateRequest' });
+  .meta({
+    id: 'PlanTemplateCreateRequest',
+    examples: [
+      {
+        template_key: 'treasury/checked-transfer',
+        name: 'A step, and a person who looks at it',
+        version: 1,
+        nodes: [
+          { node_key: 'step', node_kind: 'action', action_type: 'noop' },
+          { node_key: 'look', node_kind: 'manual_gate', action_type: 'manual_gate' },
+        ],
+        edges: [{ from: 'step', to: 'look', edge_type: 'on_success', condition_expr: 'dec(intent.amount) > dec("1000")' }],
+        risk_controls: { max_amount: '50000' },
+        completion_policy: { completion_assurance: 'provider_completed' },
+      },
+    ],
+  });
 export type PlanTemplateCreate = z.output<typeof planTemplateCreate>;
 
 const createdFields = {
@@ -199,7 +219,11 @@ export const planTemplateAdminUpdate = z
     daily_cap_amount: decimalString.nullable().exactOptional(),
     daily_cap_asset: text(1, 32).toUpperCase().nullable().exactOptional(),
   })
-  .meta({ id: 'PlanTemplateAdminUpdate', description: 'Only the submitted fields change; null clears a cap.' });
+  .meta({
+    id: 'PlanTemplateAdminUpdate',
+    description: 'Only the submitted fields change; null clears a cap. Without both caps auto_approve_enabled cannot be true.',
+    examples: [{ auto_approve_enabled: true, daily_cap_amount: '10000', daily_cap_asset: 'USDC' }],
+  });
 
 export const planTemplateAdmin = z
   .object({ template_key: z.string(), latest_version: z.number().int(), ...adminFields, updated_at: timestamp })
