@@ -18,6 +18,7 @@ import { startWorker, type RunningWorker } from './activities/worker.ts';
 import { createApi } from './api/app.ts';
 import { createGuard, type Guard } from './api/auth/guard.ts';
 import { buildOpenApi } from './api/openapi.ts';
+import { signingText } from './api/openapi-signing.ts';
 import { withExtensions, type ApiExtension } from './api/extension.ts';
 import { createOperationMetrics } from './api/operation-metrics.ts';
 import { createOps } from './api/ops.ts';
@@ -181,7 +182,9 @@ async function main(): Promise<void> {
         apiPrefix: config.apiPrefix,
         serverUrl: `http://${config.host}:${apiPort}`,
         authEnabled: config.authEnabled,
+        maxSkewSeconds: config.authMaxSkewSeconds,
       }),
+      signing: signingText(config.authMaxSkewSeconds),
       metrics,
       codec: payloadCodec === undefined ? undefined : { codec: payloadCodec, uiOrigin: new URL(config.temporalUiUrl).origin },
       checks: {

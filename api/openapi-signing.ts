@@ -15,8 +15,7 @@ const EXAMPLE: SignedParts = {
   nonce: '5f2b9c0e7a1d4836b0c9e2f7d4a58136',
 };
 
-/** The worked example as data, for clients that check themselves against it. */
-export function signingExample(): JsonSchema {
+function signingExample(): JsonSchema {
   return {
     key_id: EXAMPLE_KEY.id,
     secret: EXAMPLE_KEY.secret,
@@ -92,7 +91,8 @@ and signs these six lines:
 ${line('canonical')}
 \`\`\`
 
-A client in one file of Python's standard library is at \`/docs/fund_api.py\`, beside this document.
+A client in one file of Python's standard library is at \`/docs/fund_api.py\` on the listener that serves this document,
+and this text alone at \`/docs/signing.md\`.
 `;
 }
 

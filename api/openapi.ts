@@ -12,8 +12,8 @@ export interface OpenApiOptions {
   /** Where the API listens, for clients made from the document. */
   readonly serverUrl: string;
   readonly authEnabled: boolean;
-  /** How far the time of a signature may be away; 300 when left out. */
-  readonly maxSkewSeconds?: number;
+  /** How far the time of a signature may be away. */
+  readonly maxSkewSeconds: number;
 }
 
 const REPLAYED = { ...REQUEST_ID, 'Idempotent-Replayed': { $ref: '#/components/headers/IdempotentReplayed' } };
@@ -42,7 +42,7 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
     info: {
       title: 'Fund movement orchestrator',
       version: VERSION,
-      description: [ABOUT, ...(options.authEnabled ? [signingText(options.maxSkewSeconds ?? 300)] : [])].join('\n\n'),
+      description: [ABOUT, ...(options.authEnabled ? [signingText(options.maxSkewSeconds)] : [])].join('\n\n'),
     },
     servers: [{ url: options.serverUrl }],
     tags: [...new Set(['Service', ...routes.map((route) => route.tag)])].map((name) => ({ name })),
@@ -62,7 +62,7 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
           name: 'Idempotency-Key',
           in: 'header',
           required: false,
-          description: 'The same as `idempotency_key` of the body.',
+          description: 'Stands for `idempotency_key` of the body; where both are given they are equal.',
           schema: { type: 'string', minLength: 1, maxLength: 128 },
         },
         DryRun: {

@@ -17,6 +17,8 @@ export interface PartCheck {
 export interface OpsOptions {
   readonly checks: Readonly<Record<string, PartCheck>>;
   readonly openapi: unknown;
+  /** How requests are signed, in Markdown. */
+  readonly signing: string;
   /** Serves the payload codec when payloads are encrypted. */
   readonly codec?: CodecOptions | undefined;
   /** The metrics text and its content type; prom-client's default registry when absent. */
@@ -62,7 +64,7 @@ export function createOps(options: OpsOptions): Express {
   app.get('/openapi.json', (_request, response) => {
     response.json(options.openapi);
   });
-  serveDocs(app);
+  serveDocs(app, options.signing);
   app.use(() => {
     throw new ServiceError('route_not_found', {
       message: 'This listener has /readyz, /metrics, /openapi.json, /docs and, where payloads are encrypted, /codec.',

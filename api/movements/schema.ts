@@ -51,7 +51,9 @@ export const createBody = z
       .overwrite((address) => (URL.canParse(address) ? new URL(address).href : address))
       .optional()
       .meta({ description: 'Where state changes are sent: https, or http to a loopback host.' }),
-    idempotency_key: idempotencyKey.optional().meta({ description: 'May be sent as the header `Idempotency-Key` instead.' }),
+    idempotency_key: idempotencyKey
+      .optional()
+      .meta({ description: 'May be sent as the header `Idempotency-Key` instead; both must be equal.' }),
     labels: z.record(z.string(), z.string()).default({}),
   })
   .meta({

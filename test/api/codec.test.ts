@@ -17,8 +17,8 @@ let served: Served;
 let without: Served;
 beforeAll(async () => {
   const codec = createPayloadCodec([{ id: 'k1', key: createSecretKey(Buffer.alloc(32, 1)) }]);
-  served = await serve(createOps({ openapi: {}, checks: {}, codec: { codec, uiOrigin: UI } }));
-  without = await serve(createOps({ openapi: {}, checks: {} }));
+  served = await serve(createOps({ openapi: {}, signing: '', checks: {}, codec: { codec, uiOrigin: UI } }));
+  without = await serve(createOps({ openapi: {}, signing: '', checks: {} }));
 });
 afterAll(() => Promise.all([served.close(), without.close()]));
 

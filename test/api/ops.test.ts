@@ -1,17 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { buildOpenApi } from '../../api/openapi.ts';
+import { buildOpenApi, documentedPath } from '../../api/openapi.ts';
 import { createOps, readiness } from '../../api/ops.ts';
 import { routes } from '../../api/routes.ts';
 import { listen } from '../../api/server.ts';
 import { send, serve, type Served } from './support.ts';
 
-const openapi = buildOpenApi(routes, { apiPrefix: '/v3', serverUrl: 'http://127.0.0.1:8100', authEnabled: true });
+const openapi = buildOpenApi(routes, { apiPrefix: '/v3', serverUrl: 'http://127.0.0.1:8100', authEnabled: true, maxSkewSeconds: 120 });
 let ready = true;
 let served: Served;
 beforeAll(async () => {
   served = await serve(
     createOps({
       openapi,
+      signing: 'how to sign',
       checks: {
         postgres: { required: true, check: () => Promise.resolve(ready ? { ok: true } : { ok: false, detail: 'out of reach' }) },
         temporal: { required: false, check: () => Promise.reject(new Error('secret address')) },
@@ -26,12 +27,45 @@ describe('the document', () => {
 
   it('has every route with its success and its errors', () => {
     for (const route of routes) {
-      const operation = paths[`/v3${route.path.replace('+}', '}')}`]?.[route.method.toLowerCase()];
+      const operation = paths[`/v3${documentedPath(route, routes)}`]?.[route.method.toLowerCase()];
       expect(operation?.operationId).toBe(route.id);
       expect(Object.keys(operation?.responses ?? {})).toEqual(
-        expect.arrayContaining([String(route.status), '400', '401', '403', '422', '500', '503']),
+        expect.arrayContaining([String(route.status), '400', '401', '403', '422', '429', '500', '503']),
       );
     }
+  });
+
+  it('has no two paths that differ only in the names of their parameters', () => {
+    const forms = Object.keys(paths).map((path) => path.replace(/\{[^}]+\}/g, '{}'));
+    expect(forms).toEqual([...new Set(forms)]);
+    for (const [path, item] of Object.entries(paths)) {
+      const names = [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name);
+      for (const { parameters = [] } of Object.values(item) as { parameters?: { in?: string; name?: string }[] }[])
+        expect([path, ...parameters.filter((each) => each.in === 'path').map(({ name }) => name)]).toEqual([path, ...names]);
+    }
+  });
+
+  it('has an example of every body, and each fits its schema', () => {
+    const examples = routes
+      .filter(({ body }) => body.safeParse(undefined).success === false || body.meta()?.id !== undefined)
+      .map(({ id, body }) => [id, ((body.meta()?.['examples'] ?? []) as object[]).map((each) => body.safeParse(each).success)]);
+    expect(examples.length).toBeGreaterThan(5);
+    expect(examples).toEqual(examples.map(([id]) => [id, [true]]));
+  });
+
+  it('gives 429 its own body, the time to wait and an example', () => {
+    const { content, headers } = paths['/v3/movements']?.['get']?.responses['429'] as { content: object; headers: object };
+    expect(content).toEqual({
+      'application/json': {
+        schema: { $ref: '#/components/schemas/RateLimited' },
+        examples: { rate_limited: { value: { detail: 'rate limit exceeded' } } },
+      },
+    });
+    expect(Object.keys(headers)).toEqual(['X-Request-Id', 'Retry-After']);
+  });
+
+  it('tells how to sign, within the service’s own bounds', () => {
+    expect((openapi['info'] as { description: string }).description).toMatch(/## Signing requests[^]*at most 120 from/);
   });
 
   it('refers only to what it has', () => {
@@ -110,6 +144,8 @@ describe('the listener', () => {
       expect([asset, response.status]).toEqual([asset, 200]);
       await response.arrayBuffer();
     }
+    expect(await (await fetch(`${served.url}/docs/signing.md`)).text()).toBe('how to sign');
+    expect(await (await fetch(`${served.url}/docs/fund_api.py`)).text()).toContain('def signed_headers(');
     const script = await (await fetch(`${served.url}/docs/reference.js`)).text();
     expect(script).toContain('validatorUrl: null');
   });

@@ -100,7 +100,7 @@ test('an idle connection is closed', async () => {
 });
 
 test('pages of the operations listener may not be framed, sniffed or filled with foreign scripts', async () => {
-  const ops = await listen({ app: createOps({ checks: {}, openapi: {} }), host: '127.0.0.1', port: 0 });
+  const ops = await listen({ app: createOps({ checks: {}, openapi: {}, signing: '' }), host: '127.0.0.1', port: 0 });
   const { headers } = await fetch(`http://127.0.0.1:${ops.port}/docs/`);
   expect(headers.get('x-content-type-options')).toBe('nosniff');
   expect(headers.get('x-frame-options')).toBe('SAMEORIGIN');

@@ -74,6 +74,8 @@ UNSAYABLE = {
         "max_amount",
         "min_amount",
         "max_interval_seconds",
+        # Where the header gives one too, it is the same.
+        "idempotency_key",
         # No segment `.` or `..`.
         "template_key",
     },

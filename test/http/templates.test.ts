@@ -181,7 +181,7 @@ describe('registering a template', () => {
     expectInvalid(await post('/plan-templates', template([noop('a')], change)), path);
   });
 
-  test.each(['/a', 'a/', 'a//b', 'a/./b', '../a', 'a%2Fb', 'a\\b', 'a#b', 'a?b', 'a\nb', ''])(
+  test.each(['/a', 'a/', 'a//b', 'a/./b', '../a', 'a%2Fb', 'a\\b', 'a#b', 'a?b', 'a\nb', 'a\u0085b', ''])(
     'refuses the key %j',
     async (template_key) => {
       const { status, body } = await post<ErrorBody>('/plan-templates', template([noop('a')], { template_key }));
