@@ -1,14 +1,17 @@
-"""What the fuzzer is told of this service: who sends a request, ids that exist, and what no schema can say."""
+"""What the fuzzer is told of this service: who sends a request, ids that exist, and rules that no schema can say."""
 
 import hashlib
 import json
 import re
+from collections import Counter
 
 import schemathesis
 from signing import ROLE_HEADER, role_of
 
 reached = set()
+succeeded = set()
 failures = 0
+left_out = Counter()
 _known = {}
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
@@ -83,36 +86,50 @@ UNSAYABLE = {
 
 
 @schemathesis.hook
+def after_call(context, case, response):
+    """Notes which operations did what they are for, at least once."""
+    if response.status_code < 300:
+        succeeded.add(case.operation.label)
+
+
+@schemathesis.hook
 def filter_failure(context, failure, case, response):
     """Leaves out what no OpenAPI document could have said better, and counts the rest."""
     global failures
-    if _is_rule_in_words(failure, response) or _is_key_in_path(failure, case, response):
-        return False
-    failures += 1
-    return True
+    reason = _rule_in_words(failure, response) or _key_in_path(failure, case, response)
+    if reason is None:
+        failures += 1
+    else:
+        left_out[reason] += 1
+    return reason is None
 
 
-def _is_rule_in_words(failure, response):
-    """A request that fits its schema was refused, for a rule that is described in words."""
+def _rule_in_words(failure, response):
+    """Why a request that fits its schema was refused, when that is a rule which is described in words."""
     if type(failure).__name__ != "RejectedPositiveData" or response.status_code != 422:
-        return False
+        return None
     detail = json.loads(response.content)["detail"]
     # Refusals with a code of their own are listed and described at the operation.
     if detail["error"] != "invalid_request":
-        return True
-    return all(_is_unsayable(issue) for issue in detail["issues"])
+        return detail["error"]
+    rules = [_unsayable(issue) for issue in detail["issues"]]
+    return None if None in rules else " and ".join(sorted(set(rules)))
 
 
-def _is_unsayable(issue):
+def _unsayable(issue):
+    """The name of the rule, or None when the schema could have told it."""
     places = UNSAYABLE.get(issue["code"], ())
-    return places is None or re.split(r"[.\[]", issue["path"])[-1] in places
+    if places is None:
+        return issue["code"]
+    name = re.split(r"[.\[]", issue["path"])[-1]
+    return name if name in places else None
 
 
-def _is_key_in_path(failure, case, response):
+def _key_in_path(failure, case, response):
     """`/plan-templates/a/graph` is also the address of the template key `a/graph`, which takes a PATCH."""
     if not case.operation.path.endswith("/plan-templates/{template_id}/graph"):
-        return False
+        return None
     kind = type(failure).__name__
-    if kind == "AllowHeaderMismatch":
-        return response.headers.get("allow") == ["GET, PATCH"]
-    return kind == "UnsupportedMethodResponse" and response.request.method == "PATCH"
+    allowed = kind == "AllowHeaderMismatch" and response.headers.get("allow") == ["GET, PATCH"]
+    taken = kind == "UnsupportedMethodResponse" and response.request.method == "PATCH"
+    return "PATCH of a key" if allowed or taken else None

@@ -27,7 +27,7 @@ async function main(options: FuzzOptions): Promise<number> {
   });
   let status = 1;
   try {
-    say(`Schema fuzz: at least ${options.cases} requests, seed ${options.seed}`);
+    say(`Schema fuzz: at least ${options.cases} signed requests, seed ${options.seed}`);
     const python = await fuzzPython(foreground.signal, say);
     stack = await startStack({
       settings: { dataDir, ports: ANY_FREE_PORTS },

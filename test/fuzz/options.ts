@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { Command, InvalidArgumentError } from 'commander';
 
 export interface FuzzOptions {
-  /** At least so many requests are sent. */
+  /** At least so many signed requests are sent. */
   readonly cases: number;
   /** Generated inputs for each operation in one round; rounds follow each other until there are enough cases. */
   readonly examples: number;
@@ -20,7 +20,7 @@ const SHORT = { cases: 1_500, examples: 8 };
 export function readOptions(args: readonly string[]): FuzzOptions {
   const command = new Command('npm run fuzz --')
     .description('Sends signed requests made from the OpenAPI document and checks every answer against it. See docs/testing.md.')
-    .option('--cases <n>', `at least how many requests (${FULL.cases})`, whole)
+    .option('--cases <n>', `at least how many signed requests (${FULL.cases})`, whole)
     .option('--seed <n>', 'generates the inputs of an earlier run', whole)
     .option('--short', `the short form: ${SHORT.cases} requests`)
     .option('--keep', 'leaves logs and data behind, whatever was found')

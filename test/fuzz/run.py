@@ -46,16 +46,18 @@ def main():
     hooks.use(plan["known"])
     failed = 0
     rounds = 0
-    while traffic.sent < plan["cases"] and rounds < MOST_ROUNDS and failed == 0:
+    while traffic.signed < plan["cases"] and rounds < MOST_ROUNDS and failed == 0:
         failed = one_round(plan, plan["seed"] + rounds)
         rounds += 1
-        say(f"Round {rounds}: {traffic.sent} requests after {time.monotonic() - begun:.0f} s")
+        say(f"Round {rounds}: {traffic.signed} signed requests after {time.monotonic() - begun:.0f} s")
     summary = {
         "cases": traffic.sent,
         "signed": traffic.signed,
         "by_status": {str(status): count for status, count in sorted(traffic.by_status.items())},
         "by_role": dict(sorted(traffic.by_role.items())),
         "operations": len(hooks.reached),
+        "operations_that_succeeded": len(hooks.succeeded),
+        "left_out": dict(hooks.left_out.most_common()),
         "failures": hooks.failures,
         "seed": plan["seed"],
         "rounds": rounds,
@@ -63,7 +65,7 @@ def main():
     }
     sys.stderr.flush()
     print(json.dumps(summary), flush=True)
-    enough = traffic.sent >= plan["cases"]
+    enough = traffic.signed >= plan["cases"]
     server_errors = sum(count for status, count in traffic.by_status.items() if status >= 500)
     sys.exit(0 if failed == 0 and enough and server_errors == 0 and hooks.failures == 0 else 1)
 
