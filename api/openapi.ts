@@ -19,7 +19,8 @@ export interface OpenApiOptions {
 const REPLAYED = { ...REQUEST_ID, 'Idempotent-Replayed': { $ref: '#/components/headers/IdempotentReplayed' } };
 const ABOUT =
   'Guarded transfers of funds between venues. Amounts are decimal strings; timestamps are ISO 8601 UTC with milliseconds. ' +
-  'Request bodies are strict: an unknown field is refused by name, and so are NUL and halves of surrogate pairs in texts. ' +
+  'Queries and bodies are strict: an unknown parameter or field is refused by name. No text holds NUL or half of a surrogate pair; ' +
+  'a body is nested 32 levels deep at most, and no field is called `__proto__`. ' +
   'Every error has the shape of `Error`, but for 429 (`RateLimited`).';
 
 /** The document, ready to be served as JSON. */

@@ -66,6 +66,7 @@ def before_call(context, case, kwargs):
 UNSAYABLE = {
     # Texts of any place: no NUL, no half of a surrogate pair, no name that JavaScript keeps for itself.
     "invalid_string": None,
+    "invalid_encoding": None,
     "invalid_key": None,
     # Values are not nested deeper than 32 levels, wherever a schema allows any object.
     "too_deep": None,

@@ -12,7 +12,7 @@ export interface FuzzOptions {
   readonly keep: boolean;
 }
 
-const FULL = { cases: 20_000, examples: 250 };
+const FULL = { cases: 20_000, examples: 200 };
 /** For CI: a minute or so. */
 const SHORT = { cases: 1_500, examples: 8 };
 

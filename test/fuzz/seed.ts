@@ -58,6 +58,7 @@ export async function seed(apiUrl: string, keys: DevKeys, chain: ChainInfo): Pro
     }
     await reached(send, path, until);
   }
+  const signers = await list('/signers');
   const { callbacks } = (await call('GET', '/callbacks?limit=200')) as { callbacks: readonly Json[] };
   return {
     movement_id: made.map((each) => String(each['movement_id'])),
@@ -67,7 +68,9 @@ export async function seed(apiUrl: string, keys: DevKeys, chain: ChainInfo): Pro
     node_key: ['a', 'b', 'withdraw', 'sweep'],
     event_id: callbacks.map((each) => String(each['event_id'])),
     executor_key: (await list('/executors')).map((each) => String(each['executor_key'])),
-    signer_key: (await list('/signers')).map((each) => String(each['signer_key'])),
+    signer_key: signers.map((each) => String(each['signer_key'])),
+    // Only the live address of a signer can be pinned.
+    expected_address: signers.flatMap(({ observed_signer_address: address }) => (typeof address === 'string' ? [address] : [])),
     authority_key: ['dev'],
   };
 }
