@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { VERSION } from '../platform/version.ts';
 import { bareFailures, HEADERS, RATE_LIMITED, REQUEST_ID, routeFailures } from './openapi-errors.ts';
+import { exampleOf } from './openapi-examples.ts';
 import { SchemaCollector, type JsonSchema } from './openapi-schemas.ts';
 import { securityRequirement, securitySchemes, signingText } from './openapi-signing.ts';
 import type { Route } from './route.ts';
@@ -104,8 +105,9 @@ export function documentedPath(route: Route, routes: readonly Route[]): string {
 
 function operation(route: Route, { collector, failure, success, preview, path, options }: OperationContext): JsonSchema {
   const body = route.method === 'GET' ? null : bodyOf(route, collector);
+  const answered = (schema: JsonSchema): JsonSchema => json(schema, exampleOf(schema, collector.components));
   const idempotent = route.body instanceof z.ZodObject && 'idempotency_key' in route.body.shape;
-  const succeeded = { description: 'Success', headers: REQUEST_ID, content: { ...json(success), ...plain(route.text) } };
+  const succeeded = { description: 'Success', headers: REQUEST_ID, content: { ...answered(success), ...plain(route.text) } };
   return {
     operationId: route.id,
     tags: [route.tag],
@@ -122,7 +124,7 @@ function operation(route: Route, { collector, failure, success, preview, path, o
     ...(body === null ? {} : { requestBody: body }),
     responses: {
       [String(route.status)]: succeeded,
-      ...otherSuccess(route, { succeeded, success, preview, idempotent }),
+      ...otherSuccess(route, { succeeded, content: answered(preview === undefined ? success : { oneOf: [preview, success] }), idempotent }),
       ...routeFailures(route.errors, failure, options.authEnabled),
     },
   };
@@ -133,19 +135,18 @@ function otherSuccess(
   route: Route,
   answer: {
     readonly succeeded: JsonSchema;
-    readonly success: JsonSchema;
-    readonly preview: JsonSchema | undefined;
+    readonly content: JsonSchema;
     readonly idempotent: boolean;
   },
 ): JsonSchema {
-  const { succeeded, success, preview, idempotent } = answer;
+  const { succeeded, content, idempotent } = answer;
   if (route.status !== 201) return {};
-  if (preview === undefined)
+  if (route.preview === undefined)
     return idempotent ? { 200: { ...succeeded, description: 'A repeat: the first result', headers: REPLAYED } } : {};
   const description =
     'With `Dry-Run: true`: what would happen, nothing was written. Else a repeat of an idempotency key: the first result, ' +
     'with the header `Idempotent-Replayed: true`.';
-  return { 200: { ...succeeded, description, headers: REPLAYED, content: json({ oneOf: [preview, success] }) } };
+  return { 200: { ...succeeded, description, headers: REPLAYED, content } };
 }
 
 function bodyOf(route: Route, collector: SchemaCollector): JsonSchema {
@@ -173,8 +174,8 @@ function pathParametersOf(route: Route, path: string, collector: SchemaCollector
   });
 }
 
-function json(schema: JsonSchema): JsonSchema {
-  return { 'application/json': { schema } };
+function json(schema: JsonSchema, example?: unknown): JsonSchema {
+  return { 'application/json': { schema, ...(example === undefined ? {} : { example }) } };
 }
 
 function plain(description: string | undefined): JsonSchema {

@@ -53,6 +53,16 @@ describe('the document', () => {
     expect(examples).toEqual(examples.map(([id]) => [id, [true]]));
   });
 
+  it('has an example of every answer, and each fits its schema', () => {
+    for (const route of routes) {
+      const responses = paths[`/v3${documentedPath(route, routes)}`]?.[route.method.toLowerCase()]?.responses ?? {};
+      const exampleOf = (status: number) =>
+        (responses[String(status)] as { content: Record<string, { example: unknown }> }).content['application/json']?.example;
+      expect([route.id, route.response.safeParse(exampleOf(route.status)).error]).toEqual([route.id, undefined]);
+      if (route.preview !== undefined) expect([route.id, route.preview.safeParse(exampleOf(200)).error]).toEqual([route.id, undefined]);
+    }
+  });
+
   it('gives 429 its own body, the time to wait and an example', () => {
     const { content, headers } = paths['/v3/movements']?.['get']?.responses['429'] as { content: object; headers: object };
     expect(content).toEqual({
