@@ -56,7 +56,7 @@ def main():
         "by_status": {str(status): count for status, count in sorted(traffic.by_status.items())},
         "by_role": dict(sorted(traffic.by_role.items())),
         "operations": len(hooks.reached),
-        "operations_that_succeeded": len(hooks.succeeded),
+        "never_succeeded": sorted(hooks.reached - hooks.succeeded),
         "left_out": dict(hooks.left_out.most_common()),
         "failures": hooks.failures,
         "seed": plan["seed"],
