@@ -10,6 +10,7 @@ import { createMovementActivities } from './activities/movement.ts';
 import { workflowBundle } from './activities/bundle.ts';
 import { startCallbackRelay } from './activities/relays/callbacks.ts';
 import { startCommandRelay, startSweeper } from './activities/relays/commands.ts';
+import { startBalanceLoops } from './activities/relays/balances.ts';
 import { startNonceCleaner } from './activities/relays/nonces.ts';
 import { createHealthRefresher } from './activities/relays/health.ts';
 import { startSealer } from './activities/relays/seals.ts';
@@ -30,6 +31,7 @@ import { readRegistryFile } from './executors/registry-file.ts';
 import { createAuditMacs } from './platform/audit-chain.ts';
 import { readConfig, type Config } from './platform/config.ts';
 import { createHandOver } from './platform/handover.ts';
+import { createBalanceDesk } from './platform/balance-desk.ts';
 import { createLogger } from './platform/log.ts';
 import { createPayloadCodec } from './platform/payload-codec.ts';
 import { connectTemporal } from './platform/temporal.ts';
@@ -38,9 +40,11 @@ import { connectDatabase, type Database } from './prisma/client.ts';
 import { pendingMigrations } from './prisma/migrate.ts';
 import { parseSignerConfigs } from './signers/config.ts';
 import { createSignerRegistry, openSigners } from './signers/registry.ts';
+import { refreshBalances } from './store/balances.ts';
 import { readDatabaseRole } from './store/database-role.ts';
 import { readFigures } from './store/metrics.ts';
 import { ping } from './store/ping.ts';
+import { balanceFetchers } from './venues/balances.ts';
 import { loadVenueBindings } from './venues/bindings.ts';
 import { createEvmBalanceObserveExecutor } from './venues/evm/balance-observe.ts';
 import { checkSignRequest } from './venues/evm/check-sign-request.ts';
@@ -86,10 +90,11 @@ async function main(): Promise<void> {
     interceptor: tracing?.clientInterceptor,
   });
   stops.push(() => temporal.close());
-  const { executors, signers, chains } = await registries(config);
+  const { executors, signers, chains, fetchers } = await registries(config);
   stops.push(() => executors.close());
 
   const balances = createSignerBalances(chains);
+  const desk = createBalanceDesk(fetchers, (venueKey, fetch) => refreshBalances(db, venueKey, fetch));
 
   let worker: RunningWorker | null = null;
   if (role !== 'api' && config.workersEnabled) {
@@ -127,7 +132,14 @@ async function main(): Promise<void> {
       maxAttempts: config.callbackMaxAttempts,
     });
     const nonces = startNonceCleaner({ db, log });
-    const loops = [startCommandRelay(relay), startSweeper(relay), callbacks, nonces, startSealer({ db, log, macs: auditMacs })];
+    const loops = [
+      startCommandRelay(relay),
+      startSweeper(relay),
+      callbacks,
+      nonces,
+      startSealer({ db, log, macs: auditMacs }),
+      ...startBalanceLoops(desk, log),
+    ];
     const health = createHealthRefresher({
       db,
       executors,
@@ -151,12 +163,14 @@ async function main(): Promise<void> {
         log,
         executors,
         signers,
+        balances: desk,
         handOver: (movementId, command) =>
           handOver.send({ movementId, kind: command?.kind ?? 'wake', commandId: command?.command_id ?? null }),
         settings: {
           apiPrefix: config.apiPrefix,
           approvalTtlSeconds: config.approvalTtlSeconds,
           authEnabled: config.authEnabled,
+          balanceStaleSeconds: config.balanceStaleSeconds,
           temporalNamespace: config.temporalNamespace,
           temporalUiUrl: config.temporalUiUrl,
         },
@@ -243,7 +257,7 @@ async function registries(config: Config) {
     locals: [createNoopExecutor(), createEvmTransferExecutor(chains), createEvmBalanceObserveExecutor(chains)],
     remotes: file.executors,
   });
-  return { executors, signers: createSignerRegistry(signers), chains };
+  return { executors, signers: createSignerRegistry(signers), chains, fetchers: balanceFetchers(bindings) };
 }
 
 /** A role that could rewrite the audit trail works as well as any, so nothing else would tell. */

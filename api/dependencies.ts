@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { ExecutorDescriptor } from '../domain/executor.ts';
 import type { CommandKind } from '../domain/transition.ts';
 import type { Signer, SignerDescriptor } from '../domain/signer.ts';
+import type { BalanceDesk } from '../platform/balance-desk.ts';
 import type { Database } from '../prisma/client.ts';
 
 export interface ApiDependencies {
@@ -11,12 +12,16 @@ export interface ApiDependencies {
   /** Executors registered in this process's memory (local and declared ones). */
   readonly executors: { list(): readonly ExecutorDescriptor[] };
   readonly signers: { list(): readonly SignerDescriptor[]; get(key: string): Signer | undefined };
+  /** Asks a venue for its balances on demand. */
+  readonly balances: Pick<BalanceDesk, 'refresh'>;
   /** Wakes a movement's run in the background; never throws and is never waited for. */
   readonly handOver: (movementId: string, command?: { readonly kind: CommandKind; readonly command_id: string | null }) => void;
   readonly settings: {
     readonly apiPrefix: string;
     readonly approvalTtlSeconds: number;
     readonly authEnabled: boolean;
+    /** A balance older than this is told to be stale. */
+    readonly balanceStaleSeconds: number;
     readonly temporalNamespace: string;
     /** Base address of the Temporal web UI, for links. */
     readonly temporalUiUrl: string;

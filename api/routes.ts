@@ -1,6 +1,7 @@
 /** Every route of the service. */
 import { readAuthorityRoute } from './agents/authority.ts';
 import { auditRoutes } from './audit/routes.ts';
+import { balanceRoutes } from './balances/routes.ts';
 import { callbackRoutes } from './callbacks/routes.ts';
 import { graphRoutes } from './graphs/routes.ts';
 import { movementRoutes } from './movements/routes.ts';
@@ -14,6 +15,7 @@ export const routes: readonly Route[] = [
   ...graphRoutes,
   ...templateRoutes,
   ...registryRoutes,
+  ...balanceRoutes,
   ...callbackRoutes,
   ...auditRoutes,
   readAuthorityRoute,

@@ -45,6 +45,7 @@ export interface Config {
   readonly approvalTtlSeconds: number;
   readonly registryFile: string | undefined;
   readonly venuesFile: string | undefined;
+  readonly balanceStaleSeconds: number;
   readonly healthIntervalSeconds: number;
   readonly allowLocalSigners: boolean;
   readonly sweepIdleSeconds: number;
@@ -88,6 +89,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     approvalTtlSeconds: value.SVC_APPROVAL_TTL_SECONDS,
     registryFile: value.SVC_REGISTRY_FILE,
     venuesFile: value.SVC_VENUES_FILE,
+    balanceStaleSeconds: value.SVC_BALANCE_STALE_THRESHOLD_SECONDS,
     healthIntervalSeconds: value.SVC_REGISTRY_HEALTH_INTERVAL_SECONDS,
     allowLocalSigners: value.SVC_LOCAL_SIGNER_BACKEND === 'local',
     sweepIdleSeconds: value.SVC_SWEEP_IDLE_SECONDS,

@@ -10,9 +10,16 @@ import { addConfigCommands } from './config/commands.ts';
 import { databaseCommands } from './database/commands.ts';
 import { ToolError, type ToolIo } from './io.ts';
 import { addKeyCommands } from './keys/commands.ts';
+import { reservationCommands } from './reservations/commands.ts';
 
 /** Each group adds its commands; a new group is one line here and a folder beside this file. */
-const GROUPS: readonly ((program: Command, io: ToolIo) => void)[] = [auditCommands, addConfigCommands, databaseCommands, addKeyCommands];
+const GROUPS: readonly ((program: Command, io: ToolIo) => void)[] = [
+  auditCommands,
+  addConfigCommands,
+  databaseCommands,
+  addKeyCommands,
+  reservationCommands,
+];
 
 /** Runs one command line (without node and script) and answers the exit status. */
 export async function fundadmin(args: readonly string[], io: ToolIo): Promise<number> {

@@ -44,10 +44,11 @@ export async function startCostService(options: {
     {
       ...deps,
       signers: { list: () => [], get: () => undefined },
+      balances: { refresh: () => null },
       handOver: (movementId, command) =>
         void temporal.wake({ movementId, kind: command?.kind ?? 'wake', commandId: command?.command_id ?? null }),
       settings: {
-        ...{ apiPrefix: '/v3', approvalTtlSeconds: 3_600, authEnabled: false },
+        ...{ apiPrefix: '/v3', approvalTtlSeconds: 3_600, authEnabled: false, balanceStaleSeconds: 300 },
         ...{ temporalNamespace: NAMESPACE, temporalUiUrl: 'http://127.0.0.1' },
       },
     },

@@ -23,6 +23,7 @@ runPart(async ({ databaseUrl, temporalAddress, apiPort, remotePort }) => {
       db,
       log,
       executors,
+      balances: { refresh: () => null },
       signers: { list: () => [], get: () => undefined },
       handOver: (movementId, command) =>
         handOver.send({ movementId, kind: command?.kind ?? 'wake', commandId: command?.command_id ?? null }),
@@ -30,6 +31,7 @@ runPart(async ({ databaseUrl, temporalAddress, apiPort, remotePort }) => {
         apiPrefix: '/v3',
         approvalTtlSeconds: APPROVAL_TTL_SECONDS,
         authEnabled: false,
+        balanceStaleSeconds: 300,
         temporalNamespace: NAMESPACE,
         temporalUiUrl: 'http://127.0.0.1',
       },

@@ -1,14 +1,17 @@
 /** How much of which pool a movement holds back while it may still spend it. */
 import { parseAmountSource, resolveAmount } from '../plan/amount.ts';
 import { add } from '../money.ts';
-import type { MovementSnapshot } from '../snapshot.ts';
+import type { MovementSnapshot, NodeSnapshot } from '../snapshot.ts';
 import type { Hold } from '../transition.ts';
 
 /**
  * Per (venue, account type, asset), the sum over the side-effect nodes that are not completed, name a
  * venue, and whose amount is known now; an amount fed by another node's output is not held twice.
  */
-export function holdsOf(snapshot: MovementSnapshot): readonly Hold[] {
+export function holdsOf(snapshot: {
+  readonly plan: MovementSnapshot['plan'];
+  readonly nodes: readonly Pick<NodeSnapshot, 'node_key' | 'state'>[];
+}): readonly Hold[] {
   const completed = new Set(snapshot.nodes.filter((node) => node.state === 'COMPLETED').map((node) => node.node_key));
   const holds = new Map<string, Hold>();
   for (const node of snapshot.plan.nodes) {

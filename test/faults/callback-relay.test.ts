@@ -45,6 +45,7 @@ beforeAll(async () => {
     apiPrefix: '/v3',
     approvalTtlSeconds: 600,
     authEnabled: false,
+    balanceStaleSeconds: 300,
     temporalNamespace: 'default',
     temporalUiUrl: 'http://x',
   };
@@ -54,6 +55,7 @@ beforeAll(async () => {
       db,
       log,
       executors: { list: () => [{ ...noop, same_key_safe: true, settle_seconds: 0, timeout_seconds: 1, in_process: true }] },
+      balances: { refresh: () => null },
       signers: { list: () => [], get: () => undefined },
       handOver: () => undefined,
       settings,

@@ -23,8 +23,16 @@ beforeAll(async () => {
   const deps = {
     ...{ db, log, handOver: () => undefined },
     executors: { list: () => [], get: () => undefined, capabilities: () => undefined },
+    balances: { refresh: () => null },
     signers: { list: () => [], get: () => undefined },
-    settings: { apiPrefix: '/v3', approvalTtlSeconds: 60, authEnabled: true, temporalNamespace: 'x', temporalUiUrl: 'http://127.0.0.1' },
+    settings: {
+      apiPrefix: '/v3',
+      approvalTtlSeconds: 60,
+      authEnabled: true,
+      balanceStaleSeconds: 300,
+      temporalNamespace: 'x',
+      temporalUiUrl: 'http://127.0.0.1',
+    },
   };
   api = await listen({ app: createApi(deps, routes, { guard }), host: '127.0.0.1', port: 0 });
 });

@@ -32,6 +32,7 @@ const MAP: Readonly<Record<string, readonly Role[]>> = {
   'GET /signers': OPS,
   'PATCH /signers/{signer_key}': ADMIN,
   'PUT /signers/{signer_key}/expected-identity': ADMIN,
+  'GET /balances': ALL,
   'GET /callbacks': OPS,
   'POST /callbacks/{event_id}/redeliver': OPS,
   'GET /audit/events': OPS,

@@ -1,0 +1,32 @@
+/** GET /balances */
+import type { z } from 'zod';
+import { effectiveReason, effectiveWithdrawable } from '../../domain/balances.ts';
+import { readBalances } from '../../store/balances.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import type { Reply } from '../route.ts';
+import type { balancesQuery, BalancesResponse } from './schema.ts';
+
+/** The latest balance of each pool; with `fresh` and a venue, after asking that venue. One that gives no answer leaves what is stored. */
+export async function list(
+  input: { readonly query: z.output<typeof balancesQuery> },
+  { db, log, balances, settings }: ApiDependencies,
+): Promise<Reply<BalancesResponse>> {
+  const { fresh, ...filter } = input.query;
+  if (fresh === true && filter.venue_key !== undefined) {
+    await balances.refresh(filter.venue_key)?.catch((error: unknown) => {
+      log.warn({ err: error, venue_key: filter.venue_key }, 'fresh balances were asked for and not answered');
+    });
+  }
+  const rows = await readBalances(db, filter, settings.balanceStaleSeconds);
+  return {
+    status: 200,
+    body: {
+      balances: rows.map(({ pending_outflow, holding_movements, ...row }) => ({
+        ...row,
+        svc_pending_outflow: pending_outflow,
+        svc_effective_withdrawable: effectiveWithdrawable(row.withdrawable, pending_outflow),
+        svc_effective_reason: effectiveReason({ movements: holding_movements, transfers: 0 }),
+      })),
+    },
+  };
+}

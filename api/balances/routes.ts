@@ -1,0 +1,26 @@
+/** Balances as routes. */
+import { ALL_ROLES } from '../../domain/roles.ts';
+import { defineRoute, type Route } from '../route.ts';
+import { noBody, noParams } from '../schemas.ts';
+import { list } from './list.ts';
+import { balancesQuery, balancesResponse } from './schema.ts';
+
+export const balanceRoutes: readonly Route[] = [
+  defineRoute({
+    id: 'listBalances',
+    method: 'GET',
+    path: '/balances',
+    roles: ALL_ROLES,
+    tag: 'Balances',
+    summary: 'Read the latest balances',
+    description:
+      'The latest snapshot of each (venue, asset, account type). `fresh=true` with a `venue_key` asks the venue first; ' +
+      'when it does not answer, the last snapshot is returned.',
+    params: noParams,
+    query: balancesQuery,
+    body: noBody,
+    response: balancesResponse,
+    errors: [],
+    handler: list,
+  }),
+];

@@ -1,0 +1,35 @@
+/** The wire contract of balances. */
+import { z } from 'zod';
+import { booleanInQuery, decimalString, jsonObject, listOf, oneOf, text, timestamp } from '../schemas.ts';
+
+const upper = (max: number) => text(1, max).overwrite((value) => value.trim().toUpperCase());
+
+export const balancesQuery = z.strictObject({
+  venue_key: text(1, 128).optional(),
+  asset: upper(32).optional(),
+  account_type: upper(32).optional(),
+  fresh: booleanInQuery.optional(),
+});
+
+/** As exact differences are, an amount here may be negative. */
+const signedDecimal = z.string().meta({ pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$', example: '999749.5' });
+
+const balanceView = z
+  .object({
+    venue_key: z.string(),
+    asset: z.string(),
+    account_type: z.string(),
+    available: decimalString.nullable(),
+    withdrawable: decimalString.nullable(),
+    total: decimalString.nullable(),
+    details: jsonObject.nullable(),
+    fetched_at: timestamp.nullable(),
+    stale: z.boolean(),
+    svc_pending_outflow: decimalString,
+    svc_effective_withdrawable: signedDecimal.nullable(),
+    svc_effective_reason: oneOf(['capital_transfer_reservation', 'movement_reservation', 'mixed_reservations']).nullable(),
+  })
+  .meta({ id: 'Balance' });
+
+export const balancesResponse = z.object({ balances: listOf(balanceView) }).meta({ id: 'BalanceResponse' });
+export type BalancesResponse = z.input<typeof balancesResponse>;

@@ -1,0 +1,33 @@
+/** Fetches balances for whoever asks, one fetch a venue at a time and not again within a second. */
+import type { BalanceFetcher, PoolBalance } from '../domain/balances.ts';
+
+export interface BalanceDesk {
+  readonly venues: readonly BalanceFetcher[];
+  /** Fetches and stores; null when nobody fetches this venue. Rejects when the venue gave no usable answer. */
+  refresh(venueKey: string): Promise<void> | null;
+}
+
+/** A venue may be asked this often on demand: its own limits are worth more than a younger answer. */
+const AT_MOST_EVERY_MS = 1_000;
+const ANSWER_WITHIN_MS = 10_000;
+
+/** `store` is given the fetch, since it must note the time before it begins. */
+export function createBalanceDesk(
+  fetchers: readonly BalanceFetcher[],
+  store: (venueKey: string, fetch: () => Promise<readonly PoolBalance[]>) => Promise<void>,
+): BalanceDesk {
+  const byKey = new Map(fetchers.map((fetcher) => [fetcher.venue_key, fetcher]));
+  const last = new Map<string, { readonly began: number; readonly done: Promise<void> }>();
+  return {
+    venues: fetchers,
+    refresh(venueKey) {
+      const fetcher = byKey.get(venueKey);
+      if (fetcher === undefined) return null;
+      const before = last.get(venueKey);
+      if (before !== undefined && performance.now() - before.began < AT_MOST_EVERY_MS) return before.done;
+      const done = store(venueKey, () => fetcher.fetch({ signal: AbortSignal.timeout(ANSWER_WITHIN_MS) }));
+      last.set(venueKey, { began: performance.now(), done });
+      return done;
+    },
+  };
+}

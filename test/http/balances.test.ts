@@ -1,0 +1,141 @@
+/** Balances of the paper venue through HTTP, and what is held against them. The account is one that no other test spends from. */
+import {
+  approve,
+  create,
+  expectInvalid,
+  gate,
+  get,
+  must,
+  noop,
+  post,
+  reaches,
+  registered,
+  sendAs,
+  shared,
+  sql,
+  waitFor,
+  withdrawal,
+} from '../support/http.ts';
+import { tool } from '../support/tool.ts';
+
+interface BalanceView {
+  readonly venue_key: string;
+  readonly asset: string;
+  readonly account_type: string;
+  readonly withdrawable: string;
+  readonly fetched_at: string;
+  readonly stale: boolean;
+  readonly svc_pending_outflow: string;
+  readonly svc_effective_withdrawable: string;
+  readonly svc_effective_reason: string | null;
+}
+const ACCOUNT = 'paper-sub-b';
+const read = async (query: string): Promise<readonly BalanceView[]> =>
+  (await must(200, get<{ balances: readonly BalanceView[] }>(`/balances?${query}`))).balances;
+const pool = async (more = ''): Promise<BalanceView> => {
+  const [only, ...others] = await read(`venue_key=${ACCOUNT}&asset=USDC&account_type=SPOT${more}`);
+  expect(others).toEqual([]);
+  if (only === undefined) throw new Error('there is no such balance');
+  return only;
+};
+
+test('a worker fetches every bound account by itself, and anybody may read them', async () => {
+  const all = await waitFor(async () => {
+    const found = await read('');
+    return new Set(found.map(({ venue_key }) => venue_key)).size === 3 ? found : null;
+  });
+  expect(new Set(all.map(({ venue_key }) => venue_key))).toEqual(new Set(['paper-main', 'paper-sub-a', ACCOUNT]));
+  expect(all.every(({ stale }) => !stale)).toBe(true);
+  expect(await sendAs(shared.keys.agent, 'GET', `/balances?venue_key=${ACCOUNT}`)).toMatchObject({ status: 200 });
+  expect(await pool()).toMatchObject({ withdrawable: '1000000', svc_effective_withdrawable: '1000000', svc_effective_reason: null });
+});
+
+test('filters are normalised, what is not there is an empty list, and what is no filter is refused', async () => {
+  expect(await read(`venue_key=${ACCOUNT}&asset=%20usdc&account_type=spot%20`)).toHaveLength(1);
+  expect(await read('venue_key=nowhere')).toEqual([]);
+  expect(await read('venue_key=nowhere&fresh=true')).toEqual([]);
+  expectInvalid(await get('/balances?fresh=perhaps'), 'fresh');
+  expectInvalid(await get('/balances?asset='), 'asset');
+  expectInvalid(await get('/balances?currency=USDC'), 'currency');
+});
+
+test('an approved outflow is taken off until a snapshot from after it shows it', async () => {
+  const before = await pool('&fresh=true');
+  const node = withdrawal('out', {
+    config: { venue: ACCOUNT, asset: 'USDC', network: 'local', destination_address: shared.chain.accounts.treasury.address },
+  });
+  const plan = await registered([gate('check'), node]);
+  const movement = await create(plan, { intent: { asset: 'USDC', amount: '1250.5' } });
+  expect(await pool()).toMatchObject({ svc_pending_outflow: '0' });
+  await approve(movement);
+  const held = { svc_pending_outflow: '1250.5', svc_effective_withdrawable: '998749.5', svc_effective_reason: 'movement_reservation' };
+  expect(await pool('&fresh=true')).toMatchObject({ ...held, withdrawable: before.withdrawable });
+  expect(JSON.parse((await tool(['reservations', 'verify'])).out)).toMatchObject({ ok: true });
+
+  await reaches(movement.movement_id, 'WAITING_MANUAL_ACTION');
+  await must(200, post(`/movements/${movement.movement_id}/actions/resume`));
+  await reaches(movement.movement_id, 'COMPLETED');
+  // As if nothing had been fetched since the outflow: the snapshot cannot know of it.
+  await sql(`UPDATE balance_snapshots SET fetched_at = $2, withdrawable = 1000000 WHERE venue_key = $1`, [ACCOUNT, before.fetched_at]);
+  expect(await pool()).toMatchObject(held);
+  const after = await pool('&fresh=true');
+  expect(after).toMatchObject({ withdrawable: '998749.5', svc_pending_outflow: '0', svc_effective_withdrawable: '998749.5' });
+  expect(after.svc_effective_reason).toBeNull();
+});
+
+test('an amount that was held and never sent is free again at once', async () => {
+  const node = withdrawal('out', {
+    config: { venue: ACCOUNT, asset: 'USDT', network: 'local', destination_address: shared.chain.accounts.treasury.address },
+  });
+  const plan = await registered([gate('check'), node, noop('undone', { node_kind: 'compensation' })], {
+    edges: [
+      { from: 'check', to: 'out', edge_type: 'on_success' },
+      { from: 'out', to: 'undone', edge_type: 'on_cancel' },
+    ],
+  });
+  const movement = await create(plan, { intent: { asset: 'USDT', amount: '77' } });
+  const usdt = async (): Promise<string | undefined> => (await read(`venue_key=${ACCOUNT}&asset=USDT`))[0]?.svc_pending_outflow;
+  await approve(movement);
+  expect(await usdt()).toBe('77');
+  await must(200, post(`/movements/${movement.movement_id}/actions/cancel`));
+  expect(await usdt()).toBe('0');
+});
+
+test('an older fetch never replaces a younger one, and an asset that is gone is there with zero', async () => {
+  const venue = 'made-up-venue';
+  const rows = (amount: string) =>
+    JSON.stringify([{ account_type: 'SPOT', asset: 'USDC', available: amount, withdrawable: amount, total: amount, details: null }]);
+  const store = (at: string, text: string): Promise<unknown> =>
+    sql('SELECT store_balances($1, $2::timestamptz, $3::jsonb)', [venue, at, text]);
+  await store('2026-11-21T10:00:01Z', rows('2'));
+  await store('2026-11-21T10:00:00Z', rows('1'));
+  expect(await read(`venue_key=${venue}`)).toMatchObject([{ withdrawable: '2', stale: true }]);
+  await store('2026-11-21T10:00:02Z', '[]');
+  expect(await read(`venue_key=${venue}`)).toMatchObject([{ withdrawable: '0', fetched_at: '2026-11-21T10:00:02.000Z' }]);
+});
+
+test('reservations verify names a pool and a movement whose hold was changed', async () => {
+  const node = withdrawal('out', {
+    config: { venue: 'tampered-venue', asset: 'USDC', network: 'local', destination_address: shared.chain.accounts.treasury.address },
+  });
+  const plan = await registered([gate('check'), node, noop('undone', { node_kind: 'compensation' })], {
+    edges: [
+      { from: 'check', to: 'out', edge_type: 'on_success' },
+      { from: 'out', to: 'undone', edge_type: 'on_cancel' },
+    ],
+  });
+  const movement = await create(plan, { intent: { asset: 'USDC', amount: '5' } });
+  await approve(movement);
+  const change = (by: string): Promise<unknown> =>
+    sql(`UPDATE reservations SET amount = amount + $2::numeric WHERE movement_id = $1`, [movement.movement_id, by]);
+  await change('0.000000000000000001');
+  const { status, out } = await tool(['reservations', 'verify']);
+  await change('-0.000000000000000001');
+  expect(status).toBe(1);
+  expect(JSON.parse(out)).toMatchObject({
+    ok: false,
+    pools: [{ venue_key: 'tampered-venue', held: '5', open: '5.000000000000000001' }],
+    first_faults: [{ movement_id: movement.movement_id, fault: 'hold_differs', held: '5.000000000000000001', expected: '5' }],
+  });
+  await must(200, post(`/movements/${movement.movement_id}/actions/cancel`));
+});

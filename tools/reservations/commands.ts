@@ -1,0 +1,21 @@
+/** `fundadmin reservations …` */
+import type { Command } from 'commander';
+import { DATABASE_OPTION, withDatabase, type DatabaseOption } from '../database.ts';
+import { ToolError, type ToolIo } from '../io.ts';
+import { verifyReservations } from './verify.ts';
+
+/** Commands about what movements hold. */
+export function reservationCommands(program: Command, io: ToolIo): void {
+  const group = program.command('reservations').description('Amounts that are held for movements.');
+  group
+    .command('verify')
+    .description(
+      'Recompute every hold from plans and history, and each pool from its holds. Prints one JSON value; exit status 1 when something differs.',
+    )
+    .option(...DATABASE_OPTION)
+    .action(async (options: DatabaseOption) => {
+      const result = await withDatabase(options, io, verifyReservations);
+      io.out(`${JSON.stringify(result, null, 2)}\n`);
+      if (!result.ok) throw new ToolError(`${String(result.faults)} holds or pools are not what they should be.`);
+    });
+}

@@ -1,0 +1,37 @@
+/** `fundadmin reservations verify`: every hold, recomputed from plans and history. */
+import { holdsOf } from '../../domain/actions/holds.ts';
+import { holdFaults, type HoldFault } from '../../domain/reservations.ts';
+import type { Database } from '../../prisma/client.ts';
+import { readHoldingMovements, readUnevenPools, type PoolSum } from '../../store/reservations.ts';
+
+const PAGE = 200;
+/** Faults that are shown; all are counted. */
+const SHOWN = 50;
+
+export interface VerifyResult {
+  readonly ok: boolean;
+  /** Movements with holds that were looked at. */
+  readonly movements: number;
+  readonly faults: number;
+  readonly pools: readonly PoolSum[];
+  readonly first_faults: readonly (HoldFault & { readonly movement_id: string })[];
+}
+
+/** Reads in pages beside the running service; each page is of one moment. */
+export async function verifyReservations(db: Database): Promise<VerifyResult> {
+  const pools = await readUnevenPools(db);
+  const found: (HoldFault & { readonly movement_id: string })[] = [];
+  let movements = 0;
+  for (let after: string | null = null; ;) {
+    const page = await readHoldingMovements(db, after, PAGE);
+    movements += page.length;
+    for (const each of page) {
+      const faults = holdFaults(each.reservation_status, each.holds, holdsOf(each));
+      found.push(...faults.map((fault) => ({ movement_id: each.movement_id, ...fault })));
+    }
+    after = page.at(-1)?.movement_id ?? null;
+    if (after === null || page.length < PAGE) break;
+  }
+  const faults = pools.length + found.length;
+  return { ok: faults === 0, movements, faults, pools, first_faults: found.slice(0, SHOWN) };
+}
