@@ -6,6 +6,7 @@ import { callbackRoutes } from './callbacks/routes.ts';
 import { graphRoutes } from './graphs/routes.ts';
 import { movementRoutes } from './movements/routes.ts';
 import { registryRoutes } from './registries/routes.ts';
+import { routeCatalogRoutes } from './route-catalog/routes.ts';
 import type { Route } from './route.ts';
 import { templateRoutes } from './templates/routes.ts';
 import { whoamiRoutes } from './whoami/routes.ts';
@@ -14,6 +15,7 @@ export const routes: readonly Route[] = [
   ...movementRoutes,
   ...graphRoutes,
   ...templateRoutes,
+  ...routeCatalogRoutes,
   ...registryRoutes,
   ...balanceRoutes,
   ...callbackRoutes,

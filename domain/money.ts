@@ -30,6 +30,11 @@ export function subtract(a: string, b: string): string {
   return new Exact(a).minus(b).toFixed();
 }
 
+/** `a * b`, exact for any two amounts. */
+export function multiply(a: string, b: string): string {
+  return new Exact(a).times(b).toFixed();
+}
+
 /** -1, 0 or 1. */
 export function compare(a: string, b: string): -1 | 0 | 1 {
   const order = new Exact(a).comparedTo(b);

@@ -95,18 +95,28 @@ async function readVersion(db: Database, templateKey: string, version: number): 
     template_id: row.template_id,
     template_key: row.template_key,
     version: row.version,
-    nodes: (row.nodes ?? []).map(toNode).map(({ id: _id, ...node }) => node),
-    edges: (row.edges ?? []).map(toEdge).map(({ id: _id, ...edge }) => edge),
+    ...graphOfRow(row),
     risk_controls: row.risk_controls,
     completion_policy: completionOf(row),
   };
 }
 
-type PlanRow = Pick<VersionRow, 'template_id' | 'template_key' | 'version' | 'completion_assurance'> & {
-  readonly risk_controls: JsonObject;
+/** Nodes and edges of a version in plan order, each as one JSON array; null for none. */
+export interface GraphRow {
   readonly nodes: readonly Prisma.PlanNodeGetPayload<object>[] | null;
   readonly edges: readonly Prisma.PlanEdgeGetPayload<object>[] | null;
-};
+}
+
+/** The graph without the ids of its nodes and edges. */
+export function graphOfRow(row: GraphRow): { readonly nodes: readonly TemplateNode[]; readonly edges: readonly GraphEdge[] } {
+  return {
+    nodes: (row.nodes ?? []).map(toNode).map(({ id: _id, ...node }) => node),
+    edges: (row.edges ?? []).map(toEdge).map(({ id: _id, ...edge }) => edge),
+  };
+}
+
+type PlanRow = Pick<VersionRow, 'template_id' | 'template_key' | 'version' | 'completion_assurance'> &
+  GraphRow & { readonly risk_controls: JsonObject };
 
 export interface TemplateFilter {
   readonly template_key?: string | undefined;

@@ -27,6 +27,8 @@ const MAP: Readonly<Record<string, readonly Role[]>> = {
   'GET /plan-templates/{template_id}': ALL,
   'GET /plan-templates/{template_id}/graph': ALL,
   'PATCH /plan-templates/{template_key+}': ADMIN,
+  'GET /route-catalog': ALL,
+  'POST /routes/recommend': ALL,
   'GET /executors': OPS,
   'PATCH /executors/{executor_key}': ADMIN,
   'GET /signers': OPS,

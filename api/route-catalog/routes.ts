@@ -1,0 +1,36 @@
+/** The routes of routes. */
+import { ALL_ROLES } from '../../domain/roles.ts';
+import { defineRoute, type Route } from '../route.ts';
+import { noBody, noParams, noQuery } from '../schemas.ts';
+import { list } from './list.ts';
+import { recommendRoutes } from './recommend.ts';
+import { catalogQuery, catalogResponse, recommendBody, recommendResponse } from './schema.ts';
+
+const common = { tag: 'Routes', roles: ALL_ROLES, params: noParams, errors: [] } as const;
+
+export const routeCatalogRoutes: readonly Route[] = [
+  defineRoute({
+    ...common,
+    id: 'listRoutes',
+    method: 'GET',
+    path: '/route-catalog',
+    summary: 'List every plan template version as a route',
+    description: 'By template key and version, without pages. An agent is not shown routes of other agents.',
+    query: catalogQuery,
+    body: noBody,
+    response: catalogResponse,
+    handler: list,
+  }),
+  defineRoute({
+    ...common,
+    id: 'recommendRoutes',
+    method: 'POST',
+    path: '/routes/recommend',
+    summary: 'Rank the routes for an asset',
+    description: 'Nothing is written and nothing is reserved. Feasible routes come first; `score_parts` is how each score comes about.',
+    query: noQuery,
+    body: recommendBody,
+    response: recommendResponse,
+    handler: recommendRoutes,
+  }),
+];
