@@ -67,7 +67,7 @@ const venue = text(1, 128).nullable().default(null);
 
 export const recommendBody = z
   .strictObject({
-    asset: text(1, 32).toUpperCase().max(32).meta({ description: 'Compared in upper case.', example: 'USDC' }),
+    asset: z.string().min(1).toUpperCase().max(32).meta({ description: 'Compared in upper case.', example: 'USDC' }),
     source_venue: venue.meta({ description: 'Only routes that begin there.' }),
     destination_venue: venue.meta({ description: 'Only routes that end there.' }),
     amount: positiveDecimal.nullable().default(null).meta({ description: 'Null skips the checks of limits.' }),

@@ -1,7 +1,7 @@
 /** Counts every statement that goes to Postgres, by the activity that sends it. */
-import type pg from 'pg';
 import type { MovementActivities } from '../../domain/messages.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
+import { onEveryStatement } from './statements.ts';
 
 export interface ActivityCount {
   calls: number;
@@ -20,14 +20,9 @@ export interface RoundTrips {
 export function countRoundTrips(databaseUrl: string): RoundTrips {
   const byActivity = new Map<string, ActivityCount>();
   let running: ActivityCount | null = null;
-  const onConnect = (connection: pg.PoolClient): void => {
-    const query: unknown = connection.query;
-    if (typeof query !== 'function') throw new TypeError('a connection without query');
-    connection.query = (...args: unknown[]) => {
-      if (running !== null) running.round_trips += 1;
-      return Reflect.apply(query, connection, args);
-    };
-  };
+  const onConnect = onEveryStatement(() => {
+    if (running !== null) running.round_trips += 1;
+  });
   const countOf = (name: string): ActivityCount => {
     const count = byActivity.get(name) ?? { calls: 0, round_trips: 0 };
     byActivity.set(name, count);

@@ -7,6 +7,7 @@ import { createMovement, type CreateOutcome } from '../../store/movements.ts';
 import { startOwnDatabase } from '../support/own-stack.ts';
 
 export interface StoreBench {
+  readonly url: string;
   readonly db: Database;
   /** A new movement of one node `pay`, in PENDING_APPROVAL. */
   movement(more?: { idempotency_key?: string }): Promise<CreateOutcome>;
@@ -37,6 +38,7 @@ export async function startStoreBench(): Promise<StoreBench> {
     new Map([['pay', { executor_binding: { executor_key: 'builtin.noop' }, signer_binding: null }]]),
   );
   return {
+    url: own.url,
     db,
     movement: (more = {}) =>
       createMovement(db, {

@@ -9,7 +9,7 @@ WHERE m.approval_status = 'approved';
 -- A movement is approved once, whichever way, and never approved again: the time follows from the change itself.
 CREATE FUNCTION stamp_approval() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  NEW.approved_at := svc_now();
+  NEW.approved_at := NEW.updated_at; -- the time of the change
   RETURN NEW;
 END $$;
 CREATE TRIGGER movements_approved BEFORE UPDATE OF approval_status ON movements FOR EACH ROW
