@@ -17,10 +17,12 @@ import { startSealer } from './activities/relays/seals.ts';
 import { installSdkLog } from './activities/sdk-log.ts';
 import { startWorker, type RunningWorker } from './activities/worker.ts';
 import { createApi } from './api/app.ts';
+import { freeHook } from './api/auto-approve/free-hook.ts';
 import { createGuard, type Guard } from './api/auth/guard.ts';
 import { buildOpenApi } from './api/openapi.ts';
 import { signingText } from './api/openapi-signing.ts';
-import { withExtensions, type ApiExtension } from './api/extension.ts';
+import { commercial } from './api/commercial.ts';
+import { autoApproveOf, withExtensions, type ApiExtension } from './api/extension.ts';
 import { createOperationMetrics } from './api/operation-metrics.ts';
 import { createOps } from './api/ops.ts';
 import { routes } from './api/routes.ts';
@@ -52,8 +54,10 @@ import { createEvmChains } from './venues/evm/client.ts';
 import { createSignerBalances, type SignerBalances } from './venues/evm/signer-balances.ts';
 import { createEvmTransferExecutor } from './venues/evm/transfer.ts';
 
-/** What editions add to the routes of every service. */
-const EXTENSIONS: readonly ApiExtension[] = [];
+/** What the edition adds to every service. */
+function extensionsOf(config: Config): readonly ApiExtension[] {
+  return config.edition === 'commercial' ? [commercial(config)] : [];
+}
 
 const ROLES = ['all', 'api', 'worker'] as const;
 type ProcessRole = (typeof ROLES)[number];
@@ -63,8 +67,9 @@ type Stop = () => Promise<void>;
 
 async function main(): Promise<void> {
   const role = roleOf(process.argv[2]);
-  const table = withExtensions(routes, EXTENSIONS);
   const config = readConfig();
+  const extensions = extensionsOf(config);
+  const table = withExtensions(routes, extensions);
   const stops: Stop[] = [];
   const log = createLogger(config, role);
   if (role !== 'api') installSdkLog(log);
@@ -166,6 +171,7 @@ async function main(): Promise<void> {
         balances: desk,
         handOver: (movementId, command) =>
           handOver.send({ movementId, kind: command?.kind ?? 'wake', commandId: command?.command_id ?? null }),
+        autoApprove: config.autoApproveEnabled ? (autoApproveOf(extensions) ?? freeHook) : null,
         settings: {
           apiPrefix: config.apiPrefix,
           approvalTtlSeconds: config.approvalTtlSeconds,

@@ -5,6 +5,7 @@ import type { CommandKind } from '../domain/transition.ts';
 import type { Signer, SignerDescriptor } from '../domain/signer.ts';
 import type { BalanceDesk } from '../platform/balance-desk.ts';
 import type { Database } from '../prisma/client.ts';
+import type { AutoApproveHook } from './auto-approve/hook.ts';
 
 export interface ApiDependencies {
   readonly db: Database;
@@ -16,6 +17,8 @@ export interface ApiDependencies {
   readonly balances: Pick<BalanceDesk, 'refresh'>;
   /** Wakes a movement's run in the background; never throws and is never waited for. */
   readonly handOver: (movementId: string, command?: { readonly kind: CommandKind; readonly command_id: string | null }) => void;
+  /** Absent or null where automatic approval is switched off. */
+  readonly autoApprove?: AutoApproveHook | null;
   readonly settings: {
     readonly apiPrefix: string;
     readonly approvalTtlSeconds: number;

@@ -1,8 +1,10 @@
 /**
- * How an edition or a third party adds to the API: routes of its own, and roles for routes that have none.
+ * How an edition or a third party adds to the API: routes of its own, roles for routes that have none, and
+ * who decides about automatic approval.
  * The role map is complete before the first request; what is still without roles then is closed.
  */
 import type { Role } from '../domain/roles.ts';
+import type { AutoApproveHook } from './auto-approve/hook.ts';
 import type { Route } from './route.ts';
 
 export interface ApiExtension {
@@ -10,6 +12,15 @@ export interface ApiExtension {
   readonly routes?: readonly Route[];
   /** Route ids to roles. A route that has roles keeps them: an extension opens nothing that is mapped. */
   readonly roles?: Readonly<Record<string, readonly Role[]>>;
+  /** Decides about automatic approval in place of the daily caps of templates. */
+  readonly autoApprove?: AutoApproveHook;
+}
+
+/** The hook that an extension registers, or null. Throws when several do: none of them would know of the others' limits. */
+export function autoApproveOf(extensions: readonly ApiExtension[]): AutoApproveHook | null {
+  const [first, second] = extensions.filter((extension) => extension.autoApprove !== undefined);
+  if (second !== undefined) throw new Error(`the extensions ${first?.name ?? ''} and ${second.name} both decide about automatic approval`);
+  return first?.autoApprove ?? null;
 }
 
 /** The whole table. Throws when an extension names a route that there is not, or one that has roles already. */

@@ -2,6 +2,8 @@
 import { readAuthorityRoute } from './agents/authority.ts';
 import { auditRoutes } from './audit/routes.ts';
 import { balanceRoutes } from './balances/routes.ts';
+import { policyRoutes } from './auto-approve/routes.ts';
+import { budgetRoutes } from './budgets/routes.ts';
 import { callbackRoutes } from './callbacks/routes.ts';
 import { graphRoutes } from './graphs/routes.ts';
 import { movementRoutes } from './movements/routes.ts';
@@ -18,6 +20,8 @@ export const routes: readonly Route[] = [
   ...routeCatalogRoutes,
   ...registryRoutes,
   ...balanceRoutes,
+  ...policyRoutes,
+  ...budgetRoutes,
   ...callbackRoutes,
   ...auditRoutes,
   readAuthorityRoute,

@@ -35,6 +35,7 @@ export const ERROR_TABLE = {
   node_not_found: rule(404, 'never', 'The movement has no node of that key.'),
   executor_not_found: rule(404, 'never', 'No executor of that key, neither registered nor in memory.'),
   agent_authority_not_found: rule(404, 'never', 'No agent authority of that key.'),
+  policy_not_found: rule(404, 'never', 'No automatic approval policy of that id.'),
   callback_not_found: rule(404, 'never', 'No callback of that event.'),
   signer_not_found: rule(404, 'never', 'No signer of that key, neither registered nor in memory.'),
 
@@ -43,6 +44,7 @@ export const ERROR_TABLE = {
   template_version_exists: rule(409, 'after_change', 'This template_key and version exist; versions are immutable, use a new one.'),
   template_not_executable: rule(409, 'never', 'The template version cannot be executed; see `reasons`.'),
   cap_consistency_violation: rule(422, 'after_change', 'auto_approve_enabled needs daily_cap_amount and daily_cap_asset.'),
+  policy_exists: rule(409, 'after_change', 'This client has a policy for this strategy; change that one.'),
   binding_unresolved: rule(422, 'after_change', 'A node selects no executor or signer, or more than one.'),
   reserved_template_family: rule(422, 'never', 'Agent wallet top-ups are created only through their own route.'),
 
@@ -54,6 +56,7 @@ export const ERROR_TABLE = {
   ),
   approval_expired: rule(409, 'never', 'The approval time has passed; create the movement again.'),
   binding_unavailable: rule(409, 'safe', 'An executor or signer of the frontier is not available.'),
+  budget_exceeded: rule(409, 'safe', "The movement's budget was released, and what its policy's window has left is not enough."),
   no_on_cancel_edge: rule(409, 'never', 'The plan has no on_cancel edge, so it cannot be cancelled.'),
   no_retryable_node: rule(409, 'never', 'No node is FAILED or UNKNOWN and free to be retried.'),
   idempotency_conflict: rule(409, 'after_change', 'This idempotency key was used for a different request.'),

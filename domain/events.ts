@@ -60,6 +60,8 @@ export const AUDIT_ACTIONS = [
   'api_key.authenticate',
   'route.call',
   'agent_authority.create',
+  'auto_approve_policy.create',
+  'auto_approve_policy.update',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

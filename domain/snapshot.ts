@@ -35,6 +35,31 @@ export interface MovementSnapshot {
   readonly nodes: readonly NodeSnapshot[];
 }
 
+/** A movement of this plan as a create leaves it. */
+export function newSnapshot(movement_id: string, plan: CompiledPlan): MovementSnapshot {
+  return {
+    movement_id,
+    state: 'PENDING_APPROVAL',
+    reservation_status: 'none',
+    version: 1,
+    plan,
+    conditions: {},
+    nodes: plan.nodes.map(({ node_key, node_kind }) => ({
+      node_key,
+      node_kind,
+      state: 'BLOCKED',
+      attempt: 1,
+      submit_epoch: 0,
+      recover_first: false,
+      resumed: false,
+      output: null,
+      error_code: null,
+      updated_at: '',
+      settled_order: 0,
+    })),
+  };
+}
+
 /** The walk's view of a snapshot. */
 export function toWalk(snapshot: MovementSnapshot): WalkInput {
   return {

@@ -141,6 +141,7 @@ export const REFUSALS = [
   'plan_hash',
   'node_state',
   'binding',
+  'budget',
 ] as const;
 export type Refusal = (typeof REFUSALS)[number];
 
@@ -156,6 +157,11 @@ export interface MovementHead {
 export interface BindingProblem {
   readonly binding: 'executor' | 'signer';
   readonly key: string;
+  readonly reason: string;
+}
+
+export interface BudgetProblem {
+  readonly policy_id: string;
   readonly reason: string;
 }
 
@@ -176,5 +182,7 @@ export type TransitionOutcome =
       readonly reason: Refusal;
       readonly head: MovementHead | null;
       readonly problems: readonly BindingProblem[];
+      /** Only of `budget`: the policy whose budget the movement does not fit, and why. */
+      readonly budget: BudgetProblem | null;
       readonly node: { readonly node_key: string; readonly state: NodeState; readonly attempt: number; readonly epoch: number } | null;
     };

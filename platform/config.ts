@@ -43,6 +43,9 @@ export interface Config {
   readonly rateLimitWriteRpm: number;
   readonly workersEnabled: boolean;
   readonly approvalTtlSeconds: number;
+  readonly autoApproveEnabled: boolean;
+  /** The decision of a policy is kept and has no effect. */
+  readonly autoApproveDryRun: boolean;
   readonly registryFile: string | undefined;
   readonly venuesFile: string | undefined;
   readonly balanceStaleSeconds: number;
@@ -87,6 +90,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     rateLimitWriteRpm: value.SVC_RATE_LIMIT_WRITE_RPM,
     workersEnabled: value.SVC_WORKERS_ENABLED,
     approvalTtlSeconds: value.SVC_APPROVAL_TTL_SECONDS,
+    autoApproveEnabled: value.SVC_AUTO_APPROVE_ENABLED,
+    autoApproveDryRun: value.SVC_AUTO_APPROVE_DRY_RUN,
     registryFile: value.SVC_REGISTRY_FILE,
     venuesFile: value.SVC_VENUES_FILE,
     balanceStaleSeconds: value.SVC_BALANCE_STALE_THRESHOLD_SECONDS,

@@ -7,6 +7,10 @@ export type DatabaseFault = 'conflict' | 'unreachable' | 'other';
 const CONFLICTS = new Set(['40001', '40P01']);
 /** Postgres: connection exceptions, shutdown, crash, starting up, too many connections. */
 const UNREACHABLE = /^(08|57P0|53300)/;
+/** Raised by the migration of automatic approval: an amount does not fit a budget or a cap. */
+export const BUDGET_REFUSED = 'FM010';
+/** The same: what an automatic approval was decided by has changed since. */
+export const DECISION_OUTDATED = 'FM011';
 const SOCKET =
   /ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|Connection terminated|is not queryable|timeout exceeded when trying to connect|server closed|Can't reach database/i;
 /**

@@ -5,13 +5,15 @@ import type { ConditionResults } from '../domain/messages.ts';
 import { normalize } from '../domain/money.ts';
 import type { CompiledPlan } from '../domain/plan/types.ts';
 import type { MovementSnapshot, NodeSnapshot } from '../domain/snapshot.ts';
-import type { MovementState, ReservationStatus } from '../domain/states/movement.ts';
-import type { AuditEntry, TimelineEntry } from '../domain/transition.ts';
+import { asJson, type ApprovalGuard, type AutoApproveResult, type LateReason } from '../domain/auto-approve/result.ts';
+import type { ApprovalStatus, MovementState, ReservationStatus } from '../domain/states/movement.ts';
+import type { AuditEntry, CommandKind, MovementHead, TimelineEntry, Transition } from '../domain/transition.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
 import { auditRows, withEventIds } from './event-ids.ts';
-import { databaseFault, run } from './faults.ts';
-import { iso, isoOf } from './json.ts';
+import { databaseFault, DECISION_OUTDATED, run, sqlState } from './faults.ts';
+import { iso, isoOf, objectOrNull, stored } from './json.ts';
+import { transitionDocument } from './transition.ts';
 
 export interface NewMovement {
   readonly plan: CompiledPlan;
@@ -21,7 +23,7 @@ export interface NewMovement {
   readonly frontier: readonly string[];
   readonly approval_ttl_seconds: number;
   readonly callback_url: string | null;
-  readonly auto_approve_result: JsonObject | null;
+  readonly auto_approve_result: AutoApproveResult | null;
   /** The client the idempotency key belongs to. */
   readonly client_scope: string;
   readonly idempotency_key: string | null;
@@ -33,9 +35,21 @@ export interface NewMovement {
   readonly audit: (movementId: string) => readonly AuditEntry[];
 }
 
-export type CreateOutcome =
-  | { readonly created: true; readonly movement_id: string; readonly created_at: string; readonly expires_at: string }
-  | { readonly created: false; readonly movement_id: string; readonly request: JsonObject };
+/** A movement as its create has left it. */
+export interface CreatedMovement {
+  readonly created: true;
+  readonly movement_id: string;
+  readonly created_at: string;
+  readonly expires_at: string;
+  readonly request_state: MovementState;
+  readonly approval_status: ApprovalStatus;
+  readonly reservation_status: ReservationStatus;
+  readonly auto_approve_result: JsonObject | null;
+  /** What the run is to be woken for. */
+  readonly command: { readonly kind: CommandKind; readonly command_id: string | null };
+}
+
+export type CreateOutcome = CreatedMovement | { readonly created: false; readonly movement_id: string; readonly request: JsonObject };
 
 /**
  * Writes a movement with its nodes, timeline, audit and command in one transaction. When the connection
@@ -44,14 +58,46 @@ export type CreateOutcome =
 export async function createMovement(db: Database, movement: NewMovement): Promise<CreateOutcome> {
   const movementId = newId();
   const doc = JSON.stringify(createDocument(db, movementId, movement));
+  const write = (): Promise<{ answer: CreateAnswer }[]> =>
+    db.sql<{ answer: CreateAnswer }>`SELECT create_movement(${doc}::jsonb) AS answer`;
+  return written(db, movementId, write, movement.auto_approve_result);
+}
+
+/** How a movement is approved in the transaction of its create. */
+export interface AutomaticApproval {
+  /** The transition of the approval, given the new id. */
+  readonly transition: (movementId: string) => Transition;
+  readonly guard: ApprovalGuard;
+  /** What is recorded instead where the transaction finds that it cannot approve; the movement then waits. */
+  readonly refused: Readonly<Record<LateReason, { readonly result: AutoApproveResult; readonly timeline: readonly TimelineEntry[] }>>;
+}
+
+/**
+ * As {@link createMovement}, and approves in the same transaction. Null when what the approval was decided by has
+ * changed since: nothing was written, and the decision is to be made again.
+ */
+export async function createApproved(db: Database, movement: NewMovement, approval: AutomaticApproval): Promise<CreateOutcome | null> {
+  const movementId = newId();
+  const commandId = newId();
+  const doc = JSON.stringify({
+    ...createDocument(db, movementId, movement),
+    approval: {
+      transition: transitionDocument(db, approval.transition(movementId), commandId),
+      guard: approval.guard,
+      refused: Object.fromEntries(
+        Object.entries(approval.refused).map(([reason, { result, timeline }]) => [reason, { result, timeline: withEventIds(timeline) }]),
+      ),
+    },
+  });
+  const write = (): Promise<{ answer: CreateAnswer }[]> =>
+    db.sql<{ answer: CreateAnswer }>`SELECT create_and_approve(${doc}::jsonb) AS answer`;
   try {
-    const rows = await db.sql<{ answer: CreateAnswer }>`SELECT create_movement(${doc}::jsonb) AS answer`;
-    const [row] = rows;
-    if (row === undefined) throw new Error('create_movement answered nothing');
-    return toOutcome(row.answer);
+    const outcome = await written(db, movementId, write, null);
+    const approved = outcome.created && outcome.request_state !== 'PENDING_APPROVAL';
+    return approved ? { ...outcome, command: { kind: 'approve', command_id: commandId } } : outcome;
   } catch (error) {
-    if (databaseFault(error) !== 'unreachable') throw error;
-    return lookUpCreated(db, movementId, error);
+    if (sqlState(error) === DECISION_OUTDATED) return null;
+    throw error;
   }
 }
 
@@ -61,19 +107,61 @@ interface CreateAnswer {
   readonly request?: JsonObject;
   readonly created_at?: string;
   readonly expires_at?: string;
+  readonly approved?: Pick<MovementHead, 'request_state' | 'approval_status' | 'reservation_status'>;
+  readonly auto_approve_result?: JsonObject;
 }
 
-function toOutcome(answer: CreateAnswer): CreateOutcome {
+/** Runs the write of a create: again after a deadlock, and looked up by the id when its outcome is not known. */
+async function written(
+  db: Database,
+  movementId: string,
+  write: () => Promise<{ answer: CreateAnswer }[]>,
+  result: AutoApproveResult | null,
+): Promise<CreateOutcome> {
+  try {
+    const [row] = await write().catch((error: unknown) => {
+      if (databaseFault(error) === 'conflict') return write();
+      throw error;
+    });
+    if (row === undefined) throw new Error('the create answered nothing');
+    return toOutcome(row.answer, result);
+  } catch (error) {
+    if (databaseFault(error) !== 'unreachable') throw error;
+    return lookUpCreated(db, movementId, error);
+  }
+}
+
+function toOutcome(answer: CreateAnswer, result: AutoApproveResult | null): CreateOutcome {
   if (!answer.created) return { created: false, movement_id: answer.movement_id, request: answer.request ?? {} };
   const at = (text: string | undefined): string => new Date(text ?? 0).toISOString();
-  return { created: true, movement_id: answer.movement_id, created_at: at(answer.created_at), expires_at: at(answer.expires_at) };
+  return {
+    created: true,
+    movement_id: answer.movement_id,
+    created_at: at(answer.created_at),
+    expires_at: at(answer.expires_at),
+    request_state: answer.approved?.request_state ?? 'PENDING_APPROVAL',
+    approval_status: answer.approved?.approval_status ?? 'pending',
+    reservation_status: answer.approved?.reservation_status ?? 'none',
+    auto_approve_result: answer.auto_approve_result ?? (result === null ? null : asJson(result)),
+    command: { kind: 'create', command_id: null },
+  };
 }
 
 async function lookUpCreated(db: Database, movementId: string, cause: unknown): Promise<CreateOutcome> {
   const found = await db.movement.findUnique({ where: { movement_id: movementId } }).catch(() => undefined);
   if (found === undefined) throw new ServiceError('outcome_unknown', { cause });
   if (found === null) throw new ServiceError('dependency_unavailable', { cause });
-  return { created: true, movement_id: movementId, created_at: iso(found.created_at), expires_at: iso(found.expires_at) };
+  return {
+    created: true,
+    movement_id: movementId,
+    created_at: iso(found.created_at),
+    expires_at: iso(found.expires_at),
+    request_state: stored(found.request_state),
+    approval_status: stored(found.approval_status),
+    reservation_status: stored(found.reservation_status),
+    auto_approve_result: objectOrNull(found.auto_approve_result),
+    command: { kind: 'create', command_id: null },
+  };
 }
 
 function createDocument(db: Database, movementId: string, movement: NewMovement): Record<string, unknown> {

@@ -5,6 +5,7 @@ import { MOVEMENT_TABLE } from '../domain/states/movement.ts';
 import { NODE_TABLE } from '../domain/states/node.ts';
 import { assertMove, allows } from '../domain/states/table.ts';
 import type {
+  BudgetProblem,
   ClaimedTransaction,
   MovementHead,
   NodeChange,
@@ -18,7 +19,7 @@ import type { PhaseArgs } from '../domain/messages.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
 import { auditRows, withEventIds } from './event-ids.ts';
-import { databaseFault, run } from './faults.ts';
+import { BUDGET_REFUSED, databaseFault, run, sqlState } from './faults.ts';
 import type { PhaseRow } from './phases.ts';
 
 interface Answer extends MovementHead {
@@ -36,22 +37,29 @@ interface Answer extends MovementHead {
  * broke after the statement was sent and the command could not be looked up.
  */
 export async function applyTransition(db: Database, transition: Transition): Promise<TransitionOutcome> {
-  assertMoves(transition);
   const commandId = transition.command === undefined ? null : newId();
-  const doc = JSON.stringify(toDocument(db, transition, commandId));
+  const doc = JSON.stringify(transitionDocument(db, transition, commandId));
   const write = async (): Promise<Answer> => {
     const rows = await db.sql<{ answer: Answer }>`SELECT apply_transition(${doc}::jsonb) AS answer`;
     const [row] = rows;
     if (row === undefined) throw new Error('apply_transition answered nothing');
     return row.answer;
   };
-  const answer = commandId === null ? await run(write) : await writeOnce(db, write, commandId);
+  let answer: Answer;
+  try {
+    answer = commandId === null ? await run(write) : await writeOnce(db, write, commandId);
+  } catch (error) {
+    const budget = budgetProblem(error);
+    if (budget === null) throw error;
+    return { ok: false, reason: 'budget', head: null, problems: [], budget, node: null };
+  }
   if (answer.ok) return { ok: true, head: headOf(answer), transaction: answer.transaction ?? null, command_id: commandId };
   return {
     ok: false,
     reason: answer.reason ?? 'version',
     head: answer.reason === 'movement_not_found' ? null : headOf(answer),
     problems: answer.problems ?? [],
+    budget: null,
     node: answer.node ?? null,
   };
 }
@@ -100,6 +108,13 @@ async function lookUp(db: Database, commandId: string, cause: unknown): Promise<
   }
 }
 
+/** A budget that is taken inside of the write refuses by failing it: nothing of it was written then. */
+function budgetProblem(error: unknown): BudgetProblem | null {
+  if (sqlState(error) !== BUDGET_REFUSED || !(error instanceof Error)) return null;
+  const policy: unknown = Reflect.get(error, 'detail');
+  return { reason: error.message, policy_id: typeof policy === 'string' ? policy : '' };
+}
+
 function headOf(answer: Answer): MovementHead {
   return {
     version: answer.version,
@@ -127,8 +142,12 @@ function assertMoves(transition: Transition): void {
   }
 }
 
-/** The document that the database function takes; ids are given here so that a repeat is the same write. */
-function toDocument(db: Database, transition: Transition, commandId: string | null): Record<string, unknown> {
+/**
+ * The document that the database function takes; ids are given here so that a repeat is the same write.
+ * Throws {@link IllegalMove} for a move that no table has.
+ */
+export function transitionDocument(db: Database, transition: Transition, commandId: string | null): Record<string, unknown> {
+  assertMoves(transition);
   const { from, to, set, nodes, timeline, audit, refused_audit, holds, command, ...rest } = transition;
   return {
     ...rest,

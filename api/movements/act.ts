@@ -89,6 +89,8 @@ function refusalError(action: MovementAction, movementId: string, outcome: Refus
       return new ServiceError('compiled_plan_hash_mismatch', { context: { movement_id: movementId } });
     case 'binding':
       return new ServiceError('binding_unavailable', { context: { bindings: outcome.problems } });
+    case 'budget':
+      return new ServiceError('budget_exceeded', { context: { ...outcome.budget } });
     default:
       return outcome.head === null
         ? new ServiceError('movement_not_found', { context: { movement_id: movementId } })

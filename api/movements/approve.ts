@@ -5,12 +5,12 @@ import type { Requester } from '../../domain/actions/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { rootNodes } from '../../domain/graph/shape.ts';
 import type { MovementSnapshot } from '../../domain/snapshot.ts';
-import type { BindingProblem } from '../../domain/transition.ts';
 import { idTime } from '../../platform/ids.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { observeApproval } from '../metrics.ts';
 import type { Reply } from '../route.ts';
 import { act } from './act.ts';
+import { missingBindings } from './missing-bindings.ts';
 import type { ActionResponse } from './responses.ts';
 import type { approveBody } from './schema.ts';
 
@@ -21,7 +21,7 @@ export async function approve(
 ): Promise<Reply<ActionResponse>> {
   const { params, body, requester } = input;
   const decide = (snapshot: MovementSnapshot): ReturnType<typeof approval> => {
-    const bindings = missingBindings(snapshot, deps);
+    const bindings = missingBindings(bindingsOf(snapshot.plan, rootNodes(snapshot.plan)), deps);
     if (bindings.length > 0) throw new ServiceError('binding_unavailable', { context: { bindings } });
     return approval(snapshot, body, requester);
   };
@@ -29,19 +29,4 @@ export async function approve(
   // The id tells when the movement was made, so the metric costs no statement.
   observeApproval(Date.now() - idTime(params.movement_id));
   return reply;
-}
-
-/** Executors and signers of the frontier that this process does not have; the database knows which are switched off. */
-function missingBindings(snapshot: MovementSnapshot, deps: ApiDependencies): readonly BindingProblem[] {
-  const needed = bindingsOf(snapshot, rootNodes(snapshot.plan));
-  const executors = new Set(deps.executors.list().map((each) => each.executor_key));
-  const signers = new Set(deps.signers.list().map((each) => each.signer_key));
-  return [
-    ...needed.executors
-      .filter((key) => !executors.has(key))
-      .map((key) => ({ binding: 'executor', key, reason: 'not_registered' }) as const),
-    ...needed.signers
-      .filter(({ signer_key }) => !signers.has(signer_key))
-      .map(({ signer_key }) => ({ binding: 'signer', key: signer_key, reason: 'not_registered' }) as const),
-  ];
 }

@@ -1,13 +1,12 @@
 /** POST /movements */
 import { actorOf, auditOf, type Requester } from '../../domain/actions/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { JsonObject } from '../../domain/executor.ts';
 import { rootNodes } from '../../domain/graph/shape.ts';
 import { mayMove } from '../../domain/roles.ts';
-import { createMovement } from '../../store/movements.ts';
 import { auditedRefusal } from '../audited.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../route.ts';
+import { createDecided } from './auto-approval.ts';
 import { planOf } from './plan.ts';
 import { preview } from './preview.ts';
 import type { PreviewResponse } from './preview-schema.ts';
@@ -36,14 +35,13 @@ export async function create(input: CreateInput, deps: ApiDependencies): Promise
   } as const;
   return auditedRefusal(deps, requester, subject, async () => {
     if (!mayMove(requester.caller, body.template_key)) throw new ServiceError('agent_namespace_mismatch');
-    if (input.dryRun) return preview({ body, key, scope }, deps);
+    if (input.dryRun) return preview({ body, key, scope, requester }, deps);
     const used = await keyUseOf({ scope, key }, deps);
     if (used !== null) return replay(used, request, deps);
     const { plan, compiled_plan_hash } = await planOf(body, deps);
     const frontier = rootNodes(plan);
-    const autoApprove = skippedForAgent(requester);
     const { template_key, version: template_version } = plan.template;
-    const outcome = await createMovement(deps.db, {
+    const movement = {
       plan,
       compiled_plan_hash,
       strategy_id: body.strategy_id ?? null,
@@ -51,7 +49,6 @@ export async function create(input: CreateInput, deps: ApiDependencies): Promise
       frontier,
       approval_ttl_seconds: body.approval_ttl_seconds ?? deps.settings.approvalTtlSeconds,
       callback_url: body.callback_url ?? null,
-      auto_approve_result: autoApprove,
       client_scope: scope,
       idempotency_key: key,
       request,
@@ -65,32 +62,27 @@ export async function create(input: CreateInput, deps: ApiDependencies): Promise
           data: { template_key, template_version, compiled_plan_hash },
         },
       ],
-      audit: (movementId) => [
+      audit: (movementId: string) => [
         auditOf(requester, { ...subject, entity_key: movementId, details: { template_key, template_version, compiled_plan_hash } }),
       ],
-    });
+    } as const;
+    const outcome = await createDecided(movement, requester, deps);
     if (!outcome.created) return replay(outcome, request, deps);
-    deps.handOver(outcome.movement_id, { kind: 'create', command_id: null });
+    deps.handOver(outcome.movement_id, outcome.command);
     return {
       status: 201,
       body: {
         movement_id: outcome.movement_id,
-        request_state: 'PENDING_APPROVAL',
+        request_state: outcome.request_state,
         template: plan.template,
         compiled_plan_hash,
         current_frontier: frontier,
-        approval_status: 'pending',
-        reservation_status: 'none',
-        auto_approve_result: autoApprove,
+        approval_status: outcome.approval_status,
+        reservation_status: outcome.reservation_status,
+        auto_approve_result: outcome.auto_approve_result,
         expires_at: outcome.expires_at,
         created_at: outcome.created_at,
       },
     };
   });
-}
-
-/** An agent's movement is never approved automatically, whatever the settings say. */
-function skippedForAgent({ caller }: Requester): JsonObject | null {
-  if (caller.role !== 'agent') return null;
-  return { outcome: 'pending', reason: 'agent_auto_approve_skipped', checks: [], evaluated_at: new Date().toISOString() };
 }

@@ -62,7 +62,11 @@ export const previewResponse = z
       description: 'The on-chain addresses of the plan. Empty in this release: it fills once there is an allowlist to check them against.',
     }),
     limits: listOf(limitPreview),
-    auto_approve: jsonObject.nullable().meta({ description: 'Null: nothing is approved automatically in this release.' }),
+    auto_approve: jsonObject.nullable().meta({
+      description:
+        '`auto_approve_result` as the create would give it if nothing changed in between; null where automatic approval is off or ' +
+        'without strategy_id.',
+    }),
     blocking_reasons: listOf(blockingReason).meta({
       description:
         'All of them, the one that the create would answer with first. `idempotent_replay` means that the key was used for this ' +

@@ -1,4 +1,6 @@
 /** POST /movements with `Dry-Run: true`: what the same request would do, with nothing written. */
+import type { Requester } from '../../domain/actions/context.ts';
+import { asJson } from '../../domain/auto-approve/result.ts';
 import type { ServiceError } from '../../domain/errors.ts';
 import { rootNodes } from '../../domain/graph/shape.ts';
 import type { ResolvedBindings } from '../../domain/plan/bindings.ts';
@@ -8,6 +10,7 @@ import type { KeyUse } from '../../store/movement-idempotency.ts';
 import { registeredStatuses } from '../../store/registry.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../route.ts';
+import { evaluate } from './auto-approval.ts';
 import { assess } from './plan.ts';
 import type { PreviewResponse } from './preview-schema.ts';
 import { conflictOf, keyUseOf, type ScopedKey } from './replay.ts';
@@ -18,13 +21,18 @@ type Statuses = Awaited<ReturnType<typeof registeredStatuses>>;
 type BlockingReason = PreviewResponse['blocking_reasons'][number];
 
 /** Reads what a create reads and tells all that it would say, refusals included; a template that does not exist stays an error. */
-export async function preview(request: ScopedKey & { readonly body: CreateBody }, deps: ApiDependencies): Promise<Reply<PreviewResponse>> {
-  const { body } = request;
+export async function preview(
+  request: ScopedKey & { readonly body: CreateBody; readonly requester: Requester },
+  deps: ApiDependencies,
+): Promise<Reply<PreviewResponse>> {
+  const { body, requester } = request;
   const [used, { template, resolved, refusals, compiled }, statuses] = await Promise.all([
     keyUseOf(request, deps),
     assess(body, deps),
     registeredStatuses(deps.db),
   ]);
+  const strategy_id = body.strategy_id ?? null;
+  const evaluation = compiled === null ? null : await evaluate({ compiled, strategy_id, requester }, deps);
   const repeated = used === null ? [] : [keyReason(used, body)];
   const blocking_reasons = [...repeated, ...refusals.map(reasonOf)];
   return {
@@ -36,7 +44,7 @@ export async function preview(request: ScopedKey & { readonly body: CreateBody }
       bindings: template.nodes.map((node) => bindingOf(node, resolved, statuses)),
       allowlist: [],
       limits: compiled === null ? [] : amountLimits(compiled.plan).map((each) => ({ ...each, used: null })),
-      auto_approve: null,
+      auto_approve: evaluation === null ? null : asJson(evaluation.result),
       blocking_reasons,
     },
   };

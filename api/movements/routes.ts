@@ -132,7 +132,7 @@ export const movementRoutes: readonly Route[] = [
     summary: 'Retry a failed or unknown node',
     description: 'Takes the one that changed first. FAILED begins a new attempt; UNKNOWN first asks what became of the earlier send.',
     body: noBody,
-    errors: ['movement_not_found', 'invalid_state', 'no_retryable_node', 'outcome_unknown'],
+    errors: ['movement_not_found', 'invalid_state', 'no_retryable_node', 'budget_exceeded', 'outcome_unknown'],
     handler: retry,
   }),
   defineRoute({

@@ -1,17 +1,19 @@
 /** Approve, reject and expire: what may happen to a movement that waits for its approval. */
+import { asJson, type AutoApproveResult } from '../auto-approve/result.ts';
 import { rootNodes } from '../graph/shape.ts';
-import { SYSTEM_ACTOR } from '../roles.ts';
+import type { CompiledPlan } from '../plan/types.ts';
+import { SYSTEM_ACTOR, type Actor } from '../roles.ts';
 import type { MovementSnapshot } from '../snapshot.ts';
-import { NOW, type Transition } from '../transition.ts';
+import { NOW, type MovementFields, type TimelineEntry, type Transition } from '../transition.ts';
 import { actorOf, movementAudit, type Requester } from './context.ts';
 import { holdsOf } from './holds.ts';
 
 /** The executors and signers that nodes are bound to, as an approval and a fence require them. */
 export function bindingsOf(
-  snapshot: MovementSnapshot,
+  plan: Pick<CompiledPlan, 'nodes'>,
   keys: readonly string[],
 ): { readonly executors: readonly string[]; readonly signers: readonly { readonly signer_key: string }[] } {
-  const nodes = snapshot.plan.nodes.filter((node) => keys.includes(node.node_key));
+  const nodes = plan.nodes.filter((node) => keys.includes(node.node_key));
   return {
     executors: [...new Set(nodes.map((node) => node.executor_binding.executor_key))],
     signers: [...new Set(nodes.flatMap((node) => (node.signer_binding === null ? [] : [node.signer_binding.signer_key])))].map(
@@ -20,33 +22,72 @@ export function bindingsOf(
   };
 }
 
-/** PENDING_APPROVAL to APPROVED: the frontier becomes READY and the reservation is held. */
+/** By a person: the hash that was reviewed, the label given and the authenticated key. */
 export function approve(
   snapshot: MovementSnapshot,
   request: { readonly compiled_plan_hash: string; readonly approver_id: string },
   requester: Requester,
 ): Transition {
+  const { compiled_plan_hash, approver_id } = request;
+  return {
+    ...approval(snapshot, { plan_hash: compiled_plan_hash, actor: actorOf(requester, approver_id), message: 'Approved' }, (set) => ({
+      ...set,
+      approver_id,
+      approved_by: requester.caller.key_id,
+    })),
+    ...movementAudit(requester, 'movement.approve', snapshot.movement_id, { details: { approver_id } }),
+  };
+}
+
+/** By a rule, in the transaction of the create: the same, with nobody's name on it. */
+export function approveAutomatically(
+  snapshot: MovementSnapshot,
+  request: { readonly compiled_plan_hash: string; readonly result: AutoApproveResult },
+  requester: Requester,
+): Transition {
+  const { compiled_plan_hash, result } = request;
+  const by = { plan_hash: compiled_plan_hash, actor: SYSTEM_ACTOR, message: `Approved automatically: ${result.reason}` };
+  const approved = approval(snapshot, by);
+  const about = { action: 'movement.approve', entity_type: 'movement', entity_key: snapshot.movement_id } as const;
+  const details = { automatic: true, ...(result.policy_id === undefined ? {} : { policy_id: result.policy_id }) };
+  return {
+    ...approved,
+    timeline: [autoApproveEvent(result), ...approved.timeline],
+    audit: [{ ...about, outcome: 'success', actor_role: 'system', request_id: requester.request_id, reason: result.reason, details }],
+  };
+}
+
+/** What the timeline says about the question whether a person is needed. */
+export function autoApproveEvent(result: AutoApproveResult): TimelineEntry {
+  const sentence = { approved: 'Approved automatically', pending: 'Waits for a person', dry_run: 'Dry run: waits for a person' };
+  return {
+    event_type: 'auto_approve_evaluated',
+    message: `${sentence[result.outcome]}: ${result.reason}`,
+    actor: SYSTEM_ACTOR,
+    data: asJson(result),
+  };
+}
+
+/** PENDING_APPROVAL to APPROVED: the frontier becomes READY and the reservation is held. */
+function approval(
+  snapshot: MovementSnapshot,
+  by: { readonly plan_hash: string; readonly actor: Actor; readonly message: string },
+  withNames: (set: MovementFields) => MovementFields = (set) => set,
+): Transition {
   const roots = rootNodes(snapshot.plan);
-  const actor = actorOf(requester, request.approver_id);
   return {
     movement_id: snapshot.movement_id,
     from: ['PENDING_APPROVAL'],
     to: 'APPROVED',
     expiry: 'future',
-    plan_hash: request.compiled_plan_hash,
+    plan_hash: by.plan_hash,
     bump: true,
-    require: bindingsOf(snapshot, roots),
-    set: {
-      approval_status: 'approved',
-      reservation_status: 'held',
-      current_frontier: roots,
-      approver_id: request.approver_id,
-      approved_by: requester.caller.key_id,
-    },
+    require: bindingsOf(snapshot.plan, roots),
+    set: withNames({ approval_status: 'approved', reservation_status: 'held', current_frontier: roots }),
     nodes: roots.map((node_key) => ({ node_key, from: 'BLOCKED', moves: ['READY'] })),
     holds: holdsOf(snapshot),
     timeline: [
-      { event_type: 'request_approved', message: 'Approved', actor, from_state: 'PENDING_APPROVAL', to_state: 'APPROVED' },
+      { event_type: 'request_approved', message: by.message, actor: by.actor, from_state: 'PENDING_APPROVAL', to_state: 'APPROVED' },
       ...roots.map(
         (node_key) =>
           ({
@@ -60,7 +101,6 @@ export function approve(
           }) as const,
       ),
     ],
-    ...movementAudit(requester, 'movement.approve', snapshot.movement_id, { details: { approver_id: request.approver_id } }),
     command: 'approve',
   };
 }

@@ -75,6 +75,12 @@ const CALLERS = {
 
 const MOVEMENTS = {
   SVC_APPROVAL_TTL_SECONDS: standard(whole(1, 604_800), '7200', 'How long a movement waits for its approval unless its request says.'),
+  SVC_AUTO_APPROVE_ENABLED: standard(FLAG, 'false', 'Whether new movements with a strategy may be approved without a person.'),
+  SVC_AUTO_APPROVE_DRY_RUN: standard(
+    FLAG,
+    'false',
+    'Whether policies only tell what they would have approved; for the commercial edition.',
+  ),
   SVC_REGISTRY_FILE: optional(FILE, 'JSON file that declares remote and task-queue executors and signers.'),
   SVC_VENUES_FILE: optional(FILE, 'JSON file that declares venues and the accounts held there.'),
   SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: standard(

@@ -35,6 +35,11 @@ const MAP: Readonly<Record<string, readonly Role[]>> = {
   'PATCH /signers/{signer_key}': ADMIN,
   'PUT /signers/{signer_key}/expected-identity': ADMIN,
   'GET /balances': ALL,
+  'POST /auto-approve-policies': ADMIN,
+  'GET /auto-approve-policies': OPS,
+  'GET /auto-approve-policies/{policy_id}': OPS,
+  'PATCH /auto-approve-policies/{policy_id}': ADMIN,
+  'GET /budgets/{strategy_id}': ALL,
   'GET /callbacks': OPS,
   'POST /callbacks/{event_id}/redeliver': OPS,
   'GET /audit/events': OPS,
@@ -69,7 +74,7 @@ beforeAll(async () => {
 const pathOf = (path: string): string =>
   path
     .replace('{authority_key}', OWN)
-    .replace(/\{(movement_id|template_id|event_id)\}/, NOBODY)
+    .replace(/\{(movement_id|template_id|event_id|policy_id)\}/, NOBODY)
     .replace(/\{[a-z_]+\+?\}/g, 'nothing');
 /** Calls a route so that nothing can come of it: its object does not exist, or its body is missing. */
 const call = (key: SigningKey, route: { readonly method: string; readonly path: string }): Promise<Answer> =>

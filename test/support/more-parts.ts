@@ -17,8 +17,8 @@ export const SECOND_HOT_WALLET = {
 export interface MoreParts {
   /** Starts a process of the role `worker` with the stack's own settings. */
   worker(name: string): Promise<void>;
-  /** Starts a process of the role `api` with the stack's own settings; answers its address. */
-  api(name: string): Promise<string>;
+  /** Starts a process of the role `api` with the stack's own settings, or others; answers its address. */
+  api(name: string, settings?: Readonly<Record<string, string>>): Promise<string>;
   /** Starts a paper venue that pays from {@link SECOND_HOT_WALLET}, which somebody has to fund. */
   venue(name: string, port: number): Promise<void>;
   stop(): Promise<void>;
@@ -30,10 +30,10 @@ export function moreParts(stack: Stack): MoreParts {
   const logDir = join(stack.dataDir, 'logs');
   const supervisor = new Supervisor({ dataDir, restart: false, log: () => undefined });
   return {
-    api: async (name) => {
+    api: async (name, settings = {}) => {
       const opsPort = await freePort(Object.values(stack.ports));
       const port = await freePort([...Object.values(stack.ports), opsPort]);
-      const env = { ...stack.env, SVC_OPS_PORT: String(opsPort), SVC_PORT: String(port) };
+      const env = { ...stack.env, ...settings, SVC_OPS_PORT: String(opsPort), SVC_PORT: String(port) };
       const spec = servicePart({ role: 'api', entry: 'main.ts', env, opsPort, logDir });
       await supervisor.add({ ...spec, name, logFile: join(logDir, `${name}.log`) });
       return `http://127.0.0.1:${port}`;

@@ -1,0 +1,10 @@
+/** The hook where no other is registered: the daily cap of the template key. */
+import { evaluateFree } from '../../domain/auto-approve/free.ts';
+import { readFreeFacts } from '../../store/auto-approve.ts';
+import type { AutoApproveHook } from './hook.ts';
+
+export const freeHook: AutoApproveHook = async ({ plan }, { db }) => {
+  const { template_key } = plan.template;
+  const facts = await readFreeFacts(db, template_key);
+  return evaluateFree({ template_key, asset: plan.intent.asset, amount: plan.intent.amount }, { ...facts, enabled: true });
+};

@@ -1,0 +1,7 @@
+/** What the commercial edition adds, through the extension point that anybody else would use. */
+import { policyHook } from './auto-approve/policy-hook.ts';
+import type { ApiExtension } from './extension.ts';
+
+export function commercial(settings: { readonly autoApproveDryRun: boolean }): ApiExtension {
+  return { name: 'commercial', autoApprove: policyHook({ dryRun: settings.autoApproveDryRun }) };
+}

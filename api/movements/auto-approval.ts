@@ -1,0 +1,58 @@
+/** Whether a new movement is approved without a person, and the create that does it. */
+import { approveAutomatically, autoApproveEvent, bindingsOf } from '../../domain/actions/approval.ts';
+import type { Requester } from '../../domain/actions/context.ts';
+import { forLateReasons } from '../../domain/auto-approve/checks.ts';
+import { skippedForAgent, type Evaluation } from '../../domain/auto-approve/result.ts';
+import { rootNodes } from '../../domain/graph/shape.ts';
+import { newSnapshot } from '../../domain/snapshot.ts';
+import { createApproved, createMovement, type AutomaticApproval, type CreateOutcome, type NewMovement } from '../../store/movements.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import { missingBindings } from './missing-bindings.ts';
+import type { Compiled } from './plan.ts';
+
+export interface Question {
+  readonly compiled: Compiled;
+  readonly strategy_id: string | null;
+  readonly requester: Requester;
+}
+
+/** The decision as things stand now; null where nobody is asked. */
+export async function evaluate({ compiled, strategy_id, requester }: Question, deps: ApiDependencies): Promise<Evaluation | null> {
+  if (requester.caller.role === 'agent') return skippedForAgent(new Date().toISOString());
+  if (!deps.autoApprove || strategy_id === null) return null;
+  const { plan } = compiled;
+  const required = bindingsOf(plan, rootNodes(plan));
+  const { client_id } = requester.caller;
+  return deps.autoApprove({ client_id, strategy_id, plan, required, missing: missingBindings(required, deps) }, deps);
+}
+
+/** Creates the movement, approved where the decision says so and its transaction finds the same. */
+export async function createDecided(
+  movement: Omit<NewMovement, 'auto_approve_result'>,
+  requester: Requester,
+  deps: ApiDependencies,
+): Promise<CreateOutcome> {
+  for (;;) {
+    const evaluation = await evaluate({ compiled: movement, strategy_id: movement.strategy_id, requester }, deps);
+    if (evaluation === null) return createMovement(deps.db, { ...movement, auto_approve_result: null });
+    const decided = { ...movement, auto_approve_result: evaluation.result };
+    if (evaluation.guard === null) {
+      return createMovement(deps.db, { ...decided, timeline: [...movement.timeline, autoApproveEvent(evaluation.result)] });
+    }
+    const outcome = await createApproved(deps.db, decided, approvalOf(movement, evaluation, requester));
+    if (outcome !== null) return outcome;
+    // Somebody changed the policy or the template in between, so it is asked again.
+  }
+}
+
+function approvalOf(
+  { plan, compiled_plan_hash }: Compiled,
+  { result, guard, refused }: Extract<Evaluation, { readonly refused: unknown }>,
+  requester: Requester,
+): AutomaticApproval {
+  return {
+    transition: (movementId) => approveAutomatically(newSnapshot(movementId, plan), { compiled_plan_hash, result }, requester),
+    guard,
+    refused: forLateReasons((reason) => ({ result: refused[reason], timeline: [autoApproveEvent(refused[reason])] })),
+  };
+}

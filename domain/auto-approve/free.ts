@@ -1,0 +1,66 @@
+/** The hook of the free edition: one cap for each template key, which is both the largest amount and the sum of a day. */
+import { add, compare } from '../money.ts';
+import { checksAt, firstFailure, forLateReasons, type Check } from './checks.ts';
+import type { AutoApproveResult, Evaluation, FreeReason, LateReason } from './result.ts';
+
+/** The admin fields of a template key. */
+export interface TemplateCaps {
+  readonly auto_approve_enabled: boolean;
+  readonly daily_cap_amount: string | null;
+  readonly daily_cap_asset: string | null;
+}
+
+export interface FreeRequest {
+  readonly template_key: string;
+  readonly asset: string;
+  readonly amount: string;
+}
+
+export interface FreeFacts {
+  readonly at: string;
+  /** The setting that switches automatic approval on. */
+  readonly enabled: boolean;
+  readonly template: TemplateCaps | null;
+  /** What other movements of the key add up to that were approved in the last 24 hours. */
+  readonly used: string;
+}
+
+export const FREE_CHECKS = ['setting', 'template', 'template_enabled', 'asset', 'amount', 'daily_cap'] as const;
+export type FreeCheck = (typeof FREE_CHECKS)[number];
+
+const CHECK_OF: Partial<Record<LateReason, FreeCheck>> = { daily_cap_exceeded: 'daily_cap' };
+
+/** The decision by the template's cap. A template without a cap has one of nothing. */
+export function evaluateFree(request: FreeRequest, facts: FreeFacts): Evaluation {
+  const { reason, checks } = firstFailure(checksOf(request, facts));
+  const { at: evaluated_at, template } = facts;
+  if (reason !== null) return { result: { outcome: 'pending', reason, checks, evaluated_at }, guard: null };
+  return {
+    result: { outcome: 'approved', reason: 'free_simple_cap_passed', checks, evaluated_at },
+    guard: {
+      template_key: request.template_key,
+      daily_cap_amount: template?.daily_cap_amount ?? '0',
+      daily_cap_asset: template?.daily_cap_asset ?? '',
+    },
+    refused: forLateReasons((late): AutoApproveResult => ({
+      outcome: 'pending',
+      reason: late,
+      checks: checksAt(FREE_CHECKS, CHECK_OF[late]),
+      evaluated_at,
+    })),
+  };
+}
+
+function checksOf({ asset, amount }: FreeRequest, { enabled, template, used }: FreeFacts): readonly Check<FreeReason>[] {
+  const cap = template?.daily_cap_amount ?? '0';
+  const when = (fails: boolean, reason: FreeReason): FreeReason | null => (fails ? reason : null);
+  const refusals: Record<FreeCheck, FreeReason | null> = {
+    setting: when(!enabled, 'auto_approve_disabled_settings'),
+    template: when(template === null, 'template_not_found'),
+    template_enabled: when(template?.auto_approve_enabled !== true, 'template_auto_approve_disabled'),
+    asset: when(template?.daily_cap_asset !== asset, 'asset_mismatch'),
+    amount: when(compare(amount, cap) > 0, 'amount_exceeded_per_request'),
+    daily_cap: when(compare(add(used, amount), cap) > 0, 'daily_cap_exceeded'),
+  };
+  return FREE_CHECKS.map((check) => ({ check, refusal: refusals[check] }));
+}

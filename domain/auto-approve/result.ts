@@ -1,0 +1,83 @@
+/** What came of the question whether a new movement may be approved without a person. */
+import type { JsonObject } from '../executor.ts';
+
+export const POLICY_REASONS = [
+  'policy_passed',
+  'client_id_missing',
+  'policy_not_found',
+  'policy_inactive',
+  'asset_not_allowed',
+  'template_not_allowed',
+  'amount_exceeded_per_request',
+  'window_amount_exceeded',
+  'window_count_exceeded',
+  'binding_unavailable',
+] as const;
+export type PolicyReason = (typeof POLICY_REASONS)[number];
+
+export const FREE_REASONS = [
+  'free_simple_cap_passed',
+  'auto_approve_disabled_settings',
+  'template_not_found',
+  'template_auto_approve_disabled',
+  'asset_mismatch',
+  'amount_exceeded_per_request',
+  'daily_cap_exceeded',
+] as const;
+export type FreeReason = (typeof FREE_REASONS)[number];
+
+/** What only the transaction that approves can tell: it looks again, under locks. */
+export const LATE_REASONS = [
+  'window_amount_exceeded',
+  'window_count_exceeded',
+  'daily_cap_exceeded',
+  'binding_unavailable',
+  'insufficient_effective_withdrawable',
+  'approval_expired',
+] as const;
+export type LateReason = (typeof LATE_REASONS)[number];
+
+export type AutoApproveReason = PolicyReason | FreeReason | LateReason | 'agent_auto_approve_skipped';
+
+export const AUTO_APPROVE_OUTCOMES = ['approved', 'pending', 'dry_run'] as const;
+export type AutoApproveOutcome = (typeof AUTO_APPROVE_OUTCOMES)[number];
+
+export interface CheckResult {
+  readonly check: string;
+  readonly passed: boolean;
+}
+
+/** Kept with the movement and shown as `auto_approve_result`. */
+export interface AutoApproveResult {
+  readonly outcome: AutoApproveOutcome;
+  readonly reason: AutoApproveReason;
+  readonly policy_id?: string;
+  /** In their order, up to the first that failed. */
+  readonly checks: readonly CheckResult[];
+  readonly evaluated_at: string;
+}
+
+/** What an approval was decided by and must still find in its transaction. */
+export type ApprovalGuard =
+  | { readonly policy_id: string; readonly revision: number }
+  | { readonly template_key: string; readonly daily_cap_amount: string; readonly daily_cap_asset: string };
+
+/** A decision; without a guard the movement waits for a person. */
+export type Evaluation =
+  | { readonly result: AutoApproveResult; readonly guard: null }
+  | {
+      readonly result: AutoApproveResult;
+      readonly guard: ApprovalGuard;
+      /** What the result is instead when the transaction finds that it cannot approve. */
+      readonly refused: Readonly<Record<LateReason, AutoApproveResult>>;
+    };
+
+/** An agent's movement is never approved automatically, whatever the settings say. */
+export function skippedForAgent(evaluated_at: string): Evaluation {
+  return { result: { outcome: 'pending', reason: 'agent_auto_approve_skipped', checks: [], evaluated_at }, guard: null };
+}
+
+/** The result as it is stored. */
+export function asJson(result: AutoApproveResult): JsonObject {
+  return { ...result, checks: result.checks.map((check) => ({ ...check })) };
+}

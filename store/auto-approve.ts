@@ -1,0 +1,183 @@
+/** Automatic approval as it is stored: policies, what their windows hold, and what a decision is made by. */
+import { ServiceError } from '../domain/errors.ts';
+import { NOTHING_USED, type BudgetUsage } from '../domain/auto-approve/budget.ts';
+import type { TemplateCaps } from '../domain/auto-approve/free.ts';
+import type { AllowedTemplate, AutoApprovePolicy } from '../domain/auto-approve/policy.ts';
+import type { AuditEntry, Transition } from '../domain/transition.ts';
+import { newId } from '../platform/ids.ts';
+import type { Database } from '../prisma/client.ts';
+import { auditRows } from './event-ids.ts';
+import { databaseFault, run } from './faults.ts';
+import { isoOf } from './json.ts';
+
+export interface PolicyRecord extends AutoApprovePolicy {
+  readonly created_by: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+/** The fields that a caller gives. */
+export type PolicyFields = Omit<PolicyRecord, 'policy_id' | 'revision' | 'created_by' | 'created_at' | 'updated_at'>;
+
+interface AuditPair {
+  readonly audit: (policyId: string) => readonly AuditEntry[];
+  /** Written instead when it is refused. */
+  readonly refused_audit: (policyId: string) => readonly AuditEntry[];
+}
+
+export type PolicyCreateOutcome = { readonly ok: true; readonly policy: PolicyRecord } | { readonly ok: false; readonly policy_id: string };
+
+/** Writes a policy with its audit rows in one statement; refused when the pair of client and strategy has one. */
+export async function createPolicy(
+  db: Database,
+  fields: PolicyFields & { readonly created_by: string | null },
+  audit: AuditPair,
+): Promise<PolicyCreateOutcome> {
+  const policyId = newId();
+  const doc = JSON.stringify({ policy: { ...fields, policy_id: policyId }, ...auditOfPair(db, policyId, audit) });
+  try {
+    const rows = await db.sql<{ answer: PolicyCreateOutcome }>`SELECT create_policy(${doc}::jsonb) AS answer`;
+    const [row] = rows;
+    if (row === undefined) throw new Error('create_policy answered nothing');
+    return row.answer.ok ? { ok: true, policy: toPolicy(row.answer.policy) } : row.answer;
+  } catch (error) {
+    if (databaseFault(error) !== 'unreachable') throw error;
+    const policy = await readPolicy(db, policyId).catch(() => undefined);
+    if (policy === undefined) throw new ServiceError('outcome_unknown', { cause: error });
+    if (policy === null) throw new ServiceError('dependency_unavailable', { cause: error });
+    return { ok: true, policy };
+  }
+}
+
+/** The fields to change; one that is absent stays. */
+export type PolicyPatch = { readonly [K in Exclude<keyof PolicyFields, 'client_id' | 'strategy_id'>]?: PolicyFields[K] };
+
+export type PolicyUpdateOutcome = { readonly ok: true; readonly policy: PolicyRecord } | { readonly ok: false };
+
+/** Changes a policy with its audit rows in one statement; null for an unknown id, refused when a cap would lack its window. */
+export async function updatePolicy(
+  db: Database,
+  policyId: string,
+  patch: PolicyPatch,
+  audit: AuditPair,
+): Promise<PolicyUpdateOutcome | null> {
+  const doc = JSON.stringify({ policy_id: policyId, patch, ...auditOfPair(db, policyId, audit) });
+  const rows = await run(() => db.sql<{ answer: PolicyUpdateOutcome | null }>`SELECT update_policy(${doc}::jsonb) AS answer`);
+  const answer = rows[0]?.answer ?? null;
+  return answer?.ok === true ? { ok: true, policy: toPolicy(answer.policy) } : answer;
+}
+
+function auditOfPair(db: Database, policyId: string, { audit, refused_audit }: AuditPair): Record<string, unknown> {
+  return { audit: auditRows(db, audit(policyId)), refused_audit: auditRows(db, refused_audit(policyId)) };
+}
+
+interface PolicyRow {
+  readonly policy: StoredPolicy;
+}
+type StoredPolicy = PolicyRecord & { readonly allowed_templates: readonly AllowedTemplate[] };
+
+/** Every policy, newest first. */
+export async function listPolicies(db: Database): Promise<readonly PolicyRecord[]> {
+  const rows = await run(
+    () => db.sql<PolicyRow>`SELECT policy_view(p) AS policy FROM auto_approve_policies p ORDER BY created_at DESC, policy_id DESC`,
+  );
+  return rows.map(({ policy }) => toPolicy(policy));
+}
+
+/** One policy, or null. */
+export async function readPolicy(db: Database, policyId: string): Promise<PolicyRecord | null> {
+  const rows = await run(
+    () => db.sql<PolicyRow>`SELECT policy_view(p) AS policy FROM auto_approve_policies p WHERE policy_id = ${policyId}::uuid`,
+  );
+  return rows[0] === undefined ? null : toPolicy(rows[0].policy);
+}
+
+function toPolicy(row: StoredPolicy): PolicyRecord {
+  return { ...row, created_at: isoOf(row.created_at), updated_at: isoOf(row.updated_at) };
+}
+
+interface UsageRow {
+  readonly reserved: string;
+  readonly consumed: string;
+  readonly in_window: number;
+}
+
+function toUsage(row: UsageRow | null): BudgetUsage {
+  if (row === null) return NOTHING_USED;
+  return { reserved_amount: row.reserved, consumed_amount: row.consumed, count_in_window: row.in_window };
+}
+
+export interface PolicyBudget {
+  readonly policy: PolicyRecord;
+  readonly usage: BudgetUsage;
+}
+
+/** Of the active policies of a strategy that have a window cap, what is used; of one client or of all. Oldest first. */
+export async function readBudgets(db: Database, strategyId: string, clientId: string | null): Promise<readonly PolicyBudget[]> {
+  const rows = await run(
+    () => db.sql<PolicyRow & UsageRow>`
+      SELECT policy_view(p) AS policy, trim_scale(u.reserved)::text AS reserved, trim_scale(u.consumed)::text AS consumed, u.in_window
+      FROM auto_approve_policies p, budget_usage(p.policy_id, p.window_hours, svc_now()) u
+      WHERE p.strategy_id = ${strategyId} AND p.is_active AND (p.max_amount_per_window IS NOT NULL OR p.max_count_per_window IS NOT NULL)
+        AND (${clientId}::uuid IS NULL OR p.client_id = ${clientId}::uuid)
+      ORDER BY p.created_at, p.policy_id`,
+  );
+  return rows.map((row) => ({ policy: toPolicy(row.policy), usage: toUsage(row) }));
+}
+
+export interface StoredPolicyFacts {
+  readonly at: string;
+  readonly policy: PolicyRecord | null;
+  readonly usage: BudgetUsage;
+  /** Keys among those asked for that operators have switched off. */
+  readonly switched_off: readonly string[];
+}
+
+/** Everything a policy's decision looks at, in one statement and without a lock. */
+export async function readPolicyFacts(
+  db: Database,
+  pair: { readonly client_id: string | null; readonly strategy_id: string },
+  required: NonNullable<Transition['require']>,
+): Promise<StoredPolicyFacts> {
+  const keys = JSON.stringify({ executors: required.executors, signers: required.signers.map((each) => each.signer_key) });
+  const rows = await run(
+    () => db.sql<{ at: Date; policy: StoredPolicy | null; usage: UsageRow | null; switched_off: string[] | null }>`
+      WITH clock AS (SELECT svc_now() AS at)
+      SELECT clock.at, CASE WHEN p.policy_id IS NOT NULL THEN policy_view(p) END AS policy,
+        (SELECT jsonb_build_object('reserved', trim_scale(u.reserved)::text, 'consumed', trim_scale(u.consumed)::text, 'in_window', u.in_window)
+         FROM budget_usage(p.policy_id, p.window_hours, clock.at) u) AS usage,
+        (SELECT jsonb_agg(key) FROM (
+           SELECT executor_key AS key FROM executors WHERE status <> 'active' AND ${keys}::jsonb -> 'executors' ? executor_key
+           UNION ALL SELECT signer_key FROM signers WHERE status <> 'active' AND ${keys}::jsonb -> 'signers' ? signer_key) off) AS switched_off
+      FROM clock LEFT JOIN auto_approve_policies p ON p.client_id = ${pair.client_id}::uuid AND p.strategy_id = ${pair.strategy_id}`,
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('the facts of a policy were not answered');
+  return {
+    at: row.at.toISOString(),
+    policy: row.policy === null ? null : toPolicy(row.policy),
+    usage: toUsage(row.usage),
+    switched_off: row.switched_off ?? [],
+  };
+}
+
+export interface StoredFreeFacts {
+  readonly at: string;
+  readonly template: TemplateCaps | null;
+  readonly used: string;
+}
+
+/** Everything that the cap of a template key is held against, in one statement and without a lock. */
+export async function readFreeFacts(db: Database, templateKey: string): Promise<StoredFreeFacts> {
+  const rows = await run(
+    () => db.sql<{ at: Date; template: TemplateCaps | null; used: string | null }>`
+      WITH clock AS (SELECT svc_now() AS at)
+      SELECT clock.at, CASE WHEN t.template_key IS NOT NULL THEN jsonb_build_object('auto_approve_enabled', t.auto_approve_enabled,
+        'daily_cap_amount', trim_scale(t.daily_cap_amount)::text, 'daily_cap_asset', t.daily_cap_asset) END AS template,
+        trim_scale(daily_cap_used(t.template_key, t.daily_cap_asset, clock.at, NULL))::text AS used
+      FROM clock LEFT JOIN plan_templates t ON t.template_key = ${templateKey}`,
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('the facts of a template were not answered');
+  return { at: row.at.toISOString(), template: row.template, used: row.used ?? '0' };
+}
