@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { compilePlan } from '../../domain/plan/compile.ts';
 import type { PlanTemplate } from '../../domain/plan/types.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
-import { createMovement, type CreateOutcome } from '../../store/movements.ts';
+import { createMovement, type CreateOutcome, type NewMovement } from '../../store/movements.ts';
 import { startOwnDatabase } from '../support/own-stack.ts';
 
 export interface StoreBench {
@@ -11,6 +11,8 @@ export interface StoreBench {
   readonly db: Database;
   /** A new movement of one node `pay`, in PENDING_APPROVAL. */
   movement(more?: { idempotency_key?: string }): Promise<CreateOutcome>;
+  /** What such a movement is made of. */
+  draft(more?: { idempotency_key?: string; amount?: string; strategy_id?: string }): Omit<NewMovement, 'auto_approve_result'>;
   sql<T>(text: string, ...values: unknown[]): Promise<T[]>;
   close(): Promise<void>;
 }
@@ -32,31 +34,30 @@ export async function startStoreBench(): Promise<StoreBench> {
   await db.sql`
     INSERT INTO plan_template_versions (template_id, template_key, version, name, graph_shape, approval_policy, risk_controls, completion_assurance, created_at)
     VALUES (${TEMPLATE.template_id}::uuid, ${TEMPLATE.template_key}, 1, 'store', 'linear', '{}', '{}', 'provider_completed', now())`;
-  const plan = compilePlan(
-    TEMPLATE,
-    { intent: { asset: 'USDC', amount: '3' }, input_params: {} },
-    new Map([['pay', { executor_binding: { executor_key: 'builtin.noop' }, signer_binding: null }]]),
-  );
+  const draft: StoreBench['draft'] = ({ idempotency_key = null, amount = '3', strategy_id = null } = {}) => ({
+    plan: compilePlan(
+      TEMPLATE,
+      { intent: { asset: 'USDC', amount }, input_params: {} },
+      new Map([['pay', { executor_binding: { executor_key: 'builtin.noop' }, signer_binding: null }]]),
+    ),
+    compiled_plan_hash: 'a'.repeat(64),
+    strategy_id,
+    labels: {},
+    frontier: ['pay'],
+    approval_ttl_seconds: 600,
+    callback_url: null,
+    client_scope: 'tests',
+    idempotency_key,
+    request: {},
+    created_by: {},
+    timeline: [{ event_type: 'movement_created', message: 'Created', actor: { type: 'system' } }],
+    audit: () => [],
+  });
   return {
     url: own.url,
     db,
-    movement: (more = {}) =>
-      createMovement(db, {
-        plan,
-        compiled_plan_hash: 'a'.repeat(64),
-        strategy_id: null,
-        labels: {},
-        frontier: ['pay'],
-        approval_ttl_seconds: 600,
-        callback_url: null,
-        auto_approve_result: null,
-        client_scope: 'tests',
-        idempotency_key: more.idempotency_key ?? null,
-        request: {},
-        created_by: {},
-        timeline: [{ event_type: 'movement_created', message: 'Created', actor: { type: 'system' } }],
-        audit: () => [],
-      }),
+    draft,
+    movement: (more) => createMovement(db, { ...draft(more), auto_approve_result: null }),
     sql: (text, ...values) => db.$queryRawUnsafe(text, ...values),
     close: async () => {
       await db.$disconnect();

@@ -1,0 +1,281 @@
+/** Budgets of automatic approval against a model: what is reserved, consumed, released and taken again. */
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { approveAutomatically, autoApproveEvent } from '../../domain/actions/approval.ts';
+import { advance } from '../../domain/actions/advance.ts';
+import { cancel, spendsOrMaySpend } from '../../domain/actions/cancel.ts';
+import { retry } from '../../domain/actions/retry.ts';
+import { forLateReasons } from '../../domain/auto-approve/checks.ts';
+import { available, fits, type BudgetUsage } from '../../domain/auto-approve/budget.ts';
+import { evaluatePolicy, type AutoApprovePolicy } from '../../domain/auto-approve/policy.ts';
+import { add } from '../../domain/money.ts';
+import { newSnapshot } from '../../domain/snapshot.ts';
+import type { MovementState } from '../../domain/states/movement.ts';
+import { createPolicy, readBudgets, readPolicyFacts, updatePolicy, type PolicyRecord } from '../../store/auto-approve.ts';
+import { createApproved, createMovement, readSnapshot, type CreateOutcome } from '../../store/movements.ts';
+import { applyTransition } from '../../store/transition.ts';
+import { startStoreBench, type StoreBench } from './support.ts';
+
+let bench: StoreBench;
+beforeAll(async () => {
+  bench = await startStoreBench();
+}, 60_000);
+afterAll(() => bench?.close(), 30_000);
+
+const CLIENT = randomUUID();
+const REQUESTER = { caller: { client_id: CLIENT, key_id: 'k', role: 'operator' }, request_id: 'r' } as const;
+const NO_AUDIT = { audit: () => [], refused_audit: () => [] };
+
+async function policyOf(caps: Partial<AutoApprovePolicy>): Promise<PolicyRecord> {
+  const outcome = await createPolicy(
+    bench.db,
+    {
+      client_id: CLIENT,
+      strategy_id: randomUUID(),
+      is_active: true,
+      allowed_templates: [{ template_key: 'test/store', template_version: null }],
+      allowed_assets: ['USDC'],
+      max_amount_per_request: null,
+      window_hours: null,
+      max_amount_per_window: null,
+      max_count_per_window: null,
+      created_by: null,
+      ...caps,
+    },
+    NO_AUDIT,
+  );
+  if (!outcome.ok) throw new Error('the policy exists');
+  return outcome.policy;
+}
+
+/** Asks the policy and creates as the API does; `between` happens after the question and before the create. */
+async function create(policy: PolicyRecord, amount: string, between?: () => Promise<unknown>): Promise<CreateOutcome | null> {
+  const { strategy_id } = policy;
+  const draft = bench.draft({ amount, strategy_id });
+  const { switched_off, ...facts } = await readPolicyFacts(bench.db, { client_id: CLIENT, strategy_id }, { executors: [], signers: [] });
+  const request = { client_id: CLIENT, asset: 'USDC', amount, template_key: 'test/store', template_version: 1 };
+  const evaluation = evaluatePolicy(request, { ...facts, bindings_available: switched_off.length === 0 }, false);
+  await between?.();
+  const { result } = evaluation;
+  if (evaluation.guard === null) return createMovement(bench.db, { ...draft, auto_approve_result: result });
+  const { guard, refused } = evaluation;
+  const { compiled_plan_hash } = draft;
+  return createApproved(
+    bench.db,
+    { ...draft, auto_approve_result: result },
+    {
+      transition: (id) => approveAutomatically(newSnapshot(id, draft.plan), { compiled_plan_hash, result }, REQUESTER),
+      guard,
+      refused: forLateReasons((reason) => ({ result: refused[reason], timeline: [autoApproveEvent(refused[reason])] })),
+    },
+  );
+}
+
+const reasonOf = (outcome: CreateOutcome | null): unknown => (outcome?.created === true ? outcome.auto_approve_result?.['reason'] : null);
+
+async function usageOf({ strategy_id }: PolicyRecord): Promise<BudgetUsage> {
+  const [budget] = await readBudgets(bench.db, strategy_id, CLIENT);
+  if (budget === undefined) throw new Error('no budget');
+  return budget.usage;
+}
+
+/** Moves the movement as its run would. */
+async function run(movementId: string, to: MovementState, settle?: 'COMPLETED' | 'FAILED'): Promise<void> {
+  const { state, version, nodes, reservation_status, ...rest } = await readSnapshot(bench.db, movementId);
+  if (settle !== undefined) {
+    const [node] = nodes;
+    await applyTransition(bench.db, {
+      movement_id: movementId,
+      nodes: [{ node_key: 'pay', from: node?.state ?? 'READY', moves: [settle], set: { error_code: settle === 'FAILED' ? 'X' : null } }],
+      timeline: [],
+    });
+  }
+  const ended = to === 'COMPLETED' || to === 'FAILED';
+  const failure = to === 'FAILED' ? { node_key: 'pay', error_code: 'X' } : null;
+  const args = { movement_id: movementId, from: state, to, version, ended, failure, frontier: [], ready: [], skip: [], stop: [] };
+  const spent = spendsOrMaySpend({ ...rest, state, version, reservation_status, nodes });
+  expect(await applyTransition(bench.db, advance(args, reservation_status, spent))).toMatchObject({ ok: true });
+}
+
+interface Modelled {
+  readonly id: string;
+  readonly amount: string;
+  state: 'approved' | 'failed' | 'over' | 'waiting';
+}
+
+interface ModelledReservation {
+  readonly movement: string;
+  readonly amount: string;
+  status: 'reserved' | 'consumed' | 'released';
+  hours: number;
+}
+
+/** What the contract says a budget is, over a list of reservations. */
+class Model {
+  readonly reservations: ModelledReservation[] = [];
+  readonly #hours: number;
+  constructor(hours: number) {
+    this.#hours = hours;
+  }
+
+  usage(): BudgetUsage {
+    const inside = this.reservations.filter(({ hours, status }) => hours < this.#hours && status !== 'released');
+    const sum = (status: string): string =>
+      inside.filter((each) => each.status === status).reduce((total, each) => add(total, each.amount), '0');
+    return { reserved_amount: sum('reserved'), consumed_amount: sum('consumed'), count_in_window: inside.length };
+  }
+
+  end(movement: string, status: 'consumed' | 'released'): void {
+    for (const each of this.reservations) if (each.movement === movement && each.status === 'reserved') each.status = status;
+  }
+}
+
+type Step = readonly ['create', string] | readonly ['cancel' | 'spend and cancel' | 'complete' | 'fail' | 'retry' | 'hour', number];
+const steps = fc.array(
+  fc.oneof(
+    { weight: 4, arbitrary: fc.tuple(fc.constant('create' as const), fc.constantFrom('1', '2.5', '4.000000000000000001', '0.1')) },
+    {
+      weight: 6,
+      arbitrary: fc.tuple(
+        fc.constantFrom(
+          'cancel' as const,
+          'spend and cancel' as const,
+          'complete' as const,
+          'fail' as const,
+          'retry' as const,
+          'hour' as const,
+        ),
+        fc.nat(20),
+      ),
+    },
+  ),
+  { minLength: 5, maxLength: 30 },
+);
+
+/** One step in the database and in the model. */
+async function take(step: Step, policy: PolicyRecord, model: Model, movements: Modelled[]): Promise<void> {
+  const refusal = (amount: string) => fits(policy, model.usage(), amount);
+  if (step[0] === 'create') {
+    const amount = step[1];
+    const expected = refusal(amount) ?? 'policy_passed';
+    const outcome = await create(policy, amount);
+    expect(reasonOf(outcome)).toBe(expected);
+    const id = outcome?.movement_id ?? '';
+    if (expected === 'policy_passed') model.reservations.push({ movement: id, amount, status: 'reserved', hours: 0 });
+    movements.push({ id, amount, state: expected === 'policy_passed' ? 'approved' : 'waiting' });
+    return;
+  }
+  const [verb, which] = step;
+  if (verb === 'hour') {
+    for (const each of model.reservations) each.hours += 1;
+    await bench.sql(
+      `UPDATE budget_reservations SET reserved_at = reserved_at - interval '1 hour' WHERE policy_id = $1::uuid`,
+      policy.policy_id,
+    );
+    return;
+  }
+  const wanted = verb === 'retry' ? 'failed' : 'approved';
+  const fitting = movements.filter(({ state }) => state === wanted);
+  const movement = fitting[which % Math.max(1, fitting.length)];
+  if (movement === undefined) return;
+  if (verb === 'retry') {
+    const transition = retry(await readSnapshot(bench.db, movement.id), REQUESTER);
+    if (transition === null) throw new Error('nothing to retry');
+    const reason = refusal(movement.amount);
+    const outcome = await applyTransition(bench.db, transition);
+    if (reason === null) {
+      expect(outcome).toMatchObject({ ok: true, head: { reservation_status: 'held' } });
+      model.reservations.push({ movement: movement.id, amount: movement.amount, status: 'reserved', hours: 0 });
+      movement.state = 'approved';
+    } else {
+      expect(outcome).toMatchObject({ ok: false, reason: 'budget', budget: { policy_id: policy.policy_id, reason } });
+      expect(await readSnapshot(bench.db, movement.id)).toMatchObject({ state: 'FAILED', reservation_status: 'released' });
+    }
+    return;
+  }
+  const { state } = await readSnapshot(bench.db, movement.id);
+  if (state === 'APPROVED') await run(movement.id, 'EXECUTING');
+  if (verb === 'complete') {
+    await run(movement.id, 'COMPLETED', 'COMPLETED');
+    model.end(movement.id, 'consumed');
+  } else if (verb === 'fail') {
+    await run(movement.id, 'FAILED', 'FAILED');
+    model.end(movement.id, 'released');
+  } else {
+    // What has spent keeps its hold through a cancel, and with it its budget.
+    if (verb === 'spend and cancel') {
+      const spent = { node_key: 'pay', from: 'READY', moves: ['COMPLETED'] } as const;
+      await applyTransition(bench.db, { movement_id: movement.id, nodes: [spent], timeline: [] });
+    } else model.end(movement.id, 'released');
+    expect(await applyTransition(bench.db, cancel(await readSnapshot(bench.db, movement.id), REQUESTER))).toMatchObject({ ok: true });
+  }
+  movement.state = verb === 'fail' ? 'failed' : 'over';
+}
+
+test('whatever happens to movements in whatever order, the budget is what the contract says', async () => {
+  const caps = fc.constantFrom(
+    { max_amount_per_window: '10.000000000000000001', max_count_per_window: null },
+    { max_amount_per_window: null, max_count_per_window: 3 },
+    { max_amount_per_window: '8', max_count_per_window: 4 },
+  );
+  const seen = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(caps, steps, async (cap, all) => {
+      const policy = await policyOf({ window_hours: 3, ...cap });
+      const model = new Model(3);
+      const movements: Modelled[] = [];
+      for (const step of all) {
+        await take(step, policy, model, movements);
+        const usage = await usageOf(policy);
+        expect(usage).toEqual(model.usage());
+        seen.add(`${step[0]}: ${String(movements.some(({ state }) => state === 'waiting'))}`);
+      }
+      const left = available(policy, await usageOf(policy));
+      if (left !== null) expect(left.startsWith('-')).toBe(false);
+    }),
+    { numRuns: 40 },
+  );
+  // Every kind of step was taken, with and without a budget that was too small.
+  expect(seen.size).toBe(14);
+}, 120_000);
+
+test('200 creates at once fill the window exactly, over and under what is released meanwhile', async () => {
+  const policy = await policyOf({ window_hours: 1, max_amount_per_window: '60.000000000000000015', max_count_per_window: 17 });
+  const outcomes = await Promise.all(Array.from({ length: 200 }, () => create(policy, '4.000000000000000001')));
+  const reasons = outcomes.map(reasonOf);
+  expect(reasons.filter((reason) => reason === 'policy_passed')).toHaveLength(15);
+  expect(new Set(reasons)).toEqual(new Set(['policy_passed', 'window_amount_exceeded']));
+  expect(await usageOf(policy)).toEqual({ reserved_amount: '60.000000000000000015', consumed_amount: '0', count_in_window: 15 });
+  const approved = outcomes.filter((outcome) => reasonOf(outcome) === 'policy_passed').map((outcome) => outcome?.movement_id ?? '');
+  await Promise.all([
+    ...approved.slice(0, 5).map(async (id) => applyTransition(bench.db, cancel(await readSnapshot(bench.db, id), REQUESTER))),
+    ...Array.from({ length: 50 }, () => create(policy, '4.000000000000000001')),
+  ]);
+  await Promise.all(Array.from({ length: 50 }, () => create(policy, '4.000000000000000001')));
+  expect(await usageOf(policy)).toEqual({ reserved_amount: '60.000000000000000015', consumed_amount: '0', count_in_window: 15 });
+}, 60_000);
+
+test('what the transaction finds too late leaves the movement waiting, with its hold and its nodes untouched', async () => {
+  const policy = await policyOf({ window_hours: 1, max_count_per_window: 1 });
+  const late = await create(policy, '1', () => create(policy, '1'));
+  expect(late).toMatchObject({ request_state: 'PENDING_APPROVAL', approval_status: 'pending', reservation_status: 'none' });
+  expect(late).toMatchObject({ auto_approve_result: { outcome: 'pending', reason: 'window_count_exceeded' } });
+  const id = late?.movement_id ?? '';
+  const events = await bench.sql('SELECT event_type, sequence FROM timeline_events WHERE movement_id = $1::uuid ORDER BY sequence', id);
+  expect(events).toEqual([
+    { event_type: 'movement_created', sequence: 1 },
+    { event_type: 'auto_approve_evaluated', sequence: 2 },
+  ]);
+  expect(await bench.sql('SELECT 1 FROM reservations WHERE movement_id = $1::uuid', id)).toEqual([]);
+  expect(await bench.sql('SELECT kind FROM commands WHERE movement_id = $1::uuid', id)).toEqual([{ kind: 'create' }]);
+  expect(await readSnapshot(bench.db, id)).toMatchObject({ version: 1, nodes: [{ state: 'BLOCKED' }] });
+});
+
+test('a policy that changed since it was asked decides nothing: not even the movement is written', async () => {
+  const policy = await policyOf({ window_hours: 1, max_count_per_window: 5 });
+  const count = async (): Promise<unknown> => bench.sql('SELECT count(*)::int AS n FROM movements');
+  const before = await count();
+  expect(await create(policy, '1', () => updatePolicy(bench.db, policy.policy_id, { allowed_assets: [] }, NO_AUDIT))).toBeNull();
+  expect(await count()).toEqual(before);
+  expect(reasonOf(await create(policy, '1'))).toBe('asset_not_allowed');
+});
