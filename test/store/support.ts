@@ -11,8 +11,13 @@ export interface StoreBench {
   readonly db: Database;
   /** A new movement of one node `pay`, in PENDING_APPROVAL. */
   movement(more?: { idempotency_key?: string }): Promise<CreateOutcome>;
-  /** What such a movement is made of. */
-  draft(more?: { idempotency_key?: string; amount?: string; strategy_id?: string }): Omit<NewMovement, 'auto_approve_result'>;
+  /** What such a movement is made of; `unheld` gives its node no venue, so that it meets others in no pool. */
+  draft(more?: {
+    idempotency_key?: string;
+    amount?: string;
+    strategy_id?: string;
+    unheld?: boolean;
+  }): Omit<NewMovement, 'auto_approve_result'>;
   sql<T>(text: string, ...values: unknown[]): Promise<T[]>;
   close(): Promise<void>;
 }
@@ -34,9 +39,9 @@ export async function startStoreBench(): Promise<StoreBench> {
   await db.sql`
     INSERT INTO plan_template_versions (template_id, template_key, version, name, graph_shape, approval_policy, risk_controls, completion_assurance, created_at)
     VALUES (${TEMPLATE.template_id}::uuid, ${TEMPLATE.template_key}, 1, 'store', 'linear', '{}', '{}', 'provider_completed', now())`;
-  const draft: StoreBench['draft'] = ({ idempotency_key = null, amount = '3', strategy_id = null } = {}) => ({
+  const draft: StoreBench['draft'] = ({ idempotency_key = null, amount = '3', strategy_id = null, unheld = false } = {}) => ({
     plan: compilePlan(
-      TEMPLATE,
+      unheld ? { ...TEMPLATE, nodes: TEMPLATE.nodes.map((node) => ({ ...node, config: {} })) } : TEMPLATE,
       { intent: { asset: 'USDC', amount }, input_params: {} },
       new Map([['pay', { executor_binding: { executor_key: 'builtin.noop' }, signer_binding: null }]]),
     ),
