@@ -92,10 +92,12 @@ function withoutSignatures(db: Database, executors: ApiDependencies['executors']
   return {
     ...{ db, executors, log: pino({ level: 'silent' }), handOver: () => undefined },
     signers: { list: () => [], get: () => undefined },
+    balances: { refresh: () => null },
     settings: {
       apiPrefix: '/v3',
       approvalTtlSeconds: 86_400,
       authEnabled: false,
+      balanceStaleSeconds: 300,
       temporalNamespace: NAMESPACE,
       temporalUiUrl: 'http://127.0.0.1',
     },
