@@ -1,0 +1,54 @@
+/** Addresses as the allowlist keeps and compares them: one text for each address, and none for what is no payee. */
+
+export const CHAIN_FAMILIES = ['evm', 'cex'] as const;
+export type ChainFamily = (typeof CHAIN_FAMILIES)[number];
+
+export type AddressProblem = 'malformed' | 'checksum' | 'zero' | 'reserved';
+export type NormalAddress = { readonly ok: true; readonly address: string } | { readonly ok: false; readonly problem: AddressProblem };
+
+/** Reads an EVM address and holds mixed case against its EIP-55 checksum, which takes a hash that is not this folder's. */
+export type ReadEvmAddress = (
+  text: string,
+) => { readonly ok: true; readonly address: string } | { readonly ok: false; readonly problem: 'malformed' | 'checksum' | 'zero' };
+
+/** What is wrong with an address, after "the address". */
+export const ADDRESS_PROBLEMS: Readonly<Record<AddressProblem, string>> = {
+  malformed: 'is not of a form that can be paid to',
+  checksum: 'has letters of both cases that are not its checksum; one of its characters is wrong',
+  zero: 'is the zero address',
+  reserved: 'is reserved for precompiled contracts; what is sent there is lost',
+};
+
+/** Up to here addresses belong to the chain itself; see EIP-1352. */
+const RESERVED = /^0x0{36}[0-9a-f]{4}$/;
+const EVM_LIKE = /^0x[0-9a-f]{40}$/i;
+const HEX = /^0x[0-9a-f]{40,64}$/i;
+/** Other families' addresses mean something else in another case, so they are taken as they are. */
+const OTHER = /^[\x21-\x7e]{1,256}$/;
+
+/** The one text of an address, or why it has none. EVM addresses come out in lower case. */
+export function normalAddress(family: ChainFamily, text: string, readEvm: ReadEvmAddress): NormalAddress {
+  if (family === 'evm' || EVM_LIKE.test(text)) return evmAddress(text, readEvm);
+  const fits = /^0x/i.test(text) ? HEX.test(text) : OTHER.test(text);
+  if (!fits) return { ok: false, problem: 'malformed' };
+  return { ok: true, address: /^0x/i.test(text) ? text.toLowerCase() : text };
+}
+
+function evmAddress(text: string, readEvm: ReadEvmAddress): NormalAddress {
+  const reading = readEvm(text);
+  if (!reading.ok) return reading;
+  const address = reading.address.toLowerCase();
+  return RESERVED.test(address) ? { ok: false, problem: 'reserved' } : { ok: true, address };
+}
+
+/** Characters at either end that people compare, and that others therefore make alike. */
+const SEEN = 4;
+
+/** Whether two different addresses look alike to somebody who compares only their ends. */
+export function looksLike(a: string, b: string): boolean {
+  const ends = (address: string): string => {
+    const bare = address.replace(/^0x/i, '').toLowerCase();
+    return `${bare.slice(0, SEEN)}…${bare.slice(-SEEN)}`;
+  };
+  return a !== b && ends(a) === ends(b);
+}

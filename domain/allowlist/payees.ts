@@ -1,0 +1,49 @@
+/** Finds who is paid in what people and executors write. */
+import type { JsonObject, JsonValue } from '../executor.ts';
+import { isObject } from '../plan/compile.ts';
+
+/** What counts as an address: any value, or only what looks like one of an EVM chain. */
+export type Taken = 'any' | 'evm_like';
+
+/** Names of fields that hold an address, without case, `_` and `-`, in the singular. */
+const ADDRESS_NAMES: readonly string[] = [
+  'destinationaddress',
+  'recipientaddress',
+  'receiveraddress',
+  'beneficiaryaddress',
+  'payeeaddress',
+  'payoutaddress',
+  'withdrawaladdress',
+  'withdrawaddress',
+  'toaddress',
+  'mintrecipient',
+];
+/** These may hold the name of a place as well. */
+const PARTY_NAMES: readonly string[] = ['destination', 'recipient', 'receiver', 'beneficiary', 'payee'];
+
+/** An EVM address or a part of one, also in 32 bytes. */
+const EVM_LIKE = /^0x([0-9a-f]{0,42}|0{24}[0-9a-f]{40})$/i;
+
+/** Every payee that an object names, at any depth; `more` are further names of parties. */
+export function payeesIn(value: JsonObject, taken: Taken, more: readonly string[] = []): readonly string[] {
+  const meaning = (name: string): Taken | null => {
+    if (ADDRESS_NAMES.some((known) => names(name, known))) return taken;
+    return [...PARTY_NAMES, ...more].some((known) => names(name, known)) ? 'evm_like' : null;
+  };
+  const inside = (held: JsonValue, known: Taken | null): readonly string[] => {
+    if (held === null) return [];
+    if (isObject(held)) {
+      return Object.entries(held).flatMap(([name, each]) => inside(each, meaning(name) ?? (name === 'address' ? known : null)));
+    }
+    if (Array.isArray(held)) return (held as readonly JsonValue[]).flatMap((each) => inside(each, known));
+    if (known === null) return [];
+    const text = String(held as string | number | boolean);
+    return known === 'any' || EVM_LIKE.test(text) ? [text] : [];
+  };
+  return inside(value, null);
+}
+
+function names(name: string, known: string): boolean {
+  const plain = name.toLowerCase().replace(/[_-]/g, '');
+  return plain === known || plain === `${known}s` || plain === `${known}es`;
+}
