@@ -14,7 +14,7 @@ const ALLOWED = {
   store: ['domain', 'prisma', 'platform'],
   platform: ['domain'],
   clients: ['api', 'domain'],
-  tools: ['domain', 'store', 'platform', 'prisma'],
+  tools: ['domain', 'store', 'platform', 'signers', 'prisma'],
   'executor-kit': ['domain', 'executors', 'platform'],
   examples: ['executor-kit'],
 };

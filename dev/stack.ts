@@ -4,6 +4,7 @@ import { report, startStep } from './bootstrap/progress.mjs';
 import { temporalBuildInFlight } from './bootstrap/temporal-build.mjs';
 import { grantService } from '../prisma/grant.ts';
 import { applyMigrations } from '../prisma/migrate.ts';
+import { ensureDevAllowlist } from './allowlist.ts';
 import { type ChainInfo, chainFile, chainPart, writeChainInfo } from './chain.ts';
 import { ensureDevKeys, secretsKeyFile, type DevKeys } from './dev-keys.ts';
 import { writeClientEnvironments } from './client-env.ts';
@@ -31,6 +32,8 @@ export interface StackOptions {
   restart?: boolean;
   /** More environment for the service; wins over what the stack gives. */
   env?: Record<string, string>;
+  /** Addresses that may be paid beside the stack's own. */
+  allow?: readonly string[];
   /** Receives each line of progress; standard error when left out. */
   log?: (line: string) => void;
   /** Aborting it stops a start under way; what was started is stopped again. */
@@ -145,6 +148,7 @@ async function startParts(context: Context, ports: Ports): Promise<Started> {
     ...givenSecretsKey(dataDir, options.env),
   };
   const keys = await ensureDevKeys(databaseUrl, dataDir);
+  await ensureDevAllowlist({ databaseUrl, dataDir, chain }, options.allow);
   writeClientEnvironments(dataDir, urls.apiUrl, keys);
   const service = options.service === false ? Promise.resolve() : startService(context, ports, env);
   await allOrFirstFault([venue, service]);

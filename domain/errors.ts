@@ -28,6 +28,7 @@ export const ERROR_TABLE = {
   unauthenticated: rule(401, 'after_change', 'The request is not authenticated.'),
   forbidden: rule(403, 'never', 'The key is valid but its role may not call this route.'),
   agent_namespace_mismatch: rule(403, 'never', 'An agent acts only in the namespace that its key is bound to.'),
+  dashboard_writes_disabled: rule(503, 'never', 'No operator of the dashboard has a key here; set SVC_DASHBOARD_WRITER_KEYS_FILE.'),
   rate_limited: rule(429, 'safe', 'rate limit exceeded'),
 
   template_not_found: rule(404, 'after_change', 'No such plan template version.'),
@@ -37,6 +38,7 @@ export const ERROR_TABLE = {
   agent_authority_not_found: rule(404, 'never', 'No agent authority of that key.'),
   policy_not_found: rule(404, 'never', 'No automatic approval policy of that id.'),
   callback_not_found: rule(404, 'never', 'No callback of that event.'),
+  allowed_address_not_found: rule(404, 'never', 'No row of the allowlist has that id.'),
   signer_not_found: rule(404, 'never', 'No signer of that key, neither registered nor in memory.'),
 
   graph_invalid: rule(422, 'after_change', 'The plan graph is not valid; `problems` lists every fault.'),
@@ -46,6 +48,7 @@ export const ERROR_TABLE = {
   cap_consistency_violation: rule(422, 'after_change', 'auto_approve_enabled needs daily_cap_amount and daily_cap_asset.'),
   policy_exists: rule(409, 'after_change', 'This client has a policy for this strategy; change that one.'),
   binding_unresolved: rule(422, 'after_change', 'A node selects no executor or signer, or more than one.'),
+  address_not_allowlisted: rule(422, 'after_change', 'A node would pay an address that is not on the allowlist.'),
   reserved_template_family: rule(422, 'never', 'Agent wallet top-ups are created only through their own route.'),
 
   invalid_state: rule(409, 'after_change', 'The state does not allow this action.'),

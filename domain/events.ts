@@ -62,6 +62,10 @@ export const AUDIT_ACTIONS = [
   'agent_authority.create',
   'auto_approve_policy.create',
   'auto_approve_policy.update',
+  'allowed_address.create',
+  'allowed_address.reactivate',
+  'allowed_address.revoke',
+  'allowed_address.set_chain',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

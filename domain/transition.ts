@@ -3,6 +3,7 @@
  * about it. Built by the pure functions in `actions/`, applied by `store/transition.ts` and by nothing
  * else.
  */
+import type { AskedAddress } from './allowlist/match.ts';
 import type { ConditionResult } from './conditions/scope.ts';
 import type { AuditAction, AuditOutcome, TimelineEventType } from './events.ts';
 import type { Artifact, EvmUnsignedTransaction, JsonObject } from './executor.ts';
@@ -117,6 +118,8 @@ export interface Transition {
   readonly require?: {
     readonly executors: readonly string[];
     readonly signers: readonly { readonly signer_key: string; readonly address?: string }[];
+    /** On the allowlist and past their cooling. */
+    readonly addresses?: readonly AskedAddress[];
   };
   readonly nodes?: readonly NodeChange[];
   /** Results of conditions by the edge's position; null removes one. */
@@ -155,7 +158,7 @@ export interface MovementHead {
 }
 
 export interface BindingProblem {
-  readonly binding: 'executor' | 'signer';
+  readonly binding: 'executor' | 'signer' | 'address';
   readonly key: string;
   readonly reason: string;
 }

@@ -52,6 +52,10 @@ export interface Config {
   readonly healthIntervalSeconds: number;
   readonly allowLocalSigners: boolean;
   readonly sweepIdleSeconds: number;
+  /** How long an address waits before it is paid; null when it need not. */
+  readonly allowlistCoolingSeconds: number | null;
+  readonly dashboardKeysFile: string | undefined;
+  readonly dashboardExpectedKeys: number;
   /** Hosts that callbacks may go to, in normal form. */
   readonly callbackHosts: readonly string[];
   /** Null when no secret is set. */
@@ -98,6 +102,12 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     healthIntervalSeconds: value.SVC_REGISTRY_HEALTH_INTERVAL_SECONDS,
     allowLocalSigners: value.SVC_LOCAL_SIGNER_BACKEND === 'local',
     sweepIdleSeconds: value.SVC_SWEEP_IDLE_SECONDS,
+    allowlistCoolingSeconds: coolingSeconds({
+      enabled: value.SVC_ALLOWLIST_COOLING_PERIOD_ENABLED,
+      hours: value.SVC_ALLOWLIST_COOLING_PERIOD_HOURS,
+    }),
+    dashboardKeysFile: value.SVC_DASHBOARD_WRITER_KEYS_FILE,
+    dashboardExpectedKeys: value.SVC_DASHBOARD_EXPECTED_WRITER_KEYS,
     callbackHosts: value.SVC_CALLBACK_ALLOWED_HOSTS_CSV ?? [],
     callbackSigner: value.SVC_CALLBACK_HMAC_SECRET ?? null,
     callbackMaxAttempts: value.SVC_CALLBACK_MAX_ATTEMPTS,
@@ -105,6 +115,11 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     redact: redactionOf(texts),
     tracing: tracingOf(value),
   };
+}
+
+/** The cooling period as the list counts it. */
+export function coolingSeconds({ enabled, hours }: { readonly enabled: boolean; readonly hours: number }): number | null {
+  return enabled ? hours * 3_600 : null;
 }
 
 /** The environment of this process, for commands that read a part of it. */

@@ -5,6 +5,7 @@
 import { Command, CommanderError } from 'commander';
 import { environment } from '../platform/config.ts';
 import { VERSION } from '../platform/version.ts';
+import { addAllowlistCommands } from './allowlist/commands.ts';
 import { auditCommands } from './audit/commands.ts';
 import { addConfigCommands } from './config/commands.ts';
 import { databaseCommands } from './database/commands.ts';
@@ -14,6 +15,7 @@ import { reservationCommands } from './reservations/commands.ts';
 
 /** Each group adds its commands; a new group is one line here and a folder beside this file. */
 const GROUPS: readonly ((program: Command, io: ToolIo) => void)[] = [
+  addAllowlistCommands,
   auditCommands,
   addConfigCommands,
   databaseCommands,

@@ -2,14 +2,16 @@
  * The fence: the last look at everything that could forbid a send, in the same transaction that
  * declares it. Behind it stand a new epoch, the idempotency key, the nonce and `send_not_after`.
  */
+import type { AskedAddress } from '../../domain/allowlist/match.ts';
 import { ExecutorFault, type ExecutionContext, type ExecutorDescriptor } from '../../domain/executor.ts';
 import { TAKE_SECONDS, type PhaseResult } from '../../domain/messages.ts';
 import { SYSTEM_ACTOR } from '../../domain/roles.ts';
 import type { MovementState } from '../../domain/states/movement.ts';
-import type { ClaimedTransaction, NodeChange } from '../../domain/transition.ts';
+import type { BindingProblem, ClaimedTransaction, NodeChange } from '../../domain/transition.ts';
 import { readUnsignedTransaction } from '../../signers/unsigned-transaction.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
+import { askedBy, codeOf, sentenceOf } from './allowlist.ts';
 import { callOptions } from './call.ts';
 import { allowedAmount, alreadyBeyond, contextOf, descriptorOf, executorOf, phaseRow, result, type PhaseDependencies } from './context.ts';
 import { failNode } from './outcome.ts';
@@ -28,6 +30,8 @@ export interface Fenced {
 export async function passFence(deps: PhaseDependencies, row: PhaseRow): Promise<Fenced | PhaseResult> {
   const amount = allowedAmount(row);
   if (!amount.ok) return failNode(deps, row, amount.code, amount.message, ['FAILED']);
+  const by = askedBy(row);
+  if (!by.ok) return failNode(deps, row, by.code, by.message, ['FAILED']);
   let context: ExecutionContext;
   let claim: NodeChange['nonce'] | undefined;
   let window: number;
@@ -41,7 +45,7 @@ export async function passFence(deps: PhaseDependencies, row: PhaseRow): Promise
     if (error instanceof ExecutorFault) return preSendFault(deps, row, error);
     throw error;
   }
-  return declare(deps, { row, context, window, claim });
+  return declare(deps, { row, context, window, claim, addresses: by.asked });
 }
 
 /** Seconds from the fence to `send_not_after`: a team's worker also needs time to take the call. */
@@ -68,9 +72,10 @@ interface Declaration {
   readonly context: ExecutionContext;
   readonly window: number;
   readonly claim: NodeChange['nonce'] | undefined;
+  readonly addresses: readonly AskedAddress[];
 }
 
-async function declare(deps: PhaseDependencies, { row, context, window, claim }: Declaration): Promise<Fenced | PhaseResult> {
+async function declare(deps: PhaseDependencies, { row, context, window, claim, addresses }: Declaration): Promise<Fenced | PhaseResult> {
   // Taken before the write, so this process's deadline is never later than the database's.
   const deadline = performance.now() + window * 1000;
   const epoch = row.epoch + 1;
@@ -80,6 +85,7 @@ async function declare(deps: PhaseDependencies, { row, context, window, claim }:
     from: openLane(row),
     require: {
       executors: [row.node.executor_binding.executor_key],
+      addresses,
       signers:
         signer === null
           ? []
@@ -119,16 +125,15 @@ async function declare(deps: PhaseDependencies, { row, context, window, claim }:
   }
   if (outcome.reason === 'movement_state') return closedLane(outcome.head?.request_state);
   if (outcome.reason !== 'binding') return overtaken(deps, row);
-  const [problem] = outcome.problems;
-  const code =
-    problem?.reason === 'identity_mismatch'
-      ? 'SIGNER_IDENTITY_MISMATCH'
-      : problem?.binding === 'signer'
-        ? 'SIGNER_DISABLED'
-        : 'EXECUTOR_DISABLED';
-  return failNode(deps, row, code, `${problem?.binding ?? 'binding'} ${problem?.key ?? ''} is ${problem?.reason ?? 'not available'}`, [
-    'FAILED',
-  ]);
+  const { code, message } = refusalOf(outcome.problems[0]);
+  return failNode(deps, row, code, message, ['FAILED']);
+}
+
+function refusalOf(problem: BindingProblem | undefined): { readonly code: string; readonly message: string } {
+  const { binding = 'executor', key = '', reason = 'not available' } = problem ?? {};
+  if (binding === 'address') return { code: codeOf(reason), message: sentenceOf(codeOf(reason), key) };
+  const disabled = binding === 'signer' ? 'SIGNER_DISABLED' : 'EXECUTOR_DISABLED';
+  return { code: reason === 'identity_mismatch' ? 'SIGNER_IDENTITY_MISMATCH' : disabled, message: `${binding} ${key} is ${reason}` };
 }
 
 /** Somebody else passed the fence or began a recovery meanwhile: the run follows what they wrote, and waits for nobody. */

@@ -5,16 +5,21 @@ import { NOW } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { allowedAmount, alreadyBeyond, amountOf, contextOf, phaseRow, result, type PhaseDependencies } from './context.ts';
+import { notAllowed } from './allowlist.ts';
 import { countFault, failNode, mustWrite, type NodeWrite } from './outcome.ts';
 import { question, type PhaseSteps, type Question } from './phase.ts';
 
 export const preflight: PhaseSteps = {
   name: 'preflight',
-  begin: (deps, args) =>
-    beforeSend(deps, args, (row) => {
+  async begin(deps, args) {
+    const begun = await beforeSend(deps, args, (row) => {
       if (row.recover_first) return result('READY', 'recover');
       return row.preflight_passed ? result('READY', 'continue') : null;
-    }),
+    });
+    if ('next' in begun) return begun;
+    const refused = await notAllowed(deps, begun.row);
+    return refused === null ? begun : failNode(deps, begun.row, refused.code, refused.message, ['FAILED']);
+  },
   call: (_deps, executor, { context }, options) => executor.preflight(context, options),
   async finish(deps, _args, row, given) {
     if ('fault' in given) return preSendFault(deps, row, given.fault);

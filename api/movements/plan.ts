@@ -8,6 +8,7 @@ import type { CompiledPlan, PlanTemplate } from '../../domain/plan/types.ts';
 import { sha256Hex } from '../../platform/hash.ts';
 import { readTemplateForPlan } from '../../store/templates.ts';
 import type { ApiDependencies } from '../dependencies.ts';
+import { addressRefusals, checkAddresses, type AddressCheck } from './addresses.ts';
 import { intentOf } from './request.ts';
 import type { CreateBody } from './schema.ts';
 
@@ -22,8 +23,10 @@ export interface Assessment {
   readonly resolved: ResolvedBindings;
   /** Why nothing can be created, in the order in which a create looks; it is refused with the first. */
   readonly refusals: readonly ServiceError[];
-  /** Null exactly when there is a refusal. */
+  /** Null where no plan can be made of the request. */
   readonly compiled: Compiled | null;
+  /** What the plan would pay; empty without a plan. */
+  readonly addresses: readonly AddressCheck[];
 }
 
 /** Looks at everything that can be told without writing; throws only when the version does not exist. */
@@ -33,13 +36,18 @@ export async function assess(body: CreateBody, deps: ApiDependencies): Promise<A
   if (template === null) throw new ServiceError('template_not_found', { context: { template_key, template_version } });
   const resolved = resolveBindings(template.nodes, { executors: deps.executors.list(), signers: deps.signers.list() });
   const refusals = refusalsOf(template, resolved);
-  return { template, resolved, refusals, compiled: refusals.length > 0 ? null : compiledFrom(template, body, resolved) };
+  if (refusals.length > 0) return { template, resolved, refusals, compiled: null, addresses: [] };
+  const compiled = compiledFrom(template, body, resolved);
+  const addresses = await checkAddresses(compiled.plan, deps);
+  return { template, resolved, refusals: addressRefusals(addresses), compiled, addresses };
 }
 
 /** The compiled plan, or the first refusal. */
 export async function planOf(body: CreateBody, deps: ApiDependencies): Promise<Compiled> {
   const { compiled, refusals } = await assess(body, deps);
-  if (compiled === null) throw refusals[0] ?? new Error('a plan was neither compiled nor refused');
+  const [first] = refusals;
+  if (first !== undefined) throw first;
+  if (compiled === null) throw new Error('a plan was neither compiled nor refused');
   return compiled;
 }
 

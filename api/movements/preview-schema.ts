@@ -24,10 +24,12 @@ const bindingPreview = z
 const addressPreview = z
   .object({
     node_key: z.string(),
-    address: z.string(),
-    chain_id: z.int().nullable(),
-    allowed: z.boolean(),
-    usable_after: z.string().nullable(),
+    address: z.string().meta({ description: 'As it would be sent to; an address without a normal form is shown as written.' }),
+    chain_id: z.int().nullable().meta({ description: 'Null for exchanges, and where the plan names no chain.' }),
+    allowed: z.boolean().meta({ description: 'Whether an active row of the allowlist is about it.' }),
+    usable_after: z.string().nullable().meta({
+      description: 'When its cooling period ends, past or to come; null without one. A node that is reached before fails.',
+    }),
   })
   .meta({ id: 'AddressPreview' });
 
@@ -59,7 +61,9 @@ export const previewResponse = z
     current_frontier: listOf(z.string()).meta({ description: 'The nodes that an approval would make ready.' }),
     bindings: listOf(bindingPreview),
     allowlist: listOf(addressPreview).meta({
-      description: 'The on-chain addresses of the plan. Empty in this release: it fills once there is an allowlist to check them against.',
+      description:
+        'Whom the nodes would pay, as far as the plan tells. On-chain ones that are not allowed block the create (`address_not_allowlisted`); ' +
+        'those of withdrawals do not, but are asked again, as all are, before anything is sent.',
     }),
     limits: listOf(limitPreview),
     auto_approve: jsonObject.nullable().meta({

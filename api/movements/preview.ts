@@ -26,7 +26,7 @@ export async function preview(
   deps: ApiDependencies,
 ): Promise<Reply<PreviewResponse>> {
   const { body, requester } = request;
-  const [used, { template, resolved, refusals, compiled }, statuses] = await Promise.all([
+  const [used, { template, resolved, refusals, compiled, addresses }, statuses] = await Promise.all([
     keyUseOf(request, deps),
     assess(body, deps),
     registeredStatuses(deps.db),
@@ -42,7 +42,13 @@ export async function preview(
       compiled_plan_hash: compiled?.compiled_plan_hash ?? null,
       current_frontier: compiled === null ? [] : rootNodes(compiled.plan),
       bindings: template.nodes.map((node) => bindingOf(node, resolved, statuses)),
-      allowlist: [],
+      allowlist: addresses.map(({ node_key, address, chain_id, allowed, usable_after }) => ({
+        node_key,
+        address,
+        chain_id,
+        allowed,
+        usable_after,
+      })),
       limits: compiled === null ? [] : amountLimits(compiled.plan).map((each) => ({ ...each, used: null })),
       auto_approve: evaluation === null ? null : asJson(evaluation.result),
       blocking_reasons,

@@ -45,6 +45,7 @@ export const movementRoutes: readonly Route[] = [
       'template_not_found',
       'template_not_executable',
       'reserved_template_family',
+      'address_not_allowlisted',
       'binding_unresolved',
       'idempotency_conflict',
       'outcome_unknown',

@@ -96,6 +96,20 @@ const MOVEMENTS = {
   SVC_SWEEP_IDLE_SECONDS: standard(whole(1, 3_600), '15', 'How long an open movement stands still before its run is looked for.'),
 };
 
+const ALLOWLIST = {
+  SVC_ALLOWLIST_COOLING_PERIOD_ENABLED: standard(
+    FLAG,
+    'false',
+    'Whether an address that was added, reactivated or moved to another chain has to wait before it is paid.',
+  ),
+  SVC_ALLOWLIST_COOLING_PERIOD_HOURS: standard(whole(1, 8_760), '24', 'How long it has to wait.'),
+  SVC_DASHBOARD_WRITER_KEYS_FILE: optional(
+    FILE,
+    'JSON file with the key of each operator who may change the list on the dashboard; unset refuses all changes there.',
+  ),
+  SVC_DASHBOARD_EXPECTED_WRITER_KEYS: standard(whole(1, 1_000), '8', 'How many keys that file must hold; another number stops the start.'),
+};
+
 const CALLBACKS = {
   SVC_CALLBACK_ALLOWED_HOSTS_CSV: optional(CALLBACK_HOSTS, 'Hosts that callbacks may go to; none makes every callback a dead letter.'),
   SVC_CALLBACK_HMAC_SECRET: optional(CALLBACK_SECRETS, 'Secrets that sign callbacks; several sign all, for rotation.', SECRET),
@@ -109,10 +123,11 @@ export const SECTIONS = {
   'The process': PROCESS,
   Callers: CALLERS,
   Movements: MOVEMENTS,
+  Allowlist: ALLOWLIST,
   Callbacks: CALLBACKS,
 } as const;
 
-export const SETTINGS = { ...LISTENING, ...DEPENDENCIES, ...PROCESS, ...CALLERS, ...MOVEMENTS, ...CALLBACKS } as const;
+export const SETTINGS = { ...LISTENING, ...DEPENDENCIES, ...PROCESS, ...CALLERS, ...MOVEMENTS, ...ALLOWLIST, ...CALLBACKS } as const;
 
 export type SettingName = keyof typeof SETTINGS;
 export type Values = { readonly [N in SettingName]: (typeof SETTINGS)[N] extends Setting<infer T> ? T : never };

@@ -10,6 +10,7 @@ import { listen, type Listening } from '../../api/server.ts';
 import { ExecutorFault, type ExecutionResult, type Executor, type ExecutorPhase } from '../../domain/executor.ts';
 import type { DecideArgs, MovementActivities, PhaseArgs } from '../../domain/messages.ts';
 import type { Signer } from '../../domain/signer.ts';
+import { allow } from '../../dev/allowlist.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
 import { assertConsistent } from '../support/evidence.ts';
 import { MovementApi, startOwnDatabase, type Created } from '../support/own-stack.ts';
@@ -98,6 +99,7 @@ const log = pino({ level: 'silent' });
 
 beforeAll(async () => {
   database = await startOwnDatabase();
+  await allow({ SVC_DATABASE_URL: database.url }, [UNSIGNED.to]);
   db = connectDatabase({ url: database.url });
   const { executor } = countingExecutor();
   const { signer } = slowSigner();

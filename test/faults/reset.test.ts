@@ -10,7 +10,7 @@ import { compensation, edge, noop, storeTemplate, transfer, withdrawal } from '.
 
 let own: OwnStack;
 beforeAll(async () => {
-  own = await startOwnStack();
+  own = await startOwnStack({ allow: [PAYEE] });
 }, 180_000);
 afterAll(async () => {
   await own?.close();

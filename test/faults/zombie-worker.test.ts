@@ -138,7 +138,11 @@ let inTime = false;
 beforeAll(async () => {
   const port = await freePort();
   forgetfulUrl = `http://127.0.0.1:${port}`;
-  own = await startOwnStack({ split: true, executors: (paperUrl) => executors(paperUrl, forgetfulUrl) });
+  own = await startOwnStack({
+    split: true,
+    allow: [SECOND_HOT_WALLET.address],
+    executors: (paperUrl) => executors(paperUrl, forgetfulUrl),
+  });
   more = moreParts(own.stack);
   held = await holdWrites(own.stack.databaseUrl);
   await more.venue('forgetful-venue', port);

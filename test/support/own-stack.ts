@@ -151,7 +151,7 @@ export interface OwnStack {
   close(): Promise<void>;
 }
 
-export interface OwnStackOptions extends Pick<StackOptions, 'split' | 'env' | 'service'> {
+export interface OwnStackOptions extends Pick<StackOptions, 'split' | 'env' | 'service' | 'allow'> {
   /** Entries of the registry file beside those of the embedded stack, given the paper venue's address. */
   readonly executors?: (paperVenueUrl: string) => readonly object[];
 }

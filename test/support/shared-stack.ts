@@ -78,6 +78,7 @@ export async function startSharedStack(): Promise<{ readonly facts: SharedStack;
     stack = await startStack({
       settings: { dataDir, ports },
       restart: false,
+      allow: [WALLET],
       env: {
         ...registry,
         SVC_RATE_LIMIT_ENABLED: 'false',

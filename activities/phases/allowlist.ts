@@ -1,0 +1,56 @@
+/** The allowlist before a send: asked in preflight, so that a node fails early, and again by the fence, which is what counts. */
+import { questionOf } from '../../domain/allowlist/ask.ts';
+import { destinationsOf } from '../../domain/allowlist/destinations.ts';
+import { problemOf, type AllowlistCode, type AskedAddress } from '../../domain/allowlist/match.ts';
+import { readEvmAddress } from '../../signers/evm-address.ts';
+import { readListed } from '../../store/allowlist.ts';
+import type { PhaseRow } from '../../store/phases.ts';
+import type { PhaseDependencies } from './context.ts';
+
+export interface NotAllowed {
+  readonly code: AllowlistCode;
+  readonly message: string;
+}
+
+/** What the fence has to find on the list, or why nothing could be found. */
+export function askedBy(
+  row: PhaseRow,
+): { readonly ok: true; readonly asked: readonly AskedAddress[] } | ({ readonly ok: false } & NotAllowed) {
+  const { node, plan, prepared_action, output, sign_request } = row;
+  const { intent, input_params } = plan;
+  const asked: AskedAddress[] = [];
+  for (const destination of destinationsOf({ node, intent, input_params, prepared_action, output, sign_request })) {
+    const question = questionOf(destination, readEvmAddress);
+    if ('problem' in question) return { ok: false, code: 'ADDRESS_NOT_ALLOWLISTED', message: question.problem };
+    asked.push(question.asked);
+  }
+  return { ok: true, asked };
+}
+
+/** Why the node may not pay now, or null. Costs a statement only where it pays somebody. */
+export async function notAllowed(deps: PhaseDependencies, row: PhaseRow): Promise<NotAllowed | null> {
+  const by = askedBy(row);
+  if (!by.ok) return by;
+  if (by.asked.length === 0) return null;
+  const { now, rows } = await readListed(deps.db, by.asked);
+  for (const asked of by.asked) {
+    const code = problemOf(rows, asked, now);
+    if (code !== null) return { code, message: sentenceOf(code, asked.address) };
+  }
+  return null;
+}
+
+const SENTENCES: Readonly<Record<AllowlistCode, string>> = {
+  ADDRESS_NOT_ALLOWLISTED: 'is not on the allowlist for where it would be paid',
+  ADDRESS_CHAIN_ID_REQUIRED: 'is on the allowlist without a chain, and this node needs its chain named there',
+  ADDRESS_IN_COOLING_PERIOD: 'is on the allowlist but still in its cooling period',
+};
+
+export function sentenceOf(code: AllowlistCode, address: string): string {
+  return `${address} ${SENTENCES[code]}`;
+}
+
+/** The code of a problem that the fence found; anything unknown to this release is the plainest one. */
+export function codeOf(reason: string): AllowlistCode {
+  return reason in SENTENCES ? (reason as AllowlistCode) : 'ADDRESS_NOT_ALLOWLISTED';
+}
