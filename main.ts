@@ -19,6 +19,8 @@ import { startWorker, type RunningWorker } from './activities/worker.ts';
 import { createApi } from './api/app.ts';
 import { freeHook } from './api/auto-approve/free-hook.ts';
 import { createGuard, type Guard } from './api/auth/guard.ts';
+import { dashboardRoutes } from './api/dashboard/routes.ts';
+import { createWriterAuthentication } from './api/dashboard/writer.ts';
 import { buildOpenApi } from './api/openapi.ts';
 import { signingText } from './api/openapi-signing.ts';
 import { commercial } from './api/commercial.ts';
@@ -32,6 +34,7 @@ import { createExecutorRegistry } from './executors/registry.ts';
 import { readRegistryFile } from './executors/registry-file.ts';
 import { createAuditMacs } from './platform/audit-chain.ts';
 import { readConfig, type Config } from './platform/config.ts';
+import { readDashboardKeys } from './platform/dashboard-keys.ts';
 import { createHandOver } from './platform/handover.ts';
 import { createBalanceDesk } from './platform/balance-desk.ts';
 import { createLogger } from './platform/log.ts';
@@ -71,6 +74,10 @@ async function main(): Promise<void> {
   const extensions = extensionsOf(config);
   const table = withExtensions(routes, extensions);
   const stops: Stop[] = [];
+  const dashboardKeys =
+    role === 'worker' || config.dashboardKeysFile === undefined
+      ? null
+      : readDashboardKeys(config.dashboardKeysFile, config.dashboardExpectedKeys);
   const log = createLogger(config, role);
   if (role !== 'api') installSdkLog(log);
   stopOnSignal(stops, (error) => log.error({ err: error }, 'a part did not stop cleanly'));
@@ -182,7 +189,14 @@ async function main(): Promise<void> {
         },
       },
       table,
-      { ...(config.authEnabled ? { guard: guardOf(config, db, log) } : {}), tracing: tracing ?? undefined },
+      {
+        ...(config.authEnabled ? { guard: guardOf(config, db, log) } : {}),
+        dashboard: {
+          routes: dashboardRoutes(config.allowlistCoolingSeconds),
+          authenticate: createWriterAuthentication({ db, log, keys: dashboardKeys, maxSkewSeconds: config.authMaxSkewSeconds }),
+        },
+        tracing: tracing ?? undefined,
+      },
     );
     if (!config.authEnabled) {
       log.warn('SVC_AUTH_ENABLED=false: requests are not authenticated, every caller acts as admin; listening on loopback only');

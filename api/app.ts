@@ -11,7 +11,7 @@ import type { Tracing } from '../platform/tracing.ts';
 import { beginExchange, exchangeOf, type Exchange } from './exchange.ts';
 import { observeRequest } from './metrics.ts';
 import type { Reply, Route, TextReply } from './route.ts';
-import { createRouter } from './router.ts';
+import { createRouter, type Match } from './router.ts';
 import { parseTarget, type Target } from './target.ts';
 import { singleHeaders, validate } from './validate.ts';
 
@@ -25,13 +25,22 @@ export interface SignedRequest {
   readonly request_id: string;
 }
 
+/** The dashboard at the root: routes of its own, and who may write. */
+export interface DashboardOptions {
+  readonly routes: readonly Route[];
+  readonly authenticate: (request: SignedRequest) => Promise<Caller>;
+}
+
 export interface ApiOptions {
+  /** Without it there is no dashboard. */
+  readonly dashboard?: DashboardOptions;
   /** Without one, nobody passes while authentication is on. */
   readonly guard?: Guard;
   readonly tracing?: Pick<Tracing, 'request'> | undefined;
 }
 
 const NAME = 'fund-movement-orchestrator';
+const DASHBOARD = '/dashboard/';
 const OPEN_CALLER: Caller = { client_id: null, key_id: null, role: 'admin' };
 
 /** Builds the application from its routes. Order: size, path, authentication, rate limit, route, role, body, handler. */
@@ -39,6 +48,7 @@ export function createApi(deps: ApiDependencies, routes: readonly Route[], optio
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing').set('query parser', false);
   const find = createRouter(routes);
+  const dashboard = createDashboard(deps, options.dashboard);
 
   app.use((request: Request, response: Response, next: NextFunction) => {
     const exchange = beginExchange(request);
@@ -62,10 +72,13 @@ export function createApi(deps: ApiDependencies, routes: readonly Route[], optio
       health(request, response, deps);
       return;
     }
+    if (target.path.startsWith(DASHBOARD)) {
+      send(response, await dashboard(request, response, target));
+      return;
+    }
     const { apiPrefix, authEnabled } = deps.settings;
     if (target.path !== apiPrefix && !target.path.startsWith(`${apiPrefix}/`)) throw new ServiceError('route_not_found');
-    const bytes = rawBody(request);
-    const signed = { method: request.method, target, headers: request.headersDistinct, body: bytes, request_id: exchange.request_id };
+    const signed = signedRequest(request, target, exchange);
     const guard = authEnabled ? guardOf(options) : null;
     const caller = guard === null ? OPEN_CALLER : await guard.authenticate(signed);
     exchange.caller = caller;
@@ -75,23 +88,10 @@ export function createApi(deps: ApiDependencies, routes: readonly Route[], optio
       throw new ServiceError('rate_limited');
     }
 
-    const match = find(request.method, target.path.slice(apiPrefix.length));
-    if (match.kind === 'none') throw new ServiceError('route_not_found');
-    if (match.kind === 'method') {
-      response.setHeader('Allow', match.allow.join(', '));
-      throw new ServiceError('method_not_allowed', { context: { allow: match.allow } });
-    }
-    const { route } = match;
+    const { route, params } = found(find(request.method, target.path.slice(apiPrefix.length)), response);
     exchange.route = route.id;
-    const requester = { caller, request_id: exchange.request_id };
-    await guard?.admit(route, match.params, requester);
-
-    const headers = singleHeaders(request.headersDistinct);
-    const body = parseBody({ bytes, contentType: headers['content-type'], contentEncoding: exchange.encoding });
-    const input = validate(route, { params: match.params, query: target.query, body, dryRun: headers['dry-run'] });
-    const log = deps.log.child({ request_id: exchange.request_id });
-    const handle = (): ReturnType<typeof route.handle> => route.handle({ ...input, headers, requester }, { ...deps, log });
-    send(response, await (exchange.span === null ? handle() : exchange.span.run(handle)));
+    await guard?.admit(route, params, { caller, request_id: exchange.request_id });
+    send(response, await answer({ route, params }, signed, exchange, deps));
   });
 
   // Express knows an error handler by its four parameters.
@@ -99,6 +99,55 @@ export function createApi(deps: ApiDependencies, routes: readonly Route[], optio
     respondWithError(error, response, { request_id: exchangeOf(request).request_id, log: deps.log });
   });
   return app;
+}
+
+/** The dashboard's requests: reads from this machine alone, writes signed by an operator. */
+function createDashboard(deps: ApiDependencies, options: DashboardOptions | undefined) {
+  const find = createRouter(options?.routes ?? []);
+  return async (request: Request, response: Response, target: Target): Promise<Reply<unknown> | TextReply> => {
+    const exchange = exchangeOf(request);
+    const { route, params } = found(find(request.method, target.path), response);
+    exchange.route = route.id;
+    const signed = signedRequest(request, target, exchange);
+    if (route.method !== 'GET') exchange.caller = (await options?.authenticate(signed)) ?? null;
+    else if (!isLoopback(request.socket.remoteAddress)) {
+      throw new ServiceError('forbidden', { message: 'The allowlist is read from the machine that the service runs on.' });
+    }
+    return answer({ route, params }, signed, exchange, deps);
+  };
+}
+
+function isLoopback(address: string | undefined): boolean {
+  return address === '::1' || /^(::ffff:)?127\./.test(address ?? '');
+}
+
+function signedRequest(request: Request, target: Target, exchange: Exchange): SignedRequest {
+  return { method: request.method, target, headers: request.headersDistinct, body: rawBody(request), request_id: exchange.request_id };
+}
+
+/** The route of a match; 404 or 405 without one. */
+function found(match: Match, response: Response): Extract<Match, { kind: 'route' }> {
+  if (match.kind === 'none') throw new ServiceError('route_not_found');
+  if (match.kind === 'route') return match;
+  response.setHeader('Allow', match.allow.join(', '));
+  throw new ServiceError('method_not_allowed', { context: { allow: match.allow } });
+}
+
+/** Validates the request for its route, and lets the route answer. */
+async function answer(
+  { route, params }: Pick<Extract<Match, { kind: 'route' }>, 'route' | 'params'>,
+  { headers: sent, body: bytes, target: { query } }: SignedRequest,
+  exchange: Exchange,
+  deps: ApiDependencies,
+): Promise<Reply<unknown> | TextReply> {
+  const headers = singleHeaders(sent);
+  const body = parseBody({ bytes, contentType: headers['content-type'], contentEncoding: exchange.encoding });
+  const input = validate(route, { params, query, body, dryRun: headers['dry-run'] });
+  const { request_id, caller, span } = exchange;
+  const log = deps.log.child({ request_id });
+  const requester = { caller: caller ?? OPEN_CALLER, request_id };
+  const handle = (): ReturnType<typeof route.handle> => route.handle({ ...input, headers, requester }, { ...deps, log });
+  return span === null ? handle() : span.run(handle);
 }
 
 function send(response: Response, reply: Reply<unknown> | TextReply): void {

@@ -40,6 +40,15 @@ export async function takeNonces(db: Database, asked: readonly AskedNonce[]): Pr
   return asked.map((_, index) => found.get(index + 1) ?? null);
 }
 
+/** Takes one nonce of somebody whose key is not in the database; false when it was taken before. */
+export async function takeNonce(db: Database, { key_id, nonce }: AskedNonce): Promise<boolean> {
+  const rows = await run(
+    () => db.sql`
+      INSERT INTO nonce_registry (key_id, nonce, used_at) VALUES (${key_id}, ${nonce}, svc_now()) ON CONFLICT DO NOTHING RETURNING 1`,
+  );
+  return rows.length > 0;
+}
+
 /** Removes up to `atMost` nonces that were used longer ago than any request with them could be in time; answers how many. */
 export async function dropOldNonces(db: Database, options: { readonly keepSeconds: number; readonly atMost: number }): Promise<number> {
   const rows = await run(

@@ -14,6 +14,9 @@ export function ruleFaults(values: Partial<Values>, isUnset: (name: SettingName)
   if (values.SVC_AUTH_ENABLED === false && values.SVC_HOST !== undefined && !LOOPBACK.includes(values.SVC_HOST)) {
     faults.push('SVC_HOST: without authentication the service listens on loopback only (127.0.0.1, ::1 or localhost)');
   }
+  if (/^\/dashboard(\/|$)/.test(values.SVC_API_PREFIX ?? '')) {
+    faults.push('SVC_API_PREFIX: /dashboard is the place of the dashboard, whose requests are not authenticated as the API’s are');
+  }
   const sendsCallbacks = values.SVC_WORKERS_ENABLED === true && (values.SVC_CALLBACK_ALLOWED_HOSTS_CSV ?? []).length > 0;
   if (sendsCallbacks && isUnset('SVC_CALLBACK_HMAC_SECRET')) {
     faults.push('SVC_CALLBACK_HMAC_SECRET: callbacks are never sent unsigned: set it, or leave SVC_CALLBACK_ALLOWED_HOSTS_CSV empty');

@@ -78,7 +78,16 @@ describe('a preview', () => {
         { node_key: 'check', executor_key: expect.any(String), signer_key: null, available: true, reason: null },
         { node_key: 'sweep', executor_key: 'evm.transfer', signer_key: 'test-wallet', available: true, reason: null },
       ],
-      allowlist: [],
+      allowlist: [
+        { node_key: 'out', address: shared.wallet.toLowerCase(), chain_id: null, allowed: true, usable_after: null },
+        {
+          node_key: 'sweep',
+          address: shared.chain.accounts.treasury.address.toLowerCase(),
+          chain_id: shared.chain.chainId,
+          allowed: true,
+          usable_after: null,
+        },
+      ],
       limits: [],
       auto_approve: null,
       blocking_reasons: [],

@@ -1,4 +1,5 @@
 /** The one stack that all files of the project `stack` share. */
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,12 +36,19 @@ export interface SharedStack {
   readonly sentSignatures: string;
   /** The account of {@link TEST_SIGNER}: ETH for gas and no token at first. */
   readonly wallet: string;
+  /** Who may write on the dashboard, with their secrets. */
+  readonly dashboardKeys: Readonly<Record<string, string>>;
 }
 
 /** A second EVM signer, so that tests may pin, disable and fund it. Its key is anvil's account 4. */
 export const TEST_SIGNER = { signer_key: 'test-wallet', profile: 'test-wallet' } as const;
 const WALLET = '0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65';
 const WALLET_KEY = '0x47e179ec197488593b187f80a00eb0da91f1b9d0b13f8733639f19c30a34926a';
+
+/** As many as the service expects unless it is told otherwise. */
+const DASHBOARD_KEYS: Readonly<Record<string, string>> = Object.fromEntries(
+  Array.from({ length: 8 }, (_, index) => [`ops-${String(index + 1)}`, randomBytes(32).toString('hex')]),
+);
 
 /** Entries beside those of the embedded stack; nothing answers at the executors' address. */
 const nobody = { kind: 'remote', url: 'http://127.0.0.1:9', timeout_seconds: 1 };
@@ -75,6 +83,8 @@ export async function startSharedStack(): Promise<{ readonly facts: SharedStack;
     const folder = join(dataDir, 'test-config');
     const registry = await writeRegistryWith(folder, ports, { executors: EXECUTORS, signers: SIGNERS });
     writeFileSync(join(folder, 'config', 'test-wallet.key'), WALLET_KEY, { mode: 0o600 });
+    const keysFile = join(folder, 'config', 'dashboard-keys.json');
+    writeFileSync(keysFile, JSON.stringify(DASHBOARD_KEYS), { mode: 0o600 });
     stack = await startStack({
       settings: { dataDir, ports },
       restart: false,
@@ -82,6 +92,7 @@ export async function startSharedStack(): Promise<{ readonly facts: SharedStack;
       env: {
         ...registry,
         SVC_RATE_LIMIT_ENABLED: 'false',
+        SVC_DASHBOARD_WRITER_KEYS_FILE: keysFile,
         SVC_SWEEP_IDLE_SECONDS: '2',
         SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: '3600',
         SVC_LOG_LEVEL: 'debug',
@@ -98,7 +109,7 @@ export async function startSharedStack(): Promise<{ readonly facts: SharedStack;
       const secrets = await secretsOf(running).catch((): Secrets => ({}));
       await running.stop();
       const logs = join(dataDir, 'logs');
-      const leaks = findSecrets(logs, { ...secrets, 'key of the test wallet': WALLET_KEY });
+      const leaks = findSecrets(logs, { ...secrets, ...DASHBOARD_KEYS, 'key of the test wallet': WALLET_KEY });
       const sent = findSignatures(logs, join(dataDir, SENT));
       await stop();
       if (leaks.length + sent.leaks.length === 0 && Object.keys(secrets).length > 0 && sent.signatures > 0) return;
@@ -119,6 +130,7 @@ export async function startSharedStack(): Promise<{ readonly facts: SharedStack;
         adminClientId,
         toolEnv,
         wallet: WALLET,
+        dashboardKeys: DASHBOARD_KEYS,
         sentSignatures: join(dataDir, SENT),
       },
     };

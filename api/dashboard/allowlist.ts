@@ -1,0 +1,80 @@
+/** What the dashboard does with the allowlist. */
+import type { z } from 'zod';
+import { auditOf, type Requester } from '../../domain/actions/context.ts';
+import { ADDRESS_PROBLEMS, looksLike, normalAddress } from '../../domain/allowlist/address.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { readEvmAddress } from '../../signers/evm-address.ts';
+import { allowAddress, listAllowed, readAlike, setAllowedAddress, type Allowed, type AllowlistChange } from '../../store/allowlist.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import { invalidRequest } from '../issues.ts';
+import { fetchPage } from '../paging.ts';
+import type { Reply } from '../route.ts';
+import type { AllowBody, ChangeResponse, listQuery, listResponse } from './schema.ts';
+import { operatorOf, WRITER_ROLE } from './writer.ts';
+
+type Deps = Pick<ApiDependencies, 'db'>;
+
+/** A page of rows, newest first; those in force unless all are asked for. */
+export async function list(
+  { query: { limit, cursor, ...filter } }: { readonly query: z.output<typeof listQuery> },
+  { db }: Deps,
+): Promise<Reply<z.input<typeof listResponse>>> {
+  const { items, next_cursor } = await fetchPage(
+    { limit, cursor },
+    (page) => listAllowed(db, filter, page),
+    ({ created_at, id }) => ({ created_at, id }),
+  );
+  return { status: 200, body: { allowed_addresses: items, next_cursor } };
+}
+
+/** Puts an address on the list. One that is there and in force stays as it is. */
+export async function allow(
+  { body, requester }: { readonly body: AllowBody; readonly requester: Requester },
+  { db }: Deps,
+  cooling: number | null,
+): Promise<Reply<ChangeResponse>> {
+  const { reason, label, chain_family, chain_id } = body;
+  const normal = normalAddress(chain_family, body.address, readEvmAddress);
+  if (!normal.ok) throw invalidRequest([{ path: 'address', code: `address_${normal.problem}`, message: ADDRESS_PROBLEMS[normal.problem] }]);
+  const key = { chain_family, chain_id, address: normal.address };
+  const alike = (await readAlike(db, key)).filter((address) => looksLike(address, key.address));
+  return replyOf(await allowAddress(db, { ...key, label }, changeOf(requester, reason, cooling)), alike);
+}
+
+export interface RowInput {
+  readonly params: { readonly id: string };
+  readonly body: { readonly reason: string };
+  readonly requester: Requester;
+}
+
+/** Revokes a row (`active` false) or puts it back in force. What is so already stays as it is. */
+export async function setActive(
+  { params: { id }, body: { reason }, requester }: RowInput,
+  { db }: Deps,
+  { active, cooling }: { readonly active: boolean; readonly cooling: number | null },
+): Promise<Reply<ChangeResponse>> {
+  const allowed = await setAllowedAddress(db, id, active, changeOf(requester, reason, cooling));
+  if (allowed === null) throw new ServiceError('allowed_address_not_found', { context: { id } });
+  return replyOf(allowed, []);
+}
+
+function changeOf(requester: Requester, reason: string, cooling: number | null): AllowlistChange {
+  return {
+    by: operatorOf(requester.caller),
+    reason,
+    cooling_seconds: cooling,
+    audit: (action, id) => ({
+      ...auditOf(requester, { action, entity_type: 'allowed_address', entity_key: id, reason }),
+      actor_role: WRITER_ROLE,
+    }),
+  };
+}
+
+function replyOf({ outcome, row }: Allowed, alike: readonly string[]): Reply<ChangeResponse> {
+  if (outcome === 'taken' || outcome === 'moved') throw new Error(`a change of the allowlist came to ${outcome}`);
+  const message = 'An address that is on the list begins and ends with the same characters; compare every one of them.';
+  return {
+    status: 200,
+    body: { ...row, outcome, warnings: alike.length === 0 ? [] : [{ code: 'look_alike', message, addresses: alike }] },
+  };
+}
