@@ -4,6 +4,8 @@ const section = 'One write path, one lock order';
 const STORE = 'test/store/write-path.test.ts';
 const FUNCTIONS = 'prisma/migrations/20261121000100_functions/migration.sql';
 const ENGINE = 'prisma/migrations/20261122000000_engine/migration.sql';
+const AUTO_APPROVE = 'prisma/migrations/20261124100000_auto_approve/migration.sql';
+const BUDGETS = 'test/store/budget.test.ts';
 const WRITE_PATH = 'prisma/migrations/20261122000200_write_path/migration.sql';
 
 export const lockRules: readonly Rule[] = [
@@ -97,5 +99,34 @@ export const lockRules: readonly Rule[] = [
     rule: 'Deadlocks and serialization failures are run again in the store.',
     test: { file: STORE, name: 'a deadlock or a serialization failure is run again' },
     broken: { file: 'store/faults.ts', find: "new Set(['40001', '40P01'])", replace: "new Set(['never'])" },
+  },
+  {
+    id: 'windows-are-summed-under-the-lock',
+    section,
+    rule: "A policy's window is summed by whoever holds its row, in a statement after the one that waited for it.",
+    test: { file: BUDGETS, name: 'creates at once fill the window exactly' },
+    broken: {
+      file: AUTO_APPROVE,
+      find: 'FROM auto_approve_policies WHERE policy_id = policy FOR NO KEY UPDATE;',
+      replace: 'FROM auto_approve_policies WHERE policy_id = policy;',
+    },
+  },
+  {
+    id: 'budgets-follow-reservations',
+    section,
+    rule: "A policy's budget is taken, consumed and released with the movement's reservation, whoever changes that.",
+    test: { file: BUDGETS, name: 'whatever happens to movements in whatever order, the budget is what the contract says' },
+    broken: {
+      file: AUTO_APPROVE,
+      find: 'UPDATE budget_reservations SET status = NEW.reservation_status,',
+      replace: "UPDATE budget_reservations SET status = 'consumed',",
+    },
+  },
+  {
+    id: 'outdated-decisions-write-nothing',
+    section,
+    rule: 'An automatic approval whose policy changed since it was decided writes nothing, and is decided again.',
+    test: { file: BUDGETS, name: 'a policy that changed since it was asked decides nothing' },
+    broken: { file: AUTO_APPROVE, find: " AND revision = (guard ->> 'revision')::integer;", replace: ';' },
   },
 ];

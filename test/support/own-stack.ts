@@ -43,8 +43,9 @@ export class MovementApi {
     this.#key = key;
   }
 
-  async send(method: string, path: string, body?: unknown): Promise<JsonAnswer> {
-    const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+  async send(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<JsonAnswer> {
+    const init =
+      body === undefined ? { headers } : { body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } };
     const answer = await signedFetch(this.#key, this.#base + path, { method, ...init, signal: AbortSignal.timeout(30_000) });
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
   }
