@@ -13,8 +13,8 @@ export interface ApiDependencies {
   /** Executors registered in this process's memory (local and declared ones). */
   readonly executors: { list(): readonly ExecutorDescriptor[] };
   readonly signers: { list(): readonly SignerDescriptor[]; get(key: string): Signer | undefined };
-  /** Asks a venue for its balances on demand. */
-  readonly balances: Pick<BalanceDesk, 'refresh'>;
+  /** Which venues' balances are fetched, and asking one on demand. */
+  readonly balances: BalanceDesk;
   /** Wakes a movement's run in the background; never throws and is never waited for. */
   readonly handOver: (movementId: string, command?: { readonly kind: CommandKind; readonly command_id: string | null }) => void;
   /** Absent or null where automatic approval is switched off. */

@@ -59,6 +59,7 @@ export const ERROR_TABLE = {
   ),
   approval_expired: rule(409, 'never', 'The approval time has passed; create the movement again.'),
   binding_unavailable: rule(409, 'safe', 'An executor or signer of the frontier is not available.'),
+  insufficient_effective_withdrawable: rule(409, 'safe', 'The venue has not enough that is not promised already, or could not be asked.'),
   budget_exceeded: rule(409, 'safe', "The movement's budget was released, and what its policy's window has left is not enough."),
   no_on_cancel_edge: rule(409, 'never', 'The plan has no on_cancel edge, so it cannot be cancelled.'),
   no_retryable_node: rule(409, 'never', 'No node is FAILED or UNKNOWN and free to be retried.'),

@@ -97,6 +97,8 @@ export interface Hold {
   readonly account_type: string;
   readonly asset: string;
   readonly amount: string;
+  /** Given where the venue's balances are fetched: the hold must be covered by a snapshot younger than this. */
+  readonly stale_after_seconds?: number;
 }
 
 export const COMMAND_KINDS = ['create', 'approve', 'reject', 'resume', 'retry', 'cancel', 'resolve', 'wake'] as const;
@@ -145,6 +147,7 @@ export const REFUSALS = [
   'node_state',
   'binding',
   'budget',
+  'withdrawable',
 ] as const;
 export type Refusal = (typeof REFUSALS)[number];
 
@@ -168,6 +171,12 @@ export interface BudgetProblem {
   readonly reason: string;
 }
 
+/** A hold that its venue's balance does not cover. */
+export interface UncoveredHold extends Omit<Hold, 'stale_after_seconds'> {
+  /** Null when there is no young snapshot to tell by. */
+  readonly effective_withdrawable: string | null;
+}
+
 export interface ClaimedTransaction {
   readonly transaction_id: string;
   readonly chain_id: number;
@@ -187,5 +196,7 @@ export type TransitionOutcome =
       readonly problems: readonly BindingProblem[];
       /** Only of `budget`: the policy whose budget the movement does not fit, and why. */
       readonly budget: BudgetProblem | null;
+      /** Only of `withdrawable`. */
+      readonly uncovered: UncoveredHold | null;
       readonly node: { readonly node_key: string; readonly state: NodeState; readonly attempt: number; readonly epoch: number } | null;
     };

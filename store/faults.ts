@@ -9,6 +9,10 @@ const CONFLICTS = new Set(['40001', '40P01']);
 const UNREACHABLE = /^(08|57P0|53300)/;
 /** Raised by the migration of automatic approval: an amount does not fit a budget or a cap. */
 export const BUDGET_REFUSED = 'FM010';
+/** Raised where holds are taken, beside the former: the snapshot that a hold is to be covered by is too old. */
+export const SNAPSHOT_STALE = 'FM012';
+/** The message of the former where a snapshot does not cover a hold. */
+export const NOT_COVERED = 'insufficient_effective_withdrawable';
 /** The same: what an automatic approval was decided by has changed since. */
 export const DECISION_OUTDATED = 'FM011';
 const SOCKET =

@@ -7,13 +7,13 @@ import type { CompiledPlan } from '../domain/plan/types.ts';
 import type { MovementSnapshot, NodeSnapshot } from '../domain/snapshot.ts';
 import { asJson, type ApprovalGuard, type AutoApproveResult, type LateReason } from '../domain/auto-approve/result.ts';
 import type { ApprovalStatus, MovementState, ReservationStatus } from '../domain/states/movement.ts';
-import type { AuditEntry, CommandKind, MovementHead, TimelineEntry, Transition } from '../domain/transition.ts';
+import type { AuditEntry, CommandKind, MovementHead, TimelineEntry, Transition, UncoveredHold } from '../domain/transition.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
 import { auditRows, withEventIds } from './event-ids.ts';
 import { databaseFault, DECISION_OUTDATED, run, sqlState } from './faults.ts';
 import { iso, isoOf, objectOrNull, stored } from './json.ts';
-import { transitionDocument } from './transition.ts';
+import { transitionDocument, uncoveredHold } from './transition.ts';
 
 export interface NewMovement {
   readonly plan: CompiledPlan;
@@ -72,11 +72,17 @@ export interface AutomaticApproval {
   readonly refused: Readonly<Record<LateReason, { readonly result: AutoApproveResult; readonly timeline: readonly TimelineEntry[] }>>;
 }
 
+/** Nothing was written; `uncovered` is the hold whose snapshot is too old, if that was it. */
+export interface Undecided {
+  readonly created: null;
+  readonly uncovered: UncoveredHold | null;
+}
+
 /**
- * As {@link createMovement}, and approves in the same transaction. Null when what the approval was decided by has
- * changed since: nothing was written, and the decision is to be made again.
+ * As {@link createMovement}, and approves in the same transaction. Nothing was written when what the approval was decided
+ * by has changed since, or a snapshot that a hold needs is too old; the decision is to be made again.
  */
-export async function createApproved(db: Database, movement: NewMovement, approval: AutomaticApproval): Promise<CreateOutcome | null> {
+export async function createApproved(db: Database, movement: NewMovement, approval: AutomaticApproval): Promise<CreateOutcome | Undecided> {
   const movementId = newId();
   const commandId = newId();
   const doc = JSON.stringify({
@@ -96,8 +102,10 @@ export async function createApproved(db: Database, movement: NewMovement, approv
     const approved = outcome.created && outcome.request_state !== 'PENDING_APPROVAL';
     return approved ? { ...outcome, command: { kind: 'approve', command_id: commandId } } : outcome;
   } catch (error) {
-    if (sqlState(error) === DECISION_OUTDATED) return null;
-    throw error;
+    if (sqlState(error) === DECISION_OUTDATED) return { created: null, uncovered: null };
+    const uncovered = uncoveredHold(error);
+    if (uncovered === null) throw error;
+    return { created: null, uncovered };
   }
 }
 

@@ -12,6 +12,7 @@ import type {
   Refusal,
   Transition,
   TransitionOutcome,
+  UncoveredHold,
   BindingProblem,
 } from '../domain/transition.ts';
 import type { NodeState } from '../domain/states/node.ts';
@@ -19,7 +20,7 @@ import type { PhaseArgs } from '../domain/messages.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
 import { auditRows, withEventIds } from './event-ids.ts';
-import { BUDGET_REFUSED, databaseFault, run, sqlState } from './faults.ts';
+import { BUDGET_REFUSED, databaseFault, NOT_COVERED, run, SNAPSHOT_STALE, sqlState } from './faults.ts';
 import type { PhaseRow } from './phases.ts';
 
 interface Answer extends MovementHead {
@@ -49,9 +50,10 @@ export async function applyTransition(db: Database, transition: Transition): Pro
   try {
     answer = commandId === null ? await run(write) : await writeOnce(db, write, commandId);
   } catch (error) {
-    const budget = budgetProblem(error);
-    if (budget === null) throw error;
-    return { ok: false, reason: 'budget', head: null, problems: [], budget, node: null };
+    const [uncovered, budget] = [uncoveredHold(error), budgetProblem(error)];
+    if (uncovered === null && budget === null) throw error;
+    const reason = uncovered === null ? 'budget' : 'withdrawable';
+    return { ok: false, reason, head: null, problems: [], budget, uncovered, node: null };
   }
   if (answer.ok) return { ok: true, head: headOf(answer), transaction: answer.transaction ?? null, command_id: commandId };
   return {
@@ -60,6 +62,7 @@ export async function applyTransition(db: Database, transition: Transition): Pro
     head: answer.reason === 'movement_not_found' ? null : headOf(answer),
     problems: answer.problems ?? [],
     budget: null,
+    uncovered: null,
     node: answer.node ?? null,
   };
 }
@@ -108,9 +111,17 @@ async function lookUp(db: Database, commandId: string, cause: unknown): Promise<
   }
 }
 
+/** The hold that was not covered, where that is what failed the write; nothing of it was written then. */
+export function uncoveredHold(error: unknown): UncoveredHold | null {
+  const state = sqlState(error);
+  if (!(error instanceof Error) || (state !== SNAPSHOT_STALE && !(state === BUDGET_REFUSED && error.message === NOT_COVERED))) return null;
+  const told = JSON.parse(String(Reflect.get(error, 'detail'))) as Omit<UncoveredHold, 'effective_withdrawable'> & Partial<UncoveredHold>;
+  return { ...told, effective_withdrawable: told.effective_withdrawable ?? null };
+}
+
 /** A budget that is taken inside of the write refuses by failing it: nothing of it was written then. */
 function budgetProblem(error: unknown): BudgetProblem | null {
-  if (sqlState(error) !== BUDGET_REFUSED || !(error instanceof Error)) return null;
+  if (sqlState(error) !== BUDGET_REFUSED || !(error instanceof Error) || error.message === NOT_COVERED) return null;
   const policy: unknown = Reflect.get(error, 'detail');
   return { reason: error.message, policy_id: typeof policy === 'string' ? policy : '' };
 }

@@ -4,12 +4,13 @@ import { expire } from '../../domain/actions/approval.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { MovementSnapshot } from '../../domain/snapshot.ts';
 import { ACTION_STATES, type MovementAction, type MovementState } from '../../domain/states/movement.ts';
-import type { Transition, TransitionOutcome } from '../../domain/transition.ts';
+import type { Transition, TransitionOutcome, UncoveredHold } from '../../domain/transition.ts';
 import { readSnapshot } from '../../store/movements.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { auditedRefusal } from '../audited.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../route.ts';
+import { refreshStale, withCover } from './cover.ts';
 import type { ActionResponse } from './responses.ts';
 
 type Refused = Extract<TransitionOutcome, { ok: false }>;
@@ -37,13 +38,18 @@ export async function act(request: Action, deps: ApiDependencies): Promise<Reply
 
 async function applied(request: Action, deps: ApiDependencies): Promise<Extract<TransitionOutcome, { ok: true }>> {
   const { action, movementId, decide } = request;
+  let refreshed = false;
   for (let attempt = 1; ; attempt += 1) {
     const snapshot = await readSnapshot(deps.db, movementId);
     if (!isAllowed(action, snapshot.state)) throw notAllowed(action, movementId, snapshot.state);
     // One denial is one audit row, whatever the number of tries: it is written when the refusal is final.
     const { refused_audit: _later, ...transition } = decide(snapshot);
-    const outcome = await applyTransition(deps.db, transition);
+    const outcome = await applyTransition(deps.db, withCover(transition, deps));
     if (outcome.ok) return outcome;
+    if (!refreshed && (await refreshStale(outcome.uncovered, deps))) {
+      refreshed = true;
+      continue;
+    }
     if (attempt < TRIES && mayChange(action, outcome)) continue;
     if (outcome.reason === 'expired') await expireNow(movementId, deps);
     throw refusalError(action, movementId, outcome);
@@ -81,6 +87,11 @@ export function invalidState(action: MovementAction, state: MovementState): Serv
   });
 }
 
+function uncoveredError(uncovered: UncoveredHold | null): ServiceError {
+  const reason = uncovered?.effective_withdrawable === null ? 'stale_snapshot' : 'insufficient';
+  return new ServiceError('insufficient_effective_withdrawable', { context: { reason, ...uncovered } });
+}
+
 function refusalError(action: MovementAction, movementId: string, outcome: Refused): ServiceError {
   switch (outcome.reason) {
     case 'expired':
@@ -89,6 +100,8 @@ function refusalError(action: MovementAction, movementId: string, outcome: Refus
       return new ServiceError('compiled_plan_hash_mismatch', { context: { movement_id: movementId } });
     case 'binding':
       return new ServiceError('binding_unavailable', { context: { bindings: outcome.problems } });
+    case 'withdrawable':
+      return uncoveredError(outcome.uncovered);
     case 'budget':
       return new ServiceError('budget_exceeded', { context: { ...outcome.budget } });
     default:

@@ -7,6 +7,7 @@ import { rootNodes } from '../../domain/graph/shape.ts';
 import { newSnapshot } from '../../domain/snapshot.ts';
 import { createApproved, createMovement, type AutomaticApproval, type CreateOutcome, type NewMovement } from '../../store/movements.ts';
 import type { ApiDependencies } from '../dependencies.ts';
+import { refreshStale, withCover } from './cover.ts';
 import { missingBindings } from './missing-bindings.ts';
 import type { Compiled } from './plan.ts';
 
@@ -32,6 +33,7 @@ export async function createDecided(
   requester: Requester,
   deps: ApiDependencies,
 ): Promise<CreateOutcome> {
+  let refreshed = false;
   for (;;) {
     const evaluation = await evaluate({ compiled: movement, strategy_id: movement.strategy_id, requester }, deps);
     if (evaluation === null) return createMovement(deps.db, { ...movement, auto_approve_result: null });
@@ -39,9 +41,19 @@ export async function createDecided(
     if (evaluation.guard === null) {
       return createMovement(deps.db, { ...decided, timeline: [...movement.timeline, autoApproveEvent(evaluation.result)] });
     }
-    const outcome = await createApproved(deps.db, decided, approvalOf(movement, evaluation, requester));
-    if (outcome !== null) return outcome;
+    const outcome = await createApproved(deps.db, decided, approvalOf(movement, evaluation, requester, deps));
+    if (outcome.created !== null) return outcome;
     // Somebody changed the policy or the template in between, so it is asked again.
+    if (outcome.uncovered === null || (!refreshed && (await refreshStale(outcome.uncovered, deps)))) {
+      refreshed ||= outcome.uncovered !== null;
+      continue;
+    }
+    const result = evaluation.refused.insufficient_effective_withdrawable;
+    return createMovement(deps.db, {
+      ...movement,
+      auto_approve_result: result,
+      timeline: [...movement.timeline, autoApproveEvent(result)],
+    });
   }
 }
 
@@ -49,9 +61,11 @@ function approvalOf(
   { plan, compiled_plan_hash }: Compiled,
   { result, guard, refused }: Extract<Evaluation, { readonly refused: unknown }>,
   requester: Requester,
+  deps: ApiDependencies,
 ): AutomaticApproval {
   return {
-    transition: (movementId) => approveAutomatically(newSnapshot(movementId, plan), { compiled_plan_hash, result }, requester),
+    transition: (movementId) =>
+      withCover(approveAutomatically(newSnapshot(movementId, plan), { compiled_plan_hash, result }, requester), deps),
     guard,
     refused: forLateReasons((reason) => ({ result: refused[reason], timeline: [autoApproveEvent(refused[reason])] })),
   };

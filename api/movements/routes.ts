@@ -103,6 +103,7 @@ export const movementRoutes: readonly Route[] = [
       'approval_expired',
       'compiled_plan_hash_mismatch',
       'binding_unavailable',
+      'insufficient_effective_withdrawable',
       'outcome_unknown',
     ],
     handler: approve,
@@ -133,7 +134,14 @@ export const movementRoutes: readonly Route[] = [
     summary: 'Retry a failed or unknown node',
     description: 'Takes the one that changed first. FAILED begins a new attempt; UNKNOWN first asks what became of the earlier send.',
     body: noBody,
-    errors: ['movement_not_found', 'invalid_state', 'no_retryable_node', 'budget_exceeded', 'outcome_unknown'],
+    errors: [
+      'movement_not_found',
+      'invalid_state',
+      'no_retryable_node',
+      'budget_exceeded',
+      'insufficient_effective_withdrawable',
+      'outcome_unknown',
+    ],
     handler: retry,
   }),
   defineRoute({

@@ -44,7 +44,7 @@ export async function startCostService(options: {
     {
       ...deps,
       signers: { list: () => [], get: () => undefined },
-      balances: { refresh: () => null },
+      balances: { venues: [], refresh: () => null },
       handOver: (movementId, command) =>
         void temporal.wake({ movementId, kind: command?.kind ?? 'wake', commandId: command?.command_id ?? null }),
       settings: {

@@ -23,7 +23,7 @@ runPart(async ({ databaseUrl, temporalAddress, apiPort, remotePort }) => {
       db,
       log,
       executors,
-      balances: { refresh: () => null },
+      balances: { venues: [], refresh: () => null },
       signers: { list: () => [], get: () => undefined },
       handOver: (movementId, command) =>
         handOver.send({ movementId, kind: command?.kind ?? 'wake', commandId: command?.command_id ?? null }),

@@ -72,7 +72,7 @@ runPart(async ({ perimeter, remotePort }) => {
     db,
     log,
     executors,
-    balances: { refresh: () => null },
+    balances: { venues: [], refresh: () => null },
     signers: { list: () => [], get: () => undefined },
     handOver: () => undefined,
     settings: {

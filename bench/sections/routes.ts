@@ -92,7 +92,7 @@ function withoutSignatures(db: Database, executors: ApiDependencies['executors']
   return {
     ...{ db, executors, log: pino({ level: 'silent' }), handOver: () => undefined },
     signers: { list: () => [], get: () => undefined },
-    balances: { refresh: () => null },
+    balances: { venues: [], refresh: () => null },
     settings: {
       apiPrefix: '/v3',
       approvalTtlSeconds: 86_400,

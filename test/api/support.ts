@@ -21,7 +21,7 @@ export function dependencies(settings: Partial<ApiDependencies['settings']> = {}
     db: untouched,
     log: pino({ level: 'silent' }),
     executors: { list: () => [] },
-    balances: { refresh: () => null },
+    balances: { venues: [], refresh: () => null },
     signers: { list: () => [], get: () => undefined },
     handOver: () => undefined,
     settings: {

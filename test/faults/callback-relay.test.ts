@@ -55,7 +55,7 @@ beforeAll(async () => {
       db,
       log,
       executors: { list: () => [{ ...noop, same_key_safe: true, settle_seconds: 0, timeout_seconds: 1, in_process: true }] },
-      balances: { refresh: () => null },
+      balances: { venues: [], refresh: () => null },
       signers: { list: () => [], get: () => undefined },
       handOver: () => undefined,
       settings,

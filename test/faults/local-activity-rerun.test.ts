@@ -108,7 +108,7 @@ beforeAll(async () => {
       db,
       log,
       executors: { list: () => [executor.descriptor] },
-      balances: { refresh: () => null },
+      balances: { venues: [], refresh: () => null },
       signers: { list: () => [signer.descriptor], get: () => signer },
       handOver: () => undefined,
       settings: {

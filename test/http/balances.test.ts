@@ -1,8 +1,11 @@
 /** Balances of the paper venue through HTTP, and what is held against them. The account is one that no other test spends from. */
 import {
+  act,
+  approval,
   approve,
   create,
   expectInvalid,
+  expectRefusal,
   gate,
   get,
   must,
@@ -138,4 +141,50 @@ test('reservations verify names a pool and a movement whose hold was changed', a
     first_faults: [{ movement_id: movement.movement_id, fault: 'hold_differs', held: '5.000000000000000001', expected: '5' }],
   });
   await must(200, post(`/movements/${movement.movement_id}/actions/cancel`));
+});
+
+test('what is not there cannot be promised: holds beside each other never exceed the balance', async () => {
+  const venue = 'paper-sub-b';
+  const node = withdrawal('out', {
+    config: { venue, asset: 'USDT', network: 'local', destination_address: shared.chain.accounts.treasury.address },
+  });
+  const plan = await registered([gate('check'), node, noop('undone', { node_kind: 'compensation' })], {
+    edges: [
+      { from: 'check', to: 'out', edge_type: 'on_success' },
+      { from: 'out', to: 'undone', edge_type: 'on_cancel' },
+    ],
+  });
+  const movements = await Promise.all(Array.from({ length: 8 }, () => create(plan, { intent: { asset: 'USDT', amount: '250000' } })));
+  // Too old to tell anything: the first approval asks the venue itself.
+  await sql(`UPDATE balance_snapshots SET fetched_at = '2026-01-01' WHERE venue_key = $1`, [venue]);
+  const answers = await Promise.all(movements.map((each) => act(each.movement_id, 'approve', approval(each))));
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 409, 409, 409, 409]);
+  const refused = answers.find(({ status }) => status === 409);
+  expectRefusal(refused!, 409, 'insufficient_effective_withdrawable', {
+    ...{ reason: 'insufficient', venue_key: venue, account_type: 'SPOT', asset: 'USDT' },
+    ...{ amount: '250000', effective_withdrawable: '0' },
+  });
+  const [usdt] = await read(`venue_key=${venue}&asset=USDT`);
+  expect(usdt).toMatchObject({ svc_pending_outflow: '1000000', svc_effective_withdrawable: '0' });
+  expect(JSON.parse((await tool(['reservations', 'verify'])).out)).toMatchObject({ ok: true });
+  for (const [index, { status }] of answers.entries())
+    if (status === 200) await must(200, act(movements[index]?.movement_id ?? '', 'cancel'));
+  // What was refused can be approved now.
+  const late = movements[answers.findIndex(({ status }) => status === 409)]!;
+  await approve(late);
+  await must(200, act(late.movement_id, 'cancel'));
+});
+
+test('a pool that the venue does not name has nothing, and a venue that nobody fetches is not asked', async () => {
+  const of = (venue: string) =>
+    registered([
+      gate('check'),
+      withdrawal('out', {
+        config: { venue, asset: 'NONE', network: 'local', destination_address: shared.chain.accounts.treasury.address },
+      }),
+    ]);
+  const empty = await create(await of('paper-sub-b'), { intent: { asset: 'NONE', amount: '1' } });
+  expect(await act(empty.movement_id, 'approve', approval(empty))).toMatchObject({ status: 409 });
+  const unknown = await create(await of('some-other-venue'), { intent: { asset: 'NONE', amount: '1' } });
+  await approve(unknown);
 });

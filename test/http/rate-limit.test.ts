@@ -23,7 +23,7 @@ beforeAll(async () => {
   const deps = {
     ...{ db, log, handOver: () => undefined },
     executors: { list: () => [], get: () => undefined, capabilities: () => undefined },
-    balances: { refresh: () => null },
+    balances: { venues: [], refresh: () => null },
     signers: { list: () => [], get: () => undefined },
     settings: {
       apiPrefix: '/v3',

@@ -64,7 +64,7 @@ async function create(
   if (evaluation.guard === null) return createMovement(bench.db, { ...draft, auto_approve_result: result });
   const { guard, refused } = evaluation;
   const { compiled_plan_hash } = draft;
-  return createApproved(
+  const outcome = await createApproved(
     bench.db,
     { ...draft, auto_approve_result: result },
     {
@@ -73,6 +73,7 @@ async function create(
       refused: forLateReasons((reason) => ({ result: refused[reason], timeline: [autoApproveEvent(refused[reason])] })),
     },
   );
+  return outcome.created === null ? null : outcome;
 }
 
 const reasonOf = (outcome: CreateOutcome | null): unknown => (outcome?.created === true ? outcome.auto_approve_result?.['reason'] : null);
