@@ -484,3 +484,51 @@ describe('a submit whose worker counts as dead', () => {
     expect(kept.map(({ raw_tx }) => raw_tx)).toEqual(['0xraw1']);
   });
 });
+
+describe('the allowlist at the fence', () => {
+  const OTHER = `0x${'9'.repeat(40)}`;
+  const prepared = async (template: string): Promise<PhaseArgs> => {
+    const { args } = await executing(template);
+    expect(await worker().preflight(args)).toMatchObject({ next: 'continue' });
+    expect(await worker().prepare(args)).toMatchObject({ next: 'continue' });
+    return args;
+  };
+  const stopped = async (args: PhaseArgs): Promise<void> => {
+    expect(await worker().submit(args)).toMatchObject({ state: 'FAILED', error_code: 'ADDRESS_NOT_ALLOWLISTED' });
+    expect([memory.calls.submit, slow.control.signed]).toEqual([0, 0]);
+  };
+
+  test.each([PAY, SIGN])('stops what was prepared before its address was revoked: %s', async (template) => {
+    const args = await prepared(template);
+    await db.sql`UPDATE allowed_addresses SET active = false, revoked_at = svc_now(), revoked_by = 'test'`;
+    try {
+      await stopped(args);
+    } finally {
+      await db.sql`UPDATE allowed_addresses SET active = true, revoked_at = NULL, revoked_by = NULL`;
+    }
+  });
+
+  test.each<[string, Partial<ExecutionResult>]>([
+    ['typed data', { sign_request: { kind: 'evm_typed_data', payload: { message: { inner: { destination: OTHER } } } } }],
+    ['a plain transaction', { sign_request: { kind: 'evm_transaction', payload: { ...UNSIGNED, to: OTHER } } }],
+    [
+      'a token transfer',
+      {
+        sign_request: {
+          kind: 'evm_transaction',
+          payload: { ...UNSIGNED, data: `0xa9059cbb${OTHER.slice(2).padStart(64, '0')}${'1'.padStart(64, '0')}` },
+        },
+      },
+    ],
+    ['what was prepared', { prepared_action: { order: { recipient: OTHER } } }],
+  ])('finds an address of its own in %s', async (_name, answer) => {
+    memory.executor.prepare = async () => ({ next_state: 'SUBMITTING', prepared_action: {}, ...answer });
+    await stopped(await prepared(SIGN));
+  });
+
+  test('finds one that an earlier attempt reported', async () => {
+    const args = await prepared(PAY);
+    await db.sql`UPDATE movement_nodes SET output = ${JSON.stringify({ next: { payee: OTHER } })}::jsonb WHERE movement_id = ${args.movement_id}::uuid`;
+    await stopped(args);
+  });
+});

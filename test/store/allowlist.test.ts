@@ -1,0 +1,141 @@
+/** The allowlist in the database: it says what the pure rule says, and the fence in one statement lets nothing past it. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { problemOf, type AskedAddress } from '../../domain/allowlist/match.ts';
+import type { JsonObject } from '../../domain/executor.ts';
+import { allowAddress, readListed, setAllowedAddress, type AllowlistChange } from '../../store/allowlist.ts';
+import { tryFence } from '../../store/transition.ts';
+import { startStoreBench, type StoreBench } from './support.ts';
+
+const A = `0x${'a1'.repeat(20)}`;
+const B = `0x${'b2'.repeat(20)}`;
+
+let bench: StoreBench;
+beforeAll(async () => {
+  bench = await startStoreBench();
+}, 60_000);
+afterAll(() => bench?.close(), 30_000);
+
+const anyRow = fc.record({
+  chain_family: fc.constantFrom('evm' as const, 'cex' as const),
+  address: fc.constantFrom(A, B),
+  chain_id: fc.constantFrom(1, 2, null),
+  active: fc.boolean(),
+  cools: fc.constantFrom(null, -60, 60),
+});
+const anyAsked = fc.record<AskedAddress>({
+  chain_family: fc.constantFrom('evm', 'cex'),
+  address: fc.constantFrom(A, B),
+  chain_id: fc.constantFrom(1, 2, null),
+  strict: fc.boolean(),
+});
+
+test('an address is judged by the fence as by the rule', async () => {
+  const { db } = bench;
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyRow, { maxLength: 6 }), fc.array(anyAsked, { minLength: 1, maxLength: 4 }), async (rows, asked) => {
+      await db.sql`DELETE FROM allowed_addresses`;
+      for (const { cools, chain_family, address, active, chain_id } of rows) {
+        await db.sql`
+          INSERT INTO allowed_addresses (id, chain_family, address, chain_id, reason, active, usable_after, created_by, created_at, updated_at,
+                                         revoked_at, revoked_by)
+          VALUES (${randomUUID()}::uuid, ${chain_family}, ${address}, ${chain_family === 'evm' ? chain_id : null}::bigint, 'x', ${active},
+                  svc_now() + make_interval(secs => ${cools}::double precision), 'x', svc_now(), svc_now(),
+                  CASE WHEN NOT ${active} THEN svc_now() END, CASE WHEN NOT ${active} THEN 'x' END)
+          ON CONFLICT DO NOTHING`;
+      }
+      const { now, rows: listed } = await readListed(db, asked);
+      for (const of of asked) {
+        const [fence] = await db.sql<{ code: string | null }>`SELECT address_problem(${JSON.stringify(of)}::jsonb) AS code`;
+        expect(fence?.code).toBe(problemOf(listed, of, now));
+      }
+    }),
+    { numRuns: 150 },
+  );
+}, 60_000);
+
+describe('the fence in one statement', () => {
+  const change: AllowlistChange = {
+    by: 'test',
+    reason: 'test',
+    cooling_seconds: null,
+    audit: (action, id) => ({ action, entity_type: 'allowed_address', entity_key: id, outcome: 'success' }),
+  };
+  let row = '';
+  beforeEach(async () => {
+    await bench.db.sql`DELETE FROM allowed_addresses`;
+    const { row: made } = await allowAddress(bench.db, { chain_family: 'cex', address: A, chain_id: null, label: null }, change);
+    row = made.id;
+  });
+
+  interface Node {
+    readonly action_type?: string;
+    readonly config?: JsonObject;
+    readonly prepared?: JsonObject;
+    readonly intent?: JsonObject;
+    readonly input_params?: JsonObject;
+  }
+
+  /** Tries the fence for a node that is ready for it in everything but the allowlist. */
+  async function fence({
+    action_type = 'cex_withdrawal',
+    config = { destination_address: A },
+    prepared = {},
+    intent = {},
+    input_params = {},
+  }: Node = {}) {
+    const { movement_id } = await bench.movement();
+    await bench.db.sql`
+      UPDATE movements SET request_state = 'EXECUTING', intent = intent || ${JSON.stringify(intent)}::jsonb,
+        input_params = ${JSON.stringify(input_params)}::jsonb WHERE movement_id = ${movement_id}::uuid`;
+    await bench.db.sql`
+      UPDATE movement_nodes SET state = 'READY', action_type = ${action_type}, preflight_passed = true, started_at = svc_now(), amount = 1,
+        prepared_action = ${JSON.stringify(prepared)}::jsonb, plan = plan || ${JSON.stringify({ config, action_type })}::jsonb
+      WHERE movement_id = ${movement_id}::uuid`;
+    const args = { movement_id, node_key: 'pay', attempt: 1, executor_key: 'builtin.noop', window_seconds: 5 };
+    const { passed, row: after } = await tryFence(bench.db, args);
+    expect(after?.state).toBe(passed ? 'SUBMITTING' : 'READY');
+    return passed;
+  }
+
+  test.each<[string, boolean, Node]>([
+    ['a withdrawal to an address on the list', true, {}],
+    ['one that is written in another case', true, { config: { destination_address: `0x${A.slice(2).toUpperCase()}` } }],
+    ['one that was prepared as planned', true, { prepared: { destination_address: A, amount: '1' } }],
+    ['one to an address on no list', false, { config: { destination_address: B } }],
+    ['one that was prepared otherwise', false, { prepared: { destination_address: B } }],
+    ['one that was prepared with a second payee', false, { prepared: { payee: B } }],
+    ['one whose config has a second payee', false, { config: { destination_address: A, deep: [{ recipient: 'bc1q' }] } }],
+    ['one whose destination is no text', false, { config: { destination_address: [A] } }],
+    ['one that names nobody', false, { config: {}, intent: { destination_address: A } }],
+    ['a node that pays nobody', true, { action_type: 'noop', config: {}, intent: { destination_address: B } }],
+    ['an own type that names nobody', true, { action_type: 'bank', config: { account: '12' } }],
+    ['an own type with an address', false, { action_type: 'bank', config: { recipient: A } }],
+    ['an own type with one in its parameters', false, { action_type: 'bank', config: {}, input_params: { x: ['0X12'] } }],
+    ['an own type with one in the intent', false, { action_type: 'bank', config: {}, intent: { destination_address: A } }],
+  ])('%s: passes %s', async (_name, passes, node) => {
+    expect(await fence(node)).toBe(passes);
+  });
+
+  test('refuses what is revoked or cools', async () => {
+    await bench.db.sql`UPDATE allowed_addresses SET usable_after = svc_now() + interval '1 hour'`;
+    expect(await fence()).toBe(false);
+    await bench.db.sql`UPDATE allowed_addresses SET usable_after = svc_now()`;
+    expect(await fence()).toBe(true);
+    await setAllowedAddress(bench.db, row, false, change);
+    expect(await fence()).toBe(false);
+  });
+
+  test('waits for a revoke that is under way, and then refuses', async () => {
+    let trying: Promise<boolean> = Promise.resolve(true);
+    await bench.db.$transaction(async (tx) => {
+      await tx.$executeRawUnsafe(
+        `UPDATE allowed_addresses SET active = false, revoked_at = svc_now(), revoked_by = 'x' WHERE id = '${row}'`,
+      );
+      trying = fence();
+      await sleep(300);
+    });
+    expect(await trying).toBe(false);
+  });
+});
