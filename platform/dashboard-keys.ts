@@ -45,7 +45,7 @@ function contentOf(file: string): object {
   try {
     content = JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    const unreadable = error instanceof Error && 'code' in error;
+    const unreadable = typeof error === 'object' && error !== null && 'code' in error;
     // The parser's own words would quote the file.
     throw new DashboardKeysError(unreadable ? `the file cannot be read (${String(error.code)})` : 'the file is no JSON');
   }

@@ -1,0 +1,100 @@
+/** The parts of the dashboard that need a clock or a file of one's own. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { createWriterAuthentication } from '../../api/dashboard/writer.ts';
+import { parseTarget } from '../../api/target.ts';
+import { readDashboardKeys, type DashboardKeys } from '../../platform/dashboard-keys.ts';
+import type { Database } from '../../prisma/client.ts';
+import { createSecretKey } from 'node:crypto';
+
+interface Vector {
+  readonly name: string;
+  readonly method: string;
+  readonly target: string;
+  readonly body_base64: string;
+  readonly timestamp: string;
+  readonly nonce: string;
+  readonly secret: string;
+  readonly signature: string;
+  readonly operator: string;
+}
+const { dashboard: vectors } = JSON.parse(readFileSync(new URL('../clients/vectors.json', import.meta.url), 'utf8')) as {
+  readonly dashboard: readonly Vector[];
+};
+
+const db = (fresh: boolean): Database => ({ sql: () => Promise.resolve(fresh ? [{}] : []), auditMac: () => null }) as unknown as Database;
+const authentication = (of: Vector, more: { readonly at?: number; readonly fresh?: boolean; readonly keys?: DashboardKeys | null } = {}) =>
+  createWriterAuthentication({
+    db: db(more.fresh ?? true),
+    log: pino({ level: 'silent' }),
+    keys: more.keys === undefined ? new Map([[of.operator, createSecretKey(of.secret, 'utf8')]]) : more.keys,
+    maxSkewSeconds: 300,
+    now: () => (Number(of.timestamp) + (more.at ?? 0)) * 1000,
+  });
+const request = (of: Vector, body = Buffer.from(of.body_base64, 'base64')) => ({
+  method: of.method,
+  target: parseTarget(of.target),
+  headers: {
+    'x-svc-dashboard-operator': [of.operator],
+    'x-svc-dashboard-timestamp': [of.timestamp],
+    'x-svc-dashboard-nonce': [of.nonce],
+    'x-svc-dashboard-signature': [of.signature],
+  },
+  body,
+  request_id: 'r',
+});
+
+describe.each(vectors)('the signature of another implementation: $name', (vector) => {
+  test('is taken, in time and once', async () => {
+    const caller = { client_id: null, key_id: `dashboard:${vector.operator}`, role: 'admin' };
+    for (const at of [-300, 0, 300]) expect(await authentication(vector, { at })(request(vector))).toEqual(caller);
+    const refused = (reason: string) => ({ code: 'unauthenticated', reason });
+    for (const at of [-301, 301])
+      await expect(authentication(vector, { at })(request(vector))).rejects.toMatchObject(refused('timestamp_out_of_range'));
+    await expect(authentication(vector, { fresh: false })(request(vector))).rejects.toMatchObject(refused('nonce_replayed'));
+    await expect(authentication(vector)(request(vector, Buffer.from('{}')))).rejects.toMatchObject(refused('signature_mismatch'));
+    await expect(authentication(vector, { keys: new Map() })(request(vector))).rejects.toMatchObject(refused('key_unknown'));
+    const twice = { ...request(vector), headers: { ...request(vector).headers, 'x-svc-dashboard-nonce': [vector.nonce, vector.nonce] } };
+    await expect(authentication(vector)(twice)).rejects.toMatchObject(refused('header_repeated'));
+  });
+
+  test('is refused where nobody has a key', async () => {
+    await expect(authentication(vector, { keys: null })(request(vector))).rejects.toMatchObject({
+      code: 'dashboard_writes_disabled',
+      status: 503,
+    });
+  });
+});
+
+describe('the file of keys', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'dashboard-keys-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const secret = (letter: string): string => letter.repeat(32);
+  const read = (content: string, expected = 2): DashboardKeys => {
+    const file = join(folder, 'keys.json');
+    writeFileSync(file, content);
+    return readDashboardKeys(file, expected);
+  };
+
+  test('gives a key for each operator', () => {
+    expect([...read(JSON.stringify({ a: secret('a'), 'b.2': secret('b') })).keys()]).toEqual(['a', 'b.2']);
+  });
+
+  test.each<[string, unknown]>([
+    ['too few', { a: secret('a') }],
+    ['too many', { a: secret('a'), b: secret('b'), c: secret('c') }],
+    ['a short secret', { a: secret('a'), b: 'b' }],
+    ['a secret that is no text', { a: secret('a'), b: 12 }],
+    ['one secret for two', { a: secret('a'), b: secret('a') }],
+    ['a name that is none', { a: secret('a'), 'b c': secret('b') }],
+    ['a list', [secret('a'), secret('b')]],
+  ])('with %s is refused, and nothing of it is shown', (_name, content) => {
+    expect(() => read(JSON.stringify(content))).toThrow(/^SVC_DASHBOARD_WRITER_KEYS_FILE: (?!.*aaaa)/);
+  });
+  test('that is no JSON, or not there, is refused', () => {
+    expect(() => read(secret('a'))).toThrow(/^SVC_DASHBOARD_WRITER_KEYS_FILE: the file is no JSON$/);
+    expect(() => readDashboardKeys(join(folder, 'none'), 2)).toThrow(/cannot be read \(ENOENT\)/);
+  });
+});
