@@ -35,7 +35,21 @@ export const policyCreate = z
       .meta({ description: 'Of all assets together, so let a policy with it allow assets of one unit.' }),
     max_count_per_window: limits.max_count_per_window.default(null),
   })
-  .meta({ id: 'CreatePolicyRequest' });
+  .meta({
+    id: 'CreatePolicyRequest',
+    examples: [
+      {
+        client_id: '01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10',
+        strategy_id: 'rebalancing',
+        allowed_templates: [{ template_key: 'treasury/withdraw', template_version: 1 }],
+        allowed_assets: ['USDC'],
+        max_amount_per_request: '25000',
+        window_hours: 24,
+        max_amount_per_window: '100000',
+        max_count_per_window: 20,
+      },
+    ],
+  });
 
 export const policyUpdate = z
   .strictObject({
@@ -47,7 +61,11 @@ export const policyUpdate = z
     max_amount_per_window: limits.max_amount_per_window.exactOptional(),
     max_count_per_window: limits.max_count_per_window.exactOptional(),
   })
-  .meta({ id: 'UpdatePolicyRequest', description: 'Only the submitted fields change; null takes a limit away.' });
+  .meta({
+    id: 'UpdatePolicyRequest',
+    description: 'Only the submitted fields change; null takes a limit away.',
+    examples: [{ is_active: false }],
+  });
 
 export const policyResponse = z
   .object({

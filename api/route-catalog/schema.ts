@@ -73,7 +73,10 @@ export const recommendBody = z
     amount: positiveDecimal.nullable().default(null).meta({ description: 'Null skips the checks of limits.' }),
     priority: z.enum(PRIORITIES).default('speed'),
   })
-  .meta({ id: 'RouteRecommendationRequest' });
+  .meta({
+    id: 'RouteRecommendationRequest',
+    examples: [{ asset: 'USDC', source_venue: 'paper-main', destination_venue: null, amount: '1250.5', priority: 'cost' }],
+  });
 
 const part = { weight: z.number(), value: z.number().meta({ description: '0 to 1' }) };
 const scoreParts = z
