@@ -66,7 +66,10 @@ export async function startChain() {
 }
 
 async function deployToken(
-  client: { sendRawTransaction: (args: { serializedTransaction: `0x${string}` }) => Promise<unknown> },
+  client: {
+    sendRawTransaction: (args: { serializedTransaction: `0x${string}` }) => Promise<unknown>;
+    getCode: (args: { address: `0x${string}` }) => Promise<string | undefined>;
+  },
   nonce: number,
   holder: `0x${string}`,
 ) {
@@ -81,7 +84,10 @@ async function deployToken(
     ...{ maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n },
   });
   await client.sendRawTransaction({ serializedTransaction });
-  return getContractAddress({ from: deployer.address, nonce: BigInt(nonce) });
+  const address = getContractAddress({ from: deployer.address, nonce: BigInt(nonce) });
+  // The transaction is accepted before its block is made.
+  await eventually(async () => ((await client.getCode({ address })) === undefined ? null : true));
+  return address;
 }
 
 /** How tests talk to a venue: as the service does, and to its books and faults. */
