@@ -16,7 +16,7 @@ export function withCover(transition: Transition, { balances, settings }: Desk):
 export async function refreshStale(uncovered: UncoveredHold | null, { balances, log }: Desk): Promise<boolean> {
   if (uncovered === null || uncovered.effective_withdrawable !== null) return false;
   try {
-    await balances.refresh(uncovered.venue_key);
+    await balances.refresh(uncovered.venue_key, { anew: true });
     return true;
   } catch (error) {
     log.warn({ err: error, venue_key: uncovered.venue_key }, 'a hold needs fresh balances and the venue gave none');
