@@ -46,7 +46,8 @@ async function history(template_key: string, ends: readonly (readonly [state: st
   for (const [state, seconds] of ends) {
     const { movement_id } = await create({ template_key, version: 1 });
     await sql(
-      `UPDATE movements SET request_state = $2, ended_at = svc_now(), approved_at = svc_now() - make_interval(secs => $3) WHERE movement_id = $1`,
+      `UPDATE movements SET request_state = $2, ended_at = clock.now, approved_at = clock.now - make_interval(secs => $3)
+       FROM (SELECT svc_now() AS now OFFSET 0) clock WHERE movement_id = $1`,
       [movement_id, state, seconds],
     );
   }
