@@ -48,7 +48,7 @@ export function createApi(deps: ApiDependencies, routes: readonly Route[], optio
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing').set('query parser', false);
   const find = createRouter(routes);
-  const dashboard = createDashboard(deps, options.dashboard);
+  const dashboard = options.dashboard === undefined ? null : createDashboard(deps, options.dashboard);
 
   app.use((request: Request, response: Response, next: NextFunction) => {
     const exchange = beginExchange(request);
@@ -72,7 +72,7 @@ export function createApi(deps: ApiDependencies, routes: readonly Route[], optio
       health(request, response, deps);
       return;
     }
-    if (target.path.startsWith(DASHBOARD)) {
+    if (dashboard !== null && target.path.startsWith(DASHBOARD)) {
       send(response, await dashboard(request, response, target));
       return;
     }
@@ -91,7 +91,7 @@ export function createApi(deps: ApiDependencies, routes: readonly Route[], optio
     const { route, params } = found(find(request.method, target.path.slice(apiPrefix.length)), response);
     exchange.route = route.id;
     await guard?.admit(route, params, { caller, request_id: exchange.request_id });
-    send(response, await answer({ route, params }, signed, exchange, deps));
+    send(response, await answer({ route, params, caller }, signed, exchange, deps));
   });
 
   // Express knows an error handler by its four parameters.
@@ -102,18 +102,20 @@ export function createApi(deps: ApiDependencies, routes: readonly Route[], optio
 }
 
 /** The dashboard's requests: reads from this machine alone, writes signed by an operator. */
-function createDashboard(deps: ApiDependencies, options: DashboardOptions | undefined) {
-  const find = createRouter(options?.routes ?? []);
+function createDashboard(deps: ApiDependencies, { routes, authenticate }: DashboardOptions) {
+  const find = createRouter(routes);
   return async (request: Request, response: Response, target: Target): Promise<Reply<unknown> | TextReply> => {
     const exchange = exchangeOf(request);
     const { route, params } = found(find(request.method, target.path), response);
     exchange.route = route.id;
     const signed = signedRequest(request, target, exchange);
-    if (route.method !== 'GET') exchange.caller = (await options?.authenticate(signed)) ?? null;
-    else if (!isLoopback(request.socket.remoteAddress)) {
+    if (route.method === 'GET') {
+      if (isLoopback(request.socket.remoteAddress)) return answer({ route, params, caller: OPEN_CALLER }, signed, exchange, deps);
       throw new ServiceError('forbidden', { message: 'The allowlist is read from the machine that the service runs on.' });
     }
-    return answer({ route, params }, signed, exchange, deps);
+    const caller = await authenticate(signed);
+    exchange.caller = caller;
+    return answer({ route, params, caller }, signed, exchange, deps);
   };
 }
 
@@ -135,7 +137,7 @@ function found(match: Match, response: Response): Extract<Match, { kind: 'route'
 
 /** Validates the request for its route, and lets the route answer. */
 async function answer(
-  { route, params }: Pick<Extract<Match, { kind: 'route' }>, 'route' | 'params'>,
+  { route, params, caller }: Pick<Extract<Match, { kind: 'route' }>, 'route' | 'params'> & { readonly caller: Caller },
   { headers: sent, body: bytes, target: { query } }: SignedRequest,
   exchange: Exchange,
   deps: ApiDependencies,
@@ -143,9 +145,9 @@ async function answer(
   const headers = singleHeaders(sent);
   const body = parseBody({ bytes, contentType: headers['content-type'], contentEncoding: exchange.encoding });
   const input = validate(route, { params, query, body, dryRun: headers['dry-run'] });
-  const { request_id, caller, span } = exchange;
+  const { request_id, span } = exchange;
   const log = deps.log.child({ request_id });
-  const requester = { caller: caller ?? OPEN_CALLER, request_id };
+  const requester = { caller, request_id };
   const handle = (): ReturnType<typeof route.handle> => route.handle({ ...input, headers, requester }, { ...deps, log });
   return span === null ? handle() : span.run(handle);
 }
