@@ -17,9 +17,6 @@ export interface SignedParts {
   readonly nonce: string;
 }
 
-/** The headers of a signature, in lower case. */
-export const SIGNATURE_HEADERS = ['x-svc-key-id', 'x-svc-timestamp', 'x-svc-nonce', 'x-svc-signature'] as const;
-
 /** Six lines, joined by one newline, none at the end. */
 export function canonicalString(parts: SignedParts): string {
   const bodyHash = createHash('sha256').update(parts.body).digest('hex');
@@ -28,7 +25,12 @@ export function canonicalString(parts: SignedParts): string {
 
 /** The signature's bytes; on the wire they are 64 lowercase hex digits. */
 export function signatureOf(secret: string | KeyObject, parts: SignedParts): Buffer {
-  return createHmac('sha256', secret).update(canonicalString(parts), 'utf8').digest();
+  return hmacOf(secret, canonicalString(parts));
+}
+
+/** HMAC-SHA256 over the text's UTF-8 bytes. */
+export function hmacOf(secret: string | KeyObject, text: string): Buffer {
+  return createHmac('sha256', secret).update(text, 'utf8').digest();
 }
 
 /** The operator's dashboard signs eight lines with a key of its own; see `SVC-DASHBOARD-V3`. */
