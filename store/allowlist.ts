@@ -9,7 +9,7 @@ import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
 import { auditRows } from './event-ids.ts';
 import { run } from './faults.ts';
-import { isoOf } from './json.ts';
+import { isoOf, isoOfOrNull } from './json.ts';
 import type { PagePosition } from './movement-reads.ts';
 
 export interface AllowedAddress {
@@ -109,13 +109,12 @@ function toAllowed(answer: Answer): Allowed | null {
 }
 
 function toRow(row: AllowedAddress): AllowedAddress {
-  const at = (text: string | null): string | null => (text === null ? null : isoOf(text));
   return {
     ...row,
-    usable_after: at(row.usable_after),
+    usable_after: isoOfOrNull(row.usable_after),
     created_at: isoOf(row.created_at),
     updated_at: isoOf(row.updated_at),
-    revoked_at: at(row.revoked_at),
+    revoked_at: isoOfOrNull(row.revoked_at),
   };
 }
 

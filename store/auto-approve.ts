@@ -1,5 +1,4 @@
 /** Automatic approval as it is stored: policies, what their windows hold, and what a decision is made by. */
-import { ServiceError } from '../domain/errors.ts';
 import { NOTHING_USED, type BudgetUsage } from '../domain/auto-approve/budget.ts';
 import type { TemplateCaps } from '../domain/auto-approve/free.ts';
 import type { AllowedTemplate, AutoApprovePolicy } from '../domain/auto-approve/policy.ts';
@@ -7,7 +6,7 @@ import type { AuditEntry, Transition } from '../domain/transition.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
 import { auditRows } from './event-ids.ts';
-import { databaseFault, run } from './faults.ts';
+import { run, writeOrFind } from './faults.ts';
 import { isoOf } from './json.ts';
 
 export interface PolicyRecord extends AutoApprovePolicy {
@@ -35,18 +34,16 @@ export async function createPolicy(
 ): Promise<PolicyCreateOutcome> {
   const policyId = newId();
   const doc = JSON.stringify({ policy: { ...fields, policy_id: policyId }, ...auditOfPair(db, policyId, audit) });
-  try {
+  const write = async (): Promise<PolicyCreateOutcome> => {
     const rows = await db.sql<{ answer: PolicyCreateOutcome }>`SELECT create_policy(${doc}::jsonb) AS answer`;
     const [row] = rows;
     if (row === undefined) throw new Error('create_policy answered nothing');
     return row.answer.ok ? { ok: true, policy: toPolicy(row.answer.policy) } : row.answer;
-  } catch (error) {
-    if (databaseFault(error) !== 'unreachable') throw error;
-    const policy = await readPolicy(db, policyId).catch(() => undefined);
-    if (policy === undefined) throw new ServiceError('outcome_unknown', { cause: error });
-    if (policy === null) throw new ServiceError('dependency_unavailable', { cause: error });
-    return { ok: true, policy };
-  }
+  };
+  return writeOrFind(write, async () => {
+    const policy = await readPolicy(db, policyId);
+    return policy === null ? null : { ok: true, policy };
+  });
 }
 
 /** The fields to change; one that is absent stays. */

@@ -92,3 +92,19 @@ export async function run<T>(work: () => Promise<T>): Promise<T> {
     }
   }
 }
+
+/**
+ * Writes a row under an id of its own. When the connection breaks it is not known whether it was accepted, so the row
+ * is looked up: null says `dependency_unavailable`, and a lookup that fails too, `outcome_unknown`.
+ */
+export async function writeOrFind<T>(write: () => Promise<T>, find: () => Promise<T | null>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    if (databaseFault(error) !== 'unreachable') throw error;
+    const found = await find().catch(() => undefined);
+    if (found === undefined) throw new ServiceError('outcome_unknown', { cause: error });
+    if (found === null) throw new ServiceError('dependency_unavailable', { cause: error });
+    return found;
+  }
+}

@@ -12,6 +12,11 @@ export function isoOf(text: string): string {
   return new Date(text).toISOString();
 }
 
+/** {@link isoOf} of what may be null. */
+export function isoOfOrNull(text: string | null): string | null {
+  return text === null ? null : isoOf(text);
+}
+
 export function isoOrNull(date: Date | null): string | null {
   return date === null ? null : iso(date);
 }

@@ -10,7 +10,7 @@ import { gather } from '../platform/gather.ts';
 import type { Prisma } from '../prisma/generated/client.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
-import { iso, isoOf, object, stored } from './json.ts';
+import { iso, isoOf, isoOfOrNull, object, stored } from './json.ts';
 import { inNamespace } from './namespaces.ts';
 
 export interface MovementSummary {
@@ -227,9 +227,9 @@ function toDetail({ nodes, artifacts, callbacks, created_at, updated_at, expires
     expires_at: iso(expires_at),
     nodes: nodes.map(({ position: _position, ...node }) => ({
       ...node,
-      started_at: node.started_at === null ? null : isoOf(node.started_at),
+      started_at: isoOfOrNull(node.started_at),
       updated_at: isoOf(node.updated_at),
-      completed_at: node.completed_at === null ? null : isoOf(node.completed_at),
+      completed_at: isoOfOrNull(node.completed_at),
     })),
     artifacts: (artifacts ?? []).map((artifact) => ({ ...artifact, created_at: isoOf(artifact.created_at) })),
     callbacks: {

@@ -11,7 +11,7 @@ import type { AuditEntry, CommandKind, MovementHead, TimelineEntry, Transition, 
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
 import { auditRows, withEventIds } from './event-ids.ts';
-import { databaseFault, DECISION_OUTDATED, run, sqlState } from './faults.ts';
+import { databaseFault, DECISION_OUTDATED, run, sqlState, writeOrFind } from './faults.ts';
 import { iso, isoOf, objectOrNull, stored } from './json.ts';
 import { transitionDocument, uncoveredHold } from './transition.ts';
 
@@ -126,17 +126,15 @@ async function written(
   write: () => Promise<{ answer: CreateAnswer }[]>,
   result: AutoApproveResult | null,
 ): Promise<CreateOutcome> {
-  try {
+  const answered = async (): Promise<CreateOutcome> => {
     const [row] = await write().catch((error: unknown) => {
       if (databaseFault(error) === 'conflict') return write();
       throw error;
     });
     if (row === undefined) throw new Error('the create answered nothing');
     return toOutcome(row.answer, result);
-  } catch (error) {
-    if (databaseFault(error) !== 'unreachable') throw error;
-    return lookUpCreated(db, movementId, error);
-  }
+  };
+  return writeOrFind(answered, () => findCreated(db, movementId));
 }
 
 function toOutcome(answer: CreateAnswer, result: AutoApproveResult | null): CreateOutcome {
@@ -155,10 +153,9 @@ function toOutcome(answer: CreateAnswer, result: AutoApproveResult | null): Crea
   };
 }
 
-async function lookUpCreated(db: Database, movementId: string, cause: unknown): Promise<CreateOutcome> {
-  const found = await db.movement.findUnique({ where: { movement_id: movementId } }).catch(() => undefined);
-  if (found === undefined) throw new ServiceError('outcome_unknown', { cause });
-  if (found === null) throw new ServiceError('dependency_unavailable', { cause });
+async function findCreated(db: Database, movementId: string): Promise<CreateOutcome | null> {
+  const found = await db.movement.findUnique({ where: { movement_id: movementId } });
+  if (found === null) return null;
   return {
     created: true,
     movement_id: movementId,

@@ -1,5 +1,4 @@
 /** Writing plan templates: versions that never change, and the admin fields of their key that do. */
-import { ServiceError } from '../domain/errors.ts';
 import type { GraphEdge, GraphShape } from '../domain/graph/types.ts';
 import type { CompletionPolicy, TemplateNode } from '../domain/plan/types.ts';
 import type { JsonObject } from '../domain/executor.ts';
@@ -7,7 +6,7 @@ import type { AuditEntry } from '../domain/transition.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
 import { auditRows } from './event-ids.ts';
-import { databaseFault, run } from './faults.ts';
+import { run, writeOrFind } from './faults.ts';
 
 export {
   listTemplates,
@@ -48,16 +47,15 @@ export type CreateTemplateOutcome = { readonly created: true; readonly template_
 export async function createTemplate(db: Database, template: NewTemplate): Promise<CreateTemplateOutcome> {
   const templateId = newId();
   const doc = JSON.stringify(createDocument(db, templateId, template));
-  try {
+  const created = { created: true, template_id: templateId } as const;
+  const write = async (): Promise<CreateTemplateOutcome> => {
     const rows = await db.sql<{ answer: { created: boolean } }>`SELECT create_template(${doc}::jsonb) AS answer`;
-    return rows[0]?.answer.created === true ? { created: true, template_id: templateId } : { created: false };
-  } catch (error) {
-    if (databaseFault(error) !== 'unreachable') throw error;
-    const found = await db.planTemplateVersion.findUnique({ where: { template_id: templateId } }).catch(() => undefined);
-    if (found === undefined) throw new ServiceError('outcome_unknown', { cause: error });
-    if (found === null) throw new ServiceError('dependency_unavailable', { cause: error });
-    return { created: true, template_id: templateId };
-  }
+    return rows[0]?.answer.created === true ? created : { created: false };
+  };
+  return writeOrFind(write, async () => {
+    const found = await db.planTemplateVersion.findUnique({ where: { template_id: templateId } });
+    return found === null ? null : created;
+  });
 }
 
 function createDocument(db: Database, templateId: string, template: NewTemplate): Record<string, unknown> {
