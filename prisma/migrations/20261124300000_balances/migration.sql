@@ -13,16 +13,23 @@ CREATE TABLE balance_snapshots (
 );
 INSERT INTO service_privileges (table_name, privileges) VALUES ('balance_snapshots', 'SELECT, INSERT, UPDATE');
 
--- Outflow that a snapshot may not show yet: what is held, and holds that ended after their movement had
--- sent something and not before the snapshot's fetch began.
+-- Holds of a pool that ended after their movement had sent something, and not before `since`: a snapshot of that time
+-- may not show them.
 CREATE INDEX reservations_by_pool_ended ON reservations (venue_key, account_type, asset, ended_at) WHERE status <> 'held';
-CREATE FUNCTION pending_outflow(venue text, account text, coin text, since timestamptz)
+CREATE FUNCTION ended_outflow(venue text, account text, coin text, since timestamptz)
 RETURNS TABLE (amount numeric, movements bigint) LANGUAGE sql STABLE AS $$
   SELECT coalesce(sum(r.amount), 0), count(*) FROM reservations r
-  WHERE r.venue_key = venue AND r.account_type = account AND r.asset = coin
-    AND (r.status = 'held' OR (
-      r.ended_at >= coalesce(since, '-infinity')
-      AND EXISTS (SELECT FROM movement_nodes n WHERE n.movement_id = r.movement_id AND n.submit_epoch > 0)))
+  WHERE r.venue_key = venue AND r.account_type = account AND r.asset = coin AND r.status <> 'held' AND r.ended_at >= since
+    AND EXISTS (SELECT FROM movement_nodes n WHERE n.movement_id = r.movement_id AND n.submit_epoch > 0)
+$$;
+
+-- Outflow that a snapshot may not show yet: what is held, and what has ended since.
+CREATE FUNCTION pending_outflow(venue text, account text, coin text, since timestamptz)
+RETURNS TABLE (amount numeric, movements bigint) LANGUAGE sql STABLE AS $$
+  SELECT h.amount + e.amount, h.movements + e.movements
+  FROM (SELECT coalesce(sum(r.amount), 0) AS amount, count(*) AS movements FROM reservations r
+        WHERE r.venue_key = venue AND r.account_type = account AND r.asset = coin AND r.status = 'held') h,
+       ended_outflow(venue, account, coin, since) e
 $$;
 
 -- Stores one complete fetch of a venue; assets that it no longer names are there with zero.

@@ -18,10 +18,7 @@ BEGIN
     RAISE EXCEPTION 'stale_snapshot' USING ERRCODE = 'FM012', DETAIL = hold - 'reservation_id' - 'stale_after_seconds';
   END IF;
   IF b.withdrawable IS NULL THEN RETURN; END IF;
-  SELECT coalesce(sum(r.amount), 0) INTO ended FROM reservations r
-  WHERE r.venue_key = hold ->> 'venue_key' AND r.account_type = hold ->> 'account_type' AND r.asset = hold ->> 'asset'
-    AND r.status <> 'held' AND r.ended_at >= b.fetched_at
-    AND EXISTS (SELECT FROM movement_nodes n WHERE n.movement_id = r.movement_id AND n.submit_epoch > 0);
+  SELECT amount INTO ended FROM ended_outflow(hold ->> 'venue_key', hold ->> 'account_type', hold ->> 'asset', b.fetched_at);
   IF held + ended > b.withdrawable THEN
     RAISE EXCEPTION 'insufficient_effective_withdrawable' USING ERRCODE = 'FM010', DETAIL = (hold - 'reservation_id' - 'stale_after_seconds')
       || jsonb_build_object('effective_withdrawable', trim_scale(b.withdrawable - ended - (held - (hold ->> 'amount')::numeric))::text);
