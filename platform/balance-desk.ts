@@ -10,6 +10,9 @@ export interface BalanceDesk {
   refresh(venueKey: string, options?: { readonly anew: boolean }): Promise<void> | null;
 }
 
+/** The desk of a process that is bound to no venue. */
+export const NO_BALANCES: BalanceDesk = { venues: [], refresh: () => null };
+
 /** A venue may be asked this often on demand: its own limits are worth more than a younger answer. */
 const AT_MOST_EVERY_MS = 1_000;
 const ANSWER_WITHIN_MS = 10_000;

@@ -10,6 +10,7 @@ import type { MovementActivities } from '../../domain/messages.ts';
 import { createExecutorRegistry } from '../../executors/registry.ts';
 import { connectTemporal, type Temporal } from '../../platform/temporal.ts';
 import type { Database } from '../../prisma/client.ts';
+import { NO_BALANCES } from '../../platform/balance-desk.ts';
 import { instantExecutor } from '../executors.ts';
 import { connectApi, type BenchApi } from '../load/api.ts';
 import { NAMESPACE, type PartSettings } from '../processes/part.ts';
@@ -44,7 +45,7 @@ export async function startCostService(options: {
     {
       ...deps,
       signers: { list: () => [], get: () => undefined },
-      balances: { venues: [], refresh: () => null },
+      balances: NO_BALANCES,
       handOver: (movementId, command) =>
         void temporal.wake({ movementId, kind: command?.kind ?? 'wake', commandId: command?.command_id ?? null }),
       settings: {

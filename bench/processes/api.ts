@@ -6,6 +6,7 @@ import { createHandOver } from '../../platform/handover.ts';
 import { createLogger } from '../../platform/log.ts';
 import { connectTemporal } from '../../platform/temporal.ts';
 import { connectDatabase } from '../../prisma/client.ts';
+import { NO_BALANCES } from '../../platform/balance-desk.ts';
 import { benchExecutors } from '../executors.ts';
 import { NAMESPACE, POOL_SIZE, runPart } from './part.ts';
 
@@ -23,7 +24,7 @@ runPart(async ({ databaseUrl, temporalAddress, apiPort, remotePort }) => {
       db,
       log,
       executors,
-      balances: { venues: [], refresh: () => null },
+      balances: NO_BALANCES,
       signers: { list: () => [], get: () => undefined },
       handOver: (movementId, command) =>
         handOver.send({ movementId, kind: command?.kind ?? 'wake', commandId: command?.command_id ?? null }),

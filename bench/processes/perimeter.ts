@@ -17,6 +17,7 @@ import { ALL_ROLES } from '../../domain/roles.ts';
 import { createLogger } from '../../platform/log.ts';
 import { connectDatabase } from '../../prisma/client.ts';
 import { createAuditMacs } from '../../platform/audit-chain.ts';
+import { NO_BALANCES } from '../../platform/balance-desk.ts';
 import { benchExecutors } from '../executors.ts';
 import { PERIMETER_KEY, perimeterKeys } from '../load/perimeter-key.ts';
 import { NAMESPACE, POOL_SIZE, runPart, type PerimeterLayer } from './part.ts';
@@ -72,7 +73,7 @@ runPart(async ({ perimeter, remotePort }) => {
     db,
     log,
     executors,
-    balances: { venues: [], refresh: () => null },
+    balances: NO_BALANCES,
     signers: { list: () => [], get: () => undefined },
     handOver: () => undefined,
     settings: {

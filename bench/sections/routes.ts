@@ -6,6 +6,7 @@ import type { ApiDependencies } from '../../api/dependencies.ts';
 import { routes as routeTable } from '../../api/routes.ts';
 import { listen } from '../../api/server.ts';
 import type { Database } from '../../prisma/client.ts';
+import { NO_BALANCES } from '../../platform/balance-desk.ts';
 import { countStatements } from '../costs/statements.ts';
 import { benchExecutors } from '../executors.ts';
 import { ROUTE_ASSET, writeRoutes } from '../load/routes.ts';
@@ -92,7 +93,7 @@ function withoutSignatures(db: Database, executors: ApiDependencies['executors']
   return {
     ...{ db, executors, log: pino({ level: 'silent' }), handOver: () => undefined },
     signers: { list: () => [], get: () => undefined },
-    balances: { venues: [], refresh: () => null },
+    balances: NO_BALANCES,
     settings: {
       apiPrefix: '/v3',
       approvalTtlSeconds: 86_400,

@@ -1,5 +1,5 @@
 /** The parts of the dashboard that need a clock or a file of one's own. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -8,21 +8,7 @@ import { parseTarget } from '../../api/target.ts';
 import { readDashboardKeys, type DashboardKeys } from '../../platform/dashboard-keys.ts';
 import type { Database } from '../../prisma/client.ts';
 import { createSecretKey } from 'node:crypto';
-
-interface Vector {
-  readonly name: string;
-  readonly method: string;
-  readonly target: string;
-  readonly body_base64: string;
-  readonly timestamp: string;
-  readonly nonce: string;
-  readonly secret: string;
-  readonly signature: string;
-  readonly operator: string;
-}
-const { dashboard: vectors } = JSON.parse(readFileSync(new URL('../clients/vectors.json', import.meta.url), 'utf8')) as {
-  readonly dashboard: readonly Vector[];
-};
+import { VECTORS, type Vector } from '../clients/vectors.ts';
 
 const db = (fresh: boolean): Database => ({ sql: () => Promise.resolve(fresh ? [{}] : []), auditMac: () => null }) as unknown as Database;
 const authentication = (of: Vector, more: { readonly at?: number; readonly fresh?: boolean; readonly keys?: DashboardKeys | null } = {}) =>
@@ -46,7 +32,7 @@ const request = (of: Vector, body = Buffer.from(of.body_base64, 'base64')) => ({
   request_id: 'r',
 });
 
-describe.each(vectors)('the signature of another implementation: $name', (vector) => {
+describe.each(VECTORS.dashboard)('the signature of another implementation: $name', (vector) => {
   test('is taken, in time and once', async () => {
     const caller = { client_id: null, key_id: `dashboard:${vector.operator}`, role: 'admin' };
     for (const at of [-300, 0, 300]) expect(await authentication(vector, { at })(request(vector))).toEqual(caller);

@@ -9,6 +9,7 @@ import type { Route } from '../../api/route.ts';
 import { listen, type Listening } from '../../api/server.ts';
 import type { Caller } from '../../domain/roles.ts';
 import type { Database } from '../../prisma/client.ts';
+import { NO_BALANCES } from '../../platform/balance-desk.ts';
 
 /** Dependencies whose database must not be touched: every use of it throws. */
 export function dependencies(settings: Partial<ApiDependencies['settings']> = {}): ApiDependencies {
@@ -21,7 +22,7 @@ export function dependencies(settings: Partial<ApiDependencies['settings']> = {}
     db: untouched,
     log: pino({ level: 'silent' }),
     executors: { list: () => [] },
-    balances: { venues: [], refresh: () => null },
+    balances: NO_BALANCES,
     signers: { list: () => [], get: () => undefined },
     handOver: () => undefined,
     settings: {

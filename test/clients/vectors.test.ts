@@ -1,31 +1,11 @@
 /** Fixed signatures of another implementation, against the server's reading, the client's making and the documented examples. */
 import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { canonicalString, dashboardCanonicalString, signatureOf } from '../../api/auth/canonical.ts';
 import { parseTarget } from '../../api/target.ts';
 import { signatureHeaders } from '../../clients/signing.ts';
 import { createCallbackSigner } from '../../platform/callback-signature.ts';
-
-interface Vector {
-  readonly name: string;
-  readonly method: string;
-  readonly target: string;
-  readonly body_base64: string;
-  readonly timestamp: string;
-  readonly nonce: string;
-  readonly secret: string;
-  readonly canonical: string;
-  readonly signature: string;
-  readonly operator: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-const VECTORS = JSON.parse(readFileSync(new URL('vectors.json', import.meta.url), 'utf8')) as {
-  readonly inbound: readonly Vector[];
-  readonly dashboard: readonly Vector[];
-  readonly callbacks: readonly Vector[];
-};
+import { VECTORS, type Vector } from './vectors.ts';
 
 const partsOf = (vector: Vector) => {
   const { method, target, timestamp, nonce } = vector;

@@ -14,6 +14,7 @@ import type { Loop } from '../../platform/loop.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
 import { claimCallbacks, listCallbacks, settleCallback } from '../../store/callbacks.ts';
 import { applyTransition } from '../../store/transition.ts';
+import { NO_BALANCES } from '../../platform/balance-desk.ts';
 import { CALLBACK_SECRET, startReceiver, type FaultyReceiver } from '../support/callback-receiver.ts';
 import { assertConsistent } from '../support/evidence.ts';
 import { eventually, MovementApi, startOwnDatabase } from '../support/own-stack.ts';
@@ -55,7 +56,7 @@ beforeAll(async () => {
       db,
       log,
       executors: { list: () => [{ ...noop, same_key_safe: true, settle_seconds: 0, timeout_seconds: 1, in_process: true }] },
-      balances: { venues: [], refresh: () => null },
+      balances: NO_BALANCES,
       signers: { list: () => [], get: () => undefined },
       handOver: () => undefined,
       settings,

@@ -12,6 +12,7 @@ import type { DecideArgs, MovementActivities, PhaseArgs } from '../../domain/mes
 import type { Signer } from '../../domain/signer.ts';
 import { allow } from '../../dev/allowlist.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
+import { NO_BALANCES } from '../../platform/balance-desk.ts';
 import { assertConsistent } from '../support/evidence.ts';
 import { MovementApi, startOwnDatabase, type Created } from '../support/own-stack.ts';
 
@@ -108,7 +109,7 @@ beforeAll(async () => {
       db,
       log,
       executors: { list: () => [executor.descriptor] },
-      balances: { venues: [], refresh: () => null },
+      balances: NO_BALANCES,
       signers: { list: () => [signer.descriptor], get: () => signer },
       handOver: () => undefined,
       settings: {

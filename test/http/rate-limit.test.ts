@@ -9,6 +9,7 @@ import { signedFetch } from '../../clients/signed-fetch.ts';
 import type { SigningKey } from '../../clients/signing.ts';
 import { parseSecretsKey } from '../../platform/secrets.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
+import { dependencies } from '../api/support.ts';
 import { shared } from '../support/http.ts';
 
 const LIMITS = { readRpm: 5, writeRpm: 3 };
@@ -20,20 +21,7 @@ beforeAll(async () => {
   db = connectDatabase({ url: shared.databaseUrl, poolSize: 2 });
   const log = pino({ level: 'silent' });
   const guard = createGuard({ db, log, secretsKeys: secretsKeys.keys, maxSkewSeconds: 300, rateLimits: LIMITS });
-  const deps = {
-    ...{ db, log, handOver: () => undefined },
-    executors: { list: () => [], get: () => undefined, capabilities: () => undefined },
-    balances: { venues: [], refresh: () => null },
-    signers: { list: () => [], get: () => undefined },
-    settings: {
-      apiPrefix: '/v3',
-      approvalTtlSeconds: 60,
-      authEnabled: true,
-      balanceStaleSeconds: 300,
-      temporalNamespace: 'x',
-      temporalUiUrl: 'http://127.0.0.1',
-    },
-  };
+  const deps = { ...dependencies({ authEnabled: true }), db, log };
   api = await listen({ app: createApi(deps, routes, { guard }), host: '127.0.0.1', port: 0 });
 });
 afterAll(async () => {
