@@ -1,5 +1,7 @@
 /** The venue's state in memory: balances, orders and idempotency keys, folded from events. */
-import type { AcceptedEvent, Posting, Terms, Transfer, VenueEvent } from './events.ts';
+import { createDepositBook, type DepositBook } from './book-deposits.ts';
+import { createTransferBook, type TransferBook } from './book-transfers.ts';
+import type { AcceptedEvent, AddressEntry, EventOf, Posting, Terms, Transfer, VenueEvent } from './events.ts';
 
 export type OrderState = 'accepted' | 'signed' | 'mined' | 'reverted' | 'completed' | 'cancelled';
 
@@ -28,11 +30,10 @@ export interface KeyRecord {
   submit_calls: number;
 }
 
-export interface Balance {
-  readonly account: string;
-  readonly account_type: string;
-  readonly asset: string;
-  readonly units: bigint;
+/** Which addresses withdrawals may go to; while it is switched off, to all. One for the master and its sub-accounts. */
+export interface AddressBook {
+  readonly enabled: boolean;
+  readonly entries: readonly AddressEntry[];
 }
 
 export interface Book {
@@ -47,7 +48,9 @@ export interface Book {
   signedFrom(nonce: number): readonly Order[];
   nextNonce(): number;
   balance(account: string, accountType: string, asset: string): bigint;
-  balances(): readonly Balance[];
+  readonly transfers: TransferBook;
+  readonly deposits: DepositBook;
+  addresses(): AddressBook;
 }
 
 /** An empty book. `apply` is the only way to change it, so a replay gives the same book. */
@@ -55,18 +58,20 @@ export function createBook(): Book {
   const keys = new Map<string, KeyRecord>();
   const orders = new Map<string, Order>();
   const byNonce = new Map<number, Order>();
-  const balances = new Map<string, Balance>();
+  const balances = new Map<string, bigint>();
   const unsettled = new Map<string, Order>();
   let nextNonce = 0;
   let identity: string | undefined;
+  let addresses: AddressBook = { enabled: false, entries: [] };
 
   const post = (postings: readonly Posting[], sign: 1n | -1n): void => {
     for (const { account, account_type, asset, delta } of postings) {
       const place = `${account}/${account_type}/${asset}`;
-      const units = (balances.get(place)?.units ?? 0n) + sign * BigInt(delta);
-      balances.set(place, { account, account_type, asset, units });
+      balances.set(place, (balances.get(place) ?? 0n) + sign * BigInt(delta));
     }
   };
+  const transfers = createTransferBook((postings) => post(postings, 1n));
+  const deposits = createDepositBook((postings) => post(postings, 1n));
   const record = (caller: { idempotency_key: string; movement_id: string; node_key: string }): KeyRecord => {
     const known = keys.get(caller.idempotency_key);
     if (known !== undefined) return known;
@@ -126,6 +131,13 @@ export function createBook(): Book {
           unsettled.delete(order.order_id);
           return post(order.postings, -1n);
         }
+        case 'deposited':
+          return deposits.apply(event);
+        case 'address_book':
+          addresses = { enabled: event.enabled, entries: event.entries };
+          return;
+        default:
+          return transfers.apply(event);
       }
     },
     identity: () => identity,
@@ -142,8 +154,10 @@ export function createBook(): Book {
       return found;
     },
     nextNonce: () => nextNonce,
-    balance: (account, accountType, asset) => balances.get(`${account}/${accountType}/${asset}`)?.units ?? 0n,
-    balances: () => [...balances.values()],
+    balance: (account, accountType, asset) => balances.get(`${account}/${accountType}/${asset}`) ?? 0n,
+    transfers,
+    deposits,
+    addresses: () => addresses,
   };
 }
 
@@ -154,7 +168,7 @@ function orderOf(event: AcceptedEvent): Order {
   return { order_id, idempotency_key, action_type, terms, postings, transfer, not_before, accepted_at: at, state };
 }
 
-function refuse(owner: KeyRecord, event: Extract<VenueEvent, { type: 'refused' }>): void {
+function refuse(owner: KeyRecord, event: EventOf<'refused'>): void {
   owner.fingerprint ??= event.fingerprint;
   owner.refusal = { error_code: event.error_code, error_message: event.error_message };
 }

@@ -1,9 +1,14 @@
 /** Faults on demand, the same ones in the same order for the same seed. */
 import { z } from 'zod';
 import { EXECUTOR_PHASES } from '../../domain/executor.ts';
+import { TRANSFER_OUTCOMES } from './events.ts';
 
 const rate = z.number().min(0).max(1).default(0);
 const milliseconds = z.int().min(0).max(600_000).default(0);
+
+/** The calls of transfers between accounts. Faults hit them only where they are named. */
+export const TRANSFER_PHASES = ['transfer_submit', 'transfer_find'] as const;
+type FaultyPhase = (typeof EXECUTOR_PHASES)[number] | (typeof TRANSFER_PHASES)[number];
 
 export const faultsSchema = z.strictObject({
   /** Waits this long before anything else. */
@@ -12,14 +17,19 @@ export const faultsSchema = z.strictObject({
   error_rate: rate,
   /** Share of calls that are executed and then lose their connection instead of answering. */
   lose_answer_rate: rate,
-  /** A submit waits this long before the venue looks at it, and goes on even if the caller has gone. */
+  /** A submit (of either kind) waits this long before the venue looks at it, and goes on even if the caller has gone. */
   hold_ms: milliseconds,
-  /** An accepted order waits this long before it is signed; until then it can be cancelled. */
+  /** An accepted order waits this long before it is signed; until then it can be cancelled. A transfer stays pending so long. */
   processing_ms: milliseconds,
-  /** false: the venue forgets keys, and every submit is a new order. Holds for all phases. */
+  /** How accepted transfers end: after `processing_ms`, or for `pending` when they are told to. */
+  transfer_outcome: z.enum(TRANSFER_OUTCOMES).default('completed'),
+  /**
+   * false: the venue forgets keys, and every submit is a new order. Holds for all phases of the protocol when one of
+   * them is named, and likewise for transfers, whose references are forgotten then.
+   */
   deduplicate: z.boolean().default(true),
   phases: z
-    .array(z.enum(EXECUTOR_PHASES))
+    .array(z.enum([...EXECUTOR_PHASES, ...TRANSFER_PHASES]))
     .min(1)
     .default([...EXECUTOR_PHASES]),
   seed: z.int().min(0).max(0xffff_ffff).default(1),
@@ -33,6 +43,7 @@ export interface Misfortune {
   readonly latency_ms: number;
   readonly hold_ms: number;
   readonly processing_ms: number;
+  readonly transfer_outcome: Faults['transfer_outcome'];
   readonly fails: boolean;
   readonly losesAnswer: boolean;
   readonly deduplicate: boolean;
@@ -51,7 +62,7 @@ export interface FaultInjector {
   /** Replaces the faults as a whole and starts the sequence of their seed. */
   set(faults: Faults): void;
   clear(): void;
-  draw(phase: string): Misfortune;
+  draw(phase: FaultyPhase): Misfortune;
 }
 
 /** An injector without faults. They live in memory only: a restarted venue is a healthy one. */
@@ -72,7 +83,8 @@ export function createFaultInjector(): FaultInjector {
     draw: (phase) => {
       const active = faults;
       counts = { ...counts, calls: counts.calls + 1 };
-      if (!active.phases.some((one) => one === phase)) return { ...NONE, deduplicate: active.deduplicate };
+      const deduplicate = active.deduplicate || !active.phases.some((one) => isTransfer(one) === isTransfer(phase));
+      if (!active.phases.includes(phase)) return { ...NONE, deduplicate };
       // Always two numbers a call, so that one rate does not shift the sequence of the other.
       const fails = random() < active.error_rate;
       const losesAnswer = random() < active.lose_answer_rate;
@@ -84,11 +96,12 @@ export function createFaultInjector(): FaultInjector {
       };
       if (active.remaining === 1) clear();
       else if (active.remaining !== null) faults = { ...active, remaining: active.remaining - 1 };
-      const { latency_ms, processing_ms, deduplicate } = active;
+      const { latency_ms, processing_ms, transfer_outcome } = active;
       return {
         latency_ms,
-        hold_ms: phase === 'submit' ? active.hold_ms : 0,
+        hold_ms: phase === 'submit' || phase === 'transfer_submit' ? active.hold_ms : 0,
         processing_ms,
+        transfer_outcome,
         fails,
         losesAnswer,
         deduplicate,
@@ -97,7 +110,11 @@ export function createFaultInjector(): FaultInjector {
   };
 }
 
-const NONE = { latency_ms: 0, hold_ms: 0, processing_ms: 0, fails: false, losesAnswer: false };
+const NONE = { latency_ms: 0, hold_ms: 0, processing_ms: 0, transfer_outcome: 'completed', fails: false, losesAnswer: false } as const;
+
+function isTransfer(phase: FaultyPhase): boolean {
+  return TRANSFER_PHASES.some((one) => one === phase);
+}
 
 /** mulberry32: numbers in [0, 1) that depend on the seed alone. */
 export function randomOf(seed: number): () => number {

@@ -4,6 +4,9 @@ import { createBook, type Book } from './book.ts';
 import type { Posting, VenueEvent } from './events.ts';
 import { openJournal } from './journal.ts';
 
+/** Events that only count calls: no answer depends on them, so they are not worth a flush to disk. */
+const COUNTS: readonly VenueEvent['type'][] = ['called', 'transfer_called'];
+
 /** An event as it is handed in; the ledger adds when. */
 type Unstamped<Event> = Event extends VenueEvent ? Omit<Event, 'at'> : never;
 
@@ -26,7 +29,7 @@ export function openLedger(dataDir: string, opening: { readonly identity: string
   for (const event of journal.events) book.apply(event);
   const record = (event: Unstamped<VenueEvent>): void => {
     const stamped: VenueEvent = { ...event, at: new Date().toISOString() };
-    journal.append(stamped, event.type !== 'called');
+    journal.append(stamped, !COUNTS.includes(event.type));
     book.apply(stamped);
   };
   if (book.identity() === undefined) {

@@ -1,19 +1,22 @@
 /** The venue over HTTP: the executor protocol, and beside it what an exchange and a test bench show. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
-import type { z } from 'zod';
 import type { ExecutionResult, ExecutorPhase } from '../../domain/executor.ts';
 import { executionContextSchema, isExecutorPhase, submitBodySchema } from '../../executors/protocol.ts';
 import { isVenueAccount } from './accounts.ts';
 import { faultsSchema, type FaultInjector, type Misfortune } from './faults.ts';
 import { VenueHttpError } from './http-error.ts';
 import type { Ledger } from './ledger.ts';
+import { read } from './read.ts';
 import type { ChainSettings } from './settings.ts';
+import { suffer } from './suffer.ts';
+import { addTransferRoutes } from './transfer-routes.ts';
+import type { Transfers } from './transfers.ts';
 import type { Venue } from './venue.ts';
 import { balanceViews, ledgerEntries } from './views.ts';
 
 interface ServerParts {
   readonly venue: Venue;
+  readonly transfers: Transfers;
   readonly ledger: Ledger;
   readonly faults: FaultInjector;
   readonly chain: ChainSettings;
@@ -25,6 +28,11 @@ export function createServer(parts: ServerParts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.use(express.json({ limit: '1mb', strict: false }));
+
+  app.use((_request, _response, next) => {
+    parts.transfers.settleDue();
+    next();
+  });
 
   app.get('/health', (_request, response) => void response.json({ status: 'ok', open_orders: ledger.book.open().length }));
   app.get('/ledger', (_request, response) => void response.json({ entries: ledgerEntries(ledger.book) }));
@@ -46,6 +54,8 @@ export function createServer(parts: ServerParts): Express {
     response.json(faults.current());
   });
 
+  addTransferRoutes(app, parts);
+
   app.post('/:phase', (request, response) => answerPhase(parts, request, response));
   app.use(() => {
     throw new VenueHttpError(404, 'NOT_FOUND', 'the venue has no such route');
@@ -54,18 +64,14 @@ export function createServer(parts: ServerParts): Express {
   return app;
 }
 
-async function answerPhase({ venue, faults }: ServerParts, request: Request, response: Response): Promise<void> {
+async function answerPhase({ venue, transfers, faults }: ServerParts, request: Request, response: Response): Promise<void> {
   const phase = String(request.params['phase']);
   if (!isExecutorPhase(phase)) throw new VenueHttpError(404, 'NOT_FOUND', 'the venue has no such route');
-  const misfortune = faults.draw(phase);
-  await sleep(misfortune.latency_ms);
-  if (misfortune.fails) throw new VenueHttpError(500, 'INJECTED_FAULT', 'a fault on demand; nothing was done');
-  await sleep(misfortune.hold_ms);
-  const result = await runPhase(venue, phase, request.body, misfortune);
-  // Executed, and nobody will hear of it.
-  if (misfortune.losesAnswer) return void request.socket.destroy();
-  if (result === null) response.status(204).end();
-  else response.json(result);
+  await suffer(faults.draw(phase), request, async (misfortune) => {
+    transfers.settleDue();
+    const result = await runPhase(venue, phase, request.body, misfortune);
+    return () => void (result === null ? response.status(204).end() : response.json(result));
+  });
 }
 
 async function runPhase(
@@ -79,13 +85,6 @@ async function runPhase(
   if (phase === 'preflight') return venue.preflight(context);
   if (phase === 'prepare') return venue.prepare(context);
   return venue[phase](context, deduplicate);
-}
-
-function read<T>(schema: z.ZodType<T>, body: unknown): T {
-  const parsed = schema.safeParse(body);
-  if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'body'}: ${issue.message}`);
-  throw new VenueHttpError(422, 'INVALID_REQUEST', issues.join('; '));
 }
 
 const respondWithError: ErrorRequestHandler = (error: unknown, request, response, _next) => {

@@ -10,6 +10,7 @@ import { lockFolder } from './lock.ts';
 import { createSender } from './sender.ts';
 import { createServer } from './server.ts';
 import type { ChainSettings, VenueSettings } from './settings.ts';
+import { createTransfers } from './transfers.ts';
 import { createVenue } from './venue.ts';
 
 export interface RunningVenue {
@@ -42,7 +43,8 @@ async function open(settings: VenueSettings, unlock: () => void): Promise<Runnin
   const sender = createSender(ledger, chain);
   const actions = [createWithdrawal(settings.chain)];
   const venue = createVenue({ ledger, chain, sender, actions });
-  const app = createServer({ venue, ledger, faults: createFaultInjector(), chain: settings.chain });
+  const transfers = createTransfers(ledger, settings.chain);
+  const app = createServer({ venue, transfers, ledger, faults: createFaultInjector(), chain: settings.chain });
   const server = app.listen(settings.port, '127.0.0.1');
   await once(server, 'listening');
   void sender.wake();

@@ -11,6 +11,7 @@ import { VenueHttpError } from './http-error.ts';
 import type { Ledger } from './ledger.ts';
 import { createReporter } from './report.ts';
 import type { Sender } from './sender.ts';
+import { uncovered } from './transfer-terms.ts';
 
 const CANCELLED = refuse('CANCELLED', 'the order was cancelled before it was sent');
 
@@ -85,16 +86,7 @@ export function createVenue(parts: {
     }
     const plan = actionOf(context.action_type)?.plan(terms);
     if (plan === undefined) return refuse('ACTION_NOT_SUPPORTED', `the venue does not know ${context.action_type}`);
-    return uncovered(plan) ?? { terms, ...plan };
-  };
-
-  const uncovered = (plan: OrderPlan): Refusal | null => {
-    const short = plan.postings.find(
-      ({ account, account_type, asset, delta }) =>
-        BigInt(delta) < 0n && ledger.book.balance(account, account_type, asset) + BigInt(delta) < 0n,
-    );
-    if (short === undefined) return null;
-    return refuse('INSUFFICIENT_BALANCE', `${short.account} does not hold enough ${short.asset} in ${short.account_type}`);
+    return uncovered(plan.postings, ledger.book.balance) ?? { terms, ...plan };
   };
 
   return {
@@ -102,7 +94,7 @@ export function createVenue(parts: {
       const terms = termsOf(context);
       if (isRefusal(terms)) return failed(terms);
       const plan = actionOf(context.action_type)?.plan(terms);
-      const refusal = plan === undefined ? null : uncovered(plan);
+      const refusal = plan === undefined ? null : uncovered(plan.postings, ledger.book.balance);
       return refusal === null ? null : failed(refusal);
     },
     prepare: (context) => {

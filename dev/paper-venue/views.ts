@@ -1,5 +1,6 @@
 /** What the venue shows of its books, in decimal amounts. */
 import { fromBaseUnits } from '../../domain/money.ts';
+import { VENUE_ACCOUNT_TYPES, VENUE_ACCOUNTS } from './accounts.ts';
 import type { Book, KeyRecord, Order } from './book.ts';
 import type { ChainSettings } from './settings.ts';
 
@@ -38,15 +39,16 @@ export function ledgerEntries(book: Book): LedgerEntry[] {
   return book.keys().map(ledgerEntry);
 }
 
-/** Balances of one account, or of all. */
+/** Balances of one account, or of all: every pool of every listed token, also those that never held anything. */
 export function balanceViews(book: Book, chain: ChainSettings, account?: string): BalanceView[] {
-  return book
-    .balances()
-    .filter((balance) => account === undefined || balance.account === account)
-    .map(({ units, ...place }) => {
-      const amount = fromBaseUnits(units, chain.tokens[place.asset]?.decimals ?? 0);
-      return { ...place, available: amount, withdrawable: amount, total: amount };
-    });
+  return VENUE_ACCOUNTS.filter((each) => account === undefined || each === account).flatMap((owner) =>
+    VENUE_ACCOUNT_TYPES.flatMap((account_type) =>
+      Object.entries(chain.tokens).map(([asset, { decimals }]) => {
+        const amount = fromBaseUnits(book.balance(owner, account_type, asset), decimals);
+        return { account: owner, account_type, asset, available: amount, withdrawable: amount, total: amount };
+      }),
+    ),
+  );
 }
 
 function ledgerEntry(record: KeyRecord): LedgerEntry {

@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { createFaultInjector, faultsSchema } from '../../dev/paper-venue/faults.ts';
+import { createFaultInjector, faultsSchema, type FaultInjector } from '../../dev/paper-venue/faults.ts';
 
-const draws = (count: number, faults: object, phase = 'submit') => {
+type Phase = Parameters<FaultInjector['draw']>[0];
+const draws = (count: number, faults: object, phase: Phase = 'submit') => {
   const injector = createFaultInjector();
   injector.set(faultsSchema.parse(faults));
   return Array.from({ length: count }, () => injector.draw(phase));
@@ -35,8 +36,22 @@ test('calls are counted with what they suffered', () => {
   const injector = createFaultInjector();
   expect(injector.counts()).toEqual({ calls: 0, failed: 0, answers_lost: 0 });
   injector.set(faultsSchema.parse({ lose_answer_rate: 1, phases: ['submit'] }));
-  for (const phase of ['submit', 'submit', 'observe']) injector.draw(phase);
+  for (const phase of ['submit', 'submit', 'observe'] as const) injector.draw(phase);
   injector.set(faultsSchema.parse({ error_rate: 1, lose_answer_rate: 1, phases: ['submit'] }));
   injector.draw('submit');
   expect(injector.counts()).toEqual({ calls: 4, failed: 1, answers_lost: 2 });
+});
+
+test('transfers suffer only where they are named, and movements not then', () => {
+  const injector = createFaultInjector();
+  injector.set(faultsSchema.parse({ error_rate: 1, deduplicate: false }));
+  expect(injector.draw('observe')).toMatchObject({ fails: true, deduplicate: false });
+  for (const phase of ['transfer_submit', 'transfer_find'] as const) {
+    expect(injector.draw(phase)).toMatchObject({ fails: false, deduplicate: true });
+  }
+  const faults = { error_rate: 1, deduplicate: false, hold_ms: 5, transfer_outcome: 'failed', phases: ['transfer_submit'] };
+  injector.set(faultsSchema.parse(faults));
+  expect(injector.draw('transfer_submit')).toMatchObject({ fails: true, deduplicate: false, hold_ms: 5, transfer_outcome: 'failed' });
+  expect(injector.draw('transfer_find')).toMatchObject({ fails: false, deduplicate: false, hold_ms: 0, transfer_outcome: 'completed' });
+  for (const phase of ['submit', 'recover'] as const) expect(injector.draw(phase)).toMatchObject({ fails: false, deduplicate: true });
 });

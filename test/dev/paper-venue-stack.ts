@@ -65,6 +65,18 @@ export async function startChain() {
   };
 }
 
+/** A chain that nobody can reach, for what the venue does on its books alone. */
+export const NO_CHAIN: ChainSettings = {
+  rpcUrl: 'http://127.0.0.1:1',
+  chainId: foundry.id,
+  tokens: {
+    USDC: { address: `0x${'c'.repeat(40)}`, decimals: DECIMALS },
+    USDT: { address: `0x${'d'.repeat(40)}`, decimals: DECIMALS },
+  },
+  accounts: { venueHotWallet: { address: privateKeyToAccount(HOT_WALLET).address, privateKey: HOT_WALLET } },
+  withdrawalFees: {},
+};
+
 async function deployToken(
   client: {
     sendRawTransaction: (args: { serializedTransaction: `0x${string}` }) => Promise<unknown>;
@@ -95,6 +107,8 @@ export interface VenueClient {
   readonly url: string;
   readonly executor: RemoteExecutor;
   get(path: string): Promise<unknown>;
+  /** Status and body of a request with a JSON body. */
+  send(method: string, path: string, body: unknown): Promise<{ readonly status: number; readonly body: unknown }>;
   faults(faults: object | null): Promise<number>;
   entry(key: string): Promise<LedgerEntry | undefined>;
 }
@@ -159,6 +173,11 @@ function clientOf(port: number): VenueClient {
     url,
     executor: createRemoteExecutor(settingsOf(url, { timeout_seconds: 10 })),
     get,
+    send: async (method, path, body) => {
+      const headers = { 'content-type': 'application/json' };
+      const answer = await fetch(`${url}${path}`, { method, headers, body: JSON.stringify(body) });
+      return { status: answer.status, body: await answer.json() };
+    },
     faults: async (faults) => {
       const headers = { 'content-type': 'application/json' };
       const change = faults === null ? { method: 'DELETE' } : { method: 'POST', headers, body: JSON.stringify(faults) };

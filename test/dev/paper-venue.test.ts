@@ -40,9 +40,17 @@ const balance = async (account: string, asset = 'USDC'): Promise<string | undefi
 };
 
 describe('a new venue', () => {
-  test('has three accounts with a million of each token in SPOT', async () => {
+  test('has three accounts with a million of each token in SPOT and nothing in USDT_FUTURE', async () => {
     const { balances } = (await venue.get('/balances')) as { balances: unknown[] };
-    expect(balances).toHaveLength(6);
+    expect(balances).toHaveLength(12);
+    expect(balances).toContainEqual({
+      account: 'paper-main',
+      account_type: 'USDT_FUTURE',
+      asset: 'USDC',
+      available: '0',
+      withdrawable: '0',
+      total: '0',
+    });
     expect(balances).toContainEqual({
       account: 'paper-sub-b',
       account_type: 'SPOT',
@@ -231,7 +239,7 @@ describe('preflight', () => {
     ['AMOUNT_INVALID', { config, amount: '1e3' }],
     ['AMOUNT_BELOW_FEE', { config, asset: 'USDT', amount: '1.5' }],
     ['INSUFFICIENT_BALANCE', { config, amount: '1000001' }],
-    ['ACTION_NOT_SUPPORTED', { config, action_type: 'cex_internal_transfer' }],
+    ['ACTION_NOT_SUPPORTED', { config, action_type: 'perp_withdraw' }],
   ])('refuses with %s: %j', async (code, changes) => {
     const answer = await venue.executor.preflight(withdrawal('check:1', changes), call());
     expect(answer).toMatchObject({ next_state: 'FAILED', error_code: code });
