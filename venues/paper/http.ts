@@ -1,0 +1,76 @@
+/** One HTTP call to the paper venue, made once on a connection of its own and never repeated. */
+import { Agent, request } from 'undici';
+import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
+
+const BODY_LIMIT_BYTES = 256 * 1024;
+
+export interface VenueAnswer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** Asks a venue; throws ExecutorFault for every answer outside 2xx and 4xx, for an incomplete one and for none. */
+export type AskVenue = (path: string, options: { readonly body?: object; readonly call: CallOptions }) => Promise<VenueAnswer>;
+
+/** A client of the venue at `base`. A kept connection could close just as a request leaves, so none is kept. */
+export function createAsk(base: string, timeoutSeconds: number): AskVenue {
+  const dispatcher = new Agent({ pipelining: 0, connect: { timeout: timeoutSeconds * 1000 } });
+  return async (path, { body, call }) => {
+    const late = AbortSignal.timeout(timeoutSeconds * 1000);
+    const signal = AbortSignal.any([call.signal, late]);
+    const answer = await send({ dispatcher, url: `${base}${path}`, body, call, signal }).catch((error: unknown) => {
+      if (error instanceof ExecutorFault) throw error;
+      if (!signal.aborted) throw new ExecutorFault('unreachable', 'PROVIDER_UNREACHABLE', 'no complete answer', { cause: error });
+      const why = late.aborted ? `no answer within ${timeoutSeconds} s` : 'the call was aborted before an answer came';
+      throw new ExecutorFault('timeout', 'PROVIDER_TIMEOUT', why, { cause: error });
+    });
+    if (answer.status >= 500) throw new ExecutorFault('server_error', 'PROVIDER_UNAVAILABLE', `the venue answered ${answer.status}`);
+    if (answer.status < 200 || (answer.status >= 300 && answer.status < 400)) throw unreadable(`the venue answered ${answer.status}`);
+    return { status: answer.status, body: readJson(answer.text) };
+  };
+}
+
+/** The fault for an answer that does not fit. */
+export function unreadable(message: string, cause?: unknown): ExecutorFault {
+  return new ExecutorFault('protocol', 'PROVIDER_PROTOCOL_ERROR', message, { cause });
+}
+
+async function send(options: {
+  readonly dispatcher: Agent;
+  readonly url: string;
+  readonly body: object | undefined;
+  readonly call: CallOptions;
+  readonly signal: AbortSignal;
+}): Promise<{ readonly status: number; readonly text: string }> {
+  const { dispatcher, url, body, call, signal } = options;
+  const response = await request(url, {
+    dispatcher,
+    signal,
+    method: body === undefined ? 'GET' : 'POST',
+    headers: {
+      ...call.traceHeaders,
+      ...(call.requestId === undefined ? {} : { 'x-request-id': call.requestId }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    body: body === undefined ? null : JSON.stringify(body),
+    // The signal alone says when to stop.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response.body as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > BODY_LIMIT_BYTES) throw unreadable(`the answer is longer than ${BODY_LIMIT_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return { status: response.statusCode, text: Buffer.concat(chunks).toString('utf8') };
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw unreadable('the answer is not JSON', error);
+  }
+}
