@@ -5,16 +5,19 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { register } from 'prom-client';
+import type { PayloadCodec } from '@temporalio/common';
 import { z } from 'zod';
 import { createMovementActivities } from './activities/movement.ts';
 import { workflowBundle } from './activities/bundle.ts';
 import { startCallbackRelay } from './activities/relays/callbacks.ts';
 import { startCommandRelay, startSweeper } from './activities/relays/commands.ts';
+import { startTransferRelay } from './activities/relays/transfers.ts';
 import { startBalanceLoops } from './activities/relays/balances.ts';
 import { startNonceCleaner } from './activities/relays/nonces.ts';
 import { createHealthRefresher } from './activities/relays/health.ts';
 import { startSealer } from './activities/relays/seals.ts';
 import { installSdkLog } from './activities/sdk-log.ts';
+import { createTransferActivities } from './activities/transfers/activities.ts';
 import { startWorker, type RunningWorker } from './activities/worker.ts';
 import { createApi } from './api/app.ts';
 import { freeHook } from './api/auto-approve/free-hook.ts';
@@ -27,20 +30,21 @@ import { commercial } from './api/commercial.ts';
 import { autoApproveOf, withExtensions, type ApiExtension } from './api/extension.ts';
 import { createOperationMetrics } from './api/operation-metrics.ts';
 import { createOps } from './api/ops.ts';
+import type { Route } from './api/route.ts';
 import { routes } from './api/routes.ts';
 import { listen } from './api/server.ts';
 import { createNoopExecutor } from './executors/local/noop.ts';
 import { createExecutorRegistry } from './executors/registry.ts';
 import { readRegistryFile } from './executors/registry-file.ts';
-import { createAuditMacs } from './platform/audit-chain.ts';
+import { createAuditMacs, type AuditMacs } from './platform/audit-chain.ts';
 import { readConfig, type Config } from './platform/config.ts';
 import { readDashboardKeys } from './platform/dashboard-keys.ts';
 import { createHandOver } from './platform/handover.ts';
-import { createBalanceDesk } from './platform/balance-desk.ts';
+import { createBalanceDesk, type BalanceDesk } from './platform/balance-desk.ts';
 import { createLogger } from './platform/log.ts';
 import { createPayloadCodec } from './platform/payload-codec.ts';
-import { connectTemporal } from './platform/temporal.ts';
-import { startTracing } from './platform/tracing.ts';
+import { connectTemporal, type Temporal } from './platform/temporal.ts';
+import { startTracing, type Tracing } from './platform/tracing.ts';
 import { connectDatabase, type Database } from './prisma/client.ts';
 import { pendingMigrations } from './prisma/migrate.ts';
 import { parseSignerConfigs } from './signers/config.ts';
@@ -51,6 +55,7 @@ import { readFigures } from './store/metrics.ts';
 import { ping } from './store/ping.ts';
 import { balanceFetchers } from './venues/balances.ts';
 import { loadVenueBindings } from './venues/bindings.ts';
+import { transferProviders } from './venues/transfers.ts';
 import { createEvmBalanceObserveExecutor } from './venues/evm/balance-observe.ts';
 import { checkSignRequest } from './venues/evm/check-sign-request.ts';
 import { createEvmChains } from './venues/evm/client.ts';
@@ -68,6 +73,22 @@ type ProcessRole = (typeof ROLES)[number];
 /** Stops in reverse order of starting; one part that cannot stop does not keep the others. */
 type Stop = () => Promise<void>;
 
+/** What every part of a process is given. */
+interface Parts {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly db: Database;
+  readonly temporal: Temporal;
+  readonly tracing: Tracing | null;
+  readonly payloadCodec: PayloadCodec | undefined;
+  readonly auditMacs: AuditMacs;
+  readonly bound: Awaited<ReturnType<typeof registries>>;
+  readonly balances: SignerBalances;
+  readonly desk: BalanceDesk;
+  /** Filled as parts start. */
+  readonly stops: Stop[];
+}
+
 async function main(): Promise<void> {
   const role = roleOf(process.argv[2]);
   const config = readConfig();
@@ -82,6 +103,15 @@ async function main(): Promise<void> {
   if (role !== 'api') installSdkLog(log);
   stopOnSignal(stops, (error) => log.error({ err: error }, 'a part did not stop cleanly'));
 
+  const parts = await connect({ config, role, log, stops });
+  const worker = role !== 'api' && config.workersEnabled ? await startWork(parts) : null;
+  const apiPort = role === 'worker' ? config.port : await startApi(parts, { extensions, table, dashboardKeys });
+  await startOps(parts, { table, apiPort, worker });
+}
+
+/** Connections and registries; nothing takes work yet. */
+async function connect(options: Pick<Parts, 'config' | 'log' | 'stops'> & { readonly role: ProcessRole }): Promise<Parts> {
+  const { config, log, stops, role } = options;
   const auditMacs = createAuditMacs(config.secretsKeys);
   const tracing = config.tracing === null ? null : await startTracing(config.tracing, { role, log });
   if (tracing !== null) stops.push(() => tracing.stop());
@@ -102,23 +132,27 @@ async function main(): Promise<void> {
     interceptor: tracing?.clientInterceptor,
   });
   stops.push(() => temporal.close());
-  const { executors, signers, chains, fetchers } = await registries(config);
-  stops.push(() => executors.close());
+  const bound = await registries(config);
+  stops.push(() => bound.executors.close());
+  const balances = createSignerBalances(bound.chains);
+  const desk = createBalanceDesk(bound.fetchers, (venueKey, fetch) => refreshBalances(db, venueKey, fetch));
+  return { config, log, db, temporal, tracing, payloadCodec, auditMacs, bound, balances, desk, stops };
+}
 
-  const balances = createSignerBalances(chains);
-  const desk = createBalanceDesk(fetchers, (venueKey, fetch) => refreshBalances(db, venueKey, fetch));
-
-  let worker: RunningWorker | null = null;
-  if (role !== 'api' && config.workersEnabled) {
-    const bundlePath = await workflowBundle(join(config.dataDir, 'cache'), {
-      encodeFailures: payloadCodec !== undefined,
-      callStacks: config.workflowCallStacks,
-      traceHeaders: tracing !== null,
-    });
-    worker = startWorker({
-      address: config.temporalAddress,
-      namespace: config.temporalNamespace,
-      activities: createMovementActivities({
+/** The worker, and the loops that go beside it. */
+async function startWork(parts: Parts): Promise<RunningWorker> {
+  const { config, log, db, temporal, tracing, payloadCodec, bound, stops } = parts;
+  const { executors, signers, chains, transferProviders: providers } = bound;
+  const bundlePath = await workflowBundle(join(config.dataDir, 'cache'), {
+    encodeFailures: payloadCodec !== undefined,
+    callStacks: config.workflowCallStacks,
+    traceHeaders: tracing !== null,
+  });
+  const worker = startWorker({
+    address: config.temporalAddress,
+    namespace: config.temporalNamespace,
+    activities: {
+      ...createMovementActivities({
         db,
         log,
         executors,
@@ -128,86 +162,102 @@ async function main(): Promise<void> {
             ? null
             : checkSignRequest(chains, row.sign_request, { action_type: row.node.action_type, config: row.node.config, amount }, call),
       }),
-      bundlePath,
-      payloadCodec,
-      activityInterceptor: tracing === null ? undefined : (await import('./activities/tracing.ts')).activityTracing,
-      log,
-      beforeWork: () => temporal.registerSearchAttributes(log),
-    });
-    stops.push(() => worker?.stop() ?? Promise.resolve());
-    const relay = { db, temporal, log, sweepIdleSeconds: config.sweepIdleSeconds };
-    const callbacks = startCallbackRelay({
+      ...createTransferActivities({ db, log, providers, pendingSeconds: config.transferPendingSeconds }),
+    },
+    bundlePath,
+    payloadCodec,
+    activityInterceptor: tracing === null ? undefined : (await import('./activities/tracing.ts')).activityTracing,
+    log,
+    beforeWork: () => temporal.registerSearchAttributes(log),
+  });
+  stops.push(() => worker.stop());
+  startLoops(parts);
+  return worker;
+}
+
+/** What is done behind the requests, in every process that takes work. */
+function startLoops({ config, log, db, temporal, auditMacs, bound, balances, desk, stops }: Parts): void {
+  const relay = { db, temporal, log, sweepIdleSeconds: config.sweepIdleSeconds };
+  const { executors, signers } = bound;
+  const loops = [
+    startCommandRelay(relay),
+    startSweeper(relay),
+    startTransferRelay(relay),
+    startCallbackRelay({
       db,
       log,
       allowedHosts: new Set(config.callbackHosts),
       sign: config.callbackSigner,
       maxAttempts: config.callbackMaxAttempts,
-    });
-    const nonces = startNonceCleaner({ db, log });
-    const loops = [
-      startCommandRelay(relay),
-      startSweeper(relay),
-      callbacks,
-      nonces,
-      startSealer({ db, log, macs: auditMacs }),
-      ...startBalanceLoops(desk, log),
-    ];
-    const health = createHealthRefresher({
+    }),
+    startNonceCleaner({ db, log }),
+    startSealer({ db, log, macs: auditMacs }),
+    ...startBalanceLoops(desk, log),
+  ];
+  const health = createHealthRefresher({ db, executors, signers, temporal, intervalSeconds: config.healthIntervalSeconds, balances, log });
+  health.start();
+  stops.push(async () => void (await Promise.all([...loops.map((loop) => loop.stop()), health.stop()])));
+}
+
+/** The API; answers the port that it listens on. */
+async function startApi(
+  { config, log, db, temporal, tracing, bound, desk, stops }: Parts,
+  given: {
+    readonly extensions: readonly ApiExtension[];
+    readonly table: readonly Route[];
+    readonly dashboardKeys: ReturnType<typeof readDashboardKeys> | null;
+  },
+): Promise<number> {
+  const handOver = createHandOver({ temporal, log, bind: tracing?.bind });
+  stops.push(() => handOver.stop());
+  const app = createApi(
+    {
       db,
-      executors,
-      signers,
-      temporal,
-      intervalSeconds: config.healthIntervalSeconds,
-      balances,
       log,
-    });
-    health.start();
-    stops.push(async () => void (await Promise.all([...loops.map((loop) => loop.stop()), health.stop()])));
-  }
-
-  let apiPort = config.port;
-  if (role !== 'worker') {
-    const handOver = createHandOver({ temporal, log, bind: tracing?.bind });
-    stops.push(() => handOver.stop());
-    const app = createApi(
-      {
-        db,
-        log,
-        executors,
-        signers,
-        balances: desk,
-        handOver: (movementId, command) =>
-          handOver.send({ movementId, kind: command?.kind ?? 'wake', commandId: command?.command_id ?? null }),
-        autoApprove: config.autoApproveEnabled ? (autoApproveOf(extensions) ?? freeHook) : null,
-        settings: {
-          apiPrefix: config.apiPrefix,
-          approvalTtlSeconds: config.approvalTtlSeconds,
-          authEnabled: config.authEnabled,
-          balanceStaleSeconds: config.balanceStaleSeconds,
-          temporalNamespace: config.temporalNamespace,
-          temporalUiUrl: config.temporalUiUrl,
-        },
+      executors: bound.executors,
+      signers: bound.signers,
+      balances: desk,
+      handOver: (movementId, command) =>
+        handOver.send({ movementId, kind: command?.kind ?? 'wake', commandId: command?.command_id ?? null }),
+      transfers: {
+        accounts: bound.transferProviders.flatMap(({ accounts }) => accounts),
+        handOver: (transferId, kind) => handOver.send({ transferId, kind, commandId: null }),
       },
-      table,
-      {
-        ...(config.authEnabled ? { guard: guardOf(config, db, log) } : {}),
-        dashboard: {
-          routes: dashboardRoutes(config.allowlistCoolingSeconds),
-          authenticate: createWriterAuthentication({ db, log, keys: dashboardKeys, maxSkewSeconds: config.authMaxSkewSeconds }),
-        },
-        tracing: tracing ?? undefined,
+      autoApprove: config.autoApproveEnabled ? (autoApproveOf(given.extensions) ?? freeHook) : null,
+      settings: {
+        apiPrefix: config.apiPrefix,
+        approvalTtlSeconds: config.approvalTtlSeconds,
+        authEnabled: config.authEnabled,
+        balanceStaleSeconds: config.balanceStaleSeconds,
+        temporalNamespace: config.temporalNamespace,
+        temporalUiUrl: config.temporalUiUrl,
       },
-    );
-    if (!config.authEnabled) {
-      log.warn('SVC_AUTH_ENABLED=false: requests are not authenticated, every caller acts as admin; listening on loopback only');
-    }
-    const api = await listen({ app, host: config.host, port: config.port, setting: 'SVC_PORT' });
-    stops.push(() => api.close());
-    apiPort = api.port;
-    log.info({ port: apiPort }, 'the API listens');
+    },
+    given.table,
+    {
+      ...(config.authEnabled ? { guard: guardOf(config, db, log) } : {}),
+      dashboard: {
+        routes: dashboardRoutes(config.allowlistCoolingSeconds),
+        authenticate: createWriterAuthentication({ db, log, keys: given.dashboardKeys, maxSkewSeconds: config.authMaxSkewSeconds }),
+      },
+      tracing: tracing ?? undefined,
+    },
+  );
+  if (!config.authEnabled) {
+    log.warn('SVC_AUTH_ENABLED=false: requests are not authenticated, every caller acts as admin; listening on loopback only');
   }
+  const api = await listen({ app, host: config.host, port: config.port, setting: 'SVC_PORT' });
+  stops.push(() => api.close());
+  log.info({ port: api.port }, 'the API listens');
+  return api.port;
+}
 
-  const hostsWorker = worker !== null;
+/** The operations listener: health, metrics, documentation. */
+async function startOps(
+  { config, log, db, temporal, payloadCodec, balances, stops }: Parts,
+  given: { readonly table: readonly Route[]; readonly apiPort: number; readonly worker: RunningWorker | null },
+): Promise<void> {
+  const { table, apiPort, worker } = given;
   const { metricsDb, metrics } = metricsPage(config, balances.list);
   stops.push(() => metricsDb.$disconnect());
   const ops = await listen({
@@ -231,10 +281,10 @@ async function main(): Promise<void> {
           },
         },
         // An API-only process goes on answering without Temporal, so it reports it and does not depend on it.
-        temporal: { required: hostsWorker, check: async () => temporal.check().then(() => ({ ok: true })) },
+        temporal: { required: worker !== null, check: async () => temporal.check().then(() => ({ ok: true })) },
         worker: {
-          required: hostsWorker,
-          check: async () => (hostsWorker ? { ok: worker?.isRunning() === true } : { ok: false, detail: 'not hosted by this process' }),
+          required: worker !== null,
+          check: async () => (worker === null ? { ok: false, detail: 'not hosted by this process' } : { ok: worker.isRunning() }),
         },
       },
     }),
@@ -277,7 +327,13 @@ async function registries(config: Config) {
     locals: [createNoopExecutor(), createEvmTransferExecutor(chains), createEvmBalanceObserveExecutor(chains)],
     remotes: file.executors,
   });
-  return { executors, signers: createSignerRegistry(signers), chains, fetchers: balanceFetchers(bindings) };
+  return {
+    executors,
+    signers: createSignerRegistry(signers),
+    chains,
+    fetchers: balanceFetchers(bindings),
+    transferProviders: transferProviders(bindings),
+  };
 }
 
 /** A role that could rewrite the audit trail works as well as any, so nothing else would tell. */

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PayloadCodec } from '@temporalio/common';
 import { NativeConnection, Worker, type ActivityInterceptorsFactory } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { TASK_QUEUE, type MovementActivities } from '../domain/messages.ts';
+import { TASK_QUEUE, type CapitalTransferActivities, type MovementActivities } from '../domain/messages.ts';
 import { SearchAttributeFault } from '../platform/search-attributes.ts';
 import { FAILURE_CONVERTER } from './bundle.ts';
 
@@ -24,7 +24,7 @@ export const WORKER_TUNING = {
 export interface WorkerOptions {
   readonly address: string;
   readonly namespace: string;
-  readonly activities: MovementActivities;
+  readonly activities: MovementActivities & Partial<CapitalTransferActivities>;
   readonly bundlePath: string;
   /** Encrypts payloads; the bundle must then be one that encodes failures. */
   readonly payloadCodec?: PayloadCodec | undefined;

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { ExecutorDescriptor } from '../domain/executor.ts';
 import type { CommandKind } from '../domain/transition.ts';
+import type { TransferAccount } from '../domain/capital-transfers/topology.ts';
 import type { Signer, SignerDescriptor } from '../domain/signer.ts';
 import type { BalanceDesk } from '../platform/balance-desk.ts';
 import type { Database } from '../prisma/client.ts';
@@ -17,6 +18,12 @@ export interface ApiDependencies {
   readonly balances: BalanceDesk;
   /** Wakes a movement's run in the background; never throws and is never waited for. */
   readonly handOver: (movementId: string, command?: { readonly kind: CommandKind; readonly command_id: string | null }) => void;
+  /** The accounts between which funds may be moved; absent where there are none. */
+  readonly transfers?: {
+    readonly accounts: readonly TransferAccount[];
+    /** Wakes a transfer's run in the background, like `handOver`. */
+    readonly handOver: (transferId: string, kind: 'create' | 'resolve') => void;
+  };
   /** Absent or null where automatic approval is switched off. */
   readonly autoApprove?: AutoApproveHook | null;
   readonly settings: {

@@ -54,6 +54,8 @@ type MakeGauge = (name: string, help: string, labelNames?: readonly string[]) =>
 function show(read: OperationFigures, gauge: MakeGauge): void {
   const movements = gauge('svc_movements', 'Movements by state.', ['state']);
   for (const [state, count] of Object.entries(read.movements)) movements.set({ state }, count);
+  const transfers = gauge('svc_capital_transfers', 'Capital transfers by state.', ['state']);
+  for (const [state, count] of Object.entries(read.transfers)) transfers.set({ state }, count);
   gauge('svc_approval_oldest_seconds', 'Age of the oldest movement that waits for its approval; 0 when none does.').set(
     read.oldest_pending_approval,
   );

@@ -39,6 +39,7 @@ export const ERROR_TABLE = {
   policy_not_found: rule(404, 'never', 'No automatic approval policy of that id.'),
   callback_not_found: rule(404, 'never', 'No callback of that event.'),
   allowed_address_not_found: rule(404, 'never', 'No row of the allowlist has that id.'),
+  capital_transfer_not_found: rule(404, 'never', 'No such capital transfer.'),
   signer_not_found: rule(404, 'never', 'No signer of that key, neither registered nor in memory.'),
 
   graph_invalid: rule(422, 'after_change', 'The plan graph is not valid; `problems` lists every fault.'),
@@ -50,6 +51,15 @@ export const ERROR_TABLE = {
   binding_unresolved: rule(422, 'after_change', 'A node selects no executor or signer, or more than one.'),
   address_not_allowlisted: rule(422, 'after_change', 'A node would pay an address that is not on the allowlist.'),
   reserved_template_family: rule(422, 'never', 'Agent wallet top-ups are created only through their own route.'),
+
+  venue_not_found: rule(422, 'after_change', 'No venue of that key holds an account here.'),
+  account_type_not_supported: rule(
+    422,
+    'after_change',
+    'Transfers are made between SPOT and USDT_FUTURE; other account types only show balances.',
+  ),
+  provider_mismatch: rule(422, 'after_change', 'Source and destination are not accounts of one provider that moves funds between them.'),
+  topology_not_supported: rule(422, 'after_change', 'The provider does not move funds between these accounts; see `rule`.'),
 
   invalid_state: rule(409, 'after_change', 'The state does not allow this action.'),
   compiled_plan_hash_mismatch: rule(

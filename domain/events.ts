@@ -37,6 +37,18 @@ export const TIMELINE_EVENTS = [
 ] as const;
 export type TimelineEventType = (typeof TIMELINE_EVENTS)[number];
 
+/** What is recorded of a capital transfer. */
+export const TRANSFER_EVENTS = [
+  'transfer_created',
+  'transfer_submitting',
+  'transfer_pending',
+  'transfer_completed',
+  'transfer_failed',
+  'transfer_attention',
+  'transfer_resolved',
+] as const;
+export type TransferEventType = (typeof TRANSFER_EVENTS)[number];
+
 /** Audit actions, `<entity>.<verb>`. */
 export const AUDIT_ACTIONS = [
   'plan_template.create',
@@ -66,6 +78,10 @@ export const AUDIT_ACTIONS = [
   'allowed_address.reactivate',
   'allowed_address.revoke',
   'allowed_address.set_chain',
+  'capital_transfer.create',
+  'capital_transfer.resolve',
+  'capital_transfer.complete',
+  'capital_transfer.fail',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

@@ -6,6 +6,7 @@ import type { ConditionResult } from './conditions/scope.ts';
 import type { ExecutionContext, ExecutionResult, ExecutorFaultKind, TaskQueueSubmit } from './executor.ts';
 import type { GraphEdge, NodeKind } from './graph/types.ts';
 import type { MovementState, ReservationStatus } from './states/movement.ts';
+import type { TransferState } from './states/capital-transfer.ts';
 import type { NodeState } from './states/node.ts';
 import type { CommandKind } from './transition.ts';
 
@@ -18,6 +19,13 @@ export const TAKE_SECONDS = 10;
 /** One workflow id a movement, whatever the number of its runs. */
 export function movementWorkflowId(movementId: string): string {
   return `movement/${movementId}`;
+}
+
+export const CAPITAL_TRANSFER_WORKFLOW = 'capitalTransferWorkflow';
+
+/** One workflow id a transfer; its id is also the provider's reference. */
+export function capitalTransferWorkflowId(transferId: string): string {
+  return `capital-transfer/${transferId}`;
 }
 
 /** Every signal means "look at the database" and carries the command's id (null for a bare wake). */
@@ -35,6 +43,7 @@ export const SEARCH_ATTRIBUTES = {
   strategy: 'SvcStrategyId',
   asset: 'SvcAsset',
   template: 'SvcTemplateKey',
+  transfer: 'SvcTransferState',
 } as const;
 
 export interface LoadedNode {
@@ -181,4 +190,39 @@ export interface MovementActivities {
   cancel(args: PhaseArgs): Promise<void>;
   ask(args: AskArgs): Promise<AskResult>;
   record(args: RecordArgs): Promise<PhaseResult>;
+}
+
+/** What a run knows of its capital transfer: its state and what an operator looks for, never the amount. */
+export interface LoadedTransfer {
+  readonly transfer_id: string;
+  readonly state: TransferState;
+  readonly ended: boolean;
+  readonly epoch: number;
+  readonly asset: string;
+  readonly strategy_id: string | null;
+  readonly source: string;
+  readonly destination: string;
+  readonly error_code: string | null;
+}
+
+export interface SubmitTransferArgs {
+  readonly transfer_id: string;
+  /** The epoch that was loaded; a submit is only made from there. */
+  readonly epoch: number;
+}
+
+/** `submit`: proven that nothing landed, and the same reference may be sent again after `delay_ms`. */
+export interface LookTransferResult {
+  readonly next: 'load' | 'submit';
+  readonly epoch: number;
+  readonly delay_ms: number;
+}
+
+/** The activities of a capital transfer, by their registered names. */
+export interface CapitalTransferActivities {
+  loadTransfer(args: { readonly transfer_id: string; readonly run_id: string }): Promise<LoadedTransfer | null>;
+  /** Fence, send once, record. Whatever goes wrong, `lookTransfer` finds out what became of it. */
+  submitTransfer(args: SubmitTransferArgs): Promise<void>;
+  /** Asks the provider until its record says something that changes the transfer. */
+  lookTransfer(args: { readonly transfer_id: string }): Promise<LookTransferResult>;
 }

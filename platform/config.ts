@@ -49,6 +49,7 @@ export interface Config {
   readonly registryFile: string | undefined;
   readonly venuesFile: string | undefined;
   readonly balanceStaleSeconds: number;
+  readonly transferPendingSeconds: number;
   readonly healthIntervalSeconds: number;
   readonly allowLocalSigners: boolean;
   readonly sweepIdleSeconds: number;
@@ -99,6 +100,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     registryFile: value.SVC_REGISTRY_FILE,
     venuesFile: value.SVC_VENUES_FILE,
     balanceStaleSeconds: value.SVC_BALANCE_STALE_THRESHOLD_SECONDS,
+    transferPendingSeconds: value.SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS,
     healthIntervalSeconds: value.SVC_REGISTRY_HEALTH_INTERVAL_SECONDS,
     allowLocalSigners: value.SVC_LOCAL_SIGNER_BACKEND === 'local',
     sweepIdleSeconds: value.SVC_SWEEP_IDLE_SECONDS,

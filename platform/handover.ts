@@ -13,7 +13,7 @@ export interface HandOver {
 }
 
 interface Job {
-  readonly movementId: string;
+  readonly wake: Wake;
   readonly call: () => Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export function createHandOver(options: {
       const job = wakes.shift() ?? starts.shift();
       if (job === undefined) return;
       const work = job.call().catch((error: unknown) => {
-        log.debug({ err: error, movement_id: job.movementId }, 'a wake was not delivered; the relay sends it again');
+        log.debug({ err: error, ...job.wake }, 'a wake was not delivered; the relay sends it again');
       });
       active.add(work);
       void work.finally(() => {
@@ -51,7 +51,7 @@ export function createHandOver(options: {
     send(wake) {
       const queue = wake.kind === 'create' ? starts : wakes;
       if (stopped || queue.length >= QUEUE_LIMIT) return;
-      queue.push({ movementId: wake.movementId, call: bind(() => temporal.wake(wake)) });
+      queue.push({ wake, call: bind(() => temporal.wake(wake)) });
       next();
     },
     async stop() {

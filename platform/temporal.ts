@@ -3,7 +3,14 @@ import { Client, Connection, WorkflowNotFoundError, type WorkflowClientIntercept
 import type { PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import type { Logger } from 'pino';
-import { MOVEMENT_WORKFLOW, movementWorkflowId, signalFor, TASK_QUEUE } from '../domain/messages.ts';
+import {
+  CAPITAL_TRANSFER_WORKFLOW,
+  capitalTransferWorkflowId,
+  MOVEMENT_WORKFLOW,
+  movementWorkflowId,
+  signalFor,
+  TASK_QUEUE,
+} from '../domain/messages.ts';
 import type { CommandKind } from '../domain/transition.ts';
 import { ensureSearchAttributes, KEYWORD, type AttributeServer } from './search-attributes.ts';
 
@@ -11,18 +18,20 @@ const CALL_TIMEOUT_MS = 10_000;
 /** A worker asks again at least once a minute; the server remembers dead ones for five. */
 const POLLED_WITHIN_MS = 75_000;
 
-export interface Wake {
-  readonly movementId: string;
+/** What has a run of its own. */
+export type RunOf = { readonly movementId: string } | { readonly transferId: string };
+
+export type Wake = RunOf & {
   readonly kind: CommandKind;
   readonly commandId: string | null;
-}
+};
 
 export interface Temporal {
   readonly client: Client;
   /** Signal-with-start: a running run looks again, a missing one is begun. */
   wake(wake: Wake): Promise<void>;
-  /** Whether the movement has a run that is not closed. */
-  isRunning(movementId: string): Promise<boolean>;
+  /** Whether there is a run of it that is not closed. */
+  isRunning(of: RunOf): Promise<boolean>;
   /** Whether some worker has asked this task queue for activities within the last minute or so. */
   hasPollers(taskQueue: string): Promise<boolean>;
   /** Whether the server answers. */
@@ -52,22 +61,23 @@ export function connectTemporal(settings: {
   const limited = <T>(work: () => Promise<T>): Promise<T> => connection.withDeadline(Date.now() + CALL_TIMEOUT_MS, work);
   return {
     client,
-    wake: ({ movementId, kind, commandId }) =>
+    wake: ({ kind, commandId, ...of }) =>
       limited(async () => {
-        await client.workflow.signalWithStart(MOVEMENT_WORKFLOW, {
-          workflowId: movementWorkflowId(movementId),
+        const { type, id, workflowId, summary } = runOf(of);
+        await client.workflow.signalWithStart(type, {
+          workflowId,
           taskQueue: TASK_QUEUE,
-          args: [movementId],
+          args: [id],
           signal: signalFor(kind),
           signalArgs: [commandId],
           workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-          staticSummary: `movement ${movementId}`,
+          staticSummary: summary,
         });
       }),
-    isRunning: (movementId) =>
+    isRunning: (of) =>
       limited(async () => {
         try {
-          const description = await client.workflow.getHandle(movementWorkflowId(movementId)).describe();
+          const description = await client.workflow.getHandle(runOf(of).workflowId).describe();
           return description.status.name === 'RUNNING';
         } catch (error) {
           if (error instanceof WorkflowNotFoundError) return false;
@@ -90,6 +100,15 @@ export function connectTemporal(settings: {
     registerSearchAttributes: (log) => limited(() => ensureSearchAttributes(attributeServer(connection, namespace), { namespace, log })),
     close: () => connection.close(),
   };
+}
+
+function runOf(of: RunOf): { readonly type: string; readonly id: string; readonly workflowId: string; readonly summary: string } {
+  if ('movementId' in of) {
+    const { movementId: id } = of;
+    return { type: MOVEMENT_WORKFLOW, id, workflowId: movementWorkflowId(id), summary: `movement ${id}` };
+  }
+  const { transferId: id } = of;
+  return { type: CAPITAL_TRANSFER_WORKFLOW, id, workflowId: capitalTransferWorkflowId(id), summary: `capital transfer ${id}` };
 }
 
 function attributeServer({ operatorService, workflowService }: Connection, namespace: string): AttributeServer {

@@ -19,6 +19,7 @@ export interface PoolRow {
   readonly stale: boolean;
   readonly pending_outflow: string;
   readonly holding_movements: number;
+  readonly holding_transfers: number;
 }
 
 export interface PoolFilter {
@@ -35,7 +36,7 @@ export async function readBalances(db: Database, filter: PoolFilter, staleAfterS
       SELECT b.venue_key, b.asset, b.account_type, trim_scale(b.available)::text AS available, trim_scale(b.withdrawable)::text AS withdrawable,
         trim_scale(b.total)::text AS total, b.details, b.fetched_at,
         b.fetched_at < svc_now() - make_interval(secs => ${staleAfterSeconds}::integer) AS stale,
-        trim_scale(p.amount)::text AS pending_outflow, p.movements::integer AS holding_movements
+        trim_scale(p.amount)::text AS pending_outflow, p.movements::integer AS holding_movements, p.transfers::integer AS holding_transfers
       FROM balance_snapshots b, pending_outflow(b.venue_key, b.account_type, b.asset, b.fetched_at) p
       WHERE (${venue_key}::text IS NULL OR b.venue_key = ${venue_key})
         AND (${asset}::text IS NULL OR b.asset = ${asset})

@@ -12,6 +12,7 @@ export interface PoolHold {
 /** Ages are in seconds, by the database's clock; 0 where nothing waits. */
 export interface OperationFigures {
   readonly movements: Readonly<Record<string, number>>;
+  readonly transfers: Readonly<Record<string, number>>;
   readonly oldest_pending_approval: number;
   readonly callbacks_pending: number;
   readonly callbacks_dead_letter: number;
@@ -26,6 +27,8 @@ export async function readFigures(db: Pick<Database, 'sql'>): Promise<OperationF
     SELECT jsonb_build_object(
       'movements', (SELECT coalesce(jsonb_object_agg(request_state, n), '{}') FROM
         (SELECT request_state, count(*) AS n FROM movements GROUP BY request_state) AS states),
+      'transfers', (SELECT coalesce(jsonb_object_agg(request_state, n), '{}') FROM
+        (SELECT request_state, count(*) AS n FROM capital_transfers GROUP BY request_state) AS states),
       'oldest_pending_approval', greatest(0, coalesce(extract(epoch FROM svc_now() - (SELECT min(created_at) FROM movements WHERE request_state = 'PENDING_APPROVAL')), 0)),
       'callbacks_pending', (SELECT count(*) FROM callbacks WHERE status = 'pending'),
       'callbacks_dead_letter', (SELECT count(*) FROM callbacks WHERE status = 'dead_letter'),

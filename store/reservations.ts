@@ -29,6 +29,33 @@ export async function readUnevenPools(db: Database): Promise<readonly PoolSum[]>
   );
 }
 
+/** A capital transfer whose open hold is not what its state asks for. */
+export interface UnevenTransfer {
+  readonly transfer_id: string;
+  readonly state: string;
+  /** The pool that it holds, or should. */
+  readonly pool: string;
+  readonly held: string;
+  readonly expected: string;
+}
+
+/** The transfers that hold something else than their amount at their source while they are open, and nothing after. */
+export async function readUnevenTransfers(db: Database): Promise<readonly UnevenTransfer[]> {
+  return run(
+    () => db.sql<UnevenTransfer>`
+      SELECT t.transfer_id::text, t.request_state AS state, concat_ws('/', p.venue_key, p.account_type, p.asset) AS pool,
+        trim_scale(sum(p.held))::text AS held, trim_scale(sum(p.expected))::text AS expected
+      FROM capital_transfers t
+      CROSS JOIN LATERAL (
+        SELECT t.source_venue AS venue_key, t.source_account_type AS account_type, t.asset, 0 AS held,
+          CASE WHEN t.ended_at IS NULL THEN t.amount ELSE 0 END AS expected
+        UNION ALL
+        SELECT r.venue_key, r.account_type, r.asset, r.amount, 0 FROM reservations r WHERE r.transfer_id = t.transfer_id AND r.status = 'held'
+      ) p
+      GROUP BY 1, 2, 3 HAVING sum(p.held) <> sum(p.expected) ORDER BY 1, 3`,
+  );
+}
+
 /** A movement with open holds, or one that says it has them. */
 export interface HoldingMovement {
   readonly movement_id: string;

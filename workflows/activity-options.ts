@@ -76,3 +76,22 @@ export const LOCAL_OPTIONS: LocalActivityOptions = {
 export function decideOptions(begins?: string): LocalActivityOptions {
   return begins === undefined ? LOCAL_OPTIONS : { ...LOCAL_OPTIONS, summary: summaryOf('preflight', begins, true) };
 }
+
+/** Sends a capital transfer: one attempt, like every submit. */
+export const SUBMIT_TRANSFER_OPTIONS: ActivityOptions = {
+  taskQueue: TASK_QUEUE,
+  summary: 'submit',
+  startToCloseTimeout: '5 minutes',
+  heartbeatTimeout: HEARTBEAT,
+  retry: { maximumAttempts: 1 },
+};
+
+/** Asks what became of it, as often as it takes; a resolve ends the waiting at once. */
+export const LOOK_TRANSFER_OPTIONS: ActivityOptions = {
+  taskQueue: TASK_QUEUE,
+  summary: 'ask the provider',
+  startToCloseTimeout: '2 minutes',
+  heartbeatTimeout: HEARTBEAT,
+  cancellationType: 'TRY_CANCEL',
+  retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '30 seconds' },
+};

@@ -67,7 +67,7 @@ function table(nodes: readonly LoadedNode[]): string[] {
 }
 
 /** Text from elsewhere as one short line that shows as itself: no cell, mark-up, link or reversed text can come of it. */
-function plain(text: string): string {
+export function plain(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]+/gu, ' ').trim();
   const points = [...line];
   const short = points.length > LONGEST_NAME ? `${points.slice(0, LONGEST_NAME - 1).join('')}…` : line;

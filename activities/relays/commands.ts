@@ -46,7 +46,7 @@ export function startSweeper(options: CommandRelayOptions): Loop {
     work: async () => {
       const idle = await claimIdle(db, { idleSeconds: sweepIdleSeconds, limit: BATCH });
       for (const movementId of idle) {
-        if (await temporal.isRunning(movementId)) continue;
+        if (await temporal.isRunning({ movementId })) continue;
         log.warn({ movement_id: movementId }, 'the run of an open movement is gone; it is begun again');
         await temporal.wake({ movementId, kind: 'wake', commandId: null });
       }

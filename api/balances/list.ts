@@ -21,11 +21,11 @@ export async function list(
   return {
     status: 200,
     body: {
-      balances: rows.map(({ pending_outflow, holding_movements, ...row }) => ({
+      balances: rows.map(({ pending_outflow, holding_movements, holding_transfers, ...row }) => ({
         ...row,
         svc_pending_outflow: pending_outflow,
         svc_effective_withdrawable: effectiveWithdrawable(row.withdrawable, pending_outflow),
-        svc_effective_reason: effectiveReason({ movements: holding_movements, transfers: 0 }),
+        svc_effective_reason: effectiveReason({ movements: holding_movements, transfers: holding_transfers }),
       })),
     },
   };

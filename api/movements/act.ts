@@ -4,13 +4,13 @@ import { expire } from '../../domain/actions/approval.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { MovementSnapshot } from '../../domain/snapshot.ts';
 import { ACTION_STATES, type MovementAction, type MovementState } from '../../domain/states/movement.ts';
-import type { Transition, TransitionOutcome, UncoveredHold } from '../../domain/transition.ts';
+import type { Transition, TransitionOutcome } from '../../domain/transition.ts';
 import { readSnapshot } from '../../store/movements.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { auditedRefusal } from '../audited.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../route.ts';
-import { refreshStale, withCover } from './cover.ts';
+import { refreshStale, uncoveredError, withCover } from '../cover.ts';
 import type { ActionResponse } from './responses.ts';
 
 type Refused = Extract<TransitionOutcome, { ok: false }>;
@@ -85,11 +85,6 @@ export function invalidState(action: MovementAction, state: MovementState): Serv
     message: `A movement in ${state} does not take ${action}.`,
     context: { current_state: state, allowed_states: ACTION_STATES[action] },
   });
-}
-
-function uncoveredError(uncovered: UncoveredHold | null): ServiceError {
-  const reason = uncovered?.effective_withdrawable === null ? 'stale_snapshot' : 'insufficient';
-  return new ServiceError('insufficient_effective_withdrawable', { context: { reason, ...uncovered } });
 }
 
 function refusalError(action: MovementAction, movementId: string, outcome: Refused): ServiceError {

@@ -7,7 +7,7 @@ import { rootNodes } from '../../domain/graph/shape.ts';
 import { newSnapshot } from '../../domain/snapshot.ts';
 import { createApproved, createMovement, type AutomaticApproval, type CreateOutcome, type NewMovement } from '../../store/movements.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import { refreshStale, withCover } from './cover.ts';
+import { refreshStale, withCover } from '../cover.ts';
 import { missingBindings } from './missing-bindings.ts';
 import type { Compiled } from './plan.ts';
 

@@ -5,7 +5,7 @@ import { readKeyUse, type KeyUse } from '../../store/movement-idempotency.ts';
 import { readMovement } from '../../store/movement-reads.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../route.ts';
-import { differingFields } from './request.ts';
+import { differingFields } from '../differences.ts';
 import type { CreateResponse } from './responses.ts';
 
 /** A key belongs to the client that sends it; without one a request is never a repeat. */

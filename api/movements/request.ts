@@ -1,7 +1,5 @@
 /** A create request in its one normal form, and how two of them differ. */
-import canonicalize from 'canonicalize';
-import type { JsonObject, JsonValue } from '../../domain/executor.ts';
-import { isObject } from '../../domain/plan/compile.ts';
+import type { JsonObject } from '../../domain/executor.ts';
 import type { Intent } from '../../domain/plan/types.ts';
 import { invalidRequest } from '../issues.ts';
 import { idempotencyKey, type CreateBody } from './schema.ts';
@@ -28,20 +26,6 @@ export function normalForm(body: CreateBody): JsonObject {
     callback_url: body.callback_url ?? null,
     labels: body.labels,
   };
-}
-
-/** The fields in which two normal forms differ, those of the intent by name. */
-export function differingFields(first: JsonObject, second: JsonObject, prefix = ''): readonly string[] {
-  const names = [...new Set([...Object.keys(first), ...Object.keys(second)])].sort();
-  return names.flatMap((name) => {
-    const [left, right] = [first[name], second[name]];
-    if (name === 'intent' && isObject(left) && isObject(right)) return differingFields(left, right, 'intent.');
-    return same(left, right) ? [] : [`${prefix}${name}`];
-  });
-}
-
-function same(left: JsonValue | undefined, right: JsonValue | undefined): boolean {
-  return canonicalize(left) === canonicalize(right);
 }
 
 /** The key of the body or of the header; two that differ are refused. */

@@ -92,6 +92,11 @@ const MOVEMENTS = {
     oneOf('local', 'managed_kms_evm'),
     '`local` allows signers whose key lies in a file, for development.',
   ),
+  SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS: standard(
+    whole(1, 604_800),
+    '900',
+    'How long a provider may take to confirm a capital transfer before a person is asked.',
+  ),
   SVC_BALANCE_STALE_THRESHOLD_SECONDS: standard(whole(1, 86_400), '300', 'Age from which a balance counts as stale.'),
   SVC_SWEEP_IDLE_SECONDS: standard(whole(1, 3_600), '15', 'How long an open movement stands still before its run is looked for.'),
 };

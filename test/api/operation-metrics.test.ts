@@ -4,6 +4,7 @@ import { createOperationMetrics } from '../../api/operation-metrics.ts';
 import type { OperationFigures } from '../../store/metrics.ts';
 
 const FIGURES: OperationFigures = {
+  transfers: { MANUAL_INTERVENTION: 1 },
   movements: { EXECUTING: 2, COMPLETED: 5 },
   oldest_pending_approval: 12.5,
   callbacks_pending: 3,
@@ -19,6 +20,7 @@ test('shows every figure', async () => {
   for (const line of [
     'svc_metrics_up 1',
     'svc_movements{state="EXECUTING"} 2',
+    'svc_capital_transfers{state="MANUAL_INTERVENTION"} 1',
     'svc_approval_oldest_seconds 12.5',
     'svc_callbacks{status="pending"} 3',
     'svc_callbacks{status="dead_letter"} 1',

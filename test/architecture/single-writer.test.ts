@@ -9,6 +9,7 @@ const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 /** The program itself; tests and the embedded stack are not what runs in production. */
 const FOLDERS = ['activities', 'api', 'clients', 'domain', 'executors', 'platform', 'signers', 'store', 'tools', 'venues', 'workflows'];
 const THE_WRITER = 'store/transition.ts';
+const THE_WRITER_OF_TRANSFERS = 'store/transfer-steps.ts';
 
 interface Rule {
   readonly what: string;
@@ -21,14 +22,15 @@ const OTHER_WRITES: readonly Rule[] = [
     what: 'SQL that sets a state',
     pattern: /\bSET\s(?:(?!\bWHERE\b)[^`;])*?\b(?:request_state|approval_status|reservation_status|(?<![\w.])state)\s*=(?!=)/,
   },
-  { what: 'SQL that inserts movements or nodes', pattern: /INSERT\s+INTO\s+(?:movements|movement_nodes)\b/i },
+  { what: 'SQL that inserts movements, nodes or transfers', pattern: /INSERT\s+INTO\s+(?:movements|movement_nodes|capital_transfers)\b/i },
   { what: 'SQL that deletes movements or nodes', pattern: /DELETE\s+FROM\s+(?:movements|movement_nodes|timeline_events)\b/i },
   {
     what: "Prisma's own writers of movements and nodes",
     pattern:
-      /\.(?:movement|movementNode)\s*\.\s*(?:create|createMany|createManyAndReturn|update|updateMany|updateManyAndReturn|upsert|delete|deleteMany)\b/,
+      /\.(?:movement|movementNode|capitalTransfer)\s*\.\s*(?:create|createMany|createManyAndReturn|update|updateMany|updateManyAndReturn|upsert|delete|deleteMany)\b/,
   },
   { what: 'a call of the database function', pattern: /\bapply_transition\s*\(/ },
+  { what: 'a call of the function for transfers', pattern: /\bapply_transfer_step\s*\(/ },
 ];
 
 function sources(): Map<string, string> {
@@ -45,12 +47,15 @@ function writers(rules: readonly Rule[], files: ReadonlyMap<string, string>): st
   return [...files].flatMap(([file, text]) => rules.filter(({ pattern }) => pattern.test(text)).map(({ what }) => `${file}: ${what}`));
 }
 
-test('store/transition.ts is the only writer of a state', () => {
+test('store/transition.ts, and for transfers store/transfer-steps.ts, is the only writer of a state', () => {
   const files = sources();
   expect(files.size).toBeGreaterThan(100);
-  const others = new Map([...files].filter(([file]) => file !== THE_WRITER));
+  const others = new Map([...files].filter(([file]) => file !== THE_WRITER && file !== THE_WRITER_OF_TRANSFERS));
   expect(writers(OTHER_WRITES, others)).toEqual([]);
-  expect(writers(OTHER_WRITES, files)).toEqual([`${THE_WRITER}: a call of the database function`]);
+  expect(writers(OTHER_WRITES, files).sort()).toEqual([
+    `${THE_WRITER_OF_TRANSFERS}: a call of the function for transfers`,
+    `${THE_WRITER}: a call of the database function`,
+  ]);
 });
 
 test('the search would find another writer', () => {
@@ -66,16 +71,20 @@ test('the search would find another writer', () => {
   expect(writers(OTHER_WRITES, new Map([['x.ts', good]]))).toEqual([]);
 });
 
-test('in the database two functions write states: the transition and the creation of a movement', () => {
+test('in the database the states of movements and transfers are written by the functions that change and create them', () => {
   const folder = join(ROOT, 'prisma', 'migrations');
   const names = readdirSync(folder).filter((name) => !name.endsWith('.toml'));
   const sql = names.map((name) => readFileSync(join(folder, name, 'migration.sql'), 'utf8')).join('\n');
   const functions = [...sql.matchAll(/CREATE (?:OR REPLACE )?FUNCTION (\w+)\([\s\S]*?\$\$([\s\S]*?)\$\$/g)];
   const writing = functions.filter(([, , body = '']) =>
-    /UPDATE movement_nodes SET|INSERT INTO movement(?:s|_nodes)\b|UPDATE movements SET[^;]*request_state =/.test(body),
+    /UPDATE movement_nodes SET|INSERT INTO (?:movement(?:s|_nodes)|capital_transfers)\b|UPDATE (?:movements|capital_transfers) SET[^;]*request_state =/.test(
+      body,
+    ),
   );
   expect(functions.length).toBeGreaterThan(10);
-  expect(new Set(writing.map(([, name]) => name))).toEqual(new Set(['apply_transition', 'create_movement']));
+  expect(new Set(writing.map(([, name]) => name))).toEqual(
+    new Set(['apply_transition', 'create_movement', 'apply_transfer_step', 'create_transfer']),
+  );
 });
 
 describe('activity options', () => {

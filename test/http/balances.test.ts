@@ -45,9 +45,9 @@ const pool = async (more = ''): Promise<BalanceView> => {
 test('a worker fetches every bound account by itself, and anybody may read them', async () => {
   const all = await waitFor(async () => {
     const found = await read('');
-    return new Set(found.map(({ venue_key }) => venue_key)).size === 3 ? found : null;
+    return new Set(found.map(({ venue_key }) => venue_key)).size === 4 ? found : null;
   });
-  expect(new Set(all.map(({ venue_key }) => venue_key))).toEqual(new Set(['paper-main', 'paper-sub-a', ACCOUNT]));
+  expect(new Set(all.map(({ venue_key }) => venue_key))).toEqual(new Set(['paper-main', 'paper-second-main', 'paper-sub-a', ACCOUNT]));
   expect(all.every(({ stale }) => !stale)).toBe(true);
   expect(await sendAs(shared.keys.agent, 'GET', `/balances?venue_key=${ACCOUNT}`)).toMatchObject({ status: 200 });
   expect(await pool()).toMatchObject({ withdrawable: '1000000', svc_effective_withdrawable: '1000000', svc_effective_reason: null });

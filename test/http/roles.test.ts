@@ -35,6 +35,11 @@ const MAP: Readonly<Record<string, readonly Role[]>> = {
   'PATCH /signers/{signer_key}': ADMIN,
   'PUT /signers/{signer_key}/expected-identity': ADMIN,
   'GET /balances': ALL,
+  'POST /capital-transfers': OPS,
+  'GET /capital-transfers': OPS,
+  'GET /capital-transfers/{transfer_id}': OPS,
+  'GET /capital-transfers/{transfer_id}/timeline': OPS,
+  'POST /capital-transfers/{transfer_id}/actions/resolve': OPS,
   'POST /auto-approve-policies': ADMIN,
   'GET /auto-approve-policies': OPS,
   'GET /auto-approve-policies/{policy_id}': OPS,
@@ -74,7 +79,7 @@ beforeAll(async () => {
 const pathOf = (path: string): string =>
   path
     .replace('{authority_key}', OWN)
-    .replace(/\{(movement_id|template_id|event_id|policy_id)\}/, NOBODY)
+    .replace(/\{(movement_id|template_id|event_id|policy_id|transfer_id)\}/, NOBODY)
     .replace(/\{[a-z_]+\+?\}/g, 'nothing');
 /** Calls a route so that nothing can come of it: its object does not exist, or its body is missing. */
 const call = (key: SigningKey, route: { readonly method: string; readonly path: string }): Promise<Answer> =>

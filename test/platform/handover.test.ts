@@ -17,7 +17,8 @@ function slowServer() {
     most: () => most,
     release: () => waiting.splice(0).forEach((go) => go()),
     temporal: {
-      wake: async ({ movementId }: Wake) => {
+      wake: async (sent: Wake) => {
+        const movementId = 'movementId' in sent ? sent.movementId : sent.transferId;
         seen.push(movementId);
         open += 1;
         most = Math.max(most, open);

@@ -13,7 +13,10 @@ export const lockRules: readonly Rule[] = [
     id: 'one-writer-of-states',
     section,
     rule: 'A state column is written by store/transition.ts alone.',
-    test: { file: 'test/architecture/single-writer.test.ts', name: 'store/transition.ts is the only writer of a state' },
+    test: {
+      file: 'test/architecture/single-writer.test.ts',
+      name: 'store/transition.ts, and for transfers store/transfer-steps.ts, is the only writer of a state',
+    },
     broken: {
       file: 'store/ping.ts',
       find: 'SELECT 1 AS one',

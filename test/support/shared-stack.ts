@@ -66,6 +66,12 @@ const SIGNERS = [
   { signer_key: 'test-previewed', chain_family: 'near', backend: 'noop' },
 ];
 
+/** Bindings that only rules about them need: another master of the venue, and one of a venue that is not there. */
+const venuesAt = (paperVenueUrl: string): readonly object[] => [
+  { venue_key: 'paper-second-main', provider: 'paper', account_role: 'master', account: 'paper-main', url: paperVenueUrl },
+  { venue_key: 'other-paper-main', provider: 'paper', account_role: 'master', account: 'main', url: `${paperVenueUrl}/other` },
+];
+
 /**
  * Starts the stack in a folder of its own, with every line of its logs. `stop` leaves nothing of it, and fails
  * when a secret stands in a log: all tests of the project together are the proof that none is written.
@@ -81,7 +87,10 @@ export async function startSharedStack(): Promise<{ readonly facts: SharedStack;
   try {
     const ports = await choosePorts(ANY_FREE_PORTS, Object.keys(ANY_FREE_PORTS) as PortName[]);
     const folder = join(dataDir, 'test-config');
-    const registry = await writeRegistryWith(folder, ports, { executors: EXECUTORS, signers: SIGNERS });
+    const registry = await writeRegistryWith(folder, ports, {
+      ...{ executors: EXECUTORS, signers: SIGNERS },
+      venues: venuesAt(`http://127.0.0.1:${String(ports.paperVenue)}`),
+    });
     writeFileSync(join(folder, 'config', 'test-wallet.key'), WALLET_KEY, { mode: 0o600 });
     const keysFile = join(folder, 'config', 'dashboard-keys.json');
     writeFileSync(keysFile, JSON.stringify(DASHBOARD_KEYS), { mode: 0o600 });

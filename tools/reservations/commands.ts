@@ -4,9 +4,9 @@ import { DATABASE_OPTION, withDatabase, type DatabaseOption } from '../database.
 import { ToolError, type ToolIo } from '../io.ts';
 import { verifyReservations } from './verify.ts';
 
-/** Commands about what movements hold. */
+/** Commands about what is held. */
 export function reservationCommands(program: Command, io: ToolIo): void {
-  const group = program.command('reservations').description('Amounts that are held for movements.');
+  const group = program.command('reservations').description('Amounts that are held for movements and capital transfers.');
   group
     .command('verify')
     .description(

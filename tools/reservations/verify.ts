@@ -1,8 +1,8 @@
-/** `fundadmin reservations verify`: every hold, recomputed from plans and history. */
+/** `fundadmin reservations verify`: every hold, recomputed from plans, history and capital transfers. */
 import { holdsOf } from '../../domain/actions/holds.ts';
 import { holdFaults, type HoldFault } from '../../domain/reservations.ts';
 import type { Database } from '../../prisma/client.ts';
-import { readHoldingMovements, readUnevenPools, type PoolSum } from '../../store/reservations.ts';
+import { readHoldingMovements, readUnevenPools, readUnevenTransfers, type PoolSum, type UnevenTransfer } from '../../store/reservations.ts';
 
 const PAGE = 200;
 /** Faults that are shown; all are counted. */
@@ -14,12 +14,14 @@ export interface VerifyResult {
   readonly movements: number;
   readonly faults: number;
   readonly pools: readonly PoolSum[];
+  readonly transfers: readonly UnevenTransfer[];
   readonly first_faults: readonly (HoldFault & { readonly movement_id: string })[];
 }
 
 /** Reads in pages beside the running service; each page is of one moment. */
 export async function verifyReservations(db: Database): Promise<VerifyResult> {
   const pools = await readUnevenPools(db);
+  const transfers = await readUnevenTransfers(db);
   const found: (HoldFault & { readonly movement_id: string })[] = [];
   let movements = 0;
   for (let after: string | null = null; ;) {
@@ -32,6 +34,6 @@ export async function verifyReservations(db: Database): Promise<VerifyResult> {
     after = page.at(-1)?.movement_id ?? null;
     if (after === null || page.length < PAGE) break;
   }
-  const faults = pools.length + found.length;
-  return { ok: faults === 0, movements, faults, pools, first_faults: found.slice(0, SHOWN) };
+  const faults = pools.length + transfers.length + found.length;
+  return { ok: faults === 0, movements, faults, pools, transfers: transfers.slice(0, SHOWN), first_faults: found.slice(0, SHOWN) };
 }

@@ -1,0 +1,39 @@
+/** Wakes the runs of capital transfers until they have seen every change, and revives those whose run is gone. */
+import type { Logger } from 'pino';
+import { startLoop, type Loop } from '../../platform/loop.ts';
+import type { Temporal } from '../../platform/temporal.ts';
+import type { Database } from '../../prisma/client.ts';
+import { claimTransfers } from '../../store/transfers.ts';
+
+const BATCH = 50;
+
+/** Delivers what the hand-over lost. A lease, not a transaction, is held during the calls. */
+export function startTransferRelay(options: {
+  readonly db: Database;
+  readonly temporal: Pick<Temporal, 'wake' | 'isRunning'>;
+  readonly log: Logger;
+  readonly sweepIdleSeconds: number;
+}): Loop {
+  const { db, temporal, log, sweepIdleSeconds } = options;
+  const revive = async (transferId: string, unseen: boolean): Promise<void> => {
+    if (!unseen && (await temporal.isRunning({ transferId }))) return;
+    if (!unseen) log.warn({ transfer_id: transferId }, 'the run of an open capital transfer is gone; it is begun again');
+    await temporal.wake({ transferId, kind: 'wake', commandId: null });
+  };
+  return startLoop({
+    name: 'transfer relay',
+    pauseMs: 500,
+    log,
+    work: async () => {
+      const due = await claimTransfers(db, { idleSeconds: sweepIdleSeconds, limit: BATCH });
+      await Promise.all(
+        due.map(({ transfer_id, unseen }) =>
+          revive(transfer_id, unseen).catch((error: unknown) => {
+            log.warn({ err: error, transfer_id }, 'the run of a capital transfer could not be woken; it is tried again');
+          }),
+        ),
+      );
+      return due.length === BATCH;
+    },
+  });
+}

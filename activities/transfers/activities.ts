@@ -1,0 +1,44 @@
+/** The activities of a capital transfer, built from explicit dependencies. */
+import type { CapitalTransferActivities } from '../../domain/messages.ts';
+import { loadTransfer } from '../../store/transfers.ts';
+import { forHistory } from '../failures.ts';
+import { startHeartbeat } from '../phases/call.ts';
+import { look } from './look.ts';
+import { submit } from './submit.ts';
+import type { TransferDependencies } from './context.ts';
+
+/** Each is safe to run again: what the database records is looked at first. */
+export function createTransferActivities(deps: TransferDependencies): CapitalTransferActivities {
+  return {
+    loadTransfer: async ({ transfer_id, run_id }) => {
+      const row = await named(deps, () => loadTransfer(deps.db, transfer_id, run_id));
+      if (row === null) return null;
+      const { state, ended, epoch, asset, strategy_id, error_code } = row;
+      const [source, destination] = [
+        `${row.source_venue} ${row.source_account_type}`,
+        `${row.destination_venue} ${row.destination_account_type}`,
+      ];
+      return { transfer_id, state, ended, epoch, asset, strategy_id, source, destination, error_code };
+    },
+    submitTransfer: (args) => beating(deps, () => submit(deps, args)),
+    lookTransfer: ({ transfer_id }) => beating(deps, () => look(deps, transfer_id)),
+  };
+}
+
+async function beating<T>(deps: TransferDependencies, work: () => Promise<T>): Promise<T> {
+  const heartbeat = startHeartbeat();
+  try {
+    return await named(deps, work);
+  } finally {
+    heartbeat.stop();
+  }
+}
+
+/** Of an unexpected error only the name reaches the history. */
+async function named<T>(deps: TransferDependencies, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw forHistory(error, deps.log);
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * What became of a capital transfer: its provider is asked, by failing retryably, until its record changes something.
+ * First whoever sent it is taken over from, so that it can write nothing more; "no such record" is believed only once
+ * nothing can be under way.
+ */
+import { Context } from '@temporalio/activity';
+import { ExecutorFault } from '../../domain/executor.ts';
+import type { TransferAnswer, TransferProvider } from '../../domain/capital-transfers/provider.ts';
+import { answered, attention, failed, takenOver, type TransferRow, type TransferStep } from '../../domain/capital-transfers/step.ts';
+import type { LookTransferResult } from '../../domain/messages.ts';
+import { readTransferRow } from '../../store/transfers.ts';
+import { applyTransferStep } from '../../store/transfer-steps.ts';
+import { lookAgain } from '../failures.ts';
+import { callOptions } from '../phases/call.ts';
+import { orderOf, providerOf, type TransferDependencies } from './context.ts';
+
+/** Sends that a provider may lose before the transfer fails, each proven not to have landed. */
+const MOST_SENDS = 5;
+/** Once a person has been asked to decide, the provider is still asked, but at leisure. */
+const UNHURRIED_SECONDS = 60;
+const LONGEST_PAUSE_SECONDS = 15;
+
+export async function look(deps: TransferDependencies, transferId: string): Promise<LookTransferResult> {
+  const row = await waiting(deps, transferId);
+  if (row === null) return load(0);
+  const provider = providerOf(deps, row);
+  if (provider === undefined) return unanswered(deps, row, 'no worker that is asked is bound to its accounts');
+  let answer: TransferAnswer | null;
+  try {
+    const options = callOptions();
+    const signal = AbortSignal.any([options.signal, AbortSignal.timeout(provider.timeout_seconds * 1000)]);
+    answer = await provider.find(orderOf(row), { ...options, signal });
+  } catch (error) {
+    if (!(error instanceof ExecutorFault)) throw error;
+    deps.log.warn({ err: error, transfer_id: transferId }, 'the provider of a capital transfer does not answer');
+    return unanswered(deps, row, 'the provider does not answer');
+  }
+  if (answer === null) return notFound(deps, provider, row);
+  const step = answered(row, answer, deps.pendingSeconds);
+  if (step !== null) return applied(deps, step);
+  return unanswered(deps, row, 'the provider has not confirmed it', answer.status === 'pending' ? answer.retry_after_seconds : undefined);
+}
+
+/** The transfer where there is something to ask about, with its sender taken over from; null where there is not. */
+async function waiting(deps: TransferDependencies, transferId: string): Promise<TransferRow | null> {
+  const row = await readTransferRow(deps.db, transferId);
+  if (row === null || row.ended || row.state === 'CREATED') return null;
+  if (row.state !== 'SUBMITTING') return row;
+  const { ok, row: taken } = await applyTransferStep(deps.db, takenOver(row, deps.pendingSeconds));
+  return ok ? taken : null;
+}
+
+/** There is no record. Whether that proves anything depends on when, on what was seen before, and on the provider. */
+async function notFound(deps: TransferDependencies, provider: TransferProvider, row: TransferRow): Promise<LookTransferResult> {
+  if (row.state === 'MANUAL_INTERVENTION' || row.acknowledged) return unanswered(deps, row, 'the provider shows no record of it');
+  const believableIn = (row.send_left_ms ?? 0) + provider.settle_seconds * 1000;
+  if (believableIn > 0) throw lookAgain('no record yet, and the last send may still be under way', believableIn / 1000);
+  if (!provider.same_key_safe)
+    return unanswered(deps, row, 'the provider shows no record, and does not promise that a repeat has no second effect');
+  if (row.sends < MOST_SENDS) return { next: 'submit', epoch: row.epoch, delay_ms: 250 * 2 ** row.sends };
+  const fault = { code: 'SUBMIT_NOT_LANDED', message: `nothing landed in ${String(row.sends)} sends` };
+  return applied(deps, failed(row, fault, { provider: null }));
+}
+
+/** Nothing new was learnt: ask again later, or ask a person when it has taken too long. */
+async function unanswered(deps: TransferDependencies, row: TransferRow, why: string, after?: number): Promise<LookTransferResult> {
+  if (row.state === 'MANUAL_INTERVENTION') throw lookAgain(why, UNHURRIED_SECONDS);
+  const left = (row.pending_left_ms ?? 0) / 1000;
+  if (left <= 0) return applied(deps, attention(row, `Waited ${String(deps.pendingSeconds)} s: ${why}`));
+  const pause = after ?? Math.min(LONGEST_PAUSE_SECONDS, 0.5 * 2 ** Math.min(10, Context.current().info.attempt - 1));
+  throw lookAgain(why, Math.min(pause, left + 0.05));
+}
+
+async function applied(deps: TransferDependencies, step: TransferStep): Promise<LookTransferResult> {
+  // Refused or not, what holds now is loaded.
+  const { row } = await applyTransferStep(deps.db, step);
+  return load(row?.epoch ?? 0);
+}
+
+const load = (epoch: number): LookTransferResult => ({ next: 'load', epoch, delay_ms: 0 });

@@ -1,0 +1,142 @@
+/** POST /capital-transfers */
+import { actorOf, auditOf, type Requester } from '../../domain/actions/context.ts';
+import { brokenRule, TOPOLOGY_RULES, TRANSFER_ACCOUNT_TYPES } from '../../domain/capital-transfers/topology.ts';
+import type { TransferAccount, TransferAccountType } from '../../domain/capital-transfers/topology.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { JsonObject } from '../../domain/executor.ts';
+import {
+  createTransfer,
+  readTransfer,
+  readTransferKeyUse,
+  type CreateTransferOutcome,
+  type TransferKeyUse,
+} from '../../store/transfers.ts';
+import { auditedRefusal } from '../audited.ts';
+import { coveredHold, refreshStale, uncoveredError } from '../cover.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import { differingFields } from '../differences.ts';
+import type { Reply } from '../route.ts';
+import type { TransferCreateBody, TransferView } from './schema.ts';
+
+/** A request whose accounts are known and between which the provider moves funds. */
+interface Permitted {
+  readonly provider: string;
+  readonly source_account_type: TransferAccountType;
+  readonly destination_account_type: TransferAccountType;
+}
+
+/**
+ * Takes the hold and stores the transfer, or answers a repeat with the first one. The key is looked up before anything
+ * else, so that a repeat is answered whatever has changed since.
+ */
+export async function create(
+  input: { readonly body: TransferCreateBody; readonly requester: Requester },
+  deps: ApiDependencies,
+): Promise<Reply<TransferView>> {
+  const { body, requester } = input;
+  const scope = requester.caller.client_id ?? 'anonymous';
+  const request = normalForm(body);
+  const subject = { action: 'capital_transfer.create', entity_type: 'capital_transfer', entity_key: body.idempotency_key } as const;
+  return auditedRefusal(deps, requester, subject, async () => {
+    const used = await readTransferKeyUse(deps.db, scope, body.idempotency_key);
+    if (used !== null) return replay(used, request, deps);
+    const outcome = await stored({ ...input, scope, request, permitted: permit(body, deps) }, deps);
+    if (outcome.created === null) throw uncoveredError(outcome.uncovered);
+    if (!outcome.created) return replay(outcome, request, deps);
+    deps.transfers?.handOver(outcome.transfer_id, 'create');
+    return { status: 201, body: await view(outcome.transfer_id, deps) };
+  });
+}
+
+/** Everything but the key and the reason, after defaults, upper-casing and normalising. */
+function normalForm(body: TransferCreateBody): JsonObject {
+  const { reason: _reason, idempotency_key: _key, ...rest } = body;
+  return { ...rest, strategy_id: rest.strategy_id ?? null };
+}
+
+async function stored(
+  input: {
+    readonly body: TransferCreateBody;
+    readonly requester: Requester;
+    readonly scope: string;
+    readonly request: JsonObject;
+    readonly permitted: Permitted;
+  },
+  deps: ApiDependencies,
+): Promise<CreateTransferOutcome> {
+  const { body, requester, scope, request, permitted } = input;
+  const { client_id, key_id, role } = requester.caller;
+  const transfer = {
+    ...body,
+    ...permitted,
+    strategy_id: body.strategy_id ?? null,
+    client_scope: scope,
+    request,
+    created_by: { client_id, key_id, role },
+  };
+  const hold = { venue_key: body.source_venue, account_type: permitted.source_account_type, asset: body.asset, amount: body.amount };
+  const about = {
+    hold: coveredHold(hold, deps),
+    event: { event_type: 'transfer_created', message: 'Created; its amount is held at the source', actor: actorOf(requester) },
+    audit: (transferId: string) => [
+      auditOf(requester, {
+        action: 'capital_transfer.create',
+        entity_type: 'capital_transfer',
+        entity_key: transferId,
+        reason: body.reason,
+        details: request,
+      }),
+    ],
+  } as const;
+  const outcome = await createTransfer(deps.db, transfer, about);
+  if (outcome.created !== null || !(await refreshStale(outcome.uncovered, deps))) return outcome;
+  return createTransfer(deps.db, transfer, about);
+}
+
+/** Why no provider would make this transfer is told before anything is held for it. */
+function permit(body: TransferCreateBody, { transfers }: ApiDependencies): Permitted {
+  const source_account_type = accountType('source_account_type', body.source_account_type);
+  const destination_account_type = accountType('destination_account_type', body.destination_account_type);
+  const accounts = transfers?.accounts ?? [];
+  const source = account('source_venue', body.source_venue, accounts);
+  const destination = account('destination_venue', body.destination_venue, accounts);
+  if (source.provider !== destination.provider || source.scope !== destination.scope) {
+    throw new ServiceError('provider_mismatch', {
+      context: { source_provider: source.provider, destination_provider: destination.provider },
+    });
+  }
+  const rule = brokenRule(
+    { account: source, account_type: source_account_type },
+    { account: destination, account_type: destination_account_type },
+  );
+  if (rule !== null) {
+    throw new ServiceError('topology_not_supported', { message: `Not supported: ${TOPOLOGY_RULES[rule]}.`, context: { rule } });
+  }
+  return { provider: source.provider, source_account_type, destination_account_type };
+}
+
+function accountType(field: string, value: string): TransferAccountType {
+  const known = TRANSFER_ACCOUNT_TYPES.find((each) => each === value);
+  if (known !== undefined) return known;
+  throw new ServiceError('account_type_not_supported', { context: { field, account_type: value, supported: TRANSFER_ACCOUNT_TYPES } });
+}
+
+function account(field: string, venue_key: string, accounts: readonly TransferAccount[]): TransferAccount {
+  const found = accounts.find((each) => each.venue_key === venue_key);
+  if (found === undefined) throw new ServiceError('venue_not_found', { context: { field, venue_key } });
+  return found;
+}
+
+/** The first transfer as it is now, or the conflict with the fields that differ. */
+async function replay(used: TransferKeyUse, request: JsonObject, deps: ApiDependencies): Promise<Reply<TransferView>> {
+  const fields = differingFields(used.request, request);
+  const { transfer_id } = used;
+  if (fields.length > 0) throw new ServiceError('idempotency_conflict', { context: { transfer_id, fields } });
+  return { status: 200, headers: { 'Idempotent-Replayed': 'true' }, body: await view(transfer_id, deps) };
+}
+
+async function view(transferId: string, deps: ApiDependencies): Promise<TransferView> {
+  const found = await readTransfer(deps.db, transferId);
+  if (found === null) throw new Error(`capital transfer ${transferId} was written and has no row`);
+  return found;
+}

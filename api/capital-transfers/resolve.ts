@@ -1,0 +1,55 @@
+/** POST /capital-transfers/{transfer_id}/actions/resolve */
+import type { Requester } from '../../domain/actions/context.ts';
+import { resolved, type TransferRow } from '../../domain/capital-transfers/step.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { RESOLVABLE_STATES } from '../../domain/states/capital-transfer.ts';
+import { applyTransferStep } from '../../store/transfer-steps.ts';
+import { readTransferRow } from '../../store/transfers.ts';
+import { auditedRefusal } from '../audited.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import type { Reply } from '../route.ts';
+import { one } from './read.ts';
+import type { TransferResolveBody, TransferView } from './schema.ts';
+
+/** How often a resolution is decided anew when the provider's answer came in between. */
+const TRIES = 5;
+
+/** A person settles what the provider does not, or leaves it open for one. */
+export async function resolve(
+  input: { readonly params: { readonly transfer_id: string }; readonly body: TransferResolveBody; readonly requester: Requester },
+  deps: ApiDependencies,
+): Promise<Reply<TransferView>> {
+  const { params, requester } = input;
+  const subject = { action: 'capital_transfer.resolve', entity_type: 'capital_transfer', entity_key: params.transfer_id } as const;
+  await auditedRefusal(deps, requester, subject, () => settle(input, deps));
+  deps.transfers?.handOver(params.transfer_id, 'resolve');
+  return { status: 200, body: await one(params.transfer_id, deps) };
+}
+
+async function settle({ params, body, requester }: Parameters<typeof resolve>[0], { db }: ApiDependencies): Promise<void> {
+  const { transfer_id } = params;
+  for (let attempt = 1; ; attempt += 1) {
+    const row = await readTransferRow(db, transfer_id);
+    if (row === null) throw new ServiceError('capital_transfer_not_found', { context: { transfer_id } });
+    if (!RESOLVABLE_STATES.includes(row.state) || attempt > TRIES) throw invalidState(row);
+    if (body.resolution === 'failed' && (row.send_left_ms ?? 0) > 0) throw underWay(row);
+    const { ok } = await applyTransferStep(db, resolved(row, body, requester));
+    if (ok) return;
+  }
+}
+
+function invalidState(row: TransferRow): ServiceError {
+  return new ServiceError('invalid_state', {
+    message: `A capital transfer in ${row.state} cannot be resolved.`,
+    context: { current_state: row.state, allowed_states: RESOLVABLE_STATES },
+  });
+}
+
+/** Nobody can know yet that nothing was moved. */
+function underWay(row: TransferRow): ServiceError {
+  const seconds = Math.ceil((row.send_left_ms ?? 0) / 1000);
+  return new ServiceError('invalid_state', {
+    message: `The last send may still be under way; it can be resolved as failed in ${String(seconds)} s.`,
+    context: { current_state: row.state, allowed_states: RESOLVABLE_STATES },
+  });
+}

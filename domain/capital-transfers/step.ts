@@ -1,0 +1,209 @@
+/**
+ * One change of a capital transfer as data: what must still be true, what becomes true and what is recorded. Built here,
+ * applied by `store/transfer-steps.ts` and by nothing else.
+ */
+import { auditOf, actorOf, type Requester } from '../actions/context.ts';
+import type { AuditAction, TransferEventType } from '../events.ts';
+import type { JsonObject } from '../executor.ts';
+import type { Actor } from '../roles.ts';
+import { RESOLVABLE_STATES, type TransferResolution, type TransferState } from '../states/capital-transfer.ts';
+import type { AuditEntry, Stamp } from '../transition.ts';
+import type { TransferAnswer } from './provider.ts';
+import type { TransferAccountType } from './topology.ts';
+
+/** A transfer for whoever works on it. Times are milliseconds by the database's clock; negative ones have passed. */
+export interface TransferRow {
+  readonly transfer_id: string;
+  readonly state: TransferState;
+  readonly version: number;
+  readonly source_venue: string;
+  readonly source_account_type: TransferAccountType;
+  readonly destination_venue: string;
+  readonly destination_account_type: TransferAccountType;
+  readonly asset: string;
+  readonly amount: string;
+  readonly strategy_id: string | null;
+  readonly provider: string;
+  readonly provider_transfer_id: string | null;
+  /** The provider has shown its record once: "not found" proves nothing any more. */
+  readonly acknowledged: boolean;
+  readonly epoch: number;
+  readonly sends: number;
+  readonly error_code: string | null;
+  readonly ended: boolean;
+  readonly created_at: string;
+  readonly age_ms: number;
+  /** Until the last send must have ended; null before the first. */
+  readonly send_left_ms: number | null;
+  /** Until waiting for the provider becomes a person's matter; null while nothing is waited for. */
+  readonly pending_left_ms: number | null;
+}
+
+export interface TransferFields {
+  readonly epoch?: number;
+  readonly sends?: number;
+  readonly acknowledged?: boolean;
+  readonly provider_transfer_id?: string;
+  readonly send_not_after?: Stamp;
+  /** Kept as it is once set. */
+  readonly pending_until?: Stamp;
+  readonly error_code?: string | null;
+  readonly error_message?: string | null;
+}
+
+export interface TransferEvent {
+  readonly event_type: TransferEventType;
+  readonly message: string;
+  readonly actor: Actor;
+  readonly data?: JsonObject;
+}
+
+export interface TransferStep {
+  readonly transfer_id: string;
+  readonly from: readonly TransferState[];
+  /** Stays where it is when absent. */
+  readonly to?: TransferState;
+  /** The epoch it must have: a worker that was taken over from has an older one. */
+  readonly epoch?: number;
+  readonly set: TransferFields;
+  readonly end_hold?: 'released' | 'consumed';
+  readonly event: TransferEvent;
+  readonly audit?: readonly AuditEntry[];
+  readonly refused_audit?: readonly AuditEntry[];
+  /** Comes from outside of the run, which has to be woken for it. */
+  readonly wakes?: boolean;
+}
+
+/** Where a step begins. */
+type At = Pick<TransferRow, 'transfer_id' | 'state' | 'epoch' | 'provider'>;
+
+const LONGEST_MESSAGE = 1_000;
+const PENDING = 'PENDING_PROVIDER_CONFIRMATION';
+
+/** The fence: from here until `windowSeconds` have passed something may be under way. */
+export function submitting(row: At & Pick<TransferRow, 'sends'>, windowSeconds: number): TransferStep {
+  return {
+    ...from(row),
+    to: 'SUBMITTING',
+    set: { epoch: row.epoch + 1, sends: row.sends + 1, send_not_after: { '@after_seconds': windowSeconds } },
+    event: told('transfer_submitting', row.sends === 0 ? 'Sent to the provider' : 'Sent again under the same reference', row),
+  };
+}
+
+/** No usable answer came: whoever sent it can write nothing from here on, and the provider is asked what became of it. */
+export function takenOver(row: At, pendingSeconds: number): TransferStep {
+  return {
+    ...from(row),
+    to: PENDING,
+    set: { epoch: row.epoch + 1, pending_until: { '@after_seconds': pendingSeconds } },
+    event: told('transfer_pending', 'No usable answer: the provider is asked what became of it', { provider: null }),
+  };
+}
+
+/** What the provider's record says, where it changes anything; null when it only repeats what is known. */
+export function answered(row: At & Pick<TransferRow, 'acknowledged'>, answer: TransferAnswer, pendingSeconds: number): TransferStep | null {
+  const { provider_transfer_id } = answer;
+  const known = {
+    acknowledged: true,
+    ...(provider_transfer_id === undefined ? {} : { provider_transfer_id: provider_transfer_id.slice(0, 256) }),
+  };
+  const data = provider_transfer_id === undefined ? {} : { data: { provider_transfer_id } };
+  switch (answer.status) {
+    case 'completed':
+      return completed(row, known, { ...told('transfer_completed', 'Completed by the provider', row), ...data });
+    case 'failed':
+      return failed(row, { code: answer.error_code, message: answer.error_message }, row, known);
+    case 'pending':
+      if (row.state !== 'SUBMITTING' && row.acknowledged) return null;
+      return {
+        ...from(row),
+        ...(row.state === 'SUBMITTING' ? { to: PENDING } : {}),
+        set: { ...known, pending_until: { '@after_seconds': pendingSeconds } },
+        event: { ...told('transfer_pending', 'Accepted by the provider, which has not confirmed it yet', row), ...data },
+      };
+  }
+}
+
+/** Proven: nothing was moved. `by` is null when it is not the provider who says so. */
+export function failed(
+  row: At,
+  fault: { readonly code: string; readonly message: string },
+  by: { readonly provider: string | null },
+  set: TransferFields = {},
+): TransferStep {
+  const error = { error_code: fault.code.slice(0, 128), error_message: fault.message.slice(0, LONGEST_MESSAGE) };
+  return {
+    ...from(row),
+    to: 'FAILED',
+    set: { ...set, ...error },
+    end_hold: 'released',
+    event: {
+      ...told('transfer_failed', `Failed: ${error.error_message}`.slice(0, LONGEST_MESSAGE), by),
+      data: { error_code: error.error_code },
+    },
+    audit: [systemAudit(row, 'capital_transfer.fail', 'failed', { error_code: error.error_code })],
+  };
+}
+
+/** Waited for too long, or nobody can tell: a person decides. */
+export function attention(row: At, why: string): TransferStep {
+  return {
+    ...from(row),
+    to: 'MANUAL_INTERVENTION',
+    set: { error_code: 'PROVIDER_CONFIRMATION_TIMEOUT', error_message: why.slice(0, LONGEST_MESSAGE) },
+    event: told('transfer_attention', why.slice(0, LONGEST_MESSAGE), { provider: null }),
+  };
+}
+
+export interface Resolution {
+  readonly resolution: TransferResolution;
+  readonly reason: string;
+  readonly provider_transfer_id?: string | undefined;
+}
+
+/** A person's word. The epoch grows, so that nothing under way can write over it. */
+export function resolved(row: At, { resolution, reason, provider_transfer_id }: Resolution, requester: Requester): TransferStep {
+  const to = { completed: 'COMPLETED', failed: 'FAILED', manual_intervention: 'MANUAL_INTERVENTION' } as const;
+  const details = { resolution, ...(provider_transfer_id === undefined ? {} : { provider_transfer_id }) };
+  const subject = { action: 'capital_transfer.resolve', entity_type: 'capital_transfer', entity_key: row.transfer_id, details } as const;
+  return {
+    ...from(row),
+    from: RESOLVABLE_STATES.filter((state) => state === row.state),
+    ...(row.state === to[resolution] ? {} : { to: to[resolution] }),
+    set: {
+      epoch: row.epoch + 1,
+      ...(provider_transfer_id === undefined ? {} : { provider_transfer_id }),
+      ...(resolution === 'completed' ? { error_code: null, error_message: null } : {}),
+      ...(resolution === 'failed' ? { error_code: 'RESOLVED_AS_FAILED', error_message: reason } : {}),
+    },
+    ...(resolution === 'completed' ? { end_hold: 'consumed' } : {}),
+    ...(resolution === 'failed' ? { end_hold: 'released' } : {}),
+    event: { event_type: 'transfer_resolved', message: `Resolved as ${resolution}: ${reason}`, actor: actorOf(requester), data: details },
+    audit: [auditOf(requester, { ...subject, reason })],
+    wakes: true,
+  };
+}
+
+function completed(row: At, set: TransferFields, event: TransferEvent): TransferStep {
+  return {
+    ...from(row),
+    to: 'COMPLETED',
+    set: { ...set, error_code: null, error_message: null },
+    end_hold: 'consumed',
+    event,
+    audit: [systemAudit(row, 'capital_transfer.complete', 'success')],
+  };
+}
+
+function from(row: At): Pick<TransferStep, 'transfer_id' | 'from' | 'epoch'> {
+  return { transfer_id: row.transfer_id, from: [row.state], epoch: row.epoch };
+}
+
+/** An event that the provider has brought about, or the service itself. */
+function told(event_type: TransferEventType, message: string, by: { readonly provider: string | null }): TransferEvent {
+  return { event_type, message, actor: by.provider === null ? { type: 'system' } : { type: 'executor', label: by.provider } };
+}
+
+function systemAudit(row: At, action: AuditAction, outcome: AuditEntry['outcome'], details: JsonObject = {}): AuditEntry {
+  return { action, entity_type: 'capital_transfer', entity_key: row.transfer_id, outcome, actor_role: 'system', details };
+}

@@ -1,0 +1,47 @@
+/** The only writer of a capital transfer's state: applies a step in one statement, or refuses it. */
+import type { TransferRow, TransferStep } from '../domain/capital-transfers/step.ts';
+import { TRANSFER_TABLE } from '../domain/states/capital-transfer.ts';
+import { assertMove } from '../domain/states/table.ts';
+import type { Database } from '../prisma/client.ts';
+import { auditRows, withEventIds } from './event-ids.ts';
+import { run, writeOrFind } from './faults.ts';
+
+/** `row` is the transfer as the step left or found it; null when there is none. */
+export interface StepOutcome {
+  readonly ok: boolean;
+  readonly row: TransferRow | null;
+}
+
+/**
+ * Applies `step` as compare-and-set. A refusal is a result, and its audit rows are committed. Throws `IllegalMove` for a
+ * move that the table does not have, `dependency_unavailable` when nothing was accepted, `outcome_unknown` when the
+ * connection broke and it could not be looked up; repeating the same step is always safe.
+ */
+export async function applyTransferStep(db: Database, step: TransferStep): Promise<StepOutcome> {
+  const doc = stepDocument(db, step);
+  const text = JSON.stringify(doc);
+  const write = async (): Promise<StepOutcome> => {
+    const rows = await db.sql<{ answer: StepOutcome }>`SELECT apply_transfer_step(${text}::jsonb) AS answer`;
+    return rows[0]?.answer ?? { ok: false, row: null };
+  };
+  return run(() => writeOrFind(write, async () => ((await isRecorded(db, doc.event.event_id)) ? write() : null)));
+}
+
+async function isRecorded(db: Database, eventId: string): Promise<boolean> {
+  return (await db.sql`SELECT FROM capital_transfer_events WHERE event_id = ${eventId}::uuid`).length > 0;
+}
+
+function stepDocument(db: Database, step: TransferStep) {
+  const { from, to, audit, refused_audit, event, ...rest } = step;
+  if (to !== undefined) for (const state of from) assertMove(TRANSFER_TABLE, state, to);
+  const [recorded] = withEventIds([event]);
+  if (recorded === undefined) throw new Error('a step records an event');
+  return {
+    ...rest,
+    states: from,
+    ...(to === undefined ? {} : { to }),
+    event: recorded,
+    audit: auditRows(db, audit ?? []),
+    refused_audit: auditRows(db, refused_audit ?? []),
+  };
+}

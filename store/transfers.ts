@@ -1,0 +1,243 @@
+/** Creating and reading capital transfers. Changes go through `transfer-steps.ts`. */
+import type { TransferEvent, TransferRow } from '../domain/capital-transfers/step.ts';
+import type { TransferAccountType } from '../domain/capital-transfers/topology.ts';
+import type { TransferEventType } from '../domain/events.ts';
+import type { JsonObject } from '../domain/executor.ts';
+import type { Actor } from '../domain/roles.ts';
+import type { TransferState } from '../domain/states/capital-transfer.ts';
+import type { AuditEntry, Hold, UncoveredHold } from '../domain/transition.ts';
+import { newId } from '../platform/ids.ts';
+import type { Database } from '../prisma/client.ts';
+import type { Prisma } from '../prisma/generated/client.ts';
+import { auditRows, withEventIds } from './event-ids.ts';
+import { run, writeOrFind } from './faults.ts';
+import { decimal, iso, object, stored } from './json.ts';
+import type { PagePosition } from './movement-reads.ts';
+import { uncoveredHold } from './transition.ts';
+
+export interface NewTransfer {
+  readonly source_venue: string;
+  readonly source_account_type: TransferAccountType;
+  readonly destination_venue: string;
+  readonly destination_account_type: TransferAccountType;
+  readonly asset: string;
+  readonly amount: string;
+  readonly reason: string;
+  readonly strategy_id: string | null;
+  readonly provider: string;
+  /** The client that the idempotency key belongs to. */
+  readonly client_scope: string;
+  readonly idempotency_key: string;
+  /** The normalised request, kept beside the key so that a conflict can name what differs. */
+  readonly request: JsonObject;
+  readonly created_by: JsonObject;
+}
+
+/** The transfer that used an idempotency key. */
+export interface TransferKeyUse {
+  readonly transfer_id: string;
+  readonly request: JsonObject;
+}
+
+export type CreateTransferOutcome =
+  | { readonly created: true; readonly transfer_id: string }
+  | ({ readonly created: false } & TransferKeyUse)
+  /** Nothing was written: the source's balance does not cover it, or its snapshot is too old. */
+  | { readonly created: null; readonly uncovered: UncoveredHold };
+
+/** Writes a transfer with its hold, history and audit in one transaction, or answers whose the key is. */
+export async function createTransfer(
+  db: Database,
+  transfer: NewTransfer,
+  about: { readonly hold: Hold; readonly event: TransferEvent; readonly audit: (transferId: string) => readonly AuditEntry[] },
+): Promise<CreateTransferOutcome> {
+  const transfer_id = newId();
+  const [event] = withEventIds([about.event]);
+  const doc = JSON.stringify({
+    transfer: { ...transfer, transfer_id, request_state: 'CREATED' satisfies TransferState },
+    hold: { ...about.hold, reservation_id: newId() },
+    event,
+    audit: auditRows(db, about.audit(transfer_id)),
+  });
+  const write = async (): Promise<CreateTransferOutcome> => {
+    const rows = await db.sql<{ answer: CreateTransferOutcome }>`SELECT create_transfer(${doc}::jsonb) AS answer`;
+    if (rows[0] === undefined) throw new Error('the create answered nothing');
+    return rows[0].answer;
+  };
+  const find = async (): Promise<CreateTransferOutcome | null> => {
+    const rows = await db.sql`SELECT FROM capital_transfers WHERE transfer_id = ${transfer_id}::uuid`;
+    return rows.length === 0 ? null : { created: true, transfer_id };
+  };
+  try {
+    return await run(() => writeOrFind(write, find));
+  } catch (error) {
+    const uncovered = uncoveredHold(error);
+    if (uncovered === null) throw error;
+    return { created: null, uncovered };
+  }
+}
+
+/** The transfer that used the key within the client's scope, or null. */
+export async function readTransferKeyUse(db: Database, clientScope: string, key: string): Promise<TransferKeyUse | null> {
+  const row = await run(() =>
+    db.capitalTransfer.findUnique({
+      where: { client_scope_idempotency_key: { client_scope: clientScope, idempotency_key: key } },
+      select: { transfer_id: true, request: true },
+    }),
+  );
+  return row === null ? null : { transfer_id: row.transfer_id, request: object(row.request) };
+}
+
+export interface TransferRecord {
+  readonly transfer_id: string;
+  readonly request_state: TransferState;
+  readonly source_venue: string;
+  readonly destination_venue: string;
+  readonly source_account_type: string;
+  readonly destination_account_type: string;
+  readonly asset: string;
+  readonly amount: string;
+  readonly reason: string;
+  readonly strategy_id: string | null;
+  readonly idempotency_key: string;
+  readonly provider: string;
+  readonly provider_transfer_id: string | null;
+  readonly error_code: string | null;
+  readonly error_message: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+const RECORD = {
+  transfer_id: true,
+  request_state: true,
+  source_venue: true,
+  destination_venue: true,
+  source_account_type: true,
+  destination_account_type: true,
+  asset: true,
+  amount: true,
+  reason: true,
+  strategy_id: true,
+  idempotency_key: true,
+  provider: true,
+  provider_transfer_id: true,
+  error_code: true,
+  error_message: true,
+  created_at: true,
+  updated_at: true,
+} as const satisfies Prisma.CapitalTransferSelect;
+
+function toRecord(row: Prisma.CapitalTransferGetPayload<{ select: typeof RECORD }>): TransferRecord {
+  return {
+    ...row,
+    request_state: stored<TransferState>(row.request_state),
+    amount: decimal(row.amount),
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  };
+}
+
+/** One transfer, or null. */
+export async function readTransfer(db: Database, transferId: string): Promise<TransferRecord | null> {
+  const row = await run(() => db.capitalTransfer.findUnique({ where: { transfer_id: transferId }, select: RECORD }));
+  return row === null ? null : toRecord(row);
+}
+
+export interface TransferFilter {
+  readonly state?: TransferState | undefined;
+  readonly strategy_id?: string | undefined;
+  readonly source_venue?: string | undefined;
+  readonly destination_venue?: string | undefined;
+  readonly asset?: string | undefined;
+}
+
+/** Up to `limit` transfers after `position`, newest first. */
+export async function listTransfers(
+  db: Database,
+  { state, ...equal }: TransferFilter,
+  page: { readonly limit: number; readonly after: PagePosition | null },
+): Promise<readonly TransferRecord[]> {
+  const given = Object.fromEntries(Object.entries({ ...equal, request_state: state }).filter(([, value]) => value !== undefined));
+  const rows = await run(() =>
+    db.capitalTransfer.findMany({
+      select: RECORD,
+      where: { ...given, ...(page.after === null ? {} : olderThan(page.after)) },
+      orderBy: [{ created_at: 'desc' }, { transfer_id: 'desc' }],
+      take: page.limit,
+    }),
+  );
+  return rows.map(toRecord);
+}
+
+function olderThan(after: PagePosition): Prisma.CapitalTransferWhereInput {
+  const at = new Date(after.created_at);
+  return { OR: [{ created_at: { lt: at } }, { created_at: at, transfer_id: { lt: after.id } }] };
+}
+
+export interface TransferEventRecord {
+  readonly event_id: string;
+  readonly sequence: number;
+  readonly event_type: TransferEventType;
+  readonly from_state: string | null;
+  readonly to_state: string | null;
+  readonly actor: Actor;
+  readonly message: string;
+  readonly data: JsonObject;
+  readonly occurred_at: string;
+}
+
+/** All that happened to a transfer, oldest first; empty when there is none. */
+export async function readTransferEvents(db: Database, transferId: string): Promise<readonly TransferEventRecord[]> {
+  const rows = await run(() => db.capitalTransferEvent.findMany({ where: { transfer_id: transferId }, orderBy: { sequence: 'asc' } }));
+  return rows.map(({ transfer_id: _, ...row }) => ({
+    ...row,
+    event_type: stored<TransferEventType>(row.event_type),
+    actor: stored<Actor>(row.actor),
+    data: object(row.data),
+    occurred_at: iso(row.occurred_at),
+  }));
+}
+
+/** The transfer for whoever works on it, or null. */
+export async function readTransferRow(db: Database, transferId: string): Promise<TransferRow | null> {
+  const rows = await run(
+    () => db.sql<{ row: TransferRow }>`
+      SELECT transfer_row(t, svc_now()) AS row FROM capital_transfers t WHERE transfer_id = ${transferId}::uuid`,
+  );
+  return rows[0]?.row ?? null;
+}
+
+/** The same for a run, which has seen with it all that it was to be woken for. */
+export async function loadTransfer(db: Database, transferId: string, runId: string): Promise<TransferRow | null> {
+  const rows = await run(() => db.sql<{ row: TransferRow | null }>`SELECT load_transfer(${transferId}::uuid, ${runId}) AS row`);
+  return rows[0]?.row ?? null;
+}
+
+/** A transfer whose run has to be woken, or whose run is to be looked for. */
+export interface DueTransfer {
+  readonly transfer_id: string;
+  /** No run has seen its last change yet. */
+  readonly unseen: boolean;
+}
+
+/**
+ * Leases transfers with a change that no run has seen, and open ones that have not moved for `idleSeconds`. A lease ends by
+ * itself after a pause that doubles with every wake (to a minute), so a dead relay strands nothing.
+ */
+export async function claimTransfers(
+  db: Database,
+  options: { readonly idleSeconds: number; readonly limit: number },
+): Promise<readonly DueTransfer[]> {
+  return run(
+    () => db.sql<DueTransfer>`
+      UPDATE capital_transfers SET wakes = least(wakes + 1, 6),
+        claimed_until = svc_now() + make_interval(secs => least(60, power(2, wakes + 1)))
+      WHERE transfer_id IN (
+        SELECT transfer_id FROM capital_transfers
+        WHERE claimed_until <= svc_now() AND (seen_version < version
+          OR (ended_at IS NULL AND updated_at <= svc_now() - make_interval(secs => ${options.idleSeconds}::double precision)))
+        ORDER BY claimed_until LIMIT ${options.limit} FOR UPDATE SKIP LOCKED)
+      RETURNING transfer_id::text, seen_version < version AS unseen`,
+  );
+}

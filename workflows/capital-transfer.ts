@@ -1,0 +1,128 @@
+/**
+ * The run of a capital transfer: sent once, then the provider is asked until its record, or a person, says how it ended.
+ * Postgres holds the truth; a signal means only "look again".
+ */
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import {
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  defineSignal,
+  isCancellation,
+  proxyActivities,
+  proxyLocalActivities,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import {
+  SEARCH_ATTRIBUTES,
+  SIGNALS,
+  type CapitalTransferActivities,
+  type LoadedTransfer,
+  type LookTransferResult,
+} from '../domain/messages.ts';
+import { plain } from './details.ts';
+import { LOCAL_OPTIONS, LOOK_TRANSFER_OPTIONS, SUBMIT_TRANSFER_OPTIONS } from './activity-options.ts';
+
+const local = proxyLocalActivities<Pick<CapitalTransferActivities, 'loadTransfer'>>(LOCAL_OPTIONS);
+const { submitTransfer } = proxyActivities<CapitalTransferActivities>(SUBMIT_TRANSFER_OPTIONS);
+const { lookTransfer } = proxyActivities<CapitalTransferActivities>(LOOK_TRANSFER_OPTIONS);
+
+const stateKey = defineSearchAttributeKey(SEARCH_ATTRIBUTES.transfer, SearchAttributeType.KEYWORD);
+const assetKey = defineSearchAttributeKey(SEARCH_ATTRIBUTES.asset, SearchAttributeType.KEYWORD);
+const strategyKey = defineSearchAttributeKey(SEARCH_ATTRIBUTES.strategy, SearchAttributeType.KEYWORD);
+
+const LONGEST_PAUSE_MS = 30_000;
+
+/** How a run closed. FAILED closes as a failure instead, so that the close status tells it. */
+export interface CapitalTransferOutcome {
+  readonly transfer_id: string;
+  readonly request_state: string;
+}
+
+export async function capitalTransferWorkflow(transferId: string): Promise<CapitalTransferOutcome> {
+  let wakes = 0;
+  let unsent = 0;
+  let shown: string | null = null;
+  for (const name of SIGNALS) setHandler(defineSignal<[string | null]>(name), () => void (wakes += 1));
+  for (;;) {
+    const seen = wakes;
+    const view = await local.loadTransfer({ transfer_id: transferId, run_id: workflowInfo().runId });
+    if (view === null) throw ApplicationFailure.nonRetryable(`no capital transfer ${transferId} in the database`, 'TRANSFER_NOT_FOUND');
+    shown = show(view, shown);
+    if (view.ended) {
+      // A wake that came meanwhile is of a change that this load may not have seen.
+      if (wakes !== seen) continue;
+      return close(view);
+    }
+    if (workflowInfo().continueAsNewSuggested) return continueAsNew<typeof capitalTransferWorkflow>(transferId);
+    if (view.state === 'CREATED') {
+      // A send that never passed its fence must not spin.
+      if (unsent > 0) await condition(() => wakes !== seen, Math.min(LONGEST_PAUSE_MS, 100 * 2 ** unsent));
+      unsent += 1;
+      await send(view.transfer_id, view.epoch);
+      continue;
+    }
+    const looked = await look(transferId, () => wakes !== seen);
+    if (looked?.next !== 'submit') continue;
+    await sleep(looked.delay_ms);
+    if (wakes === seen) await send(transferId, looked.epoch);
+  }
+}
+
+/** What became of it is found out by asking, whether this ends well or not. */
+async function send(transfer_id: string, epoch: number): Promise<void> {
+  try {
+    await submitTransfer({ transfer_id, epoch });
+  } catch {
+    // Not even whether anything was sent is known here.
+  }
+}
+
+/** Asks until there is something to do; null when a wake came first. */
+async function look(transfer_id: string, woken: () => boolean): Promise<LookTransferResult | null> {
+  const asking = new CancellationScope();
+  const asked = asking.run(() => lookTransfer({ transfer_id }));
+  // A wake ends the asking, which then ends as cancelled.
+  const wake = new CancellationScope();
+  void wake
+    .run(() => condition(woken))
+    .then(() => asking.cancel())
+    .catch(() => undefined);
+  try {
+    return await asked;
+  } catch (error) {
+    if (isCancellation(error)) return null;
+    throw error;
+  } finally {
+    wake.cancel();
+  }
+}
+
+function close(view: LoadedTransfer): CapitalTransferOutcome {
+  const { transfer_id, state, error_code } = view;
+  if (state !== 'FAILED') return { transfer_id, request_state: state };
+  throw ApplicationFailure.create({
+    message: `capital transfer failed: ${error_code ?? 'unknown'}`,
+    type: error_code ?? 'TRANSFER_FAILED',
+    nonRetryable: true,
+    details: [{ transfer_id, request_state: state }],
+  });
+}
+
+function show(view: LoadedTransfer, shown: string | null): string {
+  if (shown !== view.state) {
+    upsertSearchAttributes([
+      { key: stateKey, value: view.state },
+      ...(shown === null ? [{ key: assetKey, value: view.asset }] : []),
+      ...(shown === null && view.strategy_id !== null ? [{ key: strategyKey, value: view.strategy_id }] : []),
+    ]);
+    const error = view.error_code === null ? '' : ` · ${plain(view.error_code)}`;
+    setCurrentDetails(`**${view.state}** · ${plain(view.source)} → ${plain(view.destination)} · ${plain(view.asset)}${error}`);
+  }
+  return view.state;
+}
