@@ -49,6 +49,12 @@ export interface ExecutionContext {
     readonly prepared_action?: JsonObject;
     readonly output?: JsonObject;
   };
+  /** For nodes with `config.match_from`: that node, with what it recorded once it has completed. */
+  readonly matched?: {
+    readonly node_key: string;
+    readonly external_ref?: string;
+    readonly output?: JsonObject;
+  };
 }
 
 /** What a prepare asks the bound signer to sign; the answer reaches submit as `sign_result`. */

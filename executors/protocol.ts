@@ -88,6 +88,7 @@ export const executionContextSchema = z.object({
       output: object.exactOptional(),
     })
     .exactOptional(),
+  matched: z.object({ node_key: text(128), external_ref: text(512).exactOptional(), output: object.exactOptional() }).exactOptional(),
 }) satisfies z.ZodType<ExecutionContext>;
 
 export const submitBodySchema = z.object({

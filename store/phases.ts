@@ -41,6 +41,8 @@ export interface PhaseRow {
   readonly conditions: ConditionResults | null;
   /** Outputs of completed nodes, by key, while the amount may refer to one. */
   readonly outputs: Readonly<Record<string, JsonObject>>;
+  /** The node that `config.match_from` names, with what it recorded once it has completed; null where none is named. */
+  readonly matched: { readonly node_key: string; readonly external_ref: string | null; readonly output: JsonObject | null } | null;
 }
 
 /** The node, or null when the movement or node does not exist. */

@@ -90,7 +90,12 @@ export async function contextOf(deps: PhaseDependencies, row: PhaseRow, amount: 
     completion_assurance: row.plan.completion_policy.completion_assurance,
     ...(signer === null ? {} : { signer }),
     ...(Object.keys(prior).length === 0 ? {} : { prior }),
+    ...(row.matched === null ? {} : { matched: matchedOf(row.matched) }),
   };
+}
+
+function matchedOf({ node_key, external_ref, output }: NonNullable<PhaseRow['matched']>): NonNullable<ExecutionContext['matched']> {
+  return { node_key, ...(external_ref === null ? {} : { external_ref }), ...(output === null ? {} : { output }) };
 }
 
 async function signerOf(deps: PhaseDependencies, row: PhaseRow): Promise<NonNullable<ExecutionContext['signer']> | null> {

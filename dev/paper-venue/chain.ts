@@ -1,11 +1,22 @@
 /** The venue's hot wallet on the chain. Nothing here repeats a call by itself. */
-import { createPublicClient, encodeFunctionData, erc20Abi, http, keccak256, TransactionReceiptNotFoundError } from 'viem';
+import {
+  BlockNotFoundError,
+  createPublicClient,
+  encodeFunctionData,
+  erc20Abi,
+  getAbiItem,
+  getAddress,
+  http,
+  keccak256,
+  TransactionReceiptNotFoundError,
+} from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { ChainSettings } from './settings.ts';
 import type { Transfer } from './events.ts';
 
 /** More than any ERC-20 transfer needs; asking the chain would fail for a transfer that must revert. */
 const TRANSFER_GAS = 120_000n;
+const TRANSFER_EVENT = getAbiItem({ abi: erc20Abi, name: 'Transfer' });
 const TIP_WEI = 1_000_000_000n;
 
 export interface SignedTransfer {
@@ -22,6 +33,27 @@ export interface VenueChain {
   broadcast(rawTx: `0x${string}`): Promise<void>;
   receipt(txHash: `0x${string}`): Promise<{ readonly block: bigint; readonly succeeded: boolean } | null>;
   finalizedBlock(): Promise<bigint>;
+  /** Null when the chain has no such block (any more). */
+  block(of: bigint | 'latest'): Promise<{ readonly number: bigint; readonly hash: string } | null>;
+  /** Transfers of listed tokens to these addresses, in the order of the chain; both blocks are included. */
+  tokenTransfers(question: {
+    readonly to: readonly `0x${string}`[];
+    readonly from: bigint;
+    readonly until: bigint;
+  }): Promise<readonly TokenTransfer[]>;
+}
+
+/** What paying out needs of the chain. */
+export type PayingChain = Omit<VenueChain, keyof ReadChain>;
+/** What watching deposits needs of it. */
+export type ReadChain = Pick<VenueChain, 'block' | 'tokenTransfers'>;
+
+export interface TokenTransfer {
+  readonly tx_hash: `0x${string}`;
+  /** Checksummed, as all addresses here. */
+  readonly token: `0x${string}`;
+  readonly to: `0x${string}`;
+  readonly units: bigint;
 }
 
 /** Connects the hot wallet of `settings`. Methods reject when the chain is out of reach. */
@@ -66,6 +98,31 @@ export function connectChain(settings: ChainSettings): VenueChain {
         if (error instanceof TransactionReceiptNotFoundError) return null;
         throw error;
       }
+    },
+    block: async (of) => {
+      try {
+        const { number, hash } = await client.getBlock(of === 'latest' ? { blockTag: of } : { blockNumber: of });
+        return { number, hash };
+      } catch (error) {
+        if (error instanceof BlockNotFoundError) return null;
+        throw error;
+      }
+    },
+    tokenTransfers: async ({ to, from, until }) => {
+      const logs = await client.getLogs({
+        address: Object.values(settings.tokens).map(({ address }) => address),
+        event: TRANSFER_EVENT,
+        args: { to: [...to] },
+        fromBlock: from,
+        toBlock: until,
+        strict: true,
+      });
+      return logs.map(({ transactionHash, address, args }) => ({
+        tx_hash: transactionHash,
+        token: getAddress(address),
+        to: getAddress(args.to),
+        units: args.value,
+      }));
     },
     finalizedBlock: async () => (await client.getBlock({ blockTag: 'finalized' })).number,
   };

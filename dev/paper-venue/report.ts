@@ -7,7 +7,8 @@ import type { Sender } from './sender.ts';
 
 const MINING_RETRY_SECONDS = 0.3;
 const FINALITY_RETRY_SECONDS = 0.5;
-const NEEDS_FINALITY: readonly CompletionAssurance[] = ['destination_finalized', 'protocol_finalized'];
+/** Assurances that only a finalized block gives. */
+export const NEEDS_FINALITY: readonly CompletionAssurance[] = ['destination_finalized', 'protocol_finalized'];
 
 /** Reports an order's state. Rejects when the chain cannot be asked. */
 export type Reporter = (order: Order, assurance: CompletionAssurance) => Promise<ExecutionResult>;

@@ -1,6 +1,6 @@
 /** Pays accepted orders out: signs once, writes the bytes down, then broadcasts them until they are mined. */
 import type { Order } from './book.ts';
-import type { VenueChain } from './chain.ts';
+import type { PayingChain } from './chain.ts';
 import type { Ledger } from './ledger.ts';
 
 const PASS_INTERVAL_MS = 250;
@@ -16,7 +16,7 @@ export interface Sender {
  * The only place that signs and sends. Passes never overlap, so a nonce is never taken twice; the signed bytes
  * are journaled before they leave, so a process killed at any moment sends the same bytes again and no others.
  */
-export function createSender(ledger: Ledger, chain: VenueChain): Sender {
+export function createSender(ledger: Ledger, chain: PayingChain): Sender {
   const sentAt = new Map<string, number>();
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;

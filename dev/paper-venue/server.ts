@@ -3,6 +3,8 @@ import express, { type ErrorRequestHandler, type Express, type Request, type Res
 import type { ExecutionResult, ExecutorPhase } from '../../domain/executor.ts';
 import { executionContextSchema, isExecutorPhase, submitBodySchema } from '../../executors/protocol.ts';
 import { isVenueAccount } from './accounts.ts';
+import { addAddressBookRoutes } from './address-book.ts';
+import { depositAddress } from './deposits.ts';
 import { faultsSchema, type FaultInjector, type Misfortune } from './faults.ts';
 import { VenueHttpError } from './http-error.ts';
 import type { Ledger } from './ledger.ts';
@@ -12,7 +14,7 @@ import { suffer } from './suffer.ts';
 import { addTransferRoutes } from './transfer-routes.ts';
 import type { Transfers } from './transfers.ts';
 import type { Venue } from './venue.ts';
-import { balanceViews, ledgerEntries } from './views.ts';
+import { balanceViews, depositViews, ledgerEntries } from './views.ts';
 
 interface ServerParts {
   readonly venue: Venue;
@@ -38,10 +40,15 @@ export function createServer(parts: ServerParts): Express {
   app.get('/ledger', (_request, response) => void response.json({ entries: ledgerEntries(ledger.book) }));
   app.get('/balances', (_request, response) => void response.json({ balances: balanceViews(ledger.book, chain) }));
   app.get('/accounts/:account/balances', (request, response) => {
-    const { account } = request.params;
-    if (!isVenueAccount(account)) throw new VenueHttpError(404, 'ACCOUNT_UNKNOWN', `the venue has no account ${account}`);
+    const account = accountOf(request.params.account);
     response.json({ account, balances: balanceViews(ledger.book, chain, account) });
   });
+
+  app.get('/accounts/:account/deposit-address', (request, response) => {
+    const account = accountOf(request.params.account);
+    response.json({ account, network: 'local', chain_id: chain.chainId, address: depositAddress(chain, account) });
+  });
+  app.get('/deposits', (_request, response) => void response.json({ entries: depositViews(ledger.book, chain) }));
 
   app.get('/faults', (_request, response) => void response.json(faults.current()));
   app.get('/faults/counts', (_request, response) => void response.json(faults.counts()));
@@ -55,6 +62,7 @@ export function createServer(parts: ServerParts): Express {
   });
 
   addTransferRoutes(app, parts);
+  addAddressBookRoutes(app, parts);
 
   app.post('/:phase', (request, response) => answerPhase(parts, request, response));
   app.use(() => {
@@ -62,6 +70,11 @@ export function createServer(parts: ServerParts): Express {
   });
   app.use(respondWithError);
   return app;
+}
+
+function accountOf(account: string): string {
+  if (isVenueAccount(account)) return account;
+  throw new VenueHttpError(404, 'ACCOUNT_UNKNOWN', `the venue has no account ${account}`);
 }
 
 async function answerPhase({ venue, transfers, faults }: ServerParts, request: Request, response: Response): Promise<void> {

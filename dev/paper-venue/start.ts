@@ -2,8 +2,11 @@
 import { once } from 'node:events';
 import { getAddress } from 'viem';
 import { openingPostings } from './accounts.ts';
+import { createInternalTransfer } from './actions/internal-transfer.ts';
 import { createWithdrawal } from './actions/withdrawal.ts';
 import { connectChain } from './chain.ts';
+import { createDepositObserver } from './deposit-observe.ts';
+import { watchDeposits } from './deposits.ts';
 import { createFaultInjector } from './faults.ts';
 import { openLedger } from './ledger.ts';
 import { lockFolder } from './lock.ts';
@@ -41,8 +44,10 @@ async function open(settings: VenueSettings, unlock: () => void): Promise<Runnin
   });
   const chain = connectChain(settings.chain);
   const sender = createSender(ledger, chain);
-  const actions = [createWithdrawal(settings.chain)];
-  const venue = createVenue({ ledger, chain, sender, actions });
+  const deposits = watchDeposits(ledger, chain, settings.chain);
+  const observer = createDepositObserver({ ledger, chain, deposits, settings: settings.chain });
+  const actions = [createWithdrawal(settings.chain), createInternalTransfer(settings.chain)];
+  const venue = createVenue({ ledger, chain, sender, actions, observer });
   const transfers = createTransfers(ledger, settings.chain);
   const app = createServer({ venue, transfers, ledger, faults: createFaultInjector(), chain: settings.chain });
   const server = app.listen(settings.port, '127.0.0.1');
@@ -54,7 +59,7 @@ async function open(settings: VenueSettings, unlock: () => void): Promise<Runnin
     close: async () => {
       server.close();
       server.closeAllConnections();
-      await sender.stop();
+      await Promise.all([sender.stop(), deposits.stop()]);
       ledger.close();
       unlock();
     },

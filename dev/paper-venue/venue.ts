@@ -6,6 +6,7 @@ import type { SubmitBody } from '../../executors/protocol.ts';
 import { isRefusal, refuse, type OrderPlan, type Refusal, type VenueAction } from './actions/action.ts';
 import type { KeyRecord, Order } from './book.ts';
 import type { VenueChain } from './chain.ts';
+import { DEPOSIT_OBSERVE, type DepositObserver } from './deposit-observe.ts';
 import type { Terms } from './events.ts';
 import { VenueHttpError } from './http-error.ts';
 import type { Ledger } from './ledger.ts';
@@ -40,8 +41,9 @@ export function createVenue(parts: {
   readonly chain: VenueChain;
   readonly sender: Sender;
   readonly actions: readonly VenueAction[];
+  readonly observer: DepositObserver;
 }): Venue {
-  const { ledger, sender } = parts;
+  const { ledger, sender, observer } = parts;
   const actionOf = (type: string) => parts.actions.find((action) => action.actionType === type);
   const report = createReporter(parts);
 
@@ -84,18 +86,23 @@ export function createVenue(parts: {
     if (canonicalize(terms) !== canonicalize(prepared)) {
       return refuse('PREPARED_ACTION_MISMATCH', 'prepared_action is not what this context prepares');
     }
-    const plan = actionOf(context.action_type)?.plan(terms);
-    if (plan === undefined) return refuse('ACTION_NOT_SUPPORTED', `the venue does not know ${context.action_type}`);
-    return uncovered(plan.postings, ledger.book.balance) ?? { terms, ...plan };
+    return planOf(context.action_type, terms);
+  };
+
+  const planOf = (type: string, terms: Terms): (OrderPlan & { terms: Terms }) | Refusal => {
+    const action = actionOf(type);
+    if (action === undefined) return refuse('ACTION_NOT_SUPPORTED', `the venue does not know ${type}`);
+    const plan = action.plan(terms);
+    return action.bar?.(terms, ledger.book) ?? uncovered(plan.postings, ledger.book.balance) ?? { terms, ...plan };
   };
 
   return {
     preflight: (context) => {
+      if (context.action_type === DEPOSIT_OBSERVE) return observer.preflight(context);
       const terms = termsOf(context);
       if (isRefusal(terms)) return failed(terms);
-      const plan = actionOf(context.action_type)?.plan(terms);
-      const refusal = plan === undefined ? null : uncovered(plan.postings, ledger.book.balance);
-      return refusal === null ? null : failed(refusal);
+      const plan = planOf(context.action_type, terms);
+      return 'error_code' in plan ? failed(plan) : null;
     },
     prepare: (context) => {
       const terms = termsOf(context);
@@ -103,11 +110,13 @@ export function createVenue(parts: {
     },
     submit,
     observe: async (context, deduplicate) => {
+      if (context.action_type === DEPOSIT_OBSERVE) return observer.look(context);
       const order = findOrder(context, deduplicate);
       if (order === undefined) throw new VenueHttpError(404, 'ORDER_UNKNOWN', 'no order of this key or reference');
       return report(order, context.completion_assurance);
     },
     recover: async (context, deduplicate) => {
+      if (context.action_type === DEPOSIT_OBSERVE) return observer.look(context);
       const order = findOrder(context, deduplicate);
       if (order !== undefined) return report(order, context.completion_assurance);
       const known = deduplicate ? ledger.book.key(context.idempotency_key) : undefined;
@@ -115,6 +124,7 @@ export function createVenue(parts: {
       return knownFailure(known) ?? { next_state: 'READY' };
     },
     cancel: async (context, deduplicate) => {
+      if (context.action_type === DEPOSIT_OBSERVE) return { next_state: 'OBSERVING' };
       const order = findOrder(context, deduplicate);
       if (order?.state === 'accepted') {
         ledger.record({ type: 'cancelled', ...callerOf(context), order_id: order.order_id });

@@ -34,6 +34,15 @@ export interface BalanceView {
   readonly total: string;
 }
 
+export interface DepositView {
+  readonly deposit_id: string;
+  readonly account: string;
+  readonly asset: string;
+  readonly amount: string;
+  readonly tx_hash: string;
+  readonly credited_at: string;
+}
+
 /** Every key ever submitted or cancelled, oldest first. */
 export function ledgerEntries(book: Book): LedgerEntry[] {
   return book.keys().map(ledgerEntry);
@@ -49,6 +58,15 @@ export function balanceViews(book: Book, chain: ChainSettings, account?: string)
       }),
     ),
   );
+}
+
+/** Every deposit that was booked, oldest first. */
+export function depositViews(book: Book, chain: ChainSettings): readonly DepositView[] {
+  return book.deposits.all().map(({ units, at, ...deposit }) => ({
+    ...deposit,
+    amount: fromBaseUnits(BigInt(units), chain.tokens[deposit.asset]?.decimals ?? 0),
+    credited_at: at,
+  }));
 }
 
 function ledgerEntry(record: KeyRecord): LedgerEntry {

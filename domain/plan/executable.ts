@@ -31,6 +31,10 @@ function nodeReasons(node: TemplateNode, plan: Plan): string[] {
         ? ancestorsOf(plan, node.node_key).has(source.node_key)
         : source.kind !== 'invalid';
   if (!known) reasons.push(`unknown_amount_ref:${node.node_key}`);
+  const match = node.config?.['match_from'];
+  if (match !== undefined && !(typeof match === 'string' && ancestorsOf(plan, node.node_key).has(match))) {
+    reasons.push(`unknown_match_from:${node.node_key}`);
+  }
   return reasons;
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { VenueChain } from '../../dev/paper-venue/chain.ts';
+import type { PayingChain } from '../../dev/paper-venue/chain.ts';
 import { openLedger, type Ledger } from '../../dev/paper-venue/ledger.ts';
 import { createSender, type Sender } from '../../dev/paper-venue/sender.ts';
 import { RECIPIENT, tempFolder } from './paper-venue-stack.ts';
@@ -28,7 +28,7 @@ afterEach(async () => {
 function fakeChain() {
   const mined = new Map<string, boolean>();
   const state = { sent: [] as string[], mines: true, succeeds: true, onSign: () => {}, onSend: () => {} };
-  const calls: VenueChain = {
+  const calls: PayingChain = {
     minedCount: async () => mined.size,
     baseFee: async () => 1n,
     sign: async (_transfer, nonce) => {

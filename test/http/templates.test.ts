@@ -198,6 +198,7 @@ describe('a version that cannot be executed', () => {
     ['gate_with_side_effect:a', [gate('a', { has_side_effect: true })], {}],
     ['unknown_amount_ref:a', [noop('a', { config: { amount_ref: 'nodes.x.output.amount' } })], {}],
     ['unknown_amount_ref:a', [noop('a', { config: { amount: 5 } })], {}],
+    ['unknown_match_from:b', [noop('a'), noop('b', { config: { match_from: 'x' } })], {}],
     [
       'condition_invalid:a->b',
       [noop('a'), noop('b')],

@@ -1,5 +1,6 @@
 /** What the venue must know about a kind of order. A new kind is one more of these in the server's list. */
 import type { ExecutionContext, JsonObject } from '../../../domain/executor.ts';
+import type { Book } from '../book.ts';
 import type { Posting, Terms, Transfer } from '../events.ts';
 
 /** A refusal with its node error code; nothing has happened and nothing will. */
@@ -20,6 +21,8 @@ export interface VenueAction {
   /** The order that `context` asks for, all fields normalised, or why it can never be carried out. */
   terms(context: ExecutionContext): Terms | Refusal;
   plan(terms: Terms): OrderPlan;
+  /** What the books have against it now, beside a lack of funds. Asked at preflight and again at submit. */
+  bar?(terms: Terms, book: Book): Refusal | null;
   /** The output of the completed order. */
   output(terms: Terms, txHash: string | null): JsonObject;
 }

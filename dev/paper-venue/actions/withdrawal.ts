@@ -4,9 +4,12 @@ import { z } from 'zod';
 import type { ExecutionContext } from '../../../domain/executor.ts';
 import { compare, fromBaseUnits, isDecimal, isPositive, subtract, toBaseUnits } from '../../../domain/money.ts';
 import { isVenueAccount, SPOT } from '../accounts.ts';
+import { checkAddressBook } from '../address-book.ts';
 import type { Terms } from '../events.ts';
+import { isNetwork } from '../networks.ts';
 import type { ChainSettings } from '../settings.ts';
 import { isRefusal, refuse, type Refusal, type VenueAction } from './action.ts';
+import { field, units } from './fields.ts';
 
 const configSchema = z.object({
   venue: z.string(),
@@ -17,9 +20,6 @@ const configSchema = z.object({
   chain_id: z.int().optional(),
 });
 type WithdrawalConfig = z.infer<typeof configSchema>;
-
-/** Names that exchanges use for a payout as ERC-20; all mean the one chain this venue has. */
-const NETWORKS: readonly string[] = ['erc20', 'eth', 'ethereum', 'evm', 'local'];
 
 /** The withdrawal action of a venue that pays out on `chain`. */
 export function createWithdrawal(chain: ChainSettings): VenueAction {
@@ -60,6 +60,7 @@ export function createWithdrawal(chain: ChainSettings): VenueAction {
         },
       };
     },
+    bar: (terms, book) => checkAddressBook(book.addresses(), field(terms, 'asset'), field(terms, 'destination_address')),
     output: (terms, txHash) => ({
       tx_hash: txHash,
       requested_amount: field(terms, 'amount'),
@@ -80,8 +81,7 @@ function checkPlace(config: WithdrawalConfig, context: ExecutionContext, chain: 
   if (config.asset !== undefined && config.asset.toUpperCase() !== context.asset) {
     return refuse('CONFIG_INVALID', `config.asset ${config.asset} is not the node's asset ${context.asset}`);
   }
-  const networks = [...NETWORKS, `eip155:${chain.chainId}`, String(chain.chainId)];
-  if (!networks.includes(config.network.toLowerCase())) {
+  if (!isNetwork(config.network, chain)) {
     return refuse('NETWORK_NOT_SUPPORTED', `the venue has no network ${config.network}`);
   }
   if (config.chain_id !== undefined && config.chain_id !== chain.chainId) {
@@ -109,16 +109,4 @@ function amountTerms(amount: string, decimals: number, fee: string): Terms | Ref
     fee_amount: fee,
     received_amount: subtract(amount, fee),
   };
-}
-
-function field(terms: Terms, name: string): string {
-  const value = terms[name];
-  if (value === undefined) throw new Error(`the order has no ${name}`);
-  return value;
-}
-
-function units(amount: string, decimals: number): string {
-  const exact = toBaseUnits(amount, decimals);
-  if (exact === null) throw new Error(`${amount} has more than ${decimals} decimals`);
-  return exact.toString();
 }

@@ -23,11 +23,20 @@ describe('nonExecutableReasons', () => {
     ['gate_with_side_effect:a', [node('a', { node_kind: 'manual_gate' })], []],
     ['unknown_amount_ref:a', [node('a', { config: { amount_ref: 'nodes.b.output.x' } }), node('b')], ['a>b']],
     ['unknown_amount_ref:a', [node('a', { config: { amount: 5 } })], []],
+    ['unknown_match_from:b', [node('a'), node('b', { config: { match_from: 'c' } })], ['a>b']],
+    ['unknown_match_from:a', [node('a', { config: { match_from: 'b' } }), node('b')], ['a>b']],
+    ['unknown_match_from:a', [node('a', { config: { match_from: 'a' } })], []],
+    ['unknown_match_from:b', [node('a'), node('b', { config: { match_from: ['a'] } })], ['a>b']],
     ['timeout_edge_without_timeout:a->b', [node('a'), node('b')], ['a>b:on_timeout']],
     ['compensation_on_success_path:a->b', [node('a'), node('b', { node_kind: 'compensation' })], ['a>b']],
     ['compensation_on_success_path:a->b', [node('a'), node('b', { node_kind: 'compensation' })], ['a>b:on_manual_resume']],
   ])('tells %s', (reason, nodes, edges) => {
     expect(reasons(nodes, ...edges)).toEqual([reason]);
+  });
+
+  it('allows a node to look for what any node before it sent', () => {
+    const last = node('c', { config: { match_from: 'a' } });
+    expect(reasons([node('a'), node('b'), last], 'a>b', 'b>c')).toEqual([]);
   });
 
   it('allows an on_timeout edge of a node with a time-out', () => {
