@@ -3,6 +3,7 @@ import { withDatabase } from '../tools/database.ts';
 import { CHAIN_FAMILIES } from '../domain/allowlist/address.ts';
 import { allowAddress, listAllowed, type AllowlistChange } from '../store/allowlist.ts';
 import type { ChainInfo } from './chain.ts';
+import { VENUE_DEPOSIT_ADDRESSES } from './chain/accounts.ts';
 import { secretsKeyFile } from './dev-keys.ts';
 
 /** Puts the stack's own addresses on its list, and `more`. What is there already stays, also when somebody has revoked it. */
@@ -11,7 +12,7 @@ export async function ensureDevAllowlist(
   more: readonly string[] = [],
 ): Promise<void> {
   const { treasury, signer, venueHotWallet } = stack.chain.accounts;
-  const addresses = [treasury.address, signer.address, venueHotWallet.address, ...more];
+  const addresses = [treasury.address, signer.address, venueHotWallet.address, ...Object.values(VENUE_DEPOSIT_ADDRESSES), ...more];
   await allow({ SVC_DATABASE_URL: stack.databaseUrl, SVC_SECRETS_KEY_FILE: secretsKeyFile(stack.dataDir) }, addresses);
 }
 

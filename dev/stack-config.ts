@@ -38,7 +38,7 @@ function registry(paperVenueUrl: string): unknown {
         timeout_seconds: 5,
         same_key_safe: true,
         settle_seconds: 1,
-        action_types: ['cex_withdrawal'],
+        action_types: ['cex_withdrawal', 'cex_internal_transfer', 'cex_deposit_observe'],
         provider: 'paper',
       },
     ],

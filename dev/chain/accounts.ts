@@ -25,6 +25,16 @@ const TOKENS = {
   USDT: { address: '0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512', decimals: 6 },
 } as const;
 
+/** Where the paper venue credits what its accounts are sent. They follow from the hot wallet's key; see `paper-venue/deposits.ts`. */
+export const VENUE_DEPOSIT_ADDRESSES = {
+  'paper-main': '0x40aBc9b5ad17721D38efC749c38b8781be48328B',
+  'paper-sub-a': '0x0dd88F5FFa5B1db543deB1D84cE12B5Ac8fAAeBA',
+  'paper-sub-b': '0xE9ef55cAf099596243e0f8617b57CA9C112f3c0f',
+} as const;
+
+/** What the paper venue keeps of each withdrawal; USDC leaves without a fee. */
+const WITHDRAWAL_FEES = { USDT: '1' } as const;
+
 /** Chain id of the local chain. */
 export const CHAIN_ID = 31_337;
 /** The words from which anvil makes the accounts above. */
@@ -53,9 +63,10 @@ export interface ChainInfo {
     signer: DevAccount;
     treasury: { address: `0x${string}` };
   };
+  withdrawalFees: Readonly<Record<string, string>>;
 }
 
 /** What there is to know about the local chain when it is served at this port. */
 export function chainInfo(port: number): ChainInfo {
-  return { rpcUrl: `http://127.0.0.1:${port}`, chainId: CHAIN_ID, tokens: TOKENS, accounts: ACCOUNTS };
+  return { rpcUrl: `http://127.0.0.1:${port}`, chainId: CHAIN_ID, tokens: TOKENS, accounts: ACCOUNTS, withdrawalFees: WITHDRAWAL_FEES };
 }

@@ -20,6 +20,15 @@ import { toUnits, type Bank, type Posting } from './bank.ts';
 const configSchema = z.object({ to: z.string().min(1).max(64) });
 const paymentSchema = z.object({ to: z.string(), asset: z.string(), amount: z.string().regex(/^\d{1,18}(\.\d{1,18})?$/) });
 
+/** What was asked for, sent, kept and received are told apart; later nodes move what was received. This bank takes no fee. */
+const amountsOf = ({ asset, amount }: Posting) => ({
+  requested_amount: amount,
+  submitted_amount: amount,
+  fee_amount: '0',
+  fee_asset: asset,
+  received_amount: amount,
+});
+
 /** The executor over `bank`, remembering in `journal` what it was asked to do. */
 export function createBankExecutor(bank: Bank, journal: Journal): DefinedExecutor {
   /** Sends at most once, as far as anybody can know: what may have been sent is looked for first. */
@@ -44,7 +53,7 @@ export function createBankExecutor(bank: Bank, journal: Journal): DefinedExecuto
 
   const standing = (posting: Posting): Progress => {
     if (!bank.hasCleared(posting)) return pending(0.05, { external_ref: posting.id });
-    return completed({ external_ref: posting.id, output: { booked_at: new Date(posting.booked_at).toISOString() } });
+    return completed({ external_ref: posting.id, output: { booked_at: new Date(posting.booked_at).toISOString(), ...amountsOf(posting) } });
   };
 
   /** Waits for a submit of the same key that still runs, so that its outcome is known. */

@@ -105,7 +105,14 @@ class Executor:
 
     def standing(self, body):
         row = self.books.find(read_context(body)["idempotency_key"])
-        return row and {"next_state": "COMPLETED", "external_ref": f"transfer-{row[0]}", "output": {"transfer": row[0]}}
+        return row and {"next_state": "COMPLETED", "external_ref": f"transfer-{row[0]}", "output": output_of(row)}
+
+
+def output_of(row):
+    """Asked for, sent, kept and received are told apart: later nodes move what was received. This bank takes no fee."""
+    transfer, _receiver, asset, amount = row
+    amounts = {"requested_amount": amount, "submitted_amount": amount, "received_amount": amount}
+    return {"transfer": transfer, **amounts, "fee_amount": "0", "fee_asset": asset}
 
 
 def failed(code, message):

@@ -17,6 +17,12 @@ import type { Journal, JournalEntry } from '../../executor-kit/journal.ts';
 const configSchema = z.object({ beneficiary: z.string().min(1).max(64) });
 const orderSchema = z.object({ beneficiary: z.string(), asset: z.string(), amount: z.string() });
 
+/** What was asked for, sent, kept and received are told apart; later nodes move what was received. The desk takes no fee. */
+function amountsOf(entry: JournalEntry) {
+  const { asset, amount } = orderSchema.parse(entry.intention);
+  return { requested_amount: amount, submitted_amount: amount, fee_amount: '0', fee_asset: asset, received_amount: amount };
+}
+
 /**
  * Here the journal is the books: writing an order down is the whole effect, so no step lies between "known" and "done".
  * Orders are paid `delayMs` after they were accepted.
@@ -29,7 +35,7 @@ export function createPayoutExecutor(journal: Journal, delayMs: number): Defined
     if (entry.state === 'FAILED') return failed('WITHDRAWN', 'the order was withdrawn before it was paid');
     if (entry.state === 'ACCEPTED' && dueIn(entry) > 0) return pending(dueIn(entry) / 1000, { external_ref: refOf(entry) });
     const paid = entry.state === 'COMPLETED' ? entry : journal.update(entry.key, { state: 'COMPLETED' });
-    return completed({ external_ref: refOf(paid), output: { paid_at: paid.at } });
+    return completed({ external_ref: refOf(paid), output: { paid_at: paid.at, ...amountsOf(paid) } });
   };
   /** An order whose second line was lost in a crash is finished now; its reference follows from its key. */
   const accept = (entry: JournalEntry): JournalEntry =>

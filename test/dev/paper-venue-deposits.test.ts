@@ -1,12 +1,14 @@
 /** What comes to the deposit addresses, over a made-up chain: every log is booked once, whatever happens between. */
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { getAddress } from 'viem';
+import { chainInfo, VENUE_DEPOSIT_ADDRESSES } from '../../dev/chain/accounts.ts';
 import { VENUE_ACCOUNTS } from '../../dev/paper-venue/accounts.ts';
 import type { ReadChain, TokenTransfer } from '../../dev/paper-venue/chain.ts';
 import { depositAddress, watchDeposits } from '../../dev/paper-venue/deposits.ts';
 import { openLedger, type Ledger } from '../../dev/paper-venue/ledger.ts';
+import { chainFileSchema } from '../../dev/paper-venue/settings.ts';
 import { NO_CHAIN, RECIPIENT, tempFolder } from './paper-venue-stack.ts';
-import { getAddress } from 'viem';
 
 const TOKEN = getAddress(NO_CHAIN.tokens['USDC']!.address);
 const opening = { identity: 'test', postings: [] };
@@ -46,6 +48,13 @@ const transfer = (tx: number, account: string, units: bigint): TokenTransfer => 
   units,
 });
 const held = (account: string) => ledger.book.balance(account, 'SPOT', 'USDC');
+
+test('the addresses of the embedded stack are those that are written down', () => {
+  const chain = chainFileSchema.parse(chainInfo(1));
+  const derived = VENUE_ACCOUNTS.map((account) => [account, depositAddress(chain, account)]);
+  expect(Object.fromEntries(derived)).toEqual(VENUE_DEPOSIT_ADDRESSES);
+  expect(chain.withdrawalFees).toEqual({ USDT: '1' });
+});
 
 test('each account has an address of its own, the same at every start', () => {
   const addresses = VENUE_ACCOUNTS.map((account) => depositAddress(NO_CHAIN, account));

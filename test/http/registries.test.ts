@@ -21,7 +21,7 @@ describe('executors', () => {
       status: 'active',
       health_state: 'up',
       health_checked_at: TIME,
-      action_types: ['cex_withdrawal'],
+      action_types: ['cex_withdrawal', 'cex_internal_transfer', 'cex_deposit_observe'],
       provider: 'paper',
       chain_family: null,
       endpoint: expect.stringContaining(shared.paperVenueUrl),
