@@ -6,7 +6,8 @@
 // What somebody has set for a service of their own is nothing to the tests; workers inherit what is left.
 for (const name of Object.keys(process.env)) if (name.startsWith('SVC_')) delete process.env[name];
 
-const common = {
+/** What every project has, and the one of test/browser, which has a configuration of its own. */
+export const common = {
   rootDir: '.',
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
@@ -25,7 +26,7 @@ export default {
       ...common,
       displayName: 'unit',
       testMatch: ['<rootDir>/test/**/*.test.ts'],
-      testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/(http|faults|replay)/'],
+      testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/(browser|http|faults|replay)/'],
     },
     {
       ...common,

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { commandsEnded, runCommand, signalCommands } from './bootstrap/command.mjs';
 import { CHECKS } from './bootstrap/checks.mjs';
+import { findChromium } from './bootstrap/chromium.mjs';
 import { ROOT, ensureDependencies, ensurePrismaClient } from './bootstrap/install.mjs';
 import { report } from './bootstrap/progress.mjs';
 import { startTemporalBuild, temporalAtHand, temporalBuildInFlight } from './bootstrap/temporal-build.mjs';
@@ -15,6 +16,7 @@ const TARGETS = {
   start: { needsTemporal: true, run: () => runModule('dev/start.ts') },
   demo: { needsTemporal: true, run: () => runModule('dev/demo.ts') },
   test: { needsTemporal: true, run: runTests },
+  'test:browser': { needsTemporal: true, run: runBrowserTests },
   check: { needsTemporal: true, run: runChecks },
   bench: { needsTemporal: true, run: () => runModule('bench/main.ts') },
   chaos: { needsTemporal: true, run: () => runModule('test/chaos/main.ts') },
@@ -94,6 +96,12 @@ async function findTemporal() {
 async function runTests(extra) {
   await findTemporal();
   return runNode(['--experimental-vm-modules', '--no-warnings', modules('jest/bin/jest.js'), ...extra]);
+}
+
+/** The dashboard's signing in a real browser, which is looked for before anything is started. */
+function runBrowserTests(extra) {
+  process.env.TEST_CHROMIUM = findChromium();
+  return runTests(['--config', join(ROOT, 'test', 'browser', 'jest.config.mjs'), ...extra]);
 }
 
 /** Types, lint, format and import directions, then the tests unless `--static` is given. */

@@ -1,0 +1,1 @@
+export function findChromium(env?: { readonly [name: string]: string | undefined }): string;
