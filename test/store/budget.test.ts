@@ -8,12 +8,12 @@ import { retry } from '../../domain/actions/retry.ts';
 import { forLateReasons } from '../../domain/auto-approve/checks.ts';
 import { available, fits, type BudgetUsage } from '../../domain/auto-approve/budget.ts';
 import { evaluatePolicy, type AutoApprovePolicy } from '../../domain/auto-approve/policy.ts';
-import { add } from '../../domain/money.ts';
 import { newSnapshot } from '../../domain/snapshot.ts';
 import type { MovementState } from '../../domain/states/movement.ts';
 import { createPolicy, readBudgets, readPolicyFacts, updatePolicy, type PolicyRecord } from '../../store/auto-approve.ts';
 import { createApproved, createMovement, readSnapshot, type CreateOutcome } from '../../store/movements.ts';
 import { applyTransition } from '../../store/transition.ts';
+import { BudgetModel } from './budget-model.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
 
 let bench: StoreBench;
@@ -108,33 +108,6 @@ interface Modelled {
   state: 'approved' | 'failed' | 'over' | 'waiting';
 }
 
-interface ModelledReservation {
-  readonly movement: string;
-  readonly amount: string;
-  status: 'reserved' | 'consumed' | 'released';
-  hours: number;
-}
-
-/** What the contract says a budget is, over a list of reservations. */
-class Model {
-  readonly reservations: ModelledReservation[] = [];
-  readonly #hours: number;
-  constructor(hours: number) {
-    this.#hours = hours;
-  }
-
-  usage(): BudgetUsage {
-    const inside = this.reservations.filter(({ hours, status }) => hours < this.#hours && status !== 'released');
-    const sum = (status: string): string =>
-      inside.filter((each) => each.status === status).reduce((total, each) => add(total, each.amount), '0');
-    return { reserved_amount: sum('reserved'), consumed_amount: sum('consumed'), count_in_window: inside.length };
-  }
-
-  end(movement: string, status: 'consumed' | 'released'): void {
-    for (const each of this.reservations) if (each.movement === movement && each.status === 'reserved') each.status = status;
-  }
-}
-
 type Step = readonly ['create', string] | readonly ['cancel' | 'spend and cancel' | 'complete' | 'fail' | 'retry' | 'hour', number];
 const steps = fc.array(
   fc.oneof(
@@ -158,7 +131,7 @@ const steps = fc.array(
 );
 
 /** One step in the database and in the model. */
-async function take(step: Step, policy: PolicyRecord, model: Model, movements: Modelled[]): Promise<void> {
+async function take(step: Step, policy: PolicyRecord, model: BudgetModel, movements: Modelled[]): Promise<void> {
   const refusal = (amount: string) => fits(policy, model.usage(), amount);
   if (step[0] === 'create') {
     const amount = step[1];
@@ -227,7 +200,7 @@ test('whatever happens to movements in whatever order, the budget is what the co
   await fc.assert(
     fc.asyncProperty(caps, steps, async (cap, all) => {
       const policy = await policyOf({ window_hours: 3, ...cap });
-      const model = new Model(3);
+      const model = new BudgetModel(3);
       const movements: Modelled[] = [];
       for (const step of all) {
         await take(step, policy, model, movements);

@@ -1,0 +1,319 @@
+/** Holds against a model: whatever happens to movements, a pool holds what its open movements may spend, and no more than there is. */
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { fits } from '../../domain/auto-approve/budget.ts';
+import type { AutoApprovePolicy } from '../../domain/auto-approve/policy.ts';
+import { spendsOrMaySpend } from '../../domain/actions/cancel.ts';
+import { ACTION_STATES } from '../../domain/states/movement.ts';
+import { compare } from '../../domain/money.ts';
+import { createPolicy, readBudgets, type PolicyRecord } from '../../store/auto-approve.ts';
+import { verifyReservations } from '../../tools/reservations/verify.ts';
+import { BudgetModel } from './budget-model.ts';
+import { HoldsModel, poolOf } from './holds-model.ts';
+import { CLIENT, SHAPES, worldOf, type Happening, type ShapeName, type Verb, type World } from './holds-world.ts';
+import { startStoreBench, type StoreBench } from './support.ts';
+
+let bench: StoreBench;
+beforeAll(async () => {
+  bench = await startStoreBench();
+}, 60_000);
+afterAll(() => bench?.close(), 30_000);
+
+const HOURS = 3;
+const ACCOUNTS = ['SPOT', 'FUNDING'] as const;
+
+async function policyOf(caps: Partial<AutoApprovePolicy>): Promise<PolicyRecord> {
+  const outcome = await createPolicy(
+    bench.db,
+    {
+      client_id: CLIENT,
+      strategy_id: randomUUID(),
+      is_active: true,
+      allowed_templates: [{ template_key: 'test/store', template_version: null }],
+      allowed_assets: ['USDC'],
+      max_amount_per_request: null,
+      window_hours: HOURS,
+      max_amount_per_window: null,
+      max_count_per_window: null,
+      created_by: null,
+      ...caps,
+    },
+    { audit: () => [], refused_audit: () => [] },
+  );
+  if (!outcome.ok) throw new Error('the policy exists');
+  return outcome.policy;
+}
+
+const usageOf = async ({ strategy_id }: PolicyRecord) => (await readBudgets(bench.db, strategy_id, CLIENT))[0]?.usage;
+
+/** A fetch of one venue as the desk stores it. */
+async function refresh(venue: string, withdrawable: Readonly<Record<string, string | null>>): Promise<void> {
+  const rows = Object.entries(withdrawable).map(([account_type, amount]) => ({ account_type, asset: 'USDC', withdrawable: amount }));
+  await bench.sql('SELECT 1 FROM (SELECT store_balances($1, svc_now(), $2::jsonb)) AS stored', venue, JSON.stringify(rows));
+}
+
+const AMOUNTS = ['1', '2.5', '4.000000000000000001', '0.1'] as const;
+const BALANCES = ['0', '3.999999999999999999', '6.5', '11', null] as const;
+const amount = fc.constantFrom(...AMOUNTS);
+const balance = fc.constantFrom(...BALANCES);
+const create = fc.tuple(fc.constant('create' as const), fc.constantFrom(...SHAPES), amount, fc.boolean());
+const act = fc.tuple(fc.constantFrom<Verb[]>('approve', 'approve', 'reject', 'cancel', 'retry', 'retry'), fc.nat(20));
+const happen = fc.tuple(fc.constantFrom<Happening[]>('fence', 'COMPLETED', 'COMPLETED', 'FAILED', 'FAILED', 'UNKNOWN'), fc.nat(20));
+const fetched = fc.tuple(fc.constant('refresh' as const), fc.nat(1), fc.tuple(balance, balance));
+const time = fc.tuple(fc.constantFrom('hour' as const, 'age' as const), fc.nat(1));
+type Step =
+  | readonly ['create', ShapeName, string, boolean]
+  | readonly [Verb | Happening, number]
+  | readonly ['refresh', number, readonly [string | null, string | null]]
+  | readonly ['hour' | 'age', number];
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 5, arbitrary: create },
+  { weight: 8, arbitrary: act },
+  { weight: 8, arbitrary: happen },
+  { weight: 2, arbitrary: fetched },
+  { weight: 1, arbitrary: time },
+);
+const isVerb = (name: string): name is Verb => Object.hasOwn(ACTION_STATES, name);
+
+/** One run of the property: the database's side, and what it has to be. */
+class Run {
+  readonly world: World = worldOf(bench);
+  readonly holds = new HoldsModel();
+  readonly budget = new BudgetModel(HOURS);
+  readonly seen: Set<string>;
+  readonly #policy: PolicyRecord;
+  readonly #ids: string[] = [];
+  /** Approved by the policy: their budget follows their hold. */
+  readonly #budgeted = new Map<string, string>();
+
+  constructor(policy: PolicyRecord, seen: Set<string>) {
+    this.#policy = policy;
+    this.seen = seen;
+  }
+
+  async take(step: Step): Promise<void> {
+    if (step[0] === 'create') return this.#create(step[1], step[2], step[3]);
+    if (step[0] === 'refresh') return this.refresh(step[1], step[2]);
+    const [name, which] = step;
+    if (name === 'hour') {
+      for (const each of this.budget.reservations) each.hours += 1;
+      await bench.sql(
+        "UPDATE budget_reservations SET reserved_at = reserved_at - interval '1 hour' WHERE policy_id = $1::uuid",
+        this.#policy.policy_id,
+      );
+      return;
+    }
+    if (name === 'age') {
+      this.holds.age(this.#venue(which));
+      await bench.sql("UPDATE balance_snapshots SET fetched_at = fetched_at - interval '1 day' WHERE venue_key = $1", this.#venue(which));
+      return;
+    }
+    if (isVerb(name)) await this.#act(name, which);
+    else await this.#happen(name, which);
+  }
+
+  async refresh(which: number, [spot, funding]: readonly [string | null, string | null]): Promise<void> {
+    await refresh(this.#venue(which), { SPOT: spot, FUNDING: funding });
+    this.holds.refresh(this.#venue(which), { SPOT: spot, FUNDING: funding });
+  }
+
+  #venue(which: number): string {
+    return this.world.venues[which % 2] ?? '';
+  }
+
+  async #create(shape: ShapeName, of: string, byPolicy: boolean): Promise<void> {
+    const outcome = await this.world.create(shape, of, byPolicy ? this.#policy : null);
+    if (outcome?.created !== true) throw new Error('nothing was created');
+    const id = outcome.movement_id;
+    this.#ids.push(id);
+    this.holds.status.set(id, 'none');
+    if (!byPolicy) return;
+    const before = { ...(await this.world.snapshot(id)), nodes: [] };
+    const refused = fits(this.#policy, this.budget.usage(), of);
+    const reason = refused ?? (this.holds.uncovered(before) === null ? 'policy_passed' : 'insufficient_effective_withdrawable');
+    expect(outcome.auto_approve_result?.['reason']).toBe(reason);
+    this.seen.add(`create: ${reason}`);
+    if (reason !== 'policy_passed') return;
+    this.holds.take(before);
+    this.#budgeted.set(id, of);
+    this.budget.reservations.push({ movement: id, amount: of, status: 'reserved', hours: 0 });
+  }
+
+  /** The next movement, from `which` on, for which there is something to do. */
+  async #first<T>(which: number, work: (id: string) => Promise<T | null>): Promise<T | null> {
+    for (let tried = 0; tried < this.#ids.length; tried += 1) {
+      const done = await work(this.#ids[(which + tried) % this.#ids.length] ?? '');
+      if (done !== null) return done;
+    }
+    return null;
+  }
+
+  async #act(verb: Verb, which: number): Promise<void> {
+    await this.#first(which, async (id) => {
+      const before = await this.world.snapshot(id);
+      const states: readonly string[] = ACTION_STATES[verb];
+      if (!states.includes(before.state)) return null;
+      const holds = verb === 'approve' || (verb === 'retry' && this.holds.status.get(id) === 'released');
+      const uncovered = holds ? this.holds.uncovered(before) : null;
+      const amountOf = this.#budgeted.get(id);
+      const budget = holds && amountOf !== undefined ? fits(this.#policy, this.budget.usage(), amountOf) : null;
+      const outcome = await this.world.act(verb, id);
+      if (outcome === null) return null;
+      const refused = uncovered === null ? (budget === null ? null : 'budget') : 'withdrawable';
+      this.seen.add(`${verb}: ${refused ?? 'done'}`);
+      if (refused !== null) {
+        const budgetProblem = budget === null || uncovered !== null ? null : { reason: budget, policy_id: this.#policy.policy_id };
+        expect(outcome).toMatchObject({ ok: false, reason: refused, uncovered, budget: budgetProblem });
+        expect(await this.world.snapshot(id)).toEqual(before);
+        return outcome;
+      }
+      expect(outcome).toMatchObject({ ok: true });
+      if (holds) {
+        this.holds.take(before);
+        if (amountOf !== undefined) this.budget.reservations.push({ movement: id, amount: amountOf, status: 'reserved', hours: 0 });
+      }
+      if (verb === 'cancel' && !spendsOrMaySpend(before)) this.#end(id, 'released');
+      await this.#settle(id);
+      return outcome;
+    });
+  }
+
+  async #happen(happening: Happening, which: number): Promise<void> {
+    await this.#first(which, async (id) => {
+      if (this.holds.status.get(id) === 'none') return null;
+      const outcome = await this.world.happen(happening, id);
+      if (outcome === null) return null;
+      expect(outcome).toMatchObject({ ok: true });
+      if ((await this.world.snapshot(id)).nodes.some(({ submit_epoch }) => submit_epoch > 0)) this.holds.fence(id);
+      await this.#settle(id);
+      return outcome;
+    });
+  }
+
+  async #settle(id: string): Promise<void> {
+    await this.world.settle(id);
+    const after = await this.world.snapshot(id);
+    const end = this.holds.endOf(after);
+    if (end !== null) this.#end(id, end);
+    this.seen.add(`${after.state}: ${after.reservation_status}`);
+    expect([id, after.reservation_status]).toEqual([id, this.holds.status.get(id)]);
+  }
+
+  #end(id: string, status: 'consumed' | 'released'): void {
+    this.holds.end(id, status);
+    this.budget.end(id, status);
+  }
+
+  /** What has to be so after every step. */
+  async check(): Promise<void> {
+    const rows = await bench.sql<{ venue_key: string; account_type: string; asset: string; held: string; pending: string | null }>(
+      `SELECT venue_key, account_type, asset, trim_scale(p.held)::text AS held,
+         (SELECT trim_scale(o.amount)::text FROM balance_snapshots b, pending_outflow(b.venue_key, b.account_type, b.asset, b.fetched_at) o
+          WHERE (b.venue_key, b.account_type, b.asset) = (p.venue_key, p.account_type, p.asset)
+            AND b.fetched_at > svc_now() - interval '1 hour' AND b.withdrawable IS NOT NULL) AS pending
+       FROM reservation_pools p WHERE venue_key = ANY($1)`,
+      [...this.world.venues],
+    );
+    for (const { held, pending, ...pool } of rows) {
+      const key = poolOf(pool);
+      expect([key, held]).toEqual([key, this.holds.held(key)]);
+      expect(held.startsWith('-')).toBe(false);
+      if (pending !== null) expect(this.holds.pending(key)).toBe(pending);
+    }
+    expect(await usageOf(this.#policy)).toEqual(this.budget.usage());
+  }
+}
+
+const CAPS = fc.constantFrom(
+  { max_amount_per_window: '10.000000000000000001', max_count_per_window: null },
+  { max_amount_per_window: null, max_count_per_window: 3 },
+);
+
+test('whatever happens in whatever order, pools hold what open movements may spend and budgets what they took', async () => {
+  const seen = new Set<string>();
+  const begin = fc.tuple(fc.tuple(balance, balance), fc.tuple(balance, balance));
+  await fc.assert(
+    fc.asyncProperty(CAPS, begin, fc.array(step, { minLength: 10, maxLength: 40 }), async (caps, [a, b], steps) => {
+      const run = new Run(await policyOf(caps), seen);
+      await run.refresh(0, a);
+      await run.refresh(1, b);
+      for (const each of steps) {
+        await run.take(each);
+        await run.check();
+      }
+      expect(await verifyReservations(bench.db)).toMatchObject({ ok: true });
+    }),
+    { numRuns: 40 },
+  );
+  const hoped = ['approve', 'retry'].flatMap((verb) => [`${verb}: done`, `${verb}: withdrawable`]);
+  const ends = ['COMPLETED: consumed', 'FAILED: released', 'CANCELLED: held', 'CANCELLED: released', 'MANUAL_INTERVENTION: held'];
+  const created = ['create: policy_passed', 'create: insufficient_effective_withdrawable', 'retry: budget'];
+  expect([...seen]).toEqual(expect.arrayContaining([...hoped, ...ends, ...created]));
+}, 240_000);
+
+test('whatever happens at once, pools, movements and budgets agree afterwards, and no balance is promised twice', async () => {
+  const burst = fc.array(fc.oneof({ weight: 2, arbitrary: act }, { weight: 3, arbitrary: happen }), { minLength: 10, maxLength: 40 });
+  const made = fc.array(fc.tuple(fc.constantFrom(...SHAPES), amount, fc.boolean()), { minLength: 4, maxLength: 16 });
+  const seen = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(CAPS, made, fc.array(burst, { minLength: 2, maxLength: 4 }), async (caps, movements, bursts) => {
+      const policy = await policyOf(caps);
+      const world = worldOf(bench);
+      for (const venue of world.venues) await refresh(venue, { SPOT: '9', FUNDING: '5' });
+      const creating = movements.map(([shape, of, byPolicy]) => world.create(shape, of, byPolicy ? policy : null));
+      const ids = (await Promise.all(creating)).map((outcome) => outcome?.movement_id ?? '');
+      for (const commands of bursts) {
+        const outcomes = await Promise.all(commands.map(([name, which]) => one(world, name, ids[which % ids.length] ?? '')));
+        for (const outcome of outcomes) seen.add(outcome);
+      }
+      for (const id of ids) await world.settle(id);
+      expect(await verifyReservations(bench.db)).toMatchObject({ ok: true });
+      await noPoolIsOverdrawn(world);
+      await budgetsFollowHolds(policy, ids);
+    }),
+    { numRuns: 25 },
+  );
+  expect([...seen]).toEqual(expect.arrayContaining(['approve: done', 'approve: withdrawable', 'retry: done', 'cancel: done']));
+  // Commands did meet: some found that another had come first.
+  expect([...seen].filter((each) => /version|node_state|movement_state/.test(each)).length).toBeGreaterThan(0);
+}, 240_000);
+
+/** One command that does not know of the others. */
+async function one(world: World, name: Verb | Happening, id: string): Promise<string> {
+  const { state } = await world.snapshot(id);
+  const states: readonly string[] = isVerb(name) ? ACTION_STATES[name] : [];
+  if (isVerb(name) ? !states.includes(state) : state === 'PENDING_APPROVAL') return `${name}: not now`;
+  const outcome = isVerb(name) ? await world.act(name, id) : await world.happen(name, id);
+  await world.settle(id);
+  return `${name}: ${outcome === null ? 'nothing' : outcome.ok ? 'done' : outcome.reason}`;
+}
+
+/** Nothing was fetched meanwhile, so what was sent counts beside what is held. */
+async function noPoolIsOverdrawn(world: World): Promise<void> {
+  const rows = await bench.sql<{ accepted: string; withdrawable: string; held: string }>(
+    `SELECT b.withdrawable::text, p.held::text, coalesce((SELECT sum(r.amount) FROM reservations r
+       WHERE (r.venue_key, r.account_type, r.asset) = (b.venue_key, b.account_type, b.asset) AND r.status = 'held'), 0)::text AS accepted
+     FROM balance_snapshots b JOIN reservation_pools p USING (venue_key, account_type, asset) WHERE b.venue_key = ANY($1)`,
+    [...world.venues],
+  );
+  for (const { accepted, withdrawable, held } of rows) {
+    expect(compare(accepted, withdrawable)).toBeLessThanOrEqual(0);
+    expect(compare(held, accepted)).toBe(0);
+  }
+}
+
+/** Reserved while held, consumed and released with the hold, one open at most, and never above the caps. */
+async function budgetsFollowHolds(policy: PolicyRecord, ids: readonly string[]): Promise<void> {
+  const differing = await bench.sql(
+    `SELECT m.movement_id FROM movements m
+     LEFT JOIN LATERAL (SELECT count(*) AS open FROM budget_reservations b WHERE b.movement_id = m.movement_id AND b.status = 'reserved') b ON true
+     LEFT JOIN LATERAL (SELECT b.status FROM budget_reservations b WHERE b.movement_id = m.movement_id ORDER BY b.reserved_at DESC LIMIT 1) l ON true
+     WHERE m.movement_id = ANY($1::uuid[]) AND m.auto_approve_result ->> 'outcome' = 'approved'
+       AND (b.open <> (m.reservation_status = 'held')::int OR l.status <> CASE m.reservation_status WHEN 'held' THEN 'reserved' ELSE m.reservation_status END)`,
+    [...ids],
+  );
+  expect(differing).toEqual([]);
+  const usage = await usageOf(policy);
+  if (usage === undefined) throw new Error('no budget');
+  expect(fits(policy, { ...usage, count_in_window: usage.count_in_window - 1 }, '0')).toBeNull();
+}
