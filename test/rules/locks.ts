@@ -6,6 +6,8 @@ const FUNCTIONS = 'prisma/migrations/20261121000100_functions/migration.sql';
 const ENGINE = 'prisma/migrations/20261122000000_engine/migration.sql';
 const AUTO_APPROVE = 'prisma/migrations/20261124100000_auto_approve/migration.sql';
 const BUDGETS = 'test/store/budget.test.ts';
+const HOLDS = 'test/store/holds.test.ts';
+const WITHDRAWABLE = 'prisma/migrations/20261124400000_withdrawable/migration.sql';
 const WRITE_PATH = 'prisma/migrations/20261122000200_write_path/migration.sql';
 
 export const lockRules: readonly Rule[] = [
@@ -123,6 +125,24 @@ export const lockRules: readonly Rule[] = [
       file: AUTO_APPROVE,
       find: 'UPDATE budget_reservations SET status = NEW.reservation_status,',
       replace: "UPDATE budget_reservations SET status = 'consumed',",
+    },
+  },
+  {
+    id: 'holds-are-covered',
+    section,
+    rule: 'A hold is taken only where the snapshot covers it beside all that is held and all that ended since.',
+    test: { file: HOLDS, name: 'whatever happens in whatever order, pools hold what open movements may spend' },
+    broken: { file: WITHDRAWABLE, find: '  IF held + ended > b.withdrawable THEN', replace: '  IF held > b.withdrawable THEN' },
+  },
+  {
+    id: 'holds-end-with-their-movement',
+    section,
+    rule: 'What ends a movement takes its holds from their pools in the same write, once.',
+    test: { file: HOLDS, name: 'whatever happens in whatever order, pools hold what open movements may spend' },
+    broken: {
+      file: FUNCTIONS,
+      find: "  FOR hold IN SELECT * FROM reservations WHERE movement_id = movement AND status = 'held'\n",
+      replace: '  FOR hold IN SELECT * FROM reservations WHERE movement_id = movement\n',
     },
   },
   {

@@ -10,10 +10,10 @@ import { available, fits, type BudgetUsage } from '../../domain/auto-approve/bud
 import { evaluatePolicy, type AutoApprovePolicy } from '../../domain/auto-approve/policy.ts';
 import { newSnapshot } from '../../domain/snapshot.ts';
 import type { MovementState } from '../../domain/states/movement.ts';
-import { createPolicy, readBudgets, readPolicyFacts, updatePolicy, type PolicyRecord } from '../../store/auto-approve.ts';
+import { readPolicyFacts, updatePolicy, type PolicyRecord } from '../../store/auto-approve.ts';
 import { createApproved, createMovement, readSnapshot, type CreateOutcome } from '../../store/movements.ts';
 import { applyTransition } from '../../store/transition.ts';
-import { BudgetModel } from './budget-model.ts';
+import { BudgetModel, storePolicy, usageOf as budgetUsage } from './budget-model.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
 
 let bench: StoreBench;
@@ -26,27 +26,8 @@ const CLIENT = randomUUID();
 const REQUESTER = { caller: { client_id: CLIENT, key_id: 'k', role: 'operator' }, request_id: 'r' } as const;
 const NO_AUDIT = { audit: () => [], refused_audit: () => [] };
 
-async function policyOf(caps: Partial<AutoApprovePolicy>): Promise<PolicyRecord> {
-  const outcome = await createPolicy(
-    bench.db,
-    {
-      client_id: CLIENT,
-      strategy_id: randomUUID(),
-      is_active: true,
-      allowed_templates: [{ template_key: 'test/store', template_version: null }],
-      allowed_assets: ['USDC'],
-      max_amount_per_request: null,
-      window_hours: null,
-      max_amount_per_window: null,
-      max_count_per_window: null,
-      created_by: null,
-      ...caps,
-    },
-    NO_AUDIT,
-  );
-  if (!outcome.ok) throw new Error('the policy exists');
-  return outcome.policy;
-}
+const policyOf = (caps: Partial<AutoApprovePolicy>): Promise<PolicyRecord> => storePolicy(bench, CLIENT, caps);
+const usageOf = (policy: PolicyRecord): Promise<BudgetUsage> => budgetUsage(bench, policy);
 
 /** Asks the policy and creates as the API does; `between` happens after the question and before the create. */
 async function create(
@@ -77,12 +58,6 @@ async function create(
 }
 
 const reasonOf = (outcome: CreateOutcome | null): unknown => (outcome?.created === true ? outcome.auto_approve_result?.['reason'] : null);
-
-async function usageOf({ strategy_id }: PolicyRecord): Promise<BudgetUsage> {
-  const [budget] = await readBudgets(bench.db, strategy_id, CLIENT);
-  if (budget === undefined) throw new Error('no budget');
-  return budget.usage;
-}
 
 /** Moves the movement as its run would. */
 async function run(movementId: string, to: MovementState, settle?: 'COMPLETED' | 'FAILED'): Promise<void> {

@@ -35,8 +35,14 @@ const spending = (
   has_side_effect: true,
   config: { asset: 'USDC', ...config },
 });
-const edge = (from: string, to: string, edge_type: GraphEdge['edge_type'] = 'on_success'): GraphEdge =>
-  ({ from, to, edge_type, join_key: null, priority: 0, condition_expr: null }) as unknown as GraphEdge;
+const edge = (from: string, to: string, edge_type: GraphEdge['edge_type'] = 'on_success'): GraphEdge => ({
+  from,
+  to,
+  edge_type,
+  join_key: null,
+  priority: 0,
+  condition_expr: null,
+});
 
 /** What a movement may look like, given two venues. */
 export const SHAPES = ['one', 'two pools', 'twice', 'fed', 'compensated', 'of no venue'] as const;
