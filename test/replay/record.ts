@@ -4,7 +4,8 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { movementWorkflowId } from '../../domain/messages.ts';
+import { randomUUID } from 'node:crypto';
+import { capitalTransferWorkflowId, movementWorkflowId } from '../../domain/messages.ts';
 import { runExecutorWorker } from '../../executor-kit/task-queue.ts';
 import { memoryExecutor } from '../executor-kit/support/memory-executor.ts';
 import { eventually, startOwnStack, WITHDRAW_TO_TREASURY, type Created, type OwnStack } from '../support/own-stack.ts';
@@ -20,7 +21,10 @@ const CONDITION = 'replay/condition';
 const TEAM = 'replay/team';
 const TEAM_QUEUE = 'replay team';
 
-type Drive = (own: OwnStack, amount: string) => Promise<Created>;
+interface Transfer {
+  readonly transfer_id: string;
+}
+type Drive = (own: OwnStack, amount: string) => Promise<Created | Transfer>;
 
 const DRIVES: Record<ScenarioName, Drive> = {
   'approve-and-complete': async (own, amount) => {
@@ -100,7 +104,33 @@ const DRIVES: Record<ScenarioName, Drive> = {
       await worker.stop();
     }
   },
+  'capital-transfer': (own, amount) => transferred(own, amount, 'COMPLETED'),
+  // Sent, its answer lost, asked about until it is a person's matter, and then resolved.
+  'capital-transfer-lost-and-resolved': async (own, amount) => {
+    await own.venueFaults({ lose_answer_rate: 1, transfer_outcome: 'pending', phases: ['transfer_submit'] });
+    const transfer = await transferred(own, amount, 'MANUAL_INTERVENTION');
+    const path = `/capital-transfers/${transfer.transfer_id}/actions/resolve`;
+    await eventually(async () => {
+      const { status } = await own.api.send('POST', path, { resolution: 'failed', reason: 'recorded' });
+      return status === 200 ? true : null;
+    });
+    await own.venueFaults(null);
+    return transfer;
+  },
 };
+
+async function transferred(own: OwnStack, amount: string, state: string): Promise<Transfer> {
+  const made = await own.api.expect(201, 'POST', '/capital-transfers', {
+    ...{ source_venue: 'paper-main', destination_venue: 'paper-sub-a', asset: 'USDT', amount },
+    ...{ reason: 'recorded', idempotency_key: randomUUID() },
+  });
+  const transfer_id = String(made['transfer_id']);
+  const path = `/capital-transfers/${transfer_id}`;
+  await eventually(async () => ((await own.api.expect(200, 'GET', path))['request_state'] === state ? true : null), {
+    what: () => `the transfer to be ${state}`,
+  });
+  return { transfer_id };
+}
 
 async function completed(own: OwnStack, template: string, amount: string): Promise<Created> {
   const movement = await approved(own, template, amount);
@@ -167,17 +197,18 @@ async function createTemplates({ api, stack }: OwnStack): Promise<void> {
   await template(UNFORGIVING, [withdraw('local', { retry_policy: { max_attempts: 1 } })], []);
 }
 
-/** Every run of the movement, oldest first, once the newest has closed. */
-async function recordedRuns(own: OwnStack, { movement_id }: Created): Promise<RecordedRun[]> {
-  const workflow_id = movementWorkflowId(movement_id);
-  await eventually(async () => ((await own.runOf(movement_id))?.status === 'RUNNING' ? null : true), { what: () => 'the run to close' });
+/** Every run, oldest first, once the newest has closed. */
+async function recordedRuns(own: OwnStack, of: Created | Transfer): Promise<RecordedRun[]> {
+  const workflow_id = 'transfer_id' in of ? capitalTransferWorkflowId(of.transfer_id) : movementWorkflowId(of.movement_id);
+  const newestRun = () => own.temporal.workflow.getHandle(workflow_id).describe();
+  await eventually(async () => ((await newestRun()).status.name === 'RUNNING' ? null : true), { what: () => 'the run to close' });
   const runs: { run_id: string; started: number }[] = [];
   await eventually(async () => {
     runs.length = 0;
     for await (const run of own.temporal.workflow.list({ query: `WorkflowId = "${workflow_id}"` }))
       runs.push({ run_id: run.runId, started: run.startTime.getTime() });
-    const newest = await own.runOf(movement_id);
-    return runs.some((run) => run.run_id === newest?.run_id) ? true : null;
+    const { runId: newest } = await newestRun();
+    return runs.some((run) => run.run_id === newest) ? true : null;
   });
   runs.sort((a, b) => a.started - b.started);
   const recorded: RecordedRun[] = [];
@@ -207,6 +238,7 @@ function withoutMachine(value: unknown): unknown {
 async function main(wanted: readonly string[]): Promise<void> {
   mkdirSync(HISTORIES, { recursive: true });
   const own = await startOwnStack({
+    env: { SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS: '2' },
     executors: () => [
       {
         executor_key: 'team.replay',
@@ -223,8 +255,7 @@ async function main(wanted: readonly string[]): Promise<void> {
     await createTemplates(own);
     for (const { name, amount, ends } of SCENARIOS) {
       if (wanted.length > 0 && !wanted.includes(name)) continue;
-      const movement = await DRIVES[name](own, amount);
-      const runs = await recordedRuns(own, movement);
+      const runs = await recordedRuns(own, await DRIVES[name](own, amount));
       if (runs.length !== ends.length) throw new Error(`${name}: ${runs.length} runs were recorded, not ${ends.length}`);
       const leaks = forbiddenIn(readable(runs));
       if (leaks.length > 0) throw new Error(`${name} says what no history may say:\n${leaks.join('\n---\n')}`);

@@ -1,4 +1,4 @@
-/** The paths of a movement of which a history is kept, each with how its runs closed. */
+/** The paths of movements and capital transfers of which a history is kept, each with how its runs closed. */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ export interface Scenario {
   readonly name: string;
   /** An amount that no other scenario has; it must not be found in any history, unless a team's worker was `told` it. */
   readonly amount: string;
-  /** The state in which each run of the movement closed, oldest first. */
+  /** The state in which each run closed, oldest first. */
   readonly ends: readonly string[];
   /** What a worker outside this project is called with crosses Temporal; payload encryption is for that. */
   readonly told?: true;
@@ -30,6 +30,8 @@ export const SCENARIOS = [
   { name: 'lanes-and-join', amount: '51.7311', ends: ['COMPLETED'] },
   { name: 'condition-chooses', amount: '52.7312', ends: ['COMPLETED'] },
   { name: 'executor-of-a-team', amount: '53.7313', ends: ['COMPLETED'], told: true },
+  { name: 'capital-transfer', amount: '54.7314', ends: ['COMPLETED'] },
+  { name: 'capital-transfer-lost-and-resolved', amount: '55.7315', ends: ['FAILED'] },
 ] as const satisfies readonly Scenario[];
 export type ScenarioName = (typeof SCENARIOS)[number]['name'];
 const SECRET_AMOUNTS = (SCENARIOS as readonly Scenario[]).filter(({ told }) => told !== true).map(({ amount }) => amount);
