@@ -46,6 +46,11 @@ export function isPositive(amount: string): boolean {
   return new Exact(amount).greaterThan(0);
 }
 
+/** Whether `amount` is a whole number of times `step`, which must be greater than zero. */
+export function isMultiple(amount: string, step: string): boolean {
+  return new Exact(amount).modulo(step).isZero();
+}
+
 /** The amount in the token's smallest unit; null when `decimals` digits cannot represent it exactly. */
 export function toBaseUnits(amount: string, decimals: number): bigint | null {
   const scaled = new Exact(amount).times(new Exact(10).pow(decimals));

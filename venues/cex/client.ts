@@ -1,0 +1,197 @@
+/**
+ * One account's connection over ccxt. The library knows endpoints, signatures and rate limits; what goes out, when, and
+ * what its answer proves is decided here: its own HTTP layer repeats nothing, but knows no abort signal and stops
+ * watching the clock once the headers are there.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Exchange } from 'ccxt';
+import { Agent, request } from 'undici';
+import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
+import type { CcxtVenue } from './config.ts';
+import { readCredentials, type CexCredentials } from './credentials.ts';
+import type { Dialect } from './dialect.ts';
+import { CEX_FAULTS, ExchangeAnswerError, plainWords, refuse, toFault } from './errors.ts';
+
+export type Parameters = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** Asks one account's exchange with that account's key. */
+export interface CexConnection {
+  /**
+   * Calls the endpoint that ccxt names `method`, once; the answer as the exchange gave it, not yet checked.
+   *
+   * @throws ExecutorFault, `rejected` where it is proven that nothing was done.
+   */
+  ask(method: string, parameters: Parameters, call: CallOptions): Promise<unknown>;
+}
+
+/** A call under way, known to the transport below the library. */
+interface Pending {
+  readonly signal: AbortSignal;
+  sent: boolean;
+}
+
+const LARGEST_ANSWER_BYTES = 64 * 1024 * 1024;
+const agentOptions = { connect: { timeout: 10_000 }, maxResponseSize: LARGEST_ANSWER_BYTES };
+const kept = new Agent({ ...agentOptions, keepAliveTimeout: 4_000 });
+// A reused connection may be closed by the other side just as the request leaves, and nobody would know whether it arrived.
+const fresh = new Agent({ ...agentOptions, pipelining: 0 });
+
+/** Opens the connection; the library is only loaded here. Nothing is asked yet. */
+export async function openConnection(venue: CcxtVenue, dialect: Dialect, credentials?: CexCredentials): Promise<CexConnection> {
+  if (venue.credentials_file === undefined) throw refuse('CREDENTIALS_MISSING', `${venue.venue_key} has no API key of its own`);
+  const keys = credentials ?? (await readCredentials(venue.credentials_file));
+  const pending = new AsyncLocalStorage<Pending>();
+  const exchange = await createExchange(venue, keys);
+  const words = (text: string): string => plainWords(withoutKeys(text, keys));
+  exchange.fetch = (url, method = 'GET', headers = {}, body = undefined) =>
+    send({ exchange, dialect, words, pending: pending.getStore() }, { url, method, headers, body });
+
+  return {
+    async ask(method, parameters, call) {
+      const limit = deadline(call.signal, venue.timeout_seconds * 1000);
+      const state: Pending = { signal: limit.signal, sent: false };
+      try {
+        return await pending.run(state, () => endpoint(exchange, method)(defined(parameters)));
+      } catch (error) {
+        throw faultOf(error, { venue, state, call, expired: limit.expired() });
+      } finally {
+        limit.clear();
+      }
+    },
+  };
+}
+
+async function createExchange(venue: CcxtVenue, keys: CexCredentials): Promise<Exchange> {
+  const library: Readonly<Record<string, unknown>> = await import('ccxt');
+  const Class = library[venue.exchange] as new (settings: object) => Exchange;
+  const exchange = new Class({
+    apiKey: keys.api_key.reveal(),
+    secret: keys.secret.reveal(),
+    ...(keys.password === undefined ? {} : { password: keys.password.reveal() }),
+    number: String,
+    enableRateLimit: true,
+    timeout: venue.timeout_seconds * 1000,
+    // A write that is repeated by itself may pay twice. The short window also bounds how late a delayed one can be taken.
+    options: { maxRetriesOnFailure: 0, adjustForTimeDifference: false, recvWindow: 5_000 },
+  });
+  if (venue.sandbox) exchange.setSandboxMode(true);
+  if (venue.base_url !== undefined) Reflect.set(exchange.urls, 'api', moved(exchange.urls['api'], venue.base_url));
+  return exchange;
+}
+
+/** The same paths at another host. What has no address, as in a sandbox, gets none. */
+function moved(urls: unknown, base: string): unknown {
+  if (typeof urls === 'string') return base.replace(/\/+$/, '') + new URL(urls).pathname.replace(/\/+$/, '');
+  return Object.fromEntries(Object.entries(urls as object).map(([name, url]) => [name, moved(url, base)]));
+}
+
+function endpoint(exchange: Exchange, method: string): (parameters: object) => Promise<unknown> {
+  const found: unknown = Reflect.get(exchange, method);
+  if (typeof found !== 'function') throw new Error(`the library has no endpoint ${method}`);
+  return (parameters) => Promise.resolve(Reflect.apply(found, exchange, [parameters]));
+}
+
+interface Transport {
+  readonly exchange: Exchange;
+  readonly dialect: Dialect;
+  readonly words: (text: string) => string;
+  readonly pending: Pending | undefined;
+}
+
+/** In place of the library's own: one request, no redirect, one time limit to the last byte. */
+async function send(
+  { exchange, dialect, words, pending }: Transport,
+  { url, method, headers, body }: { url: string; method: string; headers: Record<string, string>; body: string | undefined },
+): Promise<unknown> {
+  if (pending === undefined) throw new Error('the library called the exchange by itself');
+  // Waiting for the rate limit may have taken the time that was left.
+  pending.signal.throwIfAborted();
+  pending.sent = true;
+  const answer = await request(url, {
+    method: method as 'GET',
+    headers,
+    ...(body === undefined ? {} : { body }),
+    signal: pending.signal,
+    dispatcher: method === 'GET' ? kept : fresh,
+  });
+  const [status, text] = [answer.statusCode, await answer.body.text()];
+  if (status >= 200 && status <= 299) {
+    const response = { status, statusText: '', headers: answer.headers, text: () => Promise.resolve(text) };
+    return exchange.handleRestResponse(response, url, method, headers, body).catch(() => {
+      throw new ExchangeAnswerError({ status, message: 'the exchange answered with an error', refusal: null });
+    });
+  }
+  const told = dialect.readError(json(text));
+  const said = told === null ? '' : `: ${words(`${told.code} ${told.message}`)}`;
+  const message = `the exchange answered ${String(status)}${said}`;
+  const code = told !== null && isRefusal(status) ? dialect.refusals[told.code] : undefined;
+  const after = Number(answer.headers['retry-after'] ?? Number.NaN);
+  throw new ExchangeAnswerError({
+    status,
+    message,
+    refusal: code === undefined ? null : { code, message },
+    retryAfterSeconds: after >= 0 && after <= 86_400 ? after : undefined,
+  });
+}
+
+/** Others of these say that somebody gave up waiting or is too busy, on whichever side of the exchange's gate. */
+function isRefusal(status: number): boolean {
+  return status >= 400 && status <= 499 && ![408, 409, 418, 425, 429].includes(status);
+}
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function withoutKeys(text: string, keys: CexCredentials): string {
+  const known = [keys.api_key, keys.secret, keys.password].flatMap((each) => (each === undefined ? [] : [each.reveal()]));
+  return known.reduce((rest, key) => rest.replaceAll(key, '[redacted]'), text);
+}
+
+/** The library's and the transport's errors repeat the signed request, so neither they nor their words are kept. */
+function faultOf(error: unknown, of: { venue: CcxtVenue; state: Pending; call: CallOptions; expired: boolean }): ExecutorFault {
+  if (error instanceof ExchangeAnswerError) return toFault(error);
+  const { venue, state } = of;
+  const where = state.sent ? '' : ', before anything was sent';
+  if (of.expired) return new ExecutorFault('timeout', CEX_FAULTS.timeout, `${venue.exchange} did not answer in time${where}`);
+  if (of.call.signal.aborted) return new ExecutorFault('timeout', CEX_FAULTS.aborted, `the call was given up${where}`);
+  if (!state.sent) return unsent(error, venue);
+  const code = error instanceof Error && 'code' in error && /^[A-Z0-9_]{1,40}$/.test(String(error.code)) ? ` (${String(error.code)})` : '';
+  return new ExecutorFault('unreachable', CEX_FAULTS.unreachable, `${venue.exchange} gave no usable answer${code}`);
+}
+
+function unsent(error: unknown, venue: CcxtVenue): ExecutorFault {
+  if (venue.sandbox && error instanceof Error && error.constructor.name === 'NotSupported') {
+    return refuse('SANDBOX_NOT_SUPPORTED', `${venue.exchange} has no sandbox for this; nothing was sent, and nothing is sent to the real exchange`);
+  }
+  return new ExecutorFault('protocol', CEX_FAULTS.protocol, `the request to ${venue.exchange} could not be made; nothing was sent`);
+}
+
+function defined(parameters: Parameters): object {
+  return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== undefined));
+}
+
+/** Aborts with `parent` or after `milliseconds`, and lets go of both. */
+function deadline(parent: AbortSignal, milliseconds: number) {
+  const controller = new AbortController();
+  let expired = false;
+  const onParent = (): void => controller.abort(parent.reason);
+  const timer = setTimeout(() => {
+    expired = true;
+    controller.abort(new Error('time limit reached'));
+  }, milliseconds);
+  if (parent.aborted) onParent();
+  else parent.addEventListener('abort', onParent, { once: true });
+  return {
+    signal: controller.signal,
+    expired: () => expired,
+    clear: () => {
+      clearTimeout(timer);
+      parent.removeEventListener('abort', onParent);
+    },
+  };
+}

@@ -1,0 +1,75 @@
+/** Reading an exchange account's API key from disk, and refusing to when others could read it too. */
+import { constants } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import { z } from 'zod';
+import { describeIssues } from '../../signers/issues.ts';
+import { secretOf, type Secret } from './secret.ts';
+
+export interface CexCredentials {
+  readonly api_key: Secret;
+  readonly secret: Secret;
+  readonly password?: Secret;
+}
+
+/** What is wrong with a credentials file; the message names the file and its fields and never what is in them. */
+export class CredentialsError extends Error {
+  override readonly name = 'CredentialsError';
+}
+
+const LARGEST_BYTES = 16 * 1024;
+const field = z
+  .string('must be a string')
+  .min(1, 'must not be empty')
+  .max(8_192, 'is too long')
+  .transform((text) => secretOf(text));
+const schema = z.strictObject({ api_key: field, secret: field, password: field.exactOptional() });
+
+/**
+ * The key in `path`: `{"api_key", "secret", "password"?}` in a regular file of mode 600 that belongs to this process's
+ * user. Owner and mode are read from the opened file, so that it cannot be exchanged between the check and the read.
+ *
+ * @throws CredentialsError
+ */
+export async function readCredentials(path: string): Promise<CexCredentials> {
+  // A FIFO would keep the open waiting, and a link could lead to anybody's file.
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const file = await open(path, flags).catch((error: NodeJS.ErrnoException) => {
+    throw new CredentialsError(`${path} cannot be opened (${error.code ?? 'unknown reason'})`);
+  });
+  try {
+    await checkFile(file, path);
+    return parse(await file.readFile('utf8'), path);
+  } finally {
+    await file.close();
+  }
+}
+
+async function checkFile(file: FileHandle, path: string): Promise<void> {
+  const stat = await file.stat();
+  if (!stat.isFile()) throw new CredentialsError(`${path} is not a regular file`);
+  if ((stat.mode & 0o177) !== 0) {
+    const mode = (stat.mode & 0o777).toString(8).padStart(3, '0');
+    throw new CredentialsError(`${path} has mode ${mode}; only its owner may read it: chmod 600 ${path}`);
+  }
+  if (stat.uid !== process.getuid?.()) throw new CredentialsError(`${path} belongs to another user than the one that runs the service`);
+  if (stat.size > LARGEST_BYTES) throw new CredentialsError(`${path} is too large for credentials`);
+}
+
+function parse(text: string, path: string): CexCredentials {
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch {
+    // The parser's own words quote the text.
+    throw new CredentialsError(`${path} is not valid JSON`);
+  }
+  const parsed = schema.safeParse(content);
+  if (parsed.success) return parsed.data;
+  throw new CredentialsError(`${path}: ${namesOnly(parsed.error).join('; ')}`);
+}
+
+/** An unknown key may be a secret in the wrong place, so only the known ones are named. */
+function namesOnly(error: z.ZodError): readonly string[] {
+  if (error.issues.some(({ code }) => code === 'unrecognized_keys')) return ['it holds more than api_key, secret and password'];
+  return describeIssues(error);
+}

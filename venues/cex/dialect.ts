@@ -1,0 +1,159 @@
+/**
+ * What an exchange must be able to tell and do, in our terms. ccxt's unified calls leave out what guards money (client
+ * ids, transfers between accounts, the address book), so each exchange has a dialect: a second one is a second file.
+ */
+import type { PoolBalance } from '../../domain/balances.ts';
+import type { TransferAccountType } from '../../domain/capital-transfers/topology.ts';
+import type { CallOptions } from '../../domain/executor.ts';
+import type { CexConnection } from './client.ts';
+
+/** What the exchange asks of a withdrawal of one asset over one network. Amounts are decimal strings. */
+export interface WithdrawalTerms {
+  readonly enabled: boolean;
+  readonly min: string;
+  /** Null: none. */
+  readonly max: string | null;
+  /** Amounts are multiples of it. Null: any. */
+  readonly step: string | null;
+  /** What the exchange keeps of the amount. */
+  readonly fee: string;
+  /** Whole patterns; null where the exchange gives none that can be used. */
+  readonly address_pattern: string | null;
+  readonly tag_pattern: string | null;
+}
+
+export interface BookEntry {
+  readonly address: string;
+  readonly tag: string | null;
+  /** Null: every asset, every network. */
+  readonly asset: string | null;
+  readonly network: string | null;
+  readonly whitelisted: boolean;
+}
+
+export interface WithdrawalOrder {
+  readonly client_id: string;
+  readonly asset: string;
+  readonly network: string;
+  readonly address: string;
+  readonly tag: string | null;
+  /** What leaves the account. */
+  readonly amount: string;
+}
+
+export type RecordStatus = 'pending' | 'completed' | 'failed';
+
+export interface WithdrawalRecord {
+  readonly id: string;
+  readonly status: RecordStatus;
+  /** The exchange's own word for the status. */
+  readonly told: string;
+  readonly asset: string;
+  readonly network: string | null;
+  readonly address: string;
+  readonly tag: string | null;
+  /** What the destination gets, and what the exchange keeps. */
+  readonly net_amount: string;
+  readonly fee: string;
+  /** Of a transaction on chain; null for a booking within the exchange. */
+  readonly tx_hash: string | null;
+  /** Of whichever kind. */
+  readonly transaction: string | null;
+}
+
+export interface DepositRecord {
+  readonly id: string;
+  /** `credited` counts already but cannot leave the account yet. */
+  readonly status: RecordStatus | 'credited';
+  readonly told: string;
+  readonly asset: string;
+  readonly network: string | null;
+  readonly amount: string;
+  readonly transaction: string;
+}
+
+export interface TransferEndOfExchange {
+  /** Null for the master account. */
+  readonly sub_account: string | null;
+  readonly account_type: TransferAccountType;
+}
+
+export interface ExchangeTransfer {
+  /** A UUID. */
+  readonly reference: string;
+  readonly source: TransferEndOfExchange;
+  readonly destination: TransferEndOfExchange;
+  readonly asset: string;
+  readonly amount: string;
+}
+
+export interface TransferRecord {
+  readonly id: string;
+  readonly status: RecordStatus;
+  readonly told: string;
+}
+
+/** Milliseconds since 1970, both ends included. */
+export interface Period {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Whether a repeated send has no second effect, and how long after one its record may still appear. */
+export interface SendGuarantee {
+  readonly same_key_safe: boolean;
+  readonly settle_seconds: number;
+}
+
+export interface Dialect {
+  /** What is wrong with an account's name; null when nothing is. */
+  accountFault(account: string, role: 'master' | 'sub'): string | null;
+  /** The exchange's code and words in a body of an error; null when it holds none. */
+  readError(body: unknown): { readonly code: string; readonly message: string } | null;
+  /** Codes that prove that nothing was done, with what we call them. A code that may mean anything else must not be here. */
+  readonly refusals: Readonly<Record<string, string>>;
+
+  /** Fractional digits of amounts that are moved between accounts. */
+  readonly transfer_decimals: number;
+  readonly withdrawals: SendGuarantee;
+  readonly transfers: SendGuarantee;
+
+  /** Whether the key works and may do what is to be done with it; null when it may, else what it may not. */
+  keyFault(connection: CexConnection, needs: { readonly withdraw: boolean }, call: CallOptions): Promise<string | null>;
+
+  /** The pools of the connection's own account. */
+  balances(connection: CexConnection, types: readonly TransferAccountType[], call: CallOptions): Promise<readonly PoolBalance[]>;
+  /** The pools of a sub-account, asked with its master's key. */
+  subBalances(
+    master: CexConnection,
+    account: { readonly sub_account: string; readonly types: readonly TransferAccountType[] },
+    call: CallOptions,
+  ): Promise<readonly PoolBalance[]>;
+
+  /** Null when the exchange does not know the asset or that network for it. */
+  withdrawalTerms(connection: CexConnection, of: { asset: string; network: string }, call: CallOptions): Promise<WithdrawalTerms | null>;
+  /** The account's own list of addresses; left out where the exchange cannot be asked for it. */
+  addressBook?(connection: CexConnection, call: CallOptions): Promise<readonly BookEntry[]>;
+  /** A client id that this exchange takes, always the same for the same key. */
+  withdrawalId(idempotencyKey: string): string;
+  /** Sends it once; the exchange's id. */
+  withdraw(connection: CexConnection, order: WithdrawalOrder, call: CallOptions): Promise<string>;
+  /** Every withdrawal of the client id in the period. Throws `HISTORY_TOO_OLD` for a period that the exchange no longer tells. */
+  findWithdrawals(
+    connection: CexConnection,
+    of: { readonly client_id: string; readonly asset: string; readonly period: Period },
+    call: CallOptions,
+  ): Promise<readonly WithdrawalRecord[]>;
+  /** Left out where a withdrawal cannot be called back. */
+  cancelWithdrawal?(connection: CexConnection, id: string, call: CallOptions): Promise<void>;
+
+  findDeposits(
+    connection: CexConnection,
+    of: { readonly transaction: string; readonly asset: string; readonly period: Period },
+    call: CallOptions,
+  ): Promise<readonly DepositRecord[]>;
+
+  /** Sends it once, with the master's key; the exchange's id. */
+  transfer(master: CexConnection, transfer: ExchangeTransfer, call: CallOptions): Promise<string>;
+  findTransfers(master: CexConnection, transfer: ExchangeTransfer, period: Period, call: CallOptions): Promise<readonly TransferRecord[]>;
+}

@@ -1,0 +1,278 @@
+/**
+ * Binance, by its documented API (developers.binance.com: wallet, sub-account, spot, USD-M futures).
+ *
+ * - `withdrawOrderId` finds a withdrawal again, within windows of less than 7 days. Nothing is documented about a second
+ *   withdrawal with the same one, so a repeat counts as a second payment. `clientTranId` "must be unique", but what becomes
+ *   of a second one is not documented either.
+ * - The amount of a withdrawal includes the fee. The history tells what the destination gets and the fee apart from it.
+ * - A request is only taken within `recvWindow` of its timestamp; `settle_seconds` is far longer than that.
+ * - An API withdrawal takes from the wallet that is selected on the web unless it names one: it names spot.
+ * - There is no way to call a withdrawal back.
+ */
+import type { PoolBalance } from '../../../domain/balances.ts';
+import { add, compare } from '../../../domain/money.ts';
+import { hashedId } from '../client-id.ts';
+import type { CexConnection } from '../client.ts';
+import type { Dialect, ExchangeTransfer, RecordStatus, TransferEndOfExchange, WithdrawalRecord } from '../dialect.ts';
+import { toFault } from '../errors.ts';
+import { windows } from '../windows.ts';
+import * as answers from './binance-answers.ts';
+import { BINANCE_REFUSALS } from './binance-refusals.ts';
+
+const DAY = 86_400_000;
+/** Both histories ask for "less than 7 days" when they are searched by a client id, and keep 90. */
+const BY_CLIENT_ID = { longest: 7 * DAY - 1_000, keeps: 90 * DAY };
+const DEPOSITS = { longest: 90 * DAY - 1_000, keeps: 90 * DAY };
+const SPOT_WALLET = 0;
+const FUTURES_OF_USDT = 1;
+const PAGE = 1_000;
+
+const WITHDRAWAL_STATUS: Readonly<Record<string, readonly [RecordStatus, string]>> = {
+  '0': ['pending', 'waits for a confirmation by e-mail'],
+  '1': ['failed', 'cancelled'],
+  '2': ['pending', 'waits for approval'],
+  '3': ['failed', 'rejected'],
+  '4': ['pending', 'processing'],
+  '5': ['failed', 'failed'],
+  '6': ['completed', 'completed'],
+};
+const DEPOSIT_STATUS: Readonly<Record<string, readonly [RecordStatus | 'credited', string]>> = {
+  '0': ['pending', 'pending'],
+  '1': ['completed', 'credited'],
+  '2': ['failed', 'rejected'],
+  '6': ['credited', 'credited, cannot be withdrawn yet'],
+  '7': ['failed', 'a wrong deposit'],
+  '8': ['pending', 'waits for the user'],
+};
+const TRANSFER_STATUS: Readonly<Record<string, RecordStatus>> = {
+  INIT: 'pending',
+  PROCESS: 'pending',
+  SUCCESS: 'completed',
+  FAILURE: 'failed',
+};
+
+export const binance: Dialect = {
+  accountFault: (account, role) =>
+    role === 'sub' && !/^[^@\s]+@[^@\s]+$/.test(account) ? "must be the sub-account's e-mail address" : null,
+  readError(body) {
+    const parsed = answers.errorBody.safeParse(body);
+    return parsed.success ? { code: parsed.data.code, message: parsed.data.msg } : null;
+  },
+  refusals: BINANCE_REFUSALS,
+  transfer_decimals: 8,
+  withdrawals: { same_key_safe: false, settle_seconds: 60 },
+  transfers: { same_key_safe: false, settle_seconds: 60 },
+
+  async keyFault(connection, needs, call) {
+    const told = await ask(connection, 'sapiGetAccountApiRestrictions', {}, call, answers.restrictions);
+    return needs.withdraw && !told.enableWithdrawals ? 'the API key may not withdraw' : null;
+  },
+
+  async balances(connection, types, call) {
+    const pools: PoolBalance[] = [];
+    if (types.includes('SPOT')) {
+      const spot = await ask(connection, 'privateGetAccount', { omitZeroBalances: 'true' }, call, answers.spotAccount);
+      pools.push(...spot.balances.map(spotPool));
+    }
+    if (types.includes('USDT_FUTURE')) {
+      const futures = await ask(connection, 'fapiPrivateV3GetBalance', {}, call, answers.futuresBalances);
+      pools.push(
+        ...futures.map(({ asset, balance, availableBalance, maxWithdrawAmount }) =>
+          futuresPool(asset, { total: balance, available: availableBalance, withdrawable: maxWithdrawAmount }),
+        ),
+      );
+    }
+    return pools;
+  },
+
+  async subBalances(master, { sub_account, types }, call) {
+    const email = encodeURIComponent(sub_account);
+    const pools: PoolBalance[] = [];
+    if (types.includes('SPOT')) {
+      const spot = await ask(master, 'sapiV4GetSubAccountAssets', { email }, call, answers.subSpot);
+      pools.push(...spot.balances.map(spotPool));
+    }
+    if (types.includes('USDT_FUTURE')) {
+      const parameters = { email, futuresType: FUTURES_OF_USDT };
+      const futures = await ask(master, 'sapiV2GetSubAccountFuturesAccount', parameters, call, answers.subFutures);
+      pools.push(
+        ...futures.futureAccountResp.assets.map(({ asset, walletBalance, maxWithdrawAmount }) =>
+          futuresPool(asset, { total: walletBalance, available: maxWithdrawAmount, withdrawable: maxWithdrawAmount }),
+        ),
+      );
+    }
+    return pools;
+  },
+
+  async withdrawalTerms(connection, { asset, network }, call) {
+    const coins = await ask(connection, 'sapiGetCapitalConfigGetall', {}, call, answers.coins);
+    const found = coins.find(({ coin }) => coin === asset)?.networkList.find((each) => each.network === network);
+    if (found === undefined) return null;
+    const terms = read(answers.network, found);
+    return {
+      enabled: terms.withdrawEnable,
+      min: terms.withdrawMin,
+      max: terms.withdrawMax,
+      step: terms.withdrawIntegerMultiple,
+      fee: terms.withdrawFee,
+      address_pattern: terms.addressRegex,
+      tag_pattern: terms.memoRegex,
+    };
+  },
+
+  async addressBook(connection, call) {
+    const book = await ask(connection, 'sapiGetCapitalWithdrawAddressList', {}, call, answers.addressBook);
+    return book.map(({ address, addressTag, coin, network, whiteStatus }) => ({
+      address,
+      tag: addressTag,
+      asset: coin,
+      network,
+      whitelisted: whiteStatus,
+    }));
+  },
+
+  // Neither length nor letters are documented; 32 letters and digits are what its other client ids take at most.
+  withdrawalId: hashedId,
+
+  async withdraw(connection, { client_id, asset, network, address, tag, amount }, call) {
+    const parameters = {
+      coin: asset,
+      network,
+      address,
+      addressTag: tag ?? undefined,
+      amount,
+      withdrawOrderId: client_id,
+      walletType: SPOT_WALLET,
+      transactionFeeFlag: 'false',
+    };
+    return (await ask(connection, 'sapiPostCapitalWithdrawApply', parameters, call, answers.applied)).id;
+  },
+
+  async findWithdrawals(connection, { client_id, asset, period }, call) {
+    const found: WithdrawalRecord[] = [];
+    for (const { from, to } of windows(period, BY_CLIENT_ID)) {
+      const parameters = { coin: asset, withdrawOrderId: client_id, startTime: from, endTime: to, limit: PAGE };
+      const page = await ask(connection, 'sapiGetCapitalWithdrawHistory', parameters, call, answers.withdrawals);
+      // A filter that is ignored must not make another withdrawal ours.
+      found.push(...page.filter((each) => each.withdrawOrderId === client_id).map(withdrawalRecord));
+    }
+    return onceEach(found);
+  },
+
+  async findDeposits(connection, { transaction, asset, period }, call) {
+    const found = [];
+    for (const { from, to } of windows(period, DEPOSITS)) {
+      const parameters = { coin: asset, txId: transaction, startTime: from, endTime: to, limit: PAGE };
+      found.push(...(await ask(connection, 'sapiGetCapitalDepositHisrec', parameters, call, answers.deposits)));
+    }
+    return found
+      .filter((each) => each.coin === asset && sameTransaction(each.txId, transaction))
+      .map((each, index) => {
+        const [status, told] = DEPOSIT_STATUS[each.status] ?? ['pending', `status ${each.status}`];
+        const { network, amount, txId } = each;
+        return { id: each.id ?? `${txId}:${String(index)}`, status, told, asset, network, amount, transaction: txId };
+      });
+  },
+
+  async transfer(master, transfer, call) {
+    const parameters = {
+      ...ends(transfer),
+      fromAccountType: transfer.source.account_type,
+      toAccountType: transfer.destination.account_type,
+      clientTranId: clientTranId(transfer.reference),
+      asset: transfer.asset,
+      amount: transfer.amount,
+    };
+    return (await ask(master, 'sapiPostSubAccountUniversalTransfer', parameters, call, answers.transferred)).tranId;
+  },
+
+  async findTransfers(master, transfer, period, call) {
+    const client = clientTranId(transfer.reference);
+    const { fromEmail } = ends(transfer);
+    const found = [];
+    for (const { from, to } of windows(period, BY_CLIENT_ID)) {
+      // Without a sender the master's own are told.
+      const parameters = { fromEmail, clientTranId: client, startTime: from, endTime: to, page: 1, limit: 500 };
+      const { result } = await ask(master, 'sapiGetSubAccountUniversalTransfer', parameters, call, answers.transfers);
+      found.push(...result.filter((each) => each.clientTranId === client));
+    }
+    return onceEach(found.map(({ tranId, status }) => ({ id: tranId, status: TRANSFER_STATUS[status] ?? 'pending', told: status })));
+  },
+};
+
+interface Schema<T> {
+  parse(value: unknown): T;
+}
+
+async function ask<T>(
+  connection: CexConnection,
+  method: string,
+  parameters: Parameters<CexConnection['ask']>[1],
+  call: Parameters<CexConnection['ask']>[2],
+  schema: Schema<T>,
+): Promise<T> {
+  return read(schema, await connection.ask(method, parameters, call));
+}
+
+function read<T>(schema: Schema<T>, answer: unknown): T {
+  try {
+    return schema.parse(answer);
+  } catch (error) {
+    throw toFault(error);
+  }
+}
+
+function spotPool({ asset, free, locked }: { asset: string; free: string; locked: string }): PoolBalance {
+  return { account_type: 'SPOT', asset: asset.toUpperCase(), available: free, withdrawable: free, total: add(free, locked), details: null };
+}
+
+function futuresPool(asset: string, told: { total: string; available: string; withdrawable: string }): PoolBalance {
+  return {
+    account_type: 'USDT_FUTURE',
+    asset: asset.toUpperCase(),
+    available: answers.notBelowZero(told.available),
+    withdrawable: answers.notBelowZero(told.withdrawable),
+    total: answers.notBelowZero(told.total),
+    details: compare(told.total, '0') < 0 ? { balance: told.total } : null,
+  };
+}
+
+function withdrawalRecord(each: ReturnType<typeof answers.withdrawals.parse>[number]): WithdrawalRecord {
+  const [status, told] = WITHDRAWAL_STATUS[each.status] ?? ['pending', `status ${each.status}`];
+  const within = each.transferType === 1 || (each.txId !== null && /\s/.test(each.txId));
+  return {
+    id: each.id,
+    status,
+    told,
+    asset: each.coin,
+    network: each.network,
+    address: each.address,
+    tag: each.addressTag,
+    net_amount: each.amount,
+    fee: each.transactionFee,
+    tx_hash: within ? null : each.txId,
+    transaction: each.txId,
+  };
+}
+
+/** Windows touch, so a record may be told twice. */
+function onceEach<T extends { readonly id: string }>(records: readonly T[]): readonly T[] {
+  return [...new Map(records.map((record) => [record.id, record])).values()];
+}
+
+/** The library sends these endpoints' parameters unencoded, and an address may hold a `+`. */
+function ends({ source, destination }: ExchangeTransfer): { fromEmail: string | undefined; toEmail: string | undefined } {
+  const email = ({ sub_account }: TransferEndOfExchange) => (sub_account === null ? undefined : encodeURIComponent(sub_account));
+  return { fromEmail: email(source), toEmail: email(destination) };
+}
+
+/** At most 32 letters and digits are sure to be taken: a UUID without its dashes. */
+function clientTranId(reference: string): string {
+  return reference.replaceAll('-', '').toLowerCase();
+}
+
+/** Hashes of many chains come with and without 0x, in either case. */
+function sameTransaction(left: string, right: string): boolean {
+  const plain = (text: string): string => (/^(0x)?[0-9a-f]+$/i.test(text) ? text.toLowerCase().replace(/^0x/, '') : text);
+  return plain(left) === plain(right);
+}

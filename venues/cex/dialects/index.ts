@@ -1,0 +1,5 @@
+/** The exchanges that can be bound, by the library's ids. */
+import type { Dialect } from '../dialect.ts';
+import { binance } from './binance.ts';
+
+export const DIALECTS: ReadonlyMap<string, Dialect> = new Map([['binance', binance]]);

@@ -1,0 +1,52 @@
+/** What the nodes of this provider are to do, read from their contexts. */
+import type { z } from 'zod';
+import { COMPLETION_ASSURANCES, type CompletionAssurance, type ExecutionContext } from '../../domain/executor.ts';
+import { isDecimal, isPositive } from '../../domain/money.ts';
+import { idTime, isId } from '../../platform/ids.ts';
+import { placeOf } from '../../signers/issues.ts';
+import type { Period } from './dialect.ts';
+import { refuse } from './errors.ts';
+
+/** Throws the `rejected` fault `CONFIG_INVALID`, which names the places. */
+export function readConfig<T>(schema: z.ZodType<T>, context: ExecutionContext): T {
+  const parsed = schema.safeParse(context.config);
+  if (parsed.success) return parsed.data;
+  throw refuse('CONFIG_INVALID', parsed.error.issues.map(({ path, message }) => `config.${placeOf(path)} ${message}`).join('; '));
+}
+
+/** The asset as exchanges write it. Throws the `rejected` fault `CONFIG_INVALID`. */
+export function readAsset({ asset }: ExecutionContext): string {
+  if (!/^[A-Z0-9]{1,32}$/.test(asset)) throw refuse('CONFIG_INVALID', 'the asset must be 1 to 32 capital letters and digits');
+  return asset;
+}
+
+/** Throws the `rejected` fault `CONFIG_INVALID` unless the amount is a decimal above zero. */
+export function readAmount({ amount }: ExecutionContext): string {
+  if (!isDecimal(amount) || !isPositive(amount)) throw refuse('CONFIG_INVALID', 'the amount must be greater than zero');
+  return amount;
+}
+
+/**
+ * Throws the `rejected` fault `COMPLETION_ASSURANCE_NOT_SUPPORTED` when the plan asks for more than `strongest`. A node that
+ * is not the last to move funds may say that less is enough for it: `config.completion_assurance`.
+ */
+export function checkAssurance(context: ExecutionContext, strongest: CompletionAssurance): void {
+  const own = COMPLETION_ASSURANCES.find((known) => known === context.config['completion_assurance']);
+  const asked = own ?? context.completion_assurance;
+  if (COMPLETION_ASSURANCES.indexOf(asked) <= COMPLETION_ASSURANCES.indexOf(strongest)) return;
+  throw refuse(
+    'COMPLETION_ASSURANCE_NOT_SUPPORTED',
+    `the exchange's word shows ${strongest} and not ${asked}; let a node behind this one look, and set its config.completion_assurance`,
+  );
+}
+
+/** Clocks differ, and a history may be a little ahead of either. */
+const MARGIN_MS = 3_600_000;
+
+/** From before the movement was made, since nothing of it can be older, until after now. */
+export function lifetimeOf({ movement_id }: ExecutionContext, now = Date.now()): Period {
+  const isTimed = isId(movement_id) && movement_id[14] === '7';
+  // A movement that tells no time of its own is looked for as far back as one search reaches.
+  const from = isTimed ? idTime(movement_id) : now - 6 * 86_400_000;
+  return { from: from - MARGIN_MS, to: now + 60_000 };
+}

@@ -1,0 +1,14 @@
+/** A text that shows itself to nobody who prints, logs or serialises what holds it. */
+import { inspect } from 'node:util';
+
+export interface Secret {
+  /** The text itself: for the call that needs it, never kept. */
+  reveal(): string;
+}
+
+const SHOWN = '[redacted]';
+
+/** Keeps the text in a closure, so that no property of the object holds it. */
+export function secretOf(text: string): Secret {
+  return Object.freeze({ reveal: () => text, toString: () => SHOWN, toJSON: () => SHOWN, [inspect.custom]: () => SHOWN });
+}

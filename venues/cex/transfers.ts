@@ -1,0 +1,100 @@
+/** Moves funds between the accounts of one master: what capital transfers and `cex_internal_transfer` nodes both use. */
+import type { TransferAnswer, TransferEnd, TransferOrder, TransferProvider } from '../../domain/capital-transfers/provider.ts';
+import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
+import { toBaseUnits } from '../../domain/money.ts';
+import { createCexAccounts, type CexAccount, type CexAccounts } from './accounts.ts';
+import type { CcxtVenue } from './config.ts';
+import type { ExchangeTransfer, Period, TransferEndOfExchange, TransferRecord } from './dialect.ts';
+import { toFault } from './errors.ts';
+
+const POLL_SECONDS = 2;
+const MARGIN_MS = 3_600_000;
+
+/** One provider for each master among the bindings, with its sub-accounts; none for a sub-account that is bound alone. */
+export function createCexTransfers(bindings: readonly CcxtVenue[]): readonly TransferProvider[] {
+  const accounts = createCexAccounts(bindings);
+  return accounts
+    .list()
+    .filter(({ venue }) => venue.account_role === 'master')
+    .map((master) => providerOf(master, accounts));
+}
+
+/** Who shares it can move funds among each other. */
+export function scopeOf({ venue, master }: CexAccount): string | null {
+  return master === null ? null : `ccxt:${venue.exchange}:${master.venue_key}`;
+}
+
+function providerOf(master: CexAccount, accounts: CexAccounts): TransferProvider {
+  const { dialect, venue } = master;
+  const scope = scopeOf(master) ?? venue.venue_key;
+  const members = accounts.list().filter((each) => scopeOf(each) === scope);
+  const read = (order: TransferOrder): ExchangeTransfer => ({
+    reference: order.reference,
+    source: endOf(accounts, order.source, scope),
+    destination: endOf(accounts, order.destination, scope),
+    asset: order.asset,
+    amount: order.amount,
+  });
+  return {
+    provider: 'ccxt',
+    scope,
+    accounts: members.map((each) => ({ venue_key: each.venue.venue_key, provider: 'ccxt', scope, role: each.venue.account_role })),
+    ...dialect.transfers,
+    timeout_seconds: venue.timeout_seconds + 5,
+    submit: async (order, call) => {
+      const transfer = read(order);
+      if (toBaseUnits(order.amount, dialect.transfer_decimals) === null) return tooPrecise(dialect.transfer_decimals);
+      return sendTransfer(master, transfer, call);
+    },
+    find: async (order, call) => {
+      const since = Date.parse(order.created_at) - MARGIN_MS;
+      if (Number.isNaN(since)) throw new ExecutorFault('protocol', 'CREATED_AT_INVALID', 'the order tells no time of its creation');
+      return findTransfer(master, { transfer: read(order), period: { from: since, to: Date.now() + 60_000 } }, call);
+    },
+  };
+}
+
+/** An end as the exchange names it. Throws the `rejected` fault `VENUE_NOT_BOUND` for an account of another master. */
+export function endOf(accounts: CexAccounts, { venue_key, account_type }: TransferEnd, scope: string): TransferEndOfExchange {
+  const account = accounts.get(venue_key);
+  if (scopeOf(account) !== scope) throw new ExecutorFault('rejected', 'VENUE_NOT_BOUND', `${venue_key} is no account of ${scope}`);
+  return { sub_account: account.venue.account_role === 'master' ? null : account.venue.account, account_type };
+}
+
+/** Sends it once: pending with the exchange's id, or failed where the exchange's refusal proves that nothing was moved. */
+export async function sendTransfer({ dialect, ofMaster }: CexAccount, transfer: ExchangeTransfer, call: CallOptions): Promise<TransferAnswer> {
+  try {
+    return { status: 'pending', provider_transfer_id: await dialect.transfer(await ofMaster(), transfer, call), retry_after_seconds: 0.2 };
+  } catch (error) {
+    const fault = toFault(error);
+    if (fault.kind !== 'rejected') throw fault;
+    return { status: 'failed', error_code: fault.code, error_message: fault.message };
+  }
+}
+
+/** The record under the reference, or null. Throws `TRANSFER_DUPLICATED` when there are several. */
+export async function findTransfer(
+  { dialect, ofMaster }: CexAccount,
+  { transfer, period }: { readonly transfer: ExchangeTransfer; readonly period: Period },
+  call: CallOptions,
+): Promise<TransferAnswer | null> {
+  const found = await dialect.findTransfers(await ofMaster(), transfer, period, call);
+  const [record] = found;
+  if (record === undefined) return null;
+  if (found.length === 1) return answerOf(record);
+  throw new ExecutorFault('protocol', 'TRANSFER_DUPLICATED', `the exchange shows ${String(found.length)} transfers under one reference`);
+}
+
+function answerOf({ id, status, told }: TransferRecord): TransferAnswer {
+  if (status === 'completed') return { status, provider_transfer_id: id };
+  if (status === 'pending') return { status, provider_transfer_id: id, retry_after_seconds: POLL_SECONDS };
+  return { status, provider_transfer_id: id, error_code: 'TRANSFER_FAILED', error_message: `the exchange ended the transfer: ${told}` };
+}
+
+function tooPrecise(decimals: number): TransferAnswer {
+  return {
+    status: 'failed',
+    error_code: 'AMOUNT_PRECISION',
+    error_message: `the exchange moves amounts of at most ${String(decimals)} decimals; nothing was sent`,
+  };
+}

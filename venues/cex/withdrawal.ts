@@ -1,0 +1,166 @@
+/**
+ * `ccxt.withdrawal`: from an exchange account to an address. The client id comes from the idempotency key alone, so what a
+ * lost answer left behind is found under it, by whichever process asks.
+ */
+import {
+  ExecutorFault,
+  type CallOptions,
+  type ExecutionContext,
+  type ExecutionResult,
+  type Executor,
+  type ExecutorDescriptor,
+  type JsonObject,
+  type SubmitInput,
+} from '../../domain/executor.ts';
+import { add, compare, normalize } from '../../domain/money.ts';
+import { checkAccounts, type CexAccount, type CexAccounts } from './accounts.ts';
+import { withdrawalConfigSchema } from './config.ts';
+import type { WithdrawalOrder, WithdrawalRecord } from './dialect.ts';
+import { failWhenRefused } from './errors.ts';
+import { lifetimeOf, readAmount, readAsset, readConfig } from './plan.ts';
+import { sameAddress, checkWithdrawal } from './withdrawal-checks.ts';
+
+const POLL_SECONDS = 10;
+
+/** `same_key_safe` and `settle_seconds` are what the weakest bound exchange promises. */
+export function describeWithdrawal(accounts: CexAccounts): ExecutorDescriptor {
+  const promises = accounts.list().map(({ dialect }) => dialect.withdrawals);
+  return {
+    executor_key: 'ccxt.withdrawal',
+    kind: 'local',
+    action_types: ['cex_withdrawal'],
+    provider: 'ccxt',
+    same_key_safe: promises.every(({ same_key_safe }) => same_key_safe),
+    settle_seconds: Math.max(0, ...promises.map(({ settle_seconds }) => settle_seconds)),
+    timeout_seconds: 60,
+    in_process: false,
+  };
+}
+
+/** `ccxt.withdrawal` over the bound accounts. It holds no state: the exchange does. */
+export function createCexWithdrawalExecutor(accounts: CexAccounts): Executor {
+  return {
+    descriptor: describeWithdrawal(accounts),
+    preflight: (context, call) =>
+      failWhenRefused(async () => {
+        const { account, order } = plan(accounts, context);
+        await checkWithdrawal(account, { order, context }, call);
+        return null;
+      }),
+    prepare: (context) =>
+      failWhenRefused(async () => {
+        const { account, order } = plan(accounts, context);
+        return { next_state: 'SUBMITTING' as const, prepared_action: { venue: account.venue.venue_key, ...preparedOf(order) } };
+      }),
+    submit: (input, call) => submit(accounts, input, call),
+    observe: async (context, call) => {
+      const { account, order } = plan(accounts, context);
+      const record = await find(account, { order, context }, call);
+      if (record !== null) return report(record, { order, context });
+      return {
+        next_state: 'OBSERVING',
+        ...(context.prior?.external_ref === undefined ? {} : { external_ref: context.prior.external_ref }),
+        retry_after_seconds: POLL_SECONDS,
+      };
+    },
+    recover: (context, call) => recover(accounts, context, call),
+    cancel: (context, call) => cancel(accounts, context, call),
+    health: (call) => checkAccounts(accounts, { withdraw: true }, call),
+  };
+}
+
+interface Planned {
+  readonly order: WithdrawalOrder;
+  readonly context: ExecutionContext;
+}
+
+function plan(accounts: CexAccounts, context: ExecutionContext): { readonly account: CexAccount; readonly order: WithdrawalOrder } {
+  const { venue, network, destination_address: address, tag = null } = readConfig(withdrawalConfigSchema, context);
+  const account = accounts.get(venue);
+  const client_id = account.dialect.withdrawalId(context.idempotency_key);
+  return { account, order: { client_id, asset: readAsset(context), network, address, tag, amount: normalize(readAmount(context)) } };
+}
+
+/** The parameters as they will be sent. */
+function preparedOf({ client_id, asset, network, address, tag, amount }: WithdrawalOrder): JsonObject {
+  return { client_id, asset, network, destination_address: address, tag, amount };
+}
+
+/** What was prepared is what was approved of, so it is what is sent; a config that meanwhile says otherwise stops it. */
+async function submit(accounts: CexAccounts, { context, prepared_action }: SubmitInput, call: CallOptions): Promise<ExecutionResult> {
+  const { account, order } = plan(accounts, context);
+  const expected = preparedOf(order);
+  const differs = Object.keys(expected).find((name) => prepared_action[name] !== expected[name]);
+  if (differs !== undefined || prepared_action['venue'] !== account.venue.venue_key) {
+    throw new ExecutorFault('protocol', 'PREPARED_ACTION_MISMATCH', `what was prepared differs from the node in ${differs ?? 'venue'}`);
+  }
+  return failWhenRefused(async () => {
+    const id = await account.dialect.withdraw(await account.own(), order, call);
+    return { next_state: 'SUBMITTED' as const, external_ref: id };
+  });
+}
+
+/**
+ * The one withdrawal under the client id, or null. Throws `WITHDRAWAL_DUPLICATED` when there are several and
+ * `WITHDRAWAL_MISMATCH` when it is not the planned one: both are for a person.
+ */
+async function find({ dialect, own }: CexAccount, { order, context }: Planned, call: CallOptions): Promise<WithdrawalRecord | null> {
+  const { client_id, asset } = order;
+  const found = await dialect.findWithdrawals(await own(), { client_id, asset, period: lifetimeOf(context) }, call);
+  const [record] = found;
+  if (record === undefined) return null;
+  if (found.length > 1) {
+    throw new ExecutorFault('protocol', 'WITHDRAWAL_DUPLICATED', `the exchange shows ${String(found.length)} withdrawals under one client id`);
+  }
+  if (record.asset !== asset || !sameAddress(record.address, order.address)) {
+    throw new ExecutorFault('protocol', 'WITHDRAWAL_MISMATCH', "the exchange's record under this client id is of another asset or address");
+  }
+  return record;
+}
+
+async function recover(accounts: CexAccounts, context: ExecutionContext, call: CallOptions): Promise<ExecutionResult> {
+  const { account, order } = plan(accounts, context);
+  try {
+    const record = await find(account, { order, context }, call);
+    return record === null ? { next_state: 'READY' } : report(record, { order, context });
+  } catch (error) {
+    const fault = error instanceof ExecutorFault ? error : null;
+    if (fault === null || !['WITHDRAWAL_DUPLICATED', 'WITHDRAWAL_MISMATCH', 'HISTORY_TOO_OLD'].includes(fault.code)) throw error;
+    return { next_state: 'UNKNOWN', error_code: fault.code, error_message: fault.message };
+  }
+}
+
+/** Asked where the exchange can be; what became of it is only believed from the record. */
+async function cancel(accounts: CexAccounts, context: ExecutionContext, call: CallOptions): Promise<ExecutionResult> {
+  const { account, order } = plan(accounts, context);
+  const record = await find(account, { order, context }, call);
+  if (record === null) return { next_state: 'SUBMITTING' };
+  if (record.status === 'pending') await account.dialect.cancelWithdrawal?.(await account.own(), record.id, call);
+  return report(record, { order, context });
+}
+
+function report(record: WithdrawalRecord, { order, context }: Planned): ExecutionResult {
+  const external_ref = record.id;
+  if (record.status === 'pending') return { next_state: 'OBSERVING', external_ref, retry_after_seconds: POLL_SECONDS };
+  if (record.status === 'failed') {
+    return { next_state: 'FAILED', external_ref, error_code: 'WITHDRAWAL_FAILED', error_message: `the exchange ended the withdrawal: ${record.told}` };
+  }
+  return { next_state: 'COMPLETED', external_ref, output: outputOf(record, { order, context }) };
+}
+
+/** `received_amount` is only there where the exchange's figures agree with what was sent. */
+function outputOf(record: WithdrawalRecord, { order, context }: Planned): JsonObject {
+  const agrees = compare(add(record.net_amount, record.fee), order.amount) === 0;
+  const within = record.tx_hash === null && compare(record.net_amount, order.amount) === 0;
+  return {
+    requested_amount: context.amount,
+    submitted_amount: order.amount,
+    fee_amount: record.fee,
+    fee_asset: record.asset,
+    ...(agrees || within ? { received_amount: record.net_amount } : {}),
+    reported_amount: record.net_amount,
+    ...(record.tx_hash === null ? {} : { tx_hash: record.tx_hash }),
+    exchange_transaction: record.transaction,
+    network: record.network,
+  };
+}
