@@ -40,6 +40,7 @@ const PACKAGE_HOMES = {
   '@temporalio/client': ['platform', 'executor-kit'],
   express: ['api'],
   viem: ['venues', 'signers'],
+  ccxt: ['venues'],
 };
 const bans = Object.entries(PACKAGE_HOMES).map(([name, homes]) => ({
   name: `only-${homes.join('-')}-use-${name.replace(/\W/g, '')}`,
@@ -58,6 +59,19 @@ module.exports = {
       severity: 'error',
       from: { path: '^(api|activities)/' },
       to: { path: '^prisma/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      // Large, and loaded only where an exchange is bound.
+      name: 'ccxt-in-cex-alone',
+      severity: 'error',
+      from: { path: '^venues/', pathNot: '^venues/cex/' },
+      to: { path: 'node_modules/ccxt(/|$)' },
+    },
+    {
+      name: 'ccxt-is-loaded-late',
+      severity: 'error',
+      from: { path: '^venues/cex/' },
+      to: { path: 'node_modules/ccxt(/|$)', dependencyTypesNot: ['type-only', 'dynamic-import'] },
     },
     {
       // A client knows the wire contract and how to sign, and nothing else of the service.
@@ -83,7 +97,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(node_modules/(?!@prisma|@temporalio|express|viem)|\\.data|dist|prisma/generated|coverage)' },
+    exclude: { path: '^(node_modules/(?!@prisma|@temporalio|ccxt|express|viem)|\\.data|dist|prisma/generated|coverage)' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {

@@ -55,12 +55,13 @@ import { readFigures } from './store/metrics.ts';
 import { ping } from './store/ping.ts';
 import { balanceFetchers } from './venues/balances.ts';
 import { loadVenueBindings } from './venues/bindings.ts';
-import { transferProviders } from './venues/transfers.ts';
+import { createCexExecutors } from './venues/cex/executors.ts';
 import { createEvmBalanceObserveExecutor } from './venues/evm/balance-observe.ts';
 import { checkSignRequest } from './venues/evm/check-sign-request.ts';
 import { createEvmChains } from './venues/evm/client.ts';
 import { createSignerBalances, type SignerBalances } from './venues/evm/signer-balances.ts';
 import { createEvmTransferExecutor } from './venues/evm/transfer.ts';
+import { transferProviders } from './venues/transfers.ts';
 
 /** What the edition adds to every service. */
 function extensionsOf(config: Config): readonly ApiExtension[] {
@@ -324,7 +325,12 @@ async function registries(config: Config) {
   const bindings = config.venuesFile === undefined ? [] : await loadVenueBindings(config.venuesFile);
   const chains = createEvmChains(bindings.filter((binding) => binding.provider === 'evm'));
   const executors = createExecutorRegistry({
-    locals: [createNoopExecutor(), createEvmTransferExecutor(chains), createEvmBalanceObserveExecutor(chains)],
+    locals: [
+      createNoopExecutor(),
+      createEvmTransferExecutor(chains),
+      createEvmBalanceObserveExecutor(chains),
+      ...createCexExecutors(bindings.filter((binding) => binding.provider === 'ccxt')),
+    ],
     remotes: file.executors,
   });
   return {

@@ -1,7 +1,10 @@
 /** The venues file: which outside worlds this process is bound to. */
 import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { describeIssues } from '../signers/issues.ts';
+import { ccxtVenueSchema, type CcxtVenue } from './cex/config.ts';
+import { CredentialsError, readCredentials } from './cex/credentials.ts';
 import { evmVenueSchema } from './evm/config.ts';
 
 const venueKey = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 of letters, digits and . _ -');
@@ -15,13 +18,13 @@ const paperVenueSchema = z.strictObject({
   fetch_interval_seconds: z.number().positive().max(86_400).optional(),
 });
 
-const unavailable = (provider: 'ccxt' | 'perp') =>
+const unavailable = (provider: 'perp') =>
   z.looseObject({ venue_key: venueKey, provider: z.literal(provider) }).refine(() => false, {
     path: ['provider'],
     message: `${provider} venues are not available in this release`,
   });
 
-const venueSchema = z.discriminatedUnion('provider', [evmVenueSchema, paperVenueSchema, unavailable('ccxt'), unavailable('perp')], {
+const venueSchema = z.discriminatedUnion('provider', [evmVenueSchema, paperVenueSchema, ccxtVenueSchema, unavailable('perp')], {
   error: 'must be paper, ccxt, evm or perp',
 });
 
@@ -29,7 +32,7 @@ const fileSchema = z.strictObject({ venues: z.array(venueSchema) });
 
 export type PaperVenue = z.output<typeof paperVenueSchema>;
 type AnyVenue = z.output<typeof venueSchema>;
-export type VenueBinding = Extract<AnyVenue, { provider: 'evm' } | { provider: 'paper' }>;
+export type VenueBinding = Exclude<AnyVenue, { provider: 'perp' }>;
 
 /** Everything wrong with the venues file, one line a place. */
 export class VenueBindingsError extends Error {
@@ -48,8 +51,8 @@ export class VenueBindingsError extends Error {
 export function parseVenueBindings(content: unknown): readonly VenueBinding[] {
   const parsed = fileSchema.safeParse(content);
   if (!parsed.success) throw new VenueBindingsError(describeIssues(parsed.error));
-  const venues = parsed.data.venues.filter((venue) => venue.provider === 'evm' || venue.provider === 'paper');
-  const faults = venues.flatMap((venue, index) => repeats(venues, venue, index));
+  const venues = parsed.data.venues.filter((venue) => venue.provider !== 'perp');
+  const faults = venues.flatMap((venue, index) => [...repeats(venues, venue, index), ...masterFaults(venues, venue, index)]);
   if (faults.length > 0) throw new VenueBindingsError(faults);
   return venues;
 }
@@ -64,10 +67,52 @@ function repeats(venues: readonly VenueBinding[], venue: VenueBinding, index: nu
   if (venue.provider === 'evm' && earlier.some((other) => other.provider === 'evm' && other.chain_id === venue.chain_id)) {
     faults.push(`venues[${index}].chain_id: chain ${venue.chain_id} is already bound above`);
   }
+  // Two bindings of one account would each count the same funds as theirs.
+  if (venue.provider === 'ccxt' && earlier.some((other) => other.provider === 'ccxt' && isSameAccount(other, venue))) {
+    faults.push(`venues[${index}].account: this account of ${venue.exchange} is already bound above`);
+  }
   return faults;
 }
 
-/** Reads and checks the venues file at `path`. Throws {@link VenueBindingsError}. */
+function isSameAccount(left: CcxtVenue, right: CcxtVenue): boolean {
+  return isSameExchange(left, right) && left.account.toLowerCase() === right.account.toLowerCase();
+}
+
+function isSameExchange(left: CcxtVenue, right: CcxtVenue): boolean {
+  return left.exchange === right.exchange && left.sandbox === right.sandbox && left.base_url === right.base_url;
+}
+
+/** A sub-account's master is asked in its name, so it must be one, and of the same exchange. */
+function masterFaults(venues: readonly VenueBinding[], venue: VenueBinding, index: number): readonly string[] {
+  if (venue.provider !== 'ccxt' || venue.master === undefined) return [];
+  const master = venues.find((other) => other.venue_key === venue.master);
+  const fault = (message: string): readonly string[] => [`venues[${index}].master: ${message}`];
+  if (master?.provider !== 'ccxt') return fault(`${venue.master} is no account of an exchange in this file`);
+  if (master.account_role !== 'master') return fault(`${venue.master} is no master account`);
+  if (!isSameExchange(master, venue)) return fault(`${venue.master} has another exchange, sandbox or base_url`);
+  return [];
+}
+
+/** Paths made absolute from the venues file's folder, and every key file looked at, so that a start tells all that is wrong. */
+async function withCredentials(venues: readonly VenueBinding[], folder: string): Promise<readonly VenueBinding[]> {
+  const faults: string[] = [];
+  const located = venues.map((venue) =>
+    venue.provider !== 'ccxt' || venue.credentials_file === undefined
+      ? venue
+      : { ...venue, credentials_file: resolve(folder, venue.credentials_file) },
+  );
+  for (const [index, venue] of located.entries()) {
+    if (venue.provider !== 'ccxt' || venue.credentials_file === undefined) continue;
+    await readCredentials(venue.credentials_file).catch((error: unknown) => {
+      if (!(error instanceof CredentialsError)) throw error;
+      faults.push(`venues[${index}].credentials_file: ${error.message}`);
+    });
+  }
+  if (faults.length > 0) throw new VenueBindingsError(faults);
+  return located;
+}
+
+/** Reads and checks the venues file at `path` and the key files that it names. Throws {@link VenueBindingsError}. */
 export async function loadVenueBindings(path: string): Promise<readonly VenueBinding[]> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new VenueBindingsError([`${path}: cannot be read (${error.code ?? 'unknown reason'})`]);
@@ -78,5 +123,5 @@ export async function loadVenueBindings(path: string): Promise<readonly VenueBin
   } catch {
     throw new VenueBindingsError([`${path}: is not valid JSON`]);
   }
-  return parseVenueBindings(content);
+  return withCredentials(parseVenueBindings(content), dirname(path));
 }

@@ -70,7 +70,11 @@ function connect(venue: CcxtVenue, dialect: Dialect): Promise<CexConnection> {
 }
 
 /** Whether every account's key works; `unknown` without accounts. */
-export async function checkAccounts(accounts: CexAccounts, needs: { readonly withdraw: boolean }, call: CallOptions): Promise<ExecutorHealth> {
+export async function checkAccounts(
+  accounts: CexAccounts,
+  needs: { readonly withdraw: boolean },
+  call: CallOptions,
+): Promise<ExecutorHealth> {
   const asked = accounts.list().filter(({ venue }) => venue.credentials_file !== undefined);
   if (asked.length === 0) return { state: 'unknown', detail: 'no account of an exchange is bound' };
   const faults = await Promise.all(asked.map((account) => keyFault(account, needs, call)));
@@ -78,7 +82,11 @@ export async function checkAccounts(accounts: CexAccounts, needs: { readonly wit
   return told.length === 0 ? { state: 'up' } : { state: 'down', detail: told.join('; ') };
 }
 
-async function keyFault({ venue, dialect, own }: CexAccount, needs: { readonly withdraw: boolean }, call: CallOptions): Promise<string | null> {
+async function keyFault(
+  { venue, dialect, own }: CexAccount,
+  needs: { readonly withdraw: boolean },
+  call: CallOptions,
+): Promise<string | null> {
   try {
     const fault = await dialect.keyFault(await own(), needs, call);
     return fault === null ? null : `${venue.venue_key}: ${fault}`;

@@ -166,7 +166,10 @@ function faultOf(error: unknown, of: { venue: CcxtVenue; state: Pending; call: C
 
 function unsent(error: unknown, venue: CcxtVenue): ExecutorFault {
   if (venue.sandbox && error instanceof Error && error.constructor.name === 'NotSupported') {
-    return refuse('SANDBOX_NOT_SUPPORTED', `${venue.exchange} has no sandbox for this; nothing was sent, and nothing is sent to the real exchange`);
+    return refuse(
+      'SANDBOX_NOT_SUPPORTED',
+      `${venue.exchange} has no sandbox for this; nothing was sent, and nothing is sent to the real exchange`,
+    );
   }
   return new ExecutorFault('protocol', CEX_FAULTS.protocol, `the request to ${venue.exchange} could not be made; nothing was sent`);
 }

@@ -68,7 +68,11 @@ async function look(accounts: CexAccounts, context: ExecutionContext, call: Call
   if (first === undefined) return waiting;
   const rejected = found.find(({ status }) => status === 'failed');
   if (rejected !== undefined) {
-    return { next_state: 'FAILED', error_code: 'DEPOSIT_REJECTED', error_message: `the exchange did not credit the deposit: ${rejected.told}` };
+    return {
+      next_state: 'FAILED',
+      error_code: 'DEPOSIT_REJECTED',
+      error_message: `the exchange did not credit the deposit: ${rejected.told}`,
+    };
   }
   if (!found.every((deposit) => isEnough(deposit, context.completion_assurance))) return waiting;
   const received_amount = found.reduce((sum, { amount }) => add(sum, amount), '0');

@@ -157,5 +157,9 @@ function reference({ provider_transfer_id }: TransferAnswer): { readonly externa
 }
 
 function waiting(externalRef: string | undefined): ExecutionResult {
-  return { next_state: 'OBSERVING', ...(externalRef === undefined ? {} : { external_ref: externalRef }), retry_after_seconds: POLL_SECONDS };
+  return {
+    next_state: 'OBSERVING',
+    ...(externalRef === undefined ? {} : { external_ref: externalRef }),
+    retry_after_seconds: POLL_SECONDS,
+  };
 }

@@ -62,7 +62,11 @@ export function endOf(accounts: CexAccounts, { venue_key, account_type }: Transf
 }
 
 /** Sends it once: pending with the exchange's id, or failed where the exchange's refusal proves that nothing was moved. */
-export async function sendTransfer({ dialect, ofMaster }: CexAccount, transfer: ExchangeTransfer, call: CallOptions): Promise<TransferAnswer> {
+export async function sendTransfer(
+  { dialect, ofMaster }: CexAccount,
+  transfer: ExchangeTransfer,
+  call: CallOptions,
+): Promise<TransferAnswer> {
   try {
     return { status: 'pending', provider_transfer_id: await dialect.transfer(await ofMaster(), transfer, call), retry_after_seconds: 0.2 };
   } catch (error) {

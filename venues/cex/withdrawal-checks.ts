@@ -46,7 +46,7 @@ function checkTerms(terms: WithdrawalTerms, { asset, network, address, tag, amou
   }
 }
 
-/** A pattern that this language cannot read is the exchange's to judge; so is a text too long to be matched safely. */
+/** A pattern that this language cannot read is left to the exchange, which will judge by it. */
 function fits(pattern: string | null, text: string): boolean {
   if (pattern === null) return true;
   try {

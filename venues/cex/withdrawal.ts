@@ -110,7 +110,11 @@ async function find({ dialect, own }: CexAccount, { order, context }: Planned, c
   const [record] = found;
   if (record === undefined) return null;
   if (found.length > 1) {
-    throw new ExecutorFault('protocol', 'WITHDRAWAL_DUPLICATED', `the exchange shows ${String(found.length)} withdrawals under one client id`);
+    throw new ExecutorFault(
+      'protocol',
+      'WITHDRAWAL_DUPLICATED',
+      `the exchange shows ${String(found.length)} withdrawals under one client id`,
+    );
   }
   if (record.asset !== asset || !sameAddress(record.address, order.address)) {
     throw new ExecutorFault('protocol', 'WITHDRAWAL_MISMATCH', "the exchange's record under this client id is of another asset or address");
@@ -143,7 +147,12 @@ function report(record: WithdrawalRecord, { order, context }: Planned): Executio
   const external_ref = record.id;
   if (record.status === 'pending') return { next_state: 'OBSERVING', external_ref, retry_after_seconds: POLL_SECONDS };
   if (record.status === 'failed') {
-    return { next_state: 'FAILED', external_ref, error_code: 'WITHDRAWAL_FAILED', error_message: `the exchange ended the withdrawal: ${record.told}` };
+    return {
+      next_state: 'FAILED',
+      external_ref,
+      error_code: 'WITHDRAWAL_FAILED',
+      error_message: `the exchange ended the withdrawal: ${record.told}`,
+    };
   }
   return { next_state: 'COMPLETED', external_ref, output: outputOf(record, { order, context }) };
 }

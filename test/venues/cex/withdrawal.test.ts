@@ -1,0 +1,279 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { ExecutionContext, Executor, JsonObject } from '../../../domain/executor.ts';
+import { subtract } from '../../../domain/money.ts';
+import { newId } from '../../../platform/ids.ts';
+import { createCexAccounts } from '../../../venues/cex/accounts.ts';
+import { createCexWithdrawalExecutor } from '../../../venues/cex/withdrawal.ts';
+import { ADDRESS, call, freshBooks, NO_JOURNAL, observe, openDesk, recover, send, withdrawal, type Desk } from './support/desk.ts';
+
+let desk: Desk;
+let executor: Executor;
+beforeAll(async () => {
+  desk = await openDesk();
+  executor = createCexWithdrawalExecutor(createCexAccounts(desk.bindings()));
+});
+afterAll(() => desk.close());
+beforeEach(() => freshBooks(desk));
+
+const books = () => desk.exchange.books;
+const applied = () => desk.exchange.requests.filter(({ path }) => path.endsWith('/apply')).length;
+const preflight = (context: ExecutionContext) => executor.preflight(context, call());
+
+describe('preflight', () => {
+  test('passes what the exchange can do, and sends nothing', async () => {
+    expect(await preflight(withdrawal())).toBeNull();
+    expect(applied()).toBe(0);
+  });
+
+  const refused: readonly (readonly [string, JsonObject, Partial<ExecutionContext>])[] = [
+    ['VENUE_NOT_BOUND', { venue: 'elsewhere' }, {}],
+    ['CREDENTIALS_MISSING', { venue: 'cex-sub' }, {}],
+    ['NETWORK_UNKNOWN', { network: 'MOON' }, {}],
+    ['NETWORK_UNKNOWN', {}, { asset: 'NONE' }],
+    ['WITHDRAWAL_SUSPENDED', { network: 'SUSPENDED' }, {}],
+    ['ADDRESS_INVALID', { destination_address: '0x12' }, {}],
+    ['ADDRESS_NOT_WHITELISTED', { destination_address: '0x0000000000000000000000000000000000000001' }, {}],
+    ['ADDRESS_NOT_WHITELISTED', { tag: '77' }, {}],
+    ['AMOUNT_TOO_SMALL', {}, { amount: '9.999999' }],
+    ['AMOUNT_TOO_LARGE', {}, { amount: '1000000.000001' }],
+    ['AMOUNT_PRECISION', {}, { amount: '100.0000001' }],
+    ['INSUFFICIENT_FUNDS', {}, { amount: '1000.000001' }],
+    ['COMPLETION_ASSURANCE_NOT_SUPPORTED', {}, { completion_assurance: 'destination_observed' }],
+    ['CONFIG_INVALID', { network: '' }, {}],
+    ['CONFIG_INVALID', { destination_address: '0x1&amount=900' }, {}],
+    ['CONFIG_INVALID', { tag: 'a b' }, {}],
+    ['CONFIG_INVALID', {}, { amount: '0' }],
+    ['CONFIG_INVALID', {}, { asset: 'usdc&x' }],
+  ];
+  test.each(refused)('refuses with %s', async (code, config, changes) => {
+    expect(await preflight(withdrawal(config, changes))).toMatchObject({ next_state: 'FAILED', error_code: code });
+  });
+
+  test('takes less than the plan asks for where the node says that it is enough', async () => {
+    const context = withdrawal({ completion_assurance: 'provider_completed' }, { completion_assurance: 'destination_finalized' });
+    expect(await preflight(context)).toBeNull();
+  });
+
+  test('refuses an address of the book that is not whitelisted, and asks for no book where the account has none', async () => {
+    books().book[0]!.whiteStatus = false;
+    expect(await preflight(withdrawal())).toMatchObject({ error_code: 'ADDRESS_NOT_WHITELISTED' });
+    const open = createCexWithdrawalExecutor(createCexAccounts(desk.bindings({ withdrawal_whitelist: false })));
+    expect(await open.preflight(withdrawal(), call())).toBeNull();
+  });
+
+  test('compares EVM addresses without their checksum', async () => {
+    expect(await preflight(withdrawal({ destination_address: ADDRESS.toLowerCase() }))).toBeNull();
+  });
+
+  test('is a fault to be repeated while the exchange does not answer', async () => {
+    desk.exchange.fail({ path: 'getall', kind: 'error_500' });
+    await expect(preflight(withdrawal())).rejects.toMatchObject({ kind: 'server_error' });
+  });
+});
+
+describe('a withdrawal', () => {
+  test('is sent once, with what was prepared, and observed to its end', async () => {
+    books().settles = false;
+    const context = withdrawal();
+    const submitted = await send(executor, context);
+    expect(submitted).toMatchObject({ next_state: 'SUBMITTED', external_ref: books().withdrawals[0]!.id });
+    expect(await observe(executor, context)).toMatchObject({ next_state: 'OBSERVING' });
+    Object.assign(books().withdrawals[0]!, { status: 6, txId: `0x${'ab'.repeat(32)}` });
+    expect(await observe(executor, context)).toEqual({
+      next_state: 'COMPLETED',
+      external_ref: books().withdrawals[0]!.id,
+      output: {
+        requested_amount: '100.5',
+        submitted_amount: '100.5',
+        fee_amount: '0.25',
+        fee_asset: 'USDC',
+        received_amount: '100.25',
+        reported_amount: '100.25',
+        tx_hash: `0x${'ab'.repeat(32)}`,
+        exchange_transaction: `0x${'ab'.repeat(32)}`,
+        network: 'ETH',
+      },
+    });
+    expect(applied()).toBe(1);
+    expect(books().get(null, 'SPOT', 'USDC')).toBe('899.5');
+    const sent = desk.exchange.requests.find(({ path }) => path.endsWith('/apply'))?.parameters;
+    expect(sent?.get('walletType')).toBe('0');
+    expect(sent?.get('withdrawOrderId')).toMatch(/^[0-9a-f]{32}$/);
+  });
+
+  test('with a tag carries it', async () => {
+    await send(executor, withdrawal({ tag: '1234' }));
+    expect(books().withdrawals[0]).toMatchObject({ addressTag: '1234' });
+  });
+
+  test('tells no received amount when the figures of the exchange do not agree', async () => {
+    const context = withdrawal();
+    await send(executor, context);
+    Object.assign(books().withdrawals[0]!, { amount: '99' });
+    const { output } = await observe(executor, context);
+    expect(output).toMatchObject({ reported_amount: '99', fee_amount: '0.25' });
+    expect(output).not.toHaveProperty('received_amount');
+  });
+
+  test('within the exchange has no transaction hash', async () => {
+    const context = withdrawal();
+    await send(executor, context);
+    Object.assign(books().withdrawals[0]!, {
+      transferType: 1,
+      txId: 'Internal transfer 51376627901',
+      amount: '100.5',
+      transactionFee: '0',
+    });
+    const { output } = await observe(executor, context);
+    expect(output).toMatchObject({ received_amount: '100.5', exchange_transaction: 'Internal transfer 51376627901' });
+    expect(output).not.toHaveProperty('tx_hash');
+  });
+
+  test.each([1, 3, 5])('that the exchange ended (status %i) is FAILED', async (status) => {
+    const context = withdrawal();
+    await send(executor, context);
+    Object.assign(books().withdrawals[0]!, { status });
+    expect(await observe(executor, context)).toMatchObject({ next_state: 'FAILED', error_code: 'WITHDRAWAL_FAILED' });
+  });
+
+  test('in a state that nobody documented is still under way', async () => {
+    const context = withdrawal();
+    await send(executor, context);
+    Object.assign(books().withdrawals[0]!, { status: 9 });
+    expect(await observe(executor, context)).toMatchObject({ next_state: 'OBSERVING' });
+  });
+
+  test('is not sent when the node says something else than what was prepared', async () => {
+    const context = withdrawal();
+    const { prepared_action = {} } = await executor.prepare(context, call());
+    const input = { context, prepared_action: { ...prepared_action, amount: '100.6' }, journal: NO_JOURNAL };
+    await expect(executor.submit(input, call())).rejects.toMatchObject({ code: 'PREPARED_ACTION_MISMATCH' });
+    expect(applied()).toBe(0);
+  });
+
+  test.each(['0.123456789012345678', '12345678901234567890.123456789012345678'])('keeps every digit of %s', async (amount) => {
+    books().set(null, 'SPOT', 'TINY', '99999999999999999999');
+    books().coins.get('TINY')![0] = { ...books().coins.get('TINY')![0]!, withdrawMax: '99999999999999999999' };
+    books().book.push({ ...books().book[0]!, coin: 'TINY' });
+    const context = withdrawal({}, { asset: 'TINY', amount });
+    expect(await preflight(context)).toBeNull();
+    await send(executor, context);
+    const received = subtract(amount, '0.000000000000000001');
+    expect(books().withdrawals[0]!.amount).toBe(received);
+    expect(await observe(executor, context)).toMatchObject({ output: { submitted_amount: amount, received_amount: received } });
+  });
+});
+
+describe('a refusal of the exchange is proof that nothing was done', () => {
+  test.each([
+    [-4026, 'INSUFFICIENT_FUNDS'],
+    [-4035, 'ADDRESS_NOT_WHITELISTED'],
+    [-4007, 'ADDRESS_INVALID'],
+    [-4019, 'WITHDRAWAL_SUSPENDED'],
+    [-2015, 'EXCHANGE_KEY_REFUSED'],
+    [-1021, 'CLOCK_DIFFERENCE'],
+  ])('%i is FAILED %s', async (code, expected) => {
+    desk.exchange.fail({ path: 'apply', kind: 'refuse', body: { code, msg: 'no' } });
+    expect(await send(executor, withdrawal())).toMatchObject({ next_state: 'FAILED', error_code: expected });
+    expect(books().withdrawals).toEqual([]);
+  });
+
+  test('a balance that was spent meanwhile', async () => {
+    books().set(null, 'SPOT', 'USDC', '1');
+    expect(await send(executor, withdrawal())).toMatchObject({ next_state: 'FAILED', error_code: 'INSUFFICIENT_FUNDS' });
+  });
+});
+
+describe('a lost answer', () => {
+  test.each(['done_then_hangup', 'done_then_500', 'done_then_malformed'] as const)(
+    '(%s) is found by recover, exactly once',
+    async (kind) => {
+      desk.exchange.fail({ path: 'apply', kind });
+      const context = withdrawal();
+      await expect(send(executor, context)).rejects.toMatchObject({ name: 'ExecutorFault' });
+      expect(books().withdrawals).toHaveLength(1);
+      const another = createCexWithdrawalExecutor(createCexAccounts(desk.bindings()));
+      expect(await recover(another, context)).toMatchObject({ next_state: 'COMPLETED', external_ref: books().withdrawals[0]!.id });
+      expect(applied()).toBe(1);
+      expect(books().get(null, 'SPOT', 'USDC')).toBe('899.5');
+    },
+  );
+
+  test('of a request that never arrived leaves nothing: READY', async () => {
+    desk.exchange.fail({ path: 'apply', kind: 'hangup' });
+    const context = withdrawal();
+    await expect(send(executor, context)).rejects.toMatchObject({ kind: 'unreachable' });
+    expect(await recover(executor, context)).toEqual({ next_state: 'READY' });
+  });
+
+  test('is believed to have left nothing only after a time to settle, and never repeated by itself', () => {
+    expect(executor.descriptor).toMatchObject({ same_key_safe: false, settle_seconds: 60 });
+  });
+
+  test('is a fault while the exchange cannot tell', async () => {
+    for (const kind of ['error_500', 'malformed', 'hangup'] as const) {
+      desk.exchange.fail({ path: 'history', kind });
+      await expect(recover(executor, withdrawal())).rejects.toMatchObject({ name: 'ExecutorFault' });
+    }
+  });
+});
+
+describe('recover', () => {
+  test('finds what another attempt sent under its own key alone', async () => {
+    const movement_id = newId();
+    await send(executor, withdrawal({}, { movement_id }));
+    const second = withdrawal({}, { movement_id, attempt: 2, idempotency_key: `${movement_id}:out:2` });
+    expect(await recover(executor, second)).toEqual({ next_state: 'READY' });
+  });
+
+  test('leaves two withdrawals under one id to a person', async () => {
+    const context = withdrawal();
+    await send(executor, context);
+    books().withdrawals.push({ ...books().withdrawals[0]!, id: 'another' });
+    expect(await recover(executor, context)).toMatchObject({ next_state: 'UNKNOWN', error_code: 'WITHDRAWAL_DUPLICATED' });
+    await expect(observe(executor, context)).rejects.toMatchObject({ code: 'WITHDRAWAL_DUPLICATED' });
+  });
+
+  test('leaves a record of another address to a person', async () => {
+    const context = withdrawal();
+    await send(executor, context);
+    books().withdrawals[0] = { ...books().withdrawals[0]!, address: '0x0000000000000000000000000000000000000001' };
+    expect(await recover(executor, context)).toMatchObject({ next_state: 'UNKNOWN', error_code: 'WITHDRAWAL_MISMATCH' });
+  });
+
+  test('searches from the movement on, in windows that the exchange takes', async () => {
+    const movement_id = at(Date.now() - 20 * 86_400_000);
+    const context = withdrawal({}, { movement_id });
+    await send(executor, context);
+    books().withdrawals[0] = { ...books().withdrawals[0]!, time: Date.now() - 13 * 86_400_000 };
+    expect(await recover(executor, context)).toMatchObject({ next_state: 'COMPLETED' });
+    expect(desk.exchange.requests.filter(({ path }) => path.endsWith('history'))).toHaveLength(3);
+  });
+
+  test('cannot tell of what the exchange no longer keeps', async () => {
+    const context = withdrawal({}, { movement_id: at(Date.now() - 120 * 86_400_000) });
+    expect(await recover(executor, context)).toMatchObject({ next_state: 'UNKNOWN', error_code: 'HISTORY_TOO_OLD' });
+  });
+});
+
+/** An id of that time. */
+function at(time: number): string {
+  const hex = time.toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000001`;
+}
+
+describe('cancel and health', () => {
+  test('cancel tells how it stands, since nothing can be called back', async () => {
+    books().settles = false;
+    const context = withdrawal();
+    expect(await executor.cancel(context, call())).toEqual({ next_state: 'SUBMITTING' });
+    await send(executor, context);
+    expect(await executor.cancel(context, call())).toMatchObject({ next_state: 'OBSERVING' });
+  });
+
+  test('health names the account whose key may not withdraw', async () => {
+    expect(await executor.health(call())).toEqual({ state: 'up' });
+    books().withdrawable = false;
+    expect(await executor.health(call())).toEqual({ state: 'down', detail: 'cex-main: the API key may not withdraw' });
+  });
+});
