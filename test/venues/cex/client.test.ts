@@ -17,7 +17,8 @@ beforeEach(() => freshBooks(desk));
 const READ = 'sapiGetAccountApiRestrictions';
 const WRITE = 'sapiPostCapitalWithdrawApply';
 
-const open = (changes: object = {}): Promise<CexConnection> => openConnection(desk.bindings(changes)[0]!, binance);
+const open = (changes: object = {}): Promise<CexConnection> =>
+  openConnection(desk.bindings(changes, 'sandbox' in changes ? changes : {})[0]!, binance);
 
 async function faultOf(work: Promise<unknown>): Promise<ExecutorFault> {
   const fault = await work.then(

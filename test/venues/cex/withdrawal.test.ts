@@ -10,10 +10,13 @@ let desk: Desk;
 let executor: Executor;
 beforeAll(async () => {
   desk = await openDesk();
-  executor = createCexWithdrawalExecutor(createCexAccounts(desk.bindings()));
 });
 afterAll(() => desk.close());
-beforeEach(() => freshBooks(desk));
+beforeEach(() => {
+  freshBooks(desk);
+  // A connection of its own: the pace of one test is no concern of the next.
+  executor = createCexWithdrawalExecutor(createCexAccounts(desk.bindings()));
+});
 
 const books = () => desk.exchange.books;
 const applied = () => desk.exchange.requests.filter(({ path }) => path.endsWith('/apply')).length;

@@ -33,7 +33,7 @@ export async function openDesk(): Promise<Desk> {
     return path;
   };
   const credentials_file = await keyFile('main.json', exchange.key(null));
-  const common = { provider: 'ccxt', exchange: 'binance', base_url: exchange.url, timeout_seconds: 2 };
+  const common = { provider: 'ccxt', exchange: 'binance', base_url: exchange.url, timeout_seconds: 5 };
   return {
     exchange,
     folder,
