@@ -39,9 +39,9 @@ describe('the venues file', () => {
       'venues[0].rpc_url',
       'venues[1].account_role',
       'venues[2].provider',
+      'venues[3].exchange',
       'venues[3].account_role',
       'venues[3].account',
-      'venues[3].exchange',
       'venues[4]',
     ]);
     expect(faults.at(-1)).toContain('gas');

@@ -1,7 +1,7 @@
 /** The state of the local exchange. Money is exact. */
 import { randomBytes } from 'node:crypto';
 import { add, compare, subtract } from '../../../../domain/money.ts';
-import { Refused } from './protocol.ts';
+import type { Refused } from './protocol.ts';
 
 export interface Withdrawal {
   readonly id: string;
