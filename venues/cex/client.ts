@@ -51,7 +51,9 @@ export async function openConnection(venue: CcxtVenue, dialect: Dialect, credent
       const limit = deadline(call.signal, venue.timeout_seconds * 1000);
       const state: Pending = { signal: limit.signal, sent: false };
       try {
-        return await pending.run(state, () => endpoint(exchange, method)(defined(parameters)));
+        const work = pending.run(state, () => endpoint(exchange, method)(defined(parameters)));
+        // Its turn by the rate limit may come after the time is over; it then finds the signal aborted and sends nothing.
+        return await Promise.race([work, limit.over]);
       } catch (error) {
         throw faultOf(error, { venue, state, call, expired: limit.expired() });
       } finally {
@@ -187,10 +189,15 @@ function deadline(parent: AbortSignal, milliseconds: number) {
     expired = true;
     controller.abort(new Error('time limit reached'));
   }, milliseconds);
+  const over = new Promise<never>((_, reject) => {
+    controller.signal.addEventListener('abort', () => reject(controller.signal.reason as Error), { once: true });
+  });
+  over.catch(() => undefined);
   if (parent.aborted) onParent();
   else parent.addEventListener('abort', onParent, { once: true });
   return {
     signal: controller.signal,
+    over,
     expired: () => expired,
     clear: () => {
       clearTimeout(timer);

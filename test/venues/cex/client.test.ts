@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { ExecutorFault } from '../../../domain/executor.ts';
 import { createLogger } from '../../../platform/log.ts';
@@ -61,9 +62,12 @@ describe('what goes out', () => {
     const controller = new AbortController();
     // The address book costs ten times the pace of one call, so what comes after it waits.
     await connection.ask('sapiGetCapitalWithdrawAddressList', {}, call());
+    const begun = performance.now();
     const waits = faultOf(connection.ask(WRITE, {}, call(controller.signal)));
     controller.abort();
     expect(await waits).toMatchObject({ code: 'CEX_ABORTED' });
+    expect(performance.now() - begun).toBeLessThan(300);
+    await sleep(900);
     expect(desk.exchange.requests.map(({ path }) => path)).toEqual(['/sapi/v1/capital/withdraw/address/list']);
   });
 });

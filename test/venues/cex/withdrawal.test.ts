@@ -237,6 +237,15 @@ describe('recover', () => {
     await expect(observe(executor, context)).rejects.toMatchObject({ code: 'WITHDRAWAL_DUPLICATED' });
   });
 
+  test('takes no record of another client id for its own, should the exchange tell one', async () => {
+    const [own, other] = [withdrawal(), withdrawal()];
+    await send(executor, other);
+    const { account: _account, time: _time, ...record } = books().withdrawals[0]!;
+    desk.exchange.fail({ path: 'history', kind: 'status', status: 200, body: [record], times: 2 });
+    expect(await recover(executor, own)).toEqual({ next_state: 'READY' });
+    expect(await recover(executor, other)).toMatchObject({ next_state: 'COMPLETED' });
+  });
+
   test('leaves a record of another address to a person', async () => {
     const context = withdrawal();
     await send(executor, context);
