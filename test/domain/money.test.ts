@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { add, compare, fromBaseUnits, isDecimal, isPositive, normalize, subtract, toBaseUnits } from '../../domain/money.ts';
+import { add, compare, fromBaseUnits, isDecimal, isMultiple, isPositive, normalize, subtract, toBaseUnits } from '../../domain/money.ts';
 
 /** Amounts of the wire contract as whole numbers of 10^-18. */
 const units = fc.bigInt({ min: 0n, max: 10n ** 38n - 1n });
@@ -65,5 +65,18 @@ describe('base units', () => {
         expect(toBaseUnits(fromBaseUnits(value, decimals), decimals)).toBe(value);
       }),
     );
+  });
+});
+
+describe('multiples', () => {
+  test.each([
+    ['100.000001', '0.000001', true],
+    ['100.0000001', '0.000001', false],
+    ['12345678901234567890.123456789012345678', '0.000000000000000001', true],
+    ['0.3', '0.1', true],
+    ['25', '10', false],
+    ['0', '0.1', true],
+  ])('%s of %s: %s', (amount, step, expected) => {
+    expect(isMultiple(amount, step)).toBe(expected);
   });
 });
