@@ -46,15 +46,15 @@ async function waiting(deps: TransferDependencies, transferId: string): Promise<
   const row = await readTransferRow(deps.db, transferId);
   if (row === null || row.ended || row.state === 'CREATED') return null;
   if (row.state !== 'SUBMITTING') return row;
-  const { ok, row: taken } = await applyTransferStep(deps.db, takenOver(row, deps.pendingSeconds));
+  const { ok, row: taken } = await applyTransferStep(deps.db, takenOver(row, deps.pendingSeconds, { isOver: false }));
   return ok ? taken : null;
 }
 
 /** There is no record. Whether that proves anything depends on when, on what was seen before, and on the provider. */
 async function notFound(deps: TransferDependencies, provider: TransferProvider, row: TransferRow): Promise<LookTransferResult> {
   if (row.state === 'MANUAL_INTERVENTION' || row.acknowledged) return unanswered(deps, row, 'the provider shows no record of it');
-  const believableIn = (row.send_left_ms ?? 0) + provider.settle_seconds * 1000;
-  if (believableIn > 0) throw lookAgain('no record yet, and the last send may still be under way', believableIn / 1000);
+  const believableIn = (row.send_left_ms ?? 0) / 1000 + provider.settle_seconds;
+  if (believableIn > 0) return unanswered(deps, row, 'no record yet, and the last send may still be under way', believableIn);
   if (!provider.same_key_safe)
     return unanswered(deps, row, 'the provider shows no record, and does not promise that a repeat has no second effect');
   if (row.sends < MOST_SENDS) return { next: 'submit', epoch: row.epoch, delay_ms: 250 * 2 ** row.sends };
@@ -62,13 +62,13 @@ async function notFound(deps: TransferDependencies, provider: TransferProvider, 
   return applied(deps, failed(row, fault, { provider: null }));
 }
 
-/** Nothing new was learnt: ask again later, or ask a person when it has taken too long. */
-async function unanswered(deps: TransferDependencies, row: TransferRow, why: string, after?: number): Promise<LookTransferResult> {
+/** Nothing new was learnt: ask again later (`within` seconds, if given), or ask a person when it has taken too long. */
+async function unanswered(deps: TransferDependencies, row: TransferRow, why: string, within = Infinity): Promise<LookTransferResult> {
   if (row.state === 'MANUAL_INTERVENTION') throw lookAgain(why, UNHURRIED_SECONDS);
   const left = (row.pending_left_ms ?? 0) / 1000;
   if (left <= 0) return applied(deps, attention(row, `Waited ${String(deps.pendingSeconds)} s: ${why}`));
-  const pause = after ?? Math.min(LONGEST_PAUSE_SECONDS, 0.5 * 2 ** Math.min(10, Context.current().info.attempt - 1));
-  throw lookAgain(why, Math.min(pause, left + 0.05));
+  const pause = Math.min(LONGEST_PAUSE_SECONDS, 0.5 * 2 ** Math.min(10, Context.current().info.attempt - 1));
+  throw lookAgain(why, Math.min(pause, within, left + 0.05));
 }
 
 async function applied(deps: TransferDependencies, step: TransferStep): Promise<LookTransferResult> {

@@ -1,6 +1,6 @@
 /** Sends a capital transfer: fence, send once, record. Anything but a proven answer is left to `look`. */
 import { ExecutorFault } from '../../domain/executor.ts';
-import { answered, failed, submitting } from '../../domain/capital-transfers/step.ts';
+import { answered, failed, submitting, takenOver } from '../../domain/capital-transfers/step.ts';
 import type { SubmitTransferArgs } from '../../domain/messages.ts';
 import { readTransferRow } from '../../store/transfers.ts';
 import { applyTransferStep } from '../../store/transfer-steps.ts';
@@ -38,5 +38,6 @@ export async function submit(deps: TransferDependencies, { transfer_id, epoch }:
   } catch (error) {
     if (!(error instanceof ExecutorFault)) throw error;
     deps.log.warn({ err: error, transfer_id }, 'a capital transfer was sent and gave no usable answer; its provider is asked');
+    await applyTransferStep(deps.db, takenOver(fenced.row, deps.pendingSeconds, { isOver: true }));
   }
 }

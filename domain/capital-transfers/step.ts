@@ -7,7 +7,7 @@ import type { AuditAction, TransferEventType } from '../events.ts';
 import type { JsonObject } from '../executor.ts';
 import type { Actor } from '../roles.ts';
 import { RESOLVABLE_STATES, type TransferResolution, type TransferState } from '../states/capital-transfer.ts';
-import type { AuditEntry, Stamp } from '../transition.ts';
+import { NOW, type AuditEntry, type Stamp } from '../transition.ts';
 import type { TransferAnswer } from './provider.ts';
 import type { TransferAccountType } from './topology.ts';
 
@@ -90,12 +90,15 @@ export function submitting(row: At & Pick<TransferRow, 'sends'>, windowSeconds: 
   };
 }
 
-/** No usable answer came: whoever sent it can write nothing from here on, and the provider is asked what became of it. */
-export function takenOver(row: At, pendingSeconds: number): TransferStep {
+/**
+ * No usable answer came: whoever sent it can write nothing from here on, and the provider is asked what became of it. With
+ * `isOver` the sender itself says so, and nothing of its call is under way any more.
+ */
+export function takenOver(row: At, pendingSeconds: number, { isOver }: { readonly isOver: boolean }): TransferStep {
   return {
     ...from(row),
     to: PENDING,
-    set: { epoch: row.epoch + 1, pending_until: { '@after_seconds': pendingSeconds } },
+    set: { epoch: row.epoch + 1, pending_until: { '@after_seconds': pendingSeconds }, ...(isOver ? { send_not_after: NOW } : {}) },
     event: told('transfer_pending', 'No usable answer: the provider is asked what became of it', { provider: null }),
   };
 }

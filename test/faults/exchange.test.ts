@@ -1,4 +1,5 @@
-/** Movements through a bound exchange: the real service, ccxt, and an exchange whose answers get lost. */
+/** Movements and capital transfers through a bound exchange: the real service, ccxt, and an exchange whose answers get lost. */
+import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,7 +23,8 @@ beforeAll(async () => {
       ],
     }),
   );
-  own = await startOwnStack({ env: { SVC_VENUES_FILE: venuesFile, SVC_LOG_LEVEL: 'debug' }, allow: [ADDRESS] });
+  const env = { SVC_VENUES_FILE: venuesFile, SVC_LOG_LEVEL: 'debug', SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS: '3' };
+  own = await startOwnStack({ env, allow: [ADDRESS] });
   const node = (node_key: string, action_type: string, config: object) => ({
     node_key,
     node_kind: 'action',
@@ -87,6 +89,59 @@ test('a transfer whose answer was lost is found by its client id and moved once'
   await own.api.reaches(id, 'COMPLETED');
   expect(books().transfers).toHaveLength(1);
   expect(books().get(SUB, 'SPOT', 'USDC')).toBe('50');
+});
+
+const transfer = async (amount: string): Promise<string> => {
+  const body = { source_venue: 'cex-main', destination_venue: 'cex-sub', destination_account_type: 'USDT_FUTURE', asset: 'USDC', amount };
+  const made = await own.api.expect(201, 'POST', '/capital-transfers', { ...body, reason: 'a test', idempotency_key: randomUUID() });
+  return String(made['transfer_id']);
+};
+const transferReaches = (id: string, state: string): Promise<Record<string, unknown>> =>
+  eventually(
+    async () => {
+      const found = await own.api.expect(200, 'GET', `/capital-transfers/${id}`);
+      return found['request_state'] === state ? found : null;
+    },
+    { what: () => `${id} to become ${state}` },
+  );
+
+test('a capital transfer whose answer was lost is submitted once, and ends as the record of the exchange says', async () => {
+  const before = books().transfers.length;
+  const asked = desk.exchange.requests.filter(({ method, path }) => method === 'POST' && path.endsWith('universalTransfer')).length;
+  desk.exchange.fail({ path: 'universalTransfer', method: 'POST', kind: 'done_then_hangup' });
+  const id = await transfer('25.5');
+  const ended = await transferReaches(id, 'COMPLETED');
+  expect(books().transfers).toHaveLength(before + 1);
+  expect(desk.exchange.requests.filter(({ method, path }) => method === 'POST' && path.endsWith('universalTransfer'))).toHaveLength(
+    asked + 1,
+  );
+  expect(ended).toMatchObject({ provider: 'ccxt', provider_transfer_id: String(books().transfers.at(-1)?.tranId) });
+  expect(books().get(SUB, 'USDT_FUTURE', 'USDC')).toBe('25.5');
+});
+
+test('one of which the exchange shows nothing is not sent again, and a person decides', async () => {
+  const before = books().transfers.length;
+  desk.exchange.fail({ path: 'universalTransfer', method: 'POST', kind: 'error_500' });
+  const id = await transfer('7');
+  await transferReaches(id, 'MANUAL_INTERVENTION');
+  expect(books().transfers).toHaveLength(before);
+  const events = (await own.api.expect(200, 'GET', `/capital-transfers/${id}/timeline`)) as unknown as { event_type: string }[];
+  expect(events.filter(({ event_type }) => event_type === 'transfer_submitting')).toHaveLength(1);
+  const resolution = { resolution: 'failed', reason: 'the statement shows nothing' };
+  await own.api.expect(200, 'POST', `/capital-transfers/${id}/actions/resolve`, resolution);
+  await transferReaches(id, 'FAILED');
+});
+
+test('one that the exchange refuses fails with its reason, and the hold is released', async () => {
+  desk.exchange.fail({
+    path: 'universalTransfer',
+    method: 'POST',
+    kind: 'refuse',
+    body: { code: -4026, msg: 'User has insufficient balance.' },
+  });
+  const id = await transfer('3');
+  expect(await transferReaches(id, 'FAILED')).toMatchObject({ error_code: expect.any(String) });
+  expect(await own.query('SELECT status FROM reservations WHERE transfer_id = $1', [id])).toEqual([{ status: 'released' }]);
 });
 
 test('a withdrawal that the exchange refuses fails, and nothing was paid', async () => {
