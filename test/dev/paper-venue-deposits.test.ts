@@ -4,10 +4,12 @@ import fc from 'fast-check';
 import { getAddress } from 'viem';
 import { chainInfo, VENUE_DEPOSIT_ADDRESSES } from '../../dev/chain/accounts.ts';
 import { VENUE_ACCOUNTS } from '../../dev/paper-venue/accounts.ts';
-import type { ReadChain, TokenTransfer } from '../../dev/paper-venue/chain.ts';
+import type { ReadChain, TokenTransfer, VenueChain } from '../../dev/paper-venue/chain.ts';
+import { createDepositObserver } from '../../dev/paper-venue/deposit-observe.ts';
 import { depositAddress, watchDeposits } from '../../dev/paper-venue/deposits.ts';
 import { openLedger, type Ledger } from '../../dev/paper-venue/ledger.ts';
 import { chainFileSchema } from '../../dev/paper-venue/settings.ts';
+import { contextOf } from '../executors/fake-server.ts';
 import { NO_CHAIN, RECIPIENT, tempFolder } from './paper-venue-stack.ts';
 
 const TOKEN = getAddress(NO_CHAIN.tokens['USDC']!.address);
@@ -163,3 +165,22 @@ test('whatever blocks come, go and come again and whenever the venue is started 
     { numRuns: 60 },
   );
 }, 60_000);
+
+test('that a transaction brings nothing is believed only when its block was read and is final', async () => {
+  const look = async (block: bigint, finalized: bigint, scanned: bigint) => {
+    const chain = { receipt: async () => ({ block, succeeded: true }), finalizedBlock: async () => finalized } as unknown as VenueChain;
+    const deposits = {
+      addressOf: () => RECIPIENT,
+      scan: async () => undefined,
+      scannedTo: () => scanned,
+      stop: async () => undefined,
+    } as const;
+    const observer = createDepositObserver({ ledger, chain, deposits, settings: NO_CHAIN });
+    const matched = { node_key: 'send', output: { tx_hash: `0x${'1'.repeat(64)}` } };
+    const config = { venue: 'paper-main', match_from: 'send' };
+    return (await observer.look(contextOf({ action_type: 'cex_deposit_observe', config, matched }))).next_state;
+  };
+  expect(await look(5n, 4n, 9n)).toBe('OBSERVING');
+  expect(await look(5n, 9n, 4n)).toBe('OBSERVING');
+  expect(await look(5n, 5n, 5n)).toBe('FAILED');
+});

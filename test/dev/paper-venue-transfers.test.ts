@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { eventually, NO_CHAIN, startVenueHere, startVenueProcess, tempFolder } from './paper-venue-stack.ts';
+import { eventually, NO_CHAIN, startVenueHere, startVenueProcess, tempFolder, type VenueProcess } from './paper-venue-stack.ts';
 
 type Venue = Awaited<ReturnType<typeof startVenueHere>>;
 const folder = tempFolder();
@@ -237,9 +237,23 @@ describe('faults', () => {
 });
 
 describe('after kill -9', () => {
+  const folders: ReturnType<typeof tempFolder>[] = [];
+  const running: VenueProcess[] = [];
+  const startIn = async (path: string): Promise<VenueProcess> => {
+    const started = await startVenueProcess(path, NO_CHAIN);
+    running.push(started);
+    return started;
+  };
+  // Also after a failure: a process that is left would keep the test run from ending.
+  afterEach(async () => {
+    for (const started of running.splice(0)) await started.end('SIGKILL');
+    for (const made of folders.splice(0)) made.remove();
+  });
+
   test('what was answered is there, pending ones end on time, and what hangs still hangs', async () => {
     const data = tempFolder();
-    const first = await startVenueProcess(data.path, NO_CHAIN);
+    folders.push(data);
+    const first = await startIn(data.path);
     const [done, due, hanging, refused] = [order(), order(), order(), order({ amount: '9999999' })];
     const answer = await first.send('POST', '/transfers', done);
     await first.send('POST', '/transfers', refused);
@@ -248,7 +262,7 @@ describe('after kill -9', () => {
     await first.faults({ transfer_outcome: 'pending', phases: ['transfer_submit'], remaining: 1 });
     await first.send('POST', '/transfers', hanging);
     await first.end('SIGKILL');
-    const second = await startVenueProcess(data.path, NO_CHAIN);
+    const second = await startIn(data.path);
     expect(await second.send('POST', '/transfers', done)).toEqual(answer);
     expect(await second.send('POST', '/transfers', refused)).toMatchObject({ status: 422 });
     await eventually(
@@ -258,20 +272,20 @@ describe('after kill -9', () => {
     const { balances } = (await second.get('/accounts/paper-main/balances')) as { balances: unknown[] };
     expect(balances).toContainEqual(expect.objectContaining({ account_type: 'SPOT', asset: 'USDT', available: '999980' }));
     await second.end('SIGKILL');
-    data.remove();
   }, 60_000);
 
   test('at any moment under load, each reference is moved once', async () => {
     const data = tempFolder();
+    folders.push(data);
     const bodies = Array.from({ length: 60 }, () => order({ amount: '1' }));
     for (const pause of [2, 8, 20]) {
-      const running = await startVenueProcess(data.path, NO_CHAIN);
-      const calls = bodies.map((body) => running.send('POST', '/transfers', body).catch(() => null));
+      const killed = await startIn(data.path);
+      const calls = bodies.map((body) => killed.send('POST', '/transfers', body).catch(() => null));
       await sleep(pause);
-      await running.end('SIGKILL');
+      await killed.end('SIGKILL');
       await Promise.all(calls);
     }
-    const last = await startVenueProcess(data.path, NO_CHAIN);
+    const last = await startIn(data.path);
     await Promise.all(bodies.map((body) => last.send('POST', '/transfers', body)));
     const { entries } = (await last.get('/transfers')) as { entries: { effects: number; status: string }[] };
     expect(entries.map(({ effects, status }) => [effects, status])).toEqual(bodies.map(() => [1, 'completed']));
@@ -280,6 +294,5 @@ describe('after kill -9', () => {
       expect.objectContaining({ account: 'paper-main', account_type: 'SPOT', asset: 'USDT', available: '999940' }),
     );
     await last.end('SIGKILL');
-    data.remove();
   }, 90_000);
 });
