@@ -170,7 +170,7 @@ test('that a transaction brings nothing is believed only when its block was read
   const look = async (block: bigint, finalized: bigint, scanned: bigint) => {
     const chain = { receipt: async () => ({ block, succeeded: true }), finalizedBlock: async () => finalized } as unknown as VenueChain;
     const deposits = {
-      addressOf: () => RECIPIENT,
+      addressOf: () => NO_CHAIN.accounts.venueHotWallet.address,
       scan: async () => undefined,
       scannedTo: () => scanned,
       stop: async () => undefined,
