@@ -1,6 +1,8 @@
 /** What a run left behind, as plain data: everything the invariants look at and nothing else. */
 import type { LedgerEntry } from '../../dev/paper-venue/views.ts';
 import type { MovementView, NodeView, TimelineView, TokenTransfer } from '../support/evidence.ts';
+import type { TransferEntry } from '../../dev/paper-venue/transfer-views.ts';
+import type { CapitalLife } from './capital.ts';
 import type { Life } from './life.ts';
 import type { Received } from './receiver.ts';
 
@@ -46,7 +48,21 @@ export interface SignedRow {
   readonly mined: boolean;
 }
 
+/** A capital transfer with what its provider's own books say of it. */
+export interface CapitalEvidence {
+  readonly transfer_id: string;
+  readonly idempotency_key: string;
+  readonly request_state: string;
+  readonly amount: string;
+  readonly hold: string | null;
+  readonly run_status: string | null;
+  readonly timeline: readonly { readonly sequence: number; readonly from_state: string | null; readonly to_state: string }[];
+  readonly record: Pick<TransferEntry, 'effects' | 'submit_calls' | 'amount'> | null;
+}
+
 export interface Evidence {
+  readonly capitalLives: readonly CapitalLife[];
+  readonly capital: readonly CapitalEvidence[];
   readonly lives: readonly Life[];
   readonly movements: readonly MovementEvidence[];
   readonly ledger: readonly LedgerEntry[];
@@ -58,6 +74,7 @@ export interface Evidence {
   readonly delivers: boolean;
   readonly audit: readonly AuditRow[];
   readonly pools: readonly { readonly pool: string; readonly held: string }[];
+  /** `movement_id` is the id of the transfer where one holds. */
   readonly holds: readonly { readonly pool: string; readonly movement_id: string; readonly amount: string }[];
   readonly signed: readonly SignedRow[];
   readonly lanes: readonly { readonly address: string; readonly next_nonce: number; readonly mined_nonces: number }[];

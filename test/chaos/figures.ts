@@ -17,7 +17,7 @@ export interface RunFacts {
 
 /** The figures as lines of `name  value`. */
 export function figures(facts: RunFacts, evidence: Evidence): readonly string[] {
-  const { movements, callbacks, received, delivers } = evidence;
+  const { movements, capital, callbacks, received, delivers } = evidence;
   const events = movements.flatMap(({ timeline }) => timeline.map(({ event_type }) => event_type));
   const count = (kind: string): number => events.filter((each) => each === kind).length;
   const kills = [...facts.kills.values()].reduce((sum, each) => sum + each, 0);
@@ -37,10 +37,22 @@ export function figures(facts: RunFacts, evidence: Evidence): readonly string[] 
     ['repeated calls', shown(facts.repeats) || 'none'],
     ['retried', `${facts.retried} movements`],
     ['callbacks', delivers ? `${callbacks.length} (${status}), ${received.length} calls received` : `${callbacks.length} rows`],
+    [
+      'transfers',
+      `${capital.length} (${tally(capital.map((each) => each.request_state))}), ${sendsOf(evidence)} sends; ${refusedOf(evidence)} refused`,
+    ],
     ['slowest', slowest(movements).join('\n                  ')],
     ['duration', `${facts.seconds} s`],
   ];
   return lines.map(([name, value]) => `  ${name.padEnd(16)}${value}`);
+}
+
+function sendsOf({ capital }: Evidence): number {
+  return capital.reduce((sum, { record }) => sum + (record?.submit_calls ?? 0), 0);
+}
+
+function refusedOf({ capitalLives }: Evidence): number {
+  return capitalLives.filter(({ refused }) => refused !== null).length;
 }
 
 /** The longest times from approval to the last event, each with its longest pause. */

@@ -1,8 +1,11 @@
 /** Collects the evidence of a run from the API, the database, Temporal, the venue and the chain. */
 import { createPublicClient, http, type Address, type Hash } from 'viem';
+import type { TransferEntry } from '../../dev/paper-venue/transfer-views.ts';
 import type { LedgerEntry } from '../../dev/paper-venue/views.ts';
+import { capitalTransferWorkflowId, movementWorkflowId } from '../../domain/messages.ts';
 import { transfersOnChain } from '../support/evidence.ts';
-import type { Evidence, MovementEvidence, SignedRow } from './evidence.ts';
+import type { CapitalLife } from './capital.ts';
+import type { CapitalEvidence, Evidence, MovementEvidence, SignedRow } from './evidence.ts';
 import type { Life } from './life.ts';
 import type { Received } from './receiver.ts';
 import type { Run } from './run-stack.ts';
@@ -12,11 +15,17 @@ const AT_ONCE = 8;
 /** Everything there is to know, at a moment when nothing moves any more. */
 export async function gather(
   run: Run,
-  known: { readonly lives: readonly Life[]; readonly received: readonly Received[]; readonly delivers: boolean },
+  known: {
+    readonly lives: readonly Life[];
+    readonly capitalLives: readonly CapitalLife[];
+    readonly received: readonly Received[];
+    readonly delivers: boolean;
+  },
 ): Promise<Evidence> {
   const { query, stack } = run;
-  const [movements, ledger, transfers, unappliedCommands, callbacks, audit, pools, holds, signed, lanes] = await Promise.all([
+  const [movements, capital, ledger, transfers, unappliedCommands, callbacks, audit, pools, holds, signed, lanes] = await Promise.all([
     movementsOf(run),
+    capitalOf(run),
     fetch(`${stack.paperVenueUrl}/ledger`).then(async (answer) => ((await answer.json()) as { entries: readonly LedgerEntry[] }).entries),
     transfersOnChain(stack.chain),
     query<Evidence['unappliedCommands'][number]>('SELECT movement_id::text, kind, wakes FROM commands WHERE applied_at IS NULL'),
@@ -28,13 +37,13 @@ export async function gather(
       `SELECT concat_ws('/', venue_key, account_type, asset) AS pool, trim_scale(held)::text AS held FROM reservation_pools`,
     ),
     query<Evidence['holds'][number]>(
-      `SELECT concat_ws('/', venue_key, account_type, asset) AS pool, movement_id::text, trim_scale(amount)::text AS amount
+      `SELECT concat_ws('/', venue_key, account_type, asset) AS pool, coalesce(movement_id, transfer_id)::text AS movement_id, trim_scale(amount)::text AS amount
        FROM reservations WHERE status = 'held'`,
     ),
     signedOf(run),
     lanesOf(run),
   ]);
-  return { ...known, movements, ledger, transfers, unappliedCommands, callbacks, audit, pools, holds, signed, lanes };
+  return { ...known, movements, capital, ledger, transfers, unappliedCommands, callbacks, audit, pools, holds, signed, lanes };
 }
 
 async function movementsOf(run: Run): Promise<readonly MovementEvidence[]> {
@@ -50,13 +59,31 @@ async function movementsOf(run: Run): Promise<readonly MovementEvidence[]> {
       const [view, timeline, run_status] = await Promise.all([
         run.read<MovementEvidence>(`/movements/${row.movement_id}`),
         run.read<MovementEvidence['timeline']>(`/movements/${row.movement_id}/timeline`),
-        run.statusOfRun(row.movement_id),
+        run.statusOfRun(movementWorkflowId(row.movement_id)),
       ]);
       return { ...view, ...row, timeline, run_status };
     });
     found.push(...(await Promise.all(some)));
   }
   return found;
+}
+
+async function capitalOf({ query, stack, statusOfRun }: Run): Promise<readonly CapitalEvidence[]> {
+  const rows = await query<Omit<CapitalEvidence, 'run_status' | 'record'>>(
+    `SELECT t.transfer_id::text, idempotency_key, request_state, trim_scale(t.amount)::text AS amount, r.status AS hold,
+       (SELECT json_agg(json_build_object('sequence', e.sequence, 'from_state', e.from_state, 'to_state', e.to_state) ORDER BY e.sequence)
+        FROM capital_transfer_events e WHERE e.transfer_id = t.transfer_id) AS timeline
+     FROM capital_transfers t LEFT JOIN reservations r USING (transfer_id) ORDER BY t.created_at`,
+  );
+  const answer = await fetch(`${stack.paperVenueUrl}/transfers`);
+  const { entries } = (await answer.json()) as { readonly entries: readonly TransferEntry[] };
+  return Promise.all(
+    rows.map(async (row) => ({
+      ...row,
+      run_status: await statusOfRun(capitalTransferWorkflowId(row.transfer_id)),
+      record: entries.find(({ client_reference }) => client_reference === row.transfer_id) ?? null,
+    })),
+  );
 }
 
 async function signedOf({ query, stack }: Run): Promise<readonly SignedRow[]> {

@@ -25,6 +25,10 @@ const withCallback = (change: Partial<typeof callback>): Evidence => ({
   callbacks: [{ ...callback, ...change }, ...sound.callbacks.slice(1)],
 });
 
+const [capital] = sound.capital;
+if (!capital) throw new Error('the sound evidence lacks a capital transfer');
+const withCapital = (change: Partial<typeof capital>): Evidence => ({ ...sound, capital: [{ ...capital, ...change }] });
+
 /** Invariant, what is wrong, the doctored evidence, and what the contradiction says. */
 const DOCTORED: readonly (readonly [invariant: string, wrong: string, evidence: Evidence, says: RegExp])[] = [
   ['endsOrWaits', 'a movement still executes', changed(COMPLETED_ID, () => ({ request_state: 'EXECUTING' })), /is still EXECUTING/],
@@ -206,6 +210,33 @@ const DOCTORED: readonly (readonly [invariant: string, wrong: string, evidence: 
     { ...sound, lanes: [{ address: SIGNER, next_nonce: 2, mined_nonces: 1 }] },
     /belongs to nobody/,
   ],
+  ['transfersAreOnce', 'a transfer was lost', { ...sound, capital: [] }, /is nowhere, not capital-transfer/],
+  [
+    'transfersAreOnce',
+    'it was made twice',
+    { ...sound, capital: [capital, { ...capital, transfer_id: 'other' }] },
+    /capital-transfer, other/,
+  ],
+  ['transfersAreOnce', 'it is of another amount', withCapital({ amount: '6' }), /moves 6, not 5/],
+  ['transfersAreOnce', 'nobody asked for it', { ...sound, capitalLives: [] }, /nobody asked/],
+  [
+    'transfersAreOnce',
+    'a refused one is there',
+    { ...sound, capitalLives: sound.capitalLives.map((each) => ({ ...each, refused: 'invalid_state' })) },
+    /was refused \(invalid_state\) and is there/,
+  ],
+  ['transfersEndAsRecorded', 'it moves still', withCapital({ request_state: 'SUBMITTING' }), /is still SUBMITTING/],
+  ['transfersEndAsRecorded', 'it was moved twice', withCapital({ record: { effects: 2, submit_calls: 2, amount: '5' } }), /moved 2 times/],
+  ['transfersEndAsRecorded', 'it was never moved', withCapital({ record: null }), /moved 0 times/],
+  [
+    'transfersEndAsRecorded',
+    'it failed and was moved',
+    withCapital({ request_state: 'FAILED', hold: 'released' }),
+    /is FAILED and was moved/,
+  ],
+  ['transfersEndAsRecorded', 'its hold goes on', withCapital({ hold: 'held' }), /its hold is held/],
+  ['transfersEndAsRecorded', 'its run goes on', withCapital({ run_status: 'RUNNING' }), /its run has not/],
+  ['transfersEndAsRecorded', 'an event is missing', withCapital({ timeline: capital.timeline.slice(1) }), /gap/],
 ];
 
 test('sound evidence holds no contradiction', () => {

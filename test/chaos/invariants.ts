@@ -4,6 +4,7 @@ import { ENDED_STATES } from '../../domain/states/movement.ts';
 import { assertConsistent } from '../support/evidence.ts';
 import type { Evidence, MovementEvidence } from './evidence.ts';
 import { chainIsExact, holdsAddUp, ledgerIsExact, nonceLanesAreWhole } from './invariants-money.ts';
+import { transfersAreOnce, transfersEndAsRecorded } from './invariants-transfers.ts';
 import type { Act } from './life.ts';
 
 export type Invariant = (evidence: Evidence) => readonly string[];
@@ -145,6 +146,8 @@ export const INVARIANTS: Readonly<Record<string, Invariant>> = {
   chainIsExact,
   holdsAddUp,
   nonceLanesAreWhole,
+  transfersAreOnce,
+  transfersEndAsRecorded,
 };
 
 /** All contradictions of a run, each with the name of its invariant. */

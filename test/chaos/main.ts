@@ -6,11 +6,14 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { takeSignals } from '../../dev/foreground.ts';
+import { TRANSFER_PHASES } from '../../dev/paper-venue/faults.ts';
+import { EXECUTOR_PHASES } from '../../domain/executor.ts';
 import { createCaller } from './caller.ts';
+import { planTransfers, transfer } from './capital.ts';
 import { figures } from './figures.ts';
 import { gather } from './gather.ts';
 import { contradictions } from './invariants.ts';
-import { live, newLife, type Life, type Surroundings } from './life.ts';
+import { live, newLife } from './life.ts';
 import { readOptions, type RunOptions } from './options.ts';
 import { comesToRest, lastEvidence, retryFailed } from './quiet.ts';
 import { dice } from './random.ts';
@@ -21,7 +24,12 @@ import { writeScripts } from './scripts.ts';
 import { createStorm, type Storm } from './storm.ts';
 import { registerTemplates } from './templates.ts';
 
-const VENUE_FAULTS = { lose_answer_rate: 0.2, latency_ms: 50, processing_ms: 300 };
+const VENUE_FAULTS = {
+  ...{ lose_answer_rate: 0.2, latency_ms: 50, processing_ms: 300 },
+  phases: [...EXECUTOR_PHASES, ...TRANSFER_PHASES],
+};
+/** Capital transfers beside the movements. */
+const TRANSFERS_A_MOVEMENT = 0.25;
 /** After the storm, how long movements may take to come to rest. */
 const REST_MS = 180_000;
 
@@ -73,8 +81,14 @@ async function weather(stack: Run, options: RunOptions, signal: AbortSignal): Pr
         say(`  ${total} kills, ${lives.filter((life) => life.movement_id !== null).length} movements after ${seconds(begun)} s`);
       },
     });
+    const capitalLives = planTransfers(dice(seed, 'transfers'), Math.ceil(options.movements * TRANSFERS_A_MOVEMENT), seed);
     const around = { caller, signal, seed, callbackUrl: receiver.url };
-    const [stormSeconds] = await Promise.all([storm.run().then(() => seconds(begun)), liveThrough(lives, storm, options, around)]);
+    const pace = { storm, kills: options.kills, signal };
+    const [stormSeconds] = await Promise.all([
+      storm.run().then(() => seconds(begun)),
+      liveThrough(lives, pace, (life) => live(life, around)),
+      liveThrough(capitalLives, pace, (life) => transfer(life, around)),
+    ]);
     const venue = await stack.venueFaults(null);
     receiver.calm();
     say(`  the storm is over after ${stormSeconds} s`);
@@ -83,7 +97,7 @@ async function weather(stack: Run, options: RunOptions, signal: AbortSignal): Pr
     const retried = restless === '' ? await retryFailed(lives, stack, caller) : 0;
     if (retried > 0) restless = await comesToRest(stack, rest);
     if (restless !== '') say(`  not at rest after ${REST_MS / 1_000} s: ${restless}`);
-    const known = { lives, received: receiver.received, delivers: true };
+    const known = { lives, capitalLives, received: receiver.received, delivers: true };
     const evidence = await lastEvidence(() => gather(stack, known));
     const { kills, downMs, failedStarts } = storm;
     const templates = mix.map(({ key }) => key);
@@ -100,12 +114,16 @@ async function weather(stack: Run, options: RunOptions, signal: AbortSignal): Pr
 }
 
 /** Lives begin along with the kills, so that every kill meets some on their way. */
-async function liveThrough(lives: readonly Life[], storm: Storm, { kills }: RunOptions, around: Surroundings): Promise<void> {
+async function liveThrough<L extends { readonly complaints: string[] }>(
+  lives: readonly L[],
+  { storm, kills, signal }: { readonly storm: Storm; readonly kills: number; readonly signal: AbortSignal },
+  lead: (life: L) => Promise<void>,
+): Promise<void> {
   const led: Promise<void>[] = [];
   for (const [at, life] of lives.entries()) {
-    while (storm.total < Math.floor((at * kills) / lives.length)) await sleep(50, undefined, { signal: around.signal });
+    while (storm.total < Math.floor((at * kills) / lives.length)) await sleep(50, undefined, { signal });
     // What one caller meets must not end the others: it is reported with the contradictions.
-    led.push(live(life, around).catch((error: unknown) => void life.complaints.push(String(error))));
+    led.push(lead(life).catch((error: unknown) => void life.complaints.push(String(error))));
   }
   await Promise.all(led);
 }

@@ -12,10 +12,12 @@ const AFTERMATH_MS = 20_000;
 
 /** What still moves, in words; a movement whose node is UNKNOWN rests, whatever its state. */
 async function restless({ query }: Run, delivers: boolean): Promise<string> {
-  const [row] = await query<{ moving: number; commands: number; callbacks: number }>(
+  const [row] = await query<{ moving: number; transfers: number; commands: number; callbacks: number }>(
     `SELECT (SELECT count(*)::int FROM movements m WHERE request_state IN ('PENDING_APPROVAL', 'APPROVED', 'EXECUTING')
         OR (ended_at IS NULL AND request_state NOT IN ('WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION') AND NOT EXISTS
           (SELECT 1 FROM movement_nodes n WHERE n.movement_id = m.movement_id AND n.state = 'UNKNOWN'))) AS moving,
+      (SELECT count(*)::int FROM capital_transfers WHERE (ended_at IS NULL AND request_state <> 'MANUAL_INTERVENTION')
+        OR seen_version < version) AS transfers,
       (SELECT count(*)::int FROM commands WHERE applied_at IS NULL) AS commands,
       (SELECT count(*)::int FROM callbacks WHERE status = 'pending') AS callbacks`,
   );

@@ -6,7 +6,6 @@ import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
 import { ANY_FREE_PORTS, startStack, type Stack } from '../../dev/stack.ts';
 import { signedFetch } from '../../clients/signed-fetch.ts';
-import { movementWorkflowId } from '../../domain/messages.ts';
 
 const CALLBACK_SETTINGS = { SVC_CALLBACK_ALLOWED_HOSTS_CSV: '127.0.0.1', SVC_CALLBACK_HMAC_SECRET: 'fault-run-secret' };
 const API_PREFIX = '/v3';
@@ -17,8 +16,8 @@ export interface Run {
   query<R extends object>(sql: string): Promise<R[]>;
   /** A GET of the API, for when nothing is killed any more. */
   read<T>(path: string): Promise<T>;
-  /** Status of a movement's newest run, null when Temporal knows none. */
-  statusOfRun(movementId: string): Promise<string | null>;
+  /** Status of the newest run of a workflow, null when Temporal knows none. */
+  statusOfRun(workflowId: string): Promise<string | null>;
   /** Sets the venue's faults; null removes them. Answers what it was asked so far. */
   venueFaults(faults: object | null): Promise<{ readonly calls: number; readonly answers_lost: number }>;
   /** Ends everything; the folder stays only when asked for. */
@@ -57,9 +56,9 @@ export async function startRunStack(signal: AbortSignal, log: (line: string) => 
       if (answer.status !== 200) throw new Error(`GET ${path} answered ${answer.status}: ${await answer.text()}`);
       return (await answer.json()) as T;
     },
-    statusOfRun: async (movementId) => {
+    statusOfRun: async (workflowId) => {
       try {
-        return (await temporal.workflow.getHandle(movementWorkflowId(movementId)).describe()).status.name;
+        return (await temporal.workflow.getHandle(workflowId).describe()).status.name;
       } catch (error) {
         if (error instanceof Error && error.name === 'WorkflowNotFoundError') return null;
         throw error;

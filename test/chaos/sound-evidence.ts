@@ -1,5 +1,5 @@
 /** Evidence of a small run in which everything went well, for tests to doctor. */
-import type { Evidence, MovementEvidence, NodeEvidence } from './evidence.ts';
+import type { CapitalEvidence, Evidence, MovementEvidence, NodeEvidence } from './evidence.ts';
 
 /** Addresses and hashes that are told apart at a glance. */
 export const SIGNER = `0x${'a'.repeat(40)}` as const;
@@ -11,6 +11,7 @@ const AT = '2026-01-01T00:00:00.000Z';
 const URL = 'http://127.0.0.1:1/callbacks';
 export const COMPLETED_ID = 'completed-movement';
 export const WAITING_ID = 'waiting-movement';
+export const CAPITAL_ID = 'capital-transfer';
 
 type Told = readonly [event_type: string, node_key: string | null, from: string | null, to: string | null];
 
@@ -118,7 +119,27 @@ function life(serial: number, movement: MovementEvidence): Evidence['lives'][num
   };
 }
 
-/** Two movements, one completed and one at its gate, with nothing wrong about them. */
+const capitalTransfer: CapitalEvidence = {
+  transfer_id: CAPITAL_ID,
+  idempotency_key: `key of ${CAPITAL_ID}`,
+  request_state: 'COMPLETED',
+  amount: '5',
+  hold: 'consumed',
+  run_status: 'COMPLETED',
+  timeline: [
+    { sequence: 1, from_state: null, to_state: 'CREATED' },
+    { sequence: 2, from_state: 'CREATED', to_state: 'SUBMITTING' },
+    { sequence: 3, from_state: 'SUBMITTING', to_state: 'COMPLETED' },
+  ],
+  record: { effects: 1, submit_calls: 1, amount: '5' },
+};
+
+function capitalLife(transfer_id: string | null, refused: string | null): Evidence['capitalLives'][number] {
+  const idempotency_key = `key of ${transfer_id ?? 'nothing'}`;
+  return { idempotency_key, transfer_id, refused, body: { amount: '5' }, delay_ms: 0, repeats: false, complaints: [] };
+}
+
+/** Two movements, one completed and one at its gate, and a capital transfer, with nothing wrong about them. */
 export function soundEvidence(): Evidence {
   const movements = [completed, waiting];
   const callbacks = movements.flatMap(({ movement_id, timeline }) =>
@@ -136,6 +157,8 @@ export function soundEvidence(): Evidence {
   const audited = (action: string, entity_key: string) => ({ action, entity_key, outcome: 'success' });
   return {
     lives: [life(0, completed), life(1, waiting)],
+    capitalLives: [capitalLife(CAPITAL_ID, null), capitalLife(null, 'insufficient_effective_withdrawable')],
+    capital: [capitalTransfer],
     movements,
     ledger: [entry(COMPLETED_ID, '10.000001', hash(1)), entry(WAITING_ID, '11.000011', hash(3))],
     transfers: [
