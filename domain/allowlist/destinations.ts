@@ -4,6 +4,7 @@
  * be signed. Addresses are as written; whoever compares them brings them to their normal form first.
  */
 import type { JsonObject, SignRequest } from '../executor.ts';
+import { isObject } from '../plan/compile.ts';
 import type { CompiledNode, Intent } from '../plan/types.ts';
 import type { ChainFamily } from './address.ts';
 import { payeesIn, type Taken } from './payees.ts';
@@ -62,10 +63,14 @@ export function destinationsOf(paying: Paying): readonly Destination[] {
   });
 }
 
-/** An exchange pays what the config names, else what the request does; one without any destination is no reason to pay. */
+/**
+ * An exchange pays the config's `destination_address`. Where there is none, what the request names counts beside whatever
+ * else the config does; one without any destination is no reason to pay.
+ */
 function ofWithdrawal({ node, intent, input_params, prepared_action, output }: Paying): readonly Destination[] {
   const own = payeesIn(node.config, 'any');
-  const asked = own.length > 0 ? own : [...payeesIn(intentOf(intent), 'any'), ...payeesIn(input_params, 'any')];
+  const plain = typeof node.config['destination_address'] === 'string' && node.config['destination_address'] !== '';
+  const asked = plain ? own : [...own, ...payeesIn(intentOf(intent), 'any'), ...payeesIn(input_params, 'any')];
   const named = asked.length > 0 ? asked : [''];
   const reported = [prepared_action, output].flatMap((each) => payeesIn(each ?? {}, 'any'));
   return [...named, ...reported].map((address) => ({
@@ -77,20 +82,32 @@ function ofWithdrawal({ node, intent, input_params, prepared_action, output }: P
   }));
 }
 
-/** Executors are given all of these, so all of them have to be on the list. */
+/** Executors are given all of these, so all of them have to be on the list, on every chain that is named with them. */
 function ofChain({ node, intent, input_params, prepared_action, output, sign_request }: Paying): readonly Destination[] {
   const strict = STRICT.includes(node.action_type);
   const taken: Taken = ON_CHAIN.includes(node.action_type) ? 'any' : 'evm_like';
-  const chain = chainOf(node.config, strict) ?? intent.chain_id ?? null;
-  const on = (addresses: readonly string[], chain_id: number | null): readonly Destination[] =>
-    addresses.map((address) => ({ node_key: node.node_key, chain_family: 'evm', address: unpadded(address), chain_id, strict }));
-  const { node_config: _merged, ...params } = input_params;
+  const own = chainsOf(node.config, strict);
+  const asked = intent.chain_id === undefined ? [] : [intent.chain_id];
+  const chains = own.length > 0 ? own : asked;
+  const on = (addresses: readonly string[], ids: readonly number[]): readonly Destination[] =>
+    addresses.flatMap((address) =>
+      (ids.length === 0 ? [null] : ids).map((chain_id): Destination => ({
+        node_key: node.node_key,
+        chain_family: 'evm',
+        address: unpadded(address),
+        chain_id,
+        strict,
+      })),
+    );
+  const { node_config: merged, ...others } = input_params;
+  const params = isObject(merged) ? others : input_params;
+  const signed = sign_request == null ? null : signedChain(sign_request);
   return [
-    ...on(payeesIn(node.config, taken), chain),
-    ...on(payeesIn(intentOf(intent), taken), intent.chain_id ?? chain),
-    ...on(payeesIn(params, taken), chain),
-    ...[prepared_action, output].flatMap((each) => on(payeesIn(each ?? {}, taken), chain)),
-    ...(sign_request == null ? [] : on(signedPayees(sign_request), signedChain(sign_request) ?? chain)),
+    ...on(payeesIn(node.config, taken), chains),
+    ...on(payeesIn(intentOf(intent), taken), [...asked, ...own]),
+    ...on(payeesIn(params, taken), chains),
+    ...[prepared_action ?? {}, output ?? {}].flatMap((each) => on(payeesIn(each, taken), [...chains, ...chainsOf(each, strict)])),
+    ...(sign_request == null ? [] : on(signedPayees(sign_request), signed === null ? chains : [signed])),
   ];
 }
 
@@ -98,9 +115,10 @@ function intentOf({ destination_address }: Intent): JsonObject {
   return destination_address === undefined ? {} : { destination_address };
 }
 
-function chainOf({ chain_id, destination_chain_id }: JsonObject, strict: boolean): number | null {
-  if (typeof destination_chain_id === 'number') return destination_chain_id;
-  return !strict && typeof chain_id === 'number' ? chain_id : null;
+/** The chains that are named; where funds arrive elsewhere, only that of the arrival. */
+function chainsOf({ chain_id, destination_chain_id }: JsonObject, strict: boolean): readonly number[] {
+  const named = strict ? [destination_chain_id] : [chain_id, destination_chain_id];
+  return named.filter((id) => typeof id === 'number');
 }
 
 const PADDED = /^0x0{24}([0-9a-f]{40})$/i;

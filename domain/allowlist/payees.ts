@@ -4,6 +4,8 @@ import { isObject } from '../plan/compile.ts';
 
 /** What counts as an address: any value, or only what looks like one of an EVM chain. */
 export type Taken = 'any' | 'evm_like';
+/** Inside of a payee, under a name that says nothing: what is an EVM address from its first to its last digit. */
+type Counts = Taken | 'evm_whole';
 
 /** Names of fields that hold an address, without case, `_` and `-`, in the singular. */
 const ADDRESS_NAMES: readonly string[] = [
@@ -16,6 +18,16 @@ const ADDRESS_NAMES: readonly string[] = [
   'withdrawaladdress',
   'withdrawaddress',
   'toaddress',
+  'toaddr',
+  'destaddress',
+  'destinationaddr',
+  'dstaddress',
+  'targetaddress',
+  'receivingaddress',
+  'recipientaddr',
+  'destinationwallet',
+  'recipientwallet',
+  'payoutwallet',
   'mintrecipient',
 ];
 /** These may hold the name of a place as well. */
@@ -23,6 +35,9 @@ const PARTY_NAMES: readonly string[] = ['destination', 'recipient', 'receiver', 
 
 /** An EVM address or a part of one, also in 32 bytes. */
 const EVM_LIKE = /^0x([0-9a-f]{0,42}|0{24}[0-9a-f]{40})$/i;
+const EVM_WHOLE = /^0x(0{24})?[0-9a-f]{40}$/i;
+/** What an object about a payee may hold beside the address that is paid. */
+const NOT_PAID = /token|contract|asset|coin|hash|from|sender|source/i;
 
 /** Every payee that an object names, at any depth; `more` are further names of parties. */
 export function payeesIn(value: JsonObject, taken: Taken, more: readonly string[] = []): readonly string[] {
@@ -30,15 +45,19 @@ export function payeesIn(value: JsonObject, taken: Taken, more: readonly string[
     if (ADDRESS_NAMES.some((known) => names(name, known))) return taken;
     return [...PARTY_NAMES, ...more].some((known) => names(name, known)) ? 'evm_like' : null;
   };
-  const inside = (held: JsonValue, known: Taken | null): readonly string[] => {
+  const within = (known: Counts | null, name: string): Counts | null => {
+    if (known === null || name.toLowerCase() === 'address') return known;
+    return NOT_PAID.test(name) ? null : 'evm_whole';
+  };
+  const inside = (held: JsonValue, known: Counts | null): readonly string[] => {
     if (held === null) return [];
     if (isObject(held)) {
-      return Object.entries(held).flatMap(([name, each]) => inside(each, meaning(name) ?? (name === 'address' ? known : null)));
+      return Object.entries(held).flatMap(([name, each]) => inside(each, meaning(name) ?? within(known, name)));
     }
     if (Array.isArray(held)) return (held as readonly JsonValue[]).flatMap((each) => inside(each, known));
     if (known === null) return [];
     const text = String(held as string | number | boolean);
-    return known === 'any' || EVM_LIKE.test(text) ? [text] : [];
+    return known === 'any' || (known === 'evm_like' ? EVM_LIKE : EVM_WHOLE).test(text) ? [text] : [];
   };
   return inside(value, null);
 }

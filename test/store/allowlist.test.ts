@@ -107,6 +107,12 @@ describe('the fence in one statement', () => {
     ['one that was prepared otherwise', false, { prepared: { destination_address: B } }],
     ['one that was prepared with a second payee', false, { prepared: { payee: B } }],
     ['one whose config has a second payee', false, { config: { destination_address: A, deep: [{ recipient: 'bc1q' }] } }],
+    ['one that was prepared with a payee under a name of its own', false, { prepared: { 'to_addr-ess': 'bc1q' } }],
+    [
+      'a transfer on a chain that was prepared for a name',
+      false,
+      { action_type: 'evm_native_transfer', prepared: { payee_address: 'evil.eth' } },
+    ],
     ['one whose destination is no text', false, { config: { destination_address: [A] } }],
     ['one that names nobody', false, { config: {}, intent: { destination_address: A } }],
     ['a node that pays nobody', true, { action_type: 'noop', config: {}, intent: { destination_address: B } }],

@@ -25,7 +25,29 @@ const withdrawal = (config: JsonObject, more?: Partial<Paying>) => paid(paying('
 describe('a node on a chain', () => {
   test.each<[string, readonly string[], readonly string[]]>([
     ['its config', erc20({ destination_address: A }), [`1:${A}`]],
-    ['the intent, with its own chain', erc20({}, { intent: { asset: 'U', amount: '1', destination_address: B, chain_id: 5 } }), [`5:${B}`]],
+    [
+      'the intent, on its own chain and on the one that is used',
+      erc20({}, { intent: { asset: 'U', amount: '1', destination_address: B, chain_id: 5 } }),
+      [`5:${B}`, `1:${B}`],
+    ],
+    [
+      'the intent, on its chain alone where the node names none',
+      paid(paying('evm_native_transfer', {}, { intent: { asset: 'U', amount: '1', destination_address: B, chain_id: 5 } })),
+      [`5:${B}`],
+    ],
+    ['each chain that is named', erc20({ destination_address: A, destination_chain_id: 8453 }), [`1:${A}`, `8453:${A}`]],
+    [
+      'the chain that was prepared',
+      erc20({ destination_address: A }, { prepared_action: { destination_address: A, chain_id: 5 } }),
+      [`1:${A}`, `5:${A}`],
+    ],
+    ['a name that is no address', erc20({}, { prepared_action: { destination_address: 'evil.eth' } }), ['1:evil.eth']],
+    ['an object about the payee', erc20({ destination_address: { evm: A, token_address: TOKEN, amount: '0x10' } }), [`1:${A}`]],
+    ['such objects in a list', erc20({ recipients: [{ to: A }, { account: { main: B } }] }), [`1:${A}`, `1:${B}`]],
+    ['shared config that is none', erc20({}, { input_params: { node_config: [{ destination_address: B }] } }), [`1:${B}`]],
+    ['other spellings', erc20({ 'Destination-Address': A, to_addr: B }), [`1:${A}`, `1:${B}`]],
+    ['what is no address as it is written', erc20({ destination_address: ` ${A}` }), [`1: ${A}`]],
+    ['leading zeros and all', erc20({ destination_address: `0x00${A.slice(2)}` }), [`1:0x00${A.slice(2)}`]],
     ['both', erc20({ destination_address: A }, { intent: { asset: 'U', amount: '1', destination_address: B } }), [`1:${A}`, `1:${B}`]],
     ['one that is told twice', erc20({ destination_address: A }, { prepared_action: { destination_address: A } }), [`1:${A}`]],
     ['input parameters', erc20({ destination_address: A }, { input_params: { deep: [{ recipientAddress: B }] } }), [`1:${A}`, `1:${B}`]],
@@ -80,6 +102,11 @@ describe('a withdrawal', () => {
     ['its config', withdrawal({ destination_address: A }, { intent, input_params: { payee: B } }), [A]],
     ['the intent where the config names none', withdrawal({}, { intent }), [B]],
     ['the parameters where neither does', withdrawal({}, { input_params: { payout: { withdrawal_address: 'bc1q' } } }), ['bc1q']],
+    [
+      'the request as well where the config names somebody, but not plainly',
+      withdrawal({ recipient: A }, { intent, input_params: { payee: { wallet: TOKEN } } }),
+      [A, B, TOKEN],
+    ],
     ['what was prepared, too', withdrawal({ destination_address: A }, { prepared_action: { destination_address: B } }), [A, B]],
     ['nobody, which is no reason to pay', withdrawal({}), ['']],
   ])('pays %s', (_name, found, expected) => {
