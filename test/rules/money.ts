@@ -226,4 +226,37 @@ export const moneyRules: readonly Rule[] = [
       replace: 'AND false AND t.nonce >=',
     },
   },
+  {
+    id: 'allowlist-is-in-the-fence',
+    section,
+    rule: 'What a node pays is on the allowlist in the transaction that declares its send.',
+    test: { file: 'test/store/allowlist.test.ts', name: 'refuses what is revoked or cools' },
+    broken: {
+      file: 'prisma/migrations/20261124000000_allowlist/migration.sql',
+      find: "'require', jsonb_build_object('executors', jsonb_build_array(executor), 'addresses', addresses),",
+      replace: "'require', jsonb_build_object('executors', jsonb_build_array(executor)),",
+    },
+  },
+  {
+    id: 'short-fence-is-for-plain-payees',
+    section,
+    rule: 'The fence in one statement passes no node on a chain: what such a node pays is read by the rule that knows every form.',
+    test: { file: 'test/store/allowlist.test.ts', name: 'the fence in one statement' },
+    broken: {
+      file: 'prisma/migrations/20261124450000_plain_addresses/migration.sql',
+      find: "    RETURN NULL;\n  END IF;\n  IF action <> 'cex_withdrawal'",
+      replace: "    NULL;\n  END IF;\n  IF action <> 'cex_withdrawal'",
+    },
+  },
+  {
+    id: 'preparations-are-payees',
+    section,
+    rule: 'Whom an executor names in what it prepared or reported is somebody whom the node pays.',
+    test: { file: 'test/domain/allowlist/destinations.test.ts', name: 'a payee is found however deep it is hidden' },
+    broken: {
+      file: 'domain/allowlist/destinations.ts',
+      find: '...[prepared_action ?? {}, output ?? {}].flatMap(',
+      replace: '...[output ?? {}].flatMap(',
+    },
+  },
 ];

@@ -111,7 +111,7 @@ describe('the fence in one statement', () => {
     [
       'a transfer on a chain that was prepared for a name',
       false,
-      { action_type: 'evm_native_transfer', prepared: { payee_address: 'evil.eth' } },
+      { action_type: 'evm_native_transfer', config: {}, prepared: { payee_address: 'evil.eth' } },
     ],
     ['one whose destination is no text', false, { config: { destination_address: [A] } }],
     ['one that names nobody', false, { config: {}, intent: { destination_address: A } }],
