@@ -102,7 +102,11 @@ export const commandRules: readonly Rule[] = [
     section,
     rule: 'Open movements without progress are compared with what Temporal has, and those whose run is gone get a new one.',
     test: { file: AWAY, name: 'a run that was terminated is revived by the sweeper, wherever its movement stands' },
-    broken: { file: 'activities/relays/commands.ts', find: 'if (await temporal.isRunning({ movementId })) continue;', replace: 'continue;' },
+    broken: {
+      file: 'activities/relays/commands.ts',
+      find: 'if (await temporal.isRunning({ movementId })) continue;',
+      replace: 'continue;',
+    },
   },
   {
     id: 'temporal-away-changes-no-answer',
