@@ -1,26 +1,39 @@
-/** What the built-in action types need. Unknown types are an executor team's own and need nothing of ours. */
+/** What the built-in action types need, and whether they send anything. Others are an executor team's own, of which nothing is known here. */
+import type { TemplateNode } from './types.ts';
+
 export const BUILT_IN_ACTIONS = {
-  cex_withdrawal: { signer: false },
-  cex_internal_transfer: { signer: false },
-  cex_deposit_observe: { signer: false },
-  evm_native_transfer: { signer: true },
-  evm_erc20_transfer: { signer: true },
-  evm_balance_observe: { signer: false },
-  cctp_burn: { signer: true },
-  cctp_mint: { signer: true },
-  bridge_c_send: { signer: true },
-  bridge_c_observe: { signer: false },
-  perp_deposit: { signer: true },
-  perp_withdraw: { signer: true },
-  agent_wallet_top_up: { signer: true },
-  manual_gate: { signer: false },
-  noop: { signer: false },
-} as const satisfies Record<string, { readonly signer: boolean }>;
+  cex_withdrawal: { signer: false, sends: true },
+  cex_internal_transfer: { signer: false, sends: true },
+  cex_deposit_observe: { signer: false, sends: false },
+  evm_native_transfer: { signer: true, sends: true },
+  evm_erc20_transfer: { signer: true, sends: true },
+  evm_balance_observe: { signer: false, sends: false },
+  cctp_burn: { signer: true, sends: true },
+  cctp_mint: { signer: true, sends: true },
+  bridge_c_send: { signer: true, sends: true },
+  bridge_c_observe: { signer: false, sends: false },
+  perp_deposit: { signer: true, sends: true },
+  perp_withdraw: { signer: true, sends: true },
+  agent_wallet_top_up: { signer: true, sends: true },
+  manual_gate: { signer: false, sends: false },
+  noop: { signer: false, sends: false },
+} as const satisfies Record<string, { readonly signer: boolean; readonly sends: boolean }>;
 
 /** Reachable only through its own route, never through a plain movement. */
 export const RESERVED_ACTION = 'agent_wallet_top_up';
 
 /** Whether nodes of this action type sign an on-chain action and so must select a signer. */
 export function needsSigner(actionType: string): boolean {
-  return Object.hasOwn(BUILT_IN_ACTIONS, actionType) && BUILT_IN_ACTIONS[actionType as keyof typeof BUILT_IN_ACTIONS].signer;
+  return builtIn(actionType)?.signer ?? false;
+}
+
+/** Whether a node moves something outside: because its template says so, or because its action can do nothing else. */
+export function hasSideEffect(node: Pick<TemplateNode, 'node_kind' | 'action_type' | 'has_side_effect'>): boolean {
+  if (node.has_side_effect) return true;
+  const submits = node.node_kind !== 'observe' && node.node_kind !== 'manual_gate';
+  return submits && (builtIn(node.action_type)?.sends ?? false);
+}
+
+function builtIn(actionType: string): { readonly signer: boolean; readonly sends: boolean } | undefined {
+  return Object.hasOwn(BUILT_IN_ACTIONS, actionType) ? BUILT_IN_ACTIONS[actionType as keyof typeof BUILT_IN_ACTIONS] : undefined;
 }

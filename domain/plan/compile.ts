@@ -1,6 +1,7 @@
 /** From a template version and an intent to the plan that is approved, hashed and run. */
 import canonicalize from 'canonicalize';
 import type { JsonObject } from '../executor.ts';
+import { hasSideEffect } from './actions.ts';
 import type { NodeBindings } from './bindings.ts';
 import type { CompiledNode, CompiledPlan, Intent, PlanTemplate, TemplateNode } from './types.ts';
 
@@ -28,7 +29,7 @@ function compileNode(node: TemplateNode, shared: JsonObject, bindings: ReadonlyM
   const bound = bindings.get(node.node_key);
   if (bound === undefined) throw new Error(`node ${node.node_key} is compiled without a binding`);
   const { executor_selector: _executor, signer_selector: _signer, config, ...kept } = node;
-  return { ...kept, config: { ...shared, ...config }, ...bound };
+  return { ...kept, has_side_effect: hasSideEffect(node), config: { ...shared, ...config }, ...bound };
 }
 
 function sharedConfig(inputParams: JsonObject): JsonObject {

@@ -87,3 +87,22 @@ describe('compilePlan', () => {
     expect(first?.executor_binding).toEqual({ executor_key: 'noop' });
   });
 });
+
+describe('what a built-in action sends', () => {
+  const compiled = (more: Partial<TemplateNode>): boolean | undefined =>
+    compile({}, { ...template, nodes: [node('a', { has_side_effect: false, ...more })], edges: [] }).nodes[0]?.has_side_effect;
+
+  it('is a side effect, whatever the template says: it is held for, and a cancel knows of it', () => {
+    for (const action_type of ['cex_withdrawal', 'cex_internal_transfer', 'evm_erc20_transfer', 'evm_native_transfer', 'bridge_c_send']) {
+      expect({ action_type, has_side_effect: compiled({ action_type }) }).toEqual({ action_type, has_side_effect: true });
+    }
+    expect(compiled({ action_type: 'cex_withdrawal', node_kind: 'compensation' })).toBe(true);
+  });
+
+  it('is none where nothing is sent, and of other actions the template knows', () => {
+    expect(compiled({ action_type: 'cex_withdrawal', node_kind: 'observe' })).toBe(false);
+    expect(compiled({ action_type: 'cex_deposit_observe', node_kind: 'observe' })).toBe(false);
+    expect(compiled({ action_type: 'team_payout' })).toBe(false);
+    expect(compiled({ action_type: 'team_payout', has_side_effect: true })).toBe(true);
+  });
+});
