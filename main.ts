@@ -142,7 +142,7 @@ async function connect(options: Pick<Parts, 'config' | 'log' | 'stops'> & { read
 
 /** The worker, and the loops that go beside it. */
 async function startWork(parts: Parts): Promise<RunningWorker> {
-  const { config, log, db, temporal, tracing, payloadCodec, bound, stops } = parts;
+  const { config, log, db, temporal, tracing, payloadCodec, bound, desk, stops } = parts;
   const { executors, signers, chains, transferProviders: providers } = bound;
   const bundlePath = await workflowBundle(join(config.dataDir, 'cache'), {
     encodeFailures: payloadCodec !== undefined,
@@ -163,7 +163,11 @@ async function startWork(parts: Parts): Promise<RunningWorker> {
             ? null
             : checkSignRequest(chains, row.sign_request, { action_type: row.node.action_type, config: row.node.config, amount }, call),
       }),
-      ...createTransferActivities({ db, log, providers, pendingSeconds: config.transferPendingSeconds }),
+      ...createTransferActivities({
+        ...{ db, log, providers },
+        pendingSeconds: config.transferPendingSeconds,
+        refreshBalances: (venueKey) => void desk.refresh(venueKey, { anew: true })?.catch(() => undefined),
+      }),
     },
     bundlePath,
     payloadCodec,

@@ -17,12 +17,16 @@ export function withCover(transition: Transition, desk: Desk): Transition {
   return holds === undefined ? transition : { ...transition, holds: holds.map((hold) => coveredHold(hold, desk)) };
 }
 
-/** Asks the venue when it was its old snapshot that did not cover the hold; answers whether there is a new one. */
-export async function refreshStale(uncovered: UncoveredHold | null, { balances, log }: Desk): Promise<boolean> {
-  if (uncovered === null || uncovered.effective_withdrawable !== null) return false;
+/**
+ * Asks the venue before a hold is refused by what it said some time ago; answers whether there is a new snapshot. One that
+ * is too old takes a new fetch; one that is merely used up is asked for once a second at most.
+ */
+export async function refreshBefore(uncovered: UncoveredHold | null, { balances, log }: Desk): Promise<boolean> {
+  if (uncovered === null) return false;
   try {
-    await balances.refresh(uncovered.venue_key, { anew: true });
-    return true;
+    const asked = balances.refresh(uncovered.venue_key, { anew: uncovered.effective_withdrawable === null });
+    await asked;
+    return asked !== null;
   } catch (error) {
     log.warn({ err: error, venue_key: uncovered.venue_key }, 'a hold needs fresh balances and the venue gave none');
     return false;

@@ -28,6 +28,17 @@ export function observeApproval(waitedMs: number): void {
   approvals.observe(Math.max(0, waitedMs / 1_000));
 }
 
+const decisions = new Counter({
+  name: 'svc_auto_approvals_total',
+  help: 'Decisions about new movements without a person, by what came of them.',
+  labelNames: ['outcome', 'reason'] as const,
+});
+
+/** Counts one decision of a create. */
+export function observeAutoApproval(result: { readonly outcome: string; readonly reason: string }): void {
+  decisions.inc({ outcome: result.outcome, reason: result.reason });
+}
+
 /** Counts one answered request. The route is its id, so that ids in paths make no series. */
 export function observeRequest(request: {
   readonly method: string;

@@ -1,8 +1,9 @@
 /** What the activities of a capital transfer have at hand. */
 import type { Logger } from 'pino';
 import type { TransferOrder, TransferProvider } from '../../domain/capital-transfers/provider.ts';
-import type { TransferRow } from '../../domain/capital-transfers/step.ts';
+import type { TransferRow, TransferStep } from '../../domain/capital-transfers/step.ts';
 import type { Database } from '../../prisma/client.ts';
+import { applyTransferStep, type StepOutcome } from '../../store/transfer-steps.ts';
 
 export interface TransferDependencies {
   readonly db: Database;
@@ -10,6 +11,8 @@ export interface TransferDependencies {
   readonly providers: readonly TransferProvider[];
   /** How long a provider may take to confirm before a person is asked. */
   readonly pendingSeconds: number;
+  /** Asks for balances in the background; a transfer that has ended has changed those of both its ends. */
+  readonly refreshBalances: (venueKey: string) => void;
 }
 
 /** The provider that holds both ends; undefined when this worker is not bound to it. */
@@ -17,6 +20,15 @@ export function providerOf({ providers }: TransferDependencies, row: TransferRow
   return providers.find(({ accounts }) =>
     [row.source_venue, row.destination_venue].every((venue) => accounts.some(({ venue_key }) => venue_key === venue)),
   );
+}
+
+/** Applies the step, and has the balances of both ends fetched when the transfer has ended with it. */
+export async function applyStep(deps: TransferDependencies, step: TransferStep): Promise<StepOutcome> {
+  const outcome = await applyTransferStep(deps.db, step);
+  if (outcome.ok && outcome.row?.ended === true) {
+    for (const venue of new Set([outcome.row.source_venue, outcome.row.destination_venue])) deps.refreshBalances(venue);
+  }
+  return outcome;
 }
 
 /** The transfer as its provider knows it. */

@@ -9,10 +9,9 @@ import type { TransferAnswer, TransferProvider } from '../../domain/capital-tran
 import { answered, attention, failed, takenOver, type TransferRow, type TransferStep } from '../../domain/capital-transfers/step.ts';
 import type { LookTransferResult } from '../../domain/messages.ts';
 import { readTransferRow } from '../../store/transfers.ts';
-import { applyTransferStep } from '../../store/transfer-steps.ts';
 import { lookAgain } from '../failures.ts';
 import { callOptions } from '../phases/call.ts';
-import { orderOf, providerOf, type TransferDependencies } from './context.ts';
+import { applyStep, orderOf, providerOf, type TransferDependencies } from './context.ts';
 
 /** Sends that a provider may lose before the transfer fails, each proven not to have landed. */
 const MOST_SENDS = 5;
@@ -46,7 +45,7 @@ async function waiting(deps: TransferDependencies, transferId: string): Promise<
   const row = await readTransferRow(deps.db, transferId);
   if (row === null || row.ended || row.state === 'CREATED') return null;
   if (row.state !== 'SUBMITTING') return row;
-  const { ok, row: taken } = await applyTransferStep(deps.db, takenOver(row, deps.pendingSeconds, { isOver: false }));
+  const { ok, row: taken } = await applyStep(deps, takenOver(row, deps.pendingSeconds, { isOver: false }));
   return ok ? taken : null;
 }
 
@@ -73,7 +72,7 @@ async function unanswered(deps: TransferDependencies, row: TransferRow, why: str
 
 async function applied(deps: TransferDependencies, step: TransferStep): Promise<LookTransferResult> {
   // Refused or not, what holds now is loaded.
-  const { row } = await applyTransferStep(deps.db, step);
+  const { row } = await applyStep(deps, step);
   return load(row?.epoch ?? 0);
 }
 

@@ -12,7 +12,7 @@ import {
   type TransferKeyUse,
 } from '../../store/transfers.ts';
 import { auditedRefusal } from '../audited.ts';
-import { coveredHold, refreshStale, uncoveredError } from '../cover.ts';
+import { coveredHold, refreshBefore, uncoveredError } from '../cover.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { differingFields } from '../differences.ts';
 import type { Reply } from '../route.ts';
@@ -89,7 +89,7 @@ async function stored(
     ],
   } as const;
   const outcome = await createTransfer(deps.db, transfer, about);
-  if (outcome.created !== null || !(await refreshStale(outcome.uncovered, deps))) return outcome;
+  if (outcome.created !== null || !(await refreshBefore(outcome.uncovered, deps))) return outcome;
   return createTransfer(deps.db, transfer, about);
 }
 

@@ -10,7 +10,7 @@ import { applyTransition } from '../../store/transition.ts';
 import { auditedRefusal } from '../audited.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../route.ts';
-import { refreshStale, uncoveredError, withCover } from '../cover.ts';
+import { refreshBefore, uncoveredError, withCover } from '../cover.ts';
 import type { ActionResponse } from './responses.ts';
 
 type Refused = Extract<TransitionOutcome, { ok: false }>;
@@ -46,7 +46,7 @@ async function applied(request: Action, deps: ApiDependencies): Promise<Extract<
     const { refused_audit: _later, ...transition } = decide(snapshot);
     const outcome = await applyTransition(deps.db, withCover(transition, deps));
     if (outcome.ok) return outcome;
-    if (!refreshed && (await refreshStale(outcome.uncovered, deps))) {
+    if (!refreshed && (await refreshBefore(outcome.uncovered, deps))) {
       refreshed = true;
       continue;
     }

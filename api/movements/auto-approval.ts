@@ -7,7 +7,7 @@ import { rootNodes } from '../../domain/graph/shape.ts';
 import { newSnapshot } from '../../domain/snapshot.ts';
 import { createApproved, createMovement, type AutomaticApproval, type CreateOutcome, type NewMovement } from '../../store/movements.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import { refreshStale, withCover } from '../cover.ts';
+import { refreshBefore, withCover } from '../cover.ts';
 import { missingBindings } from './missing-bindings.ts';
 import type { Compiled } from './plan.ts';
 
@@ -44,7 +44,7 @@ export async function createDecided(
     const outcome = await createApproved(deps.db, decided, approvalOf(movement, evaluation, requester, deps));
     if (outcome.created !== null) return outcome;
     // Somebody changed the policy or the template in between, so it is asked again.
-    if (outcome.uncovered === null || (!refreshed && (await refreshStale(outcome.uncovered, deps)))) {
+    if (outcome.uncovered === null || (!refreshed && (await refreshBefore(outcome.uncovered, deps)))) {
       refreshed ||= outcome.uncovered !== null;
       continue;
     }

@@ -3,8 +3,10 @@ import { actorOf, auditOf, type Requester } from '../../domain/actions/context.t
 import { ServiceError } from '../../domain/errors.ts';
 import { rootNodes } from '../../domain/graph/shape.ts';
 import { mayMove } from '../../domain/roles.ts';
+import type { CreatedMovement } from '../../store/movements.ts';
 import { auditedRefusal } from '../audited.ts';
 import type { ApiDependencies } from '../dependencies.ts';
+import { observeAutoApproval } from '../metrics.ts';
 import type { Reply } from '../route.ts';
 import { createDecided } from './auto-approval.ts';
 import { planOf } from './plan.ts';
@@ -69,6 +71,7 @@ export async function create(input: CreateInput, deps: ApiDependencies): Promise
     const outcome = await createDecided(movement, requester, deps);
     if (!outcome.created) return replay(outcome, request, deps);
     deps.handOver(outcome.movement_id, outcome.command);
+    countDecision(outcome);
     return {
       status: 201,
       body: {
@@ -85,4 +88,8 @@ export async function create(input: CreateInput, deps: ApiDependencies): Promise
       },
     };
   });
+}
+
+function countDecision({ auto_approve_result: result }: CreatedMovement): void {
+  if (result !== null) observeAutoApproval({ outcome: String(result['outcome']), reason: String(result['reason']) });
 }

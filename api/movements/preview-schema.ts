@@ -35,7 +35,11 @@ const addressPreview = z
 
 const limitPreview = z
   .object({
-    control: z.string().meta({ description: '`max_amount` or `nodes.<node_key>.max_amount`.' }),
+    control: z.string().meta({
+      description:
+        '`max_amount` or `nodes.<node_key>.max_amount` of the plan; `policy.max_amount_per_request`, `policy.max_amount_per_window`, ' +
+        '`policy.max_count_per_window` or `template.daily_cap_amount` of the automatic approval.',
+    }),
     limit: decimalString,
     used: decimalString.nullable().meta({ description: 'What a window has used already; null for a limit on single amounts.' }),
     after: decimalString.nullable().meta({ description: "What would be held against the limit: for the plan's, the largest known." }),
@@ -44,7 +48,8 @@ const limitPreview = z
       .nullable()
       .meta({
         description:
-          'False does not block the create: the node fails with `MAX_AMOUNT_EXCEEDED` before anything is sent. ' +
+          'False does not block the create: the node fails with `MAX_AMOUNT_EXCEEDED` before anything is sent, or the movement ' +
+          'waits for a person. ' +
           "Null when it depends on an earlier node's output.",
       }),
   })

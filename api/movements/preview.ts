@@ -49,7 +49,10 @@ export async function preview(
         allowed,
         usable_after,
       })),
-      limits: compiled === null ? [] : amountLimits(compiled.plan).map((each) => ({ ...each, used: null })),
+      limits: [
+        ...(compiled === null ? [] : amountLimits(compiled.plan).map((each) => ({ ...each, used: null }))),
+        ...(evaluation?.limits ?? []),
+      ],
       auto_approve: evaluation === null ? null : asJson(evaluation.result),
       blocking_reasons,
     },

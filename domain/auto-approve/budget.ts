@@ -30,6 +30,7 @@ export function available(caps: WindowCaps, usage: BudgetUsage): string | null {
   return caps.max_amount_per_window === null ? null : subtract(caps.max_amount_per_window, used(usage));
 }
 
-function used(usage: BudgetUsage): string {
+/** What counts against the amount cap. */
+export function used(usage: BudgetUsage): string {
   return add(usage.reserved_amount, usage.consumed_amount);
 }

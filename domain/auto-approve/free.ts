@@ -1,5 +1,6 @@
 /** The hook of the free edition: one cap for each template key, which is both the largest amount and the sum of a day. */
 import { add, compare } from '../money.ts';
+import { limitOf } from './limits.ts';
 import { checksAt, firstFailure, forLateReasons, type Check } from './checks.ts';
 import type { AutoApproveResult, Evaluation, FreeReason, LateReason } from './result.ts';
 
@@ -34,9 +35,14 @@ const CHECK_OF: Partial<Record<LateReason, FreeCheck>> = { daily_cap_exceeded: '
 export function evaluateFree(request: FreeRequest, facts: FreeFacts): Evaluation {
   const { reason, checks } = firstFailure(checksOf(request, facts));
   const { at: evaluated_at, template } = facts;
-  if (reason !== null) return { result: { outcome: 'pending', reason, checks, evaluated_at }, guard: null };
+  const { asset, amount } = request;
+  // A cap of another asset says nothing about this amount.
+  const cap = template?.daily_cap_asset === asset ? template.daily_cap_amount : null;
+  const limits = limitOf('template.daily_cap_amount', cap, facts.used, amount);
+  if (reason !== null) return { result: { outcome: 'pending', reason, checks, evaluated_at }, limits, guard: null };
   return {
     result: { outcome: 'approved', reason: 'free_simple_cap_passed', checks, evaluated_at },
+    limits,
     guard: {
       template_key: request.template_key,
       daily_cap_amount: template?.daily_cap_amount ?? '0',

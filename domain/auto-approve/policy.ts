@@ -2,6 +2,7 @@
 import { compare } from '../money.ts';
 import { checksAt, firstFailure, forLateReasons, type Check } from './checks.ts';
 import { fits, type BudgetUsage, type WindowCaps } from './budget.ts';
+import { policyLimits } from './limits.ts';
 import type { AutoApproveResult, Evaluation, LateReason, PolicyReason } from './result.ts';
 
 export interface AllowedTemplate {
@@ -56,12 +57,14 @@ export function evaluatePolicy(request: PolicyRequest, facts: PolicyFacts, dryRu
   const outcome = dryRun ? 'dry_run' : 'pending';
   const missing = request.client_id === null ? 'client_id_missing' : 'policy_not_found';
   if (request.client_id === null || policy === null) {
-    return { result: { outcome, reason: missing, checks: [], evaluated_at: at }, guard: null };
+    return { result: { outcome, reason: missing, checks: [], evaluated_at: at }, limits: [], guard: null };
   }
   const { reason, checks } = firstFailure(checksOf(request, policy, facts));
   const about = { policy_id: policy.policy_id, evaluated_at: at } as const;
-  if (reason !== null || dryRun) return { result: { ...about, outcome, reason: reason ?? 'policy_passed', checks }, guard: null };
+  const limits = policyLimits(policy, facts.usage, request.amount);
+  if (reason !== null || dryRun) return { result: { ...about, outcome, reason: reason ?? 'policy_passed', checks }, limits, guard: null };
   return {
+    limits,
     result: { ...about, outcome: 'approved', reason: 'policy_passed', checks },
     guard: { policy_id: policy.policy_id, revision: policy.revision },
     refused: forLateReasons((late): AutoApproveResult => ({

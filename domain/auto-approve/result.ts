@@ -1,5 +1,6 @@
 /** What came of the question whether a new movement may be approved without a person. */
 import type { JsonObject } from '../executor.ts';
+import type { LimitUse } from './limits.ts';
 
 export const POLICY_REASONS = [
   'policy_passed',
@@ -62,11 +63,12 @@ export type ApprovalGuard =
   | { readonly policy_id: string; readonly revision: number }
   | { readonly template_key: string; readonly daily_cap_amount: string; readonly daily_cap_asset: string };
 
-/** A decision; without a guard the movement waits for a person. */
+/** A decision; without a guard the movement waits for a person. `limits` is for previews. */
 export type Evaluation =
-  | { readonly result: AutoApproveResult; readonly guard: null }
+  | { readonly result: AutoApproveResult; readonly limits: readonly LimitUse[]; readonly guard: null }
   | {
       readonly result: AutoApproveResult;
+      readonly limits: readonly LimitUse[];
       readonly guard: ApprovalGuard;
       /** What the result is instead when the transaction finds that it cannot approve. */
       readonly refused: Readonly<Record<LateReason, AutoApproveResult>>;
@@ -74,7 +76,7 @@ export type Evaluation =
 
 /** An agent's movement is never approved automatically, whatever the settings say. */
 export function skippedForAgent(evaluated_at: string): Evaluation {
-  return { result: { outcome: 'pending', reason: 'agent_auto_approve_skipped', checks: [], evaluated_at }, guard: null };
+  return { result: { outcome: 'pending', reason: 'agent_auto_approve_skipped', checks: [], evaluated_at }, limits: [], guard: null };
 }
 
 /** The result as it is stored. */

@@ -1,5 +1,6 @@
 /** Capital transfers through HTTP: what may be moved, what a repeat is, and what the record shows. */
 import { randomUUID } from 'node:crypto';
+import { add, subtract } from '../../domain/money.ts';
 import {
   auditOfRequest,
   expectInvalid,
@@ -95,11 +96,9 @@ describe('a transfer', () => {
       { status: 'consumed', venue_key: 'paper-main', account_type: 'SPOT', asset: 'USDT', amount: '12.34' },
     ]);
     // Only this file moves USDT, so the pools differ by the amount and by nothing else.
-    expect(Number((await pools('paper-main'))['SPOT']?.withdrawable)).toBeCloseTo(Number(main['SPOT']?.withdrawable) - 12.34, 9);
-    expect(Number((await pools('paper-sub-a'))['USDT_FUTURE']?.withdrawable)).toBeCloseTo(
-      Number(sub['USDT_FUTURE']?.withdrawable) + 12.34,
-      9,
-    );
+    const [less, more] = [subtract(main['SPOT']?.withdrawable ?? '', '12.34'), add(sub['USDT_FUTURE']?.withdrawable ?? '', '12.34')];
+    await waitFor(async () => ((await pools('paper-main'))['SPOT']?.withdrawable === less ? true : null));
+    await waitFor(async () => ((await pools('paper-sub-a'))['USDT_FUTURE']?.withdrawable === more ? true : null));
   });
 
   test('is refused where the source has less than that to spare, and nothing is held then', async () => {
