@@ -46,7 +46,9 @@ const text = (max: number) =>
     .max(max)
     .refine((value) => !/[\0\p{Surrogate}]/u.test(value), 'must not contain NUL or a lone surrogate');
 
-const message = z.string().transform((value) => value.replace(/[\0\p{Surrogate}]/gu, '').slice(0, MESSAGE_LIMIT));
+const UNSTORABLE = /[\0\p{Surrogate}]/gu;
+// Once more after the cut, which may have left half of a pair.
+const message = z.string().transform((value) => value.replace(UNSTORABLE, '').slice(0, MESSAGE_LIMIT).replace(UNSTORABLE, ''));
 const object = jsonObject({ maxBytes: OBJECT_LIMIT, maxDepth: 32 });
 
 const signRequest = z.object({ kind: z.enum(['evm_transaction', 'evm_typed_data']), payload: object });

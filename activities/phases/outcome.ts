@@ -7,6 +7,7 @@ import type { TimelineEventType } from '../../domain/events.ts';
 import type { ConditionResults, PhaseResult } from '../../domain/messages.ts';
 import type { Actor } from '../../domain/roles.ts';
 import type { NodeState } from '../../domain/states/node.ts';
+import { storable } from '../../domain/text.ts';
 import { NOW, type NodeChange, type NodeFields, type TimelineEntry, type TransitionOutcome } from '../../domain/transition.ts';
 import { readConditionScope, type PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
@@ -82,10 +83,10 @@ export async function failNode(
   await mustWrite(deps, row, {
     moves,
     ...(conditions === null ? {} : { conditions }),
-    set: { error_code: code, error_message: message.slice(0, 1_000), completed_at: NOW, recover_first: false },
+    set: { error_code: code, error_message: storable(message, 1_000), completed_at: NOW, recover_first: false },
     event: 'node_failed',
     message: `Failed: ${code}`,
-    data: { error_code: code, error_message: message.slice(0, 500) },
+    data: { error_code: code, error_message: storable(message, 500) },
   });
   return { ...result('FAILED', 'settled', code), ...(conditions === null ? {} : { conditions: conditions.results }) };
 }

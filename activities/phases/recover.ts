@@ -5,6 +5,7 @@
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import type { PhaseResult } from '../../domain/messages.ts';
 import type { NodeState } from '../../domain/states/node.ts';
+import { storable } from '../../domain/text.ts';
 import { NOW } from '../../domain/transition.ts';
 import { takeOver, type PhaseRow } from '../../store/phases.ts';
 import { backoffSeconds, lookAgain, maxAttempts } from '../failures.ts';
@@ -121,9 +122,9 @@ function inconclusive(deps: PhaseDependencies, row: PhaseRow, why: string): Prom
 async function unknown(deps: PhaseDependencies, row: PhaseRow, why: string): Promise<PhaseResult> {
   await mustWrite(deps, row, {
     moves: path(row, 'UNKNOWN'),
-    set: { error_code: 'RECOVERY_INCONCLUSIVE', error_message: why.slice(0, 1_000), recover_first: false },
+    set: { error_code: 'RECOVERY_INCONCLUSIVE', error_message: storable(why, 1_000), recover_first: false },
     event: 'node_unknown',
-    message: `Unknown: ${why}`.slice(0, 500),
+    message: storable(`Unknown: ${why}`, 500),
     data: { error_code: 'RECOVERY_INCONCLUSIVE' },
   });
   return result('UNKNOWN', 'settled', 'RECOVERY_INCONCLUSIVE');

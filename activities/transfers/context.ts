@@ -15,10 +15,15 @@ export interface TransferDependencies {
   readonly refreshBalances: (venueKey: string) => void;
 }
 
-/** The provider that holds both ends; undefined when this worker is not bound to it. */
+/**
+ * The provider that holds both ends; undefined when this worker is not bound to it. Accounts that were bound to another
+ * provider meanwhile are not the ones that the transfer is between.
+ */
 export function providerOf({ providers }: TransferDependencies, row: TransferRow): TransferProvider | undefined {
-  return providers.find(({ accounts }) =>
-    [row.source_venue, row.destination_venue].every((venue) => accounts.some(({ venue_key }) => venue_key === venue)),
+  return providers.find(
+    ({ provider, accounts }) =>
+      provider === row.provider &&
+      [row.source_venue, row.destination_venue].every((venue) => accounts.some(({ venue_key }) => venue_key === venue)),
   );
 }
 

@@ -4,7 +4,6 @@
  * nothing can be under way.
  */
 import { Context } from '@temporalio/activity';
-import { ExecutorFault } from '../../domain/executor.ts';
 import type { TransferAnswer, TransferProvider } from '../../domain/capital-transfers/provider.ts';
 import { answered, attention, failed, takenOver, type TransferRow, type TransferStep } from '../../domain/capital-transfers/step.ts';
 import type { LookTransferResult } from '../../domain/messages.ts';
@@ -30,7 +29,7 @@ export async function look(deps: TransferDependencies, transferId: string): Prom
     const signal = AbortSignal.any([options.signal, AbortSignal.timeout(provider.timeout_seconds * 1000)]);
     answer = await provider.find(orderOf(row), { ...options, signal });
   } catch (error) {
-    if (!(error instanceof ExecutorFault)) throw error;
+    // Whatever it is, also a fault of this program: a transfer that is asked about for ever is one that nobody is told of.
     deps.log.warn({ err: error, transfer_id: transferId }, 'the provider of a capital transfer does not answer');
     return unanswered(deps, row, 'the provider does not answer');
   }

@@ -7,6 +7,7 @@ import { isTimedOut } from '../snapshot.ts';
 import type { Intent } from '../plan/types.ts';
 import { SYSTEM_ACTOR } from '../roles.ts';
 import type { NodeState } from '../states/node.ts';
+import { storable } from '../text.ts';
 import type { TimelineEntry } from '../transition.ts';
 
 /** Stored in the write that settles the node, so that they are evaluated once. */
@@ -43,7 +44,7 @@ export function settle(
       const edge = plan.edges[position];
       return {
         event_type: 'condition_error',
-        message: `The condition of ${edge === undefined ? position : edgeName(edge)} could not be evaluated: ${message}`.slice(0, 500),
+        message: storable(`The condition of ${edge === undefined ? position : edgeName(edge)} could not be evaluated: ${message}`, 500),
         actor: SYSTEM_ACTOR,
         node_key,
         attempt,

@@ -7,6 +7,7 @@ import type { AuditAction, TransferEventType } from '../events.ts';
 import type { JsonObject } from '../executor.ts';
 import type { Actor } from '../roles.ts';
 import { RESOLVABLE_STATES, type TransferResolution, type TransferState } from '../states/capital-transfer.ts';
+import { storable } from '../text.ts';
 import { NOW, type AuditEntry, type Stamp } from '../transition.ts';
 import type { TransferAnswer } from './provider.ts';
 import type { TransferAccountType } from './topology.ts';
@@ -78,6 +79,8 @@ export interface TransferStep {
 type At = Pick<TransferRow, 'transfer_id' | 'state' | 'epoch' | 'provider'>;
 
 const LONGEST_MESSAGE = 1_000;
+const LONGEST_CODE = 128;
+const LONGEST_ID = 256;
 const PENDING = 'PENDING_PROVIDER_CONFIRMATION';
 
 /** The fence: from here until `windowSeconds` have passed something may be under way. */
@@ -105,12 +108,10 @@ export function takenOver(row: At, pendingSeconds: number, { isOver }: { readonl
 
 /** What the provider's record says, where it changes anything; null when it only repeats what is known. */
 export function answered(row: At & Pick<TransferRow, 'acknowledged'>, answer: TransferAnswer, pendingSeconds: number): TransferStep | null {
-  const { provider_transfer_id } = answer;
-  const known = {
-    acknowledged: true,
-    ...(provider_transfer_id === undefined ? {} : { provider_transfer_id: provider_transfer_id.slice(0, 256) }),
-  };
-  const data = provider_transfer_id === undefined ? {} : { data: { provider_transfer_id } };
+  const provider_transfer_id = storable(answer.provider_transfer_id ?? '', LONGEST_ID);
+  const named = provider_transfer_id === '' ? {} : { provider_transfer_id };
+  const known = { acknowledged: true, ...named };
+  const data = { data: named };
   switch (answer.status) {
     case 'completed':
       return completed(row, known, { ...told('transfer_completed', 'Completed by the provider', row), ...data });
@@ -134,14 +135,17 @@ export function failed(
   by: { readonly provider: string | null },
   set: TransferFields = {},
 ): TransferStep {
-  const error = { error_code: fault.code.slice(0, 128), error_message: fault.message.slice(0, LONGEST_MESSAGE) };
+  const error = {
+    error_code: storable(fault.code, LONGEST_CODE) || 'TRANSFER_FAILED',
+    error_message: storable(fault.message, LONGEST_MESSAGE),
+  };
   return {
     ...from(row),
     to: 'FAILED',
     set: { ...set, ...error },
     end_hold: 'released',
     event: {
-      ...told('transfer_failed', `Failed: ${error.error_message}`.slice(0, LONGEST_MESSAGE), by),
+      ...told('transfer_failed', `Failed: ${error.error_message || error.error_code}`, by),
       data: { error_code: error.error_code },
     },
     audit: [systemAudit(row, 'capital_transfer.fail', 'failed', { error_code: error.error_code })],

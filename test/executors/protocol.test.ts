@@ -108,3 +108,12 @@ describe('request bodies', () => {
     expect(submitBodySchema.safeParse({ context: contextOf() }).success).toBe(false);
   });
 });
+
+test('a message that is cut in the middle of a pair can be stored', () => {
+  const { error_message } = parseResult('submit', {
+    next_state: 'FAILED',
+    error_code: 'X',
+    error_message: `${'x'.repeat(1_999)}\u{1f4b8}`,
+  });
+  expect(error_message).toBe('x'.repeat(1_999));
+});

@@ -1,0 +1,102 @@
+/** What providers say, and how they break, may neither strand a transfer nor end it wrongly. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { TransferAnswer } from '../../domain/capital-transfers/provider.ts';
+import { ExecutorFault } from '../../domain/executor.ts';
+import { readTransfer, readTransferEvents } from '../../store/transfers.ts';
+import { startStoreBench, type StoreBench } from './support.ts';
+import { transferDesk } from './transfer-desk.ts';
+
+let bench: StoreBench;
+beforeAll(async () => {
+  bench = await startStoreBench();
+}, 60_000);
+afterAll(() => bench?.close(), 30_000);
+
+const lost = new ExecutorFault('unreachable', 'LOST', 'no answer');
+const answering = (answer: TransferAnswer) => ({ submit: () => Promise.resolve(answer) });
+const PAIR = '\u{1f4b8}';
+
+describe('texts of a provider', () => {
+  test.each([
+    ['holds NUL', 'no\0 funds', 'no funds'],
+    ['holds half of a surrogate pair', 'no \ud83d funds', 'no funds'],
+    ['is cut in the middle of a pair', 'x'.repeat(999) + PAIR, 'x'.repeat(999)],
+    ['is huge', 'y'.repeat(200_000), 'y'.repeat(1_000)],
+    ['clears the screen', '\u001b[2Jno\r\nfunds', '[2Jno funds'],
+    ['is empty', '', ''],
+  ])('a message that %s ends the transfer all the same', async (_what, error_message, kept) => {
+    const desk = transferDesk(bench, answering({ status: 'failed', error_code: 'NO_FUNDS', error_message }));
+    const id = await desk.made();
+    await desk.submit(id);
+    const read = await readTransfer(bench.db, id);
+    expect(read).toMatchObject({ request_state: 'FAILED', error_code: 'NO_FUNDS' });
+    expect(read?.error_message?.replace(/ +/g, ' ')).toBe(kept);
+    expect((await readTransferEvents(bench.db, id)).at(-1)?.message.length).toBeLessThan(1_100);
+  });
+
+  test.each([
+    ['is empty', '', null],
+    ['is 10 kB', 'z'.repeat(10_240), 'z'.repeat(256)],
+    ['holds NUL', 'a\0b', 'a b'],
+    ['is cut in the middle of a pair', 'i'.repeat(255) + PAIR, 'i'.repeat(255)],
+  ])('an id of its record that %s is kept as it can be', async (_what, provider_transfer_id, kept) => {
+    const desk = transferDesk(bench, answering({ status: 'completed', provider_transfer_id }));
+    const id = await desk.made();
+    await desk.submit(id);
+    expect(await readTransfer(bench.db, id)).toMatchObject({ request_state: 'COMPLETED', provider_transfer_id: kept });
+    const data = (await readTransferEvents(bench.db, id)).at(-1)?.data;
+    expect(data).toEqual(kept === null ? {} : { provider_transfer_id: kept });
+  });
+
+  test('an error code without anything to show is named', async () => {
+    const desk = transferDesk(bench, answering({ status: 'failed', error_code: '\0', error_message: 'why' }));
+    const id = await desk.made();
+    await desk.submit(id);
+    expect(await readTransfer(bench.db, id)).toMatchObject({ request_state: 'FAILED', error_code: 'TRANSFER_FAILED' });
+  });
+});
+
+describe('a provider that breaks', () => {
+  test('in another way than by a fault, when it is asked, is waited for and then left to a person', async () => {
+    const broken = { submit: () => Promise.reject(lost), find: () => Promise.reject(new TypeError('a bug')) };
+    const patient = transferDesk(bench, broken);
+    const waits = await patient.made();
+    await patient.submit(waits);
+    await expect(patient.look(waits)).rejects.toMatchObject({ type: 'NOT_YET' });
+
+    const hurried = transferDesk(bench, broken, 0);
+    const over = await hurried.made();
+    await hurried.submit(over);
+    await hurried.look(over);
+    expect((await hurried.row(over)).state).toBe('MANUAL_INTERVENTION');
+  });
+
+  test('in such a way during a send is asked what became of it', async () => {
+    const desk = transferDesk(bench, {
+      submit: () => Promise.reject(new TypeError('a bug')),
+      find: () => Promise.resolve({ status: 'completed' }),
+    });
+    const id = await desk.made();
+    await desk.submit(id).catch(() => undefined);
+    await desk.look(id);
+    expect((await desk.row(id)).state).toBe('COMPLETED');
+  });
+});
+
+test('a transfer is neither sent to nor asked of another provider that its accounts are bound to meanwhile', async () => {
+  const asked: string[] = [];
+  const find = (): Promise<null> => {
+    asked.push('find');
+    return Promise.resolve(null);
+  };
+  const desk = transferDesk(bench, { provider: 'another', submit: () => Promise.reject(lost), find });
+  const id = await desk.made();
+  await expect(desk.submit(id)).rejects.toMatchObject({ type: 'VENUE_NOT_BOUND' });
+  expect(await desk.row(id)).toMatchObject({ state: 'CREATED', sends: 0 });
+  await bench.sql(
+    "UPDATE capital_transfers SET request_state = 'PENDING_PROVIDER_CONFIRMATION', pending_until = now() + interval '1 hour' WHERE transfer_id = $1::uuid",
+    id,
+  );
+  await expect(desk.look(id)).rejects.toMatchObject({ type: 'NOT_YET' });
+  expect(asked).toEqual([]);
+});
