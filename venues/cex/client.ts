@@ -26,7 +26,7 @@ export interface CexConnection {
 
 /** A call under way, known to the transport below the library. */
 interface Pending {
-  readonly signal: AbortSignal;
+  readonly limit: Deadline;
   sent: boolean;
 }
 
@@ -49,7 +49,7 @@ export async function openConnection(venue: CcxtVenue, dialect: Dialect, credent
   return {
     async ask(method, parameters, call) {
       const limit = deadline(call.signal, venue.timeout_seconds * 1000);
-      const state: Pending = { signal: limit.signal, sent: false };
+      const state: Pending = { limit, sent: false };
       try {
         const work = pending.run(state, () => endpoint(exchange, method)(defined(parameters)));
         // Its turn by the rate limit may come after the time is over; it then finds the signal aborted and sends nothing.
@@ -106,14 +106,15 @@ async function send(
   { url, method, headers, body }: { url: string; method: string; headers: Record<string, string>; body: string | undefined },
 ): Promise<unknown> {
   if (pending === undefined) throw new Error('the library called the exchange by itself');
-  // Waiting for the rate limit may have taken the time that was left.
-  pending.signal.throwIfAborted();
+  // Waiting for the rate limit may have taken the time that was left, and a process that was stopped meanwhile comes here
+  // before its timers are told.
+  pending.limit.check();
   pending.sent = true;
   const answer = await request(url, {
     method: method as 'GET',
     headers,
     ...(body === undefined ? {} : { body }),
-    signal: pending.signal,
+    signal: pending.limit.signal,
     dispatcher: method === 'GET' ? kept : fresh,
   });
   const [status, text] = [answer.statusCode, await answer.body.text()];
@@ -180,15 +181,26 @@ function defined(parameters: Parameters): object {
   return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== undefined));
 }
 
+interface Deadline {
+  readonly signal: AbortSignal;
+  readonly over: Promise<never>;
+  expired(): boolean;
+  /** Throws once it is over by the clock, whether or not a timer has said so. */
+  check(): void;
+  clear(): void;
+}
+
 /** Aborts with `parent` or after `milliseconds`, and lets go of both. */
-function deadline(parent: AbortSignal, milliseconds: number) {
+function deadline(parent: AbortSignal, milliseconds: number): Deadline {
   const controller = new AbortController();
+  const end = performance.now() + milliseconds;
   let expired = false;
   const onParent = (): void => controller.abort(parent.reason);
-  const timer = setTimeout(() => {
+  const expire = (): void => {
     expired = true;
     controller.abort(new Error('time limit reached'));
-  }, milliseconds);
+  };
+  const timer = setTimeout(expire, milliseconds);
   const over = new Promise<never>((_, reject) => {
     controller.signal.addEventListener('abort', () => reject(controller.signal.reason as Error), { once: true });
   });
@@ -199,6 +211,10 @@ function deadline(parent: AbortSignal, milliseconds: number) {
     signal: controller.signal,
     over,
     expired: () => expired,
+    check: () => {
+      if (performance.now() >= end) expire();
+      controller.signal.throwIfAborted();
+    },
     clear: () => {
       clearTimeout(timer);
       parent.removeEventListener('abort', onParent);

@@ -91,6 +91,11 @@ export interface TransferRecord {
   readonly id: string;
   readonly status: RecordStatus;
   readonly told: string;
+  readonly asset: string;
+  readonly amount: string;
+  /** The accounts by the exchange's own names, also a master's. */
+  readonly source: { readonly account: string; readonly account_type: string };
+  readonly destination: { readonly account: string; readonly account_type: string };
 }
 
 /** Milliseconds since 1970, both ends included. */

@@ -1,6 +1,7 @@
 /** How a call of an exchange goes wrong: refused with proof that nothing was done, or without any. */
 import { z } from 'zod';
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
+import { storable } from '../../domain/text.ts';
 
 /** Codes of the faults of this module, where the exchange gave no refusal of its own. */
 export const CEX_FAULTS = {
@@ -36,12 +37,8 @@ const LONGEST = 200;
 
 /** An exchange's own words without addresses of the web, long secrets-like runs, control characters and length. */
 export function plainWords(text: string): string {
-  return text
-    .replace(/[a-z]+:\/\/\S+/gi, '[url]')
-    .replace(/[A-Za-z0-9+/=_-]{48,}/g, '…')
-    .replace(/[\p{Cc}\p{Surrogate}<>]+/gu, ' ')
-    .trim()
-    .slice(0, LONGEST);
+  const plain = text.replace(/[a-z]+:\/\/\S+/gi, '[url]').replace(/[A-Za-z0-9+/=_-]{48,}/g, '…');
+  return storable(plain.replace(/[\p{Cc}\p{Surrogate}<>]+/gu, ' ').trim(), LONGEST);
 }
 
 /**

@@ -14,9 +14,14 @@ export function readConfig<T>(schema: z.ZodType<T>, context: ExecutionContext): 
   throw refuse('CONFIG_INVALID', parsed.error.issues.map(({ path, message }) => `config.${placeOf(path)} ${message}`).join('; '));
 }
 
+/** Whether an exchange may have an asset of this name. It is sent unencoded, so it must not be able to begin another parameter. */
+export function isAsset(name: string): boolean {
+  return /^[A-Z0-9]{1,32}$/.test(name);
+}
+
 /** The asset as exchanges write it. Throws the `rejected` fault `CONFIG_INVALID`. */
 export function readAsset({ asset }: ExecutionContext): string {
-  if (!/^[A-Z0-9]{1,32}$/.test(asset)) throw refuse('CONFIG_INVALID', 'the asset must be 1 to 32 capital letters and digits');
+  if (!isAsset(asset)) throw refuse('CONFIG_INVALID', 'the asset must be 1 to 32 capital letters and digits');
   return asset;
 }
 

@@ -1,11 +1,12 @@
 /** Moves funds between the accounts of one master: what capital transfers and `cex_internal_transfer` nodes both use. */
 import type { TransferAnswer, TransferEnd, TransferOrder, TransferProvider } from '../../domain/capital-transfers/provider.ts';
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
-import { toBaseUnits } from '../../domain/money.ts';
+import { compare, toBaseUnits } from '../../domain/money.ts';
 import { createCexAccounts, type CexAccount, type CexAccounts } from './accounts.ts';
 import type { CcxtVenue } from './config.ts';
 import type { ExchangeTransfer, Period, TransferEndOfExchange, TransferRecord } from './dialect.ts';
 import { toFault } from './errors.ts';
+import { isAsset } from './plan.ts';
 
 const POLL_SECONDS = 2;
 const MARGIN_MS = 3_600_000;
@@ -43,7 +44,10 @@ function providerOf(master: CexAccount, accounts: CexAccounts): TransferProvider
     timeout_seconds: venue.timeout_seconds + 5,
     submit: async (order, call) => {
       const transfer = read(order);
-      if (toBaseUnits(order.amount, dialect.transfer_decimals) === null) return tooPrecise(dialect.transfer_decimals);
+      if (!isAsset(order.asset)) return unsent('ASSET_UNKNOWN', 'the exchange has no asset of such a name');
+      if (toBaseUnits(order.amount, dialect.transfer_decimals) === null) {
+        return unsent('AMOUNT_PRECISION', `the exchange moves amounts of at most ${String(dialect.transfer_decimals)} decimals`);
+      }
       return sendTransfer(master, transfer, call);
     },
     find: async (order, call) => {
@@ -76,7 +80,7 @@ export async function sendTransfer(
   }
 }
 
-/** The record under the reference, or null. Throws `TRANSFER_DUPLICATED` when there are several. */
+/** The record under the reference, or null. Throws `TRANSFER_DUPLICATED` for several, `TRANSFER_MISMATCH` for one of another transfer. */
 export async function findTransfer(
   { dialect, ofMaster }: CexAccount,
   { transfer, period }: { readonly transfer: ExchangeTransfer; readonly period: Period },
@@ -85,8 +89,23 @@ export async function findTransfer(
   const found = await dialect.findTransfers(await ofMaster(), transfer, period, call);
   const [record] = found;
   if (record === undefined) return null;
-  if (found.length === 1) return answerOf(record);
-  throw new ExecutorFault('protocol', 'TRANSFER_DUPLICATED', `the exchange shows ${String(found.length)} transfers under one reference`);
+  if (found.length > 1) {
+    throw new ExecutorFault('protocol', 'TRANSFER_DUPLICATED', `the exchange shows ${String(found.length)} transfers under one reference`);
+  }
+  if (isOf(record, transfer)) return answerOf(record);
+  throw new ExecutorFault('protocol', 'TRANSFER_MISMATCH', "the exchange's record under this reference is of another transfer");
+}
+
+/** What a master calls itself in the binding need not be what the exchange calls it. */
+function isOf(record: TransferRecord, transfer: ExchangeTransfer): boolean {
+  const isEnd = (told: TransferRecord['source'], { sub_account, account_type }: TransferEndOfExchange): boolean =>
+    told.account_type === account_type && (sub_account === null || told.account.toLowerCase() === sub_account.toLowerCase());
+  return (
+    record.asset === transfer.asset &&
+    compare(record.amount, transfer.amount) === 0 &&
+    isEnd(record.source, transfer.source) &&
+    isEnd(record.destination, transfer.destination)
+  );
 }
 
 function answerOf({ id, status, told }: TransferRecord): TransferAnswer {
@@ -95,10 +114,6 @@ function answerOf({ id, status, told }: TransferRecord): TransferAnswer {
   return { status, provider_transfer_id: id, error_code: 'TRANSFER_FAILED', error_message: `the exchange ended the transfer: ${told}` };
 }
 
-function tooPrecise(decimals: number): TransferAnswer {
-  return {
-    status: 'failed',
-    error_code: 'AMOUNT_PRECISION',
-    error_message: `the exchange moves amounts of at most ${String(decimals)} decimals; nothing was sent`,
-  };
+function unsent(error_code: string, why: string): TransferAnswer {
+  return { status: 'failed', error_code, error_message: `${why}; nothing was sent` };
 }

@@ -70,6 +70,20 @@ describe('what goes out', () => {
     await sleep(900);
     expect(desk.exchange.requests.map(({ path }) => path)).toEqual(['/sapi/v1/capital/withdraw/address/list']);
   });
+
+  test('does not go out when the process was stopped in that wait until the time was over, though no timer has said so', async () => {
+    const connection = await open({ timeout_seconds: 1.2 });
+    await connection.ask('sapiGetCapitalWithdrawAddressList', {}, call());
+    const waits = faultOf(connection.ask(WRITE, {}, call()));
+    await sleep(50);
+    // As with SIGSTOP: its turn and the end of its time have both come when the process goes on.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
+    const fault = await waits;
+    expect(fault).toMatchObject({ kind: 'timeout', code: 'CEX_TIMEOUT' });
+    await sleep(300);
+    expect(desk.exchange.requests.map(({ path }) => path)).toEqual(['/sapi/v1/capital/withdraw/address/list']);
+    expect(fault.message).toContain('before anything was sent');
+  });
 });
 
 describe('what leaves open what became of a write', () => {

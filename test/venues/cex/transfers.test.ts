@@ -126,6 +126,34 @@ describe('a provider of transfers', () => {
     await expect(provider.find(placed, call())).rejects.toMatchObject({ code: 'TRANSFER_DUPLICATED' });
   });
 
+  test.each([
+    ['another asset', { asset: 'USDT' }],
+    ['another amount', { amount: '12.50000001' }],
+    ['another destination', { toEmail: 'sub-b@example.com' }],
+    ['another pool', { toAccountType: 'SPOT' }],
+    ['another source pool', { fromAccountType: 'USDT_FUTURE' }],
+  ])('does not take a record of %s under its reference for its own', async (_what, changes) => {
+    const placed = order();
+    await provider.submit(placed, call());
+    Object.assign(books().transfers[0]!, changes);
+    await expect(provider.find(placed, call())).rejects.toMatchObject({ kind: 'protocol', code: 'TRANSFER_MISMATCH' });
+  });
+
+  test('knows its record by amounts and addresses as the exchange writes them', async () => {
+    const placed = order();
+    await provider.submit(placed, call());
+    Object.assign(books().transfers[0]!, { amount: '12.50000000', toEmail: SUB.toUpperCase() });
+    expect(await provider.find(placed, call())).toMatchObject({ status: 'completed' });
+  });
+
+  test.each(['USDC&%61%6D%6F%75%6E%74=900', 'USDC&toEmail=other@x', 'US DC', 'usdc', 'ΑΒΓ', ''])(
+    'sends nothing for an asset named %p: it could begin another parameter',
+    async (asset) => {
+      expect(await provider.submit(order({ asset }), call())).toMatchObject({ status: 'failed', error_code: 'ASSET_UNKNOWN' });
+      expect(desk.exchange.requests).toEqual([]);
+    },
+  );
+
   test('does not send once the signal has aborted', async () => {
     await expect(provider.submit(order(), call(AbortSignal.abort()))).rejects.toMatchObject({ kind: 'timeout' });
     expect(desk.exchange.requests).toEqual([]);

@@ -13,7 +13,7 @@ import type { PoolBalance } from '../../../domain/balances.ts';
 import { add, compare } from '../../../domain/money.ts';
 import { hashedId } from '../client-id.ts';
 import type { CexConnection } from '../client.ts';
-import type { Dialect, ExchangeTransfer, RecordStatus, TransferEndOfExchange, WithdrawalRecord } from '../dialect.ts';
+import type { Dialect, ExchangeTransfer, RecordStatus, TransferEndOfExchange, TransferRecord, WithdrawalRecord } from '../dialect.ts';
 import { toFault } from '../errors.ts';
 import { windows } from '../windows.ts';
 import * as answers from './binance-answers.ts';
@@ -196,7 +196,7 @@ export const binance: Dialect = {
       const { result } = await ask(master, 'sapiGetSubAccountUniversalTransfer', parameters, call, answers.transfers);
       found.push(...result.filter((each) => each.clientTranId === client));
     }
-    return onceEach(found.map(({ tranId, status }) => ({ id: tranId, status: TRANSFER_STATUS[status] ?? 'pending', told: status })));
+    return onceEach(found.map(transferRecord));
   },
 };
 
@@ -252,6 +252,18 @@ function withdrawalRecord(each: ReturnType<typeof answers.withdrawals.parse>[num
     fee: each.transactionFee,
     tx_hash: within ? null : each.txId,
     transaction: each.txId,
+  };
+}
+
+function transferRecord(each: ReturnType<typeof answers.transfers.parse>['result'][number]): TransferRecord {
+  return {
+    id: each.tranId,
+    status: TRANSFER_STATUS[each.status] ?? 'pending',
+    told: each.status,
+    asset: each.asset,
+    amount: each.amount,
+    source: { account: each.fromEmail, account_type: each.fromAccountType },
+    destination: { account: each.toEmail, account_type: each.toAccountType },
   };
 }
 
