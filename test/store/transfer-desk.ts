@@ -45,7 +45,13 @@ export function transferDesk(bench: StoreBench, provider: Partial<TransferProvid
     find: () => Promise.reject(new Error('not expected')),
     ...provider,
   };
-  const activities = createTransferActivities({ db: bench.db, log: pino({ level: 'silent' }), providers: [bound], pendingSeconds });
+  const activities = createTransferActivities({
+    db: bench.db,
+    log: pino({ level: 'silent' }),
+    providers: [bound],
+    pendingSeconds,
+    refreshBalances: () => undefined,
+  });
   const row = async (id: string): Promise<TransferRow> => {
     const found = await readTransferRow(bench.db, id);
     if (found === null) throw new Error(`no transfer ${id}`);
