@@ -33,6 +33,7 @@ import { createOps } from './api/ops.ts';
 import type { Route } from './api/route.ts';
 import { routes } from './api/routes.ts';
 import { listen } from './api/server.ts';
+import { providerOf } from './domain/capital-transfers/provider.ts';
 import { createNoopExecutor } from './executors/local/noop.ts';
 import { createExecutorRegistry } from './executors/registry.ts';
 import { readRegistryFile } from './executors/registry-file.ts';
@@ -226,6 +227,7 @@ async function startApi(
         handOver.send({ movementId, kind: command?.kind ?? 'wake', commandId: command?.command_id ?? null }),
       transfers: {
         accounts: bound.transferProviders.flatMap(({ accounts }) => accounts),
+        settleSeconds: (row) => providerOf(bound.transferProviders, row)?.settle_seconds ?? 0,
         handOver: (transferId, kind) => handOver.send({ transferId, kind, commandId: null }),
       },
       autoApprove: config.autoApproveEnabled ? (autoApproveOf(given.extensions) ?? freeHook) : null,

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { ExecutorDescriptor } from '../domain/executor.ts';
 import type { CommandKind } from '../domain/transition.ts';
+import type { TransferRow } from '../domain/capital-transfers/step.ts';
 import type { TransferAccount } from '../domain/capital-transfers/topology.ts';
 import type { Signer, SignerDescriptor } from '../domain/signer.ts';
 import type { BalanceDesk } from '../platform/balance-desk.ts';
@@ -21,6 +22,8 @@ export interface ApiDependencies {
   /** The accounts between which funds may be moved; absent where there are none. */
   readonly transfers?: {
     readonly accounts: readonly TransferAccount[];
+    /** How long after a send the record of this transfer may still appear at its provider. */
+    readonly settleSeconds: (row: TransferRow) => number;
     /** Wakes a transfer's run in the background, like `handOver`. */
     readonly handOver: (transferId: string, kind: 'create' | 'resolve') => void;
   };

@@ -15,18 +15,6 @@ export interface TransferDependencies {
   readonly refreshBalances: (venueKey: string) => void;
 }
 
-/**
- * The provider that holds both ends; undefined when this worker is not bound to it. Accounts that were bound to another
- * provider meanwhile are not the ones that the transfer is between.
- */
-export function providerOf({ providers }: TransferDependencies, row: TransferRow): TransferProvider | undefined {
-  return providers.find(
-    ({ provider, accounts }) =>
-      provider === row.provider &&
-      [row.source_venue, row.destination_venue].every((venue) => accounts.some(({ venue_key }) => venue_key === venue)),
-  );
-}
-
 /** Applies the step, and has the balances of both ends fetched when the transfer has ended with it. */
 export async function applyStep(deps: TransferDependencies, step: TransferStep): Promise<StepOutcome> {
   const outcome = await applyTransferStep(deps.db, step);

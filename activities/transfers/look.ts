@@ -4,13 +4,13 @@
  * nothing can be under way.
  */
 import { Context } from '@temporalio/activity';
-import type { TransferAnswer, TransferProvider } from '../../domain/capital-transfers/provider.ts';
+import { providerOf, type TransferAnswer, type TransferProvider } from '../../domain/capital-transfers/provider.ts';
 import { answered, attention, failed, takenOver, type TransferRow, type TransferStep } from '../../domain/capital-transfers/step.ts';
 import type { LookTransferResult } from '../../domain/messages.ts';
 import { readTransferRow } from '../../store/transfers.ts';
 import { lookAgain } from '../failures.ts';
 import { callOptions } from '../phases/call.ts';
-import { applyStep, orderOf, providerOf, type TransferDependencies } from './context.ts';
+import { applyStep, orderOf, type TransferDependencies } from './context.ts';
 
 /** Sends that a provider may lose before the transfer fails, each proven not to have landed. */
 const MOST_SENDS = 5;
@@ -21,7 +21,7 @@ const LONGEST_PAUSE_SECONDS = 15;
 export async function look(deps: TransferDependencies, transferId: string): Promise<LookTransferResult> {
   const row = await waiting(deps, transferId);
   if (row === null) return load(0);
-  const provider = providerOf(deps, row);
+  const provider = providerOf(deps.providers, row);
   if (provider === undefined) return unanswered(deps, row, 'no worker that is asked is bound to its accounts');
   let answer: TransferAnswer | null;
   try {

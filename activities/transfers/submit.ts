@@ -1,17 +1,18 @@
 /** Sends a capital transfer: fence, send once, record. Anything but a proven answer is left to `look`. */
 import { ExecutorFault } from '../../domain/executor.ts';
+import { providerOf } from '../../domain/capital-transfers/provider.ts';
 import { answered, failed, submitting, takenOver } from '../../domain/capital-transfers/step.ts';
 import type { SubmitTransferArgs } from '../../domain/messages.ts';
 import { readTransferRow } from '../../store/transfers.ts';
 import { tryAgain } from '../failures.ts';
 import { callOptions } from '../phases/call.ts';
-import { applyStep, orderOf, providerOf, type TransferDependencies } from './context.ts';
+import { applyStep, orderOf, type TransferDependencies } from './context.ts';
 
 /** Throws when nothing could be tried yet; it is then loaded and tried again. */
 export async function submit(deps: TransferDependencies, { transfer_id, epoch }: SubmitTransferArgs): Promise<void> {
   const row = await readTransferRow(deps.db, transfer_id);
   if (row === null || row.epoch !== epoch || (row.state !== 'CREATED' && row.state !== 'PENDING_PROVIDER_CONFIRMATION')) return;
-  const provider = providerOf(deps, row);
+  const provider = providerOf(deps.providers, row);
   if (provider === undefined) {
     // Another worker, or this one after its restart, may know it; nothing was sent, so giving up is safe.
     if (row.state === 'CREATED' && row.age_ms > deps.pendingSeconds * 1000) {

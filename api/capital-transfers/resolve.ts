@@ -26,13 +26,14 @@ export async function resolve(
   return { status: 200, body: await one(params.transfer_id, deps) };
 }
 
-async function settle({ params, body, requester }: Parameters<typeof resolve>[0], { db }: ApiDependencies): Promise<void> {
+async function settle({ params, body, requester }: Parameters<typeof resolve>[0], { db, transfers }: ApiDependencies): Promise<void> {
   const { transfer_id } = params;
   for (let attempt = 1; ; attempt += 1) {
     const row = await readTransferRow(db, transfer_id);
     if (row === null) throw new ServiceError('capital_transfer_not_found', { context: { transfer_id } });
     if (!RESOLVABLE_STATES.includes(row.state) || attempt > TRIES) throw invalidState(row);
-    if (body.resolution === 'failed' && (row.send_left_ms ?? 0) > 0) throw underWay(row);
+    const seconds = mayAppearFor(row, transfers?.settleSeconds(row) ?? 0);
+    if (body.resolution === 'failed' && seconds > 0) throw underWay(row, seconds);
     const { ok } = await applyTransferStep(db, resolved(row, body, requester));
     if (ok) return;
   }
@@ -45,9 +46,14 @@ function invalidState(row: TransferRow): ServiceError {
   });
 }
 
+/** Seconds in which the last send may still have an effect that the provider does not show yet. A record that it has shown is one. */
+function mayAppearFor(row: TransferRow, settleSeconds: number): number {
+  if (row.send_left_ms === null) return 0;
+  return Math.ceil(row.send_left_ms / 1000 + (row.acknowledged ? 0 : settleSeconds));
+}
+
 /** Nobody can know yet that nothing was moved. */
-function underWay(row: TransferRow): ServiceError {
-  const seconds = Math.ceil((row.send_left_ms ?? 0) / 1000);
+function underWay(row: TransferRow, seconds: number): ServiceError {
   return new ServiceError('invalid_state', {
     message: `The last send may still be under way; it can be resolved as failed in ${String(seconds)} s.`,
     context: { current_state: row.state, allowed_states: RESOLVABLE_STATES },

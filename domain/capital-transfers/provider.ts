@@ -53,3 +53,18 @@ export interface TransferProvider {
   /** The record of this reference; null when there is none (yet). Throws `ExecutorFault` when the provider cannot tell. */
   find(order: TransferOrder, call: CallOptions): Promise<TransferAnswer | null>;
 }
+
+/**
+ * The provider that holds both ends; undefined when this process is not bound to it. Accounts that were bound to another
+ * provider meanwhile are not the ones that the transfer is between.
+ */
+export function providerOf(
+  providers: readonly TransferProvider[],
+  row: { readonly provider: string; readonly source_venue: string; readonly destination_venue: string },
+): TransferProvider | undefined {
+  return providers.find(
+    ({ provider, accounts }) =>
+      provider === row.provider &&
+      [row.source_venue, row.destination_venue].every((venue) => accounts.some(({ venue_key }) => venue_key === venue)),
+  );
+}

@@ -1,0 +1,54 @@
+/** A person may say that a transfer has failed only when that can be known. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { pino } from 'pino';
+import { resolve } from '../../api/capital-transfers/resolve.ts';
+import type { ApiDependencies } from '../../api/dependencies.ts';
+import { answered, submitting, takenOver } from '../../domain/capital-transfers/step.ts';
+import { applyTransferStep } from '../../store/transfer-steps.ts';
+import { startStoreBench, type StoreBench } from './support.ts';
+import { transferDesk } from './transfer-desk.ts';
+
+let bench: StoreBench;
+beforeAll(async () => {
+  bench = await startStoreBench();
+}, 60_000);
+afterAll(() => bench?.close(), 30_000);
+
+const SETTLE_SECONDS = 60;
+const REQUESTER = { caller: { client_id: null, key_id: null, role: 'operator' }, request_id: 'r' } as const;
+
+function resolveAs(transfer_id: string, resolution: 'completed' | 'failed' | 'manual_intervention') {
+  const transfers = { accounts: [], settleSeconds: () => SETTLE_SECONDS, handOver: () => undefined };
+  const deps = { db: bench.db, log: pino({ level: 'silent' }), transfers } as unknown as ApiDependencies;
+  return resolve({ params: { transfer_id }, body: { resolution, reason: 'x' }, requester: REQUESTER as never }, deps);
+}
+
+/** A transfer whose one send gave no answer, and which says that its call is over. */
+async function unanswered() {
+  const desk = transferDesk(bench, {});
+  const id = await desk.made();
+  await applyTransferStep(bench.db, submitting(await desk.row(id), 5));
+  await applyTransferStep(bench.db, takenOver(await desk.row(id), 900, { isOver: true }));
+  return { desk, id };
+}
+
+test('not while the provider may still come to show what was sent, though the call is over', async () => {
+  const { desk, id } = await unanswered();
+  await expect(resolveAs(id, 'failed')).rejects.toMatchObject({ code: 'invalid_state', message: expect.stringMatching(/in (59|60) s/) });
+  expect((await desk.row(id)).state).toBe('PENDING_PROVIDER_CONFIRMATION');
+  await bench.sql("UPDATE capital_transfers SET send_not_after = send_not_after - interval '61 seconds' WHERE transfer_id = $1::uuid", id);
+  expect(await resolveAs(id, 'failed')).toMatchObject({ body: { request_state: 'FAILED' } });
+});
+
+test('that it was moved, or that it is open, can be said at once', async () => {
+  const { id } = await unanswered();
+  expect(await resolveAs(id, 'manual_intervention')).toMatchObject({ body: { request_state: 'MANUAL_INTERVENTION' } });
+  expect(await resolveAs(id, 'completed')).toMatchObject({ body: { request_state: 'COMPLETED' } });
+});
+
+test('of a record that the provider has shown, once the send is over', async () => {
+  const { desk, id } = await unanswered();
+  const shown = answered(await desk.row(id), { status: 'pending', provider_transfer_id: 'p' }, 900);
+  await applyTransferStep(bench.db, shown!);
+  expect(await resolveAs(id, 'failed')).toMatchObject({ body: { request_state: 'FAILED' } });
+});
