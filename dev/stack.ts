@@ -16,6 +16,7 @@ import { type StackUrls, claimDataDir, endOrphans } from './supervise/record.ts'
 import { Supervisor } from './supervise/supervisor.ts';
 import { type TemporalServer, findTemporalServer } from './temporal-binary.ts';
 import { answers, extendRetention, temporalPart } from './temporal.ts';
+import { keepBundles, lendBundles } from './workflow-bundles.ts';
 
 export { StackAlreadyRunning, findRunningStack, type StackUrls } from './supervise/record.ts';
 export { ANY_FREE_PORTS } from './ports.ts';
@@ -225,15 +226,17 @@ async function startPaperVenue(context: Context, ports: Ports): Promise<void> {
 }
 
 async function startService(context: Context, ports: Ports, env: Record<string, string>): Promise<void> {
-  const { options, logDir, supervisor } = context;
+  const { options, dataDir, logDir, supervisor } = context;
   const entry = options.entries?.service ?? 'main.ts';
   const start = (role: ServiceRole, opsPort: number): Promise<void> =>
     supervisor.add(servicePart({ role, entry, env: { ...env, SVC_OPS_PORT: String(opsPort) }, opsPort, logDir }));
+  lendBundles(dataDir);
   await step(context, 'Service', async () => {
     if (options.split !== true) return start('all', ports.ops);
     const workerOpsPort = await freePort(Object.values(ports));
     await allOrFirstFault([start('api', ports.ops), start('worker', workerOpsPort)]);
   });
+  keepBundles(dataDir);
 }
 
 function serviceEnvironment(urls: StackUrls, ports: Ports, dataDir: string): Record<string, string> {
