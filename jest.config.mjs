@@ -19,8 +19,9 @@ export const common = {
 };
 
 export default {
-  // Two files at a time, whatever the machine: a file of `faults` waits for time-outs more than it works.
-  maxWorkers: 2,
+  // Three files at a time, whatever the machine: a file of `faults` waits for time-outs as long as it works.
+  maxWorkers: 3,
+  testSequencer: '<rootDir>/test/support/slow-first.mjs',
   projects: [
     {
       ...common,
