@@ -1,6 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './ports.ts';
+import { programArgs } from './program.ts';
 import type { ChildSpec } from './supervise/child.ts';
 import { type ChainInfo, chainInfo } from './chain/accounts.ts';
 
@@ -31,7 +32,7 @@ export function chainPart(options: { dataDir: string; port: number; nodePort: nu
   return {
     name: 'chain',
     command: process.execPath,
-    args: ['--import', 'tsx', join('dev', 'chain-proxy.ts')],
+    args: programArgs(join('dev', 'chain-proxy.ts')),
     cwd: ROOT,
     env: {
       CHAIN_PORT: String(port),

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { programArgs } from './program.ts';
 import { ROOT } from './ports.ts';
 import type { ChildSpec } from './supervise/child.ts';
 
@@ -18,7 +19,7 @@ export function servicePart(options: {
   return {
     name,
     command: process.execPath,
-    args: ['--import', 'tsx', entry, role],
+    args: programArgs(entry, role),
     cwd: ROOT,
     env,
     ipc: true,
@@ -37,7 +38,7 @@ export function paperVenuePart(options: { entry: string; dataDir: string; chainF
   return {
     name: 'paper-venue',
     command: process.execPath,
-    args: ['--import', 'tsx', entry],
+    args: programArgs(entry),
     cwd: ROOT,
     env: { PAPER_PORT: String(port), PAPER_DATA_DIR: join(dataDir, 'paper-venue'), PAPER_CHAIN_FILE: chainFile },
     ipc: true,

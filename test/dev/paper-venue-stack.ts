@@ -14,6 +14,7 @@ import { TOKEN_ABI, TOKEN_BYTECODE } from '../../dev/contracts/token-artifact.ts
 import type { ChainSettings } from '../../dev/paper-venue/settings.ts';
 import { startVenue } from '../../dev/paper-venue/start.ts';
 import type { LedgerEntry } from '../../dev/paper-venue/views.ts';
+import { programArgs } from '../../dev/program.ts';
 import { createRemoteExecutor, type RemoteExecutor } from '../../executors/remote.ts';
 import type { ExecutionContext, ExecutionResult } from '../../domain/executor.ts';
 import { contextOf, settingsOf } from '../executors/fake-server.ts';
@@ -135,7 +136,7 @@ export async function startVenueProcess(dataDir: string, chain: ChainSettings): 
     PAPER_DATA_DIR: dataDir,
     PAPER_CHAIN_FILE: chainFile,
   };
-  const child = spawn(process.execPath, ['--import', 'tsx', 'dev/paper-venue/main.ts'], {
+  const child = spawn(process.execPath, programArgs('dev/paper-venue/main.ts'), {
     env,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

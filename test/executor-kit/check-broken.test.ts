@@ -191,7 +191,7 @@ describe('caught, by the guarantee that is broken:', () => {
     const results = await checkTarget(
       optionsOf(url, {
         effectsUrl: `${url}/effects/{idempotency_key}`,
-        command: `exec node --import tsx test/executor-kit/support/forgetful.ts ${port} ${statement}`,
+        command: `exec node dev/launch.mjs test/executor-kit/support/forgetful.ts ${port} ${statement}`,
         only: ['repeat', 'recover', 'crash-after-answer'],
       }),
     );

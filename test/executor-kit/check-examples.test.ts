@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { freePort } from '../../dev/ports.ts';
+import { programArgs } from '../../dev/program.ts';
 import { checkTarget, optionsOf, troubles } from './support/check.ts';
 
 jest.setTimeout(60_000);
@@ -17,7 +18,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 function runCheck(args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, ['--import', 'tsx', 'executor-kit/check/main.ts', ...args], (error, stdout, stderr) => {
+    execFile(process.execPath, programArgs('executor-kit/check/main.ts', ...args), (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
     });
   });
@@ -33,7 +34,7 @@ test('the bank over HTTP passes, with its token', async () => {
       config: { to: 'alice' },
       tokenFile,
       effectsUrl: `${url}/effects/{idempotency_key}`,
-      command: `exec node --import tsx examples/executor-http/main.ts --port ${port} --data ${join(folder, 'bank')} --token-file ${tokenFile}`,
+      command: `exec node dev/launch.mjs examples/executor-http/main.ts --port ${port} --data ${join(folder, 'bank')} --token-file ${tokenFile}`,
     }),
   );
   expect(troubles(results)).toEqual([]);

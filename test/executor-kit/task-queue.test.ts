@@ -109,7 +109,7 @@ test('the payout desk passes the whole check, kill -9 included', async () => {
       config: { beneficiary: 'alice' },
       temporalAddress: address,
       effectsUrl: `http://127.0.0.1:${port}/effects/{idempotency_key}`,
-      command: `exec node --import tsx examples/executor-task-queue/main.ts --task-queue payouts --temporal-address ${address} --http-port ${port} --data ${folder}`,
+      command: `exec node dev/launch.mjs examples/executor-task-queue/main.ts --task-queue payouts --temporal-address ${address} --http-port ${port} --data ${folder}`,
     }),
   );
   rmSync(folder, { recursive: true });

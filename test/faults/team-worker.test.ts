@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NativeConnection, Worker } from '@temporalio/worker';
+import { programArgs } from '../../dev/program.ts';
 import { movementWorkflowId } from '../../domain/messages.ts';
 import { installRuntime } from '../../executor-kit/runtime.ts';
 import { executorActivities, withPayloadKeys } from '../../executor-kit/task-queue.ts';
@@ -86,7 +87,7 @@ async function startDesk(): Promise<void> {
     '--payload-keys-file',
     join(data, 'keys'),
   ];
-  const child = spawn(process.execPath, ['--import', 'tsx', 'examples/executor-task-queue/main.ts', ...args], {
+  const child = spawn(process.execPath, programArgs('examples/executor-task-queue/main.ts', ...args), {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   desk = child;
