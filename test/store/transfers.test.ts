@@ -1,7 +1,10 @@
 /** What providers say, and how they break, may neither strand a transfer nor end it wrongly. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { TransferAnswer } from '../../domain/capital-transfers/provider.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
+import { resolved } from '../../domain/capital-transfers/step.ts';
+import { applyTransferStep } from '../../store/transfer-steps.ts';
 import { readTransfer, readTransferEvents } from '../../store/transfers.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
 import { transferDesk } from './transfer-desk.ts';
@@ -99,4 +102,80 @@ test('a transfer is neither sent to nor asked of another provider that its accou
   );
   await expect(desk.look(id)).rejects.toMatchObject({ type: 'NOT_YET' });
   expect(asked).toEqual([]);
+});
+
+describe('a worker that wakes up after others have gone on', () => {
+  /** Sends whose answers come when the test says so, and a record that the test keeps. */
+  function slowProvider(more: object = {}) {
+    const answers: ((answer: TransferAnswer) => void)[] = [];
+    const state: { record: TransferAnswer | null } = { record: null };
+    const desk = transferDesk(bench, {
+      timeout_seconds: 1,
+      ...more,
+      submit: () => new Promise<TransferAnswer>((resolve) => answers.push(resolve)),
+      find: () => Promise.resolve(state.record),
+    });
+    const begun = async (count: number): Promise<void> => {
+      while (answers.length < count) await sleep(10);
+    };
+    return { desk, answers, state, begun };
+  }
+  const refusal: TransferAnswer = { status: 'failed', error_code: 'NO_FUNDS', error_message: 'no funds' };
+
+  test('with a refusal cannot end what was sent again and is under way', async () => {
+    const { desk, answers, state, begun } = slowProvider();
+    const id = await desk.made();
+    const first = desk.submit(id);
+    await begun(1);
+    await expect(desk.look(id)).rejects.toMatchObject({ type: 'NOT_YET' });
+    await sleep(1_050);
+    expect(await desk.look(id)).toMatchObject({ next: 'submit' });
+    const second = desk.submit(id);
+    await begun(2);
+    answers[0]?.(refusal);
+    await first;
+    expect((await desk.row(id)).state).toBe('SUBMITTING');
+    state.record = { status: 'completed', provider_transfer_id: 'p' };
+    answers[1]?.({ status: 'pending' });
+    await second;
+    await desk.look(id);
+    expect(await desk.row(id)).toMatchObject({ state: 'COMPLETED', sends: 2, provider_transfer_id: 'p' });
+  });
+
+  test('and has not sent yet sends nothing when another has, or when a person has decided', async () => {
+    const { desk, answers, begun } = slowProvider();
+    const id = await desk.made();
+    const { epoch } = await desk.row(id);
+    const first = desk.submit(id, epoch);
+    await begun(1);
+    await desk.submit(id, epoch);
+    expect(answers).toHaveLength(1);
+    await expect(desk.look(id)).rejects.toMatchObject({ type: 'NOT_YET' });
+    const proven = (await desk.row(id)).epoch;
+    const person = { caller: { client_id: null, key_id: null, role: 'operator' }, request_id: 'r' } as const;
+    const decision = resolved(await desk.row(id), { resolution: 'manual_intervention', reason: 'x' }, person);
+    expect(await applyTransferStep(bench.db, decision)).toMatchObject({ ok: true });
+    await desk.submit(id, proven);
+    await desk.submit(id);
+    expect(answers).toHaveLength(1);
+    answers[0]?.({ status: 'completed' });
+    await first;
+    expect(await desk.row(id)).toMatchObject({ state: 'MANUAL_INTERVENTION', sends: 1 });
+  });
+
+  test('is not repeated where a repeat may have a second effect, however long nothing is found', async () => {
+    const { desk, state, begun } = slowProvider({ same_key_safe: false });
+    const id = await desk.made();
+    void desk.submit(id);
+    await begun(1);
+    await desk.look(id).catch(() => undefined);
+    await bench.sql("UPDATE capital_transfers SET send_not_after = now() - interval '1 day' WHERE transfer_id = $1::uuid", id);
+    await expect(desk.look(id)).rejects.toMatchObject({ type: 'NOT_YET' });
+    await bench.sql("UPDATE capital_transfers SET pending_until = now() - interval '1 day' WHERE transfer_id = $1::uuid", id);
+    await desk.look(id);
+    expect((await desk.row(id)).state).toBe('MANUAL_INTERVENTION');
+    state.record = { status: 'completed' };
+    await desk.look(id);
+    expect(await desk.row(id)).toMatchObject({ state: 'COMPLETED', sends: 1 });
+  });
 });
