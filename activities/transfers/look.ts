@@ -55,6 +55,9 @@ async function notFound(deps: TransferDependencies, provider: TransferProvider, 
   if (believableIn > 0) return unanswered(deps, row, 'no record yet, and the last send may still be under way', believableIn);
   if (!provider.same_key_safe)
     return unanswered(deps, row, 'the provider shows no record, and does not promise that a repeat has no second effect');
+  // An order of long ago is not what anybody waits for any more, and a person may have found another way.
+  const isLate = (row.pending_left_ms ?? 0) <= 0;
+  if (row.sends < MOST_SENDS && isLate) return unanswered(deps, row, 'nothing landed, and it is too late to send it again by itself');
   if (row.sends < MOST_SENDS) return { next: 'submit', epoch: row.epoch, delay_ms: 250 * 2 ** row.sends };
   const fault = { code: 'SUBMIT_NOT_LANDED', message: `nothing landed in ${String(row.sends)} sends` };
   return applied(deps, failed(row, fault, { provider: null }));

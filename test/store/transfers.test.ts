@@ -163,6 +163,19 @@ describe('a worker that wakes up after others have gone on', () => {
     expect(await desk.row(id)).toMatchObject({ state: 'MANUAL_INTERVENTION', sends: 1 });
   });
 
+  test('is not repeated once a person should have been asked, though nothing landed and a repeat would be safe', async () => {
+    const given = { submit: () => Promise.reject(lost), find: () => Promise.resolve(null) };
+    const desk = transferDesk(bench, given, 60);
+    const [soon, late] = [await desk.made(), await desk.made()];
+    for (const id of [soon, late]) await desk.submit(id);
+    // Nobody worked on it for an hour.
+    await bench.sql("UPDATE capital_transfers SET pending_until = now() - interval '1 hour' WHERE transfer_id = $1::uuid", late);
+    expect(await desk.look(soon)).toMatchObject({ next: 'submit' });
+    expect(await desk.look(late)).toMatchObject({ next: 'load' });
+    expect(await desk.row(late)).toMatchObject({ state: 'MANUAL_INTERVENTION', sends: 1, error_code: 'PROVIDER_CONFIRMATION_TIMEOUT' });
+    await expect(desk.look(late)).rejects.toMatchObject({ type: 'NOT_YET' });
+  });
+
   test('is not repeated where a repeat may have a second effect, however long nothing is found', async () => {
     const { desk, state, begun } = slowProvider({ same_key_safe: false });
     const id = await desk.made();
