@@ -128,7 +128,11 @@ test('one of which the exchange shows nothing is not sent again, and a person de
   const events = (await own.api.expect(200, 'GET', `/capital-transfers/${id}/timeline`)) as unknown as { event_type: string }[];
   expect(events.filter(({ event_type }) => event_type === 'transfer_submitting')).toHaveLength(1);
   const resolution = { resolution: 'failed', reason: 'the statement shows nothing' };
-  await own.api.expect(200, 'POST', `/capital-transfers/${id}/actions/resolve`, resolution);
+  const resolve = `/capital-transfers/${id}/actions/resolve`;
+  // The exchange takes up to a minute to show what it was sent, so until then nobody can know.
+  expect(await own.api.expect(409, 'POST', resolve, resolution)).toMatchObject({ detail: { error: 'invalid_state' } });
+  await own.query("UPDATE capital_transfers SET send_not_after = send_not_after - interval '1 minute' WHERE transfer_id = $1", [id]);
+  await own.api.expect(200, 'POST', resolve, resolution);
   await transferReaches(id, 'FAILED');
 });
 
