@@ -143,7 +143,7 @@ test('a ledger of another chain and a ledger in use are refused', async () => {
   expect(other).toMatch(/another paper venue is using/);
   await running.close();
   await expect(startVenue({ ...settings, chain: { ...chain.settings, chainId: 5 } })).rejects.toThrow('written for another chain');
-}, 30_000);
+}, 90_000);
 
 test('the process ends with a signal, and with its parent', async () => {
   const first = await startVenueProcess(folder(), chain.settings);
@@ -153,4 +153,4 @@ test('the process ends with a signal, and with its parent', async () => {
   await eventually(async () => second.child.exitCode);
   expect(second.child.exitCode).toBe(0);
   await second.executor.close();
-}, 30_000);
+}, 150_000);

@@ -196,11 +196,13 @@ async function readyPort(child: ChildProcess): Promise<number> {
   let fault = '';
   child.stderr?.on('data', (chunk: Buffer) => (fault += chunk.toString()));
   child.stdout?.on('data', (chunk: Buffer) => (out += chunk.toString()));
-  return eventually(async () => {
+  const ready = async (): Promise<number | null> => {
     if (child.exitCode !== null) throw new Stop(`the venue ended: ${fault}`);
     const line = out.split('\n').find((one) => one.includes('"ready":true'));
     return line === undefined ? null : (JSON.parse(line) as { port: number }).port;
-  });
+  };
+  // A machine that does much else takes its time to start a process.
+  return eventually(ready, 60_000);
 }
 
 /** A withdrawal's context under `key`. */
@@ -230,10 +232,10 @@ export async function settled(venue: VenueClient, context: ExecutionContext): Pr
 
 class Stop extends Error {}
 
-/** Asks until the answer is not null, or throws what was thrown last after 15 s. */
-export async function eventually<T>(ask: () => Promise<T | null>): Promise<T> {
+/** Asks until the answer is not null, or throws what was thrown last when the time is over. */
+export async function eventually<T>(ask: () => Promise<T | null>, timeoutMs = 15_000): Promise<T> {
   let last: unknown = new Error('no answer in time');
-  for (const start = Date.now(); Date.now() - start < 15_000; await sleep(25)) {
+  for (const start = Date.now(); Date.now() - start < timeoutMs; await sleep(25)) {
     try {
       const answer = await ask();
       if (answer !== null) return answer;
