@@ -27,6 +27,8 @@ const TARGETS = {
 const [name, ...args] = process.argv.slice(2);
 const target = Object.hasOwn(TARGETS, name ?? '') ? TARGETS[name] : undefined;
 // Signals end the set-up at once; a target that runs in this process takes them over.
+// A second signal changes nothing. Declared before the command runs, which signals interrupt.
+let stopping = false;
 const onSignal = (signal) => stopSetUp(signal);
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
@@ -134,7 +136,6 @@ function modules(file) {
   return join(ROOT, 'node_modules', file);
 }
 
-let stopping = false;
 function stopSetUp(signal) {
   if (stopping) return;
   stopping = true;
