@@ -4,8 +4,7 @@ import { expire } from '../domain/actions/approval.ts';
 import type { LoadedMovement, MovementActivities, Phase, RecoverArgs } from '../domain/messages.ts';
 import { loadMovement, readEnd } from '../store/phases.ts';
 import { applyTransition } from '../store/transition.ts';
-import { forHistory } from './failures.ts';
-import { startHeartbeat } from './phases/call.ts';
+import { beating, named } from './guarded.ts';
 import { cancel } from './phases/cancel.ts';
 import { preflightAndPrepare, soon, submitAndLook } from './phases/chain.ts';
 import type { PhaseDependencies } from './phases/context.ts';
@@ -54,23 +53,4 @@ async function load(deps: PhaseDependencies, movementId: string, runId: string):
       return descriptor?.in_process === true ? { ...node, in_process: true } : node;
     }),
   };
-}
-
-/** Beats while a phase works, so that a worker that died is noticed in seconds and a slow executor is not taken for one. */
-async function beating<T>(deps: PhaseDependencies, work: () => Promise<T>): Promise<T> {
-  const heartbeat = startHeartbeat();
-  try {
-    return await named(deps, work);
-  } finally {
-    heartbeat.stop();
-  }
-}
-
-/** Of an unexpected error only the name reaches the history. */
-async function named<T>(deps: PhaseDependencies, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw forHistory(error, deps.log);
-  }
 }

@@ -1,8 +1,7 @@
 /** The activities of a capital transfer, built from explicit dependencies. */
 import type { CapitalTransferActivities } from '../../domain/messages.ts';
 import { loadTransfer } from '../../store/transfers.ts';
-import { forHistory } from '../failures.ts';
-import { startHeartbeat } from '../phases/call.ts';
+import { beating, named } from '../guarded.ts';
 import { look } from './look.ts';
 import { submit } from './submit.ts';
 import type { TransferDependencies } from './context.ts';
@@ -23,22 +22,4 @@ export function createTransferActivities(deps: TransferDependencies): CapitalTra
     submitTransfer: (args) => beating(deps, () => submit(deps, args)),
     lookTransfer: ({ transfer_id }) => beating(deps, () => look(deps, transfer_id)),
   };
-}
-
-async function beating<T>(deps: TransferDependencies, work: () => Promise<T>): Promise<T> {
-  const heartbeat = startHeartbeat();
-  try {
-    return await named(deps, work);
-  } finally {
-    heartbeat.stop();
-  }
-}
-
-/** Of an unexpected error only the name reaches the history. */
-async function named<T>(deps: TransferDependencies, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw forHistory(error, deps.log);
-  }
 }
