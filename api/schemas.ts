@@ -84,6 +84,14 @@ export function oneOf(values: readonly string[]): z.ZodString {
   return z.string().meta({ enum: [...values] });
 }
 
+/** Who did something, as timelines show it. */
+export const actorView = z.object({
+  type: z.enum(['key', 'system', 'executor', 'operator']),
+  client_id: z.string().nullable().optional(),
+  key_id: z.string().nullable().optional(),
+  label: z.string().optional(),
+});
+
 /** For actions without a body: none or `{}`. */
 export const noBody = z.strictObject({}).optional();
 

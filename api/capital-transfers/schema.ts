@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { TRANSFER_EVENTS } from '../../domain/events.ts';
 import { TRANSFER_RESOLUTIONS, TRANSFER_STATES } from '../../domain/states/capital-transfer.ts';
 import { nextCursor, pageParameters } from '../paging.ts';
-import { decimalString, jsonObject, listOf, oneOf, positiveDecimal, text, timestamp, uuid } from '../schemas.ts';
+import { actorView, decimalString, jsonObject, listOf, oneOf, positiveDecimal, text, timestamp, uuid } from '../schemas.ts';
 
 const asset = z.string().min(1).toUpperCase().max(32);
 const ACCOUNT_TYPE = 'SPOT or USDT_FUTURE, in any case; SPOT when absent or empty.';
@@ -104,12 +104,7 @@ export const transferTimeline = listOf(
       event_type: oneOf(TRANSFER_EVENTS),
       from_state: z.string().nullable(),
       to_state: z.string().nullable(),
-      actor: z.object({
-        type: z.enum(['key', 'system', 'executor', 'operator']),
-        client_id: z.string().nullable().optional(),
-        key_id: z.string().nullable().optional(),
-        label: z.string().optional(),
-      }),
+      actor: actorView,
       message: z.string(),
       data: jsonObject,
       occurred_at: timestamp,

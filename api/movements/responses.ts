@@ -4,7 +4,7 @@ import { TIMELINE_EVENTS } from '../../domain/events.ts';
 import { APPROVAL_STATUSES, MOVEMENT_STATES, RESERVATION_STATUSES } from '../../domain/states/movement.ts';
 import { NODE_STATES } from '../../domain/states/node.ts';
 import { nextCursor } from '../paging.ts';
-import { decimalString, jsonObject, listOf, oneOf, timestamp, uuid } from '../schemas.ts';
+import { actorView, decimalString, jsonObject, listOf, oneOf, timestamp, uuid } from '../schemas.ts';
 
 const state = z.enum(MOVEMENT_STATES);
 const reservationStatus = z.enum(RESERVATION_STATUSES);
@@ -104,12 +104,7 @@ export const timelineResponse = listOf(
       attempt: z.int().nullable(),
       from_state: text,
       to_state: text,
-      actor: z.object({
-        type: z.enum(['key', 'system', 'executor', 'operator']),
-        client_id: z.string().nullable().optional(),
-        key_id: z.string().nullable().optional(),
-        label: z.string().optional(),
-      }),
+      actor: actorView,
       message: z.string(),
       data: jsonObject,
       occurred_at: timestamp,
