@@ -7,7 +7,6 @@ import {
   type ExecutionContext,
   type ExecutionResult,
   type Executor,
-  type ExecutorDescriptor,
   type JsonObject,
   type SubmitInput,
 } from '../../domain/executor.ts';
@@ -15,27 +14,13 @@ import { compare, normalize, toBaseUnits } from '../../domain/money.ts';
 import { hashedId } from './client-id.ts';
 import { checkAccounts, type CexAccount, type CexAccounts } from './accounts.ts';
 import { internalTransferConfigSchema, type InternalTransferConfig } from './config.ts';
+import { sendingDescriptor } from './descriptor.ts';
 import type { ExchangeTransfer } from './dialect.ts';
 import { failWhenRefused, refuse } from './errors.ts';
 import { checkAssurance, lifetimeOf, readAmount, readAsset, readConfig } from './plan.ts';
 import { endOf, findTransfer, scopeOf, sendTransfer } from './transfers.ts';
 
 const POLL_SECONDS = 2;
-
-/** As the weakest bound exchange promises. */
-export function describeInternalTransfer(accounts: CexAccounts): ExecutorDescriptor {
-  const promises = accounts.list().map(({ dialect }) => dialect.transfers);
-  return {
-    executor_key: 'ccxt.internal_transfer',
-    kind: 'local',
-    action_types: ['cex_internal_transfer'],
-    provider: 'ccxt',
-    same_key_safe: promises.every(({ same_key_safe }) => same_key_safe),
-    settle_seconds: Math.max(0, ...promises.map(({ settle_seconds }) => settle_seconds)),
-    timeout_seconds: 60,
-    in_process: false,
-  };
-}
 
 /** Both ends are accounts of the exchange, so its word that the transfer is done shows that the destination is credited. */
 export function createCexInternalTransferExecutor(accounts: CexAccounts): Executor {
@@ -45,7 +30,10 @@ export function createCexInternalTransferExecutor(accounts: CexAccounts): Execut
     return answer === null ? null : report(answer, context);
   };
   return {
-    descriptor: describeInternalTransfer(accounts),
+    descriptor: sendingDescriptor(
+      'internal_transfer',
+      accounts.list().map(({ dialect }) => dialect.transfers),
+    ),
     preflight: (context, call) =>
       failWhenRefused(async () => {
         await check(plan(accounts, context), context, call);

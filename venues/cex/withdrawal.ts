@@ -8,13 +8,13 @@ import {
   type ExecutionContext,
   type ExecutionResult,
   type Executor,
-  type ExecutorDescriptor,
   type JsonObject,
   type SubmitInput,
 } from '../../domain/executor.ts';
 import { add, compare, normalize } from '../../domain/money.ts';
 import { checkAccounts, type CexAccount, type CexAccounts } from './accounts.ts';
 import { withdrawalConfigSchema } from './config.ts';
+import { sendingDescriptor } from './descriptor.ts';
 import type { WithdrawalOrder, WithdrawalRecord } from './dialect.ts';
 import { failWhenRefused } from './errors.ts';
 import { lifetimeOf, readAmount, readAsset, readConfig } from './plan.ts';
@@ -22,25 +22,13 @@ import { sameAddress, checkWithdrawal } from './withdrawal-checks.ts';
 
 const POLL_SECONDS = 10;
 
-/** `same_key_safe` and `settle_seconds` are what the weakest bound exchange promises. */
-export function describeWithdrawal(accounts: CexAccounts): ExecutorDescriptor {
-  const promises = accounts.list().map(({ dialect }) => dialect.withdrawals);
-  return {
-    executor_key: 'ccxt.withdrawal',
-    kind: 'local',
-    action_types: ['cex_withdrawal'],
-    provider: 'ccxt',
-    same_key_safe: promises.every(({ same_key_safe }) => same_key_safe),
-    settle_seconds: Math.max(0, ...promises.map(({ settle_seconds }) => settle_seconds)),
-    timeout_seconds: 60,
-    in_process: false,
-  };
-}
-
 /** `ccxt.withdrawal` over the bound accounts. It holds no state: the exchange does. */
 export function createCexWithdrawalExecutor(accounts: CexAccounts): Executor {
   return {
-    descriptor: describeWithdrawal(accounts),
+    descriptor: sendingDescriptor(
+      'withdrawal',
+      accounts.list().map(({ dialect }) => dialect.withdrawals),
+    ),
     preflight: (context, call) =>
       failWhenRefused(async () => {
         const { account, order } = plan(accounts, context);

@@ -1,0 +1,19 @@
+/** What the registry says of the executors that send. */
+import type { ExecutorDescriptor } from '../../domain/executor.ts';
+
+/** The promises of an exchange about what is sent under a client id. */
+type Promised = Pick<ExecutorDescriptor, 'same_key_safe' | 'settle_seconds'>;
+
+/** `ccxt.<name>` for `cex_<name>`, which promises what the weakest of the bound exchanges does. */
+export function sendingDescriptor(name: 'withdrawal' | 'internal_transfer', promises: readonly Promised[]): ExecutorDescriptor {
+  return {
+    executor_key: `ccxt.${name}`,
+    kind: 'local',
+    action_types: [`cex_${name}`],
+    provider: 'ccxt',
+    same_key_safe: promises.every(({ same_key_safe }) => same_key_safe),
+    settle_seconds: Math.max(0, ...promises.map(({ settle_seconds }) => settle_seconds)),
+    timeout_seconds: 60,
+    in_process: false,
+  };
+}
