@@ -7,7 +7,7 @@ import tseslint from 'typescript-eslint';
 const NON_DETERMINISTIC = ['fetch', 'process', 'Buffer', 'setInterval', 'setImmediate', 'performance', 'crypto'];
 
 export default tseslint.config(
-  { ignores: ['node_modules', '.data', 'dist', 'prisma/generated', 'dev/temporal-server'] },
+  { ignores: ['node_modules', '.data', 'dist', 'prisma/generated', 'dev/stack/temporal-server'] },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.base],

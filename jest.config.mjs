@@ -1,6 +1,7 @@
 /**
- * Jest in ESM mode; TypeScript through swc. Three projects, by what they need: `unit` nothing, `stack`
- * one stack that all its files share, `faults` stacks of their own. See docs/testing.md.
+ * Jest in ESM mode; TypeScript through swc. Projects by what they need: `unit` nothing, `stack` one stack
+ * that all its files share, `faults` stacks of their own; and `slow`, which `npm test` leaves to
+ * `npm run test:slow`. See docs/testing.md.
  */
 
 // What somebody has set for a service of their own is nothing to the tests; workers inherit what is left.
@@ -9,9 +10,13 @@ for (const name of Object.keys(process.env)) if (name.startsWith('SVC_')) delete
 /** What every project has, and the one of test/browser, which has a configuration of its own. */
 export const common = {
   rootDir: '.',
+  globalSetup: '<rootDir>/test/support/build.mjs',
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
-  setupFilesAfterEnv: ['<rootDir>/test/support/time-limit.mjs'],
+  setupFilesAfterEnv: [
+    '<rootDir>/test/support/time-limit.mjs',
+    ...(process.env.RULES_PROOF === 'true' ? ['<rootDir>/test/support/no-shrinking.mjs'] : []),
+  ],
   transform: {
     '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'es6' } }],
   },
@@ -27,7 +32,7 @@ export default {
       ...common,
       displayName: 'unit',
       testMatch: ['<rootDir>/test/**/*.test.ts'],
-      testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/(browser|http|faults|replay)/'],
+      testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/(browser|http|faults|replay|slow)/'],
     },
     {
       ...common,
@@ -41,6 +46,11 @@ export default {
       ...common,
       displayName: 'faults',
       testMatch: ['<rootDir>/test/{faults,replay}/**/*.test.ts'],
+    },
+    {
+      ...common,
+      displayName: 'slow',
+      testMatch: ['<rootDir>/test/slow/**/*.test.ts'],
     },
   ],
 };

@@ -40,6 +40,25 @@ export function backoffSeconds(policy: RetryPolicy | undefined, count: number): 
   return Math.min(cap, first * factor ** Math.max(0, count - 1));
 }
 
+/** Longest pause between two looks that tell nothing. */
+const LONGEST_LOOK_PAUSE_SECONDS = 60;
+
+/** Seconds before look `count` + 1, when `count` of them told nothing: a minute at most. */
+export function lookPauseSeconds(policy: RetryPolicy | undefined, count: number): number {
+  return Math.min(LONGEST_LOOK_PAUSE_SECONDS, backoffSeconds({ max_interval_seconds: LONGEST_LOOK_PAUSE_SECONDS, ...policy }, count));
+}
+
+/** Of what phases and looks at transfers have at hand. */
+export interface Unhurried {
+  /** How long after an answer it is asked again what became of a send that waits for a person; a minute when left out. */
+  readonly unhurriedSeconds?: number;
+}
+
+/** Seconds between two questions about what a person may decide at any time. */
+export function unhurriedSeconds({ unhurriedSeconds: given = 60 }: Unhurried): number {
+  return given;
+}
+
 /**
  * What Temporal may keep of an unexpected error: its name. A message from elsewhere can hold whatever a
  * query, a key or a venue put into it, and a history outlives every rule about that; it goes to the log.

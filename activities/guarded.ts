@@ -1,7 +1,7 @@
 /** How an activity's work is run: what it leaves in Temporal's history, and how a lost worker is noticed. */
 import type { Logger } from 'pino';
 import { forHistory } from './failures.ts';
-import { startHeartbeat } from './phases/call.ts';
+import { startHeartbeat } from './call.ts';
 
 /** Of an unexpected error only the name reaches the history. */
 export async function named<T>({ log }: { readonly log: Logger }, work: () => Promise<T>): Promise<T> {

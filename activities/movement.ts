@@ -22,7 +22,7 @@ export function createMovementActivities(deps: PhaseDependencies): MovementActiv
       const decided = { applied: outcome.ok, version: outcome.head?.version ?? args.version };
       const { begin } = args;
       if (!outcome.ok || begin === undefined) return decided;
-      const begun = await soon(() => preflightAndPrepare(deps, begin));
+      const begun = await soon(deps, () => preflightAndPrepare(deps, begin));
       return begun === null ? decided : { ...decided, begun };
     },
     async expire({ movement_id }) {
@@ -46,7 +46,7 @@ async function load(deps: PhaseDependencies, movementId: string, runId: string):
   if (movement === null) return null;
   return {
     ...movement,
-    conduct: 1,
+    conduct: 2,
     nodes: movement.nodes.map((node) => {
       const descriptor = deps.executors.describe(node.executor_key);
       if (descriptor?.task_queue !== undefined) return { ...node, task_queue: descriptor.task_queue };

@@ -25,7 +25,7 @@ export interface WorkerOptions {
   readonly address: string;
   readonly namespace: string;
   readonly activities: MovementActivities & Partial<CapitalTransferActivities>;
-  readonly bundlePath: string;
+  readonly workflowBundle: { readonly code: string };
   /** Encrypts payloads; the bundle must then be one that encodes failures. */
   readonly payloadCodec?: PayloadCodec | undefined;
   /** Sees every activity. */
@@ -56,7 +56,7 @@ export function startWorker(options: WorkerOptions): RunningWorker {
         namespace: options.namespace,
         taskQueue: TASK_QUEUE,
         activities: { ...options.activities },
-        workflowBundle: { codePath: options.bundlePath },
+        workflowBundle: options.workflowBundle,
         ...(payloadCodec === undefined
           ? {}
           : { dataConverter: { payloadCodecs: [payloadCodec], failureConverterPath: FAILURE_CONVERTER } }),

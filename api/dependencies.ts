@@ -4,10 +4,12 @@ import type { ExecutorDescriptor } from '../domain/executor.ts';
 import type { CommandKind } from '../domain/transition.ts';
 import type { TransferRow } from '../domain/capital-transfers/step.ts';
 import type { TransferAccount } from '../domain/capital-transfers/topology.ts';
+import type { ChainAssets } from '../domain/plan/tokens.ts';
 import type { Signer, SignerDescriptor } from '../domain/signer.ts';
 import type { BalanceDesk } from '../platform/balance-desk.ts';
 import type { Database } from '../prisma/client.ts';
 import type { AutoApproveHook } from './auto-approve/hook.ts';
+import type { ApiSettings } from './settings.ts';
 
 export interface ApiDependencies {
   readonly db: Database;
@@ -15,6 +17,8 @@ export interface ApiDependencies {
   /** Executors registered in this process's memory (local and declared ones). */
   readonly executors: { list(): readonly ExecutorDescriptor[] };
   readonly signers: { list(): readonly SignerDescriptor[]; get(key: string): Signer | undefined };
+  /** The chains of the venues file, and which token is which asset. */
+  readonly chains: ChainAssets;
   /** Which venues' balances are fetched, and asking one on demand. */
   readonly balances: BalanceDesk;
   /** Wakes a movement's run in the background; never throws and is never waited for. */
@@ -22,21 +26,14 @@ export interface ApiDependencies {
   /** The accounts between which funds may be moved; absent where there are none. */
   readonly transfers?: {
     readonly accounts: readonly TransferAccount[];
-    /** How long after a send the record of this transfer may still appear at its provider. */
-    readonly settleSeconds: (row: TransferRow) => number;
+    /** How long after a send the record of this transfer may still appear at its provider; undefined where no venue of it is bound any more. */
+    readonly settleSeconds: (row: TransferRow) => number | undefined;
     /** Wakes a transfer's run in the background, like `handOver`. */
     readonly handOver: (transferId: string, kind: 'create' | 'resolve') => void;
   };
   /** Absent or null where automatic approval is switched off. */
   readonly autoApprove?: AutoApproveHook | null;
-  readonly settings: {
-    readonly apiPrefix: string;
-    readonly approvalTtlSeconds: number;
-    readonly authEnabled: boolean;
-    /** A balance older than this is told to be stale. */
-    readonly balanceStaleSeconds: number;
-    readonly temporalNamespace: string;
-    /** Base address of the Temporal web UI, for links. */
-    readonly temporalUiUrl: string;
-  };
+  /** Takes the secrets among the settings out of a text. */
+  readonly redact?: (text: string) => string;
+  readonly settings: ApiSettings;
 }

@@ -5,7 +5,7 @@
  */
 import type { Role } from '../domain/roles.ts';
 import type { AutoApproveHook } from './auto-approve/hook.ts';
-import type { Route } from './route.ts';
+import type { Route } from './http/route.ts';
 
 export interface ApiExtension {
   readonly name: string;

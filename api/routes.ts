@@ -10,7 +10,7 @@ import { graphRoutes } from './graphs/routes.ts';
 import { movementRoutes } from './movements/routes.ts';
 import { registryRoutes } from './registries/routes.ts';
 import { routeCatalogRoutes } from './route-catalog/routes.ts';
-import type { Route } from './route.ts';
+import type { Route } from './http/route.ts';
 import { templateRoutes } from './templates/routes.ts';
 import { whoamiRoutes } from './whoami/routes.ts';
 

@@ -1,5 +1,5 @@
 /** Executors that do nothing, so that what is measured is the service and not what it calls. */
-import type { Executor } from '../domain/executor.ts';
+import { LEAST_ASSURANCES, type Executor } from '../domain/executor.ts';
 import { createExecutorRegistry, type ExecutorRegistry } from '../executors/registry.ts';
 
 /** What the templates select by. */
@@ -19,6 +19,10 @@ function idleExecutor(key: string, action: string, submitMs: number): Executor {
       settle_seconds: 0,
       timeout_seconds: 30,
       in_process: true,
+      sends: true,
+      payees: [],
+      not_payees: [],
+      completion_assurances: LEAST_ASSURANCES,
     },
     preflight: async () => null,
     prepare: async () => ({ next_state: 'SUBMITTING', prepared_action: {} }),
@@ -51,6 +55,10 @@ export function benchExecutors(remoteUrl: string): ExecutorRegistry {
         same_key_safe: true,
         settle_seconds: 0,
         action_types: [ACTIONS.remote],
+        sends: true,
+        payees: [],
+        not_payees: [],
+        completion_assurances: LEAST_ASSURANCES,
       },
     ],
   });

@@ -1,5 +1,5 @@
 /** What the service promises about its speed, as data: each goal judges the median of one figure. */
-import type { Figure } from './report.ts';
+import type { Figure } from './figure.ts';
 
 /** Fewer say nothing on a machine that does other things too. */
 const LEAST_ROUNDS = 3;

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { installSdkLog } from '../activities/sdk-log.ts';
-import { takeSignals } from '../dev/foreground.ts';
+import { takeSignals } from '../dev/stack/foreground.ts';
 import { addCosts } from './sections/costs.ts';
 import { connectApi } from './load/api.ts';
 import { readOptions, type BenchOptions } from './options.ts';
@@ -12,9 +12,7 @@ import { Collector, render } from './report.ts';
 import { SECTIONS, type SectionName } from './sections/index.ts';
 import { startBenchStack, type BenchStack } from './stack.ts';
 
-// Also reached through dev/run.mjs, which leaves its target's name in front.
-const args = process.argv.slice(process.argv[2] === 'bench' ? 3 : 2);
-const options = readOptions(args);
+const options = readOptions(process.argv.slice(2));
 let stack: BenchStack | null = null;
 const foreground = takeSignals(() => process.exit(1));
 process.exitCode = await main();

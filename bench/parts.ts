@@ -1,7 +1,8 @@
 /** How the supervisor starts the bench's own processes. */
 import { join } from 'node:path';
-import { ROOT } from '../dev/ports.ts';
-import type { ChildSpec } from '../dev/supervise/child.ts';
+import { built } from '../dev/bootstrap/programs.mjs';
+import { ROOT } from '../dev/stack/ports.ts';
+import type { ChildSpec } from '../dev/stack/supervise/child.ts';
 
 export const PROCESSES = ['remote', 'api', 'perimeter', 'worker', 'baseline'] as const;
 export type ProcessName = (typeof PROCESSES)[number];
@@ -19,7 +20,7 @@ export function processPart(name: ProcessName, { settingsFile, logDir, profileDi
   return {
     name,
     command: process.execPath,
-    args: [...profiling, '--import', 'tsx', join('bench', 'processes', `${name}.ts`), settingsFile],
+    args: [...profiling, built(`bench-${name}`), settingsFile],
     cwd: ROOT,
     ipc: true,
     logFile: join(logDir, `${name}.log`),

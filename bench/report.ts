@@ -1,15 +1,8 @@
 /** Figures as they are collected, and the tables they end in. */
 import Table from 'cli-table3';
 import { goalRows, type GoalRow } from './goals.ts';
-import { spread, type Spread } from './stats.ts';
-
-/** A measured quantity with one value a round. */
-export interface Figure extends Spread {
-  readonly section: string;
-  readonly name: string;
-  readonly unit: string;
-  readonly rounds: readonly number[];
-}
+import type { Figure } from './figure.ts';
+import { spread } from './stats.ts';
 
 export interface Report {
   readonly figures: readonly Figure[];

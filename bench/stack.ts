@@ -3,12 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { freePort } from '../dev/ports.ts';
-import { postgresPart } from '../dev/postgres.ts';
-import { SEARCH_ATTRIBUTES } from '../dev/stack-config.ts';
-import { Supervisor } from '../dev/supervise/supervisor.ts';
-import { findTemporalServer } from '../dev/temporal-binary.ts';
-import { temporalPart } from '../dev/temporal.ts';
+import { freePort } from '../dev/stack/ports.ts';
+import { postgresPart } from '../dev/stack/postgres.ts';
+import { SEARCH_ATTRIBUTES } from '../dev/stack/config.ts';
+import { Supervisor } from '../dev/stack/supervise/supervisor.ts';
+import { findTemporalServer } from '../dev/stack/temporal-binary.ts';
+import { temporalPart } from '../dev/stack/temporal.ts';
 import { applyMigrations } from '../prisma/migrate.ts';
 import { CREATE_JOBS } from './baseline/jobs.ts';
 import { cpuOf } from './cpu.ts';
@@ -78,7 +78,7 @@ async function startServers(supervisor: Supervisor, dataDir: string, logDir: str
   ]);
   const perimeter = { databaseUrl: perimeterUrl, ports: { bare, validated, signed, nonce, whole } };
   const temporalAddress = `127.0.0.1:${temporal}`;
-  return { databaseUrl: database.databaseUrl, temporalAddress, apiPort, remotePort, perimeter, cacheDir: join(dataDir, 'cache') };
+  return { databaseUrl: database.databaseUrl, temporalAddress, apiPort, remotePort, perimeter };
 }
 
 /** The service's database and that of the perimeter, both as a release has them. */

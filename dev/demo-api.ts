@@ -1,15 +1,23 @@
 /** The few calls of the API that the demo makes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signedFetch } from '../clients/signed-fetch.ts';
-import type { DevKeys } from './dev-keys.ts';
+import type { DevKeys } from './stack/keys.ts';
 
 export interface Movement {
   movement_id: string;
   request_state: string;
   compiled_plan_hash: string;
   expires_at: string;
+  outflow: { asset: string; amount: string | null }[];
   error_code: string | null;
-  nodes: { node_key: string; state: string; output: Record<string, unknown> | null }[];
+  nodes: {
+    node_key: string;
+    state: string;
+    asset: string | null;
+    amount: string | null;
+    destination: string | null;
+    output: Record<string, unknown> | null;
+  }[];
   workflow: { ui_url: string };
 }
 
@@ -43,20 +51,28 @@ export class DemoApi {
   movement(id: string): Promise<Movement> {
     return this.#call('GET', `/movements/${id}`, undefined, [200]);
   }
+  /** The document that is hashed, as it is. */
+  plan(id: string): Promise<string> {
+    return this.#text('GET', `/movements/${id}/plan`, undefined, [200]);
+  }
   timeline(id: string): Promise<TimelineEvent[]> {
     return this.#call('GET', `/movements/${id}/timeline`, undefined, [200]);
   }
 
   async #call<T>(method: string, path: string, body: unknown, expected: number[], key = this.#keys.operator): Promise<T> {
+    return JSON.parse(await this.#text(method, path, body, expected, key)) as T;
+  }
+
+  async #text(method: string, path: string, body: unknown, expected: number[], key = this.#keys.operator): Promise<string> {
     const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
     const answer = await signedFetch(key, this.#base + path, { method, ...init });
     const text = await answer.text();
     if (answer.status === 429) {
       // A key has so many requests a minute; the answer says when its next minute begins.
       await sleep(Number(answer.headers.get('retry-after')) * 1000);
-      return this.#call(method, path, body, expected, key);
+      return this.#text(method, path, body, expected, key);
     }
     if (!expected.includes(answer.status)) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
-    return JSON.parse(text) as T;
+    return text;
   }
 }

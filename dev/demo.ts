@@ -2,14 +2,15 @@
  * `npm run demo`: one movement from a template to COMPLETED, on the running stack or on one of its own.
  * Ends with one JSON line on standard output; exit status 0 only for COMPLETED.
  */
+import { createHash } from 'node:crypto';
 import { createPublicClient, erc20Abi, formatUnits, http } from 'viem';
-import { takeSignals } from './foreground.ts';
+import { takeSignals } from './stack/foreground.ts';
 import { DemoApi, type Movement, type TimelineEvent } from './demo-api.ts';
-import { readDevKeys, type DevKeys } from './dev-keys.ts';
-import { readChainInfo, type ChainInfo } from './chain.ts';
-import { readDevSettings, type DevSettings } from './ports.ts';
-import { starterTemplates } from './starter-templates.ts';
-import { findRunningStack, startStack, type Stack, type StackUrls } from './stack.ts';
+import { readDevKeys, type DevKeys } from './stack/keys.ts';
+import { readChainInfo, type ChainInfo } from './stack/chain.ts';
+import { readDevSettings, type DevSettings } from './stack/ports.ts';
+import { starterTemplates } from './stack/starter-templates.ts';
+import { findRunningStack, startStack, type Stack, type StackUrls } from './stack/stack.ts';
 
 const AMOUNT = '250.5';
 /** A movement of the demo takes seconds; somebody who waits longer wants to know why. */
@@ -75,7 +76,7 @@ async function demonstrate(urls: StackUrls, chain: ChainInfo, keys: DevKeys): Pr
     labels: { purpose: 'demo' },
   });
   say(`Movement   ${created.movement_id}: ${created.request_state}, waits for approval until ${created.expires_at}`);
-  say(`Plan hash  ${created.compiled_plan_hash}`);
+  await showPlan(api, created);
   const started = Date.now();
   await api.approve(created.movement_id, { compiled_plan_hash: created.compiled_plan_hash, approver_id: 'demo-operator' });
   say('Approved   by demo-operator, bound to that hash\n\nTimeline');
@@ -92,12 +93,30 @@ async function demonstrate(urls: StackUrls, chain: ChainInfo, keys: DevKeys): Pr
       movement_id: movement.movement_id,
       request_state: movement.request_state,
       compiled_plan_hash: created.compiled_plan_hash,
+      outflow: movement.outflow,
       seconds: Number(seconds.toFixed(2)),
       transactions: movement.nodes.map((node) => ({ node_key: node.node_key, tx_hash: node.output?.['tx_hash'] ?? null })),
       balances: { before, after },
     })}\n`,
   );
   return movement.request_state === 'COMPLETED' ? 0 : 1;
+}
+
+/** What an approver looks at: the plan that the hash is of, what it can move at most, and where each node pays. */
+async function showPlan(api: DemoApi, { movement_id, compiled_plan_hash }: Movement): Promise<void> {
+  const hashed = createHash('sha256')
+    .update(await api.plan(movement_id))
+    .digest('hex');
+  if (hashed !== compiled_plan_hash)
+    throw new Error(`The plan's SHA-256 is ${hashed}, and not the hash ${compiled_plan_hash} that would be approved.`);
+  say(`Plan hash  ${hashed}, the SHA-256 of GET …/movements/${movement_id}/plan`);
+  const { outflow, nodes } = await api.movement(movement_id);
+  say(`Outflow    at most ${outflow.map(({ asset, amount }) => `${amount ?? 'an unknown amount of'} ${asset}`).join(', ') || 'nothing'}`);
+  for (const { node_key, amount, asset, destination } of nodes)
+    if (destination !== null)
+      say(
+        `  ${node_key.padEnd(8)} ${amount === null ? `the ${asset ?? 'amount'} that arrived` : `${amount} ${asset ?? ''}`} to ${destination}`,
+      );
 }
 
 /** Prints each timeline event once, as it happens, until the movement rests. */

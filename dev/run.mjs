@@ -1,26 +1,37 @@
-// Entry of every npm script: `node dev/run.mjs <target> …`. It needs nothing but Node, brings the
-// clone into a state in which TypeScript can run, and then runs the target in this same process, so
-// that Ctrl-C and SIGTERM reach our own code and not a wrapper.
+// Entry of every npm script: `node dev/run.mjs <target> …`. It needs nothing but Node, brings the clone
+// and what is built of it up to date, and then runs the target in this same process, so that Ctrl-C and
+// SIGTERM reach our own code and not a wrapper.
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { build } from './bootstrap/build.mjs';
 import { commandsEnded, runCommand, signalCommands } from './bootstrap/command.mjs';
 import { CHECKS } from './bootstrap/checks.mjs';
 import { findChromium } from './bootstrap/chromium.mjs';
 import { ROOT, ensureDependencies, ensurePrismaClient } from './bootstrap/install.mjs';
+import { built } from './bootstrap/programs.mjs';
 import { report } from './bootstrap/progress.mjs';
 import { startTemporalBuild, temporalAtHand, temporalBuildInFlight } from './bootstrap/temporal-build.mjs';
 
 /** Which targets exist, and which of them need Temporal's server. */
 const TARGETS = {
-  start: { needsTemporal: true, run: () => runModule('dev/start.ts') },
-  demo: { needsTemporal: true, run: () => runModule('dev/demo.ts') },
-  test: { needsTemporal: true, run: runTests },
+  build: { needsTemporal: false, run: () => 0 },
+  start: { needsTemporal: true, run: runProgram('start') },
+  demo: { needsTemporal: true, run: runProgram('demo') },
+  test: { needsTemporal: true, run: runQuickTests },
+  'test:slow': { needsTemporal: true, run: (extra) => runTests(['--selectProjects', 'slow', ...extra]) },
   'test:browser': { needsTemporal: true, run: runBrowserTests },
   check: { needsTemporal: true, run: runChecks },
-  bench: { needsTemporal: true, run: () => runModule('bench/main.ts') },
-  chaos: { needsTemporal: true, run: () => runModule('test/chaos/main.ts') },
-  fuzz: { needsTemporal: true, run: () => runModule('test/fuzz/main.ts') },
+  bench: { needsTemporal: true, run: runProgram('bench') },
+  chaos: { needsTemporal: true, run: runProgram('chaos') },
+  fuzz: { needsTemporal: true, run: runProgram('fuzz') },
+  fundadmin: { needsTemporal: false, run: runProgram('fundadmin') },
+  'executor:check': { needsTemporal: false, run: runProgram('executor-check') },
+  'config:table': { needsTemporal: false, run: runProgram('config-table') },
+  'replay:record': { needsTemporal: true, run: runProgram('replay-record') },
+  'rules:prove': { needsTemporal: true, run: runProgram('rules-prove') },
+  'rules:table': { needsTemporal: false, run: runProgram('rules-table') },
+  'sql:migration': { needsTemporal: false, run: runProgram('sql-migration') },
   prepare: { needsTemporal: true, run: () => findTemporal() },
 };
 
@@ -54,6 +65,7 @@ async function main({ needsTemporal, run }) {
   if (needsTemporal && !temporalAtHand() && !existsSync(join(ROOT, 'node_modules'))) startTemporalBuild();
   await ensureDependencies(logDir);
   await ensurePrismaClient(logDir);
+  await build();
   const code = await run(args);
   if (typeof code === 'number') process.exitCode = code;
 }
@@ -80,24 +92,28 @@ function checkNode() {
   }
 }
 
-async function runModule(file) {
-  const { register } = await import('tsx/esm/api');
-  register();
-  for (const signal of SIGNALS) process.off(signal, onSignal);
-  await import(pathToFileURL(join(ROOT, file)).href);
+/** The program sees itself as `node dist/<program>.js …` would show it. */
+function runProgram(program) {
+  return async (given) => {
+    for (const signal of SIGNALS) process.off(signal, onSignal);
+    process.argv.splice(1, process.argv.length, built(program), ...given);
+    await import(pathToFileURL(built(program)).href);
+  };
 }
 
 async function findTemporal() {
-  const { register } = await import('tsx/esm/api');
-  const unregister = register();
-  const { findTemporalServer } = await import(pathToFileURL(join(ROOT, 'dev/temporal-binary.ts')).href);
+  const { findTemporalServer } = await import(pathToFileURL(built('temporal-binary')).href);
   await findTemporalServer();
-  await unregister();
 }
 
 async function runTests(extra) {
   await findTemporal();
   return runNode(['--experimental-vm-modules', '--no-warnings', modules('jest/bin/jest.js'), ...extra]);
+}
+
+/** All but the slow ones, unless files or projects are named. */
+function runQuickTests(extra) {
+  return runTests(extra.length > 0 ? extra : ['--selectProjects', 'unit', 'stack', 'faults']);
 }
 
 /** The dashboard's signing in a real browser, which is looked for before anything is started. */
@@ -106,10 +122,11 @@ function runBrowserTests(extra) {
   return runTests(['--config', join(ROOT, 'test', 'browser', 'jest.config.mjs'), ...extra]);
 }
 
-/** Types, lint, format and import directions, then the tests unless `--static` is given. */
+/** Types, lint, format and import directions, two at a time, then the tests unless `--static` is given. */
 async function runChecks(extra) {
   let failed = 0;
-  for (const check of CHECKS) {
+  const waiting = [...CHECKS];
+  const one = async (check) => {
     const begun = Date.now();
     const logFile = join(ROOT, 'node_modules', '.cache', `check-${check.file.split('/')[0]}.log`);
     const verdict = await runCommand(process.execPath, [modules(check.file), ...check.args], { cwd: ROOT, logFile })
@@ -120,9 +137,13 @@ async function runChecks(extra) {
       failed += 1;
       report(verdict.message);
     }
-  }
+  };
+  const lane = async () => {
+    for (let check = waiting.shift(); check !== undefined; check = waiting.shift()) await one(check);
+  };
+  await Promise.all([lane(), lane()]);
   if (extra.includes('--static')) return failed === 0 ? 0 : 1;
-  const tests = await runTests(extra);
+  const tests = await runQuickTests(extra);
   report(`${tests === 0 ? '✓' : '✗'} tests`);
   return failed === 0 && tests === 0 ? 0 : 1;
 }

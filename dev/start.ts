@@ -1,8 +1,8 @@
 /** `npm start`: the whole stack with the service, until Ctrl-C. */
 import { join } from 'node:path';
-import { takeSignals } from './foreground.ts';
-import { type DevSettings, readDevSettings } from './ports.ts';
-import { type Stack, StackAlreadyRunning, type StackUrls, shortPath, startStack } from './stack.ts';
+import { takeSignals } from './stack/foreground.ts';
+import { type DevSettings, readDevSettings } from './stack/ports.ts';
+import { type Stack, StackAlreadyRunning, type StackUrls, shortPath, startStack } from './stack/stack.ts';
 
 let stack: Stack | null = null;
 const foreground = takeSignals(() => stack?.hurry());

@@ -1,6 +1,6 @@
 /** What an audit row says, as it is shown, sealed and exported. */
 import canonicalize from 'canonicalize';
-import type { JsonObject } from './executor.ts';
+import type { JsonObject } from './json.ts';
 
 export interface AuditRecord {
   readonly event_id: string;

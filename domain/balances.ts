@@ -1,5 +1,5 @@
 /** What a venue holds for us, and what of it is still free. */
-import type { JsonObject } from './executor.ts';
+import type { JsonObject } from './json.ts';
 import { subtract } from './money.ts';
 
 /** One pool of a venue's account as a fetch told it; null for what the venue does not tell. Amounts are decimal strings. */

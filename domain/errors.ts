@@ -48,8 +48,20 @@ export const ERROR_TABLE = {
   template_not_executable: rule(409, 'never', 'The template version cannot be executed; see `reasons`.'),
   cap_consistency_violation: rule(422, 'after_change', 'auto_approve_enabled needs daily_cap_amount and daily_cap_asset.'),
   policy_exists: rule(409, 'after_change', 'This client has a policy for this strategy; change that one.'),
+  plan_too_large: rule(
+    422,
+    'after_change',
+    'Give less in input_params: `part` is what is too large, a plan with its nodes, or the payees that it names.',
+  ),
   binding_unresolved: rule(422, 'after_change', 'A node selects no executor or signer, or more than one.'),
+  completion_assurance_unsupported: rule(
+    422,
+    'after_change',
+    'A node is asked for more than its executor can show; ask for less, or let a node behind it look.',
+  ),
   address_not_allowlisted: rule(422, 'after_change', 'A node would pay an address that is not on the allowlist.'),
+  intent_asset_not_moved: rule(422, 'after_change', 'No sending node of the plan moves the asset of the intent; see `moved`.'),
+  token_asset_mismatch: rule(422, 'after_change', "The token of an on-chain node is not the node's asset in the venue's list of tokens."),
   reserved_template_family: rule(422, 'never', 'Agent wallet top-ups are created only through their own route.'),
 
   venue_not_found: rule(422, 'after_change', 'No venue of that key holds an account here.'),
@@ -71,6 +83,16 @@ export const ERROR_TABLE = {
   binding_unavailable: rule(409, 'safe', 'An executor or signer of the frontier is not available.'),
   insufficient_effective_withdrawable: rule(409, 'safe', 'The venue has not enough that is not promised already, or could not be asked.'),
   budget_exceeded: rule(409, 'safe', "The movement's budget was released, and what its policy's window has left is not enough."),
+  send_not_over: rule(
+    409,
+    'safe',
+    'What was sent may still be under way; nobody can know what becomes of it before `retry_after_seconds`.',
+  ),
+  nonce_open: rule(
+    409,
+    'after_change',
+    'What was signed for this node may still be mined; it can be resolved as failed once another transaction has used the nonce in a finalized block.',
+  ),
   no_on_cancel_edge: rule(409, 'never', 'The plan has no on_cancel edge, so it cannot be cancelled.'),
   no_retryable_node: rule(409, 'never', 'No node is FAILED or UNKNOWN and free to be retried.'),
   idempotency_conflict: rule(409, 'after_change', 'This idempotency key was used for a different request.'),
@@ -86,6 +108,7 @@ export const ERROR_TABLE = {
     'safe',
     'The database connection broke and it is not known whether this was accepted; repeat it with the same key.',
   ),
+  overloaded: rule(503, 'safe', 'More is asked at once than this process can take; nothing was accepted. Come again after Retry-After.'),
   dependency_unavailable: rule(503, 'safe', 'The database is out of reach; nothing was accepted.'),
   internal_error: rule(500, 'safe', 'An unexpected fault; give the request id when you report it.'),
 } as const satisfies Record<string, ErrorRule>;

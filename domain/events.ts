@@ -66,6 +66,7 @@ export const AUDIT_ACTIONS = [
   'executor.update_status',
   'signer.update_status',
   'signer.set_expected_identity',
+  'database.after_restore',
   'callback.redeliver',
   'api_key.issue',
   'api_key.revoke',

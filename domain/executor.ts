@@ -6,6 +6,9 @@
  * {@link ExecutionResult}, and the caller decides what becomes durable.
  */
 
+import type { ChainFamily } from './allowlist/address.ts';
+import type { JsonObject } from './json.ts';
+
 /** The completion assurances a plan can ask for, weakest first. */
 export const COMPLETION_ASSURANCES = [
   'provider_completed',
@@ -15,9 +18,8 @@ export const COMPLETION_ASSURANCES = [
   'protocol_finalized',
 ] as const;
 export type CompletionAssurance = (typeof COMPLETION_ASSURANCES)[number];
-
-export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
-export type JsonObject = { readonly [key: string]: JsonValue };
+/** Of a registry entry that says nothing: the provider's own word. */
+export const LEAST_ASSURANCES: readonly CompletionAssurance[] = ['provider_completed'];
 
 /** States an executor may report. READY (nothing landed under this key) and UNKNOWN only from recover. */
 export const EXECUTION_STATES = ['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'COMPLETED', 'FAILED', 'READY', 'UNKNOWN'] as const;
@@ -76,6 +78,8 @@ export interface ExecutionResult {
   readonly prepared_action?: JsonObject;
   readonly sign_request?: SignRequest;
   readonly output?: JsonObject;
+  /** With COMPLETED: what has been shown; absent: the provider's own word. */
+  readonly assurance?: CompletionAssurance;
   readonly artifacts?: readonly Artifact[];
   readonly retry_after_seconds?: number;
 }
@@ -110,6 +114,17 @@ export interface SubmitJournal {
   transactions(): Promise<readonly JournaledTransaction[]>;
   /** Drops the node's claim on a nonce that another, finalized transaction has used. */
   releaseNonce(transaction: JournaledTransaction): Promise<void>;
+  /**
+   * Given only where the database was restored and may have forgotten transactions of this node: nonces of the account
+   * below `count` that no transaction of the database is known to have used (a few of them, the open ones last).
+   */
+  unknownNonces?(account: { readonly chain_id: number; readonly from: string }, count: number): Promise<readonly UnknownNonce[]>;
+}
+
+/** `open`: a transaction that the database knows is signed for it, and nobody knows yet whether it is the one that used it. */
+export interface UnknownNonce {
+  readonly nonce: number;
+  readonly open: boolean;
 }
 
 export interface SubmitInput {
@@ -133,8 +148,35 @@ export interface ExecutorHealth {
   readonly detail?: string;
 }
 
+/** A field of a node's config, and of what its executor prepares, that says who is paid. */
+export interface PayeeField {
+  /** A dotted path; each element of a list is a payee. */
+  readonly field: string;
+  readonly family: ChainFamily;
+  /** The field that says on which chain it is paid. */
+  readonly chain_id_field?: string;
+}
+
+/** What an executor says of its nodes, and what the service holds it to. */
+export interface DeclaredFacts {
+  /** Its nodes move funds. Only asked of action types that are not built in: of those the service knows it. */
+  readonly sends: boolean;
+  /** Whom its nodes pay; empty: nobody whom a plan can choose. Undefined where all its action types are built in, or nothing is sent. */
+  readonly payees?: readonly PayeeField[];
+  /** Fields whose value may be an EVM address without being paid. */
+  readonly not_payees: readonly string[];
+  /** What it can show of a completed node. */
+  readonly completion_assurances: readonly CompletionAssurance[];
+}
+
+/** The longest that a call of an executor may take: well below the time-outs of the activities that make the calls. */
+export const LONGEST_TIMEOUT_SECONDS = 90;
+
+/** The longest that an executor may say its effects take to appear. */
+export const LONGEST_SETTLE_SECONDS = 86_400;
+
 /** What the registry says about an executor, whichever way it is provided. */
-export interface ExecutorDescriptor {
+export interface ExecutorDescriptor extends DeclaredFacts {
   readonly executor_key: string;
   readonly kind: 'local' | 'remote' | 'task_queue';
   readonly action_types: readonly string[];

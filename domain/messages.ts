@@ -81,8 +81,8 @@ export interface LoadedMovement {
   /** Results of conditions, by the edge's position. */
   readonly conditions?: ConditionResults;
   readonly nodes: readonly LoadedNode[];
-  /** The conduct of the workflow that goes with this load; absent in histories of 0.1.0. See workflows/versions.ts. */
-  readonly conduct?: 1;
+  /** The conduct of the workflow that goes with this load; absent in histories of 0.1.0, 1 in those of 0.2.0. See workflows/versions.ts. */
+  readonly conduct?: 1 | 2;
 }
 
 /** Stored results of conditions, by the edge's position in the plan. */
@@ -126,6 +126,8 @@ export interface PhaseArgs {
 /** What recover is told beside: the node is past its send, but its time is over or it cannot be observed. */
 export interface RecoverArgs extends PhaseArgs {
   readonly from_observe?: boolean;
+  /** The node is UNKNOWN: it is asked about until proof moves it, and nothing is sent again. */
+  readonly from_unknown?: boolean;
 }
 
 export const PHASES = ['preflight', 'prepare', 'submit', 'observe', 'recover'] as const;
@@ -161,6 +163,8 @@ export interface Ask {
   readonly timeout_ms: number;
   /** The submit epoch under which the answer may be written. */
   readonly epoch: number;
+  /** The node's count of errors when it was asked, so that one error is counted once; absent in histories before 0.3.0. */
+  readonly errors?: number;
 }
 
 export type AskResult = { readonly ask: Ask } | { readonly result: PhaseResult };
@@ -173,6 +177,7 @@ export type TeamAnswer =
 /** A phase of a task-queue executor, second half: the answer becomes durable. */
 export interface RecordArgs extends AskArgs {
   readonly epoch: number;
+  readonly errors?: number;
   readonly given: TeamAnswer;
 }
 
@@ -225,4 +230,12 @@ export interface CapitalTransferActivities {
   submitTransfer(args: SubmitTransferArgs): Promise<void>;
   /** Asks the provider until its record says something that changes the transfer. */
   lookTransfer(args: { readonly transfer_id: string }): Promise<LookTransferResult>;
+}
+
+/** What a process asks of the workflows that it loads. */
+export interface WorkflowSettings {
+  /** Put message and stack of failures into payloads, for a codec to encrypt. */
+  readonly encodeFailures: boolean;
+  /** Hand the trace of a run to its activities. */
+  readonly traceHeaders: boolean;
 }

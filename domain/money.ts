@@ -20,6 +20,11 @@ export function normalize(amount: string): string {
   return new Exact(amount).toFixed();
 }
 
+/** What another party says is an amount, without trailing zeros; null when it is none. */
+export function readDecimal(value: unknown): string | null {
+  return typeof value === 'string' && isDecimal(value) ? normalize(value) : null;
+}
+
 /** `a + b`, exact. */
 export function add(a: string, b: string): string {
   return new Exact(a).plus(b).toFixed();

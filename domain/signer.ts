@@ -1,5 +1,6 @@
 /** The contract between the service and whatever holds a key. Keys never leave a signer. */
-import type { EvmUnsignedTransaction, JsonObject } from './executor.ts';
+import type { EvmUnsignedTransaction } from './executor.ts';
+import type { JsonObject } from './json.ts';
 
 export const SIGNER_BACKENDS = ['local', 'managed_kms_evm', 'remote', 'noop'] as const;
 export type SignerBackend = (typeof SIGNER_BACKENDS)[number];

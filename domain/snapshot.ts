@@ -1,6 +1,6 @@
 /** A movement as the rules see it: plan, states and what the walk needs to know. */
 import { withConditions } from './conditions/apply.ts';
-import type { JsonObject } from './executor.ts';
+import type { JsonObject } from './json.ts';
 import type { ConditionResults } from './messages.ts';
 import type { WalkInput, WalkNode } from './graph/walk-types.ts';
 import type { CompiledPlan } from './plan/types.ts';
@@ -15,7 +15,13 @@ export interface NodeSnapshot {
   readonly attempt: number;
   readonly submit_epoch: number;
   readonly recover_first: boolean;
+  /** The present attempt was accepted once: that it cannot be found proves nothing. */
+  readonly accepted: boolean;
+  /** It came out of a restored database: every new attempt asks first, until a person resolves it. */
+  readonly restored: boolean;
   readonly resumed: boolean;
+  /** As it was resolved; null before. */
+  readonly amount: string | null;
   readonly output: JsonObject | null;
   readonly error_code: string | null;
   /** Orders nodes by their last change; ISO 8601. */
@@ -51,7 +57,10 @@ export function newSnapshot(movement_id: string, plan: CompiledPlan): MovementSn
       attempt: 1,
       submit_epoch: 0,
       recover_first: false,
+      accepted: false,
+      restored: false,
       resumed: false,
+      amount: null,
       output: null,
       error_code: null,
       updated_at: '',

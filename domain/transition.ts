@@ -6,7 +6,8 @@
 import type { AskedAddress } from './allowlist/match.ts';
 import type { ConditionResult } from './conditions/scope.ts';
 import type { AuditAction, AuditOutcome, TimelineEventType } from './events.ts';
-import type { Artifact, EvmUnsignedTransaction, JsonObject } from './executor.ts';
+import type { Artifact, EvmUnsignedTransaction } from './executor.ts';
+import type { JsonObject } from './json.ts';
 import type { Actor } from './roles.ts';
 import type { ApprovalStatus, MovementState, ReservationStatus } from './states/movement.ts';
 import type { NodeState } from './states/node.ts';
@@ -35,8 +36,11 @@ export interface NodeFields {
   readonly submit_epoch?: number;
   readonly send_not_after?: Stamp;
   readonly recover_first?: boolean;
+  readonly restored?: boolean;
   readonly resumed?: boolean;
   readonly error_count?: number;
+  /** Looks in a row that told nothing; the database keeps since when. */
+  readonly unanswered?: number;
   readonly external_ref?: string | null;
   readonly output?: JsonObject | null;
   readonly error_code?: string | null;
@@ -91,18 +95,42 @@ export interface AuditEntry {
   readonly details?: JsonObject;
 }
 
-/** Per pool, how much a movement holds back. */
+/** How much of one pool is held back. */
 export interface Hold {
   readonly venue_key: string;
   readonly account_type: string;
   readonly asset: string;
   readonly amount: string;
-  /** Given where the venue's balances are fetched: the hold must be covered by a snapshot younger than this. */
-  readonly stale_after_seconds?: number;
+}
+
+/** What is held beyond what was before must be covered, at these venues, by a snapshot younger than this, and fit the budget. */
+export interface Take {
+  readonly venues: readonly string[];
+  readonly stale_after_seconds: number;
 }
 
 export const COMMAND_KINDS = ['create', 'approve', 'reject', 'resume', 'retry', 'cancel', 'resolve', 'wake'] as const;
 export type CommandKind = (typeof COMMAND_KINDS)[number];
+
+export interface SendOver {
+  readonly node_key: string;
+  /** How long after a send its effect may still appear where it was sent to. */
+  readonly settle_seconds: number;
+  /** What the attempt has signed must moreover be unable to land: its nonce is used by another, finalized transaction. */
+  readonly nonces_closed: boolean;
+}
+
+/** Why nobody can know yet what became of a send. */
+export type SendObstacle =
+  | { readonly reason: 'send_not_over'; readonly retry_after_seconds: number }
+  | {
+      readonly reason: 'nonce_open';
+      readonly signer: string | null;
+      readonly address: string;
+      readonly chain: number;
+      readonly nonce: number;
+      readonly hashes: readonly string[];
+    };
 
 export interface Transition {
   readonly movement_id: string;
@@ -122,21 +150,23 @@ export interface Transition {
     readonly signers: readonly { readonly signer_key: string; readonly address?: string }[];
     /** On the allowlist and past their cooling. */
     readonly addresses?: readonly AskedAddress[];
+    /** Within what was approved, and within what the node that it passes on from has sent. */
+    readonly flow?: { readonly node_key: string; readonly amount: string };
   };
+  /** A person's word about a node's send counts only once nothing of that send can be under way. */
+  readonly send_over?: SendOver;
   readonly nodes?: readonly NodeChange[];
   /** Results of conditions by the edge's position; null removes one. */
   readonly conditions?: Readonly<Record<string, ConditionResult | null>>;
-  readonly holds?: readonly Hold[];
-  readonly end_holds?: 'released' | 'consumed';
+  /** Given where somebody asks for what takes funds; holds and budgets follow from states by themselves. */
+  readonly take?: Take;
   readonly timeline: readonly TimelineEntry[];
   readonly audit?: readonly AuditEntry[];
-  /** Written instead of everything else when the transition is refused. */
-  readonly refused_audit?: readonly AuditEntry[];
   /** The reason to wake the movement's run. */
   readonly command?: CommandKind;
 }
 
-/** Why a transition was refused. Nothing but `refused_audit` was written. */
+/** Why a transition was refused. Nothing was written. */
 export const REFUSALS = [
   'movement_not_found',
   'movement_state',
@@ -145,6 +175,8 @@ export const REFUSALS = [
   'not_expired',
   'plan_hash',
   'node_state',
+  'send_not_over',
+  'nonce_open',
   'binding',
   'budget',
   'withdrawable',
@@ -161,9 +193,12 @@ export interface MovementHead {
 }
 
 export interface BindingProblem {
-  readonly binding: 'executor' | 'signer' | 'address';
+  readonly binding: 'executor' | 'signer' | 'address' | 'flow';
   readonly key: string;
   readonly reason: string;
+  /** Only of `flow`: what may be moved in all, and what the other nodes have moved of it. */
+  readonly limit?: string;
+  readonly used?: string;
 }
 
 export interface BudgetProblem {
@@ -172,7 +207,7 @@ export interface BudgetProblem {
 }
 
 /** A hold that its venue's balance does not cover. */
-export interface UncoveredHold extends Omit<Hold, 'stale_after_seconds'> {
+export interface UncoveredHold extends Hold {
   /** Null when there is no young snapshot to tell by. */
   readonly effective_withdrawable: string | null;
 }
@@ -198,5 +233,7 @@ export type TransitionOutcome =
       readonly budget: BudgetProblem | null;
       /** Only of `withdrawable`. */
       readonly uncovered: UncoveredHold | null;
+      /** Only of `send_not_over` and `nonce_open`. */
+      readonly send: SendObstacle | null;
       readonly node: { readonly node_key: string; readonly state: NodeState; readonly attempt: number; readonly epoch: number } | null;
     };

@@ -1,5 +1,6 @@
 /** What the phases of an executor may answer, a constructor for each, so that a wrong answer does not compile. */
-import type { Artifact, JsonObject, SignRequest } from '../domain/executor.ts';
+import type { Artifact, CompletionAssurance, SignRequest } from '../domain/executor.ts';
+import type { JsonObject } from '../domain/json.ts';
 
 /** What may go with most answers. `output` is what later nodes of the plan can refer to. */
 export interface Extras {
@@ -15,7 +16,7 @@ export type Prepared<P extends JsonObject> = {
 };
 export type Accepted = Extras & { readonly next_state: 'SUBMITTED'; readonly external_ref: string; readonly retry_after_seconds?: number };
 export type Pending = Extras & { readonly next_state: 'OBSERVING'; readonly retry_after_seconds: number };
-export type Completed = Extras & { readonly next_state: 'COMPLETED' };
+export type Completed = Extras & { readonly next_state: 'COMPLETED'; readonly assurance?: CompletionAssurance };
 export type Failed = { readonly next_state: 'FAILED'; readonly error_code: string; readonly error_message: string };
 export type NotLanded = { readonly next_state: 'READY' };
 export type Unknown = { readonly next_state: 'UNKNOWN'; readonly error_message: string };
@@ -40,8 +41,11 @@ export function pending(afterSeconds: number, extras: Extras = {}): Pending {
   return { next_state: 'OBSERVING', retry_after_seconds: afterSeconds, ...extras };
 }
 
-/** The effect is there, and final as far as this executor can tell. */
-export function completed(extras: Extras = {}): Completed {
+/**
+ * The effect is there, and final as far as this executor can tell. `assurance` says what has been shown, where that is more
+ * than the provider's own word; less than `context.completion_assurance` asks for, and the service goes on observing.
+ */
+export function completed(extras: Extras & { readonly assurance?: CompletionAssurance } = {}): Completed {
   return { next_state: 'COMPLETED', ...extras };
 }
 

@@ -1,6 +1,8 @@
 /** An executor as a team writes it: five phases and cancel, typed, with the wire kept outside. */
 import type { z } from 'zod';
-import type { CallOptions, ExecutionContext, ExecutionResult, ExecutorPhase, JsonObject } from '../domain/executor.ts';
+import type { CallOptions, ExecutionContext, ExecutionResult, ExecutorPhase } from '../domain/executor.ts';
+import type { JsonObject } from '../domain/json.ts';
+import { issuesLine } from '../platform/issues.ts';
 import { executionContextSchema, parseResult, submitBodySchema } from '../executors/protocol.ts';
 import {
   Rejected,
@@ -13,7 +15,8 @@ import {
   type Unknown,
 } from './answers.ts';
 
-export type { CallOptions, ExecutionContext, JsonObject, JsonValue } from '../domain/executor.ts';
+export type { CallOptions, ExecutionContext } from '../domain/executor.ts';
+export type { JsonObject, JsonValue } from '../domain/json.ts';
 export * from './answers.ts';
 
 export interface Submission<P extends JsonObject> {
@@ -87,6 +90,5 @@ async function run<P extends JsonObject>(
 function read<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.slice(0, 5).map((issue) => `${[what, ...issue.path].join('.')}: ${issue.message}`);
-  throw new Rejected('INVALID_REQUEST', issues.join('; '));
+  throw new Rejected('INVALID_REQUEST', issuesLine(parsed.error, { under: what }));
 }

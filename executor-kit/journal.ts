@@ -5,7 +5,7 @@
  */
 import canonicalize from 'canonicalize';
 import { z } from 'zod';
-import type { JsonObject } from '../domain/executor.ts';
+import type { JsonObject } from '../domain/json.ts';
 import { jsonObject } from '../executors/json-object.ts';
 import { openAppendLog, type AppendLog } from './append-log.ts';
 import { Rejected } from './answers.ts';

@@ -11,11 +11,11 @@ const RETRY_MS = 100;
 /**
  * Holds `path` for this process until the returned function is called or the process ends, however it ends: the lock is
  * a name in the kernel and no file, which a killed process would leave behind. Only Linux has such names; elsewhere
- * nothing is locked. Waits up to `waitMs` for an earlier process to be gone.
+ * nothing is locked. Waits up to `waitMs` for an earlier process to be gone; the error calls it `holder`.
  *
  * @throws Error when another process still holds it then.
  */
-export async function lockPath(path: string, waitMs: number): Promise<() => void> {
+export async function lockPath(path: string, waitMs: number, holder = 'process'): Promise<() => void> {
   if (process.platform !== 'linux') return () => undefined;
   const folder = dirname(resolve(path));
   mkdirSync(folder, { recursive: true });
@@ -24,7 +24,7 @@ export async function lockPath(path: string, waitMs: number): Promise<() => void
   for (const start = Date.now(); ; await sleep(RETRY_MS)) {
     const lock = await tryListen(name);
     if (lock !== null) return () => void lock.close();
-    if (Date.now() - start >= waitMs) throw new Error(`another process is using ${path}`);
+    if (Date.now() - start >= waitMs) throw new Error(`another ${holder} is using ${path}`);
   }
 }
 

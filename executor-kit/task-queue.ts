@@ -3,7 +3,7 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure, type PayloadCodec } from '@temporalio/common';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { REJECTED_FAILURE, type ExecutionResult, type ExecutorActivities, type ExecutorPhase } from '../domain/executor.ts';
-import { deadline } from '../executors/deadline.ts';
+import { deadline } from '../platform/deadline.ts';
 import { createPayloadCodec } from '../platform/payload-codec.ts';
 import { parsePayloadKeys } from '../platform/payload-keys.ts';
 import { Rejected, Unavailable } from './answers.ts';

@@ -1,6 +1,6 @@
 /** A bounded JSON object: what may be kept in a jsonb column and sent on without surprises. */
 import { z } from 'zod';
-import type { JsonObject } from '../domain/executor.ts';
+import type { JsonObject } from '../domain/json.ts';
 
 export interface JsonBounds {
   readonly maxBytes: number;

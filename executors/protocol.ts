@@ -10,6 +10,7 @@ import {
   type ExecutionState,
   type ExecutorPhase,
 } from '../domain/executor.ts';
+import { issuesLine } from '../platform/issues.ts';
 import { jsonObject } from './json-object.ts';
 
 /** Longest error message that is kept; a longer one is cut, since its length must not make an outcome unknown. */
@@ -62,6 +63,7 @@ export const executionResultSchema = z.object({
   prepared_action: object.exactOptional(),
   sign_request: signRequest.exactOptional(),
   output: object.exactOptional(),
+  assurance: z.enum(COMPLETION_ASSURANCES).exactOptional(),
   artifacts: z.array(artifact).max(100).exactOptional(),
   retry_after_seconds: z
     .number()
@@ -108,7 +110,7 @@ export type SubmitBody = z.infer<typeof submitBodySchema>;
  */
 export function parseResult(phase: ExecutorPhase, value: unknown): ExecutionResult {
   const parsed = executionResultSchema.safeParse(withoutNulls(value));
-  if (!parsed.success) throw protocolFault(`answer to ${phase} does not fit: ${describe(parsed.error)}`);
+  if (!parsed.success) throw protocolFault(`answer to ${phase} does not fit: ${issuesLine(parsed.error, { whole: 'body' })}`);
   const { sign_request, ...rest } = parsed.data;
   const unnamed = rest.next_state === 'FAILED' && rest.error_code === undefined;
   const result = unnamed ? { ...rest, error_code: 'EXECUTOR_REJECTED' } : rest;
@@ -140,11 +142,4 @@ function isLegal(phase: ExecutorPhase, state: ExecutionState): boolean {
 function withoutNulls(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null));
-}
-
-function describe(error: z.ZodError): string {
-  return error.issues
-    .slice(0, 5)
-    .map((issue) => `${issue.path.join('.') || 'body'}: ${issue.message}`)
-    .join('; ');
 }

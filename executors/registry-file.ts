@@ -2,7 +2,11 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
+import { CHAIN_FAMILIES } from '../domain/allowlist/address.ts';
+import { COMPLETION_ASSURANCES, LEAST_ASSURANCES, LONGEST_SETTLE_SECONDS, LONGEST_TIMEOUT_SECONDS } from '../domain/executor.ts';
 import { TASK_QUEUE } from '../domain/messages.ts';
+import { isBuiltIn } from '../domain/plan/actions.ts';
+import { describeIssues } from '../platform/issues.ts';
 import type { RemoteExecutorSettings } from './remote.ts';
 import type { TaskQueueExecutorSettings } from './task-queue.ts';
 
@@ -24,15 +28,33 @@ const url = z.string().superRefine((value, context) => {
   }
 });
 
+const fieldPath = z
+  .string()
+  .min(1)
+  .max(256)
+  .refine((path) => path.split('.').every((part) => part !== '' && !/\p{Cc}/u.test(part)), 'must be names joined by dots');
+
+const payee = z.strictObject({ field: fieldPath, family: z.enum(CHAIN_FAMILIES), chain_id_field: fieldPath.exactOptional() });
+
+/** `payees` and `not_payees` of an entry, for whoever reads them elsewhere. */
+export const payeesSchema = z.array(payee).max(20);
+export const notPayeesSchema = z.array(fieldPath).max(100);
+
 const shared = {
   executor_key: key,
-  // Well below the time-outs of the activities that make the calls (workflows/activity-options.ts).
-  timeout_seconds: z.number().min(0.1).max(90).default(30),
+  timeout_seconds: z.number().min(0.1).max(LONGEST_TIMEOUT_SECONDS).default(30),
   same_key_safe: z.boolean().default(false),
-  settle_seconds: z.number().min(0).max(86_400).default(0),
+  settle_seconds: z.number().min(0).max(LONGEST_SETTLE_SECONDS).default(0),
   action_types: z.array(name).min(1).max(100),
   provider: name.exactOptional(),
   chain_family: name.exactOptional(),
+  sends: z.boolean().default(true),
+  payees: payeesSchema.exactOptional(),
+  not_payees: notPayeesSchema.default([]),
+  completion_assurances: z
+    .array(z.enum(COMPLETION_ASSURANCES))
+    .min(1)
+    .default([...LEAST_ASSURANCES]),
 };
 const remote = z.strictObject({
   ...shared,
@@ -97,8 +119,8 @@ function parseRegistry<Signer>(file: string, content: unknown, signerSchema: z.Z
     signers: z.array(signerSchema).default([]),
   });
   const parsed = schema.safeParse(content);
-  if (!parsed.success) throw new RegistryFileError(file, parsed.error.issues.map(place));
-  const problems = [...repeatedKeys(parsed.data.executors)];
+  if (!parsed.success) throw new RegistryFileError(file, describeIssues(parsed.error, { whole: 'file' }));
+  const problems = [...repeatedKeys(parsed.data.executors), ...undeclaredPayees(parsed.data.executors)];
   const executors = parsed.data.executors.map((entry, index) => {
     if (entry.kind === 'task_queue' || entry.auth_token_file === undefined) return entry;
     const auth_token_file = resolve(folder, entry.auth_token_file);
@@ -118,6 +140,18 @@ function repeatedKeys(entries: readonly ExecutorEntry[]): string[] {
   });
 }
 
+/** Of a type that is not built in only its entry can say who is paid; without that nothing could hold it to the allowlist. */
+function undeclaredPayees(entries: readonly ExecutorEntry[]): string[] {
+  return entries.flatMap((entry, index) => {
+    const own = entry.action_types.filter((type) => !isBuiltIn(type));
+    if (own.length === 0 || !entry.sends || entry.payees !== undefined) return [];
+    return [
+      `executors[${index}].payees: must say whom ${own.join(', ')} pays, as in [{"field": "destination_address", "family": "evm"}] ` +
+        'for that field of config and prepared action; [] when a plan cannot choose whom; or "sends": false when nothing is moved',
+    ];
+  });
+}
+
 function isReadableFile(path: string): boolean {
   try {
     accessSync(path, constants.R_OK);
@@ -125,12 +159,4 @@ function isReadableFile(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-function place(issue: z.core.$ZodIssue): string {
-  const path = issue.path.reduce<string>(
-    (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text === '' ? String(part) : `${text}.${String(part)}`),
-    '',
-  );
-  return `${path === '' ? 'file' : path}: ${issue.message}`;
 }

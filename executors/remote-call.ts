@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { request, type Dispatcher } from 'undici';
 import { ExecutorFault, type CallOptions } from '../domain/executor.ts';
-import { deadline } from './deadline.ts';
+import { deadline } from '../platform/deadline.ts';
 
 /** Largest answer that is read; a longer one is a protocol error. */
 export const RESPONSE_LIMIT_BYTES = 1024 * 1024;

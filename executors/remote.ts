@@ -3,6 +3,7 @@ import { Agent } from 'undici';
 import {
   ExecutorFault,
   type CallOptions,
+  type DeclaredFacts,
   type ExecutionContext,
   type ExecutionResult,
   type Executor,
@@ -17,7 +18,7 @@ import { statusFault } from './remote-faults.ts';
 const HEALTH_TIMEOUT_SECONDS = 5;
 
 /** A remote executor as the registry file declares it, paths resolved and defaults filled in. */
-export interface RemoteExecutorSettings {
+export interface RemoteExecutorSettings extends DeclaredFacts {
   readonly executor_key: string;
   readonly kind: 'remote';
   readonly url: string;
@@ -97,6 +98,10 @@ function describeRemote(settings: RemoteExecutorSettings): ExecutorDescriptor {
     settle_seconds: settings.settle_seconds,
     timeout_seconds: settings.timeout_seconds,
     in_process: false,
+    sends: settings.sends,
+    ...(settings.payees === undefined ? {} : { payees: settings.payees }),
+    not_payees: settings.not_payees,
+    completion_assurances: settings.completion_assurances,
   };
 }
 

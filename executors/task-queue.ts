@@ -1,8 +1,8 @@
 /** An executor that a team's own Temporal worker provides: here only described, since its phases run on the team's queue. */
-import type { ExecutorDescriptor } from '../domain/executor.ts';
+import type { DeclaredFacts, ExecutorDescriptor } from '../domain/executor.ts';
 
 /** A task-queue executor as the registry file declares it, defaults filled in. */
-export interface TaskQueueExecutorSettings {
+export interface TaskQueueExecutorSettings extends DeclaredFacts {
   readonly executor_key: string;
   readonly kind: 'task_queue';
   readonly task_queue: string;

@@ -5,15 +5,10 @@
  */
 import { pino, type DestinationStream, type LogFn, type Logger } from 'pino';
 import type { Config } from './config.ts';
+import { hostsOnly, isTelling, REDACTED, safeText } from './redact.ts';
 
 /** The longest text of a line; more is cut. */
 const LONGEST = 8_000;
-/** Longer than any hash or address: signatures, call data and signed transactions. */
-const LONG_HEX = /\b(?:0x)?[0-9a-fA-F]{100,}\b/g;
-/** Addresses of providers often carry a password or a key. Of those in errors the host is enough. */
-const WEB_ADDRESS = /\b(https?|wss?):\/\/(?:[^\s/@"'`<>]*@)?([^\s/?#"'`<>@)\]},]+)([/?#][^\s"'`<>)\]},]*)?/g;
-const PASSWORD_IN_URL = /\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@"'`<>]*@/gi;
-const TELLING_NAME = /secret|password|(auth|access|bearer)_?token|signature|private_?key|authorization|cookie|raw_tx|credential/i;
 
 /** Makes the process's logger. `redact` takes known secrets out of every finished line. */
 export function createLogger(
@@ -30,7 +25,7 @@ export function createLogger(
       // Errors are made plain with everything else.
       serializers: { err: (error: unknown) => error },
       formatters: { log: plainFields },
-      hooks: { logMethod: withMessage, streamWrite: (line) => redact(shortHex(line)) },
+      hooks: { logMethod: withMessage, streamWrite: (line) => redact(safeText(line)) },
     },
     destination ?? pino.destination(1),
   );
@@ -49,7 +44,7 @@ function plainFields(fields: Record<string, unknown>): Record<string, unknown> {
 
 function plain(name: string, value: unknown): unknown {
   if (value === null || value === undefined) return value;
-  if (TELLING_NAME.test(name)) return '[redacted]';
+  if (isTelling(name)) return REDACTED;
   if (isError(value)) return plainError(value);
   if (name === 'err') return { message: cut(String(value)) };
   if (Array.isArray(value)) return value.slice(0, 100).map((entry) => (isScalar(entry) ? scalar(entry) : '[left out]'));
@@ -97,17 +92,4 @@ function isError(value: unknown): value is Error {
 
 function cut(text: string): string {
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}… (${String(text.length)} characters)` : text;
-}
-
-function hostsOnly(text: string): string {
-  return text
-    .replace(WEB_ADDRESS, (_all, scheme: string, host: string, rest: string | undefined) => {
-      return `${scheme}://${host}${rest === undefined || rest === '/' ? '' : '/…'}`;
-    })
-    .replace(PASSWORD_IN_URL, '$1');
-}
-
-/** Long hex text by its beginning and length alone. */
-function shortHex(line: string): string {
-  return line.replace(LONG_HEX, (hex) => `${hex.slice(0, 10)}…(${String(hex.length)} hex digits)`);
 }

@@ -1,8 +1,9 @@
 /** The one place that connects to Postgres: Prisma for reading models, and single statements straight over its pool. */
 import { createHash } from 'node:crypto';
 import { PrismaPg } from '@prisma/adapter-pg';
-import pg from 'pg';
+import type pg from 'pg';
 import { PrismaClient } from './generated/client.ts';
+import { openPool, type ConnectionSource } from './pool.ts';
 
 /**
  * One statement with its values, prepared once a connection: `sql<Row>\`SELECT … ${value}\``. Answers the
@@ -27,7 +28,7 @@ export interface DatabaseOptions {
   readonly url: string;
   /** Connections of the pool. */
   readonly poolSize?: number;
-  /** Gives up on getting a connection after this long, so that an unreachable database is an answer. */
+  /** Gives up on making a connection, and on waiting for one, after this long, so that both are an answer. */
   readonly connectTimeoutMs?: number;
   readonly applicationName?: string;
   /** Settings of every session, which functions of the database read with `current_setting`. */
@@ -40,20 +41,53 @@ export interface DatabaseOptions {
 
 /** A client over a pool of its own; call `$disconnect()` when done. Nothing is connected until the first query. */
 export function connectDatabase(options: DatabaseOptions): Database {
-  const pool = new pg.Pool({
-    ...withSettings(options.url, options.sessionSettings ?? {}),
-    max: options.poolSize ?? 10,
-    connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
-    // A lone movement must not pay for a new connection after each pause of ten seconds.
-    idleTimeoutMillis: 300_000,
-    application_name: options.applicationName ?? 'fund-movement-orchestrator',
-    keepAlive: true,
+  const source = openPool({
+    config: {
+      ...withSettings(options.url, options.sessionSettings ?? {}),
+      // A lone movement must not pay for a new connection after each pause of ten seconds.
+      idleTimeoutMillis: 300_000,
+      application_name: options.applicationName ?? 'fund-movement-orchestrator',
+      keepAlive: true,
+    },
+    connections: options.poolSize ?? 10,
+    patienceMs: options.connectTimeoutMs ?? 5_000,
   });
   // An idle connection that breaks is replaced by the pool; one in use fails the statement that uses it.
-  pool.on('error', () => undefined);
-  if (options.onConnect !== undefined) pool.on('connect', options.onConnect);
-  const adapter = new PrismaPg(pool, { disposeExternalPool: true, statementNameGenerator: ({ sql }) => nameOf(sql) });
-  return Object.assign(new PrismaClient({ adapter }), { sql: sqlOver(pool), auditMac: options.auditMac ?? (() => null) });
+  source.pool.on('error', () => undefined);
+  if (options.onConnect !== undefined) source.pool.on('connect', options.onConnect);
+  return clientOf(source, options.auditMac ?? (() => null));
+}
+
+const sources = new WeakMap<Database, ConnectionSource>();
+
+/**
+ * The same connections for one who may hold only so many of them at a time, so that the others find some free whatever it
+ * does. It ends with the client that it is a share of, which its own `$disconnect()` leaves open.
+ */
+export function shareConnections(db: Database, connections: number): Database {
+  const source = sources.get(db);
+  if (source === undefined) throw new Error('only a client of connectDatabase can be shared');
+  return clientOf(source.share(connections), db.auditMac);
+}
+
+function clientOf(source: ConnectionSource, auditMac: AuditMac): Database {
+  const { pool } = source;
+  const adapter = new PrismaPg(pool, { statementNameGenerator: ({ sql }) => nameOf(sql) });
+  const client = new PrismaClient({ adapter });
+  const disconnect = client.$disconnect.bind(client);
+  let ended: Promise<void> | undefined;
+  const db = Object.assign(client, {
+    sql: sqlOver(pool),
+    auditMac,
+    // Prisma would end only a pool that it has used itself, and statements go past it.
+    $disconnect: async () => {
+      await disconnect();
+      ended ??= pool.end();
+      await ended;
+    },
+  });
+  sources.set(db, source);
+  return db;
 }
 
 function sqlOver(pool: pg.Pool): Sql {

@@ -32,6 +32,7 @@ export async function applyMigrations(databaseUrl: string, sources: MigrationSou
   const migrationsDir = sources.migrationsDir ?? join(HERE, 'migrations');
   const folders = await migrationFolders(migrationsDir);
   return withLock(databaseUrl, async () => {
+    await refuseStrangers(databaseUrl, folders);
     if ((await pendingMigrations(databaseUrl, migrationsDir)).length === 0) return [];
     const schema = await readFile(sources.schemaPath ?? join(HERE, 'schema.prisma'), 'utf8');
     const adapter = new WholeScriptAdapter({ connectionString: databaseUrl });
@@ -58,16 +59,30 @@ export async function applyMigrations(databaseUrl: string, sources: MigrationSou
 
 /** Names of the migrations that the database has not finished, oldest first. */
 export async function pendingMigrations(databaseUrl: string, migrationsDir: string = join(HERE, 'migrations')): Promise<string[]> {
-  const folders = await migrationFolders(migrationsDir);
+  const finished = new Set(await finishedMigrations(databaseUrl));
+  return (await migrationFolders(migrationsDir)).filter((folder) => !finished.has(folder));
+}
+
+function finishedMigrations(databaseUrl: string): Promise<string[]> {
   return query(databaseUrl, async (client) => {
     const { rows: found } = await client.query<{ there: boolean }>(`SELECT to_regclass('_prisma_migrations') IS NOT NULL AS there`);
-    if (found[0]?.there !== true) return folders;
+    if (found[0]?.there !== true) return [];
     const { rows } = await client.query<{ migration_name: string }>(
       'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
     );
-    const finished = new Set(rows.map((row) => row.migration_name));
-    return folders.filter((folder) => !finished.has(folder));
+    return rows.map((row) => row.migration_name);
   });
+}
+
+/** A database with migrations that this build does not have was made by another one; nothing is guessed about it. */
+async function refuseStrangers(databaseUrl: string, folders: readonly string[]): Promise<void> {
+  const strangers = (await finishedMigrations(databaseUrl)).filter((name) => !folders.includes(name));
+  if (strangers.length === 0) return;
+  throw new MigrationError(
+    `The database has migrations that this build does not know (${strangers.join(', ')}). It belongs to an earlier build, from before ` +
+      'the first release, whose data cannot be taken over, or to a newer one. Use that build, or begin with an empty database ' +
+      '(of the embedded stack: remove its data folder, or set SVC_DATA_DIR to another).',
+  );
 }
 
 function withLock<T>(databaseUrl: string, work: () => Promise<T>): Promise<T> {

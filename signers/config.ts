@@ -1,6 +1,6 @@
 /** The `signers` array of the registry file, as it is written. */
 import { z } from 'zod';
-import { describeIssues } from './issues.ts';
+import { describeIssues } from '../platform/issues.ts';
 
 const signerKey = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, 'must be 1 to 128 of letters, digits and . _ -');
 const chainFamily = z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/, 'must be a chain family such as evm');
@@ -49,7 +49,7 @@ export class SignerConfigError extends Error {
  */
 export function parseSignerConfigs(signers: unknown, options: { readonly allowLocal: boolean }): readonly SignerConfig[] {
   const parsed = z.object({ signers: z.array(entry) }).safeParse({ signers });
-  if (!parsed.success) throw new SignerConfigError(describeIssues(parsed.error));
+  if (!parsed.success) throw new SignerConfigError(describeIssues(parsed.error, { whole: 'the file' }));
   // The refused backends never reach this line; the filter is what tells the compiler so.
   const configs = parsed.data.signers.filter((config) => config.backend === 'local' || config.backend === 'noop');
   const faults = configs.flatMap((config, index) => [

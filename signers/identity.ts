@@ -1,5 +1,5 @@
 /** Which address a signer should have and which it has. Pure: callers bring both values. */
-import { readEvmAddress, type AddressReading } from './evm-address.ts';
+import { readEvmAddress, type AddressReading } from '../platform/evm-address.ts';
 
 export const IDENTITY_STATES = ['match', 'mismatch', 'unpinned', 'unobserved', 'not_applicable'] as const;
 export type IdentityState = (typeof IDENTITY_STATES)[number];

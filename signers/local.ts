@@ -5,7 +5,8 @@
 import { isHex, keccak256, type Hex } from 'viem';
 import { privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts';
 import { z } from 'zod';
-import type { EvmUnsignedTransaction, JsonObject } from '../domain/executor.ts';
+import type { EvmUnsignedTransaction } from '../domain/executor.ts';
+import type { JsonObject } from '../domain/json.ts';
 import type { SignedTransaction, Signer, SignerDescriptor } from '../domain/signer.ts';
 import { readUnsignedTransaction } from './unsigned-transaction.ts';
 

@@ -1,6 +1,7 @@
 /** The wire form of an unsigned EIP-1559 transaction, checked before anything is signed. */
 import { z } from 'zod';
 import type { EvmUnsignedTransaction } from '../domain/executor.ts';
+import { issuesLine } from '../platform/issues.ts';
 
 // One rule for both: a later refinement would still run on text that BigInt throws at.
 const isUint256 = (text: string) => /^(0|[1-9][0-9]{0,77})$/.test(text) && BigInt(text) < 2n ** 256n;
@@ -25,7 +26,5 @@ export function readUnsignedTransaction(
 ): { readonly ok: true; readonly unsigned: EvmUnsignedTransaction } | { readonly ok: false; readonly problem: string } {
   const parsed = schema.safeParse(payload);
   if (parsed.success) return { ok: true, unsigned: parsed.data };
-  const [issue] = parsed.error.issues;
-  const place = issue?.path.join('.') || 'the transaction';
-  return { ok: false, problem: `${place}: ${issue?.message ?? 'malformed'}` };
+  return { ok: false, problem: issuesLine(parsed.error, { whole: 'the transaction' }) };
 }

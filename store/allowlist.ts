@@ -10,7 +10,7 @@ import type { Database } from '../prisma/client.ts';
 import { auditRows } from './event-ids.ts';
 import { run } from './faults.ts';
 import { isoOf, isoOfOrNull } from './json.ts';
-import type { PagePosition } from './movement-reads.ts';
+import type { PagePosition } from './paging.ts';
 
 export interface AllowedAddress {
   readonly id: string;

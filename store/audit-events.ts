@@ -5,7 +5,7 @@ import type { Database } from '../prisma/client.ts';
 import type { Prisma } from '../prisma/generated/client.ts';
 import { run } from './faults.ts';
 import { iso, object } from './json.ts';
-import type { PagePosition } from './movement-reads.ts';
+import { olderThan, type PagePosition } from './paging.ts';
 
 /** What must be equal; a filter that is absent lets everything pass. */
 export interface AuditFilter {
@@ -52,7 +52,7 @@ export async function listAuditEvents(
   const rows = await run(() =>
     db.auditEvent.findMany({
       select: SHOWN,
-      where: { AND: [conditions(filter), page.after === null ? {} : olderThan(page.after)] },
+      where: { AND: [conditions(filter), page.after === null ? {} : olderThan(page.after, 'event_id', 'occurred_at')] },
       orderBy: [{ occurred_at: 'desc' }, { event_id: 'desc' }],
       take: page.limit,
     }),
@@ -69,10 +69,4 @@ function conditions({ time_range_start, time_range_end, entity_types, ...equal }
       ...(time_range_end === undefined ? {} : { lt: new Date(time_range_end) }),
     },
   };
-}
-
-function olderThan(after: PagePosition): Prisma.AuditEventWhereInput {
-  const at = new Date(after.created_at);
-  // The first condition says nothing more; it is the one that an index can begin from.
-  return { occurred_at: { lte: at }, OR: [{ occurred_at: { lt: at } }, { event_id: { lt: after.id } }] };
 }

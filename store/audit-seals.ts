@@ -1,6 +1,6 @@
 /** The chain of seals in the database: what is not sealed yet, adding to it, and reading it back. */
 import type { AuditRecord } from '../domain/audit.ts';
-import type { JsonObject } from '../domain/executor.ts';
+import type { JsonObject } from '../domain/json.ts';
 import { EMPTY_CHAIN, type AuditSeal, type ChainHead } from '../platform/audit-chain.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';

@@ -18,22 +18,16 @@ export interface PolicyRecord extends AutoApprovePolicy {
 /** The fields that a caller gives. */
 export type PolicyFields = Omit<PolicyRecord, 'policy_id' | 'revision' | 'created_by' | 'created_at' | 'updated_at'>;
 
-interface AuditPair {
-  readonly audit: (policyId: string) => readonly AuditEntry[];
-  /** Written instead when it is refused. */
-  readonly refused_audit: (policyId: string) => readonly AuditEntry[];
-}
-
 export type PolicyCreateOutcome = { readonly ok: true; readonly policy: PolicyRecord } | { readonly ok: false; readonly policy_id: string };
 
 /** Writes a policy with its audit rows in one statement; refused when the pair of client and strategy has one. */
 export async function createPolicy(
   db: Database,
   fields: PolicyFields & { readonly created_by: string | null },
-  audit: AuditPair,
+  audit: (policyId: string) => readonly AuditEntry[],
 ): Promise<PolicyCreateOutcome> {
   const policyId = newId();
-  const doc = JSON.stringify({ policy: { ...fields, policy_id: policyId }, ...auditOfPair(db, policyId, audit) });
+  const doc = JSON.stringify({ policy: { ...fields, policy_id: policyId }, audit: auditRows(db, audit(policyId)) });
   const write = async (): Promise<PolicyCreateOutcome> => {
     const rows = await db.sql<{ answer: PolicyCreateOutcome }>`SELECT create_policy(${doc}::jsonb) AS answer`;
     const [row] = rows;
@@ -56,16 +50,12 @@ export async function updatePolicy(
   db: Database,
   policyId: string,
   patch: PolicyPatch,
-  audit: AuditPair,
+  audit: readonly AuditEntry[],
 ): Promise<PolicyUpdateOutcome | null> {
-  const doc = JSON.stringify({ policy_id: policyId, patch, ...auditOfPair(db, policyId, audit) });
+  const doc = JSON.stringify({ policy_id: policyId, patch, audit: auditRows(db, audit) });
   const rows = await run(() => db.sql<{ answer: PolicyUpdateOutcome | null }>`SELECT update_policy(${doc}::jsonb) AS answer`);
   const answer = rows[0]?.answer ?? null;
   return answer?.ok === true ? { ok: true, policy: toPolicy(answer.policy) } : answer;
-}
-
-function auditOfPair(db: Database, policyId: string, { audit, refused_audit }: AuditPair): Record<string, unknown> {
-  return { audit: auditRows(db, audit(policyId)), refused_audit: auditRows(db, refused_audit(policyId)) };
 }
 
 interface PolicyRow {

@@ -1,6 +1,6 @@
 /** Balance snapshots, and what is held against them. */
 import type { PoolBalance } from '../domain/balances.ts';
-import type { JsonObject } from '../domain/executor.ts';
+import type { JsonObject } from '../domain/json.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 import { iso } from './json.ts';

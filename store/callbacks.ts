@@ -1,14 +1,14 @@
 /** The outbox of callbacks: claiming what is due, recording what became of it, listing, sending again. */
 import type { ClaimedCallback, Settlement } from '../domain/callbacks/settlement.ts';
 import { CALLBACK_STATUSES, type CallbackStatus } from '../domain/callbacks/status.ts';
-import type { JsonObject } from '../domain/executor.ts';
+import type { JsonObject } from '../domain/json.ts';
 import type { AuditEntry } from '../domain/transition.ts';
 import type { Prisma } from '../prisma/generated/client.ts';
 import type { Database } from '../prisma/client.ts';
 import { auditRows, withEventIds } from './event-ids.ts';
 import { run } from './faults.ts';
 import { iso, stored } from './json.ts';
-import type { PagePosition } from './movement-reads.ts';
+import { olderThan, type PagePosition } from './paging.ts';
 
 /**
  * Leases up to `limit` due callbacks, the head of each movement's line only. A lease ends by itself, so
@@ -68,18 +68,13 @@ export async function listCallbacks(
       where: {
         ...(filter.status === undefined ? {} : { status: filter.status }),
         ...(filter.movement_id === undefined ? {} : { movement_id: filter.movement_id }),
-        ...(page.after === null ? {} : olderThan(page.after)),
+        ...(page.after === null ? {} : olderThan(page.after, 'event_id')),
       },
       orderBy: [{ created_at: 'desc' }, { event_id: 'desc' }],
       take: page.limit,
     }),
   );
   return rows.map(toRecord);
-}
-
-function olderThan(after: PagePosition): Prisma.CallbackWhereInput {
-  const at = new Date(after.created_at);
-  return { OR: [{ created_at: { lt: at } }, { created_at: at, event_id: { lt: after.id } }] };
 }
 
 function toRecord(row: Row): CallbackRecord {
@@ -106,7 +101,6 @@ export interface Redelivery {
   /** The statuses it may be sent again from. */
   readonly states: readonly CallbackStatus[];
   readonly audit: readonly AuditEntry[];
-  readonly refused_audit: readonly AuditEntry[];
 }
 
 export type RedeliveryOutcome =
@@ -117,8 +111,7 @@ type RedeliveryAnswer = { readonly ok: true; readonly row: JsonRow } | { readonl
 
 /** Puts a callback back into its line, payload and nonce as they were; null for an unknown one. */
 export async function redeliverCallback(db: Database, redelivery: Redelivery): Promise<RedeliveryOutcome | null> {
-  const { audit, refused_audit, ...rest } = redelivery;
-  const doc = JSON.stringify({ ...rest, audit: auditRows(db, audit), refused_audit: auditRows(db, refused_audit) });
+  const doc = JSON.stringify({ ...redelivery, audit: auditRows(db, redelivery.audit) });
   const rows = await run(() => db.sql<{ answer: RedeliveryAnswer | null }>`SELECT redeliver_callback(${doc}::jsonb) AS answer`);
   const answer = rows[0]?.answer ?? null;
   if (answer === null || !answer.ok) return answer;

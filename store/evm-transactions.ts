@@ -1,5 +1,5 @@
 /** The transactions of a node: nonce and unsigned fields from the fence, bytes and hash once signed. */
-import type { JournaledTransaction } from '../domain/executor.ts';
+import type { JournaledTransaction, UnknownNonce } from '../domain/executor.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 
@@ -47,10 +47,14 @@ export async function saveSigned(
   const rows = await run(
     () => db.sql<{ raw_tx: string; tx_hash: string }>`
       UPDATE evm_transactions t SET raw_tx = coalesce(t.raw_tx, ${signed.raw_tx}), tx_hash = coalesce(t.tx_hash, ${signed.tx_hash})
-      FROM movement_nodes n
-      WHERE t.transaction_id = ${signed.transaction_id}::uuid AND t.released_at IS NULL
-        AND n.movement_id = t.movement_id AND n.node_key = t.node_key AND n.attempt = t.attempt
-        AND n.submit_epoch = ${signed.epoch} AND n.state = 'SUBMITTING'
+      FROM (
+        -- Locked: a recovery that takes over comes before this, which then stores nothing, or after it, and sees the bytes.
+        SELECT own.transaction_id FROM evm_transactions own JOIN movement_nodes n USING (movement_id, node_key)
+        WHERE own.transaction_id = ${signed.transaction_id}::uuid AND n.attempt = own.attempt
+          AND n.submit_epoch = ${signed.epoch} AND n.state = 'SUBMITTING'
+        FOR SHARE OF n
+      ) fenced
+      WHERE t.transaction_id = fenced.transaction_id AND t.released_at IS NULL
       RETURNING t.raw_tx, t.tx_hash`,
   );
   return rows[0] ?? null;
@@ -65,4 +69,20 @@ export async function releaseNonce(db: Database, owner: Owner, transaction: Jour
         AND chain_id = ${transaction.chain_id} AND address = ${transaction.from} AND nonce = ${transaction.nonce}
         AND released_at IS NULL`,
   );
+}
+
+export interface Account {
+  readonly chain_id: number;
+  readonly from: string;
+}
+
+/** After a restore: nonces below `count` that transactions of ours may have used without this database knowing them; the surest first. */
+export async function readUnknownNonces(db: Database, { chain_id, from }: Account, count: number): Promise<readonly UnknownNonce[]> {
+  const rows = await run(
+    () =>
+      db.sql<{
+        answer: readonly UnknownNonce[];
+      }>`SELECT unknown_nonces(${chain_id}::bigint, ${from.toLowerCase()}, ${count}::bigint) AS answer`,
+  );
+  return rows[0]?.answer ?? [];
 }

@@ -1,13 +1,14 @@
 /** What went wrong in the database, and whether the same statement may simply be run again. */
 import { ServiceError } from '../domain/errors.ts';
 
-export type DatabaseFault = 'conflict' | 'unreachable' | 'other';
+/** `busy`: the database is there, and no connection to it was free in time; nothing was sent. */
+export type DatabaseFault = 'conflict' | 'unreachable' | 'busy' | 'other';
 
 /** Postgres: serialization_failure and deadlock_detected. */
 const CONFLICTS = new Set(['40001', '40P01']);
 /** Postgres: connection exceptions, shutdown, crash, starting up, too many connections. */
 const UNREACHABLE = /^(08|57P0|53300)/;
-/** Raised by the migration of automatic approval: an amount does not fit a budget or a cap. */
+/** Raised by prisma/functions/approval.sql: an amount does not fit a budget or a cap. */
 export const BUDGET_REFUSED = 'FM010';
 /** Raised where holds are taken, beside the former: the snapshot that a hold is to be covered by is too old. */
 export const SNAPSHOT_STALE = 'FM012';
@@ -15,8 +16,10 @@ export const SNAPSHOT_STALE = 'FM012';
 export const NOT_COVERED = 'insufficient_effective_withdrawable';
 /** The same: what an automatic approval was decided by has changed since. */
 export const DECISION_OUTDATED = 'FM011';
+/** Of the error of prisma/pool.ts. */
+const POOL_BUSY = 'POOL_BUSY';
 const SOCKET =
-  /ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|Connection terminated|is not queryable|timeout exceeded when trying to connect|server closed|Can't reach database/i;
+  /ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|Connection terminated|is not queryable|timeout exceeded when trying to connect|timeout expired|server closed|Can't reach database/i;
 /**
  * Prisma's own codes: cannot reach, timed out, connection closed, pool time-out, no transaction in the
  * given time. The last is met while the database comes back; only reads are made in Prisma's transactions.
@@ -27,6 +30,7 @@ const PRISMA_UNREACHABLE = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024',
 export function databaseFault(error: unknown): DatabaseFault {
   for (const each of chain(error)) {
     const code = field(each, 'originalCode') ?? field(each, 'code') ?? '';
+    if (code === POOL_BUSY) return 'busy';
     if (CONFLICTS.has(code) || code === 'P2034') return 'conflict';
     if (UNREACHABLE.test(code) || PRISMA_UNREACHABLE.has(code)) return 'unreachable';
     const message = field(each, 'message') ?? '';
@@ -78,7 +82,7 @@ const CONFLICT_RETRIES = 5;
 
 /**
  * Runs a read or a guarded write: deadlocks and serialization failures are run again, an unreachable
- * database becomes `dependency_unavailable`. Not for writes whose acceptance must be looked up.
+ * database becomes `dependency_unavailable` and a full pool `overloaded`. Not for writes whose acceptance must be looked up.
  */
 export async function run<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
@@ -87,8 +91,7 @@ export async function run<T>(work: () => Promise<T>): Promise<T> {
     } catch (error) {
       const fault = databaseFault(error);
       if (fault === 'conflict' && attempt < CONFLICT_RETRIES) continue;
-      if (fault === 'unreachable') throw new ServiceError('dependency_unavailable', { cause: error });
-      throw error;
+      throw refusedBy(fault, error);
     }
   }
 }
@@ -101,10 +104,18 @@ export async function writeOrFind<T>(write: () => Promise<T>, find: () => Promis
   try {
     return await write();
   } catch (error) {
-    if (databaseFault(error) !== 'unreachable') throw error;
+    const fault = databaseFault(error);
+    if (fault !== 'unreachable') throw refusedBy(fault, error);
     const found = await find().catch(() => undefined);
     if (found === undefined) throw new ServiceError('outcome_unknown', { cause: error });
     if (found === null) throw new ServiceError('dependency_unavailable', { cause: error });
     return found;
   }
+}
+
+/** What a caller is told of a statement that was not executed; every other error as it is. */
+export function refusedBy(fault: DatabaseFault, error: unknown): unknown {
+  if (fault === 'unreachable') return new ServiceError('dependency_unavailable', { cause: error });
+  if (fault === 'busy') return new ServiceError('overloaded', { cause: error });
+  return error;
 }

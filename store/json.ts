@@ -1,5 +1,5 @@
 /** Rows as the rest of the service knows them: dates as ISO text, numbers of Postgres as decimal strings. */
-import type { JsonObject } from '../domain/executor.ts';
+import type { JsonObject } from '../domain/json.ts';
 import { compare } from '../domain/money.ts';
 
 /** ISO 8601 UTC with milliseconds. */

@@ -18,6 +18,9 @@ export interface OperationFigures {
   readonly callbacks_dead_letter: number;
   readonly oldest_command: number;
   readonly oldest_callback: number;
+  /** Nodes of which the last look told nothing. */
+  readonly unanswered: number;
+  readonly oldest_unanswered: number;
   readonly pools: readonly PoolHold[];
 }
 
@@ -34,6 +37,8 @@ export async function readFigures(db: Pick<Database, 'sql'>): Promise<OperationF
       'callbacks_dead_letter', (SELECT count(*) FROM callbacks WHERE status = 'dead_letter'),
       'oldest_command', greatest(0, coalesce(extract(epoch FROM svc_now() - (SELECT min(created_at) FROM commands WHERE applied_at IS NULL)), 0)),
       'oldest_callback', greatest(0, coalesce(extract(epoch FROM svc_now() - (SELECT min(created_at) FROM callbacks WHERE status = 'pending')), 0)),
+      'unanswered', (SELECT count(*) FROM movement_nodes WHERE unanswered_since IS NOT NULL),
+      'oldest_unanswered', greatest(0, coalesce(extract(epoch FROM svc_now() - (SELECT min(unanswered_since) FROM movement_nodes WHERE unanswered_since IS NOT NULL)), 0)),
       'pools', (SELECT coalesce(jsonb_agg(jsonb_build_object('venue_key', venue_key, 'account_type', account_type,
         'asset', asset, 'held', held::text)), '[]') FROM reservation_pools)
     ) AS figures`;

@@ -1,5 +1,5 @@
 /** Which movement an idempotency key was used for. */
-import type { JsonObject } from '../domain/executor.ts';
+import type { JsonObject } from '../domain/json.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 import { object } from './json.ts';

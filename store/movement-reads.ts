@@ -1,13 +1,14 @@
 /** Movements as callers read them. */
-import type { JsonObject } from '../domain/executor.ts';
+import type { JsonObject } from '../domain/json.ts';
 import type { NodeKind } from '../domain/graph/types.ts';
 import type { ConditionResults } from '../domain/messages.ts';
-import type { CompiledPlan } from '../domain/plan/types.ts';
+import type { OutflowEntry, CompiledPlan } from '../domain/plan/types.ts';
 import type { Actor } from '../domain/roles.ts';
 import type { ApprovalStatus, MovementState, ReservationStatus } from '../domain/states/movement.ts';
 import type { NodeState } from '../domain/states/node.ts';
 import { gather } from '../platform/gather.ts';
 import type { Prisma } from '../prisma/generated/client.ts';
+import { olderThan, type PagePosition } from './paging.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 import { iso, isoOf, isoOfOrNull, object, stored } from './json.ts';
@@ -22,6 +23,8 @@ export interface MovementSummary {
   readonly approval_status: ApprovalStatus;
   readonly reservation_status: ReservationStatus;
   readonly intent: JsonObject;
+  /** What the plan can move at most, by asset. */
+  readonly outflow: readonly OutflowEntry[];
   readonly current_frontier: readonly string[];
   readonly error_code: string | null;
   readonly created_at: string;
@@ -39,6 +42,11 @@ export interface NodeRecord {
   readonly resumed: boolean;
   readonly executor_binding: JsonObject;
   readonly signer_binding: JsonObject | null;
+  /** As its plan has them. */
+  readonly config: JsonObject;
+  readonly asset: string;
+  readonly prepared_action: JsonObject | null;
+  /** Before it is fixed, the most that a drawing node can move. */
   readonly amount: string | null;
   readonly external_ref: string | null;
   readonly output: JsonObject | null;
@@ -85,6 +93,7 @@ const SUMMARY = {
   approval_status: true,
   reservation_status: true,
   intent: true,
+  outflow: true,
   current_frontier: true,
   error_code: true,
   created_at: true,
@@ -104,6 +113,7 @@ function toSummary(row: SummaryRow): MovementSummary {
     approval_status: row.approval_status as ApprovalStatus,
     reservation_status: row.reservation_status as ReservationStatus,
     intent: object(row.intent),
+    outflow: stored<readonly OutflowEntry[]>(row.outflow),
     current_frontier: row.current_frontier,
     error_code: row.error_code,
     created_at: iso(row.created_at),
@@ -119,12 +129,6 @@ export interface MovementFilter {
   readonly namespace?: string | undefined;
 }
 
-/** Where a page ended: newest first by (created_at, movement_id). */
-export interface PagePosition {
-  readonly created_at: string;
-  readonly id: string;
-}
-
 /** Up to `limit` movements after `position`, newest first. */
 export async function listMovements(
   db: Database,
@@ -138,18 +142,13 @@ export async function listMovements(
         ...(filter.state === undefined ? {} : { request_state: filter.state }),
         ...(filter.strategy_id === undefined ? {} : { strategy_id: filter.strategy_id }),
         ...(filter.namespace === undefined ? {} : inNamespace(filter.namespace)),
-        ...(page.after === null ? {} : olderThan(page.after)),
+        ...(page.after === null ? {} : olderThan(page.after, 'movement_id')),
       },
       orderBy: [{ created_at: 'desc' }, { movement_id: 'desc' }],
       take: page.limit,
     }),
   );
   return rows.map(toSummary);
-}
-
-function olderThan(after: PagePosition): Prisma.MovementWhereInput {
-  const at = new Date(after.created_at);
-  return { OR: [{ created_at: { lt: at } }, { created_at: at, movement_id: { lt: after.id } }] };
 }
 
 /** The template of a movement, or null. */
@@ -190,13 +189,14 @@ async function readMovements(db: Database, ids: readonly string[]): Promise<read
   const rows = await run(
     () => db.sql<DetailRow>`
       SELECT m.movement_id, m.template_id, m.template_key, m.template_version, m.strategy_id, m.request_state, m.approval_status,
-        m.reservation_status, m.intent, m.current_frontier, m.error_code, m.error_message, m.compiled_plan_hash, m.input_params, m.labels,
+        m.reservation_status, m.intent, m.outflow, m.current_frontier, m.error_code, m.error_message, m.compiled_plan_hash, m.input_params, m.labels,
         m.created_by, m.approver_id, m.approved_by, m.auto_approve_result, m.run_id, m.edge_conditions,
         m.created_at, m.updated_at, m.expires_at,
         (
           SELECT json_agg(n ORDER BY n.position) FROM (
             SELECT position, node_key, node_kind, action_type, state, attempt, resumed, executor_binding, signer_binding,
-              trim_scale(amount)::text AS amount, external_ref, output, error_code, error_message, started_at, updated_at, completed_at
+              node_plan(own_plan, m.input_params) -> 'config' AS config, own_plan ->> 'asset' AS asset, prepared_action,
+              coalesce(trim_scale(amount)::text, CASE WHEN flow ->> 'from' IS NULL THEN flow ->> 'amount' END) AS amount, external_ref, output, error_code, error_message, started_at, updated_at, completed_at
             FROM movement_nodes WHERE movement_id = m.movement_id
           ) n
         ) AS nodes,
@@ -243,7 +243,10 @@ function toDetail({ nodes, artifacts, callbacks, created_at, updated_at, expires
 /** The plan that a movement was created with, which never changes; null for an unknown movement. */
 export async function readPlan(db: Database, movementId: string): Promise<CompiledPlan | null> {
   const rows = await run(
-    () => db.sql<{ compiled_plan: CompiledPlan }>`SELECT compiled_plan FROM movements WHERE movement_id = ${movementId}::uuid`,
+    () =>
+      db.sql<{
+        compiled_plan: CompiledPlan;
+      }>`SELECT compiled_plan_of(m) AS compiled_plan FROM movements m WHERE movement_id = ${movementId}::uuid`,
   );
   return rows[0]?.compiled_plan ?? null;
 }

@@ -1,8 +1,11 @@
 /** Creating movements, and reading them for the rules. Changes go through `transition.ts`. */
 import { ServiceError } from '../domain/errors.ts';
-import type { JsonObject } from '../domain/executor.ts';
+import type { JsonObject } from '../domain/json.ts';
 import type { ConditionResults } from '../domain/messages.ts';
 import { normalize } from '../domain/money.ts';
+import { drawTerms, flowsOf, limitAmount } from '../domain/plan/flow.ts';
+import { poolOf } from '../domain/plan/pools.ts';
+import type { ChainAssets } from '../domain/plan/tokens.ts';
 import type { CompiledPlan } from '../domain/plan/types.ts';
 import type { MovementSnapshot, NodeSnapshot } from '../domain/snapshot.ts';
 import { asJson, type ApprovalGuard, type AutoApproveResult, type LateReason } from '../domain/auto-approve/result.ts';
@@ -18,6 +21,8 @@ import { transitionDocument, uncoveredHold } from './transition.ts';
 export interface NewMovement {
   readonly plan: CompiledPlan;
   readonly compiled_plan_hash: string;
+  /** Whose pools nodes that are signed draw from. */
+  readonly chains: ChainAssets;
   readonly strategy_id: string | null;
   readonly labels: Readonly<Record<string, string>>;
   readonly frontier: readonly string[];
@@ -170,7 +175,20 @@ async function findCreated(db: Database, movementId: string): Promise<CreateOutc
 }
 
 function createDocument(db: Database, movementId: string, movement: NewMovement): Record<string, unknown> {
-  const { plan } = movement;
+  const { plan, chains } = movement;
+  const flows = flowsOf(plan);
+  const nodes = plan.nodes.map((node, position) => {
+    const flow = flows.get(node.node_key);
+    return {
+      node_key: node.node_key,
+      position,
+      node_kind: node.node_kind,
+      action_type: node.action_type,
+      executor_binding: node.executor_binding,
+      signer_binding: node.signer_binding,
+      ...(flow === undefined ? {} : { flow: { ...flow, pool: poolOf(node, chains) } }),
+    };
+  });
   return {
     movement: {
       movement_id: movementId,
@@ -186,8 +204,11 @@ function createDocument(db: Database, movementId: string, movement: NewMovement)
       intent: plan.intent,
       input_params: plan.input_params,
       labels: movement.labels,
-      compiled_plan: plan,
       compiled_plan_hash: movement.compiled_plan_hash,
+      outflow: plan.outflow,
+      draw_terms: drawTerms(plan),
+      limit_amount: limitAmount(plan),
+      pooled: nodes.some(({ flow }) => flow !== undefined && flow.from === null && flow.pool !== null),
       current_frontier: movement.frontier,
       auto_approve_result: movement.auto_approve_result,
       callback_url: movement.callback_url,
@@ -197,14 +218,8 @@ function createDocument(db: Database, movementId: string, movement: NewMovement)
       created_by: movement.created_by,
       expires_at: { '@after_seconds': movement.approval_ttl_seconds },
     },
-    nodes: plan.nodes.map((node, position) => ({
-      node_key: node.node_key,
-      position,
-      node_kind: node.node_kind,
-      action_type: node.action_type,
-      executor_binding: node.executor_binding,
-      signer_binding: node.signer_binding,
-    })),
+    nodes,
+    compiled_plan: plan,
     timeline: withEventIds(movement.timeline),
     audit: auditRows(db, movement.audit(movementId)),
     command_id: newId(),
@@ -224,9 +239,10 @@ interface SnapshotRow {
 export async function readSnapshot(db: Database, movementId: string): Promise<MovementSnapshot> {
   const rows = await run(
     () => db.sql<SnapshotRow>`
-      SELECT m.request_state, m.reservation_status, m.version, m.compiled_plan, m.edge_conditions, (
+      SELECT m.request_state, m.reservation_status, m.version, compiled_plan_of(m) AS compiled_plan, m.edge_conditions, (
         SELECT json_agg(n ORDER BY n.position) FROM (
-          SELECT position, node_key, node_kind, state, attempt, submit_epoch, recover_first, resumed, output, error_code, updated_at, completed_at
+          SELECT position, node_key, node_kind, state, attempt, submit_epoch, recover_first, submitted_at IS NOT NULL AS accepted, restored, resumed, trim_scale(amount)::text AS amount, output,
+                 error_code, updated_at, completed_at
           FROM movement_nodes WHERE movement_id = m.movement_id
         ) n
       ) AS nodes
@@ -248,7 +264,10 @@ export async function readSnapshot(db: Database, movementId: string): Promise<Mo
       attempt: node.attempt,
       submit_epoch: node.submit_epoch,
       recover_first: node.recover_first,
+      accepted: node.accepted,
+      restored: node.restored,
       resumed: node.resumed,
+      amount: node.amount,
       output: node.output,
       error_code: node.error_code,
       updated_at: isoOf(node.updated_at),

@@ -1,5 +1,6 @@
 /** What a phase reads before it works: one statement for everything it needs to know about its node. */
-import type { JsonObject, SignRequest } from '../domain/executor.ts';
+import type { SignRequest } from '../domain/executor.ts';
+import type { JsonObject } from '../domain/json.ts';
 import type { ConditionNode } from '../domain/conditions/scope.ts';
 import type { GraphEdge } from '../domain/graph/types.ts';
 import type { ConditionResults, LoadedMovement, RecoverArgs } from '../domain/messages.ts';
@@ -22,12 +23,20 @@ export interface PhaseRow {
   readonly prepared_action: JsonObject | null;
   readonly sign_request: SignRequest | null;
   readonly recover_first: boolean;
+  /** It came out of a restored database, which may have forgotten sends of it. */
+  readonly restored: boolean;
   readonly resumed: boolean;
   readonly error_count: number;
+  /** Looks in a row that told nothing. */
+  readonly unanswered: number;
   readonly error_code: string | null;
+  readonly error_message: string | null;
   readonly external_ref: string | null;
   readonly output: JsonObject | null;
   readonly now_ms: number;
+  readonly updated_ms: number;
+  /** When the first of the looks in a row that told nothing was made. */
+  readonly unanswered_ms: number | null;
   readonly started_ms: number | null;
   readonly submitted_ms: number | null;
   readonly send_not_after_ms: number | null;
@@ -49,6 +58,19 @@ export interface PhaseRow {
 export async function readPhase(db: Database, movementId: string, nodeKey: string): Promise<PhaseRow | null> {
   const rows = await run(() => db.sql<{ answer: PhaseRow | null }>`SELECT read_phase(${movementId}::uuid, ${nodeKey}) AS answer`);
   return rows[0]?.answer ?? null;
+}
+
+/** Every node of a movement as far as it says whose addresses are the plan's own. */
+export async function readPlanNodes(
+  db: Database,
+  movementId: string,
+): Promise<readonly Pick<CompiledNode, 'node_key' | 'config' | 'signer_binding'>[]> {
+  const rows = await run(
+    () => db.sql<{ node: Pick<CompiledNode, 'node_key' | 'config' | 'signer_binding'> }>`
+      SELECT node_plan(n.own_plan, m.input_params) || jsonb_build_object('signer_binding', n.signer_binding) AS node
+      FROM movement_nodes n JOIN movements m USING (movement_id) WHERE movement_id = ${movementId}::uuid`,
+  );
+  return rows.map(({ node }) => node);
 }
 
 /**
@@ -92,7 +114,7 @@ export async function readEnd(db: Database, movementId: string): Promise<{ reser
     () => db.sql<{ reservation: ReservationStatus; spent: boolean }>`
       SELECT m.reservation_status AS reservation, EXISTS (
         SELECT 1 FROM movement_nodes n WHERE n.movement_id = m.movement_id AND n.state = 'COMPLETED'
-          AND (n.plan ->> 'has_side_effect')::boolean) AS spent
+          AND (n.own_plan ->> 'has_side_effect')::boolean) AS spent
       FROM movements m WHERE m.movement_id = ${movementId}::uuid`,
   );
   return rows[0] ?? { reservation: 'none', spent: false };

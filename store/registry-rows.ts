@@ -47,16 +47,12 @@ export async function readSignerRow(db: Database, signerKey: string): Promise<Si
 export async function registeredStatuses(
   db: Database,
 ): Promise<{ readonly executors: ReadonlyMap<string, string>; readonly signers: ReadonlyMap<string, string> }> {
-  const [executors, signers] = await run(() =>
-    db.$transaction([
-      db.executor.findMany({ select: { executor_key: true, status: true } }),
-      db.signer.findMany({ select: { signer_key: true, status: true } }),
-    ]),
+  const rows = await run(
+    () => db.sql<{ kind: 'executor' | 'signer'; key: string; status: string }>`
+      SELECT 'executor' AS kind, executor_key AS key, status FROM executors UNION ALL SELECT 'signer', signer_key, status FROM signers`,
   );
-  return {
-    executors: new Map(executors.map((row) => [row.executor_key, row.status])),
-    signers: new Map(signers.map((row) => [row.signer_key, row.status])),
-  };
+  const of = (kind: 'executor' | 'signer') => new Map(rows.filter((row) => row.kind === kind).map(({ key, status }) => [key, status]));
+  return { executors: of('executor'), signers: of('signer') };
 }
 
 /** A row as a client (dates) or as JSON of the database (text) gives it. */

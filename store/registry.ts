@@ -15,7 +15,6 @@ export interface StatusChange<D> {
   readonly declared: D | undefined;
   readonly status: 'active' | 'disabled';
   readonly audit: readonly AuditEntry[];
-  readonly refused_audit: readonly AuditEntry[];
 }
 
 /** `ok: false` only for signers that are deprecated or retired. */
@@ -24,7 +23,7 @@ export interface StatusOutcome<R> {
   readonly row: R;
 }
 
-/** Switches an executor with its audit rows in one statement; null when it is neither stored nor declared. */
+/** Switches an executor with its audit row in one statement; null when it is neither stored nor declared. */
 export async function setExecutorStatus(
   db: Database,
   change: StatusChange<ExecutorDescriptor>,
@@ -46,8 +45,7 @@ export async function setSignerStatus(db: Database, change: StatusChange<SignerD
 }
 
 function statusDocument(db: Database, change: StatusChange<ExecutorDescriptor | SignerDescriptor>): string {
-  const { audit, refused_audit, ...rest } = change;
-  return JSON.stringify({ ...rest, audit: auditRows(db, audit), refused_audit: auditRows(db, refused_audit) });
+  return JSON.stringify({ ...change, audit: auditRows(db, change.audit) });
 }
 
 export interface IdentityPin {
@@ -60,7 +58,6 @@ export interface IdentityPin {
   /** What is already known to be wrong with one of the addresses. */
   readonly problem: IdentityRefusal | null;
   readonly audit: AuditEntry;
-  readonly refused_audit: AuditEntry;
 }
 
 export type IdentityRefusal =
@@ -83,7 +80,7 @@ type PinAnswer =
 /** Pins a signer's address as compare-and-set under the row's lock; null when it is neither stored nor declared. */
 export async function setExpectedIdentity(db: Database, pin: IdentityPin): Promise<PinOutcome | null> {
   const audit = auditRow(db, pin.audit);
-  const doc = JSON.stringify({ ...pin, audit: [audit], refused_audit: auditRows(db, [pin.refused_audit]) });
+  const doc = JSON.stringify({ ...pin, audit: [audit] });
   const rows = await run(() => db.sql<{ answer: PinAnswer | null }>`SELECT set_expected_identity(${doc}::jsonb) AS answer`);
   const answer = rows[0]?.answer ?? null;
   return answer?.ok === true ? { ...answer, audit_event_id: audit.event_id } : answer;

@@ -1,14 +1,15 @@
-/** Reading plan templates. Whether one can be executed is computed here, on read. */
-import type { CompletionAssurance, JsonObject } from '../domain/executor.ts';
+/** Reading plan templates. Whether one can be executed is judged when it is first read, and again by each process. */
+import type { CompletionAssurance } from '../domain/executor.ts';
+import type { JsonObject } from '../domain/json.ts';
 import type { EdgeType, GraphEdge, GraphShape, NodeKind } from '../domain/graph/types.ts';
-import { nonExecutableReasons } from '../domain/plan/executable.ts';
 import type { CompletionPolicy, PlanTemplate, TemplateNode } from '../domain/plan/types.ts';
 import type { Prisma } from '../prisma/generated/client.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 import { decimalOrNull, iso, object } from './json.ts';
+import { judged } from './judged.ts';
 import { inNamespace } from './namespaces.ts';
-import type { PagePosition } from './movement-reads.ts';
+import type { PagePosition } from './paging.ts';
 
 export interface TemplateSummary {
   readonly template_id: string;
@@ -52,7 +53,7 @@ export async function readTemplate(db: Database, templateId: string): Promise<Te
   ]);
   const graph = graphOf(graphs, templateId);
   return {
-    ...toSummary(version, graph),
+    ...toSummary(version, await judged(db, templateId, graph)),
     approval_policy: object(version.approval_policy),
     risk_controls: object(version.risk_controls),
     ...graph,
@@ -142,7 +143,8 @@ export async function listTemplates(
       db,
       rows.map((row) => row.template_id),
     );
-    const batch = rows.map((row) => toSummary(row, graphOf(graphs, row.template_id)));
+    const batch: TemplateSummary[] = [];
+    for (const row of rows) batch.push(toSummary(row, await judged(db, row.template_id, graphOf(graphs, row.template_id))));
     found.push(...batch.filter((each) => filter.executable === undefined || isExecutable(each) === filter.executable));
     const last = batch.at(-1);
     if (last === undefined || rows.length < limit || found.length >= page.limit) return found.slice(0, page.limit);
@@ -200,7 +202,7 @@ function graphOf(graphs: ReadonlyMap<string, Graph>, templateId: string): Graph 
   return graphs.get(templateId) ?? { nodes: [], edges: [] };
 }
 
-function toSummary(row: VersionRow, graph: Graph): TemplateSummary {
+function toSummary(row: VersionRow, reasons: readonly string[]): TemplateSummary {
   return {
     template_id: row.template_id,
     template_key: row.template_key,
@@ -208,7 +210,7 @@ function toSummary(row: VersionRow, graph: Graph): TemplateSummary {
     name: row.name,
     owner: row.owner,
     graph_shape: row.graph_shape as GraphShape,
-    non_executable_reasons: nonExecutableReasons(graph),
+    non_executable_reasons: reasons,
     completion_policy: completionOf(row),
     created_by: row.created_by,
     created_at: iso(row.created_at),

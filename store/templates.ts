@@ -1,13 +1,14 @@
 /** Writing plan templates: versions that never change, and the admin fields of their key that do. */
 import type { GraphEdge, GraphShape } from '../domain/graph/types.ts';
 import type { CompletionPolicy, TemplateNode } from '../domain/plan/types.ts';
-import type { JsonObject } from '../domain/executor.ts';
+import type { JsonObject } from '../domain/json.ts';
 import type { AuditEntry } from '../domain/transition.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
 import { auditRows } from './event-ids.ts';
 import { run, writeOrFind } from './faults.ts';
 
+export { judged } from './judged.ts';
 export {
   listTemplates,
   readTemplate,
@@ -33,8 +34,6 @@ export interface NewTemplate {
   readonly created_by: string | null;
   /** The audit rows, given the new id. */
   readonly audit: (templateId: string) => readonly AuditEntry[];
-  /** Written instead when the version exists. */
-  readonly refused_audit: readonly AuditEntry[];
 }
 
 /** `created: false` means that this key already has this version. */
@@ -82,7 +81,6 @@ function createDocument(db: Database, templateId: string, template: NewTemplate)
       to_key: to,
     })),
     audit: auditRows(db, template.audit(templateId)),
-    refused_audit: auditRows(db, template.refused_audit),
   };
 }
 
@@ -102,7 +100,7 @@ export interface TemplateAdmin {
   readonly updated_at: string;
 }
 
-/** `ok: false` means that auto-approval would be on without complete caps; nothing but the denial was written. */
+/** `ok: false` means that auto-approval would be on without complete caps; nothing was written. */
 export type TemplateAdminOutcome = { readonly ok: true; readonly template: TemplateAdmin } | { readonly ok: false };
 
 type AdminAnswer = { readonly ok: false } | ({ readonly ok: true } & Omit<TemplateAdmin, 'template_key'>);
@@ -112,13 +110,12 @@ export async function updateTemplateAdmin(
   db: Database,
   templateKey: string,
   patch: TemplateAdminPatch,
-  audit: { readonly audit: readonly AuditEntry[]; readonly refused_audit: readonly AuditEntry[] },
+  audit: readonly AuditEntry[],
 ): Promise<TemplateAdminOutcome | null> {
   const doc = JSON.stringify({
     template_key: templateKey,
     patch,
-    audit: auditRows(db, audit.audit),
-    refused_audit: auditRows(db, audit.refused_audit),
+    audit: auditRows(db, audit),
   });
   const rows = await run(() => db.sql<{ answer: AdminAnswer | null }>`SELECT update_template_admin(${doc}::jsonb) AS answer`);
   const answer = rows[0]?.answer ?? null;

@@ -32,7 +32,7 @@ async function isRecorded(db: Database, eventId: string): Promise<boolean> {
 }
 
 function stepDocument(db: Database, step: TransferStep) {
-  const { from, to, audit, refused_audit, event, ...rest } = step;
+  const { from, to, audit, event, ...rest } = step;
   if (to !== undefined) for (const state of from) assertMove(TRANSFER_TABLE, state, to);
   const [recorded] = withEventIds([event]);
   if (recorded === undefined) throw new Error('a step records an event');
@@ -42,6 +42,5 @@ function stepDocument(db: Database, step: TransferStep) {
     ...(to === undefined ? {} : { to }),
     event: recorded,
     audit: auditRows(db, audit ?? []),
-    refused_audit: auditRows(db, refused_audit ?? []),
   };
 }

@@ -2,17 +2,17 @@
 import type { TransferEvent, TransferRow } from '../domain/capital-transfers/step.ts';
 import type { TransferAccountType } from '../domain/capital-transfers/topology.ts';
 import type { TransferEventType } from '../domain/events.ts';
-import type { JsonObject } from '../domain/executor.ts';
+import type { JsonObject } from '../domain/json.ts';
 import type { Actor } from '../domain/roles.ts';
 import type { TransferState } from '../domain/states/capital-transfer.ts';
-import type { AuditEntry, Hold, UncoveredHold } from '../domain/transition.ts';
+import type { AuditEntry, Hold, Take, UncoveredHold } from '../domain/transition.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
 import type { Prisma } from '../prisma/generated/client.ts';
 import { auditRows, withEventIds } from './event-ids.ts';
 import { run, writeOrFind } from './faults.ts';
 import { decimal, iso, object, stored } from './json.ts';
-import type { PagePosition } from './movement-reads.ts';
+import { olderThan, type PagePosition } from './paging.ts';
 import { uncoveredHold } from './transition.ts';
 
 export interface NewTransfer {
@@ -49,13 +49,19 @@ export type CreateTransferOutcome =
 export async function createTransfer(
   db: Database,
   transfer: NewTransfer,
-  about: { readonly hold: Hold; readonly event: TransferEvent; readonly audit: (transferId: string) => readonly AuditEntry[] },
+  about: {
+    readonly hold: Hold;
+    readonly take: Take;
+    readonly event: TransferEvent;
+    readonly audit: (transferId: string) => readonly AuditEntry[];
+  },
 ): Promise<CreateTransferOutcome> {
   const transfer_id = newId();
   const [event] = withEventIds([about.event]);
   const doc = JSON.stringify({
     transfer: { ...transfer, transfer_id, request_state: 'CREATED' satisfies TransferState },
     hold: { ...about.hold, reservation_id: newId() },
+    take: about.take,
     event,
     audit: auditRows(db, about.audit(transfer_id)),
   });
@@ -162,17 +168,12 @@ export async function listTransfers(
   const rows = await run(() =>
     db.capitalTransfer.findMany({
       select: RECORD,
-      where: { ...given, ...(page.after === null ? {} : olderThan(page.after)) },
+      where: { ...given, ...(page.after === null ? {} : olderThan(page.after, 'transfer_id')) },
       orderBy: [{ created_at: 'desc' }, { transfer_id: 'desc' }],
       take: page.limit,
     }),
   );
   return rows.map(toRecord);
-}
-
-function olderThan(after: PagePosition): Prisma.CapitalTransferWhereInput {
-  const at = new Date(after.created_at);
-  return { OR: [{ created_at: { lt: at } }, { created_at: at, transfer_id: { lt: after.id } }] };
 }
 
 export interface TransferEventRecord {

@@ -10,6 +10,7 @@ import type {
   MovementHead,
   NodeChange,
   Refusal,
+  SendObstacle,
   Transition,
   TransitionOutcome,
   UncoveredHold,
@@ -20,20 +21,21 @@ import type { PhaseArgs } from '../domain/messages.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
 import { auditRows, withEventIds } from './event-ids.ts';
-import { BUDGET_REFUSED, databaseFault, NOT_COVERED, run, SNAPSHOT_STALE, sqlState } from './faults.ts';
+import { BUDGET_REFUSED, databaseFault, NOT_COVERED, refusedBy, run, SNAPSHOT_STALE, sqlState } from './faults.ts';
 import type { PhaseRow } from './phases.ts';
 
 interface Answer extends MovementHead {
   readonly ok: boolean;
   readonly reason?: Refusal;
   readonly problems?: readonly BindingProblem[] | null;
+  readonly send?: SendObstacle | null;
   readonly node?: { node_key: string; state: NodeState; attempt: number; epoch: number } | null;
   readonly transaction?: ClaimedTransaction | null;
 }
 
 /**
- * Applies `transition` as compare-and-set. A refusal is a result, not an exception: its audit rows are
- * committed. Throws {@link IllegalMove} for a move that no table has (a defect), `dependency_unavailable`
+ * Applies `transition` as compare-and-set. A refusal is a result, not an exception, and nothing was
+ * written then. Throws {@link IllegalMove} for a move that no table has (a defect), `dependency_unavailable`
  * when the database is out of reach and nothing was accepted, and `outcome_unknown` when the connection
  * broke after the statement was sent and the command could not be looked up.
  */
@@ -53,7 +55,7 @@ export async function applyTransition(db: Database, transition: Transition): Pro
     const [uncovered, budget] = [uncoveredHold(error), budgetProblem(error)];
     if (uncovered === null && budget === null) throw error;
     const reason = uncovered === null ? 'budget' : 'withdrawable';
-    return { ok: false, reason, head: null, problems: [], budget, uncovered, node: null };
+    return { ok: false, reason, head: null, problems: [], budget, uncovered, send: null, node: null };
   }
   if (answer.ok) return { ok: true, head: headOf(answer), transaction: answer.transaction ?? null, command_id: commandId };
   return {
@@ -63,24 +65,26 @@ export async function applyTransition(db: Database, transition: Transition): Pro
     problems: answer.problems ?? [],
     budget: null,
     uncovered: null,
+    send: answer.send ?? null,
     node: answer.node ?? null,
   };
 }
 
 /**
  * The fence of a node that signs nothing, in one statement with reading it. Not passed: nothing was
- * written, and the caller looks at the node to say why.
+ * written, and the caller looks at the node to say why. `pays_nobody` are the executor's own action types
+ * that pay nobody whom a plan can choose.
  */
 export async function tryFence(
   db: Database,
-  args: PhaseArgs & { readonly executor_key: string; readonly window_seconds: number },
+  args: PhaseArgs & { readonly executor_key: string; readonly window_seconds: number; readonly pays_nobody: readonly string[] },
 ): Promise<{ readonly passed: boolean; readonly row: PhaseRow | null }> {
-  const { movement_id, node_key, attempt, executor_key, window_seconds } = args;
+  const { movement_id, node_key, attempt, executor_key, window_seconds, pays_nobody } = args;
   assertMove(NODE_TABLE, 'READY', 'SUBMITTING');
   const rows = await run(
     () => db.sql<{ answer: { passed: boolean; row: PhaseRow | null } }>`
       SELECT try_fence(${movement_id}::uuid, ${node_key}, ${attempt}::integer, ${executor_key}, ${window_seconds}::double precision,
-                       ${newId()}) AS answer`,
+                       ${newId()}, ${JSON.stringify(pays_nobody)}::jsonb) AS answer`,
   );
   return rows[0]?.answer ?? { passed: false, row: null };
 }
@@ -96,7 +100,7 @@ async function writeOnce(db: Database, write: () => Promise<Answer>, commandId: 
   } catch (error) {
     const fault = databaseFault(error);
     if (fault === 'conflict') return run(write);
-    if (fault !== 'unreachable') throw error;
+    if (fault !== 'unreachable') throw refusedBy(fault, error);
     const known = await lookUp(db, commandId, error);
     if (known) return write();
     throw new ServiceError('dependency_unavailable', { cause: error });
@@ -159,7 +163,7 @@ function assertMoves(transition: Transition): void {
  */
 export function transitionDocument(db: Database, transition: Transition, commandId: string | null): Record<string, unknown> {
   assertMoves(transition);
-  const { from, to, set, nodes, timeline, audit, refused_audit, holds, command, ...rest } = transition;
+  const { from, to, set, nodes, timeline, audit, command, ...rest } = transition;
   return {
     ...rest,
     ...(from === undefined
@@ -167,11 +171,9 @@ export function transitionDocument(db: Database, transition: Transition, command
       : { states: to === undefined ? from : from.filter((state) => state === to || allows(MOVEMENT_TABLE, state, to)) }),
     set: { ...set, ...(to === undefined ? {} : { request_state: to }) },
     nodes: (nodes ?? []).map(nodeDocument),
-    ...(holds === undefined ? {} : { holds: holds.map((hold) => ({ ...hold, reservation_id: newId() })) }),
     timeline: withEventIds(timeline),
     callback_types: CALLBACK_EVENTS,
     audit: auditRows(db, audit ?? []),
-    refused_audit: auditRows(db, refused_audit ?? []),
     ...(commandId === null ? {} : { command_id: commandId, command_kind: command }),
   };
 }

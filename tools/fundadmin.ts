@@ -1,51 +1,9 @@
-/**
- * `fundadmin`: what is done with access to the database, not through the API. Results go to standard
- * output, everything else to standard error. Exit status: 0 done, 1 refused or not in order, 2 wrong usage.
- */
-import { Command, CommanderError } from 'commander';
+/** The program `fundadmin`: its command line over this process' environment and streams. */
 import { environment } from '../platform/config.ts';
-import { VERSION } from '../platform/version.ts';
-import { addAllowlistCommands } from './allowlist/commands.ts';
-import { auditCommands } from './audit/commands.ts';
-import { addConfigCommands } from './config/commands.ts';
-import { databaseCommands } from './database/commands.ts';
-import { ToolError, type ToolIo } from './io.ts';
-import { addKeyCommands } from './keys/commands.ts';
-import { reservationCommands } from './reservations/commands.ts';
+import { fundadmin } from './command-line.ts';
 
-/** Each group adds its commands; a new group is one line here and a folder beside this file. */
-const GROUPS: readonly ((program: Command, io: ToolIo) => void)[] = [
-  addAllowlistCommands,
-  auditCommands,
-  addConfigCommands,
-  databaseCommands,
-  addKeyCommands,
-  reservationCommands,
-];
-
-/** Runs one command line (without node and script) and answers the exit status. */
-export async function fundadmin(args: readonly string[], io: ToolIo): Promise<number> {
-  const program = new Command('fundadmin')
-    .description('Operate the fund movement orchestrator where its database is.')
-    .version(VERSION)
-    .exitOverride()
-    .configureOutput({ writeOut: io.out, writeErr: io.err });
-  for (const add of GROUPS) add(program, io);
-  try {
-    await program.parseAsync([...args], { from: 'user' });
-    return 0;
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    if (!(error instanceof ToolError)) throw error;
-    io.err(`${error.message}\n`);
-    return error.exitCode;
-  }
-}
-
-if (process.argv[1] === import.meta.filename) {
-  process.exitCode = await fundadmin(process.argv.slice(2), {
-    env: environment(),
-    out: (text) => process.stdout.write(text),
-    err: (text) => process.stderr.write(text),
-  });
-}
+process.exitCode = await fundadmin(process.argv.slice(2), {
+  env: environment(),
+  out: (text) => process.stdout.write(text),
+  err: (text) => process.stderr.write(text),
+});

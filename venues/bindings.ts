@@ -2,10 +2,11 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
-import { describeIssues } from '../signers/issues.ts';
+import type { ChainAssets } from '../domain/plan/tokens.ts';
+import { describeIssues } from '../platform/issues.ts';
 import { ccxtVenueSchema, type CcxtVenue } from './cex/config.ts';
 import { CredentialsError, readCredentials } from './cex/credentials.ts';
-import { evmVenueSchema } from './evm/config.ts';
+import { evmVenueSchema, type EvmVenue } from './evm/config.ts';
 
 const venueKey = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 of letters, digits and . _ -');
 
@@ -50,7 +51,7 @@ export class VenueBindingsError extends Error {
  */
 export function parseVenueBindings(content: unknown): readonly VenueBinding[] {
   const parsed = fileSchema.safeParse(content);
-  if (!parsed.success) throw new VenueBindingsError(describeIssues(parsed.error));
+  if (!parsed.success) throw new VenueBindingsError(describeIssues(parsed.error, { whole: 'the file' }));
   const venues = parsed.data.venues.filter((venue) => venue.provider !== 'perp');
   const faults = venues.flatMap((venue, index) => [...repeats(venues, venue, index), ...masterFaults(venues, venue, index)]);
   if (faults.length > 0) throw new VenueBindingsError(faults);
@@ -67,11 +68,24 @@ function repeats(venues: readonly VenueBinding[], venue: VenueBinding, index: nu
   if (venue.provider === 'evm' && earlier.some((other) => other.provider === 'evm' && other.chain_id === venue.chain_id)) {
     faults.push(`venues[${index}].chain_id: chain ${venue.chain_id} is already bound above`);
   }
+  if (venue.provider === 'evm') faults.push(...tokenRepeats(venue, `venues[${index}].tokens`));
   // Two bindings of one account would each count the same funds as theirs.
   if (venue.provider === 'ccxt' && earlier.some((other) => other.provider === 'ccxt' && isSameAccount(other, venue))) {
     faults.push(`venues[${index}].account: this account of ${venue.exchange} is already bound above`);
   }
   return faults;
+}
+
+/** An asset is one token and a token one asset, or limits would not know which of them a plan moves. */
+function tokenRepeats({ native_asset, tokens }: EvmVenue, path: string): readonly string[] {
+  return tokens.flatMap(({ asset, address }, index) => {
+    const earlier = tokens.slice(0, index);
+    return [
+      ...(asset === native_asset ? [`${path}[${index}].asset: ${asset} is the chain's own coin`] : []),
+      ...(earlier.some((other) => other.asset === asset) ? [`${path}[${index}].asset: ${asset} is already listed above`] : []),
+      ...(earlier.some((other) => other.address === address) ? [`${path}[${index}].address: this token is already listed above`] : []),
+    ];
+  });
 }
 
 function isSameAccount(left: CcxtVenue, right: CcxtVenue): boolean {
@@ -91,6 +105,15 @@ function masterFaults(venues: readonly VenueBinding[], venue: VenueBinding, inde
   if (master.account_role !== 'master') return fault(`${venue.master} is no master account`);
   if (!isSameExchange(master, venue)) return fault(`${venue.master} has another exchange, sandbox or base_url`);
   return [];
+}
+
+/** The chains of the venues file and what may be moved on them, for the rules. */
+export function chainAssets(venues: readonly VenueBinding[]): ChainAssets {
+  return venues.flatMap((venue) => {
+    if (venue.provider !== 'evm') return [];
+    const { venue_key, chain_id, native_asset } = venue;
+    return [{ venue_key, chain_id, native_asset, tokens: venue.tokens.map(({ asset, address }) => ({ asset, address })) }];
+  });
 }
 
 /** Paths made absolute from the venues file's folder, and every key file looked at, so that a start tells all that is wrong. */

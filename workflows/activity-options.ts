@@ -30,6 +30,11 @@ export function phaseOptions(phase: Phase | 'cancel', nodeKey: string, chained =
   };
 }
 
+/** A question that is called off as soon as nobody needs its answer any more. */
+export function lookOptions(nodeKey: string): ActivityOptions {
+  return { ...phaseOptions('recover', nodeKey), cancellationType: 'TRY_CANCEL' };
+}
+
 /** What changes nothing outside and waits for nothing may run inside the workflow's own task when its executor is a module. */
 export function runsLocally(phase: Phase, node: Pick<LoadedNode, 'in_process'>): boolean {
   return node.in_process === true && phase === 'preflight';

@@ -1,15 +1,17 @@
 /** Runs one node through its phases. Every phase writes its own outcome; this only chooses the next one. */
-import { condition, sleep } from '@temporalio/workflow';
+import { condition, isCancellation, sleep } from '@temporalio/workflow';
 import type { ConditionResults, LoadedNode, Phase, PhaseArgs, PhaseResult } from '../domain/messages.ts';
 import { isSettled } from '../domain/states/node.ts';
 import { perform } from './phases.ts';
 
 export interface NodeRun {
   readonly movementId: string;
-  /** Grows with every wake; a closed fence is tried again when it has. */
+  /** Grows with every wake, and when the movement needs no person any more; a closed fence is tried again when it has. */
   readonly wakes: () => number;
   /** Told while a submit is under way: no continue-as-new then. */
   readonly submitting: (by: 1 | -1) => void;
+  /** Whether this phase is left to the run that follows. */
+  readonly holds: (phase: Phase) => boolean;
 }
 
 /** The node's state when there is nothing left to do for it: settled, UNKNOWN, or stopped at its fence. */
@@ -38,6 +40,8 @@ export async function runNode(node: LoadedNode, run: NodeRun, begun?: PhaseResul
   let sends = 0;
   let told = begun;
   for (;;) {
+    const at = step;
+    if (run.holds(at)) await condition(() => !run.holds(at));
     const wakes = run.wakes();
     const result: PhaseResult =
       told ??
@@ -78,6 +82,29 @@ export async function runNode(node: LoadedNode, run: NodeRun, begun?: PhaseResul
           conditions: result.conditions ?? {},
         };
     }
+  }
+}
+
+/** What an UNKNOWN node may be moved to by proof. */
+const PROVEN: readonly LoadedNode['state'][] = ['SUBMITTED', 'OBSERVING', 'COMPLETED', 'FAILED'];
+
+/**
+ * Asks about an UNKNOWN node, again and again, until proof moves it; nothing is sent from here. Null when it was
+ * called off, or when somebody else has moved the node, who then wakes the run.
+ */
+export async function askAboutUnknown(node: LoadedNode, movementId: string, holds: NodeRun['holds']): Promise<NodeEnd | null> {
+  const { node_key, attempt, executor_key } = node;
+  try {
+    for (;;) {
+      if (holds('recover')) await condition(() => !holds('recover'));
+      const said = await perform('recover', node, { movement_id: movementId, node_key, attempt, executor_key, from_unknown: true });
+      if (said.next === 'again') await sleep(said.delay_ms ?? 60_000);
+      else if (!PROVEN.includes(said.state)) return null;
+      else return { state: said.state, error_code: said.error_code, stopped: false, conditions: said.conditions ?? {} };
+    }
+  } catch (error) {
+    if (isCancellation(error)) return null;
+    throw error;
   }
 }
 

@@ -1,5 +1,5 @@
 /** How a node's phase is carried out: inside this task, by our own worker, or by an executor team's. */
-import { ActivityFailure, ApplicationFailure, TimeoutFailure, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, TimeoutFailure, proxyActivities } from '@temporalio/workflow';
 import { REJECTED_FAILURE, type ExecutionResult } from '../domain/executor.ts';
 import type {
   AskArgs,
@@ -11,23 +11,24 @@ import type {
   RecoverArgs,
   TeamAnswer,
 } from '../domain/messages.ts';
-import { chains, LOCAL_OPTIONS, localPhaseOptions, phaseOptions, runsLocally, teamOptions } from './activity-options.ts';
-
-const local = proxyLocalActivities<MovementActivities>(LOCAL_OPTIONS);
+import { chains, LOCAL_OPTIONS, localPhaseOptions, lookOptions, phaseOptions, runsLocally, teamOptions } from './activity-options.ts';
+import { locally, turnIsFree } from './local-activities.ts';
 
 /** Carries out one phase; a failure of submit or a broken worker is thrown. */
 export async function perform(phase: Phase, node: LoadedNode, args: RecoverArgs): Promise<PhaseResult> {
   if (node.task_queue !== undefined) return byTeam(phase, node, node.task_queue, args);
   const chained = chains(phase, node);
   const asked = chained ? { ...args, chained } : args;
-  if (runsLocally(phase, node)) {
+  // What asks the outside keeps nothing else waiting for its turn.
+  if (runsLocally(phase, node) && turnIsFree()) {
     try {
-      return await proxyLocalActivities<MovementActivities>(localPhaseOptions(phase, node.node_key, chained))[phase](asked);
+      return await locally(localPhaseOptions(phase, node.node_key, chained), (local) => local[phase](asked));
     } catch {
       // Too slow, or not yet: the regular form has the time, and shows it.
     }
   }
-  return proxyActivities<MovementActivities>(phaseOptions(phase, node.node_key, chained))[phase](asked);
+  const options = args.from_unknown === true ? lookOptions(node.node_key) : phaseOptions(phase, node.node_key, chained);
+  return proxyActivities<MovementActivities>(options)[phase](asked);
 }
 
 /** Asks the executor of a node in flight to end it. */
@@ -38,9 +39,9 @@ export async function askToCancel(node: LoadedNode, args: PhaseArgs): Promise<vo
 
 async function byTeam(phase: AskArgs['phase'], node: LoadedNode, taskQueue: string, args: RecoverArgs): Promise<PhaseResult> {
   const asking: AskArgs = { ...args, phase };
-  const asked = await local.ask(asking);
+  const asked = await locally(LOCAL_OPTIONS, (local) => local.ask(asking));
   if ('result' in asked) return asked.result;
-  const { input, timeout_ms, epoch } = asked.ask;
+  const { input, timeout_ms, ...at } = asked.ask;
   const team = proxyActivities<Record<AskArgs['phase'], (input: unknown) => Promise<ExecutionResult | null>>>(
     teamOptions(phase, node.node_key, taskQueue, timeout_ms),
   );
@@ -50,7 +51,7 @@ async function byTeam(phase: AskArgs['phase'], node: LoadedNode, taskQueue: stri
   } catch (error) {
     given = { fault: faultOf(error) };
   }
-  return local.record({ ...asking, epoch, given });
+  return locally(LOCAL_OPTIONS, (local) => local.record({ ...asking, ...at, given }));
 }
 
 /** How a call of a team's worker went wrong. Its own words stay in its own failure. */

@@ -1,8 +1,9 @@
 /**
- * Hands the trace that a run was begun with to the activities it schedules. It only copies a header: it makes
+ * Hands the trace that a run was begun with to the activities it schedules, where the process traces. It only copies a header: it makes
  * no spans, waits for nothing and decides nothing, so a history replays the same with it and without it.
  */
 import type { ActivityInput, WorkflowInterceptorsFactory } from '@temporalio/workflow';
+import { workflowSettings } from './settings.ts';
 
 type Headers = ActivityInput['headers'];
 
@@ -10,6 +11,7 @@ type Headers = ActivityInput['headers'];
 const TRACE_HEADER = '_tracer-data';
 
 export const interceptors: WorkflowInterceptorsFactory = () => {
+  if (!workflowSettings().traceHeaders) return {};
   let trace: Headers = {};
   // A run that the relay began has none; it takes the trace of the first command that brings one.
   const keep = (headers: Headers): void => {

@@ -1,10 +1,13 @@
 /** The allowlist before a send: asked in preflight, so that a node fails early, and again by the fence, which is what counts. */
 import { questionOf } from '../../domain/allowlist/ask.ts';
+import { tokensOf, withoutKnown } from '../../domain/allowlist/declared.ts';
 import { destinationsOf } from '../../domain/allowlist/destinations.ts';
+import type { Destination } from '../../domain/allowlist/destination.ts';
 import { problemOf, type AllowlistCode, type AskedAddress } from '../../domain/allowlist/match.ts';
-import { readEvmAddress } from '../../signers/evm-address.ts';
+import { readEvmAddress } from '../../platform/evm-address.ts';
+import { signerAddresses } from '../../platform/signer-addresses.ts';
 import { readListed } from '../../store/allowlist.ts';
-import type { PhaseRow } from '../../store/phases.ts';
+import { readPlanNodes, type PhaseRow } from '../../store/phases.ts';
 import type { PhaseDependencies } from './context.ts';
 
 export interface NotAllowed {
@@ -13,13 +16,12 @@ export interface NotAllowed {
 }
 
 /** What the fence has to find on the list, or why nothing could be found. */
-export function askedBy(
+export async function askedBy(
+  deps: PhaseDependencies,
   row: PhaseRow,
-): { readonly ok: true; readonly asked: readonly AskedAddress[] } | ({ readonly ok: false } & NotAllowed) {
-  const { node, plan, prepared_action, output, sign_request } = row;
-  const { intent, input_params } = plan;
+): Promise<{ readonly ok: true; readonly asked: readonly AskedAddress[] } | ({ readonly ok: false } & NotAllowed)> {
   const asked: AskedAddress[] = [];
-  for (const destination of destinationsOf({ node, intent, input_params, prepared_action, output, sign_request })) {
+  for (const destination of await paidBy(deps, row)) {
     const question = questionOf(destination, readEvmAddress);
     if ('problem' in question) return { ok: false, code: 'ADDRESS_NOT_ALLOWLISTED', message: question.problem };
     asked.push(question.asked);
@@ -27,9 +29,21 @@ export function askedBy(
   return { ok: true, asked };
 }
 
+/** What the node pays. The rest of its plan is only read where an address might be a token or a signer of it. */
+async function paidBy(deps: PhaseDependencies, row: PhaseRow): Promise<readonly Destination[]> {
+  const { node, plan, prepared_action, output, sign_request } = row;
+  const { intent, input_params } = plan;
+  const executor = deps.executors.describe(node.executor_binding.executor_key);
+  const found = destinationsOf({ node, executor, intent, input_params, prepared_action, output, sign_request });
+  if (!found.some(({ aside }) => aside === true)) return found;
+  const nodes = await readPlanNodes(deps.db, row.movement_id);
+  const signers = await signerAddresses(nodes, (key) => deps.signers.get(key));
+  return withoutKnown(found, [...tokensOf(nodes, input_params, deps.chains), ...signers]);
+}
+
 /** Why the node may not pay now, or null. Costs a statement only where it pays somebody. */
 export async function notAllowed(deps: PhaseDependencies, row: PhaseRow): Promise<NotAllowed | null> {
-  const by = askedBy(row);
+  const by = await askedBy(deps, row);
   if (!by.ok) return by;
   if (by.asked.length === 0) return null;
   const { now, rows } = await readListed(deps.db, by.asked);

@@ -3,7 +3,7 @@ import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import type { PhaseArgs } from '../../domain/messages.ts';
 import { IN_FLIGHT_NODE_STATES } from '../../domain/states/node.ts';
 import type { PhaseRow } from '../../store/phases.ts';
-import { callOptions } from './call.ts';
+import { callOptions } from '../call.ts';
 import { amountOf, contextOf, executorOf, phaseRow, type PhaseDependencies } from './context.ts';
 import { writeNode } from './outcome.ts';
 

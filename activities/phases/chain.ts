@@ -6,8 +6,9 @@
 import type { PhaseArgs, PhaseResult } from '../../domain/messages.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { measured } from '../phase-metrics.ts';
-import { callOptions } from './call.ts';
-import { amountOf, executorOf, result, type PhaseDependencies } from './context.ts';
+import { callOptions } from '../call.ts';
+import { amountOf, executorOf, type PhaseDependencies } from './context.ts';
+import { result } from './results.ts';
 import { mustWrite } from './outcome.ts';
 import { observe } from './observe.ts';
 import { given, runPhase, type Given, type Question } from './phase.ts';
@@ -50,7 +51,7 @@ export async function submitAndLook(deps: PhaseDependencies, args: PhaseArgs): P
     return submit.finish(deps, args, row, sent);
   });
   if (said.next !== 'continue') return said;
-  const seen = await soon(() => look(deps, args, submittedRow(row, sent)));
+  const seen = await soon(deps, () => look(deps, args, submittedRow(row, sent)));
   return seen ?? { ...said, next: 'observe' };
 }
 
@@ -62,10 +63,10 @@ async function look(deps: PhaseDependencies, args: PhaseArgs, row: PhaseRow): Pr
 const SOON_MS = 1_000;
 
 /** What `work` says within a second; null when it fails or takes longer, for its own activity to find out. */
-export async function soon<T>(work: () => Promise<T>): Promise<T | null> {
+export async function soon<T>({ soonMs = SOON_MS }: Pick<PhaseDependencies, 'soonMs'>, work: () => Promise<T>): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), SOON_MS);
+    timer = setTimeout(() => resolve(null), soonMs);
   });
   try {
     return await Promise.race([work().catch(() => null), late]);
@@ -79,7 +80,7 @@ function said(phase: NonNullable<PhaseResult['phase']>, result: PhaseResult): Ph
 }
 
 function goesOn(made: Given): made is Extract<Given, { answer: unknown }> {
-  return 'answer' in made && made.answer?.next_state !== 'FAILED' && made.answer?.next_state !== 'COMPLETED';
+  return 'answer' in made && (made.answer === null || made.answer.next_state === 'SUBMITTING');
 }
 
 /** The row as the record of this answer left it. */
@@ -90,6 +91,7 @@ function submittedRow(row: PhaseRow, sent: Given): PhaseRow {
     state: 'SUBMITTED',
     submitted_ms: row.now_ms,
     error_count: 0,
+    unanswered: 0,
     external_ref: answer?.external_ref ?? row.external_ref,
     output: answer?.output ?? row.output,
   };

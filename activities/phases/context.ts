@@ -1,25 +1,39 @@
 /** What every phase has at hand, and the execution context it gives to an executor. */
 import type { Logger } from 'pino';
-import type { CallOptions, ExecutionContext, Executor, ExecutorDescriptor, SubmitJournal } from '../../domain/executor.ts';
+import type {
+  CallOptions,
+  CompletionAssurance,
+  ExecutionContext,
+  Executor,
+  ExecutorDescriptor,
+  SubmitJournal,
+} from '../../domain/executor.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
-import type { PhaseArgs, PhaseResult } from '../../domain/messages.ts';
+import type { PhaseArgs } from '../../domain/messages.ts';
 import { exceedsMax, maxAmount, resolveAmount } from '../../domain/plan/amount.ts';
+import type { ChainAssets } from '../../domain/plan/tokens.ts';
 import type { Signer } from '../../domain/signer.ts';
-import type { NodeState } from '../../domain/states/node.ts';
+import type { Unhurried } from '../failures.ts';
 import type { Database } from '../../prisma/client.ts';
-import { readTransactions, releaseNonce } from '../../store/evm-transactions.ts';
+import { readTransactions, readUnknownNonces, releaseNonce, type Account } from '../../store/evm-transactions.ts';
 import { readPhase, type PhaseRow } from '../../store/phases.ts';
 
 /** Checks a sign request against the plan; null is a pass, a text says what differs. */
 export type SignRequestCheck = (row: PhaseRow, amount: string, call: CallOptions) => Promise<string | null>;
 
-export interface PhaseDependencies {
+export interface PhaseDependencies extends Unhurried {
   readonly db: Database;
   readonly log: Logger;
   /** `describe` knows every registered executor, `get` those that this process can call itself. */
   readonly executors: { get(key: string): Executor | undefined; describe(key: string): ExecutorDescriptor | undefined };
   readonly signers: { get(key: string): Signer | undefined };
   readonly checkSignRequest: SignRequestCheck;
+  /** How long looks at what became of a send may tell nothing before a person is asked; 15 minutes when left out. */
+  readonly unansweredSeconds?: number;
+  /** Longest that a phase chained to another may take before its own activity has to do it; a second when left out. */
+  readonly soonMs?: number;
+  /** The chains of the venues file, and which token is which asset. */
+  readonly chains: ChainAssets;
 }
 
 /** Reads the node, or throws: a phase is only ever scheduled for a node that exists. */
@@ -70,7 +84,6 @@ export function allowedAmount(
 
 export async function contextOf(deps: PhaseDependencies, row: PhaseRow, amount: string): Promise<ExecutionContext> {
   const signer = await signerOf(deps, row);
-  const asset = row.node.config['asset'];
   const prior = {
     ...(row.external_ref === null ? {} : { external_ref: row.external_ref }),
     ...(row.prepared_action === null ? {} : { prepared_action: row.prepared_action }),
@@ -82,16 +95,21 @@ export async function contextOf(deps: PhaseDependencies, row: PhaseRow, amount: 
     attempt: row.attempt,
     idempotency_key: idempotencyKey(row),
     action_type: row.node.action_type,
-    asset: typeof asset === 'string' && asset !== '' ? asset.toUpperCase() : row.plan.intent.asset,
+    asset: row.node.asset,
     amount,
     config: row.node.config,
     input_params: row.plan.input_params,
     intent: { ...row.plan.intent },
-    completion_assurance: row.plan.completion_policy.completion_assurance,
+    completion_assurance: assuranceOf(row),
     ...(signer === null ? {} : { signer }),
     ...(Object.keys(prior).length === 0 ? {} : { prior }),
     ...(row.matched === null ? {} : { matched: matchedOf(row.matched) }),
   };
+}
+
+/** What has to be shown of the node before it is completed. */
+export function assuranceOf({ node, plan }: Pick<PhaseRow, 'node' | 'plan'>): CompletionAssurance {
+  return node.completion_assurance ?? plan.completion_policy.completion_assurance;
 }
 
 function matchedOf({ node_key, external_ref, output }: NonNullable<PhaseRow['matched']>): NonNullable<ExecutionContext['matched']> {
@@ -114,40 +132,6 @@ export function journalOf(deps: PhaseDependencies, row: PhaseRow): SubmitJournal
   return {
     transactions: () => readTransactions(deps.db, owner),
     releaseNonce: (transaction) => releaseNonce(deps.db, owner, transaction),
+    ...(row.restored ? { unknownNonces: (account: Account, count: number) => readUnknownNonces(deps.db, account, count) } : {}),
   };
-}
-
-export function result(state: NodeState, next: PhaseResult['next'], error_code: string | null = null): PhaseResult {
-  return { state, next, error_code };
-}
-
-/** What a settled node says of itself: also what its conditions came to, for a run that missed that. */
-export function settled(row: PhaseRow): PhaseResult {
-  const told = result(row.state, 'settled', row.error_code);
-  return row.conditions === null ? told : { ...told, conditions: row.conditions };
-}
-
-/**
- * What a phase says when the node is no longer where the phase would begin: it has been done before
- * (by an earlier run, before a reset, or by an operator), and nobody is called again.
- */
-export function alreadyBeyond(row: PhaseRow, args: PhaseArgs): PhaseResult | null {
-  if (row.attempt !== args.attempt) return result(row.state, 'stop');
-  switch (row.state) {
-    case 'READY':
-      return null;
-    case 'SUBMITTING':
-      return result(row.state, 'recover');
-    case 'SUBMITTED':
-    case 'OBSERVING':
-      return result(row.state, 'observe');
-    case 'COMPLETED':
-    case 'FAILED':
-    case 'UNKNOWN':
-    case 'SKIPPED':
-    case 'CANCELLED':
-      return settled(row);
-    case 'BLOCKED':
-      return result(row.state, 'stop');
-  }
 }

@@ -11,8 +11,9 @@ import { storable } from '../../domain/text.ts';
 import { NOW, type NodeChange, type NodeFields, type TimelineEntry, type TransitionOutcome } from '../../domain/transition.ts';
 import { readConditionScope, type PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
-import { backoffSeconds, maxAttempts, Overtaken, tryAgain } from '../failures.ts';
-import { result, type PhaseDependencies } from './context.ts';
+import { backoffSeconds, lookPauseSeconds, maxAttempts, Overtaken, tryAgain } from '../failures.ts';
+import { amountOf, type PhaseDependencies } from './context.ts';
+import { result } from './results.ts';
 
 export interface NodeWrite {
   readonly moves: readonly NodeState[];
@@ -28,6 +29,21 @@ export interface NodeWrite {
 /** The executor's key as the timeline shows it. */
 export function executorActor(row: PhaseRow): Actor {
   return { type: 'executor', label: row.node.executor_binding.executor_key };
+}
+
+/** The node sends nothing: it is there to look. */
+export function onlyLooks({ node }: PhaseRow): boolean {
+  return node.node_kind === 'observe';
+}
+
+/** Sent, or there to look, and not shown as OBSERVING yet. */
+export function isBeforeObserving(row: PhaseRow): boolean {
+  return row.state === 'SUBMITTED' || (row.state === 'READY' && onlyLooks(row));
+}
+
+/** The moves to an end through the states that the table asks for. */
+export function movesTo(row: PhaseRow, end: NodeState): readonly NodeState[] {
+  return isBeforeObserving(row) ? ['OBSERVING', end] : [end];
 }
 
 /** Writes changes of the node as it was read, in one transaction and this order; the caller looks at `ok`. */
@@ -83,12 +99,35 @@ export async function failNode(
   await mustWrite(deps, row, {
     moves,
     ...(conditions === null ? {} : { conditions }),
-    set: { error_code: code, error_message: storable(message, 1_000), completed_at: NOW, recover_first: false },
+    set: { error_code: code, error_message: storable(message, 1_000), completed_at: NOW, recover_first: false, unanswered: 0 },
     event: 'node_failed',
     message: `Failed: ${code}`,
     data: { error_code: code, error_message: storable(message, 500) },
   });
   return { ...result('FAILED', 'settled', code), ...(conditions === null ? {} : { conditions: conditions.results }) };
+}
+
+export const INCONCLUSIVE = 'RECOVERY_INCONCLUSIVE';
+
+/** A person decides: nothing is sent again by itself. */
+export async function unknownNode(deps: PhaseDependencies, row: PhaseRow, why: string, moves: readonly NodeState[]): Promise<PhaseResult> {
+  await mustWrite(deps, row, {
+    moves,
+    set: { error_code: INCONCLUSIVE, error_message: storable(why, 1_000), recover_first: false },
+    event: 'node_unknown',
+    message: storable(`Unknown: ${why}`, 500),
+    data: { error_code: INCONCLUSIVE },
+  });
+  return result('UNKNOWN', 'settled', INCONCLUSIVE);
+}
+
+/**
+ * What stops a node before it is sent fails it, since nothing has landed. Of what was accepted once nobody knows that, also
+ * where a person had it sent again because it cannot be found.
+ */
+export function stopBeforeSend(deps: PhaseDependencies, row: PhaseRow, code: string, message: string): Promise<PhaseResult> {
+  if (row.submitted_ms === null) return failNode(deps, row, code, message, ['FAILED']);
+  return unknownNode(deps, row, `it was accepted once, and cannot be sent again (${code}): ${message}`, ['UNKNOWN']);
 }
 
 /** Settles the node as COMPLETED with what the executor reported. */
@@ -103,7 +142,7 @@ export async function completeNode(
   await mustWrite(deps, row, {
     moves,
     ...(conditions === null ? {} : { conditions }),
-    set: { ...reported(answer), completed_at: NOW, error_code: null, error_message: null, recover_first: false, error_count: 0 },
+    set: { ...reported(answer), ...sentAmount(row), ...ANSWERED, completed_at: NOW, recover_first: false, error_count: 0 },
     artifacts: answer.artifacts ?? [],
     event,
     message: event === 'node_completed' ? 'Completed' : 'Recovered: completed',
@@ -129,6 +168,14 @@ async function settlement(
     ...end,
   });
 }
+
+/** What a send that the database had forgotten was of: no preflight has noted it. */
+export function sentAmount(row: PhaseRow): NodeFields {
+  return row.amount === null ? { amount: amountOf(row) } : {};
+}
+
+/** What a look that told something takes back of those before it. */
+export const ANSWERED = { error_code: null, error_message: null, unanswered: 0 } as const;
 
 /** The fields an executor's answer fills in. */
 export function reported(answer: ExecutionResult): NodeFields {
@@ -163,5 +210,43 @@ export async function countFault(
     fault.code,
     `${row.node_key}: error ${count} of at most ${maxAttempts(policy)}`,
     fault.retryAfterSeconds ?? backoffSeconds(policy, count),
+  );
+}
+
+/** How long a send may stay unanswered before a person is asked, where no setting says. */
+const UNANSWERED_SECONDS = 900;
+
+/**
+ * A look at what became of the node that told nothing. That proves nothing, so it is shown on the node and looked
+ * again for as long as it takes. After a while (at once where its time is over, `impatient`, or the executor itself
+ * cannot tell) `person` says what a person is told; without it nobody is.
+ */
+export async function unanswered(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  fault: ExecutorFault,
+  options: { readonly impatient?: boolean; readonly person?: () => Promise<PhaseResult> } = {},
+): Promise<PhaseResult> {
+  const policy = row.node.retry_policy;
+  const count = row.unanswered + 1;
+  const since = row.unanswered_ms ?? row.now_ms;
+  const isLong = row.now_ms - since >= (deps.unansweredSeconds ?? UNANSWERED_SECONDS) * 1000;
+  if (options.person !== undefined && (isLong || (options.impatient === true && count >= maxAttempts(policy)))) return options.person();
+  await noteUnanswered(deps, row, fault, count);
+  throw tryAgain(fault.code, `${row.node_key}: look ${count} told nothing`, fault.retryAfterSeconds ?? lookPauseSeconds(policy, count));
+}
+
+/** Shows the last answer on the node. Its words go to the row and the log, never to the history. */
+export async function noteUnanswered(deps: PhaseDependencies, row: PhaseRow, fault: ExecutorFault, count: number): Promise<void> {
+  const set = { unanswered: count, error_code: fault.code, error_message: storable(fault.message, 1_000) };
+  const outcome = await applyTransition(deps.db, {
+    movement_id: row.movement_id,
+    nodes: [{ node_key: row.node_key, from: row.state, moves: [], attempt: row.attempt, epoch: row.epoch, set }],
+    timeline: [],
+  });
+  if (!outcome.ok) throw new Overtaken(`${row.node_key} changed while it was looked at`);
+  deps.log.warn(
+    { err: fault, movement_id: row.movement_id, node_key: row.node_key },
+    'what became of a node cannot be seen; it is asked again',
   );
 }

@@ -6,7 +6,7 @@ import { ExecutorFault, type CallOptions, type ExecutionContext, type ExecutionR
 import type { Phase, PhaseResult, RecoverArgs } from '../../domain/messages.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { measured } from '../phase-metrics.ts';
-import { callOptions } from './call.ts';
+import { callOptions } from '../call.ts';
 import { executorOf, type PhaseDependencies } from './context.ts';
 
 /** What an executor is asked. The row is as `begin` left it: `finish` writes under its attempt and epoch. */
@@ -24,6 +24,8 @@ export type Given = { readonly answer: ExecutionResult | null } | { readonly fau
 
 export interface PhaseSteps {
   readonly name: Phase;
+  /** What the row records of this phase, for one that runs again; null while it has still to be said. */
+  recorded(row: PhaseRow, args: RecoverArgs): PhaseResult | null;
   /**
    * Reads the node (unless a phase before it hands on the row that it left) and says what to ask, or what
    * is already known; throws no {@link ExecutorFault}.

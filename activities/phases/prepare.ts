@@ -1,15 +1,16 @@
 /** prepare: what exactly will be sent. Stored once; every later send of the attempt uses it byte for byte. */
-import type { ExecutionResult } from '../../domain/executor.ts';
-import { result } from './context.ts';
-import { completeNode, failNode, mustWrite, type NodeWrite } from './outcome.ts';
+import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
+import { alreadyBeyond, result, sendPrepared } from './results.ts';
+import { failNode, mustWrite, type NodeWrite } from './outcome.ts';
 import type { PhaseSteps } from './phase.ts';
-import { beforeSend, preSendFault } from './preflight.ts';
+import { beforeSend, preSendFault } from './before-send.ts';
 
 const NOTHING_TO_PREPARE: ExecutionResult = { next_state: 'SUBMITTING' };
 
 export const prepare: PhaseSteps = {
   name: 'prepare',
-  begin: (deps, args) => beforeSend(deps, args, (row) => (row.prepared_action === null ? null : result('READY', 'continue'))),
+  recorded: (row, args) => alreadyBeyond(row, args) ?? (row.prepared_action === null ? null : sendPrepared(row)),
+  begin: (deps, args) => beforeSend(deps, args, prepare),
   call: (_deps, executor, { context }, options) => executor.prepare(context, options),
   async finish(deps, _args, row, given) {
     if ('fault' in given) return preSendFault(deps, row, given.fault);
@@ -19,7 +20,11 @@ export const prepare: PhaseSteps = {
         'FAILED',
       ]);
     }
-    if (answer.next_state === 'COMPLETED') return completeNode(deps, row, answer, ['COMPLETED']);
+    // Anything but "it can be sent" would step past the fence and its checks.
+    if (answer.next_state !== 'SUBMITTING') {
+      const said = `prepare must not answer next_state ${answer.next_state}`;
+      return preSendFault(deps, row, new ExecutorFault('protocol', 'EXECUTOR_PROTOCOL_ERROR', said));
+    }
     await mustWrite(deps, row, prepared(answer));
     return result('READY', 'continue');
   },

@@ -2,25 +2,49 @@
  * recover: what became of a send that gave no answer. First the epoch is bumped, so that a worker that
  * still lives can write nothing more; "nothing landed" is believed only once nothing can be under way.
  */
+import type { ApplicationFailure } from '@temporalio/common';
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
-import type { PhaseResult } from '../../domain/messages.ts';
-import type { NodeState } from '../../domain/states/node.ts';
+import type { PhaseResult, RecoverArgs } from '../../domain/messages.ts';
+import { heldTo } from '../../domain/plan/assurance.ts';
+import { afterNodeNotFound, isAccepted, isLate, unlanded } from '../../domain/send/node.ts';
+import type { AfterNotFound } from '../../domain/send/not-found.ts';
 import { storable } from '../../domain/text.ts';
 import { NOW } from '../../domain/transition.ts';
 import { takeOver, type PhaseRow } from '../../store/phases.ts';
-import { backoffSeconds, lookAgain, maxAttempts } from '../failures.ts';
-import { amountOf, contextOf, descriptorOf, journalOf, result, settled, type PhaseDependencies } from './context.ts';
-import { isLate } from './observe.ts';
-import { completeNode, countFault, failNode, mustWrite, reported } from './outcome.ts';
-import { question, type PhaseSteps } from './phase.ts';
+import { lookAgain, maxAttempts, unhurriedSeconds } from '../failures.ts';
+import { amountOf, assuranceOf, contextOf, descriptorOf, journalOf, phaseRow, type PhaseDependencies } from './context.ts';
+import { elsewhere, result, sendAgain } from './results.ts';
+import {
+  ANSWERED,
+  completeNode,
+  failNode,
+  INCONCLUSIVE,
+  movesTo,
+  mustWrite,
+  noteUnanswered,
+  reported,
+  sentAmount,
+  unanswered,
+  unknownNode,
+} from './outcome.ts';
+import { question, type Given, type PhaseSteps, type Question } from './phase.ts';
+
+const UNDER_WAY = 'under way, but not observed to its end in time';
 
 export const recover: PhaseSteps = {
   name: 'recover',
+  recorded(row, args) {
+    if (row.attempt !== args.attempt) return result(row.state, 'stop');
+    if (args.from_unknown === true) return row.state === 'UNKNOWN' ? null : elsewhere(row, sendAgain(row));
+    const isOpen =
+      row.state === 'SUBMITTING' || (row.state === 'READY' && row.recover_first) || (args.from_observe === true && isAccepted(row.state));
+    return isOpen ? null : elsewhere(row, sendAgain(row));
+  },
   async begin(deps, args) {
+    if (args.from_unknown === true) return askedUnhurried(deps, args);
     const { taken, row } = await takeOver(deps.db, args);
     if (row === null) throw new Error(`movement ${args.movement_id} has no node ${args.node_key}`);
-    if (row.attempt !== args.attempt) return result(row.state, 'stop');
-    if (!taken) return elsewhere(row);
+    if (!taken) return recover.recorded(row, args) ?? elsewhere(row, sendAgain(row));
     return question(
       async () => ({ row, context: await contextOf(deps, row, amountOf(row) ?? '0') }),
       (fault) => recover.finish(deps, args, row, { fault }),
@@ -28,16 +52,17 @@ export const recover: PhaseSteps = {
   },
   call: (deps, executor, { row, context }, options) => executor.recover(context, options, journalOf(deps, row)),
   async finish(deps, args, row, given) {
+    if (args.from_unknown === true) return stillUnknown(deps, row, given);
     if ('fault' in given) {
       const { fault } = given;
-      return countFault(deps, row, fault, () => unknown(deps, row, fault.message));
+      return unanswered(deps, row, fault, { impatient: isLate(row), person: () => unknown(deps, row, fault.message) });
     }
-    const answer = given.answer ?? { next_state: 'UNKNOWN' };
+    const answer = heldTo(assuranceOf(row), given.answer ?? { next_state: 'UNKNOWN' });
     switch (answer.next_state) {
       case 'COMPLETED':
-        return completeNode(deps, row, answer, path(row, 'COMPLETED'), 'node_recovered');
+        return completeNode(deps, row, answer, movesTo(row, 'COMPLETED'), 'node_recovered');
       case 'FAILED':
-        return failNode(deps, row, failureCode(row, answer), answer.error_message ?? 'the venue ended it', path(row, 'FAILED'));
+        return failNode(deps, row, failureCode(row, answer), answer.error_message ?? 'the venue ended it', movesTo(row, 'FAILED'));
       case 'READY':
         return notLanded(deps, row);
       case 'UNKNOWN':
@@ -45,9 +70,7 @@ export const recover: PhaseSteps = {
       case 'SUBMITTING':
       case 'SUBMITTED':
       case 'OBSERVING':
-        return args.from_observe === true
-          ? unknown(deps, row, 'under way, but not observed to its end in time')
-          : landed(deps, row, answer);
+        return args.from_observe === true ? unknown(deps, row, UNDER_WAY) : landed(deps, row, answer);
     }
   },
 };
@@ -56,32 +79,17 @@ function failureCode(row: PhaseRow, answer: ExecutionResult): string {
   return isLate(row) ? 'NODE_TIMED_OUT' : (answer.error_code ?? 'VENUE_FAILED');
 }
 
-function sent(state: NodeState): boolean {
-  return state === 'SUBMITTED' || state === 'OBSERVING';
-}
-
-function elsewhere(row: PhaseRow): PhaseResult {
-  if (sent(row.state)) return result(row.state, 'observe');
-  if (row.state === 'READY') return result(row.state, 'submit');
-  return row.state === 'BLOCKED' ? result(row.state, 'stop') : settled(row);
-}
-
-/** The moves to an end through the states that the table asks for. */
-function path(row: PhaseRow, end: NodeState): readonly NodeState[] {
-  return row.state === 'SUBMITTED' ? ['OBSERVING', end] : [end];
-}
-
 async function landed(deps: PhaseDependencies, row: PhaseRow, answer: ExecutionResult): Promise<PhaseResult> {
-  if (sent(row.state)) return result(row.state, 'observe');
-  const to = row.state === 'READY' ? 'OBSERVING' : 'SUBMITTED';
+  if (isAccepted(row.state)) return result(row.state, 'observe');
+  const to = row.state === 'SUBMITTING' ? 'SUBMITTED' : 'OBSERVING';
   await mustWrite(deps, row, {
     moves: [to],
     set: {
       ...reported(answer),
+      ...sentAmount(row),
       recover_first: false,
+      ...ANSWERED,
       error_count: 0,
-      error_code: null,
-      error_message: null,
       ...(row.submitted_ms === null ? { submitted_at: NOW } : {}),
     },
     artifacts: answer.artifacts ?? [],
@@ -92,40 +100,97 @@ async function landed(deps: PhaseDependencies, row: PhaseRow, answer: ExecutionR
   return result(to, 'observe');
 }
 
-/** "Nothing landed" is true only after the send's own limit and the venue's settle time. */
+/** Nothing is found. When that proves anything, and what follows, `domain/send/` says for every send. */
 async function notLanded(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseResult> {
-  const { same_key_safe, settle_seconds } = descriptorOf(deps, row);
-  const believable = (row.send_not_after_ms ?? 0) + settle_seconds * 1000;
-  if (row.now_ms < believable)
-    throw lookAgain('nothing found yet, and the last send may still be under way', (believable - row.now_ms) / 1000);
-  if (!same_key_safe)
-    return unknown(deps, row, 'nothing was found, but this executor does not promise that a repeated key has no second effect');
-  if (isLate(row)) return failNode(deps, row, 'NODE_TIMED_OUT', 'nothing landed within observe_seconds', path(row, 'FAILED'));
-  if (sent(row.state)) return unknown(deps, row, 'what was accepted earlier cannot be found any more');
-  const count = row.error_count + 1;
-  if (count >= maxAttempts(row.node.retry_policy))
-    return failNode(deps, row, 'SUBMIT_NOT_LANDED', `nothing landed in ${count} sends`, path(row, 'FAILED'));
+  const follows = afterNodeNotFound(row, descriptorOf(deps, row), maxAttempts(row.node.retry_policy));
+  switch (follows.next) {
+    case 'wait':
+      throw lookAgain('nothing found yet, and the last send may still be under way', follows.seconds);
+    case 'person':
+      return unknown(deps, row, whyAPerson(row, follows.why));
+    case 'fail': {
+      const [code, message] =
+        follows.why === 'late'
+          ? ['NODE_TIMED_OUT', 'nothing landed within observe_seconds']
+          : ['SUBMIT_NOT_LANDED', `nothing landed in ${String(row.error_count + 1)} sends`];
+      return failNode(deps, row, code, message, movesTo(row, 'FAILED'));
+    }
+    case 'send':
+      return goOn(deps, row, follows);
+  }
+}
+
+function whyAPerson(row: PhaseRow, why: Extract<AfterNotFound, { next: 'person' }>['why']): string {
+  if (why !== 'unsafe_key') return 'it was accepted once, and cannot be found any more';
+  return row.restored
+    ? 'the database was restored and may have forgotten a send; the executor shows none, but does not promise that a repeated key has no second effect'
+    : 'nothing was found, but this executor does not promise that a repeated key has no second effect';
+}
+
+/** Sent again, or, where a restored database may have forgotten a send but there was none, on from where it is. */
+async function goOn(deps: PhaseDependencies, row: PhaseRow, { counts }: { readonly counts: boolean }): Promise<PhaseResult> {
+  const kept = unlanded(row, { counts });
   await mustWrite(deps, row, {
     moves: row.state === 'SUBMITTING' ? ['READY'] : [],
-    set: { recover_first: false, error_count: count, send_not_after: null },
+    set: { ...ANSWERED, ...kept },
     event: 'node_recovered',
-    message: 'Recovered: nothing landed, sent again under the same key',
+    message: counts
+      ? 'Recovered: nothing landed, sent again under the same key'
+      : 'Asked after a restore of the database: nothing was sent',
   });
-  return { ...result('READY', 'submit'), delay_ms: Math.round(backoffSeconds(row.node.retry_policy, count) * 1000) };
+  return sendAgain({ ...row, error_count: kept.error_count });
 }
 
 function inconclusive(deps: PhaseDependencies, row: PhaseRow, why: string): Promise<PhaseResult> {
-  return countFault(deps, row, new ExecutorFault('server_error', 'RECOVERY_INCONCLUSIVE', why), () => unknown(deps, row, why));
+  const fault = new ExecutorFault('server_error', INCONCLUSIVE, why);
+  return unanswered(deps, row, fault, { impatient: true, person: () => unknown(deps, row, why) });
 }
 
-/** A person decides: nothing is sent again by itself. */
-async function unknown(deps: PhaseDependencies, row: PhaseRow, why: string): Promise<PhaseResult> {
-  await mustWrite(deps, row, {
-    moves: path(row, 'UNKNOWN'),
-    set: { error_code: 'RECOVERY_INCONCLUSIVE', error_message: storable(why, 1_000), recover_first: false },
-    event: 'node_unknown',
-    message: storable(`Unknown: ${why}`, 500),
-    data: { error_code: 'RECOVERY_INCONCLUSIVE' },
-  });
-  return result('UNKNOWN', 'settled', 'RECOVERY_INCONCLUSIVE');
+/** The question about an UNKNOWN node. Nobody can write for its last send any more, so the epoch stays. */
+async function askedUnhurried(deps: PhaseDependencies, args: RecoverArgs): Promise<Question | PhaseResult> {
+  const row = await phaseRow(deps, args);
+  const recorded = recover.recorded(row, args);
+  if (recorded !== null) return recorded;
+  // A run that begins anew, or a worker, asks no sooner than the one before it would have.
+  const early = unhurriedSeconds(deps) * 1000 - (row.now_ms - row.updated_ms);
+  if (early > 0) throw stillWaiting(row, early / 1000);
+  return question(
+    async () => ({ row, context: await contextOf(deps, row, amountOf(row) ?? '0') }),
+    (fault) => stillUnknown(deps, row, { fault }),
+  );
+}
+
+/** Proof moves an UNKNOWN node. Everything else is shown on it, and a person may still decide; nothing is sent from here. */
+async function stillUnknown(deps: PhaseDependencies, row: PhaseRow, given: Given): Promise<PhaseResult> {
+  if ('fault' in given) return waits(deps, row, given.fault.message, row.unanswered + 1);
+  const answer = heldTo(assuranceOf(row), given.answer ?? { next_state: 'UNKNOWN' });
+  switch (answer.next_state) {
+    case 'COMPLETED':
+      return completeNode(deps, row, answer, ['COMPLETED'], 'node_recovered');
+    case 'FAILED':
+      return failNode(deps, row, failureCode(row, answer), answer.error_message ?? 'the venue ended it', ['FAILED']);
+    case 'READY':
+      return waits(deps, row, 'nothing of it is found; a retry asks once more and may send it again under its old key', 0);
+    case 'UNKNOWN':
+      return waits(deps, row, answer.error_message ?? 'the executor cannot tell', 0);
+    case 'SUBMITTING':
+    case 'SUBMITTED':
+    case 'OBSERVING':
+      return isLate(row) ? waits(deps, row, UNDER_WAY, 0) : landed(deps, row, answer);
+  }
+}
+
+async function waits(deps: PhaseDependencies, row: PhaseRow, why: string, count: number): Promise<PhaseResult> {
+  const news = storable(why, 1_000) !== row.error_message || (count === 0) !== (row.unanswered === 0);
+  if (news) await noteUnanswered(deps, row, new ExecutorFault('server_error', INCONCLUSIVE, why), count);
+  throw stillWaiting(row, unhurriedSeconds(deps));
+}
+
+function stillWaiting(row: PhaseRow, seconds: number): ApplicationFailure {
+  return lookAgain(`what became of ${row.node_key} is still unknown`, seconds);
+}
+
+/** A person decides. */
+function unknown(deps: PhaseDependencies, row: PhaseRow, why: string): Promise<PhaseResult> {
+  return unknownNode(deps, row, why, movesTo(row, 'UNKNOWN'));
 }

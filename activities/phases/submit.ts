@@ -2,28 +2,39 @@
  * submit: the only phase with a side effect. Fence, sign, send, record; on anything but a well-formed
  * answer it says "recover" and never tries again by itself.
  */
+import { payNobody } from '../../domain/allowlist/declared.ts';
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import type { PhaseArgs, PhaseResult } from '../../domain/messages.ts';
+import { heldTo } from '../../domain/plan/assurance.ts';
+import { nodeWindow } from '../../domain/send/node.ts';
+import { deadlineOf, leftToSend } from '../../domain/send/window.ts';
 import { NOW } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { tryFence } from '../../store/transition.ts';
-import { backoffSeconds, maxAttempts } from '../failures.ts';
-import { alreadyBeyond, contextOf, journalOf, phaseRow, result, type PhaseDependencies } from './context.ts';
-import { passFence, sendWindow, type Fenced } from './fence.ts';
-import { completeNode, failNode, reported, writeNode } from './outcome.ts';
+import { maxAttempts } from '../failures.ts';
+import { within } from '../call.ts';
+import { failIfLate } from './before-send.ts';
+import { assuranceOf, contextOf, journalOf, phaseRow, type PhaseDependencies } from './context.ts';
+import { alreadyBeyond, result, sendAgain } from './results.ts';
+import { passFence, type Fenced } from './fence.ts';
+import { completeNode, failNode, reported, stopBeforeSend, writeNode } from './outcome.ts';
 import type { PhaseSteps, Question } from './phase.ts';
-import { failIfLate } from './preflight.ts';
 import { signFenced } from './sign.ts';
 
 export const submit: PhaseSteps = {
   name: 'submit',
+  // Its answer is due for as long as the node is behind its fence.
+  recorded(row, args) {
+    if (row.attempt === args.attempt && row.state === 'SUBMITTING') return null;
+    return alreadyBeyond(row, args) ?? (row.recover_first ? result('READY', 'recover') : sendAgain(row));
+  },
   async begin(deps, args) {
     const fenced = await fence(deps, args);
     return 'next' in fenced ? fenced : signed(deps, fenced);
   },
   call: (deps, executor, { row, context, prepared_action, sign_result, deadline }, options) => {
-    const left = (deadline ?? 0) - performance.now();
-    if (left <= 0) throw new ExecutorFault('timeout', 'SEND_TOO_LATE', 'the time to send has passed');
+    const left = leftToSend(deadline ?? 0, performance.now());
+    if (left === null) throw new ExecutorFault('timeout', 'SEND_TOO_LATE', 'the time to send has passed');
     return executor
       .submit(
         {
@@ -32,7 +43,7 @@ export const submit: PhaseSteps = {
           ...(sign_result === undefined ? {} : { sign_result }),
           journal: journalOf(deps, row),
         },
-        { ...options, signal: AbortSignal.any([options.signal, AbortSignal.timeout(Math.ceil(left))]) },
+        within(options, left),
       )
       .catch((error: unknown) => {
         // Whatever else goes wrong during a send says nothing about whether it landed.
@@ -54,11 +65,12 @@ export const submit: PhaseSteps = {
 /** The fence in the statement that reads the node where that can be; otherwise the long way, which says why. */
 async function fence(deps: PhaseDependencies, args: PhaseArgs): Promise<Fenced | PhaseResult> {
   const descriptor = args.executor_key === undefined ? undefined : deps.executors.describe(args.executor_key);
-  if (descriptor === undefined) return longFence(deps, args, await phaseRow(deps, args));
-  const window = sendWindow(descriptor);
-  // Taken before the write, so this process's deadline is never later than the database's.
-  const deadline = performance.now() + window * 1000;
-  const { passed, row } = await tryFence(deps.db, { ...args, executor_key: descriptor.executor_key, window_seconds: window });
+  // Fields that an entry declares are looked for in the long way alone, also where it serves a built-in type.
+  if (descriptor === undefined || (descriptor.payees ?? []).length > 0) return longFence(deps, args, await phaseRow(deps, args));
+  const window = nodeWindow(descriptor);
+  const deadline = deadlineOf(performance.now(), window);
+  const { executor_key } = descriptor;
+  const { passed, row } = await tryFence(deps.db, { ...args, executor_key, window_seconds: window, pays_nobody: payNobody(descriptor) });
   if (!passed || row === null) return longFence(deps, args, row ?? (await phaseRow(deps, args)));
   return { row, context: await contextOf(deps, row, row.amount ?? '0'), transaction: null, deadline };
 }
@@ -67,6 +79,8 @@ async function longFence(deps: PhaseDependencies, args: PhaseArgs, row: PhaseRow
   const beyond = alreadyBeyond(row, args);
   if (beyond !== null) return beyond;
   if (row.recover_first) return result('READY', 'recover');
+  // What is looked at here is what is sent: something that is stored, and that nobody stores anything over.
+  if (row.prepared_action === null) return sendAgain(row);
   return (await failIfLate(deps, row)) ?? passFence(deps, row);
 }
 
@@ -84,7 +98,8 @@ async function signed(deps: PhaseDependencies, fenced: Fenced): Promise<Question
 }
 
 /** Writes the answer under the fence's epoch; a recovery that took over meanwhile decides instead. */
-async function recordAnswer(deps: PhaseDependencies, row: PhaseRow, answer: ExecutionResult): Promise<PhaseResult> {
+async function recordAnswer(deps: PhaseDependencies, row: PhaseRow, given: ExecutionResult): Promise<PhaseResult> {
+  const answer = heldTo(assuranceOf(row), given);
   if (answer.next_state === 'COMPLETED') return completeNode(deps, row, answer, ['COMPLETED']);
   if (answer.next_state === 'FAILED') {
     return failNode(deps, row, answer.error_code ?? 'SUBMIT_FAILED', answer.error_message ?? 'the executor refused', ['FAILED']);
@@ -105,9 +120,7 @@ export async function notStarted(deps: PhaseDependencies, row: PhaseRow): Promis
   const { retry_policy } = row.node;
   const count = row.error_count + 1;
   if (count >= maxAttempts(retry_policy)) {
-    return failNode(deps, row, 'EXECUTOR_NOT_POLLING', `no worker of the executor's task queue took it in ${String(count)} tries`, [
-      'FAILED',
-    ]);
+    return stopBeforeSend(deps, row, 'EXECUTOR_NOT_POLLING', `no worker of the executor's task queue took it in ${String(count)} tries`);
   }
   const outcome = await writeNode(deps, row, {
     moves: ['READY'],
@@ -116,5 +129,5 @@ export async function notStarted(deps: PhaseDependencies, row: PhaseRow): Promis
     message: "No worker of the executor's task queue took it; nothing was sent",
   });
   if (!outcome.ok) return result('SUBMITTING', 'recover');
-  return { ...result('READY', 'submit'), delay_ms: Math.round(backoffSeconds(retry_policy, count) * 1000) };
+  return sendAgain({ ...row, error_count: count });
 }

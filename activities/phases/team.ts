@@ -6,10 +6,11 @@ import { ExecutorFault, type TaskQueueSubmit } from '../../domain/executor.ts';
 import type { Ask, AskArgs, AskResult, Phase, PhaseResult, RecordArgs } from '../../domain/messages.ts';
 import { parseResult } from '../../executors/protocol.ts';
 import type { PhaseRow } from '../../store/phases.ts';
-import { delayOf } from '../failures.ts';
+import { backoffSeconds, delayOf, lookPauseSeconds } from '../failures.ts';
 import { measured, noteAsking, takeAsking } from '../phase-metrics.ts';
 import { cancellable, noteAsked } from './cancel.ts';
-import { descriptorOf, phaseRow, result, type PhaseDependencies } from './context.ts';
+import { descriptorOf, phaseRow, type PhaseDependencies } from './context.ts';
+import { result } from './results.ts';
 import { observe } from './observe.ts';
 import type { Given, PhaseSteps, Question } from './phase.ts';
 import { preflight } from './preflight.ts';
@@ -42,8 +43,19 @@ async function askCancel(deps: PhaseDependencies, args: AskArgs): Promise<AskRes
     : { ask: { input: asked.context, ...limits(deps, asked.row) } };
 }
 
-function limits(deps: PhaseDependencies, row: PhaseRow): Pick<Ask, 'timeout_ms' | 'epoch'> {
-  return { timeout_ms: Math.round(descriptorOf(deps, row).timeout_seconds * 1000), epoch: row.epoch };
+function limits(deps: PhaseDependencies, row: PhaseRow): Omit<Ask, 'input'> {
+  return { timeout_ms: Math.round(descriptorOf(deps, row).timeout_seconds * 1000), epoch: row.epoch, errors: errorsOf(row) };
+}
+
+/** Errors before the send and looks after it: what a record that runs again must not count twice. */
+function errorsOf(row: PhaseRow): number {
+  return row.error_count + row.unanswered;
+}
+
+function pauseOf(row: PhaseRow): number {
+  const { retry_policy } = row.node;
+  const seconds = row.unanswered > 0 ? lookPauseSeconds(retry_policy, row.unanswered) : backoffSeconds(retry_policy, row.error_count);
+  return Math.round(seconds * 1000);
 }
 
 function submitInput({ row, context, prepared_action, sign_result }: Question): TaskQueueSubmit {
@@ -76,6 +88,10 @@ function askedKey({ movement_id, node_key, attempt, phase }: AskArgs): string {
 async function finishPhase(deps: PhaseDependencies, phase: Phase, args: RecordArgs, row: PhaseRow): Promise<PhaseResult> {
   // Somebody took over meanwhile; what they wrote is what the phase says when it begins anew.
   if (row.attempt !== args.attempt || row.epoch !== args.epoch) return { ...result(row.state, 'again'), delay_ms: 0 };
+  // This ran before, and its task was lost after the commit: what it wrote then is what it says now.
+  const recorded = STEPS[phase].recorded(row, args);
+  if (recorded !== null) return recorded;
+  if (args.errors !== undefined && errorsOf(row) > args.errors) return { ...result(row.state, 'again'), delay_ms: pauseOf(row) };
   if (phase === 'submit' && 'fault' in args.given && args.given.fault.kind === 'not_started') return notStarted(deps, row);
   return STEPS[phase].finish(deps, args, row, read(args));
 }

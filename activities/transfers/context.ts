@@ -3,9 +3,10 @@ import type { Logger } from 'pino';
 import type { TransferOrder, TransferProvider } from '../../domain/capital-transfers/provider.ts';
 import type { TransferRow, TransferStep } from '../../domain/capital-transfers/step.ts';
 import type { Database } from '../../prisma/client.ts';
+import type { Unhurried } from '../failures.ts';
 import { applyTransferStep, type StepOutcome } from '../../store/transfer-steps.ts';
 
-export interface TransferDependencies {
+export interface TransferDependencies extends Unhurried {
   readonly db: Database;
   readonly log: Logger;
   readonly providers: readonly TransferProvider[];

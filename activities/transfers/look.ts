@@ -7,15 +7,13 @@ import { Context } from '@temporalio/activity';
 import { providerOf, type TransferAnswer, type TransferProvider } from '../../domain/capital-transfers/provider.ts';
 import { answered, attention, failed, takenOver, type TransferRow, type TransferStep } from '../../domain/capital-transfers/step.ts';
 import type { LookTransferResult } from '../../domain/messages.ts';
+import type { AfterNotFound } from '../../domain/send/not-found.ts';
+import { afterTransferNotFound } from '../../domain/send/transfer.ts';
 import { readTransferRow } from '../../store/transfers.ts';
-import { lookAgain } from '../failures.ts';
-import { callOptions } from '../phases/call.ts';
+import { lookAgain, unhurriedSeconds } from '../failures.ts';
+import { callOptions, within } from '../call.ts';
 import { applyStep, orderOf, type TransferDependencies } from './context.ts';
 
-/** Sends that a provider may lose before the transfer fails, each proven not to have landed. */
-const MOST_SENDS = 5;
-/** Once a person has been asked to decide, the provider is still asked, but at leisure. */
-const UNHURRIED_SECONDS = 60;
 const LONGEST_PAUSE_SECONDS = 15;
 
 export async function look(deps: TransferDependencies, transferId: string): Promise<LookTransferResult> {
@@ -25,9 +23,7 @@ export async function look(deps: TransferDependencies, transferId: string): Prom
   if (provider === undefined) return unanswered(deps, row, 'no worker that is asked is bound to its accounts');
   let answer: TransferAnswer | null;
   try {
-    const options = callOptions();
-    const signal = AbortSignal.any([options.signal, AbortSignal.timeout(provider.timeout_seconds * 1000)]);
-    answer = await provider.find(orderOf(row), { ...options, signal });
+    answer = await provider.find(orderOf(row), within(callOptions(), provider.timeout_seconds * 1000));
   } catch (error) {
     // Whatever it is, also a fault of this program: a transfer that is asked about for ever is one that nobody is told of.
     deps.log.warn({ err: error, transfer_id: transferId }, 'the provider of a capital transfer does not answer');
@@ -48,24 +44,35 @@ async function waiting(deps: TransferDependencies, transferId: string): Promise<
   return ok ? taken : null;
 }
 
+/** Why a record that is not found is left to a person. */
+const LEFT_TO_A_PERSON: Readonly<Record<Extract<AfterNotFound, { next: 'person' }>['why'], string>> = {
+  decides: 'the provider shows no record of it',
+  accepted: 'the provider shows no record of it',
+  unsafe_key: 'the provider shows no record, and does not promise that a repeat has no second effect',
+  // An order of long ago is not what anybody waits for any more, and a person may have found another way.
+  late: 'nothing landed, and it is too late to send it again by itself',
+};
+
 /** There is no record. Whether that proves anything depends on when, on what was seen before, and on the provider. */
 async function notFound(deps: TransferDependencies, provider: TransferProvider, row: TransferRow): Promise<LookTransferResult> {
-  if (row.state === 'MANUAL_INTERVENTION' || row.acknowledged) return unanswered(deps, row, 'the provider shows no record of it');
-  const believableIn = (row.send_left_ms ?? 0) / 1000 + provider.settle_seconds;
-  if (believableIn > 0) return unanswered(deps, row, 'no record yet, and the last send may still be under way', believableIn);
-  if (!provider.same_key_safe)
-    return unanswered(deps, row, 'the provider shows no record, and does not promise that a repeat has no second effect');
-  // An order of long ago is not what anybody waits for any more, and a person may have found another way.
-  const isLate = (row.pending_left_ms ?? 0) <= 0;
-  if (row.sends < MOST_SENDS && isLate) return unanswered(deps, row, 'nothing landed, and it is too late to send it again by itself');
-  if (row.sends < MOST_SENDS) return { next: 'submit', epoch: row.epoch, delay_ms: 250 * 2 ** row.sends };
-  const fault = { code: 'SUBMIT_NOT_LANDED', message: `nothing landed in ${String(row.sends)} sends` };
-  return applied(deps, failed(row, fault, { provider: null }));
+  const follows = afterTransferNotFound(row, provider);
+  switch (follows.next) {
+    case 'wait':
+      return unanswered(deps, row, 'no record yet, and the last send may still be under way', follows.seconds);
+    case 'person':
+      return unanswered(deps, row, LEFT_TO_A_PERSON[follows.why]);
+    case 'send':
+      return { next: 'submit', epoch: row.epoch, delay_ms: 250 * 2 ** row.sends };
+    case 'fail': {
+      const fault = { code: 'SUBMIT_NOT_LANDED', message: `nothing landed in ${String(row.sends)} sends` };
+      return applied(deps, failed(row, fault, { provider: null }));
+    }
+  }
 }
 
 /** Nothing new was learnt: ask again later (`within` seconds, if given), or ask a person when it has taken too long. */
 async function unanswered(deps: TransferDependencies, row: TransferRow, why: string, within = Infinity): Promise<LookTransferResult> {
-  if (row.state === 'MANUAL_INTERVENTION') throw lookAgain(why, UNHURRIED_SECONDS);
+  if (row.state === 'MANUAL_INTERVENTION') throw lookAgain(why, unhurriedSeconds(deps));
   const left = (row.pending_left_ms ?? 0) / 1000;
   if (left <= 0) return applied(deps, attention(row, `Waited ${String(deps.pendingSeconds)} s: ${why}`));
   const pause = Math.min(LONGEST_PAUSE_SECONDS, 0.5 * 2 ** Math.min(10, Context.current().info.attempt - 1));

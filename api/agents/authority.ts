@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { ServiceError } from '../../domain/errors.ts';
 import { ALL_ROLES } from '../../domain/roles.ts';
 import { readAuthority } from '../../store/keys.ts';
-import { defineRoute } from '../route.ts';
-import { decimalString, noBody, noQuery, timestamp } from '../schemas.ts';
+import { defineRoute } from '../http/route.ts';
+import { decimalString, noBody, noQuery, timestamp } from '../http/schemas.ts';
 
 /** As in a key tool's `--authority-key`: it is part of a namespace, a template key and a path. */
 export const authorityKey = z

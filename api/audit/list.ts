@@ -3,8 +3,9 @@ import type { z } from 'zod';
 import { REGISTRY_ENTITIES } from '../../domain/audit.ts';
 import { listAuditEvents } from '../../store/audit-events.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import { fetchPage } from '../paging.ts';
-import type { Reply } from '../route.ts';
+import { withoutSecrets } from '../movements/redact.ts';
+import { fetchPage } from '../http/paging.ts';
+import type { Reply } from '../http/route.ts';
 import type { listQuery, listResponse, registryListQuery } from './schema.ts';
 
 type Page = Reply<z.input<typeof listResponse>>;
@@ -30,5 +31,8 @@ async function pageOf(
     (at) => listAuditEvents(db, { ...filter, entity_types }, at),
     (record) => ({ created_at: record.occurred_at, id: record.event_id }),
   );
-  return { status: 200, body: { events: page.items, next_cursor: page.next_cursor } };
+  return {
+    status: 200,
+    body: { events: page.items.map((event) => ({ ...event, details: withoutSecrets(event.details) })), next_cursor: page.next_cursor },
+  };
 }

@@ -1,7 +1,7 @@
 /** The routes of the audit trail. */
 import { OPS_ROLES } from '../../domain/roles.ts';
-import { defineRoute, type Route } from '../route.ts';
-import { noBody, noParams } from '../schemas.ts';
+import { defineRoute, type Route } from '../http/route.ts';
+import { noBody, noParams } from '../http/schemas.ts';
 import { list, listRegistry } from './list.ts';
 import { listQuery, listResponse, registryListQuery } from './schema.ts';
 

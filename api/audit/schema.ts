@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { REGISTRY_ENTITIES } from '../../domain/audit.ts';
 import { AUDIT_ACTIONS, AUDIT_OUTCOMES } from '../../domain/events.ts';
-import { cursorParameter, limitParameter, nextCursor } from '../paging.ts';
-import { jsonObject, listOf, oneOf, text, timestamp, uuid } from '../schemas.ts';
+import { cursorParameter, limitParameter, nextCursor } from '../http/paging.ts';
+import { jsonObject, listOf, oneOf, text, timestamp, uuid } from '../http/schemas.ts';
 
 const time = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 time with Z or an offset' });
 const name = text(1, 256);

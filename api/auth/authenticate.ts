@@ -4,7 +4,7 @@
  * therefore never uses up.
  */
 import { agentNamespace, type Caller } from '../../domain/roles.ts';
-import type { SignedRequest } from '../app.ts';
+import type { SignedRequest } from '../http/signed-request.ts';
 import { canonicalString } from './canonical.ts';
 import { readCredentials } from './credentials.ts';
 import type { KeyRing } from './key-ring.ts';

@@ -3,40 +3,50 @@ import type { z } from 'zod';
 import { auditOf, type Requester } from '../../domain/actions/context.ts';
 import { capsAreComplete } from '../../domain/auto-approve/policy.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { AuditAction } from '../../domain/events.ts';
-import type { JsonObject } from '../../domain/executor.ts';
-import type { AuditEntry } from '../../domain/transition.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import { createPolicy, updatePolicy } from '../../store/auto-approve.ts';
+import { auditedRefusal } from '../audit/refused.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import type { Reply } from '../route.ts';
+import type { Reply } from '../http/route.ts';
 import type { policyCreate, PolicyResponse, policyUpdate } from './schema.ts';
 import { policyView } from './view.ts';
 
 /** Creates a policy; a client has one for each strategy. */
 export async function create(
   { body, requester }: { readonly body: z.output<typeof policyCreate>; readonly requester: Requester },
-  { db }: ApiDependencies,
+  deps: ApiDependencies,
 ): Promise<Reply<PolicyResponse>> {
   if (!capsAreComplete(body)) throw capsIncomplete();
   const created_by = requester.caller.client_id;
-  const audit = auditPair(requester, 'auto_approve_policy.create', 'policy_exists', body);
-  const outcome = await createPolicy(db, { ...body, created_by }, audit);
-  if (!outcome.ok) throw new ServiceError('policy_exists', { context: { policy_id: outcome.policy_id } });
-  return { status: 201, body: policyView(outcome.policy) };
+  const about = { action: 'auto_approve_policy.create', entity_type: 'auto_approve_policy', details: asked(body) } as const;
+  const subject = { ...about, entity_key: `${body.client_id}/${body.strategy_id}` };
+  return auditedRefusal(deps, requester, subject, async () => {
+    const audit = (policyId: string) => [auditOf(requester, { ...about, entity_key: policyId })];
+    const outcome = await createPolicy(deps.db, { ...body, created_by }, audit);
+    if (!outcome.ok) throw new ServiceError('policy_exists', { context: { policy_id: outcome.policy_id } });
+    return { status: 201, body: policyView(outcome.policy) };
+  });
 }
 
 /** Changes the submitted fields. */
 export async function update(
   input: { readonly params: { readonly policy_id: string }; readonly body: z.output<typeof policyUpdate>; readonly requester: Requester },
-  { db }: ApiDependencies,
+  deps: ApiDependencies,
 ): Promise<Reply<PolicyResponse>> {
   const { params, body, requester } = input;
   const { policy_id } = params;
-  const audit = auditPair(requester, 'auto_approve_policy.update', 'cap_consistency_violation', body);
-  const outcome = await updatePolicy(db, policy_id, body, audit);
-  if (outcome === null) throw new ServiceError('policy_not_found', { context: { policy_id } });
-  if (!outcome.ok) throw capsIncomplete({ policy_id });
-  return { status: 200, body: policyView(outcome.policy) };
+  const subject = {
+    action: 'auto_approve_policy.update',
+    entity_type: 'auto_approve_policy',
+    entity_key: policy_id,
+    details: asked(body),
+  } as const;
+  return auditedRefusal(deps, requester, subject, async () => {
+    const outcome = await updatePolicy(deps.db, policy_id, body, [auditOf(requester, subject)]);
+    if (outcome === null) throw new ServiceError('policy_not_found', { context: { policy_id } });
+    if (!outcome.ok) throw capsIncomplete({ policy_id });
+    return { status: 200, body: policyView(outcome.policy) };
+  });
 }
 
 function capsIncomplete(context: Readonly<Record<string, string>> = {}): ServiceError {
@@ -44,13 +54,7 @@ function capsIncomplete(context: Readonly<Record<string, string>> = {}): Service
   return new ServiceError('cap_consistency_violation', { message, context });
 }
 
-function auditPair(requester: Requester, action: AuditAction, refusal: string, body: object) {
-  const details = JSON.parse(JSON.stringify(body)) as JsonObject;
-  const about = (policyId: string) => ({ action, entity_type: 'auto_approve_policy', entity_key: policyId, details }) as const;
-  return {
-    audit: (policyId: string): readonly AuditEntry[] => [auditOf(requester, about(policyId))],
-    refused_audit: (policyId: string): readonly AuditEntry[] => [
-      auditOf(requester, { ...about(policyId), outcome: 'denied', reason: refusal }),
-    ],
-  };
+/** The body as it was sent, for the audit. */
+function asked(body: object): JsonObject {
+  return JSON.parse(JSON.stringify(body)) as JsonObject;
 }

@@ -6,5 +6,6 @@ import type { AutoApproveHook } from './hook.ts';
 export const freeHook: AutoApproveHook = async ({ plan }, { db }) => {
   const { template_key } = plan.template;
   const facts = await readFreeFacts(db, template_key);
-  return evaluateFree({ template_key, asset: plan.intent.asset, amount: plan.intent.amount }, { ...facts, enabled: true });
+  const { asset, amount } = plan.intent;
+  return evaluateFree({ template_key, asset, amount, outflow: plan.outflow }, { ...facts, enabled: true });
 };

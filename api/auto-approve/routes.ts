@@ -2,8 +2,8 @@
 import { ServiceError } from '../../domain/errors.ts';
 import { ADMIN_ROLES, OPS_ROLES } from '../../domain/roles.ts';
 import { listPolicies, readPolicy } from '../../store/auto-approve.ts';
-import { defineRoute, type Route } from '../route.ts';
-import { noBody, noParams, noQuery } from '../schemas.ts';
+import { defineRoute, type Route } from '../http/route.ts';
+import { noBody, noParams, noQuery } from '../http/schemas.ts';
 import { create, update } from './change.ts';
 import { policyCreate, policyList, policyParams, policyResponse, policyUpdate } from './schema.ts';
 import { policyView } from './view.ts';

@@ -1,10 +1,9 @@
 /** The wire contract of automatic approval policies. */
 import { z } from 'zod';
-import { decimalString, int32, listOf, text, timestamp, uuid } from '../schemas.ts';
+import { assetCode, decimalString, int32, listOf, text, timestamp, uuid } from '../http/schemas.ts';
 import { templateKey } from '../templates/schema.ts';
 
 export const MAX_WINDOW_HOURS = 720;
-const LONGEST_ASSET = 32;
 const MOST_ENTRIES = 1_000;
 
 const allowedTemplate = z
@@ -14,7 +13,7 @@ const allowedTemplate = z
 const limits = {
   is_active: z.boolean(),
   allowed_templates: z.array(allowedTemplate).max(MOST_ENTRIES),
-  allowed_assets: z.array(z.string().min(1).toUpperCase().max(LONGEST_ASSET)).max(MOST_ENTRIES),
+  allowed_assets: z.array(assetCode).max(MOST_ENTRIES),
   max_amount_per_request: decimalString.nullable(),
   window_hours: int32(1).max(MAX_WINDOW_HOURS).nullable(),
   max_amount_per_window: decimalString.nullable(),

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { effectiveReason, effectiveWithdrawable } from '../../domain/balances.ts';
 import { readBalances } from '../../store/balances.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import type { Reply } from '../route.ts';
+import type { Reply } from '../http/route.ts';
 import type { balancesQuery, BalancesResponse } from './schema.ts';
 
 /** The latest balance of each pool; with `fresh` and a venue, after asking that venue. One that gives no answer leaves what is stored. */

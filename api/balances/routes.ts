@@ -1,7 +1,7 @@
 /** Balances as routes. */
 import { ALL_ROLES } from '../../domain/roles.ts';
-import { defineRoute, type Route } from '../route.ts';
-import { noBody, noParams } from '../schemas.ts';
+import { defineRoute, type Route } from '../http/route.ts';
+import { noBody, noParams } from '../http/schemas.ts';
 import { list } from './list.ts';
 import { balancesQuery, balancesResponse } from './schema.ts';
 

@@ -1,13 +1,22 @@
 /** The wire contract of balances. */
 import { z } from 'zod';
-import { booleanInQuery, decimalString, jsonObject, listOf, oneOf, text, timestamp } from '../schemas.ts';
-
-const upper = (max: number) => text(1, max).overwrite((value) => value.trim().toUpperCase());
+import {
+  accountTypeFilter,
+  assetCode,
+  booleanInQuery,
+  decimalString,
+  jsonObject,
+  listOf,
+  oneOf,
+  text,
+  timestamp,
+} from '../http/schemas.ts';
 
 export const balancesQuery = z.strictObject({
-  venue_key: text(1, 128).optional(),
-  asset: upper(32).optional(),
-  account_type: upper(32).optional(),
+  /** Long enough for the pool of a signer on a chain, `<venue>:<signer>`. */
+  venue_key: text(1, 200).optional(),
+  asset: assetCode.optional(),
+  account_type: accountTypeFilter.optional(),
   fresh: booleanInQuery.optional(),
 });
 

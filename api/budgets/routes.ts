@@ -5,9 +5,9 @@ import { available } from '../../domain/auto-approve/budget.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { ALL_ROLES } from '../../domain/roles.ts';
 import { readBudgets, type PolicyBudget } from '../../store/auto-approve.ts';
-import { auditedRefusal } from '../audited.ts';
-import { defineRoute, type Route } from '../route.ts';
-import { decimalString, listOf, noBody, text, uuid } from '../schemas.ts';
+import { auditedRefusal } from '../audit/refused.ts';
+import { defineRoute, type Route } from '../http/route.ts';
+import { decimalString, listOf, noBody, text, uuid } from '../http/schemas.ts';
 
 const policyBudget = z
   .object({
@@ -37,7 +37,10 @@ export const budgetRoutes: readonly Route[] = [
     description:
       'The active policies of the strategy that cap a window. Of all clients, or of `client_id`; an agent sees those of its own ' +
       'client and no others. A strategy without any answers an empty list.',
-    params: z.strictObject({ strategy_id: text(1, 128) }),
+    // What a path cannot name is refused before: the schema promises no more.
+    params: z.strictObject({
+      strategy_id: text(1, 128).regex(/^[^\u0000-\u001f\u007f-\u009f%/\\]+$/, 'must not hold /, %, \\ or control characters'),
+    }),
     query: z.strictObject({ client_id: uuid.optional() }),
     body: noBody,
     response: budgetResponse,

@@ -2,8 +2,8 @@
 import type { z } from 'zod';
 import { listCallbacks } from '../../store/callbacks.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import { fetchPage } from '../paging.ts';
-import type { Reply } from '../route.ts';
+import { fetchPage } from '../http/paging.ts';
+import type { Reply } from '../http/route.ts';
 import { viewOf, type listQuery, type listResponse } from './schema.ts';
 
 /** A page of callbacks, newest first. */

@@ -3,26 +3,25 @@ import { auditOf, type Requester } from '../../domain/actions/context.ts';
 import { REDELIVERABLE } from '../../domain/callbacks/status.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { redeliverCallback } from '../../store/callbacks.ts';
+import { auditedRefusal } from '../audit/refused.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import type { Reply } from '../route.ts';
+import type { Reply } from '../http/route.ts';
 import { viewOf, type CallbackView } from './schema.ts';
 
 /** Puts a dead letter back into its movement's line; a worker sends it with the payload and nonce it always had. */
 export async function redeliver(
   input: { readonly params: { readonly event_id: string }; readonly requester: Requester },
-  { db }: Pick<ApiDependencies, 'db'>,
+  deps: Pick<ApiDependencies, 'db'>,
 ): Promise<Reply<CallbackView>> {
   const { event_id } = input.params;
   const about = { action: 'callback.redeliver', entity_type: 'callback', entity_key: event_id } as const;
-  const outcome = await redeliverCallback(db, {
-    event_id,
-    states: REDELIVERABLE,
-    audit: [auditOf(input.requester, about)],
-    refused_audit: [auditOf(input.requester, { ...about, outcome: 'denied', reason: 'invalid_state' })],
+  return auditedRefusal(deps, input.requester, about, async () => {
+    const audit = [auditOf(input.requester, about)];
+    const outcome = await redeliverCallback(deps.db, { event_id, states: REDELIVERABLE, audit });
+    if (outcome === null) throw new ServiceError('callback_not_found', { context: { event_id } });
+    if (!outcome.ok) {
+      throw new ServiceError('invalid_state', { context: { event_id, current_state: outcome.status, allowed_states: REDELIVERABLE } });
+    }
+    return { status: 200, body: viewOf(outcome.callback) };
   });
-  if (outcome === null) throw new ServiceError('callback_not_found', { context: { event_id } });
-  if (!outcome.ok) {
-    throw new ServiceError('invalid_state', { context: { event_id, current_state: outcome.status, allowed_states: REDELIVERABLE } });
-  }
-  return { status: 200, body: viewOf(outcome.callback) };
 }

@@ -1,7 +1,7 @@
 /** The routes of callbacks. */
 import { OPS_ROLES } from '../../domain/roles.ts';
-import { defineRoute, type Route } from '../route.ts';
-import { noBody, noParams, noQuery } from '../schemas.ts';
+import { defineRoute, type Route } from '../http/route.ts';
+import { noBody, noParams, noQuery } from '../http/schemas.ts';
 import { list } from './list.ts';
 import { redeliver } from './redeliver.ts';
 import { callbackParams, callbackView, listQuery, listResponse } from './schema.ts';

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { CALLBACK_STATUSES } from '../../domain/callbacks/status.ts';
 import { CALLBACK_EVENTS } from '../../domain/events.ts';
 import type { CallbackRecord } from '../../store/callbacks.ts';
-import { nextCursor, pageParameters } from '../paging.ts';
-import { jsonObject, listOf, oneOf, timestamp, uuid } from '../schemas.ts';
+import { nextCursor, pageParameters } from '../http/paging.ts';
+import { jsonObject, listOf, oneOf, timestamp, uuid } from '../http/schemas.ts';
 
 export const callbackParams = z.strictObject({ event_id: uuid });
 

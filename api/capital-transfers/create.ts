@@ -3,7 +3,7 @@ import { actorOf, auditOf, type Requester } from '../../domain/actions/context.t
 import { brokenRule, TOPOLOGY_RULES, TRANSFER_ACCOUNT_TYPES } from '../../domain/capital-transfers/topology.ts';
 import type { TransferAccount, TransferAccountType } from '../../domain/capital-transfers/topology.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { JsonObject } from '../../domain/executor.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import {
   createTransfer,
   readTransfer,
@@ -11,11 +11,12 @@ import {
   type CreateTransferOutcome,
   type TransferKeyUse,
 } from '../../store/transfers.ts';
-import { auditedRefusal } from '../audited.ts';
-import { coveredHold, refreshBefore, uncoveredError } from '../cover.ts';
+import { afterAccepting } from './accepted.ts';
+import { auditedRefusal } from '../audit/refused.ts';
+import { refreshBefore, takeAt, uncoveredError } from '../balances/cover.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import { differingFields } from '../differences.ts';
-import type { Reply } from '../route.ts';
+import { differingFields } from '../http/differences.ts';
+import type { Reply } from '../http/route.ts';
 import type { TransferCreateBody, TransferView } from './schema.ts';
 
 /** A request whose accounts are known and between which the provider moves funds. */
@@ -44,7 +45,7 @@ export async function create(
     if (outcome.created === null) throw uncoveredError(outcome.uncovered);
     if (!outcome.created) return replay(outcome, request, deps);
     deps.transfers?.handOver(outcome.transfer_id, 'create');
-    return { status: 201, body: await view(outcome.transfer_id, deps) };
+    return { status: 201, body: await afterAccepting(() => view(outcome.transfer_id, deps)) };
   });
 }
 
@@ -76,7 +77,8 @@ async function stored(
   };
   const hold = { venue_key: body.source_venue, account_type: permitted.source_account_type, asset: body.asset, amount: body.amount };
   const about = {
-    hold: coveredHold(hold, deps),
+    hold,
+    take: takeAt(deps),
     event: { event_type: 'transfer_created', message: 'Created; its amount is held at the source', actor: actorOf(requester) },
     audit: (transferId: string) => [
       auditOf(requester, {

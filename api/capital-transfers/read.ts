@@ -3,14 +3,15 @@ import type { z } from 'zod';
 import { ServiceError } from '../../domain/errors.ts';
 import { listTransfers, readTransfer, readTransferEvents } from '../../store/transfers.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import { fetchPage } from '../paging.ts';
-import type { Reply } from '../route.ts';
+import { fetchPage } from '../http/paging.ts';
+import { shown, withoutSecretsInMessage } from '../movements/redact.ts';
+import type { Reply } from '../http/route.ts';
 import type { transferList, transferQuery, transferTimeline, TransferView } from './schema.ts';
 
 /** A page of transfers, newest first. */
 export async function list(
   input: { readonly query: z.output<typeof transferQuery> },
-  { db }: ApiDependencies,
+  { db, redact }: ApiDependencies,
 ): Promise<Reply<z.input<typeof transferList>>> {
   const { limit, cursor, ...filter } = input.query;
   const page = await fetchPage(
@@ -18,23 +19,28 @@ export async function list(
     (at) => listTransfers(db, filter, at),
     (row) => ({ created_at: row.created_at, id: row.transfer_id }),
   );
-  return { status: 200, body: { capital_transfers: page.items, next_cursor: page.next_cursor } };
+  return { status: 200, body: { capital_transfers: page.items.map((row) => toView(row, redact)), next_cursor: page.next_cursor } };
 }
 
 /** The transfer, or `capital_transfer_not_found`. */
-export async function one(transfer_id: string, { db }: ApiDependencies): Promise<TransferView> {
+export async function one(transfer_id: string, { db, redact }: ApiDependencies): Promise<TransferView> {
   const found = await readTransfer(db, transfer_id);
   if (found === null) throw new ServiceError('capital_transfer_not_found', { context: { transfer_id } });
-  return found;
+  return toView(found, redact);
+}
+
+/** The transfer as it is shown: its error is what a provider said. */
+function toView<T extends { readonly error_message: string | null }>(row: T, redact: ApiDependencies['redact']): T {
+  return { ...row, error_message: withoutSecretsInMessage(row.error_message, redact) };
 }
 
 /** Everything that happened, oldest first. */
 export async function timeline(
   { params: { transfer_id } }: { readonly params: { readonly transfer_id: string } },
-  { db }: ApiDependencies,
+  { db, redact }: ApiDependencies,
 ): Promise<Reply<z.input<typeof transferTimeline>>> {
   const events = await readTransferEvents(db, transfer_id);
   // Its creation is always there.
   if (events.length === 0) throw new ServiceError('capital_transfer_not_found', { context: { transfer_id } });
-  return { status: 200, body: events };
+  return { status: 200, body: events.map((event) => ({ ...event, ...shown(event, redact) })) };
 }

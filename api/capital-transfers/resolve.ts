@@ -2,12 +2,15 @@
 import type { Requester } from '../../domain/actions/context.ts';
 import { resolved, type TransferRow } from '../../domain/capital-transfers/step.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { LONGEST_SETTLE_SECONDS } from '../../domain/executor.ts';
+import { undecidableSeconds } from '../../domain/send/transfer.ts';
 import { RESOLVABLE_STATES } from '../../domain/states/capital-transfer.ts';
 import { applyTransferStep } from '../../store/transfer-steps.ts';
 import { readTransferRow } from '../../store/transfers.ts';
-import { auditedRefusal } from '../audited.ts';
+import { afterAccepting } from './accepted.ts';
+import { auditedRefusal } from '../audit/refused.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import type { Reply } from '../route.ts';
+import type { Reply } from '../http/route.ts';
 import { one } from './read.ts';
 import type { TransferResolveBody, TransferView } from './schema.ts';
 
@@ -23,7 +26,7 @@ export async function resolve(
   const subject = { action: 'capital_transfer.resolve', entity_type: 'capital_transfer', entity_key: params.transfer_id } as const;
   await auditedRefusal(deps, requester, subject, () => settle(input, deps));
   deps.transfers?.handOver(params.transfer_id, 'resolve');
-  return { status: 200, body: await one(params.transfer_id, deps) };
+  return { status: 200, body: await afterAccepting(() => one(params.transfer_id, deps)) };
 }
 
 async function settle({ params, body, requester }: Parameters<typeof resolve>[0], { db, transfers }: ApiDependencies): Promise<void> {
@@ -32,7 +35,8 @@ async function settle({ params, body, requester }: Parameters<typeof resolve>[0]
     const row = await readTransferRow(db, transfer_id);
     if (row === null) throw new ServiceError('capital_transfer_not_found', { context: { transfer_id } });
     if (!RESOLVABLE_STATES.includes(row.state) || attempt > TRIES) throw invalidState(row);
-    const seconds = mayAppearFor(row, transfers?.settleSeconds(row) ?? 0);
+    // Of a provider that is not known here any more nobody knows it, so the longest is waited for.
+    const seconds = undecidableSeconds(row, transfers?.settleSeconds(row) ?? LONGEST_SETTLE_SECONDS);
     if (body.resolution === 'failed' && seconds > 0) throw underWay(row, seconds);
     const { ok } = await applyTransferStep(db, resolved(row, body, requester));
     if (ok) return;
@@ -44,12 +48,6 @@ function invalidState(row: TransferRow): ServiceError {
     message: `A capital transfer in ${row.state} cannot be resolved.`,
     context: { current_state: row.state, allowed_states: RESOLVABLE_STATES },
   });
-}
-
-/** Seconds in which the last send may still have an effect that the provider does not show yet. A record that it has shown is one. */
-function mayAppearFor(row: TransferRow, settleSeconds: number): number {
-  if (row.send_left_ms === null) return 0;
-  return Math.ceil(row.send_left_ms / 1000 + (row.acknowledged ? 0 : settleSeconds));
 }
 
 /** Nobody can know yet that nothing was moved. */

@@ -1,7 +1,7 @@
 /** Capital transfers as routes. */
 import { OPS_ROLES } from '../../domain/roles.ts';
-import { defineRoute, type Route } from '../route.ts';
-import { noBody, noParams, noQuery } from '../schemas.ts';
+import { defineRoute, type Route } from '../http/route.ts';
+import { noBody, noParams, noQuery } from '../http/schemas.ts';
 import { create } from './create.ts';
 import { list, one, timeline } from './read.ts';
 import { resolve } from './resolve.ts';

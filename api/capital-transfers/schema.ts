@@ -2,10 +2,9 @@
 import { z } from 'zod';
 import { TRANSFER_EVENTS } from '../../domain/events.ts';
 import { TRANSFER_RESOLUTIONS, TRANSFER_STATES } from '../../domain/states/capital-transfer.ts';
-import { nextCursor, pageParameters } from '../paging.ts';
-import { actorView, decimalString, jsonObject, listOf, oneOf, positiveDecimal, text, timestamp, uuid } from '../schemas.ts';
+import { nextCursor, pageParameters } from '../http/paging.ts';
+import { actorView, assetCode, decimalString, jsonObject, listOf, oneOf, positiveDecimal, text, timestamp, uuid } from '../http/schemas.ts';
 
-const asset = z.string().min(1).toUpperCase().max(32);
 const ACCOUNT_TYPE = 'SPOT or USDT_FUTURE, in any case; SPOT when absent or empty.';
 const accountType = z
   .string()
@@ -21,7 +20,7 @@ export const transferCreate = z
     destination_venue: text(1, 128).meta({ description: 'The same as the source to move between two account types of one sub-account.' }),
     source_account_type: accountType.meta({ description: ACCOUNT_TYPE }),
     destination_account_type: accountType.meta({ description: ACCOUNT_TYPE }),
-    asset,
+    asset: assetCode,
     amount: positiveDecimal,
     reason: text(1, 1000).meta({ description: 'For the audit; not part of what a repeat is compared by.' }),
     idempotency_key: text(1, 128),
@@ -76,7 +75,7 @@ export const transferQuery = z.strictObject({
   strategy_id: text(1, 128).optional(),
   source_venue: text(1, 128).optional(),
   destination_venue: text(1, 128).optional(),
-  asset: asset.optional(),
+  asset: assetCode.optional(),
   ...pageParameters,
 });
 

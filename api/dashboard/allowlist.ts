@@ -3,12 +3,12 @@ import type { z } from 'zod';
 import { auditOf, type Requester } from '../../domain/actions/context.ts';
 import { ADDRESS_PROBLEMS, looksLike, normalAddress } from '../../domain/allowlist/address.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { readEvmAddress } from '../../signers/evm-address.ts';
+import { readEvmAddress } from '../../platform/evm-address.ts';
 import { allowAddress, listAllowed, readAlike, setAllowedAddress, type Allowed, type AllowlistChange } from '../../store/allowlist.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import { invalidRequest } from '../issues.ts';
-import { fetchPage } from '../paging.ts';
-import type { Reply } from '../route.ts';
+import { invalidRequest } from '../http/issues.ts';
+import { fetchPage } from '../http/paging.ts';
+import type { Reply } from '../http/route.ts';
 import type { AllowBody, ChangeResponse, listQuery, listResponse } from './schema.ts';
 import { operatorOf, WRITER_ROLE } from './writer.ts';
 

@@ -1,6 +1,6 @@
 /** The routes of the dashboard: at the root, outside the keys, roles and limits of the API, and not in its table. */
-import { defineRoute, type Route } from '../route.ts';
-import { noBody, noParams, noQuery } from '../schemas.ts';
+import { defineRoute, type Route } from '../http/route.ts';
+import { noBody, noParams, noQuery } from '../http/schemas.ts';
 import { allow, list, setActive } from './allowlist.ts';
 import { allowBody, changeResponse, listQuery, listResponse, reasonBody, rowParams } from './schema.ts';
 

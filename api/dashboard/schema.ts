@@ -1,8 +1,8 @@
 /** The wire contract of the dashboard: the allowlist, and nothing else. */
 import { z } from 'zod';
 import { CHAIN_FAMILIES } from '../../domain/allowlist/address.ts';
-import { nextCursor, pageParameters } from '../paging.ts';
-import { booleanInQuery, int32, integerInQuery, listOf, MAX_INT, text, timestamp, uuid } from '../schemas.ts';
+import { nextCursor, pageParameters } from '../http/paging.ts';
+import { booleanInQuery, int32, integerInQuery, listOf, MAX_INT, text, timestamp, uuid } from '../http/schemas.ts';
 
 const reason = text(1, 1_000).refine((words) => words.trim() !== '', 'must say why');
 

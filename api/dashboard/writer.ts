@@ -9,7 +9,7 @@ import { OPERATOR_NAME, type DashboardKeys } from '../../platform/dashboard-keys
 import type { Database } from '../../prisma/client.ts';
 import { writeAuditOnce } from '../../store/audit.ts';
 import { takeNonce } from '../../store/nonces.ts';
-import type { SignedRequest } from '../app.ts';
+import type { SignedRequest } from '../http/signed-request.ts';
 import { dashboardCanonicalString } from '../auth/canonical.ts';
 import { NONCE, readHeaders, TIMESTAMP } from '../auth/credentials.ts';
 import { createRefusalRecorder } from '../auth/record-refusal.ts';

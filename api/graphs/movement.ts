@@ -9,8 +9,8 @@ import { walkNode } from '../../domain/snapshot.ts';
 import { readPlan, type MovementDetail } from '../../store/movement-reads.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { bindingKey } from '../movements/detail.ts';
-import type { Reply, TextReply } from '../route.ts';
-import { visibleMovement } from '../visible.ts';
+import type { Reply, TextReply } from '../http/route.ts';
+import { visibleMovement } from '../auth/visible.ts';
 import type { MovementGraph } from './schema.ts';
 
 /** The plan of a movement with the states of its nodes and what became of its edges. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { EDGE_TYPES, GRAPH_SHAPES, NODE_KINDS } from '../../domain/graph/types.ts';
 import { MOVEMENT_STATES } from '../../domain/states/movement.ts';
 import { NODE_STATES } from '../../domain/states/node.ts';
-import { listOf, oneOf, uuid } from '../schemas.ts';
+import { listOf, oneOf, uuid } from '../http/schemas.ts';
 
 export const graphQuery = z.strictObject({
   format: z.enum(['json', 'mermaid']).default('json').meta({

@@ -3,8 +3,8 @@ import type { Requester } from '../../domain/actions/context.ts';
 import { toMermaid } from '../../domain/graph/mermaid.ts';
 import type { TemplateDetail } from '../../store/templates.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import type { Reply, TextReply } from '../route.ts';
-import { visibleTemplate } from '../visible.ts';
+import type { Reply, TextReply } from '../http/route.ts';
+import { visibleTemplate } from '../auth/visible.ts';
 import type { TemplateGraph } from './schema.ts';
 
 /** The plan of a template version; what its nodes select is known, what they would be bound to is not. */

@@ -7,13 +7,16 @@ import { ACTION_STATES, type MovementAction, type MovementState } from '../../do
 import type { Transition, TransitionOutcome } from '../../domain/transition.ts';
 import { readSnapshot } from '../../store/movements.ts';
 import { applyTransition } from '../../store/transition.ts';
-import { auditedRefusal } from '../audited.ts';
+import { auditedRefusal } from '../audit/refused.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import type { Reply } from '../route.ts';
-import { refreshBefore, uncoveredError, withCover } from '../cover.ts';
+import type { Reply } from '../http/route.ts';
+import { refreshBefore, takeAt, uncoveredError } from '../balances/cover.ts';
 import type { ActionResponse } from './responses.ts';
 
 type Refused = Extract<TransitionOutcome, { ok: false }>;
+
+/** The actions that may take more of a pool or a budget than before. */
+const TAKING: readonly MovementAction[] = ['approve', 'resume', 'retry'];
 
 /** How often a decision is made anew when another came in between. */
 const TRIES = 5;
@@ -42,9 +45,8 @@ async function applied(request: Action, deps: ApiDependencies): Promise<Extract<
   for (let attempt = 1; ; attempt += 1) {
     const snapshot = await readSnapshot(deps.db, movementId);
     if (!isAllowed(action, snapshot.state)) throw notAllowed(action, movementId, snapshot.state);
-    // One denial is one audit row, whatever the number of tries: it is written when the refusal is final.
-    const { refused_audit: _later, ...transition } = decide(snapshot);
-    const outcome = await applyTransition(deps.db, withCover(transition, deps));
+    const transition = decide(snapshot);
+    const outcome = await applyTransition(deps.db, TAKING.includes(action) ? { ...transition, take: takeAt(deps) } : transition);
     if (outcome.ok) return outcome;
     if (!refreshed && (await refreshBefore(outcome.uncovered, deps))) {
       refreshed = true;
@@ -95,6 +97,11 @@ function refusalError(action: MovementAction, movementId: string, outcome: Refus
       return new ServiceError('compiled_plan_hash_mismatch', { context: { movement_id: movementId } });
     case 'binding':
       return new ServiceError('binding_unavailable', { context: { bindings: outcome.problems } });
+    case 'send_not_over':
+    case 'nonce_open': {
+      const { reason, ...context } = outcome.send ?? { reason: outcome.reason };
+      return new ServiceError(reason, { context: { movement_id: movementId, ...context } });
+    }
     case 'withdrawable':
       return uncoveredError(outcome.uncovered);
     case 'budget':

@@ -1,10 +1,14 @@
 /** Whom a plan pays, and whether the allowlist lets it. */
 import { questionOf } from '../../domain/allowlist/ask.ts';
-import { destinationsOf, type Destination } from '../../domain/allowlist/destinations.ts';
+import { tokensOf, withoutKnown } from '../../domain/allowlist/declared.ts';
+import { destinationsOf } from '../../domain/allowlist/destinations.ts';
+import type { Destination } from '../../domain/allowlist/destination.ts';
 import { usableAfter } from '../../domain/allowlist/match.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { CompiledPlan } from '../../domain/plan/types.ts';
-import { readEvmAddress } from '../../signers/evm-address.ts';
+import type { CompiledNode, CompiledPlan } from '../../domain/plan/types.ts';
+import { inSlices } from '../../platform/slices.ts';
+import { signerAddresses } from '../../platform/signer-addresses.ts';
+import { readEvmAddress } from '../../platform/evm-address.ts';
 import { readListed } from '../../store/allowlist.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 
@@ -14,18 +18,25 @@ export interface AddressCheck extends Pick<Destination, 'node_key' | 'chain_fami
   readonly usable_after: string | null;
   /** Why the address cannot be on any list. */
   readonly problem: string | null;
+  /** The plan itself says nothing that could be paid. */
+  readonly hopeless: boolean;
 }
 
-/** Every destination of every node, each held against the list. */
-export async function checkAddresses(plan: CompiledPlan, deps: Pick<ApiDependencies, 'db'>): Promise<readonly AddressCheck[]> {
-  const { intent, input_params } = plan;
-  const found = plan.nodes
-    .flatMap((node) => destinationsOf({ node, intent, input_params }))
-    .map((destination) => ({ destination, question: questionOf(destination, readEvmAddress) }));
+/** Far more than a plan of the most nodes needs. Parameters that name thousands would each be asked about for every node. */
+export const MOST_DESTINATIONS = 5_000;
+
+/** Every destination of every node, each held against the list; null where the plan names too many. */
+export async function checkAddresses(
+  plan: CompiledPlan,
+  deps: Pick<ApiDependencies, 'db' | 'executors' | 'signers' | 'chains'>,
+): Promise<readonly AddressCheck[] | null> {
+  const paid = await paidBy(plan, deps);
+  if (paid === null) return null;
+  const found = paid.map((destination) => ({ destination, question: questionOf(destination, readEvmAddress) }));
   const asked = found.flatMap(({ question }) => ('asked' in question ? [question.asked] : []));
   const { rows } = asked.length === 0 ? { rows: [] } : await readListed(deps.db, asked);
-  return found.map(({ destination: { node_key, chain_family, address, chain_id }, question }) => {
-    const place = { node_key, chain_family, chain_id };
+  return found.map(({ destination: { node_key, chain_family, address, chain_id, problem }, question }) => {
+    const place = { node_key, chain_family, chain_id, hopeless: problem !== undefined };
     if ('problem' in question) return { ...place, address, allowed: false, usable_after: null, problem: question.problem };
     const usable = usableAfter(rows, question.asked);
     const after = usable == null ? null : new Date(usable).toISOString();
@@ -33,10 +44,44 @@ export async function checkAddresses(plan: CompiledPlan, deps: Pick<ApiDependenc
   });
 }
 
-/** One refusal with every on-chain address that is not allowed; what exchanges are asked to pay does not hinder a create. */
+async function paidBy(
+  plan: CompiledPlan,
+  deps: Pick<ApiDependencies, 'executors' | 'signers' | 'chains'>,
+): Promise<readonly Destination[] | null> {
+  const { intent, input_params, nodes } = plan;
+  const executors = new Map(deps.executors.list().map((executor) => [executor.executor_key, executor]));
+  const found = await inSlices(
+    destinationsInSteps(nodes, (node) =>
+      destinationsOf({ node, executor: executors.get(node.executor_binding.executor_key), intent, input_params }),
+    ),
+  );
+  if (found === null) return null;
+  if (!found.some(({ aside }) => aside === true)) return found;
+  const signers = await signerAddresses(nodes, (key) => deps.signers.get(key));
+  return withoutKnown(found, [...tokensOf(nodes, input_params, deps.chains), ...signers]);
+}
+
+/** A node at a time: each looks through all of the parameters. */
+function* destinationsInSteps(
+  nodes: readonly CompiledNode[],
+  of: (node: CompiledNode) => readonly Destination[],
+): Generator<undefined, readonly Destination[] | null> {
+  const found: Destination[] = [];
+  for (const node of nodes) {
+    for (const each of of(node)) found.push(each);
+    if (found.length > MOST_DESTINATIONS) return null;
+    yield;
+  }
+  return found;
+}
+
+/**
+ * One refusal with everything on-chain that is not allowed. What exchanges are asked to pay does not hinder a create, but
+ * for a field of a team's own executor that says nothing that could be paid: no list will ever have that.
+ */
 export function addressRefusals(checks: readonly AddressCheck[]): readonly ServiceError[] {
   const refused = checks
-    .filter(({ chain_family, allowed }) => chain_family === 'evm' && !allowed)
+    .filter(({ chain_family, allowed, hopeless }) => (chain_family === 'evm' || hopeless) && !allowed)
     .map(({ node_key, address, chain_id, problem }) => ({ node_key, address, chain_id, ...(problem === null ? {} : { problem }) }));
   const [first] = refused;
   return first === undefined ? [] : [new ServiceError('address_not_allowlisted', { context: { ...first, addresses: refused } })];

@@ -7,7 +7,7 @@ import { rootNodes } from '../../domain/graph/shape.ts';
 import { newSnapshot } from '../../domain/snapshot.ts';
 import { createApproved, createMovement, type AutomaticApproval, type CreateOutcome, type NewMovement } from '../../store/movements.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import { refreshBefore, withCover } from '../cover.ts';
+import { refreshBefore, takeAt } from '../balances/cover.ts';
 import { missingBindings } from './missing-bindings.ts';
 import type { Compiled } from './plan.ts';
 
@@ -64,8 +64,10 @@ function approvalOf(
   deps: ApiDependencies,
 ): AutomaticApproval {
   return {
-    transition: (movementId) =>
-      withCover(approveAutomatically(newSnapshot(movementId, plan), { compiled_plan_hash, result }, requester), deps),
+    transition: (movementId) => ({
+      ...approveAutomatically(newSnapshot(movementId, plan), { compiled_plan_hash, result }, requester),
+      take: takeAt(deps),
+    }),
     guard,
     refused: forLateReasons((reason) => ({ result: refused[reason], timeline: [autoApproveEvent(refused[reason])] })),
   };

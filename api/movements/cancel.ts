@@ -3,7 +3,7 @@ import type { Requester } from '../../domain/actions/context.ts';
 import { cancel as cancellation, isCancellable } from '../../domain/actions/cancel.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import type { Reply } from '../route.ts';
+import type { Reply } from '../http/route.ts';
 import { act } from './act.ts';
 import type { ActionResponse } from './responses.ts';
 

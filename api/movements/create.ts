@@ -4,10 +4,10 @@ import { ServiceError } from '../../domain/errors.ts';
 import { rootNodes } from '../../domain/graph/shape.ts';
 import { mayMove } from '../../domain/roles.ts';
 import type { CreatedMovement } from '../../store/movements.ts';
-import { auditedRefusal } from '../audited.ts';
+import { auditedRefusal } from '../audit/refused.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import { observeAutoApproval } from '../metrics.ts';
-import type { Reply } from '../route.ts';
+import { observeAutoApproval } from '../operations/request-metrics.ts';
+import type { Reply } from '../http/route.ts';
 import { createDecided } from './auto-approval.ts';
 import { planOf } from './plan.ts';
 import { preview } from './preview.ts';
@@ -39,13 +39,14 @@ export async function create(input: CreateInput, deps: ApiDependencies): Promise
     if (!mayMove(requester.caller, body.template_key)) throw new ServiceError('agent_namespace_mismatch');
     if (input.dryRun) return preview({ body, key, scope, requester }, deps);
     const used = await keyUseOf({ scope, key }, deps);
-    if (used !== null) return replay(used, request, deps);
+    if (used !== null) return replay(used, request, requester.caller, deps);
     const { plan, compiled_plan_hash } = await planOf(body, deps);
     const frontier = rootNodes(plan);
     const { template_key, version: template_version } = plan.template;
     const movement = {
       plan,
       compiled_plan_hash,
+      chains: deps.chains,
       strategy_id: body.strategy_id ?? null,
       labels: body.labels,
       frontier,
@@ -69,7 +70,7 @@ export async function create(input: CreateInput, deps: ApiDependencies): Promise
       ],
     } as const;
     const outcome = await createDecided(movement, requester, deps);
-    if (!outcome.created) return replay(outcome, request, deps);
+    if (!outcome.created) return replay(outcome, request, requester.caller, deps);
     deps.handOver(outcome.movement_id, outcome.command);
     countDecision(outcome);
     return {
@@ -83,6 +84,7 @@ export async function create(input: CreateInput, deps: ApiDependencies): Promise
         approval_status: outcome.approval_status,
         reservation_status: outcome.reservation_status,
         auto_approve_result: outcome.auto_approve_result,
+        outflow: plan.outflow,
         expires_at: outcome.expires_at,
         created_at: outcome.created_at,
       },

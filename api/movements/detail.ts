@@ -1,11 +1,14 @@
 /** GET /movements/{movement_id} */
 import type { Requester } from '../../domain/actions/context.ts';
-import { isObject } from '../../domain/plan/compile.ts';
+import { shownDestination } from '../../domain/allowlist/destinations.ts';
+import { isObject } from '../../domain/json.ts';
+import type { Intent } from '../../domain/plan/types.ts';
+import { stored } from '../../store/json.ts';
 import type { MovementDetail, NodeRecord } from '../../store/movement-reads.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import type { Reply } from '../route.ts';
-import { visibleMovement } from '../visible.ts';
-import { withoutSecrets } from './redact.ts';
+import type { Reply } from '../http/route.ts';
+import { visibleMovement } from '../auth/visible.ts';
+import { withoutSecrets, withoutSecretsInMessage } from './redact.ts';
 import type { DetailResponse, NodeView } from './responses.ts';
 
 /** Everything a caller may know about one movement. */
@@ -14,28 +17,46 @@ export async function detail(
   deps: ApiDependencies,
 ): Promise<Reply<DetailResponse>> {
   const found = await visibleMovement(input.params.movement_id, input.requester, deps);
-  return { status: 200, body: toDetail(found, deps.settings) };
+  return { status: 200, body: toDetail(found, deps) };
 }
 
+type Shower = Pick<ApiDependencies, 'executors' | 'settings' | 'redact'>;
+
 /** The movement as it is shown. */
-export function toDetail(found: MovementDetail, settings: ApiDependencies['settings']): DetailResponse {
+export function toDetail(found: MovementDetail, deps: Shower): DetailResponse {
+  const { settings, redact } = deps;
   const { edge_conditions: _conditions, template_id, run_id, nodes, artifacts, ...shown } = found;
   return {
     ...shown,
+    input_params: withoutSecrets(found.input_params, redact),
+    labels: withoutSecrets(found.labels, redact),
+    error_message: withoutSecretsInMessage(found.error_message, redact),
     template: { template_id, template_key: found.template_key, version: found.template_version },
-    nodes: nodes.map(toNodeView),
-    artifacts: artifacts.map((artifact) => ({ ...artifact, data: withoutSecrets(artifact.data) })),
+    nodes: nodes.map((node) => toNodeView(node, found, deps)),
+    artifacts: artifacts.map((artifact) => ({ ...artifact, data: withoutSecrets(artifact.data, redact) })),
     workflow: workflowOf(found.movement_id, run_id, settings),
   };
 }
 
-function toNodeView({ resumed: _resumed, ...node }: NodeRecord): NodeView {
+function toNodeView(
+  { resumed: _resumed, config, prepared_action, ...node }: NodeRecord,
+  movement: MovementDetail,
+  { executors, redact }: Shower,
+): NodeView {
   const signer = node.signer_binding === null ? null : bindingKey(node.signer_binding, 'signer_key');
   return {
     ...node,
     executor_binding: { executor_key: bindingKey(node.executor_binding, 'executor_key') },
     signer_binding: signer === null ? null : { signer_key: signer },
-    output: node.output === null ? null : withoutSecrets(node.output),
+    destination: shownDestination({
+      node: { ...node, config },
+      executor: executors.list().find((each) => each.executor_key === bindingKey(node.executor_binding, 'executor_key')),
+      intent: stored<Intent>(movement.intent),
+      input_params: movement.input_params,
+      prepared_action,
+    }),
+    output: node.output === null ? null : withoutSecrets(node.output, redact),
+    error_message: withoutSecretsInMessage(node.error_message, redact),
   };
 }
 

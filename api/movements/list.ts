@@ -4,8 +4,8 @@ import type { Requester } from '../../domain/actions/context.ts';
 import { namespaceOf } from '../../domain/roles.ts';
 import { listMovements } from '../../store/movement-reads.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import { fetchPage } from '../paging.ts';
-import type { Reply } from '../route.ts';
+import { fetchPage } from '../http/paging.ts';
+import type { Reply } from '../http/route.ts';
 import type { listResponse } from './responses.ts';
 import type { listQuery } from './schema.ts';
 

@@ -1,14 +1,17 @@
 /** From a create request to the compiled plan, or every reason why there is none. */
 import { ServiceError } from '../../domain/errors.ts';
 import { RESERVED_ACTION } from '../../domain/plan/actions.ts';
+import { excessBefore, excessOf, type Excess } from '../../domain/plan/bounds.ts';
+import { unsupportedAssurances } from '../../domain/plan/assurance.ts';
 import { resolveBindings, type ResolvedBindings } from '../../domain/plan/bindings.ts';
-import { canonicalPlan, compilePlan } from '../../domain/plan/compile.ts';
-import { nonExecutableReasons } from '../../domain/plan/executable.ts';
+import { canonicalPlan, compilePlan, withoutAssetCode } from '../../domain/plan/compile.ts';
+import { tokenMismatch } from '../../domain/plan/tokens.ts';
 import type { CompiledPlan, PlanTemplate } from '../../domain/plan/types.ts';
 import { sha256Hex } from '../../platform/hash.ts';
-import { readTemplateForPlan } from '../../store/templates.ts';
+import { judged, readTemplateForPlan } from '../../store/templates.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import { addressRefusals, checkAddresses, type AddressCheck } from './addresses.ts';
+import { invalidRequest } from '../http/issues.ts';
+import { addressRefusals, checkAddresses, MOST_DESTINATIONS, type AddressCheck } from './addresses.ts';
 import { intentOf } from './request.ts';
 import type { CreateBody } from './schema.ts';
 
@@ -35,11 +38,23 @@ export async function assess(body: CreateBody, deps: ApiDependencies): Promise<A
   const template = await readTemplateForPlan(deps.db, template_key, template_version);
   if (template === null) throw new ServiceError('template_not_found', { context: { template_key, template_version } });
   const resolved = resolveBindings(template.nodes, { executors: deps.executors.list(), signers: deps.signers.list() });
-  const refusals = refusalsOf(template, resolved);
-  if (refusals.length > 0) return { template, resolved, refusals, compiled: null, addresses: [] };
-  const compiled = compiledFrom(template, body, resolved);
+  const reasons = await judged(deps.db, template.template_id, template);
+  const refusals = [...refusalsOf(template, { ...resolved, reasons }), ...tooLarge(excessBefore(template, body.input_params))];
+  const without = (refused: readonly ServiceError[]): Assessment => ({
+    template,
+    resolved,
+    refusals: refused,
+    compiled: null,
+    addresses: [],
+  });
+  if (refusals.length > 0) return without(refusals);
+  const { canonical, ...compiled } = compiledFrom(template, body, resolved);
+  const excess = tooLarge(excessOf(canonical));
+  if (excess.length > 0) return without(excess);
   const addresses = await checkAddresses(compiled.plan, deps);
-  return { template, resolved, refusals: addressRefusals(addresses), compiled, addresses };
+  if (addresses === null) return without(tooLarge({ part: 'payees', limit: MOST_DESTINATIONS }));
+  const found = [...addressRefusals(addresses), ...assuranceRefusals(compiled.plan, deps), ...fundsRefusals(compiled.plan, deps)];
+  return { template, resolved, refusals: found, compiled, addresses };
 }
 
 /** The compiled plan, or the first refusal. */
@@ -51,11 +66,21 @@ export async function planOf(body: CreateBody, deps: ApiDependencies): Promise<C
   return compiled;
 }
 
+/** One refusal with every node that could never show what it is asked for. */
+function assuranceRefusals({ nodes }: CompiledPlan, deps: Pick<ApiDependencies, 'executors'>): readonly ServiceError[] {
+  const shown = new Map(deps.executors.list().map((executor) => [executor.executor_key, executor.completion_assurances]));
+  const unsupported = unsupportedAssurances(nodes, (key) => shown.get(key) ?? []);
+  const [first] = unsupported;
+  return first === undefined ? [] : [new ServiceError('completion_assurance_unsupported', { context: { ...first, nodes: unsupported } })];
+}
+
 /** The version can be executed, is not reserved, and every node binds to exactly one executor and signer. */
-function refusalsOf(template: PlanTemplate, { unresolved }: ResolvedBindings): readonly ServiceError[] {
+function refusalsOf(
+  template: PlanTemplate,
+  { unresolved, reasons }: ResolvedBindings & { readonly reasons: readonly string[] },
+): readonly ServiceError[] {
   const { template_key, version: template_version } = template;
   const refusals: ServiceError[] = [];
-  const reasons = nonExecutableReasons(template);
   if (reasons.length > 0) {
     refusals.push(new ServiceError('template_not_executable', { context: { template_key, template_version, reasons } }));
   }
@@ -68,7 +93,31 @@ function refusalsOf(template: PlanTemplate, { unresolved }: ResolvedBindings): r
   return refusals;
 }
 
-function compiledFrom(template: PlanTemplate, body: CreateBody, { bindings }: ResolvedBindings): Compiled {
+/** The plan must move what its intent speaks of: otherwise whoever reads the intent approves something else. */
+function fundsRefusals({ nodes, intent }: CompiledPlan, { chains }: ApiDependencies): readonly ServiceError[] {
+  const assets = [...new Set(nodes.filter((node) => node.sends).map((node) => node.asset))].sort();
+  const moved = assets.length === 0 || assets.includes(intent.asset);
+  const unnamed = withoutAssetCode(nodes).map((key) => ({
+    path: `nodes.${key}.config.asset`,
+    code: 'invalid_value',
+    message: 'must be 1 to 32 characters of printable ASCII without spaces, from the template or from node_config',
+  }));
+  return [
+    ...(unnamed.length === 0 ? [] : [invalidRequest(unnamed)]),
+    ...(moved ? [] : [new ServiceError('intent_asset_not_moved', { context: { asset: intent.asset, moved: assets } })]),
+    ...nodes.flatMap((node) => {
+      const mismatch = tokenMismatch(node, chains);
+      return mismatch === null ? [] : [new ServiceError('token_asset_mismatch', { context: { ...mismatch } })];
+    }),
+  ];
+}
+
+function tooLarge(excess: Excess | { readonly part: 'payees'; readonly limit: number } | null): readonly ServiceError[] {
+  return excess === null ? [] : [new ServiceError('plan_too_large', { context: { ...excess } })];
+}
+
+function compiledFrom(template: PlanTemplate, body: CreateBody, { bindings }: ResolvedBindings): Compiled & { readonly canonical: string } {
   const plan = compilePlan(template, { intent: intentOf(body), input_params: body.input_params }, bindings);
-  return { plan, compiled_plan_hash: sha256Hex(canonicalPlan(plan)) };
+  const canonical = canonicalPlan(plan);
+  return { plan, compiled_plan_hash: sha256Hex(canonical), canonical };
 }

@@ -1,6 +1,7 @@
 /** The wire contract of a create's preview. */
 import { z } from 'zod';
-import { decimalString, jsonObject, listOf } from '../schemas.ts';
+import { decimalString, jsonObject, listOf } from '../http/schemas.ts';
+import { outflow } from './responses.ts';
 
 const bindingPreview = z
   .object({
@@ -71,6 +72,9 @@ export const previewResponse = z
         'those of withdrawals do not, but are asked again, as all are, before anything is sent.',
     }),
     limits: listOf(limitPreview),
+    outflow: outflow
+      .nullable()
+      .meta({ description: 'What the plan can move at most, by asset; null where no plan can be made of the request.' }),
     auto_approve: jsonObject.nullable().meta({
       description:
         '`auto_approve_result` as the create would give it if nothing changed in between; null where automatic approval is off or ' +

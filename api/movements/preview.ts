@@ -9,7 +9,7 @@ import type { TemplateNode } from '../../domain/plan/types.ts';
 import type { KeyUse } from '../../store/movement-idempotency.ts';
 import { registeredStatuses } from '../../store/registry.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import type { Reply } from '../route.ts';
+import type { Reply } from '../http/route.ts';
 import { evaluate } from './auto-approval.ts';
 import { assess } from './plan.ts';
 import type { PreviewResponse } from './preview-schema.ts';
@@ -33,7 +33,7 @@ export async function preview(
   ]);
   const strategy_id = body.strategy_id ?? null;
   const evaluation = compiled === null ? null : await evaluate({ compiled, strategy_id, requester }, deps);
-  const repeated = used === null ? [] : [keyReason(used, body)];
+  const repeated = used === null ? [] : [keyReason(used, body, requester)];
   const blocking_reasons = [...repeated, ...refusals.map(reasonOf)];
   return {
     status: 200,
@@ -53,6 +53,7 @@ export async function preview(
         ...(compiled === null ? [] : amountLimits(compiled.plan).map((each) => ({ ...each, used: null }))),
         ...(evaluation?.limits ?? []),
       ],
+      outflow: compiled?.plan.outflow ?? null,
       auto_approve: evaluation === null ? null : asJson(evaluation.result),
       blocking_reasons,
     },
@@ -64,8 +65,8 @@ function reasonOf(refusal: ServiceError): BlockingReason {
   return { ...refusal.context, error: refusal.code, message: refusal.message };
 }
 
-function keyReason(used: KeyUse, body: CreateBody): BlockingReason {
-  const conflict = conflictOf(used, normalForm(body));
+function keyReason(used: KeyUse, body: CreateBody, { caller }: Requester): BlockingReason {
+  const conflict = conflictOf(used, normalForm(body), caller);
   if (conflict !== null) return reasonOf(conflict);
   const message = 'This idempotency key was used for the same request; a create answers with the movement it made.';
   return { error: 'idempotent_replay', message, movement_id: used.movement_id };

@@ -1,18 +1,34 @@
-/** Views of what executors reported: secrets and raw signed payloads never appear in them. */
-import type { JsonObject, JsonValue } from '../../domain/executor.ts';
+/** Views of what callers and executors told: secrets and raw signed payloads never appear in them, as they never do in logs. */
+import type { JsonObject, JsonValue } from '../../domain/json.ts';
+import { hostsOnly, isTelling, REDACTED, safeText } from '../../platform/redact.ts';
 
-const SECRET =
-  /^(raw_?tx|raw_?transaction|raw_?signed_?(tx|transaction)|signed_?(tx|transaction|payload)|sign_?result|signature|private_?key|secret(_?key)?|api_?(key|secret)|mnemonic|seed(_?phrase)?|passphrase|password|auth_?token|access_?token|authorization)$/i;
-const SHOWN = '[redacted]';
+/** Takes the secrets that this process knows out of a text. */
+export type Redact = (text: string) => string;
 
-/** The object with the values of all telling keys replaced, at any depth. */
-export function withoutSecrets(value: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, SECRET.test(key) ? SHOWN : cleaned(each)]));
+const same: Redact = (text) => text;
+
+/** The object with the values of all telling keys replaced, at any depth, and every text as a log would have it. */
+export function withoutSecrets(value: JsonObject, redact: Redact = same): JsonObject {
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, isTelling(key) ? REDACTED : cleaned(each, redact)]));
 }
 
-function cleaned(value: JsonValue): JsonValue {
+/** A message as a log would have it; null stays null. */
+export function withoutSecretsInMessage<T extends string | null>(message: T, redact: Redact = same): T | string {
+  return message === null ? message : safeText(hostsOnly(redact(message)));
+}
+
+/** Message and data of an event of a timeline. */
+export function shown(
+  { message, data }: { readonly message: string; readonly data: JsonObject },
+  redact: Redact = same,
+): { readonly message: string; readonly data: JsonObject } {
+  return { message: withoutSecretsInMessage(message, redact), data: withoutSecrets(data, redact) };
+}
+
+function cleaned(value: JsonValue, redact: Redact): JsonValue {
+  if (typeof value === 'string') return safeText(redact(value));
   if (typeof value !== 'object' || value === null) return value;
-  return isList(value) ? value.map(cleaned) : withoutSecrets(value);
+  return isList(value) ? value.map((each) => cleaned(each, redact)) : withoutSecrets(value, redact);
 }
 
 function isList(value: JsonObject | readonly JsonValue[]): value is readonly JsonValue[] {

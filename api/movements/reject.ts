@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { reject as rejection } from '../../domain/actions/approval.ts';
 import type { Requester } from '../../domain/actions/context.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import type { Reply } from '../route.ts';
+import type { Reply } from '../http/route.ts';
 import { act } from './act.ts';
 import type { ActionResponse } from './responses.ts';
 import type { rejectBody } from './schema.ts';

@@ -1,11 +1,12 @@
 /** A create whose idempotency key was used before. */
 import { ServiceError } from '../../domain/errors.ts';
-import type { JsonObject } from '../../domain/executor.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import { mayMove, type Caller } from '../../domain/roles.ts';
 import { readKeyUse, type KeyUse } from '../../store/movement-idempotency.ts';
 import { readMovement } from '../../store/movement-reads.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import type { Reply } from '../route.ts';
-import { differingFields } from '../differences.ts';
+import type { Reply } from '../http/route.ts';
+import { differingFields } from '../http/differences.ts';
 import type { CreateResponse } from './responses.ts';
 
 /** A key belongs to the client that sends it; without one a request is never a repeat. */
@@ -19,15 +20,22 @@ export async function keyUseOf({ scope, key }: ScopedKey, deps: ApiDependencies)
   return key === null ? null : readKeyUse(deps.db, scope, key);
 }
 
-/** The conflict with the fields that differ, or null when the request is the one that used the key. */
-export function conflictOf(used: KeyUse, request: JsonObject): ServiceError | null {
-  const fields = differingFields(used.request, request);
-  return fields.length === 0 ? null : new ServiceError('idempotency_conflict', { context: { movement_id: used.movement_id, fields } });
+/**
+ * The conflict with the fields that differ, or null when the request is the one that used the key. A client's keys
+ * are shared by its operators and agents: an agent whose namespace the first movement is not in is told that, and
+ * neither which movement it is nor what else it has in common.
+ */
+export function conflictOf({ movement_id, request: first }: KeyUse, request: JsonObject, caller: Caller): ServiceError | null {
+  const fields = differingFields(first, request);
+  if (fields.length === 0) return null;
+  const { template_key } = first;
+  const visible = typeof template_key === 'string' && mayMove(caller, template_key);
+  return new ServiceError('idempotency_conflict', { context: visible ? { movement_id, fields } : { fields: ['template_key'] } });
 }
 
 /** The first movement as it is now, or the conflict with the fields that differ. */
-export async function replay(used: KeyUse, request: JsonObject, deps: ApiDependencies): Promise<Reply<CreateResponse>> {
-  const conflict = conflictOf(used, request);
+export async function replay(used: KeyUse, request: JsonObject, caller: Caller, deps: ApiDependencies): Promise<Reply<CreateResponse>> {
+  const conflict = conflictOf(used, request, caller);
   if (conflict !== null) throw conflict;
   const found = await readMovement(deps.db, used.movement_id);
   if (found === null) throw new Error(`movement ${used.movement_id} has a key but no row`);
@@ -43,6 +51,7 @@ export async function replay(used: KeyUse, request: JsonObject, deps: ApiDepende
       approval_status: found.approval_status,
       reservation_status: found.reservation_status,
       auto_approve_result: found.auto_approve_result,
+      outflow: found.outflow,
       expires_at: found.expires_at,
       created_at: found.created_at,
     },

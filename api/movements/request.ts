@@ -1,7 +1,7 @@
 /** A create request in its one normal form, and how two of them differ. */
-import type { JsonObject } from '../../domain/executor.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import type { Intent } from '../../domain/plan/types.ts';
-import { invalidRequest } from '../issues.ts';
+import { invalidRequest } from '../http/issues.ts';
 import { idempotencyKey, type CreateBody } from './schema.ts';
 
 /** The intent without fields that were not sent. */

@@ -2,9 +2,10 @@
 import type { Requester } from '../../domain/actions/context.ts';
 import { resolve as resolution } from '../../domain/actions/resolve.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { LONGEST_SETTLE_SECONDS } from '../../domain/executor.ts';
 import type { MovementSnapshot } from '../../domain/snapshot.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import type { Reply } from '../route.ts';
+import type { Reply } from '../http/route.ts';
 import { act } from './act.ts';
 import type { ActionResponse } from './responses.ts';
 import type { ResolveBody } from './schema.ts';
@@ -25,10 +26,18 @@ export function resolve(
       action: 'resolve',
       movementId: movement_id,
       requester,
-      decide: (snapshot) => resolution(snapshot, { node_key, ...body }, requester) ?? refuse(snapshot, node_key),
+      decide: (snapshot) =>
+        resolution(snapshot, { node_key, ...body, settle_seconds: settleSeconds(snapshot, node_key, deps) }, requester) ??
+        refuse(snapshot, node_key),
     },
     deps,
   );
+}
+
+/** How long the node's executor may keep an effect to itself; the longest for one that is not known here any more. */
+function settleSeconds({ plan }: MovementSnapshot, node_key: string, { executors }: ApiDependencies): number {
+  const bound = plan.nodes.find((node) => node.node_key === node_key)?.executor_binding.executor_key;
+  return executors.list().find(({ executor_key }) => executor_key === bound)?.settle_seconds ?? LONGEST_SETTLE_SECONDS;
 }
 
 function refuse(snapshot: MovementSnapshot, node_key: string): never {

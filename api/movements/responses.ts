@@ -3,13 +3,17 @@ import { z } from 'zod';
 import { TIMELINE_EVENTS } from '../../domain/events.ts';
 import { APPROVAL_STATUSES, MOVEMENT_STATES, RESERVATION_STATUSES } from '../../domain/states/movement.ts';
 import { NODE_STATES } from '../../domain/states/node.ts';
-import { nextCursor } from '../paging.ts';
-import { actorView, decimalString, jsonObject, listOf, oneOf, timestamp, uuid } from '../schemas.ts';
+import { nextCursor } from '../http/paging.ts';
+import { actorView, decimalString, jsonObject, listOf, oneOf, timestamp, uuid } from '../http/schemas.ts';
 
 const state = z.enum(MOVEMENT_STATES);
 const reservationStatus = z.enum(RESERVATION_STATUSES);
 const frontier = listOf(z.string()).meta({ description: 'Keys of the nodes that can run or are running.' });
 const text = z.string().nullable();
+export const outflow = listOf(z.object({ asset: z.string(), amount: decimalString.nullable() }).meta({ id: 'OutflowEntry' })).meta({
+  description:
+    'What the plan can move at most in any one run, by asset; every limit counts it. Null where an output decides it and nothing bounds it.',
+});
 
 const templateReference = z.object({ template_id: uuid, template_key: z.string(), version: z.int() }).meta({ id: 'TemplateReference' });
 
@@ -23,6 +27,7 @@ export const createResponse = z
     approval_status: z.enum(APPROVAL_STATUSES),
     reservation_status: reservationStatus,
     auto_approve_result: jsonObject.nullable(),
+    outflow,
     expires_at: timestamp,
     created_at: timestamp,
   })
@@ -38,6 +43,7 @@ const summaryFields = {
   approval_status: z.enum(APPROVAL_STATUSES),
   reservation_status: reservationStatus,
   intent: jsonObject,
+  outflow,
   current_frontier: frontier,
   error_code: text,
   created_at: timestamp,
@@ -58,7 +64,11 @@ const nodeView = z
     attempt: z.int(),
     executor_binding: z.object({ executor_key: z.string() }),
     signer_binding: z.object({ signer_key: z.string() }).nullable(),
-    amount: decimalString.nullable(),
+    asset: z.string().meta({ description: 'What the node moves or looks for.' }),
+    amount: decimalString
+      .nullable()
+      .meta({ description: 'Before its amount is fixed: the most it can be; null while only an output decides.' }),
+    destination: text.meta({ description: 'Whom it pays: by its plan before it runs, as it was prepared after.' }),
     external_ref: text,
     output: jsonObject.nullable(),
     error_code: text,

@@ -2,7 +2,7 @@
 import type { Requester } from '../../domain/actions/context.ts';
 import { resume as resumption } from '../../domain/actions/resume.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import type { Reply } from '../route.ts';
+import type { Reply } from '../http/route.ts';
 import { act, invalidState } from './act.ts';
 import type { ActionResponse } from './responses.ts';
 

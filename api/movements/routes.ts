@@ -1,13 +1,14 @@
 /** The routes of movements. */
 import { ALL_ROLES, OPS_ROLES } from '../../domain/roles.ts';
-import { defineRoute, type Route } from '../route.ts';
-import { noBody, noParams, noQuery } from '../schemas.ts';
+import { defineRoute, type Route } from '../http/route.ts';
+import { jsonObject, noBody, noParams, noQuery } from '../http/schemas.ts';
 import { approve } from './approve.ts';
 import { cancel } from './cancel.ts';
 import { create } from './create.ts';
 import { detail } from './detail.ts';
 import { list } from './list.ts';
 import { previewResponse } from './preview-schema.ts';
+import { readCompiledPlan } from './read-plan.ts';
 import { reject } from './reject.ts';
 import { actionResponse, createResponse, detailResponse, listResponse, timelineResponse } from './responses.ts';
 import { resolve } from './resolve.ts';
@@ -46,7 +47,10 @@ export const movementRoutes: readonly Route[] = [
       'template_not_executable',
       'reserved_template_family',
       'address_not_allowlisted',
+      'plan_too_large',
       'binding_unresolved',
+      'intent_asset_not_moved',
+      'token_asset_mismatch',
       'idempotency_conflict',
       'outcome_unknown',
     ],
@@ -76,6 +80,20 @@ export const movementRoutes: readonly Route[] = [
     response: detailResponse,
     errors: ['movement_not_found'],
     handler: detail,
+  }),
+  defineRoute({
+    ...read,
+    id: 'getMovementPlan',
+    path: '/movements/{movement_id}/plan',
+    summary: 'Read the compiled plan',
+    description:
+      'The document that is approved: RFC 8785 canonical JSON, byte for byte what `compiled_plan_hash` is the SHA-256 of, so that any ' +
+      'tool can check it (`sha256sum`). Never redacted: secrets do not belong in a config or in `input_params`.',
+    params: movementParams,
+    query: noQuery,
+    response: jsonObject,
+    errors: ['movement_not_found'],
+    handler: readCompiledPlan,
   }),
   defineRoute({
     ...read,
@@ -161,10 +179,11 @@ export const movementRoutes: readonly Route[] = [
     summary: 'Resolve a node that nobody can answer for',
     description:
       'For a node in UNKNOWN whose venue cannot tell any more what became of its send. `completed` goes on along its success path, ' +
-      '`failed` along its failure path. Reason and evidence are kept in the audit, on the timeline and as an artifact.',
+      '`failed` along its failure path. Reason and evidence are kept in the audit, on the timeline and as an artifact. Nobody can tell ' +
+      'before the send and the time in which its effect may appear are over, nor that it failed while what it signed may still be mined.',
     params: nodeParams,
     body: resolveBody,
-    errors: ['movement_not_found', 'node_not_found', 'invalid_state', 'outcome_unknown'],
+    errors: ['movement_not_found', 'node_not_found', 'invalid_state', 'send_not_over', 'nonce_open', 'outcome_unknown'],
     handler: resolve,
   }),
 ];

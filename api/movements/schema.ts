@@ -1,18 +1,18 @@
 /** The wire contract of movements: what is sent. */
 import { z } from 'zod';
 import { isLoopbackHost } from '../../domain/callbacks/target.ts';
+import { foreignKeys, TEMPLATE_ONLY_KEYS } from '../../domain/plan/bounds.ts';
 import { MOVEMENT_STATES } from '../../domain/states/movement.ts';
-import { int32, jsonObject, positiveDecimal, segment, text, uuid } from '../schemas.ts';
-import { pageParameters } from '../paging.ts';
+import { assetCode, int32, jsonObject, positiveDecimal, segment, text, uuid } from '../http/schemas.ts';
+import { pageParameters } from '../http/paging.ts';
 
 /** The longest approval time: a week. */
 export const MAX_APPROVAL_TTL_SECONDS = 604_800;
-const LONGEST_ASSET = 32;
 
 /** What the movement is to do. */
 export const intentBody = z
   .strictObject({
-    asset: z.string().min(1).toUpperCase().max(LONGEST_ASSET).meta({ description: 'Stored in upper case.', example: 'USDC' }),
+    asset: assetCode.meta({ description: 'Stored in upper case.', example: 'USDC' }),
     amount: positiveDecimal,
     destination_address: text(1, 256).optional(),
     chain_id: int32(1).optional(),
@@ -32,16 +32,28 @@ export function isCallbackUrl(address: string): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname));
 }
 
+const inputParams = jsonObject
+  .superRefine((given, context) => {
+    for (const key of foreignKeys(given)) {
+      context.addIssue({ code: 'custom', path: ['node_config', key], message: 'is said by the template alone' });
+    }
+  })
+  .meta({
+    id: 'InputParams',
+    type: 'object',
+    additionalProperties: true,
+    description:
+      "Part of the compiled plan. The keys of `node_config`, when an object, supplement every node's `config`; the template's value " +
+      `wins. It takes at most 64 KiB, and none of ${TEMPLATE_ONLY_KEYS.map((key) => `\`${key}\``).join(', ')}.`,
+  });
+
 export const createBody = z
   .strictObject({
     template_key: text(1, 256),
     template_version: int32(1),
     intent: intentBody,
     strategy_id: text(1, 128).optional(),
-    input_params: jsonObject.default({}).meta({
-      description:
-        "Part of the compiled plan. The keys of `node_config`, when an object, supplement every node's `config`; the template's value wins.",
-    }),
+    input_params: inputParams.default({}),
     approval_ttl_seconds: int32(1)
       .max(MAX_APPROVAL_TTL_SECONDS)
       .optional()
@@ -88,6 +100,15 @@ export const resolveBody = z
     outcome: z.enum(['completed', 'failed']).meta({ description: '`completed`: its effect landed; `failed`: proven that it did not.' }),
     reason: text(1, 1000),
     evidence: jsonObject.meta({ description: 'What proves it: a reference, a statement line, a transaction hash.' }),
+    output: jsonObject.optional().meta({
+      description:
+        "Only with `completed`: the node's output, as its executor would have told it. Without it the node's amount counts as sent, " +
+        'and fills each output field that an `amount_ref` names.',
+    }),
+  })
+  .refine((body) => body.outcome === 'completed' || body.output === undefined, {
+    path: ['output'],
+    message: 'only a completed node has an output',
   })
   .meta({
     id: 'MovementNodeResolveRequest',

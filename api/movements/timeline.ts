@@ -4,9 +4,9 @@ import type { Requester } from '../../domain/actions/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { readTimeline } from '../../store/movement-reads.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import type { Reply } from '../route.ts';
-import { assertVisibleMovement } from '../visible.ts';
-import { withoutSecrets } from './redact.ts';
+import type { Reply } from '../http/route.ts';
+import { assertVisibleMovement } from '../auth/visible.ts';
+import { shown } from './redact.ts';
 import type { timelineResponse } from './responses.ts';
 
 /** Everything that happened, oldest first. */
@@ -18,5 +18,5 @@ export async function timeline(
   await assertVisibleMovement(movement_id, input.requester, deps);
   const events = await readTimeline(deps.db, movement_id);
   if (events === null) throw new ServiceError('movement_not_found', { context: { movement_id } });
-  return { status: 200, body: events.map((event) => ({ ...event, data: withoutSecrets(event.data) })) };
+  return { status: 200, body: events.map((event) => ({ ...event, ...shown(event, deps.redact) })) };
 }

@@ -4,8 +4,8 @@ import { auditOf } from '../../domain/actions/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { ADMIN_ROLES, OPS_ROLES } from '../../domain/roles.ts';
 import { listExecutorRows, setExecutorStatus } from '../../store/registry.ts';
-import { defineRoute } from '../route.ts';
-import { listOf, noBody, noParams, noQuery } from '../schemas.ts';
+import { defineRoute } from '../http/route.ts';
+import { listOf, noBody, noParams, noQuery } from '../http/schemas.ts';
 import { executorView, registryKey, updateRegistryStatus } from './schema.ts';
 import { executorViewOf, mergeByKey } from './view.ts';
 
@@ -58,7 +58,6 @@ export const updateExecutorRoute = defineRoute({
           details: { status: body.status },
         }),
       ],
-      refused_audit: [],
     });
     if (outcome === null) throw new ServiceError('executor_not_found', { context: { executor_key: key } });
     return { status: 200, body: executorViewOf(key, outcome.row, declared) };

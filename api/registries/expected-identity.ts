@@ -7,8 +7,9 @@ import type { Signer } from '../../domain/signer.ts';
 import { within } from '../../platform/time-limit.ts';
 import { readIdentity } from '../../signers/identity.ts';
 import { readSignerRow, setExpectedIdentity, type IdentityRefusal } from '../../store/registry.ts';
-import { defineRoute } from '../route.ts';
-import { noQuery } from '../schemas.ts';
+import { auditedRefusal } from '../audit/refused.ts';
+import { defineRoute } from '../http/route.ts';
+import { noQuery } from '../http/schemas.ts';
 import { registryKey, setExpectedIdentityRequest, setExpectedIdentityResponse } from './schema.ts';
 
 const ANSWER_LIMIT_MS = 5_000;
@@ -36,7 +37,8 @@ export const setExpectedIdentityRoute = defineRoute({
     'signer_identity_mismatch',
     'previous_expected_address_mismatch',
   ],
-  handler: async ({ params, body, requester }, { db, signers }) => {
+  handler: async ({ params, body, requester }, deps) => {
+    const { db, signers } = deps;
     const { signer_key } = params;
     const signer = signers.get(signer_key);
     const family = signer?.descriptor.chain_family ?? (await readSignerRow(db, signer_key))?.chain_family;
@@ -50,36 +52,37 @@ export const setExpectedIdentityRoute = defineRoute({
       action: 'signer.set_expected_identity',
       entity_type: 'signer',
       entity_key: signer_key,
-      reason: body.reason,
       details: { expected_address: body.expected_address, previous_expected_address: previous, runtime_address: live.address },
     } as const;
-    const outcome = await setExpectedIdentity(db, {
-      key: signer_key,
-      declared: signer?.descriptor,
-      expected: expected.ok ? expected.address : body.expected_address,
-      previous,
-      runtime: live.address,
-      problem: expected.ok ? live.problem : 'signer_expected_identity_invalid',
-      audit: auditOf(requester, about),
-      refused_audit: auditOf(requester, { ...about, outcome: 'denied' }),
-    });
-    if (outcome === null) throw new ServiceError('signer_not_found', { context: { signer_key } });
-    if (!outcome.ok || !expected.ok || live.address === null) {
-      throw new ServiceError(outcome.ok ? 'signer_runtime_identity_unavailable' : outcome.reason, {
-        context: { signer_key, expected_signer_address: outcome.stored, runtime_address: live.address },
+    const subject = { ...about, details: { ...about.details, reason: body.reason } };
+    return auditedRefusal(deps, requester, subject, async () => {
+      const outcome = await setExpectedIdentity(db, {
+        key: signer_key,
+        declared: signer?.descriptor,
+        expected: expected.ok ? expected.address : body.expected_address,
+        previous,
+        runtime: live.address,
+        problem: expected.ok ? live.problem : 'signer_expected_identity_invalid',
+        audit: auditOf(requester, { ...about, reason: body.reason }),
       });
-    }
-    return {
-      status: 200,
-      body: {
-        outcome: outcome.outcome,
-        signer_key,
-        expected_signer_address: expected.address,
-        previous_expected_address: outcome.stored,
-        runtime_address: live.address,
-        audit_event_id: outcome.audit_event_id,
-      },
-    };
+      if (outcome === null) throw new ServiceError('signer_not_found', { context: { signer_key } });
+      if (!outcome.ok || !expected.ok || live.address === null) {
+        throw new ServiceError(outcome.ok ? 'signer_runtime_identity_unavailable' : outcome.reason, {
+          context: { signer_key, expected_signer_address: outcome.stored, runtime_address: live.address },
+        });
+      }
+      return {
+        status: 200,
+        body: {
+          outcome: outcome.outcome,
+          signer_key,
+          expected_signer_address: expected.address,
+          previous_expected_address: outcome.stored,
+          runtime_address: live.address,
+          audit_event_id: outcome.audit_event_id,
+        },
+      };
+    });
   },
 });
 

@@ -1,5 +1,5 @@
 /** The routes of the executor and signer registries. */
-import type { Route } from '../route.ts';
+import type { Route } from '../http/route.ts';
 import { listExecutorsRoute, updateExecutorRoute } from './executors.ts';
 import { setExpectedIdentityRoute } from './expected-identity.ts';
 import { listSignersRoute, updateSignerRoute } from './signers.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { IDENTITY_STATES } from '../../signers/identity.ts';
 import { SIGNER_BACKENDS } from '../../domain/signer.ts';
-import { listOf, oneOf, segment, text, timestamp, uuid } from '../schemas.ts';
+import { listOf, oneOf, segment, text, timestamp, uuid } from '../http/schemas.ts';
 
 const source = z
   .enum(['persisted', 'memory', 'both'])

@@ -4,8 +4,9 @@ import { auditOf } from '../../domain/actions/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { ADMIN_ROLES, OPS_ROLES } from '../../domain/roles.ts';
 import { listSignerRows, setSignerStatus } from '../../store/registry.ts';
-import { defineRoute } from '../route.ts';
-import { listOf, noBody, noParams, noQuery } from '../schemas.ts';
+import { auditedRefusal } from '../audit/refused.ts';
+import { defineRoute } from '../http/route.ts';
+import { listOf, noBody, noParams, noQuery } from '../http/schemas.ts';
 import { registryKey, signerView, updateRegistryStatus } from './schema.ts';
 import { mergeByKey, signerViewOf } from './view.ts';
 
@@ -42,28 +43,25 @@ export const updateSignerRoute = defineRoute({
   body: updateRegistryStatus,
   response: signerView,
   errors: ['signer_not_found', 'invalid_state'],
-  handler: async ({ params, body, requester }, { db, signers }) => {
+  handler: ({ params, body, requester }, deps) => {
     const key = params.signer_key;
-    const declared = signers.list().find((each) => each.signer_key === key);
+    const declared = deps.signers.list().find((each) => each.signer_key === key);
     const about = {
       action: 'signer.update_status',
       entity_type: 'signer',
       entity_key: key,
-      ...(body.reason === undefined ? {} : { reason: body.reason }),
-      details: { status: body.status },
     } as const;
-    const outcome = await setSignerStatus(db, {
-      key,
-      declared,
-      status: body.status,
-      audit: [auditOf(requester, about)],
-      refused_audit: [auditOf(requester, { ...about, outcome: 'denied' })],
+    const { status, reason } = body;
+    const given = reason === undefined ? {} : { reason };
+    return auditedRefusal(deps, requester, { ...about, details: { status, ...given } }, async () => {
+      const audit = [auditOf(requester, { ...about, ...given, details: { status } })];
+      const outcome = await setSignerStatus(deps.db, { key, declared, status, audit });
+      if (outcome === null) throw new ServiceError('signer_not_found', { context: { signer_key: key } });
+      if (!outcome.ok) {
+        const context = { signer_key: key, current_state: outcome.row.status, allowed_states: ['active', 'disabled'] };
+        throw new ServiceError('invalid_state', { context });
+      }
+      return { status: 200, body: signerViewOf(key, outcome.row, declared) };
     });
-    if (outcome === null) throw new ServiceError('signer_not_found', { context: { signer_key: key } });
-    if (!outcome.ok) {
-      const context = { signer_key: key, current_state: outcome.row.status, allowed_states: ['active', 'disabled'] };
-      throw new ServiceError('invalid_state', { context });
-    }
-    return { status: 200, body: signerViewOf(key, outcome.row, declared) };
   },
 });

@@ -1,7 +1,7 @@
 /** GET route-catalog. */
 import type { z } from 'zod';
 import type { ApiDependencies } from '../dependencies.ts';
-import type { Reply, RouteInput } from '../route.ts';
+import type { Reply, RouteInput } from '../http/route.ts';
 import type { catalogQuery, catalogResponse } from './schema.ts';
 import { routeViewOf, visibleRoutes } from './view.ts';
 

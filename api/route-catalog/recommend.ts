@@ -1,8 +1,8 @@
 /** POST routes/recommend. */
 import type { z } from 'zod';
-import { recommend } from '../../domain/routes/recommend.ts';
+import { recommend } from '../../domain/fund-routes/recommend.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import type { Reply, RouteInput } from '../route.ts';
+import type { Reply, RouteInput } from '../http/route.ts';
 import type { recommendBody, recommendResponse } from './schema.ts';
 import { routeViewOf, visibleRoutes } from './view.ts';
 

@@ -1,7 +1,7 @@
 /** The routes of routes. */
 import { ALL_ROLES } from '../../domain/roles.ts';
-import { defineRoute, type Route } from '../route.ts';
-import { noBody, noParams, noQuery } from '../schemas.ts';
+import { defineRoute, type Route } from '../http/route.ts';
+import { noBody, noParams, noQuery } from '../http/schemas.ts';
 import { list } from './list.ts';
 import { recommendRoutes } from './recommend.ts';
 import { catalogQuery, catalogResponse, recommendBody, recommendResponse } from './schema.ts';

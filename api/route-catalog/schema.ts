@@ -1,11 +1,11 @@
 /** The wire contract of routes. */
 import { z } from 'zod';
 import { GRAPH_SHAPES } from '../../domain/graph/types.ts';
-import { EXECUTOR_STATES, HEALTH_STATUSES } from '../../domain/routes/health.ts';
-import { TRANSPORT_FAMILIES } from '../../domain/routes/metadata.ts';
-import { INFEASIBLE_REASONS } from '../../domain/routes/recommend.ts';
-import { PRIORITIES } from '../../domain/routes/score.ts';
-import { booleanInQuery, decimalString, jsonObject, listOf, oneOf, positiveDecimal, text, timestamp } from '../schemas.ts';
+import { EXECUTOR_STATES, HEALTH_STATUSES } from '../../domain/fund-routes/health.ts';
+import { TRANSPORT_FAMILIES } from '../../domain/fund-routes/metadata.ts';
+import { INFEASIBLE_REASONS } from '../../domain/fund-routes/recommend.ts';
+import { PRIORITIES } from '../../domain/fund-routes/score.ts';
+import { assetCode, booleanInQuery, decimalString, jsonObject, listOf, oneOf, positiveDecimal, text, timestamp } from '../http/schemas.ts';
 
 export const ROUTE_STATUSES = ['executable', 'non_executable', 'all'] as const;
 
@@ -67,7 +67,7 @@ const venue = text(1, 128).nullable().default(null);
 
 export const recommendBody = z
   .strictObject({
-    asset: z.string().min(1).toUpperCase().max(32).meta({ description: 'Compared in upper case.', example: 'USDC' }),
+    asset: assetCode.meta({ description: 'Compared in upper case.', example: 'USDC' }),
     source_venue: venue.meta({ description: 'Only routes that begin there.' }),
     destination_venue: venue.meta({ description: 'Only routes that end there.' }),
     amount: positiveDecimal.nullable().default(null).meta({ description: 'Null skips the checks of limits.' }),

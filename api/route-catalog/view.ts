@@ -1,9 +1,9 @@
 /** Routes with what is known of them now, as both answers show them. */
 import type { Requester } from '../../domain/actions/context.ts';
 import { namespaceOf } from '../../domain/roles.ts';
-import { healthOver } from '../../domain/routes/health.ts';
-import type { Candidate } from '../../domain/routes/recommend.ts';
-import { listRoutes, readRouteFacts } from '../../store/routes.ts';
+import { canAllWork, healthOver } from '../../domain/fund-routes/health.ts';
+import type { Candidate } from '../../domain/fund-routes/recommend.ts';
+import { listFundRoutes, readFundRouteFacts } from '../../store/fund-routes.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { RouteView } from './schema.ts';
 
@@ -12,9 +12,14 @@ export async function visibleRoutes(
   { caller }: Requester,
   { db, executors }: ApiDependencies,
 ): Promise<{ readonly candidates: readonly Candidate[]; readonly generated_at: string }> {
-  const [routes, facts] = await Promise.all([listRoutes(db, namespaceOf(caller)), readRouteFacts(db)]);
+  const [routes, facts] = await Promise.all([listFundRoutes(db, namespaceOf(caller)), readFundRouteFacts(db)]);
   const healthOf = healthOver(executors.list(), facts.executors);
-  const candidates = routes.map((route) => ({ route, stats: facts.statsOf(route.template_id), health: healthOf(route.selectors) }));
+  const candidates = routes.map((route) => ({
+    route,
+    stats: facts.statsOf(route.template_id),
+    health: healthOf(route.selectors),
+    can_work: canAllWork(healthOf(route.working_selectors)),
+  }));
   return { candidates, generated_at: facts.at };
 }
 

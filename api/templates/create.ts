@@ -3,11 +3,11 @@ import { auditOf } from '../../domain/actions/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { graphShape } from '../../domain/graph/shape.ts';
 import { validateGraph } from '../../domain/graph/validate.ts';
-import { nonExecutableReasons } from '../../domain/plan/executable.ts';
 import { ADMIN_ROLES } from '../../domain/roles.ts';
-import { createTemplate } from '../../store/templates.ts';
-import { defineRoute } from '../route.ts';
-import { noParams, noQuery } from '../schemas.ts';
+import { createTemplate, judged } from '../../store/templates.ts';
+import { auditedRefusal } from '../audit/refused.ts';
+import { defineRoute } from '../http/route.ts';
+import { noParams, noQuery } from '../http/schemas.ts';
 import { planTemplateCreate, planTemplateCreated } from './schema.ts';
 import { createdView, toEdge, toNode } from './view.ts';
 
@@ -27,7 +27,7 @@ export const createTemplateRoute = defineRoute({
   response: planTemplateCreated,
   status: 201,
   errors: ['completion_policy_missing', 'graph_invalid', 'template_version_exists', 'outcome_unknown'],
-  handler: async ({ body, requester }, { db }) => {
+  handler: async ({ body, requester }, deps) => {
     const completion_assurance = body.completion_policy?.completion_assurance;
     if (completion_assurance === undefined) throw new ServiceError('completion_policy_missing');
     const graph = { nodes: body.nodes.map(toNode), edges: body.edges.map(toEdge) };
@@ -37,19 +37,21 @@ export const createTemplateRoute = defineRoute({
     const { template_key, version, name, approval_policy, risk_controls } = body;
     const template = { template_key, version, graph_shape: graphShape(graph), completion_policy: { completion_assurance } };
     const about = { action: 'plan_template.create', entity_type: 'plan_template', entity_key: template_key } as const;
-    const outcome = await createTemplate(db, {
-      ...template,
-      ...graph,
-      name,
-      owner: body.owner ?? null,
-      approval_policy,
-      risk_controls,
-      created_by: requester.caller.client_id,
-      audit: (template_id) => [auditOf(requester, { ...about, details: { template_id, version } })],
-      refused_audit: [auditOf(requester, { ...about, outcome: 'denied', details: { version, error: 'template_version_exists' } })],
+    return auditedRefusal(deps, requester, about, async () => {
+      const outcome = await createTemplate(deps.db, {
+        ...template,
+        ...graph,
+        name,
+        owner: body.owner ?? null,
+        approval_policy,
+        risk_controls,
+        created_by: requester.caller.client_id,
+        audit: (template_id) => [auditOf(requester, { ...about, details: { template_id, version } })],
+      });
+      if (!outcome.created) throw new ServiceError('template_version_exists', { context: { template_key, version } });
+      const { template_id } = outcome;
+      const non_executable_reasons = await judged(deps.db, template_id, graph);
+      return { status: 201, body: createdView({ ...template, template_id, non_executable_reasons }) };
     });
-    if (!outcome.created) throw new ServiceError('template_version_exists', { context: { template_key, version } });
-    const { template_id } = outcome;
-    return { status: 201, body: createdView({ ...template, template_id, non_executable_reasons: nonExecutableReasons(graph) }) };
   },
 });

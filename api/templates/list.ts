@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { ALL_ROLES, namespaceOf } from '../../domain/roles.ts';
 import { listTemplates } from '../../store/templates.ts';
-import { fetchPage, nextCursor, pageParameters } from '../paging.ts';
-import { defineRoute } from '../route.ts';
-import { booleanInQuery, listOf, noBody, noParams, text } from '../schemas.ts';
+import { fetchPage, nextCursor, pageParameters } from '../http/paging.ts';
+import { defineRoute } from '../http/route.ts';
+import { booleanInQuery, listOf, noBody, noParams, text } from '../http/schemas.ts';
 import { planTemplateSummary } from './schema.ts';
 import { summaryView } from './view.ts';
 

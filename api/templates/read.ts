@@ -1,9 +1,9 @@
 /** GET plan-templates/{template_id}. */
 import { z } from 'zod';
 import { ALL_ROLES } from '../../domain/roles.ts';
-import { defineRoute } from '../route.ts';
-import { noBody, noQuery, uuid } from '../schemas.ts';
-import { visibleTemplate } from '../visible.ts';
+import { defineRoute } from '../http/route.ts';
+import { noBody, noQuery, uuid } from '../http/schemas.ts';
+import { visibleTemplate } from '../auth/visible.ts';
 import { planTemplateDetail } from './schema.ts';
 import { detailView } from './view.ts';
 

@@ -1,5 +1,5 @@
 /** The routes of plan templates. */
-import type { Route } from '../route.ts';
+import type { Route } from '../http/route.ts';
 import { createTemplateRoute } from './create.ts';
 import { listTemplatesRoute } from './list.ts';
 import { readTemplateRoute } from './read.ts';

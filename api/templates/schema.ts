@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { COMPLETION_ASSURANCES } from '../../domain/executor.ts';
 import { EDGE_TYPES, GRAPH_SHAPES, NODE_KINDS } from '../../domain/graph/types.ts';
 import { compare, isDecimal } from '../../domain/money.ts';
-import { decimalString, int32, jsonObject, listOf, oneOf, text, timestamp, uuid } from '../schemas.ts';
+import { assetCode, decimalString, int32, jsonObject, listOf, oneOf, segment, text, timestamp, uuid } from '../http/schemas.ts';
 
 export const MAX_NODES = 200;
 export const MAX_EDGES = 1_000;
@@ -65,7 +65,7 @@ const executorSelector = z
 const signerSelector = z.strictObject({ chain_family: text(1, 128), profile: text(1, 128).exactOptional() }).meta({ id: 'SignerSelector' });
 
 const nodeFields = {
-  node_key: text(1, 128),
+  node_key: segment(128),
   node_kind: z.enum(NODE_KINDS),
   action_type: text(1, 128),
 };
@@ -217,7 +217,7 @@ export const planTemplateAdminUpdate = z
   .strictObject({
     auto_approve_enabled: z.boolean().exactOptional(),
     daily_cap_amount: decimalString.nullable().exactOptional(),
-    daily_cap_asset: text(1, 32).toUpperCase().nullable().exactOptional(),
+    daily_cap_asset: assetCode.nullable().exactOptional(),
   })
   .meta({
     id: 'PlanTemplateAdminUpdate',

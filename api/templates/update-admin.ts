@@ -4,8 +4,9 @@ import { auditOf } from '../../domain/actions/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { ADMIN_ROLES } from '../../domain/roles.ts';
 import { updateTemplateAdmin } from '../../store/templates.ts';
-import { defineRoute } from '../route.ts';
-import { noQuery } from '../schemas.ts';
+import { auditedRefusal } from '../audit/refused.ts';
+import { defineRoute } from '../http/route.ts';
+import { noQuery } from '../http/schemas.ts';
 import { planTemplateAdmin, planTemplateAdminUpdate, templateKey } from './schema.ts';
 
 export const updateTemplateAdminRoute = defineRoute({
@@ -21,19 +22,19 @@ export const updateTemplateAdminRoute = defineRoute({
   body: planTemplateAdminUpdate,
   response: planTemplateAdmin,
   errors: ['template_not_found', 'cap_consistency_violation'],
-  handler: async ({ params, body, requester }, { db }) => {
+  handler: ({ params, body, requester }, deps) => {
     const { template_key } = params;
     const about = {
       action: 'plan_template.update_admin_fields',
       entity_type: 'plan_template',
       entity_key: template_key,
+      details: body,
     } as const;
-    const outcome = await updateTemplateAdmin(db, template_key, body, {
-      audit: [auditOf(requester, { ...about, details: body })],
-      refused_audit: [auditOf(requester, { ...about, outcome: 'denied', details: { ...body, error: 'cap_consistency_violation' } })],
+    return auditedRefusal(deps, requester, about, async () => {
+      const outcome = await updateTemplateAdmin(deps.db, template_key, body, [auditOf(requester, about)]);
+      if (outcome === null) throw new ServiceError('template_not_found', { context: { template_key } });
+      if (!outcome.ok) throw new ServiceError('cap_consistency_violation', { context: { template_key } });
+      return { status: 200, body: outcome.template };
     });
-    if (outcome === null) throw new ServiceError('template_not_found', { context: { template_key } });
-    if (!outcome.ok) throw new ServiceError('cap_consistency_violation', { context: { template_key } });
-    return { status: 200, body: outcome.template };
   },
 });

@@ -1,8 +1,8 @@
 /** Who the service takes the caller for. */
 import { z } from 'zod';
 import { ALL_ROLES, ROLES } from '../../domain/roles.ts';
-import { defineRoute, type Route } from '../route.ts';
-import { noBody, noParams, noQuery } from '../schemas.ts';
+import { defineRoute, type Route } from '../http/route.ts';
+import { noBody, noParams, noQuery } from '../http/schemas.ts';
 
 export const whoamiRoutes: readonly Route[] = [
   defineRoute({

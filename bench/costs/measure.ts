@@ -28,7 +28,7 @@ export interface Costs {
 const TRIES = 3;
 
 /** Runs movements of three nodes, one after the other; the task queue must have no other worker. */
-export async function measureCosts(settings: Pick<PartSettings, 'databaseUrl' | 'temporalAddress' | 'cacheDir'>): Promise<Costs> {
+export async function measureCosts(settings: Pick<PartSettings, 'databaseUrl' | 'temporalAddress'>): Promise<Costs> {
   const trips = countRoundTrips(settings.databaseUrl);
   const service = await startCostService({ settings, db: trips.db, wrap: (activities) => trips.counted(activities) });
   try {

@@ -1,11 +1,12 @@
 /** API and worker in this process, on a given Postgres and Temporal, with the instant executor. */
 import { pino } from 'pino';
+import { NO_CHAINS } from '../../domain/plan/tokens.ts';
 import { workflowBundle } from '../../activities/bundle.ts';
 import { createMovementActivities } from '../../activities/movement.ts';
 import { startWorker } from '../../activities/worker.ts';
-import { createApi } from '../../api/app.ts';
+import { createApi } from '../../api/http/app.ts';
 import { routes } from '../../api/routes.ts';
-import { listen } from '../../api/server.ts';
+import { listen } from '../../api/http/server.ts';
 import type { MovementActivities } from '../../domain/messages.ts';
 import { createExecutorRegistry } from '../../executors/registry.ts';
 import { connectTemporal, type Temporal } from '../../platform/temporal.ts';
@@ -24,7 +25,7 @@ export interface CostService {
 
 /** Neither relay nor sweeper runs and every command is handed over at once: what is counted is the movement alone. */
 export async function startCostService(options: {
-  readonly settings: Pick<PartSettings, 'temporalAddress' | 'cacheDir'>;
+  readonly settings: Pick<PartSettings, 'temporalAddress'>;
   readonly db: Database;
   readonly wrap: (activities: MovementActivities) => MovementActivities;
 }): Promise<CostService> {
@@ -36,8 +37,10 @@ export async function startCostService(options: {
   const worker = startWorker({
     address: settings.temporalAddress,
     namespace: NAMESPACE,
-    activities: wrap(createMovementActivities({ ...deps, signers: { get: () => undefined }, checkSignRequest: async () => null })),
-    bundlePath: await workflowBundle(settings.cacheDir),
+    activities: wrap(
+      createMovementActivities({ ...deps, signers: { get: () => undefined }, checkSignRequest: async () => null, chains: NO_CHAINS }),
+    ),
+    workflowBundle: workflowBundle(),
     log,
     beforeWork: () => temporal.registerSearchAttributes(log),
   });
@@ -46,6 +49,7 @@ export async function startCostService(options: {
       ...deps,
       signers: { list: () => [], get: () => undefined },
       balances: NO_BALANCES,
+      chains: NO_CHAINS,
       handOver: (movementId, command) =>
         void temporal.wake({ movementId, kind: command?.kind ?? 'wake', commandId: command?.command_id ?? null }),
       settings: {

@@ -1,7 +1,8 @@
 /** The service's API with its hand-over, as main.ts composes it, and with the bench's executors. */
-import { createApi } from '../../api/app.ts';
+import { createApi } from '../../api/http/app.ts';
 import { routes } from '../../api/routes.ts';
-import { listen } from '../../api/server.ts';
+import { listen } from '../../api/http/server.ts';
+import { NO_CHAINS } from '../../domain/plan/tokens.ts';
 import { createHandOver } from '../../platform/handover.ts';
 import { createLogger } from '../../platform/log.ts';
 import { connectTemporal } from '../../platform/temporal.ts';
@@ -25,6 +26,7 @@ runPart(async ({ databaseUrl, temporalAddress, apiPort, remotePort }) => {
       log,
       executors,
       balances: NO_BALANCES,
+      chains: NO_CHAINS,
       signers: { list: () => [], get: () => undefined },
       handOver: (movementId, command) =>
         handOver.send({ movementId, kind: command?.kind ?? 'wake', commandId: command?.command_id ?? null }),

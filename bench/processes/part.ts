@@ -13,8 +13,6 @@ export interface PartSettings {
   readonly remotePort: number;
   /** The API's layers, each on a port, with a database of their own. */
   readonly perimeter: { readonly databaseUrl: string; readonly ports: Readonly<Record<PerimeterLayer, number>> };
-  /** For the workflow bundle. */
-  readonly cacheDir: string;
 }
 
 /** Pool of each process, as the service's default. */

@@ -4,15 +4,16 @@
  */
 import express from 'express';
 import { z } from 'zod';
-import { createApi } from '../../api/app.ts';
+import { createApi } from '../../api/http/app.ts';
 import { createGuard, refusalOf, type Guard } from '../../api/auth/guard.ts';
 import { createAuthenticator } from '../../api/auth/authenticate.ts';
 import type { ApiDependencies } from '../../api/dependencies.ts';
 import { createBody } from '../../api/movements/schema.ts';
-import { defineRoute, type Route } from '../../api/route.ts';
+import { defineRoute, type Route } from '../../api/http/route.ts';
 import { routes } from '../../api/routes.ts';
-import { noBody, noParams, noQuery } from '../../api/schemas.ts';
-import { listen } from '../../api/server.ts';
+import { noBody, noParams, noQuery } from '../../api/http/schemas.ts';
+import { listen } from '../../api/http/server.ts';
+import { NO_CHAINS } from '../../domain/plan/tokens.ts';
 import { ALL_ROLES } from '../../domain/roles.ts';
 import { createLogger } from '../../platform/log.ts';
 import { connectDatabase } from '../../prisma/client.ts';
@@ -74,6 +75,7 @@ runPart(async ({ perimeter, remotePort }) => {
     log,
     executors,
     balances: NO_BALANCES,
+    chains: NO_CHAINS,
     signers: { list: () => [], get: () => undefined },
     handOver: () => undefined,
     settings: {

@@ -1,4 +1,5 @@
 /** The service's worker with its relays, as main.ts composes it, and with the bench's executors. */
+import { NO_CHAINS } from '../../domain/plan/tokens.ts';
 import { workflowBundle } from '../../activities/bundle.ts';
 import { createMovementActivities } from '../../activities/movement.ts';
 import { startCommandRelay, startSweeper } from '../../activities/relays/commands.ts';
@@ -14,7 +15,7 @@ import { until } from '../until.ts';
 /** The service's default. */
 const SWEEP_IDLE_SECONDS = 15;
 
-runPart(async ({ databaseUrl, temporalAddress, remotePort, cacheDir }) => {
+runPart(async ({ databaseUrl, temporalAddress, remotePort }) => {
   const log = createLogger({ logLevel: 'warn' }, 'bench-worker');
   installSdkLog(log);
   const db = connectDatabase({ url: databaseUrl, poolSize: POOL_SIZE });
@@ -23,8 +24,15 @@ runPart(async ({ databaseUrl, temporalAddress, remotePort, cacheDir }) => {
   const worker = startWorker({
     address: temporalAddress,
     namespace: NAMESPACE,
-    activities: createMovementActivities({ db, log, executors, signers: { get: () => undefined }, checkSignRequest: async () => null }),
-    bundlePath: await workflowBundle(cacheDir),
+    activities: createMovementActivities({
+      db,
+      log,
+      executors,
+      signers: { get: () => undefined },
+      checkSignRequest: async () => null,
+      chains: NO_CHAINS,
+    }),
+    workflowBundle: workflowBundle(),
     log,
     beforeWork: () => temporal.registerSearchAttributes(log),
   });

@@ -1,10 +1,11 @@
 /** What a recommendation takes: its time, and its statements, which must not grow with the number of templates. */
 import { request } from 'undici';
 import { pino } from 'pino';
-import { createApi } from '../../api/app.ts';
+import { createApi } from '../../api/http/app.ts';
 import type { ApiDependencies } from '../../api/dependencies.ts';
 import { routes as routeTable } from '../../api/routes.ts';
-import { listen } from '../../api/server.ts';
+import { listen } from '../../api/http/server.ts';
+import { NO_CHAINS } from '../../domain/plan/tokens.ts';
 import type { Database } from '../../prisma/client.ts';
 import { NO_BALANCES } from '../../platform/balance-desk.ts';
 import { countStatements } from '../costs/statements.ts';
@@ -94,6 +95,7 @@ function withoutSignatures(db: Database, executors: ApiDependencies['executors']
     ...{ db, executors, log: pino({ level: 'silent' }), handOver: () => undefined },
     signers: { list: () => [], get: () => undefined },
     balances: NO_BALANCES,
+    chains: NO_CHAINS,
     settings: {
       apiPrefix: '/v3',
       approvalTtlSeconds: 86_400,

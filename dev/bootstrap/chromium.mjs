@@ -4,7 +4,12 @@ import { delimiter, join, resolve } from 'node:path';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome', 'microsoft-edge'];
 
-/** The program named by SVC_CHROMIUM, else the first of the usual names on PATH. */
+/**
+ * The program named by SVC_CHROMIUM, else the first of the usual names on PATH.
+ *
+ * @param {{ readonly [name: string]: string | undefined }} env
+ * @returns {string}
+ */
 export function findChromium({ SVC_CHROMIUM: named, PATH = '' } = process.env) {
   if (named) {
     if (isProgram(named)) return resolve(named);

@@ -8,6 +8,11 @@ const running = new Set();
 /**
  * Runs a command to its end with its output in a log file (or passed through when none is given).
  * Fails with the end of the log when the command fails.
+ *
+ * @param {string} command
+ * @param {string[]} args
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, logFile?: string, signal?: AbortSignal }} options
+ * @returns {Promise<number>}
  */
 export async function runCommand(command, args, { cwd, env, logFile, signal } = {}) {
   const log = logFile === undefined ? undefined : openLog(logFile);
@@ -38,12 +43,21 @@ export async function runCommand(command, args, { cwd, env, logFile, signal } = 
   }
 }
 
-/** Sends a signal to every helper command still running. */
+/**
+ * Sends a signal to every helper command still running.
+ *
+ * @param {NodeJS.Signals} name
+ */
 export function signalCommands(name) {
   for (const child of running) killGroup(child, name);
 }
 
-/** Waits until no helper command runs any more; those that outlast the time given are killed. */
+/**
+ * Waits until no helper command runs any more; those that outlast the time given are killed.
+ *
+ * @param {number} timeoutMs
+ * @returns {Promise<void>}
+ */
 export async function commandsEnded(timeoutMs) {
   const deadline = Date.now() + timeoutMs;
   while (running.size > 0) {
@@ -52,7 +66,11 @@ export async function commandsEnded(timeoutMs) {
   }
 }
 
-/** The last lines of a log file. */
+/**
+ * The last lines of a log file.
+ *
+ * @param {string} file
+ */
 export function tail(file, lines = 15) {
   try {
     return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-lines).join('\n');

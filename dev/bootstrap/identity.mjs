@@ -4,7 +4,14 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** Start mark of a running process, or null when there is none (or it is only a zombie). */
+/** @typedef {{ pid: number, start: string }} ProcessIdentity A process id together with the moment the process started. */
+
+/**
+ * Start mark of a running process, or null when there is none (or it is only a zombie).
+ *
+ * @param {number} pid
+ * @returns {string | null}
+ */
 export function startMark(pid) {
   if (process.platform === 'linux') return linuxStartMark(pid);
   try {
@@ -34,13 +41,22 @@ function bootId() {
   return cachedBootId;
 }
 
-/** The identity of a running process, or null when it has gone. */
+/**
+ * The identity of a running process, or null when it has gone.
+ *
+ * @param {number} pid
+ * @returns {ProcessIdentity | null}
+ */
 export function identify(pid) {
   const start = startMark(pid);
   return start === null ? null : { pid, start };
 }
 
-/** Whether exactly this process still runs. */
+/**
+ * Whether exactly this process still runs.
+ *
+ * @param {ProcessIdentity} identity
+ */
 export function isAlive(identity) {
   return startMark(identity.pid) === identity.start;
 }
@@ -48,6 +64,10 @@ export function isAlive(identity) {
 /**
  * Sends a signal to exactly this process, or with `group` to the process group it leads.
  * Answers whether it was there to receive it.
+ *
+ * @param {ProcessIdentity} identity
+ * @param {NodeJS.Signals} signal
+ * @returns {boolean}
  */
 export function signalProcess(identity, signal, { group = false } = {}) {
   if (!isAlive(identity)) return false;
@@ -59,7 +79,12 @@ export function signalProcess(identity, signal, { group = false } = {}) {
   }
 }
 
-/** Waits until the process has gone; false when it still runs after the time given. */
+/**
+ * Waits until the process has gone; false when it still runs after the time given.
+ *
+ * @param {ProcessIdentity} identity
+ * @param {number} timeoutMs
+ */
 export async function waitGone(identity, timeoutMs) {
   const deadline = Date.now() + timeoutMs;
   while (isAlive(identity)) {
@@ -69,7 +94,12 @@ export async function waitGone(identity, timeoutMs) {
   return true;
 }
 
-/** Stops the process and its group: first politely, after the time given for good. */
+/**
+ * Stops the process and its group: first politely, after the time given for good.
+ *
+ * @param {ProcessIdentity} identity
+ * @param {{ signal?: NodeJS.Signals, timeoutMs?: number }} options
+ */
 export async function endProcess(identity, { signal = 'SIGTERM', timeoutMs = 5_000 } = {}) {
   if (signalProcess(identity, signal) && (await waitGone(identity, timeoutMs))) return;
   signalProcess(identity, 'SIGKILL', { group: true });

@@ -5,7 +5,14 @@ import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } 
 import { dirname } from 'node:path';
 import { identify, isAlive } from './identity.mjs';
 
-/** Takes the lock: `{ release }`, or `{ holder }` when a live process has it. */
+/** @typedef {import('./identity.mjs').ProcessIdentity & { token: string }} LockHolder What a lock file holds. */
+
+/**
+ * Takes the lock: `{ release }`, or `{ holder }` when a live process has it.
+ *
+ * @param {string} path
+ * @returns {Promise<{ release: () => void, holder?: undefined } | { holder: LockHolder, release?: undefined }>}
+ */
 export async function takeLock(path) {
   mkdirSync(dirname(path), { recursive: true });
   const mine = { ...identify(process.pid), token: randomUUID() };
@@ -25,7 +32,12 @@ export async function takeLock(path) {
   throw new Error(`The lock file ${path} cannot be taken; remove it by hand when nothing else runs.`);
 }
 
-/** Who the lock file names, alive or not. */
+/**
+ * Who the lock file names, alive or not.
+ *
+ * @param {string} path
+ * @returns {LockHolder | null}
+ */
 export function readLock(path) {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));

@@ -1,8 +1,20 @@
 // Progress lines on standard error, so that standard output stays for results.
 
+/**
+ * @typedef {object} Step A slow step whose progress is shown until it ends.
+ * @property {(text: string) => void} detail
+ * @property {(note?: string) => void} done
+ * @property {(note?: string) => void} fail
+ * @property {() => void} cancel
+ */
+
 const REPEAT_MS = 10_000;
 
-/** Writes one line of progress. */
+/**
+ * Writes one line of progress.
+ *
+ * @param {string} line
+ */
 export function report(line) {
   process.stderr.write(`${line}\n`);
 }
@@ -10,6 +22,10 @@ export function report(line) {
 /**
  * Begins a slow step. While it runs, a line every few seconds says how long already; `done` and
  * `fail` end it with one line.
+ *
+ * @param {string} label
+ * @param {(line: string) => void} write
+ * @returns {Step}
  */
 export function startStep(label, write = report) {
   const begun = Date.now();

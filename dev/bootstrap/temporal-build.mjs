@@ -8,24 +8,36 @@ import { runCommand } from './command.mjs';
 import { takeLock } from './lock.mjs';
 import { startStep } from './progress.mjs';
 
-/** Version of Temporal's command line program, as dev/temporal-server/go.mod pins it. */
+/** Version of Temporal's command line program, as dev/stack/temporal-server/go.mod pins it. */
 export const TEMPORAL_VERSION = '1.5.1';
 const PACKAGE = 'github.com/temporalio/cli/cmd/temporal';
-const MODULE_DIR = join(dirname(dirname(fileURLToPath(import.meta.url))), 'temporal-server');
+const MODULE_DIR = join(dirname(dirname(fileURLToPath(import.meta.url))), 'stack', 'temporal-server');
 const NEEDED_BYTES = 6e9; // the build's own module and build caches, removed afterwards
 
-/** The project's cache folder, shared by all clones of one user. */
+/**
+ * The project's cache folder, shared by all clones of one user.
+ *
+ * @param {Record<string, string | undefined>} env
+ */
 export function cacheDir(env = process.env) {
   const base = env.XDG_CACHE_HOME ? env.XDG_CACHE_HOME : join(homedir(), '.cache');
   return join(base, 'fund-movement-orchestrator');
 }
 
-/** Where the built server lies, or would lie. */
+/**
+ * Where the built server lies, or would lie.
+ *
+ * @param {Record<string, string | undefined>} env
+ */
 export function builtBinary(env = process.env) {
   return join(cacheDir(env), `temporal-${TEMPORAL_VERSION}`);
 }
 
-/** Whether the path is a file that this user may run. */
+/**
+ * Whether the path is a file that this user may run.
+ *
+ * @param {string} path
+ */
 export function isExecutable(path) {
   try {
     accessSync(path, constants.X_OK);
@@ -35,22 +47,37 @@ export function isExecutable(path) {
   }
 }
 
-/** A program's full path on PATH, or null. */
+/**
+ * A program's full path on PATH, or null.
+ *
+ * @param {string} name
+ * @param {Record<string, string | undefined>} env
+ */
 export function findOnPath(name, env = process.env) {
   const folders = (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   return folders.map((folder) => join(folder, name)).find(isExecutable) ?? null;
 }
 
-/** Whether some earlier step already gives a server, so that nothing needs building. */
+/**
+ * Whether some earlier step already gives a server, so that nothing needs building.
+ *
+ * @param {Record<string, string | undefined>} env
+ */
 export function temporalAtHand(env = process.env) {
   return Boolean(env.SVC_TEMPORAL_ADDRESS) || findOnPath('temporal', env) !== null || isExecutable(builtBinary(env));
 }
 
+/** @typedef {{ done: Promise<string>, cancel: () => Promise<void> }} TemporalBuild A build under way. */
+
+/** @type {TemporalBuild | undefined} */
 let inFlight;
 
 /**
  * Starts the build in the background, or joins the one already started here. `null` when Go is
  * missing. `done` resolves to the binary's path; `cancel` stops the build and removes its caches.
+ *
+ * @param {Record<string, string | undefined>} env
+ * @returns {TemporalBuild | null}
  */
 export function startTemporalBuild(env = process.env) {
   if (findOnPath('go', env) === null) return null;

@@ -14,7 +14,6 @@ export function advance(args: DecideArgs, reservation: ReservationStatus, keepsH
     version: args.version,
     bump: true,
     set: fields(args, reservation, keepsHold),
-    ...endOfHolds(args, reservation, keepsHold),
     nodes: [
       ...args.skip.map(({ node_key, attempt }): NodeChange => ({
         node_key,
@@ -54,12 +53,6 @@ function fields(args: DecideArgs, reservation: ReservationStatus, keepsHold: boo
       ? { reservation_status: 'released' }
       : {}),
   };
-}
-
-function endOfHolds(args: DecideArgs, reservation: ReservationStatus, keepsHold: boolean): Pick<Transition, 'end_holds'> {
-  if (!args.ended || reservation !== 'held') return {};
-  if (args.to === 'COMPLETED') return { end_holds: 'consumed' };
-  return args.to === 'CANCELLED' && keepsHold ? {} : { end_holds: 'released' };
 }
 
 function movementEntries(args: DecideArgs): TimelineEntry[] {

@@ -6,7 +6,6 @@ import { SYSTEM_ACTOR, type Actor } from '../roles.ts';
 import type { MovementSnapshot } from '../snapshot.ts';
 import { NOW, type MovementFields, type TimelineEntry, type Transition } from '../transition.ts';
 import { actorOf, movementAudit, type Requester } from './context.ts';
-import { holdsOf } from './holds.ts';
 
 /** The executors and signers that nodes are bound to, as an approval and a fence require them. */
 export function bindingsOf(
@@ -85,7 +84,6 @@ function approval(
     require: bindingsOf(snapshot.plan, roots),
     set: withNames({ approval_status: 'approved', reservation_status: 'held', current_frontier: roots }),
     nodes: roots.map((node_key) => ({ node_key, from: 'BLOCKED', moves: ['READY'] })),
-    holds: holdsOf(snapshot),
     timeline: [
       { event_type: 'request_approved', message: by.message, actor: by.actor, from_state: 'PENDING_APPROVAL', to_state: 'APPROVED' },
       ...roots.map(

@@ -1,10 +1,10 @@
 /** Cancel: what has not begun never will; what has runs to a proven end. */
 import { onCancelTargets } from '../graph/edges.ts';
-import type { MovementSnapshot } from '../snapshot.ts';
+import type { MovementSnapshot, NodeSnapshot } from '../snapshot.ts';
 import { ACTION_STATES } from '../states/movement.ts';
 import { IN_FLIGHT_NODE_STATES, isSettled } from '../states/node.ts';
-import { NOW, type Transition } from '../transition.ts';
-import { changeOf, nodeEvent, replace } from './changes.ts';
+import { NOW, type NodeChange, type Transition } from '../transition.ts';
+import { changeOf, nodeEvent, readied, readyEvent, replace } from './changes.ts';
 import { actorOf, movementAudit, type Requester } from './context.ts';
 
 /** Whether the plan can be cancelled at all. */
@@ -14,19 +14,20 @@ export function isCancellable(snapshot: MovementSnapshot): boolean {
 
 /**
  * To CANCELLED. What has not passed its fence is cancelled at once; what has runs to a proven end, and
- * the nodes behind on_cancel edges stay BLOCKED for the walk to decide about.
+ * the nodes behind on_cancel edges stay BLOCKED for the walk to decide about. Of a node that a restored
+ * database may have forgotten a send of nothing is known yet: it is asked about, and sends nothing any more.
  */
 export function cancel(snapshot: MovementSnapshot, requester: Requester): Transition {
   const actor = actorOf(requester);
   const compensating = onCancelTargets(snapshot.plan.edges);
-  const stopped = snapshot.nodes.filter(
-    (node) => (node.state === 'BLOCKED' && !compensating.has(node.node_key)) || (node.state === 'READY' && !node.recover_first),
-  );
-  const after = replace(
-    snapshot,
-    stopped.map((node) => ({ ...node, state: 'CANCELLED' })),
-  );
-  const keeps = spendsOrMaySpend(snapshot);
+  const unsent = snapshot.nodes.filter((node) => node.state === 'READY' || (node.state === 'BLOCKED' && !compensating.has(node.node_key)));
+  const stopped = unsent.filter((node) => !mayHaveSent(node));
+  const asked = unsent.filter((node) => node.recover_first && node.state === 'BLOCKED');
+  const after = replace(snapshot, [
+    ...stopped.map((node) => ({ ...node, state: 'CANCELLED' }) as const),
+    ...asked.map((node) => ({ ...node, state: 'READY' }) as const),
+  ]);
+  const keeps = spendsOrMaySpend(after);
   return {
     movement_id: snapshot.movement_id,
     from: ACTION_STATES.cancel,
@@ -37,11 +38,14 @@ export function cancel(snapshot: MovementSnapshot, requester: Requester): Transi
       current_frontier: after.nodes.filter((node) => node.state !== 'BLOCKED' && !isSettled(node.state)).map((node) => node.node_key),
       reservation_status: keeps ? 'held' : 'released',
     },
-    ...(keeps ? {} : { end_holds: 'released' }),
-    nodes: stopped.map((node) => ({ ...changeOf(node, ['CANCELLED']), set: { completed_at: NOW } })),
+    nodes: [
+      ...stopped.map((node): NodeChange => ({ ...changeOf(node, ['CANCELLED']), set: { completed_at: NOW } })),
+      ...asked.map(({ node_key }) => readied(snapshot, node_key)),
+    ],
     timeline: [
       { event_type: 'request_cancelled', message: 'Cancelled', actor, from_state: snapshot.state, to_state: 'CANCELLED' },
       ...stopped.map((node) => nodeEvent('node_cancelled', node, 'CANCELLED', actor, 'Cancelled before it began')),
+      ...asked.map(({ node_key }) => readyEvent(snapshot, node_key)),
     ],
     ...movementAudit(requester, 'movement.cancel', snapshot.movement_id),
     command: 'cancel',
@@ -54,6 +58,11 @@ export function spendsOrMaySpend(snapshot: MovementSnapshot): boolean {
   return snapshot.nodes.some(
     (node) =>
       effects.has(node.node_key) &&
-      (node.state === 'COMPLETED' || IN_FLIGHT_NODE_STATES.includes(node.state) || (node.state === 'READY' && node.recover_first)),
+      (node.state === 'COMPLETED' || IN_FLIGHT_NODE_STATES.includes(node.state) || (node.state === 'READY' && mayHaveSent(node))),
   );
+}
+
+/** A READY node whose attempt was sent: to be asked about, or to be sent again since it cannot be found. */
+function mayHaveSent({ recover_first, accepted }: NodeSnapshot): boolean {
+  return recover_first || accepted;
 }

@@ -1,7 +1,7 @@
 /** What settling a node decides about the conditions on the edges that leave it. */
 import type { ConditionNode, ConditionResult } from '../conditions/scope.ts';
 import { settleConditions } from '../conditions/settle.ts';
-import type { JsonObject } from '../executor.ts';
+import type { JsonObject } from '../json.ts';
 import { edgeName, type GraphEdge } from '../graph/types.ts';
 import { isTimedOut } from '../snapshot.ts';
 import type { Intent } from '../plan/types.ts';

@@ -1,6 +1,6 @@
 /** Who asked for a change and how it is recorded. */
 import type { AuditAction } from '../events.ts';
-import type { JsonObject } from '../executor.ts';
+import type { JsonObject } from '../json.ts';
 import type { Actor, Caller } from '../roles.ts';
 import type { AuditEntry } from '../transition.ts';
 
@@ -46,16 +46,12 @@ export function auditOf(
   };
 }
 
-/** The audit rows of an action on a movement: one for its success, one for its refusal. */
+/** The audit row of an action on a movement that succeeds. */
 export function movementAudit(
   requester: Requester,
   action: AuditAction,
   movementId: string,
   more: { readonly reason?: string; readonly details?: JsonObject } = {},
-): { readonly audit: readonly AuditEntry[]; readonly refused_audit: readonly AuditEntry[] } {
-  const about = { action, entity_type: 'movement', entity_key: movementId, ...more };
-  return {
-    audit: [auditOf(requester, about)],
-    refused_audit: [auditOf(requester, { ...about, outcome: 'denied' })],
-  };
+): { readonly audit: readonly AuditEntry[] } {
+  return { audit: [auditOf(requester, { action, entity_type: 'movement', entity_key: movementId, ...more })] };
 }

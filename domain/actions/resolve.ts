@@ -1,7 +1,8 @@
 /** Resolve: a person says what no venue can answer any more. */
-import type { JsonObject } from '../executor.ts';
+import type { JsonObject } from '../json.ts';
+import { parseAmountSource, resolveAmount } from '../plan/amount.ts';
 import { SYSTEM_ACTOR, type Actor } from '../roles.ts';
-import type { MovementSnapshot } from '../snapshot.ts';
+import type { MovementSnapshot, NodeSnapshot } from '../snapshot.ts';
 import { NOW, type Transition } from '../transition.ts';
 import { changeOf, nodeEvent, settleIn } from './changes.ts';
 import { actorOf, movementAudit, type Requester } from './context.ts';
@@ -11,6 +12,10 @@ export interface Resolution {
   readonly outcome: 'completed' | 'failed';
   readonly reason: string;
   readonly evidence: JsonObject;
+  /** What the node has put out, where a person knows. */
+  readonly output?: JsonObject | undefined;
+  /** How long after its send an effect may still appear. */
+  readonly settle_seconds: number;
 }
 
 /**
@@ -23,9 +28,12 @@ export function resolve(snapshot: MovementSnapshot, resolution: Resolution, requ
   const landed = resolution.outcome === 'completed';
   const state = landed ? 'COMPLETED' : 'FAILED';
   const error_code = landed ? null : 'RESOLVED_AS_FAILED';
-  const conditions = settleIn(snapshot, { ...node, state, error_code });
+  const amount = amountOf(snapshot, node);
+  const output = landed ? (resolution.output ?? { ...node.output, ...countedAsSent(snapshot, node, amount) }) : node.output;
+  const conditions = settleIn(snapshot, { ...node, state, error_code, output });
+  const given = resolution.output === undefined ? {} : { output: resolution.output };
   const actor: Actor = { ...actorOf(requester), type: 'operator' };
-  const { node_key, reason, evidence } = resolution;
+  const { node_key, reason, evidence, settle_seconds } = resolution;
   return {
     movement_id: snapshot.movement_id,
     from: [snapshot.state],
@@ -33,12 +41,23 @@ export function resolve(snapshot: MovementSnapshot, resolution: Resolution, requ
     ...(snapshot.state === 'MANUAL_INTERVENTION' ? { to: 'EXECUTING' as const } : {}),
     version: snapshot.version,
     bump: true,
+    send_over: { node_key, settle_seconds, nonces_closed: !landed },
     conditions: conditions.results,
     nodes: [
       {
         ...changeOf(node, [state]),
-        set: { error_code, error_message: landed ? null : reason.slice(0, 1_000), completed_at: NOW, recover_first: false },
-        artifacts: [{ kind: 'resolution', data: { outcome: resolution.outcome, reason, evidence } }],
+        set: {
+          ...(landed ? { output, ...(node.amount === null && amount !== null ? { amount } : {}) } : {}),
+          ...{
+            error_code,
+            error_message: landed ? null : reason.slice(0, 1_000),
+            completed_at: NOW,
+            recover_first: false,
+            restored: false,
+            unanswered: 0,
+          },
+        },
+        artifacts: [{ kind: 'resolution', data: { outcome: resolution.outcome, reason, evidence, ...given } }],
       },
     ],
     timeline: [
@@ -61,8 +80,29 @@ export function resolve(snapshot: MovementSnapshot, resolution: Resolution, requ
     ],
     ...movementAudit(requester, 'movement.resolve', snapshot.movement_id, {
       reason: reason.slice(0, 1_000),
-      details: { node_key, outcome: resolution.outcome, evidence },
+      details: { node_key, outcome: resolution.outcome, evidence, ...given },
     }),
     command: 'resolve',
   };
+}
+
+/** The node's amount, also of one that a restored database knows of no preflight; null where nothing tells it. */
+function amountOf({ plan, nodes }: MovementSnapshot, node: NodeSnapshot): string | null {
+  const config = plan.nodes.find(({ node_key }) => node_key === node.node_key)?.config ?? {};
+  const outputOf = (key: string): JsonObject | null => nodes.find(({ node_key }) => node_key === key)?.output ?? null;
+  return node.amount ?? resolveAmount(config, plan.intent.amount, outputOf);
+}
+
+/** What an executor told on the way of how much it has sent so far; who says "completed" says that it was all. */
+const TOLD_AS_SENT: readonly string[] = ['submitted_amount', 'received_amount'];
+
+/** The node's amount in each field of its output from which a later node takes its own, or that says what was sent. */
+function countedAsSent({ plan }: MovementSnapshot, node: NodeSnapshot, amount: string | null): JsonObject {
+  if (amount === null) return {};
+  const named = plan.nodes.flatMap((each) => {
+    const source = parseAmountSource(each.config);
+    return source.kind === 'node' && source.node_key === node.node_key ? [source.field] : [];
+  });
+  const told = TOLD_AS_SENT.filter((field) => Object.hasOwn(node.output ?? {}, field));
+  return Object.fromEntries([...named, ...told].map((field) => [field, amount]));
 }

@@ -25,7 +25,7 @@ export function resume(snapshot: MovementSnapshot, requester: Requester): Transi
   const next = walk(toWalk({ ...after, state: 'EXECUTING' }));
   const change: NodeChange =
     node === unknown
-      ? { ...changeOf(node, ['OBSERVING']), set: { error_code: null, error_message: null, error_count: 0, resumed: true } }
+      ? { ...changeOf(node, ['OBSERVING']), set: { error_code: null, error_message: null, error_count: 0, unanswered: 0, resumed: true } }
       : { ...changeOf(node, ['COMPLETED']), set: { resumed: true, completed_at: NOW } };
   return {
     movement_id: snapshot.movement_id,

@@ -6,7 +6,6 @@ import { ACTION_STATES } from '../states/movement.ts';
 import type { NodeChange, Transition } from '../transition.ts';
 import { changeOf, nodeEvent, oldest } from './changes.ts';
 import { actorOf, movementAudit, type Requester } from './context.ts';
-import { holdsOf } from './holds.ts';
 
 /** Clears what the phases of an attempt have recorded, so that a new attempt starts from nothing. */
 const FRESH_ATTEMPT = {
@@ -16,6 +15,7 @@ const FRESH_ATTEMPT = {
   send_not_after: null,
   resumed: false,
   error_count: 0,
+  unanswered: 0,
   external_ref: null,
   output: null,
   error_code: null,
@@ -24,6 +24,9 @@ const FRESH_ATTEMPT = {
   submitted_at: null,
   completed_at: null,
 } as const;
+
+/** In a restored database the attempt may be one that was made before: how long its send may last stays. */
+const { send_not_after: _kept, ...LOST_ATTEMPT } = FRESH_ATTEMPT;
 
 /**
  * Takes the oldest-updated node that may be retried: FAILED begins a new attempt, UNKNOWN first asks
@@ -57,13 +60,12 @@ export function retry(snapshot: MovementSnapshot, requester: Requester): Transit
       ended_at: null,
       ...(reserve ? { reservation_status: 'held' } : {}),
     },
-    ...(reserve ? { holds: holdsOf(snapshot) } : {}),
     nodes: [
       {
         ...changeOf(node, ['READY']),
         set: failed
-          ? { ...FRESH_ATTEMPT, attempt: node.attempt + 1, recover_first: false }
-          : { recover_first: true, error_code: null, error_message: null, error_count: 0 },
+          ? { ...(node.restored ? LOST_ATTEMPT : FRESH_ATTEMPT), attempt: node.attempt + 1, recover_first: node.restored }
+          : { recover_first: true, error_code: null, error_message: null, error_count: 0, unanswered: 0 },
       },
       ...back.map((each): NodeChange => ({ ...changeOf(each, ['BLOCKED']), set: { completed_at: null } })),
     ],

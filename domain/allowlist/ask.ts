@@ -1,12 +1,13 @@
 /** From what a node pays to what is looked for on the list. */
 import { ADDRESS_PROBLEMS, normalAddress, type ReadEvmAddress } from './address.ts';
-import type { Destination } from './destinations.ts';
+import type { Destination } from './destination.ts';
 import type { AskedAddress } from './match.ts';
 
 /** `problem` where the address has no normal form: then no row can ever match it. */
 export type Question = { readonly asked: AskedAddress } | { readonly problem: string };
 
-export function questionOf({ chain_family, address, chain_id, strict }: Destination, readEvm: ReadEvmAddress): Question {
+export function questionOf({ chain_family, address, chain_id, strict, problem }: Destination, readEvm: ReadEvmAddress): Question {
+  if (problem !== undefined) return { problem };
   if (address === '') return { problem: 'no destination is named' };
   const normal = normalAddress(chain_family, address, readEvm);
   if (!normal.ok) return { problem: `${address} ${ADDRESS_PROBLEMS[normal.problem]}` };

@@ -3,25 +3,21 @@
  * already), the intent, the input parameters, what its executor prepared or reported, and what it asks to
  * be signed. Addresses are as written; whoever compares them brings them to their normal form first.
  */
-import type { JsonObject, SignRequest } from '../executor.ts';
-import { isObject } from '../plan/compile.ts';
+import type { SignRequest } from '../executor.ts';
+import { isObject, type JsonObject } from '../json.ts';
+import { isBuiltIn } from '../plan/actions.ts';
 import type { CompiledNode, Intent } from '../plan/types.ts';
-import type { ChainFamily } from './address.ts';
-import { payeesIn, type Taken } from './payees.ts';
+import type { Destination } from './destination.ts';
+import { declaredBeside, ownDestinations, type DeclaredPayees } from './declared.ts';
+import { payeesIn } from './payees.ts';
 import { signedChain, signedPayees } from './signed.ts';
-
-export interface Destination {
-  readonly node_key: string;
-  readonly chain_family: ChainFamily;
-  readonly address: string;
-  readonly chain_id: number | null;
-  /** The row must name the chain. */
-  readonly strict: boolean;
-}
+import { unpadded } from './unpadded.ts';
 
 /** What is known of a node at the moment; before it runs there is nothing but its plan. */
 export interface Paying {
   readonly node: Pick<CompiledNode, 'node_key' | 'node_kind' | 'action_type' | 'config'>;
+  /** What its executor says of itself, which an action type that is not built in is judged by. */
+  readonly executor: DeclaredPayees | undefined;
   readonly intent: Intent;
   readonly input_params: JsonObject;
   readonly prepared_action?: JsonObject | null;
@@ -38,29 +34,47 @@ const PAYS_NOBODY: readonly string[] = [
   'manual_gate',
   'noop',
 ];
-const ON_CHAIN: readonly string[] = [
-  'evm_native_transfer',
-  'evm_erc20_transfer',
-  'cctp_burn',
-  'cctp_mint',
-  'bridge_c_send',
-  'perp_deposit',
-  'perp_withdraw',
-  'agent_wallet_top_up',
-];
 /** What they send arrives on another chain, so a row must say on which. */
 const STRICT: readonly string[] = ['cctp_burn', 'bridge_c_send'];
 
 /** Everything the node pays, each once. Empty where it pays nobody. */
 export function destinationsOf(paying: Paying): readonly Destination[] {
   const { node } = paying;
-  if (PAYS_NOBODY.includes(node.action_type) || node.node_kind === 'observe' || node.node_kind === 'manual_gate') return [];
-  const found = node.action_type === 'cex_withdrawal' ? ofWithdrawal(paying) : ofChain(paying);
+  if (node.node_kind === 'observe' || node.node_kind === 'manual_gate') return [];
   const seen = new Set<string>();
-  return found.filter(({ address, chain_id }) => {
-    const id = `${String(chain_id)} ${address}`;
+  return found(paying).filter(({ chain_family, address, chain_id, problem = '' }) => {
+    const id = `${chain_family} ${String(chain_id)} ${address} ${problem}`;
     return !seen.has(id) && seen.add(id);
   });
+}
+
+/** Whom the node pays, for people: as it was prepared, else as it is planned. Null where it pays nobody, or cannot tell yet. */
+export function shownDestination({
+  node,
+  executor,
+  intent,
+  input_params,
+  prepared_action,
+}: Omit<Paying, 'output' | 'sign_request'>): string | null {
+  const { asset, amount } = intent;
+  const prepared =
+    prepared_action == null
+      ? []
+      : destinationsOf({ node: { ...node, config: prepared_action }, executor, intent: { asset, amount }, input_params: {} });
+  const known = [...prepared, ...destinationsOf({ node, executor, intent, input_params })].find(({ address }) => address !== '');
+  return known?.address ?? null;
+}
+
+function found(paying: Paying): readonly Destination[] {
+  const { action_type } = paying.node;
+  if (!isBuiltIn(action_type)) return ownDestinations(paying);
+  return [...ofType(paying), ...declaredBeside(paying)];
+}
+
+function ofType(paying: Paying): readonly Destination[] {
+  const { action_type } = paying.node;
+  if (PAYS_NOBODY.includes(action_type)) return [];
+  return action_type === 'cex_withdrawal' ? ofWithdrawal(paying) : ofChain(paying);
 }
 
 /**
@@ -85,7 +99,6 @@ function ofWithdrawal({ node, intent, input_params, prepared_action, output }: P
 /** Executors are given all of these, so all of them have to be on the list, on every chain that is named with them. */
 function ofChain({ node, intent, input_params, prepared_action, output, sign_request }: Paying): readonly Destination[] {
   const strict = STRICT.includes(node.action_type);
-  const taken: Taken = ON_CHAIN.includes(node.action_type) ? 'any' : 'evm_like';
   const own = chainsOf(node.config, strict);
   const asked = intent.chain_id === undefined ? [] : [intent.chain_id];
   const chains = own.length > 0 ? own : asked;
@@ -103,10 +116,10 @@ function ofChain({ node, intent, input_params, prepared_action, output, sign_req
   const params = isObject(merged) ? others : input_params;
   const signed = sign_request == null ? null : signedChain(sign_request);
   return [
-    ...on(payeesIn(node.config, taken), chains),
-    ...on(payeesIn(intentOf(intent), taken), [...asked, ...own]),
-    ...on(payeesIn(params, taken), chains),
-    ...[prepared_action ?? {}, output ?? {}].flatMap((each) => on(payeesIn(each, taken), [...chains, ...chainsOf(each, strict)])),
+    ...on(payeesIn(node.config, 'any'), chains),
+    ...on(payeesIn(intentOf(intent), 'any'), [...asked, ...own]),
+    ...on(payeesIn(params, 'any'), chains),
+    ...[prepared_action ?? {}, output ?? {}].flatMap((each) => on(payeesIn(each, 'any'), [...chains, ...chainsOf(each, strict)])),
     ...(sign_request == null ? [] : on(signedPayees(sign_request), signed === null ? chains : [signed])),
   ];
 }
@@ -119,12 +132,4 @@ function intentOf({ destination_address }: Intent): JsonObject {
 function chainsOf({ chain_id, destination_chain_id }: JsonObject, strict: boolean): readonly number[] {
   const named = strict ? [destination_chain_id] : [chain_id, destination_chain_id];
   return named.filter((id) => typeof id === 'number');
-}
-
-const PADDED = /^0x0{24}([0-9a-f]{40})$/i;
-
-/** Contracts of bridges take addresses in 32 bytes. */
-function unpadded(address: string): string {
-  const [, last] = PADDED.exec(address) ?? [];
-  return last === undefined ? address : `0x${last}`;
 }

@@ -1,6 +1,5 @@
 /** Finds who is paid in what people and executors write. */
-import type { JsonObject, JsonValue } from '../executor.ts';
-import { isObject } from '../plan/compile.ts';
+import { isObject, type JsonObject, type JsonValue } from '../json.ts';
 
 /** What counts as an address: any value, or only what looks like one of an EVM chain. */
 export type Taken = 'any' | 'evm_like';

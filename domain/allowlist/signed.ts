@@ -1,6 +1,6 @@
 /** Whom a signature would pay, read from what is to be signed and not from what its executor says of it. */
 import type { SignRequest } from '../executor.ts';
-import { isObject } from '../plan/compile.ts';
+import { isObject } from '../json.ts';
 import { payeesIn } from './payees.ts';
 
 /** `transfer(address,uint256)` and `transferFrom(address,address,uint256)`: which word of the arguments is paid. */

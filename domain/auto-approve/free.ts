@@ -1,5 +1,7 @@
 /** The hook of the free edition: one cap for each template key, which is both the largest amount and the sum of a day. */
 import { add, compare } from '../money.ts';
+import { limitAmount } from '../plan/flow.ts';
+import type { OutflowEntry } from '../plan/types.ts';
 import { limitOf } from './limits.ts';
 import { checksAt, firstFailure, forLateReasons, type Check } from './checks.ts';
 import type { AutoApproveResult, Evaluation, FreeReason, LateReason } from './result.ts';
@@ -13,8 +15,11 @@ export interface TemplateCaps {
 
 export interface FreeRequest {
   readonly template_key: string;
+  /** The intent's. */
   readonly asset: string;
   readonly amount: string;
+  /** What the plan can move at most. */
+  readonly outflow: readonly OutflowEntry[];
 }
 
 export interface FreeFacts {
@@ -35,7 +40,8 @@ const CHECK_OF: Partial<Record<LateReason, FreeCheck>> = { daily_cap_exceeded: '
 export function evaluateFree(request: FreeRequest, facts: FreeFacts): Evaluation {
   const { reason, checks } = firstFailure(checksOf(request, facts));
   const { at: evaluated_at, template } = facts;
-  const { asset, amount } = request;
+  const { asset } = request;
+  const amount = amountOf(request);
   // A cap of another asset says nothing about this amount.
   const cap = template?.daily_cap_asset === asset ? template.daily_cap_amount : null;
   const limits = limitOf('template.daily_cap_amount', cap, facts.used, amount);
@@ -57,16 +63,23 @@ export function evaluateFree(request: FreeRequest, facts: FreeFacts): Evaluation
   };
 }
 
-function checksOf({ asset, amount }: FreeRequest, { enabled, template, used }: FreeFacts): readonly Check<FreeReason>[] {
+/** What the cap counts: what the plan can move, and never less than its intent; null where nothing bounds it. */
+function amountOf({ asset, amount, outflow }: FreeRequest): string | null {
+  return limitAmount({ outflow, intent: { asset, amount } });
+}
+
+function checksOf(request: FreeRequest, { enabled, template, used }: FreeFacts): readonly Check<FreeReason>[] {
+  const amount = amountOf(request);
+  const assets = [request.asset, ...request.outflow.map((entry) => entry.asset)];
   const cap = template?.daily_cap_amount ?? '0';
   const when = (fails: boolean, reason: FreeReason): FreeReason | null => (fails ? reason : null);
   const refusals: Record<FreeCheck, FreeReason | null> = {
     setting: when(!enabled, 'auto_approve_disabled_settings'),
     template: when(template === null, 'template_not_found'),
     template_enabled: when(template?.auto_approve_enabled !== true, 'template_auto_approve_disabled'),
-    asset: when(template?.daily_cap_asset !== asset, 'asset_mismatch'),
-    amount: when(compare(amount, cap) > 0, 'amount_exceeded_per_request'),
-    daily_cap: when(compare(add(used, amount), cap) > 0, 'daily_cap_exceeded'),
+    asset: when(!assets.every((asset) => asset === template?.daily_cap_asset), 'asset_mismatch'),
+    amount: amount === null ? 'outflow_unknown' : when(compare(amount, cap) > 0, 'amount_exceeded_per_request'),
+    daily_cap: when(amount === null || compare(add(used, amount), cap) > 0, 'daily_cap_exceeded'),
   };
   return FREE_CHECKS.map((check) => ({ check, refusal: refusals[check] }));
 }

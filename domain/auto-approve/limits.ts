@@ -8,7 +8,8 @@ export interface LimitUse {
   readonly limit: string;
   /** Null where the limit is on single requests. */
   readonly used: string | null;
-  readonly after: string;
+  /** Null where nothing bounds what the plan moves. */
+  readonly after: string | null;
   readonly ok: boolean;
 }
 
@@ -16,7 +17,7 @@ export interface LimitUse {
 export function policyLimits(
   caps: WindowCaps & { readonly max_amount_per_request: string | null },
   usage: BudgetUsage,
-  amount: string,
+  amount: string | null,
 ): readonly LimitUse[] {
   const count = String(usage.count_in_window);
   return [
@@ -27,8 +28,8 @@ export function policyLimits(
 }
 
 /** The limit as one entry; none where there is no limit. */
-export function limitOf(control: string, limit: string | null, usedAlready: string | null, more: string): readonly LimitUse[] {
+export function limitOf(control: string, limit: string | null, usedAlready: string | null, more: string | null): readonly LimitUse[] {
   if (limit === null) return [];
-  const after = add(usedAlready ?? '0', more);
-  return [{ control, limit, used: usedAlready, after, ok: compare(after, limit) <= 0 }];
+  const after = more === null ? null : add(usedAlready ?? '0', more);
+  return [{ control, limit, used: usedAlready, after, ok: after !== null && compare(after, limit) <= 0 }];
 }

@@ -1,5 +1,7 @@
 /** The hook of the commercial edition: a policy for each pair of client and strategy, and five checks in their order. */
 import { compare } from '../money.ts';
+import { limitAmount } from '../plan/flow.ts';
+import type { OutflowEntry } from '../plan/types.ts';
 import { checksAt, firstFailure, forLateReasons, type Check } from './checks.ts';
 import { fits, type BudgetUsage, type WindowCaps } from './budget.ts';
 import { policyLimits } from './limits.ts';
@@ -27,8 +29,11 @@ export interface AutoApprovePolicy extends WindowCaps {
 export interface PolicyRequest {
   /** Null where nobody is authenticated. */
   readonly client_id: string | null;
+  /** The intent's. */
   readonly asset: string;
   readonly amount: string;
+  /** What the plan can move at most. */
+  readonly outflow: readonly OutflowEntry[];
   readonly template_key: string;
   readonly template_version: number;
 }
@@ -61,7 +66,7 @@ export function evaluatePolicy(request: PolicyRequest, facts: PolicyFacts, dryRu
   }
   const { reason, checks } = firstFailure(checksOf(request, policy, facts));
   const about = { policy_id: policy.policy_id, evaluated_at: at } as const;
-  const limits = policyLimits(policy, facts.usage, request.amount);
+  const limits = policyLimits(policy, facts.usage, amountOf(request));
   if (reason !== null || dryRun) return { result: { ...about, outcome, reason: reason ?? 'policy_passed', checks }, limits, guard: null };
   return {
     limits,
@@ -84,9 +89,9 @@ function checksOf(
   const when = <R extends PolicyReason>(fails: boolean, reason: R): R | null => (fails ? reason : null);
   const refusals: Record<PolicyCheck, PolicyReason | null> = {
     is_active: when(!policy.is_active, 'policy_inactive'),
-    asset: when(!policy.allowed_assets.includes(request.asset), 'asset_not_allowed'),
+    asset: when(!assetsOf(request).every((asset) => policy.allowed_assets.includes(asset)), 'asset_not_allowed'),
     template: when(!policy.allowed_templates.some((each) => allows(each, request)), 'template_not_allowed'),
-    amount: exceedsRequest(request, policy) ? 'amount_exceeded_per_request' : fits(policy, usage, request.amount),
+    amount: amountRefusal(request, policy, usage),
     binding_available: when(!bindings_available, 'binding_unavailable'),
   };
   return POLICY_CHECKS.map((check) => ({ check, refusal: refusals[check] }));
@@ -97,8 +102,24 @@ function allows(entry: AllowedTemplate, request: PolicyRequest): boolean {
   return template_key === request.template_key && (template_version === null || template_version === request.template_version);
 }
 
-function exceedsRequest({ amount }: PolicyRequest, { max_amount_per_request: most }: AutoApprovePolicy): boolean {
-  return most !== null && compare(amount, most) > 0;
+/** What every limit counts: what the plan can move, and never less than its intent; null where nothing bounds it. */
+function amountOf({ asset, amount, outflow }: PolicyRequest): string | null {
+  return limitAmount({ outflow, intent: { asset, amount } });
+}
+
+/** Every asset that the plan moves, the intent's among them. */
+function assetsOf({ asset, outflow }: PolicyRequest): readonly string[] {
+  return [asset, ...outflow.map((entry) => entry.asset)];
+}
+
+/** A cap is in units of the intent's asset, so it says nothing about another one that the plan moves. */
+function amountRefusal(request: PolicyRequest, policy: AutoApprovePolicy, usage: BudgetUsage): PolicyReason | null {
+  const amount = amountOf(request);
+  if (amount === null || request.outflow.some((entry) => entry.amount === null)) return 'outflow_unknown';
+  const { max_amount_per_request: most, max_amount_per_window: window } = policy;
+  const capped = most !== null || window !== null;
+  if (capped && assetsOf(request).some((asset) => asset !== request.asset)) return 'outflow_asset_differs';
+  return most !== null && compare(amount, most) > 0 ? 'amount_exceeded_per_request' : fits(policy, usage, amount);
 }
 
 /** Whether the caps of a window come with a window. */

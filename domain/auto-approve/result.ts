@@ -1,5 +1,5 @@
 /** What came of the question whether a new movement may be approved without a person. */
-import type { JsonObject } from '../executor.ts';
+import type { JsonObject } from '../json.ts';
 import type { LimitUse } from './limits.ts';
 
 export const POLICY_REASONS = [
@@ -9,6 +9,8 @@ export const POLICY_REASONS = [
   'policy_inactive',
   'asset_not_allowed',
   'template_not_allowed',
+  'outflow_unknown',
+  'outflow_asset_differs',
   'amount_exceeded_per_request',
   'window_amount_exceeded',
   'window_count_exceeded',
@@ -22,6 +24,7 @@ export const FREE_REASONS = [
   'template_not_found',
   'template_auto_approve_disabled',
   'asset_mismatch',
+  'outflow_unknown',
   'amount_exceeded_per_request',
   'daily_cap_exceeded',
 ] as const;

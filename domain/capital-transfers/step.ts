@@ -4,11 +4,12 @@
  */
 import { auditOf, actorOf, type Requester } from '../actions/context.ts';
 import type { AuditAction, TransferEventType } from '../events.ts';
-import type { JsonObject } from '../executor.ts';
+import type { JsonObject } from '../json.ts';
 import type { Actor } from '../roles.ts';
+import { fenced, takenOver as takeOver } from '../send/epoch.ts';
 import { RESOLVABLE_STATES, type TransferResolution, type TransferState } from '../states/capital-transfer.ts';
 import { storable } from '../text.ts';
-import { NOW, type AuditEntry, type Stamp } from '../transition.ts';
+import type { AuditEntry, Stamp } from '../transition.ts';
 import type { TransferAnswer } from './provider.ts';
 import type { TransferAccountType } from './topology.ts';
 
@@ -70,7 +71,6 @@ export interface TransferStep {
   readonly end_hold?: 'released' | 'consumed';
   readonly event: TransferEvent;
   readonly audit?: readonly AuditEntry[];
-  readonly refused_audit?: readonly AuditEntry[];
   /** Comes from outside of the run, which has to be woken for it. */
   readonly wakes?: boolean;
 }
@@ -88,7 +88,7 @@ export function submitting(row: At & Pick<TransferRow, 'sends'>, windowSeconds: 
   return {
     ...from(row),
     to: 'SUBMITTING',
-    set: { epoch: row.epoch + 1, sends: row.sends + 1, send_not_after: { '@after_seconds': windowSeconds } },
+    set: { ...fenced(row.epoch, windowSeconds), sends: row.sends + 1 },
     event: told('transfer_submitting', row.sends === 0 ? 'Sent to the provider' : 'Sent again under the same reference', row),
   };
 }
@@ -101,7 +101,7 @@ export function takenOver(row: At, pendingSeconds: number, { isOver }: { readonl
   return {
     ...from(row),
     to: PENDING,
-    set: { epoch: row.epoch + 1, pending_until: { '@after_seconds': pendingSeconds }, ...(isOver ? { send_not_after: NOW } : {}) },
+    set: { ...takeOver(row.epoch, { is_over: isOver }), pending_until: { '@after_seconds': pendingSeconds } },
     event: told('transfer_pending', 'No usable answer: the provider is asked what became of it', { provider: null }),
   };
 }

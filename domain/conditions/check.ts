@@ -1,12 +1,12 @@
 /** Whether an edge's expression can be used at all; asked when a version is registered and when it is read. */
 import type { GraphEdge } from '../graph/types.ts';
-import { compile } from './compile.ts';
+import { compileOnce } from './compile.ts';
 import { visibleNodes, type PlanShape } from './scope.ts';
 
 /** Why this expression cannot be used on this edge, or null. */
 export function conditionProblem(edge: GraphEdge, plan: PlanShape): string | null {
   if (edge.condition_expr === null) return null;
-  const compiled = compile(edge.condition_expr);
+  const compiled = compileOnce(edge.condition_expr);
   if ('problem' in compiled) return compiled.problem;
   const named = [...compiled.program.uses.nodes.keys()];
   if (named.length === 0) return null;

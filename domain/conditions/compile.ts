@@ -15,23 +15,26 @@ export interface Program {
 
 export type Compiled = { readonly program: Program } | { readonly problem: string };
 
-/** The oldest entry is the first: a Map keeps the order of insertion. */
+/** What was used longest ago is the first: a Map keeps the order of insertion. */
 const cache = new Map<string, Compiled>();
 let cachedCharacters = 0;
 
-/** Compiles an expression, whichever plan it belongs to. */
+/** Compiles an expression that is to be evaluated, whichever plan it belongs to. */
 export function compile(expression: string): Compiled {
-  const known = cache.get(expression);
-  if (known !== undefined) return known;
-  const compiled = compileAnew(expression);
+  const compiled = cache.get(expression) ?? compileAnew(expression);
   // What is too long to be a condition is not worth keeping.
   if (expression.length <= LIMITS.characters) keep(expression, compiled);
   return compiled;
 }
 
+/** As {@link compile}, for a look at an expression: a plan with many of them must not push out what is evaluated. */
+export function compileOnce(expression: string): Compiled {
+  return cache.get(expression) ?? compileAnew(expression);
+}
+
 function keep(expression: string, compiled: Compiled): void {
+  if (!cache.delete(expression)) cachedCharacters += expression.length;
   cache.set(expression, compiled);
-  cachedCharacters += expression.length;
   for (const oldest of cache.keys()) {
     if (cachedCharacters <= LIMITS.cachedCharacters) return;
     cache.delete(oldest);

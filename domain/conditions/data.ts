@@ -1,6 +1,5 @@
 /** The data of one evaluation: a bounded copy of what the expression reads, and nothing beside it. */
-import type { JsonObject, JsonValue } from '../executor.ts';
-import { isObject } from '../plan/compile.ts';
+import { isObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { Intent } from '../plan/types.ts';
 import type { Program } from './compile.ts';
 import { IntentView, LIMITS, NodeView } from './language.ts';

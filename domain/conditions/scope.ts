@@ -1,6 +1,6 @@
 /** What a condition may see, in the terms of the movement it belongs to. */
-import type { JsonObject } from '../executor.ts';
-import { ancestorsOf } from '../graph/shape.ts';
+import type { JsonObject } from '../json.ts';
+import { ancestorsOf } from '../graph/paths.ts';
 import type { GraphEdge } from '../graph/types.ts';
 import type { Intent } from '../plan/types.ts';
 import type { NodeState } from '../states/node.ts';

@@ -1,5 +1,6 @@
 /** Which edges have fired, which never will, and which are still open. */
 import { isSettled } from '../states/node.ts';
+import { groupBy, inOrder } from './paths.ts';
 import type { GraphEdge } from './types.ts';
 import type { WalkEdge, WalkNode } from './walk-types.ts';
 
@@ -38,7 +39,10 @@ export function settleGraph(input: SettleInput): Settled {
   const out = groupBy(input.edges, (edge) => edge.from);
   const statuses = new Map<WalkEdge, EdgeStatus>();
   const unreachable: string[] = [];
-  for (const node of alongEdges(input.nodes, into, out)) {
+  const nodes = new Map(input.nodes.map((node) => [node.node_key, node]));
+  for (const key of inOrder([...nodes.keys()], out)) {
+    const node = nodes.get(key);
+    if (node === undefined) continue;
     const incoming = into.get(node.node_key) ?? [];
     const lost = node.state === 'BLOCKED' && isOutOfReach(node, incoming, statuses, input.cancelled);
     if (lost) unreachable.push(node.node_key);
@@ -92,36 +96,4 @@ function wins(edge: WalkEdge, siblings: readonly WalkEdge[]): boolean {
 
 function holds(edge: WalkEdge): boolean {
   return edge.condition_expr === null || edge.condition === true;
-}
-
-/** Every node after all those that lead to it; nodes of a cycle, which no valid plan has, come last. */
-function alongEdges(
-  nodes: readonly WalkNode[],
-  into: ReadonlyMap<string, readonly WalkEdge[]>,
-  out: ReadonlyMap<string, readonly WalkEdge[]>,
-): readonly WalkNode[] {
-  const open = new Map(nodes.map((node) => [node.node_key, into.get(node.node_key)?.length ?? 0]));
-  const byKey = new Map(nodes.map((node) => [node.node_key, node]));
-  const order = nodes.filter((node) => open.get(node.node_key) === 0);
-  for (const node of order) {
-    for (const edge of out.get(node.node_key) ?? []) {
-      const left = (open.get(edge.to) ?? 0) - 1;
-      open.set(edge.to, left);
-      const target = byKey.get(edge.to);
-      if (left === 0 && target !== undefined) order.push(target);
-    }
-  }
-  return order.length === nodes.length ? order : [...order, ...nodes.filter((node) => !order.includes(node))];
-}
-
-/** Edges by one of their ends, in plan order. */
-export function groupBy<E, K>(edges: readonly E[], keyOf: (edge: E) => K): Map<K, E[]> {
-  const groups = new Map<K, E[]>();
-  for (const edge of edges) {
-    const key = keyOf(edge);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [edge]);
-    else group.push(edge);
-  }
-  return groups;
 }

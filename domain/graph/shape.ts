@@ -1,5 +1,4 @@
 /** What kind of graph a plan is, and which nodes it starts with. */
-import { groupBy } from './edges.ts';
 import type { Graph, GraphEdge, GraphShape } from './types.ts';
 
 /**
@@ -32,22 +31,10 @@ function forkTraits(out: readonly GraphEdge[]): GraphShape[] {
 }
 
 /** The nodes a movement starts with: those that no edge of any type leads to. */
-export function rootNodes(graph: Graph): readonly string[] {
+export function rootNodes(graph: {
+  readonly nodes: readonly { readonly node_key: string }[];
+  readonly edges: readonly { readonly to: string }[];
+}): readonly string[] {
   const targets = new Set(graph.edges.map((edge) => edge.to));
   return graph.nodes.map((node) => node.node_key).filter((key) => !targets.has(key));
-}
-
-/** All nodes on some path into `key`, itself not included. */
-export function ancestorsOf(graph: Pick<Graph, 'edges'>, key: string): ReadonlySet<string> {
-  const into = groupBy(graph.edges, (edge) => edge.to);
-  const found = new Set<string>();
-  const queue = [key];
-  for (let at = queue.pop(); at !== undefined; at = queue.pop()) {
-    for (const { from } of into.get(at) ?? []) {
-      if (found.has(from)) continue;
-      found.add(from);
-      queue.push(from);
-    }
-  }
-  return found;
 }

@@ -5,7 +5,8 @@
  */
 import type { MovementState } from '../states/movement.ts';
 import { isSettled, type NodeState } from '../states/node.ts';
-import { groupBy, onCancelTargets, settleEdges, settleGraph, type EdgeStatus } from './edges.ts';
+import { onCancelTargets, settleEdges, settleGraph, type EdgeStatus } from './edges.ts';
+import { groupBy } from './paths.ts';
 import { failureOf } from './failure.ts';
 import { keyOf, type WalkEdge, type WalkInput, type WalkNode } from './walk-types.ts';
 

@@ -27,13 +27,25 @@ export function needsSigner(actionType: string): boolean {
   return builtIn(actionType)?.signer ?? false;
 }
 
-/** Whether a node moves something outside: because its template says so, or because its action can do nothing else. */
-export function hasSideEffect(node: Pick<TemplateNode, 'node_kind' | 'action_type' | 'has_side_effect'>): boolean {
-  if (node.has_side_effect) return true;
-  const submits = node.node_kind !== 'observe' && node.node_kind !== 'manual_gate';
-  return submits && (builtIn(node.action_type)?.sends ?? false);
+/**
+ * Whether a node moves funds: a built-in action as the table says, a team's own unless its executor declares that it does
+ * not. Neither the template's `has_side_effect` nor anything that a caller writes decides it.
+ */
+export function isSending(node: Pick<TemplateNode, 'node_kind' | 'action_type'>, executorSends: boolean): boolean {
+  if (node.node_kind === 'observe' || node.node_kind === 'manual_gate') return false;
+  return builtIn(node.action_type)?.sends ?? executorSends;
+}
+
+/** Whether nodes of this action type only wait or do nothing, whoever runs them. */
+export function isIdle(actionType: string): boolean {
+  return actionType === 'noop' || actionType === 'manual_gate';
+}
+
+/** Whether the service itself knows what nodes of this action type do. */
+export function isBuiltIn(actionType: string): boolean {
+  return Object.hasOwn(BUILT_IN_ACTIONS, actionType);
 }
 
 function builtIn(actionType: string): { readonly signer: boolean; readonly sends: boolean } | undefined {
-  return Object.hasOwn(BUILT_IN_ACTIONS, actionType) ? BUILT_IN_ACTIONS[actionType as keyof typeof BUILT_IN_ACTIONS] : undefined;
+  return isBuiltIn(actionType) ? BUILT_IN_ACTIONS[actionType as keyof typeof BUILT_IN_ACTIONS] : undefined;
 }

@@ -1,6 +1,6 @@
 /** How much a node moves, and whether its risk controls allow that. */
-import type { JsonObject, JsonValue } from '../executor.ts';
-import { compare, isDecimal, normalize } from '../money.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
+import { compare, isDecimal, readDecimal } from '../money.ts';
 
 export type AmountSource =
   | { readonly kind: 'intent' }
@@ -8,7 +8,10 @@ export type AmountSource =
   | { readonly kind: 'node'; readonly node_key: string; readonly field: string }
   | { readonly kind: 'invalid'; readonly text: string };
 
-/** Reads `config.amount`, else `config.amount_ref` (`intent` or `nodes.<key>.output.<field>`), else the intent's. */
+/**
+ * Reads `amount`, else `amount_ref` (`intent` or `nodes.<key>.output.<field>`), else the intent's. In a compiled node an
+ * `amount` beside an `amount_ref` is the template's: a caller's would be no longer there.
+ */
 export function parseAmountSource(config: JsonObject): AmountSource {
   const { amount, amount_ref: ref } = config;
   if (amount !== undefined) {
@@ -35,7 +38,7 @@ export function resolveAmount(config: JsonObject, intentAmount: string, outputOf
         : source.kind === 'node'
           ? outputOf(source.node_key)?.[source.field]
           : undefined;
-  return typeof raw === 'string' && isDecimal(raw) ? normalize(raw) : null;
+  return readDecimal(raw);
 }
 
 /** What a limit that cannot be read allows. */

@@ -14,6 +14,8 @@ export interface UnresolvedBinding {
 export interface NodeBindings {
   readonly executor_binding: ExecutorBinding;
   readonly signer_binding: SignerBinding | null;
+  /** Whether the executor's own action types move funds; absent: they do. */
+  readonly executor_sends?: boolean;
 }
 
 /** Every node's bindings as far as there are any, and all that could not be bound. */
@@ -52,6 +54,7 @@ export function resolveBindings(
   for (const node of nodes) {
     const executors = matchExecutors(node.executor_selector ?? { action_type: node.action_type }, registry.executors);
     const executor = only(executors);
+    const executor_sends = registry.executors.find((each) => each.executor_key === executor)?.sends ?? true;
     if (executor === null) unresolved.push(fault(node, 'executor', executors));
     let signer_binding: SignerBinding | null = null;
     if (node.signer_selector !== undefined || needsSigner(node.action_type)) {
@@ -60,7 +63,7 @@ export function resolveBindings(
       if (signer === null) unresolved.push(fault(node, 'signer', signers));
       else signer_binding = { signer_key: signer };
     }
-    if (executor !== null) bindings.set(node.node_key, { executor_binding: { executor_key: executor }, signer_binding });
+    if (executor !== null) bindings.set(node.node_key, { executor_binding: { executor_key: executor }, signer_binding, executor_sends });
   }
   return { bindings, unresolved };
 }

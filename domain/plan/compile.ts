@@ -1,45 +1,74 @@
 /** From a template version and an intent to the plan that is approved, hashed and run. */
 import canonicalize from 'canonicalize';
-import type { JsonObject } from '../executor.ts';
-import { hasSideEffect } from './actions.ts';
+import { isObject, type JsonObject } from '../json.ts';
+import { isSending } from './actions.ts';
+import { askedAssurances } from './assurance.ts';
 import type { NodeBindings } from './bindings.ts';
+import { outflowOf } from './flow.ts';
 import type { CompiledNode, CompiledPlan, Intent, PlanTemplate, TemplateNode } from './types.ts';
 
 /**
  * `input_params.node_config`, when an object, is flat: its keys are added to every node's config and
- * the template's value wins.
+ * the template's value wins. What the plan can move at most is part of it, and so of its hash.
  */
 export function compilePlan(
   template: PlanTemplate,
   request: { readonly intent: Intent; readonly input_params: JsonObject },
   bindings: ReadonlyMap<string, NodeBindings>,
 ): CompiledPlan {
+  const { intent, input_params } = request;
+  const asked = askedAssurances(template);
+  const nodes = template.nodes.map((node) => ({
+    ...compileNode(node, { shared: sharedConfig(input_params), asset: intent.asset }, bindings),
+    completion_assurance: asked.get(node.node_key) ?? template.completion_policy.completion_assurance,
+  }));
+  const { edges, risk_controls } = template;
   return {
     template: { template_id: template.template_id, template_key: template.template_key, version: template.version },
-    nodes: template.nodes.map((node) => compileNode(node, sharedConfig(request.input_params), bindings)),
-    edges: template.edges,
-    risk_controls: template.risk_controls,
+    nodes,
+    edges,
+    risk_controls,
     completion_policy: template.completion_policy,
-    intent: request.intent,
-    input_params: request.input_params,
+    outflow: outflowOf({ nodes, edges, risk_controls, intent }),
+    intent,
+    input_params,
   };
 }
 
-function compileNode(node: TemplateNode, shared: JsonObject, bindings: ReadonlyMap<string, NodeBindings>): CompiledNode {
+function compileNode(
+  node: TemplateNode,
+  given: { readonly shared: JsonObject; readonly asset: string },
+  bindings: ReadonlyMap<string, NodeBindings>,
+): CompiledNode {
   const bound = bindings.get(node.node_key);
   if (bound === undefined) throw new Error(`node ${node.node_key} is compiled without a binding`);
-  const { executor_selector: _executor, signer_selector: _signer, config, ...kept } = node;
-  return { ...kept, has_side_effect: hasSideEffect(node), config: { ...shared, ...config }, ...bound };
+  const { executor_selector: _executor, signer_selector: _signer, config: own = {}, ...kept } = node;
+  const config = { ...given.shared, ...own };
+  // Where a template says what is passed on, a caller's amount would be another one.
+  if (Object.hasOwn(own, 'amount_ref') && !Object.hasOwn(own, 'amount')) delete config['amount'];
+  const { executor_sends: executorSends = true, ...binding } = bound;
+  const sends = isSending(node, executorSends);
+  return { ...kept, has_side_effect: node.has_side_effect || sends, sends, asset: assetOfConfig(config, given.asset), config, ...binding };
+}
+
+/** The asset that a node moves: its config's, in capitals, else the intent's. */
+function assetOfConfig({ asset }: JsonObject, intentAsset: string): string {
+  return typeof asset === 'string' && asset !== '' ? asset.toUpperCase() : intentAsset;
+}
+
+/** Printed as it is read: codes that look alike must not be two assets, and nothing but text is one. */
+const ASSET_CODE = /^[!-~]{1,32}$/;
+
+/** The nodes whose config says of the asset what no asset is called. Without a word of it, it is the intent's. */
+export function withoutAssetCode(nodes: readonly Pick<CompiledNode, 'node_key' | 'config'>[]): readonly string[] {
+  return nodes.flatMap(({ node_key, config: { asset = null } }) =>
+    asset === null || asset === '' || (typeof asset === 'string' && ASSET_CODE.test(asset)) ? [] : [node_key],
+  );
 }
 
 function sharedConfig(inputParams: JsonObject): JsonObject {
   const shared = inputParams['node_config'];
   return isObject(shared) ? shared : {};
-}
-
-/** A JSON object: neither null, nor an array, nor a scalar. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** RFC 8785 canonical JSON of a plan: equal plans give equal text, whatever the order of their keys. */

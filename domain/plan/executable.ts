@@ -2,7 +2,7 @@
 import { conditionProblem } from '../conditions/check.ts';
 import { isDecimal } from '../money.ts';
 import { edgeName, type GraphEdge } from '../graph/types.ts';
-import { ancestorsOf } from '../graph/shape.ts';
+import { ancestorsOf } from '../graph/paths.ts';
 import { needsSigner } from './actions.ts';
 import { parseAmountSource } from './amount.ts';
 import type { TemplateNode } from './types.ts';
@@ -14,14 +14,30 @@ interface Plan {
 
 /** Reasons as `<code>:<node_key or from->to>`; empty means executable. */
 export function nonExecutableReasons(plan: Plan): readonly string[] {
-  const reasons = [...plan.nodes.flatMap((node) => nodeReasons(node, plan)), ...plan.edges.flatMap((edge) => edgeReasons(edge, plan))];
+  const steps = judgeInSteps(plan);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+/** The same, a node or an edge at a time: a thousand conditions take long enough to keep others waiting. */
+export function* judgeInSteps(plan: Plan): Generator<undefined, readonly string[]> {
   // Edges of several types may join the same two nodes; their reason is told once.
-  return [...new Set(reasons)];
+  const reasons = new Set<string>();
+  const told = (more: readonly string[]): void => more.forEach((reason) => reasons.add(reason));
+  for (const node of plan.nodes) yield void told(nodeReasons(node, plan));
+  for (const edge of plan.edges) yield void told(edgeReasons(edge, plan));
+  return [...reasons];
 }
 
 function nodeReasons(node: TemplateNode, plan: Plan): string[] {
   const reasons: string[] = [];
   if (needsSigner(node.action_type) && node.signer_selector === undefined) reasons.push(`signer_selector_missing:${node.node_key}`);
+  // The rules for a node, the allowlist's among them, are chosen by what it says it does; another word must not bind it.
+  if ((node.executor_selector?.action_type ?? node.action_type) !== node.action_type) {
+    reasons.push(`selector_action_mismatch:${node.node_key}`);
+  }
   if (node.node_kind === 'manual_gate' && node.has_side_effect) reasons.push(`gate_with_side_effect:${node.node_key}`);
   const source = parseAmountSource(node.config ?? {});
   const known =
@@ -30,7 +46,10 @@ function nodeReasons(node: TemplateNode, plan: Plan): string[] {
       : source.kind === 'node'
         ? ancestorsOf(plan, node.node_key).has(source.node_key)
         : source.kind !== 'invalid';
-  if (!known) reasons.push(`unknown_amount_ref:${node.node_key}`);
+  // Beside an amount of its own, the reference still says what is passed on.
+  const ref = parseAmountSource({ amount_ref: node.config?.['amount_ref'] ?? 'intent' });
+  const refKnown = ref.kind === 'intent' || (ref.kind === 'node' && ancestorsOf(plan, node.node_key).has(ref.node_key));
+  if (!known || !refKnown) reasons.push(`unknown_amount_ref:${node.node_key}`);
   const match = node.config?.['match_from'];
   if (match !== undefined && !(typeof match === 'string' && ancestorsOf(plan, node.node_key).has(match))) {
     reasons.push(`unknown_match_from:${node.node_key}`);

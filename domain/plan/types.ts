@@ -1,6 +1,13 @@
 /** A plan template as registered, and the plan a movement runs. */
-import type { CompletionAssurance, JsonObject } from '../executor.ts';
+import type { CompletionAssurance } from '../executor.ts';
+import type { JsonObject } from '../json.ts';
 import type { GraphEdge, GraphNode } from '../graph/types.ts';
+
+/** What the plan moves of one asset at most; null where an output decides it and nothing bounds it. */
+export interface OutflowEntry {
+  readonly asset: string;
+  readonly amount: string | null;
+}
 
 /** `action_type` is required; each of the others narrows the choice when given. */
 export interface ExecutorSelector {
@@ -75,8 +82,14 @@ export interface SignerBinding {
 
 export interface CompiledNode extends Omit<TemplateNode, 'executor_selector' | 'signer_selector' | 'config'> {
   readonly config: JsonObject;
+  /** What the node moves or looks for: its config's asset, else the intent's. */
+  readonly asset: string;
+  /** It moves funds. */
+  readonly sends: boolean;
   readonly executor_binding: ExecutorBinding;
   readonly signer_binding: SignerBinding | null;
+  /** What has to be shown of it. Absent in plans that were compiled before nodes had one: then the plan's. */
+  readonly completion_assurance?: CompletionAssurance;
 }
 
 /** Everything an approval binds to: the canonical form of this is what is hashed. */
@@ -86,6 +99,8 @@ export interface CompiledPlan {
   readonly edges: readonly GraphEdge[];
   readonly risk_controls: JsonObject;
   readonly completion_policy: CompletionPolicy;
+  /** What the plan can move at most in one run, by asset. */
+  readonly outflow: readonly OutflowEntry[];
   readonly intent: Intent;
   readonly input_params: JsonObject;
 }

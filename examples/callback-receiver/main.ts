@@ -1,4 +1,4 @@
-/** `node --import tsx examples/callback-receiver/main.ts --secret-file <path> [--port 8300]` prints each event as it comes. */
+/** `node dist/callback-receiver.js --secret-file <path> [--port 8300]`, once built, prints each event as it comes. */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { createReceiver } from './receiver.ts';

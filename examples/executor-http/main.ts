@@ -1,4 +1,7 @@
-/** The bank executor as an HTTP service: `npx tsx examples/executor-http/main.ts --port 8300 --data .data/bank`. */
+/**
+ * The bank executor as an HTTP service: `node dist/executor-http.js --port 8300 --data .data/bank`, once built.
+ * Its registry entry says whom it pays: `"payees": [{ "field": "to", "family": "cex" }]`.
+ */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { serveExecutor } from '../../executor-kit/http.ts';

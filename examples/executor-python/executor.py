@@ -3,6 +3,8 @@
 
     python3 examples/executor-python/executor.py --port 8301 --data .data/python-bank
 
+Its registry entry says whom it pays: "payees": [{"field": "to", "family": "cex"}].
+
 The idempotency key is the primary key of the table of transfers. One committed row is at once the memory of the submit
 and its effect, so there is nothing between them that a crash could separate.
 """

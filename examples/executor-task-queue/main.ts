@@ -1,6 +1,7 @@
 /**
  * The payout desk as a Temporal worker:
- * `npx tsx examples/executor-task-queue/main.ts --task-queue payouts --data .data/payouts`.
+ * `node dist/executor-task-queue.js --task-queue payouts --data .data/payouts`, once built.
+ * Its registry entry says whom it pays: `"payees": [{ "field": "beneficiary", "family": "cex" }]`.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,12 +1,13 @@
 /** What the checks work with: fresh keys, the phases under one time-out, and the count of real effects. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ExecutorFault, type ExecutionContext, type ExecutionResult, type ExecutorPhase, type JsonObject } from '../../domain/executor.ts';
+import { ExecutorFault, type ExecutionContext, type ExecutionResult, type ExecutorPhase } from '../../domain/executor.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import { countEffects } from './effects.ts';
 import type { CheckOptions } from './options.ts';
 import type { OwnProcess } from './own-process.ts';
 import { NO_JOURNAL, type LossPoint, type Target } from './target.ts';
-import { Broken } from './verdict.ts';
+import { Broken } from './broken.ts';
 
 /** A prepared action under a key of its own. */
 export interface Action {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { request } from 'undici';
 import { z } from 'zod';
-import { Broken } from './verdict.ts';
+import { Broken } from './broken.ts';
 
 const answerSchema = z.object({ effects: z.int().min(0) });
 const LIMIT_MS = 10_000;

@@ -5,7 +5,7 @@ import { request as plainRequest, type ClientRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
-import type { ExecutorPhase, SubmitInput } from '../../domain/executor.ts';
+import { COMPLETION_ASSURANCES, type ExecutorPhase, type SubmitInput } from '../../domain/executor.ts';
 import { createRemoteExecutor } from '../../executors/remote.ts';
 import type { CheckOptions } from './options.ts';
 import type { LossPoint, MalformedOutcome, Target } from './target.ts';
@@ -20,6 +20,10 @@ export function createHttpTarget(options: CheckOptions): Target {
     same_key_safe: options.sameKeySafe,
     settle_seconds: options.settleSeconds,
     action_types: [options.actionType],
+    sends: true,
+    payees: [],
+    not_payees: [],
+    completion_assurances: COMPLETION_ASSURANCES,
     ...(options.tokenFile === undefined ? {} : { auth_token_file: options.tokenFile }),
   });
   const token = options.tokenFile === undefined ? null : `Bearer ${readFileSync(options.tokenFile, 'utf8').trim()}`;

@@ -7,7 +7,7 @@ import { createOwnProcess } from './own-process.ts';
 import { createQueueTarget } from './queue-target.ts';
 import { createReport, jsonVerdict } from './report.ts';
 import { runChecks } from './run.ts';
-import { Broken } from './verdict.ts';
+import { Broken } from './broken.ts';
 
 const USAGE = 2;
 

@@ -2,8 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
-import { COMPLETION_ASSURANCES, type JsonObject } from '../../domain/executor.ts';
+import { COMPLETION_ASSURANCES, type PayeeField } from '../../domain/executor.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import { issuesLine } from '../../platform/issues.ts';
 import { jsonObject } from '../../executors/json-object.ts';
+import { notPayeesSchema, payeesSchema } from '../../executors/registry-file.ts';
 
 const object = jsonObject({ maxBytes: 256 * 1024, maxDepth: 32 });
 const seconds = z.number().min(0);
@@ -18,6 +21,9 @@ const optionsSchema = z.object({
   signer: z.object({ signer_key: z.string(), chain_family: z.string(), address: z.string() }).exactOptional(),
   signResult: object.exactOptional(),
   tokenFile: z.string().exactOptional(),
+  payees: payeesSchema.exactOptional(),
+  notPayees: notPayeesSchema,
+  sends: z.boolean(),
   sameKeySafe: z.boolean(),
   settleSeconds: seconds,
   timeout: seconds,
@@ -34,7 +40,8 @@ export type CheckOptions = z.infer<typeof optionsSchema> & { readonly target: st
 
 const EXAMPLES = `
 Examples:
-  $ npm run executor:check -- http://127.0.0.1:8300 --action-type bank_payment --config '{"to":"alice"}'
+  $ npm run executor:check -- http://127.0.0.1:8300 --action-type bank_payment --config '{"to":"alice"}' \\
+      --payees '[{"field":"to","family":"cex"}]'
   $ npm run executor:check -- payouts --action-type payout --config @config.json --temporal-address 127.0.0.1:7233
   $ npm run executor:check -- http://127.0.0.1:8300 --action-type bank_payment --config @config.json \\
       --effects-url 'http://127.0.0.1:8300/effects/{idempotency_key}' --command 'python3 executor.py --port 8300'
@@ -59,6 +66,10 @@ export function checkCommand(): Command {
     .option('--signer <json|@file>', 'signer_key, chain_family and address of a bound signer', parseObject)
     .option('--sign-result <json|@file>', 'what to give to submit when prepare asks for a signature', parseObject)
     .option('--token-file <path>', 'file with the bearer token (HTTP)')
+    .option('--payees <json|@file>', 'payees of the registry entry: [{"field": "to", "family": "cex"}]', parsePayees)
+    .option('--not-payees <fields>', 'not_payees of the registry entry (comma-separated)', parseFields, [])
+    .option('--sends', 'its nodes move funds (default)', true)
+    .option('--no-sends', 'the registry entry will say "sends": false: no effect may be counted')
     .option('--same-key-safe', 'the registry entry will say that a repeated key has no second effect (default)', true)
     .option('--no-same-key-safe', 'it will not: nothing is repeated, and only what then holds is checked')
     .option('--settle-seconds <n>', 'settle_seconds of the registry entry', parseSeconds, 0)
@@ -94,16 +105,30 @@ export function isUrl(target: string): boolean {
 }
 
 function parseObject(text: string): JsonObject {
-  let value: unknown;
+  const parsed = object.safeParse(parseJson(text));
+  if (!parsed.success) throw new InvalidArgumentError('It is not a JSON object.');
+  return parsed.data;
+}
+
+function parsePayees(text: string): readonly PayeeField[] {
+  const parsed = payeesSchema.safeParse(parseJson(text));
+  if (parsed.success) return parsed.data;
+  throw new InvalidArgumentError(`It is no payees of a registry entry: ${issuesLine(parsed.error, { under: 'payees' })}.`);
+}
+
+function parseFields(text: string): readonly string[] {
+  const parsed = notPayeesSchema.safeParse(text.split(',').map((field) => field.trim()));
+  if (!parsed.success) throw new InvalidArgumentError('It is no list of fields.');
+  return parsed.data;
+}
+
+function parseJson(text: string): unknown {
   try {
-    value = JSON.parse(text.startsWith('@') ? readText(text.slice(1)) : text);
+    return JSON.parse(text.startsWith('@') ? readText(text.slice(1)) : text);
   } catch (error) {
     if (error instanceof InvalidArgumentError) throw error;
     throw new InvalidArgumentError('It is not JSON.');
   }
-  const parsed = object.safeParse(value);
-  if (!parsed.success) throw new InvalidArgumentError('It is not a JSON object.');
-  return parsed.data;
 }
 
 function readText(file: string): string {

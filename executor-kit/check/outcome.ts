@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import { wordsOf, type Action, type Bench } from './bench.ts';
-import { Broken } from './verdict.ts';
+import { Broken } from './broken.ts';
 
 const ROUNDS = 20;
 const BETWEEN_MS = 100;
@@ -89,9 +89,19 @@ export function mustComplete(end: ExecutionResult): void {
   );
 }
 
+/** One effect for the key; none where the executor is declared to send nothing. */
 export async function mustHaveOneEffect(bench: Bench, action: Action): Promise<void> {
   const effects = await bench.effects(action);
+  if (!bench.options.sends) return mustHaveNone(effects);
   if (effects === undefined || effects === 1) return;
   const advice = 'One key, one effect: keep the key in one table with the effect, or look for it at the other side before you send.';
   throw new Broken(`${effects} effects were counted for one key where exactly 1 was due`, advice);
+}
+
+function mustHaveNone(effects: number | undefined): void {
+  if (effects === undefined || effects === 0) return;
+  throw new Broken(
+    `${effects} effects were counted, and the executor is declared to send nothing`,
+    'Declare payees instead of "sends": false, or no limit and no allowlist of the service sees what it moves.',
+  );
 }

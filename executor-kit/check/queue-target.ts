@@ -1,5 +1,12 @@
 /** A task-queue executor under check: its activities are called by a workflow, as the service does it. */
-import { ExecutorFault, REJECTED_FAILURE, type ExecutionResult, type ExecutorPhase, type SubmitInput } from '../../domain/executor.ts';
+import {
+  COMPLETION_ASSURANCES,
+  ExecutorFault,
+  REJECTED_FAILURE,
+  type ExecutionResult,
+  type ExecutorPhase,
+  type SubmitInput,
+} from '../../domain/executor.ts';
 import { parseResult } from '../../executors/protocol.ts';
 import { describeTaskQueue } from '../../executors/task-queue.ts';
 import type { QueueCall, QueueOutcome } from './call-workflow.ts';
@@ -35,6 +42,10 @@ export async function createQueueTarget(options: CheckOptions): Promise<Target> 
         same_key_safe: options.sameKeySafe,
         settle_seconds: options.settleSeconds,
         action_types: [options.actionType],
+        sends: true,
+        payees: [],
+        not_payees: [],
+        completion_assurances: COMPLETION_ASSURANCES,
       }),
       preflight: async (context, call) => {
         const answer = answerOf(await caller.call(callOf('preflight', context), call.signal));

@@ -4,13 +4,15 @@ import type { Bench } from './bench.ts';
 import { BASICS } from './checks/basics.ts';
 import { CRASH } from './checks/crash.ts';
 import { ENDINGS } from './checks/endings.ts';
+import { PAYEES } from './checks/payees.ts';
 import { RECOVERY } from './checks/recovery.ts';
 import { REPEATS } from './checks/repeats.ts';
 import { REQUESTS } from './checks/requests.ts';
-import { Broken, type Check, type CheckResult } from './verdict.ts';
+import type { Check, CheckResult } from './verdict.ts';
+import { Broken } from './broken.ts';
 
 /** In the order in which they run. */
-export const CHECKS: readonly Check[] = [...BASICS, ...REPEATS, ...RECOVERY, ...REQUESTS, ...CRASH, ...ENDINGS];
+export const CHECKS: readonly Check[] = [...BASICS, ...PAYEES, ...REPEATS, ...RECOVERY, ...REQUESTS, ...CRASH, ...ENDINGS];
 
 const ALWAYS: ReadonlySet<string> = new Set(BASICS.map((check) => check.id));
 

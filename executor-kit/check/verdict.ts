@@ -13,16 +13,6 @@ export interface Check {
   run(bench: Bench): Promise<string | void>;
 }
 
-/** A guarantee that does not hold: why, and what the executor's team can do. */
-export class Broken extends Error {
-  override readonly name = 'Broken';
-  readonly advice: string;
-  constructor(reason: string, advice: string) {
-    super(reason);
-    this.advice = advice;
-  }
-}
-
 export interface CheckResult {
   readonly id: string;
   readonly guarantee: string;

@@ -1,5 +1,5 @@
 /** An executor that has nothing to do: `noop` nodes and the gate that a person opens. */
-import type { ExecutionResult, Executor } from '../../domain/executor.ts';
+import { LEAST_ASSURANCES, type ExecutionResult, type Executor } from '../../domain/executor.ts';
 
 const COMPLETED: ExecutionResult = { next_state: 'COMPLETED', output: {} };
 
@@ -14,6 +14,9 @@ export function createNoopExecutor(): Executor {
       settle_seconds: 0,
       timeout_seconds: 5,
       in_process: true,
+      sends: false,
+      not_payees: [],
+      completion_assurances: LEAST_ASSURANCES,
     },
     preflight: async () => null,
     prepare: async () => ({ next_state: 'SUBMITTING', prepared_action: {} }),

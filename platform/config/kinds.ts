@@ -4,10 +4,28 @@ import { normalHost } from '../../domain/callbacks/target.ts';
 import { createCallbackSigner, SecretError, type CallbackSigner } from '../callback-signature.ts';
 import { parsePayloadKeys, type PayloadKey } from '../payload-keys.ts';
 import { parseSecretsKey, type SecretsKeys } from '../secrets.ts';
-import type { Kind } from './setting.ts';
+import { oneOf, type Kind, type KindWithNone } from './setting.ts';
 
-export const PAYLOAD_KEYS: Kind<readonly PayloadKey[]> = {
+export const DATABASE_URL: Kind<string> = {
+  type: '`postgresql://` URL',
+  schema: z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgresql:// URL'),
+  parts: (text) => {
+    const { password } = URL.canParse(text) ? new URL(text) : { password: '' };
+    return [password, decoded(password) ?? password];
+  },
+};
+
+/** True where signers may be used whose key lies in a file. */
+export const LOCAL_SIGNERS: KindWithNone<boolean> = {
+  type: 'local, managed_kms_evm',
+  schema: oneOf('local', 'managed_kms_evm').schema.transform((backend) => backend === 'local'),
+  none: false,
+};
+
+export const PAYLOAD_KEYS: KindWithNone<readonly PayloadKey[]> = {
   type: 'list of `<id>:<base64 of 32 bytes>`',
+  none: [],
+  parts: (text) => text.split(',').map((entry) => entry.slice(entry.indexOf(':') + 1).trim()),
   schema: z.string().transform((text, context): readonly PayloadKey[] => {
     const parsed = parsePayloadKeys(text);
     if (parsed.ok) return parsed.keys;
@@ -17,8 +35,9 @@ export const PAYLOAD_KEYS: Kind<readonly PayloadKey[]> = {
   }),
 };
 
-export const SECRETS_KEYS: Kind<SecretsKeys> = {
+export const SECRETS_KEYS: KindWithNone<SecretsKeys> = {
   type: 'list of base64 of 32 bytes',
+  none: [],
   schema: z.string().transform((text, context): SecretsKeys => {
     const parsed = parseSecretsKey(text);
     if (parsed.ok) return parsed.keys;
@@ -30,8 +49,9 @@ export const SECRETS_KEYS: Kind<SecretsKeys> = {
 /** What a database connection can be told at its start is limited to 10,000 bytes, and it is told this list. */
 const HOSTS_LIMIT = 8_000;
 
-export const CALLBACK_HOSTS: Kind<readonly string[]> = {
+export const HOSTS: KindWithNone<readonly string[]> = {
   type: 'list of host names and addresses',
+  none: [],
   schema: z
     .string()
     .max(HOSTS_LIMIT, `must have at most ${String(HOSTS_LIMIT)} characters`)
@@ -46,8 +66,9 @@ export const CALLBACK_HOSTS: Kind<readonly string[]> = {
     }),
 };
 
-export const CALLBACK_SECRETS: Kind<CallbackSigner> = {
+export const CALLBACK_SECRETS: KindWithNone<CallbackSigner | null> = {
   type: 'list of texts, or of `whsec_` and base64',
+  none: null,
   schema: z.string().transform((list, context): CallbackSigner => {
     try {
       return createCallbackSigner(list);
@@ -61,23 +82,32 @@ export const CALLBACK_SECRETS: Kind<CallbackSigner> = {
 /** Header names to values, as OpenTelemetry writes them: `name=value,other=value`, values percent-encoded. */
 export const HEADERS: Kind<Readonly<Record<string, string>>> = {
   type: 'list of `<header>=<value>`',
+  parts: (list) =>
+    list.split(',').flatMap((entry) => {
+      const value = entry.slice(entry.indexOf('=') + 1).trim();
+      return [value, decoded(value) ?? value];
+    }),
   schema: z.string().transform((list, context): Readonly<Record<string, string>> => {
     const headers: Record<string, string> = {};
     for (const [index, entry] of list.split(',').entries()) {
       const [, name, value] = /^\s*([A-Za-z0-9!#$%&'*+.^_`|~-]+)=(.*?)\s*$/.exec(entry) ?? [];
-      const decoded = value === undefined ? null : decode(value);
-      if (name !== undefined && decoded !== null) headers[name] = decoded;
+      const meant = value === undefined ? null : headerValue(value);
+      if (name !== undefined && meant !== null) headers[name] = meant;
       else context.addIssue({ code: 'custom', message: `entry ${String(index + 1)} must be <header>=<value>, percent-encoded` });
     }
     return headers;
   }),
 };
 
-function decode(value: string): string | null {
+/** Control characters would be refused with each request, when nobody looks any more. */
+function headerValue(text: string): string | null {
+  const value = decoded(text);
+  return value !== null && /^[\x20-\x7e]*$/.test(value) ? value : null;
+}
+
+function decoded(text: string): string | null {
   try {
-    const text = decodeURIComponent(value);
-    // Control characters would be refused with each request, when nobody looks any more.
-    return /^[\x20-\x7e]*$/.test(text) ? text : null;
+    return decodeURIComponent(text);
   } catch {
     return null;
   }

@@ -13,7 +13,14 @@ const CLIENT_NAMES = [
 ] as const;
 
 /** Read by the embedded stack, which starts the service with its own environment. */
-const STACK_NAMES = ['SVC_POSTGRES_PORT', 'SVC_TEMPORAL_PORT', 'SVC_TEMPORAL_UI_PORT', 'SVC_CHAIN_PORT', 'SVC_PAPER_VENUE_PORT'] as const;
+const STACK_NAMES = [
+  'SVC_DATA_DIR',
+  'SVC_POSTGRES_PORT',
+  'SVC_TEMPORAL_PORT',
+  'SVC_TEMPORAL_UI_PORT',
+  'SVC_CHAIN_PORT',
+  'SVC_PAPER_VENUE_PORT',
+] as const;
 
 /** Known names that the service itself does not read, and who does. */
 export const IGNORED_NAMES: Readonly<Record<string, string>> = Object.fromEntries([

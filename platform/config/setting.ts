@@ -1,8 +1,17 @@
 /** What a setting is, and the kinds of values that settings have. */
 import { z } from 'zod';
 
-/** One `SVC_*` name: how it is read, and all that its documentation needs. */
-export interface Setting<T> {
+/**
+ * The field of a setting that the service does not see as it is: it is told by a value that several
+ * settings make together (`Together` in platform/config.ts).
+ */
+export const PART = null;
+type Field = string | typeof PART;
+
+/** One `SVC_*` name: what it is to the service, how it is read, and what its documentation needs. */
+export interface Setting<T, F extends Field = Field> {
+  /** Its name in `Config`. */
+  readonly field: F;
   /** One sentence. */
   readonly description: string;
   /** What may be written, for people. */
@@ -14,12 +23,21 @@ export interface Setting<T> {
   /** Never shown, and may also come from the file that `<name>_FILE` names. */
   readonly secret: boolean;
   readonly schema: z.ZodType<T>;
+  /** The parts of a secret text that are secrets by themselves. */
+  readonly parts?: ((text: string) => readonly string[]) | undefined;
 }
 
 /** How a kind of value is read and called. */
 export interface Kind<T> {
   readonly type: string;
   readonly schema: z.ZodType<T>;
+  /** See {@link Setting}. */
+  readonly parts?: (text: string) => readonly string[];
+}
+
+/** A kind that says what it means when nothing is given. */
+export interface KindWithNone<T> extends Kind<T> {
+  readonly none: T;
 }
 
 interface Options {
@@ -27,18 +45,43 @@ interface Options {
 }
 
 /** A setting that has a value without being given. */
-export function standard<T>(kind: Kind<T>, otherwise: string, description: string, { secret = false }: Options = {}): Setting<T> {
-  return { ...kind, description, default: otherwise, required: false, secret };
+export function standard<const F extends Field, T>(
+  field: F,
+  kind: Kind<T>,
+  otherwise: string,
+  description: string,
+  { secret = false }: Options = {},
+): Setting<T, F> {
+  return { ...kind, field, description, default: otherwise, required: false, secret };
 }
 
-/** A setting that may stay without a value. */
-export function optional<T>(kind: Kind<T>, description: string, { secret = false }: Options = {}): Setting<T | undefined> {
-  return { ...kind, schema: kind.schema.optional(), description, default: null, required: false, secret };
+/** A setting that may stay without a value: then it is what its kind says, else undefined. */
+export function optional<const F extends Field, T>(field: F, kind: KindWithNone<T>, description: string, options?: Options): Setting<T, F>;
+export function optional<const F extends Field, T>(
+  field: F,
+  kind: Kind<T>,
+  description: string,
+  options?: Options,
+): Setting<T | undefined, F>;
+export function optional<const F extends Field, T>(
+  field: F,
+  kind: Kind<T> & { readonly none?: T },
+  description: string,
+  { secret = false }: Options = {},
+): Setting<T | undefined, F> {
+  const { none, ...read } = kind;
+  const schema = kind.schema.optional().transform((value) => value ?? none);
+  return { ...read, field, schema, description, default: null, required: false, secret };
 }
 
 /** A setting that has to be given. */
-export function required<T>(kind: Kind<T>, description: string, { secret = false }: Options = {}): Setting<T> {
-  return { ...kind, description, default: null, required: true, secret };
+export function required<const F extends Field, T>(
+  field: F,
+  kind: Kind<T>,
+  description: string,
+  { secret = false }: Options = {},
+): Setting<T, F> {
+  return { ...kind, field, description, default: null, required: true, secret };
 }
 
 export const FLAG: Kind<boolean> = {

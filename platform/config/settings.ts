@@ -1,124 +1,222 @@
-/** Every setting of the service. docs/configuration.md is written from this table (`npm run config:table`). */
-import { CALLBACK_HOSTS, CALLBACK_SECRETS, HEADERS, PAYLOAD_KEYS, SECRETS_KEYS, SHARE } from './kinds.ts';
-import { FILE, FLAG, oneOf, optional, required, shaped, standard, TEXT, WEB_ADDRESS, whole, type Setting } from './setting.ts';
+/**
+ * Every setting of the service, each said once: its name in the environment, its name in `Config`,
+ * how it is read, what holds when it is not given, and one sentence. `Config`, the check of names,
+ * what is taken out of logs, `fundadmin config check` and docs/configuration.md
+ * (`npm run config:table`) follow from this table.
+ */
+import { CALLBACK_SECRETS, DATABASE_URL, HEADERS, HOSTS, LOCAL_SIGNERS, PAYLOAD_KEYS, SECRETS_KEYS, SHARE } from './kinds.ts';
+import { FILE, FLAG, oneOf, optional, PART, required, shaped, standard, TEXT, WEB_ADDRESS, whole, type Setting } from './setting.ts';
 
 const PORT = whole(0, 65_535);
 const SECRET = { secret: true } as const;
 
 const LISTENING = {
-  SVC_HOST: standard(TEXT, '127.0.0.1', 'Address that the API listens on; without authentication a loopback one.'),
-  SVC_PORT: standard(PORT, '8100', 'Port of the API; 0 takes any free one.'),
+  SVC_HOST: standard('host', TEXT, '127.0.0.1', 'Address that the API listens on; without authentication a loopback one.'),
+  SVC_PORT: standard('port', PORT, '8100', 'Port of the API; 0 takes any free one.'),
   SVC_API_PREFIX: standard(
+    'apiPrefix',
     shaped('path', /^(\/[A-Za-z0-9._-]+)+$/, 'must look like /v3'),
     '/v3',
     'What every path of the API begins with, `/healthz` excepted.',
   ),
-  SVC_OPS_HOST: standard(TEXT, '127.0.0.1', 'Address of the operations listener, whose requests are never signed.'),
-  SVC_OPS_PORT: standard(PORT, '9465', 'Port of the operations listener; 0 takes any free one.'),
+  SVC_OPS_HOST: standard('opsHost', TEXT, '127.0.0.1', 'Address of the operations listener, whose requests are never signed.'),
+  SVC_OPS_PORT: standard('opsPort', PORT, '9465', 'Port of the operations listener; 0 takes any free one.'),
+  SVC_ALLOWED_HOSTS_CSV: optional(
+    'allowedHosts',
+    HOSTS,
+    'Names under which requests without a signature are answered, beside loopback ones, the address that they came to and the one listened on.',
+  ),
 };
 
 const DEPENDENCIES = {
-  SVC_DATABASE_URL: required(
-    shaped('`postgresql://` URL', /^postgres(ql)?:\/\//, 'must be a postgresql:// URL'),
-    'Where Postgres is, with user and password.',
-    SECRET,
-  ),
-  SVC_DATABASE_POOL_SIZE: standard(whole(1, 200), '20', 'Connections to Postgres that a process holds at most.'),
+  SVC_DATABASE_URL: required('databaseUrl', DATABASE_URL, 'Where Postgres is, with user and password.', SECRET),
+  SVC_DATABASE_POOL_SIZE: standard('databasePoolSize', whole(1, 200), '20', 'Connections to Postgres that a process holds at most.'),
   SVC_TEMPORAL_ADDRESS: standard(
+    'temporalAddress',
     shaped('host:port', /^[^\s/]+:\d+$/, 'must be host:port'),
     '127.0.0.1:7233',
     "Where Temporal's server is.",
   ),
-  SVC_TEMPORAL_NAMESPACE: standard(TEXT, 'default', 'Namespace of the runs; deployments that share a server need one each.'),
-  SVC_TEMPORAL_UI_URL: standard(WEB_ADDRESS, 'http://127.0.0.1:8233', 'Where people reach the Temporal UI; links to runs begin with it.'),
+  SVC_TEMPORAL_NAMESPACE: standard(
+    'temporalNamespace',
+    TEXT,
+    'default',
+    'Namespace of the runs; deployments that share a server need one each.',
+  ),
+  SVC_TEMPORAL_UI_URL: standard(
+    'temporalUiUrl',
+    WEB_ADDRESS,
+    'http://127.0.0.1:8233',
+    'Where people reach the Temporal UI; links to runs begin with it.',
+  ),
   SVC_PAYLOAD_KEYS: optional(
+    'payloadKeys',
     PAYLOAD_KEYS,
     'Keys that encrypt what Temporal stores: the first encrypts, all decrypt; none leaves it readable.',
     SECRET,
   ),
-  SVC_WORKFLOW_CALL_STACKS: standard(FLAG, 'false', 'Lets the Temporal UI show where a run waits, at the cost of more CPU in workers.'),
+  SVC_WORKFLOW_CALL_STACKS: standard(
+    'workflowCallStacks',
+    FLAG,
+    'false',
+    'Lets the Temporal UI show where a run waits, at the cost of more CPU in workers.',
+  ),
 };
 
 const PROCESS = {
-  SVC_EDITION: standard(oneOf('commercial', 'free'), 'commercial', 'Which surfaces are registered; `free` leaves out the commercial ones.'),
-  SVC_DATA_DIR: standard(TEXT, '.data', 'Folder for what a process may lose, such as the bundled workflow code.'),
-  SVC_WORKERS_ENABLED: standard(FLAG, 'true', 'Whether a process of role `all` or `worker` takes work.'),
+  SVC_EDITION: standard(
+    'edition',
+    oneOf('commercial', 'free'),
+    'commercial',
+    'Which surfaces are registered; `free` leaves out the commercial ones.',
+  ),
+  SVC_WORKERS_ENABLED: standard('workersEnabled', FLAG, 'true', 'Whether a process of role `all` or `worker` takes work.'),
   SVC_LOG_LEVEL: standard(
+    'logLevel',
     oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
     'info',
     'The least important lines that are still written; no level writes secrets.',
   ),
-  SVC_TRACING_OTLP_URL: optional(WEB_ADDRESS, 'Collector that receives traces, as `…/v1/traces`; unset turns tracing off.'),
-  SVC_TRACING_OTLP_HEADERS: optional(HEADERS, 'Headers for the collector, for example the one that authenticates.', SECRET),
-  SVC_TRACING_SAMPLE_RATIO: standard(SHARE, '1', 'Share of traces kept of those that begin here; a caller’s own decision is followed.'),
+  SVC_TRACING_OTLP_URL: optional(PART, WEB_ADDRESS, 'Collector that receives traces, as `…/v1/traces`; unset turns tracing off.'),
+  SVC_TRACING_OTLP_HEADERS: optional(PART, HEADERS, 'Headers for the collector, for example the one that authenticates.', SECRET),
+  SVC_TRACING_SAMPLE_RATIO: standard(
+    PART,
+    SHARE,
+    '1',
+    'Share of traces kept of those that begin here; a caller’s own decision is followed.',
+  ),
 };
 
 /** No process takes requests older or newer than this, so no nonce is needed for longer than twice of it. */
 export const LARGEST_SKEW_SECONDS = 3_600;
 
 const CALLERS = {
-  SVC_AUTH_ENABLED: standard(FLAG, 'true', 'Whether requests must be signed; `false` makes every caller admin, on loopback only.'),
+  SVC_AUTH_ENABLED: standard(
+    'authEnabled',
+    FLAG,
+    'true',
+    'Whether requests must be signed; `false` makes every caller admin, on loopback only.',
+  ),
   SVC_AUTH_MAX_SKEW_SECONDS: standard(
+    'authMaxSkewSeconds',
     whole(1, LARGEST_SKEW_SECONDS),
     '300',
     'How far the timestamp of a signed request may be from this clock.',
   ),
   SVC_SECRETS_KEY: optional(
+    'secretsKeys',
     SECRETS_KEYS,
     'Keys that encrypt the secrets of callers in the database, and vouch for audit rows: the first encrypts, all decrypt.',
     SECRET,
   ),
-  SVC_RATE_LIMIT_ENABLED: standard(FLAG, 'true', 'Whether callers are limited; without authentication nobody is.'),
-  SVC_RATE_LIMIT_READ_RPM: standard(whole(1, 1_000_000), '300', 'Requests a minute of a key with the role `agent`.'),
-  SVC_RATE_LIMIT_WRITE_RPM: standard(whole(1, 1_000_000), '60', 'Requests a minute of a key with the role `admin` or `operator`.'),
+  SVC_RATE_LIMIT_ENABLED: standard(PART, FLAG, 'true', 'Whether callers are limited; without authentication nobody is.'),
+  SVC_RATE_LIMIT_READ_RPM: standard('rateLimitReadRpm', whole(1, 1_000_000), '300', 'Requests a minute of a key with the role `agent`.'),
+  SVC_RATE_LIMIT_WRITE_RPM: standard(
+    'rateLimitWriteRpm',
+    whole(1, 1_000_000),
+    '60',
+    'Requests a minute of a key with the role `admin` or `operator`.',
+  ),
 };
 
 const MOVEMENTS = {
-  SVC_APPROVAL_TTL_SECONDS: standard(whole(1, 604_800), '7200', 'How long a movement waits for its approval unless its request says.'),
-  SVC_AUTO_APPROVE_ENABLED: standard(FLAG, 'false', 'Whether new movements with a strategy may be approved without a person.'),
+  SVC_APPROVAL_TTL_SECONDS: standard(
+    'approvalTtlSeconds',
+    whole(1, 604_800),
+    '7200',
+    'How long a movement waits for its approval unless its request says.',
+  ),
+  SVC_AUTO_APPROVE_ENABLED: standard(
+    'autoApproveEnabled',
+    FLAG,
+    'false',
+    'Whether new movements with a strategy may be approved without a person.',
+  ),
   SVC_AUTO_APPROVE_DRY_RUN: standard(
+    'autoApproveDryRun',
     FLAG,
     'false',
     'Whether policies only tell what they would have approved; for the commercial edition.',
   ),
-  SVC_REGISTRY_FILE: optional(FILE, 'JSON file that declares remote and task-queue executors and signers.'),
-  SVC_VENUES_FILE: optional(FILE, 'JSON file that declares venues and the accounts held there.'),
+  SVC_REGISTRY_FILE: optional('registryFile', FILE, 'JSON file that declares remote and task-queue executors and signers.'),
+  SVC_VENUES_FILE: optional('venuesFile', FILE, 'JSON file that declares venues and the accounts held there.'),
   SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: standard(
+    'healthIntervalSeconds',
     whole(1, 3_600),
     '30',
     'Pause between two looks at the health of executors and the identity of signers.',
   ),
   SVC_LOCAL_SIGNER_BACKEND: optional(
-    oneOf('local', 'managed_kms_evm'),
+    'allowLocalSigners',
+    LOCAL_SIGNERS,
     '`local` allows signers whose key lies in a file, for development.',
   ),
   SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS: standard(
+    'transferPendingSeconds',
     whole(1, 604_800),
     '900',
     'How long a provider may take to confirm a capital transfer before a person is asked.',
   ),
-  SVC_BALANCE_STALE_THRESHOLD_SECONDS: standard(whole(1, 86_400), '300', 'Age from which a balance counts as stale.'),
-  SVC_SWEEP_IDLE_SECONDS: standard(whole(1, 3_600), '15', 'How long an open movement stands still before its run is looked for.'),
+  SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: standard(
+    'unansweredSeconds',
+    whole(1, 604_800),
+    '900',
+    'How long nobody may answer what became of a send before a person is asked; it is asked on all the same.',
+  ),
+  SVC_UNPROVEN_ASK_SECONDS: standard(
+    'unhurriedSeconds',
+    whole(1, 3_600),
+    '60',
+    'How long after an answer it is asked again what became of a send that waits for a person.',
+  ),
+  SVC_BALANCE_STALE_THRESHOLD_SECONDS: standard(
+    'balanceStaleSeconds',
+    whole(1, 86_400),
+    '300',
+    'Age from which a balance counts as stale.',
+  ),
+  SVC_SWEEP_IDLE_SECONDS: standard(
+    'sweepIdleSeconds',
+    whole(1, 3_600),
+    '15',
+    'How long an open movement stands still before its run is looked for.',
+  ),
 };
 
 const ALLOWLIST = {
   SVC_ALLOWLIST_COOLING_PERIOD_ENABLED: standard(
+    PART,
     FLAG,
     'false',
     'Whether an address that was added, reactivated or moved to another chain has to wait before it is paid.',
   ),
-  SVC_ALLOWLIST_COOLING_PERIOD_HOURS: standard(whole(1, 8_760), '24', 'How long it has to wait.'),
+  SVC_ALLOWLIST_COOLING_PERIOD_HOURS: standard(PART, whole(1, 8_760), '24', 'How long it has to wait.'),
   SVC_DASHBOARD_WRITER_KEYS_FILE: optional(
+    'dashboardKeysFile',
     FILE,
     'JSON file with the key of each operator who may change the list on the dashboard; unset refuses all changes there.',
   ),
-  SVC_DASHBOARD_EXPECTED_WRITER_KEYS: standard(whole(1, 1_000), '8', 'How many keys that file must hold; another number stops the start.'),
+  SVC_DASHBOARD_EXPECTED_WRITER_KEYS: standard(
+    'dashboardExpectedKeys',
+    whole(1, 1_000),
+    '8',
+    'How many keys that file must hold; another number stops the start.',
+  ),
 };
 
 const CALLBACKS = {
-  SVC_CALLBACK_ALLOWED_HOSTS_CSV: optional(CALLBACK_HOSTS, 'Hosts that callbacks may go to; none makes every callback a dead letter.'),
-  SVC_CALLBACK_HMAC_SECRET: optional(CALLBACK_SECRETS, 'Secrets that sign callbacks; several sign all, for rotation.', SECRET),
-  SVC_CALLBACK_MAX_ATTEMPTS: standard(whole(1, 1_000), '20', 'Failed attempts that make a callback a dead letter.'),
+  SVC_CALLBACK_ALLOWED_HOSTS_CSV: optional(
+    'callbackHosts',
+    HOSTS,
+    'Hosts that callbacks may go to; none makes every callback a dead letter.',
+  ),
+  SVC_CALLBACK_HMAC_SECRET: optional(
+    'callbackSigner',
+    CALLBACK_SECRETS,
+    'Secrets that sign callbacks; several sign all, for rotation.',
+    SECRET,
+  ),
+  SVC_CALLBACK_MAX_ATTEMPTS: standard('callbackMaxAttempts', whole(1, 1_000), '20', 'Failed attempts that make a callback a dead letter.'),
 };
 
 /** In the order of the documentation. */
@@ -136,6 +234,11 @@ export const SETTINGS = { ...LISTENING, ...DEPENDENCIES, ...PROCESS, ...CALLERS,
 
 export type SettingName = keyof typeof SETTINGS;
 export type Values = { readonly [N in SettingName]: (typeof SETTINGS)[N] extends Setting<infer T> ? T : never };
+
+/** What the service sees: each field as the schema of its setting makes it. */
+export type Fields = {
+  readonly [N in SettingName as (typeof SETTINGS)[N]['field'] extends string ? (typeof SETTINGS)[N]['field'] : never]: Values[N];
+};
 
 /** Every setting with its name, in the order of the documentation. */
 export const SETTING_LIST: readonly (readonly [SettingName, Setting<unknown>])[] = Object.keys(SETTINGS).map((key) => {

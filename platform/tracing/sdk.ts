@@ -7,7 +7,7 @@ import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { OpenTelemetryWorkflowClientInterceptor } from '@temporalio/interceptors-opentelemetry/lib/client/index.js';
 import type { Logger } from 'pino';
 import type { TracingConfig } from '../config.ts';
-import type { RequestSpan, TraceHeaders, Tracing } from '../tracing.ts';
+import type { RequestSpan, TraceHeaders, Tracing } from './handle.ts';
 import { VERSION } from '../version.ts';
 
 const SERVICE = 'fund-movement-orchestrator';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { createWriterAuthentication } from '../../api/dashboard/writer.ts';
-import { parseTarget } from '../../api/target.ts';
+import { parseTarget } from '../../api/http/target.ts';
 import { readDashboardKeys, type DashboardKeys } from '../../platform/dashboard-keys.ts';
 import type { Database } from '../../prisma/client.ts';
 import { createSecretKey } from 'node:crypto';

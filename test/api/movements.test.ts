@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ServiceError } from '../../domain/errors.ts';
-import { toAnswer } from '../../api/errors.ts';
-import { decodeCursor, encodeCursor, fetchPage } from '../../api/paging.ts';
+import { toAnswer } from '../../api/http/errors.ts';
+import { decodeCursor, encodeCursor, fetchPage } from '../../api/http/paging.ts';
 import { workflowOf } from '../../api/movements/detail.ts';
 import { withoutSecrets } from '../../api/movements/redact.ts';
-import { differingFields } from '../../api/differences.ts';
+import { createLogger } from '../../platform/log.ts';
+import { differingFields } from '../../api/http/differences.ts';
 import { normalForm } from '../../api/movements/request.ts';
 import { movementRoutes } from '../../api/movements/routes.ts';
 import { createBody, isCallbackUrl } from '../../api/movements/schema.ts';
@@ -142,6 +143,20 @@ describe('views', () => {
       sign_result: '[redacted]',
       none: null,
     });
+  });
+
+  it.each([
+    ...['hmac_secret', 'password', 'auth_token', 'X-SVC-Signature', 'privateKey', 'Authorization', 'Set-Cookie', 'credentials'],
+    ...['rawTransaction', 'signed-tx', 'sign_result', 'apiKey', 'mnemonic', 'seed', 'seed_phrase', 'passphrase'],
+  ])('hides %s as a log does', (name) => {
+    const lines: string[] = [];
+    createLogger({ logLevel: 'info' }, 'test', { write: (line) => void lines.push(line) }).info({ [name]: 'abc' });
+    expect([withoutSecrets({ [name]: 'abc' })[name], lines.join('')]).toEqual(['[redacted]', expect.not.stringContaining('abc')]);
+  });
+
+  it('shows names that only begin like those', () => {
+    const plain = { token_address: '0x1', nonce: 4, key_id: 'k', seeds: 2, signer_key: 's', tx_hash: `0x${'ab'.repeat(32)}` };
+    expect(withoutSecrets(plain)).toEqual(plain);
   });
 
   it('links the workflow', () => {

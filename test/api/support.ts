@@ -2,11 +2,12 @@
 import { connect } from 'node:net';
 import type { Express } from 'express';
 import { pino } from 'pino';
-import { createApi, type ApiOptions } from '../../api/app.ts';
+import { createApi, type ApiOptions } from '../../api/http/app.ts';
 import { refusalOf, type Guard } from '../../api/auth/guard.ts';
 import type { ApiDependencies } from '../../api/dependencies.ts';
-import type { Route } from '../../api/route.ts';
-import { listen, type Listening } from '../../api/server.ts';
+import type { Route } from '../../api/http/route.ts';
+import { listen, type Listening } from '../../api/http/server.ts';
+import { NO_CHAINS } from '../../domain/plan/tokens.ts';
 import type { Caller } from '../../domain/roles.ts';
 import type { Database } from '../../prisma/client.ts';
 import { NO_BALANCES } from '../../platform/balance-desk.ts';
@@ -23,6 +24,7 @@ export function dependencies(settings: Partial<ApiDependencies['settings']> = {}
     log: pino({ level: 'silent' }),
     executors: { list: () => [] },
     balances: NO_BALANCES,
+    chains: NO_CHAINS,
     signers: { list: () => [], get: () => undefined },
     handOver: () => undefined,
     settings: {

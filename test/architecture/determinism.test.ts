@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflows } from '../../activities/bundle.ts';
+import { workflowBundle } from '../../activities/bundle.ts';
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 /** All that may be in the sandbox beside domain/ and workflows/: the SDK and what it brings. */
@@ -14,10 +14,10 @@ const EMPTY = /^\?[0-9a-f]+$/;
 let code: string;
 let modules: string[];
 
-beforeAll(async () => {
-  ({ code } = await bundleWorkflows());
+beforeAll(() => {
+  ({ code } = workflowBundle());
   modules = [...code.matchAll(/^\/\*{3}\/ "([^"]+)"/gm)].map(([, path]) => path ?? '');
-}, 120_000);
+});
 
 function packageOf(path: string): string | undefined {
   return /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1];

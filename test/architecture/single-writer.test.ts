@@ -7,7 +7,20 @@ import { LOCAL_OPTIONS, phaseOptions } from '../../workflows/activity-options.ts
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 /** The program itself; tests and the embedded stack are not what runs in production. */
-const FOLDERS = ['activities', 'api', 'clients', 'domain', 'executors', 'platform', 'signers', 'store', 'tools', 'venues', 'workflows'];
+const FOLDERS = [
+  'activities',
+  'api',
+  'clients',
+  'domain',
+  'executors',
+  'platform',
+  'service',
+  'signers',
+  'store',
+  'tools',
+  'venues',
+  'workflows',
+];
 const THE_WRITER = 'store/transition.ts';
 const THE_WRITER_OF_TRANSFERS = 'store/transfer-steps.ts';
 

@@ -1,7 +1,7 @@
 /** Without a collector nothing of OpenTelemetry is loaded: no file that a process reads at its start imports it. */
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { ROOT } from '../../dev/ports.ts';
+import { ROOT } from '../../dev/stack/ports.ts';
 
 const IMPORT = /^(?:import|export)\s+(?!type\s)(?:[^;'"]*?\sfrom\s+)?['"]([^'"]+)['"]/gm;
 
@@ -23,7 +23,7 @@ function loadedWith(entry: string): { readonly files: Set<string>; readonly pack
 
 test('what the service loads at its start has no OpenTelemetry in it', () => {
   const { files, packages } = loadedWith('main.ts');
-  expect([...files]).toEqual(expect.arrayContaining(['platform/tracing.ts', 'activities/phases/submit.ts', 'api/app.ts']));
+  expect([...files]).toEqual(expect.arrayContaining(['platform/tracing.ts', 'activities/phases/submit.ts', 'api/http/app.ts']));
   expect([...packages].filter((name) => name.includes('opentelemetry'))).toEqual([]);
   expect([...files].filter((file) => /^(platform\/tracing\/|activities\/tracing)/.test(file))).toEqual([]);
 });

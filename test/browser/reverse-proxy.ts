@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, request as httpRequest, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { ROOT } from '../../dev/ports.ts';
+import { ROOT } from '../../dev/stack/ports.ts';
 
 const PAGE = 'examples/dashboard-signing';
 const FILES: Readonly<Record<string, readonly [string, string]>> = {

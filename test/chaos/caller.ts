@@ -57,8 +57,8 @@ export function createCaller(base: string, key: SigningKey, signal: AbortSignal)
           if (!REPEATED.includes(response.status)) return { status: response.status, body: answer, headers: response.headers, doubts };
           const code = errorCode(answer);
           if (response.status === 500) complaints.push(`${method} ${path} answered 500 ${JSON.stringify(answer)}`);
-          // `dependency_unavailable` says that nothing was accepted.
-          if (code !== 'dependency_unavailable') doubts += 1;
+          // These two say that nothing was accepted.
+          if (code !== 'dependency_unavailable' && code !== 'overloaded') doubts += 1;
           await repeat(code ?? String(response.status), tries);
         } catch (error) {
           signal.throwIfAborted();

@@ -1,13 +1,17 @@
 /** What a run left behind, as plain data: everything the invariants look at and nothing else. */
-import type { LedgerEntry } from '../../dev/paper-venue/views.ts';
+import type { LedgerEntry } from '../../dev/simulators/paper-venue/views.ts';
 import type { MovementView, NodeView, TimelineView, TokenTransfer } from '../support/evidence.ts';
-import type { TransferEntry } from '../../dev/paper-venue/transfer-views.ts';
+import type { TransferEntry } from '../../dev/simulators/paper-venue/transfer-views.ts';
 import type { CapitalLife } from './capital.ts';
+import type { PlanModel } from '../support/movement-model.ts';
+import type { Holding } from '../support/holdings.ts';
 import type { Life } from './life.ts';
 import type { Received } from './receiver.ts';
+import type { TeamOrder } from './team.ts';
 
 export interface NodeEvidence extends NodeView {
   readonly action_type: string;
+  readonly amount: string | null;
 }
 
 export interface MovementEvidence extends MovementView {
@@ -15,6 +19,12 @@ export interface MovementEvidence extends MovementView {
   readonly timeline: readonly (TimelineView & { readonly event_id: string })[];
   readonly idempotency_key: string | null;
   readonly amount: string;
+  /** What the service says that it may move at most. */
+  readonly outflow: readonly { readonly asset: string; readonly amount: string | null }[];
+  /** What its caller and its template's author wrote. */
+  readonly plan: PlanModel | null;
+  /** Amounts that only this movement sends. */
+  readonly amounts: readonly string[];
   readonly callback_url: string | null;
   /** Needs no run any more. */
   readonly ended: boolean;
@@ -76,6 +86,16 @@ export interface Evidence {
   readonly pools: readonly { readonly pool: string; readonly held: string }[];
   /** `movement_id` is the id of the transfer where one holds. */
   readonly holds: readonly { readonly pool: string; readonly movement_id: string; readonly amount: string }[];
+  /** What each movement holds and uses up of its budget, beside the states that decide it. */
+  readonly holdings: readonly Holding[];
+  /** What the API says is used of the policy's budget. */
+  readonly usage: { readonly reserved_amount: string; readonly consumed_amount: string; readonly count_in_window: number };
+  /** The books of the team's desk. */
+  readonly orders: readonly TeamOrder[];
+  /** Whether everything was brought to an end before, and every pool was fetched after it. */
+  readonly over: boolean;
+  /** What the API says may still leave each pool. */
+  readonly pending: readonly { readonly pool: string; readonly amount: string }[];
   readonly signed: readonly SignedRow[];
   readonly lanes: readonly { readonly address: string; readonly next_nonce: number; readonly mined_nonces: number }[];
 }

@@ -11,6 +11,10 @@ export interface RunFacts {
   readonly repeats: ReadonlyMap<string, number>;
   readonly venue: { readonly calls: number; readonly answers_lost: number };
   readonly retried: number;
+  /** Movements that waited for a person when everything had come to rest. */
+  readonly waited: number;
+  /** Looks at what movements held while the storm went on. */
+  readonly looks: number;
   readonly templates: readonly string[];
   readonly leftOut: readonly string[];
 }
@@ -35,7 +39,13 @@ export function figures(facts: RunFacts, evidence: Evidence): readonly string[] 
     ['venue', `${facts.venue.answers_lost} of ${facts.venue.calls} answers lost`],
     ['recoveries', `${count('node_recovered')} node_recovered, ${count('node_unknown')} node_unknown, ${count('node_failed')} node_failed`],
     ['repeated calls', shown(facts.repeats) || 'none'],
-    ['retried', `${facts.retried} movements`],
+    ['cancels', tally(movements.flatMap(cancelsOf)) || 'none'],
+    ['resumes', `${count('request_resumed')}, and ${count('request_retried')} retries`],
+    ['retried', `${facts.retried} movements at rest`],
+    ['led to the end', `${facts.waited} movements`],
+    ['holdings', `looked at ${facts.looks} times during the storm`],
+    ['desk', `${evidence.orders.length} orders, ${evidence.orders.filter(({ withdrawn }) => withdrawn).length} withdrawn`],
+    ['budget', `${evidence.usage.consumed_amount} consumed by ${evidence.usage.count_in_window} movements`],
     ['callbacks', delivers ? `${callbacks.length} (${status}), ${received.length} calls received` : `${callbacks.length} rows`],
     [
       'transfers',
@@ -79,6 +89,24 @@ function slowest(movements: readonly MovementEvidence[]): readonly string[] {
       const pause = longest === undefined ? '' : `, ${longest.seconds.toFixed(1)} s of it between ${longest.from} and ${longest.to}`;
       return `${seconds.toFixed(1)} s ${movement_id} ${request_state}${pause}`;
     });
+}
+
+/** What each cancel met. */
+function cancelsOf({ timeline }: MovementEvidence): readonly string[] {
+  const states = new Map<string, string>();
+  let movement = 'PENDING_APPROVAL';
+  for (const { event_type, node_key, from_state, to_state } of timeline) {
+    if (event_type === 'request_cancelled') {
+      const met = [...states.values()];
+      if (met.includes('UNKNOWN')) return ['an unknown send'];
+      if (met.some((state) => ['SUBMITTING', 'SUBMITTED', 'OBSERVING'].includes(state))) return ['a send under way'];
+      return [movement === 'WAITING_MANUAL_ACTION' ? 'a gate' : 'a hold'];
+    }
+    if (to_state === null) continue;
+    if (node_key === null || !event_type.startsWith('node_')) movement = from_state === null ? movement : to_state;
+    else states.set(node_key, to_state);
+  }
+  return [];
 }
 
 function nameOf({ event_type, node_key }: { readonly event_type: string; readonly node_key: string | null }): string {

@@ -1,12 +1,14 @@
 /** Collects the evidence of a run from the API, the database, Temporal, the venue and the chain. */
 import { createPublicClient, http, type Address, type Hash } from 'viem';
-import type { TransferEntry } from '../../dev/paper-venue/transfer-views.ts';
-import type { LedgerEntry } from '../../dev/paper-venue/views.ts';
+import type { TransferEntry } from '../../dev/simulators/paper-venue/transfer-views.ts';
+import type { LedgerEntry } from '../../dev/simulators/paper-venue/views.ts';
 import { capitalTransferWorkflowId, movementWorkflowId } from '../../domain/messages.ts';
 import { transfersOnChain } from '../support/evidence.ts';
+import { poolName, type PoolKey } from '../support/movement-model.ts';
 import type { CapitalLife } from './capital.ts';
 import type { CapitalEvidence, Evidence, MovementEvidence, SignedRow } from './evidence.ts';
-import type { Life } from './life.ts';
+import { readHoldings } from '../support/holdings.ts';
+import { plansOf, POLICY_STRATEGY, type Life } from './life.ts';
 import type { Received } from './receiver.ts';
 import type { Run } from './run-stack.ts';
 
@@ -20,11 +22,27 @@ export async function gather(
     readonly capitalLives: readonly CapitalLife[];
     readonly received: readonly Received[];
     readonly delivers: boolean;
+    readonly over: boolean;
   },
 ): Promise<Evidence> {
   const { query, stack } = run;
-  const [movements, capital, ledger, transfers, unappliedCommands, callbacks, audit, pools, holds, signed, lanes] = await Promise.all([
-    movementsOf(run),
+  const [
+    movements,
+    capital,
+    ledger,
+    transfers,
+    unappliedCommands,
+    callbacks,
+    audit,
+    pools,
+    holds,
+    signed,
+    lanes,
+    holdings,
+    usage,
+    pending,
+  ] = await Promise.all([
+    movementsOf(run, known.lives),
     capitalOf(run),
     fetch(`${stack.paperVenueUrl}/ledger`).then(async (answer) => ((await answer.json()) as { entries: readonly LedgerEntry[] }).entries),
     transfersOnChain(stack.chain),
@@ -42,14 +60,34 @@ export async function gather(
     ),
     signedOf(run),
     lanesOf(run),
+    readHoldings(query, plansOf(known.lives)),
+    usageOf(run),
+    pendingOf(run),
   ]);
-  return { ...known, movements, capital, ledger, transfers, unappliedCommands, callbacks, audit, pools, holds, signed, lanes };
+  const found = { movements, capital, ledger, transfers, unappliedCommands, callbacks, audit, pools, holds, signed, lanes };
+  return { ...known, ...found, holdings, usage, pending, orders: run.team.orders() };
 }
 
-async function movementsOf(run: Run): Promise<readonly MovementEvidence[]> {
-  const rows = await run.query<
-    Pick<MovementEvidence, 'movement_id' | 'idempotency_key' | 'callback_url' | 'ended'> & { readonly amount: string }
-  >(
+async function usageOf(run: Run): Promise<Evidence['usage']> {
+  const { policies } = await run.read<{ readonly policies: readonly Evidence['usage'][] }>(`/budgets/${POLICY_STRATEGY}`);
+  const [only] = policies;
+  if (only === undefined) throw new Error('the policy of the run has no budget');
+  return only;
+}
+
+/** Every pool as a fetch that begins now shows it. */
+async function pendingOf(run: Run): Promise<Evidence['pending']> {
+  const read = async (query: string) =>
+    (await run.read<{ readonly balances: readonly (PoolKey & { readonly svc_pending_outflow: string })[] }>(`/balances${query}`)).balances;
+  const venues = new Set((await read('')).map(({ venue_key }) => venue_key));
+  // Only a venue that is named is asked.
+  const fetched = await Promise.all([...venues].map((venue) => read(`?fresh=true&venue_key=${encodeURIComponent(venue)}`)));
+  return fetched.flat().map(({ svc_pending_outflow, ...pool }) => ({ pool: poolName(pool), amount: svc_pending_outflow }));
+}
+
+async function movementsOf(run: Run, lives: readonly Life[]): Promise<readonly MovementEvidence[]> {
+  const scripts = new Map(lives.map(({ idempotency_key, script }) => [idempotency_key, script]));
+  const rows = await run.query<Pick<MovementEvidence, 'movement_id' | 'idempotency_key' | 'callback_url' | 'ended' | 'amount'>>(
     `SELECT movement_id::text, idempotency_key, callback_url, ended_at IS NOT NULL AS ended, trim_scale(amount)::text AS amount
      FROM movements ORDER BY created_at`,
   );
@@ -61,7 +99,9 @@ async function movementsOf(run: Run): Promise<readonly MovementEvidence[]> {
         run.read<MovementEvidence['timeline']>(`/movements/${row.movement_id}/timeline`),
         run.statusOfRun(movementWorkflowId(row.movement_id)),
       ]);
-      return { ...view, ...row, timeline, run_status };
+      const script = scripts.get(row.idempotency_key ?? '');
+      const amounts = [row.amount, ...(script?.node_config?.['amount'] === undefined ? [] : [script.node_config['amount']])];
+      return { ...view, ...row, timeline, run_status, plan: script?.plan ?? null, amounts };
     });
     found.push(...(await Promise.all(some)));
   }

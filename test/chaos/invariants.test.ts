@@ -29,6 +29,14 @@ const [capital] = sound.capital;
 if (!capital) throw new Error('the sound evidence lacks a capital transfer');
 const withCapital = (change: Partial<typeof capital>): Evidence => ({ ...sound, capital: [{ ...capital, ...change }] });
 
+const [order] = sound.orders;
+if (!order) throw new Error('the sound evidence lacks an order');
+const withOrder = (change: Partial<typeof order>): Evidence => ({ ...sound, orders: [{ ...order, ...change }] });
+const withHolding = (at: number, change: Partial<Evidence['holdings'][number]>): Evidence => ({
+  ...sound,
+  holdings: sound.holdings.map((each, index) => (index === at ? { ...each, ...change } : each)),
+});
+
 /** Invariant, what is wrong, the doctored evidence, and what the contradiction says. */
 const DOCTORED: readonly (readonly [invariant: string, wrong: string, evidence: Evidence, says: RegExp])[] = [
   ['endsOrWaits', 'a movement still executes', changed(COMPLETED_ID, () => ({ request_state: 'EXECUTING' })), /is still EXECUTING/],
@@ -185,7 +193,68 @@ const DOCTORED: readonly (readonly [invariant: string, wrong: string, evidence: 
     /holds 12, its holds are 11.000011/,
   ],
   ['holdsAddUp', 'a hold is in no pool', { ...sound, pools: [] }, /which is no pool/],
-  ['holdsAddUp', 'an ended movement holds', changed(WAITING_ID, () => ({ reservation_status: 'consumed' })), /says consumed/],
+  ['teamPaysOnce', 'an order was taken down twice', withOrder({ taken: 2 }), /pay:1 was taken down 2 times/],
+  ['teamPaysOnce', 'a completed order is not in the books', withOrder({ withdrawn: true }), /the desk has no order of it/],
+  ['teamPaysOnce', 'another amount was paid', withOrder({ amount: '11' }), /sent 11.000011, the desk paid 11/],
+  ['teamPaysOnce', 'an order of an attempt that was over', withOrder({ key: `${WAITING_ID}:pay:2` }), /pay:2 was paid, its node says/],
+  [
+    'teamPaysOnce',
+    'a failed order was paid',
+    changed(WAITING_ID, ({ nodes }) => ({ nodes: nodes.map((n) => ({ ...n, state: 'FAILED' })) })),
+    /pay:1 was paid, its node says otherwise/,
+  ],
+  ['outflowsAreKept', 'another outflow was approved', changed(COMPLETED_ID, () => ({ outflow: [] })), /has the outflow \[\], its plan/],
+  ['outflowsAreKept', 'more left than was approved', withEntry({ amount: '10.000002' }), /10.000002 USDC left, 10.000001 was approved/],
+  ['outflowsAreKept', 'it was paid twice', withEntry({ effects: 2 }), /20.000002 USDC left/],
+  ['outflowsAreKept', 'another asset left', withEntry({ asset: 'USDT' }), /10.000001 USDT left, 0 was approved/],
+  ['outflowsAreKept', 'the desk paid more', withOrder({ amount: '22.000023' }), /33.000034 USDC left, 33.000033 was approved/],
+  [
+    'outflowsAreKept',
+    'more was passed on than had come',
+    { ...sound, transfers: [...sound.transfers, { ...sound.transfers[2]!, tx_hash: `0x${'7'.repeat(64)}` }] },
+    /20.000002 was passed on of withdraw, which sent 10.000001/,
+  ],
+  ['holdingsFollowStates', 'a movement holds nothing of what it may send', withHolding(1, { holds: [] }), /holds nothing, it should be/],
+  [
+    'holdingsFollowStates',
+    'an ended movement holds',
+    withHolding(0, { holds: [{ pool: 'paper-main SPOT USDC', amount: '1' }] }),
+    /holds 1 of paper-main SPOT USDC, it should be nothing/,
+  ],
+  [
+    'holdingsFollowStates',
+    'it says that it holds',
+    changed(COMPLETED_ID, () => ({ reservation_status: 'held' })),
+    /says held, it should be consumed/,
+  ],
+  ['holdingsFollowStates', 'its budget was given back', withHolding(0, { budget: [] }), /uses up 0 of its budget, it should be 10.000001/],
+  [
+    'holdingsFollowStates',
+    'its budget is still reserved',
+    withHolding(0, { budget: [{ amount: '10.000001', status: 'reserved' }] }),
+    /has 10.000001 reserved of its budget/,
+  ],
+  [
+    'budgetIsExact',
+    'the policy says less',
+    { ...sound, usage: { ...sound.usage, consumed_amount: '10' } },
+    /the budget says .*, it is 0 and 10.000001 of 1/,
+  ],
+  [
+    'budgetIsExact',
+    'less is used up than left',
+    { ...withHolding(0, { budget: [{ amount: '1', status: 'consumed' }] }), usage: { ...sound.usage, consumed_amount: '1' } },
+    /uses up less of its budget than it drew: 10.000001 USDC left, 1 was approved/,
+  ],
+  ['nothingIsLeft', 'a movement goes on', { ...sound, over: true }, /waiting-movement is still WAITING_MANUAL_ACTION/],
+  ['nothingIsLeft', 'a pool holds', { ...sound, over: true }, /paper-main\/SPOT\/USDC still holds 11.000011/],
+  ['nothingIsLeft', 'a movement holds', { ...sound, over: true }, /waiting-movement still holds 11.000011/],
+  [
+    'nothingIsLeft',
+    'something is about to leave',
+    { ...sound, over: true, pending: [{ pool: 'paper-main SPOT USDC', amount: '1' }] },
+    /1 is still to leave paper-main SPOT USDC/,
+  ],
   [
     'nonceLanesAreWhole',
     'another transaction used the nonce',

@@ -3,7 +3,17 @@ import { CALLBACK_EVENTS } from '../../domain/events.ts';
 import { ENDED_STATES } from '../../domain/states/movement.ts';
 import { assertConsistent } from '../support/evidence.ts';
 import type { Evidence, MovementEvidence } from './evidence.ts';
-import { chainIsExact, holdsAddUp, ledgerIsExact, nonceLanesAreWhole } from './invariants-money.ts';
+import {
+  budgetIsExact,
+  chainIsExact,
+  holdingsFollowStates,
+  holdsAddUp,
+  ledgerIsExact,
+  nonceLanesAreWhole,
+  nothingIsLeft,
+  outflowsAreKept,
+  teamPaysOnce,
+} from './invariants-money.ts';
 import { transfersAreOnce, transfersEndAsRecorded } from './invariants-transfers.ts';
 import type { Act } from './life.ts';
 
@@ -144,7 +154,12 @@ export const INVARIANTS: Readonly<Record<string, Invariant>> = {
   runsAreWhereNeeded,
   ledgerIsExact,
   chainIsExact,
+  teamPaysOnce,
+  outflowsAreKept,
   holdsAddUp,
+  holdingsFollowStates,
+  budgetIsExact,
+  nothingIsLeft,
   nonceLanesAreWhole,
   transfersAreOnce,
   transfersEndAsRecorded,

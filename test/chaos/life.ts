@@ -1,6 +1,7 @@
 /** The life of one movement as its caller leads it, and what the caller knows afterwards. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ENDED_STATES } from '../../domain/states/movement.ts';
+import type { PlanModel } from '../support/movement-model.ts';
 import { errorCode, type Caller } from './caller.ts';
 import type { Script } from './scripts.ts';
 
@@ -29,6 +30,14 @@ export interface Surroundings {
   readonly callbackUrl: string;
 }
 
+/** Its policy approves what it is asked for, within a budget that nothing of a run fills. */
+export const POLICY_STRATEGY = 'fault-run-policy';
+
+/** What was asked for, by idempotency key. */
+export function plansOf(lives: readonly Life[]): ReadonlyMap<string, PlanModel> {
+  return new Map(lives.map(({ idempotency_key, script }) => [idempotency_key, script.plan]));
+}
+
 /** Begins a life; {@link live} leads it. */
 export function newLife(script: Script, seed: number): Life {
   return { script, idempotency_key: `fault-run-${seed}-${script.serial}`, movement_id: null, accepted: [], complaints: [] };
@@ -41,17 +50,17 @@ export async function live(life: Life, around: Surroundings): Promise<void> {
   if (script.repeats_create) await create(life, around);
   if (script.decision === 'expire') return;
   await sleep(script.decide_ms, undefined, { signal: around.signal });
-  const body = script.decision === 'approve' ? { compiled_plan_hash: hash, approver_id: 'fault-run' } : { reason: 'fault run' };
-  await act(life, around, script.decision, body);
-  if (script.decision === 'reject') return;
-  if (script.cancel_ms !== null) {
+  if (script.decision === 'reject') return void (await act(life, around, 'reject', { reason: 'fault run' }));
+  if (script.decision === 'approve') await act(life, around, 'approve', { compiled_plan_hash: hash, approver_id: 'fault-run' });
+  if (script.cancel_ms !== null && (script.cancel_at === 'once' || (await reaches(life, around, CANCELLED_AT[script.cancel_at])))) {
     await sleep(script.cancel_ms, undefined, { signal: around.signal });
     await act(life, around, 'cancel');
   }
-  if (script.resume_ms !== null && (await reachesGate(life, around))) {
+  if (script.resume_ms !== null && (await reaches(life, around, atGate))) {
     await sleep(script.resume_ms, undefined, { signal: around.signal });
     await act(life, around, 'resume');
   }
+  if (script.retries && (await reaches(life, around, hasFailed))) await act(life, around, 'retry');
 }
 
 async function create(life: Life, { caller, callbackUrl }: Surroundings): Promise<string> {
@@ -62,8 +71,8 @@ async function create(life: Life, { caller, callbackUrl }: Surroundings): Promis
       template_key: script.template,
       template_version: 1,
       intent: { asset: 'USDC', amount: script.amount },
-      input_params: { route: script.route },
-      strategy_id: 'fault-run',
+      input_params: { route: script.route, ...(script.node_config === null ? {} : { node_config: script.node_config }) },
+      strategy_id: script.decision === 'policy' ? POLICY_STRATEGY : 'fault-run',
       callback_url: callbackUrl,
       // Long enough that the decision of any other movement comes in time, however long a call is repeated.
       ...(script.decision === 'expire' ? { approval_ttl_seconds: 5 } : {}),
@@ -77,6 +86,9 @@ async function create(life: Life, { caller, callbackUrl }: Surroundings): Promis
   if (repeated && id !== life.movement_id) life.complaints.push(`the repeated create answered ${id}, the first one ${life.movement_id}`);
   if (answer.status === 201 && repeated) life.complaints.push('the repeated create answered 201');
   if (answer.status === 200 && !repeated && answer.doubts === 0) life.complaints.push('the first create answered 200');
+  if (script.decision === 'policy' && answer.body['approval_status'] !== 'approved') {
+    life.complaints.push(`no policy approved it: ${JSON.stringify(answer.body['auto_approve_result'])}`);
+  }
   life.movement_id = id;
   return hash;
 }
@@ -97,13 +109,26 @@ export async function act(life: Life, { caller }: Pick<Surroundings, 'caller'>, 
   return false;
 }
 
-/** Waits until the movement waits at its gate; false when it ends or needs somebody else first. */
-async function reachesGate({ movement_id }: Life, { caller, signal }: Surroundings): Promise<boolean> {
+type View = Readonly<Record<string, unknown>>;
+const stateOf = (view: View): string => String(view['request_state']);
+const nodeStates = ({ nodes }: View): readonly string[] =>
+  Array.isArray(nodes) ? nodes.map((node: Readonly<Record<string, unknown>>) => String(node['state'])) : [];
+const atGate = (view: View): boolean => stateOf(view) === 'WAITING_MANUAL_ACTION';
+const hasFailed = (view: View): boolean => ['FAILED', 'MANUAL_INTERVENTION'].includes(stateOf(view));
+/** Somebody was asked to pay, and what came of it is not known. */
+const inDoubt = (view: View): boolean => nodeStates(view).some((state) => ['SUBMITTING', 'SUBMITTED', 'UNKNOWN'].includes(state));
+const CANCELLED_AT = { gate: atGate, send: inDoubt } as const;
+
+/** Waits until the movement is so; false when it ends or needs somebody first. */
+async function reaches({ movement_id }: Life, { caller, signal }: Surroundings, wanted: (view: View) => boolean): Promise<boolean> {
   for (;;) {
     const { body } = await caller.call('GET', `/movements/${movement_id}`);
-    const state = String(body['request_state']);
-    if (state === 'WAITING_MANUAL_ACTION') return true;
-    if (state === 'MANUAL_INTERVENTION' || ENDED_STATES.some((each) => each === state)) return false;
-    await sleep(750, undefined, { signal });
+    if (wanted(body)) return true;
+    const state = stateOf(body);
+    if (WAITS.includes(state) || ENDED_STATES.some((each) => each === state)) return false;
+    await sleep(wanted === inDoubt ? 150 : 750, undefined, { signal });
   }
 }
+
+/** Nothing goes on until somebody acts. */
+const WAITS = ['WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION'];

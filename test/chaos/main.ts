@@ -5,24 +5,25 @@
  */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { takeSignals } from '../../dev/foreground.ts';
-import { TRANSFER_PHASES } from '../../dev/paper-venue/faults.ts';
+import { takeSignals } from '../../dev/stack/foreground.ts';
+import { TRANSFER_PHASES } from '../../dev/simulators/paper-venue/faults.ts';
 import { EXECUTOR_PHASES } from '../../domain/executor.ts';
-import { createCaller } from './caller.ts';
+import { createCaller, type Caller } from './caller.ts';
 import { planTransfers, transfer } from './capital.ts';
 import { figures } from './figures.ts';
 import { gather } from './gather.ts';
 import { contradictions } from './invariants.ts';
-import { live, newLife } from './life.ts';
+import { live, newLife, plansOf, POLICY_STRATEGY } from './life.ts';
 import { readOptions, type RunOptions } from './options.ts';
-import { comesToRest, lastEvidence, retryFailed } from './quiet.ts';
+import { comesToRest, endAll, lastEvidence, retryFailed } from './quiet.ts';
 import { dice } from './random.ts';
+import { readHoldings, watchHoldings } from '../support/holdings.ts';
 import { startReceiver } from './receiver.ts';
 import { startRunStack, type Run } from './run-stack.ts';
 import { planStrikes } from './schedule.ts';
 import { writeScripts } from './scripts.ts';
 import { createStorm, type Storm } from './storm.ts';
-import { registerTemplates } from './templates.ts';
+import { registerTemplates, type MixedTemplate } from './templates.ts';
 
 const VENUE_FAULTS = {
   ...{ lose_answer_rate: 0.2, latency_ms: 50, processing_ms: 300 },
@@ -30,6 +31,8 @@ const VENUE_FAULTS = {
 };
 /** Capital transfers beside the movements. */
 const TRANSFERS_A_MOVEMENT = 0.25;
+/** Between two looks at what movements hold. */
+const WATCH_MS = 1_000;
 /** After the storm, how long movements may take to come to rest. */
 const REST_MS = 180_000;
 
@@ -38,7 +41,7 @@ for (const name of Object.keys(process.env)) if (name.startsWith('SVC_')) delete
 
 let run: Run | null = null;
 const foreground = takeSignals(() => run?.stack.hurry());
-process.exitCode = await main(readOptions(process.argv.slice(3)));
+process.exitCode = await main(readOptions(process.argv.slice(2)));
 process.exit();
 
 async function main(options: RunOptions): Promise<number> {
@@ -68,12 +71,13 @@ async function weather(stack: Run, options: RunOptions, signal: AbortSignal): Pr
   const { seed } = options;
   const caller = createCaller(stack.apiUrl, stack.stack.keys.admin, signal);
   const { mix, leftOut } = await registerTemplates(caller, stack.stack.chain);
+  await registerPolicy(caller, mix);
   const receiver = await startReceiver(dice(seed, 'receiver'));
   try {
     await stack.venueFaults({ ...VENUE_FAULTS, seed });
     const lives = writeScripts(dice(seed, 'scripts'), options.movements, mix).map((script) => newLife(script, seed));
     const storm = createStorm({
-      stack: stack.stack,
+      stack: stack.parts,
       strikes: planStrikes(dice(seed, 'strikes'), options.kills),
       signal,
       onKill: (total) => {
@@ -84,11 +88,14 @@ async function weather(stack: Run, options: RunOptions, signal: AbortSignal): Pr
     const capitalLives = planTransfers(dice(seed, 'transfers'), Math.ceil(options.movements * TRANSFERS_A_MOVEMENT), seed);
     const around = { caller, signal, seed, callbackUrl: receiver.url };
     const pace = { storm, kills: options.kills, signal };
-    const [stormSeconds] = await Promise.all([
+    const lived = Promise.all([
       storm.run().then(() => seconds(begun)),
       liveThrough(lives, pace, (life) => live(life, around)),
       liveThrough(capitalLives, pace, (life) => transfer(life, around)),
     ]);
+    const watching = watchHoldings(() => readHoldings(stack.query, plansOf(lives)), lived, WATCH_MS);
+    const [stormSeconds] = await lived;
+    const watched = await watching;
     const venue = await stack.venueFaults(null);
     receiver.calm();
     say(`  the storm is over after ${stormSeconds} s`);
@@ -98,12 +105,25 @@ async function weather(stack: Run, options: RunOptions, signal: AbortSignal): Pr
     if (retried > 0) restless = await comesToRest(stack, rest);
     if (restless !== '') say(`  not at rest after ${REST_MS / 1_000} s: ${restless}`);
     const known = { lives, capitalLives, received: receiver.received, delivers: true };
-    const evidence = await lastEvidence(() => gather(stack, known));
+    const atRest = await lastEvidence(() => gather(stack, { ...known, over: false }));
+    // Now, since what callers and receiver know goes on growing.
+    const foundAtRest = contradictions(atRest);
+    const waited = atRest.movements.filter(({ ended }) => !ended).length;
+    restless = await endAll(lives, stack, caller, rest);
+    if (restless !== '') say(`  not at its end after ${REST_MS / 1_000} s: ${restless}`);
+    const evidence = await lastEvidence(() => gather(stack, { ...known, over: true }));
     const { kills, downMs, failedStarts } = storm;
     const templates = mix.map(({ key }) => key);
     const storms = { stormSeconds, kills, downMs, failedStarts };
-    const facts = { ...storms, seed, seconds: seconds(begun), repeats: caller.repeats, venue, retried };
-    const found = [...contradictions(evidence), ...caller.complaints.map((each) => `answers: ${each}`)];
+    const facts = { ...storms, seed, seconds: seconds(begun), repeats: caller.repeats, venue, retried, waited, looks: watched.looks };
+    const found = [
+      ...new Set([
+        ...watched.found.map((each) => `watched: ${each}`),
+        ...foundAtRest,
+        ...contradictions(evidence),
+        ...caller.complaints.map((each) => `answers: ${each}`),
+      ]),
+    ];
     say(['', ...figures({ ...facts, templates, leftOut }, evidence), ''].join('\n'));
     for (const each of found) say(`- ${each}`);
     process.stdout.write(`${found.length} contradictions\n`);
@@ -111,6 +131,22 @@ async function weather(stack: Run, options: RunOptions, signal: AbortSignal): Pr
   } finally {
     await receiver.close();
   }
+}
+
+/** A policy that approves every plan of the mix, in a window that the run cannot fill. */
+async function registerPolicy(caller: Caller, mix: readonly MixedTemplate[]): Promise<void> {
+  const { body: self } = await caller.call('GET', '/whoami');
+  const answer = await caller.call('POST', '/auto-approve-policies', {
+    body: {
+      client_id: self['client_id'],
+      strategy_id: POLICY_STRATEGY,
+      allowed_templates: mix.map(({ key }) => ({ template_key: key })),
+      allowed_assets: ['USDC'],
+      window_hours: 24,
+      max_amount_per_window: '1000000',
+    },
+  });
+  if (answer.status !== 201 && answer.status !== 409) throw new Error(`the policy was refused: ${JSON.stringify(answer.body)}`);
 }
 
 /** Lives begin along with the kills, so that every kill meets some on their way. */

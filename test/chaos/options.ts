@@ -12,7 +12,7 @@ export interface RunOptions {
   readonly keep: boolean;
 }
 
-const FULL = { movements: 200, kills: 100, minutes: 60 };
+const FULL = { movements: 300, kills: 100, minutes: 60 };
 /** For CI: a minute or so. */
 const SHORT = { movements: 30, kills: 15, minutes: 15 };
 

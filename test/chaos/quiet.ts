@@ -56,6 +56,27 @@ export async function retryFailed(lives: readonly Life[], run: Run, caller: Call
   return retried;
 }
 
+/** Rounds in which whatever waits is led on: a gate leads to the next, and an unknown send to its proof. */
+const ROUNDS = 6;
+
+/** Brings every movement to its end: gates are resumed, and what needs a judgement is retried. Answers what still moved. */
+export async function endAll(lives: readonly Life[], run: Run, caller: Caller, rest: Parameters<typeof comesToRest>[1]): Promise<string> {
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const open = await run.query<{ movement_id: string; gate: boolean }>(
+      `SELECT movement_id::text, request_state = 'WAITING_MANUAL_ACTION' AS gate FROM movements WHERE ended_at IS NULL`,
+    );
+    if (open.length === 0) return '';
+    const gates = new Map(open.map(({ movement_id, gate }) => [movement_id, gate]));
+    for (const life of lives) {
+      const gate = gates.get(life.movement_id ?? '');
+      if (gate !== undefined) await act(life, { caller }, gate ? 'resume' : 'retry');
+    }
+    const restless = await comesToRest(run, rest);
+    if (restless !== '') return restless;
+  }
+  return '';
+}
+
 /** The evidence once nothing contradicts it, or as it is when the aftermath is over. */
 export async function lastEvidence(look: () => Promise<Evidence>): Promise<Evidence> {
   for (const end = Date.now() + AFTERMATH_MS; ; await sleep(2_000)) {

@@ -1,5 +1,5 @@
 /** Everything that is left to chance in a run, from one seed, so that a run can be repeated. */
-import { randomOf } from '../../dev/paper-venue/faults.ts';
+import { randomOf } from '../../dev/simulators/paper-venue/faults.ts';
 
 export interface Dice {
   /** A whole number from `low` to `high`, both included. */

@@ -4,14 +4,29 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
-import { ANY_FREE_PORTS, startStack, type Stack } from '../../dev/stack.ts';
+import { choosePorts, type PortName } from '../../dev/stack/ports.ts';
+import { ANY_FREE_PORTS, startStack, type Stack } from '../../dev/stack/stack.ts';
 import { signedFetch } from '../../clients/signed-fetch.ts';
+import { writeRegistryWith } from '../support/registry-file.ts';
+import type { Parts } from './storm.ts';
+import { createTeam, TEAM_EXECUTOR, type Team } from './team.ts';
 
 const CALLBACK_SETTINGS = { SVC_CALLBACK_ALLOWED_HOSTS_CSV: '127.0.0.1', SVC_CALLBACK_HMAC_SECRET: 'fault-run-secret' };
+const SETTINGS = {
+  SVC_RATE_LIMIT_ENABLED: 'false',
+  SVC_SWEEP_IDLE_SECONDS: '5',
+  SVC_AUTO_APPROVE_ENABLED: 'true',
+  // Somebody is asked about a send soon, so that people meet sends of which nobody knows.
+  SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '5',
+  ...CALLBACK_SETTINGS,
+};
 const API_PREFIX = '/v3';
 
 export interface Run {
   readonly stack: Stack;
+  /** The service's processes and the team's worker. */
+  readonly parts: Parts;
+  readonly team: Team;
   readonly apiUrl: string;
   query<R extends object>(sql: string): Promise<R[]>;
   /** A GET of the API, for when nothing is killed any more. */
@@ -29,19 +44,28 @@ export async function startRunStack(signal: AbortSignal, log: (line: string) => 
   const dataDir = mkdtempSync(join(tmpdir(), 'fault-run-'));
   let stack: Stack;
   try {
+    const ports = await choosePorts(ANY_FREE_PORTS, Object.keys(ANY_FREE_PORTS) as PortName[]);
+    const registry = await writeRegistryWith(join(dataDir, 'run-config'), ports, { executors: [TEAM_EXECUTOR] });
     stack = await startStack({
-      settings: { dataDir, ports: ANY_FREE_PORTS },
+      settings: { dataDir, ports },
       split: true,
       restart: false,
       signal,
       log,
-      env: { SVC_RATE_LIMIT_ENABLED: 'false', SVC_SWEEP_IDLE_SECONDS: '5', ...CALLBACK_SETTINGS },
+      env: { ...SETTINGS, ...registry },
     });
   } catch (error) {
     rmSync(dataDir, { recursive: true, force: true });
     throw error;
   }
   const apiUrl = `${stack.apiUrl}${API_PREFIX}`;
+  const team = createTeam(dataDir, stack.temporalAddress);
+  try {
+    await team.start();
+  } catch (error) {
+    await stack.stop();
+    throw error;
+  }
   const pool = new pg.Pool({ connectionString: stack.databaseUrl, max: 4 });
   // Idle connections die with every kill of Postgres; the next query gets a new one.
   pool.on('error', () => undefined);
@@ -49,6 +73,11 @@ export async function startRunStack(signal: AbortSignal, log: (line: string) => 
   const temporal = new Client({ connection });
   return {
     stack,
+    parts: {
+      kill: (name) => (name === 'team' ? team.kill() : stack.kill(name)),
+      startChild: (name) => (name === 'team' ? team.start() : stack.startChild(name)),
+    },
+    team,
     apiUrl,
     query: async <R extends object>(sql: string) => (await pool.query<R & pg.QueryResultRow>(sql)).rows,
     read: async <T>(path: string) => {
@@ -73,6 +102,7 @@ export async function startRunStack(signal: AbortSignal, log: (line: string) => 
     },
     close: async (keep) => {
       await Promise.allSettled([pool.end(), connection.close()]);
+      await team.stop();
       await stack.stop();
       if (!keep) rmSync(dataDir, { recursive: true, force: true });
     },

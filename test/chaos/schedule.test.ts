@@ -3,10 +3,12 @@ import { dice } from './random.ts';
 import { planStrikes, VICTIMS } from './schedule.ts';
 import { writeScripts } from './scripts.ts';
 
+const plain = { weight: 1, gated: false, cancellable: false, configured: false, beneficiary: 0, body: { nodes: [], edges: [] } };
 const mix = [
-  { key: 'plain', weight: 3, gated: false, cancellable: false },
-  { key: 'gated', weight: 1, gated: true, cancellable: false },
-  { key: 'cancellable', weight: 1, gated: false, cancellable: true },
+  { ...plain, key: 'plain', weight: 3 },
+  { ...plain, key: 'gated', gated: true },
+  { ...plain, key: 'cancellable', cancellable: true },
+  { ...plain, key: 'configured', configured: true, beneficiary: 0.5 },
 ];
 
 test('the same seed brings the same strikes and scripts, another seed others', () => {
@@ -29,7 +31,11 @@ test('at least as many kills as asked for, of every part, sometimes of two at on
 
 test('no two movements share an amount, and only what can be cancelled or resumed is', () => {
   const scripts = writeScripts(dice(4, 'scripts'), 200, mix);
-  expect(new Set(scripts.map(({ amount }) => amount)).size).toBe(200);
+  const configured = scripts.filter(({ template }) => template === 'configured').map(({ node_config }) => node_config);
+  const amounts = [...scripts.map(({ amount }) => amount), ...configured.map((each) => each?.['amount'])];
+  expect(new Set(amounts).size).toBe(200 + configured.length);
+  expect(new Set(configured.map((each) => each?.['beneficiary'])).size).toBe(2);
+  expect(scripts.every(({ template, node_config }) => (node_config === null) === (template !== 'configured'))).toBe(true);
   expect(scripts.every(({ amount }) => /^1\d\.\d{5}1$/.test(amount))).toBe(true);
   expect(scripts.filter(({ cancel_ms }) => cancel_ms !== null).every(({ template }) => template === 'cancellable')).toBe(true);
   expect(scripts.filter(({ resume_ms }) => resume_ms !== null).every(({ template }) => template === 'gated')).toBe(true);

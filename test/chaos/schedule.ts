@@ -1,11 +1,11 @@
 /** When which process is killed: data, drawn before the run begins. */
 import type { Dice } from './random.ts';
 
-export const VICTIMS = ['api', 'worker', 'temporal', 'postgres'] as const;
+export const VICTIMS = ['api', 'worker', 'temporal', 'postgres', 'team'] as const;
 export type Victim = (typeof VICTIMS)[number];
 
-/** The worker holds the sends, so it dies most; Temporal and Postgres take everybody with them. */
-const WEIGHTS: Record<Victim, number> = { api: 2, worker: 4, temporal: 2, postgres: 2 };
+/** The worker holds the sends, so it dies most; Temporal and Postgres take everybody with them. `team` is the worker of a team. */
+const WEIGHTS: Record<Victim, number> = { api: 2, worker: 4, temporal: 2, postgres: 2, team: 2 };
 const TWO_AT_ONCE = 0.15;
 
 export interface Strike {

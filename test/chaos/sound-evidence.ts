@@ -1,4 +1,5 @@
 /** Evidence of a small run in which everything went well, for tests to doctor. */
+import { planOf } from '../support/movement-model.ts';
 import type { CapitalEvidence, Evidence, MovementEvidence, NodeEvidence } from './evidence.ts';
 
 /** Addresses and hashes that are told apart at a glance. */
@@ -38,8 +39,51 @@ function sent(node_key: string): Told[] {
 
 function node(node_key: string, action_type: string, state: string, tx_hash: string | null): NodeEvidence {
   const ended = state === 'COMPLETED' ? AT : null;
-  return { node_key, action_type, state, attempt: 1, error_code: null, completed_at: ended, output: tx_hash === null ? null : { tx_hash } };
+  return {
+    node_key,
+    action_type,
+    state,
+    amount: null,
+    attempt: 1,
+    error_code: null,
+    completed_at: ended,
+    output: tx_hash === null ? null : { tx_hash },
+  };
 }
+
+const action = (node_key: string, action_type: string, config: object) => ({
+  node_key,
+  node_kind: 'action',
+  action_type,
+  config: { ...config },
+});
+const withdrawal = (node_key: string) => action(node_key, 'cex_withdrawal', { venue: 'paper-main', asset: 'USDC' });
+const intentOf = (amount: string) => ({ intent: { asset: 'USDC', amount } });
+const edge = (from: string, to: string) => ({ from, to, edge_type: 'on_success' });
+const COMPLETED_PLAN = planOf(
+  {
+    nodes: [
+      withdrawal('withdraw'),
+      action('sweep', 'evm_erc20_transfer', { amount_ref: 'nodes.withdraw.output.received_amount', destination_address: HOT_WALLET }),
+    ],
+    edges: [edge('withdraw', 'sweep')],
+  },
+  intentOf('10.000001'),
+  'chain:wallet',
+);
+const WAITING_PLAN = planOf(
+  {
+    nodes: [
+      withdrawal('withdraw'),
+      action('pay', 'team_payout', {}),
+      { node_key: 'check', node_kind: 'manual_gate', action_type: 'manual_gate' },
+      withdrawal('more'),
+    ],
+    edges: [edge('withdraw', 'pay'), edge('pay', 'check'), edge('check', 'more')],
+  },
+  intentOf('11.000011'),
+  'chain:wallet',
+);
 
 const completed: MovementEvidence = {
   movement_id: COMPLETED_ID,
@@ -60,6 +104,9 @@ const completed: MovementEvidence = {
   ]),
   idempotency_key: 'key-0',
   amount: '10.000001',
+  amounts: ['10.000001'],
+  outflow: [{ asset: 'USDC', amount: '10.000001' }],
+  plan: COMPLETED_PLAN,
   callback_url: URL,
   ended: true,
   run_status: 'COMPLETED',
@@ -71,18 +118,28 @@ const waiting: MovementEvidence = {
   request_state: 'WAITING_MANUAL_ACTION',
   current_frontier: ['check'],
   reservation_status: 'held',
-  nodes: [node('withdraw', 'cex_withdrawal', 'COMPLETED', hash(3)), node('check', 'manual_gate', 'READY', null)],
+  nodes: [
+    { ...node('withdraw', 'cex_withdrawal', 'COMPLETED', hash(3)), amount: '11.000011' },
+    { ...node('pay', 'team_payout', 'COMPLETED', null), amount: '11.000011' },
+    node('check', 'manual_gate', 'READY', null),
+    node('more', 'cex_withdrawal', 'BLOCKED', null),
+  ],
   timeline: timelineOf(WAITING_ID, [
     ['movement_created', null, null, 'PENDING_APPROVAL'],
     ['request_approved', null, 'PENDING_APPROVAL', 'APPROVED'],
     ['node_ready', 'withdraw', 'BLOCKED', 'READY'],
     ['frontier_advanced', null, 'APPROVED', 'EXECUTING'],
     ...sent('withdraw'),
+    ['node_ready', 'pay', 'BLOCKED', 'READY'],
+    ...sent('pay'),
     ['node_ready', 'check', 'BLOCKED', 'READY'],
     ['request_attention', null, 'EXECUTING', 'WAITING_MANUAL_ACTION'],
   ]),
   idempotency_key: 'key-1',
   amount: '11.000011',
+  amounts: ['11.000011'],
+  outflow: [{ asset: 'USDC', amount: '33.000033' }],
+  plan: WAITING_PLAN,
   ended: false,
   run_status: 'RUNNING',
 };
@@ -110,8 +167,12 @@ function entry(movement_id: string, amount: string, tx_hash: string): Evidence['
 
 function life(serial: number, movement: MovementEvidence): Evidence['lives'][number] {
   const script = { serial, template: 'any', amount: movement.amount, route: 'sweep', decision: 'approve', decide_ms: 0 } as const;
+  const plan = movement.plan ?? COMPLETED_PLAN;
   return {
-    script: { ...script, repeats_create: false, resume_ms: null, cancel_ms: null },
+    script: {
+      ...{ ...script, plan, node_config: null, repeats_create: false, resume_ms: null },
+      ...{ cancel_ms: null, cancel_at: 'once', retries: false },
+    },
     idempotency_key: `key-${serial}`,
     movement_id: movement.movement_id,
     accepted: [{ action: 'approve', doubts: 0 }],
@@ -137,6 +198,13 @@ const capitalTransfer: CapitalEvidence = {
 function capitalLife(transfer_id: string | null, refused: string | null): Evidence['capitalLives'][number] {
   const idempotency_key = `key of ${transfer_id ?? 'nothing'}`;
   return { idempotency_key, transfer_id, refused, body: { amount: '5' }, delay_ms: 0, repeats: false, complaints: [] };
+}
+
+function holdingOf({ movement_id, request_state, idempotency_key, nodes, plan }: MovementEvidence): Evidence['holdings'][number] {
+  return {
+    ...{ movement_id, idempotency_key, state: request_state, approved: true, by_policy: false, plan, holds: [], budget: [] },
+    nodes: nodes.map(({ node_key, state, amount, output }) => ({ node_key, state, amount, output: output ?? null, recover_first: false })),
+  };
 }
 
 /** Two movements, one completed and one at its gate, and a capital transfer, with nothing wrong about them. */
@@ -178,6 +246,14 @@ export function soundEvidence(): Evidence {
       ...movements.flatMap(({ movement_id }) => [audited('movement.create', movement_id), audited('movement.approve', movement_id)]),
       audited('movement.complete', COMPLETED_ID),
     ],
+    orders: [{ key: `${WAITING_ID}:pay:1`, asset: 'USDC', amount: '11.000011', taken: 1, withdrawn: false }],
+    holdings: [
+      { ...holdingOf(completed), by_policy: true, budget: [{ amount: '10.000001', status: 'consumed' }] },
+      { ...holdingOf(waiting), holds: [{ pool: 'paper-main SPOT USDC', amount: '11.000011' }] },
+    ],
+    usage: { reserved_amount: '0', consumed_amount: '10.000001', count_in_window: 1 },
+    pending: [{ pool: 'paper-main SPOT USDC', amount: '0' }],
+    over: false,
     pools: [{ pool: 'paper-main/SPOT/USDC', held: '11.000011' }],
     holds: [{ pool: 'paper-main/SPOT/USDC', movement_id: WAITING_ID, amount: '11.000011' }],
     signed: [{ movement_id: COMPLETED_ID, node_key: 'sweep', attempt: 1, address: SIGNER, nonce: 0, tx_hash: hash(2), mined: true }],

@@ -1,10 +1,15 @@
 /** Kills processes by the schedule and starts them again. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Stack } from '../../dev/stack.ts';
 import type { Strike, Victim } from './schedule.ts';
 
 /** Starts of one part in a row that may fail before the run gives up. */
 const STARTS = 5;
+
+/** What can be killed and started again. */
+export interface Parts {
+  kill(name: Victim): Promise<void>;
+  startChild(name: Victim): Promise<void>;
+}
 
 export interface Storm {
   /** SIGKILLs so far, by part. */
@@ -20,7 +25,7 @@ export interface Storm {
 
 /** A storm over a stack whose parts do not start again by themselves. */
 export function createStorm(options: {
-  readonly stack: Pick<Stack, 'kill' | 'startChild'>;
+  readonly stack: Parts;
   readonly strikes: readonly Strike[];
   readonly signal: AbortSignal;
   readonly onKill: (total: number) => void;

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { canonicalString, dashboardCanonicalString, signatureOf } from '../../api/auth/canonical.ts';
-import { parseTarget } from '../../api/target.ts';
+import { parseTarget } from '../../api/http/target.ts';
 import { signatureHeaders } from '../../clients/signing.ts';
 import { createCallbackSigner } from '../../platform/callback-signature.ts';
 import { VECTORS, type Vector } from './vectors.ts';

@@ -59,6 +59,7 @@ describe('cex_internal_transfer', () => {
     expect(await submit(venue, context)).toEqual(accepted);
     expect(await settled(venue, context)).toEqual({
       next_state: 'COMPLETED',
+      assurance: 'destination_finalized',
       external_ref: accepted.external_ref,
       output: { requested_amount: '40.5', submitted_amount: '40.5', fee_amount: '0', fee_asset: 'USDC', received_amount: '40.5' },
     });
@@ -118,6 +119,7 @@ describe('cex_deposit_observe', () => {
     const done = await look(context);
     expect(done).toEqual({
       next_state: 'COMPLETED',
+      assurance: 'destination_credited',
       external_ref: expect.stringContaining(hash),
       output: {
         tx_hash: hash,

@@ -2,13 +2,13 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { getAddress } from 'viem';
-import { chainInfo, VENUE_DEPOSIT_ADDRESSES } from '../../dev/chain/accounts.ts';
-import { VENUE_ACCOUNTS } from '../../dev/paper-venue/accounts.ts';
-import type { ReadChain, TokenTransfer, VenueChain } from '../../dev/paper-venue/chain.ts';
-import { createDepositObserver } from '../../dev/paper-venue/deposit-observe.ts';
-import { depositAddress, watchDeposits } from '../../dev/paper-venue/deposits.ts';
-import { openLedger, type Ledger } from '../../dev/paper-venue/ledger.ts';
-import { chainFileSchema } from '../../dev/paper-venue/settings.ts';
+import { chainInfo, VENUE_DEPOSIT_ADDRESSES } from '../../dev/simulators/chain/accounts.ts';
+import { VENUE_ACCOUNTS } from '../../dev/simulators/paper-venue/accounts.ts';
+import type { ReadChain, TokenTransfer, VenueChain } from '../../dev/simulators/paper-venue/chain.ts';
+import { createDepositObserver } from '../../dev/simulators/paper-venue/deposit-observe.ts';
+import { depositAddress, watchDeposits } from '../../dev/simulators/paper-venue/deposits.ts';
+import { openLedger, type Ledger } from '../../dev/simulators/paper-venue/ledger.ts';
+import { chainFileSchema } from '../../dev/simulators/paper-venue/settings.ts';
 import { contextOf } from '../executors/fake-server.ts';
 import { NO_CHAIN, RECIPIENT, tempFolder } from './paper-venue-stack.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createFaultInjector, faultsSchema, type FaultInjector } from '../../dev/paper-venue/faults.ts';
+import { createFaultInjector, faultsSchema, type FaultInjector } from '../../dev/simulators/paper-venue/faults.ts';
 
 type Phase = Parameters<FaultInjector['draw']>[0];
 const draws = (count: number, faults: object, phase: Phase = 'submit') => {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { PayingChain } from '../../dev/paper-venue/chain.ts';
-import { openLedger, type Ledger } from '../../dev/paper-venue/ledger.ts';
-import { createSender, type Sender } from '../../dev/paper-venue/sender.ts';
+import type { PayingChain } from '../../dev/simulators/paper-venue/chain.ts';
+import { openLedger, type Ledger } from '../../dev/simulators/paper-venue/ledger.ts';
+import { createSender, type Sender } from '../../dev/simulators/paper-venue/sender.ts';
 import { RECIPIENT, tempFolder } from './paper-venue-stack.ts';
 
 const debit = { account: 'paper-main', account_type: 'SPOT', asset: 'USDC', delta: '-5' };

@@ -10,11 +10,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestClient, encodeDeployData, erc20Abi, getAddress, getContractAddress, http, parseUnits, publicActions } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { foundry } from 'viem/chains';
-import { TOKEN_ABI, TOKEN_BYTECODE } from '../../dev/contracts/token-artifact.ts';
-import type { ChainSettings } from '../../dev/paper-venue/settings.ts';
-import { startVenue } from '../../dev/paper-venue/start.ts';
-import type { LedgerEntry } from '../../dev/paper-venue/views.ts';
-import { programArgs } from '../../dev/program.ts';
+import { TOKEN_ABI, TOKEN_BYTECODE } from '../../dev/simulators/chain/contracts/token-artifact.ts';
+import type { ChainSettings } from '../../dev/simulators/paper-venue/settings.ts';
+import { startVenue } from '../../dev/simulators/paper-venue/start.ts';
+import type { LedgerEntry } from '../../dev/simulators/paper-venue/views.ts';
+import { built } from '../../dev/bootstrap/programs.mjs';
 import { createRemoteExecutor, type RemoteExecutor } from '../../executors/remote.ts';
 import type { ExecutionContext, ExecutionResult } from '../../domain/executor.ts';
 import { contextOf, settingsOf } from '../executors/fake-server.ts';
@@ -125,7 +125,7 @@ export function tempFolder(): { readonly path: string; readonly remove: () => vo
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** Starts `dev/paper-venue/main.ts` over `dataDir`, as the embedded stack does. */
+/** Starts `dev/simulators/paper-venue/main.ts` over `dataDir`, as the embedded stack does. */
 export async function startVenueProcess(dataDir: string, chain: ChainSettings): Promise<VenueProcess> {
   const chainFile = join(dataDir, 'chain.json');
   writeFileSync(chainFile, JSON.stringify(chain));
@@ -136,7 +136,7 @@ export async function startVenueProcess(dataDir: string, chain: ChainSettings): 
     PAPER_DATA_DIR: dataDir,
     PAPER_CHAIN_FILE: chainFile,
   };
-  const child = spawn(process.execPath, programArgs('dev/paper-venue/main.ts'), {
+  const child = spawn(process.execPath, [built('paper-venue')], {
     env,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

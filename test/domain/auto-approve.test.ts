@@ -8,7 +8,8 @@ import { LATE_REASONS, type Evaluation } from '../../domain/auto-approve/result.
 import { fromBaseUnits } from '../../domain/money.ts';
 
 const AT = '2026-11-24T10:00:00.000Z';
-const REQUEST = { client_id: 'c', asset: 'USDC', amount: '10', template_key: 'a/b', template_version: 2 };
+const REQUEST = { client_id: 'c', asset: 'USDC', amount: '10', outflow: [], template_key: 'a/b', template_version: 2 };
+const moves = (amount: string | null, asset = 'USDC') => ({ ...REQUEST, outflow: [{ asset, amount }] });
 const POLICY: AutoApprovePolicy = {
   policy_id: 'p',
   client_id: 'c',
@@ -46,7 +47,14 @@ describe('a policy', () => {
     ['template_not_allowed', { ...REQUEST, template_version: 3 }, FACTS, 3],
     ['template_not_allowed', { ...REQUEST, template_key: 'a/bc' }, FACTS, 3],
     ['template_not_allowed', REQUEST, policy({ allowed_templates: [] }), 3],
+    ['asset_not_allowed', moves('1', 'USDT'), FACTS, 2],
+    ['outflow_unknown', moves(null), FACTS, 4],
+    ['outflow_unknown', moves(null), policy({ max_amount_per_request: null, max_amount_per_window: null }), 4],
+    ['outflow_asset_differs', moves('1', 'USDT'), policy({ allowed_assets: ['USDC', 'USDT'] }), 4],
+    ['outflow_asset_differs', moves('1', 'USDT'), policy({ allowed_assets: ['USDC', 'USDT'], max_amount_per_request: null }), 4],
     ['amount_exceeded_per_request', { ...REQUEST, amount: '10.000000000000000001' }, FACTS, 4],
+    ['amount_exceeded_per_request', moves('10.000000000000000001'), FACTS, 4],
+    ['window_amount_exceeded', moves('10.000000000000000001'), policy({ max_amount_per_request: null }), 4],
     ['window_amount_exceeded', REQUEST, policy({ max_amount_per_window: '29.999999999999999999' }), 4],
     ['window_count_exceeded', REQUEST, policy({ max_count_per_window: 2 }), 4],
     ['binding_unavailable', REQUEST, { ...FACTS, bindings_available: false }, 5],
@@ -64,6 +72,8 @@ describe('a policy', () => {
   it('does not limit what it has no cap for', () => {
     const open = policy({ max_amount_per_request: null, window_hours: null, max_amount_per_window: null, max_count_per_window: null });
     expect(reasonOf(evaluatePolicy({ ...REQUEST, amount: '99999999999999999999' }, open, false))).toBe('policy_passed');
+    const assets = { ...open, policy: { ...open.policy, allowed_assets: ['USDC', 'USDT'] } };
+    expect(reasonOf(evaluatePolicy(moves('99999999999999999999', 'USDT'), assets, false))).toBe('policy_passed');
   });
 
   it('names the first of all checks that fail', () => {
@@ -157,6 +167,10 @@ describe("a template's daily cap", () => {
     ['asset_mismatch', { ...REQUEST, asset: 'X', amount: '31' }, FREE],
     ['amount_exceeded_per_request', { ...REQUEST, amount: '30.000000000000000001' }, FREE],
     ['daily_cap_exceeded', { ...REQUEST, amount: '10.000000000000000001' }, FREE],
+    ['asset_mismatch', moves('1', 'USDT'), FREE],
+    ['outflow_unknown', moves(null), FREE],
+    ['amount_exceeded_per_request', moves('30.000000000000000001'), FREE],
+    ['daily_cap_exceeded', moves('10.000000000000000001'), FREE],
   ])('gives %s before what comes after it', (reason, request, facts) => {
     const { result, guard } = evaluateFree(request, facts);
     expect([result.outcome, result.reason, guard]).toEqual(['pending', reason, null]);

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { freePort } from '../../dev/ports.ts';
+import { freePort } from '../../dev/stack/ports.ts';
+import type { PayeeField } from '../../domain/executor.ts';
 import { accepted, completed, failed as failedAnswer, notLanded, prepared, unknown } from '../../executor-kit/define.ts';
 import { checkServed, checkTarget, failed, optionsOf, troubles } from './support/check.ts';
 import { memoryExecutor } from './support/memory-executor.ts';
@@ -191,10 +192,85 @@ describe('caught, by the guarantee that is broken:', () => {
     const results = await checkTarget(
       optionsOf(url, {
         effectsUrl: `${url}/effects/{idempotency_key}`,
-        command: `exec node dev/launch.mjs test/executor-kit/support/forgetful.ts ${port} ${statement}`,
+        command: `exec node dist/executor-forgetful.js ${port} ${statement}`,
         only: ['repeat', 'recover', 'crash-after-answer'],
       }),
     );
     expect(troubles(results)).toEqual(['crash-after-answer: recover answered READY (nothing landed) although the submit had its effect']);
   }, 120_000);
+});
+
+describe('whom it pays', () => {
+  const EVIL = `0x${'e1'.repeat(20)}`;
+  const config = { id: 'alice' };
+  const payees: PayeeField[] = [{ field: 'id', family: 'cex' }];
+  /** Prepares whom it is told, in the field that the config has it in, unless `id` says otherwise. */
+  const naming = (id: (asked: string) => string | undefined) =>
+    memoryExecutor(() => ({
+      prepare: async ({ amount, config: { id: asked } }) => {
+        const named = id(String(asked));
+        return prepared(named === undefined ? { amount } : { amount, id: named });
+      },
+    }));
+  const told = async (executor: ReturnType<typeof naming>, changes: Parameters<typeof checkServed>[1] = {}) =>
+    troubles(await checkServed(executor, { config, payees, only: ['payees'], ...changes }));
+  const sound = naming((asked) => asked);
+
+  test('passes where prepare names the declared field’s payee, and where it serves no other', async () => {
+    const results = await checkServed(sound, { config, payees, only: ['payees'] });
+    expect(results.find(({ id }) => id === 'payees')).toMatchObject({ status: 'passed' });
+    const closed = memoryExecutor(() => ({
+      prepare: async ({ amount, config: { id } }) =>
+        id === 'alice' ? prepared({ amount, id: 'alice' }) : failedAnswer('NOT_SERVED', 'no'),
+    }));
+    expect(await told(closed)).toEqual([]);
+    expect(await told(sound, { config: { id: EVIL }, payees: [{ field: 'id', family: 'evm' }] })).toEqual([]);
+    expect(await told(sound, { config: { id: EVIL }, payees: [], notPayees: ['id'] })).toEqual([]);
+  });
+
+  test.each<[string, (asked: string) => string | undefined, RegExp]>([
+    ['somebody else', () => 'bob', /^payees: prepare: what was prepared does not name exactly the same in id/],
+    ['nobody', () => undefined, /^payees: prepare: what was prepared does not name exactly the same in id/],
+    ['always the same one', () => 'alice', /^payees: prepare for somebody else in id: what was prepared does not name exactly the same/],
+  ])('is caught where prepare names %s', async (_what, id, reason) => {
+    expect(await told(naming(id))).toEqual([expect.stringMatching(reason)]);
+  });
+
+  test('is caught where an address is named that is not declared', async () => {
+    const reason = `payees: prepare: ${EVIL} is an EVM address, and no declared field names it: the service takes it for a payee`;
+    expect(
+      await told(
+        naming(() => EVIL),
+        { payees: [] },
+      ),
+    ).toEqual([reason]);
+  });
+
+  test('is caught where the declaration does not fit the config', async () => {
+    const reasons = [
+      await told(sound, { payees: [{ field: 'to.account', family: 'cex' }] }),
+      await told(sound, { payees: [{ field: 'id', family: 'evm' }] }),
+      await told(sound, { config: { id: EVIL }, payees: [] }),
+    ];
+    expect(reasons).toEqual([
+      ['payees: the config: to.account names nobody'],
+      ['payees: alice is declared as family evm, and is no address of such a chain'],
+      [`payees: the config: ${EVIL} is an EVM address, and no declared field names it: the service takes it for a payee`],
+    ]);
+  });
+
+  const watches = memoryExecutor(() => ({ submit: async () => completed(), effects: async () => 0 }));
+
+  test('is not asked of what the service knows by itself, and of what sends nothing', async () => {
+    const reason = async (executor: ReturnType<typeof naming>, changes: Parameters<typeof checkServed>[1]) =>
+      (await checkServed(executor, { config, payees, only: ['payees'], ...changes })).find(({ id }) => id === 'payees')?.reason;
+    expect(await reason(sound, { actionType: 'evm_native_transfer' })).toMatch(/the service knows by itself/);
+    expect(await reason(watches, { sends: false })).toMatch(/declared as sends: false/);
+  });
+
+  test('is caught where an effect is counted of an executor that is declared to send nothing', async () => {
+    const [trouble, ...others] = troubles(await checkServed(sound, { config, sends: false, only: ['complete'] }));
+    expect([trouble, others]).toEqual(['complete: 1 effects were counted, and the executor is declared to send nothing', []]);
+    expect(troubles(await checkServed(watches, { config, sends: false, only: ['complete', 'repeat', 'cancel'] }))).toEqual([]);
+  });
 });

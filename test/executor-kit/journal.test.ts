@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { built } from '../../dev/bootstrap/programs.mjs';
 import { openJournal } from '../../executor-kit/journal.ts';
 
 jest.setTimeout(60_000);
@@ -103,11 +104,8 @@ test('work for one key runs one after the other, for different keys at once, and
 });
 
 test('a second process cannot open it, until the first is killed', async () => {
-  const script = `import { openJournal } from './executor-kit/journal.ts';
-    await openJournal(process.argv[1]); console.log('open'); setInterval(() => {}, 1000);`;
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script, file], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const example = [built('executor-http'), '--port', '0', '--data', dirname(file)];
+  const child = spawn(process.execPath, example, { stdio: ['ignore', 'pipe', 'inherit'] });
   try {
     await once(child.stdout, 'data');
     await expect(openJournal(file, { lockWaitMs: 0 })).rejects.toThrow('another process is using');

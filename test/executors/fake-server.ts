@@ -77,6 +77,9 @@ export function settingsOf(url: string, changes: Partial<RemoteExecutorSettings>
     same_key_safe: true,
     settle_seconds: 0,
     action_types: ['cex_withdrawal'],
+    sends: true,
+    not_payees: [],
+    completion_assurances: ['provider_completed'],
     ...changes,
   };
 }

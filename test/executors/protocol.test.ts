@@ -20,6 +20,14 @@ describe('parseResult', () => {
     }
   });
 
+  test('nothing but a send completes a node that sends: preflight and prepare never do', () => {
+    for (const phase of ['preflight', 'prepare'] as const) {
+      for (const next_state of ['SUBMITTED', 'OBSERVING', 'COMPLETED']) {
+        expect(() => parseResult(phase, { next_state })).toThrow(expect.objectContaining({ code: 'EXECUTOR_PROTOCOL_ERROR' }));
+      }
+    }
+  });
+
   test('a SUBMITTING answer to submit means accepted and reads as SUBMITTED', () => {
     expect(parseResult('submit', { next_state: 'SUBMITTING', external_ref: 'x' })).toEqual({
       next_state: 'SUBMITTED',

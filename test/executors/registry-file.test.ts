@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { TASK_QUEUE } from '../../domain/messages.ts';
 import { RegistryFileError, readRegistryFile } from '../../executors/registry-file.ts';
@@ -12,6 +12,15 @@ const minimal = {
   kind: 'remote',
   url: 'https://a.example/base',
   action_types: ['cex_withdrawal'],
+};
+/** What an entry is that says no more than it must. */
+const defaults = {
+  timeout_seconds: 30,
+  same_key_safe: false,
+  settle_seconds: 0,
+  sends: true,
+  not_payees: [],
+  completion_assurances: ['provider_completed'],
 };
 let folder: string;
 
@@ -44,13 +53,12 @@ test('an entry gets its defaults, and its token path is resolved against the fil
     signers: [{ signer_key: 's' }],
   });
   expect(executors).toEqual([
-    { ...minimal, timeout_seconds: 30, same_key_safe: false, settle_seconds: 0 },
+    { ...minimal, ...defaults },
     {
       ...minimal,
+      ...defaults,
       executor_key: 'team.b',
-      timeout_seconds: 30,
       same_key_safe: true,
-      settle_seconds: 0,
       auth_token_file: join(folder, 'secrets/token'),
     },
   ]);
@@ -83,12 +91,12 @@ test('all faults are told together, each with its place', () => {
 });
 
 test('a task-queue entry is taken with its queue and defaults', () => {
-  const entry = { executor_key: 'team.queue', kind: 'task_queue', task_queue: 'team payments', action_types: ['payout'] };
-  expect(read({ executors: [entry] }).executors).toEqual([{ ...entry, timeout_seconds: 30, same_key_safe: false, settle_seconds: 0 }]);
+  const entry = { executor_key: 'team.queue', kind: 'task_queue', task_queue: 'team payments', action_types: ['payout'], payees: [] };
+  expect(read({ executors: [entry] }).executors).toEqual([{ ...entry, ...defaults }]);
 });
 
 test('a task-queue entry has no URL and no token, and its queue a name', () => {
-  const entry = { executor_key: 'q', kind: 'task_queue', task_queue: 'q', action_types: ['payout'] };
+  const entry = { executor_key: 'q', kind: 'task_queue', task_queue: 'q', action_types: ['payout'], payees: [] };
   expect(
     problems({
       executors: [
@@ -114,7 +122,7 @@ test('repeated keys and missing token files are refused with their place', () =>
       executors: [
         minimal,
         minimal,
-        { executor_key: 't', kind: 'task_queue', task_queue: 'q', action_types: ['x'] },
+        { executor_key: 't', kind: 'task_queue', task_queue: 'q', action_types: ['x'], sends: false },
         { ...minimal, executor_key: 'u', auth_token_file: 'absent' },
       ],
     }),
@@ -122,6 +130,59 @@ test('repeated keys and missing token files are refused with their place', () =>
     'executors[1].executor_key: already used by executors[0]',
     `executors[3].auth_token_file: ${join(folder, 'absent')} cannot be read`,
   ]);
+});
+
+describe('what an entry says of its nodes', () => {
+  const own = { ...minimal, action_types: ['noop', 'acme_payout', 'acme_refund'] };
+
+  test('whom types of its own pay must be said', () => {
+    expect(problems({ executors: [{ ...minimal, executor_key: 'team.b' }, own] })).toEqual([
+      expect.stringMatching(/^executors\[1\]\.payees: must say whom acme_payout, acme_refund pays, as in \[\{"field": .*"sends": false/),
+    ]);
+  });
+
+  test.each([
+    [
+      'fields',
+      {
+        payees: [
+          { field: 'to', family: 'cex' },
+          { field: 'orders.wallet', family: 'evm', chain_id_field: 'orders.chain' },
+        ],
+      },
+    ],
+    ['nobody', { payees: [] }],
+    ['nothing is moved', { sends: false }],
+    [
+      'what else may be an address, and what it can show',
+      { payees: [], not_payees: ['audit.wallet'], completion_assurances: ['destination_credited'] },
+    ],
+  ])('%s', (_, facts) => {
+    expect(read({ executors: [{ ...own, ...facts }] }).executors).toEqual([{ ...own, ...defaults, ...facts }]);
+  });
+
+  test('faults are told with their place', () => {
+    const facts = [
+      { payees: [{ field: 'a..b', family: 'evm' }] },
+      { payees: [{ field: 'to', family: 'tron' }] },
+      { payees: [{ field: 'to' }] },
+      { payees: [{ field: 'to', family: 'evm', chain: 1 }] },
+      { payees: [], not_payees: ['.'] },
+      { payees: [], completion_assurances: [] },
+      { payees: [], completion_assurances: ['perhaps'] },
+      { sends: 'no' },
+    ];
+    expect(problems({ executors: facts.map((each, index) => ({ ...own, executor_key: `k${String(index)}`, ...each })) })).toEqual([
+      'executors[0].payees[0].field: must be names joined by dots',
+      expect.stringMatching(/^executors\[1\]\.payees\[0\]\.family: /),
+      expect.stringMatching(/^executors\[2\]\.payees\[0\]\.family: /),
+      expect.stringMatching(/^executors\[3\]\.payees\[0\]: .*chain/),
+      'executors[4].not_payees[0]: must be names joined by dots',
+      expect.stringMatching(/^executors\[5\]\.completion_assurances: /),
+      expect.stringMatching(/^executors\[6\]\.completion_assurances\[0\]: /),
+      expect.stringMatching(/^executors\[7\]\.sends: /),
+    ]);
+  });
 });
 
 test('a file that is missing or no JSON is named', () => {

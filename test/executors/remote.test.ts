@@ -108,6 +108,9 @@ describe('a call', () => {
       settle_seconds: 0,
       timeout_seconds: 5,
       in_process: false,
+      sends: true,
+      not_payees: [],
+      completion_assurances: ['provider_completed'],
     });
   });
 });
@@ -203,9 +206,8 @@ describe('a fault', () => {
   });
 
   test("the caller's signal ends the call, also when it was given before", async () => {
-    server.answer = () => undefined;
     const controller = new AbortController();
-    setTimeout(() => controller.abort(), 50);
+    server.answer = () => controller.abort();
     await expect(remote().submit(submitInput(), { signal: controller.signal })).rejects.toMatchObject({
       kind: 'timeout',
     });

@@ -3,12 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 import { pino } from 'pino';
+import { NO_CHAINS } from '../../domain/plan/tokens.ts';
 import { startCallbackRelay } from '../../activities/relays/callbacks.ts';
-import { createApi } from '../../api/app.ts';
+import { createApi } from '../../api/http/app.ts';
 import { routes } from '../../api/routes.ts';
-import { listen, type Listening } from '../../api/server.ts';
+import { listen, type Listening } from '../../api/http/server.ts';
 import { settle } from '../../domain/callbacks/settlement.ts';
 import { CALLBACK_EVENTS, type CallbackEvent } from '../../domain/events.ts';
+import { createNoopExecutor } from '../../executors/local/noop.ts';
 import { createCallbackSigner } from '../../platform/callback-signature.ts';
 import type { Loop } from '../../platform/loop.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
@@ -50,13 +52,14 @@ beforeAll(async () => {
     temporalNamespace: 'default',
     temporalUiUrl: 'http://x',
   };
-  const noop = { executor_key: 'noop', kind: 'local', action_types: ['noop'] } as const;
+  const noop = { ...createNoopExecutor().descriptor, executor_key: 'noop', action_types: ['noop'] };
   const app = createApi(
     {
       db,
       log,
-      executors: { list: () => [{ ...noop, same_key_safe: true, settle_seconds: 0, timeout_seconds: 1, in_process: true }] },
+      executors: { list: () => [noop] },
       balances: NO_BALANCES,
+      chains: NO_CHAINS,
       signers: { list: () => [], get: () => undefined },
       handOver: () => undefined,
       settings,

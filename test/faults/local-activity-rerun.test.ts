@@ -3,21 +3,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { pino } from 'pino';
+import { NO_CHAINS } from '../../domain/plan/tokens.ts';
 import { createMovementActivities } from '../../activities/movement.ts';
-import { createApi } from '../../api/app.ts';
+import { createApi } from '../../api/http/app.ts';
 import { routes } from '../../api/routes.ts';
-import { listen, type Listening } from '../../api/server.ts';
+import { listen, type Listening } from '../../api/http/server.ts';
 import { ExecutorFault, type ExecutionResult, type Executor, type ExecutorPhase } from '../../domain/executor.ts';
-import type { DecideArgs, MovementActivities, PhaseArgs } from '../../domain/messages.ts';
+import type { DecideArgs, MovementActivities, Phase, PhaseArgs, PhaseResult, RecordArgs, TeamAnswer } from '../../domain/messages.ts';
 import type { Signer } from '../../domain/signer.ts';
-import { allow } from '../../dev/allowlist.ts';
-import { connectDatabase, type Database } from '../../prisma/client.ts';
+import { allow } from '../../dev/stack/allowlist.ts';
+import { connectDatabase, type Database, type SqlValue } from '../../prisma/client.ts';
 import { NO_BALANCES } from '../../platform/balance-desk.ts';
 import { assertConsistent } from '../support/evidence.ts';
 import { MovementApi, startOwnDatabase, type Created } from '../support/own-stack.ts';
 
 const PAY = 'memory/pay';
 const SIGN = 'memory/sign';
+/** Sends nothing: its node looks, and has a minute for it. */
+const LOOK = 'memory/look';
+/** Names no address, so that its fence may be the short one. */
+const PLAIN = 'memory/plain';
 const FIRST_NONCE = 7;
 const UNSIGNED = {
   chain_id: 31_337,
@@ -53,8 +58,12 @@ function countingExecutor() {
       provider: 'memory',
       same_key_safe: true,
       settle_seconds: 0,
-      timeout_seconds: 1,
+      timeout_seconds: 60,
       in_process: true,
+      sends: true,
+      payees: [],
+      not_payees: [],
+      completion_assurances: ['provider_completed'],
     },
     preflight: () => counted('preflight', async () => null),
     prepare: ({ action_type }) =>
@@ -96,6 +105,8 @@ let server: Listening;
 let api: MovementApi;
 let memory: ReturnType<typeof countingExecutor>;
 let slow: ReturnType<typeof slowSigner>;
+/** What happens while the long fence looks at what is to be signed. */
+let checking: () => Promise<void>;
 const log = pino({ level: 'silent' });
 
 beforeAll(async () => {
@@ -110,6 +121,7 @@ beforeAll(async () => {
       log,
       executors: { list: () => [executor.descriptor] },
       balances: NO_BALANCES,
+      chains: NO_CHAINS,
       signers: { list: () => [signer.descriptor], get: () => signer },
       handOver: () => undefined,
       settings: {
@@ -128,15 +140,17 @@ beforeAll(async () => {
   for (const [template_key, action_type] of [
     [PAY, 'memory_pay'],
     [SIGN, 'memory_sign'],
+    [PLAIN, 'memory_pay'],
+    [LOOK, 'memory_pay'],
   ]) {
     const node = {
       node_key: 'pay',
-      node_kind: 'action',
+      ...(template_key === LOOK ? { node_kind: 'observe', timeout_policy: { observe_seconds: 60 } } : { node_kind: 'action' }),
       action_type,
       executor_selector: { action_type, provider: 'memory' },
       ...(template_key === SIGN ? { signer_selector: { chain_family: 'evm', profile: 'slow' } } : {}),
-      has_side_effect: true,
-      config: { destination_address: UNSIGNED.to },
+      has_side_effect: template_key !== LOOK,
+      config: template_key === PLAIN ? {} : { destination_address: UNSIGNED.to },
     };
     await api.expect(201, 'POST', '/plan-templates', {
       template_key,
@@ -156,16 +170,38 @@ afterAll(async () => {
 beforeEach(() => {
   memory = countingExecutor();
   slow = slowSigner();
+  checking = async () => undefined;
 });
 
-/** The activities of one worker. Each call runs in an activity context of its own. */
-function worker(): MovementActivities {
+/** The database, noting what the fence in one statement says. */
+function watched(): { readonly watching: Database; readonly said: boolean[] } {
+  const said: boolean[] = [];
+  const watching = new Proxy(db, {
+    get(target, name) {
+      if (name !== 'sql') return Reflect.get(target, name) as unknown;
+      return async (strings: TemplateStringsArray, ...values: SqlValue[]) => {
+        const rows = await target.sql<{ answer?: { passed?: boolean } }>(strings, ...values);
+        if (strings.join('').includes('try_fence(')) said.push(rows[0]?.answer?.passed === true);
+        return rows;
+      };
+    },
+  });
+  return { watching, said };
+}
+
+/** The activities of one worker, which has all the time in the world. Each call runs in an activity context of its own. */
+function worker(its: Database = db, more: { readonly soonMs: number } = { soonMs: 600_000 }): MovementActivities {
   const activities = createMovementActivities({
-    db,
+    db: its,
     log,
     executors: { get: () => memory.executor, describe: () => memory.executor.descriptor },
     signers: { get: () => slow.signer },
-    checkSignRequest: async () => null,
+    checkSignRequest: async () => {
+      await checking();
+      return null;
+    },
+    chains: NO_CHAINS,
+    ...more,
   });
   const inContext = <A, R>(activity: (args: A) => Promise<R>): ((args: A) => Promise<R>) => {
     return (args) => new MockActivityEnvironment({}, { logger: QUIET }).run(activity, args) as Promise<R>;
@@ -226,6 +262,12 @@ async function node(
   return row!;
 }
 
+/** The time of the node's last send is over, and so is the venue's to show it. */
+function sendIsOver(movement: Created, ago = 0): Promise<unknown> {
+  return db.sql`UPDATE movement_nodes SET send_not_after = svc_now() - make_interval(secs => ${ago})
+                WHERE movement_id = ${movement.movement_id}::uuid`;
+}
+
 /** Something that is waited for until the test lets it go. */
 function gate(): { readonly opened: Promise<void>; open(): void } {
   let open: () => void = () => undefined;
@@ -280,10 +322,10 @@ describe('a local activity that runs again', () => {
   });
 
   test('expire does nothing before its time, and one thing after it', async () => {
-    const movement = await api.create(PAY, { amount: '5', ttl: 1 });
+    const movement = await api.create(PAY, { amount: '5' });
     await worker().expire({ movement_id: movement.movement_id });
     expect((await api.movement(movement.movement_id)).request_state).toBe('PENDING_APPROVAL');
-    await sleep(1_050);
+    await db.sql`UPDATE movements SET expires_at = svc_now() WHERE movement_id = ${movement.movement_id}::uuid`;
     await Promise.all([worker().expire({ movement_id: movement.movement_id }), worker().expire({ movement_id: movement.movement_id })]);
     await worker().expire({ movement_id: movement.movement_id });
     expect(await events(movement)).toEqual(['movement_created', 'request_expired']);
@@ -327,17 +369,166 @@ describe('a phase that runs again', () => {
   });
 
   test.each([
-    ['the short fence', { executor_key: 'memory' }],
-    ['the long fence', {}],
-  ])('two submits at once send once behind %s, and the loser never waits for a wake that nobody sends', async (_which, known) => {
-    const { movement, args: place } = await executing(PAY);
-    const args = { ...place, ...known };
-    await worker().preflight(args);
+    { which: 'the short fence', template: PLAIN, known: { executor_key: 'memory' }, short: [false, true] },
+    { which: 'the long fence', template: PAY, known: {}, short: [] },
+  ])(
+    'two submits at once send once behind $which, and the loser never waits for a wake that nobody sends',
+    async ({ template, known, short }) => {
+      const { movement, args: place } = await executing(template);
+      const args = { ...place, ...known };
+      await worker().preflight(args);
+      await worker().prepare(args);
+      const { watching, said } = watched();
+      const both = await Promise.all([worker(watching).submit(args), worker(watching).submit(args)]);
+      // Which way the one that sent has taken.
+      expect([...said].sort()).toEqual(short);
+      expect(memory.calls.submit).toBe(1);
+      expect(both.map(({ next }) => next)).not.toContain('wait');
+      expect((await events(movement)).filter((type) => type === 'node_submitting')).toHaveLength(1);
+    },
+  );
+});
+
+// Nobody may have asked while there was time: every worker was away.
+test.each<[string, Answers['observe'], Partial<PhaseResult>]>([
+  ['finds what has come', async () => ({ next_state: 'COMPLETED', external_ref: 'ref-1' }), { state: 'COMPLETED' }],
+  ['finds nothing', async () => ({ next_state: 'OBSERVING' }), { state: 'FAILED', error_code: 'NODE_TIMED_OUT' }],
+  [
+    'is not answered',
+    () => Promise.reject(new ExecutorFault('timeout', 'AWAY', 'away')),
+    { state: 'FAILED', error_code: 'NODE_TIMED_OUT' },
+  ],
+])('an observer whose time is over looks once more and %s', async (_what, observe, comes) => {
+  const { movement, args } = await executing(LOOK);
+  await worker().preflight(args);
+  await db.sql`UPDATE movement_nodes SET started_at = svc_now() - interval '1 hour' WHERE movement_id = ${movement.movement_id}::uuid`;
+  memory.answers.observe = observe;
+  expect(await worker().observe(args)).toMatchObject(comes);
+  expect(memory.calls.observe).toBe(1);
+  expect((await node(movement)).state).toBe(comes.state);
+});
+
+describe.each([
+  { which: 'the short fence', template: PLAIN, known: { executor_key: 'memory' }, passes: [true], stops: [false] },
+  { which: 'the long fence', template: PAY, known: {}, passes: [], stops: [] },
+])('$which', ({ template, known, passes, stops }) => {
+  const preparedNode = async (): Promise<{ movement: Created; args: PhaseArgs }> => {
+    const { movement, args } = await executing(template);
+    await worker().preflight({ ...args, chained: true });
+    return { movement, args: { ...args, ...known } };
+  };
+  const registered = (status: string): Promise<unknown> =>
+    db.sql`INSERT INTO executors (executor_key, kind, status, action_types, created_at, updated_at)
+           VALUES ('memory', 'local', ${status}, ARRAY['memory_pay'], svc_now(), svc_now())
+           ON CONFLICT (executor_key) DO UPDATE SET status = excluded.status`;
+
+  test('lets a node through that nothing forbids', async () => {
+    const { args } = await preparedNode();
+    const { watching, said } = watched();
+    expect(await worker(watching).submit(args)).toMatchObject({ state: 'SUBMITTED' });
+    expect(said).toEqual(passes);
+  });
+
+  test('stops a node whose executor is disabled', async () => {
+    const { movement, args } = await preparedNode();
+    const { watching, said } = watched();
+    await registered('disabled');
+    try {
+      expect(await worker(watching).submit(args)).toMatchObject({ state: 'FAILED', error_code: 'EXECUTOR_DISABLED' });
+    } finally {
+      await registered('active');
+    }
+    expect(said).toEqual(stops);
+    expect(memory.calls.submit).toBe(0);
+    expect(await events(movement)).not.toContain('node_submitting');
+  });
+
+  test('stops a node that is not prepared, and has it prepared', async () => {
+    const { args: place } = await executing(template);
+    await worker().preflight(place);
+    const { watching, said } = watched();
+    expect(await worker(watching).submit({ ...place, ...known })).toMatchObject({ state: 'READY', next: 'again', phase: 'preflight' });
+    expect(said).toEqual(stops);
+    expect(memory.calls.submit).toBe(0);
+  });
+
+  test('stops a node whose earlier send has to be asked about first', async () => {
+    const { movement, args } = await preparedNode();
+    const { watching, said } = watched();
+    await db.sql`UPDATE movement_nodes SET recover_first = true WHERE movement_id = ${args.movement_id}::uuid`;
+    expect(await worker(watching).submit(args)).toMatchObject({ state: 'READY', next: 'recover' });
+    expect(said).toEqual(stops);
+    expect(memory.calls.submit).toBe(0);
+    expect(await events(movement)).not.toContain('node_submitting');
+  });
+});
+
+describe("a record of a team's answer that runs again", () => {
+  const asked = async (args: PhaseArgs, phase: Phase): Promise<RecordArgs> => {
+    const answer = await worker().ask({ ...args, phase });
+    if ('result' in answer) throw new Error(`${phase} asks nobody: ${JSON.stringify(answer.result)}`);
+    const { epoch, errors } = answer.ask;
+    return { ...args, phase, epoch, ...(errors === undefined ? {} : { errors }), given: { answer: null } };
+  };
+  /** A node behind its fence, and what its submit was asked with. */
+  const fenced = async (): Promise<{ movement: Created; args: PhaseArgs; submitted: RecordArgs }> => {
+    const { movement, args } = await executing(PAY);
+    await worker().preflight({ ...args, chained: true });
+    return { movement, args, submitted: await asked(args, 'submit') };
+  };
+
+  test.each<[string, TeamAnswer, Partial<PhaseResult>]>([
+    ['SUBMITTED', { answer: { next_state: 'SUBMITTED', external_ref: 'ref-1' } }, { state: 'SUBMITTED', next: 'observe' }],
+    ['COMPLETED', { answer: { next_state: 'COMPLETED' } }, { state: 'COMPLETED', next: 'settled' }],
+    ['FAILED', { answer: { next_state: 'FAILED', error_code: 'NO' } }, { state: 'FAILED', next: 'settled', error_code: 'NO' }],
+    ['that nobody took it', { fault: { kind: 'not_started', code: 'EXECUTOR_NOT_POLLING' } }, { state: 'READY', next: 'submit' }],
+  ])('of a submit that came to %s says the same and writes nothing', async (_what, given, says) => {
+    const { movement, submitted } = await fenced();
+    const first = await worker().record({ ...submitted, given });
+    const [told, row] = [await events(movement), await node(movement)];
+    const again = await worker().record({ ...submitted, given });
+    expect(again).toMatchObject(says);
+    expect(again.delay_ms).toBe(first.delay_ms);
+    expect(await events(movement)).toEqual(told);
+    expect(await node(movement)).toEqual(row);
+  });
+
+  test('of a recovery that found nothing sends once more, not twice', async () => {
+    const { movement, args, submitted } = await fenced();
+    expect((await worker().record({ ...submitted, given: { fault: { kind: 'timeout', code: 'EXECUTOR_TIMEOUT' } } })).next).toBe('recover');
+    await db.sql`UPDATE movement_nodes SET send_not_after = svc_now() WHERE movement_id = ${args.movement_id}::uuid`;
+    const recovered = { ...(await asked(args, 'recover')), given: { answer: { next_state: 'READY' } } } as const;
+    const first = await worker().record(recovered);
+    const told = await events(movement);
+    expect(first).toMatchObject({ state: 'READY', next: 'submit' });
+    expect(await worker().record(recovered)).toEqual(first);
+    expect(await events(movement)).toEqual(told);
+    expect(await node(movement)).toMatchObject({ error_count: 1 });
+  });
+
+  test('of an error counts it once', async () => {
+    const { movement, args } = await executing(PAY);
+    const given = { fault: { kind: 'server_error', code: 'AWAY' } } as const;
+    const failed = { ...(await asked(args, 'preflight')), given };
+    const first = await worker().record(failed);
+    expect(first).toMatchObject({ next: 'again' });
+    expect(await worker().record(failed)).toMatchObject({ next: 'again', delay_ms: first.delay_ms });
+    expect(await node(movement)).toMatchObject({ state: 'READY', error_count: 1 });
+    // The next error is another one.
+    await worker().record({ ...(await asked(args, 'preflight')), given });
+    expect(await node(movement)).toMatchObject({ state: 'READY', error_count: 2 });
+  });
+
+  test('of a phase that the node has left behind says where it is now', async () => {
+    const { args } = await executing(PAY);
+    const passing = await asked(args, 'preflight');
+    expect(await worker().record(passing)).toMatchObject({ next: 'continue' });
+    expect(await worker().record(passing)).toMatchObject({ state: 'READY', next: 'continue' });
     await worker().prepare(args);
-    const both = await Promise.all([worker().submit(args), worker().submit(args)]);
-    expect(memory.calls.submit).toBe(1);
-    expect(both.map(({ next }) => next)).not.toContain('wait');
-    expect((await events(movement)).filter((type) => type === 'node_submitting')).toHaveLength(1);
+    await worker().submit(args);
+    // Behind the fence the epoch is another one: what holds is said when the phase begins anew.
+    expect(await worker().record(passing)).toMatchObject({ next: 'again', delay_ms: 0 });
+    expect(await worker().ask({ ...args, phase: 'preflight' })).toMatchObject({ result: { state: 'SUBMITTED', next: 'observe' } });
   });
 });
 
@@ -368,6 +559,69 @@ describe('phases that are chained in one activity', () => {
   });
 
   test.each([
+    { which: 'the short fence', template: PLAIN, when: 'before its send', known: { executor_key: 'memory' }, short: [true] },
+    { which: 'the long fence', template: SIGN, when: 'before its send', known: {}, short: [] },
+    { which: 'the long fence', template: SIGN, when: 'while the fence looks at it', known: {}, short: [] },
+  ])('a prepare that was given up and ends $when changes nothing of what $which sends', async ({ template, when, known, short }) => {
+    const { movement, args: place } = await executing(template);
+    const args = { ...place, ...known };
+    const { executor } = memory;
+    const late = gate();
+    const sent: unknown[] = [];
+    let prepares = 0;
+    memory = {
+      ...memory,
+      executor: {
+        ...executor,
+        prepare: async () => {
+          prepares += 1;
+          const made = prepares === 1 ? 'given up' : 'regular';
+          if (prepares === 1) await late.opened;
+          const payload = { ...UNSIGNED, value: made === 'regular' ? '1' : '2' };
+          const signs = template === SIGN ? { sign_request: { kind: 'evm_transaction', payload } as const } : {};
+          return { next_state: 'SUBMITTING', prepared_action: { made }, ...signs };
+        },
+        submit: async (input, call) => {
+          sent.push(input.prepared_action);
+          return executor.submit(input, call);
+        },
+      },
+    };
+    const abandoned = worker()
+      .preflight({ ...args, chained: true })
+      .catch((error: unknown) => String(error));
+    while (prepares === 0) await sleep(5);
+    expect(await worker().preflight({ ...args, chained: true })).toMatchObject({ next: 'continue', phase: 'prepare' });
+    const end = async (): Promise<void> => {
+      late.open();
+      expect(await abandoned).toMatch(/changed while it was worked on/);
+    };
+    if (when === 'before its send') await end();
+    else checking = end;
+    const { watching, said } = watched();
+    expect(await worker(watching).submit(args)).toMatchObject({ state: 'SUBMITTED' });
+    expect(said).toEqual(short);
+    expect(prepares).toBe(2);
+    expect(sent).toEqual([{ made: 'regular' }]);
+    expect((await node(movement)).prepared_action).toEqual({ made: 'regular' });
+    const transactions = await db.evmTransaction.findMany({ where: { movement_id: movement.movement_id } });
+    expect(transactions.map(({ unsigned }) => unsigned)).toEqual(template === SIGN ? [expect.objectContaining({ value: '1' })] : []);
+  });
+
+  test.each([true, false])(
+    'a prepare that says COMPLETED completes nothing: what is sent passes the fence (chained: %s)',
+    async (chained) => {
+      const { movement, args } = await executing(PAY);
+      const { executor } = memory;
+      memory = { ...memory, executor: { ...executor, prepare: async () => ({ next_state: 'COMPLETED', external_ref: 'paid' }) } };
+      const { preflight, prepare } = worker();
+      const asked = chained ? preflight({ ...args, chained }) : preflight(args).then(() => prepare(args));
+      await expect(asked).rejects.toMatchObject({ type: 'EXECUTOR_PROTOCOL_ERROR' });
+      expect(await node(movement)).toMatchObject({ state: 'READY', external_ref: null, prepared_action: null, error_count: 1 });
+    },
+  );
+
+  test.each([
     ['fails', () => Promise.reject(new Error('the look broke'))],
     ['never answers', () => new Promise<never>(() => undefined)],
   ])('a first look that %s takes nothing back of the send', async (_how, observe) => {
@@ -376,7 +630,7 @@ describe('phases that are chained in one activity', () => {
     const { answers } = memory;
     const sound = answers.observe;
     answers.observe = observe;
-    expect(await worker().submit({ ...args, chained: true })).toMatchObject({ state: 'SUBMITTED', next: 'observe' });
+    expect(await worker(db, { soonMs: 100 }).submit({ ...args, chained: true })).toMatchObject({ state: 'SUBMITTED', next: 'observe' });
     expect(await node(movement)).toMatchObject({ state: 'SUBMITTED', external_ref: 'ref-1' });
     answers.observe = sound;
     expect((await worker().observe(args)).state).toBe('COMPLETED');
@@ -399,13 +653,37 @@ describe('a submit whose worker counts as dead', () => {
     const { movement, args } = await executing(PAY);
     await worker().preflight({ ...args, chained: true });
     const { executor } = memory;
-    memory = { ...memory, executor: { ...executor, descriptor: { ...executor.descriptor, timeout_seconds: 0.05, settle_seconds: 3_600 } } };
+    memory = { ...memory, executor: { ...executor, descriptor: { ...executor.descriptor, settle_seconds: 3_600 } } };
     memory.answers.submit = () => Promise.reject(new Error('the answer was lost'));
     expect((await worker().submit(args)).next).toBe('recover');
-    await sleep(100);
-    await expect(worker().recover(args)).rejects.toMatchObject({ type: 'NOT_YET' });
-    expect(await node(movement)).toMatchObject({ state: 'SUBMITTING' });
+    for (const ago of [0, 1_800]) {
+      await sendIsOver(movement, ago);
+      await expect(worker().recover(args)).rejects.toMatchObject({ type: 'NOT_YET' });
+      expect(await node(movement)).toMatchObject({ state: 'SUBMITTING' });
+    }
+    await sendIsOver(movement, 3_600);
+    expect(await worker().recover(args)).toMatchObject({ state: 'READY', next: 'submit' });
     expect(memory.calls.submit).toBe(1);
+  });
+
+  test('can write nothing once a recovery has bumped the epoch, not even that it was accepted', async () => {
+    const { movement, args } = await executing(PAY);
+    await worker().preflight({ ...args, chained: true });
+    const answer = gate();
+    memory.answers.submit = async () => {
+      await answer.opened;
+      return { next_state: 'SUBMITTED', external_ref: 'late' };
+    };
+    const zombie = worker().submit(args);
+    while (memory.calls.submit === 0) await sleep(5);
+    await expect(worker().recover(args)).rejects.toMatchObject({ type: 'NOT_YET' });
+    const [told, row] = [await events(movement), await node(movement)];
+    answer.open();
+    // What became of it is found out by asking, and by nothing that a worker says which was overtaken.
+    expect(await zombie).toMatchObject({ next: 'recover' });
+    expect(await node(movement)).toEqual(row);
+    expect(row).toMatchObject({ state: 'SUBMITTING', submit_epoch: 2, external_ref: null });
+    expect(await events(movement)).toEqual(told);
   });
 
   test('can write nothing once a recovery has bumped the epoch', async () => {
@@ -437,10 +715,34 @@ describe('a submit whose worker counts as dead', () => {
     ]);
   });
 
+  test("an unsafe key is not sent again, neither by itself nor after an operator's retry", async () => {
+    const { movement, args } = await executing(PAY);
+    const { executor } = memory;
+    memory = { ...memory, executor: { ...executor, descriptor: { ...executor.descriptor, same_key_safe: false } } };
+    await worker().preflight({ ...args, chained: true });
+    memory.answers.submit = () => Promise.reject(new Error('the answer was lost'));
+    expect((await worker().submit(args)).next).toBe('recover');
+    await sendIsOver(movement);
+    // The executor says that nothing landed, and does not promise what a second send under this key does.
+    expect(await worker().recover(args)).toMatchObject({ state: 'UNKNOWN', next: 'settled' });
+    for (let retries = 1; retries <= 2; retries += 1) {
+      const view = (await loadOf(movement))!;
+      const intervenes = { ...(await firstDecision(movement)), from: view.state, to: 'MANUAL_INTERVENTION' as const };
+      expect(await worker().decide(intervenes)).toMatchObject({ applied: true });
+      await api.act('retry', movement.movement_id);
+      expect(await node(movement)).toMatchObject({ state: 'READY', recover_first: true });
+      expect(await worker().submit({ ...args, executor_key: 'memory' })).toMatchObject({ next: 'recover' });
+      expect(await worker().recover(args)).toMatchObject({ state: 'UNKNOWN', next: 'settled' });
+    }
+    expect(memory.calls).toMatchObject({ submit: 1, recover: 3 });
+  });
+
   test('stores no bytes when it is overtaken while it signs, and the nonce stays with the node', async () => {
     const { movement, args } = await executing(SIGN);
     await worker().preflight(args);
     await worker().prepare(args);
+    // The next one of the signer's.
+    const nonce = BigInt(FIRST_NONCE + (await db.evmTransaction.count()));
     const transactions = () => db.evmTransaction.findMany({ where: { movement_id: movement.movement_id } });
     slow.control.meanwhile = async () => {
       slow.control.meanwhile = async () => undefined;
@@ -450,14 +752,14 @@ describe('a submit whose worker counts as dead', () => {
     expect(slow.control.signed).toBe(1);
     expect(memory.calls.submit).toBe(0);
     const [overtaken] = await transactions();
-    expect(overtaken).toMatchObject({ nonce: BigInt(FIRST_NONCE), raw_tx: null, tx_hash: null });
+    expect(overtaken).toMatchObject({ nonce, raw_tx: null, tx_hash: null });
 
-    await sleep(1_100);
+    await sendIsOver(movement);
     expect(await worker().recover(args)).toMatchObject({ state: 'READY', next: 'submit' });
     expect(await worker().submit(args)).toMatchObject({ state: 'SUBMITTED' });
     const after = await transactions();
     expect(after).toHaveLength(1);
-    expect(after[0]).toMatchObject({ nonce: BigInt(FIRST_NONCE), raw_tx: '0xraw2' });
+    expect(after[0]).toMatchObject({ nonce, raw_tx: '0xraw2' });
     await events(movement);
   });
 
@@ -465,10 +767,11 @@ describe('a submit whose worker counts as dead', () => {
     const { args } = await executing(SIGN);
     await worker().preflight(args);
     await worker().prepare(args);
-    // The executor of these tests may take a second for a send, signing included.
-    slow.control.meanwhile = () => sleep(1_100);
+    const { executor } = memory;
+    memory = { ...memory, executor: { ...executor, descriptor: { ...executor.descriptor, timeout_seconds: 0.2 } } };
+    slow.control.meanwhile = () => sleep(250);
     expect((await worker().submit(args)).next).toBe('recover');
-    expect(memory.calls.submit).toBe(0);
+    expect([slow.control.signed, memory.calls.submit]).toEqual([1, 0]);
   });
 
   test('is sent again with the stored bytes, not with new ones', async () => {
@@ -477,7 +780,7 @@ describe('a submit whose worker counts as dead', () => {
     await worker().prepare(args);
     memory.answers.submit = async () => Promise.reject(new Error('the answer is lost'));
     expect(await worker().submit(args)).toMatchObject({ next: 'recover' });
-    await sleep(1_100);
+    await sendIsOver(movement);
     expect(await worker().recover(args)).toMatchObject({ next: 'submit' });
     expect(await worker().submit(args)).toMatchObject({ next: 'recover' });
     expect(slow.control.signed).toBe(1);
@@ -525,11 +828,5 @@ describe('the allowlist at the fence', () => {
   ])('finds an address of its own in %s', async (_name, answer) => {
     memory.executor.prepare = async () => ({ next_state: 'SUBMITTING', prepared_action: {}, ...answer });
     await stopped(await prepared(SIGN));
-  });
-
-  test('finds one that an earlier attempt reported', async () => {
-    const args = await prepared(PAY);
-    await db.sql`UPDATE movement_nodes SET output = ${JSON.stringify({ next: { payee: OTHER } })}::jsonb WHERE movement_id = ${args.movement_id}::uuid`;
-    await stopped(args);
   });
 });

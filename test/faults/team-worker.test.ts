@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { programArgs } from '../../dev/program.ts';
+import { built } from '../../dev/bootstrap/programs.mjs';
 import { movementWorkflowId } from '../../domain/messages.ts';
 import { installRuntime } from '../../executor-kit/runtime.ts';
 import { executorActivities, withPayloadKeys } from '../../executor-kit/task-queue.ts';
@@ -33,6 +33,7 @@ const onQueue = (key: string, task_queue: string) => ({
   timeout_seconds: 2,
   settle_seconds: 1,
   same_key_safe: true,
+  payees: [],
 });
 
 const node = (node_key: string, action: string, max_attempts: number) => ({
@@ -87,7 +88,7 @@ async function startDesk(): Promise<void> {
     '--payload-keys-file',
     join(data, 'keys'),
   ];
-  const child = spawn(process.execPath, programArgs('examples/executor-task-queue/main.ts', ...args), {
+  const child = spawn(process.execPath, [built('executor-task-queue'), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   desk = child;

@@ -1,15 +1,26 @@
 /** An outcome that no venue can tell, and what a person makes of it. */
-import { assertConsistent, ledgerOf } from '../support/evidence.ts';
-import { eventually, startOwnStack, type OwnStack } from '../support/own-stack.ts';
+import { createWalletClient, http } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { assertConsistent, ledgerOf, transfersOnChain } from '../support/evidence.ts';
+import { eventually, startOwnStack, type JsonAnswer, type OwnStack } from '../support/own-stack.ts';
+import { storeTemplate, transfer, withdrawal as fromMain } from '../support/plans.ts';
+
+/** An executor that may keep an effect to itself for an hour. */
+const slow = (url: string) => ({
+  ...{ executor_key: 'test.slow', kind: 'remote', url, timeout_seconds: 5, same_key_safe: true, settle_seconds: 3_600 },
+  ...{ action_types: ['cex_withdrawal'], provider: 'slow', completion_assurances: ['destination_credited'] },
+});
 
 let own: OwnStack;
 let amounts = 100;
 beforeAll(async () => {
-  own = await startOwnStack();
+  // A person is asked at once about what nobody answers.
+  own = await startOwnStack({ executors: (paperVenueUrl) => [slow(paperVenueUrl)], env: { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '1' } });
   const withdrawal = {
     node_key: 'out',
     node_kind: 'action',
     action_type: 'cex_withdrawal',
+    executor_selector: { action_type: 'cex_withdrawal', provider: 'paper' },
     has_side_effect: true,
     config: { venue: 'paper-sub-a', asset: 'USDC', network: 'local', destination_address: own.stack.chain.accounts.treasury.address },
     retry_policy: { max_attempts: 2, initial_interval_seconds: 0.1 },
@@ -31,10 +42,10 @@ afterAll(() => own?.close(), 60_000);
 afterEach(() => own.venueFaults(null));
 
 /** A movement whose withdrawal was booked by a venue that then answers nothing any more. */
-async function unknown(faults: object): Promise<string> {
+async function unknown(faults: object, template = 'test/unknown'): Promise<string> {
   amounts += 1;
   await own.venueFaults(faults);
-  const movement = await own.api.create('test/unknown', { amount: `${amounts}.5` });
+  const movement = await own.api.create(template, { amount: `${amounts}.5` });
   await own.api.approve(movement);
   await own.api.reaches(movement.movement_id, 'MANUAL_INTERVENTION');
   return movement.movement_id;
@@ -43,12 +54,27 @@ async function unknown(faults: object): Promise<string> {
 const SILENT = { lose_answer_rate: 1, phases: ['submit', 'recover'] };
 const DEAD = { error_rate: 1, phases: ['submit', 'recover'] };
 
-const resolve = (movementId: string, outcome: 'completed' | 'failed', node = 'out') =>
+/** What a person says, at once. */
+const say = (movementId: string, outcome: 'completed' | 'failed', { node = 'out', ...more }: { node?: string; output?: object } = {}) =>
   own.api.send('POST', `/movements/${movementId}/nodes/${node}/actions/resolve`, {
     outcome,
     reason: 'the statement of the venue',
     evidence: { statement: 'line 7' },
+    ...more,
   });
+
+/** As if the send had to end so many seconds from now, by the database's clock. */
+const sendEnds = (movementId: string, seconds: number) =>
+  own.query(
+    'UPDATE movement_nodes SET send_not_after = svc_now() + make_interval(secs => $2) WHERE movement_id = $1 AND send_not_after IS NOT NULL',
+    [movementId, seconds],
+  );
+
+/** What a person says long after the send. */
+async function resolve(...args: Parameters<typeof say>): Promise<JsonAnswer> {
+  await sendEnds(args[0], -7_200);
+  return say(...args);
+}
 
 const consistent = async (movementId: string): Promise<void> =>
   assertConsistent(await own.api.movement(movementId), await own.api.timeline(movementId));
@@ -82,11 +108,11 @@ test('a person resolves it as failed, and the failure path goes on', async () =>
 
 test('only an unknown node can be resolved, and two people at once resolve it once', async () => {
   const id = await unknown(SILENT);
-  expect(await resolve(id, 'completed', 'then')).toMatchObject({
+  expect(await resolve(id, 'completed', { node: 'then' })).toMatchObject({
     status: 409,
     body: { detail: { error: 'invalid_state', node_key: 'then', current_state: 'BLOCKED', allowed_states: ['UNKNOWN'] } },
   });
-  expect(await resolve(id, 'completed', 'nobody')).toMatchObject({ status: 404, body: { detail: { error: 'node_not_found' } } });
+  expect(await resolve(id, 'completed', { node: 'nobody' })).toMatchObject({ status: 404, body: { detail: { error: 'node_not_found' } } });
   const answers = await Promise.all([resolve(id, 'completed'), resolve(id, 'failed'), resolve(id, 'completed')]);
   expect(answers.map((answer) => answer.status).sort()).toEqual([200, 409, 409]);
   await own.api.reaches(id, 'COMPLETED');
@@ -133,3 +159,129 @@ test('a retry while the venue is still silent is unknown again', async () => {
   expect(await ledgerOf(own.stack.paperVenueUrl, id)).toMatchObject([{ effects: 1, submit_calls: 1 }]);
   await consistent(id);
 }, 60_000);
+
+describe('nobody can know yet', () => {
+  const tooEarly = (answer: JsonAnswer): number => {
+    expect(answer).toMatchObject({ status: 409, body: { detail: { error: 'send_not_over', retry_after_seconds: expect.any(Number) } } });
+    return (answer.body as { detail: { retry_after_seconds: number } }).detail.retry_after_seconds;
+  };
+
+  test('while the send may be under way: the node stays unknown, and its retry pays once', async () => {
+    const id = await unknown(SILENT);
+    await sendEnds(id, 1_000);
+    for (const outcome of ['failed', 'completed'] as const) {
+      const seconds = tooEarly(await say(id, outcome));
+      // Up to the second in which the window of the executor, which settles in one, is over.
+      expect(seconds).toBeGreaterThan(900);
+      expect(seconds).toBeLessThanOrEqual(1_001);
+    }
+    expect(await nodeStates(id)).toMatchObject({ out: 'UNKNOWN' });
+    const audit = await own.query<{ outcome: string }>(
+      "SELECT outcome FROM audit_events WHERE action = 'movement.resolve' AND entity_key = $1",
+      [id],
+    );
+    expect(audit.map(({ outcome }) => outcome)).toEqual(['denied', 'denied']);
+    await own.venueFaults(null);
+    await own.api.act('retry', id);
+    await own.api.reaches(id, 'COMPLETED');
+    expect(await ledgerOf(own.stack.paperVenueUrl, id)).toMatchObject([{ effects: 1, submit_calls: 1 }]);
+  }, 60_000);
+
+  test('while the effect may still appear at the venue', async () => {
+    const [chain, venue] = [own.stack.chain, { destination_address: own.stack.chain.accounts.treasury.address }];
+    const template = await storeTemplate(own.api, [
+      fromMain(chain, 'out', {
+        provider: 'slow',
+        config: venue,
+        more: { retry_policy: { max_attempts: 2, initial_interval_seconds: 0.1 } },
+      }),
+    ]);
+    const id = await unknown(DEAD, template);
+    await sendEnds(id, 0);
+    const seconds = tooEarly(await say(id, 'failed'));
+    expect(seconds).toBeGreaterThan(3_000);
+    expect(seconds).toBeLessThanOrEqual(3_600);
+    await sendEnds(id, -3_600);
+    expect((await say(id, 'failed')).status).toBe(200);
+    await own.api.reaches(id, 'FAILED');
+  }, 60_000);
+
+  test('that it failed, while what was signed may still be mined', async () => {
+    const { chain } = own.stack;
+    const fund = await own.api.create(await storeTemplate(own.api, [fromMain(chain, 'fund')]), { amount: '1000' });
+    await own.api.approve(fund);
+    await own.api.reaches(fund.movement_id, 'COMPLETED');
+    // It is held to be there some blocks later, which would not come any more.
+    const pool = `/balances?venue_key=${encodeURIComponent('local-chain:dev-treasury')}&asset=USDC&fresh=true`;
+    await eventually(async () => {
+      const { balances } = (await own.api.expect(200, 'GET', pool)) as { balances?: readonly { withdrawable: string }[] };
+      return balances?.[0]?.withdrawable === '1000' ? true : null;
+    });
+    const pay = transfer(chain, 'out', { more: { timeout_policy: { observe_seconds: 1 } } });
+    const template = await storeTemplate(own.api, [pay]);
+    await own.chainFaults({ mining: 'paused' });
+    try {
+      const id = await unknown({}, template);
+      const claims = () =>
+        own.query<{ nonce: number; tx_hash: string; released: boolean }>(
+          'SELECT nonce::integer AS nonce, tx_hash, released_at IS NOT NULL AS released FROM evm_transactions WHERE movement_id = $1',
+          [id],
+        );
+      const [{ nonce = -1, tx_hash = '' } = {}] = await claims();
+      const open = { error: 'nonce_open', signer: 'dev-treasury', chain: chain.chainId, nonce, hashes: [tx_hash] };
+      expect(await resolve(id, 'failed')).toMatchObject({ status: 409, body: { detail: open } });
+      expect(await nodeStates(id)).toMatchObject({ out: 'UNKNOWN' });
+
+      // Somebody uses the nonce for nothing, and it becomes final.
+      const { privateKey, address } = chain.accounts.signer;
+      const wallet = createWalletClient({ account: privateKeyToAccount(privateKey), transport: http(chain.rpcUrl) });
+      const fees = { maxFeePerGas: 400_000_000_000n, maxPriorityFeePerGas: 100_000_000_000n };
+      await wallet.sendTransaction({ chain: null, to: address, value: 0n, nonce, gas: 21_000n, ...fees });
+      await own.chainFaults({ mining: 'automatic' });
+      await eventually(async () => {
+        const [node] = (await own.api.movement(id)).nodes;
+        if (node?.state === 'UNKNOWN' && !(await claims())[0]?.released) await own.api.act('resume', id).catch(() => undefined);
+        return (await claims())[0]?.released === true && ['UNKNOWN', 'FAILED'].includes(node?.state ?? '') ? true : null;
+      });
+      // Either the service has proven it by itself by now, or a person may say so.
+      const [node] = (await own.api.movement(id)).nodes;
+      const answer = await resolve(id, 'failed');
+      expect([node?.state, answer.status]).toEqual(answer.status === 200 ? ['UNKNOWN', 200] : ['FAILED', 409]);
+      await own.api.reaches(id, 'FAILED');
+      const hashes = (await transfersOnChain(chain)).map((each) => each.tx_hash);
+      expect(hashes).not.toContain(tx_hash);
+    } finally {
+      await own.chainFaults({ mining: 'automatic' });
+    }
+  }, 120_000);
+});
+
+describe('what it has put out', () => {
+  const passingOn = () =>
+    storeTemplate(own.api, [
+      fromMain(own.stack.chain, 'out', { more: { retry_policy: { max_attempts: 2, initial_interval_seconds: 0.1 } } }),
+      { node_key: 'then', node_kind: 'action', action_type: 'noop', config: { amount_ref: 'nodes.out.output.received_amount' } },
+    ]);
+  const nodeOf = async (id: string, key: string) => (await own.api.movement(id)).nodes.find((node) => node.node_key === key);
+
+  test('is its amount where a person does not say otherwise, and a later node goes on with it', async () => {
+    const id = await unknown(SILENT, await passingOn());
+    expect((await resolve(id, 'completed')).status).toBe(200);
+    await own.api.reaches(id, 'COMPLETED');
+    const amount = `${String(amounts)}.5`;
+    expect(await nodeOf(id, 'out')).toMatchObject({ state: 'COMPLETED', amount, output: { received_amount: amount } });
+    expect(await nodeOf(id, 'then')).toMatchObject({ amount });
+  }, 60_000);
+
+  test('is what a person says', async () => {
+    const id = await unknown(SILENT, await passingOn());
+    expect(await resolve(id, 'failed', { output: { received_amount: '7' } })).toMatchObject({
+      status: 422,
+      body: { detail: { error: 'invalid_request', issues: [{ path: 'output' }] } },
+    });
+    expect((await resolve(id, 'completed', { output: { received_amount: '7.25', fee_amount: '1' } })).status).toBe(200);
+    await own.api.reaches(id, 'COMPLETED');
+    expect(await nodeOf(id, 'out')).toMatchObject({ output: { received_amount: '7.25', fee_amount: '1' } });
+    expect(await nodeOf(id, 'then')).toMatchObject({ amount: '7.25' });
+  }, 60_000);
+});

@@ -82,6 +82,8 @@ UNSAYABLE = {
         "idempotency_key",
         # No segment `.` or `..`.
         "template_key",
+        # Only a node that is resolved as completed has one.
+        "output",
     },
 }
 
@@ -97,7 +99,7 @@ def after_call(context, case, response):
 def filter_failure(context, failure, case, response):
     """Leaves out what no OpenAPI document could have said better, and counts the rest."""
     global failures
-    reason = _rule_in_words(failure, response) or _key_in_path(failure, case, response)
+    reason = _rule_in_words(failure, response) or _key_in_path(failure, case, response) or _nothing_broken(failure)
     if reason is None:
         failures += 1
     else:
@@ -134,3 +136,9 @@ def _key_in_path(failure, case, response):
     allowed = kind == "AllowHeaderMismatch" and response.headers.get("allow") == ["GET, PATCH"]
     taken = kind == "UnsupportedMethodResponse" and response.request.method == "PATCH"
     return "PATCH of a key" if allowed or taken else None
+
+
+def _nothing_broken(failure):
+    """The fuzzer meant to break a schema, found no way, and sent what fits; its message says so."""
+    accepted = type(failure).__name__ == "AcceptedNegativeData"
+    return "nothing was broken" if accepted and "Invalid component: positive test case" in failure.message else None

@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCommand, signalCommands } from '../../dev/bootstrap/command.mjs';
-import { takeSignals } from '../../dev/foreground.ts';
-import { ANY_FREE_PORTS, startStack, type Stack } from '../../dev/stack.ts';
+import { takeSignals } from '../../dev/stack/foreground.ts';
+import { ANY_FREE_PORTS, startStack, type Stack } from '../../dev/stack/stack.ts';
 import { fuzzPython } from './environment.ts';
 import { readOptions, type FuzzOptions } from './options.ts';
 import { seed } from './seed.ts';
@@ -17,7 +17,7 @@ for (const name of Object.keys(process.env)) if (name.startsWith('SVC_')) delete
 
 let stack: Stack | null = null;
 const foreground = takeSignals(() => stack?.hurry());
-process.exitCode = await main(readOptions(process.argv.slice(3)));
+process.exitCode = await main(readOptions(process.argv.slice(2)));
 process.exit();
 
 async function main(options: FuzzOptions): Promise<number> {

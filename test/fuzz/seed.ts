@@ -1,9 +1,9 @@
 /** Plans and movements in many states, so that requests meet more than rows that are not there. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signedFetch } from '../../clients/signed-fetch.ts';
-import type { ChainInfo } from '../../dev/chain.ts';
-import type { DevKeys } from '../../dev/dev-keys.ts';
-import { starterTemplates } from '../../dev/starter-templates.ts';
+import type { ChainInfo } from '../../dev/stack/chain.ts';
+import type { DevKeys } from '../../dev/stack/keys.ts';
+import { starterTemplates } from '../../dev/stack/starter-templates.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

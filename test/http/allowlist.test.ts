@@ -4,6 +4,7 @@ import { getAddress } from 'viem';
 import {
   act,
   approve,
+  auditOfRequest,
   create,
   expectRefusal,
   gate,
@@ -35,13 +36,10 @@ const attempt = (of: { readonly template_key: string; readonly version: number }
   post('/movements', movementBody(of, { ...more }));
 const codeOf = (movement: DetailView, key: string): string | null =>
   movement.nodes.find(({ node_key }) => node_key === key)?.error_code ?? null;
+const COOLING = { ...shared.toolEnv, SVC_ALLOWLIST_COOLING_PERIOD_ENABLED: 'true', SVC_ALLOWLIST_COOLING_PERIOD_HOURS: '2' };
 /** Puts an address on the list so that it cools for two hours. */
 async function cools(family: string, address: string): Promise<string> {
-  const { status, out, err } = await tool(['allowlist', 'add', '--family', family, '--address', address, '--reason', 'x'], {
-    ...shared.toolEnv,
-    SVC_ALLOWLIST_COOLING_PERIOD_ENABLED: 'true',
-    SVC_ALLOWLIST_COOLING_PERIOD_HOURS: '2',
-  });
+  const { status, out, err } = await tool(['allowlist', 'add', '--family', family, '--address', address, '--reason', 'x'], COOLING);
   if (status !== 0) throw new Error(err);
   return (JSON.parse(out) as { row: RowView }).row.id;
 }
@@ -57,6 +55,24 @@ describe('a create', () => {
     const strategy_id = randomUUID();
     refusedAt(await attempt(await registered([noop('before'), paying(getAddress(address as `0x${string}`))]), { strategy_id }), address);
     expect(await sql('SELECT 1 FROM movements WHERE strategy_id = $1', [strategy_id])).toEqual([]);
+  });
+
+  test('that is refused leaves one audit row with whom it would have paid, a preview none', async () => {
+    const address = freshAddress();
+    const of = await registered([paying(address)]);
+    const headers = { 'X-Request-Id': `refused-${randomUUID()}` };
+    await must(200, post('/movements', movementBody(of), { ...headers, 'Dry-Run': 'true' }));
+    expect(await auditOfRequest(headers['X-Request-Id'])).toEqual([]);
+    expect((await post('/movements', movementBody(of), headers)).status).toBe(422);
+    expect(await auditOfRequest(headers['X-Request-Id'])).toEqual([
+      expect.objectContaining({
+        action: 'movement.create',
+        outcome: 'denied',
+        reason: 'address_not_allowlisted',
+        entity_key: `${of.template_key}@1`,
+        details: expect.objectContaining({ node_key: 'pay', address, chain_id: CHAIN }),
+      }),
+    ]);
   });
 
   test('that pays one on the list is made, in whatever case it is written', async () => {
@@ -155,6 +171,8 @@ describe('a node', () => {
     const address = freshAddress();
     const row = await allowed(address, { chain_family });
     const node = chain_family === 'evm' ? paying(address) : withdrawing(address);
+    // What is to be approved must be there.
+    if (chain_family === 'evm') await run(await registered([withdrawal('fund')]), 'COMPLETED');
     const movement = await create(await registered([gate('check'), node]));
     await approve(movement);
     await reaches(movement.movement_id, 'WAITING_MANUAL_ACTION');
@@ -175,6 +193,17 @@ describe('a node', () => {
     await sql('UPDATE allowed_addresses SET usable_after = svc_now() WHERE id = $1', [id]);
     await must(200, act(failed.movement_id, 'retry'));
     await reaches(failed.movement_id, 'COMPLETED');
+  });
+
+  test('whose row was revoked and put back has to wait for it to cool once more', async () => {
+    const address = freshAddress();
+    const id = await cools('cex', address);
+    await sql("UPDATE allowed_addresses SET usable_after = svc_now() - interval '1 day' WHERE id = $1", [id]);
+    for (const verb of ['revoke', 'reactivate']) {
+      const { status } = await tool(['allowlist', verb, '--id', id, '--reason', 'x'], COOLING);
+      expect(status).toBe(0);
+    }
+    expect((await run(await registered([withdrawing(address)]), 'FAILED')).error_code).toBe('ADDRESS_IN_COOLING_PERIOD');
   });
 
   test('whose row cools at the approval and has cooled at the send completes', async () => {

@@ -31,6 +31,12 @@ interface Pool {
   readonly svc_pending_outflow: string;
 }
 
+interface Snapshot extends Pool {
+  readonly fetched_at: string;
+  readonly svc_effective_withdrawable: string;
+  readonly svc_effective_reason: string | null;
+}
+
 const request = (more: object = {}): Record<string, unknown> => ({
   source_venue: 'paper-main',
   destination_venue: 'paper-sub-a',
@@ -99,6 +105,51 @@ describe('a transfer', () => {
     const [less, more] = [subtract(main['SPOT']?.withdrawable ?? '', '12.34'), add(sub['USDT_FUTURE']?.withdrawable ?? '', '12.34')];
     await waitFor(async () => ((await pools('paper-main'))['SPOT']?.withdrawable === less ? true : null));
     await waitFor(async () => ((await pools('paper-sub-a'))['USDT_FUTURE']?.withdrawable === more ? true : null));
+  });
+
+  test('that has ended counts as outflow until a snapshot from after it shows it', async () => {
+    const of = { source_venue: 'paper-sub-a', destination_venue: 'paper-main' };
+    const spot = async (more = ''): Promise<Snapshot> => {
+      const path = `/balances?venue_key=paper-sub-a&asset=USDT&account_type=SPOT${more}`;
+      const [only] = (await must(200, get<{ balances: readonly Snapshot[] }>(path))).balances;
+      if (only === undefined) throw new Error('there is no such balance');
+      return only;
+    };
+    // A venue is asked once a second at most: the first answers may be of before this test.
+    const before = await waitFor(async () => {
+      const read = await spot('&fresh=true');
+      return read.svc_pending_outflow === '0' ? read : null;
+    });
+    const less = (amount: string): string => subtract(before.withdrawable, amount);
+    expect((await ended((await move({ ...of, amount: '40.5' })).transfer_id)).request_state).toBe('COMPLETED');
+    await waitFor(async () => (await spot('&fresh=true')).withdrawable === less('40.5'));
+    /** As if nothing had been fetched since: that snapshot cannot know of it. */
+    const asBefore = async (): Promise<Snapshot> => {
+      await sql(
+        "UPDATE balance_snapshots SET fetched_at = $1, withdrawable = $2 WHERE venue_key = 'paper-sub-a' AND account_type = 'SPOT' AND asset = 'USDT'",
+        [before.fetched_at, before.withdrawable],
+      );
+      return spot();
+    };
+    // A worker that fetches in between makes it young again.
+    const now = await waitFor(async () => {
+      const read = await asBefore();
+      return read.fetched_at === before.fetched_at ? read : null;
+    });
+    expect(now).toMatchObject({
+      withdrawable: before.withdrawable,
+      svc_pending_outflow: '40.5',
+      svc_effective_withdrawable: less('40.5'),
+      svc_effective_reason: 'capital_transfer_reservation',
+    });
+    // Nor is it promised to another.
+    await asBefore();
+    expectRefusal(await refused({ ...of, amount: less('40') }), 409, 'insufficient_effective_withdrawable', {
+      reason: 'insufficient',
+      ...{ venue_key: 'paper-sub-a', account_type: 'SPOT', asset: 'USDT', amount: less('40') },
+      effective_withdrawable: less('40.5'),
+    });
+    await waitFor(async () => (await spot('&fresh=true')).svc_pending_outflow === '0');
   });
 
   test('is refused where the source has less than that to spare, and nothing is held then', async () => {

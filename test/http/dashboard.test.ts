@@ -1,6 +1,13 @@
 /** The allowlist over the dashboard: what a row may be, who may change one, and what is remembered of it. */
-import { randomUUID } from 'node:crypto';
+import { createSecretKey, randomUUID } from 'node:crypto';
+import { pino } from 'pino';
 import { getAddress } from 'viem';
+import { createApi } from '../../api/http/app.ts';
+import { dashboardRoutes } from '../../api/dashboard/routes.ts';
+import { createWriterAuthentication } from '../../api/dashboard/writer.ts';
+import type { ApiDependencies } from '../../api/dependencies.ts';
+import { listen, type Listening } from '../../api/http/server.ts';
+import { connectDatabase, type Database } from '../../prisma/client.ts';
 import { expectInvalid, expectRefusal, must, send, shared, sql, type Answer } from '../support/http.ts';
 import { allowed, dashboardHeaders, freshAddress, revoked, ROWS, toDashboard, type RowView, type Signing } from '../support/dashboard.ts';
 import { tool } from '../support/tool.ts';
@@ -102,6 +109,54 @@ describe('a row', () => {
     expectRefusal(await toDashboard('POST', `${ROWS}/${id}/revoke`, { reason: 'x' }), 404, 'allowed_address_not_found', { id });
     expectInvalid(await toDashboard('POST', `${ROWS}/nothing/revoke`, { reason: 'x' }), 'id');
     expectInvalid(await toDashboard('POST', `${ROWS}/${id}/reactivate`, {}), 'reason');
+  });
+});
+
+describe('with a cooling period', () => {
+  const COOLING = 7_200;
+  let db: Database;
+  let server: Listening;
+  beforeAll(async () => {
+    db = connectDatabase({ url: shared.databaseUrl });
+    const log = pino({ level: 'silent' });
+    const keys = new Map(Object.entries(shared.dashboardKeys).map(([operator, secret]) => [operator, createSecretKey(secret, 'utf8')]));
+    // The API with a setting that the stack's own process does not have; the dashboard needs no more than the database.
+    const deps = { db, log, settings: { apiPrefix: '/v3', authEnabled: true } } as unknown as ApiDependencies;
+    const authenticate = createWriterAuthentication({ db, log, keys, maxSkewSeconds: 300 });
+    const app = createApi(deps, [], { dashboard: { routes: dashboardRoutes(COOLING), authenticate } });
+    server = await listen({ app, host: '127.0.0.1', port: 0, graceMs: 500 });
+  });
+  afterAll(async () => {
+    await server?.close();
+    await db?.$disconnect();
+  });
+
+  const write = async (path: string, sent: object): Promise<RowView> => {
+    const text = JSON.stringify(sent);
+    const headers = { 'content-type': 'application/json', ...dashboardHeaders('POST', path, text) };
+    const response = await fetch(`http://127.0.0.1:${String(server.port)}${path}`, { method: 'POST', headers, body: text });
+    expect(response.status).toBe(200);
+    return (await response.json()) as RowView;
+  };
+  /** As if it had been put on the list long ago, and then taken off. */
+  const rested = async (): Promise<RowView> => {
+    const made = await write(ROWS, body());
+    await sql("UPDATE allowed_addresses SET usable_after = svc_now() - interval '1 day' WHERE id = $1", [made.id]);
+    await write(`${ROWS}/${made.id}/revoke`, { reason: 'a test' });
+    return made;
+  };
+  const coolsFor = ({ usable_after }: RowView): number => Date.parse(usable_after ?? '') - Date.now();
+
+  test.each<[string, (row: RowView) => Promise<RowView>]>([
+    ['reactivated', (row) => write(`${ROWS}/${row.id}/reactivate`, { reason: 'back' })],
+    ['put on the list again', (row) => write(ROWS, body({ address: row.address }))],
+  ])('a revoked row that is %s cools anew', async (_how, again) => {
+    const row = await rested();
+    const back = await again(row);
+    expect(back).toMatchObject({ id: row.id, active: true, outcome: 'reactivated' });
+    expect(coolsFor(back)).toBeGreaterThan((COOLING - 600) * 1_000);
+    // A row that is in force already keeps its time.
+    expect((await again(row)).usable_after).toBe(back.usable_after);
   });
 });
 

@@ -21,6 +21,7 @@ import {
   type EdgeBody,
   type NodeBody,
 } from '../support/http.ts';
+import { allowed, freshAddress, revoked, ROWS, toDashboard } from '../support/dashboard.ts';
 
 /** Fails at its preflight, since its own limit is below every amount. */
 const failing = (node_key: string, more: Readonly<Record<string, unknown>> = {}): NodeBody =>
@@ -243,14 +244,17 @@ test('what really arrived is what the next node moves', async () => {
 });
 
 test('a retry brings back what was skipped because of the failure', async () => {
-  // The wallet is empty for this amount until a withdrawal fills it.
-  const of = await plan([transfer('sweep'), noop('left'), noop('right')], [edge('sweep', 'left'), edge('sweep', 'right')]);
-  const amount = '5000.25';
-  const movement = await create(of, { intent: { asset: 'USDC', amount } });
+  // Whom it pays is off the list when it runs, and on it again before the retry.
+  const paid = freshAddress();
+  const row = await allowed(paid, { chain_family: 'cex' });
+  const to = { config: { ...(withdrawal('x')['config'] as object), destination_address: paid } };
+  const of = await plan([withdrawal('sweep', to), noop('left'), noop('right')], [edge('sweep', 'left'), edge('sweep', 'right')]);
+  const movement = await create(of);
+  await revoked(row);
   await approve(movement);
   const failed = await reaches(movement.movement_id, 'FAILED');
   expect(states(failed)).toEqual({ sweep: 'FAILED', left: 'SKIPPED', right: 'SKIPPED' });
-  await run(await registered([withdrawal('fill')]), 'COMPLETED', { intent: { asset: 'USDC', amount: '5001' } });
+  await must(200, toDashboard('POST', `${ROWS}/${row.id}/reactivate`, { reason: 'mended' }));
   await must(200, act(movement.movement_id, 'retry'));
   const ended = await reaches(movement.movement_id, 'COMPLETED');
   expect(states(ended)).toEqual({ sweep: 'COMPLETED', left: 'COMPLETED', right: 'COMPLETED' });

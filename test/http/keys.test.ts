@@ -65,6 +65,20 @@ test('keys of one client share it; rotation is issue, use, revoke', async () => 
   ]);
 });
 
+test('the keys of an inactive client open nothing, and open again once it is active', async () => {
+  const first = await issueKey('--client-name', 'resting', '--key-id', 'resting-1', '--role', 'operator');
+  const second = await issueKey('--client-name', 'resting', '--key-id', 'resting-2', '--role', 'admin');
+  const other = await issueKey('--client-name', 'awake', '--key-id', 'awake-1', '--role', 'operator');
+  const statuses = () => Promise.all([first, second, other].map(async (key) => (await whoami(key)).status));
+  const set = (status: string) => sql('UPDATE api_clients SET status = $1 WHERE client_id = $2', [status, first.clientId]);
+  expect(await statuses()).toEqual([200, 200, 200]);
+  await set('inactive');
+  expect(await statuses()).toEqual([401, 401, 200]);
+  expect((await sendAs(second, 'POST', '/plan-templates', {})).status).toBe(401);
+  await set('active');
+  expect(await statuses()).toEqual([200, 200, 200]);
+});
+
 test('an agent has an authority, and an authority one key', async () => {
   const agent = ['--role', 'agent', '--authority-key', 'treasury-bot'];
   const limits = ['--max-notional', '1000.50', '--allowed-assets', 'usdc, USDT', '--allowed-chains', 'base', '--max-ttl-seconds', '600'];

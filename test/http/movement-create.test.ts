@@ -52,6 +52,7 @@ describe('creating a movement', () => {
       approval_status: 'pending',
       reservation_status: 'none',
       auto_approve_result: null,
+      outflow: [],
       expires_at: expect.stringMatching(TIME),
       created_at: expect.stringMatching(TIME),
     });
@@ -80,7 +81,9 @@ describe('creating a movement', () => {
       attempt: 1,
       executor_binding: binding,
       signer_binding: null,
+      asset: 'USDC',
       amount: null,
+      destination: null,
       external_ref: null,
       output: null,
       error_code: null,
@@ -235,7 +238,15 @@ describe('a create that is refused', () => {
     const first = { node_key: 'a', binding: 'signer', reason: 'missing', candidates: [] };
     expectRefusal(await post('/movements', movementBody(of)), 422, 'binding_unresolved', {
       ...first,
-      bindings: [first, { node_key: 'b', binding: 'signer', reason: 'ambiguous', candidates: ['dev-treasury', 'test-wallet'] }],
+      bindings: [
+        first,
+        {
+          node_key: 'b',
+          binding: 'signer',
+          reason: 'ambiguous',
+          candidates: ['dev-treasury', 'test-wallet', 'test-guarded', 'test-purse'],
+        },
+      ],
     });
   });
 
@@ -243,6 +254,31 @@ describe('a create that is refused', () => {
     const of = await registered([withdrawal('a', { executor_selector: { action_type: 'cex_withdrawal', provider: 'other' } })]);
     const { status, body } = await post<{ detail: { bindings: unknown } }>('/movements', movementBody(of));
     expect([status, body.detail.bindings]).toEqual([422, [{ node_key: 'a', binding: 'executor', reason: 'missing', candidates: [] }]]);
+  });
+
+  test.each(['completion_assurance', 'amount_ref', 'match_from', 'burn_from', 'tag'])('whose node_config says %s is 422', async (key) => {
+    const of = await registered([noop('a')]);
+    expectInvalid(
+      await post('/movements', movementBody(of, { input_params: { node_config: { [key]: 'x' } } })),
+      `input_params.node_config.${key}`,
+    );
+    expect(
+      (await post('/movements', movementBody(of, { input_params: { [key]: 'x', node_config: { deep: { [key]: 'x' } } } }))).status,
+    ).toBe(201);
+  });
+
+  test('that asks its last node for more than its executor can show is 422', async () => {
+    const completion_policy = { completion_assurance: 'protocol_finalized' };
+    const of = await registered([transfer('a'), withdrawal('b')], { completion_policy });
+    const supported = ['provider_completed', 'destination_observed', 'destination_credited', 'destination_finalized'];
+    const fault = { node_key: 'b', executor_key: 'paper.withdrawal', asked: 'protocol_finalized', supported };
+    expectRefusal(await post('/movements', movementBody(of)), 422, 'completion_assurance_unsupported', {
+      ...fault,
+      nodes: [fault],
+    });
+    expect((await post('/movements', movementBody(await registered([withdrawal('b'), transfer('a')], { completion_policy })))).status).toBe(
+      201,
+    );
   });
 
   test('for the family of agent wallet top-ups is 422', async () => {
@@ -294,6 +330,7 @@ describe('the list of movements', () => {
         approval_status: 'pending',
         reservation_status: 'none',
         intent: { asset: 'USDC', amount: '10' },
+        outflow: [],
         current_frontier: ['a'],
         error_code: null,
         created_at,

@@ -24,6 +24,7 @@ import {
   withdrawal,
   withTemporal,
 } from '../support/http.ts';
+import { allowed, freshAddress, revoked, ROWS, toDashboard } from '../support/dashboard.ts';
 
 const consistent = async (movementId: string): Promise<void> => assertConsistent(await detail(movementId), await timeline(movementId));
 const auditOf = (movementId: string) =>
@@ -126,13 +127,18 @@ describe('a movement that may not be sent', () => {
   });
 
   test('is retried with a new attempt and completes when its fault is mended', async () => {
-    const before = await create(await registered([transfer('sweep')]), { intent: { asset: 'USDC', amount: '3000.5' } });
+    await run(await registered([withdrawal('out')]), 'COMPLETED', { intent: { asset: 'USDC', amount: '3002' } });
+    const paid = freshAddress();
+    const row = await allowed(paid);
+    const to = { config: { ...(transfer('x')['config'] as object), destination_address: paid } };
+    const before = await create(await registered([transfer('sweep', to)]), { intent: { asset: 'USDC', amount: '3000.5' } });
+    await revoked(row);
     await approve(before);
     const failed = await reaches(before.movement_id, 'FAILED');
-    expect(failed).toMatchObject({ error_code: 'INSUFFICIENT_FUNDS', nodes: [{ attempt: 1, state: 'FAILED' }] });
+    expect(failed).toMatchObject({ error_code: 'ADDRESS_NOT_ALLOWLISTED', nodes: [{ attempt: 1, state: 'FAILED' }] });
     await nothingSent(before.movement_id);
 
-    await run(await registered([withdrawal('out')]), 'COMPLETED', { intent: { asset: 'USDC', amount: '3002' } });
+    await must(200, toDashboard('POST', `${ROWS}/${row.id}/reactivate`, { reason: 'mended' }));
     const request = randomUUID();
     expect(await must(200, act(before.movement_id, 'retry', undefined, { 'x-request-id': request }))).toEqual({
       movement_id: before.movement_id,
@@ -148,7 +154,7 @@ describe('a movement that may not be sent', () => {
     });
     const hash = ended.nodes[0]?.output?.['tx_hash'];
     expect((await transfersOnChain(shared.chain)).filter((each) => each.tx_hash === hash)).toMatchObject([
-      { from: shared.wallet, to: shared.chain.accounts.treasury.address, amount: '3000.5' },
+      { from: shared.wallet, to: expect.stringMatching(new RegExp(`^${paid}$`, 'i')), amount: '3000.5' },
     ]);
     expect((await timeline(before.movement_id)).map((event) => event.event_type)).toEqual(
       expect.arrayContaining(['request_failed', 'request_retried', 'node_requeued', 'request_completed']),

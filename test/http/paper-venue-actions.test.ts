@@ -1,6 +1,6 @@
 /** The paper venue's actions in movements: what a node tells of amounts and fees, and what the next one makes of it. */
-import { VENUE_DEPOSIT_ADDRESSES } from '../../dev/chain/accounts.ts';
-import type { DepositView } from '../../dev/paper-venue/views.ts';
+import { VENUE_DEPOSIT_ADDRESSES } from '../../dev/simulators/chain/accounts.ts';
+import type { DepositView } from '../../dev/simulators/paper-venue/views.ts';
 import { assertConsistent } from '../support/evidence.ts';
 import {
   create,

@@ -1,10 +1,10 @@
 /** The rate limit as callers meet it: an API with low limits beside the stack's own, over the same database and keys. */
 import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
-import { createApi } from '../../api/app.ts';
+import { createApi } from '../../api/http/app.ts';
 import { createGuard } from '../../api/auth/guard.ts';
 import { routes } from '../../api/routes.ts';
-import { listen, type Listening } from '../../api/server.ts';
+import { listen, type Listening } from '../../api/http/server.ts';
 import { signedFetch } from '../../clients/signed-fetch.ts';
 import type { SigningKey } from '../../clients/signing.ts';
 import { parseSecretsKey } from '../../platform/secrets.ts';

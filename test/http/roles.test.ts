@@ -1,4 +1,5 @@
 /** Who may call what: every route of the table, by every kind of caller. */
+import { randomUUID } from 'node:crypto';
 import { routes } from '../../api/routes.ts';
 import type { SigningKey } from '../../clients/signing.ts';
 import { create, expectRefusal, gated, must, register, send, sendAs, shared, sql, template, noop, type Answer } from '../support/http.ts';
@@ -16,6 +17,7 @@ const MAP: Readonly<Record<string, readonly Role[]>> = {
   'GET /movements/{movement_id}': ALL,
   'GET /movements/{movement_id}/timeline': ALL,
   'GET /movements/{movement_id}/graph': ALL,
+  'GET /movements/{movement_id}/plan': ALL,
   'POST /movements/{movement_id}/approve': OPS,
   'POST /movements/{movement_id}/reject': OPS,
   'POST /movements/{movement_id}/actions/resume': OPS,
@@ -127,6 +129,29 @@ test('a denial is in the audit, with the route and the key', async () => {
 });
 
 describe('an agent', () => {
+  test('is not told of an operator’s movement by a key that its client has used', async () => {
+    const operator = await issueKey('--client-name', 'sweep', '--key-id', 'sweep-operator', '--role', 'operator');
+    const own = await register(template([noop('a')], { template_key: `agent/${OWN}/conflicts` }));
+    const common = await register(template([noop('a')]));
+    const idempotency_key = randomUUID();
+    const body = (template_key: string, amount: string) =>
+      ({ template_key, template_version: 1, intent: { asset: 'USDC', amount }, idempotency_key }) as const;
+    const theirs = await must<{ movement_id: string }>(201, sendAs(operator, 'POST', '/movements', body(common.template_key, '1')));
+    const headers = { 'X-Request-Id': `conflict-${idempotency_key}` };
+    const refused = await sendAs(keys.agent, 'POST', '/movements', body(own.template_key, '2'), headers);
+    expectRefusal(refused, 409, 'idempotency_conflict', { fields: ['template_key'] });
+    const previewed = await sendAs(keys.agent, 'POST', '/movements', body(own.template_key, '1'), { 'Dry-Run': 'true' });
+    expect(previewed).toMatchObject({
+      status: 200,
+      body: { blocking_reasons: [{ error: 'idempotency_conflict', fields: ['template_key'] }] },
+    });
+    expect(JSON.stringify([refused.body, previewed.body])).not.toContain(theirs.movement_id);
+    expectRefusal(await sendAs(operator, 'POST', '/movements', body(own.template_key, '1')), 409, 'idempotency_conflict', {
+      movement_id: theirs.movement_id,
+      fields: ['template_key'],
+    });
+  });
+
   const LOOKALIKE = 'a_b';
 
   test('knows who it is', async () => {
@@ -151,7 +176,7 @@ describe('an agent', () => {
       expectRefusal(await sendAs(keys.agent, 'POST', '/movements', body(foreign.template_key)), 403, 'agent_namespace_mismatch');
 
     const theirs = await create(other);
-    for (const path of ['', '/timeline', '/graph']) {
+    for (const path of ['', '/timeline', '/graph', '/plan']) {
       expect((await sendAs(keys.agent, 'GET', `/movements/${mine.movement_id}${path}`)).status).toBe(200);
       expectRefusal(await sendAs(keys.agent, 'GET', `/movements/${theirs.movement_id}${path}`), 404, 'movement_not_found', {
         movement_id: theirs.movement_id,

@@ -1,6 +1,21 @@
 /** Recommendations over HTTP. Every test has an asset of its own and a venue of that name, so that it meets no routes but its own. */
 import { randomBytes } from 'node:crypto';
-import { create, expectInvalid, gate, must, noop, post, register, run, sql, template, transfer, type Answer } from '../support/http.ts';
+import {
+  create,
+  expectInvalid,
+  gate,
+  must,
+  noop,
+  patch,
+  post,
+  register,
+  run,
+  sql,
+  template,
+  transfer,
+  waitFor,
+  type Answer,
+} from '../support/http.ts';
 
 interface Part {
   readonly weight: number;
@@ -159,6 +174,61 @@ test('what cannot be taken comes last, with every reason and no score', async ()
   for (const amount of ['10', '99.999999999999999999', null]) expect((await reasons(amount))[0]).toEqual([limited, 'feasible', []]);
   const { recommendations } = await ranked(asset, { amount: '100' });
   expect(recommendations.map(({ score }) => score > 0)).toEqual([true, false, false, false]);
+});
+
+describe('a route with one executor that cannot work, though its other is up', () => {
+  /** A noop that is up beside a node of this action type, in a route of its own. */
+  const feasibility = async (asset: string, node: Readonly<Record<string, unknown>>) => {
+    const { template_key } = await register(
+      template([noop('a', { config: { asset, venue: asset } }), noop('b', node)], { template_key: `beside/${asset}` }),
+    );
+    return async () => {
+      const { recommendations } = await ranked(asset);
+      expect(recommendations.map((each) => each.route.template_key)).toEqual([template_key]);
+      return recommendations.map((each) => [each.feasibility, each.infeasible_reasons, each.score > 0]);
+    };
+  };
+  const feasible = [['feasible', [], true]];
+  const infeasible = [['infeasible', ['executor_unavailable'], false]];
+
+  test('that is missing, or ambiguous, cannot be taken', async () => {
+    for (const action_type of ['nobody_does_this', 'test_twin']) {
+      expect(await (await feasibility(assetOf(), { action_type }))()).toEqual(infeasible);
+    }
+  });
+
+  test('that is down or disabled cannot be taken; that nobody has looked at yet can', async () => {
+    const now = await feasibility(assetOf(), { action_type: 'test_recommended' });
+    const state = (health_state: string) =>
+      sql(`UPDATE executors SET health_state = $1 WHERE executor_key = 'test.recommended'`, [health_state]);
+    // The worker looks once when it starts; after that, nothing but this test writes there.
+    await waitFor(async () => {
+      const [row] = await sql(`SELECT 1 FROM executors WHERE executor_key = 'test.recommended' AND health_state = 'down'`);
+      return row !== undefined;
+    });
+    try {
+      await state('up');
+      expect(await now()).toEqual(feasible);
+      await state('down');
+      expect(await now()).toEqual(infeasible);
+      await state('unknown');
+      expect(await now()).toEqual(feasible);
+      await state('up');
+      await must(200, patch('/executors/test.recommended', { status: 'disabled' }));
+      expect(await now()).toEqual(infeasible);
+    } finally {
+      await must(200, patch('/executors/test.recommended', { status: 'active' }));
+      await state('down');
+    }
+  });
+
+  test('which only a gate or a noop selects can be taken', async () => {
+    for (const node of [
+      { action_type: 'manual_gate', node_kind: 'manual_gate' },
+      { executor_selector: { action_type: 'noop', provider: 'nobody' } },
+    ])
+      expect(await (await feasibility(assetOf(), node))()).toEqual(feasible);
+  });
 });
 
 test('venues and asset choose; a route without an asset carries any', async () => {

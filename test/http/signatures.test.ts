@@ -1,7 +1,10 @@
 /** The door: what a signature covers, and that nothing passes without one that fits. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
+import { pino } from 'pino';
+import { startNonceCleaner } from '../../activities/relays/nonces.ts';
 import { signatureHeaders } from '../../clients/signing.ts';
+import { connectDatabase } from '../../prisma/client.ts';
 import { canonicalString, signatureOf, type SignedParts } from '../../api/auth/canonical.ts';
 import { expectRefusal, gated, must, post, shared, sql, waitFor, type Answer } from '../support/http.ts';
 
@@ -195,6 +198,39 @@ describe('a nonce', () => {
     expect(await statusOf({ signed: { nonce, path: '/v3/other' } })).toBe(401);
     expect(await statusOf({ signed: { nonce, timestamp: String(nowSeconds() - 1_000) } })).toBe(401);
     expect(await statusOf({ signed: { nonce } })).toBe(200);
+  });
+
+  test('is remembered for as long as a request with it may be in time, whatever is cleaned up meanwhile', async () => {
+    const sent = { signed: { nonce: newNonce(), timestamp: String(nowSeconds() - 100) } };
+    expect(await statusOf(sent)).toBe(200);
+    // As if it had been sent 380 s ago, when its time was as far ahead as a request's may be.
+    const seconds = { [sent.signed.nonce]: 380, [newNonce()]: 61, [newNonce()]: 659, [newNonce()]: 3 * 3_600 };
+    for (const [nonce, ago] of Object.entries(seconds))
+      await sql(
+        `INSERT INTO nonce_registry (key_id, nonce, used_at) VALUES ($1, $2, svc_now() - make_interval(secs => $3))
+         ON CONFLICT (key_id, nonce) DO UPDATE SET used_at = excluded.used_at`,
+        [KEY.keyId, nonce, ago],
+      );
+    const kept = async (): Promise<readonly number[]> =>
+      (
+        await sql<{ nonce: string }>('SELECT nonce FROM nonce_registry WHERE key_id = $1 AND nonce = ANY($2)', [
+          KEY.keyId,
+          Object.keys(seconds),
+        ])
+      )
+        .map(({ nonce }) => seconds[nonce] ?? 0)
+        .sort((a, b) => a - b);
+    // The service's own, which looks at once when it starts.
+    const db = connectDatabase({ url: shared.databaseUrl });
+    const cleaner = startNonceCleaner({ db, log: pino({ level: 'silent' }) });
+    try {
+      await waitFor(async () => (await kept()).length < 4);
+    } finally {
+      await cleaner.stop();
+      await db.$disconnect();
+    }
+    expect(await kept()).toEqual([61, 380, 659]);
+    expect(await statusOf(sent)).toBe(401);
   });
 
   test('is used up by a request that is refused for another reason', async () => {

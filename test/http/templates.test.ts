@@ -188,6 +188,18 @@ describe('registering a template', () => {
       expect([status, body.detail.issues?.[0]?.path]).toEqual([422, 'template_key']);
     },
   );
+
+  test.each(['a/b', 'a%b', 'a\\b', 'a#b', 'a?b', '.', '..', 'a\nb', 'a\u0085b'])(
+    'refuses the node key %j, which no path could name',
+    async (node_key) => {
+      expectInvalid(await post('/plan-templates', template([noop(node_key)])), 'nodes[0].node_key');
+    },
+  );
+
+  test('a node key may be anything that a path can name', async () => {
+    const { template_id } = await registered([noop('a b.c:ä+@"…')]);
+    expect(await get(`/plan-templates/${template_id}`)).toMatchObject({ status: 200, body: { nodes: [{ node_key: 'a b.c:ä+@"…' }] } });
+  });
 });
 
 describe('a version that cannot be executed', () => {
@@ -195,6 +207,7 @@ describe('a version that cannot be executed', () => {
     ['timeout_edge_without_timeout:a->b', [noop('a'), noop('b')], { edges: [edge('a', 'b', 'on_timeout')] }],
     ['compensation_on_success_path:a->b', [noop('a'), { ...noop('b'), node_kind: 'compensation' }], {}],
     ['signer_selector_missing:a', [transfer('a', { signer_selector: null })], {}],
+    ['selector_action_mismatch:a', [noop('a', { executor_selector: { action_type: 'test_switched' } })], {}],
     ['gate_with_side_effect:a', [gate('a', { has_side_effect: true })], {}],
     ['unknown_amount_ref:a', [noop('a', { config: { amount_ref: 'nodes.x.output.amount' } })], {}],
     ['unknown_amount_ref:a', [noop('a', { config: { amount: 5 } })], {}],

@@ -2,10 +2,10 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PORT_SETTINGS } from '../../dev/ports.ts';
-import { ConfigError, readConfig } from '../../platform/config.ts';
+import { PORT_SETTINGS } from '../../dev/stack/ports.ts';
+import { ConfigError, readConfig, type Config } from '../../platform/config.ts';
 import { fileNameOf } from '../../platform/config/names.ts';
-import { SETTING_LIST } from '../../platform/config/settings.ts';
+import { SETTING_LIST, SETTINGS } from '../../platform/config/settings.ts';
 
 const BASE = { SVC_DATABASE_URL: 'postgresql://localhost/x', SVC_AUTH_ENABLED: 'false' };
 const folder = mkdtempSync(join(tmpdir(), 'config-'));
@@ -88,6 +88,54 @@ describe('settings', () => {
     for (const ratio of ['1.5', '-0.1', '.', '', 'all'].filter((text) => text !== ''))
       expect(faults({ ...tracing, SVC_TRACING_SAMPLE_RATIO: ratio })).toHaveLength(1);
     expect(faults({ SVC_TRACING_OTLP_HEADERS: 'a=b' })).toEqual([expect.stringContaining('SVC_TRACING_OTLP_URL')]);
+  });
+});
+
+describe('an entry of the table', () => {
+  /** Another text than the default, and what it means, for kinds whose reading is plain. */
+  function other(type: string, otherwise: string | null): readonly [string, unknown] | null {
+    const [, least] = /^whole number, (\d+) to \d+$/.exec(type) ?? [];
+    if (least !== undefined) return [String(Number(least) + 1), Number(least) + 1];
+    if (type === 'true or false') return otherwise === 'true' ? ['false', false] : ['true', true];
+    return type === 'text' || type === 'path of a file' ? ['/elsewhere', '/elsewhere'] : null;
+  }
+
+  const plain = SETTING_LIST.flatMap(([name, { field, type, default: otherwise }]) => {
+    const text = other(type, otherwise);
+    return field === null || text === null ? [] : [{ name, field, text: text[0], value: text[1] }];
+  });
+
+  it('is all that makes its field of the configuration, and no two make the same', () => {
+    const fields = SETTING_LIST.flatMap(([, { field }]) => field ?? []);
+    const together = ['rateLimitEnabled', 'allowlistCoolingSeconds', 'tracing', 'redact'];
+    expect(Object.keys(readConfig(BASE)).sort()).toEqual([...fields, ...together].sort());
+    expect(new Set(fields).size).toBe(fields.length);
+  });
+
+  it('is read from its own variable', () => {
+    expect(plain.length).toBeGreaterThan(20);
+    // On, it would ask for another setting.
+    for (const { name, field, text, value } of plain.filter(({ field }) => field !== 'authEnabled')) {
+      const host = name === 'SVC_HOST' ? { ...BASE, SVC_AUTH_ENABLED: 'true', SVC_SECRETS_KEY: btoa('\0'.repeat(32)) } : BASE;
+      expect([name, readConfig({ ...host, [name]: text })[field as keyof Config]]).toEqual([name, value]);
+    }
+  });
+
+  it('gives its field a type', () => {
+    const config = readConfig(BASE);
+    const typed: { port: number; edition: 'commercial' | 'free'; venuesFile: string | undefined } = config;
+    expect(typed.edition).toBe('commercial');
+    // @ts-expect-error a number is no text
+    const text: string = config.port;
+    // @ts-expect-error no entry has this field
+    const none: unknown = config.nothingLikeIt;
+    // @ts-expect-error it is a part of `tracing` alone
+    const part: unknown = config[SETTINGS.SVC_TRACING_OTLP_URL.field];
+    expect([text, none, part]).toEqual([8100, undefined, undefined]);
+  });
+
+  it.each(SETTING_LIST.map(([name]) => name))('%s is known where its name is misspelt', (name) => {
+    expect(faults({ [`${name}Q`]: '1' })).toEqual([expect.stringContaining(`did you mean ${name}?`)]);
   });
 });
 

@@ -7,9 +7,14 @@ const SETTINGS = {
   SVC_DATABASE_URL: 'postgresql://svc:p%40ssw0rd@db.internal/x',
   SVC_CALLBACK_HMAC_SECRET: 'first-"secret",second-secret',
   SVC_PAYLOAD_KEYS: `a:${Buffer.alloc(32, 9).toString('base64')}`,
+  SVC_TRACING_OTLP_URL: 'http://collector.internal/v1/traces',
+  SVC_TRACING_OTLP_HEADERS: 'api-key=collector%20key',
   SVC_LOG_LEVEL: 'trace',
 };
-const SECRETS = ['p%40ssw0rd', 'p@ssw0rd', 'first-"secret"', 'second-secret', Buffer.alloc(32, 9).toString('base64')];
+const SECRETS = [
+  ...['p%40ssw0rd', 'p@ssw0rd', 'first-"secret"', 'second-secret', Buffer.alloc(32, 9).toString('base64')],
+  ...['collector%20key', 'collector key'],
+];
 
 let lines: string[];
 function logger() {

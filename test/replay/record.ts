@@ -1,15 +1,26 @@
 /**
- * Records the replay corpus: `node --import tsx test/replay/record.ts [scenario …]`. Each scenario runs for
+ * Records the replay corpus: `npm run replay:record -- [scenario …]`. Each scenario runs for
  * real on a stack of its own; the histories of its runs go to `histories/<version>-<scenario>.json`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { capitalTransferWorkflowId, movementWorkflowId } from '../../domain/messages.ts';
+import { pending, type DefinedExecutor } from '../../executor-kit/define.ts';
 import { runExecutorWorker } from '../../executor-kit/task-queue.ts';
 import { memoryExecutor } from '../executor-kit/support/memory-executor.ts';
 import { eventually, startOwnStack, WITHDRAW_TO_TREASURY, type Created, type OwnStack } from '../support/own-stack.ts';
-import { forbiddenIn, HISTORIES, historyFile, readable, SCENARIOS, toPlain, type RecordedRun, type ScenarioName } from './scenarios.ts';
+import {
+  forbiddenIn,
+  HISTORIES,
+  historyFile,
+  readable,
+  SCENARIOS,
+  toPlain,
+  type RecordedRun,
+  type Scenario,
+  type ScenarioName,
+} from './scenarios.ts';
 
 const GATE = 'starter/withdraw-with-gate';
 const WRONG_NETWORK = 'replay/wrong-network';
@@ -19,7 +30,10 @@ const CHAIN = 'replay/chain';
 const LANES = 'replay/lanes';
 const CONDITION = 'replay/condition';
 const TEAM = 'replay/team';
+const TEAM_LANES = 'replay/team-lanes';
 const TEAM_QUEUE = 'replay team';
+/** Events after which the server of `shortHistories` asks for a new run. */
+const SHORT = 60;
 
 interface Transfer {
   readonly transfer_id: string;
@@ -72,9 +86,10 @@ const DRIVES: Record<ScenarioName, Drive> = {
     return movement;
   },
   'recover-to-unknown-and-resume': async (own, amount) => {
-    await own.venueFaults({ lose_answer_rate: 1, phases: ['submit', 'recover'], remaining: 2 });
+    await own.venueFaults({ lose_answer_rate: 1, phases: ['submit', 'recover'] });
     const movement = await approved(own, UNFORGIVING, amount);
     await own.api.reaches(movement.movement_id, 'MANUAL_INTERVENTION');
+    await own.venueFaults(null);
     await own.api.act('resume', movement.movement_id);
     await own.api.reaches(movement.movement_id, 'COMPLETED');
     return movement;
@@ -92,17 +107,39 @@ const DRIVES: Record<ScenarioName, Drive> = {
   'modules-in-a-chain': (own, amount) => completed(own, CHAIN, amount),
   'lanes-and-join': (own, amount) => completed(own, LANES, amount),
   'condition-chooses': (own, amount) => completed(own, CONDITION, amount),
-  'executor-of-a-team': async (own, amount) => {
-    const worker = await runExecutorWorker(memoryExecutor(), {
-      address: own.stack.temporalAddress,
-      namespace: 'default',
-      taskQueue: TEAM_QUEUE,
+  'executor-of-a-team': (own, amount) => withTeam(own, memoryExecutor(), () => completed(own, TEAM, amount)),
+  // Six at once, so that answers of several come together.
+  'lanes-of-a-team': (own, amount) => withTeam(own, memoryExecutor(), () => completed(own, TEAM_LANES, amount)),
+  // The venue refuses its first submit without a trace: proven not landed, and sent once more after a pause.
+  'sent-again': async (own, amount) => {
+    await own.venueFaults({ error_rate: 1, phases: ['submit'], remaining: 1 });
+    const movement = await completed(own, WITHDRAW_TO_TREASURY, amount);
+    const sends = (await own.api.timeline(movement.movement_id)).filter((event) => event.event_type === 'node_submitting');
+    if (sends.length !== 3) throw new Error(`there were ${String(sends.length)} sends of two nodes, not one more`);
+    return movement;
+  },
+  'unknown-heals-by-itself': async (own, amount) => {
+    await own.venueFaults({ lose_answer_rate: 1, phases: ['submit', 'recover'] });
+    const movement = await approved(own, UNFORGIVING, amount);
+    await own.api.reaches(movement.movement_id, 'MANUAL_INTERVENTION');
+    await own.venueFaults(null);
+    await own.api.reaches(movement.movement_id, 'COMPLETED', 180_000);
+    return movement;
+  },
+  // Observed until a second run does it.
+  'continued-as-new': async (own, amount) => {
+    let follows = false;
+    const slow = memoryExecutor((_payments, sound) => ({
+      observe: (context, call) => (follows ? sound.observe(context, call) : Promise.resolve(pending(0.2))),
+    }));
+    return withTeam(own, slow, async () => {
+      const movement = await approved(own, TEAM, amount);
+      const first = await runIs(own, movement, 'RUNNING');
+      await eventually(async () => ((await own.runOf(movement.movement_id))?.run_id === first.run_id ? null : true));
+      follows = true;
+      await own.api.reaches(movement.movement_id, 'COMPLETED');
+      return movement;
     });
-    try {
-      return await completed(own, TEAM, amount);
-    } finally {
-      await worker.stop();
-    }
   },
   'capital-transfer': (own, amount) => transferred(own, amount, 'COMPLETED'),
   // Sent, its answer lost, asked about until it is a person's matter, and then resolved.
@@ -118,6 +155,15 @@ const DRIVES: Record<ScenarioName, Drive> = {
     return transfer;
   },
 };
+
+async function withTeam<T>(own: OwnStack, executor: DefinedExecutor, work: () => Promise<T>): Promise<T> {
+  const worker = await runExecutorWorker(executor, { address: own.stack.temporalAddress, namespace: 'default', taskQueue: TEAM_QUEUE });
+  try {
+    return await work();
+  } finally {
+    await worker.stop();
+  }
+}
 
 async function transferred(own: OwnStack, amount: string, state: string): Promise<Transfer> {
   const made = await own.api.expect(201, 'POST', '/capital-transfers', {
@@ -165,14 +211,19 @@ async function createTemplates({ api, stack }: OwnStack): Promise<void> {
     ...more,
   });
   const undo = { node_key: 'undo', node_kind: 'compensation', action_type: 'noop' };
-  const template = (template_key: string, nodes: readonly object[], edges: readonly object[]) =>
+  const template = (
+    template_key: string,
+    nodes: readonly object[],
+    edges: readonly object[],
+    completion_assurance = 'destination_finalized',
+  ) =>
     api.expect(201, 'POST', '/plan-templates', {
       template_key,
       version: 1,
       name: template_key,
       nodes,
       edges,
-      completion_policy: { completion_assurance: 'destination_finalized' },
+      completion_policy: { completion_assurance },
     });
   await template(WRONG_NETWORK, [withdraw('nowhere')], []);
   await template(WITH_COMPENSATION, [withdraw('local'), undo], [{ from: 'withdraw', to: 'undo', edge_type: 'on_cancel' }]);
@@ -193,7 +244,15 @@ async function createTemplates({ api, stack }: OwnStack): Promise<void> {
     ],
   );
   const payout = { action_type: 'replay_payout', executor_selector: { action_type: 'replay_payout' } };
-  await template(TEAM, [{ node_key: 'pay', node_kind: 'action', has_side_effect: true, ...payout }], []);
+  const pay = (node_key: string) => ({ node_key, node_kind: 'action', has_side_effect: true, ...payout });
+  await template(TEAM, [pay('pay')], [], 'provider_completed');
+  const lanes = ['a', 'b', 'c', 'd', 'e', 'f'];
+  await template(
+    TEAM_LANES,
+    [noop('root'), ...lanes.map(pay)],
+    lanes.map((lane) => edge('root', lane)),
+    'provider_completed',
+  );
   await template(UNFORGIVING, [withdraw('local', { retry_policy: { max_attempts: 1 } })], []);
 }
 
@@ -237,8 +296,20 @@ function withoutMachine(value: unknown): unknown {
 
 async function main(wanted: readonly string[]): Promise<void> {
   mkdirSync(HISTORIES, { recursive: true });
+  const chosen = (SCENARIOS as readonly Scenario[]).filter(({ name }) => wanted.length === 0 || wanted.includes(name));
+  await recordAll(
+    chosen.filter(({ shortHistories }) => shortHistories !== true),
+    [],
+  );
+  const short = chosen.filter(({ shortHistories }) => shortHistories === true);
+  await recordAll(short, [`limit.historyCount.suggestContinueAsNew=${String(SHORT)}`]);
+}
+
+async function recordAll(scenarios: readonly Scenario[], temporalConfig: readonly string[]): Promise<void> {
+  if (scenarios.length === 0) return;
   const own = await startOwnStack({
-    env: { SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS: '2' },
+    temporalConfig,
+    env: { SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS: '2', SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '1' },
     executors: () => [
       {
         executor_key: 'team.replay',
@@ -248,14 +319,14 @@ async function main(wanted: readonly string[]): Promise<void> {
         timeout_seconds: 10,
         settle_seconds: 0,
         same_key_safe: true,
+        payees: [],
       },
     ],
   });
   try {
     await createTemplates(own);
-    for (const { name, amount, ends } of SCENARIOS) {
-      if (wanted.length > 0 && !wanted.includes(name)) continue;
-      const runs = await recordedRuns(own, await DRIVES[name](own, amount));
+    for (const { name, amount, ends } of scenarios) {
+      const runs = await recordedRuns(own, await DRIVES[name as ScenarioName](own, amount));
       if (runs.length !== ends.length) throw new Error(`${name}: ${runs.length} runs were recorded, not ${ends.length}`);
       const leaks = forbiddenIn(readable(runs));
       if (leaks.length > 0) throw new Error(`${name} says what no history may say:\n${leaks.join('\n---\n')}`);

@@ -1,16 +1,12 @@
 /** Histories of real runs replay against the workflow code as it is now. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Worker } from '@temporalio/worker';
-import { bundleWorkflows } from '../../activities/bundle.ts';
-import { forbiddenIn, fromPlain, HISTORIES, historyFile, readable, SCENARIOS, scenarioOf, type Recording } from './scenarios.ts';
+import { workflowBundle } from '../../activities/bundle.ts';
+import { faultsOf, replayAll } from '../support/replays.ts';
+import { CONTINUED, forbiddenIn, fromPlain, HISTORIES, historyFile, readable, SCENARIOS, scenarioOf, type Recording } from './scenarios.ts';
 
 const files = readdirSync(HISTORIES).sort();
-let code: string;
-
-beforeAll(async () => {
-  ({ code } = await bundleWorkflows());
-}, 120_000);
+const { code } = workflowBundle();
 
 function recording(file: string): Recording {
   return JSON.parse(readFileSync(join(HISTORIES, file), 'utf8')) as Recording;
@@ -25,14 +21,9 @@ async function replay(recordings: ReadonlyMap<string, Recording>, bundle = code)
       return { workflowId: workflow_id, history: fromPlain(history) };
     }),
   );
-  const faults: Record<string, string> = {};
-  let count = 0;
-  for await (const { error } of Worker.runReplayHistories({ workflowBundle: { code: bundle } }, histories)) {
-    if (error !== undefined) faults[names[count] ?? '?'] = error.message;
-    count += 1;
-  }
-  expect(count).toBe(names.length);
-  return faults;
+  const found = await replayAll(bundle, histories);
+  expect(found).toHaveLength(names.length);
+  return faultsOf(names, found);
 }
 
 const all = (): Map<string, Recording> => new Map(files.map((file) => [file, recording(file)]));
@@ -65,7 +56,7 @@ test.each(SCENARIOS)('the history of $name closed as it should', ({ name, ends }
   const closed = runs.map(({ history }) => {
     const last = history.events.at(-1);
     const text = readable(last);
-    return /"request_state":"([A-Z_]+)"/.exec(text)?.[1];
+    return text.includes(`EVENT_TYPE_WORKFLOW_EXECUTION_${CONTINUED}`) ? CONTINUED : /"request_state":"([A-Z_]+)"/.exec(text)?.[1];
   });
   expect(closed).toEqual(ends);
 });
@@ -74,13 +65,16 @@ test('every history replays', async () => {
   expect(await replay(all())).toEqual({});
 }, 120_000);
 
-test('every history replays with the bundle of a process that traces, and it has no tracer in it', async () => {
-  const traced = await bundleWorkflows({ traceHeaders: true });
-  expect(traced.code).toContain('_tracer-data');
-  expect(code).not.toContain('_tracer-data');
-  expect(traced.code).not.toMatch(/^\/\*{3}\/ "[^"]*opentelemetry/m);
-  expect(await replay(all(), traced.code)).toEqual({});
-}, 120_000);
+test.each([{ traceHeaders: true }, { encodeFailures: true }, { callStacks: true }])(
+  'every history replays in a process that asks for %j, and no tracer is in it',
+  async (options) => {
+    const asked = workflowBundle(options);
+    expect(asked.code).not.toBe(code);
+    expect(asked.code).not.toMatch(/^\/\*{3}\/ "[^"]*opentelemetry/m);
+    expect(await replay(all(), asked.code)).toEqual({});
+  },
+  120_000,
+);
 
 test('no history holds a secret, an address, an amount or where it was recorded', () => {
   for (const [file, recorded] of all()) expect({ file, found: forbiddenIn(readable(recorded)) }).toEqual({ file, found: [] });
@@ -95,6 +89,28 @@ describe('a replay fails', () => {
       attributes['activityType'] = { name: 'observe' };
     });
     expect(await replay(new Map([[file, tampered]]))).toHaveProperty([`${file}#1`], expect.stringMatching(/nondeterminism/i));
+  }, 60_000);
+
+  const without = async (part: RegExp, instead: string): Promise<readonly string[]> => {
+    const changed = code.replace(part, instead);
+    expect({ part, taken: changed !== code }).toEqual({ part, taken: true });
+    return Object.keys(await replay(all(), changed));
+  };
+
+  test('when nothing is waited for before a send is made again', async () => {
+    const faults = await without(/\(0, ?\w+\.sleep\)\(Math\.max\(/, 'Promise.resolve(Math.max(');
+    expect(faults).toContain(`${historyFile('sent-again')}#1`);
+    expect(faults).not.toContain(`${file}#1`);
+  }, 60_000);
+
+  test('when a run no longer continues as new while it waits', async () => {
+    const faults = await without(/settled !== before \|\| run\.leaves\(\)/, 'settled !== before');
+    expect(faults).toEqual([`${historyFile('continued-as-new')}#1`]);
+  }, 60_000);
+
+  test('when nobody asks about an unknown node', async () => {
+    const faults = await without(/(['"])ask-about-unknown\1\)\)\s*this\.ask\(node\)/, '$1ask-about-unknown$1)) void node');
+    expect(faults).toContain(`${historyFile('unknown-heals-by-itself')}#1`);
   }, 60_000);
 
   test('when the workflow code decides differently', async () => {

@@ -14,7 +14,12 @@ export interface Scenario {
   readonly ends: readonly string[];
   /** What a worker outside this project is called with crosses Temporal; payload encryption is for that. */
   readonly told?: true;
+  /** Recorded on a Temporal server that asks for a new run early. */
+  readonly shortHistories?: true;
 }
+
+/** How a run closed that another one follows. */
+export const CONTINUED = 'CONTINUED_AS_NEW';
 
 export const SCENARIOS = [
   { name: 'approve-and-complete', amount: '41.7301', ends: ['COMPLETED'] },
@@ -30,8 +35,12 @@ export const SCENARIOS = [
   { name: 'lanes-and-join', amount: '51.7311', ends: ['COMPLETED'] },
   { name: 'condition-chooses', amount: '52.7312', ends: ['COMPLETED'] },
   { name: 'executor-of-a-team', amount: '53.7313', ends: ['COMPLETED'], told: true },
+  { name: 'lanes-of-a-team', amount: '59.7319', ends: ['COMPLETED'], told: true },
   { name: 'capital-transfer', amount: '54.7314', ends: ['COMPLETED'] },
   { name: 'capital-transfer-lost-and-resolved', amount: '55.7315', ends: ['FAILED'] },
+  { name: 'sent-again', amount: '56.7316', ends: ['COMPLETED'] },
+  { name: 'unknown-heals-by-itself', amount: '57.7317', ends: ['COMPLETED'] },
+  { name: 'continued-as-new', amount: '58.7318', ends: [CONTINUED, 'COMPLETED'], told: true, shortHistories: true },
 ] as const satisfies readonly Scenario[];
 export type ScenarioName = (typeof SCENARIOS)[number]['name'];
 const SECRET_AMOUNTS = (SCENARIOS as readonly Scenario[]).filter(({ told }) => told !== true).map(({ amount }) => amount);

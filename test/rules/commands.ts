@@ -4,8 +4,6 @@ const section = 'Commands, wakes, versions';
 const AWAY = 'test/faults/temporal-away.test.ts';
 const RERUN = 'test/faults/local-activity-rerun.test.ts';
 const STORE = 'test/store/write-path.test.ts';
-const ENGINE = 'prisma/migrations/20261122000000_engine/migration.sql';
-const WRITE_PATH = 'prisma/migrations/20261122000200_write_path/migration.sql';
 
 export const commandRules: readonly Rule[] = [
   {
@@ -36,7 +34,7 @@ export const commandRules: readonly Rule[] = [
     rule: 'A command counts as applied once a run has loaded the state it made, and never before.',
     test: { file: AWAY, name: 'a movement whose run is well is never woken without a reason' },
     broken: {
-      file: ENGINE,
+      file: 'prisma/functions/write-path.sql',
       find: '  UPDATE commands SET applied_at = at WHERE movement_id = movement AND applied_at IS NULL;',
       replace: '',
     },
@@ -57,7 +55,11 @@ export const commandRules: readonly Rule[] = [
     section,
     rule: 'A decision of the workflow is written only on the version it was made from; refused means load and walk again.',
     test: { file: RERUN, name: 'a decide that a command has overtaken is refused' },
-    broken: { file: WRITE_PATH, find: "WHEN doc ? 'version' AND m.version <> (doc ->> 'version')::integer THEN 'version'", replace: '' },
+    broken: {
+      file: 'prisma/functions/write-path.sql',
+      find: "WHEN doc ? 'version' AND m.version <> (doc ->> 'version')::integer THEN 'version'",
+      replace: '',
+    },
   },
   {
     id: 'versions-grow',
@@ -81,7 +83,7 @@ export const commandRules: readonly Rule[] = [
       file: 'test/workflows/close.test.ts',
       name: 'a wake that comes during the last load makes the run load once more before it closes',
     },
-    broken: { file: 'workflows/movement.ts', find: '    while (wakes === seen) {', replace: '    for (;;) {' },
+    broken: { file: 'workflows/movement.ts', find: '    while (run.wakes === seen) {', replace: '    for (;;) {' },
   },
   {
     id: 'wakes-before-starts',
@@ -107,6 +109,43 @@ export const commandRules: readonly Rule[] = [
       find: 'if (await temporal.isRunning({ movementId })) continue;',
       replace: 'continue;',
     },
+  },
+  {
+    id: 'waiting-runs-continue',
+    section,
+    rule: 'A run continues as new while it waits, as soon as the server suggests it.',
+    test: {
+      file: 'test/faults/continue-as-new.test.ts',
+      name: 'a node that is observed for long costs many runs, each of them closed in time, and one send',
+    },
+    broken: { file: 'workflows/movement.ts', find: '|| run.leaves());', replace: '|| false);' },
+  },
+  {
+    id: 'no-run-ends-in-a-send',
+    section,
+    rule: 'No run continues as new in the middle of a send or of a request to cancel.',
+    test: {
+      file: 'test/faults/continue-as-new.test.ts',
+      name: 'no run continues as new in the middle of a send, however long its history has become',
+    },
+    broken: { file: 'workflows/run-state.ts', find: 'isLeaving() && this.submits + this.cancels === 0', replace: 'isLeaving()' },
+  },
+  {
+    id: 'one-local-activity-at-a-time',
+    section,
+    rule: 'A run has one local activity open at a time, so that it can be replayed.',
+    test: { file: 'test/faults/continue-as-new.test.ts', name: 'nodes beside one another, each asked about all the time, hold no run up' },
+    broken: { file: 'workflows/local-activities.ts', find: 'return !inTurn || open === 0;', replace: 'return true;' },
+  },
+  {
+    id: 'pauses-outlast-runs',
+    section,
+    rule: 'The pause before a send is made again is counted from what Postgres records, whichever run waits.',
+    test: {
+      file: 'test/faults/continue-as-new.test.ts',
+      name: 'a pause before a send is made again outlasts the runs that it is waited in',
+    },
+    broken: { file: 'activities/phases/prepare.ts', find: 'sendPrepared(row))', replace: "result('READY', 'continue'))" },
   },
   {
     id: 'temporal-away-changes-no-answer',
@@ -149,13 +188,21 @@ export const commandRules: readonly Rule[] = [
     section,
     rule: 'An approve that arrives after `expires_at` is refused and writes EXPIRED itself.',
     test: { file: 'test/http/movement-actions.test.ts', name: 'after the time is 409, and the movement is EXPIRED' },
-    broken: { file: WRITE_PATH, find: "WHEN doc ->> 'expiry' = 'future' AND m.expires_at <= at THEN 'expired'", replace: '' },
+    broken: {
+      file: 'prisma/functions/write-path.sql',
+      find: "WHEN doc ->> 'expiry' = 'future' AND m.expires_at <= at THEN 'expired'",
+      replace: '',
+    },
   },
   {
     id: 'expiry-needs-the-database-clock',
     section,
     rule: 'A movement expires only once the clock of the database has passed `expires_at`.',
     test: { file: RERUN, name: 'expire does nothing before its time, and one thing after it' },
-    broken: { file: WRITE_PATH, find: "WHEN doc ->> 'expiry' = 'past' AND m.expires_at > at THEN 'not_expired'", replace: '' },
+    broken: {
+      file: 'prisma/functions/write-path.sql',
+      find: "WHEN doc ->> 'expiry' = 'past' AND m.expires_at > at THEN 'not_expired'",
+      replace: '',
+    },
   },
 ];

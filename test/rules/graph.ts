@@ -70,7 +70,7 @@ export const graphRules: readonly Rule[] = [
     rule: 'The result of a condition is stored by the write that settles its source.',
     test: { file: RUNS, name: 'is remembered while the movement waits for a person' },
     broken: {
-      file: 'prisma/migrations/20261122000200_write_path/migration.sql',
+      file: 'prisma/functions/write-path.sql',
       find: "edge_conditions = CASE WHEN doc ? 'conditions' THEN",
       replace: 'edge_conditions = CASE WHEN false THEN',
     },
@@ -155,7 +155,7 @@ export const graphRules: readonly Rule[] = [
       file: 'test/http/movement-actions.test.ts',
       name: 'at a gate keeps the reservation of what was done, and leaves out what comes after',
     },
-    broken: { file: 'domain/actions/cancel.ts', find: "(node.state === 'READY' && !node.recover_first),", replace: 'false,' },
+    broken: { file: 'domain/actions/cancel.ts', find: "node.state === 'READY' || (node.state", replace: '(node.state' },
   },
   {
     id: 'retry-reopens-what-was-skipped',
@@ -201,7 +201,7 @@ export const graphRules: readonly Rule[] = [
       file: 'test/faults/two-operators.test.ts',
       name: 'of one whose payment is unknown keeps the reservation until somebody has found out, and undoes what landed',
     },
-    broken: { file: 'domain/actions/cancel.ts', find: 'const keeps = spendsOrMaySpend(snapshot);', replace: 'const keeps = false;' },
+    broken: { file: 'domain/actions/cancel.ts', find: 'const keeps = spendsOrMaySpend(after);', replace: 'const keeps = false;' },
   },
   {
     id: 'failed-compensation-can-be-retried',
@@ -221,6 +221,10 @@ export const graphRules: readonly Rule[] = [
       file: 'test/faults/cancel-compensation.test.ts',
       name: 'a cancel asks the venue to call back an order that it has not sent yet, and then nothing is undone or held',
     },
-    broken: { file: 'workflows/movement.ts', find: "      if (view.state === 'CANCELLED') askToCancel(view, asked);\n", replace: '' },
+    broken: {
+      file: 'workflows/movement.ts',
+      find: "      if (view.state === 'CANCELLED') run.askToCancel(view);\n",
+      replace: '',
+    },
   },
 ];

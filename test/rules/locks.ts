@@ -2,13 +2,8 @@ import type { Rule } from './rule.ts';
 
 const section = 'One write path, one lock order';
 const STORE = 'test/store/write-path.test.ts';
-const FUNCTIONS = 'prisma/migrations/20261121000100_functions/migration.sql';
-const ENGINE = 'prisma/migrations/20261122000000_engine/migration.sql';
-const AUTO_APPROVE = 'prisma/migrations/20261124100000_auto_approve/migration.sql';
 const BUDGETS = 'test/store/budget.test.ts';
 const HOLDS = 'test/store/holds.test.ts';
-const WITHDRAWABLE = 'prisma/migrations/20261124400000_withdrawable/migration.sql';
-const WRITE_PATH = 'prisma/migrations/20261122000200_write_path/migration.sql';
 
 export const lockRules: readonly Rule[] = [
   {
@@ -42,7 +37,7 @@ export const lockRules: readonly Rule[] = [
     rule: 'A move is written only where the movement still is in a state it may come from.',
     test: { file: STORE, name: 'let one of them approve, and hold once' },
     broken: {
-      file: WRITE_PATH,
+      file: 'prisma/functions/write-path.sql',
       find: "WHEN doc ? 'states' AND NOT (doc -> 'states') ? m.request_state THEN 'movement_state'",
       replace: '',
     },
@@ -50,13 +45,9 @@ export const lockRules: readonly Rule[] = [
   {
     id: 'refusals-are-recorded',
     section,
-    rule: 'A refusal is a result and not an exception, so its audit row is committed, and nothing else.',
-    test: { file: STORE, name: 'is a result, and of it nothing but its audit row is written' },
-    broken: {
-      file: WRITE_PATH,
-      find: "  IF refusal IS NOT NULL THEN\n    PERFORM write_audit(doc -> 'refused_audit', at);",
-      replace: '  IF refusal IS NOT NULL THEN',
-    },
+    rule: 'A guarded refusal writes nothing but its one audit row, which is committed before it is answered.',
+    test: { file: 'test/http/audit.test.ts', name: 'of ten who act at once one is heard, and each refusal is one record' },
+    broken: { file: 'api/audit/refused.ts', find: 'await writeAudit(deps.db,', replace: 'void (deps.db,' },
   },
   {
     id: 'sequences-are-counters-under-the-lock',
@@ -64,7 +55,7 @@ export const lockRules: readonly Rule[] = [
     rule: 'Timeline sequences are a counter in the locked row of the movement: no gaps, no repeats.',
     test: { file: STORE, name: 'give a timeline without gaps and without repeats' },
     broken: {
-      file: WRITE_PATH,
+      file: 'prisma/functions/write-path.sql',
       find: "INTO m FROM movements WHERE movement_id = (doc ->> 'movement_id')::uuid FOR UPDATE;",
       replace: "INTO m FROM movements WHERE movement_id = (doc ->> 'movement_id')::uuid;",
     },
@@ -74,7 +65,11 @@ export const lockRules: readonly Rule[] = [
     section,
     rule: "A pool's hold is a counter that is added to in place, so holds taken at once add up exactly.",
     test: { file: STORE, name: 'add their holds up exactly' },
-    broken: { file: FUNCTIONS, find: 'DO UPDATE SET held = p.held + excluded.held;', replace: 'DO UPDATE SET held = excluded.held;' },
+    broken: {
+      file: 'prisma/functions/holds.sql',
+      find: 'DO UPDATE SET held = p.held + change',
+      replace: 'DO UPDATE SET held = greatest(change, 0)',
+    },
   },
   {
     id: 'pools-are-locked-by-key',
@@ -82,9 +77,10 @@ export const lockRules: readonly Rule[] = [
     rule: 'Pools are locked in the order of their keys, so two movements never wait for each other.',
     test: { file: STORE, name: 'that name pools in opposite orders never wait for each other' },
     broken: {
-      file: FUNCTIONS,
-      find: "              ORDER BY value ->> 'venue_key', value ->> 'account_type', value ->> 'asset' LOOP",
-      replace: '              LOOP',
+      file: 'prisma/functions/holds.sql',
+      find: `ORDER BY each ->> 'venue_key' COLLATE "C", each ->> 'account_type' COLLATE "C", each ->> 'asset' COLLATE "C"`,
+      // An order, but another for each movement.
+      replace: 'ORDER BY md5(each::text || m.movement_id)',
     },
   },
   {
@@ -93,7 +89,7 @@ export const lockRules: readonly Rule[] = [
     rule: 'An idempotent insert that met a conflict answers with what a second statement finds.',
     test: { file: STORE, name: 'that create with one key make one movement, and each is told which' },
     broken: {
-      file: ENGINE,
+      file: 'prisma/functions/write-path.sql',
       find: ' ON CONFLICT (client_scope, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING;',
       replace: ';',
     },
@@ -111,20 +107,20 @@ export const lockRules: readonly Rule[] = [
     rule: "A policy's window is summed by whoever holds its row, in a statement after the one that waited for it.",
     test: { file: BUDGETS, name: 'creates at once fill the window exactly' },
     broken: {
-      file: AUTO_APPROVE,
+      file: 'prisma/functions/approval.sql',
       find: 'FROM auto_approve_policies WHERE policy_id = policy FOR NO KEY UPDATE;',
       replace: 'FROM auto_approve_policies WHERE policy_id = policy;',
     },
   },
   {
-    id: 'budgets-follow-reservations',
+    id: 'budgets-follow-movements',
     section,
-    rule: "A policy's budget is taken, consumed and released with the movement's reservation, whoever changes that.",
+    rule: "What a movement uses up of its policy's budget follows from its state and its nodes' after every change, whoever made it.",
     test: { file: BUDGETS, name: 'whatever happens to movements in whatever order, the budget is what the contract says' },
     broken: {
-      file: AUTO_APPROVE,
-      find: 'UPDATE budget_reservations SET status = NEW.reservation_status,',
-      replace: "UPDATE budget_reservations SET status = 'consumed',",
+      file: 'prisma/functions/approval.sql',
+      find: 'share := least(row.amount, left_over);',
+      replace: 'share := row.amount;',
     },
   },
   {
@@ -132,17 +128,56 @@ export const lockRules: readonly Rule[] = [
     section,
     rule: 'A hold is taken only where the snapshot covers it beside all that is held and all that ended since.',
     test: { file: HOLDS, name: 'whatever happens in whatever order, pools hold what open movements may spend' },
-    broken: { file: WITHDRAWABLE, find: '  IF held + ended > b.withdrawable THEN', replace: '  IF held > b.withdrawable THEN' },
+    broken: {
+      file: 'prisma/functions/holds.sql',
+      find: '  IF held + ended > b.withdrawable THEN',
+      replace: '  IF held > b.withdrawable THEN',
+    },
+  },
+  {
+    id: 'holds-count-every-node',
+    section,
+    rule: 'Of nodes that draw from one pool each one is held.',
+    test: { file: HOLDS, name: 'whatever happens in whatever order, pools hold what open movements may spend' },
+    broken: {
+      file: 'prisma/functions/holds.sql',
+      find: "OR n.state IN ('COMPLETED',",
+      replace:
+        "OR EXISTS (SELECT 1 FROM movement_nodes o WHERE o.movement_id = m.movement_id AND o.position < n.position AND o.flow -> 'pool' = n.flow -> 'pool') OR n.state IN ('COMPLETED',",
+    },
+  },
+  {
+    id: 'retries-hold-what-is-open',
+    section,
+    rule: 'A retry holds what is still to be sent, and completed nodes not again.',
+    test: { file: HOLDS, name: 'whatever happens in whatever order, pools hold what open movements may spend' },
+    broken: {
+      file: 'prisma/functions/holds.sql',
+      find: "OR n.state IN ('COMPLETED',",
+      replace:
+        "OR n.state = 'COMPLETED' AND NOT EXISTS (SELECT 1 FROM movement_nodes o WHERE o.movement_id = m.movement_id AND o.attempt > 1) OR n.state IN (",
+    },
+  },
+  {
+    id: 'doubtful-sends-stay-held',
+    section,
+    rule: 'A cancel while a send is asked about keeps its hold.',
+    test: { file: HOLDS, name: 'whatever happens in whatever order, pools hold what open movements may spend' },
+    broken: {
+      file: 'prisma/functions/holds.sql',
+      find: "OR n.state IN ('COMPLETED',",
+      replace: "OR m.request_state = 'CANCELLED' AND n.recover_first OR n.state IN ('COMPLETED',",
+    },
   },
   {
     id: 'holds-end-with-their-movement',
     section,
-    rule: 'What ends a movement takes its holds from their pools in the same write, once.',
-    test: { file: HOLDS, name: 'whatever happens in whatever order, pools hold what open movements may spend' },
+    rule: 'What ends a movement, or a node, takes from its pools in the same write what is drawn no more.',
+    test: { file: 'test/store/write-path.test.ts', name: 'a movement that is %s holds for nodes that may have sent, and for no other' },
     broken: {
-      file: FUNCTIONS,
-      find: "  FOR hold IN SELECT * FROM reservations WHERE movement_id = movement AND status = 'held'\n",
-      replace: '  FOR hold IN SELECT * FROM reservations WHERE movement_id = movement\n',
+      file: 'prisma/functions/holds.sql',
+      find: "\n      OR (m.request_state IN ('FAILED', 'COMPLETED') AND NOT may_have_sent(n)) THEN 0",
+      replace: ' THEN 0',
     },
   },
   {
@@ -150,6 +185,6 @@ export const lockRules: readonly Rule[] = [
     section,
     rule: 'An automatic approval whose policy changed since it was decided writes nothing, and is decided again.',
     test: { file: BUDGETS, name: 'a policy that changed since it was asked decides nothing' },
-    broken: { file: AUTO_APPROVE, find: " AND revision = (guard ->> 'revision')::integer;", replace: ';' },
+    broken: { file: 'prisma/functions/approval.sql', find: " AND revision = (guard ->> 'revision')::integer;", replace: ';' },
   },
 ];

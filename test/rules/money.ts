@@ -6,8 +6,7 @@ const KILLED = 'test/faults/worker-killed.test.ts';
 const UNKNOWN = 'test/faults/unknown-outcomes.test.ts';
 const RUNS = 'test/http/movement-runs.test.ts';
 const EVM = 'test/venues/evm/recover.test.ts';
-const ENGINE = 'prisma/migrations/20261122000000_engine/migration.sql';
-const WRITE_PATH = 'prisma/migrations/20261122000200_write_path/migration.sql';
+const SENDS = 'test/domain/send/at-most-once.test.ts';
 
 export const moneyRules: readonly Rule[] = [
   {
@@ -28,17 +27,24 @@ export const moneyRules: readonly Rule[] = [
     test: { file: RERUN, name: 'returns what is recorded and calls nobody' },
     broken: {
       file: 'activities/phases/preflight.ts',
-      find: "      return row.preflight_passed ? result('READY', 'continue') : null;",
-      replace: '      return null;',
+      find: "    return row.preflight_passed ? result('READY', 'continue') : null;",
+      replace: '    return null;',
     },
+  },
+  {
+    id: 'records-of-a-team-run-again',
+    section,
+    rule: "The record of a team's answer that runs again says what the row records, and writes nothing.",
+    test: { file: RERUN, name: 'of a submit that came to %s says the same and writes nothing' },
+    broken: { file: 'activities/phases/team.ts', find: '  if (recorded !== null) return recorded;\n', replace: '' },
   },
   {
     id: 'two-submits-send-once',
     section,
     rule: 'Of two submits of one node at once, one passes the fence.',
-    test: { file: RERUN, name: 'two submits at once send once behind %s' },
+    test: { file: RERUN, name: 'two submits at once send once behind $which' },
     broken: {
-      file: ENGINE,
+      file: 'prisma/functions/fence.sql',
       find: `'states', '["READY"]'::jsonb, 'attempt', n.attempt,`,
       replace: "'states', jsonb_build_array(n.state), 'attempt', n.attempt,",
     },
@@ -55,7 +61,11 @@ export const moneyRules: readonly Rule[] = [
     section,
     rule: 'Recovery bumps the epoch first, so that a worker that still lives can write nothing more.',
     test: { file: RERUN, name: 'can write nothing once a recovery has bumped the epoch' },
-    broken: { file: ENGINE, find: "'set', jsonb_build_object('submit_epoch', n.submit_epoch + 1)))))", replace: "'set', '{}'::jsonb))))" },
+    broken: {
+      file: 'prisma/functions/phases.sql',
+      find: "'set', jsonb_build_object('submit_epoch', n.submit_epoch + 1)))))",
+      replace: "'set', '{}'::jsonb))))",
+    },
   },
   {
     id: 'answers-are-written-under-the-epoch',
@@ -63,9 +73,86 @@ export const moneyRules: readonly Rule[] = [
     rule: "A send's answer is written only under the epoch of its fence.",
     test: { file: RERUN, name: 'can write nothing once a recovery has bumped the epoch' },
     broken: {
-      file: WRITE_PATH,
-      find: "\n         OR n.submit_epoch <> coalesce((part ->> 'epoch')::integer, n.submit_epoch) THEN",
+      file: 'prisma/functions/write-path.sql',
+      find: "\n         OR n.submit_epoch <> coalesce((part ->> 'epoch')::integer, n.submit_epoch)\n",
       replace: ' THEN',
+    },
+  },
+  {
+    id: 'accepted-is-written-under-the-epoch',
+    section,
+    rule: 'That a send was accepted is written only under the epoch of its fence, too.',
+    test: { file: RERUN, name: 'can write nothing once a recovery has bumped the epoch, not even that it was accepted' },
+    broken: {
+      file: 'activities/phases/submit.ts',
+      find: "const outcome = await writeNode(deps, row, {\n    moves: ['SUBMITTED'],",
+      replace: "const outcome = await writeNode(deps, { ...row, epoch: row.epoch + 1 }, {\n    moves: ['SUBMITTED'],",
+    },
+  },
+  {
+    id: 'prepared-once',
+    section,
+    rule: 'What is prepared is stored once for an attempt: nothing is stored over it, and what is stored is what is sent.',
+    test: { file: RERUN, name: 'a prepare that was given up and ends $when changes nothing of what $which sends' },
+    broken: {
+      file: 'prisma/functions/write-path.sql',
+      find: 'OR (n.prepared_action IS NOT NULL AND part',
+      replace: 'OR (false AND part',
+    },
+  },
+  {
+    id: 'prepare-completes-nothing',
+    section,
+    rule: 'A prepare completes nothing: whatever moves money passes the fence.',
+    test: { file: RERUN, name: 'a prepare that says COMPLETED completes nothing: what is sent passes the fence (chained: %s)' },
+    broken: {
+      file: 'activities/phases/prepare.ts',
+      find: "if (answer.next_state !== 'SUBMITTING') {",
+      replace: "if (answer.next_state !== 'SUBMITTING' && answer.next_state !== 'COMPLETED') {",
+    },
+  },
+  {
+    id: 'short-fence-asks-for-executors',
+    section,
+    rule: 'The short fence stops a node whose executor is disabled, as the long one does.',
+    test: { file: RERUN, name: 'stops a node whose executor is disabled' },
+    broken: {
+      file: 'prisma/functions/fence.sql',
+      find: "jsonb_build_object('executors', jsonb_build_array(executor), 'addresses'",
+      replace: "jsonb_build_object('addresses'",
+    },
+  },
+  {
+    id: 'fences-ask-first',
+    section,
+    rule: 'No fence lets a node through whose earlier send has to be asked about first.',
+    test: { file: RERUN, name: 'stops a node whose earlier send has to be asked about first' },
+    broken: {
+      file: 'activities/phases/submit.ts',
+      find: "  if (row.recover_first) return result('READY', 'recover');\n",
+      replace: '',
+    },
+  },
+  {
+    id: 'unsafe-keys-are-sent-once',
+    section,
+    rule: "A key that is not safe to repeat is sent once, also after an operator's retry.",
+    test: { file: RERUN, name: "an unsafe key is not sent again, neither by itself nor after an operator's retry" },
+    broken: {
+      file: 'domain/send/not-found.ts',
+      find: '  if (!send.same_key_safe) return',
+      replace: '  if (!send.same_key_safe && !send.asked_again) return',
+    },
+  },
+  {
+    id: 'resends-wait',
+    section,
+    rule: 'Before a send is made again the run waits, and longer after each one.',
+    test: { file: 'test/replay/replay.test.ts', name: 'every history replays' },
+    broken: {
+      file: 'workflows/node.ts',
+      find: '        await sleep(Math.max(result.delay_ms ?? 0, Math.min(30_000, 100 * 2 ** sends)));\n',
+      replace: '',
     },
   },
   {
@@ -108,8 +195,61 @@ export const moneyRules: readonly Rule[] = [
     test: { file: UNKNOWN, name: 'a retry while the venue is still silent is unknown again' },
     broken: {
       file: 'activities/phases/recover.ts',
-      find: '      return countFault(deps, row, fault, () => unknown(deps, row, fault.message));',
-      replace: '      return countFault(deps, row, fault, () => notLanded(deps, row));',
+      find: 'person: () => unknown(deps, row, fault.message)',
+      replace: 'person: () => notLanded(deps, row)',
+    },
+  },
+  {
+    id: 'accepted-is-never-timed-out',
+    section,
+    rule: 'What was accepted once and is not found is UNKNOWN, however late it is.',
+    test: {
+      file: 'test/faults/reads-that-fail.test.ts',
+      name: 'is unknown: no time-out and no failure fires, and nothing is sent by itself',
+    },
+    broken: {
+      file: 'domain/send/node.ts',
+      find: 'accepted: row.submitted_ms !== null || isAccepted(row.state),',
+      replace: 'accepted: row.submitted_ms !== null && !isLate(row),',
+    },
+  },
+  {
+    id: 'accepted-is-never-stopped',
+    section,
+    rule: 'What was accepted once and is to be sent again is UNKNOWN, and never FAILED, when it may not be.',
+    test: { file: 'test/faults/reads-that-fail.test.ts', name: 'a retry that may not be sent now makes no failure of it, and no new key' },
+    broken: {
+      file: 'activities/phases/outcome.ts',
+      find: '  if (row.submitted_ms === null) return failNode(',
+      replace: '  if (row.epoch >= 0) return failNode(',
+    },
+  },
+  {
+    id: 'proof-opens-fences',
+    section,
+    rule: 'What waits for an unknown node is sent as soon as proof has moved that node.',
+    test: {
+      file: 'test/faults/reads-that-fail.test.ts',
+      name: 'keeps others from being sent only until proof moves it: then they are, and nobody has to wake them',
+    },
+    broken: {
+      file: 'workflows/run-state.ts',
+      find: 'wakes: () => this.wakeCount + this.opened,',
+      replace: 'wakes: () => this.wakeCount,',
+    },
+  },
+  {
+    id: 'signed-for-is-not-used',
+    section,
+    rule: 'After a restore a nonce is ours only once a transaction of ours is proven to have used it.',
+    test: {
+      file: 'test/store/lost-sends.test.ts',
+      name: 'once a transaction of ours is proven to have used it, and not because one was signed for it',
+    },
+    broken: {
+      file: 'prisma/functions/restore.sql',
+      find: "(t.released_at IS NULL AND (n.attempt > t.attempt OR n.state IN ('COMPLETED', 'FAILED')))",
+      replace: '(t.raw_tx IS NOT NULL)',
     },
   },
   {
@@ -125,6 +265,31 @@ export const moneyRules: readonly Rule[] = [
     rule: 'A person can settle an UNKNOWN node and no other, once.',
     test: { file: UNKNOWN, name: 'only an unknown node can be resolved, and two people at once resolve it once' },
     broken: { file: 'domain/actions/resolve.ts', find: "node === undefined || node.state !== 'UNKNOWN'", replace: 'node === undefined' },
+  },
+  {
+    id: 'resolve-waits-for-the-send',
+    section,
+    rule: "A person's word about a send counts only once its window and the executor's settle time are over.",
+    test: { file: UNKNOWN, name: 'while the effect may still appear at the venue' },
+    broken: { file: 'prisma/functions/resolve.sql', find: "+ (asked ->> 'settle_seconds')::double precision", replace: '' },
+  },
+  {
+    id: 'resolve-waits-for-the-nonce',
+    section,
+    rule: 'What was signed and may still be mined cannot be said to have failed.',
+    test: { file: UNKNOWN, name: 'that it failed, while what was signed may still be mined' },
+    broken: { file: 'prisma/functions/resolve.sql', find: 'AND t.raw_tx IS NOT NULL AND t.released_at IS NULL', replace: 'AND false' },
+  },
+  {
+    id: 'restored-nodes-ask-first',
+    section,
+    rule: 'After a restore that lost commits, nothing that is open is sent before its venue was asked about its key.',
+    test: { file: 'test/faults/after-restore.test.ts', name: 'is found and not sent again' },
+    broken: {
+      file: 'prisma/functions/restore.sql',
+      find: "recover_first = recover_first OR n.state IN ('BLOCKED', 'READY', 'SKIPPED'),",
+      replace: 'recover_first = recover_first,',
+    },
   },
   {
     id: 'bytes-are-checked-before-a-broadcast',
@@ -149,7 +314,7 @@ export const moneyRules: readonly Rule[] = [
     section,
     rule: 'Nothing is sent after `send_not_after`.',
     test: { file: RERUN, name: 'sends nothing once its time to send is over' },
-    broken: { file: 'activities/phases/submit.ts', find: '(deadline ?? 0) - performance.now()', replace: '600_000' },
+    broken: { file: 'domain/send/window.ts', find: 'return left > 0 ? Math.ceil(left) : null;', replace: 'return 600_000;' },
   },
   {
     id: 'history-holds-no-money-data',
@@ -167,7 +332,11 @@ export const moneyRules: readonly Rule[] = [
     section,
     rule: '"Not found" is sent again only where a repeated key has no second effect; elsewhere it is UNKNOWN.',
     test: { file: 'test/faults/zombie-worker.test.ts', name: 'pays nothing twice' },
-    broken: { file: 'activities/phases/recover.ts', find: '  if (!same_key_safe)\n', replace: '  if (settle_seconds < 0)\n' },
+    broken: {
+      file: 'domain/send/not-found.ts',
+      find: '  if (!send.same_key_safe) return',
+      replace: '  if (send.settle_seconds < 0) return',
+    },
   },
   {
     id: 'venues-have-time-to-settle',
@@ -175,9 +344,34 @@ export const moneyRules: readonly Rule[] = [
     rule: '"Not found" is believed only after the send\'s own limit and the venue\'s settle time.',
     test: { file: RERUN, name: 'is believed to have sent nothing only after the venue has had its time to settle' },
     broken: {
-      file: 'activities/phases/recover.ts',
-      find: '(row.send_not_after_ms ?? 0) + settle_seconds * 1000',
-      replace: '(row.send_not_after_ms ?? 0)',
+      file: 'domain/send/not-found.ts',
+      find: 'send_left_ms / 1000 + settle_seconds',
+      replace: 'send_left_ms / 1000',
+    },
+  },
+  {
+    id: 'windows-reach-the-take',
+    section,
+    rule: "The window of a call that waits in a team's queue reaches to the last moment at which it may be taken and made.",
+    test: { file: SENDS, name: 'is made once at a time, believed lost only when it is, and always comes to an end' },
+    broken: { file: 'domain/send/node.ts', find: "kind === 'task_queue' ? TAKE_SECONDS : 0", replace: '0' },
+  },
+  {
+    id: 'both-take-over-under-an-epoch',
+    section,
+    rule: 'Whoever takes over from a sender, of a transfer too, raises the epoch, and the sender writes nothing more.',
+    test: { file: SENDS, name: 'is made once at a time, believed lost only when it is, and always comes to an end' },
+    broken: { file: 'domain/send/epoch.ts', find: 'return { epoch: epoch + 1, ...(is_over', replace: 'return { epoch, ...(is_over' },
+  },
+  {
+    id: 'resends-ask-again',
+    section,
+    rule: 'A transfer that a look wants sent again is not when, until its fence, its time is over or its provider has shown it.',
+    test: { file: 'test/store/transfers.test.ts', name: 'is not sent again when, since the look that found nothing, %s' },
+    broken: {
+      file: 'domain/send/transfer.ts',
+      find: "  return afterTransferNotFound(row, provider).next === 'send';",
+      replace: '  return true;',
     },
   },
   {
@@ -221,7 +415,7 @@ export const moneyRules: readonly Rule[] = [
       name: 'a claimed nonce whose node has ended unsigned is taken over by the next send, and a retry gets one of its own',
     },
     broken: {
-      file: 'prisma/migrations/20261121000100_functions/migration.sql',
+      file: 'prisma/functions/nonces.sql',
       find: 'AND t.raw_tx IS NULL AND t.nonce >=',
       replace: 'AND false AND t.nonce >=',
     },
@@ -232,9 +426,31 @@ export const moneyRules: readonly Rule[] = [
     rule: 'What a node pays is on the allowlist in the transaction that declares its send.',
     test: { file: 'test/store/allowlist.test.ts', name: 'refuses what is revoked or cools' },
     broken: {
-      file: 'prisma/migrations/20261124000000_allowlist/migration.sql',
-      find: "'require', jsonb_build_object('executors', jsonb_build_array(executor), 'addresses', addresses),",
-      replace: "'require', jsonb_build_object('executors', jsonb_build_array(executor)),",
+      file: 'prisma/functions/fence.sql',
+      find: "jsonb_build_array(executor), 'addresses', addresses,",
+      replace: 'jsonb_build_array(executor),',
+    },
+  },
+  {
+    id: 'draws-stay-within-the-approved',
+    section,
+    rule: 'What is drawn stays within the approved outflow, in the transaction that declares the send.',
+    test: { file: 'test/store/flow.test.ts', name: 'of what the dearest way has another node that %s' },
+    broken: {
+      file: 'prisma/functions/flow.sql',
+      find: "    WHEN may_have_sent(n) THEN coalesce(n.amount, (n.flow ->> 'amount')::numeric, 0)\n",
+      replace: '',
+    },
+  },
+  {
+    id: 'passed-on-is-what-was-sent',
+    section,
+    rule: 'Nodes together pass on no more than the node before them was proven to send.',
+    test: { file: 'test/store/flow.test.ts', name: 'lets nodes together pass on what the node before them sent' },
+    broken: {
+      file: 'prisma/functions/fence.sql',
+      find: ",\n        'flow', jsonb_build_object('node_key', key, 'amount', n.amount)),",
+      replace: '),',
     },
   },
   {
@@ -243,7 +459,7 @@ export const moneyRules: readonly Rule[] = [
     rule: 'The fence in one statement passes no node on a chain: what such a node pays is read by the rule that knows every form.',
     test: { file: 'test/store/allowlist.test.ts', name: 'the fence in one statement' },
     broken: {
-      file: 'prisma/migrations/20261124450000_plain_addresses/migration.sql',
+      file: 'prisma/functions/fence.sql',
       find: "    RETURN NULL;\n  END IF;\n  IF action <> 'cex_withdrawal'",
       replace: "    NULL;\n  END IF;\n  IF action <> 'cex_withdrawal'",
     },

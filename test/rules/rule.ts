@@ -19,6 +19,11 @@ export interface Rule {
   readonly broken: { readonly file: string; readonly find: string; readonly replace: string };
 }
 
+/** What a test's name begins with: names built by test.each stand in the file with their placeholders. */
+export function plainName({ test }: Rule): string {
+  return test.name.split(/[%$]/)[0] ?? '';
+}
+
 /** The jest project that a test file belongs to. */
 export function projectOf(testFile: string): 'stack' | 'faults' | 'unit' {
   if (testFile.startsWith('test/http/')) return 'stack';

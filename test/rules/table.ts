@@ -1,8 +1,4 @@
-/** docs/rules.md, written from the rules. `node --import tsx test/rules/table.ts` writes the file. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { ROOT } from '../../dev/ports.ts';
+/** docs/rules.md, written from the rules. `npm run rules:table` writes the file. */
 import { RULES } from './rules.ts';
 import { SECTIONS } from './rule.ts';
 
@@ -23,7 +19,8 @@ export function table(): string {
     '',
     'For each rule of [architecture.md](architecture.md) the test that fails when the rule is taken out. How each is taken',
     'out stands as data in `test/rules/`; `npm run rules:prove` does it in a copy of the project, one rule after the other,',
-    'and expects the test to fail (`-- --only <rule>` for one). CI checks that every test and every place still exists.',
+    'and expects the test to fail (`-- --only <rule>` for one). CI does it for a tenth of them, another with each commit',
+    '(`-- --sample`), and checks that every test and every place still exists.',
     '',
     sections.join('\n\n'),
     '',
@@ -33,5 +30,3 @@ export function table(): string {
 function cell(text: string): string {
   return text.replaceAll('|', '\\|');
 }
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(join(ROOT, TABLE_FILE), table());

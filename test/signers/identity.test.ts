@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from '@jest/globals';
-import { readEvmAddress, sameEvmAddress } from '../../signers/evm-address.ts';
+import { readEvmAddress, sameEvmAddress } from '../../platform/evm-address.ts';
 import { identityState, readIdentity } from '../../signers/identity.ts';
 
 const A = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { problemOf, type AskedAddress } from '../../domain/allowlist/match.ts';
-import type { JsonObject } from '../../domain/executor.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import { allowAddress, readListed, setAllowedAddress, type AllowlistChange } from '../../store/allowlist.ts';
 import { tryFence } from '../../store/transition.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
@@ -75,6 +75,8 @@ describe('the fence in one statement', () => {
     readonly prepared?: JsonObject;
     readonly intent?: JsonObject;
     readonly input_params?: JsonObject;
+    /** What its executor declares to pay nobody. */
+    readonly pays_nobody?: readonly string[];
   }
 
   /** Tries the fence for a node that is ready for it in everything but the allowlist. */
@@ -84,6 +86,7 @@ describe('the fence in one statement', () => {
     prepared = {},
     intent = {},
     input_params = {},
+    pays_nobody = ['bank'],
   }: Node = {}) {
     const { movement_id } = await bench.movement();
     await bench.db.sql`
@@ -91,9 +94,9 @@ describe('the fence in one statement', () => {
         input_params = ${JSON.stringify(input_params)}::jsonb WHERE movement_id = ${movement_id}::uuid`;
     await bench.db.sql`
       UPDATE movement_nodes SET state = 'READY', action_type = ${action_type}, preflight_passed = true, started_at = svc_now(), amount = 1,
-        prepared_action = ${JSON.stringify(prepared)}::jsonb, plan = plan || ${JSON.stringify({ config, action_type })}::jsonb
+        prepared_action = ${JSON.stringify(prepared)}::jsonb, own_plan = own_plan || ${JSON.stringify({ own_config: config, action_type })}::jsonb
       WHERE movement_id = ${movement_id}::uuid`;
-    const args = { movement_id, node_key: 'pay', attempt: 1, executor_key: 'builtin.noop', window_seconds: 5 };
+    const args = { movement_id, node_key: 'pay', attempt: 1, executor_key: 'acme.payouts', window_seconds: 5, pays_nobody };
     const { passed, row: after } = await tryFence(bench.db, args);
     expect(after?.state).toBe(passed ? 'SUBMITTING' : 'READY');
     return passed;
@@ -113,10 +116,18 @@ describe('the fence in one statement', () => {
       false,
       { action_type: 'evm_native_transfer', config: {}, prepared: { payee_address: 'evil.eth' } },
     ],
+    [
+      'one whose executor says that it pays nobody',
+      false,
+      { action_type: 'evm_native_transfer', config: {}, prepared: { payee_address: 'evil.eth' }, pays_nobody: ['evm_native_transfer'] },
+    ],
     ['one whose destination is no text', false, { config: { destination_address: [A] } }],
     ['one that names nobody', false, { config: {}, intent: { destination_address: A } }],
     ['a node that pays nobody', true, { action_type: 'noop', config: {}, intent: { destination_address: B } }],
     ['an own type that names nobody', true, { action_type: 'bank', config: { account: '12' } }],
+    ['an own type whose executor names its payees', false, { action_type: 'bank', config: { account: '12' }, pays_nobody: [] }],
+    ['one whose executor says so for another', false, { action_type: 'bank', config: {}, pays_nobody: ['bank_too'] }],
+    ['an own type that was prepared with an address', false, { action_type: 'bank', config: {}, prepared: { x: [{ y: B }] } }],
     ['an own type with an address', false, { action_type: 'bank', config: { recipient: A } }],
     ['an own type with one in its parameters', false, { action_type: 'bank', config: {}, input_params: { x: ['0X12'] } }],
     ['an own type with one in the intent', false, { action_type: 'bank', config: {}, intent: { destination_address: A } }],

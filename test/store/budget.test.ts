@@ -6,14 +6,15 @@ import { advance } from '../../domain/actions/advance.ts';
 import { cancel, spendsOrMaySpend } from '../../domain/actions/cancel.ts';
 import { retry } from '../../domain/actions/retry.ts';
 import { forLateReasons } from '../../domain/auto-approve/checks.ts';
-import { available, fits, type BudgetUsage } from '../../domain/auto-approve/budget.ts';
+import { available, type BudgetUsage } from '../../domain/auto-approve/budget.ts';
 import { evaluatePolicy, type AutoApprovePolicy } from '../../domain/auto-approve/policy.ts';
 import { newSnapshot } from '../../domain/snapshot.ts';
 import type { MovementState } from '../../domain/states/movement.ts';
 import { readPolicyFacts, updatePolicy, type PolicyRecord } from '../../store/auto-approve.ts';
 import { createApproved, createMovement, readSnapshot, type CreateOutcome } from '../../store/movements.ts';
 import { applyTransition } from '../../store/transition.ts';
-import { BudgetModel, storePolicy, usageOf as budgetUsage } from './budget-model.ts';
+import { BudgetModel } from '../support/budget-model.ts';
+import { storePolicy, usageOf as budgetUsage } from './policies.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
 
 let bench: StoreBench;
@@ -24,7 +25,6 @@ afterAll(() => bench?.close(), 30_000);
 
 const CLIENT = randomUUID();
 const REQUESTER = { caller: { client_id: CLIENT, key_id: 'k', role: 'operator' }, request_id: 'r' } as const;
-const NO_AUDIT = { audit: () => [], refused_audit: () => [] };
 
 const policyOf = (caps: Partial<AutoApprovePolicy>): Promise<PolicyRecord> => storePolicy(bench, CLIENT, caps);
 const usageOf = (policy: PolicyRecord): Promise<BudgetUsage> => budgetUsage(bench, policy);
@@ -38,7 +38,14 @@ async function create(
   const { strategy_id } = policy;
   const draft = bench.draft({ amount, strategy_id, unheld });
   const { switched_off, ...facts } = await readPolicyFacts(bench.db, { client_id: CLIENT, strategy_id }, { executors: [], signers: [] });
-  const request = { client_id: CLIENT, asset: 'USDC', amount, template_key: 'test/store', template_version: 1 };
+  const request = {
+    client_id: CLIENT,
+    asset: 'USDC',
+    amount,
+    outflow: draft.plan.outflow,
+    template_key: 'test/store',
+    template_version: 1,
+  };
   const evaluation = evaluatePolicy(request, { ...facts, bindings_available: switched_off.length === 0 }, false);
   await between?.();
   const { result } = evaluation;
@@ -49,7 +56,10 @@ async function create(
     bench.db,
     { ...draft, auto_approve_result: result },
     {
-      transition: (id) => approveAutomatically(newSnapshot(id, draft.plan), { compiled_plan_hash, result }, REQUESTER),
+      transition: (id) => ({
+        ...approveAutomatically(newSnapshot(id, draft.plan), { compiled_plan_hash, result }, REQUESTER),
+        take: { venues: [], stale_after_seconds: 60 },
+      }),
       guard,
       refused: forLateReasons((reason) => ({ result: refused[reason], timeline: [autoApproveEvent(refused[reason])] })),
     },
@@ -107,20 +117,19 @@ const steps = fc.array(
 
 /** One step in the database and in the model. */
 async function take(step: Step, policy: PolicyRecord, model: BudgetModel, movements: Modelled[]): Promise<void> {
-  const refusal = (amount: string) => fits(policy, model.usage(), amount);
   if (step[0] === 'create') {
     const amount = step[1];
-    const expected = refusal(amount) ?? 'policy_passed';
+    const expected = model.refusal('', amount) ?? 'policy_passed';
     const outcome = await create(policy, amount);
     expect(reasonOf(outcome)).toBe(expected);
     const id = outcome?.movement_id ?? '';
-    if (expected === 'policy_passed') model.reservations.push({ movement: id, amount, status: 'reserved', hours: 0 });
+    if (expected === 'policy_passed') model.settle(id, amount, false);
     movements.push({ id, amount, state: expected === 'policy_passed' ? 'approved' : 'waiting' });
     return;
   }
   const [verb, which] = step;
   if (verb === 'hour') {
-    for (const each of model.reservations) each.hours += 1;
+    model.hour();
     await bench.sql(
       `UPDATE budget_reservations SET reserved_at = reserved_at - interval '1 hour' WHERE policy_id = $1::uuid`,
       policy.policy_id,
@@ -134,11 +143,11 @@ async function take(step: Step, policy: PolicyRecord, model: BudgetModel, moveme
   if (verb === 'retry') {
     const transition = retry(await readSnapshot(bench.db, movement.id), REQUESTER);
     if (transition === null) throw new Error('nothing to retry');
-    const reason = refusal(movement.amount);
-    const outcome = await applyTransition(bench.db, transition);
+    const reason = model.refusal(movement.id, movement.amount);
+    const outcome = await applyTransition(bench.db, { ...transition, take: { venues: [], stale_after_seconds: 60 } });
     if (reason === null) {
       expect(outcome).toMatchObject({ ok: true, head: { reservation_status: 'held' } });
-      model.reservations.push({ movement: movement.id, amount: movement.amount, status: 'reserved', hours: 0 });
+      model.settle(movement.id, movement.amount, false);
       movement.state = 'approved';
     } else {
       expect(outcome).toMatchObject({ ok: false, reason: 'budget', budget: { policy_id: policy.policy_id, reason } });
@@ -150,16 +159,17 @@ async function take(step: Step, policy: PolicyRecord, model: BudgetModel, moveme
   if (state === 'APPROVED') await run(movement.id, 'EXECUTING');
   if (verb === 'complete') {
     await run(movement.id, 'COMPLETED', 'COMPLETED');
-    model.end(movement.id, 'consumed');
+    model.settle(movement.id, movement.amount, true);
   } else if (verb === 'fail') {
     await run(movement.id, 'FAILED', 'FAILED');
-    model.end(movement.id, 'released');
+    model.settle(movement.id, '0', true);
   } else {
-    // What has spent keeps its hold through a cancel, and with it its budget.
+    // What was sent stays used up through a cancel.
     if (verb === 'spend and cancel') {
       const spent = { node_key: 'pay', from: 'READY', moves: ['COMPLETED'] } as const;
       await applyTransition(bench.db, { movement_id: movement.id, nodes: [spent], timeline: [] });
-    } else model.end(movement.id, 'released');
+    }
+    model.settle(movement.id, verb === 'spend and cancel' ? movement.amount : '0', true);
     expect(await applyTransition(bench.db, cancel(await readSnapshot(bench.db, movement.id), REQUESTER))).toMatchObject({ ok: true });
   }
   movement.state = verb === 'fail' ? 'failed' : 'over';
@@ -175,7 +185,7 @@ test('whatever happens to movements in whatever order, the budget is what the co
   await fc.assert(
     fc.asyncProperty(caps, steps, async (cap, all) => {
       const policy = await policyOf({ window_hours: 3, ...cap });
-      const model = new BudgetModel(3);
+      const model = new BudgetModel(policy);
       const movements: Modelled[] = [];
       for (const step of all) {
         await take(step, policy, model, movements);
@@ -233,9 +243,7 @@ test('a policy that changed since it was asked decides nothing: not even the mov
   const policy = await policyOf({ window_hours: 1, max_count_per_window: 5 });
   const count = async (): Promise<unknown> => bench.sql('SELECT count(*)::int AS n FROM movements');
   const before = await count();
-  expect(
-    await create(policy, '1', { between: () => updatePolicy(bench.db, policy.policy_id, { allowed_assets: [] }, NO_AUDIT) }),
-  ).toBeNull();
+  expect(await create(policy, '1', { between: () => updatePolicy(bench.db, policy.policy_id, { allowed_assets: [] }, []) })).toBeNull();
   expect(await count()).toEqual(before);
   expect(reasonOf(await create(policy, '1'))).toBe('asset_not_allowed');
 });

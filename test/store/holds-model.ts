@@ -1,14 +1,13 @@
-/** Holds as the contract has them: what is open in which pool, what has ended since its snapshot, and what that leaves. */
-import { holdsOf } from '../../domain/actions/holds.ts';
-import { spendsOrMaySpend } from '../../domain/actions/cancel.ts';
-import { add, compare, subtract } from '../../domain/money.ts';
-import type { MovementSnapshot } from '../../domain/snapshot.ts';
-import { isSettled } from '../../domain/states/node.ts';
-import type { ReservationStatus } from '../../domain/states/movement.ts';
-import type { Hold } from '../../domain/transition.ts';
+/**
+ * Pools as the contract has them (decisions 6): what movements hold in each, what was sent since its last fetch, and what that
+ * leaves. It imports no rule of the product.
+ */
+import { add, compare, subtract, total } from '../support/amounts.ts';
+import { drawing, holdsOf, poolName, poolOf, sentBy, type PoolKey, type Seen } from '../support/movement-model.ts';
 
 /** Why holds are refused, as the store says it. */
-export interface Uncovered extends Hold {
+export interface Uncovered extends PoolKey {
+  readonly amount: string;
   /** Null: the snapshot is too old to tell. */
   readonly effective_withdrawable: string | null;
 }
@@ -18,76 +17,69 @@ interface Balance {
   readonly stale: boolean;
 }
 
-export const poolOf = ({ venue_key, account_type, asset }: Omit<Hold, 'amount'>): string => `${venue_key} ${account_type} ${asset}`;
-const total = (amounts: readonly string[]): string => amounts.reduce(add, '0');
+const keyOf = (pool: string): PoolKey => {
+  const [venue_key = '', account_type = '', asset = ''] = pool.split(' ');
+  return { venue_key, account_type, asset };
+};
 
 export class HoldsModel {
-  readonly status = new Map<string, ReservationStatus>();
-  readonly #open = new Map<string, readonly Hold[]>();
-  readonly #fenced = new Set<string>();
+  readonly #held = new Map<string, ReadonlyMap<string, string>>();
   readonly #balances = new Map<string, Balance>();
-  #ended: { readonly id: string; readonly hold: Hold }[] = [];
+  readonly #noted = new Set<string>();
+  /** What was sent since the last fetch. */
+  #sent: { readonly pool: string; readonly amount: string }[] = [];
 
-  /** A fetch shows all that ended before it. */
+  /** A fetch shows all that was sent before it. */
   refresh(venue: string, withdrawable: Readonly<Record<string, string | null>>): void {
-    this.#ended = this.#ended.filter(({ hold }) => hold.venue_key !== venue);
+    this.#sent = this.#sent.filter(({ pool }) => keyOf(pool).venue_key !== venue);
     for (const [account_type, amount] of Object.entries(withdrawable))
-      this.#balances.set(poolOf({ venue_key: venue, account_type, asset: 'USDC' }), { withdrawable: amount, stale: false });
+      this.#balances.set(poolName({ venue_key: venue, account_type, asset: 'USDC' }), { withdrawable: amount, stale: false });
   }
 
   age(venue: string): void {
-    for (const [pool, balance] of this.#balances) if (pool.startsWith(`${venue} `)) this.#balances.set(pool, { ...balance, stale: true });
+    for (const [pool, balance] of this.#balances)
+      if (keyOf(pool).venue_key === venue) this.#balances.set(pool, { ...balance, stale: true });
   }
 
-  fence(id: string): void {
-    this.#fenced.add(id);
+  /** Takes note of where an approved movement is now. */
+  see(movement: Seen): void {
+    this.#held.set(movement.movement_id, holdsOf(movement));
+    for (const { node, seen } of drawing(movement)) {
+      const [name, pool] = [`${movement.movement_id} ${node.node_key}`, poolOf(node)];
+      if (seen.state !== 'COMPLETED' || pool === null || this.#noted.has(name)) continue;
+      this.#noted.add(name);
+      this.#sent.push({ pool, amount: sentBy(seen, node, movement.plan) });
+    }
   }
 
   /** What is held in a pool. */
   held(pool: string): string {
-    return total([...this.#open.values()].flat().flatMap((hold) => (poolOf(hold) === pool ? [hold.amount] : [])));
+    return total([...this.#held.values()].map((holds) => holds.get(pool) ?? '0'));
   }
 
-  /** What is held, and what ended since the last fetch and may have been sent. */
+  /** What is held, and what was sent since the last fetch. */
   pending(pool: string): string {
-    const gone = this.#ended.filter(({ id, hold }) => poolOf(hold) === pool && this.#fenced.has(id)).map(({ hold }) => hold.amount);
-    return add(this.held(pool), total(gone));
+    return add(this.held(pool), this.#sentSince(pool));
   }
 
-  /** Null where the venue does not tell. */
-  effective(pool: string): string | null {
-    const withdrawable = this.#balances.get(pool)?.withdrawable ?? null;
-    return withdrawable === null ? null : subtract(withdrawable, this.pending(pool));
+  #sentSince(pool: string): string {
+    return total(this.#sent.flatMap((each) => (each.pool === pool ? [each.amount] : [])));
   }
 
-  /** The first hold that is not covered, in the order of the pools' keys. */
-  uncovered(snapshot: Pick<MovementSnapshot, 'plan' | 'nodes'>): Uncovered | null {
-    const inOrder = [...holdsOf(snapshot)].sort((a, b) => (poolOf(a) < poolOf(b) ? -1 : 1));
-    for (const hold of inOrder) {
-      if (this.#balances.get(poolOf(hold))?.stale ?? true) return { ...hold, effective_withdrawable: null };
-      const effective_withdrawable = this.effective(poolOf(hold));
-      if (effective_withdrawable !== null && compare(hold.amount, effective_withdrawable) > 0) return { ...hold, effective_withdrawable };
+  /** The first pool, in the order of their keys, of which a movement that comes to be like this takes more than there is. */
+  uncovered(after: Seen): Uncovered | null {
+    const before = this.#held.get(after.movement_id);
+    for (const [pool, wanted] of holdsOf(after)) {
+      const more = subtract(wanted, before?.get(pool) ?? '0');
+      if (compare(more, '0') <= 0) continue;
+      const balance = this.#balances.get(pool);
+      const told = { ...keyOf(pool), amount: more };
+      if (balance?.stale ?? true) return { ...told, effective_withdrawable: null };
+      const withdrawable = balance?.withdrawable ?? null;
+      if (withdrawable === null) continue;
+      const effective_withdrawable = subtract(withdrawable, this.pending(pool));
+      if (compare(more, effective_withdrawable) > 0) return { ...told, effective_withdrawable };
     }
     return null;
-  }
-
-  take(snapshot: Pick<MovementSnapshot, 'movement_id' | 'plan' | 'nodes'>): void {
-    this.#open.set(snapshot.movement_id, holdsOf(snapshot));
-    this.status.set(snapshot.movement_id, 'held');
-  }
-
-  end(id: string, status: 'consumed' | 'released'): void {
-    for (const hold of this.#open.get(id) ?? []) this.#ended.push({ id, hold });
-    this.#open.delete(id);
-    this.status.set(id, status);
-  }
-
-  /** How a movement's hold ends where its run has come to; null while it goes on. */
-  endOf(snapshot: MovementSnapshot): 'consumed' | 'released' | null {
-    if (this.status.get(snapshot.movement_id) !== 'held') return null;
-    if (snapshot.state === 'COMPLETED') return 'consumed';
-    if (snapshot.state === 'FAILED') return 'released';
-    const over = snapshot.state === 'CANCELLED' && snapshot.nodes.every(({ state }) => isSettled(state));
-    return over && !spendsOrMaySpend(snapshot) ? 'released' : null;
   }
 }

@@ -141,6 +141,19 @@ async function checkHistory(id: string, row: TransferRow): Promise<void> {
 const deadlocks = async (): Promise<unknown> =>
   (await bench.sql('SELECT deadlocks::text FROM pg_stat_database WHERE datname = current_database()'))[0];
 
+/** One after the other: the ways that must have been gone, whatever chance leaves out. */
+const alone = (...commands: readonly Command[]): [Command[][]] => [commands.map((each) => [each])];
+const ENDS = ['completed', 'failed', 'attention', 'resolveCompleted', 'resolveFailed', 'resolveOpen'] as const;
+const MUCH = '4.000000000000000001';
+const EIGHT = Array.from({ length: 8 }, () => 0);
+const WRITTEN: [Command[][]][] = [
+  // Eight connections are open by then, so that all of them read the row before the first has written.
+  [[EIGHT.map(() => ['transfer', '0.1'] as const), EIGHT.map(() => ['send', 0] as const)]],
+  ...ENDS.map((end) => alone(['transfer', '1'], ['send', 0], ['takeOver', 0], [end, 0])),
+  alone(...Array.from({ length: 4 }, () => ['transfer', MUCH] as const)),
+  alone(...Array.from({ length: 4 }, () => ['movement', MUCH] as const)),
+];
+
 test('whatever happens to transfers and movements at once, holds are exact and each transfer has one end', async () => {
   const seen = new Set<string>();
   const before = await deadlocks();
@@ -158,13 +171,12 @@ test('whatever happens to transfers and movements at once, holds are exact and e
         await check(run);
       }
     }),
-    { numRuns: 25 },
+    { numRuns: 25 + WRITTEN.length, examples: WRITTEN },
   );
   const hoped = ['transfer: true', 'transfer: null', 'movement: true', 'movement: false', 'send: done', 'send: too late', 'takeOver: done'];
-  const ends = ['completed: done', 'failed: done', 'resolveCompleted: done', 'resolveFailed: done', 'resolveOpen: done', 'attention: done'];
-  expect([...hoped, ...ends].filter((each) => !seen.has(each))).toEqual([]);
+  expect([...hoped, ...ENDS.map((end) => `${end}: done`)].filter((each) => !seen.has(each))).toEqual([]);
   expect(await deadlocks()).toEqual(before);
-}, 240_000);
+}, 600_000);
 
 test('of several creates with one key at once one is written, with one hold', async () => {
   const desk = transferDesk(bench, {});

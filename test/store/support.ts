@@ -1,7 +1,10 @@
 /** A database of the tests' own, with a template and movements made straight through the store. */
 import { randomUUID } from 'node:crypto';
+import type { JsonObject } from '../../domain/json.ts';
+import { rootNodes } from '../../domain/graph/shape.ts';
 import { compilePlan } from '../../domain/plan/compile.ts';
-import type { PlanTemplate } from '../../domain/plan/types.ts';
+import { NO_CHAINS } from '../../domain/plan/tokens.ts';
+import type { CompiledPlan, PlanTemplate, TemplateNode } from '../../domain/plan/types.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
 import { createMovement, type CreateOutcome, type NewMovement } from '../../store/movements.ts';
 import { startOwnDatabase } from '../support/own-stack.ts';
@@ -9,28 +12,56 @@ import { startOwnDatabase } from '../support/own-stack.ts';
 export interface StoreBench {
   readonly url: string;
   readonly db: Database;
-  /** A new movement of one node `pay`, in PENDING_APPROVAL. */
-  movement(more?: { idempotency_key?: string }): Promise<CreateOutcome>;
-  /** What such a movement is made of; `unheld` gives its node no venue, so that it meets others in no pool. */
-  draft(more?: {
-    idempotency_key?: string;
-    amount?: string;
-    strategy_id?: string;
-    unheld?: boolean;
-  }): Omit<NewMovement, 'auto_approve_result'>;
+  /** A new movement of one node `pay` that sends, in PENDING_APPROVAL. */
+  movement(more?: DraftOptions): Promise<CreateOutcome>;
+  /** What such a movement is made of. */
+  draft(more?: DraftOptions): Omit<NewMovement, 'auto_approve_result'>;
   sql<T>(text: string, ...values: unknown[]): Promise<T[]>;
   close(): Promise<void>;
+}
+
+export interface DraftOptions {
+  readonly idempotency_key?: string;
+  readonly amount?: string;
+  readonly strategy_id?: string;
+  /** Gives the node no venue, so that it meets others in no pool. */
+  readonly unheld?: boolean;
+  /** Other nodes and edges than the one node `pay`. */
+  readonly shape?: Pick<PlanTemplate, 'nodes' | 'edges'>;
+  readonly input_params?: JsonObject;
+  /** What the registry says of the executor when the plan is compiled; it sends when absent. */
+  readonly executor_sends?: boolean;
+}
+
+/** A template's node that sends: its action type is a team's own, whose executor says nothing else. */
+export function paying(node_key: string, config: JsonObject, node_kind: TemplateNode['node_kind'] = 'action'): TemplateNode {
+  return { node_key, node_kind, action_type: 'acme_payout', has_side_effect: true, config };
 }
 
 const TEMPLATE: PlanTemplate = {
   template_id: randomUUID(),
   template_key: 'test/store',
   version: 1,
-  nodes: [{ node_key: 'pay', node_kind: 'action', action_type: 'noop', has_side_effect: true, config: { venue: 'v', asset: 'USDC' } }],
+  nodes: [paying('pay', { venue: 'v', asset: 'USDC' })],
   edges: [],
   risk_controls: {},
   completion_policy: { completion_assurance: 'provider_completed' },
 };
+
+/** Compiled as the API would; who runs its nodes is of no interest here. */
+export function planOf(
+  shape: Pick<PlanTemplate, 'nodes' | 'edges'> & Partial<Pick<PlanTemplate, 'risk_controls'>>,
+  amount: string,
+  inputParams: JsonObject = {},
+  executor_sends = true,
+): CompiledPlan {
+  const binding = { executor_binding: { executor_key: 'acme.payouts' }, signer_binding: null, executor_sends };
+  return compilePlan(
+    { ...TEMPLATE, ...shape },
+    { intent: { asset: 'USDC', amount }, input_params: inputParams },
+    new Map(shape.nodes.map(({ node_key }) => [node_key, binding])),
+  );
+}
 
 export async function startStoreBench(): Promise<StoreBench> {
   const own = await startOwnDatabase();
@@ -39,18 +70,23 @@ export async function startStoreBench(): Promise<StoreBench> {
   await db.sql`
     INSERT INTO plan_template_versions (template_id, template_key, version, name, graph_shape, approval_policy, risk_controls, completion_assurance, created_at)
     VALUES (${TEMPLATE.template_id}::uuid, ${TEMPLATE.template_key}, 1, 'store', 'linear', '{}', '{}', 'provider_completed', now())`;
-  const draft: StoreBench['draft'] = ({ idempotency_key = null, amount = '3', strategy_id = null, unheld = false } = {}) => ({
-    plan: compilePlan(
-      unheld ? { ...TEMPLATE, nodes: TEMPLATE.nodes.map((node) => ({ ...node, config: {} })) } : TEMPLATE,
-      { intent: { asset: 'USDC', amount }, input_params: {} },
-      new Map([['pay', { executor_binding: { executor_key: 'builtin.noop' }, signer_binding: null }]]),
-    ),
+  const draft: StoreBench['draft'] = ({
+    idempotency_key = null,
+    amount = '3',
+    strategy_id = null,
+    unheld = false,
+    shape,
+    input_params,
+    executor_sends,
+  } = {}) => ({
+    plan: planOf(shape ?? (unheld ? { nodes: [paying('pay', {})], edges: [] } : TEMPLATE), amount, input_params, executor_sends),
     compiled_plan_hash: 'a'.repeat(64),
     strategy_id,
     labels: {},
-    frontier: ['pay'],
+    frontier: rootNodes(shape ?? TEMPLATE),
     approval_ttl_seconds: 600,
     callback_url: null,
+    chains: NO_CHAINS,
     client_scope: 'tests',
     idempotency_key,
     request: {},

@@ -98,7 +98,8 @@ function create(
       created_by: {},
     },
     {
-      hold: covered ? { ...hold, stale_after_seconds: FRESH_SECONDS } : hold,
+      hold,
+      take: { venues: covered ? [source] : [], stale_after_seconds: FRESH_SECONDS },
       event: { event_type: 'transfer_created', message: 'Created', actor: { type: 'system' } },
       audit: () => [],
     },

@@ -17,8 +17,12 @@ afterAll(() => bench?.close(), 30_000);
 const SETTLE_SECONDS = 60;
 const REQUESTER = { caller: { client_id: null, key_id: null, role: 'operator' }, request_id: 'r' } as const;
 
-function resolveAs(transfer_id: string, resolution: 'completed' | 'failed' | 'manual_intervention') {
-  const transfers = { accounts: [], settleSeconds: () => SETTLE_SECONDS, handOver: () => undefined };
+function resolveAs(
+  transfer_id: string,
+  resolution: 'completed' | 'failed' | 'manual_intervention',
+  settle: { readonly seconds?: number } = { seconds: SETTLE_SECONDS },
+) {
+  const transfers = { accounts: [], settleSeconds: () => settle.seconds, handOver: () => undefined };
   const deps = { db: bench.db, log: pino({ level: 'silent' }), transfers } as unknown as ApiDependencies;
   return resolve({ params: { transfer_id }, body: { resolution, reason: 'x' }, requester: REQUESTER as never }, deps);
 }
@@ -51,4 +55,20 @@ test('of a record that the provider has shown, once the send is over', async () 
   const shown = answered(await desk.row(id), { status: 'pending', provider_transfer_id: 'p' }, 900);
   await applyTransferStep(bench.db, shown!);
   expect(await resolveAs(id, 'failed')).toMatchObject({ body: { request_state: 'FAILED' } });
+});
+
+test('of a provider whose venues are not bound any more, after the longest that one may take', async () => {
+  const { desk, id } = await unanswered();
+  const later = (seconds: number) =>
+    bench.sql(
+      'UPDATE capital_transfers SET send_not_after = send_not_after - make_interval(secs => $2) WHERE transfer_id = $1::uuid',
+      id,
+      seconds,
+    );
+  const unbound = () => resolveAs(id, 'failed', {});
+  await later(3_600);
+  await expect(unbound()).rejects.toMatchObject({ code: 'invalid_state', message: expect.stringMatching(/in (82799|82800) s/) });
+  expect((await desk.row(id)).state).toBe('PENDING_PROVIDER_CONFIRMATION');
+  await later(86_400);
+  expect(await unbound()).toMatchObject({ body: { request_state: 'FAILED' } });
 });

@@ -176,6 +176,63 @@ describe('a worker that wakes up after others have gone on', () => {
     await expect(desk.look(late)).rejects.toMatchObject({ type: 'NOT_YET' });
   });
 
+  test.each([
+    ['its time is over', "pending_until = now() - interval '1 second'"],
+    ['its provider has shown it to another look', 'acknowledged = true'],
+  ])('is not sent again when, since the look that found nothing, %s', async (_what, since) => {
+    const sent: string[] = [];
+    const submit = ({ reference }: { reference: string }): Promise<TransferAnswer> => {
+      sent.push(reference);
+      return Promise.reject(lost);
+    };
+    const desk = transferDesk(bench, { submit, find: () => Promise.resolve(null) }, 60);
+    const [soon, later] = [await desk.made(), await desk.made()];
+    for (const id of [soon, later]) {
+      await desk.submit(id);
+      const told = await desk.look(id);
+      expect(told).toMatchObject({ next: 'submit' });
+      // Every worker was away, and comes back to what the look has said.
+      if (id === later) await bench.sql(`UPDATE capital_transfers SET ${since} WHERE transfer_id = $1::uuid`, id);
+      await desk.submit(id, told.epoch);
+    }
+    expect(sent).toEqual([soon, soon, later]);
+    expect(await desk.row(later)).toMatchObject({ state: 'PENDING_PROVIDER_CONFIRMATION', sends: 1 });
+  });
+
+  test.each([
+    ['by its answer to the send', true],
+    ['by a record that was there once', false],
+  ])(
+    'is not repeated once the provider has acknowledged it (%s), though no record is found and a repeat would be safe',
+    async (_by, atOnce) => {
+      const state: { record: TransferAnswer | null; sends: number } = { record: { status: 'pending' }, sends: 0 };
+      const desk = transferDesk(bench, {
+        submit: () => {
+          state.sends += 1;
+          return atOnce ? Promise.resolve({ status: 'pending' }) : Promise.reject(lost);
+        },
+        find: () => Promise.resolve(state.record),
+      });
+      const id = await desk.made();
+      await desk.submit(id);
+      expect((await desk.row(id)).acknowledged).toBe(atOnce);
+      if (!atOnce) expect(await desk.look(id)).toMatchObject({ next: 'load' });
+      state.record = null;
+      expect(await desk.row(id)).toMatchObject({ state: 'PENDING_PROVIDER_CONFIRMATION', acknowledged: true, sends: 1 });
+      // The time of the send is over, and that of the provider is not: a transfer that nobody had acknowledged would be sent again now.
+      await bench.sql("UPDATE capital_transfers SET send_not_after = now() - interval '1 hour' WHERE transfer_id = $1::uuid", id);
+      await expect(desk.look(id)).rejects.toMatchObject({ type: 'NOT_YET' });
+      await bench.sql("UPDATE capital_transfers SET pending_until = now() - interval '1 hour' WHERE transfer_id = $1::uuid", id);
+      expect(await desk.look(id)).toMatchObject({ next: 'load' });
+      expect(await desk.row(id)).toMatchObject({ state: 'MANUAL_INTERVENTION', sends: 1 });
+      expect(state.sends).toBe(1);
+      // What it shows later still counts.
+      state.record = { status: 'completed', provider_transfer_id: 'late' };
+      await desk.look(id);
+      expect(await desk.row(id)).toMatchObject({ state: 'COMPLETED', provider_transfer_id: 'late' });
+    },
+  );
+
   test('is not repeated where a repeat may have a second effect, however long nothing is found', async () => {
     const { desk, state, begun } = slowProvider({ same_key_safe: false });
     const id = await desk.made();

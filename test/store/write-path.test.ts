@@ -1,12 +1,12 @@
 /** The one write path under many writers, and when the connection to the database breaks. */
 import { randomUUID } from 'node:crypto';
 import { IllegalMove } from '../../domain/states/table.ts';
-import type { Hold, Transition } from '../../domain/transition.ts';
+import type { Transition } from '../../domain/transition.ts';
 import type { Database, SqlValue } from '../../prisma/client.ts';
 import { claimCommands } from '../../store/commands.ts';
 import { databaseFault, run } from '../../store/faults.ts';
 import { applyTransition } from '../../store/transition.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { paying, startStoreBench, type StoreBench } from './support.ts';
 
 let bench: StoreBench;
 beforeAll(async () => {
@@ -14,22 +14,24 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => bench?.close(), 30_000);
 
-const created = async (): Promise<string> => (await bench.movement()).movement_id;
+/** A movement that pays from each of these pools at once. */
+const created = async (...pools: readonly (readonly [venue: string, amount: string])[]): Promise<string> => {
+  const nodes = pools.map(([venue, amount], index) => paying(`n${index}`, { venue, amount }));
+  return (await bench.movement(pools.length === 0 ? {} : { shape: { nodes, edges: [] } })).movement_id;
+};
 const note = (movement_id: string): Transition => ({
   movement_id,
   timeline: [{ event_type: 'frontier_advanced', message: 'A note', actor: { type: 'system' } }],
 });
-const approved = (movement_id: string, holds: readonly Hold[] = []): Transition => ({
+const approved = (movement_id: string): Transition => ({
   movement_id,
   from: ['PENDING_APPROVAL'],
   to: 'APPROVED',
-  set: { reservation_status: 'held' },
-  holds,
+  set: { approval_status: 'approved', reservation_status: 'held' },
   timeline: [{ event_type: 'request_approved', message: 'Approved', actor: { type: 'system' } }],
-  refused_audit: [{ action: 'movement.approve', entity_type: 'movement', entity_key: movement_id, outcome: 'denied' }],
+  audit: [{ action: 'movement.approve', entity_type: 'movement', entity_key: movement_id, outcome: 'success' }],
   command: 'approve',
 });
-const hold = (venue_key: string, amount: string): Hold => ({ venue_key, account_type: 'SPOT', asset: 'USDC', amount });
 
 /** The database, counting the statements that met a deadlock: the store would run them again and say nothing. */
 function counting(): { readonly db: Database; readonly conflicts: () => number } {
@@ -59,9 +61,9 @@ describe('many writers at once', () => {
   });
 
   test('let one of them approve, and hold once', async () => {
-    const id = await created();
     const venue = randomUUID();
-    const outcomes = await Promise.all(Array.from({ length: 20 }, () => applyTransition(bench.db, approved(id, [hold(venue, '3')]))));
+    const id = await created([venue, '3']);
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => applyTransition(bench.db, approved(id))));
     expect(outcomes.filter((outcome) => outcome.ok)).toHaveLength(1);
     expect(await bench.sql('SELECT trim_scale(held)::text AS held FROM reservation_pools WHERE venue_key = $1', venue)).toEqual([
       { held: '3' },
@@ -70,8 +72,8 @@ describe('many writers at once', () => {
 
   test('add their holds up exactly', async () => {
     const venue = randomUUID();
-    const ids = await Promise.all(Array.from({ length: 30 }, created));
-    await Promise.all(ids.map((id) => applyTransition(bench.db, approved(id, [hold(venue, '0.1')]))));
+    const ids = await Promise.all(Array.from({ length: 30 }, () => created([venue, '0.1'])));
+    await Promise.all(ids.map((id) => applyTransition(bench.db, approved(id))));
     const [pool] = await bench.sql<{ held: string; sum: string }>(
       `SELECT trim_scale(held)::text AS held, (SELECT trim_scale(sum(amount))::text FROM reservations WHERE venue_key = $1 AND status = 'held') AS sum
        FROM reservation_pools WHERE venue_key = $1`,
@@ -82,13 +84,11 @@ describe('many writers at once', () => {
 
   test('that name pools in opposite orders never wait for each other', async () => {
     const [a, b] = [randomUUID(), randomUUID()];
-    const ids = await Promise.all(Array.from({ length: 60 }, created));
-    const { db, conflicts } = counting();
-    await Promise.all(
-      ids.map((id, index) =>
-        applyTransition(db, approved(id, index % 2 === 0 ? [hold(a, '1'), hold(b, '1')] : [hold(b, '1'), hold(a, '1')])),
-      ),
+    const ids = await Promise.all(
+      Array.from({ length: 60 }, (_, index) => (index % 2 === 0 ? created([a, '1'], [b, '1']) : created([b, '1'], [a, '1']))),
     );
+    const { db, conflicts } = counting();
+    await Promise.all(ids.map((id) => applyTransition(db, approved(id))));
     expect(conflicts()).toBe(0);
   });
 
@@ -100,14 +100,33 @@ describe('many writers at once', () => {
   });
 });
 
+// Nothing that runs leaves such nodes open; whatever ends a movement, no pool may wait for them.
+test.each(['COMPLETED', 'FAILED'] as const)('a movement that is %s holds for nodes that may have sent, and for no other', async (to) => {
+  const venue = randomUUID();
+  const id = await created([venue, '3'], [venue, '0.5'], [venue, '0.01']);
+  expect(await applyTransition(bench.db, approved(id))).toMatchObject({ ok: true });
+  const held = async (): Promise<string | undefined> =>
+    (await bench.sql<{ held: string }>('SELECT trim_scale(held)::text AS held FROM reservation_pools WHERE venue_key = $1', venue))[0]
+      ?.held;
+  expect(await held()).toBe('3.51');
+  // As `created` made them: n0 past its fence and UNKNOWN, n1 ready, n2 not yet.
+  await bench.sql("UPDATE movement_nodes SET state = 'UNKNOWN', submit_epoch = 1 WHERE movement_id = $1::uuid AND node_key = 'n0'", id);
+  await bench.sql("UPDATE movement_nodes SET state = 'READY' WHERE movement_id = $1::uuid AND node_key = 'n1'", id);
+  await bench.sql("UPDATE movements SET request_state = 'EXECUTING' WHERE movement_id = $1::uuid", id);
+  expect(await applyTransition(bench.db, { movement_id: id, from: ['EXECUTING'], to, timeline: note(id).timeline })).toMatchObject({
+    ok: true,
+  });
+  expect(await held()).toBe('3');
+});
+
 describe('a refused transition', () => {
-  test('is a result, and of it nothing but its audit row is written', async () => {
+  test('is a result, and of it nothing is written', async () => {
     const id = await created();
     await applyTransition(bench.db, approved(id));
     const before = await bench.sql('SELECT version, next_sequence, updated_at FROM movements WHERE movement_id = $1::uuid', id);
     expect(await applyTransition(bench.db, approved(id))).toMatchObject({ ok: false, reason: 'movement_state' });
     expect(await bench.sql('SELECT version, next_sequence, updated_at FROM movements WHERE movement_id = $1::uuid', id)).toEqual(before);
-    expect(await bench.sql('SELECT outcome FROM audit_events WHERE entity_key = $1', id)).toEqual([{ outcome: 'denied' }]);
+    expect(await bench.sql('SELECT outcome FROM audit_events WHERE entity_key = $1', id)).toEqual([{ outcome: 'success' }]);
   });
 
   test('that asks for a move which no table has is a defect, and reaches no database', async () => {
@@ -181,4 +200,17 @@ test('a lease covers one movement, its oldest command first, until it ends', asy
   const [first, ...others] = await claimCommands(bench.db, 10);
   expect([first?.kind, others]).toEqual(['create', []]);
   expect(await claimCommands(bench.db, 10)).toEqual([]);
+});
+
+test('no fence lets a node through that is to be asked about first, whoever read it before', async () => {
+  const id = await created();
+  await bench.sql("UPDATE movement_nodes SET state = 'READY', recover_first = true WHERE movement_id = $1::uuid", id);
+  const fence: Transition = {
+    movement_id: id,
+    nodes: [{ node_key: 'pay', from: 'READY', moves: ['SUBMITTING'], set: { submit_epoch: 1 } }],
+    timeline: [],
+  };
+  expect(await applyTransition(bench.db, fence)).toMatchObject({ ok: false, reason: 'node_state' });
+  await bench.sql('UPDATE movement_nodes SET recover_first = false WHERE movement_id = $1::uuid', id);
+  expect(await applyTransition(bench.db, fence)).toMatchObject({ ok: true });
 });

@@ -1,6 +1,6 @@
 /** The audit commands as somebody at a terminal has them, and the database as somebody with all its rights has it. */
 import pg from 'pg';
-import { fundadmin } from '../../tools/fundadmin.ts';
+import { fundadmin } from '../../tools/command-line.ts';
 
 export interface Run<T> {
   readonly exit: number;

@@ -1,7 +1,7 @@
 /** What a movement left behind, and whether it fits together: timeline, venue ledger, chain. */
 import { createPublicClient, erc20Abi, formatUnits, getAbiItem, http, isAddressEqual, type Address } from 'viem';
-import type { ChainInfo } from '../../dev/chain.ts';
-import type { LedgerEntry } from '../../dev/paper-venue/views.ts';
+import type { ChainInfo } from '../../dev/stack/chain.ts';
+import type { LedgerEntry } from '../../dev/simulators/paper-venue/views.ts';
 import { ENDED_STATES, MOVEMENT_STATES, MOVEMENT_TABLE } from '../../domain/states/movement.ts';
 import { isSettled, NODE_STATES, NODE_TABLE } from '../../domain/states/node.ts';
 import { allows, type TransitionTable } from '../../domain/states/table.ts';
@@ -11,6 +11,7 @@ export interface NodeView {
   readonly state: string;
   readonly attempt: number;
   readonly error_code: string | null;
+  readonly error_message?: string | null;
   readonly completed_at: string | null;
   readonly output: Readonly<Record<string, unknown>> | null;
 }
@@ -31,6 +32,7 @@ export interface TimelineView {
   readonly attempt: number | null;
   readonly from_state: string | null;
   readonly to_state: string | null;
+  readonly message?: string;
   readonly occurred_at: string;
 }
 

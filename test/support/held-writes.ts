@@ -6,8 +6,24 @@
 import pg from 'pg';
 import { eventually } from './own-stack.ts';
 
-/** `fence`: a node becomes SUBMITTING. `signature`: the bytes of a transaction are stored. */
-export type HeldPoint = 'fence' | 'signature';
+/** The table a write goes to, and what of the old and the new row tells it from others. */
+const POINTS = {
+  /** A preflight passed. */
+  passed: ['movement_nodes', 'NOT OLD.preflight_passed AND NEW.preflight_passed'],
+  /** What will be sent is stored. */
+  prepared: ['movement_nodes', 'OLD.prepared_action IS NULL AND NEW.prepared_action IS NOT NULL'],
+  /** A node becomes SUBMITTING. */
+  fence: ['movement_nodes', "OLD.state = 'READY' AND NEW.state = 'SUBMITTING'"],
+  /** The bytes of a transaction are stored. */
+  signature: ['evm_transactions', 'OLD.raw_tx IS NULL AND NEW.raw_tx IS NOT NULL'],
+  /** What came of a send, from its own answer or from a recovery. */
+  answer: ['movement_nodes', "OLD.state = 'SUBMITTING' AND NEW.state IN ('SUBMITTED', 'COMPLETED', 'FAILED')"],
+  /** A first look that found nothing yet. */
+  look: ['movement_nodes', "OLD.state = 'SUBMITTED' AND NEW.state = 'OBSERVING'"],
+  /** What was sent has come to its end. */
+  end: ['movement_nodes', "OLD.state IN ('SUBMITTED', 'OBSERVING') AND NEW.state IN ('COMPLETED', 'FAILED')"],
+} as const;
+export type HeldPoint = keyof typeof POINTS;
 
 export interface HeldWrites {
   /** From now on this write of the movement waits for `release`. */
@@ -34,10 +50,12 @@ const SETUP = `
     IF held.refused IS NOT NULL THEN PERFORM pg_advisory_xact_lock_shared(${LOCK}); END IF;
     RETURN NEW;
   END $$;
-  CREATE TRIGGER test_hold_fence BEFORE UPDATE ON movement_nodes FOR EACH ROW
-    WHEN (OLD.state = 'READY' AND NEW.state = 'SUBMITTING') EXECUTE FUNCTION test_hold_write('fence');
-  CREATE TRIGGER test_hold_signature BEFORE UPDATE ON evm_transactions FOR EACH ROW
-    WHEN (OLD.raw_tx IS NULL AND NEW.raw_tx IS NOT NULL) EXECUTE FUNCTION test_hold_write('signature');`;
+  ${Object.entries(POINTS)
+    .map(
+      ([point, [table, when]]) =>
+        `CREATE TRIGGER test_hold_${point} BEFORE UPDATE ON ${table} FOR EACH ROW WHEN (${when}) EXECUTE FUNCTION test_hold_write('${point}');`,
+    )
+    .join('\n')}`;
 
 /** Puts the triggers in place; they do nothing until `hold` or `refuse`. */
 export async function holdWrites(databaseUrl: string): Promise<HeldWrites> {
@@ -45,10 +63,10 @@ export async function holdWrites(databaseUrl: string): Promise<HeldWrites> {
   client.on('error', () => undefined);
   await client.connect();
   await client.query(SETUP);
-  let locked = false;
+  // Taken once, however many ask at the same time: each time more would need a release of its own.
+  let lock: Promise<unknown> | null = null;
   const add = async (point: HeldPoint, movementId: string, refused: boolean): Promise<void> => {
-    if (!locked) await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
-    locked = true;
+    await (lock ??= client.query('SELECT pg_advisory_lock($1)', [LOCK]));
     await client.query('INSERT INTO test_held_writes VALUES ($1, $2, $3)', [movementId, point, refused]);
   };
   return {
@@ -69,8 +87,8 @@ export async function holdWrites(databaseUrl: string): Promise<HeldWrites> {
     },
     release: async () => {
       await client.query('DELETE FROM test_held_writes');
-      if (locked) await client.query('SELECT pg_advisory_unlock($1)', [LOCK]);
-      locked = false;
+      if (lock !== null) await client.query('SELECT pg_advisory_unlock($1)', [LOCK]);
+      lock = null;
     },
     close: () => client.end(),
   };

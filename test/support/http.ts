@@ -7,7 +7,7 @@ import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
 import { signedFetch } from '../../clients/signed-fetch.ts';
 import { signatureHeaders, type SigningKey } from '../../clients/signing.ts';
-import type { LedgerEntry } from '../../dev/paper-venue/views.ts';
+import type { LedgerEntry } from '../../dev/simulators/paper-venue/views.ts';
 import type { TimelineView } from './evidence.ts';
 import { SHARED_STACK, TEST_SIGNER, type SharedStack } from './shared-stack.ts';
 

@@ -2,11 +2,11 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chainFile } from '../../dev/chain.ts';
-import { freePort } from '../../dev/ports.ts';
-import { paperVenuePart, servicePart } from '../../dev/service.ts';
-import type { Stack } from '../../dev/stack.ts';
-import { Supervisor } from '../../dev/supervise/supervisor.ts';
+import { chainFile } from '../../dev/stack/chain.ts';
+import { freePort } from '../../dev/stack/ports.ts';
+import { paperVenuePart, servicePart } from '../../dev/stack/service.ts';
+import type { Stack } from '../../dev/stack/stack.ts';
+import { Supervisor } from '../../dev/stack/supervise/supervisor.ts';
 
 /** A wallet of the local chain (anvil's account 5) that no other part pays from. */
 export const SECOND_HOT_WALLET = {
@@ -34,7 +34,7 @@ export function moreParts(stack: Stack): MoreParts {
       const opsPort = await freePort(Object.values(stack.ports));
       const port = await freePort([...Object.values(stack.ports), opsPort]);
       const env = { ...stack.env, ...settings, SVC_OPS_PORT: String(opsPort), SVC_PORT: String(port) };
-      const spec = servicePart({ role: 'api', entry: 'main.ts', env, opsPort, logDir });
+      const spec = servicePart({ role: 'api', env, opsPort, logDir });
       await supervisor.add({ ...spec, name, logFile: join(logDir, `${name}.log`) });
       return `http://127.0.0.1:${port}`;
     },
@@ -42,7 +42,6 @@ export function moreParts(stack: Stack): MoreParts {
       const opsPort = await freePort(Object.values(stack.ports));
       const spec = servicePart({
         role: 'worker',
-        entry: 'main.ts',
         env: { ...stack.env, SVC_OPS_PORT: String(opsPort) },
         opsPort,
         logDir,
@@ -56,7 +55,6 @@ export function moreParts(stack: Stack): MoreParts {
       const file = join(folder, 'chain.json');
       writeFileSync(file, JSON.stringify({ ...chain, accounts: { ...chain.accounts, venueHotWallet: SECOND_HOT_WALLET } }));
       const spec = paperVenuePart({
-        entry: join('dev', 'paper-venue', 'main.ts'),
         dataDir: folder,
         chainFile: file,
         port,

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
-import { choosePorts, freePort, type PortName } from '../../dev/ports.ts';
-import { postgresPart } from '../../dev/postgres.ts';
-import { ANY_FREE_PORTS, startStack, type Stack, type StackOptions } from '../../dev/stack.ts';
-import { starterTemplates } from '../../dev/starter-templates.ts';
-import { Supervisor } from '../../dev/supervise/supervisor.ts';
+import { choosePorts, freePort, type PortName } from '../../dev/stack/ports.ts';
+import { postgresPart } from '../../dev/stack/postgres.ts';
+import { ANY_FREE_PORTS, startStack, type Stack, type StackOptions } from '../../dev/stack/stack.ts';
+import { starterTemplates } from '../../dev/stack/starter-templates.ts';
+import { Supervisor } from '../../dev/stack/supervise/supervisor.ts';
 import { signedFetch } from '../../clients/signed-fetch.ts';
 import type { SigningKey } from '../../clients/signing.ts';
 import { movementWorkflowId } from '../../domain/messages.ts';
@@ -152,7 +152,7 @@ export interface OwnStack {
   close(): Promise<void>;
 }
 
-export interface OwnStackOptions extends Pick<StackOptions, 'split' | 'env' | 'service' | 'allow'> {
+export interface OwnStackOptions extends Pick<StackOptions, 'split' | 'env' | 'service' | 'allow' | 'temporalConfig'> {
   /** Entries of the registry file beside those of the embedded stack, given the paper venue's address. */
   readonly executors?: (paperVenueUrl: string) => readonly object[];
 }

@@ -1,6 +1,6 @@
 /** Plans for tests with a stack of their own: nodes, edges and how a template of them is stored. */
 import { randomUUID } from 'node:crypto';
-import type { ChainInfo } from '../../dev/chain.ts';
+import type { ChainInfo } from '../../dev/stack/chain.ts';
 import type { MovementApi } from './own-stack.ts';
 
 export interface PlanNode {
@@ -63,6 +63,11 @@ export function transfer(chain: ChainInfo, node_key: string, options: { readonly
     },
     ...options.more,
   };
+}
+
+/** What moves on what an earlier node of the plan sent: it draws nothing of its own. */
+export function passedOn(node: PlanNode, from: string): PlanNode {
+  return { ...node, config: { ...(node['config'] as object), amount_ref: `nodes.${from}.output.received_amount` } };
 }
 
 export function edge(from: string, to: string, edge_type = 'on_success'): PlanEdge {

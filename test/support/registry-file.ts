@@ -1,7 +1,7 @@
 /** The embedded stack's registry and venues files with entries that only tests need. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { chainInfo } from '../../dev/chain/accounts.ts';
-import { writeStackConfig } from '../../dev/stack-config.ts';
+import { chainInfo } from '../../dev/simulators/chain/accounts.ts';
+import { writeStackConfig } from '../../dev/stack/config.ts';
 
 /** Writes them into `folder`; answers the settings that name them. */
 export async function writeRegistryWith(

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { secretsKeyFile } from '../../dev/dev-keys.ts';
-import type { Stack } from '../../dev/stack.ts';
+import { secretsKeyFile } from '../../dev/stack/keys.ts';
+import type { Stack } from '../../dev/stack/stack.ts';
 import { SETTING_LIST } from '../../platform/config/settings.ts';
 import { openSecret, parseSecretsKey } from '../../platform/secrets.ts';
 

@@ -3,15 +3,17 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { choosePorts, type PortName } from '../../dev/ports.ts';
-import type { ChainInfo } from '../../dev/chain.ts';
-import { secretsKeyFile, type DevKeys } from '../../dev/dev-keys.ts';
-import { ANY_FREE_PORTS, startStack, type Stack } from '../../dev/stack.ts';
+import { choosePorts, type PortName } from '../../dev/stack/ports.ts';
+import type { ChainInfo } from '../../dev/stack/chain.ts';
+import { secretsKeyFile, type DevKeys } from '../../dev/stack/keys.ts';
+import { ANY_FREE_PORTS, startStack, type Stack } from '../../dev/stack/stack.ts';
 import { listKeys } from '../../store/keys.ts';
 import { withDatabase } from '../../tools/database.ts';
 import { writeRegistryWith } from './registry-file.ts';
 import { findSecrets, secretsOf, type Secrets } from './secrets.ts';
 import { findSignatures } from './sent-signatures.ts';
+
+export { SENT_SIGNATURES } from './sent-signatures.ts';
 
 /** The variable through which test files learn of the stack. */
 export const SHARED_STACK = 'TEST_SHARED_STACK';
@@ -45,22 +47,34 @@ export const TEST_SIGNER = { signer_key: 'test-wallet', profile: 'test-wallet' }
 const WALLET = '0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65';
 const WALLET_KEY = '0x47e179ec197488593b187f80a00eb0da91f1b9d0b13f8733639f19c30a34926a';
 
+/** One that tests disable and pin while its movements wait; nothing else is signed by it. Its key is anvil's account 8. */
+export const GUARDED_SIGNER = { signer_key: 'test-guarded', profile: 'test-guarded' } as const;
+const GUARDED_KEY = '0xdbda1821b80551c9d65939329250298aa3472ba22feea921c0cf5d620ea67b97';
+
+/** One whose pool a test adds up, so that no other test pays it or from it. Its key is anvil's account 7. */
+export const PURSE_SIGNER = { signer_key: 'test-purse', profile: 'test-purse' } as const;
+export const PURSE = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
+const PURSE_KEY = '0x4bbbf85ce3377467afe5d46f804f221813b2bb87f24d81f60f1fcdbf7cbf4356';
+
 /** As many as the service expects unless it is told otherwise. */
 const DASHBOARD_KEYS: Readonly<Record<string, string>> = Object.fromEntries(
   Array.from({ length: 8 }, (_, index) => [`ops-${String(index + 1)}`, randomBytes(32).toString('hex')]),
 );
 
 /** Entries beside those of the embedded stack; nothing answers at the executors' address. */
-const nobody = { kind: 'remote', url: 'http://127.0.0.1:9', timeout_seconds: 1 };
+const nobody = { kind: 'remote', url: 'http://127.0.0.1:9', timeout_seconds: 1, payees: [] };
 const EXECUTORS = [
   { ...nobody, executor_key: 'test.twin-a', action_types: ['test_twin'] },
   { ...nobody, executor_key: 'test.twin-b', action_types: ['test_twin'] },
   { ...nobody, executor_key: 'test.switched', action_types: ['test_switched'] },
   { ...nobody, executor_key: 'test.unstored', action_types: ['test_unstored'] },
   { ...nobody, executor_key: 'test.previewed', action_types: ['test_previewed'] },
+  { ...nobody, executor_key: 'test.recommended', action_types: ['test_recommended'] },
 ];
 const SIGNERS = [
   { ...TEST_SIGNER, chain_family: 'evm', backend: 'local', private_key_file: 'test-wallet.key' },
+  { ...GUARDED_SIGNER, chain_family: 'evm', backend: 'local', private_key_file: 'test-guarded.key' },
+  { ...PURSE_SIGNER, chain_family: 'evm', backend: 'local', private_key_file: 'test-purse.key' },
   { signer_key: 'test-other-family', chain_family: 'solana', backend: 'noop' },
   { signer_key: 'test-unstored', chain_family: 'cosmos', backend: 'noop' },
   { signer_key: 'test-previewed', chain_family: 'near', backend: 'noop' },
@@ -92,12 +106,14 @@ export async function startSharedStack(): Promise<{ readonly facts: SharedStack;
       venues: venuesAt(`http://127.0.0.1:${String(ports.paperVenue)}`),
     });
     writeFileSync(join(folder, 'config', 'test-wallet.key'), WALLET_KEY, { mode: 0o600 });
+    writeFileSync(join(folder, 'config', 'test-guarded.key'), GUARDED_KEY, { mode: 0o600 });
+    writeFileSync(join(folder, 'config', 'test-purse.key'), PURSE_KEY, { mode: 0o600 });
     const keysFile = join(folder, 'config', 'dashboard-keys.json');
     writeFileSync(keysFile, JSON.stringify(DASHBOARD_KEYS), { mode: 0o600 });
     stack = await startStack({
       settings: { dataDir, ports },
       restart: false,
-      allow: [WALLET],
+      allow: [WALLET, PURSE],
       env: {
         ...registry,
         SVC_RATE_LIMIT_ENABLED: 'false',

@@ -1,5 +1,5 @@
 /** `fundadmin` in this process, as somebody at the shared stack would call it. */
-import { fundadmin } from '../../tools/fundadmin.ts';
+import { fundadmin } from '../../tools/command-line.ts';
 import type { SigningKey } from '../../clients/signing.ts';
 import { shared } from './http.ts';
 

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadVenueBindings, parseVenueBindings, VenueBindingsError } from '../../venues/bindings.ts';
+import { chainAssets, loadVenueBindings, parseVenueBindings, VenueBindingsError } from '../../venues/bindings.ts';
 
 const evm = { venue_key: 'local', provider: 'evm', chain_id: 31_337, rpc_url: 'http://127.0.0.1:8545' };
 const paper = { venue_key: 'paper-main', provider: 'paper', account_role: 'master', account: 'main', url: 'http://127.0.0.1:9000' };
@@ -20,7 +20,7 @@ function faultsOf(content: unknown): readonly string[] {
 describe('the venues file', () => {
   it('gives its entries with defaults filled in', () => {
     const [first, second] = parseVenueBindings({ venues: [evm, paper] });
-    expect(first).toMatchObject({ ...evm, confirmations: 1, native_asset: 'ETH' });
+    expect(first).toMatchObject({ ...evm, confirmations: 1, native_asset: 'ETH', max_gas_cost_wei: '50000000000000000', tokens: [] });
     expect(second).toEqual(paper);
   });
 
@@ -47,11 +47,39 @@ describe('the venues file', () => {
     expect(faults.at(-1)).toContain('gas');
   });
 
+  test.each(['0', '-1', '1.5', '1e18', '0x10', 5, null])('is refused with %j wei as the most that gas may cost', (max_gas_cost_wei) => {
+    const [fault, ...others] = faultsOf({ venues: [{ ...evm, max_gas_cost_wei }] });
+    expect(fault).toMatch(/^venues\[0\]\.max_gas_cost_wei: /);
+    expect(others).toEqual([]);
+  });
+
   it('is refused when a key or a chain is bound twice', () => {
     expect(faultsOf({ venues: [evm, evm] })).toEqual([
       'venues[1].venue_key: local is already used above',
       'venues[1].chain_id: chain 31337 is already bound above',
     ]);
+  });
+
+  it('lists the tokens of a chain, each asset and each token once', () => {
+    const usdc = { asset: 'USDC', address: '0x5FbDB2315678afecb367f032d93F642f64180aa3', decimals: 6 };
+    const usdt = { asset: 'USDT', address: '0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512' };
+    const bindings = parseVenueBindings({ venues: [{ ...evm, tokens: [usdc, { ...usdt, address: usdt.address.toLowerCase() }] }, paper] });
+    expect(chainAssets(bindings)).toEqual([
+      { venue_key: 'local', chain_id: 31_337, native_asset: 'ETH', tokens: [{ asset: 'USDC', address: usdc.address }, usdt] },
+    ]);
+    const tokens = [
+      usdc,
+      { ...usdt, asset: 'USDC' },
+      { ...usdt, asset: 'OTHER', address: usdc.address.toLowerCase() },
+      { ...usdt, asset: 'ETH' },
+    ];
+    expect(faultsOf({ venues: [{ ...evm, tokens }] })).toEqual([
+      'venues[0].tokens[1].asset: USDC is already listed above',
+      'venues[0].tokens[2].address: this token is already listed above',
+      "venues[0].tokens[3].asset: ETH is the chain's own coin",
+      'venues[0].tokens[3].address: this token is already listed above',
+    ]);
+    expect(faultsOf({ venues: [{ ...evm, native_asset: 'eth', tokens: [{ asset: 'usdc', address: '0x1', more: 1 }] }] })).toHaveLength(4);
   });
 
   it('is refused when it is no object with venues', () => {

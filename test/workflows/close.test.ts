@@ -1,12 +1,11 @@
 /** The workflow against a real server, with activities that stand still where the test wants it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { DefaultLogger, Runtime, Worker, bundleWorkflowCode } from '@temporalio/worker';
-import { join } from 'node:path';
-import { ROOT } from '../../dev/ports.ts';
-import { findTemporalServer } from '../../dev/temporal-binary.ts';
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { workflowBundle } from '../../activities/bundle.ts';
+import { findTemporalServer } from '../../dev/stack/temporal-binary.ts';
 import type { LoadedMovement, MovementActivities } from '../../domain/messages.ts';
-import { SEARCH_ATTRIBUTES } from '../../dev/stack-config.ts';
+import { SEARCH_ATTRIBUTES } from '../../dev/stack/config.ts';
 
 Runtime.install({ logger: new DefaultLogger('ERROR', () => undefined) });
 
@@ -37,7 +36,6 @@ test('a wake that comes during the last load makes the run load once more before
     },
   });
   try {
-    const { code } = await bundleWorkflowCode({ workflowsPath: join(ROOT, 'workflows', 'index.ts'), logger: new DefaultLogger('ERROR') });
     let begun = 0;
     let signalled: number | null = null;
     const load: MovementActivities['load'] = async () => {
@@ -55,7 +53,7 @@ test('a wake that comes during the last load makes the run load once more before
     const worker = await Worker.create({
       connection: environment.nativeConnection,
       taskQueue: 'close',
-      workflowBundle: { code },
+      workflowBundle: workflowBundle(),
       activities: { load },
     });
     const outcome = await worker.runUntil(

@@ -2,7 +2,7 @@
 import { ADDRESS_PROBLEMS, looksLike, normalAddress, type ChainFamily } from '../../domain/allowlist/address.ts';
 import { coolingSeconds } from '../../platform/config.ts';
 import { isId } from '../../platform/ids.ts';
-import { readEvmAddress } from '../../signers/evm-address.ts';
+import { readEvmAddress } from '../../platform/evm-address.ts';
 import { allowAddress, readAlike, setAllowedAddress, setAllowedChain, type Allowed, type AllowlistChange } from '../../store/allowlist.ts';
 import { setting, withDatabase, type DatabaseOption } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';

@@ -2,8 +2,9 @@
 import { createPublicKey, verify, type KeyObject } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import type { z } from 'zod';
-import type { JsonObject } from '../../domain/executor.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import { chainHash, eventHash, EMPTY_CHAIN, type ChainHead } from '../../platform/audit-chain.ts';
+import { placeOf } from '../../platform/issues.ts';
 import { digest, fingerprint, headLine, sealLine, signatureLine, signedText, type HeadLine, type SealLine } from './bundle.ts';
 
 /** No record comes near it; a file without line ends must not fill the memory. */
@@ -108,7 +109,7 @@ function parseLine(bytes: Buffer): object {
 function parsed<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw new BundleFault(`not a line of a bundle (${result.error.issues.map((issue) => issue.path.join('.')).join(', ')})`);
+  throw new BundleFault(`not a line of a bundle (${result.error.issues.map(({ path }) => placeOf(path)).join(', ')})`);
 }
 
 function publicKey(base64: string): KeyObject {

@@ -1,12 +1,8 @@
 /** docs/configuration.md, written from the settings. `npm run config:table` writes the file. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { IGNORED_NAMES } from '../../platform/config/names.ts';
 import type { Setting } from '../../platform/config/setting.ts';
 import { SECTIONS } from '../../platform/config/settings.ts';
 
-const ROOT = join(import.meta.dirname, '..', '..');
 export const CONFIGURATION_FILE = 'docs/configuration.md';
 
 /** The page as it should be. */
@@ -52,5 +48,3 @@ function ignored(): readonly string[] {
     return `- read by the ${reader}: ${names.map(([name]) => `\`${name}\``).join(', ')}`;
   });
 }
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(join(ROOT, CONFIGURATION_FILE), configurationPage());

@@ -10,12 +10,12 @@ export function reservationCommands(program: Command, io: ToolIo): void {
   group
     .command('verify')
     .description(
-      'Recompute every hold from plans and history, and each pool from its holds. Prints one JSON value; exit status 1 when something differs.',
+      'Recompute every hold and what is used of budgets from plans and history, and each pool from its holds. Prints one JSON value; exit status 1 when something differs.',
     )
     .option(...DATABASE_OPTION)
     .action(async (options: DatabaseOption) => {
       const result = await withDatabase(options, io, verifyReservations);
       io.out(`${JSON.stringify(result, null, 2)}\n`);
-      if (!result.ok) throw new ToolError(`${String(result.faults)} holds or pools are not what they should be.`);
+      if (!result.ok) throw new ToolError(`${String(result.faults)} holds, pools or budgets are not what they should be.`);
     });
 }

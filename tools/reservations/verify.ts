@@ -1,8 +1,13 @@
-/** `fundadmin reservations verify`: every hold, recomputed from plans, history and capital transfers. */
-import { holdsOf } from '../../domain/actions/holds.ts';
-import { holdFaults, type HoldFault } from '../../domain/reservations.ts';
+/** `fundadmin reservations verify`: every hold, what was noted as sent and what is used of budgets, recomputed from plans, node states and capital transfers. */
+import { reservationFaults, type HoldFault } from '../../domain/reservations.ts';
 import type { Database } from '../../prisma/client.ts';
-import { readHoldingMovements, readUnevenPools, readUnevenTransfers, type PoolSum, type UnevenTransfer } from '../../store/reservations.ts';
+import {
+  readReservingMovements,
+  readUnevenPools,
+  readUnevenTransfers,
+  type PoolSum,
+  type UnevenTransfer,
+} from '../../store/reservations.ts';
 
 const PAGE = 200;
 /** Faults that are shown; all are counted. */
@@ -10,7 +15,7 @@ const SHOWN = 50;
 
 export interface VerifyResult {
   readonly ok: boolean;
-  /** Movements with holds that were looked at. */
+  /** Movements that were looked at: those that draw from pools, or that a policy approved. */
   readonly movements: number;
   readonly faults: number;
   readonly pools: readonly PoolSum[];
@@ -25,11 +30,10 @@ export async function verifyReservations(db: Database): Promise<VerifyResult> {
   const found: (HoldFault & { readonly movement_id: string })[] = [];
   let movements = 0;
   for (let after: string | null = null; ;) {
-    const page = await readHoldingMovements(db, after, PAGE);
+    const page = await readReservingMovements(db, after, PAGE);
     movements += page.length;
     for (const each of page) {
-      const faults = holdFaults(each.reservation_status, each.holds, holdsOf(each));
-      found.push(...faults.map((fault) => ({ movement_id: each.movement_id, ...fault })));
+      found.push(...reservationFaults(each).map((fault) => ({ movement_id: each.movement_id, ...fault })));
     }
     after = page.at(-1)?.movement_id ?? null;
     if (after === null || page.length < PAGE) break;

@@ -1,6 +1,7 @@
 /** The bound accounts of exchanges, each with the connection that may ask for it. */
 import { ExecutorFault, type CallOptions, type ExecutorHealth } from '../../domain/executor.ts';
-import { openConnection, type CexConnection } from './client.ts';
+import { openConnection } from './client.ts';
+import type { CexConnection } from './connection.ts';
 import type { CcxtVenue } from './config.ts';
 import { CredentialsError } from './credentials.ts';
 import type { Dialect } from './dialect.ts';

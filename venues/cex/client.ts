@@ -7,22 +7,12 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Exchange } from 'ccxt';
 import { Agent, request } from 'undici';
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
+import { deadline, type Deadline } from '../../platform/deadline.ts';
 import type { CcxtVenue } from './config.ts';
+import type { CexConnection, Parameters } from './connection.ts';
 import { readCredentials, type CexCredentials } from './credentials.ts';
 import type { Dialect } from './dialect.ts';
 import { CEX_FAULTS, ExchangeAnswerError, plainWords, refuse, toFault } from './errors.ts';
-
-export type Parameters = Readonly<Record<string, string | number | boolean | undefined>>;
-
-/** Asks one account's exchange with that account's key. */
-export interface CexConnection {
-  /**
-   * Calls the endpoint that ccxt names `method`, once; the answer as the exchange gave it, not yet checked.
-   *
-   * @throws ExecutorFault, `rejected` where it is proven that nothing was done.
-   */
-  ask(method: string, parameters: Parameters, call: CallOptions): Promise<unknown>;
-}
 
 /** A call under way, known to the transport below the library. */
 interface Pending {
@@ -179,45 +169,4 @@ function unsent(error: unknown, venue: CcxtVenue): ExecutorFault {
 
 function defined(parameters: Parameters): object {
   return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== undefined));
-}
-
-interface Deadline {
-  readonly signal: AbortSignal;
-  readonly over: Promise<never>;
-  expired(): boolean;
-  /** Throws once it is over by the clock, whether or not a timer has said so. */
-  check(): void;
-  clear(): void;
-}
-
-/** Aborts with `parent` or after `milliseconds`, and lets go of both. */
-function deadline(parent: AbortSignal, milliseconds: number): Deadline {
-  const controller = new AbortController();
-  const end = performance.now() + milliseconds;
-  let expired = false;
-  const onParent = (): void => controller.abort(parent.reason);
-  const expire = (): void => {
-    expired = true;
-    controller.abort(new Error('time limit reached'));
-  };
-  const timer = setTimeout(expire, milliseconds);
-  const over = new Promise<never>((_, reject) => {
-    controller.signal.addEventListener('abort', () => reject(controller.signal.reason as Error), { once: true });
-  });
-  over.catch(() => undefined);
-  if (parent.aborted) onParent();
-  else parent.addEventListener('abort', onParent, { once: true });
-  return {
-    signal: controller.signal,
-    over,
-    expired: () => expired,
-    check: () => {
-      if (performance.now() >= end) expire();
-      controller.signal.throwIfAborted();
-    },
-    clear: () => {
-      clearTimeout(timer);
-      parent.removeEventListener('abort', onParent);
-    },
-  };
 }

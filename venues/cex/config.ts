@@ -1,6 +1,7 @@
 /** What a binding of an exchange account and the configs of its nodes look like. */
 import { z } from 'zod';
 import { TRANSFER_ACCOUNT_TYPES } from '../../domain/capital-transfers/topology.ts';
+import { BALANCE_ACCOUNT_TYPES, type BalanceAccountType } from './dialect.ts';
 import { DIALECTS } from './dialects/index.ts';
 
 const venueKey = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 of letters, digits and . _ -');
@@ -29,8 +30,8 @@ export const ccxtVenueSchema = z
     sandbox: z.boolean().default(false),
     /** Replaces the exchange's hosts, for proxies and tests. */
     base_url: baseUrl.optional(),
-    /** Pools that balances are fetched of. */
-    account_types: z.array(z.enum(TRANSFER_ACCOUNT_TYPES)).min(1).default(['SPOT', 'USDT_FUTURE']),
+    /** Pools that balances are fetched of; by default all that the exchange tells of with the key at hand. */
+    account_types: z.array(z.enum(BALANCE_ACCOUNT_TYPES)).min(1).optional(),
     /** Whether a withdrawal must go to an address that the exchange's own book holds as whitelisted. */
     withdrawal_whitelist: z.boolean().default(true),
     fetch_interval_seconds: z.number().positive().max(86_400).optional(),
@@ -42,7 +43,20 @@ export const ccxtVenueSchema = z
     if (venue.credentials_file === undefined && venue.master === undefined) fault('credentials_file', 'is needed without a master');
     const told = DIALECTS.get(venue.exchange)?.accountFault(venue.account, venue.account_role);
     if (told != null) fault('account', told);
-  });
+    const known = toldTypes(venue);
+    for (const [index, type] of (venue.account_types ?? []).entries()) {
+      if (known.includes(type)) continue;
+      const message = `${venue.exchange} does not tell of ${type} with the key of this binding`;
+      context.addIssue({ code: 'custom', path: ['account_types', index], message });
+    }
+  })
+  .transform((venue) => ({ ...venue, account_types: venue.account_types ?? toldTypes(venue) }));
+/** What the exchange tells of: more with an account's own key than with its master's. */
+function toldTypes(venue: { readonly exchange: string; readonly credentials_file?: string | undefined }): readonly BalanceAccountType[] {
+  const types = DIALECTS.get(venue.exchange)?.account_types;
+  return (venue.credentials_file === undefined ? types?.sub : types?.own) ?? [];
+}
+
 export type CcxtVenue = z.output<typeof ccxtVenueSchema>;
 
 /**

@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { z } from 'zod';
-import { describeIssues } from '../../signers/issues.ts';
+import { describeIssues } from '../../platform/issues.ts';
 import { secretOf, type Secret } from './secret.ts';
 
 export interface CexCredentials {
@@ -71,5 +71,5 @@ function parse(text: string, path: string): CexCredentials {
 /** An unknown key may be a secret in the wrong place, so only the known ones are named. */
 function namesOnly(error: z.ZodError): readonly string[] {
   if (error.issues.some(({ code }) => code === 'unrecognized_keys')) return ['it holds more than api_key, secret and password'];
-  return describeIssues(error);
+  return describeIssues(error, { whole: 'the file' });
 }

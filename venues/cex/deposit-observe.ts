@@ -3,6 +3,7 @@
  * node is `config.match_from`; what it reported arrives as `matched`.
  */
 import {
+  COMPLETION_ASSURANCES,
   ExecutorFault,
   type CallOptions,
   type CompletionAssurance,
@@ -29,6 +30,10 @@ export const CEX_DEPOSIT_OBSERVE_DESCRIPTOR: ExecutorDescriptor = {
   settle_seconds: 0,
   timeout_seconds: 60,
   in_process: false,
+  sends: false,
+  not_payees: [],
+  // A deposit that the exchange lets go again is final by its own rules.
+  completion_assurances: COMPLETION_ASSURANCES,
 };
 
 /** Prepare and submit are refused: it has no side effect. */
@@ -77,7 +82,8 @@ async function look(accounts: CexAccounts, context: ExecutionContext, call: Call
   if (!found.every((deposit) => isEnough(deposit, context.completion_assurance))) return waiting;
   const received_amount = found.reduce((sum, { amount }) => add(sum, amount), '0');
   const output = { tx_hash: transaction, received_amount, deposits: found.length, network: first.network };
-  return { next_state: 'COMPLETED', external_ref: first.id, output };
+  const assurance = found.every(({ status }) => status === 'completed') ? 'protocol_finalized' : 'destination_credited';
+  return { next_state: 'COMPLETED', external_ref: first.id, output, assurance };
 }
 
 const FINAL: readonly CompletionAssurance[] = ['destination_finalized', 'protocol_finalized'];

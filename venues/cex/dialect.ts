@@ -3,9 +3,13 @@
  * ids, transfers between accounts, the address book), so each exchange has a dialect: a second one is a second file.
  */
 import type { PoolBalance } from '../../domain/balances.ts';
-import type { TransferAccountType } from '../../domain/capital-transfers/topology.ts';
+import { TRANSFER_ACCOUNT_TYPES, type TransferAccountType } from '../../domain/capital-transfers/topology.ts';
 import type { CallOptions } from '../../domain/executor.ts';
-import type { CexConnection } from './client.ts';
+import type { CexConnection } from './connection.ts';
+
+/** Pools that balances may be fetched of. What transfers do not name is shown and no more. */
+export const BALANCE_ACCOUNT_TYPES = [...TRANSFER_ACCOUNT_TYPES, 'FUNDING', 'FUND'] as const;
+export type BalanceAccountType = (typeof BALANCE_ACCOUNT_TYPES)[number];
 
 /** What the exchange asks of a withdrawal of one asset over one network. Amounts are decimal strings. */
 export interface WithdrawalTerms {
@@ -126,12 +130,14 @@ export interface Dialect {
   /** Whether the key works and may do what is to be done with it; null when it may, else what it may not. */
   keyFault(connection: CexConnection, needs: { readonly withdraw: boolean }, call: CallOptions): Promise<string | null>;
 
+  /** The pools that an account's own key tells of, and those of a sub-account that its master's key tells of. */
+  readonly account_types: { readonly own: readonly BalanceAccountType[]; readonly sub: readonly BalanceAccountType[] };
   /** The pools of the connection's own account. */
-  balances(connection: CexConnection, types: readonly TransferAccountType[], call: CallOptions): Promise<readonly PoolBalance[]>;
+  balances(connection: CexConnection, types: readonly BalanceAccountType[], call: CallOptions): Promise<readonly PoolBalance[]>;
   /** The pools of a sub-account, asked with its master's key. */
   subBalances(
     master: CexConnection,
-    account: { readonly sub_account: string; readonly types: readonly TransferAccountType[] },
+    account: { readonly sub_account: string; readonly types: readonly BalanceAccountType[] },
     call: CallOptions,
   ): Promise<readonly PoolBalance[]>;
 

@@ -1,6 +1,7 @@
 /** How a call of an exchange goes wrong: refused with proof that nothing was done, or without any. */
 import { z } from 'zod';
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
+import { issuesLine } from '../../platform/issues.ts';
 import { storable } from '../../domain/text.ts';
 
 /** Codes of the faults of this module, where the exchange gave no refusal of its own. */
@@ -49,8 +50,8 @@ export function toFault(error: unknown): ExecutorFault {
   if (error instanceof ExecutorFault) return error;
   if (error instanceof ExchangeAnswerError) return answerFault(error);
   if (error instanceof z.ZodError) {
-    const places = error.issues.slice(0, 5).map(({ path, message }) => `${path.join('.') || 'the answer'}: ${message}`);
-    return new ExecutorFault('protocol', CEX_FAULTS.protocol, `the exchange's answer does not fit: ${places.join('; ')}`);
+    const places = issuesLine(error, { whole: 'the answer' });
+    return new ExecutorFault('protocol', CEX_FAULTS.protocol, `the exchange's answer does not fit: ${places}`);
   }
   return new ExecutorFault('protocol', CEX_FAULTS.protocol, 'the exchange was asked and something unexpected happened');
 }

@@ -7,9 +7,9 @@ import {
   type ExecutionContext,
   type ExecutionResult,
   type Executor,
-  type JsonObject,
   type SubmitInput,
 } from '../../domain/executor.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import { compare, normalize, toBaseUnits } from '../../domain/money.ts';
 import { hashedId } from './client-id.ts';
 import { checkAccounts, type CexAccount, type CexAccounts } from './accounts.ts';
@@ -80,7 +80,7 @@ function plan(accounts: CexAccounts, context: ExecutionContext): Planned {
     source: endOf(accounts, { venue_key: config.venue, account_type: config.account_type }, scope),
     destination: endOf(accounts, { venue_key: config.destination_venue, account_type: config.destination_account_type }, scope),
     asset: readAsset(context),
-    amount: normalize(readAmount(context)),
+    amount: readAmount(context),
   };
   return { config, source, transfer };
 }
@@ -135,7 +135,7 @@ function report(answer: TransferAnswer, context: ExecutionContext): ExecutionRes
         received_amount: amount,
         exchange_transaction: answer.provider_transfer_id ?? null,
       };
-      return { next_state: 'COMPLETED', ...reference(answer), output };
+      return { next_state: 'COMPLETED', ...reference(answer), output, assurance: 'destination_credited' };
     }
   }
 }

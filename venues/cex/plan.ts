@@ -1,9 +1,9 @@
 /** What the nodes of this provider are to do, read from their contexts. */
 import type { z } from 'zod';
 import { COMPLETION_ASSURANCES, type CompletionAssurance, type ExecutionContext } from '../../domain/executor.ts';
-import { isDecimal, isPositive } from '../../domain/money.ts';
+import { isPositive, readDecimal } from '../../domain/money.ts';
 import { idTime, isId } from '../../platform/ids.ts';
-import { placeOf } from '../../signers/issues.ts';
+import { issuesLine } from '../../platform/issues.ts';
 import type { Period } from './dialect.ts';
 import { refuse } from './errors.ts';
 
@@ -11,7 +11,7 @@ import { refuse } from './errors.ts';
 export function readConfig<T>(schema: z.ZodType<T>, context: ExecutionContext): T {
   const parsed = schema.safeParse(context.config);
   if (parsed.success) return parsed.data;
-  throw refuse('CONFIG_INVALID', parsed.error.issues.map(({ path, message }) => `config.${placeOf(path)} ${message}`).join('; '));
+  throw refuse('CONFIG_INVALID', issuesLine(parsed.error, { under: 'config' }));
 }
 
 /** Whether an exchange may have an asset of this name. It is sent unencoded, so it must not be able to begin another parameter. */
@@ -25,10 +25,11 @@ export function readAsset({ asset }: ExecutionContext): string {
   return asset;
 }
 
-/** Throws the `rejected` fault `CONFIG_INVALID` unless the amount is a decimal above zero. */
+/** Without trailing zeros. Throws the `rejected` fault `CONFIG_INVALID` unless the amount is a decimal above zero. */
 export function readAmount({ amount }: ExecutionContext): string {
-  if (!isDecimal(amount) || !isPositive(amount)) throw refuse('CONFIG_INVALID', 'the amount must be greater than zero');
-  return amount;
+  const read = readDecimal(amount);
+  if (read === null || !isPositive(read)) throw refuse('CONFIG_INVALID', 'the amount must be greater than zero');
+  return read;
 }
 
 /**

@@ -8,10 +8,10 @@ import {
   type ExecutionContext,
   type ExecutionResult,
   type Executor,
-  type JsonObject,
   type SubmitInput,
 } from '../../domain/executor.ts';
-import { add, compare, normalize } from '../../domain/money.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import { add, compare } from '../../domain/money.ts';
 import { checkAccounts, type CexAccount, type CexAccounts } from './accounts.ts';
 import { withdrawalConfigSchema } from './config.ts';
 import { sendingDescriptor } from './descriptor.ts';
@@ -66,7 +66,7 @@ function plan(accounts: CexAccounts, context: ExecutionContext): { readonly acco
   const { venue, network, destination_address: address, tag = null } = readConfig(withdrawalConfigSchema, context);
   const account = accounts.get(venue);
   const client_id = account.dialect.withdrawalId(context.idempotency_key);
-  return { account, order: { client_id, asset: readAsset(context), network, address, tag, amount: normalize(readAmount(context)) } };
+  return { account, order: { client_id, asset: readAsset(context), network, address, tag, amount: readAmount(context) } };
 }
 
 /** The parameters as they will be sent. */

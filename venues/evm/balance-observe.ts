@@ -13,6 +13,7 @@
  * age. `config.baseline_amount` overrides both.
  */
 import {
+  COMPLETION_ASSURANCES,
   ExecutorFault,
   type CallOptions,
   type ExecutionContext,
@@ -21,7 +22,7 @@ import {
   type ExecutorDescriptor,
 } from '../../domain/executor.ts';
 import { compare, fromBaseUnits, subtract } from '../../domain/money.ts';
-import { placeOf } from '../../signers/issues.ts';
+import { issuesLine } from '../../platform/issues.ts';
 import { storedBaseline, takeBaseline, type Baseline } from './baseline.ts';
 import { finalizedNumber, readBalance, type EvmChains } from './client.ts';
 import { balanceObserveConfigSchema, type BalanceObserveConfig } from './config.ts';
@@ -40,6 +41,10 @@ export const EVM_BALANCE_OBSERVE_DESCRIPTOR: ExecutorDescriptor = {
   settle_seconds: 0,
   timeout_seconds: 30,
   in_process: false,
+  sends: false,
+  not_payees: [],
+  // It sees the destination and nothing of the protocol that paid there.
+  completion_assurances: COMPLETION_ASSURANCES.filter((assurance) => assurance !== 'protocol_finalized'),
 };
 
 /** `evm.balance_observe` over the configured chains. Prepare and submit are refused: it has no side effect. */
@@ -95,12 +100,12 @@ async function look(chains: EvmChains, context: ExecutionContext, call: CallOpti
   return {
     next_state: 'COMPLETED',
     output: { ...baseline, block_number: settled.toString(), balance, received_amount: increase },
+    assurance: asksFinality(context.completion_assurance) ? 'destination_finalized' : 'destination_credited',
   };
 }
 
 function readConfig(context: ExecutionContext): BalanceObserveConfig {
   const parsed = balanceObserveConfigSchema.safeParse(context.config);
   if (parsed.success) return parsed.data;
-  const message = parsed.error.issues.map((issue) => `config.${placeOf(issue.path)} ${issue.message}`).join('; ');
-  throw new ExecutorFault('rejected', 'CONFIG_INVALID', message);
+  throw new ExecutorFault('rejected', 'CONFIG_INVALID', issuesLine(parsed.error, { under: 'config' }));
 }

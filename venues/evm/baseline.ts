@@ -1,6 +1,7 @@
 /** The amount that a balance must rise from. */
 import type { Address } from 'viem';
-import { ExecutorFault, type ExecutionContext, type JsonObject } from '../../domain/executor.ts';
+import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import { fromBaseUnits, isDecimal } from '../../domain/money.ts';
 import { readBalance, readBlock, type EvmConnection } from './client.ts';
 import type { BalanceObserveConfig } from './config.ts';

@@ -14,7 +14,10 @@ export interface EvmConnection {
   readonly call: CallOptions;
   /** Runs a read or write; whatever goes wrong becomes an {@link ExecutorFault}. */
   ask<T>(question: (client: PublicClient) => Promise<T>): Promise<T>;
-  /** Digits of the token, or of the chain's own coin for null. `rejected` fault `TOKEN_INVALID` when it has none. */
+  /**
+   * Digits of the token, or of the chain's own coin for null. `rejected` faults `TOKEN_INVALID` when it has none, and
+   * `TOKEN_DECIMALS_MISMATCH` when the venues file lists others.
+   */
   decimals(token: Address | null): Promise<number>;
 }
 
@@ -69,6 +72,7 @@ function connect(venue: EvmVenue, call: CallOptions, decimals: Map<string, numbe
       const known = decimals.get(`${venue.chain_id}:${token}`);
       if (known !== undefined) return known;
       const read = await ask((asked) => readDecimals(asked, token));
+      checkDecimals(venue, token, read);
       decimals.set(`${venue.chain_id}:${token}`, read);
       return read;
     },
@@ -97,6 +101,17 @@ async function readDecimals(client: PublicClient, token: Address): Promise<numbe
     if (!isContractRefusal(error)) throw error;
     throw new ExecutorFault('rejected', 'TOKEN_INVALID', `${token} is no ERC-20 token: it does not tell its decimals`);
   }
+}
+
+/** Amounts would be off by powers of ten where the operator and the token disagree. */
+function checkDecimals({ tokens, venue_key }: EvmVenue, token: Address, told: number): void {
+  const listed = tokens.find(({ address }) => address.toLowerCase() === token.toLowerCase());
+  if (listed?.decimals === undefined || listed.decimals === told) return;
+  throw new ExecutorFault(
+    'rejected',
+    'TOKEN_DECIMALS_MISMATCH',
+    `${token} tells ${told} decimals, and venue ${venue_key} lists it with ${listed.decimals}`,
+  );
 }
 
 export interface Block {

@@ -1,14 +1,39 @@
 /** What an EVM chain's binding and the configs of its nodes look like. */
 import { z } from 'zod';
 import { isDecimal, isPositive } from '../../domain/money.ts';
-import { readEvmAddress } from '../../signers/evm-address.ts';
+import { readEvmAddress } from '../../platform/evm-address.ts';
 
 const gwei = z.string().regex(/^(0|[1-9][0-9]{0,8})(\.[0-9]{1,9})?$/, 'must be gwei as a decimal string such as "80" or "0.5"');
+
+/** 0.05 of the chain's own coin: a token transfer on Ethereum at some 300 gwei. */
+export const DEFAULT_MAX_GAS_COST_WEI = '50000000000000000';
+const wei = z.string().regex(/^[1-9][0-9]{0,29}$/, 'must be wei as a whole number greater than zero, such as "50000000000000000"');
 
 const rpcUrl = z.string().refine((text) => {
   const url = URL.canParse(text) ? new URL(text) : null;
   return url !== null && (url.protocol === 'http:' || url.protocol === 'https:');
 }, 'must be an http or https URL');
+
+/** A well-formed, non-zero address in its checksummed form; the message says which rule it breaks. */
+const address = z.string().transform((text, context) => {
+  const reading = readEvmAddress(text);
+  if (reading.ok) return reading.address;
+  context.addIssue({
+    code: 'custom',
+    message: `is not usable: ${reading.problem === 'checksum' ? 'its checksum is wrong' : reading.problem}`,
+  });
+  return z.NEVER;
+});
+
+/** As intents name assets: the two are compared letter by letter, and an intent's is stored in upper case. */
+const symbol = z.string().regex(/^[A-Z0-9][A-Z0-9._-]{0,31}$/, 'must be 1 to 32 of upper-case letters, digits and . _ -');
+
+const tokenSchema = z.strictObject({
+  asset: symbol,
+  address,
+  /** A check: a token that tells other ones is not moved. The token is believed when absent. */
+  decimals: z.number().int().min(0).max(255).optional(),
+});
 
 /** An `evm` entry of the venues file: one for each chain. The RPC URL may hold an access key and is a secret. */
 export const evmVenueSchema = z.strictObject({
@@ -22,22 +47,20 @@ export const evmVenueSchema = z.strictObject({
   finality_confirmations: z.number().int().min(1).max(1_000_000).optional(),
   /** Transactions are not prepared while the chain asks for more. */
   max_fee_per_gas_gwei: gwei.optional(),
-  native_asset: z.string().min(1).max(32).default('ETH'),
+  /** Most that one transaction may cost its signer, whoever prepared it. */
+  max_gas_cost_wei: wei.default(DEFAULT_MAX_GAS_COST_WEI),
+  /** On rollups that charge for the chain beneath them beside the gas: the contract that tells how much. */
+  l1_fee_oracle: address.optional(),
+  native_asset: symbol.default('ETH'),
+  /** The tokens of this chain that nodes may move, each under the asset that intents name. */
+  tokens: z.array(tokenSchema).default([]),
+  /** Between two looks at what each signer has there. */
+  fetch_interval_seconds: z.number().positive().max(86_400).optional(),
   request_timeout_seconds: z.number().positive().max(60).default(10),
   poll_interval_seconds: z.number().min(0.1).max(3600).default(4),
 });
 export type EvmVenue = z.output<typeof evmVenueSchema>;
 
-/** A well-formed, non-zero address in its checksummed form; the message says which rule it breaks. */
-const address = z.string().transform((text, context) => {
-  const reading = readEvmAddress(text);
-  if (reading.ok) return reading.address;
-  context.addIssue({
-    code: 'custom',
-    message: `is not usable: ${reading.problem === 'checksum' ? 'its checksum is wrong' : reading.problem}`,
-  });
-  return z.NEVER;
-});
 const chainId = z.number().int().positive();
 
 /** Node configs carry keys for others too (amount, venue, labels), so these schemas read only their own. */

@@ -2,6 +2,7 @@
 import { parseGwei } from 'viem';
 import { ExecutorFault } from '../../domain/executor.ts';
 import { readBlock, type EvmConnection } from './client.ts';
+import { layer1Fee } from './layer1-fee.ts';
 import { isInsufficientFunds, isRevert, rpcMessage } from './errors.ts';
 import type { TransferCall } from './plan.ts';
 import type { Address } from 'viem';
@@ -11,16 +12,20 @@ export interface GasQuote {
   readonly gas: bigint;
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
+  /** What the chain beneath may charge beside the gas; 0 where there is none. */
+  readonly layer1Fee: bigint;
 }
 
 /** Estimates are exact for the latest block; a busy token may need a little more when it is mined. */
 const HEADROOM_PERCENT = 120n;
+/** The charge of the chain beneath is told when it is asked for, and follows that chain's fees until the block. */
+const LAYER1_HEADROOM_PERCENT = 150n;
 
 /**
  * Estimates gas on the latest block and offers twice the base fee plus the usual tip, so that the
  * transaction stays minable through several full blocks. Throws `rejected` faults
- * `TRANSACTION_WOULD_REVERT`, `INSUFFICIENT_FUNDS` and `FEE_MARKET_MISSING`; above the venue's cap the
- * retryable `FEE_ABOVE_CAP`.
+ * `TRANSACTION_WOULD_REVERT`, `INSUFFICIENT_FUNDS`, `FEE_MARKET_MISSING` and `L1_FEE_UNKNOWN`; above one of the venue's
+ * caps the retryable `FEE_ABOVE_CAP`.
  */
 export async function quoteGas(connection: EvmConnection, from: Address, call: TransferCall): Promise<GasQuote> {
   const [gas, head, tip] = await Promise.all([
@@ -31,15 +36,30 @@ export async function quoteGas(connection: EvmConnection, from: Address, call: T
   if (head.baseFeePerGas === null) {
     throw new ExecutorFault('rejected', 'FEE_MARKET_MISSING', `chain ${connection.venue.chain_id} has no EIP-1559 fee market`);
   }
+  const { max_fee_per_gas_gwei: cap, max_gas_cost_wei: allowed } = connection.venue;
+  const least = head.baseFeePerGas + tip;
+  if (cap !== undefined && least > parseGwei(cap)) throw aboveCap(`the venue's ${cap} gwei`);
+  const limit = (gas * HEADROOM_PERCENT) / 100n;
   const wanted = head.baseFeePerGas * 2n + tip;
-  const cap = connection.venue.max_fee_per_gas_gwei;
-  const limit = cap === undefined ? wanted : parseGwei(cap);
-  if (head.baseFeePerGas + tip > limit) {
-    throw new ExecutorFault('server_error', 'FEE_ABOVE_CAP', `the chain asks for more than the venue's ${cap} gwei`, {
-      retryAfterSeconds: 30,
-    });
-  }
-  return { gas: (gas * HEADROOM_PERCENT) / 100n, maxFeePerGas: wanted < limit ? wanted : limit, maxPriorityFeePerGas: tip };
+  const offered = cap === undefined || wanted < parseGwei(cap) ? wanted : parseGwei(cap);
+  const unsigned = {
+    ...{ chain_id: connection.venue.chain_id, to: call.to, value: call.value.toString(), data: call.data },
+    ...{ gas: limit.toString(), max_fee_per_gas: offered.toString(), max_priority_fee_per_gas: tip.toString() },
+  };
+  const beneath = ((await layer1Fee(connection, unsigned)) * LAYER1_HEADROOM_PERCENT) / 100n;
+  // The fence refuses what may cost more, so no more than that is offered.
+  const affordable = (BigInt(allowed) - beneath) / limit;
+  if (least > affordable) throw aboveCap(`the ${allowed} wei that the venue allows a transaction`);
+  return {
+    gas: limit,
+    maxFeePerGas: offered < affordable ? offered : affordable,
+    maxPriorityFeePerGas: tip,
+    layer1Fee: beneath,
+  };
+}
+
+function aboveCap(limit: string): ExecutorFault {
+  return new ExecutorFault('server_error', 'FEE_ABOVE_CAP', `the chain asks for more than ${limit}`, { retryAfterSeconds: 30 });
 }
 
 async function estimateGas(connection: EvmConnection, from: Address, call: TransferCall): Promise<bigint> {

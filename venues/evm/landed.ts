@@ -1,6 +1,7 @@
 /** What a mined transaction has proven, and whether it is deep enough to say so. */
 import { isAddressEqual, parseEventLogs, erc20Abi, type TransactionReceipt } from 'viem';
-import type { CompletionAssurance, ExecutionResult, JsonObject } from '../../domain/executor.ts';
+import { ExecutorFault, type CompletionAssurance, type ExecutionResult } from '../../domain/executor.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import { fromBaseUnits } from '../../domain/money.ts';
 import { finalizedNumber, NATIVE_DECIMALS, readBlock, type EvmConnection } from './client.ts';
 import { baseUnits, type TransferPlan } from './plan.ts';
@@ -20,15 +21,24 @@ export interface Landed {
   readonly receipt: TransactionReceipt;
 }
 
+/** The phase in which a transaction is looked at. */
+export type LookPhase = 'observe' | 'recover';
+
 /**
  * COMPLETED with the transfer's facts once the block is deep enough for `assurance`; OBSERVING before,
- * and when the block is no longer canonical. A failure (`TRANSACTION_REVERTED`, `TRANSFER_NOT_SEEN`,
- * `TRANSFER_DIVERTED`) is told only from a finalized block: it allows another attempt, and before that
- * a reorganisation could still let this transaction succeed beside the next one.
+ * and when the block is no longer canonical. What went otherwise is told only from a finalized block, since before
+ * that a reorganisation could still let this transaction succeed: `TRANSACTION_REVERTED` fails, for nothing has moved.
+ * `TRANSFER_DIVERTED` and `TRANSFER_NOT_SEEN` are undecided: the token has left, or only its log is missing, and a failure
+ * would count as unsent and permit another attempt.
  */
-export async function judgeLanded(connection: EvmConnection, landed: Landed, assurance: CompletionAssurance): Promise<ExecutionResult> {
-  const failure = failureOf(landed);
-  const settled = failure !== null || asksFinality(assurance) ? await finalizedNumber(connection) : await confirmedNumber(connection);
+export async function judgeLanded(
+  connection: EvmConnection,
+  landed: Landed,
+  assurance: CompletionAssurance,
+  phase: LookPhase,
+): Promise<ExecutionResult> {
+  const oddity = oddityOf(landed);
+  const settled = oddity !== null || asksFinality(assurance) ? await finalizedNumber(connection) : await confirmedNumber(connection);
   const { receipt, signed } = landed;
   if (receipt.blockNumber > settled || !(await isCanonical(connection, receipt))) return observing(connection, signed);
   const cost = {
@@ -37,8 +47,16 @@ export async function judgeLanded(connection: EvmConnection, landed: Landed, ass
     fee_amount: fromBaseUnits(gasCost(receipt), NATIVE_DECIMALS),
     fee_asset: connection.venue.native_asset,
   };
-  if (failure !== null) return { next_state: 'FAILED', ...failure, external_ref: signed.tx_hash, output: cost };
-  return { next_state: 'COMPLETED', external_ref: signed.tx_hash, output: { ...cost, ...amounts(landed) } };
+  if (oddity?.next_state === 'UNKNOWN') return undecided(phase, oddity.error_code, `${oddity.error_message} (${signed.tx_hash})`);
+  if (oddity !== null) return { ...oddity, external_ref: signed.tx_hash, output: cost };
+  const shown = asksFinality(assurance) ? 'protocol_finalized' : 'destination_credited';
+  return { next_state: 'COMPLETED', external_ref: signed.tx_hash, output: { ...cost, ...amounts(landed) }, assurance: shown };
+}
+
+/** A look that proves neither: an answer where the phase has one for it, else a fault, after which it is looked again. */
+export function undecided(phase: LookPhase, code: string, message: string): ExecutionResult {
+  if (phase === 'recover') return { next_state: 'UNKNOWN', error_code: code, error_message: message };
+  throw new ExecutorFault('protocol', code, message);
 }
 
 /** Still under way; asked again after the venue's poll interval. */
@@ -55,19 +73,35 @@ async function isCanonical(connection: EvmConnection, receipt: TransactionReceip
   return (await readBlock(connection, receipt.blockNumber)).hash === receipt.blockHash;
 }
 
-function failureOf(landed: Landed): { readonly error_code: string; readonly error_message: string } | null {
+interface Oddity {
+  readonly next_state: 'FAILED' | 'UNKNOWN';
+  readonly error_code: string;
+  readonly error_message: string;
+}
+
+/** What a mined transaction did instead of the transfer. */
+function oddityOf(landed: Landed): Oddity | null {
   if (landed.receipt.status === 'reverted') {
-    return { error_code: 'TRANSACTION_REVERTED', error_message: 'the transaction was mined and reverted; only gas was spent' };
+    return {
+      next_state: 'FAILED',
+      error_code: 'TRANSACTION_REVERTED',
+      error_message: 'the transaction was mined and reverted; only gas was spent',
+    };
   }
   if (landed.plan.token_address === null) return null;
   const { received, left } = tokenMoves(landed);
   if (received > 0n) return null;
   return left
     ? {
+        next_state: 'UNKNOWN',
         error_code: 'TRANSFER_DIVERTED',
-        error_message: "the token left the signer but did not go to the destination; look at the transaction's logs before a retry",
+        error_message: "the token left the signer but did not go to the destination; look at the transaction's logs",
       }
-    : { error_code: 'TRANSFER_NOT_SEEN', error_message: 'the transaction succeeded, but the token reports no transfer to the destination' };
+    : {
+        next_state: 'UNKNOWN',
+        error_code: 'TRANSFER_NOT_SEEN',
+        error_message: 'the transaction succeeded, but the token reports no transfer to the destination; look at the balances',
+      };
 }
 
 /** What the token's own Transfer logs say: a token that takes a fee on transfer credits less than was sent. */

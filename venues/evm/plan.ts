@@ -2,7 +2,7 @@
 import { encodeFunctionData, erc20Abi, type Address, type Hex } from 'viem';
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import { isDecimal, isPositive, toBaseUnits } from '../../domain/money.ts';
-import { placeOf } from '../../signers/issues.ts';
+import { issuesLine } from '../../platform/issues.ts';
 import { erc20TransferConfigSchema, nativeTransferConfigSchema } from './config.ts';
 
 export const TRANSFER_ACTIONS = ['evm_native_transfer', 'evm_erc20_transfer'] as const;
@@ -24,9 +24,7 @@ export function readTransferPlan(context: ExecutionContext): TransferPlan {
   if (action === undefined) throw invalid(`this executor does not serve ${context.action_type}`);
   const schema = action === 'evm_native_transfer' ? nativeTransferConfigSchema : erc20TransferConfigSchema;
   const parsed = schema.safeParse(context.config);
-  if (!parsed.success) {
-    throw invalid(parsed.error.issues.map((issue) => `config.${placeOf(issue.path)} ${issue.message}`).join('; '));
-  }
+  if (!parsed.success) throw invalid(issuesLine(parsed.error, { under: 'config' }));
   if (!isDecimal(context.amount) || !isPositive(context.amount)) throw invalid('the amount must be greater than zero');
   const { chain_id, destination_address, token_address } = parsed.data;
   return { action_type: action, chain_id, token_address: token_address ?? null, destination_address, amount: context.amount };

@@ -25,7 +25,7 @@ interface Draft {
 /**
  * Null when the transfer can work now; otherwise FAILED with `CONFIG_INVALID`, `SIGNER_MISSING`,
  * `CHAIN_NOT_CONFIGURED`, `CHAIN_ID_MISMATCH`, `TOKEN_MISSING`, `TOKEN_INVALID`, `AMOUNT_PRECISION`,
- * `INSUFFICIENT_FUNDS`, `TRANSACTION_WOULD_REVERT` or `FEE_MARKET_MISSING`.
+ * `INSUFFICIENT_FUNDS`, `TRANSACTION_WOULD_REVERT`, `FEE_MARKET_MISSING` or `L1_FEE_UNKNOWN`.
  */
 export function preflightTransfer(chains: EvmChains, context: ExecutionContext, call: CallOptions): Promise<ExecutionResult | null> {
   return failWhenRejected(async () => {
@@ -65,7 +65,7 @@ async function draft(chains: EvmChains, context: ExecutionContext, call: CallOpt
   const transfer = transferCall(plan, units);
   const holds = await requireBalance(connection, { plan, from, units, decimals });
   const [quote] = await Promise.all([quoteGas(connection, from, transfer), requireAnswer(connection, from, transfer)]);
-  requireGas(connection, { needed: transfer.value + quote.gas * quote.maxFeePerGas, holds });
+  requireGas(connection, { needed: transfer.value + quote.gas * quote.maxFeePerGas + quote.layer1Fee, holds });
   return { plan, from, decimals, units, transfer, quote };
 }
 

@@ -5,16 +5,16 @@
 import { ExecutorFault, type CallOptions, type ExecutionContext, type ExecutionResult, type SubmitJournal } from '../../domain/executor.ts';
 import { broadcast } from './broadcast.ts';
 import { isHeld, readReceipt, type EvmChains, type EvmConnection } from './client.ts';
-import { judgeLanded, observing, type Landed } from './landed.ts';
+import { judgeLanded, observing, undecided, type Landed, type LookPhase } from './landed.ts';
 import { nonceFate } from './nonce-proof.ts';
-import { readTransferPlan } from './plan.ts';
+import { readSigner, readTransferPlan } from './plan.ts';
 import { hasBytes, readSignedTransfer, type SignedTransfer, type StoredTransaction } from './signed-transfer.ts';
 
 export interface Settlement {
   readonly context: ExecutionContext;
   readonly call: CallOptions;
   readonly journal: SubmitJournal;
-  readonly phase: 'observe' | 'recover';
+  readonly phase: LookPhase;
 }
 
 interface Sent {
@@ -27,6 +27,7 @@ interface Sent {
  * final: the same bytes are broadcast again, OBSERVING. The nonce is used by another transaction in a
  * finalized block: the claim on it is released; recover answers READY, observe FAILED `NONCE_USED_ELSEWHERE`.
  * No bytes stored: recover answers READY, since identity is stored before effect and so nothing was sent.
+ * After a restore of the database, which may have forgotten bytes, both are UNKNOWN where a nonce shows that it has.
  * UNKNOWN (recover) or a fault (observe) when stored bytes are not the plan's, or the endpoint no longer
  * keeps the state that would prove who used the nonce.
  */
@@ -35,16 +36,44 @@ export async function settleTransfer(chains: EvmChains, settlement: Settlement):
   const plan = readTransferPlan(context);
   const stored = (await journal.transactions()).filter(hasBytes);
   if (stored.length === 0) {
-    if (phase === 'recover') return { next_state: 'READY' };
+    if (phase === 'recover') return neverSigned(chains, settlement, plan.chain_id);
     throw new ExecutorFault('protocol', 'NOTHING_SUBMITTED', 'no signed transaction of this node is stored');
   }
   const connection = await chains.open(plan.chain_id, call);
   const decimals = await connection.decimals(plan.token_address);
   const { sent, problem } = await readAll(stored, (transaction) => readSignedTransfer(transaction, plan, decimals));
   const landed = await findLanded(connection, sent);
-  if (landed !== null) return judgeLanded(connection, { plan, decimals, ...landed }, context.completion_assurance);
+  if (landed !== null) return judgeLanded(connection, { plan, decimals, ...landed }, context.completion_assurance, phase);
   if (problem !== null) return undecided(phase, 'SIGNED_BYTES_MISMATCH', `stored bytes are not the planned transfer: ${problem}`);
   return chase(connection, sent, settlement);
+}
+
+/**
+ * Identity is stored before effect, so without bytes nothing was sent; unless the database was restored to before it had
+ * them. Then the account shows it, mined or waiting: a nonce is used that no known transaction has.
+ */
+async function neverSigned(chains: EvmChains, { context, call, journal }: Settlement, chain_id: number): Promise<ExecutionResult> {
+  if (journal.unknownNonces === undefined) return { next_state: 'READY' };
+  const address = readSigner(context);
+  const connection = await chains.open(chain_id, call);
+  const counts = await Promise.all(
+    (['latest', 'pending'] as const).map((blockTag) => connection.ask((client) => client.getTransactionCount({ address, blockTag }))),
+  );
+  const [unknown] = await journal.unknownNonces({ chain_id, from: address }, Math.max(...counts));
+  if (unknown === undefined) return { next_state: 'READY' };
+  const { nonce, open } = unknown;
+  if (open) {
+    throw new ExecutorFault(
+      'server_error',
+      'NONCE_UNSETTLED',
+      `the database was restored, and nonce ${nonce} of ${address} may be used by a transaction that it does not know`,
+    );
+  }
+  return {
+    next_state: 'UNKNOWN',
+    error_code: 'TRANSACTION_FORGOTTEN',
+    error_message: `the database was restored, and ${address} has used nonce ${nonce} for a transaction that it does not know; it may be this one`,
+  };
 }
 
 async function readAll(
@@ -91,6 +120,14 @@ async function chase(connection: EvmConnection, sent: readonly Sent[], { journal
       );
     }
   }
+  if (journal.unknownNonces !== undefined) {
+    const nonces = newest.map(({ signed }) => String(signed.nonce)).join(', ');
+    return undecided(
+      phase,
+      'TRANSACTION_FORGOTTEN',
+      `the database was restored, and nonce ${nonces} is used by a transaction that it does not know`,
+    );
+  }
   for (const each of newest) await journal.releaseNonce(each.stored);
   if (phase === 'recover') return { next_state: 'READY' };
   return {
@@ -107,9 +144,4 @@ async function sendAgain(connection: EvmConnection, signed: SignedTransfer, phas
   if (outcome.kind === 'accepted') return observing(connection, signed);
   // Refused is not lost: a gap below, a full pool or an empty account may pass, and the bytes stay valid.
   return { ...observing(connection, signed), error_code: 'BROADCAST_REFUSED', error_message: outcome.message };
-}
-
-function undecided(phase: Settlement['phase'], code: string, message: string): ExecutionResult {
-  if (phase === 'recover') return { next_state: 'UNKNOWN', error_code: code, error_message: message };
-  throw new ExecutorFault('protocol', code, message);
 }

@@ -10,7 +10,7 @@ import {
   type TransactionSerializedEIP1559,
 } from 'viem';
 import type { JournaledTransaction } from '../../domain/executor.ts';
-import { sameEvmAddress } from '../../signers/evm-address.ts';
+import { sameEvmAddress } from '../../platform/evm-address.ts';
 import type { TransferPlan } from './plan.ts';
 import { verifyEvmTransfer } from './verify-sign-request.ts';
 

@@ -1,6 +1,7 @@
 /** The local executor of native and ERC-20 transfers. */
 import type { Address } from 'viem';
 import {
+  COMPLETION_ASSURANCES,
   ExecutorFault,
   type CallOptions,
   type ExecutionResult,
@@ -29,6 +30,10 @@ export const EVM_TRANSFER_DESCRIPTOR: ExecutorDescriptor = {
   timeout_seconds: 30,
   // The module is, but its endpoints are elsewhere and may take seconds.
   in_process: false,
+  sends: true,
+  not_payees: [],
+  // The destination's balance is on the chain itself, whose finality is all the protocol there is.
+  completion_assurances: COMPLETION_ASSURANCES,
 };
 
 /** `evm.transfer` over the configured chains. It holds no state of its own: the journal and the chain do. */

@@ -4,7 +4,7 @@
  */
 import type { SignRequest } from '../../domain/executor.ts';
 import { toBaseUnits } from '../../domain/money.ts';
-import { sameEvmAddress } from '../../signers/evm-address.ts';
+import { sameEvmAddress } from '../../platform/evm-address.ts';
 import { readUnsignedTransaction } from '../../signers/unsigned-transaction.ts';
 
 /** What the plan says. `amount` is a decimal string in units of the asset, `decimals` the token's (18 for native). */
@@ -15,8 +15,10 @@ export interface EvmTransferExpectation {
   readonly destination_address: string;
   readonly amount: string;
   readonly decimals: number;
-  /** Most that gas may cost, in wei; not checked when absent. */
+  /** Most that the transaction may cost, in wei; not checked when absent, as of bytes that were judged before they were signed. */
   readonly max_gas_cost_wei?: string;
+  /** What the chain beneath charges, in wei, which is part of the cost. */
+  readonly layer1_fee_wei?: bigint;
 }
 
 export type Verdict = { readonly ok: true } | { readonly ok: false; readonly problem: string };
@@ -41,7 +43,7 @@ export function verifyEvmTransfer(request: SignRequest, plan: EvmTransferExpecta
     return problem(`the transaction is for chain ${unsigned.chain_id}, the plan for ${plan.chain_id}`);
   const units = toBaseUnits(plan.amount, plan.decimals);
   if (units === null || units <= 0n) return problem(`the planned amount ${plan.amount} cannot be sent with ${plan.decimals} decimals`);
-  const fees = verifyFees(unsigned, plan.max_gas_cost_wei);
+  const fees = verifyFees(unsigned, plan);
   if (!fees.ok) return fees;
   const move = { to: unsigned.to, value: BigInt(unsigned.value), data: unsigned.data.slice(2).toLowerCase() };
   if (plan.action_type === 'evm_native_transfer') return verifyNative(move, plan, units);
@@ -83,10 +85,10 @@ function verifyErc20(move: Move, plan: EvmTransferExpectation, units: bigint): V
 
 function verifyFees(
   fees: { readonly gas: string; readonly max_fee_per_gas: string; readonly max_priority_fee_per_gas: string },
-  limit: string | undefined,
+  { max_gas_cost_wei: limit, layer1_fee_wei = 0n }: Pick<EvmTransferExpectation, 'max_gas_cost_wei' | 'layer1_fee_wei'>,
 ): Verdict {
   const perGas = BigInt(fees.max_fee_per_gas);
   if (BigInt(fees.max_priority_fee_per_gas) > perGas) return problem('the priority fee is larger than the whole fee');
-  const cost = BigInt(fees.gas) * perGas;
+  const cost = BigInt(fees.gas) * perGas + layer1_fee_wei;
   return limit !== undefined && cost > BigInt(limit) ? problem(`gas may cost ${cost} wei, more than the ${limit} allowed`) : { ok: true };
 }

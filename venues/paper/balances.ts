@@ -1,10 +1,10 @@
 /** Balances of an account of the paper venue. */
 import { z } from 'zod';
 import type { BalanceFetcher, PoolBalance } from '../../domain/balances.ts';
-import { isDecimal, normalize } from '../../domain/money.ts';
+import { decimalText } from '../../platform/amount.ts';
 import type { PaperVenue } from '../bindings.ts';
 
-const amount = z.string().refine(isDecimal, 'must be a decimal string').overwrite(normalize);
+const amount = decimalText('must be a decimal string');
 const answerSchema = z.object({
   balances: z.array(
     z.object({ account_type: z.string().min(1), asset: z.string().min(1), available: amount, withdrawable: amount, total: amount }),

@@ -1,6 +1,7 @@
 /** One HTTP call to the paper venue, made once on a connection of its own and never repeated. */
 import { Agent, request } from 'undici';
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
+import { deadline } from '../../platform/deadline.ts';
 
 const BODY_LIMIT_BYTES = 256 * 1024;
 
@@ -16,12 +17,13 @@ export type AskVenue = (path: string, options: { readonly body?: object; readonl
 export function createAsk(base: string, timeoutSeconds: number): AskVenue {
   const dispatcher = new Agent({ pipelining: 0, connect: { timeout: timeoutSeconds * 1000 } });
   return async (path, { body, call }) => {
-    const late = AbortSignal.timeout(timeoutSeconds * 1000);
-    const signal = AbortSignal.any([call.signal, late]);
-    const answer = await send({ dispatcher, url: `${base}${path}`, body, call, signal }).catch((error: unknown) => {
+    const limit = deadline(call.signal, timeoutSeconds * 1000);
+    const { signal } = limit;
+    const asked = send({ dispatcher, url: `${base}${path}`, body, call, signal }).finally(limit.clear);
+    const answer = await asked.catch((error: unknown) => {
       if (error instanceof ExecutorFault) throw error;
       if (!signal.aborted) throw new ExecutorFault('unreachable', 'PROVIDER_UNREACHABLE', 'no complete answer', { cause: error });
-      const why = late.aborted ? `no answer within ${timeoutSeconds} s` : 'the call was aborted before an answer came';
+      const why = limit.expired() ? `no answer within ${timeoutSeconds} s` : 'the call was aborted before an answer came';
       throw new ExecutorFault('timeout', 'PROVIDER_TIMEOUT', why, { cause: error });
     });
     if (answer.status >= 500) throw new ExecutorFault('server_error', 'PROVIDER_UNAVAILABLE', `the venue answered ${answer.status}`);

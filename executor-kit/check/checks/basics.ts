@@ -1,7 +1,8 @@
 /** The ordinary way of an action, and that the executor is there at all. Without these nothing else can be asked. */
 import { wordsOf } from '../bench.ts';
 import { mustComplete, mustHaveOneEffect } from '../outcome.ts';
-import { Broken, type Check } from '../verdict.ts';
+import type { Check } from '../verdict.ts';
+import { Broken } from '../broken.ts';
 
 /** Key order is no difference: the service stores prepared_action as JSON, which has none. */
 function sameJson(left: unknown, right: unknown): boolean {

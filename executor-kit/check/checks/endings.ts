@@ -1,7 +1,8 @@
 /** Cancel, and the form of every answer that the other checks got. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mustComplete, mustHaveOneEffect } from '../outcome.ts';
-import { Broken, type Check } from '../verdict.ts';
+import type { Check } from '../verdict.ts';
+import { Broken } from '../broken.ts';
 
 /** Long enough for an executor that says "cancelled" and pays all the same to be found out. */
 const WATCH_MS = 500;

@@ -2,7 +2,8 @@
 import { ExecutorFault, type ExecutionResult } from '../../../domain/executor.ts';
 import { wordsOf, type Bench } from '../bench.ts';
 import { settleOutcome } from '../outcome.ts';
-import { Broken, type Check } from '../verdict.ts';
+import type { Check } from '../verdict.ts';
+import { Broken } from '../broken.ts';
 
 /** A submit whose caller gives up after `ms`; the answer when it came in time. */
 async function impatientSubmit(bench: Bench, ms: number) {

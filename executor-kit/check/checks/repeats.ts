@@ -2,7 +2,8 @@
 import type { ExecutionResult } from '../../../domain/executor.ts';
 import type { Bench } from '../bench.ts';
 import { mustComplete, mustHaveOneEffect, mustMatch, noAnswer, repeat } from '../outcome.ts';
-import { Broken, type Check } from '../verdict.ts';
+import type { Check } from '../verdict.ts';
+import { Broken } from '../broken.ts';
 
 const AT_ONCE = 5;
 

@@ -2,7 +2,8 @@
 import { EXECUTOR_PHASES, ExecutorFault, type ExecutionContext } from '../../../domain/executor.ts';
 import type { Bench } from '../bench.ts';
 import { mustComplete, mustHaveOneEffect } from '../outcome.ts';
-import { Broken, type Check } from '../verdict.ts';
+import type { Check } from '../verdict.ts';
+import { Broken } from '../broken.ts';
 
 const ODD_TEXT = 'Überweisung "ß" \\ 漢字 🏦 %2F/../{}<&>';
 const VALID_UTF8 = Buffer.from('{"idempotency_key": "');

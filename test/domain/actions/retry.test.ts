@@ -7,7 +7,7 @@ const requester = { caller: { client_id: null, key_id: null, role: 'operator' as
 
 function planned(node_key: string): CompiledNode {
   const action = { node_key, node_kind: 'action', action_type: 'noop', has_side_effect: false } as const;
-  return { ...action, config: {}, executor_binding: { executor_key: 'local.noop' }, signer_binding: null };
+  return { ...action, asset: 'USDC', sends: false, config: {}, executor_binding: { executor_key: 'local.noop' }, signer_binding: null };
 }
 
 function node(node_key: string, state: NodeSnapshot['state']): NodeSnapshot {
@@ -19,7 +19,10 @@ function node(node_key: string, state: NodeSnapshot['state']): NodeSnapshot {
     attempt: 1,
     submit_epoch: 0,
     recover_first: false,
+    accepted: false,
+    restored: false,
     resumed: false,
+    amount: null,
     output: null,
     ...settled,
   };
@@ -40,6 +43,7 @@ const failed: MovementSnapshot = {
     ],
     risk_controls: {},
     completion_policy: { completion_assurance: 'provider_completed' },
+    outflow: [],
     intent: { asset: 'USDC', amount: '1' },
     input_params: {},
   },

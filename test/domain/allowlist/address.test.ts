@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { getAddress } from 'viem';
 import { looksLike, normalAddress } from '../../../domain/allowlist/address.ts';
-import { readEvmAddress } from '../../../signers/evm-address.ts';
+import { readEvmAddress } from '../../../platform/evm-address.ts';
 
 const evm = (text: string) => normalAddress('evm', text, readEvmAddress);
 const cex = (text: string) => normalAddress('cex', text, readEvmAddress);

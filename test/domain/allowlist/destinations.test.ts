@@ -2,8 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { encodeFunctionData, erc20Abi } from 'viem';
 import { destinationsOf, type Paying } from '../../../domain/allowlist/destinations.ts';
-import { isObject } from '../../../domain/plan/compile.ts';
-import type { JsonObject } from '../../../domain/executor.ts';
+import { isObject, type JsonObject } from '../../../domain/json.ts';
 
 const A = `0x${'a1'.repeat(20)}`;
 const B = `0x${'b2'.repeat(20)}`;
@@ -12,6 +11,7 @@ const TOKEN = `0x${'c3'.repeat(20)}`;
 function paying(action_type: string, config: JsonObject, more: Partial<Paying> = {}): Paying {
   return {
     node: { node_key: 'n', node_kind: 'action', action_type, config },
+    executor: undefined,
     intent: { asset: 'USDC', amount: '1' },
     input_params: {},
     ...more,
@@ -82,17 +82,6 @@ describe('a node on a chain', () => {
       `1:${B}`,
     ]);
     expect(of({ kind: 'evm_typed_data', payload: { message: { inner: { destination: B } } } })).toEqual([`1:${B}`]);
-  });
-});
-
-describe('an executor team’s own action type', () => {
-  test.each<[string, JsonObject, readonly string[]]>([
-    ['an EVM address', { destination_address: A, chain_id: 1 }, [`1:${A}`]],
-    ['a short one', { recipient: '0x12' }, ['0x12']],
-    ['an account number', { destination_address: 'DE02120300000000202051', payee: 'ACME' }, []],
-    ['an address of another family', { destination_address: `0x${'e'.repeat(64)}` }, []],
-  ])('with %s', (_name, config, expected) => {
-    expect(paid(paying('bank_transfer', config))).toEqual(expected);
   });
 });
 

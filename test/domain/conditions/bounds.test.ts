@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { conditionProblem } from '../../../domain/conditions/check.ts';
 import { cacheSize, compile } from '../../../domain/conditions/compile.ts';
 import { settleConditions } from '../../../domain/conditions/settle.ts';
-import type { JsonObject, JsonValue } from '../../../domain/executor.ts';
+import type { JsonObject, JsonValue } from '../../../domain/json.ts';
 import { compare, fromBaseUnits } from '../../../domain/money.ts';
 import { NODES, outcome, planWith, problem } from './build.ts';
 import { DEAREST, measure } from './worst-case.ts';
@@ -53,6 +53,11 @@ describe('compiled expressions', () => {
     for (let index = 0; index < 200; index += 1) compile(`intent.asset == "${'x'.repeat(900)}${index}"`);
     expect(cacheSize().characters).toBeLessThanOrEqual(64 * 1_024);
     expect(cacheSize().expressions).toBeGreaterThan(50);
+    const used = compile('intent.asset == "used"');
+    for (let index = 0; index < 200; index += 1) {
+      compile(`intent.asset == "${'y'.repeat(900)}${index}"`);
+      expect(compile('intent.asset == "used"')).toBe(used);
+    }
     const before = cacheSize();
     compile('x'.repeat(2_000));
     expect(cacheSize()).toEqual(before);

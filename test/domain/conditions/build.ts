@@ -2,7 +2,7 @@
 import { conditionProblem } from '../../../domain/conditions/check.ts';
 import type { ConditionNode, ConditionPlan } from '../../../domain/conditions/scope.ts';
 import { settleConditions } from '../../../domain/conditions/settle.ts';
-import type { JsonObject } from '../../../domain/executor.ts';
+import type { JsonObject } from '../../../domain/json.ts';
 import type { GraphEdge } from '../../../domain/graph/types.ts';
 import { edge } from '../graph/build.ts';
 

@@ -1,10 +1,10 @@
 /**
  * The dearest conditions that the limits allow, each measured as one evaluation.
- * Run: node --import tsx test/domain/conditions/worst-case.ts
+ * worst-case-figures.ts prints what it takes.
  */
 import { conditionProblem } from '../../../domain/conditions/check.ts';
 import { settleConditions } from '../../../domain/conditions/settle.ts';
-import type { JsonObject, JsonValue } from '../../../domain/executor.ts';
+import type { JsonObject, JsonValue } from '../../../domain/json.ts';
 import { NODES, planWith } from './build.ts';
 
 /** As many copies of `part`, joined by `&&`, as the limits leave room for around them. */
@@ -53,18 +53,4 @@ export function measure(expression: string, params: JsonObject, runs: number): {
   }
   const { user, system } = process.cpuUsage(before);
   return { result, mean: (user + system) / 1_000 / runs };
-}
-
-if (process.argv[1]?.endsWith('worst-case.ts')) {
-  for (const [name, [expression, params]] of Object.entries(DEAREST)) {
-    const before = process.cpuUsage();
-    const plan = planWith(expression, params);
-    conditionProblem(plan.edge, plan);
-    const compiled = process.cpuUsage(before).user / 1_000;
-    const first = measure(expression, params, 1);
-    measure(expression, params, 50);
-    const { result, mean } = measure(expression, params, 100);
-    const figures = `compile ${compiled.toFixed(1)}  first ${first.mean.toFixed(1)}  then ${mean.toFixed(3)} ms`;
-    console.log(name.padEnd(32), figures, expression.length, result);
-  }
 }

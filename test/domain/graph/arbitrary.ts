@@ -1,7 +1,7 @@
 /** Random plans, and random hands that drive them. */
 import fc from 'fast-check';
-import type { JsonObject } from '../../../domain/executor.ts';
-import { ancestorsOf } from '../../../domain/graph/shape.ts';
+import type { JsonObject } from '../../../domain/json.ts';
+import { ancestorsOf } from '../../../domain/graph/paths.ts';
 import { EDGE_TYPES, NODE_KINDS, type EdgeType } from '../../../domain/graph/types.ts';
 import type { WalkEdge, WalkNode } from '../../../domain/graph/walk-types.ts';
 import { edge, node, type Outcome } from './build.ts';

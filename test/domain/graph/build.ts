@@ -2,7 +2,7 @@
 import { withConditions } from '../../../domain/conditions/apply.ts';
 import type { ConditionNode, ConditionResult } from '../../../domain/conditions/scope.ts';
 import { settleConditions } from '../../../domain/conditions/settle.ts';
-import type { JsonObject } from '../../../domain/executor.ts';
+import type { JsonObject } from '../../../domain/json.ts';
 import { reopened } from '../../../domain/graph/retry.ts';
 import type { EdgeType, NodeKind } from '../../../domain/graph/types.ts';
 import type { WalkEdge, WalkInput, WalkNode } from '../../../domain/graph/walk-types.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { ancestorsOf, graphShape, rootNodes } from '../../../domain/graph/shape.ts';
+import { ancestorsOf } from '../../../domain/graph/paths.ts';
+import { graphShape, rootNodes } from '../../../domain/graph/shape.ts';
 import { edge, node } from './build.ts';
 
 const graph = (nodes: string, edges: string[]) => ({

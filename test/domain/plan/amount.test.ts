@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { JsonValue } from '../../../domain/executor.ts';
+import type { JsonValue } from '../../../domain/json.ts';
 import { compare, fromBaseUnits, isDecimal, normalize } from '../../../domain/money.ts';
 import { exceedsMax, maxAmount, parseAmountSource, resolveAmount } from '../../../domain/plan/amount.ts';
 

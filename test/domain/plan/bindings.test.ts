@@ -12,6 +12,9 @@ const executor = (executor_key: string, action_types: string[], more: Partial<Ex
   settle_seconds: 0,
   timeout_seconds: 30,
   in_process: true,
+  sends: true,
+  not_payees: [],
+  completion_assurances: ['provider_completed'],
   ...more,
 });
 const signer = (signer_key: string, profile?: string, chain_family = 'evm'): SignerDescriptor => ({
@@ -38,7 +41,8 @@ const resolve = (...nodes: TemplateNode[]) => resolveBindings(nodes, { executors
 
 describe('resolveBindings', () => {
   it('selects by action type where there is no selector', () => {
-    expect(resolve(node('noop')).bindings.get('n')).toEqual({ executor_binding: { executor_key: 'noop' }, signer_binding: null });
+    const bound = { executor_binding: { executor_key: 'noop' }, signer_binding: null, executor_sends: true };
+    expect(resolve(node('noop')).bindings.get('n')).toEqual(bound);
   });
 
   it('narrows by every field of the selector', () => {

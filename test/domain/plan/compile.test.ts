@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { JsonValue } from '../../../domain/executor.ts';
+import type { JsonValue } from '../../../domain/json.ts';
 import { canonicalPlan, compilePlan } from '../../../domain/plan/compile.ts';
 import type { Intent, PlanTemplate, TemplateNode } from '../../../domain/plan/types.ts';
 import { sha256Hex } from '../../../platform/hash.ts';
@@ -89,8 +89,15 @@ describe('compilePlan', () => {
 });
 
 describe('what a built-in action sends', () => {
-  const compiled = (more: Partial<TemplateNode>): boolean | undefined =>
-    compile({}, { ...template, nodes: [node('a', { has_side_effect: false, ...more })], edges: [] }).nodes[0]?.has_side_effect;
+  const compiled = (more: Partial<TemplateNode>, executor_sends?: boolean): boolean | undefined => {
+    const bound = {
+      executor_binding: { executor_key: 'noop' },
+      signer_binding: null,
+      ...(executor_sends === undefined ? {} : { executor_sends }),
+    };
+    const alone = { ...template, nodes: [node('a', { has_side_effect: false, ...more })], edges: [] };
+    return compilePlan(alone, { intent, input_params: {} }, new Map([['a', bound]])).nodes[0]?.has_side_effect;
+  };
 
   it('is a side effect, whatever the template says: it is held for, and a cancel knows of it', () => {
     for (const action_type of ['cex_withdrawal', 'cex_internal_transfer', 'evm_erc20_transfer', 'evm_native_transfer', 'bridge_c_send']) {
@@ -99,10 +106,12 @@ describe('what a built-in action sends', () => {
     expect(compiled({ action_type: 'cex_withdrawal', node_kind: 'compensation' })).toBe(true);
   });
 
-  it('is none where nothing is sent, and of other actions the template knows', () => {
+  it('is none where nothing is sent; a custom action sends unless its executor is declared not to', () => {
     expect(compiled({ action_type: 'cex_withdrawal', node_kind: 'observe' })).toBe(false);
     expect(compiled({ action_type: 'cex_deposit_observe', node_kind: 'observe' })).toBe(false);
-    expect(compiled({ action_type: 'team_payout' })).toBe(false);
-    expect(compiled({ action_type: 'team_payout', has_side_effect: true })).toBe(true);
+    expect(compiled({ action_type: 'team_payout' })).toBe(true);
+    expect(compiled({ action_type: 'team_payout', node_kind: 'observe' })).toBe(false);
+    expect(compiled({ action_type: 'team_payout' }, false)).toBe(false);
+    expect(compiled({ action_type: 'team_payout', has_side_effect: true }, false)).toBe(true);
   });
 });

@@ -20,6 +20,8 @@ describe('nonExecutableReasons', () => {
 
   it.each([
     ['signer_selector_missing:a', [node('a', { action_type: 'evm_native_transfer' })], []],
+    ['selector_action_mismatch:a', [node('a', { executor_selector: { action_type: 'acme_payout' } })], []],
+    ['selector_action_mismatch:a', [node('a', { action_type: 'acme_payout', executor_selector: { action_type: 'noop' } })], []],
     ['gate_with_side_effect:a', [node('a', { node_kind: 'manual_gate' })], []],
     ['unknown_amount_ref:a', [node('a', { config: { amount_ref: 'nodes.b.output.x' } }), node('b')], ['a>b']],
     ['unknown_amount_ref:a', [node('a', { config: { amount: 5 } })], []],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { JsonObject } from '../../../domain/executor.ts';
+import type { JsonObject } from '../../../domain/json.ts';
 import type { NodeKind } from '../../../domain/graph/types.ts';
 import { amountLimits } from '../../../domain/plan/limits.ts';
 import type { CompiledNode, CompiledPlan } from '../../../domain/plan/types.ts';
@@ -7,7 +7,8 @@ import type { CompiledNode, CompiledPlan } from '../../../domain/plan/types.ts';
 function node(node_key: string, config: JsonObject, risk_patch?: JsonObject, node_kind: NodeKind = 'action'): CompiledNode {
   const bound = { executor_binding: { executor_key: 'e' }, signer_binding: null };
   const patch = risk_patch === undefined ? {} : { risk_patch };
-  return { node_key, node_kind, action_type: 'noop', has_side_effect: true, config, ...bound, ...patch };
+  const moves = { asset: 'USDC', sends: true };
+  return { node_key, node_kind, action_type: 'acme_payout', has_side_effect: true, config, ...moves, ...bound, ...patch };
 }
 
 function plan(nodes: readonly CompiledNode[], risk_controls: JsonObject = {}): CompiledPlan {
@@ -17,6 +18,7 @@ function plan(nodes: readonly CompiledNode[], risk_controls: JsonObject = {}): C
     edges: [],
     risk_controls,
     completion_policy: { completion_assurance: 'provider_completed' },
+    outflow: [],
     intent: { asset: 'USDC', amount: '10' },
     input_params: {},
   };

@@ -43,6 +43,19 @@ describe('balances', () => {
     expect(desk.exchange.requests.map(({ path }) => path)).toEqual(['/api/v3/account']);
   });
 
+  test('of the funding wallet are shown, with what is frozen in the total alone', async () => {
+    desk.exchange.books.set(null, 'FUNDING', 'USDC', '20.5');
+    desk.exchange.books.set(SUB, 'FUNDING', 'USDC', '3');
+    const funding = { ...pool('FUNDING', '20.5'), total: '22.25' };
+    expect(await fetched(0)).toEqual([pool('SPOT', '1000'), pool('USDT_FUTURE', '0'), funding]);
+    // The exchange tells it to the account's own key alone.
+    expect(await fetched(1)).toEqual([pool('SPOT', '0'), pool('USDT_FUTURE', '0')]);
+    const credentials_file = await desk.keyFile('sub.json', desk.exchange.key(SUB));
+    expect(await fetched(1, {}, { credentials_file, account_types: ['FUNDING'] })).toMatchObject([
+      { account_type: 'FUNDING', available: '3' },
+    ]);
+  });
+
   test('of a debt are nothing that could be taken', async () => {
     desk.exchange.books.set(null, 'USDT_FUTURE', 'USDC', '-3.5');
     const [, debt] = await fetched(0);

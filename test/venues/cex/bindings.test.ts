@@ -38,13 +38,18 @@ describe('a binding of an exchange', () => {
     expect(parseVenueBindings({ venues: [master, sub] })[0]).toEqual({
       ...master,
       sandbox: false,
-      account_types: ['SPOT', 'USDT_FUTURE'],
+      account_types: ['SPOT', 'USDT_FUTURE', 'FUNDING'],
       withdrawal_whitelist: true,
       timeout_seconds: 10,
     });
   });
 
   test.each<[string, object[]]>([
+    [
+      'venues[1].account_types[1]: binance does not tell of FUNDING with the key of this binding',
+      [master, { ...sub, account_types: ['SPOT', 'FUNDING'] }],
+    ],
+    ['venues[0].account_types[0]: binance does not tell of FUND with the key of this binding', [{ ...master, account_types: ['FUND'] }]],
     ['venues[0].exchange: must be binance', [{ ...master, exchange: 'mtgox' }]],
     ['venues[0].credentials_file: is needed without a master', [{ ...sub, master: undefined }]],
     ['venues[0].master: is for sub-accounts only', [{ ...master, master: 'm' }]],

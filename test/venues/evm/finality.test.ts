@@ -1,17 +1,23 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { createWalletClient, encodeFunctionData, erc20Abi, getAddress, http, type Hex } from 'viem';
+import { createWalletClient, encodeFunctionData, erc20Abi, getAddress, http, parseUnits, type Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { ExecutionContext, Executor } from '../../../domain/executor.ts';
-import { BLOCKS_TO_FINALITY, startChain, type TestChain } from './support/chain.ts';
+import { asTheyAre, BLOCKS_TO_FINALITY, startChain, type TestChain } from './support/chain.ts';
 import { call, contextOf, driveToSend, executorOf } from './support/node.ts';
 
 const DESTINATION = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const TRANSFER_TOPIC = 'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 /** Answers 1 to everything and logs nothing. */
 const SILENT_TOKEN: Hex = '0x600160005260206000f3';
-/** Answers 6 to reads; `transfer` logs half the amount from the caller to `recipient` (EVM code that pushes it). */
-const halvingToken = (recipient: string): Hex =>
-  `0x60003560f81c60a914601657600660005260206000f35b60243560011c600052${recipient}337f${TRANSFER_TOPIC}60206000a3600160005260206000f3`;
+/** Answers 6 to reads; `transfer` does what the code says and answers 1. */
+const tokenThat = (does: string): Hex => `0x60003560f81c60a914601657600660005260206000f35b${does}600160005260206000f3`;
+/** `transfer` logs half the amount from `sender` (the caller, unless it is said) to `recipient`; both are EVM code that pushes them. */
+const halvingToken = (recipient: string, sender = '33'): Hex =>
+  tokenThat(`60243560011c600052${recipient}${sender}7f${TRANSFER_TOPIC}60206000a3`);
+/** `transfer` logs nothing and hands its calldata to another contract. */
+const passingToken = (other: string): Hex => tokenThat(`36600060003760006000366000600073${other.slice(2)}5af150`);
+/** Logs the whole amount of what it is called with, from the account that signed the transaction to the recipient. */
+const LOGGER: Hex = `0x602435600052600435327f${TRANSFER_TOPIC}60206000a300`;
 
 let chain: TestChain;
 beforeAll(async () => {
@@ -20,6 +26,7 @@ beforeAll(async () => {
 afterAll(() => chain.stop());
 afterEach(async () => {
   chain.staleReceipts(false);
+  chain.tellReceipts(asTheyAre);
   await chain.client.setAutomine(true);
 });
 
@@ -28,6 +35,8 @@ async function sent(executor: Executor, changes: Partial<ExecutionContext> = {},
   const context = contextOf(account, { token_address: token, destination_address: DESTINATION }, changes);
   const node = await driveToSend(executor, context, account);
   await node.submit();
+  // The send is answered before the block that it causes is there.
+  await chain.mined(node.signed.tx_hash as Hex);
   return { ...node, account, context, observe: () => executor.observe(context, call(), node.journal) };
 }
 
@@ -98,6 +107,20 @@ describe('a mined transfer', () => {
   });
 });
 
+describe('the fee of a transfer', () => {
+  it('is what its gas cost, and on a rollup what the chain beneath charged beside it', async () => {
+    const node = await sent(executorOf(chain));
+    const before = parseUnits('1', 18);
+    const spent = before - (await chain.client.getBalance({ address: node.account.address }));
+    const told = async () => parseUnits(String((await node.observe()).output?.['fee_amount']), 18);
+    expect(spent).toBeGreaterThan(0n);
+    expect(await told()).toBe(spent);
+    const beneath = 123_456_789_000_000_001n;
+    chain.tellReceipts((receipt) => (receipt === null ? null : { ...receipt, l1Fee: `0x${beneath.toString(16)}` }));
+    expect(await told()).toBe(spent + beneath);
+  });
+});
+
 describe('a reverted transfer', () => {
   it('fails only once its block is final', async () => {
     const executor = executorOf(chain);
@@ -120,6 +143,13 @@ describe('a reverted transfer', () => {
 });
 
 describe('tokens that are not like others', () => {
+  /** A failure would count as unsent, and would permit another send. */
+  const expectUndecided = async (node: Awaited<ReturnType<typeof sent>>, code: string): Promise<void> => {
+    await expect(node.observe()).rejects.toMatchObject({ code });
+    const answer = await executorOf(chain).recover(node.context, call(), node.journal);
+    expect(answer).toMatchObject({ next_state: 'UNKNOWN', error_code: code });
+    expect(answer.error_message).toContain(node.signed.tx_hash);
+  };
   const install = async (name: string, bytecode: Hex) => {
     const address = getAddress(`0x${Buffer.from(name.padEnd(20, '.')).toString('hex')}`);
     await chain.client.setCode({ address, bytecode });
@@ -135,18 +165,40 @@ describe('tokens that are not like others', () => {
     });
   });
 
-  it('one that logs no transfer: FAILED once final, never COMPLETED', async () => {
+  it('one that logs no transfer: undecided once final, never COMPLETED and never FAILED', async () => {
     const token = await install('silent', SILENT_TOKEN);
     const node = await sent(executorOf(chain), { amount: '0.1' }, token);
     expect(await node.observe()).toMatchObject({ next_state: 'OBSERVING' });
     await chain.finalize();
-    expect(await node.observe()).toMatchObject({ next_state: 'FAILED', error_code: 'TRANSFER_NOT_SEEN' });
+    await expectUndecided(node, 'TRANSFER_NOT_SEEN');
   });
 
-  it('one that sends the amount elsewhere: FAILED with a code of its own', async () => {
+  it("one that logs somebody else's transfer to the destination: that is not what was sent", async () => {
+    const token = await install('foreign', halvingToken('600435', '6099'));
+    const node = await sent(executorOf(chain), { amount: '0.000004' }, token);
+    const { logs } = await chain.client.getTransactionReceipt({ hash: node.signed.tx_hash as Hex });
+    expect(logs.map(({ address, topics }) => [address.toLowerCase(), topics.length])).toEqual([[token.toLowerCase(), 3]]);
+    await chain.finalize();
+    await expectUndecided(node, 'TRANSFER_NOT_SEEN');
+  });
+
+  it('one that lets another contract log the transfer: that is another token', async () => {
+    const other = await install('logger', LOGGER);
+    const token = await install('passing', passingToken(other));
+    const node = await sent(executorOf(chain), { amount: '0.000004' }, token);
+    const { logs } = await chain.client.getTransactionReceipt({ hash: node.signed.tx_hash as Hex });
+    const [from, to] = [node.account.address, DESTINATION].map((address) => `0x${'0'.repeat(24)}${address.slice(2).toLowerCase()}`);
+    expect(logs.map(({ address, topics }) => [address.toLowerCase(), topics])).toEqual([
+      [other.toLowerCase(), [`0x${TRANSFER_TOPIC}`, from, to]],
+    ]);
+    await chain.finalize();
+    await expectUndecided(node, 'TRANSFER_NOT_SEEN');
+  });
+
+  it('one that sends the amount elsewhere: undecided with a code of its own', async () => {
     const token = await install('diverting', halvingToken('33'));
     const node = await sent(executorOf(chain), { amount: '0.000004' }, token);
     await chain.finalize();
-    expect(await node.observe()).toMatchObject({ next_state: 'FAILED', error_code: 'TRANSFER_DIVERTED' });
+    await expectUndecided(node, 'TRANSFER_DIVERTED');
   });
 });

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { inspect } from 'node:util';
-import { getAddress, parseGwei, type Address, type Hex } from 'viem';
-import type { JsonObject } from '../../../domain/executor.ts';
+import { formatEther, getAddress, parseGwei, type Address, type Hex } from 'viem';
+import type { JsonObject } from '../../../domain/json.ts';
 import { startChain, type TestChain } from './support/chain.ts';
 import { call, chainsOf, contextOf, executorOf } from './support/node.ts';
+import { checkSignRequest } from '../../../venues/evm/check-sign-request.ts';
 import { createEvmChains } from '../../../venues/evm/client.ts';
 import { createEvmTransferExecutor } from '../../../venues/evm/transfer.ts';
 
@@ -148,6 +149,89 @@ describe('prepare', () => {
     const account = await chain.account();
     const prepared = executorOf(chain, { max_fee_per_gas_gwei: '0.000000001' }).prepare(contextOf(account, erc20()), call());
     await expect(prepared).rejects.toMatchObject({ name: 'ExecutorFault', kind: 'server_error', code: 'FEE_ABOVE_CAP' });
+  });
+});
+
+describe('what a transaction may cost its signer', () => {
+  const cost = (payload: JsonObject = {}): bigint => BigInt(String(payload['gas'])) * BigInt(String(payload['max_fee_per_gas']));
+  const tight = { max_gas_cost_wei: '150000000000000' };
+
+  /** Prepares on a block whose base fee is 10 gwei, of which twice as much is offered. */
+  async function prepare(venue: object, funds?: { readonly eth: string }) {
+    const account = await chain.account(funds);
+    await chain.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 10_000_000_000n });
+    await chain.client.mine({ blocks: 1 });
+    return executorOf(chain, { ...venue }).prepare(contextOf(account, erc20()), call());
+  }
+
+  it('bounds what is offered, and waits while the chain asks for more', async () => {
+    const free = cost((await prepare({})).sign_request?.payload);
+    expect(free).toBeGreaterThan(0n);
+    const least = (free * 3n) / 4n;
+    const bounded = cost((await prepare({ max_gas_cost_wei: String(least) })).sign_request?.payload);
+    expect(bounded).toBeLessThanOrEqual(least);
+    expect(bounded).toBeGreaterThan(least - 1_000_000n);
+    await expect(prepare({ max_gas_cost_wei: '1000' })).rejects.toMatchObject({ kind: 'server_error', code: 'FEE_ABOVE_CAP' });
+  });
+
+  it('is judged of every request, whoever made it', async () => {
+    const config = { chain_id: 31_337, ...erc20() };
+    const { sign_request } = await executorOf(chain).prepare(contextOf(await chain.account(), erc20()), call());
+    const asks = (max_fee_per_gas: string, venue: object = {}) =>
+      checkSignRequest(
+        chainsOf(chain, { ...venue }),
+        { ...sign_request!, payload: { ...sign_request!.payload, gas: '100000', max_fee_per_gas, max_priority_fee_per_gas: '1' } },
+        { action_type: 'evm_erc20_transfer', config, amount: '25' },
+        call(),
+      );
+    expect(await asks('1500000000', tight)).toBeNull();
+    expect(await asks('1500000001', tight)).toMatch(/gas may cost 150000000100000 wei, more than the 150000000000000 allowed/);
+    // Where the venue says nothing: 0.05 of the coin.
+    expect(await asks('500000000000')).toBeNull();
+    expect(await asks('500000000001')).toMatch(/gas may cost/);
+  });
+
+  describe('on a rollup', () => {
+    const oracle = getAddress(`0x${'4f'.repeat(20)}`);
+    /** Answers 0x0186a0 times 10^9, 0.0001 of the coin, to everything. */
+    const fee = 100_000_000_000_000n;
+    beforeAll(() => chain.client.setCode({ address: oracle, bytecode: `0x65${fee.toString(16).padStart(12, '0')}60005260206000f3` }));
+
+    it('counts the charge of the chain beneath', async () => {
+      const config = { chain_id: 31_337, ...erc20() };
+      const { sign_request } = await executorOf(chain).prepare(contextOf(await chain.account(), erc20()), call());
+      const payload = { ...sign_request!.payload, gas: '100000', max_fee_per_gas: '500000000', max_priority_fee_per_gas: '1' };
+      const asks = (venue: object, more: object = {}) =>
+        checkSignRequest(
+          chainsOf(chain, { ...venue }),
+          { ...sign_request!, payload: { ...payload, ...more } },
+          { action_type: 'evm_erc20_transfer', config, amount: '25' },
+          call(),
+        );
+      // 50,000 gwei of gas and 100,000 beneath are 150,000.
+      expect(await asks({ ...tight, l1_fee_oracle: oracle })).toBeNull();
+      expect(await asks({ ...tight, l1_fee_oracle: oracle }, { max_fee_per_gas: '500000001' })).toMatch(/gas may cost 150000000100000 wei/);
+      expect(await asks(tight, { max_fee_per_gas: '500000001' })).toBeNull();
+      await expect(asks({ l1_fee_oracle: `0x${'5f'.repeat(20)}` })).rejects.toMatchObject({ kind: 'rejected', code: 'L1_FEE_UNKNOWN' });
+    });
+
+    it('is left for by what is offered, and must be there beside the gas', async () => {
+      const free = cost((await prepare({})).sign_request?.payload);
+      const least = (free * 3n) / 4n;
+      // Half as much again is left for the charge, which may rise before the block.
+      const beneath = (fee * 3n) / 2n;
+      const bounded = await prepare({ max_gas_cost_wei: String(least + beneath), l1_fee_oracle: oracle });
+      expect(cost(bounded.sign_request?.payload)).toBeLessThanOrEqual(least);
+      expect(cost(bounded.sign_request?.payload)).toBeGreaterThan(least - 1_000_000n);
+      const enough = formatEther(free + beneath);
+      expect(await prepare({ l1_fee_oracle: oracle }, { eth: enough })).toMatchObject({ next_state: 'SUBMITTING' });
+      const short = formatEther(free + beneath - 1n);
+      expect(await prepare({ l1_fee_oracle: oracle }, { eth: short })).toMatchObject({ error_code: 'INSUFFICIENT_FUNDS' });
+      expect(await prepare({ l1_fee_oracle: `0x${'5f'.repeat(20)}` })).toMatchObject({
+        next_state: 'FAILED',
+        error_code: 'L1_FEE_UNKNOWN',
+      });
+    });
   });
 });
 

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { createWalletClient, http, parseUnits, type Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { Executor, ExecutionContext } from '../../../domain/executor.ts';
-import { startChain, type TestChain } from './support/chain.ts';
+import { asTheyAre, startChain, type TestChain } from './support/chain.ts';
 import { call, contextOf, driveToSend, executorOf, MemoryJournal, type Driven } from './support/node.ts';
 
 const DESTINATION = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
@@ -16,6 +16,7 @@ beforeAll(async () => {
 afterAll(() => chain.stop());
 afterEach(async () => {
   chain.onSend('none');
+  chain.tellReceipts(asTheyAre);
   await chain.client.setAutomine(true);
 });
 
@@ -42,7 +43,7 @@ async function fenced(changes: Partial<ExecutionContext> = {}): Promise<Case> {
     async interfere(nonce) {
       const wallet = createWalletClient({ account: privateKeyToAccount(account.key), transport: http(chain.url) });
       const hash = await wallet.sendTransaction({ chain: null, to: account.address, value: 0n, nonce });
-      await chain.client.waitForTransactionReceipt({ hash });
+      await chain.mined(hash);
     },
   };
 }
@@ -209,6 +210,29 @@ describe('a nonce that another transaction used', () => {
     expect(node.journal.released).toEqual([0]);
   });
 
+  it('is our own when our hash is in the finalized block, though the endpoint has no receipt of it', async () => {
+    const node = await fenced();
+    await node.submit();
+    await chain.mined(node.signed.tx_hash as Hex);
+    await chain.finalize();
+    chain.tellReceipts(() => null);
+    for (const ask of [recover, observe]) await expect(ask(node)).rejects.toMatchObject({ kind: 'server_error', code: 'RECEIPT_MISSING' });
+    expect(node.journal.released).toEqual([]);
+    chain.tellReceipts(asTheyAre);
+    expect(await recover(node)).toMatchObject({ next_state: 'COMPLETED', external_ref: node.signed.tx_hash });
+    expect(await node.received()).toBe(25_000_000n);
+  });
+
+  it('is one of several that the node has signed with, and each of them is released', async () => {
+    const node = await fenced();
+    const second = await driveToSend(executor, node.context, node.account, 1);
+    node.journal.entries.push(...second.journal.entries);
+    for (const nonce of [0, 1]) await node.interfere(nonce);
+    await chain.finalize();
+    expect(await recover(node)).toEqual({ next_state: 'READY' });
+    expect([...node.journal.released].sort()).toEqual([0, 1]);
+  });
+
   it('makes nothing READY while a later transaction of the node may still be mined', async () => {
     const node = await fenced();
     await node.interfere(0);
@@ -231,6 +255,35 @@ describe('a nonce that another transaction used', () => {
     await chain.finalize();
     expect(await recover(node)).toMatchObject({ next_state: 'COMPLETED', external_ref: replacement.signed.tx_hash });
     expect(await node.received()).toBe(25_000_000n);
+  });
+});
+
+describe('a database that was restored', () => {
+  /** No nonce is known, as when the first transactions of the account are lost. */
+  const nothingKnown = (_account: unknown, count: number) =>
+    Promise.resolve(Array.from({ length: count }, (_, nonce) => ({ nonce, open: false })));
+
+  it('may have forgotten a send, which a used nonce shows: UNKNOWN', async () => {
+    const node = await fenced();
+    node.journal.entries = [];
+    node.journal.unknownNonces = nothingKnown;
+    expect(await recover(node)).toEqual({ next_state: 'READY' });
+    await node.interfere(0);
+    expect(await recover(node)).toMatchObject({ next_state: 'UNKNOWN', error_code: 'TRANSACTION_FORGOTTEN' });
+    // Another of ours is signed for that nonce since: which of the two has used it is not known before its end.
+    node.journal.unknownNonces = () => Promise.resolve([{ nonce: 0, open: true }]);
+    await expect(recover(node)).rejects.toMatchObject({ code: 'NONCE_UNSETTLED' });
+    node.journal.unknownNonces = () => Promise.resolve([]);
+    expect(await recover(node)).toEqual({ next_state: 'READY' });
+  });
+
+  it('may have forgotten other bytes of the node, so a nonce that another transaction used proves nothing', async () => {
+    const node = await fenced();
+    node.journal.unknownNonces = nothingKnown;
+    await node.interfere(0);
+    await chain.finalize();
+    expect(await recover(node)).toMatchObject({ next_state: 'UNKNOWN', error_code: 'TRANSACTION_FORGOTTEN' });
+    expect(node.journal.released).toEqual([]);
   });
 });
 

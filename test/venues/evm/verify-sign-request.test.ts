@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from '@jest/globals';
 import { encodeFunctionData, erc20Abi, getAddress, type Hex } from 'viem';
-import type { JsonObject, SignRequest } from '../../../domain/executor.ts';
+import type { SignRequest } from '../../../domain/executor.ts';
+import type { JsonObject } from '../../../domain/json.ts';
 import { verifyEvmTransfer, type EvmTransferExpectation } from '../../../venues/evm/verify-sign-request.ts';
 
 const TOKEN = '0x5FbDB2315678afecb367f032d93F642f64180aa3';

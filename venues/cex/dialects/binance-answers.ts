@@ -1,12 +1,10 @@
 /** The answers of Binance's endpoints, read strictly where money depends on it. */
 import { z } from 'zod';
-import { compare, isDecimal, normalize } from '../../../domain/money.ts';
+import { compare, normalize } from '../../../domain/money.ts';
+import { decimalText } from '../../../platform/amount.ts';
 
 /** Amounts are texts there; a JSON number would have lost digits before it could be looked at. */
-export const amount = z
-  .string('must be a text with a decimal amount')
-  .refine(isDecimal, 'must be a decimal amount')
-  .overwrite((text) => (isDecimal(text) ? normalize(text) : text));
+export const amount = decimalText('must be a text with a decimal amount');
 /** Ids are numbers there, too large ones texts already. */
 export const id = z.union([z.string().min(1), z.number().int()]).transform(String);
 const optionalText = z
@@ -18,6 +16,9 @@ const code = z.union([z.number(), z.string()]).transform(String);
 export const errorBody = z.object({ code, msg: z.string().default('') });
 
 export const spotAccount = z.object({ balances: z.array(z.object({ asset: z.string().min(1), free: amount, locked: amount })) });
+export const fundingWallet = z.array(
+  z.object({ asset: z.string().min(1), free: amount, locked: amount, freeze: amount, withdrawing: amount }),
+);
 const signed = z.string().regex(/^-?(0|[1-9][0-9]{0,19})(\.[0-9]{1,18})?$/, 'must be a decimal amount');
 export const futuresBalances = z.array(
   z.object({ asset: z.string().min(1), balance: signed, availableBalance: signed, maxWithdrawAmount: signed }),

@@ -12,7 +12,7 @@
 import type { PoolBalance } from '../../../domain/balances.ts';
 import { add, compare } from '../../../domain/money.ts';
 import { hashedId } from '../client-id.ts';
-import type { CexConnection } from '../client.ts';
+import type { CexConnection } from '../connection.ts';
 import type { Dialect, ExchangeTransfer, RecordStatus, TransferEndOfExchange, TransferRecord, WithdrawalRecord } from '../dialect.ts';
 import { toFault } from '../errors.ts';
 import { windows } from '../windows.ts';
@@ -68,6 +68,9 @@ export const binance: Dialect = {
     return needs.withdraw && !told.enableWithdrawals ? 'the API key may not withdraw' : null;
   },
 
+  // A master's key is not told of a sub-account's funding wallet.
+  account_types: { own: ['SPOT', 'USDT_FUTURE', 'FUNDING'], sub: ['SPOT', 'USDT_FUTURE'] },
+
   async balances(connection, types, call) {
     const pools: PoolBalance[] = [];
     if (types.includes('SPOT')) {
@@ -81,6 +84,10 @@ export const binance: Dialect = {
           futuresPool(asset, { total: balance, available: availableBalance, withdrawable: maxWithdrawAmount }),
         ),
       );
+    }
+    if (types.includes('FUNDING')) {
+      const wallet = await ask(connection, 'sapiPostAssetGetFundingAsset', {}, call, answers.fundingWallet);
+      pools.push(...wallet.map(fundingPool));
     }
     return pools;
   },
@@ -224,6 +231,11 @@ function read<T>(schema: Schema<T>, answer: unknown): T {
 
 function spotPool({ asset, free, locked }: { asset: string; free: string; locked: string }): PoolBalance {
   return { account_type: 'SPOT', asset: asset.toUpperCase(), available: free, withdrawable: free, total: add(free, locked), details: null };
+}
+
+function fundingPool({ asset, free, locked, freeze, withdrawing }: ReturnType<typeof answers.fundingWallet.parse>[number]): PoolBalance {
+  const total = [locked, freeze, withdrawing].reduce(add, free);
+  return { account_type: 'FUNDING', asset: asset.toUpperCase(), available: free, withdrawable: free, total, details: null };
 }
 
 function futuresPool(asset: string, told: { total: string; available: string; withdrawable: string }): PoolBalance {

@@ -69,6 +69,8 @@ export interface Books {
   master: string;
   exists(account: string | null): boolean;
   set(account: string | null, type: string, asset: string, amount: string): void;
+  /** As if the account had never had such a pool. */
+  forget(account: string | null, type: string): void;
   get(account: string | null, type: string, asset: string): string;
   pools(account: string | null, type: string): readonly (readonly [asset: string, amount: string])[];
   take(account: string | null, type: string, asset: string, amount: string, short: Refused): void;
@@ -115,6 +117,9 @@ export function createBooks(subs: readonly string[]): Books {
     now: () => Date.now() + books.skew,
     exists: (account) => account === null || subs.includes(account),
     set: (account, type, asset, amount) => void pools.set(name(account, type, asset), amount),
+    forget(account, type) {
+      for (const [asset] of books.pools(account, type)) pools.delete(name(account, type, asset));
+    },
     get: (account, type, asset) => pools.get(name(account, type, asset)) ?? '0',
     pools: (account, type) =>
       [...pools].flatMap(([key, amount]) => {

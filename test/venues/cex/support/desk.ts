@@ -2,7 +2,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ExecutionContext, ExecutionResult, Executor, JsonObject } from '../../../../domain/executor.ts';
+import type { ExecutionContext, ExecutionResult, Executor } from '../../../../domain/executor.ts';
+import type { JsonObject } from '../../../../domain/json.ts';
 import { newId } from '../../../../platform/ids.ts';
 import { parseVenueBindings } from '../../../../venues/bindings.ts';
 import type { CcxtVenue } from '../../../../venues/cex/config.ts';
@@ -57,6 +58,7 @@ export function freshBooks({ exchange: { books, reset } }: Desk): void {
   reset();
   for (const list of [books.withdrawals, books.transfers, books.deposits, books.book]) list.length = 0;
   for (const account of [null, SUB]) for (const type of ['SPOT', 'USDT_FUTURE']) books.set(account, type, 'USDC', '0');
+  for (const account of [null, SUB]) books.forget(account, 'FUNDING');
   books.set(null, 'SPOT', 'USDC', '1000');
   books.book.push({ address: ADDRESS, addressTag: '', coin: 'USDC', network: 'ETH', whiteStatus: true, name: 'treasury' });
   Object.assign(books, { skew: 0, settles: true, withdrawable: true });

@@ -16,6 +16,10 @@ export const endpoints: Readonly<Record<string, (books: Books, ask: Ask) => unkn
     books
       .pools(account, 'USDT_FUTURE')
       .map(([asset, balance]) => ({ asset, balance, availableBalance: balance, maxWithdrawAmount: balance })),
+  'POST /sapi/v1/asset/get-funding-asset': (books, { account }) =>
+    books
+      .pools(account, 'FUNDING')
+      .map(([asset, free]) => ({ asset, free, locked: '0', freeze: '1.5', withdrawing: '0.25', btcValuation: '0' })),
   'GET /sapi/v4/sub-account/assets': (books, ask) => ({
     balances: books
       .pools(sub(books, ask, 'email'), 'SPOT')

@@ -4,7 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  TransactionReceiptNotFoundError,
   createTestClient,
   createWalletClient,
   encodeDeployData,
@@ -14,9 +16,10 @@ import {
   publicActions,
   type Address,
   type Hex,
+  type TransactionReceipt,
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { TOKEN_ABI, TOKEN_BYTECODE } from '../../../../dev/contracts/token-artifact.ts';
+import { TOKEN_ABI, TOKEN_BYTECODE } from '../../../../dev/simulators/chain/contracts/token-artifact.ts';
 
 export const CHAIN_ID = 31_337;
 /** With two slots an epoch anvil's finalized block is four behind the latest. */
@@ -24,6 +27,9 @@ export const BLOCKS_TO_FINALITY = 4;
 const DEPLOYER = privateKeyToAccount('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80');
 
 export type SendFault = 'none' | 'drop_before' | 'lose_answer';
+
+export type TellReceipt = (receipt: Readonly<Record<string, unknown>> | null) => object | null;
+export const asTheyAre: TellReceipt = (receipt) => receipt;
 
 export interface TestChain {
   readonly url: string;
@@ -34,9 +40,13 @@ export interface TestChain {
   onSend(fault: SendFault): void;
   /** Receipts then tell a block hash that is not on the chain, as an endpoint that lags behind a reorganisation does. */
   staleReceipts(on: boolean): void;
+  /** What the endpoint makes of every receipt that it answers; null is "no such transaction". */
+  tellReceipts(as: TellReceipt): void;
   /** A new account with ETH and, unless "0", tokens of 6 decimals. */
   account(funds?: { readonly eth?: string; readonly tokens?: string }): Promise<{ readonly key: Hex; readonly address: Address }>;
   tokenBalance(owner: Address): Promise<bigint>;
+  /** Waits for the receipt by asking for it: viem's own waiting asks with each new block, and here none comes by itself. */
+  mined(hash: Hex): Promise<TransactionReceipt>;
   finalize(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -60,6 +70,7 @@ export async function startChain(chainId: number = CHAIN_ID): Promise<TestChain>
   });
   const client = clientOf(direct);
   const token = await deployToken(direct, client);
+  const mined = (hash: Hex): Promise<TransactionReceipt> => receiptFrom(client, hash);
   const proxy = await startProxy(direct);
   return {
     url: proxy.url,
@@ -68,6 +79,7 @@ export async function startChain(chainId: number = CHAIN_ID): Promise<TestChain>
     sends: proxy.sends,
     onSend: proxy.onSend,
     staleReceipts: proxy.staleReceipts,
+    tellReceipts: proxy.tellReceipts,
     async account({ eth = '1', tokens = '1000' } = {}) {
       const key = generatePrivateKey();
       const { address } = privateKeyToAccount(key);
@@ -76,6 +88,7 @@ export async function startChain(chainId: number = CHAIN_ID): Promise<TestChain>
       return { key, address };
     },
     tokenBalance: (owner) => client.readContract({ address: token, abi: TOKEN_ABI, functionName: 'balanceOf', args: [owner] }),
+    mined,
     finalize: () => client.mine({ blocks: BLOCKS_TO_FINALITY }),
     async stop() {
       await proxy.stop();
@@ -86,6 +99,17 @@ export async function startChain(chainId: number = CHAIN_ID): Promise<TestChain>
   };
 }
 
+async function receiptFrom(client: TestChain['client'], hash: Hex): Promise<TransactionReceipt> {
+  for (;;) {
+    const receipt = await client.getTransactionReceipt({ hash }).catch((error: unknown) => {
+      if (error instanceof TransactionReceiptNotFoundError) return null;
+      throw error;
+    });
+    if (receipt !== null) return receipt;
+    await sleep(20);
+  }
+}
+
 async function deployToken(url: string, client: TestChain['client']): Promise<Address> {
   const wallet = createWalletClient({ account: DEPLOYER, transport: http(url) });
   const data = encodeDeployData({
@@ -94,7 +118,7 @@ async function deployToken(url: string, client: TestChain['client']): Promise<Ad
     args: ['Test Coin', 'TST', 6, DEPLOYER.address, parseUnits('1000000000', 6)],
   });
   const hash = await wallet.sendTransaction({ chain: null, data });
-  const { contractAddress } = await client.waitForTransactionReceipt({ hash });
+  const { contractAddress } = await receiptFrom(client, hash);
   if (!contractAddress) throw new Error('the token was not deployed');
   return getAddress(contractAddress);
 }
@@ -112,13 +136,14 @@ async function fromDeployer(
     functionName: 'transfer',
     args: [gift.holder, parseUnits(gift.tokens, 6)],
   });
-  await client.waitForTransactionReceipt({ hash });
+  await receiptFrom(client, hash);
 }
 
 async function startProxy(target: string) {
   const sends: Hex[] = [];
   let fault: SendFault = 'none';
   let stale = false;
+  let tell = asTheyAre;
   const server = createServer((request, response) => {
     void (async () => {
       const chunks: Buffer[] = [];
@@ -131,10 +156,14 @@ async function startProxy(target: string) {
       const answer = await fetch(target, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
       const text = await answer.text();
       if (isSend && fault === 'lose_answer') return void response.destroy();
-      const told = stale && asked.method === 'eth_getTransactionReceipt' ? text.replace(/"blockHash":"0x../g, '"blockHash":"0x00') : text;
-      response.setHeader('content-type', 'application/json').end(told);
+      response.setHeader('content-type', 'application/json').end(asked.method === 'eth_getTransactionReceipt' ? receiptOf(text) : text);
     })().catch(() => response.destroy());
   });
+  const receiptOf = (text: string): string => {
+    if (stale) return text.replace(/"blockHash":"0x../g, '"blockHash":"0x00');
+    const answer = JSON.parse(text) as { readonly result: Readonly<Record<string, unknown>> | null };
+    return JSON.stringify({ ...answer, result: tell(answer.result) });
+  };
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -144,6 +173,9 @@ async function startProxy(target: string) {
     },
     staleReceipts: (on: boolean) => {
       stale = on;
+    },
+    tellReceipts: (as: TellReceipt) => {
+      tell = as;
     },
     stop: () =>
       new Promise<void>((resolve) => {

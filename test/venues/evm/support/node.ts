@@ -6,9 +6,10 @@ import type {
   ExecutionResult,
   Executor,
   JournaledTransaction,
-  JsonObject,
   SubmitJournal,
+  UnknownNonce,
 } from '../../../../domain/executor.ts';
+import type { JsonObject } from '../../../../domain/json.ts';
 import { createLocalSigner } from '../../../../signers/local.ts';
 import { createEvmChains } from '../../../../venues/evm/client.ts';
 import { evmVenueSchema } from '../../../../venues/evm/config.ts';
@@ -20,6 +21,8 @@ export const call = (): CallOptions => ({ signal: AbortSignal.timeout(20_000) })
 export class MemoryJournal implements SubmitJournal {
   entries: JournaledTransaction[] = [];
   released: number[] = [];
+  /** As of a restored database that knows no transaction of the account's first nonces, when set. */
+  unknownNonces?: (account: { readonly from: string }, count: number) => Promise<readonly UnknownNonce[]>;
   transactions(): Promise<readonly JournaledTransaction[]> {
     return Promise.resolve(this.entries);
   }

@@ -1,0 +1,59 @@
+/** What every phase before the send shares: what it begins with, what ends it, and what a fault of it means. */
+import type { ExecutorFault } from '../../domain/executor.ts';
+import type { PhaseArgs, PhaseResult } from '../../domain/messages.ts';
+import { NOW } from '../../domain/transition.ts';
+import type { PhaseRow } from '../../store/phases.ts';
+import { applyTransition } from '../../store/transition.ts';
+import { allowedAmount, contextOf, phaseRow, type PhaseDependencies } from './context.ts';
+import { countFault, failNode, stopBeforeSend } from './outcome.ts';
+import { question, type PhaseSteps, type Question } from './phase.ts';
+import { result } from './results.ts';
+
+/** What preflight and prepare begin with: the node before its send, in time, with an amount that is allowed. */
+export async function beforeSend(
+  deps: PhaseDependencies,
+  args: PhaseArgs,
+  { recorded }: Pick<PhaseSteps, 'recorded'>,
+): Promise<Question | PhaseResult> {
+  const row = await phaseRow(deps, args);
+  // Marked after a restore since the phase before: whether it was sent is asked first, whatever else there is to say.
+  const beyond = recorded(row, args) ?? (row.recover_first ? result('READY', 'recover') : null);
+  const known = beyond ?? (await failIfLate(deps, row));
+  if (known !== null) return known;
+  const amount = allowedAmount(row);
+  if (!amount.ok) return failNode(deps, row, amount.code, amount.message, ['FAILED']);
+  return question(
+    async () => ({ row, context: await contextOf(deps, row, amount.amount) }),
+    (fault) => preSendFault(deps, row, fault),
+  );
+}
+
+/** Before the fence nothing was sent, so every fault may end as FAILED. */
+export function preSendFault(deps: PhaseDependencies, row: PhaseRow, fault: ExecutorFault): Promise<PhaseResult> {
+  const fail = (): Promise<PhaseResult> => stopBeforeSend(deps, row, fault.code, fault.message);
+  return fault.kind === 'rejected' ? fail() : countFault(deps, row, fault, fail);
+}
+
+/**
+ * FAILED `NODE_TIMED_OUT` once `execution_seconds` have passed since the node began and it has not been sent. What was
+ * accepted once has been.
+ */
+export async function failIfLate(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseResult | null> {
+  const limit = row.node.timeout_policy?.execution_seconds;
+  if (limit === undefined || row.submitted_ms !== null) return null;
+  if (row.started_ms === null) {
+    await mustWriteStart(deps, row);
+    return null;
+  }
+  if (row.now_ms - row.started_ms < limit * 1000) return null;
+  return failNode(deps, row, 'NODE_TIMED_OUT', `not sent within ${limit} s`, ['FAILED']);
+}
+
+/** The clock of `execution_seconds` starts with the first try, not with the first success. */
+async function mustWriteStart(deps: PhaseDependencies, row: PhaseRow): Promise<void> {
+  await applyTransition(deps.db, {
+    movement_id: row.movement_id,
+    nodes: [{ node_key: row.node_key, from: row.state, moves: [], attempt: row.attempt, set: { started_at: NOW } }],
+    timeline: [],
+  });
+}

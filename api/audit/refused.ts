@@ -1,0 +1,50 @@
+/** Guarded refusals leave an audit row of their own, and this is the only place that writes it. */
+import { auditOf, type Requester } from '../../domain/actions/context.ts';
+import { ServiceError, type ErrorCode } from '../../domain/errors.ts';
+import type { AuditAction } from '../../domain/events.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import { writeAudit } from '../../store/audit.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+
+export interface Subject {
+  readonly action: AuditAction;
+  readonly entity_type: string;
+  readonly entity_key: string;
+  /** What was asked for. */
+  readonly details?: JsonObject;
+}
+
+/**
+ * Runs `work`; a guarded refusal that it throws is recorded as denied before it is answered: its code is the reason, and
+ * the details are what was asked for and what the caller is told. The row is committed in a transaction of its own,
+ * since whatever `work` had begun is gone by then.
+ */
+export async function auditedRefusal<T>(
+  deps: Pick<ApiDependencies, 'db'>,
+  requester: Requester,
+  subject: Subject,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ServiceError && isGuarded(error)) {
+      const details = { ...subject.details, ...told(error) };
+      const row = { ...subject, outcome: 'denied', reason: error.code, ...(Object.keys(details).length === 0 ? {} : { details }) } as const;
+      await writeAudit(deps.db, [auditOf(requester, row)]);
+    }
+    throw error;
+  }
+}
+
+/** Those of 422 that depend on what is stored, and not on the form of the request. */
+const GUARDED_INVALID: readonly ErrorCode[] = ['cap_consistency_violation', 'address_not_allowlisted'];
+
+/** Refused by a rule and not for its form: every 403 and 409 too. */
+function isGuarded({ status, code }: ServiceError): boolean {
+  return status === 403 || status === 409 || GUARDED_INVALID.includes(code);
+}
+
+function told({ context }: ServiceError): JsonObject {
+  return JSON.parse(JSON.stringify(context)) as JsonObject;
+}

@@ -1,0 +1,221 @@
+/** The HTTP application: one pipeline for every route of the table. */
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import helmet from 'helmet';
+import { ServiceError } from '../../domain/errors.ts';
+import type { Caller } from '../../domain/roles.ts';
+import { ADMISSION, createAdmission, type AdmissionOptions } from './admission.ts';
+import type { Guard } from '../auth/guard.ts';
+import { BODY_LIMIT, parseBody } from './body.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import { respondWithError } from './errors.ts';
+import type { Tracing } from '../../platform/tracing/handle.ts';
+import { beginExchange, exchangeOf, type Exchange } from './exchange.ts';
+import { createHostCheck, type HostCheck } from './host.ts';
+import { observeRequest } from '../operations/request-metrics.ts';
+import type { Reply, Route, TextReply } from './route.ts';
+import { createRouter, type Match } from './router.ts';
+import { parseTarget, targetOf, type Target } from './target.ts';
+import type { SignedRequest } from './signed-request.ts';
+import { singleHeaders, validate } from './validate.ts';
+
+/** The dashboard at the root: routes of its own, and who may write. */
+export interface DashboardOptions {
+  readonly routes: readonly Route[];
+  readonly authenticate: (request: SignedRequest) => Promise<Caller>;
+}
+
+export interface ApiOptions {
+  /** Whether an unsigned request is for us; loopback names and addresses when left out. */
+  readonly checkHost?: HostCheck;
+  /** Without it there is no dashboard. */
+  readonly dashboard?: DashboardOptions;
+  /** Without one, nobody passes while authentication is on. */
+  readonly guard?: Guard;
+  readonly tracing?: Pick<Tracing, 'request'> | undefined;
+  /** Other bounds, for tests. */
+  readonly admission?: AdmissionOptions;
+}
+
+const NAME = 'fund-movement-orchestrator';
+const DASHBOARD = '/dashboard/';
+const OPEN_CALLER: Caller = { client_id: null, key_id: null, role: 'admin' };
+
+/**
+ * Builds the application from its routes. Order: size, path, turn, authentication, rate limit, route, role, body, handler.
+ */
+export function createApi(deps: ApiDependencies, routes: readonly Route[], options: ApiOptions = {}): Express {
+  const app = express();
+  app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing').set('query parser', false);
+  const find = createRouter(routes);
+  const { checkHost = createHostCheck([]) } = options;
+  const dashboard = options.dashboard === undefined ? null : createDashboard(deps, options.dashboard, checkHost);
+  const admission = createAdmission(options.admission ?? ADMISSION, deps.log);
+
+  /** A request of the API, whose turn has come. */
+  const routed = async (request: Request, response: Response, target: Target): Promise<Reply<unknown> | TextReply> => {
+    const exchange = exchangeOf(request);
+    const { apiPrefix, authEnabled } = deps.settings;
+    if (!authEnabled) checkHost(request);
+    const signed = signedRequest(request, target, exchange);
+    const guard = authEnabled ? guardOf(options) : null;
+    const caller = guard === null ? OPEN_CALLER : await guard.authenticate(signed);
+    exchange.caller = caller;
+    const wait = guard === null ? null : await guard.limit(caller);
+    if (wait !== null) {
+      response.setHeader('Retry-After', String(wait));
+      throw new ServiceError('rate_limited');
+    }
+
+    const { route, params } = found(find(request.method, target.path.slice(apiPrefix.length)), response);
+    exchange.route = route.id;
+    await guard?.admit(route, params, { caller, request_id: exchange.request_id });
+    return answer({ route, params, caller }, signed, exchange, deps);
+  };
+
+  app.use((request: Request, response: Response, next: NextFunction) => {
+    const exchange = beginExchange(request);
+    // Probes would be most of all traces.
+    if (request.url !== '/healthz') exchange.span = options.tracing?.request(request.method, request.headers) ?? null;
+    response.setHeader('X-Request-Id', exchange.request_id);
+    response.setHeader('Cache-Control', 'no-store');
+    response.on('close', () => {
+      record(request, response, exchange, deps);
+    });
+    next();
+  });
+  app.use(helmet());
+  app.use(express.raw({ type: () => true, inflate: false, limit: BODY_LIMIT }));
+
+  app.use(async (request: Request, response: Response) => {
+    const exchange = exchangeOf(request);
+    const target = parseTarget(targetOf(request));
+    if (target.path === '/healthz') {
+      exchange.route = 'healthz';
+      health(request, response, deps);
+      return;
+    }
+    const { apiPrefix } = deps.settings;
+    const isDashboard = dashboard !== null && target.path.startsWith(DASHBOARD);
+    const isApi = target.path === apiPrefix || target.path.startsWith(`${apiPrefix}/`);
+    if (!isDashboard && !isApi) throw new ServiceError('route_not_found');
+    const leave = await admission.enter(goneSignal(response));
+    try {
+      send(response, isDashboard ? await dashboard(request, response, target) : await routed(request, response, target));
+    } finally {
+      leave();
+    }
+  });
+
+  // Express knows an error handler by its four parameters.
+  app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
+    respondWithError(error, response, { request_id: exchangeOf(request).request_id, log: deps.log });
+  });
+  return app;
+}
+
+/** The dashboard's requests: reads from this machine alone, writes signed by an operator. */
+function createDashboard(deps: ApiDependencies, { routes, authenticate }: DashboardOptions, checkHost: HostCheck) {
+  const find = createRouter(routes);
+  return async (request: Request, response: Response, target: Target): Promise<Reply<unknown> | TextReply> => {
+    const exchange = exchangeOf(request);
+    const { route, params } = found(find(request.method, target.path), response);
+    exchange.route = route.id;
+    const signed = signedRequest(request, target, exchange);
+    if (route.method === 'GET') {
+      checkHost(request);
+      if (isLoopback(request.socket.remoteAddress)) return answer({ route, params, caller: OPEN_CALLER }, signed, exchange, deps);
+      throw new ServiceError('forbidden', { message: 'The allowlist is read from the machine that the service runs on.' });
+    }
+    const caller = await authenticate(signed);
+    exchange.caller = caller;
+    return answer({ route, params, caller }, signed, exchange, deps);
+  };
+}
+
+/** Fires when the caller hangs up before it has its answer. */
+function goneSignal(response: Response): AbortSignal {
+  const gone = new AbortController();
+  const hangUp = (): void => {
+    gone.abort();
+  };
+  if (response.closed) hangUp();
+  else response.once('close', hangUp);
+  return gone.signal;
+}
+
+function isLoopback(address: string | undefined): boolean {
+  return address === '::1' || /^(::ffff:)?127\./.test(address ?? '');
+}
+
+function signedRequest(request: Request, target: Target, exchange: Exchange): SignedRequest {
+  return { method: request.method, target, headers: request.headersDistinct, body: rawBody(request), request_id: exchange.request_id };
+}
+
+/** The route of a match; 404 or 405 without one. */
+function found(match: Match, response: Response): Extract<Match, { kind: 'route' }> {
+  if (match.kind === 'none') throw new ServiceError('route_not_found');
+  if (match.kind === 'route') return match;
+  response.setHeader('Allow', match.allow.join(', '));
+  throw new ServiceError('method_not_allowed', { context: { allow: match.allow } });
+}
+
+/** Validates the request for its route, and lets the route answer. */
+async function answer(
+  { route, params, caller }: Pick<Extract<Match, { kind: 'route' }>, 'route' | 'params'> & { readonly caller: Caller },
+  { headers: sent, body: bytes, target: { query } }: SignedRequest,
+  exchange: Exchange,
+  deps: ApiDependencies,
+): Promise<Reply<unknown> | TextReply> {
+  const headers = singleHeaders(sent);
+  const body = parseBody({ bytes, contentType: headers['content-type'], contentEncoding: exchange.encoding });
+  const input = validate(route, { params, query, body, dryRun: headers['dry-run'] });
+  const { request_id, span } = exchange;
+  const log = deps.log.child({ request_id });
+  const requester = { caller, request_id };
+  const handle = (): ReturnType<typeof route.handle> => route.handle({ ...input, headers, requester }, { ...deps, log });
+  return span === null ? handle() : span.run(handle);
+}
+
+function send(response: Response, reply: Reply<unknown> | TextReply): void {
+  response.status(reply.status);
+  if ('text' in reply) response.type(reply.type ?? 'text/plain; charset=utf-8').send(reply.text);
+  else response.set(reply.headers ?? {}).json(reply.body);
+}
+
+function health(request: Request, response: Response, deps: ApiDependencies): void {
+  if (request.method !== 'GET') {
+    response.setHeader('Allow', 'GET');
+    throw new ServiceError('method_not_allowed', { context: { allow: ['GET'] } });
+  }
+  response.json({ ok: true, service: NAME, api_prefix: deps.settings.apiPrefix });
+}
+
+function guardOf({ guard }: ApiOptions): Guard {
+  if (guard === undefined) throw new ServiceError('unauthenticated');
+  return guard;
+}
+
+function rawBody(request: Request): Uint8Array {
+  const body: unknown = request.body;
+  return Buffer.isBuffer(body) ? body : new Uint8Array();
+}
+
+function record(request: Request, response: Response, exchange: Exchange, deps: ApiDependencies): void {
+  const seconds = Number(process.hrtime.bigint() - exchange.started) / 1e9;
+  const { method } = request;
+  const status = response.writableFinished ? response.statusCode : 499;
+  observeRequest({ method, route: exchange.route, status, seconds });
+  exchange.span?.end({ route: exchange.route, status, request_id: exchange.request_id });
+  deps.log.info(
+    {
+      request_id: exchange.request_id,
+      method,
+      route: exchange.route,
+      status,
+      duration_ms: Math.round(seconds * 1000),
+      client_id: exchange.caller?.client_id ?? null,
+      key_id: exchange.caller?.key_id ?? null,
+    },
+    'request',
+  );
+}

@@ -1,0 +1,82 @@
+/** From the raw bytes of a body to its JSON value; nothing here depends on a route. */
+import { ServiceError } from '../../domain/errors.ts';
+import { invalidRequest, pathText, type Issue } from './issues.ts';
+
+/** The largest body, in bytes. */
+export const BODY_LIMIT = 1_048_576;
+/** How deep a body may be nested; the outermost object is the first level. */
+export const NESTING_LIMIT = 32;
+
+export interface RawBody {
+  readonly bytes: Uint8Array;
+  readonly contentType: string | undefined;
+  readonly contentEncoding: string | undefined;
+}
+
+/** The value of a body, `undefined` for none. Throws 415 or 422. */
+export function parseBody(raw: RawBody): unknown {
+  if (raw.bytes.byteLength === 0) return undefined;
+  if (!isJson(raw.contentType) || (raw.contentEncoding ?? 'identity').trim().toLowerCase() !== 'identity') {
+    throw new ServiceError('unsupported_media_type');
+  }
+  const value = decodeJson(raw.bytes);
+  const issues: Issue[] = [];
+  inspect(value, [], 1, issues);
+  if (issues.length > 0) throw invalidRequest(issues);
+  return value;
+}
+
+/** `application/json`, with no charset but UTF-8. */
+function isJson(contentType: string | undefined): boolean {
+  const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase());
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='));
+  return type === 'application/json' && (charset === undefined || /^charset="?utf-8"?$/.test(charset));
+}
+
+function decodeJson(bytes: Uint8Array): unknown {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw invalidRequest([{ path: '', code: 'invalid_utf8', message: 'the body is not valid UTF-8' }]);
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalidRequest([{ path: '', code: 'invalid_json', message: 'the body is not valid JSON' }]);
+  }
+}
+
+/** What JSON can say and the service cannot keep: NUL, lone surrogates, numbers without a value, excessive depth. */
+function inspect(value: unknown, path: readonly PropertyKey[], depth: number, issues: Issue[]): void {
+  if (typeof value === 'string') {
+    const fault = stringFault(value);
+    if (fault !== null) issues.push({ path: pathText(path), code: 'invalid_string', message: fault });
+  } else if (typeof value === 'number') {
+    if (!Number.isFinite(value)) issues.push({ path: pathText(path), code: 'invalid_number', message: 'is out of range' });
+  } else if (typeof value === 'object' && value !== null) {
+    if (depth > NESTING_LIMIT) {
+      issues.push({ path: pathText(path), code: 'too_deep', message: `is nested deeper than ${String(NESTING_LIMIT)} levels` });
+      return;
+    }
+    if (Array.isArray(value)) {
+      for (const [index, item] of value.entries()) inspect(item, [...path, index], depth + 1, issues);
+      return;
+    }
+    for (const [key, item] of Object.entries(value)) {
+      const fault = key === '__proto__' ? 'is not taken as a field name' : stringFault(key);
+      if (fault !== null) issues.push({ path: pathText([...path, printable(key)]), code: 'invalid_key', message: fault });
+      inspect(item, [...path, key], depth + 1, issues);
+    }
+  }
+}
+
+/** Why text cannot be stored, or null. */
+export function stringFault(value: string): string | null {
+  if (value.includes('\0')) return 'must not hold NUL';
+  return /\p{Surrogate}/u.test(value) ? 'holds half of a surrogate pair' : null;
+}
+
+function printable(key: string): string {
+  return key.replace(/\0|\p{Surrogate}/gu, '\ufffd');
+}

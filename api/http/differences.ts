@@ -1,0 +1,17 @@
+/** How two requests under one idempotency key differ. */
+import canonicalize from 'canonicalize';
+import { isObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
+
+/** The fields in which two normal forms differ, those of the intent by name. */
+export function differingFields(first: JsonObject, second: JsonObject, prefix = ''): readonly string[] {
+  const names = [...new Set([...Object.keys(first), ...Object.keys(second)])].sort();
+  return names.flatMap((name) => {
+    const [left, right] = [first[name], second[name]];
+    if (name === 'intent' && isObject(left) && isObject(right)) return differingFields(left, right, 'intent.');
+    return same(left, right) ? [] : [`${prefix}${name}`];
+  });
+}
+
+function same(left: JsonValue | undefined, right: JsonValue | undefined): boolean {
+  return canonicalize(left) === canonicalize(right);
+}

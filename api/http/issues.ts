@@ -1,0 +1,38 @@
+/** What is wrong with a request, place by place, in words of this service. */
+import type { z } from 'zod';
+import { ServiceError } from '../../domain/errors.ts';
+import { placeOf } from '../../platform/issues.ts';
+
+export interface Issue {
+  readonly path: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+const MOST_ISSUES = 100;
+const LONGEST_PATH = 256;
+
+/** A place as `nodes[2].node_key`. */
+export function pathText(path: readonly PropertyKey[]): string {
+  const text = placeOf(path);
+  return text.length > LONGEST_PATH ? `${text.slice(0, LONGEST_PATH)}…` : text;
+}
+
+/** The issues of a failed parse; every unknown field is one of its own. */
+export function toIssues(error: z.ZodError): readonly Issue[] {
+  return error.issues.flatMap((issue): Issue[] => {
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map((key) => ({ path: pathText([...issue.path, key]), code: 'unknown_field', message: 'is not a known field' }));
+    }
+    const path = pathText(issue.path);
+    if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) {
+      return [{ path, code: 'required', message: path === '' ? 'a JSON body is required' : 'is required' }];
+    }
+    return [{ path, code: issue.code === 'custom' ? 'invalid_value' : issue.code, message: issue.message }];
+  });
+}
+
+/** The refusal that carries issues. */
+export function invalidRequest(issues: readonly Issue[]): ServiceError {
+  return new ServiceError('invalid_request', { context: { issues: issues.slice(0, MOST_ISSUES) } });
+}

@@ -1,0 +1,116 @@
+/**
+ * A route is one object: path, roles, schemas, errors, handler and words. Express routing, the role
+ * map, validation, OpenAPI and the tests that sweep every route are all derived from it.
+ */
+import { z } from 'zod';
+import type { ErrorCode } from '../../domain/errors.ts';
+import type { Requester } from '../../domain/actions/context.ts';
+import type { Role } from '../../domain/roles.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export interface RouteInput<P, Q, B> {
+  readonly params: P;
+  readonly query: Q;
+  readonly body: B;
+  /** Lower-case header names to their single value. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly requester: Requester;
+  /** The caller asks what would happen, and nothing may be written; only ever true on a route with a `preview`. */
+  readonly dryRun: boolean;
+}
+
+export interface Reply<R> {
+  readonly status: number;
+  readonly body: R;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** An answer whose bytes count, or that is no JSON; sent as `text/plain; charset=utf-8` unless it says otherwise. */
+export interface TextReply {
+  readonly status: number;
+  readonly text: string;
+  readonly type?: 'application/json';
+}
+
+export interface RouteSpec<
+  P extends z.ZodType,
+  Q extends z.ZodType,
+  B extends z.ZodType,
+  R extends z.ZodType,
+  V extends z.ZodType = z.ZodNever,
+> {
+  /** Unique, camelCase: OpenAPI's operationId. */
+  readonly id: string;
+  readonly method: Method;
+  /** Relative to the prefix, `{name}` for a parameter, `{name+}` for one that takes the rest of the path. */
+  readonly path: string;
+  readonly roles: readonly Role[];
+  /** The path parameter that names an agent authority: an agent may call only with its own. */
+  readonly namespaceParam?: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly params: P;
+  readonly query: Q;
+  /** `z.undefined()`-like routes use `noBody`: no body or `{}`. */
+  readonly body: B;
+  readonly response: R;
+  /** What `Dry-Run: true` answers with 200; a route without it refuses the header. */
+  readonly preview?: V;
+  /** What the success is when it is sent as plain text, for a route that can do that too. */
+  readonly text?: string;
+  /** The success status; 200 when absent. */
+  readonly status?: 200 | 201;
+  /** Every error of the closed table that the handler itself can give. Those of every route are added. */
+  readonly errors: readonly ErrorCode[];
+  readonly handler: (
+    input: RouteInput<z.output<P>, z.output<Q>, z.output<B>>,
+    deps: ApiDependencies,
+  ) => Promise<Reply<z.input<R> | z.input<V>> | TextReply>;
+}
+
+/** A route whose schemas are erased, as the table holds it. */
+export interface Route {
+  readonly id: string;
+  readonly method: Method;
+  readonly path: string;
+  readonly roles: readonly Role[];
+  readonly namespaceParam?: string | undefined;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description: string | undefined;
+  readonly params: z.ZodType;
+  readonly query: z.ZodType;
+  readonly body: z.ZodType;
+  readonly response: z.ZodType;
+  readonly preview: z.ZodType | undefined;
+  readonly text: string | undefined;
+  readonly status: 200 | 201;
+  readonly errors: readonly ErrorCode[];
+  /** Validated input in, reply out; the schemas have run before it is called. */
+  readonly handle: (input: RouteInput<unknown, unknown, unknown>, deps: ApiDependencies) => Promise<Reply<unknown> | TextReply>;
+}
+
+/** Types the handler by the schemas, then erases them for the table. */
+export function defineRoute<
+  P extends z.ZodType,
+  Q extends z.ZodType,
+  B extends z.ZodType,
+  R extends z.ZodType,
+  V extends z.ZodType = z.ZodNever,
+>(spec: RouteSpec<P, Q, B, R, V>): Route {
+  const { handler, status, description, preview, text, query, ...rest } = spec;
+  return {
+    ...rest,
+    // An unknown parameter is never ignored, whatever the schema was made with.
+    query: query instanceof z.ZodObject ? query.strict() : query,
+    description,
+    preview,
+    text,
+    status: status ?? 200,
+    // The caller of `handle` passes exactly what these schemas gave it.
+    handle: (input, deps) => handler(input as RouteInput<z.output<P>, z.output<Q>, z.output<B>>, deps),
+  };
+}

@@ -1,0 +1,149 @@
+/** Listening sockets with limits against slow clients, and a close that lets requests finish. */
+import { createServer, type RequestListener, type Server, type ServerOptions, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { ERROR_TABLE, type ErrorCode } from '../../domain/errors.ts';
+import { newId } from '../../platform/ids.ts';
+import { withReadableTarget } from './target.ts';
+import { afterReading, readBeforeTimeOuts } from './late-reads.ts';
+
+export interface Listening {
+  readonly port: number;
+  /** Stops accepting, lets running requests finish for a while, then cuts what is left. */
+  close(): Promise<void>;
+}
+
+export interface ListenOptions {
+  readonly app: RequestListener;
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** The setting the port comes from, for the message when it is taken. */
+  readonly setting?: 'SVC_PORT' | 'SVC_OPS_PORT';
+  /** How long running requests may take to finish at close. */
+  readonly graceMs?: number;
+  /** Other limits, for tests that do not want to wait. */
+  readonly limits?: Partial<typeof LIMITS>;
+}
+
+export const LIMITS = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 75_000,
+  connectionsCheckingInterval: 1_000,
+  maxHeaderSize: 16_384,
+} satisfies ServerOptions;
+
+/**
+ * How long callers are told that an idle connection is kept: less than it is, so that who believes it never sends on a
+ * connection that is being closed. Longer than the 60 s after which common proxies close theirs.
+ */
+export const KEPT_SECONDS = 65;
+
+/** Connections that may wait to be accepted; the kernel's own bound (`somaxconn`) is 4,096 as a rule. */
+const BACKLOG = 4_096;
+
+/** Bounds what one connection can have going on at once by pipelining; others reconnect and do not notice. */
+export const REQUESTS_A_CONNECTION = 1_000;
+
+/** Starts to listen, or fails with a message that tells what to do. */
+export async function listen(options: ListenOptions): Promise<Listening> {
+  let closing: Promise<void> | undefined;
+  const server = createServer({ ...LIMITS, ...options.limits }, withReadableTarget(options.app));
+  server.maxRequestsPerSocket = REQUESTS_A_CONNECTION;
+  readBeforeTimeOuts(server, refuseMalformed);
+  const open = new Set<ServerResponse>();
+  server.prependListener('request', (_request, response) => {
+    open.add(response);
+    response.once('close', () => open.delete(response));
+    if (closing !== undefined) sayGoodbye(response);
+    else if (response.shouldKeepAlive) response.setHeader('Keep-Alive', `timeout=${String(KEPT_SECONDS)}`);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => {
+      reject(explained(error, options));
+    });
+    server.listen({ port: options.port, host: options.host, backlog: BACKLOG }, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    close: () => {
+      for (const response of open) sayGoodbye(response);
+      return (closing ??= closeGracefully(server, options.graceMs ?? 10_000));
+    },
+  };
+}
+
+function explained(error: NodeJS.ErrnoException, options: ListenOptions): Error {
+  const setting = options.setting ?? 'SVC_PORT';
+  const where = `${options.host}:${String(options.port)}`;
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new Error(`${where} is already in use; stop the other process or set ${setting} to a free port`, { cause: error });
+    case 'EACCES':
+      return new Error(`no permission to listen on ${where}; set ${setting} to a port above 1023`, { cause: error });
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new Error(`${options.host} is no address of this machine; set ${setting.replace('PORT', 'HOST')}`, { cause: error });
+    default:
+      return error;
+  }
+}
+
+/** So that the caller takes another connection for its next request. */
+function sayGoodbye(response: ServerResponse): void {
+  if (response.headersSent) return;
+  response.removeHeader('Keep-Alive');
+  response.setHeader('Connection', 'close');
+}
+
+function closeGracefully(server: Server, graceMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    // Connections become idle as their requests finish. What was sent before that was heard is read and answered.
+    const closeIdle = (): void => {
+      afterReading(() => {
+        server.closeIdleConnections();
+      });
+    };
+    const idle = setInterval(closeIdle, 50);
+    const cut = setTimeout(() => {
+      server.closeAllConnections();
+    }, graceMs);
+    afterReading(() => {
+      server.close(() => {
+        clearInterval(idle);
+        clearTimeout(cut);
+        resolve();
+      });
+    });
+  });
+}
+
+const ANSWERS: Readonly<Record<string, { readonly code: ErrorCode; readonly phrase: string }>> = {
+  HPE_HEADER_OVERFLOW: { code: 'headers_too_large', phrase: 'Request Header Fields Too Large' },
+  ERR_HTTP_REQUEST_TIMEOUT: { code: 'request_timeout', phrase: 'Request Timeout' },
+};
+const MALFORMED = { code: 'invalid_path', phrase: 'Bad Request', message: 'The request is not well-formed HTTP.' } as const;
+
+/** What is not HTTP, or too slow or too large to be read, is answered once and cut. */
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const { code, phrase } = ANSWERS[error.code ?? ''] ?? MALFORMED;
+  const { status, message } = ERROR_TABLE[code];
+  const body = JSON.stringify({ detail: { error: code, message: code === MALFORMED.code ? MALFORMED.message : message } });
+  socket.end(
+    [
+      `HTTP/1.1 ${String(status)} ${phrase}`,
+      'Connection: close',
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${String(Buffer.byteLength(body))}`,
+      `X-Request-Id: ${newId()}`,
+      '',
+      body,
+    ].join('\r\n'),
+  );
+}

@@ -1,0 +1,198 @@
+/** OpenAPI 3.1 from the route table and the schemas that validate. */
+import { z } from 'zod';
+import { VERSION } from '../../platform/version.ts';
+import { bareFailures, HEADERS, RATE_LIMITED, REQUEST_ID, routeFailures } from './errors.ts';
+import { exampleOf } from './examples.ts';
+import { SchemaCollector, type JsonSchema } from './schemas.ts';
+import { securityRequirement, securitySchemes, signingText } from './signing.ts';
+import type { Route } from '../http/route.ts';
+import { errorBody } from '../http/schemas.ts';
+
+export interface OpenApiOptions {
+  readonly apiPrefix: string;
+  /** Where the API listens, for clients made from the document. */
+  readonly serverUrl: string;
+  readonly authEnabled: boolean;
+  /** How far the time of a signature may be away. */
+  readonly maxSkewSeconds: number;
+}
+
+const REPLAYED = { ...REQUEST_ID, 'Idempotent-Replayed': { $ref: '#/components/headers/IdempotentReplayed' } };
+const ABOUT =
+  'Guarded transfers of funds between venues. Amounts are decimal strings; timestamps are ISO 8601 UTC with milliseconds. ' +
+  'Queries and bodies are strict: an unknown parameter or field is refused by name. No text holds NUL or half of a surrogate pair; ' +
+  'a body is nested 32 levels deep at most, and no field is called `__proto__`. ' +
+  'Every error has the shape of `Error`, but for 429 (`RateLimited`).';
+
+/** The document, ready to be served as JSON. */
+export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions): JsonSchema {
+  const collector = new SchemaCollector();
+  const failure = collector.add(errorBody, 'output');
+  const responses = new Map(routes.map((route) => [route.id, collector.add(route.response, 'output')]));
+  const previews = new Map(routes.flatMap((route) => (route.preview ? [[route.id, collector.add(route.preview, 'output')]] : [])));
+  const paths: Record<string, Record<string, unknown>> = {
+    '/healthz': { get: healthOperation(failure) },
+  };
+  for (const route of routes) {
+    const path = documentedPath(route, routes);
+    const item = (paths[options.apiPrefix + path] ??= {});
+    const success = responses.get(route.id) ?? {};
+    item[route.method.toLowerCase()] = operation(route, { collector, failure, success, preview: previews.get(route.id), path, options });
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Fund movement orchestrator',
+      version: VERSION,
+      description: [ABOUT, ...(options.authEnabled ? [signingText(options.maxSkewSeconds)] : [])].join('\n\n'),
+    },
+    servers: [{ url: options.serverUrl }],
+    tags: [...new Set(['Service', ...routes.map((route) => route.tag)])].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: { ...collector.components, ...(options.authEnabled ? { RateLimited: RATE_LIMITED } : {}) },
+      headers: HEADERS,
+      parameters: {
+        RequestId: {
+          name: 'X-Request-Id',
+          in: 'header',
+          required: false,
+          description: 'Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given.',
+          schema: { type: 'string', examples: ['rebalance-2026-11-21.1'] },
+        },
+        IdempotencyKey: {
+          name: 'Idempotency-Key',
+          in: 'header',
+          required: false,
+          description: 'Stands for `idempotency_key` of the body; where both are given they are equal.',
+          schema: { type: 'string', minLength: 1, maxLength: 128 },
+        },
+        DryRun: {
+          name: 'Dry-Run',
+          in: 'header',
+          required: false,
+          description:
+            '`true` writes nothing and answers 200 with what would happen; `false` is the same as no header. ' +
+            'Any other value, and the header on an operation that does not list it, is 422.',
+          schema: { type: 'string', enum: ['true', 'false'], default: 'false' },
+        },
+      },
+      ...(options.authEnabled ? { securitySchemes: securitySchemes() } : {}),
+    },
+    ...(options.authEnabled ? { security: [securityRequirement()] } : {}),
+  };
+}
+
+interface OperationContext {
+  readonly collector: SchemaCollector;
+  readonly failure: JsonSchema;
+  readonly success: JsonSchema;
+  /** What a dry run answers, where there is one. */
+  readonly preview: JsonSchema | undefined;
+  readonly path: string;
+  readonly options: OpenApiOptions;
+}
+
+/**
+ * The path under which a route is described. To OpenAPI two paths that differ only in the names of their
+ * parameters are one path, so routes that share a form are described under the first one's names.
+ */
+export function documentedPath(route: Route, routes: readonly Route[]): string {
+  const form = (path: string): string => path.replace(/\{[^}]+\}/g, '{}');
+  const first = routes.find((each) => form(each.path) === form(route.path)) ?? route;
+  return first.path.replace('+}', '}');
+}
+
+function operation(route: Route, { collector, failure, success, preview, path, options }: OperationContext): JsonSchema {
+  const body = route.method === 'GET' ? null : bodyOf(route, collector);
+  const answered = (schema: JsonSchema): JsonSchema => json(schema, exampleOf(schema, collector.components));
+  // A body that must have the key takes none from the header.
+  const key: unknown = route.body instanceof z.ZodObject ? route.body.shape['idempotency_key'] : undefined;
+  const idempotent = key !== undefined;
+  const keyInHeader = key instanceof z.ZodOptional;
+  const succeeded = { description: 'Success', headers: REQUEST_ID, content: { ...answered(success), ...plain(route.text) } };
+  return {
+    operationId: route.id,
+    tags: [route.tag],
+    summary: route.summary,
+    ...(route.description === undefined ? {} : { description: route.description }),
+    'x-roles': route.roles,
+    parameters: [
+      ...pathParametersOf(route, path, collector),
+      ...parametersOf(collector.add(route.query, 'input'), 'query'),
+      { $ref: '#/components/parameters/RequestId' },
+      ...(keyInHeader ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+      ...(preview === undefined ? [] : [{ $ref: '#/components/parameters/DryRun' }]),
+    ],
+    ...(body === null ? {} : { requestBody: body }),
+    responses: {
+      [String(route.status)]: succeeded,
+      ...otherSuccess(route, { succeeded, content: answered(preview === undefined ? success : { oneOf: [preview, success] }), idempotent }),
+      ...routeFailures(route.errors, failure, options.authEnabled),
+    },
+  };
+}
+
+/** Where a create answers 200: to a repeat, and to a dry run. */
+function otherSuccess(
+  route: Route,
+  answer: {
+    readonly succeeded: JsonSchema;
+    readonly content: JsonSchema;
+    readonly idempotent: boolean;
+  },
+): JsonSchema {
+  const { succeeded, content, idempotent } = answer;
+  if (route.status !== 201) return {};
+  if (route.preview === undefined)
+    return idempotent ? { 200: { ...succeeded, description: 'A repeat: the first result', headers: REPLAYED } } : {};
+  const description =
+    'With `Dry-Run: true`: what would happen, nothing was written. Else a repeat of an idempotency key: the first result, ' +
+    'with the header `Idempotent-Replayed: true`.';
+  return { 200: { ...succeeded, description, headers: REPLAYED, content } };
+}
+
+function bodyOf(route: Route, collector: SchemaCollector): JsonSchema {
+  return { required: !route.body.safeParse(undefined).success, content: json(collector.add(route.body, 'input')) };
+}
+
+function parametersOf(schema: JsonSchema, where: 'path' | 'query'): readonly JsonSchema[] {
+  const { properties, required } = schema;
+  if (typeof properties !== 'object' || properties === null) return [];
+  return Object.entries(properties).map(([name, each]) => ({
+    name,
+    in: where,
+    required: where === 'path' || (Array.isArray(required) && required.includes(name)),
+    schema: each as JsonSchema,
+  }));
+}
+
+/** Those of the path, by the names that they have in the document. */
+function pathParametersOf(route: Route, path: string, collector: SchemaCollector): readonly JsonSchema[] {
+  const named = [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name);
+  const own = [...route.path.matchAll(/\{([^}+]+)\+?\}/g)].map(([, name]) => name);
+  return parametersOf(collector.add(route.params, 'input'), 'path').map((parameter) => {
+    const name = named[own.indexOf(String(parameter['name']))];
+    return name === parameter['name'] ? parameter : { ...parameter, name, description: `Here the \`${String(parameter['name'])}\`.` };
+  });
+}
+
+function json(schema: JsonSchema, example?: unknown): JsonSchema {
+  return { 'application/json': { schema, ...(example === undefined ? {} : { example }) } };
+}
+
+function plain(description: string | undefined): JsonSchema {
+  return description === undefined ? {} : { 'text/plain': { schema: { type: 'string', description } } };
+}
+
+function healthOperation(failure: JsonSchema): JsonSchema {
+  const properties = { ok: { type: 'boolean' }, service: { type: 'string' }, api_prefix: { type: 'string' } };
+  const schema = { type: 'object', properties, required: Object.keys(properties) };
+  return {
+    operationId: 'healthz',
+    tags: ['Service'],
+    summary: 'Whether the process is alive',
+    security: [],
+    responses: { 200: { description: 'Alive', headers: REQUEST_ID, content: json(schema) }, ...bareFailures(failure) },
+  };
+}

@@ -1,0 +1,187 @@
+// `npm run build`: makes dist/, which is what runs everywhere: every program as a file of its own over shared
+// pieces, and the code of the workflows as a worker loads it. What is up to date by the content of everything that
+// it was made of stays as it is, so whoever starts a program may ask for a build first.
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, extname, join, relative } from 'node:path';
+import { ROOT } from './install.mjs';
+import { LIBRARIES, PROGRAMS } from './programs.mjs';
+import { startStep } from './progress.mjs';
+
+/** What decides beside the sources: how they are compiled, and which packages there are. */
+const ALWAYS = ['tsconfig.json', 'package-lock.json', 'dev/bootstrap/build.mjs', 'dev/bootstrap/programs.mjs'];
+const LOADERS = { '.ts': 'ts', '.mjs': 'js', '.js': 'js', '.cjs': 'js', '.json': 'json' };
+/** A process may still load a piece of what it was started with, so nothing newer than this is removed. */
+const KEPT_MS = 24 * 3_600_000;
+
+/** Brings dist/ up to date; a step is shown where there is something to do. */
+export async function build() {
+  const parts = [programsOf(ROOT, PROGRAMS, LIBRARIES), workflowsOf(ROOT)].filter((part) => !part.isUpToDate());
+  if (parts.length === 0) return;
+  const step = startStep('Building');
+  try {
+    for (const part of parts) await part.make();
+  } catch (error) {
+    step.fail();
+    throw error;
+  }
+  step.done();
+}
+
+/**
+ * The programs and libraries of the project in `root`.
+ *
+ * @param {string} root
+ * @param {Record<string, string>} programs sources by the name that each gets in dist/
+ * @param {Record<string, string>} libraries
+ * @returns {{ isUpToDate: () => boolean, make: () => Promise<void> }}
+ */
+export function programsOf(root, programs, libraries = {}) {
+  const note = noteOf(root, 'programs');
+  // A source that came since is one that another, changed one imports.
+  const isUpToDate = () => note.holds(({ files }) => files);
+  return { isUpToDate, make: () => makePrograms(root, { programs, libraries }, note) };
+}
+
+async function makePrograms(root, { programs, libraries }, note) {
+  const dist = join(root, 'dist');
+  const { build: bundle, stop } = await import('esbuild');
+  const seen = new Map(ALWAYS.map((file) => [file, contentOf(root, file)]));
+  try {
+    const { outputFiles } = await bundle({
+      absWorkingDir: root,
+      entryPoints: { ...libraries, ...Object.fromEntries(Object.entries(programs).map(([name, source]) => [code(name), source])) },
+      outdir: dist,
+      chunkNames: 'shared-[hash]',
+      ...{ bundle: true, splitting: true, platform: 'node', format: 'esm', target: 'node20', packages: 'external' },
+      ...{ keepNames: true, sourcemap: 'linked', logLevel: 'silent', write: false, plugins: [sourcesInPlace(root, seen)] },
+    });
+    for (const { path, text } of outputFiles) put(path, text);
+    // After what they load, so that whoever is started meanwhile finds all of its own.
+    for (const name of Object.keys(programs)) put(join(dist, `${name}.js`), starter(name));
+    const made = [...outputFiles.map(({ path }) => relative(dist, path)), ...Object.keys(programs).map((name) => `${name}.js`)];
+    note.write(seen, made);
+    removeOld(dist, made);
+  } finally {
+    // It would stay beside the program as long as that runs.
+    await stop();
+  }
+}
+
+/** A program's own code, beside the file that starts it. */
+function code(name) {
+  return `${name}-code`;
+}
+
+/** Node knows the lines of the sources only of what it loads after it was told to. */
+function starter(name) {
+  return `process.setSourceMapsEnabled(true);\nawait import('./${code(name)}.js');\n`;
+}
+
+/** Notes what every source holds, and keeps true what a source says about where it lies, wherever the project is. */
+function sourcesInPlace(root, seen) {
+  return {
+    name: 'sources-in-place',
+    setup: ({ onLoad, onResolve }) => {
+      // What runs before there is a build is the same module for those who load it from here.
+      onResolve({ filter: /^\.{1,2}\/.*\.mjs$/ }, ({ path, resolveDir }) => ({
+        path: `../${relative(root, join(resolveDir, path))}`,
+        external: true,
+      }));
+      onLoad({ filter: /./ }, ({ path }) => {
+        const text = readFileSync(path, 'utf8');
+        const source = relative(root, path);
+        seen.set(source, text);
+        const here = {
+          url: `new URL(${JSON.stringify(`../${source}`)}, import.meta.url).href`,
+          dirname: `(import.meta.dirname + ${JSON.stringify(`/../${dirname(source)}`)})`,
+        };
+        const contents = text.replace(/\bimport\.meta\.(url|dirname)\b/g, (_, name) => here[name]);
+        return { contents, loader: LOADERS[extname(path)], resolveDir: dirname(path) };
+      });
+    },
+  };
+}
+
+/** The code of the workflows, with all that a process may ask of it; which of that holds is written in front when it is loaded. */
+function workflowsOf(root) {
+  const note = noteOf(root, 'workflows');
+  const make = async () => {
+    const { bundleWorkflowCode } = await import('@temporalio/worker');
+    const seen = new Map(workflowSources(root).map((file) => [file, contentOf(root, file)]));
+    const quiet = () => undefined;
+    const { code } = await bundleWorkflowCode({
+      workflowsPath: join(root, 'workflows', 'index.ts'),
+      failureConverterPath: join(root, 'workflows', 'failure-converter.cjs'),
+      workflowInterceptorModules: [join(root, 'workflows', 'trace-headers.ts')],
+      logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: console.warn, error: console.error },
+    });
+    put(join(root, 'dist', 'workflows.js'), code);
+    note.write(seen, ['workflows.js']);
+  };
+  return { isUpToDate: () => note.holds(() => workflowSources(root)), make };
+}
+
+/** Every file that the code of the workflows can be made of; the lockfile pins the rest. */
+function workflowSources(root) {
+  const folders = ['workflows', 'domain'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(root, join(entry.parentPath, entry.name))),
+  );
+  return [...folders, ...ALWAYS];
+}
+
+/** What a part of dist/ was made from. */
+function noteOf(root, part) {
+  const path = join(root, 'dist', `${part}.made-from.json`);
+  return {
+    write: (seen, made) => {
+      const files = [...seen.keys()].sort();
+      put(path, `${JSON.stringify({ key: keyOf(files, (file) => seen.get(file)), files, made }, null, 1)}\n`);
+    },
+    /** Whether the files that are asked for hold what they held, and all that was made is there. */
+    holds: (files) => {
+      try {
+        const noted = JSON.parse(readFileSync(path, 'utf8'));
+        const key = keyOf(files(noted), (file) => contentOf(root, file));
+        return key === noted.key && noted.made.every((file) => existsSync(join(root, 'dist', file)));
+      } catch {
+        return false;
+      }
+    },
+  };
+}
+
+/** In one step, so that nobody reads half a file. */
+function put(path, text) {
+  mkdirSync(dirname(path), { recursive: true });
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, text);
+  renameSync(draft, path);
+}
+
+function removeOld(dist, made) {
+  for (const name of readdirSync(dist).filter((each) => each.startsWith('shared-') && !made.includes(each))) {
+    const path = join(dist, name);
+    const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+    if (age > KEPT_MS) rmSync(path, { force: true });
+  }
+}
+
+function keyOf(files, read) {
+  const digest = createHash('sha256').update(process.version);
+  for (const file of [...files].sort()) {
+    const text = read(file) ?? '(missing)';
+    digest.update(`${file} ${text.length} `).update(text);
+  }
+  return digest.digest('hex').slice(0, 20);
+}
+
+function contentOf(root, file) {
+  try {
+    return readFileSync(join(root, file), 'utf8');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,1 +1,0 @@
-export function findChromium(env?: { readonly [name: string]: string | undefined }): string;

@@ -1,0 +1,51 @@
+// Every program that can be started: the name of its file in dist/, and the source that it is built from.
+import { join } from 'node:path';
+import { ROOT } from './install.mjs';
+
+export const PROGRAMS = {
+  main: 'main.ts',
+  fundadmin: 'tools/fundadmin.ts',
+  'executor-check': 'executor-kit/check/main.ts',
+  // The embedded stack.
+  start: 'dev/start.ts',
+  demo: 'dev/demo.ts',
+  chain: 'dev/simulators/chain/proxy.ts',
+  'paper-venue': 'dev/simulators/paper-venue/main.ts',
+  'temporal-download': 'dev/stack/temporal-download.ts',
+  // Examples for executor teams and receivers of callbacks.
+  'executor-http': 'examples/executor-http/main.ts',
+  'executor-task-queue': 'examples/executor-task-queue/main.ts',
+  'callback-receiver': 'examples/callback-receiver/main.ts',
+  // What is measured and tried, and what writes generated files.
+  bench: 'bench/main.ts',
+  'bench-api': 'bench/processes/api.ts',
+  'bench-baseline': 'bench/processes/baseline.ts',
+  'bench-perimeter': 'bench/processes/perimeter.ts',
+  'bench-remote': 'bench/processes/remote.ts',
+  'bench-worker': 'bench/processes/worker.ts',
+  chaos: 'test/chaos/main.ts',
+  fuzz: 'test/fuzz/main.ts',
+  'conditions-worst-case': 'test/domain/conditions/worst-case-figures.ts',
+  'executor-forgetful': 'test/executor-kit/support/forgetful.ts',
+  'config-table': 'tools/config/write.ts',
+  'replay-record': 'test/replay/record.ts',
+  'rules-prove': 'test/rules/prove.ts',
+  'rules-table': 'test/rules/write.ts',
+  'sql-migration': 'prisma/write-functions-migration.ts',
+};
+
+/** What plain JavaScript of ours imports from there. */
+export const LIBRARIES = {
+  'shared-stack': 'test/support/shared-stack.ts',
+  'temporal-binary': 'dev/stack/temporal-binary.ts',
+};
+
+/**
+ * Where the build puts a program or a library.
+ *
+ * @param {string} name
+ */
+export function built(name) {
+  if (!Object.hasOwn({ ...PROGRAMS, ...LIBRARIES }, name)) throw new Error(`there is no "${name}" in dev/bootstrap/programs.mjs`);
+  return join(ROOT, 'dist', `${name}.js`);
+}

@@ -1,0 +1,107 @@
+/**
+ * The local chain as the rest sees it: a JSON-RPC endpoint in front of anvil that writes every raw
+ * transaction to a journal before the chain sees it, and makes the chain again from that journal
+ * when it starts. Beside JSON-RPC (POST /) it has GET /journal, GET and POST /faults.
+ *
+ * Environment: CHAIN_PORT, CHAIN_NODE_PORT, CHAIN_DIR (where the journal lies).
+ */
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
+import { join } from 'node:path';
+import { chainInfo } from './accounts.ts';
+import { ChainEngine } from './engine.ts';
+import { FaultsError, NO_FAULTS, mergeFaults } from './faults.ts';
+import { Journal } from './journal.ts';
+import { ChainNode } from './node.ts';
+import { answerRpc } from './rpc.ts';
+import { deployTokens } from './tokens.ts';
+
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+const port = Number(process.env['CHAIN_PORT']);
+const dir = process.env['CHAIN_DIR'] ?? '';
+let faults = NO_FAULTS;
+
+const node = await ChainNode.start({
+  dir,
+  port: Number(process.env['CHAIN_NODE_PORT']),
+  onExit: (how) => leave(1, `anvil ended: ${how}`),
+});
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => leave(0));
+// The supervisor has gone; nobody would stop us later.
+process.on('disconnect', () => leave(0));
+process.on('uncaughtException', (error) => leave(1, error.stack ?? error.message));
+
+const journal = new Journal(join(dir, 'journal.jsonl'));
+const engine = new ChainEngine(node, journal);
+engine.onBroken = (error) => leave(1, `the chain no longer answers: ${String(error)}`);
+await engine.replay();
+await deployTokens(engine, journal, chainInfo(port));
+
+const server = createServer((request, response) => {
+  handle(request, response).catch((error: unknown) => {
+    console.error(error);
+    response.destroy();
+  });
+});
+server.on('error', (error) => leave(1, error.message));
+server.listen(port, '127.0.0.1', () => {
+  console.log(JSON.stringify({ ready: true, port }));
+});
+
+async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = await readBody(request);
+  if (body === null) return sendJson(response, 413, { error: 'body_too_large' });
+  switch (`${request.method} ${request.url?.split('?')[0]}`) {
+    case 'POST /': {
+      const answer = await answerRpc({ body, node, engine, faults });
+      if (answer === null) response.destroy();
+      else sendText(response, 200, answer);
+      return;
+    }
+    case 'GET /journal':
+      return sendJson(response, 200, { transactions: journal.view() });
+    case 'GET /faults':
+      return sendJson(response, 200, faults);
+    case 'DELETE /faults':
+      return setFaults(response, NO_FAULTS);
+    case 'POST /faults':
+      return setFaults(response, body);
+    default:
+      return sendJson(response, 404, { error: 'not_found', message: 'Known: POST /, GET /journal, GET|POST|DELETE /faults.' });
+  }
+}
+
+function setFaults(response: ServerResponse, wish: unknown): void {
+  try {
+    faults = mergeFaults(faults, typeof wish === 'string' ? JSON.parse(wish) : wish);
+  } catch (error) {
+    if (!(error instanceof FaultsError) && !(error instanceof SyntaxError)) throw error;
+    return sendJson(response, 400, { error: 'invalid_faults', message: error.message });
+  }
+  engine.setMining(faults.mining === 'automatic');
+  sendJson(response, 200, faults);
+}
+
+async function readBody(request: IncomingMessage): Promise<string | null> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function sendJson(response: ServerResponse, status: number, value: unknown): void {
+  sendText(response, status, JSON.stringify(value));
+}
+
+function sendText(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(text);
+}
+
+function leave(code: number, why?: string): never {
+  if (why !== undefined) console.error(why);
+  node.kill();
+  process.exit(code);
+}

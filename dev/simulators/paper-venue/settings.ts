@@ -1,0 +1,37 @@
+/** What the paper venue is told at start: where to listen, where to keep its ledger, which chain it pays out on. */
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { DECIMAL_PATTERN } from '../../../domain/money.ts';
+
+const address = z.custom<`0x${string}`>((value) => typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value));
+const privateKey = z.custom<`0x${string}`>((value) => typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value));
+
+/** The chain file: tokens by symbol, and the hot wallet that pays withdrawals out and belongs to the venue alone. */
+export const chainFileSchema = z.object({
+  rpcUrl: z.url(),
+  chainId: z.int().positive(),
+  tokens: z.record(z.string(), z.object({ address, decimals: z.int().min(0).max(18) })),
+  accounts: z.object({ venueHotWallet: z.object({ address, privateKey }) }),
+  /** Fee of one withdrawal by asset, taken out of the amount; none when absent. */
+  withdrawalFees: z.record(z.string(), z.string().regex(DECIMAL_PATTERN)).default({}),
+});
+export type ChainSettings = z.infer<typeof chainFileSchema>;
+
+export interface VenueSettings {
+  readonly port: number;
+  readonly dataDir: string;
+  readonly chain: ChainSettings;
+}
+
+const environmentSchema = z.object({
+  PAPER_PORT: z.coerce.number().int().min(0).max(65_535).default(0),
+  PAPER_DATA_DIR: z.string().min(1),
+  PAPER_CHAIN_FILE: z.string().min(1),
+});
+
+/** Settings from the environment and the chain file. Throws with every fault of the part that is wrong. */
+export function readSettings(environment: NodeJS.ProcessEnv): VenueSettings {
+  const read = environmentSchema.parse(environment);
+  const chain = chainFileSchema.parse(JSON.parse(readFileSync(read.PAPER_CHAIN_FILE, 'utf8')));
+  return { port: read.PAPER_PORT, dataDir: read.PAPER_DATA_DIR, chain };
+}

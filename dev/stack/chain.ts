@@ -1,0 +1,51 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from './ports.ts';
+import { built } from '../bootstrap/programs.mjs';
+import type { ChildSpec } from './supervise/child.ts';
+import { type ChainInfo, chainInfo } from '../simulators/chain/accounts.ts';
+
+export type { ChainInfo, DevAccount, DevToken } from '../simulators/chain/accounts.ts';
+
+/** Where the addresses and keys of the local chain are written. */
+export function chainFile(dataDir: string): string {
+  return join(dataDir, 'chain.json');
+}
+
+/** Writes `<dataDir>/chain.json` for a chain at this port, in one step so that nobody reads half of it. */
+export function writeChainInfo(dataDir: string, port: number): ChainInfo {
+  const info = chainInfo(port);
+  const draft = `${chainFile(dataDir)}.draft`;
+  writeFileSync(draft, `${JSON.stringify(info, null, 2)}\n`, { mode: 0o600 });
+  renameSync(draft, chainFile(dataDir));
+  return info;
+}
+
+/** Reads `<dataDir>/chain.json`. */
+export function readChainInfo(dataDir: string): ChainInfo {
+  return JSON.parse(readFileSync(chainFile(dataDir), 'utf8')) as ChainInfo;
+}
+
+/** Describes the process that serves the local chain; it starts anvil itself on `nodePort`. */
+export function chainPart(options: { dataDir: string; port: number; nodePort: number; logDir: string }): ChildSpec {
+  const { dataDir, port, nodePort, logDir } = options;
+  return {
+    name: 'chain',
+    command: process.execPath,
+    args: [built('chain')],
+    cwd: ROOT,
+    env: {
+      CHAIN_PORT: String(port),
+      CHAIN_NODE_PORT: String(nodePort),
+      CHAIN_DIR: join(dataDir, 'chain'),
+    },
+    ipc: true,
+    logFile: join(logDir, 'chain.log'),
+    stage: 3,
+    stopSignal: 'SIGTERM',
+    stopTimeoutMs: 3_000,
+    // A long journal is replayed before the port opens.
+    readyTimeoutMs: 180_000,
+    isReady: async (log) => log().includes('{"ready":true'),
+  };
+}

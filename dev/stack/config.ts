@@ -1,0 +1,76 @@
+/** The service's configuration on the embedded stack: one chain, the paper venue and a development key. */
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SEARCH_ATTRIBUTES as NAMES } from '../../domain/messages.ts';
+import type { ChainInfo } from './chain.ts';
+
+/** Search attributes that the development server registers at its start, as `Name=Type`. */
+export const SEARCH_ATTRIBUTES: readonly string[] = Object.values(NAMES).map((name) => `${name}=Keyword`);
+
+export const DEV_SIGNER_KEY = 'dev-treasury';
+
+/** Writes the service's configuration files into the data folder; answers its environment. */
+export async function writeStackConfig(options: {
+  dataDir: string;
+  chain: ChainInfo;
+  paperVenueUrl: string;
+}): Promise<Record<string, string>> {
+  const { dataDir, chain, paperVenueUrl } = options;
+  const folder = join(dataDir, 'config');
+  await mkdir(folder, { recursive: true });
+  const keyFile = join(folder, `${DEV_SIGNER_KEY}.key`);
+  await writeFile(keyFile, `${chain.accounts.signer.privateKey}\n`, { mode: 0o600 });
+  await chmod(keyFile, 0o600);
+  const registryFile = join(folder, 'registry.json');
+  const venuesFile = join(folder, 'venues.json');
+  await writeFile(registryFile, `${JSON.stringify(registry(paperVenueUrl), null, 2)}\n`);
+  await writeFile(venuesFile, `${JSON.stringify(venues(chain, paperVenueUrl), null, 2)}\n`);
+  return { SVC_REGISTRY_FILE: registryFile, SVC_VENUES_FILE: venuesFile, SVC_LOCAL_SIGNER_BACKEND: 'local' };
+}
+
+function registry(paperVenueUrl: string): unknown {
+  return {
+    executors: [
+      {
+        executor_key: 'paper.withdrawal',
+        kind: 'remote',
+        url: paperVenueUrl,
+        timeout_seconds: 5,
+        same_key_safe: true,
+        settle_seconds: 1,
+        action_types: ['cex_withdrawal', 'cex_internal_transfer', 'cex_deposit_observe'],
+        provider: 'paper',
+        completion_assurances: ['provider_completed', 'destination_observed', 'destination_credited', 'destination_finalized'],
+      },
+    ],
+    signers: [
+      { signer_key: DEV_SIGNER_KEY, chain_family: 'evm', profile: 'treasury', backend: 'local', private_key_file: `${DEV_SIGNER_KEY}.key` },
+    ],
+  };
+}
+
+function venues(chain: ChainInfo, paperVenueUrl: string): unknown {
+  const account = (venue_key: string, account_role: 'master' | 'sub') => ({
+    venue_key,
+    provider: 'paper',
+    account_role,
+    account: venue_key,
+    url: paperVenueUrl,
+  });
+  return {
+    venues: [
+      {
+        venue_key: 'local-chain',
+        provider: 'evm',
+        chain_id: chain.chainId,
+        rpc_url: chain.rpcUrl,
+        tokens: Object.entries(chain.tokens).map(([asset, token]) => ({ asset, ...token })),
+        confirmations: 1,
+        poll_interval_seconds: 0.3,
+      },
+      account('paper-main', 'master'),
+      account('paper-sub-a', 'sub'),
+      account('paper-sub-b', 'sub'),
+    ],
+  };
+}

@@ -1,0 +1,64 @@
+/** The keys of the embedded stack: one for each role, made at the first start and kept in the data folder. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { SigningKey } from '../../clients/signing.ts';
+import { ROLES, type Role } from '../../domain/roles.ts';
+import { listKeys } from '../../store/keys.ts';
+import { withDatabase } from '../../tools/database.ts';
+import { issue } from '../../tools/keys/issue.ts';
+
+export type DevKeys = Readonly<Record<Role, SigningKey>>;
+
+/** The agent's authority in the embedded stack. */
+export const DEV_AUTHORITY = 'dev';
+
+/** The file of SVC_SECRETS_KEY_FILE: what is given, else what is there, else a new key. */
+export function secretsKeyFile(dataDir: string, given?: string): string {
+  const file = join(dataDir, 'config', 'secrets.key');
+  if (given !== undefined) writePrivate(file, `${given}\n`);
+  else if (!existsSync(file)) writePrivate(file, `${randomBytes(32).toString('base64')}\n`);
+  return file;
+}
+
+/** The keys that a start wrote; a fault where none ever did. */
+export function readDevKeys(dataDir: string): DevKeys {
+  return JSON.parse(readFileSync(keysFile(dataDir), 'utf8')) as DevKeys;
+}
+
+function keysFile(dataDir: string): string {
+  return join(dataDir, 'config', 'dev-keys.json');
+}
+
+/** Makes sure that the database knows a key of each role; answers them with their secrets. */
+export async function ensureDevKeys(databaseUrl: string, dataDir: string): Promise<DevKeys> {
+  const env = { SVC_DATABASE_URL: databaseUrl, SVC_SECRETS_KEY_FILE: secretsKeyFile(dataDir) };
+  const io = { env, out: () => undefined, err: () => undefined };
+  const file = keysFile(dataDir);
+  const issued = new Set((await withDatabase({ databaseUrl }, io, (db) => listKeys(db, null))).map((key) => key.key_id));
+  const kept = existsSync(file) ? readDevKeys(dataDir) : null;
+  const keys = kept ?? newKeys(issued);
+  // Written before they are issued: a start that is broken off in between goes on with the same ones.
+  if (kept === null) writePrivate(file, `${JSON.stringify(keys, null, 2)}\n`);
+  for (const role of ROLES) {
+    const { keyId, secret: hmacSecret } = keys[role];
+    if (issued.has(keyId)) continue;
+    const authority = role === 'agent' ? { authorityKey: DEV_AUTHORITY, allowedAssets: 'USDC', replace: true } : {};
+    await issue({ clientName: `dev-${role}`, keyId, role, hmacSecret, ...authority }, io);
+  }
+  return keys;
+}
+
+/** A database that outlived the file has the plain names already, with secrets that nobody knows any more. */
+function newKeys(issued: ReadonlySet<string>): DevKeys {
+  const key = (role: Role): SigningKey => ({
+    keyId: issued.has(`dev-${role}`) ? `dev-${role}-${randomBytes(4).toString('hex')}` : `dev-${role}`,
+    secret: randomBytes(32).toString('hex'),
+  });
+  return { admin: key('admin'), operator: key('operator'), agent: key('agent') };
+}
+
+function writePrivate(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text, { mode: 0o600 });
+}

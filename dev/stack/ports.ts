@@ -1,0 +1,125 @@
+import { createServer } from 'node:net';
+import { randomInt } from 'node:crypto';
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The project's folder. */
+export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+
+/** Which setting holds which port, and what it is when unset. 0 means any free port. */
+export const PORT_SETTINGS = {
+  api: { setting: 'SVC_PORT', standard: 8100, use: 'the API' },
+  ops: { setting: 'SVC_OPS_PORT', standard: 9465, use: 'the operations listener' },
+  postgres: { setting: 'SVC_POSTGRES_PORT', standard: 5433, use: 'Postgres' },
+  temporal: { setting: 'SVC_TEMPORAL_PORT', standard: 7233, use: "Temporal's server" },
+  temporalUi: { setting: 'SVC_TEMPORAL_UI_PORT', standard: 8233, use: "Temporal's web UI" },
+  chain: { setting: 'SVC_CHAIN_PORT', standard: 8545, use: 'the local chain' },
+  paperVenue: { setting: 'SVC_PAPER_VENUE_PORT', standard: 8200, use: 'the paper venue' },
+} as const;
+
+export type PortName = keyof typeof PORT_SETTINGS;
+export type Ports = Record<PortName, number>;
+
+/** Every port 0: what tests want. */
+export const ANY_FREE_PORTS: Ports = mapPorts(() => 0);
+
+/** What the environment says about the stack. */
+export interface DevSettings {
+  dataDir: string;
+  ports: Ports;
+}
+
+/** A setting that cannot be used; the message says which and what to do. */
+export class DevSettingError extends Error {
+  override name = 'DevSettingError';
+}
+
+/** A wanted port that somebody else listens on. */
+export class PortBusyError extends Error {
+  override name = 'PortBusyError';
+  readonly port: number;
+  readonly setting: string;
+
+  constructor(port: number, setting: string, use: string) {
+    super(
+      `Port ${port} for ${use} is busy. Stop what listens there (\`lsof -i :${port}\` shows it), ` +
+        `or set ${setting} to another port (0 takes any free one).`,
+    );
+    this.port = port;
+    this.setting = setting;
+  }
+}
+
+/** Reads ports and data folder, reporting every fault together. */
+export function readDevSettings(env: NodeJS.ProcessEnv = process.env): DevSettings {
+  const faults: string[] = [];
+  const ports = mapPorts((name) => {
+    const { setting, standard } = PORT_SETTINGS[name];
+    const text = env[setting]?.trim();
+    if (text === undefined || text === '') return standard;
+    if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+    faults.push(`${setting} is ${JSON.stringify(text)}; it must be a port from 1 to 65535, or 0 for any free one.`);
+    return 0;
+  });
+  const names = Object.keys(PORT_SETTINGS) as PortName[];
+  for (const [index, name] of names.entries()) {
+    const twin = names.slice(0, index).find((other) => ports[other] === ports[name] && ports[name] !== 0);
+    if (twin !== undefined) {
+      faults.push(`${PORT_SETTINGS[twin].setting} and ${PORT_SETTINGS[name].setting} are both ${ports[name]}.`);
+    }
+  }
+  if (faults.length > 0) throw new DevSettingError(faults.join('\n'));
+  return { dataDir: resolve(ROOT, env['SVC_DATA_DIR']?.trim() || '.data'), ports };
+}
+
+/** Turns 0 into free ports and checks the others, in order of their names. */
+export async function choosePorts(wanted: Ports, needed: readonly PortName[]): Promise<Ports> {
+  const chosen = { ...wanted };
+  for (const name of needed) {
+    if (wanted[name] === 0) chosen[name] = await freePort(Object.values(chosen));
+    else await requireFree(name, wanted[name]);
+  }
+  return chosen;
+}
+
+/** Fails with a PortBusyError when the port is taken. */
+export async function requireFree(name: PortName, port: number): Promise<void> {
+  const { setting, use } = PORT_SETTINGS[name];
+  if (!(await isFree(port))) throw new PortBusyError(port, setting, use);
+}
+
+/** Below the range from which systems take ports for outgoing connections. */
+const LOWEST = 15_000;
+const PORTS_A_PROCESS = 250;
+const PROCESSES = 68;
+/** Given by this process and perhaps not listened on yet. */
+const given = new Set<number>();
+
+/**
+ * A port nobody listens on now, and that nobody else is given before somebody does: processes that start
+ * stacks at the same time take from ranges of their own.
+ */
+export async function freePort(avoid: readonly number[] = []): Promise<number> {
+  const first = LOWEST + (process.pid % PROCESSES) * PORTS_A_PROCESS;
+  for (let tries = 0; tries < 4 * PORTS_A_PROCESS; tries += 1) {
+    if (given.size > PORTS_A_PROCESS / 2) given.clear();
+    const port = first + randomInt(PORTS_A_PROCESS);
+    if (avoid.includes(port) || given.has(port) || !(await isFree(port))) continue;
+    given.add(port);
+    return port;
+  }
+  throw new DevSettingError(`No free port was found between ${String(first)} and ${String(first + PORTS_A_PROCESS)}.`);
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((answer) => {
+    const server = createServer();
+    server.once('error', () => answer(false));
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => answer(true)));
+  });
+}
+
+function mapPorts(value: (name: PortName) => number): Ports {
+  const names = Object.keys(PORT_SETTINGS) as PortName[];
+  return Object.fromEntries(names.map((name) => [name, value(name)])) as Ports;
+}

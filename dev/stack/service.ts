@@ -1,0 +1,56 @@
+import { join } from 'node:path';
+import { built } from '../bootstrap/programs.mjs';
+import { ROOT } from './ports.ts';
+import type { ChildSpec } from './supervise/child.ts';
+
+/** Which of the service's roles one process plays. */
+export type ServiceRole = 'all' | 'api' | 'worker';
+
+/** Describes a process of the service; ready when its operations listener says so. */
+export function servicePart(options: { role: ServiceRole; env: Record<string, string>; opsPort: number; logDir: string }): ChildSpec {
+  const { role, env, opsPort, logDir } = options;
+  const name = role === 'all' ? 'service' : role;
+  return {
+    name,
+    command: process.execPath,
+    args: [built('main'), role],
+    cwd: ROOT,
+    env,
+    ipc: true,
+    logFile: join(logDir, `${name}.log`),
+    stage: 1,
+    stopSignal: 'SIGTERM',
+    stopTimeoutMs: 15_000,
+    readyTimeoutMs: 120_000,
+    isReady: () => respondsOk(`http://127.0.0.1:${opsPort}/readyz`),
+  };
+}
+
+/** Describes the paper venue's process. */
+export function paperVenuePart(options: { dataDir: string; chainFile: string; port: number; logDir: string }): ChildSpec {
+  const { dataDir, chainFile, port, logDir } = options;
+  return {
+    name: 'paper-venue',
+    command: process.execPath,
+    args: [built('paper-venue')],
+    cwd: ROOT,
+    env: { PAPER_PORT: String(port), PAPER_DATA_DIR: join(dataDir, 'paper-venue'), PAPER_CHAIN_FILE: chainFile },
+    ipc: true,
+    logFile: join(logDir, 'paper-venue.log'),
+    stage: 2,
+    stopSignal: 'SIGTERM',
+    stopTimeoutMs: 5_000,
+    readyTimeoutMs: 60_000,
+    isReady: async (log) => log().includes('{"ready":true'),
+  };
+}
+
+async function respondsOk(url: string): Promise<boolean> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(3_000) });
+    await answer.arrayBuffer();
+    return answer.status === 200;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,310 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { report, startStep } from '../bootstrap/progress.mjs';
+import { temporalBuildInFlight } from '../bootstrap/temporal-build.mjs';
+import { grantService } from '../../prisma/grant.ts';
+import { applyMigrations } from '../../prisma/migrate.ts';
+import { ensureDevAllowlist } from './allowlist.ts';
+import { type ChainInfo, chainFile, chainPart, writeChainInfo } from './chain.ts';
+import { ensureDevKeys, secretsKeyFile, type DevKeys } from './keys.ts';
+import { writeClientEnvironments } from './client-env.ts';
+import { type DevSettings, type PortName, type Ports, ROOT, choosePorts, freePort, readDevSettings } from './ports.ts';
+import { type PostgresPart, postgresPart, SERVICE_ROLE } from './postgres.ts';
+import { type ServiceRole, paperVenuePart, servicePart } from './service.ts';
+import { SEARCH_ATTRIBUTES, writeStackConfig } from './config.ts';
+import { type StackUrls, claimDataDir, endOrphans } from './supervise/record.ts';
+import { Supervisor } from './supervise/supervisor.ts';
+import { type TemporalServer, findTemporalServer } from './temporal-binary.ts';
+import { answers, extendRetention, temporalPart } from './temporal.ts';
+
+export { StackAlreadyRunning, findRunningStack, type StackUrls } from './supervise/record.ts';
+export { ANY_FREE_PORTS } from './ports.ts';
+
+/** How a stack is to be started; everything may be left out. */
+export interface StackOptions {
+  /** Data folder and ports; from the environment when left out. */
+  settings?: DevSettings;
+  /** `false` starts everything but the service. */
+  service?: boolean;
+  /** API and worker as two processes, `api` and `worker`, instead of one, `service`. */
+  split?: boolean;
+  /** Start parts again that end by themselves. */
+  restart?: boolean;
+  /** More environment for the service; wins over what the stack gives. */
+  env?: Record<string, string>;
+  /** Addresses that may be paid beside the stack's own. */
+  allow?: readonly string[];
+  /** More settings of a Temporal server that is started here, `key=value`. */
+  temporalConfig?: readonly string[];
+  /** Receives each line of progress; standard error when left out. */
+  log?: (line: string) => void;
+  /** Aborting it stops a start under way; what was started is stopped again. */
+  signal?: AbortSignal;
+}
+
+/** A running stack. */
+export interface Stack extends Omit<StackUrls, 'chainUrl'> {
+  dataDir: string;
+  ports: Ports;
+  chain: ChainInfo;
+  /** A key for each role, with which requests are signed. */
+  keys: DevKeys;
+  /** Environment that the service was started with. */
+  env: Record<string, string>;
+  /** Every part by name, with the id of its process (null while it is down). */
+  readonly children: Record<string, { name: string; pid: number | null }>;
+  /** Sends a signal to a part; after SIGKILL waits until it has gone. */
+  kill(name: string, signal?: NodeJS.Signals): Promise<void>;
+  /** Starts a part that is down and waits until it is ready. */
+  startChild(name: string): Promise<void>;
+  /** Stops a part politely; it stays down. */
+  stopChild(name: string): Promise<void>;
+  /** Stops everything in order and leaves nothing behind. Safe to call again. */
+  stop(): Promise<void>;
+  /** Ends all parts at once, for somebody who does not want to wait for `stop`. */
+  hurry(): void;
+}
+
+interface Context {
+  options: StackOptions;
+  dataDir: string;
+  logDir: string;
+  supervisor: Supervisor;
+  log: (line: string) => void;
+}
+
+/** Starts all parts, each as soon as what it needs is there. */
+export async function startStack(options: StackOptions = {}): Promise<Stack> {
+  const { dataDir, ports: wanted } = options.settings ?? readDevSettings();
+  const log = options.log ?? report;
+  const logDir = join(dataDir, 'logs');
+  mkdirSync(logDir, { recursive: true });
+  const release = await claimDataDir(dataDir);
+  let supervisor: Supervisor | null = null;
+  const stop = async (): Promise<void> => {
+    await supervisor?.stopAll();
+    release();
+  };
+  const onAbort = (): void => {
+    void temporalBuildInFlight()?.cancel();
+    void supervisor?.stopAll();
+  };
+  options.signal?.addEventListener('abort', onAbort);
+  try {
+    const orphans = await endOrphans(dataDir);
+    if (orphans.length > 0) log(`  - ended what an earlier run left behind: ${orphans.join(', ')}`);
+    options.signal?.throwIfAborted();
+    const external = (process.env['SVC_TEMPORAL_ADDRESS'] ?? '').trim() !== '';
+    const ports = await choosePorts(wanted, neededPorts(options, external));
+    supervisor = new Supervisor({ dataDir, restart: options.restart ?? false, log });
+    const started = await startParts({ options, dataDir, logDir, supervisor, log }, ports);
+    supervisor.announce(started.urls);
+    return describe(started, { dataDir, ports, supervisor, stop });
+  } catch (error) {
+    await stop();
+    throw options.signal?.aborted === true ? options.signal.reason : error;
+  } finally {
+    options.signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+function neededPorts(options: StackOptions, externalTemporal: boolean): PortName[] {
+  const parts: PortName[] = ['postgres', 'chain', 'paperVenue'];
+  if (!externalTemporal) parts.push('temporal', 'temporalUi');
+  // Without the service its ports are still chosen, for somebody who starts it by hand.
+  return options.service === false ? [...parts, 'api', 'ops'] : ['api', 'ops', ...parts];
+}
+
+interface Started {
+  urls: StackUrls;
+  chain: ChainInfo;
+  keys: DevKeys;
+  env: Record<string, string>;
+}
+
+async function startParts(context: Context, ports: Ports): Promise<Started> {
+  const { dataDir, options } = context;
+  // Written before the chain runs: nothing in it depends on that.
+  const chain = writeChainInfo(dataDir, ports.chain);
+  const venue = startPaperVenue(context, ports);
+  const [{ databaseUrl, serviceUrl }, temporal] = await allOrFirstFault(
+    [startPostgres(context, ports), startTemporal(context, ports), startChain(context, ports)],
+    venue,
+  );
+  const urls: StackUrls = {
+    apiUrl: `http://127.0.0.1:${ports.api}`,
+    opsUrl: `http://127.0.0.1:${ports.ops}`,
+    uiUrl: temporal.uiUrl,
+    temporalAddress: temporal.address,
+    databaseUrl,
+    chainUrl: chain.rpcUrl,
+    paperVenueUrl: `http://127.0.0.1:${ports.paperVenue}`,
+  };
+  const env = {
+    ...serviceEnvironment(urls, ports, dataDir),
+    SVC_DATABASE_URL: serviceUrl,
+    ...(await writeStackConfig({ dataDir, chain, paperVenueUrl: urls.paperVenueUrl })),
+    ...options.env,
+    ...givenSecretsKey(dataDir, options.env),
+  };
+  const keys = await ensureDevKeys(databaseUrl, dataDir);
+  await ensureDevAllowlist({ databaseUrl, dataDir, chain }, options.allow);
+  writeClientEnvironments(dataDir, urls.apiUrl, keys);
+  const service = options.service === false ? Promise.resolve() : startService(context, ports, env);
+  await allOrFirstFault([venue, service]);
+  return { urls, chain, keys, env };
+}
+
+async function startPostgres(context: Context, ports: Ports): Promise<Pick<PostgresPart, 'databaseUrl' | 'serviceUrl'>> {
+  const { dataDir, logDir } = context;
+  const part = await step(context, 'Postgres', async () => {
+    const prepared = await postgresPart({ dataDir, port: ports.postgres, logDir });
+    await context.supervisor.add(prepared.spec);
+    return prepared;
+  });
+  await step(context, 'Database migrations', async () => {
+    await applyMigrations(part.databaseUrl);
+    await grantService(part.databaseUrl, SERVICE_ROLE);
+  });
+  return part;
+}
+
+async function startTemporal(context: Context, ports: Ports): Promise<{ address: string; uiUrl: string | null }> {
+  const { dataDir, logDir, log } = context;
+  const server: TemporalServer = await findTemporalServer(process.env, log);
+  if (server.kind === 'address') {
+    if (!(await answers(server.address))) {
+      throw new Error(`No Temporal server answers at SVC_TEMPORAL_ADDRESS (${server.address}). Start it or unset the setting.`);
+    }
+    return { address: server.address, uiUrl: process.env['SVC_TEMPORAL_UI_URL'] ?? null };
+  }
+  const fresh = !existsSync(join(dataDir, 'temporal.db'));
+  await step(context, 'Temporal', () =>
+    context.supervisor.add(
+      temporalPart({
+        binary: server.path,
+        dataDir,
+        port: ports.temporal,
+        uiPort: ports.temporalUi,
+        logDir,
+        searchAttributes: SEARCH_ATTRIBUTES,
+        codecEndpoint: encrypts(context.options) ? `http://127.0.0.1:${ports.ops}/codec` : undefined,
+        dynamicConfig: context.options.temporalConfig,
+      }),
+    ),
+  );
+  if (fresh) void extendRetention(server.path, ports.temporal);
+  return { address: `127.0.0.1:${ports.temporal}`, uiUrl: `http://127.0.0.1:${ports.temporalUi}` };
+}
+
+/** A key that the options give is the stack's too, which issues keys under it. */
+function givenSecretsKey(dataDir: string, env: StackOptions['env'] = {}): Record<string, string> {
+  const { SVC_SECRETS_KEY: given } = env;
+  if (given === undefined || given === '') return {};
+  secretsKeyFile(dataDir, given);
+  return { SVC_SECRETS_KEY_FILE: '' };
+}
+
+/** Whether the service will have keys for its payloads: its environment is ours and what the options add. */
+function encrypts({ env }: StackOptions): boolean {
+  const given = (name: string): boolean => (env?.[name] ?? process.env[name] ?? '') !== '';
+  return given('SVC_PAYLOAD_KEYS') || given('SVC_PAYLOAD_KEYS_FILE');
+}
+
+async function startChain(context: Context, ports: Ports): Promise<void> {
+  const { dataDir, logDir, supervisor } = context;
+  const nodePort = await freePort(Object.values(ports));
+  await step(context, 'Local chain', () => supervisor.add(chainPart({ dataDir, port: ports.chain, nodePort, logDir })));
+}
+
+/** The venue waits for the chain by itself when it needs it, so it need not wait to be started. */
+async function startPaperVenue(context: Context, ports: Ports): Promise<void> {
+  const { dataDir, logDir, supervisor } = context;
+  const settings = { dataDir, chainFile: chainFile(dataDir), port: ports.paperVenue, logDir };
+  await step(context, 'Paper venue', () => supervisor.add(paperVenuePart(settings)));
+}
+
+async function startService(context: Context, ports: Ports, env: Record<string, string>): Promise<void> {
+  const { options, logDir, supervisor } = context;
+  const start = (role: ServiceRole, opsPort: number): Promise<void> =>
+    supervisor.add(servicePart({ role, env: { ...env, SVC_OPS_PORT: String(opsPort) }, opsPort, logDir }));
+  await step(context, 'Service', async () => {
+    if (options.split !== true) return start('all', ports.ops);
+    const workerOpsPort = await freePort(Object.values(ports));
+    await allOrFirstFault([start('api', ports.ops), start('worker', workerOpsPort)]);
+  });
+}
+
+function serviceEnvironment(urls: StackUrls, ports: Ports, dataDir: string): Record<string, string> {
+  return {
+    // The embedded Postgres is used whatever the shell says; a file beside the URL would be a fault.
+    SVC_DATABASE_URL_FILE: '',
+    SVC_TEMPORAL_ADDRESS: urls.temporalAddress,
+    SVC_TEMPORAL_NAMESPACE: process.env['SVC_TEMPORAL_NAMESPACE'] ?? 'default',
+    ...(urls.uiUrl === null ? {} : { SVC_TEMPORAL_UI_URL: urls.uiUrl }),
+    SVC_HOST: '127.0.0.1',
+    SVC_PORT: String(ports.api),
+    SVC_OPS_HOST: '127.0.0.1',
+    SVC_OPS_PORT: String(ports.ops),
+    // As with the database: a key of the shell's own would be a second one.
+    SVC_SECRETS_KEY: '',
+    SVC_SECRETS_KEY_FILE: secretsKeyFile(dataDir),
+  };
+}
+
+async function step<T>(context: Context, label: string, work: () => Promise<T>): Promise<T> {
+  const shown = startStep(label, context.log);
+  try {
+    const result = await work();
+    shown.done();
+    return result;
+  } catch (error) {
+    if (context.supervisor.stopping) shown.cancel();
+    else shown.fail();
+    throw error;
+  }
+}
+
+/**
+ * Waits for all, but fails as soon as one does, or one of those that are waited for elsewhere. The
+ * others are left to be stopped.
+ */
+async function allOrFirstFault<T extends readonly unknown[]>(
+  work: readonly [...{ [K in keyof T]: Promise<T[K]> }],
+  ...besides: Promise<unknown>[]
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    for (const one of besides) one.catch(reject);
+    Promise.all(work as readonly Promise<unknown>[]).then((results) => resolve(results as unknown as T), reject);
+  });
+}
+
+function describe(
+  { urls, chain, keys, env }: Started,
+  made: { dataDir: string; ports: Ports; supervisor: Supervisor; stop: () => Promise<void> },
+): Stack {
+  const { supervisor } = made;
+  const { chainUrl: _, ...addresses } = urls;
+  return {
+    ...addresses,
+    dataDir: made.dataDir,
+    ports: made.ports,
+    chain,
+    keys,
+    env,
+    get children() {
+      return Object.fromEntries(supervisor.names().map((name) => [name, { name, pid: supervisor.pid(name) }]));
+    },
+    kill: (name, signal = 'SIGKILL') => supervisor.kill(name, signal),
+    startChild: (name) => supervisor.start(name),
+    stopChild: (name) => supervisor.stop(name),
+    stop: made.stop,
+    hurry: () => supervisor.hurry(),
+  };
+}
+
+/** A path as a person wants to read it. */
+export function shortPath(path: string): string {
+  const short = relative(ROOT, path);
+  return short.startsWith('..') ? path : short;
+}

@@ -1,0 +1,114 @@
+import { execFile } from 'node:child_process';
+import { connect } from 'node:http2';
+import { join } from 'node:path';
+import { connect as connectSocket } from 'node:net';
+import { promisify } from 'node:util';
+import { ROOT } from './ports.ts';
+import type { ChildSpec } from './supervise/child.ts';
+
+const run = promisify(execFile);
+/** How long ended workflows stay visible: long enough to look at last month's movements. */
+const RETENTION = '2160h';
+
+/**
+ * Settings of a development server. The first makes a lone movement many times quicker; see
+ * docs/performance.md. Production clusters are set up differently, but for the last: without it the
+ * server gives each further workflow task in a row whose worker died up to ten minutes more to answer,
+ * and a movement that met a few such deaths stands still for that long (docs/operations.md).
+ */
+const DYNAMIC_CONFIG = [
+  'history.transferProcessorMaxPollRPS=1000',
+  'system.enableActivityEagerExecution=true',
+  'matching.numTaskqueueReadPartitions=1',
+  'matching.numTaskqueueWritePartitions=1',
+  'history.workflowTaskRetryMaxInterval="5s"',
+];
+
+/** Describes the process that serves Temporal from a file in the data folder. */
+export function temporalPart(options: {
+  binary: string;
+  dataDir: string;
+  port: number;
+  uiPort: number;
+  logDir: string;
+  searchAttributes: readonly string[];
+  /** Where the UI has encrypted payloads decoded. */
+  codecEndpoint?: string | undefined;
+  /** More settings of the server, `key=value`. */
+  dynamicConfig?: readonly string[] | undefined;
+}): ChildSpec {
+  const { binary, dataDir, port, uiPort, logDir, searchAttributes, codecEndpoint, dynamicConfig = [] } = options;
+  const address = `127.0.0.1:${port}`;
+  return {
+    name: 'temporal',
+    command: binary,
+    args: [
+      ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--ui-port', String(uiPort)],
+      ...['--db-filename', join(dataDir, 'temporal.db'), '--log-level', 'error', '--log-format', 'json'],
+      ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
+      ...[...DYNAMIC_CONFIG, ...dynamicConfig].flatMap((flag) => ['--dynamic-config-value', flag]),
+      ...searchAttributes.flatMap((attribute) => ['--search-attribute', attribute]),
+      ...(codecEndpoint === undefined ? [] : ['--ui-codec-endpoint', codecEndpoint]),
+    ],
+    cwd: ROOT,
+    // A developer's own Temporal profile must not redirect this server or our calls to it.
+    env: { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'default' },
+    logFile: join(logDir, 'temporal.log'),
+    stage: 2,
+    stopSignal: 'SIGTERM', // takes it a second, during which the others stop
+    stopTimeoutMs: 5_000,
+    readyTimeoutMs: 60_000,
+    isReady: () => hasNamespace(address, 'default'),
+  };
+}
+
+/** Keeps ended workflows longer than the development server's one day. */
+export async function extendRetention(binary: string, port: number): Promise<void> {
+  const args = ['operator', 'namespace', 'update', '--namespace', 'default', '--retention', RETENTION];
+  await run(binary, [...args, '--address', `127.0.0.1:${port}`], { timeout: 10_000 }).catch(() => undefined);
+}
+
+/** Whether anything listens at `host:port`. */
+export function answers(address: string): Promise<boolean> {
+  const colon = address.lastIndexOf(':');
+  return new Promise((resolve) => {
+    const socket = connectSocket({ host: address.slice(0, colon), port: Number(address.slice(colon + 1)) });
+    socket.setTimeout(2_000, () => socket.destroy(new Error('timeout')));
+    socket.once('connect', () => resolve(true)).once('connect', () => socket.destroy());
+    socket.once('error', () => resolve(false));
+  });
+}
+
+/**
+ * Whether the server answers for a namespace. One hand-made gRPC call: the whole client would be
+ * loaded for nothing else here.
+ */
+function hasNamespace(address: string, namespace: string): Promise<boolean> {
+  const name = Buffer.from(namespace);
+  const message = Buffer.concat([Buffer.from([0x0a, name.length]), name]); // field 1: the name
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(message.length, 1);
+  return new Promise((resolve) => {
+    const session = connect(`http://${address}`);
+    const finish = (ok: boolean): void => {
+      clearTimeout(timer);
+      session.destroy();
+      resolve(ok);
+    };
+    const timer = setTimeout(() => finish(false), 2_000);
+    session.on('error', () => finish(false));
+    const request = session.request({
+      ':method': 'POST',
+      ':path': '/temporal.api.workflowservice.v1.WorkflowService/DescribeNamespace',
+      'content-type': 'application/grpc',
+      te: 'trailers',
+    });
+    request.on('error', () => finish(false));
+    request.on('response', (headers) => {
+      if (headers['grpc-status'] !== undefined) finish(headers['grpc-status'] === '0');
+    });
+    request.on('trailers', (trailers) => finish(trailers['grpc-status'] === '0'));
+    request.resume();
+    request.end(Buffer.concat([head, message]));
+  });
+}

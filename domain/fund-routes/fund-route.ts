@@ -1,0 +1,76 @@
+/** A route: one template version as a way for funds. What is here never changes, as the version does not. */
+import type { JsonObject } from '../json.ts';
+import type { GraphEdge, GraphShape } from '../graph/types.ts';
+import { isIdle, RESERVED_ACTION } from '../plan/actions.ts';
+import type { ExecutorSelector, TemplateNode } from '../plan/types.ts';
+import { fundRouteMetadata, type FundRouteMetadata } from './metadata.ts';
+
+export const FEE_KEYS = ['expected_fee', 'max_fee_abs', 'max_fee_pct', 'max_fee_usd'] as const;
+export const LIMIT_KEYS = ['max_amount', 'min_amount'] as const;
+
+/** The template version that a route is made of. */
+export interface FundRouteSource {
+  readonly template_id: string;
+  readonly template_key: string;
+  readonly version: number;
+  readonly name: string;
+  readonly graph_shape: GraphShape;
+  readonly risk_controls: JsonObject;
+  readonly nodes: readonly TemplateNode[];
+  readonly edges: readonly GraphEdge[];
+}
+
+export interface FundRoute {
+  readonly template_id: string;
+  readonly template_key: string;
+  readonly version: number;
+  readonly name: string;
+  readonly graph_shape: GraphShape;
+  readonly node_count: number;
+  readonly executable: boolean;
+  /** Movements of it are made through a route of its own alone, so nobody can be advised to take it. */
+  readonly reserved: boolean;
+  readonly metadata: FundRouteMetadata;
+  /** The keys of risk_controls that are about fees, as they were registered. */
+  readonly fee_policy: JsonObject;
+  /** Only the two limits. */
+  readonly risk_controls: JsonObject;
+  /** Whom its nodes select, in their order. */
+  readonly selectors: readonly ExecutorSelector[];
+  /** Those of them that do the route's work: manual gates and noops wait or do nothing, whoever runs them. */
+  readonly working_selectors: readonly ExecutorSelector[];
+}
+
+/** What became of the movements of a version that ended in the present and the previous month. */
+export interface FundRouteStats {
+  readonly total_completed: number;
+  readonly total_failed: number;
+  readonly success_rate: number;
+  /** From approval to completion; null while none has completed. */
+  readonly avg_duration_seconds: number | null;
+  readonly max_duration_seconds: number | null;
+}
+
+/** `executable` is whether the version may be run at all. */
+export function toFundRoute(source: FundRouteSource, executable: boolean): FundRoute {
+  const { template_id, template_key, version, name, graph_shape, nodes, risk_controls } = source;
+  return {
+    ...{ template_id, template_key, version, name, graph_shape },
+    node_count: nodes.length,
+    executable,
+    reserved: nodes.some(({ action_type }) => action_type === RESERVED_ACTION),
+    metadata: fundRouteMetadata(nodes),
+    fee_policy: pick(risk_controls, FEE_KEYS),
+    risk_controls: pick(risk_controls, LIMIT_KEYS),
+    selectors: nodes.map(selectorOf),
+    working_selectors: nodes.filter(({ node_kind, action_type }) => node_kind !== 'manual_gate' && !isIdle(action_type)).map(selectorOf),
+  };
+}
+
+function selectorOf({ executor_selector, action_type }: TemplateNode): ExecutorSelector {
+  return executor_selector ?? { action_type };
+}
+
+function pick(from: JsonObject, keys: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(from).filter(([key]) => keys.includes(key)));
+}

@@ -1,0 +1,83 @@
+/** Whether a route can be walked now, from what the registry knows of the executors that its nodes select. */
+import type { ExecutorDescriptor } from '../executor.ts';
+import { matchExecutors } from '../plan/bindings.ts';
+import type { ExecutorSelector } from '../plan/types.ts';
+
+export const HEALTH_STATUSES = ['healthy', 'degraded', 'unavailable'] as const;
+export type HealthStatus = (typeof HEALTH_STATUSES)[number];
+
+export const EXECUTOR_STATES = ['up', 'down', 'unknown', 'missing', 'ambiguous'] as const;
+export type ExecutorState = (typeof EXECUTOR_STATES)[number];
+
+export interface FundRouteHealth {
+  readonly status: HealthStatus;
+  readonly executors: readonly { readonly executor_key: string; readonly health_state: ExecutorState }[];
+}
+
+/** What is stored of an executor. */
+export interface StoredHealth {
+  readonly executor_key: string;
+  readonly status: string;
+  readonly health_state: string;
+}
+
+type Item = FundRouteHealth['executors'][number];
+
+/**
+ * Answers the health of a route. Nodes select among the registered executors, as they do when a movement is
+ * created; what is stored says how each one is. One that nobody has looked at yet is `unknown`, one that is
+ * switched off counts as down.
+ */
+export function healthOver(
+  registered: readonly ExecutorDescriptor[],
+  stored: readonly StoredHealth[],
+): (selectors: readonly ExecutorSelector[]) => FundRouteHealth {
+  const states = new Map(stored.map((row) => [row.executor_key, stateOf(row)]));
+  // Many routes select alike.
+  const items = new Map<string, Item>();
+  const itemOf = (selector: ExecutorSelector): Item => {
+    const name = selectorName(selector);
+    const item = items.get(name) ?? itemFor(matchExecutors(selector, registered), name, states);
+    items.set(name, item);
+    return item;
+  };
+  return (selectors) => {
+    const executors = [...new Map(selectors.map(itemOf).map((item) => [item.executor_key, item])).values()];
+    return { status: statusOf(executors), executors };
+  };
+}
+
+function itemFor(matches: readonly string[], name: string, states: ReadonlyMap<string, ExecutorState>): Item {
+  const [executor_key] = matches;
+  if (executor_key === undefined) return { executor_key: name, health_state: 'missing' };
+  if (matches.length > 1) return { executor_key: name, health_state: 'ambiguous' };
+  return { executor_key, health_state: states.get(executor_key) ?? 'unknown' };
+}
+
+function stateOf({ status, health_state }: StoredHealth): ExecutorState {
+  if (status !== 'active') return 'down';
+  return health_state === 'up' || health_state === 'down' ? health_state : 'unknown';
+}
+
+/** Stands where there is no one executor to name. */
+function selectorName({ action_type, provider, chain_family }: ExecutorSelector): string {
+  const more = [
+    ...(provider === undefined ? [] : [`provider=${provider}`]),
+    ...(chain_family === undefined ? [] : [`chain_family=${chain_family}`]),
+  ];
+  return more.length === 0 ? action_type : `${action_type}[${more.join(',')}]`;
+}
+
+/**
+ * Whether none of them is known to be unable to work: a route is walked to its end only with every one of them, and one
+ * that is up does not stand in for another that is down, switched off, missing or not to be told from others.
+ */
+export function canAllWork({ executors }: FundRouteHealth): boolean {
+  return executors.every(({ health_state }) => health_state === 'up' || health_state === 'unknown');
+}
+
+/** `unknown` is neither up nor down: a route of such executors alone is degraded. */
+function statusOf(executors: readonly Item[]): HealthStatus {
+  if (executors.every(({ health_state }) => health_state === 'up')) return 'healthy';
+  return executors.every(({ health_state }) => ['down', 'missing', 'ambiguous'].includes(health_state)) ? 'unavailable' : 'degraded';
+}

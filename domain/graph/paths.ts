@@ -1,0 +1,57 @@
+/** Walks along the edges of a plan's graph that ask for nothing but who leads to whom. */
+interface Way {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Edges by one of their ends, in plan order. */
+export function groupBy<E, K>(edges: readonly E[], keyOf: (edge: E) => K): Map<K, E[]> {
+  const groups = new Map<K, E[]>();
+  for (const edge of edges) {
+    const key = keyOf(edge);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [edge]);
+    else group.push(edge);
+  }
+  return groups;
+}
+
+/** All nodes on some path into `key`, itself not included. */
+export function ancestorsOf(graph: { readonly edges: readonly Way[] }, key: string): ReadonlySet<string> {
+  const into = groupBy(graph.edges, (edge) => edge.to);
+  const found = new Set<string>();
+  const queue = [key];
+  for (let at = queue.pop(); at !== undefined; at = queue.pop()) {
+    for (const { from } of into.get(at) ?? []) {
+      if (found.has(from)) continue;
+      found.add(from);
+      queue.push(from);
+    }
+  }
+  return found;
+}
+
+/** All nodes on some path that begins with one of `starts`, these included. */
+export function reachableFrom(edges: readonly Way[], starts: readonly string[]): ReadonlySet<string> {
+  const out = groupBy(edges, (edge) => edge.from);
+  const found = new Set(starts);
+  // A set is walked in the order of adding, what is added meanwhile too.
+  for (const key of found) for (const { to } of out.get(key) ?? []) found.add(to);
+  return found;
+}
+
+/** Every node after all those that lead to it; nodes of a cycle, which no valid plan has, come last. */
+export function inOrder(keys: readonly string[], out: ReadonlyMap<string, readonly Way[]>): readonly string[] {
+  const open = new Map(keys.map((key) => [key, 0]));
+  for (const edges of out.values()) for (const { to } of edges) open.set(to, (open.get(to) ?? 0) + 1);
+  const order = new Set(keys.filter((key) => open.get(key) === 0));
+  for (const key of order) {
+    for (const { to } of out.get(key) ?? []) {
+      const left = (open.get(to) ?? 0) - 1;
+      open.set(to, left);
+      if (left === 0) order.add(to);
+    }
+  }
+  for (const key of keys) order.add(key);
+  return [...order];
+}

@@ -1,0 +1,211 @@
+/**
+ * What a plan can move at most. A sending node either *draws* funds, or *passes on* what an earlier node sent; only
+ * what is drawn adds up. Limits, holds, budgets, previews and people look at this and at nothing else
+ * (docs/decisions/0025-what-is-approved.md).
+ */
+import { ancestorsOf, groupBy, inOrder, reachableFrom } from '../graph/paths.ts';
+import { rootNodes } from '../graph/shape.ts';
+import type { EdgeType, GraphEdge } from '../graph/types.ts';
+import { add, compare } from '../money.ts';
+import { maxAmount, parseAmountSource, resolveAmount } from './amount.ts';
+import type { CompiledNode, CompiledPlan, OutflowEntry } from './types.ts';
+
+/** What one sending node moves. */
+export interface NodeFlow {
+  readonly asset: string;
+  /** At most; null where only an output decides it and nothing bounds it. */
+  readonly amount: string | null;
+  /** The node whose sending it passes on; null: it draws. */
+  readonly from: string | null;
+}
+
+/**
+ * How draws add up, as data that the database evaluates too (`sum_of` in prisma/functions/flow.sql): a node's key stands
+ * for what it draws, `one` for the dearest of ways that exclude each other, `of` for the ways that a node's outcome leaves.
+ */
+export type Term =
+  | string
+  | { readonly one: readonly (readonly Term[])[] }
+  | {
+      readonly of: string;
+      readonly success: readonly Term[];
+      readonly failure: readonly Term[];
+      readonly timeout: readonly Term[];
+    };
+
+type PlanPart = Pick<CompiledPlan, 'edges' | 'intent' | 'risk_controls'> & { readonly nodes: readonly CompiledNode[] };
+
+/** Every sending node of the plan, by its key. */
+export function flowsOf(plan: PlanPart): ReadonlyMap<string, NodeFlow> {
+  const senders = new Map(plan.nodes.filter((node) => node.sends).map((node) => [node.node_key, node]));
+  const flows = new Map<string, NodeFlow>();
+  for (const node of senders.values()) {
+    flows.set(node.node_key, { asset: node.asset, amount: mostOf(node, plan), from: passedOn(node, plan, senders) });
+  }
+  return flows;
+}
+
+/** The amount where it is known; what an output decides counts as its `max_amount`, which is in units of the intent's asset. */
+function mostOf(node: CompiledNode, plan: PlanPart): string | null {
+  const known = resolveAmount(node.config, plan.intent.amount, () => null);
+  if (known !== null || node.asset !== plan.intent.asset) return known;
+  return maxAmount(plan.risk_controls, node.risk_patch);
+}
+
+/** The node that sent what this one spends, told by the template's `amount_ref` (or `burn_from`), of the same asset; else null. */
+function passedOn(node: CompiledNode, plan: PlanPart, senders: ReadonlyMap<string, CompiledNode>): string | null {
+  const named = referredBy(node);
+  if (named === null || !ancestorsOf(plan, node.node_key).has(named)) return null;
+  const source = senders.has(named) ? named : matchOf(plan.nodes.find((each) => each.node_key === named));
+  return source !== null && source !== node.node_key && senders.get(source)?.asset === node.asset ? source : null;
+}
+
+function referredBy(node: CompiledNode): string | null {
+  const burn = node.action_type === 'cctp_mint' ? node.config['burn_from'] : undefined;
+  if (typeof burn === 'string') return burn;
+  const source = parseAmountSource({ amount_ref: node.config['amount_ref'] ?? 'intent' });
+  return source.kind === 'node' ? source.node_key : null;
+}
+
+function matchOf(node: CompiledNode | undefined): string | null {
+  const match = node === undefined || node.sends ? undefined : node.config['match_from'];
+  return typeof match === 'string' ? match : null;
+}
+
+/** How the plan's draws add up: the ways out of one node that exclude each other are told apart, everything else is added. */
+export function drawTerms(plan: PlanPart): readonly Term[] {
+  const flows = flowsOf(plan);
+  const drawing = new Set([...flows].flatMap(([key, { from }]) => (from === null ? [key] : [])));
+  return new TermBuilder(plan, drawing).build(new Set(plan.nodes.map((node) => node.node_key)));
+}
+
+/** The compiled plan's outflow, by asset: the sum of what is drawn. */
+export function outflowOf(plan: PlanPart): readonly OutflowEntry[] {
+  const flows = flowsOf(plan);
+  const terms = drawTerms(plan);
+  const drawn = [...flows.values()].filter(({ from }) => from === null);
+  const assets = [...new Set(drawn.map(({ asset }) => asset))].sort();
+  return assets.map((asset) => ({
+    asset,
+    amount: sumOf(terms, (key) => {
+      const flow = flows.get(key);
+      return flow === undefined || flow.asset !== asset ? '0' : flow.amount;
+    }),
+  }));
+}
+
+/** What of an asset an outflow comes to: '0' where it is not named, null where nothing bounds it. */
+export function outflowIn(outflow: readonly OutflowEntry[], asset: string): string | null {
+  const entry = outflow.find((each) => each.asset === asset);
+  return entry === undefined ? '0' : entry.amount;
+}
+
+/** What every limit counts in the intent's asset: the larger of outflow and intent; null where nothing bounds it. */
+export function limitAmount({ outflow, intent }: Pick<CompiledPlan, 'outflow' | 'intent'>): string | null {
+  return dearest(outflowIn(outflow, intent.asset), intent.amount);
+}
+
+/** The value of terms, given what each node draws; null (unknown) is larger than anything. */
+export function sumOf(terms: readonly Term[], valueOf: (nodeKey: string) => string | null): string | null {
+  return terms.map((term) => valueOfTerm(term, valueOf)).reduce<string | null>(plus, '0');
+}
+
+function valueOfTerm(term: Term, valueOf: (nodeKey: string) => string | null): string | null {
+  if (typeof term === 'string') return valueOf(term);
+  const ways = 'one' in term ? term.one : [term.success, term.failure, term.timeout];
+  return ways.map((way) => sumOf(way, valueOf)).reduce<string | null>(dearest, '0');
+}
+
+function plus(a: string | null, b: string | null): string | null {
+  return a === null || b === null ? null : add(a, b);
+}
+
+function dearest(a: string | null, b: string | null): string | null {
+  if (a === null || b === null) return null;
+  return compare(a, b) >= 0 ? a : b;
+}
+
+const SUCCESS: readonly EdgeType[] = ['on_success', 'on_manual_resume'];
+
+/**
+ * Nodes that are reachable only through one way belong to it. Of two such sets one holds the other or they share nothing
+ * (both lie on every path to what they share), so ways nest, outer nodes first.
+ */
+class TermBuilder {
+  readonly #plan: PlanPart;
+  readonly #drawing: ReadonlySet<string>;
+  readonly #order: readonly string[];
+  readonly #out: ReadonlyMap<string, readonly GraphEdge[]>;
+
+  constructor(plan: PlanPart, drawing: ReadonlySet<string>) {
+    this.#plan = plan;
+    this.#drawing = drawing;
+    this.#out = groupBy(plan.edges, (edge) => edge.from);
+    this.#order = inOrder(
+      plan.nodes.map(({ node_key }) => node_key),
+      this.#out,
+    );
+  }
+
+  /** The terms of these nodes. */
+  build(scope: ReadonlySet<string>): readonly Term[] {
+    const left = new Set(scope);
+    const terms: Term[] = [];
+    for (const key of this.#order) {
+      if (!left.has(key)) continue;
+      left.delete(key);
+      terms.push(...this.#outcomes(key, left));
+    }
+    return terms;
+  }
+
+  /** What a node draws with all that only its outcomes lead to, which is taken out of `left`. */
+  #outcomes(key: string, left: Set<string>): readonly Term[] {
+    const own = this.#drawing.has(key) ? [key] : [];
+    const out = this.#out.get(key) ?? [];
+    const success = [...own, ...this.#way(out, SUCCESS, left)];
+    const failure = this.#way(out, ['on_failure'], left);
+    const timeout = this.#way(out, ['on_timeout'], left);
+    if (failure.length === 0 && timeout.length === 0) return success;
+    return [{ of: key, success, failure, timeout }];
+  }
+
+  #way(out: readonly GraphEdge[], types: readonly EdgeType[], left: Set<string>): readonly Term[] {
+    const edges = out.filter((edge) => types.includes(edge.edge_type));
+    const inside = this.#takeOnlyThrough(edges, left);
+    if (inside.size === 0) return [];
+    // Edges of one type and several priorities exclude each other; those of different types do not.
+    const forks = types.flatMap((type) =>
+      this.#fork(
+        edges.filter((edge) => edge.edge_type === type),
+        inside,
+      ),
+    );
+    return [...forks, ...this.build(inside)];
+  }
+
+  #fork(edges: readonly GraphEdge[], inside: Set<string>): readonly Term[] {
+    const priorities = [...new Set(edges.map((edge) => edge.priority))];
+    if (priorities.length < 2) return [];
+    const ways = priorities
+      .map((priority) =>
+        this.#takeOnlyThrough(
+          edges.filter((edge) => edge.priority === priority),
+          inside,
+        ),
+      )
+      .map((way) => this.build(way))
+      .filter((way) => way.length > 0);
+    return ways.length === 0 ? [] : [{ one: ways }];
+  }
+
+  /** Takes out of `left` the nodes that no path reaches without one of these edges. */
+  #takeOnlyThrough(edges: readonly GraphEdge[], left: Set<string>): Set<string> {
+    if (edges.length === 0) return new Set();
+    const others = this.#plan.edges.filter((edge) => !edges.includes(edge));
+    const without = reachableFrom(others, rootNodes(this.#plan));
+    const only = new Set([...left].filter((key) => !without.has(key)));
+    for (const key of only) left.delete(key);
+    return only;
+  }
+}

@@ -1,0 +1,28 @@
+/**
+ * Who may write about a send. The fence and whoever takes over from a sender each raise the epoch,
+ * and every write names the epoch that it was made under: so of several processes only the last
+ * one's words count. Applied as compare-and-set by `apply_transition` and `apply_transfer_step`;
+ * `try_fence` and `take_over` state the same in the statement that reads the node.
+ */
+import { NOW, type Stamp } from '../transition.ts';
+
+/** What the fence writes: from here until the window is over something may be under way. */
+export function fenced(
+  epoch: number,
+  window_seconds: number,
+): { readonly epoch: number; readonly send_not_after: Stamp } {
+  return { epoch: epoch + 1, send_not_after: { '@after_seconds': window_seconds } };
+}
+
+/**
+ * What is written before anybody asks what became of a send: its sender can write nothing more.
+ * `is_over`: the sender itself says that its call has ended. Only what a module of this process
+ * sends can say so (a transfer's provider): an executor may be a process of its own, which still
+ * works on what its caller has given up, until its window ends.
+ */
+export function takenOver(
+  epoch: number,
+  { is_over }: { readonly is_over: boolean },
+): { readonly epoch: number; readonly send_not_after?: Stamp } {
+  return { epoch: epoch + 1, ...(is_over ? { send_not_after: NOW } : {}) };
+}

@@ -1,0 +1,73 @@
+/**
+ * "Not found": nothing is to be seen of a send that gave no usable answer. When that may be
+ * believed, and what follows. Times are those of the database's clock.
+ */
+
+/** What is known of a send of which nothing is found. */
+export interface Unfound {
+  /**
+   * Milliseconds until the last send must have ended; negative ones have passed. Null: none can be
+   * under way.
+   */
+  readonly send_left_ms: number | null;
+  /** How long after a send, in seconds, its effect may still come to be seen. */
+  readonly settle_seconds: number;
+  /** May a send with the same key be repeated without a second effect? */
+  readonly same_key_safe: boolean;
+  /** A person is to decide, and has not yet: nothing is sent from there. */
+  readonly with_person: boolean;
+  /** No send of this key is known here, since a restored database may have forgotten one. */
+  readonly never_sent: boolean;
+  /** It was accepted once, so it exists: an index that lags hides it. */
+  readonly accepted: boolean;
+  /** A person has said that its key may be sent again although it was accepted once. */
+  readonly asked_again: boolean;
+  /** Sends that did not land, the last one included. */
+  readonly sends: number;
+  readonly most_sends: number;
+  /** Nobody waits for it any more. */
+  readonly is_late: boolean;
+  /** What is late and proven not to have landed fails, or is left to a person. */
+  readonly when_late: 'fail' | 'person';
+}
+
+export type AfterNotFound =
+  /** It proves nothing yet: look again in so many seconds. */
+  | { readonly next: 'wait'; readonly seconds: number }
+  /**
+   * Proven that nothing landed: the same key and bytes again. `counts`: against the sends that it
+   * may take.
+   */
+  | { readonly next: 'send'; readonly counts: boolean }
+  /** Proven that nothing landed, and nothing is sent any more. */
+  | { readonly next: 'fail'; readonly why: 'late' | 'last' }
+  /** It will never prove anything, or what follows is not for a machine to say. */
+  | { readonly next: 'person'; readonly why: 'decides' | 'unsafe_key' | 'accepted' | 'late' };
+
+/**
+ * Seconds until nobody has to reckon with an effect of the last send any more; zero when that time
+ * has come. Stated again by the SQL function `unsettled_send`, for a person's word about a node.
+ */
+export function unsettledSeconds({
+  send_left_ms,
+  settle_seconds,
+}: Pick<Unfound, 'send_left_ms' | 'settle_seconds'>): number {
+  return send_left_ms === null ? 0 : Math.max(0, send_left_ms / 1000 + settle_seconds);
+}
+
+/** What follows when a look has found nothing. The first that applies counts. */
+export function afterNotFound(send: Unfound): AfterNotFound {
+  if (send.with_person) return { next: 'person', why: 'decides' };
+  const seconds = unsettledSeconds(send);
+  if (seconds > 0) return { next: 'wait', seconds };
+  if (!send.same_key_safe) return { next: 'person', why: 'unsafe_key' };
+  if (send.never_sent) return { next: 'send', counts: false };
+  const isLast = send.sends >= send.most_sends;
+  if (send.accepted && (!send.asked_again || isLast)) return { next: 'person', why: 'accepted' };
+  // What was accepted once exists, however late it is.
+  if (send.is_late && send.when_late === 'fail' && !send.accepted)
+    return { next: 'fail', why: 'late' };
+  if (isLast) return { next: 'fail', why: 'last' };
+  if (send.is_late && send.when_late === 'person') return { next: 'person', why: 'late' };
+  return { next: 'send', counts: true };
+}

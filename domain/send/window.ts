@@ -1,0 +1,42 @@
+/**
+ * How long a send may be under way. The window is counted twice from one fence: by the database's
+ * clock, where it decides when "not found" may be believed, and by the sender's own, where it
+ * decides whether anything is sent at all.
+ */
+import { LONGEST_TIMEOUT_SECONDS } from '../executor.ts';
+import { TAKE_SECONDS } from '../messages.ts';
+
+/**
+ * Seconds from the fence until the send must have ended: the time-out of one call, and where it
+ * waits in a queue, the time in which a worker has to take it (`take_seconds`). What this process
+ * calls itself waits in none.
+ */
+export function windowSeconds(call: {
+  readonly timeout_seconds: number;
+  readonly take_seconds: number;
+}): number {
+  return call.timeout_seconds + call.take_seconds;
+}
+
+/**
+ * The longest window, in seconds, that any fence gives: after it, no send of a lost record can be
+ * under way.
+ */
+export const LONGEST_WINDOW_SECONDS = windowSeconds({
+  timeout_seconds: LONGEST_TIMEOUT_SECONDS,
+  take_seconds: TAKE_SECONDS,
+});
+
+/**
+ * The last moment to send, in milliseconds of the sender's monotonic clock. `now_ms` is read before
+ * the fence is written, so that this moment is never later than the database's `send_not_after`.
+ */
+export function deadlineOf(now_ms: number, window_seconds: number): number {
+  return now_ms + window_seconds * 1000;
+}
+
+/** Whole milliseconds left to send; null once nothing may be sent any more. */
+export function leftToSend(deadline_ms: number, now_ms: number): number | null {
+  const left = deadline_ms - now_ms;
+  return left > 0 ? Math.ceil(left) : null;
+}

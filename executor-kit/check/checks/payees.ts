@@ -1,0 +1,117 @@
+/** Whom it pays: what prepare answers is held against the fields that the registry entry will declare, by the service's own rules. */
+import { ownDestinations, withoutKnown } from '../../../domain/allowlist/declared.ts';
+import type { Destination } from '../../../domain/allowlist/destination.ts';
+import { ExecutorFault, type PayeeField } from '../../../domain/executor.ts';
+import type { JsonObject, JsonValue } from '../../../domain/json.ts';
+import { isBuiltIn } from '../../../domain/plan/actions.ts';
+import type { Bench } from '../bench.ts';
+import type { Check } from '../verdict.ts';
+import { Broken } from '../broken.ts';
+
+const DECLARE = 'Name its field in payees when it is paid, in not_payees when it is not; prepare adds nobody whom the plan does not name.';
+const FOLLOW = 'Give config and prepared_action the same fields, and take payees from the context alone.';
+const EVM = /^0x[0-9a-f]{40}$/i;
+
+/** What the service would take for paid, by a config and, unless it is null, by what was prepared from it. */
+function paid(bench: Bench, config: JsonObject, prepared_action: JsonObject | null): readonly Destination[] {
+  const { actionType, asset, amount, inputParams, payees = [], notPayees, signer } = bench.options;
+  const found = ownDestinations({
+    node: { node_key: 'executor-check', action_type: actionType, config },
+    executor: { sends: true, payees, not_payees: notPayees, action_types: [actionType] },
+    intent: { asset, amount },
+    input_params: inputParams,
+    prepared_action,
+  });
+  const token = config['token_address'];
+  return withoutKnown(found, [...(signer === undefined ? [] : [signer.address]), ...(typeof token === 'string' ? [token] : [])]);
+}
+
+/** Fails unless each declared field names somebody, and nobody else is named. */
+function mustBeDeclared(destinations: readonly Destination[], where: string, advice: string): void {
+  const refused = destinations.find(({ problem }) => problem !== undefined);
+  if (refused?.problem !== undefined) throw new Broken(`${where}: ${refused.problem}`, advice);
+  const aside = destinations.find((each) => each.aside === true);
+  if (aside === undefined) return;
+  throw new Broken(
+    `${where}: ${aside.address} is an EVM address, and no declared field names it: the service takes it for a payee`,
+    DECLARE,
+  );
+}
+
+function mustBeAddresses(bench: Bench, destinations: readonly Destination[]): void {
+  const odd = destinations.find(({ chain_family, address, aside }) => aside !== true && chain_family === 'evm' && !EVM.test(address));
+  if (odd === undefined) return;
+  throw new Broken(
+    `${odd.address} is declared as family evm, and is no address of such a chain`,
+    `Give --config with whom can be paid, or declare the field as family cex (--payees ${JSON.stringify(bench.options.payees)}).`,
+  );
+}
+
+/** Somebody else of the same form: another last character. */
+function another(text: string): string {
+  const last = text.at(-1) ?? '';
+  return text.slice(0, -1) + (last === '1' ? '2' : '1');
+}
+
+/** The config with somebody else in a declared field, or null where that field does not stand in the config. */
+function withAnother(config: JsonObject, field: string): JsonObject | null {
+  const changed = change(config, field.split('.'));
+  return changed === null ? null : (changed as JsonObject);
+}
+
+function change(value: JsonValue, path: readonly string[]): JsonValue | null {
+  if (Array.isArray(value)) {
+    const each = (value as readonly JsonValue[]).map((inner) => change(inner, path));
+    return each.length === 0 || each.some((inner) => inner === null) ? null : (each as readonly JsonValue[] as JsonValue);
+  }
+  const [name, ...rest] = path;
+  if (name === undefined) return typeof value === 'string' && value !== '' ? another(value) : null;
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return null;
+  const inner = change((value as JsonObject)[name] ?? null, rest);
+  return inner === null ? null : { ...(value as JsonObject), [name]: inner };
+}
+
+/** Prepares for somebody else; null where the executor refuses to, which is its right. */
+async function preparedFor(bench: Bench, config: JsonObject): Promise<JsonObject | null> {
+  const answer = await bench
+    .call('prepare', () => bench.target.executor.prepare(bench.context({ config }), bench.limits()))
+    .catch((error: unknown) => {
+      if (error instanceof ExecutorFault && error.kind === 'rejected') return null;
+      throw error;
+    });
+  return answer === null || answer.next_state === 'FAILED' ? null : (answer.prepared_action ?? {});
+}
+
+async function mustFollow(bench: Bench, { field }: PayeeField): Promise<void> {
+  const config = withAnother(bench.options.config, field);
+  if (config === null) return;
+  const prepared = await preparedFor(bench, config);
+  if (prepared === null) return;
+  mustBeDeclared(paid(bench, config, prepared), `prepare for somebody else in ${field}`, FOLLOW);
+}
+
+export const PAYEES: readonly Check[] = [
+  {
+    id: 'payees',
+    guarantee: 'What prepare answers names exactly whom the declared fields name, and no other address.',
+    notHere: ({ options: { sends, actionType, payees } }) => {
+      if (!sends) return 'declared as sends: false, so it pays nobody';
+      if (isBuiltIn(actionType)) return `the service knows by itself whom ${actionType} pays`;
+      return payees === undefined ? 'no --payees: give them as the registry entry will have them, [] when a plan cannot choose whom' : null;
+    },
+    run: async (bench) => {
+      const { config, payees = [] } = bench.options;
+      const planned = paid(bench, config, null);
+      mustBeDeclared(
+        planned,
+        'the config',
+        'Give --config in which each declared field names somebody, and --payees as in the registry entry.',
+      );
+      mustBeAddresses(bench, planned);
+      const { prepared_action } = await bench.prepare();
+      mustBeDeclared(paid(bench, config, prepared_action), 'prepare', FOLLOW);
+      for (const payee of payees) await mustFollow(bench, payee);
+      if (payees.length > 0 && Object.keys(prepared_action).length === 0) return 'nothing is prepared, so the config is what it is held to';
+    },
+  },
+];

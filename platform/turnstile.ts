@@ -1,0 +1,106 @@
+/**
+ * At most so many inside at once; others wait in the order in which they came, so many and so long at most. What is
+ * turned away has done nothing yet.
+ */
+
+/** Why somebody was not let in: too many wait already, it took too long, or whoever asked has left meanwhile. */
+export type TurnedAwayReason = 'full' | 'late' | 'left';
+
+export class TurnedAway extends Error {
+  override readonly name = 'TurnedAway';
+  readonly reason: TurnedAwayReason;
+  constructor(reason: TurnedAwayReason) {
+    super(`not let in: ${reason}`);
+    this.reason = reason;
+  }
+}
+
+/** Gives the place to the next who waits; a second call does nothing. */
+export type Leave = () => void;
+
+export interface Turnstile {
+  /** Waits for a place, or rejects with {@link TurnedAway}. */
+  enter(gone?: AbortSignal): Promise<Leave>;
+  readonly inside: number;
+  readonly waiting: number;
+}
+
+export interface TurnstileOptions {
+  readonly places: number;
+  /** How many may wait at once. */
+  readonly waiting?: number;
+  readonly waitMs: number;
+}
+
+interface Waiter {
+  readonly letIn: () => void;
+}
+
+/** A turnstile that nobody has passed yet. */
+export function createTurnstile({ places, waiting: room = Infinity, waitMs }: TurnstileOptions): Turnstile {
+  /** In the order of their coming; a Set, since those who give up leave from the middle. */
+  const queue = new Set<Waiter>();
+  let inside = 0;
+
+  const place = (): Leave => {
+    let left = false;
+    return () => {
+      if (left) return;
+      left = true;
+      inside -= 1;
+      next();
+    };
+  };
+
+  const next = (): void => {
+    for (const waiter of queue) {
+      if (inside >= places) return;
+      queue.delete(waiter);
+      inside += 1;
+      waiter.letIn();
+    }
+  };
+
+  const wait = (gone: AbortSignal | undefined): Promise<Leave> =>
+    new Promise((resolve, reject) => {
+      const giveUp = (reason: TurnedAwayReason): void => {
+        settle();
+        queue.delete(waiter);
+        reject(new TurnedAway(reason));
+      };
+      const leave = (): void => {
+        giveUp('left');
+      };
+      const timer = setTimeout(giveUp, waitMs, 'late' satisfies TurnedAwayReason);
+      const settle = (): void => {
+        clearTimeout(timer);
+        gone?.removeEventListener('abort', leave);
+      };
+      const waiter: Waiter = {
+        letIn: () => {
+          settle();
+          resolve(place());
+        },
+      };
+      gone?.addEventListener('abort', leave, { once: true });
+      queue.add(waiter);
+    });
+
+  return {
+    enter: (gone) => {
+      if (gone?.aborted === true) return Promise.reject(new TurnedAway('left'));
+      if (inside < places) {
+        inside += 1;
+        return Promise.resolve(place());
+      }
+      if (queue.size >= room) return Promise.reject(new TurnedAway('full'));
+      return wait(gone);
+    },
+    get inside() {
+      return inside;
+    },
+    get waiting() {
+      return queue.size;
+    },
+  };
+}

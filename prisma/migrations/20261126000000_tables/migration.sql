@@ -1,0 +1,663 @@
+-- Tables of the first release. Amounts are numeric, states are text constrained to their lifecycle,
+-- and what must never happen is a constraint rather than a hope.
+
+CREATE TABLE plan_templates (
+  template_key         text PRIMARY KEY,
+  auto_approve_enabled boolean NOT NULL DEFAULT false,
+  daily_cap_amount     numeric(38, 18) CHECK (daily_cap_amount >= 0),
+  daily_cap_asset      text,
+  created_at           timestamptz NOT NULL,
+  updated_at           timestamptz NOT NULL,
+  CONSTRAINT plan_templates_caps_complete CHECK (
+    NOT auto_approve_enabled OR (daily_cap_amount IS NOT NULL AND daily_cap_asset IS NOT NULL)
+  )
+);
+
+CREATE TABLE plan_template_versions (
+  template_id          uuid PRIMARY KEY,
+  template_key         text NOT NULL REFERENCES plan_templates (template_key),
+  version              integer NOT NULL CHECK (version >= 1),
+  name                 text NOT NULL,
+  owner                text,
+  graph_shape          text NOT NULL CHECK (graph_shape IN ('linear', 'branching', 'merging', 'split', 'hybrid')),
+  approval_policy      jsonb NOT NULL,
+  risk_controls        jsonb NOT NULL,
+  completion_assurance text NOT NULL,
+  created_by           text,
+  created_at           timestamptz NOT NULL,
+  CONSTRAINT plan_template_versions_key_version UNIQUE (template_key, version)
+);
+
+CREATE TABLE plan_nodes (
+  id                uuid PRIMARY KEY,
+  template_id       uuid NOT NULL REFERENCES plan_template_versions (template_id),
+  position          integer NOT NULL,
+  node_key          text NOT NULL,
+  node_kind         text NOT NULL CHECK (node_kind IN ('action', 'observe', 'manual_gate', 'compensation', 'post_action')),
+  action_type       text NOT NULL,
+  executor_selector jsonb,
+  signer_selector   jsonb,
+  input_schema      jsonb,
+  config            jsonb,
+  has_side_effect   boolean NOT NULL,
+  timeout_policy    jsonb,
+  retry_policy      jsonb,
+  risk_patch        jsonb,
+  CONSTRAINT plan_nodes_key UNIQUE (template_id, node_key)
+);
+
+CREATE TABLE plan_edges (
+  id             uuid PRIMARY KEY,
+  template_id    uuid NOT NULL REFERENCES plan_template_versions (template_id),
+  position       integer NOT NULL,
+  from_key       text NOT NULL,
+  to_key         text NOT NULL,
+  edge_type      text NOT NULL CHECK (edge_type IN ('on_success', 'on_failure', 'on_timeout', 'on_cancel', 'on_manual_resume')),
+  condition_expr text,
+  priority       integer NOT NULL DEFAULT 0,
+  join_key       text
+);
+
+CREATE INDEX plan_edges_template ON plan_edges (template_id, position);
+
+CREATE TABLE movements (
+  movement_id          uuid PRIMARY KEY,
+  template_id          uuid NOT NULL REFERENCES plan_template_versions (template_id),
+  template_key         text NOT NULL,
+  template_version     integer NOT NULL,
+  strategy_id          text,
+  request_state        text NOT NULL CHECK (request_state IN ('PENDING_APPROVAL', 'APPROVED', 'EXECUTING', 'COMPLETED', 'FAILED',
+                         'WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION', 'REJECTED', 'EXPIRED', 'CANCELLED')),
+  approval_status      text NOT NULL CHECK (approval_status IN ('pending', 'approved', 'rejected', 'expired')),
+  reservation_status   text NOT NULL CHECK (reservation_status IN ('none', 'held', 'released', 'consumed')),
+  version              integer NOT NULL DEFAULT 1,
+  next_sequence        integer NOT NULL DEFAULT 1,
+  asset                text NOT NULL,
+  amount               numeric(38, 18) NOT NULL CHECK (amount > 0),
+  intent               jsonb NOT NULL,
+  input_params         jsonb NOT NULL,
+  labels               jsonb NOT NULL,
+  -- The compiled plan without its nodes and what stands in columns of its own; compiled_plan_of puts it together.
+  plan_frame           jsonb NOT NULL,
+  compiled_plan_hash   text NOT NULL CHECK (compiled_plan_hash ~ '^[0-9a-f]{64}$'),
+  current_frontier     text[] NOT NULL,
+  auto_approve_result  jsonb,
+  error_code           text,
+  error_message        text,
+  callback_url         text,
+  client_scope         text NOT NULL,
+  idempotency_key      text,
+  request              jsonb NOT NULL,
+  created_by           jsonb NOT NULL,
+  approver_id          text,
+  approved_by          text,
+  run_id               text,
+  expires_at           timestamptz NOT NULL,
+  created_at           timestamptz NOT NULL,
+  updated_at           timestamptz NOT NULL,
+  -- Set while no run is needed; the sweeper looks after every movement where it is null.
+  ended_at             timestamptz,
+  swept_at             timestamptz,
+  -- Results of conditions by the edge's position in the plan: "true", "false" or "error".
+  edge_conditions      jsonb NOT NULL DEFAULT '{}',
+  -- The part of the compiled plan that every node looks at.
+  plan_head            jsonb NOT NULL DEFAULT '{}',
+  -- What its duration is counted from.
+  approved_at          timestamptz,
+  -- What the plan can move at most, [{"asset", "amount"}], and how its nodes' draws add up to it; see domain/plan/flow.ts.
+  outflow              jsonb NOT NULL DEFAULT '[]',
+  draw_terms           jsonb NOT NULL DEFAULT '[]',
+  -- What every limit counts in `asset`: the larger of outflow and intent. Null: nothing bounds it.
+  limit_amount         numeric(38, 18),
+  -- Some node draws from a pool.
+  pooled               boolean NOT NULL DEFAULT false
+);
+
+CREATE UNIQUE INDEX movements_idempotency ON movements (client_scope, idempotency_key) WHERE idempotency_key IS NOT NULL;
+
+CREATE INDEX movements_newest ON movements (created_at DESC, movement_id DESC);
+
+CREATE INDEX movements_by_state ON movements (request_state, created_at DESC, movement_id DESC);
+
+CREATE INDEX movements_by_strategy ON movements (strategy_id, created_at DESC, movement_id DESC) WHERE strategy_id IS NOT NULL;
+
+CREATE INDEX movements_open ON movements (swept_at NULLS FIRST) WHERE ended_at IS NULL;
+
+CREATE TABLE movement_nodes (
+  movement_id       uuid NOT NULL REFERENCES movements (movement_id),
+  node_key          text NOT NULL,
+  position          integer NOT NULL,
+  node_kind         text NOT NULL,
+  action_type       text NOT NULL,
+  state             text NOT NULL CHECK (state IN ('BLOCKED', 'READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING', 'COMPLETED', 'FAILED',
+                      'UNKNOWN', 'SKIPPED', 'CANCELLED')),
+  attempt           integer NOT NULL DEFAULT 1 CHECK (attempt >= 1),
+  executor_binding  jsonb NOT NULL,
+  signer_binding    jsonb,
+  amount            numeric(38, 18),
+  -- What each phase of the present attempt has already recorded; a repeated phase returns it.
+  preflight_passed  boolean NOT NULL DEFAULT false,
+  prepared_action   jsonb,
+  sign_request      jsonb,
+  submit_epoch      integer NOT NULL DEFAULT 0 CHECK (submit_epoch >= 0),
+  send_not_after    timestamptz,
+  -- The earlier send of this attempt must be asked about before anything else.
+  recover_first     boolean NOT NULL DEFAULT false,
+  -- It came out of a restored database, which may have forgotten sends of it: every new attempt asks first.
+  restored          boolean NOT NULL DEFAULT false,
+  resumed           boolean NOT NULL DEFAULT false,
+  error_count       integer NOT NULL DEFAULT 0 CHECK (error_count >= 0),
+  -- Looks at what became of it that told nothing, since the last that told something, and when they began.
+  unanswered        integer NOT NULL DEFAULT 0 CHECK (unanswered >= 0),
+  unanswered_since  timestamptz,
+  external_ref      text,
+  output            jsonb,
+  error_code        text,
+  error_message     text,
+  started_at        timestamptz,
+  submitted_at      timestamptz,
+  updated_at        timestamptz NOT NULL,
+  completed_at      timestamptz,
+  own_plan          jsonb NOT NULL,
+  -- Some on_cancel edge leads here: the only lane that goes on in CANCELLED.
+  on_cancel_target  boolean NOT NULL DEFAULT false,
+  -- Some edge that leaves here has a condition, so settling the node settles that too.
+  conditional       boolean NOT NULL DEFAULT false,
+  -- Of a sending node: {"asset", "amount", "from", "pool": {"venue_key", "account_type"}}; amount null is unknown, `from` the
+  -- node whose sending it passes on, without which it draws.
+  flow              jsonb,
+  PRIMARY KEY (movement_id, node_key)
+);
+
+CREATE INDEX movement_nodes_unanswered ON movement_nodes (unanswered_since) WHERE unanswered_since IS NOT NULL;
+
+-- One row for each attempt that passed the fence, with the key under which its effect is known.
+CREATE TABLE node_attempts (
+  idempotency_key text PRIMARY KEY,
+  movement_id     uuid NOT NULL,
+  node_key        text NOT NULL,
+  attempt         integer NOT NULL,
+  external_ref    text,
+  outcome         text CHECK (outcome IN ('COMPLETED', 'FAILED')),
+  error_code      text,
+  started_at      timestamptz NOT NULL,
+  ended_at        timestamptz,
+  FOREIGN KEY (movement_id, node_key) REFERENCES movement_nodes (movement_id, node_key),
+  CONSTRAINT node_attempts_once UNIQUE (movement_id, node_key, attempt)
+);
+
+CREATE UNIQUE INDEX node_attempts_one_active ON node_attempts (movement_id, node_key) WHERE ended_at IS NULL;
+
+CREATE TABLE artifacts (
+  artifact_id uuid PRIMARY KEY,
+  movement_id uuid NOT NULL REFERENCES movements (movement_id),
+  node_key    text NOT NULL,
+  attempt     integer NOT NULL,
+  kind        text NOT NULL,
+  data        jsonb NOT NULL,
+  created_at  timestamptz NOT NULL
+);
+
+CREATE INDEX artifacts_movement ON artifacts (movement_id, created_at);
+
+CREATE TABLE timeline_events (
+  event_id    uuid PRIMARY KEY,
+  movement_id uuid NOT NULL REFERENCES movements (movement_id),
+  sequence    integer NOT NULL,
+  event_type  text NOT NULL,
+  node_key    text,
+  attempt     integer,
+  from_state  text,
+  to_state    text,
+  actor       jsonb NOT NULL,
+  message     text NOT NULL,
+  data        jsonb NOT NULL,
+  occurred_at timestamptz NOT NULL,
+  CONSTRAINT timeline_events_sequence UNIQUE (movement_id, sequence)
+);
+
+CREATE TABLE callbacks (
+  event_id        uuid PRIMARY KEY,
+  movement_id     uuid NOT NULL REFERENCES movements (movement_id),
+  event_type      text NOT NULL,
+  sequence        integer NOT NULL,
+  url             text NOT NULL,
+  payload         text NOT NULL,
+  nonce           text NOT NULL UNIQUE,
+  status          text NOT NULL CHECK (status IN ('pending', 'delivered', 'dead_letter')),
+  attempts        integer NOT NULL DEFAULT 0,
+  next_attempt_at timestamptz NOT NULL,
+  claimed_until   timestamptz,
+  last_error      text,
+  created_at      timestamptz NOT NULL,
+  updated_at      timestamptz NOT NULL,
+  CONSTRAINT callbacks_sequence UNIQUE (movement_id, sequence)
+);
+
+CREATE INDEX callbacks_due ON callbacks (next_attempt_at) WHERE status = 'pending';
+
+-- A command says "look at the database"; it stays until the workflow has looked.
+CREATE TABLE commands (
+  command_id    uuid PRIMARY KEY,
+  movement_id   uuid NOT NULL REFERENCES movements (movement_id),
+  kind          text NOT NULL,
+  created_at    timestamptz NOT NULL,
+  applied_at    timestamptz,
+  claimed_until timestamptz NOT NULL,
+  wakes         integer NOT NULL DEFAULT 0
+);
+
+CREATE INDEX commands_unapplied ON commands (movement_id, created_at) WHERE applied_at IS NULL;
+
+CREATE INDEX commands_due ON commands (claimed_until) WHERE applied_at IS NULL;
+
+CREATE TABLE reservation_pools (
+  venue_key    text NOT NULL,
+  account_type text NOT NULL,
+  asset        text NOT NULL,
+  -- Adds up amounts that may each have all digits of the contract, so it has room for any sum of them.
+  held         numeric NOT NULL DEFAULT 0 CONSTRAINT reservation_pools_held_not_negative CHECK (held >= 0),
+  PRIMARY KEY (venue_key, account_type, asset)
+);
+
+CREATE TABLE executors (
+  executor_key      text PRIMARY KEY,
+  kind              text NOT NULL CHECK (kind IN ('local', 'remote', 'task_queue')),
+  status            text NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'disabled')),
+  action_types      text[] NOT NULL,
+  provider          text,
+  chain_family      text,
+  endpoint          text,
+  health_state      text NOT NULL DEFAULT 'unknown' CHECK (health_state IN ('up', 'down', 'unknown')),
+  health_checked_at timestamptz,
+  created_at        timestamptz NOT NULL,
+  updated_at        timestamptz NOT NULL
+);
+
+CREATE TABLE signers (
+  signer_key              text PRIMARY KEY,
+  status                  text NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'disabled', 'deprecated', 'retired')),
+  backend                 text NOT NULL,
+  chain_family            text NOT NULL,
+  profile                 text,
+  expected_signer_address text,
+  observed_signer_address text,
+  observed_at             timestamptz,
+  created_at              timestamptz NOT NULL,
+  updated_at              timestamptz NOT NULL
+);
+
+-- Restores of the database after which everything open was asked about first, by the name that an operator gave each.
+CREATE TABLE restores (
+  incident text PRIMARY KEY,
+  at       timestamptz NOT NULL,
+  result   jsonb NOT NULL DEFAULT '{}'
+);
+
+-- The next nonce of an account on a chain; the row is the lock that orders everything the account sends.
+CREATE TABLE nonce_lanes (
+  chain_id   bigint NOT NULL,
+  address    text NOT NULL,
+  next_nonce bigint NOT NULL CHECK (next_nonce >= 0),
+  -- Set by a restore: from here on the account may have used nonces that this database does not know of.
+  unproven_from bigint,
+  PRIMARY KEY (chain_id, address)
+);
+
+CREATE TABLE evm_transactions (
+  transaction_id uuid PRIMARY KEY,
+  chain_id       bigint NOT NULL,
+  address        text NOT NULL,
+  nonce          bigint NOT NULL CHECK (nonce >= 0),
+  movement_id    uuid NOT NULL REFERENCES movements (movement_id),
+  node_key       text NOT NULL,
+  attempt        integer NOT NULL,
+  unsigned       jsonb NOT NULL,
+  raw_tx         text,
+  tx_hash        text,
+  created_at     timestamptz NOT NULL,
+  -- Set when another, finalized transaction used the nonce: the claim is over, nothing of ours landed.
+  released_at    timestamptz,
+  CONSTRAINT evm_transactions_signed CHECK ((raw_tx IS NULL) = (tx_hash IS NULL))
+);
+
+CREATE UNIQUE INDEX evm_transactions_nonce ON evm_transactions (chain_id, address, nonce) WHERE released_at IS NULL;
+
+CREATE INDEX evm_transactions_node ON evm_transactions (movement_id, node_key, attempt);
+
+CREATE TABLE audit_events (
+  event_id        uuid PRIMARY KEY,
+  -- Whole milliseconds, as svc_now() gives them and as the API shows them: what is sealed is all there is.
+  occurred_at     timestamptz(3) NOT NULL,
+  actor_client_id text,
+  actor_key_id    text,
+  actor_role      text,
+  namespace       text,
+  action          text NOT NULL,
+  entity_type     text NOT NULL,
+  entity_key      text NOT NULL,
+  outcome         text NOT NULL CHECK (outcome IN ('success', 'denied', 'failed')),
+  request_id      text,
+  reason          text,
+  details         jsonb NOT NULL,
+  -- HMAC over what the writing process knew, under a key that the database never sees. Null without a key.
+  mac             bytea
+);
+
+CREATE INDEX audit_events_newest ON audit_events (occurred_at DESC, event_id DESC);
+
+-- Templates and registries. One call is one transaction: the write with its audit rows, or the refusal
+-- with its own.
+
+CREATE INDEX plan_template_versions_newest ON plan_template_versions (created_at DESC, template_id DESC);
+
+-- The delivery of callbacks: which rows are due, what became of them, and sending one again.
+
+CREATE INDEX callbacks_newest ON callbacks (created_at DESC, event_id DESC);
+
+CREATE INDEX callbacks_by_status ON callbacks (status, created_at DESC, event_id DESC);
+
+-- Per movement what is still to be sent, for the head of the line.
+CREATE INDEX callbacks_line ON callbacks (movement_id, sequence) WHERE status = 'pending';
+
+-- Who may call: clients and their keys, agent authorities, and the nonces that were used.
+
+CREATE TABLE api_clients (
+  client_id   uuid PRIMARY KEY,
+  client_name text NOT NULL CHECK (client_name ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$'),
+  status      text NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'inactive')),
+  created_at  timestamptz NOT NULL
+);
+
+CREATE UNIQUE INDEX api_clients_active_name ON api_clients (client_name) WHERE status = 'active';
+
+CREATE TABLE agent_authorities (
+  authority_key   text PRIMARY KEY CHECK (authority_key ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'),
+  namespace       text GENERATED ALWAYS AS ('agent/' || authority_key) STORED,
+  max_notional    numeric(38, 18) CHECK (max_notional > 0),
+  allowed_assets  text[] NOT NULL,
+  allowed_chains  text[] NOT NULL,
+  max_ttl_seconds integer CHECK (max_ttl_seconds > 0),
+  created_at      timestamptz NOT NULL,
+  updated_at      timestamptz NOT NULL
+);
+
+CREATE TABLE api_client_keys (
+  key_id           text PRIMARY KEY CHECK (key_id ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$'),
+  client_id        uuid NOT NULL REFERENCES api_clients (client_id),
+  role             text NOT NULL CHECK (role IN ('admin', 'operator', 'agent')),
+  status           text NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'revoked')),
+  -- The HMAC secret, encrypted with the key id as associated data: a row copied to another id cannot be opened.
+  secret           bytea NOT NULL,
+  cert_fingerprint text,
+  authority_key    text REFERENCES agent_authorities (authority_key),
+  created_at       timestamptz NOT NULL,
+  revoked_at       timestamptz,
+  CHECK ((role = 'agent') = (authority_key IS NOT NULL)),
+  CHECK ((status = 'revoked') = (revoked_at IS NOT NULL))
+);
+
+CREATE INDEX api_client_keys_client ON api_client_keys (client_id);
+
+-- An authority is bound to one key at a time.
+CREATE UNIQUE INDEX api_client_keys_authority ON api_client_keys (authority_key) WHERE status = 'active';
+
+CREATE TABLE nonce_registry (
+  key_id  text NOT NULL,
+  nonce   text NOT NULL,
+  used_at timestamptz NOT NULL,
+  PRIMARY KEY (key_id, nonce)
+);
+
+-- Rows come in the order of their time, so the oldest are found without an index entry for each.
+CREATE INDEX nonce_registry_used ON nonce_registry USING brin (used_at);
+
+-- What an agent may see, newest first.
+CREATE INDEX movements_by_template ON movements (template_key text_pattern_ops, created_at DESC, movement_id DESC);
+
+-- What lists are filtered by. Most rows have no value in the partial ones' columns, or the one that nobody looks for.
+CREATE INDEX audit_events_entity ON audit_events (entity_type, entity_key, occurred_at DESC, event_id DESC);
+
+CREATE INDEX audit_events_action ON audit_events (action, occurred_at DESC, event_id DESC);
+
+CREATE INDEX audit_events_request ON audit_events (request_id) WHERE request_id IS NOT NULL;
+
+CREATE INDEX audit_events_client ON audit_events (actor_client_id, occurred_at DESC, event_id DESC) WHERE actor_client_id IS NOT NULL;
+
+CREATE INDEX audit_events_key ON audit_events (actor_key_id, occurred_at DESC, event_id DESC) WHERE actor_key_id IS NOT NULL;
+
+CREATE INDEX audit_events_namespace ON audit_events (namespace, occurred_at DESC, event_id DESC) WHERE namespace IS NOT NULL;
+
+CREATE INDEX audit_events_refused ON audit_events (outcome, occurred_at DESC, event_id DESC) WHERE outcome <> 'success';
+
+-- The chain, in the order of sealing. No foreign key: a row that somebody removed must leave its seal behind.
+CREATE TABLE audit_seals (
+  position   bigint PRIMARY KEY CHECK (position > 0),
+  event_id   uuid NOT NULL UNIQUE,
+  event_hash bytea NOT NULL,
+  chain_hash bytea NOT NULL,
+  mac        bytea,
+  sealed_at  timestamptz NOT NULL
+);
+
+-- What the service may do with each table. A migration that adds a table adds its line here; a table
+-- without one is closed to the service. Tables that do not exist (yet) are passed over.
+CREATE TABLE service_privileges (
+  table_name text PRIMARY KEY,
+  privileges text NOT NULL CHECK (privileges ~ '^(SELECT|INSERT|UPDATE|DELETE)(, (SELECT|INSERT|UPDATE|DELETE))*$')
+);
+
+-- The addresses that funds may leave to, how rows of the list change, and how the fence asks for them.
+
+CREATE TABLE allowed_addresses (
+  id           uuid PRIMARY KEY,
+  chain_family text NOT NULL CHECK (chain_family IN ('evm', 'cex')),
+  -- In normal form: two texts of one address are one row.
+  address      text NOT NULL CHECK (char_length(address) BETWEEN 1 AND 256),
+  -- Null matches every chain of the family.
+  chain_id     bigint CHECK (chain_id > 0),
+  label        text,
+  reason       text NOT NULL,
+  active       boolean NOT NULL DEFAULT true,
+  -- Nothing is sent there before; null: at once.
+  usable_after timestamptz(3),
+  created_by   text NOT NULL,
+  created_at   timestamptz(3) NOT NULL,
+  updated_at   timestamptz(3) NOT NULL,
+  revoked_at   timestamptz(3),
+  revoked_by   text,
+  UNIQUE NULLS NOT DISTINCT (chain_family, address, chain_id),
+  CHECK (chain_family <> 'evm' OR address ~ '^0x[0-9a-f]{40}$'),
+  CHECK (chain_family = 'evm' OR chain_id IS NULL),
+  CHECK (active = (revoked_at IS NULL)),
+  CHECK ((revoked_at IS NULL) = (revoked_by IS NULL))
+);
+
+CREATE INDEX allowed_addresses_newest ON allowed_addresses (created_at DESC, id DESC);
+
+-- Automatic approval: policies, the budgets that their windows bound, and a create that approves in its own
+-- transaction. See docs/decisions/0018-automatic-approval.md.
+
+CREATE TABLE auto_approve_policies (
+  policy_id              uuid PRIMARY KEY,
+  client_id              uuid NOT NULL,
+  strategy_id            text NOT NULL,
+  is_active              boolean NOT NULL,
+  -- [{"template_key", "template_version"}], a null version standing for every one. Empty allows nothing.
+  allowed_templates      jsonb NOT NULL,
+  allowed_assets         text[] NOT NULL,
+  max_amount_per_request numeric(38, 18) CHECK (max_amount_per_request >= 0),
+  window_hours           integer CHECK (window_hours BETWEEN 1 AND 720),
+  max_amount_per_window  numeric(38, 18) CHECK (max_amount_per_window >= 0),
+  max_count_per_window   integer CHECK (max_count_per_window >= 0),
+  -- Grows with every change: what was decided by an older one is decided again.
+  revision               integer NOT NULL,
+  created_by             text,
+  created_at             timestamptz NOT NULL,
+  updated_at             timestamptz NOT NULL,
+  CONSTRAINT auto_approve_policies_once UNIQUE (client_id, strategy_id),
+  CONSTRAINT auto_approve_policies_window_complete CHECK (
+    window_hours IS NOT NULL OR (max_amount_per_window IS NULL AND max_count_per_window IS NULL)
+  )
+);
+
+CREATE INDEX auto_approve_policies_strategy ON auto_approve_policies (strategy_id);
+
+-- What movements that a policy approved take of its budget. What a retry takes again is a row of its own.
+CREATE TABLE budget_reservations (
+  reservation_id uuid PRIMARY KEY,
+  movement_id    uuid NOT NULL REFERENCES movements (movement_id),
+  policy_id      uuid NOT NULL REFERENCES auto_approve_policies (policy_id),
+  -- What of it still counts; it only shrinks.
+  amount         numeric(38, 18) NOT NULL CHECK (amount > 0),
+  status         text NOT NULL CHECK (status IN ('reserved', 'consumed', 'released')),
+  -- Windows count by this time, whatever becomes of the reservation.
+  reserved_at    timestamptz NOT NULL,
+  ended_at       timestamptz
+);
+
+CREATE INDEX budget_reservations_movement ON budget_reservations (movement_id, reserved_at) WHERE status <> 'released';
+
+CREATE INDEX budget_reservations_window ON budget_reservations (policy_id, reserved_at) INCLUDE (amount, status) WHERE status <> 'released';
+
+-- Holds all that the view below reads, so that neither the rows of movements nor those of earlier months are looked at.
+CREATE INDEX movements_route_stats ON movements (ended_at) INCLUDE (template_id, request_state, approved_at)
+  WHERE request_state IN ('COMPLETED', 'FAILED');
+
+-- The last balance of each pool that a fetch told; a row is replaced as a whole and never by an older fetch.
+CREATE TABLE balance_snapshots (
+  venue_key    text NOT NULL,
+  account_type text NOT NULL,
+  asset        text NOT NULL,
+  available    numeric(38, 18),
+  withdrawable numeric(38, 18),
+  total        numeric(38, 18),
+  details      jsonb,
+  -- When the fetch began: what the venue did after that may not be in it.
+  fetched_at   timestamptz NOT NULL,
+  PRIMARY KEY (venue_key, account_type, asset)
+);
+
+-- Transfers between accounts of one provider; see docs/decisions/0022-capital-transfers.md.
+CREATE TABLE capital_transfers (
+  transfer_id              uuid PRIMARY KEY,
+  client_scope             text NOT NULL,
+  idempotency_key          text NOT NULL,
+  -- The request in its normal form: what a repeat is compared with.
+  request                  jsonb NOT NULL,
+  request_state            text NOT NULL CHECK (request_state IN
+    ('CREATED', 'SUBMITTING', 'PENDING_PROVIDER_CONFIRMATION', 'COMPLETED', 'FAILED', 'MANUAL_INTERVENTION')),
+  source_venue             text NOT NULL,
+  source_account_type      text NOT NULL,
+  destination_venue        text NOT NULL,
+  destination_account_type text NOT NULL,
+  asset                    text NOT NULL,
+  amount                   numeric(38, 18) NOT NULL CHECK (amount > 0),
+  reason                   text NOT NULL,
+  strategy_id              text,
+  provider                 text NOT NULL,
+  -- The provider's own id of its record.
+  provider_transfer_id     text,
+  -- The provider has shown a record of it: from then on "not found" does not mean that nothing landed.
+  acknowledged             boolean NOT NULL DEFAULT false,
+  submit_epoch             integer NOT NULL DEFAULT 0,
+  sends                    integer NOT NULL DEFAULT 0,
+  send_not_after           timestamptz,
+  -- When waiting for the provider becomes a person's matter.
+  pending_until            timestamptz,
+  error_code               text,
+  error_message            text,
+  created_by               jsonb NOT NULL,
+  -- Grows with every change that a run must see; `seen_version` is the last that one has loaded.
+  version                  integer NOT NULL DEFAULT 1,
+  seen_version             integer NOT NULL DEFAULT 0,
+  next_sequence            integer NOT NULL DEFAULT 1,
+  wakes                    integer NOT NULL DEFAULT 0,
+  claimed_until            timestamptz NOT NULL,
+  run_id                   text,
+  created_at               timestamptz NOT NULL,
+  updated_at               timestamptz NOT NULL,
+  ended_at                 timestamptz,
+  CONSTRAINT capital_transfers_ended CHECK ((ended_at IS NOT NULL) = (request_state IN ('COMPLETED', 'FAILED'))),
+  UNIQUE (client_scope, idempotency_key)
+);
+
+CREATE INDEX capital_transfers_newest ON capital_transfers (created_at DESC, transfer_id DESC);
+
+CREATE INDEX capital_transfers_by_state ON capital_transfers (request_state, created_at DESC);
+
+CREATE INDEX capital_transfers_open ON capital_transfers (claimed_until) WHERE ended_at IS NULL OR seen_version < version;
+
+-- What happened to a transfer, gapless and never changed.
+CREATE TABLE capital_transfer_events (
+  event_id    uuid PRIMARY KEY,
+  transfer_id uuid NOT NULL REFERENCES capital_transfers (transfer_id),
+  sequence    integer NOT NULL,
+  event_type  text NOT NULL,
+  from_state  text,
+  to_state    text,
+  actor       jsonb NOT NULL,
+  message     text NOT NULL,
+  data        jsonb NOT NULL,
+  occurred_at timestamptz NOT NULL,
+  UNIQUE (transfer_id, sequence)
+);
+
+CREATE TABLE reservations (
+  reservation_id uuid PRIMARY KEY,
+  -- A hold belongs to a movement or to a transfer.
+  movement_id    uuid REFERENCES movements (movement_id),
+  transfer_id    uuid REFERENCES capital_transfers (transfer_id),
+  -- The node that was proven to send this: it counts until a snapshot shows it. Null: a hold.
+  node_key       text,
+  venue_key      text NOT NULL,
+  account_type   text NOT NULL,
+  asset          text NOT NULL,
+  amount         numeric(38, 18) NOT NULL CHECK (amount > 0),
+  status         text NOT NULL CHECK (status IN ('held', 'released', 'consumed')),
+  created_at     timestamptz NOT NULL,
+  ended_at       timestamptz,
+  CONSTRAINT reservations_one_owner CHECK (num_nonnulls(movement_id, transfer_id) = 1),
+  FOREIGN KEY (venue_key, account_type, asset) REFERENCES reservation_pools (venue_key, account_type, asset)
+);
+
+CREATE UNIQUE INDEX reservations_one_hold ON reservations (movement_id, venue_key, account_type, asset) WHERE status = 'held';
+
+CREATE UNIQUE INDEX reservations_one_hold_of_transfer ON reservations (transfer_id) WHERE transfer_id IS NOT NULL;
+
+-- What was proven to leave a pool: a snapshot of before that time does not show it.
+CREATE INDEX reservations_by_pool_ended ON reservations (venue_key, account_type, asset, ended_at) WHERE status = 'consumed';
+
+INSERT INTO service_privileges (table_name, privileges) VALUES
+  ('_prisma_migrations', 'SELECT'),
+  ('plan_templates', 'SELECT, INSERT, UPDATE'),
+  ('plan_template_versions', 'SELECT, INSERT'),
+  ('plan_nodes', 'SELECT, INSERT'),
+  ('plan_edges', 'SELECT, INSERT'),
+  ('movements', 'SELECT, INSERT, UPDATE'),
+  ('movement_nodes', 'SELECT, INSERT, UPDATE'),
+  ('node_attempts', 'SELECT, INSERT, UPDATE'),
+  ('artifacts', 'SELECT, INSERT'),
+  ('timeline_events', 'SELECT, INSERT'),
+  ('callbacks', 'SELECT, INSERT, UPDATE'),
+  ('commands', 'SELECT, INSERT, UPDATE'),
+  ('reservation_pools', 'SELECT, INSERT, UPDATE'),
+  ('reservations', 'SELECT, INSERT, UPDATE'),
+  ('executors', 'SELECT, INSERT, UPDATE'),
+  ('signers', 'SELECT, INSERT, UPDATE'),
+  ('nonce_lanes', 'SELECT, INSERT, UPDATE'),
+  ('evm_transactions', 'SELECT, INSERT, UPDATE'),
+  ('restores', 'SELECT, INSERT, UPDATE'),
+  ('audit_events', 'SELECT, INSERT'),
+  ('audit_seals', 'SELECT, INSERT'),
+  ('api_clients', 'SELECT'),
+  ('api_client_keys', 'SELECT'),
+  ('agent_authorities', 'SELECT'),
+  ('nonce_registry', 'SELECT, INSERT, DELETE'),
+  ('allowed_addresses', 'SELECT, INSERT, UPDATE'),
+  ('auto_approve_policies', 'SELECT, INSERT, UPDATE'),
+  ('budget_reservations', 'SELECT, INSERT, UPDATE'),
+  ('route_stats', 'SELECT'),
+  ('balance_snapshots', 'SELECT, INSERT, UPDATE'),
+  ('capital_transfers', 'SELECT, INSERT, UPDATE'),
+  ('capital_transfer_events', 'SELECT, INSERT');

@@ -1,0 +1,191 @@
+/**
+ * Connections to Postgres: who waits for one, for how long, and what it is told when there is none. A pool whose
+ * connections are all at work is not a database out of reach, and the two are told apart here.
+ */
+import pg from 'pg';
+
+/** The database answers, and this process asks more of it than its connections can carry. Nothing was sent. */
+export class PoolBusyError extends Error {
+  override readonly name = 'PoolBusyError';
+  readonly code = 'POOL_BUSY';
+  constructor() {
+    super('every connection to the database is at work');
+  }
+}
+
+/** Everything that asks for connections in one process, or a share of it. */
+export interface ConnectionSource {
+  readonly pool: pg.Pool;
+  /** The same connections, of which whoever uses this share never holds more than so many. */
+  share(connections: number): ConnectionSource;
+}
+
+export interface PoolOptions {
+  readonly config: pg.PoolConfig;
+  readonly connections: number;
+  /** How long making a connection may take, and how long one is waited for. */
+  readonly patienceMs: number;
+}
+
+/** Nothing is connected before the first who asks. */
+export function openPool({ config, connections, patienceMs }: PoolOptions): ConnectionSource {
+  const whole = new CountedPool(config, connections, patienceMs);
+  const share = (places: number): ConnectionSource => ({ pool: new SharePool(whole, places, patienceMs), share });
+  return { pool: whole, share };
+}
+
+type Callback = (error: Error | undefined, client: pg.PoolClient | undefined, release: (error?: Error | boolean) => void) => void;
+
+/** Places that are given away in the order of asking. */
+class Line {
+  readonly #waiting = new Set<() => void>();
+  #free: number;
+
+  constructor(places: number) {
+    this.#free = places;
+  }
+
+  /** Calls `then` once, now or when a place is free; answers how to stop waiting. */
+  enter(then: () => void): () => void {
+    this.#waiting.add(then);
+    this.#next();
+    return () => this.#waiting.delete(then);
+  }
+
+  leave(): void {
+    this.#free += 1;
+    this.#next();
+  }
+
+  #next(): void {
+    for (const then of this.#waiting) {
+      if (this.#free === 0) return;
+      this.#waiting.delete(then);
+      this.#free -= 1;
+      then();
+    }
+  }
+}
+
+/** A pool before which a line of ours stands: of those that it lets in nobody waits for another. */
+abstract class LinedPool extends pg.Pool {
+  readonly #line: Line;
+  readonly #patienceMs: number;
+
+  constructor(config: pg.PoolConfig, places: number, patienceMs: number) {
+    super({ ...config, max: places });
+    this.#line = new Line(places);
+    this.#patienceMs = patienceMs;
+  }
+
+  /** Gives a connection to one who was let in. */
+  protected abstract give(then: Callback): void;
+  /** What somebody is told who has waited in vain since then. */
+  abstract refusal(since: number): Error;
+
+  // By callback or as a promise, as the driver offers it and uses it itself.
+  override connect(): Promise<pg.PoolClient>;
+  override connect(callback: Callback): void;
+  override connect(callback?: Callback): Promise<pg.PoolClient> | undefined {
+    if (callback !== undefined) {
+      this.#take(callback);
+      return undefined;
+    }
+    return new Promise((resolve, reject) => {
+      this.#take((error, client) => {
+        if (client === undefined) reject(error ?? new Error('no connection was given'));
+        else resolve(client);
+      });
+    });
+  }
+
+  /** The driver's own way to a connection, without the line. */
+  protected connectNow(then: Callback): void {
+    super.connect(then);
+  }
+
+  #take(then: Callback): void {
+    const since = performance.now();
+    const timer = setTimeout(() => {
+      stop();
+      then(this.refusal(since), undefined, () => undefined);
+    }, this.#patienceMs);
+    const stop = this.#line.enter(() => {
+      clearTimeout(timer);
+      this.give((error, client) => {
+        if (client === undefined) {
+          this.#line.leave();
+          then(error, undefined, () => undefined);
+          return;
+        }
+        // The pool makes `release` anew each time that it gives the connection out.
+        const release = client.release.bind(client);
+        client.release = (broken) => {
+          release(broken);
+          this.#line.leave();
+        };
+        then(undefined, client, client.release);
+      });
+    });
+  }
+}
+
+class CountedPool extends LinedPool {
+  readonly #connections: number;
+  readonly #made = new Set<pg.PoolClient>();
+  /** When a connection was last made, or given back whole. */
+  #lastSign = -Infinity;
+
+  constructor(config: pg.PoolConfig, connections: number, patienceMs: number) {
+    // This limit is for making a connection; set on the pool it would count the waiting too, and call both the same.
+    super({ ...config, Client: clientWithin(patienceMs) }, connections, patienceMs);
+    this.#connections = connections;
+    this.on('connect', (client: pg.PoolClient) => {
+      this.#made.add(client);
+      this.#lastSign = performance.now();
+    });
+    this.on('remove', (client: pg.PoolClient) => this.#made.delete(client));
+    this.on('release', (error: unknown) => {
+      if (error === undefined || error === null) this.#lastSign = performance.now();
+    });
+  }
+
+  protected override give(then: Callback): void {
+    this.connectNow(then);
+  }
+
+  override refusal(since: number, places = this.#connections): Error {
+    const isThere = this.#lastSign >= since || this.#made.size >= places;
+    return isThere ? new PoolBusyError() : new Error('timeout exceeded when trying to connect');
+  }
+}
+
+/** A part of another pool's connections; it has none of its own, and ending it ends nothing. */
+class SharePool extends LinedPool {
+  readonly #whole: CountedPool;
+  readonly #places: number;
+
+  constructor(whole: CountedPool, places: number, patienceMs: number) {
+    super({}, places, patienceMs);
+    this.#whole = whole;
+    this.#places = places;
+  }
+
+  protected override give(then: Callback): void {
+    this.#whole.connect(then);
+  }
+
+  override refusal(since: number): Error {
+    return this.#whole.refusal(since, this.#places);
+  }
+}
+
+function clientWithin(connectionTimeoutMillis: number): new () => pg.Client {
+  const Client = class extends pg.Client {
+    // The driver hands over the settings of the pool, which its types do not tell.
+    constructor(config?: pg.ClientConfig) {
+      super({ ...config, connectionTimeoutMillis });
+    }
+  };
+  return Client;
+}

@@ -1,0 +1,97 @@
+/** The API of a process: routes, who may call them, and the socket. */
+import type { Logger } from 'pino';
+import { createApi } from '../api/http/app.ts';
+import { freeHook } from '../api/auto-approve/free-hook.ts';
+import { createGuard, type Guard } from '../api/auth/guard.ts';
+import { dashboardRoutes } from '../api/dashboard/routes.ts';
+import { createWriterAuthentication } from '../api/dashboard/writer.ts';
+import { createHostCheck } from '../api/http/host.ts';
+import { commercial } from '../api/commercial.ts';
+import { autoApproveOf, withExtensions, type ApiExtension } from '../api/extension.ts';
+import type { Route } from '../api/http/route.ts';
+import { listen } from '../api/http/server.ts';
+import { routes } from '../api/routes.ts';
+import { apiSettings } from '../api/settings.ts';
+import { providerOf } from '../domain/capital-transfers/provider.ts';
+import type { Config } from '../platform/config.ts';
+import { readDashboardKeys } from '../platform/dashboard-keys.ts';
+import { createHandOver } from '../platform/handover.ts';
+import { shareConnections, type Database } from '../prisma/client.ts';
+import type { Parts } from './parts.ts';
+
+/** What an API is made of that is known before anything is connected. */
+export interface ApiPlan {
+  readonly extensions: readonly ApiExtension[];
+  readonly table: readonly Route[];
+  readonly dashboardKeys: ReturnType<typeof readDashboardKeys> | null;
+}
+
+/** Throws where the API could not start. A process without an API only describes its routes. */
+export function planApi(config: Config, role: 'all' | 'api' | 'worker'): ApiPlan {
+  const extensions = config.edition === 'commercial' ? [commercial(config)] : [];
+  const { dashboardKeysFile, dashboardExpectedKeys } = config;
+  const dashboardKeys =
+    role === 'worker' || dashboardKeysFile === undefined ? null : readDashboardKeys(dashboardKeysFile, dashboardExpectedKeys);
+  return { extensions, table: withExtensions(routes, extensions), dashboardKeys };
+}
+
+/** Answers the port that it listens on. */
+export async function startApi({ config, log, db: whole, temporal, tracing, bound, desk, stops }: Parts, plan: ApiPlan): Promise<number> {
+  const db = shareConnections(whole, apiConnections(config.databasePoolSize));
+  const handOver = createHandOver({ temporal, log, bind: tracing?.bind });
+  stops.push(() => handOver.stop());
+  const app = createApi(
+    {
+      db,
+      log,
+      executors: bound.executors,
+      signers: bound.signers,
+      chains: bound.chainAssets,
+      balances: desk,
+      handOver: (movementId, command) =>
+        handOver.send({ movementId, kind: command?.kind ?? 'wake', commandId: command?.command_id ?? null }),
+      transfers: {
+        accounts: bound.transferProviders.flatMap(({ accounts }) => accounts),
+        settleSeconds: (row) => providerOf(bound.transferProviders, row)?.settle_seconds,
+        handOver: (transferId, kind) => handOver.send({ transferId, kind, commandId: null }),
+      },
+      redact: config.redact,
+      autoApprove: config.autoApproveEnabled ? (autoApproveOf(plan.extensions) ?? freeHook) : null,
+      settings: apiSettings(config),
+    },
+    plan.table,
+    {
+      ...(config.authEnabled ? { guard: guardOf(config, db, log) } : {}),
+      dashboard: {
+        routes: dashboardRoutes(config.allowlistCoolingSeconds),
+        authenticate: createWriterAuthentication({ db, log, keys: plan.dashboardKeys, maxSkewSeconds: config.authMaxSkewSeconds }),
+      },
+      tracing: tracing ?? undefined,
+      checkHost: createHostCheck([config.host, ...config.allowedHosts]),
+    },
+  );
+  if (!config.authEnabled) {
+    log.warn('SVC_AUTH_ENABLED=false: requests are not authenticated, every caller acts as admin; listening on loopback only');
+  }
+  const api = await listen({ app, host: config.host, port: config.port, setting: 'SVC_PORT' });
+  stops.push(() => api.close());
+  log.info({ port: api.port }, 'the API listens');
+  return api.port;
+}
+
+/** However much is asked of the API, the rest of the process finds a connection: a worker beside it, and what fetches balances. */
+function apiConnections(all: number): number {
+  return Math.max(1, all - Math.max(1, Math.floor(all / 4)));
+}
+
+/** Who may call, from the settings. */
+function guardOf(config: Config, db: Database, log: Logger): Guard {
+  const {
+    secretsKeys,
+    authMaxSkewSeconds: maxSkewSeconds,
+    rateLimitEnabled,
+    rateLimitReadRpm: readRpm,
+    rateLimitWriteRpm: writeRpm,
+  } = config;
+  return createGuard({ db, log, secretsKeys, maxSkewSeconds, rateLimits: rateLimitEnabled ? { readRpm, writeRpm } : null });
+}

@@ -1,0 +1,54 @@
+/** Connections and registries; nothing takes work yet. */
+import type { Logger } from 'pino';
+import { createAuditMacs } from '../platform/audit-chain.ts';
+import { createBalanceDesk } from '../platform/balance-desk.ts';
+import { createPayloadCodec } from '../platform/payload-codec.ts';
+import { connectTemporal } from '../platform/temporal.ts';
+import { startTracing } from '../platform/tracing.ts';
+import { connectDatabase, type Database } from '../prisma/client.ts';
+import { refreshBalances } from '../store/balances.ts';
+import { readDatabaseRole } from '../store/database-role.ts';
+import { createSignerBalances } from '../venues/evm/signer-balances.ts';
+import type { Parts } from './parts.ts';
+import { openRegistries } from './registries.ts';
+
+/** Opens them; each goes to `stops`. */
+export async function connect(options: Pick<Parts, 'config' | 'log' | 'stops'> & { readonly role: string }): Promise<Parts> {
+  const { config, log, stops, role } = options;
+  const auditMacs = createAuditMacs(config.secretsKeys);
+  const tracing = config.tracing === null ? null : await startTracing(config.tracing, { role, log });
+  if (tracing !== null) stops.push(() => tracing.stop());
+  const db = connectDatabase({
+    url: config.databaseUrl,
+    poolSize: config.databasePoolSize,
+    // Whoever writes a callback knows from this whether it is a dead letter from the start.
+    sessionSettings: { 'svc.callback_allowed_hosts': config.callbackHosts.join(',') },
+    auditMac: auditMacs.ofRow,
+  });
+  stops.push(() => db.$disconnect());
+  void warnOfPower(db, log);
+  const payloadCodec = config.payloadKeys.length === 0 ? undefined : createPayloadCodec(config.payloadKeys);
+  const temporal = connectTemporal({
+    address: config.temporalAddress,
+    namespace: config.temporalNamespace,
+    payloadCodec,
+    interceptor: tracing?.clientInterceptor,
+  });
+  stops.push(() => temporal.close());
+  const bound = await openRegistries(config);
+  stops.push(() => bound.executors.close());
+  const balances = createSignerBalances(bound.chains);
+  const desk = createBalanceDesk(bound.fetchers, (venueKey, fetch) => refreshBalances(db, venueKey, fetch));
+  return { config, log, db, temporal, tracing, payloadCodec, auditMacs, bound, balances, desk, stops };
+}
+
+/** A role that could rewrite the audit trail works as well as any, so nothing else would tell. */
+async function warnOfPower(db: Database, log: Logger): Promise<void> {
+  try {
+    const role = await readDatabaseRole(db);
+    if (!role.may_rewrite_audit) return;
+    log.warn({ role: role.name }, 'the database role could rewrite the audit trail; use one made with fundadmin database grant');
+  } catch (error) {
+    log.warn({ err: error }, 'what the database role may do was not checked: the database did not answer');
+  }
+}

@@ -1,0 +1,33 @@
+/** What is done behind the requests, in every process that takes work. */
+import { startBalanceLoops } from '../activities/relays/balances.ts';
+import { startCallbackRelay } from '../activities/relays/callbacks.ts';
+import { startCommandRelay, startSweeper } from '../activities/relays/commands.ts';
+import { startTransferRelay } from '../activities/relays/transfers.ts';
+import { startNonceCleaner } from '../activities/relays/nonces.ts';
+import { createHealthRefresher } from '../activities/relays/health.ts';
+import { startSealer } from '../activities/relays/seals.ts';
+import type { Parts } from './parts.ts';
+
+/** Starts every loop. */
+export function startLoops({ config, log, db, temporal, auditMacs, bound, balances, desk, stops }: Parts): void {
+  const relay = { db, temporal, log, sweepIdleSeconds: config.sweepIdleSeconds };
+  const { executors, signers } = bound;
+  const loops = [
+    startCommandRelay(relay),
+    startSweeper(relay),
+    startTransferRelay(relay),
+    startCallbackRelay({
+      db,
+      log,
+      allowedHosts: new Set(config.callbackHosts),
+      sign: config.callbackSigner,
+      maxAttempts: config.callbackMaxAttempts,
+    }),
+    startNonceCleaner({ db, log }),
+    startSealer({ db, log, macs: auditMacs }),
+    ...startBalanceLoops(desk, log),
+  ];
+  const health = createHealthRefresher({ db, executors, signers, temporal, intervalSeconds: config.healthIntervalSeconds, balances, log });
+  health.start();
+  stops.push(async () => void (await Promise.all([...loops.map((loop) => loop.stop()), health.stop()])));
+}

@@ -1,0 +1,79 @@
+/** The operations listener: health, metrics, documentation. */
+import { register } from 'prom-client';
+import type { RunningWorker } from '../activities/worker.ts';
+import { createHostCheck } from '../api/http/host.ts';
+import { buildOpenApi } from '../api/openapi/document.ts';
+import { signingText } from '../api/openapi/signing.ts';
+import { createOperationMetrics } from '../api/operations/metrics.ts';
+import { createOps } from '../api/operations/listener.ts';
+import type { Route } from '../api/http/route.ts';
+import { listen } from '../api/http/server.ts';
+import type { Config } from '../platform/config.ts';
+import { connectDatabase } from '../prisma/client.ts';
+import { pendingMigrations } from '../prisma/migrate.ts';
+import { readFigures } from '../store/metrics.ts';
+import { ping } from '../store/ping.ts';
+import type { SignerBalances } from '../venues/evm/signer-balances.ts';
+import type { Parts } from './parts.ts';
+
+/** Starts it. */
+export async function startOps(
+  { config, log, temporal, payloadCodec, balances, stops }: Parts,
+  given: { readonly table: readonly Route[]; readonly apiPort: number; readonly worker: RunningWorker | null },
+): Promise<void> {
+  const { table, apiPort, worker } = given;
+  const { opsDb, metrics } = metricsPage(config, balances.list);
+  stops.push(() => opsDb.$disconnect());
+  const ops = await listen({
+    app: createOps({
+      checkHost: createHostCheck([config.opsHost, ...config.allowedHosts]),
+      openapi: buildOpenApi(table, {
+        apiPrefix: config.apiPrefix,
+        serverUrl: `http://${config.host}:${apiPort}`,
+        authEnabled: config.authEnabled,
+        maxSkewSeconds: config.authMaxSkewSeconds,
+      }),
+      signing: signingText(config.authMaxSkewSeconds),
+      metrics,
+      codec: payloadCodec === undefined ? undefined : { codec: payloadCodec, uiOrigin: new URL(config.temporalUiUrl).origin },
+      checks: {
+        postgres: { required: true, check: () => ping(opsDb).then(() => ({ ok: true })) },
+        migrations: {
+          required: true,
+          check: async () => {
+            const pending = await pendingMigrations(config.databaseUrl);
+            return pending.length === 0 ? { ok: true } : { ok: false, detail: `not applied: ${pending.join(', ')}` };
+          },
+        },
+        // An API-only process goes on answering without Temporal, so it reports it and does not depend on it.
+        temporal: { required: worker !== null, check: async () => temporal.check().then(() => ({ ok: true })) },
+        worker: {
+          required: worker !== null,
+          check: async () => (worker === null ? { ok: false, detail: 'not hosted by this process' } : { ok: worker.isRunning() }),
+        },
+      },
+    }),
+    host: config.opsHost,
+    port: config.opsPort,
+    setting: 'SVC_OPS_PORT',
+  });
+  stops.push(() => ops.close());
+  log.info({ port: ops.port }, 'the operations listener is up');
+}
+
+/**
+ * The metrics of this process and of the database, over connections of their own that give up soon: one for the figures and
+ * one that tells whether Postgres is there, however busy this process is.
+ */
+function metricsPage(config: Config, balances: SignerBalances['list']) {
+  const opsDb = connectDatabase({
+    url: config.databaseUrl,
+    poolSize: 2,
+    connectTimeoutMs: 2_000,
+    applicationName: 'fund-movement-orchestrator-metrics',
+    sessionSettings: { statement_timeout: '2000' },
+  });
+  const operation = createOperationMetrics({ read: () => readFigures(opsDb), balances });
+  const text = async (): Promise<string> => [await register.metrics(), await operation()].join('\n');
+  return { opsDb, metrics: { contentType: register.contentType, metrics: text } };
+}

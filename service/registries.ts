@@ -1,0 +1,45 @@
+/** Executors, signers, chains and venues, as the registry and venues files declare them. */
+import { createCexExecutors } from '../venues/cex/executors.ts';
+import { z } from 'zod';
+import { createNoopExecutor } from '../executors/local/noop.ts';
+import { createExecutorRegistry } from '../executors/registry.ts';
+import { readRegistryFile } from '../executors/registry-file.ts';
+import type { Config } from '../platform/config.ts';
+import { parseSignerConfigs } from '../signers/config.ts';
+import { createSignerRegistry, openSigners } from '../signers/registry.ts';
+import { balanceFetchers } from '../venues/balances.ts';
+import { chainAssets, loadVenueBindings } from '../venues/bindings.ts';
+import { createEvmBalanceObserveExecutor } from '../venues/evm/balance-observe.ts';
+import { createEvmChains } from '../venues/evm/client.ts';
+import { createEvmTransferExecutor } from '../venues/evm/transfer.ts';
+import { transferProviders } from '../venues/transfers.ts';
+
+/** Errors: either file does not fit, or a signer cannot be opened. */
+export async function openRegistries(config: Config) {
+  const file =
+    config.registryFile === undefined ? { executors: [], signers: [], folder: '.' } : readRegistryFile(config.registryFile, z.unknown());
+  const signers = await openSigners(parseSignerConfigs([...file.signers], { allowLocal: config.allowLocalSigners }), {
+    baseDir: file.folder,
+  });
+  const bindings = config.venuesFile === undefined ? [] : await loadVenueBindings(config.venuesFile);
+  const chains = createEvmChains(bindings.filter((binding) => binding.provider === 'evm'));
+  const executors = createExecutorRegistry({
+    locals: [
+      createNoopExecutor(),
+      createEvmTransferExecutor(chains),
+      createEvmBalanceObserveExecutor(chains),
+      ...createCexExecutors(bindings.filter((binding) => binding.provider === 'ccxt')),
+    ],
+    remotes: file.executors,
+  });
+  return {
+    executors,
+    signers: createSignerRegistry(signers),
+    chains,
+    chainAssets: chainAssets(bindings),
+    fetchers: balanceFetchers(bindings, { chains, signers }),
+    transferProviders: transferProviders(bindings),
+  };
+}
+
+export type Registries = Awaited<ReturnType<typeof openRegistries>>;

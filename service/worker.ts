@@ -1,0 +1,51 @@
+/** The worker: workflows and activities of movements and of capital transfers. */
+import { createMovementActivities } from '../activities/movement.ts';
+import { createTransferActivities } from '../activities/transfers/activities.ts';
+import { workflowBundle } from '../activities/bundle.ts';
+import { startWorker, type RunningWorker } from '../activities/worker.ts';
+import { checkSignRequest } from '../venues/evm/check-sign-request.ts';
+import { startLoops } from './loops.ts';
+import type { Parts } from './parts.ts';
+
+/** Starts it, and the loops that go beside it. */
+export async function startWork(parts: Parts): Promise<RunningWorker> {
+  const { config, log, db, temporal, tracing, payloadCodec, bound, desk, stops } = parts;
+  const { executors, signers, chains, transferProviders: providers } = bound;
+  const worker = startWorker({
+    address: config.temporalAddress,
+    namespace: config.temporalNamespace,
+    activities: {
+      ...createMovementActivities({
+        db,
+        log,
+        executors,
+        signers,
+        chains: bound.chainAssets,
+        unansweredSeconds: config.unansweredSeconds,
+        unhurriedSeconds: config.unhurriedSeconds,
+        checkSignRequest: async (row, amount, call) =>
+          row.sign_request === null
+            ? null
+            : checkSignRequest(chains, row.sign_request, { action_type: row.node.action_type, config: row.node.config, amount }, call),
+      }),
+      ...createTransferActivities({
+        ...{ db, log, providers },
+        pendingSeconds: config.transferPendingSeconds,
+        unhurriedSeconds: config.unhurriedSeconds,
+        refreshBalances: (venueKey) => void desk.refresh(venueKey, { anew: true })?.catch(() => undefined),
+      }),
+    },
+    workflowBundle: workflowBundle({
+      encodeFailures: payloadCodec !== undefined,
+      callStacks: config.workflowCallStacks,
+      traceHeaders: tracing !== null,
+    }),
+    payloadCodec,
+    activityInterceptor: tracing === null ? undefined : (await import('../activities/tracing.ts')).activityTracing,
+    log,
+    beforeWork: () => temporal.registerSearchAttributes(log),
+  });
+  stops.push(() => worker.stop());
+  startLoops(parts);
+  return worker;
+}

@@ -1,0 +1,38 @@
+/** What is done once after the database was restored, or failed over, and may have lost commits. */
+import type { AuditEntry } from '../domain/transition.ts';
+import type { Database } from '../prisma/client.ts';
+import { auditRows } from './event-ids.ts';
+import { run } from './faults.ts';
+
+export interface AfterRestore {
+  /** Names the restore: the step is done once for each. */
+  readonly incident: string;
+  /** A send of before the restore is over after so many seconds. */
+  readonly send_seconds: number;
+  readonly audit: readonly AuditEntry[];
+}
+
+export interface RestoreResult {
+  readonly incident: string;
+  readonly at: string;
+  /** From here on "no such send" is believed. */
+  readonly nothing_found_counts_from: string;
+  readonly movements_woken: number;
+  /** Open nodes: asked before they are sent. */
+  readonly nodes_asked_first: number;
+  /** Nodes that have ended and may run again: their next attempt is asked about first. */
+  readonly retries_asked_first: number;
+  readonly capital_transfers: number;
+  readonly nonce_lanes: number;
+  /** It was done before, and nothing was changed now. */
+  readonly repeated: boolean;
+}
+
+/** Sets every open node and transfer to be asked about before it may be sent, in one transaction. */
+export async function afterRestore(db: Database, { audit, ...step }: AfterRestore): Promise<RestoreResult> {
+  const doc = JSON.stringify({ ...step, audit: auditRows(db, audit) });
+  const rows = await run(() => db.sql<{ answer: RestoreResult }>`SELECT after_restore(${doc}::jsonb) AS answer`);
+  const [row] = rows;
+  if (row === undefined) throw new Error('after_restore answered nothing');
+  return row.answer;
+}

@@ -1,0 +1,91 @@
+/** The figures of the metrics page: read rarely, never twice at once, and missing rather than wrong. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createOperationMetrics } from '../../../api/operations/metrics.ts';
+import type { OperationFigures } from '../../../store/metrics.ts';
+
+const FIGURES: OperationFigures = {
+  transfers: { MANUAL_INTERVENTION: 1 },
+  movements: { EXECUTING: 2, COMPLETED: 5 },
+  oldest_pending_approval: 12.5,
+  callbacks_pending: 3,
+  callbacks_dead_letter: 1,
+  oldest_command: 0,
+  oldest_callback: 4,
+  unanswered: 2,
+  oldest_unanswered: 61.5,
+  pools: [{ venue_key: 'main "1"', account_type: 'SPOT', asset: 'USDC', held: '1000.500000000000000001' }],
+};
+
+test('shows every figure', async () => {
+  const balances = () => [{ signer_key: 'treasury', address: '0xA', chain_id: 1, balance: 0.25 }];
+  const text = await createOperationMetrics({ read: () => Promise.resolve(FIGURES), balances })();
+  for (const line of [
+    'svc_metrics_up 1',
+    'svc_movements{state="EXECUTING"} 2',
+    'svc_capital_transfers{state="MANUAL_INTERVENTION"} 1',
+    'svc_approval_oldest_seconds 12.5',
+    'svc_callbacks{status="pending"} 3',
+    'svc_callbacks{status="dead_letter"} 1',
+    'svc_relay_lag_seconds{relay="commands"} 0',
+    'svc_relay_lag_seconds{relay="callbacks"} 4',
+    'svc_nodes_unanswered 2',
+    'svc_nodes_unanswered_oldest_seconds 61.5',
+    'svc_reservations_held{venue="main \\"1\\"",account_type="SPOT",asset="USDC"} 1000.5',
+    'svc_signer_native_balance{signer_key="treasury",address="0xA",chain_id="1"} 0.25',
+  ])
+    expect(text).toContain(`${line}\n`);
+  expect(text.match(/# HELP svc_(reservations_held|signer_native_balance) .*for display only/g)).toHaveLength(2);
+});
+
+test('scrapes at once and soon after one another cost one statement', async () => {
+  let reads = 0;
+  let time = 0;
+  const read = async () => {
+    reads += 1;
+    await sleep(20);
+    return FIGURES;
+  };
+  const metrics = createOperationMetrics({ read, now: () => time });
+  await Promise.all(Array.from({ length: 50 }, metrics));
+  time = 4_999;
+  await metrics();
+  expect(reads).toBe(1);
+  time = 5_001;
+  await metrics();
+  expect(reads).toBe(2);
+});
+
+test('what took long is read again the later', async () => {
+  let reads = 0;
+  let time = 0;
+  const read = () => {
+    reads += 1;
+    time += 1_500;
+    return Promise.resolve(FIGURES);
+  };
+  const metrics = createOperationMetrics({ read, now: () => time });
+  await metrics();
+  time += 29_000;
+  await metrics();
+  expect(reads).toBe(1);
+  time += 1_001;
+  await metrics();
+  expect(reads).toBe(2);
+});
+
+test('a database that is away or hangs leaves the figures out, and is asked once at a time', async () => {
+  const away = await createOperationMetrics({ read: () => Promise.reject(new Error('away')) })();
+  expect(away).toContain('svc_metrics_up 0\n');
+  expect(away).not.toMatch(/svc_(movements|callbacks|approval_oldest_seconds|relay_lag_seconds|reservations_held)[ {]/);
+
+  let reads = 0;
+  const hanging = createOperationMetrics({
+    read: () => {
+      reads += 1;
+      return new Promise(() => undefined);
+    },
+  });
+  expect(await Promise.all([hanging(), hanging()])).toEqual([away, away]);
+  expect(await hanging()).toBe(away);
+  expect(reads).toBe(1);
+}, 15_000);

@@ -1,0 +1,210 @@
+/** What a plan can move at most: which nodes draw, and how draws add up. */
+import { describe, expect, it } from '@jest/globals';
+import type { JsonObject } from '../../../domain/json.ts';
+import type { EdgeType, GraphEdge } from '../../../domain/graph/types.ts';
+import { compilePlan } from '../../../domain/plan/compile.ts';
+import { flowsOf, limitAmount } from '../../../domain/plan/flow.ts';
+import type { OutflowEntry, CompiledPlan, TemplateNode } from '../../../domain/plan/types.ts';
+
+interface Given {
+  readonly edges?: readonly GraphEdge[];
+  readonly node_config?: JsonObject;
+  readonly risk_controls?: JsonObject;
+  readonly amount?: string;
+  /** The keys of nodes whose executor is declared not to send. */
+  readonly silent?: readonly string[];
+}
+
+const pays = (node_key: string, config: JsonObject = {}, more: Partial<TemplateNode> = {}): TemplateNode => ({
+  node_key,
+  node_kind: 'action',
+  action_type: 'cex_withdrawal',
+  has_side_effect: true,
+  config,
+  ...more,
+});
+const sees = (node_key: string, match_from: string): TemplateNode =>
+  pays(node_key, { match_from }, { node_kind: 'observe', action_type: 'cex_deposit_observe', has_side_effect: false });
+
+/** `a>b` is on_success. */
+const way = (text: string, edge_type: EdgeType = 'on_success', priority = 0): GraphEdge => {
+  const [from = '', to = ''] = text.split('>');
+  return { from, to, edge_type, priority, join_key: null, condition_expr: null };
+};
+
+function compiled(
+  nodes: readonly TemplateNode[],
+  { edges = [], node_config, risk_controls = {}, amount = '10', silent = [] }: Given = {},
+): CompiledPlan {
+  return compilePlan(
+    {
+      template_id: 't',
+      template_key: 't',
+      version: 1,
+      nodes,
+      edges,
+      risk_controls,
+      completion_policy: { completion_assurance: 'provider_completed' },
+    },
+    { intent: { asset: 'USDC', amount }, input_params: node_config === undefined ? {} : { node_config } },
+    new Map(
+      nodes.map(({ node_key }) => [
+        node_key,
+        { executor_binding: { executor_key: 'e' }, signer_binding: null, executor_sends: !silent.includes(node_key) },
+      ]),
+    ),
+  );
+}
+const outflow = (nodes: readonly TemplateNode[], given: Given = {}): readonly OutflowEntry[] => compiled(nodes, given).outflow;
+const usdc = (amount: string | null): readonly OutflowEntry[] => [{ asset: 'USDC', amount }];
+
+describe('a node that passes on draws nothing of its own', () => {
+  const sent = (key: string): JsonObject => ({ amount_ref: `nodes.${key}.output.submitted_amount` });
+
+  it.each([
+    ['what an earlier node sent', [pays('a'), pays('b', sent('a'))], ['a>b'], '10'],
+    ['what an observing node saw of it arrive', [pays('a'), sees('o', 'a'), pays('b', sent('o'))], ['a>o', 'o>b'], '10'],
+    ['a fixed amount, where the template says both', [pays('a'), pays('b', { ...sent('a'), amount: '4' })], ['a>b'], '10'],
+    ['what was passed on before', [pays('a'), pays('b', sent('a')), pays('c', sent('b'))], ['a>b', 'b>c'], '10'],
+  ])('%s', (_what, nodes, ends, expected) => {
+    expect(outflow(nodes, { edges: ends.map((each) => way(each)) })).toEqual(usdc(expected));
+  });
+
+  it('whoever else passes on the same: what they may send together is for the fence', () => {
+    const nodes = [pays('a'), pays('b', sent('a')), pays('c', sent('a')), pays('d', { ...sent('a'), amount: '7' })];
+    const plan = compiled(nodes, { edges: [way('a>b'), way('a>c'), way('a>d')] });
+    expect(plan.outflow).toEqual(usdc('10'));
+    expect([...flowsOf(plan).values()].map(({ from }) => from)).toEqual([null, 'a', 'a', 'a']);
+  });
+
+  it.each([
+    [
+      'of another asset',
+      [pays('a', { asset: 'USDT', amount: '1' }), pays('b', sent('a'), { risk_patch: { max_amount: '6' } })],
+      ['a>b'],
+      '6',
+    ],
+    ['of a node that does not come before', [pays('a'), pays('b', sent('a'), { risk_patch: { max_amount: '6' } })], ['b>a'], '16'],
+    [
+      'of a node that sends nothing and saw nothing',
+      [pays('g', {}, { action_type: 'noop' }), pays('b', sent('g'), { risk_patch: { max_amount: '6' } })],
+      ['g>b'],
+      '6',
+    ],
+    ['of the intent', [pays('a'), pays('b', { amount_ref: 'intent' })], ['a>b'], '20'],
+  ])('but draws where the output is %s', (_what, nodes, ends, expected) => {
+    const plan = compiled(nodes, { edges: ends.map((each) => way(each)) });
+    expect(plan.outflow.find(({ asset }) => asset === 'USDC')).toEqual({ asset: 'USDC', amount: expected });
+  });
+
+  it('a mint passes on what its burn sent', () => {
+    const signed = { signer_selector: { chain_family: 'evm' } };
+    const burn = pays('burn', {}, { action_type: 'cctp_burn', ...signed });
+    const mint = pays('mint', { burn_from: 'burn' }, { action_type: 'cctp_mint', ...signed });
+    expect(outflow([burn, mint], { edges: [way('burn>mint')] })).toEqual(usdc('10'));
+  });
+});
+
+describe('what a node may move', () => {
+  it("is its config's amount and asset, whoever gave them", () => {
+    expect(outflow([pays('a')], { node_config: { amount: '90000', asset: 'usdt' } })).toEqual([{ asset: 'USDT', amount: '90000' }]);
+    expect(outflow([pays('a', { amount: '5' })], { node_config: { amount: '90000' } })).toEqual(usdc('5'));
+  });
+
+  it("is not the caller's where the template says what is passed on: the caller's amount is not even there", () => {
+    const nodes = [pays('a', { amount: '5' }), pays('b', { amount_ref: 'nodes.a.output.submitted_amount' })];
+    const plan = compiled(nodes, { edges: [way('a>b')], node_config: { amount: '90000' } });
+    expect(plan.outflow).toEqual(usdc('5'));
+    expect(plan.nodes[1]?.config).not.toHaveProperty('amount');
+  });
+
+  it('counts two nodes that both take the amount of the intent twice', () => {
+    expect(outflow([pays('a'), pays('b')], { edges: [way('a>b')] })).toEqual(usdc('20'));
+  });
+
+  it('counts compensations, post-actions, and what only a cancel leads to', () => {
+    const nodes = [
+      pays('a'),
+      pays('c', { amount: '1' }, { node_kind: 'compensation' }),
+      pays('p', { amount: '2' }, { node_kind: 'post_action' }),
+    ];
+    expect(outflow(nodes, { edges: [way('a>c', 'on_cancel'), way('a>p')] })).toEqual(usdc('13'));
+  });
+
+  it('counts a node that says it has no side effect, and none whose executor is declared not to send', () => {
+    const custom = pays('x', {}, { action_type: 'acme_payout', has_side_effect: false });
+    expect(outflow([custom])).toEqual(usdc('10'));
+    expect(outflow([custom], { silent: ['x'] })).toEqual([]);
+    expect(outflow([pays('a', {}, { has_side_effect: false })], { silent: ['a'] })).toEqual(usdc('10'));
+    expect(outflow([pays('a', {}, { node_kind: 'observe' })])).toEqual([]);
+  });
+
+  it("is unknown where only an output decides it, unless the tighter limit bounds it; a limit is in the intent's asset", () => {
+    const later = pays('b', { amount_ref: 'nodes.g.output.x' });
+    const gate = pays('g', {}, { node_kind: 'manual_gate', action_type: 'manual_gate' });
+    const edges = [way('g>b')];
+    expect(outflow([gate, later], { edges })).toEqual(usdc(null));
+    expect(outflow([gate, later], { edges, risk_controls: { max_amount: '7' } })).toEqual(usdc('7'));
+    expect(outflow([gate, { ...later, risk_patch: { max_amount: '3' } }], { edges, risk_controls: { max_amount: '7' } })).toEqual(
+      usdc('3'),
+    );
+    const other = { ...later, config: { ...later.config, asset: 'USDT' } };
+    expect(outflow([gate, other], { edges, risk_controls: { max_amount: '7' } })).toEqual([{ asset: 'USDT', amount: null }]);
+  });
+
+  it('is nothing of what nobody sends, and limits count at least the intent', () => {
+    const gate = pays('g', {}, { node_kind: 'manual_gate', action_type: 'manual_gate' });
+    expect(outflow([gate])).toEqual([]);
+    expect(limitAmount(compiled([gate]))).toBe('10');
+    expect(limitAmount(compiled([pays('a', { amount: '4' })]))).toBe('10');
+    expect(limitAmount(compiled([pays('a'), pays('b', { amount: '1' })]))).toBe('11');
+    expect(limitAmount(compiled([pays('a', { amount_ref: 'nodes.x.output.y' })]))).toBeNull();
+  });
+});
+
+describe('of ways that exclude each other the dearest counts', () => {
+  const of = (...amounts: readonly (readonly [string, string])[]): TemplateNode[] => amounts.map(([key, amount]) => pays(key, { amount }));
+
+  it.each<[string, TemplateNode[], GraphEdge[], string]>([
+    ['success with its own amount', of(['a', '5'], ['b', '3'], ['f', '7']), [way('a>b'), way('a>f', 'on_failure')], '8'],
+    ['a dear failure', of(['a', '5'], ['b', '3'], ['f', '9']), [way('a>b'), way('a>f', 'on_failure')], '9'],
+    ['a dear time-out', of(['a', '5'], ['f', '7'], ['t', '8']), [way('a>f', 'on_failure'), way('a>t', 'on_timeout')], '8'],
+    ['priorities of one type', of(['a', '1'], ['x', '6'], ['y', '4']), [way('a>x', 'on_success', 1), way('a>y')], '7'],
+    ['priorities of a failure', of(['a', '1'], ['x', '6'], ['y', '4']), [way('a>x', 'on_failure', 1), way('a>y', 'on_failure')], '6'],
+    ['one priority: they fire together', of(['a', '1'], ['x', '6'], ['y', '4']), [way('a>x'), way('a>y')], '11'],
+    [
+      'what both ways reach is reached by either',
+      of(['a', '5'], ['f', '1'], ['z', '9']),
+      [way('a>z'), way('a>f', 'on_failure'), way('f>z')],
+      '14',
+    ],
+    [
+      'ways within ways',
+      of(['a', '1'], ['b', '2'], ['c', '9'], ['d', '4'], ['f', '10']),
+      [way('a>b'), way('b>c', 'on_failure'), way('b>d'), way('a>f', 'on_failure')],
+      '10',
+    ],
+    [
+      'a cancel beside a failure',
+      of(['a', '5'], ['u', '5'], ['f', '4']),
+      [way('a>u', 'on_cancel'), way('a>u', 'on_failure'), way('a>f', 'on_failure')],
+      '10',
+    ],
+  ])('%s', (_what, nodes, edges, expected) => {
+    expect(outflow(nodes, { edges })).toEqual(usdc(expected));
+  });
+
+  it('and unknown is dearer than anything', () => {
+    const nodes = [...of(['a', '5']), pays('f', { amount_ref: 'nodes.x.output.y' })];
+    expect(outflow(nodes, { edges: [way('a>f', 'on_failure')] })).toEqual(usdc(null));
+  });
+
+  it('in each asset by itself', () => {
+    const nodes = [pays('a', { amount: '1' }), pays('x', { amount: '6', asset: 'USDT' }), pays('y', { amount: '4' })];
+    const edges = [way('a>x', 'on_success', 1), way('a>y')];
+    expect(outflow(nodes, { edges })).toEqual([
+      { asset: 'USDC', amount: '5' },
+      { asset: 'USDT', amount: '6' },
+    ]);
+  });
+});

@@ -1,0 +1,32 @@
+import { describe, expect, it } from '@jest/globals';
+import { assetOf, NO_CHAINS, onChainPool, type ChainAssets } from '../../../domain/plan/tokens.ts';
+
+const USDC = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
+const CHAINS: ChainAssets = [
+  { venue_key: 'mainnet', chain_id: 1, native_asset: 'ETH', tokens: [{ asset: 'USDC', address: USDC }] },
+  { venue_key: 'side', chain_id: 137, native_asset: 'POL', tokens: [] },
+];
+
+describe('the asset of a token', () => {
+  it('is what its chain lists it as, in any spelling of its address', () => {
+    for (const address of [USDC, USDC.toLowerCase(), USDC.toUpperCase().replace('0X', '0x')])
+      expect(assetOf(CHAINS, 1, address)).toBe('USDC');
+  });
+  it('is the own coin of the chain where no token is named', () => {
+    expect(assetOf(CHAINS, 1, null)).toBe('ETH');
+    expect(assetOf(CHAINS, 137, null)).toBe('POL');
+  });
+  it('is not known for a token that this chain does not list, nor for another chain', () => {
+    expect(assetOf(CHAINS, 137, USDC)).toBeNull();
+    expect(assetOf(CHAINS, 1, `${USDC.slice(0, -1)}9`)).toBeNull();
+    expect(assetOf(CHAINS, 5, null)).toBeNull();
+    expect(assetOf(NO_CHAINS, 1, null)).toBeNull();
+  });
+});
+
+describe('the pool of a signer on a chain', () => {
+  it('is its own, and none where the chain is not bound', () => {
+    expect(onChainPool(CHAINS, 137, 'desk')).toEqual({ venue_key: 'side:desk', account_type: 'SPOT' });
+    expect(onChainPool(CHAINS, 5, 'desk')).toBeNull();
+  });
+});

@@ -1,0 +1,197 @@
+/** `npm start` as people and machines end it, and what the next start makes of that. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readChainInfo } from '../../dev/stack/chain.ts';
+import { readDevKeys } from '../../dev/stack/keys.ts';
+import { PORT_SETTINGS, ROOT } from '../../dev/stack/ports.ts';
+import { starterTemplates } from '../../dev/stack/starter-templates.ts';
+import type { StackRecord } from '../../dev/stack/supervise/record.ts';
+import { assertConsistent, PAID_ONCE, timesPaid } from '../support/evidence.ts';
+import { eventually, MovementApi, Stop, WITHDRAW_TO_TREASURY, type Created } from '../support/own-stack.ts';
+
+const folders: string[] = [];
+const begun: ChildProcess[] = [];
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'start-'));
+  folders.push(path);
+  return path;
+}
+
+afterAll(() => {
+  // Only what a failed test may have left: processes whose environment or arguments name our folders.
+  for (const path of folders) {
+    for (const pid of processesOf(path)) process.kill(pid, 'SIGKILL');
+    rmSync(path, { recursive: true, force: true });
+  }
+});
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly dataDir: string;
+  output(): string;
+  /** Resolves with the exit status once everything was written. */
+  readonly ended: Promise<number | null>;
+}
+
+function start(dataDir: string, env: Record<string, string> = {}): Started {
+  const anyPorts = Object.fromEntries(Object.values(PORT_SETTINGS).map(({ setting }) => [setting, '0']));
+  const child = spawn(process.execPath, ['dev/run.mjs', 'start'], {
+    cwd: ROOT,
+    detached: true,
+    env: { ...process.env, NODE_OPTIONS: '', ...anyPorts, SVC_SWEEP_IDLE_SECONDS: '1', SVC_DATA_DIR: dataDir, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  begun.push(child);
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  return { child, dataDir, output: () => text, ended };
+}
+
+interface Running extends Started {
+  readonly record: StackRecord;
+  readonly api: MovementApi;
+}
+
+/** Waits until the command says that the service runs. */
+async function running(started: Started): Promise<Running> {
+  const record = await eventually(
+    async () => {
+      if (started.child.exitCode !== null) throw new Stop(`npm start ended:\n${started.output()}`);
+      if (!started.output().includes('The service runs.')) return null;
+      return JSON.parse(readFileSync(join(started.dataDir, 'stack.json'), 'utf8')) as StackRecord;
+    },
+    { timeoutMs: 90_000, what: () => `npm start:\n${started.output()}` },
+  );
+  return { ...started, record, api: new MovementApi(record.urls?.apiUrl ?? '', readDevKeys(started.dataDir).admin) };
+}
+
+/** Processes whose arguments or environment name the folder. */
+function processesOf(dataDir: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((pid) => ['cmdline', 'environ'].some((file) => readOrEmpty(`/proc/${pid}/${file}`).includes(dataDir)))
+    .filter((pid) => !/^\d+ \(.*\) [ZX]/s.test(readOrEmpty(`/proc/${pid}/stat`)))
+    .map(Number);
+}
+
+function readOrEmpty(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function portsOf({ urls }: StackRecord): number[] {
+  const { apiUrl, opsUrl, uiUrl, temporalAddress, databaseUrl, chainUrl, paperVenueUrl } = urls!;
+  const all = [apiUrl, opsUrl, uiUrl ?? '', `http://${temporalAddress}`, databaseUrl, chainUrl, paperVenueUrl];
+  return all.filter((url) => url !== '').map((url) => Number(new URL(url).port));
+}
+
+function isOpen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+}
+
+async function expectNothingLeft({ record, dataDir }: Running): Promise<void> {
+  expect(processesOf(dataDir)).toEqual([]);
+  const open = await Promise.all(portsOf(record).map(async (port) => ((await isOpen(port)) ? [port] : [])));
+  expect(open.flat()).toEqual([]);
+  expect(readdirSync(dataDir)).not.toContain('stack.json');
+}
+
+/** A movement whose withdrawal is on its way and cannot arrive before the chain is started again. */
+async function inFlight({ api, record }: Running, amount: string): Promise<Created> {
+  await fetch(`${record.urls!.chainUrl}/faults`, { method: 'POST', body: JSON.stringify({ mining: 'paused' }) });
+  const movement = await api.create(WITHDRAW_TO_TREASURY, { amount });
+  await api.approve(movement);
+  await api.nodeReaches(movement.movement_id, 'withdraw', ['OBSERVING']);
+  return movement;
+}
+
+async function expectPaidOnce({ api, record, dataDir }: Running, { movement_id }: Created, amount: string): Promise<void> {
+  const ended = await api.reaches(movement_id, 'COMPLETED');
+  assertConsistent(ended, await api.timeline(movement_id));
+  const stack = { chain: readChainInfo(dataDir), paperVenueUrl: record.urls!.paperVenueUrl };
+  expect(await timesPaid(stack, movement_id, amount)).toEqual(PAID_ONCE);
+}
+
+describe('npm start', () => {
+  const dataDir = folder();
+  let flying: Created;
+
+  test('stopped by Ctrl-C leaves no process and no port behind', async () => {
+    const service = await running(start(dataDir));
+    for (const template of starterTemplates(readChainInfo(dataDir))) await service.api.expect(201, 'POST', '/plan-templates', template);
+    expect(service.record.children.length).toBeGreaterThanOrEqual(5);
+    expect(await Promise.all(portsOf(service.record).map(isOpen))).not.toContain(false);
+    flying = await inFlight(service, '30.01');
+    process.kill(service.child.pid!, 'SIGINT');
+    expect(await service.ended).toBe(0);
+    await expectNothingLeft(service);
+  }, 120_000);
+
+  test('goes on with what was in flight, and after a kill -9 of everything so does the next', async () => {
+    const second = await running(start(dataDir));
+    await expectPaidOnce(second, flying, '30.01');
+    flying = await inFlight(second, '30.02');
+    const everything = processesOf(dataDir);
+    expect(everything.length).toBeGreaterThan(second.record.children.length);
+    for (const pid of everything) process.kill(pid, 'SIGKILL');
+    await second.ended;
+    await eventually(async () => (processesOf(dataDir).length === 0 ? true : null), { what: () => 'the killed processes to go' });
+    expect(readdirSync(dataDir)).toContain('stack.json');
+
+    const third = await running(start(dataDir));
+    await expectPaidOnce(third, flying, '30.02');
+    flying = await inFlight(third, '30.03');
+    // Now only the command and its reaper die: Postgres and Temporal live on and must be ended by the next start.
+    const parts = new Set(third.record.children.map(({ pid }) => pid));
+    const own = processesOf(dataDir).filter((pid) => !parts.has(pid) && /run\.mjs|reaper\.mjs/.test(readOrEmpty(`/proc/${pid}/cmdline`)));
+    expect(own.length).toBeGreaterThanOrEqual(2);
+    for (const pid of own) process.kill(pid, 'SIGKILL');
+    await third.ended;
+    const temporal = third.record.children.find(({ name }) => name === 'temporal')!;
+    expect(processesOf(dataDir)).toContain(temporal.pid);
+  }, 180_000);
+
+  test('ends the orphans of a killed one, and stopped by SIGTERM leaves nothing behind either', async () => {
+    const fourth = await running(start(dataDir));
+    expect(fourth.output()).toMatch(/ended what an earlier run left behind: .*(postgres|temporal)/);
+    await expectPaidOnce(fourth, flying, '30.03');
+    process.kill(fourth.child.pid!, 'SIGTERM');
+    expect(await fourth.ended).toBe(0);
+    await expectNothingLeft(fourth);
+  }, 120_000);
+});
+
+test.each(['api', 'postgres', 'temporal', 'chain', 'paperVenue'] as const)(
+  'a busy port of %s is an error that names port and setting',
+  async (name) => {
+    const squatter = createServer().listen(0, '127.0.0.1');
+    await once(squatter, 'listening');
+    const address = squatter.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    try {
+      const { setting } = PORT_SETTINGS[name];
+      const dataDir = folder();
+      const started = start(dataDir, { [setting]: String(port) });
+      expect(await started.ended).toBe(1);
+      expect(started.output()).toContain(`Port ${port} `);
+      expect(started.output()).toContain(setting);
+      expect(processesOf(dataDir)).toEqual([]);
+    } finally {
+      squatter.close();
+    }
+  },
+  60_000,
+);

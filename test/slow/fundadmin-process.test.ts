@@ -1,0 +1,101 @@
+/** Every command of `fundadmin` as a process over a real database: it does its work and then ends by itself. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { ROOT } from '../../dev/stack/ports.ts';
+import { SERVICE_ROLE } from '../../dev/stack/postgres.ts';
+import { built } from '../../dev/bootstrap/programs.mjs';
+import { fundadminProgram } from '../../tools/command-line.ts';
+import { startOwnDatabase } from '../support/own-stack.ts';
+
+/** A process that does nothing any more is ended after this; one that is only slow is done long before. */
+const HANGS_AFTER_MS = 150_000;
+
+interface Ended {
+  /** Null when it had to be killed. */
+  readonly status: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+let own: Awaited<ReturnType<typeof startOwnDatabase>>;
+let folder: string;
+/** The commands that were run, as `group command` or `command`. */
+const run = new Set<string>();
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'fundadmin-'));
+  own = await startOwnDatabase();
+}, 120_000);
+afterAll(async () => {
+  await own?.close();
+  rmSync(folder, { recursive: true });
+});
+
+function start(program: readonly string[], url = own.url): Promise<Ended> {
+  const env = { ...process.env, NODE_OPTIONS: '', SVC_DATABASE_URL: url, SVC_SECRETS_KEY: Buffer.alloc(32, 7).toString('base64') };
+  const options = { cwd: ROOT, env, timeout: HANGS_AFTER_MS, killSignal: 'SIGKILL' } as const;
+  return new Promise((resolve) => {
+    execFile(process.execPath, program, options, (error, out, err) => {
+      resolve({ status: error === null ? 0 : typeof error.code === 'number' ? error.code : null, out, err });
+    });
+  });
+}
+
+/** Runs one command line and answers the JSON that it printed. */
+async function fundadmin(line: string): Promise<Record<string, unknown>> {
+  const { status, out, err } = await start([built('fundadmin'), ...line.split(' ')]);
+  expect({ line, status, err }).toMatchObject({ line, status: 0 });
+  const words = line.split(' ').slice(0, 2);
+  run.add(words.filter((word) => !word.startsWith('-')).join(' '));
+  return JSON.parse(out) as Record<string, unknown>;
+}
+
+// First, while there is nothing to seal: rows that wait long for their seal are a fault, and here nobody seals.
+test('audit', async () => {
+  const key = join(folder, 'key.pem');
+  const bundle = join(folder, 'bundle.jsonl');
+  await fundadmin(`audit make-key --out ${key}`);
+  await fundadmin('audit verify');
+  await fundadmin(`audit export --from 2020-01-01 --to 2020-01-02 --key-file ${key} --out ${bundle}`);
+  await fundadmin(`audit check-bundle ${bundle}`);
+}, 600_000);
+
+test('keys', async () => {
+  expect(await fundadmin('keys issue --client-name desk --key-id desk-1 --role operator')).toMatchObject({ key_id: 'desk-1' });
+  expect(await fundadmin('keys list')).toMatchObject([{ key_id: 'desk-1' }]);
+  expect(await fundadmin('keys revoke --key-id desk-1')).toMatchObject({ key_id: 'desk-1' });
+}, 600_000);
+
+test('allowlist', async () => {
+  const address = `0x${'1'.repeat(40)}`;
+  const { row } = await fundadmin(`allowlist add --family evm --address ${address} --reason test`);
+  const { id } = row as { readonly id: string };
+  for (const change of ['revoke', 'reactivate', 'set-chain --chain-id 1']) {
+    expect(await fundadmin(`allowlist ${change} --id ${id} --reason test`)).toMatchObject({ row: { id } });
+  }
+  expect(await fundadmin('allowlist list')).toMatchObject([{ id }]);
+}, 600_000);
+
+test('what has no other', async () => {
+  await fundadmin('reservations verify');
+  await fundadmin(`database grant --role ${SERVICE_ROLE}`);
+  await fundadmin('config check --json');
+  expect(await fundadmin('after-restore')).toMatchObject({ nodes_asked_first: 0 });
+}, 600_000);
+
+test('as `npm run fundadmin` starts it, refused and without a database it ends, too', async () => {
+  const revoke = ['dev/run.mjs', 'fundadmin', 'keys', 'revoke', '--key-id', 'nobody'];
+  expect(await start(revoke)).toMatchObject({ status: 1, err: expect.stringContaining('nobody') });
+  const nowhere = own.url.replace(/:\d+\//, ':1/');
+  expect(await start(revoke, nowhere)).toMatchObject({ status: 1 });
+}, 600_000);
+
+test('each command that there is was run', () => {
+  const leaves = (command: Command, path: readonly string[]): readonly string[] =>
+    command.commands.length === 0 ? [path.slice(0, 2).join(' ')] : command.commands.flatMap((each) => leaves(each, [...path, each.name()]));
+  const silent = (): void => undefined;
+  expect([...run].sort()).toEqual([...leaves(fundadminProgram({ env: {}, out: silent, err: silent }), [])].sort());
+});

@@ -1,0 +1,38 @@
+/** The texts of prisma/functions are what a migrated database runs: each function once, and no other. */
+import { readFileSync } from 'node:fs';
+import { functionBodies, FUNCTIONS_MIGRATION, functionsMigration, functionTexts } from '../../prisma/functions-migration.ts';
+import { applyMigrations } from '../../prisma/migrate.ts';
+import { startStoreBench, type StoreBench } from './support.ts';
+
+const bodies = functionBodies().map(({ name, body }) => ({ name, body }));
+
+let bench: StoreBench;
+beforeAll(async () => {
+  bench = await startStoreBench();
+});
+afterAll(() => bench.close());
+
+test('the migration is made of the texts; `npm run sql:migration` writes it', () => {
+  expect(readFileSync(FUNCTIONS_MIGRATION, 'utf8')).toBe(functionsMigration());
+});
+
+test('a migrated database has exactly these functions', async () => {
+  const rows = await bench.sql<{ name: string; body: string }>(
+    `SELECT p.proname AS name, p.prosrc AS body FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+     WHERE n.nspname = 'public' ORDER BY p.proname`,
+  );
+  expect(bodies.length).toBeGreaterThan(50);
+  const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
+  expect(rows).toEqual([...bodies].sort(byName));
+});
+
+test('every body can be read by the database', async () => {
+  // Asked here and not in the migration, whose texts may name each other in any order.
+  for (const { text } of functionTexts()) await bench.db.$executeRawUnsafe(`DO $outer$ BEGIN EXECUTE $text$${text}$text$; END $outer$`);
+});
+
+test('a database of an earlier build is told apart', async () => {
+  await bench.sql(`INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)
+                   VALUES ('earlier', 'x', '20261121000000_init', now(), 1)`);
+  await expect(applyMigrations(bench.url)).rejects.toThrow(/20261121000000_init.*earlier build/s);
+});

@@ -1,0 +1,144 @@
+/** What a database may have forgotten, or a worker that was declared dead may still write, proves nothing. */
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { preflight } from '../../activities/phases/preflight.ts';
+import { prepare } from '../../activities/phases/prepare.ts';
+import type { PhaseDependencies } from '../../activities/phases/context.ts';
+import { readTransactions, readUnknownNonces, saveSigned } from '../../store/evm-transactions.ts';
+import { takeOver } from '../../store/phases.ts';
+import { afterRestore } from '../../store/restore.ts';
+import { startStoreBench, type StoreBench } from './support.ts';
+
+let bench: StoreBench;
+beforeAll(async () => {
+  bench = await startStoreBench();
+}, 60_000);
+afterAll(() => bench?.close(), 30_000);
+
+const CHAIN = 31_337;
+let accounts = 0;
+const account = (): string => `0x${String((accounts += 1)).padStart(40, '0')}`;
+
+/** A node in `state` that has claimed `nonce` in its first attempt. */
+async function claiming(
+  address: string,
+  nonce: number,
+  {
+    state = 'OBSERVING',
+    attempt = 1,
+    signed = true,
+    released = false,
+  }: { state?: string; attempt?: number; signed?: boolean; released?: boolean } = {},
+): Promise<{ movement_id: string; transaction_id: string }> {
+  const { movement_id } = await bench.movement();
+  const transaction_id = randomUUID();
+  await bench.sql(
+    'UPDATE movement_nodes SET state = $2, attempt = $3, submit_epoch = 7 WHERE movement_id = $1::uuid',
+    movement_id,
+    state,
+    attempt,
+  );
+  await bench.sql(
+    `INSERT INTO evm_transactions (transaction_id, chain_id, address, nonce, movement_id, node_key, attempt, unsigned, raw_tx, tx_hash, created_at, released_at)
+     VALUES ($1::uuid, $2, $3, $4, $5::uuid, 'pay', 1, '{}', $6, $6, now(), CASE WHEN $7 THEN now() END)`,
+    ...[transaction_id, CHAIN, address, nonce, movement_id, signed ? `0x02${String(nonce)}` : null, released],
+  );
+  return { movement_id, transaction_id };
+}
+
+const lane = (address: string, next: number) =>
+  bench.sql('INSERT INTO nonce_lanes (chain_id, address, next_nonce) VALUES ($1, $2, $3)', CHAIN, address, next);
+const restored = () => afterRestore(bench.db, { incident: randomUUID(), send_seconds: 100, audit: [] });
+const unknown = (address: string, count: number) => readUnknownNonces(bench.db, { chain_id: CHAIN, from: address }, count);
+
+describe('after a restore, a nonce is known to be ours', () => {
+  test('once a transaction of ours is proven to have used it, and not because one was signed for it', async () => {
+    const address = account();
+    await lane(address, 5);
+    await restored();
+    expect(await unknown(address, 5)).toEqual([]);
+    expect(await unknown(address, 7)).toEqual([
+      { nonce: 5, open: false },
+      { nonce: 6, open: false },
+    ]);
+    // The lane gives it away again, since it has forgotten that it did: which of the two is mined is open.
+    await claiming(address, 5);
+    // Of this one the chain has shown that another transaction was.
+    await claiming(address, 6, { released: true, state: 'READY' });
+    await claiming(address, 7, { state: 'COMPLETED' });
+    await claiming(address, 8, { state: 'READY', attempt: 2 });
+    await claiming(address, 9, { signed: false });
+    expect(await unknown(address, 10)).toEqual([
+      { nonce: 6, open: false },
+      { nonce: 9, open: false },
+      { nonce: 5, open: true },
+    ]);
+  });
+
+  test('and a lane that was made after an earlier restore may have lost all of its own', async () => {
+    const address = account();
+    await restored();
+    await lane(address, 3);
+    await restored();
+    expect(await unknown(address, 2)).toEqual([
+      { nonce: 0, open: false },
+      { nonce: 1, open: false },
+    ]);
+  });
+});
+
+test('a recovery that has found no bytes is the last word: who signs beside it stores none', async () => {
+  const address = account();
+  const { movement_id, transaction_id } = await claiming(address, 1, { state: 'SUBMITTING', signed: false });
+  const signed = { transaction_id, epoch: 7, raw_tx: '0x02aa', tx_hash: '0xaa' };
+  // Holds the signer between its look at the epoch and its write.
+  const other = new pg.Client({ connectionString: bench.url });
+  await other.connect();
+  try {
+    await other.query('BEGIN');
+    await other.query('SELECT FROM evm_transactions WHERE transaction_id = $1 FOR UPDATE', [transaction_id]);
+    const saving = saveSigned(bench.db, signed);
+    await waiting(1);
+    const taking = takeOver(bench.db, { movement_id, node_key: 'pay', attempt: 1 });
+    const first = await Promise.race([taking.then(() => 'taken over'), waiting(2).then(() => 'waits')]);
+    const seen = first === 'waits' ? null : await readTransactions(bench.db, { movement_id, node_key: 'pay', attempt: 1 });
+    await other.query('ROLLBACK');
+    const [saved, taken] = await Promise.all([saving, taking]);
+    expect(taken.taken).toBe(true);
+    // Either the bytes are there before the recovery looks, or they are never stored.
+    const found = seen ?? (await readTransactions(bench.db, { movement_id, node_key: 'pay', attempt: 1 }));
+    expect(saved !== null).toBe(found.some(({ raw_tx }) => raw_tx !== undefined));
+  } finally {
+    await other.end();
+  }
+  expect(await saveSigned(bench.db, { ...signed, epoch: 7 })).toBeNull();
+});
+
+/** Until so many statements wait for a lock. */
+async function waiting(count: number): Promise<void> {
+  for (;;) {
+    const [row] = await bench.sql<{ waiting: number }>(
+      "SELECT count(*)::integer AS waiting FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+    );
+    if ((row?.waiting ?? 0) >= count) return;
+  }
+}
+
+test.each([
+  ['preflight', preflight, false],
+  ['prepare', prepare, true],
+] as const)(
+  'a node that a restore has marked is asked about first, though its run was at %s, and late',
+  async (_name, steps, preflight_passed) => {
+    const { movement_id } = await bench.movement();
+    await bench.sql(
+      `UPDATE movement_nodes SET state = 'READY', preflight_passed = $2, started_at = now() - interval '1 day', recover_first = true, restored = true,
+       own_plan = own_plan || '{"timeout_policy": {"execution_seconds": 60}}'
+     WHERE movement_id = $1::uuid`,
+      movement_id,
+      preflight_passed,
+    );
+    const begun = await steps.begin({ db: bench.db } as PhaseDependencies, { movement_id, node_key: 'pay', attempt: 1 });
+    expect(begun).toEqual({ state: 'READY', next: 'recover', error_code: null });
+  },
+);

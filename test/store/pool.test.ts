@@ -1,0 +1,102 @@
+/** Who waits for a connection, and what it is told: a full pool, a share that is used up and a lost database are three things. */
+import { createServer, type Server, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { connectDatabase, shareConnections, type Database } from '../../prisma/client.ts';
+import { PoolBusyError } from '../../prisma/pool.ts';
+import { databaseFault } from '../../store/faults.ts';
+import { startOwnDatabase } from '../support/own-stack.ts';
+
+let own: Awaited<ReturnType<typeof startOwnDatabase>>;
+const open: Database[] = [];
+beforeAll(async () => {
+  own = await startOwnDatabase();
+}, 60_000);
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((db) => db.$disconnect()));
+}, 30_000);
+afterAll(() => own?.close(), 30_000);
+
+const connected = (poolSize: number, more: { url?: string; connectTimeoutMs?: number } = {}): Database => {
+  const db = connectDatabase({ url: own.url, poolSize, ...more });
+  open.push(db);
+  return db;
+};
+/** Statements that wait for a lock which only `let go` gives back: connections at work for exactly as long as a test wants. */
+async function occupied(db: Database, connections: number): Promise<() => Promise<void>> {
+  const holder = connected(1);
+  await holder.sql`SELECT pg_advisory_lock(7)`;
+  const waiting = Array.from({ length: connections }, () => db.sql`SELECT pg_advisory_lock_shared(7), pg_advisory_unlock_shared(7)`);
+  for (let stuck = 0; stuck < connections;) {
+    const [row] = await holder.sql<{ n: number }>`
+      SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND wait_event = 'advisory'`;
+    stuck = row?.n ?? 0;
+  }
+  return async () => {
+    await holder.sql`SELECT pg_advisory_unlock(7)`;
+    await Promise.all(waiting);
+  };
+}
+const faultOf = async (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'none',
+    (error: unknown) => error,
+  );
+
+test('when every connection is at work, who waits in vain is told that, by both ways to the database', async () => {
+  const db = connected(2, { connectTimeoutMs: 2_000 });
+  const letGo = await occupied(db, 2);
+  const plain = await faultOf(db.sql`SELECT 1`);
+  expect(plain).toBeInstanceOf(PoolBusyError);
+  expect(databaseFault(plain)).toBe('busy');
+  expect(databaseFault(await faultOf(db.executor.findMany()))).toBe('busy');
+  await letGo();
+  // Whoever gave up has taken no connection with it.
+  expect(await Promise.all([db.sql`SELECT 1 AS one`, db.sql`SELECT 1 AS one`, db.executor.findMany()])).toHaveLength(3);
+});
+
+test('a share that is used up leaves the others their connections, and those who wait for it are told that it is full', async () => {
+  const whole = connected(3, { connectTimeoutMs: 2_000 });
+  const share = shareConnections(whole, 2);
+  const letGo = await occupied(share, 2);
+  expect(databaseFault(await faultOf(share.sql`SELECT 1`))).toBe('busy');
+  expect(databaseFault(await faultOf(share.executor.findMany()))).toBe('busy');
+  for (let index = 0; index < 20; index += 1) expect(await whole.sql`SELECT 1 AS one`).toEqual([{ one: 1 }]);
+  await letGo();
+  expect(await share.sql`SELECT 1 AS one`).toEqual([{ one: 1 }]);
+});
+
+test('those who wait are served in their order, and all of them', async () => {
+  const db = shareConnections(connected(2), 1);
+  const order: number[] = [];
+  const numbers = Array.from({ length: 50 }, (_, index) => index);
+  await Promise.all(
+    numbers.map(async (index) => {
+      await db.sql`SELECT ${index}::integer`;
+      order.push(index);
+    }),
+  );
+  expect(order).toEqual(numbers);
+});
+
+test('a statement that fails gives its place back', async () => {
+  const db = shareConnections(connected(1), 1);
+  for (let index = 0; index < 5; index += 1) await expect(db.sql`SELECT 1 / 0`).rejects.toThrow('division by zero');
+  expect(await db.sql`SELECT 1 AS one`).toEqual([{ one: 1 }]);
+});
+
+test('a database that takes connections and says nothing is out of reach, also to those who wait behind', async () => {
+  const sockets: Socket[] = [];
+  const silent: Server = createServer((socket) => sockets.push(socket));
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const url = `postgresql://nobody@127.0.0.1:${String((silent.address() as AddressInfo).port)}/nothing`;
+  const db = connected(1, { url, connectTimeoutMs: 2_000 });
+  const faults = await Promise.all([faultOf(db.sql`SELECT 1`), faultOf(db.sql`SELECT 2`), faultOf(db.executor.findMany())]);
+  expect(faults.map(databaseFault)).toEqual(['unreachable', 'unreachable', 'unreachable']);
+  for (const socket of sockets) socket.destroy();
+  await new Promise((resolve) => silent.close(resolve));
+});
+
+test('a port that nobody listens on is out of reach', async () => {
+  const db = connected(1, { url: 'postgresql://nobody@127.0.0.1:1/nothing' });
+  expect(databaseFault(await faultOf(db.sql`SELECT 1`))).toBe('unreachable');
+});

@@ -1,0 +1,53 @@
+/** The part of docs/architecture.md that says who may import whom. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface Folder {
+  readonly folder: string;
+  readonly holds: string;
+  /** Folders of ours besides itself. */
+  readonly may_import: readonly string[] | 'anything';
+}
+
+interface Imports {
+  readonly folders: readonly Folder[];
+  /** Packages that only these folders use, but for those that may import anything. */
+  readonly package_homes: Readonly<Record<string, readonly string[]>>;
+}
+
+/** The table that the check of imports reads too. */
+export function readImports(): Imports {
+  return JSON.parse(readFileSync(join(import.meta.dirname, 'imports.json'), 'utf8')) as Imports;
+}
+
+const BEGINNING = /^<!-- imports: .*-->$/m;
+const END = '<!-- /imports -->';
+
+/** `page` with its part as it should be. Throws where the page has no place for it. */
+export function withImports(page: string): string {
+  const begins = BEGINNING.exec(page);
+  const end = page.indexOf(END);
+  if (begins === null || end < 0) throw new Error('the page has no place for the imports');
+  const kept = page.slice(0, begins.index + begins[0].length);
+  return [kept, '', ...folderTable(), '', ...packageTable(), '', page.slice(end)].join('\n');
+}
+
+function folderTable(): readonly string[] {
+  const rows = readImports().folders.map(
+    ({ folder, holds, may_import }) => `| \`${folder}/\` | ${holds} | ${words(may_import, 'nothing of ours')} |`,
+  );
+  return ['| folder | holds | may import |', '|---|---|---|', ...rows];
+}
+
+function packageTable(): readonly string[] {
+  const rows = Object.entries(readImports().package_homes).map(([name, homes]) => {
+    const all = name.endsWith('/') ? `${name}*` : name;
+    return `| \`${all}\` | ${words(homes, 'nobody')} |`;
+  });
+  return ['| package | only used in |', '|---|---|', ...rows];
+}
+
+function words(names: readonly string[] | 'anything', none: string): string {
+  if (names === 'anything') return names;
+  return names.length === 0 ? none : names.join(', ');
+}

@@ -1,0 +1,49 @@
+/** `fundadmin after-restore` */
+import type { Command } from 'commander';
+import { LONGEST_WINDOW_SECONDS } from '../../domain/send/window.ts';
+import { afterRestore } from '../../store/restore.ts';
+import { DATABASE_OPTION, setting, withDatabase, type DatabaseOption } from '../database.ts';
+import { ToolError, type ToolIo } from '../io.ts';
+
+const LONGEST_REASON = 1_000;
+
+interface Options extends DatabaseOption {
+  readonly incident?: string;
+  readonly reason?: string;
+}
+
+/** The step between a restore of the database and the start of the service. */
+export function restoreCommands(program: Command, io: ToolIo): void {
+  program
+    .command('after-restore')
+    .description(
+      'After a restore or failover that may have lost commits: whatever is open is asked about at its venue before it may be sent. ' +
+        'Run it before the service starts; it is done once for each incident.',
+    )
+    .option(
+      '--incident <name>',
+      'the name of this restore: a repeat with the same name changes nothing (default: the time, so that it is done anew)',
+    )
+    .option('--reason <text>', 'kept in the audit')
+    .option(...DATABASE_OPTION)
+    .action(async (options: Options) => {
+      const { incident = `restore-${new Date().toISOString()}`, reason = null } = options;
+      if (!/^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/.test(incident))
+        throw new ToolError('--incident must be up to 128 of letters, digits and . _ : -', { exitCode: 2 });
+      if (reason !== null && (reason.trim() === '' || reason.length > LONGEST_REASON))
+        throw new ToolError(`--reason must say why, in up to ${String(LONGEST_REASON)} characters.`, { exitCode: 2 });
+      if (setting(io, 'SVC_SECRETS_KEY') === undefined)
+        io.err('SVC_SECRETS_KEY is not set: `audit verify` will report the row of this change.\n');
+      const entry = {
+        action: 'database.after_restore',
+        entity_type: 'database',
+        entity_key: incident,
+        outcome: 'success',
+        reason,
+      } as const;
+      const result = await withDatabase(options, io, (db) =>
+        afterRestore(db, { incident, send_seconds: LONGEST_WINDOW_SECONDS, audit: [entry] }),
+      );
+      io.out(`${JSON.stringify(result, null, 2)}\n`);
+    });
+}

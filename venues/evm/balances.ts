@@ -1,0 +1,92 @@
+/** What signers have on chains: the own coin and the tokens that the chain's entry lists. */
+import { getAddress, isAddress, type Address } from 'viem';
+import type { BalanceFetcher, PoolBalance } from '../../domain/balances.ts';
+import { ExecutorFault } from '../../domain/executor.ts';
+import { fromBaseUnits, isDecimal } from '../../domain/money.ts';
+import { onChainVenueKey } from '../../domain/plan/tokens.ts';
+import type { Signer } from '../../domain/signer.ts';
+import { readBalance, readBlock, type EvmChains, type EvmConnection } from './client.ts';
+import type { EvmVenue } from './config.ts';
+
+const DEFAULT_INTERVAL_SECONDS = 30;
+/** Nodes that keep no archive answer for about 128 blocks, so confirmations beyond this many are not looked back for. */
+const DEEPEST_LOOK_BACK = 64;
+/** What amounts can show; a token with more digits is rounded down. */
+const MOST_DECIMALS = 18;
+
+/** A fetcher for each chain and each signer of the family `evm`, under the key of their pool. */
+export function createEvmBalances(
+  venues: readonly EvmVenue[],
+  { chains, signers }: { readonly chains: EvmChains; readonly signers: readonly Signer[] },
+): readonly BalanceFetcher[] {
+  const owners = signers.filter(({ descriptor }) => descriptor.chain_family === 'evm');
+  return venues.flatMap((venue) =>
+    owners.map((signer): BalanceFetcher => ({
+      venue_key: onChainVenueKey(venue.venue_key, signer.descriptor.signer_key),
+      interval_seconds: venue.fetch_interval_seconds ?? DEFAULT_INTERVAL_SECONDS,
+      fetch: async ({ signal }) => {
+        const owner = await ownerOf(signer);
+        return balancesOf(await chains.open(venue.chain_id, { signal, requestId: `balances of ${venue.venue_key}` }), owner);
+      },
+    })),
+  );
+}
+
+async function ownerOf(signer: Signer): Promise<Address> {
+  const identity = await signer.identity();
+  if (identity !== null && isAddress(identity, { strict: false })) return getAddress(identity);
+  throw new Error(`the signer ${signer.descriptor.signer_key} does not tell its address`);
+}
+
+/** Everything is read at blocks that are named, so that endpoints behind one address cannot answer for different ones. */
+async function balancesOf(connection: EvmConnection, owner: Address): Promise<readonly PoolBalance[]> {
+  const { venue } = connection;
+  const latest = (await readBlock(connection, 'latest')).number;
+  const back = BigInt(Math.min(venue.confirmations, DEEPEST_LOOK_BACK) - 1);
+  const confirmed = latest > back ? latest - back : 0n;
+  const listed = [{ asset: venue.native_asset, token: null }, ...venue.tokens.map(({ asset, address }) => ({ asset, token: address }))];
+  return Promise.all(listed.map((each) => poolOf(connection, { ...each, owner, latest, confirmed })));
+}
+
+/**
+ * `withdrawable` is what both the newest and the confirmed block show: a receipt that may still be reorganised away is no
+ * promise, and neither is what has just left. Every node that has ended is in the confirmed block, since it waited for it.
+ */
+async function poolOf(
+  connection: EvmConnection,
+  of: {
+    readonly asset: string;
+    readonly token: Address | null;
+    readonly owner: Address;
+    readonly latest: bigint;
+    readonly confirmed: bigint;
+  },
+): Promise<PoolBalance> {
+  const { asset, token, owner, latest, confirmed } = of;
+  try {
+    const decimals = await connection.decimals(token);
+    const newest = await readBalance(connection, { owner, token, block: latest });
+    const safe = confirmed === latest ? newest : await readBalance(connection, { owner, token, block: confirmed });
+    const total = amountOf(newest, decimals);
+    const details = { block_number: latest.toString(), confirmed_block_number: confirmed.toString() };
+    return {
+      account_type: 'SPOT',
+      asset,
+      available: total,
+      withdrawable: amountOf(safe < newest ? safe : newest, decimals),
+      total,
+      details,
+    };
+  } catch (error) {
+    // One token that is wrongly listed must not hide the others; nothing can be promised of it.
+    if (!(error instanceof ExecutorFault) || error.kind !== 'rejected') throw error;
+    return { account_type: 'SPOT', asset, available: null, withdrawable: null, total: null, details: { problem: error.code } };
+  }
+}
+
+/** Rounded down to what amounts can show; null for what is larger than they can. */
+function amountOf(units: bigint, decimals: number): string | null {
+  const shown = Math.min(decimals, MOST_DECIMALS);
+  const text = fromBaseUnits(units / 10n ** BigInt(decimals - shown), shown);
+  return isDecimal(text) ? text : null;
+}
