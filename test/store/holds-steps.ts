@@ -72,6 +72,21 @@ export const DIRECT: Step[] = [
   ['create', 'twice', '1', false],
   ['approve', 2],
 ];
+/** What was sent since the fetch is not there to be promised again; the next fetch shows what is. */
+export const SENT: Step[] = [
+  ['create', 'one', '4.000000000000000001', false],
+  ['approve', 0],
+  ['COMPLETED', 0],
+  ['create', 'one', '4.000000000000000001', false],
+  ['approve', 1],
+  ['refresh', 0, ['6.5', '6.5']],
+  ['approve', 1],
+];
+/** For one payment of `SENT`, and not for two. */
+export const ONCE: [[string, string], [string, string]] = [
+  ['6.5', '6.5'],
+  ['6.5', '6.5'],
+];
 export const ENOUGH: [[string, string], [string, string]] = [
   ['11', '11'],
   ['11', '11'],

@@ -8,7 +8,7 @@ import { verifyReservations } from '../../tools/reservations/verify.ts';
 import { BudgetModel } from '../support/budget-model.ts';
 import { budgetOf, holdsOf, limitOf, poolName, statusOf, type Seen } from '../support/movement-model.ts';
 import { HoldsModel } from './holds-model.ts';
-import { act, amount, balance, DIRECT, ENOUGH, happen, RARE, step, type Step } from './holds-steps.ts';
+import { act, amount, balance, DIRECT, ENOUGH, happen, ONCE, RARE, SENT, step, type Step } from './holds-steps.ts';
 import { CLIENT, SHAPES, worldOf, type Happening, type ShapeName, type Verb, type World } from './holds-world.ts';
 import { storePolicy, usageOf } from './policies.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
@@ -231,6 +231,7 @@ test('whatever happens in whatever order, pools hold what open movements may spe
       examples: [
         [{ max_amount_per_window: null, max_count_per_window: 3 }, ENOUGH, RARE],
         [{ max_amount_per_window: null, max_count_per_window: 3 }, ENOUGH, DIRECT],
+        [{ max_amount_per_window: null, max_count_per_window: 3 }, ONCE, SENT],
       ],
     },
   );
