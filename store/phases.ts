@@ -1,10 +1,8 @@
 /** What a phase reads before it works: one statement for everything it needs to know about its node. */
 import type { SignRequest } from '../domain/executor.ts';
 import type { JsonObject } from '../domain/json.ts';
-import type { ConditionNode } from '../domain/conditions/scope.ts';
-import type { GraphEdge } from '../domain/graph/types.ts';
 import type { ConditionResults, LoadedMovement, RecoverArgs } from '../domain/messages.ts';
-import type { CompiledNode, CompiledPlan, Intent } from '../domain/plan/types.ts';
+import type { CompiledNode, CompiledPlan } from '../domain/plan/types.ts';
 import type { MovementState, ReservationStatus } from '../domain/states/movement.ts';
 import type { NodeState } from '../domain/states/node.ts';
 import type { Database } from '../prisma/client.ts';
@@ -84,22 +82,6 @@ export async function takeOver(db: Database, args: RecoverArgs): Promise<{ reado
       SELECT take_over(${movement_id}::uuid, ${node_key}, ${attempt}::integer, ${from_observe}) AS answer`,
   );
   return rows[0]?.answer ?? { taken: false, row: null };
-}
-
-/** What conditions may look at: the plan's edges, the intent and every node's outcome so far. */
-export interface ConditionScope {
-  readonly edges: readonly GraphEdge[];
-  readonly intent: Intent;
-  readonly input_params: JsonObject;
-  readonly nodes: Readonly<Record<string, ConditionNode>>;
-}
-
-/** Read before a node with conditions behind it is settled. Throws when the movement does not exist. */
-export async function readConditionScope(db: Database, movementId: string): Promise<ConditionScope> {
-  const rows = await run(() => db.sql<{ answer: ConditionScope | null }>`SELECT read_condition_scope(${movementId}::uuid) AS answer`);
-  const scope = rows[0]?.answer;
-  if (scope == null) throw new Error(`no movement ${movementId}`);
-  return scope;
 }
 
 /** What a run reads; marks the movement's commands as seen. Null for an unknown movement. */

@@ -4,8 +4,11 @@ import type { PhaseArgs, PhaseResult } from '../../domain/messages.ts';
 import { NOW } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
-import { allowedAmount, contextOf, phaseRow, type PhaseDependencies } from './context.ts';
-import { countFault, failNode, stopBeforeSend } from './outcome.ts';
+import { allowedAmount } from './amount.ts';
+import { contextOf, type PhaseDependencies } from './context.ts';
+import { phaseRow } from './row.ts';
+import { countFault } from './faults.ts';
+import { failNode, stopBeforeSend } from './settle.ts';
 import { question, type PhaseSteps, type Question } from './phase.ts';
 import { result } from './results.ts';
 

@@ -4,8 +4,11 @@ import type { PhaseArgs } from '../../domain/messages.ts';
 import { IN_FLIGHT_NODE_STATES } from '../../domain/states/node.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { callOptions } from '../call.ts';
-import { amountOf, contextOf, executorOf, phaseRow, type PhaseDependencies } from './context.ts';
-import { writeNode } from './outcome.ts';
+import { amountOf } from './amount.ts';
+import { executorOf } from './bound-executor.ts';
+import { contextOf, type PhaseDependencies } from './context.ts';
+import { phaseRow } from './row.ts';
+import { writeNode } from './write.ts';
 
 /** The context to ask with, or null when the node no longer is in flight in a cancelled movement. */
 export async function cancellable(

@@ -9,14 +9,12 @@ import type {
   SubmitJournal,
 } from '../../domain/executor.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
-import type { PhaseArgs } from '../../domain/messages.ts';
-import { exceedsMax, maxAmount, resolveAmount } from '../../domain/plan/amount.ts';
 import type { ChainAssets } from '../../domain/plan/tokens.ts';
 import type { Signer } from '../../domain/signer.ts';
 import type { Unhurried } from '../failures.ts';
 import type { Database } from '../../prisma/client.ts';
 import { readTransactions, readUnknownNonces, releaseNonce, type Account } from '../../store/evm-transactions.ts';
-import { readPhase, type PhaseRow } from '../../store/phases.ts';
+import type { PhaseRow } from '../../store/phases.ts';
 
 /** Checks a sign request against the plan; null is a pass, a text says what differs. */
 export type SignRequestCheck = (row: PhaseRow, amount: string, call: CallOptions) => Promise<string | null>;
@@ -36,50 +34,9 @@ export interface PhaseDependencies extends Unhurried {
   readonly chains: ChainAssets;
 }
 
-/** Reads the node, or throws: a phase is only ever scheduled for a node that exists. */
-export async function phaseRow(deps: PhaseDependencies, args: PhaseArgs): Promise<PhaseRow> {
-  const row = await readPhase(deps.db, args.movement_id, args.node_key);
-  if (row === null) throw new Error(`movement ${args.movement_id} has no node ${args.node_key}`);
-  return row;
-}
-
-/** The executor a node is bound to; a fault when this worker does not have it. */
-export function executorOf(deps: PhaseDependencies, row: PhaseRow): Executor {
-  const key = row.node.executor_binding.executor_key;
-  const executor = deps.executors.get(key);
-  if (executor === undefined)
-    throw new ExecutorFault('unreachable', 'EXECUTOR_MISSING', `executor ${key} is not registered in this worker`);
-  return executor;
-}
-
-/** What the registry says about the executor a node is bound to; a fault when this worker does not know it. */
-export function descriptorOf(deps: PhaseDependencies, row: PhaseRow): ExecutorDescriptor {
-  const key = row.node.executor_binding.executor_key;
-  const descriptor = deps.executors.describe(key);
-  if (descriptor === undefined)
-    throw new ExecutorFault('unreachable', 'EXECUTOR_MISSING', `executor ${key} is not registered in this worker`);
-  return descriptor;
-}
-
 /** `<movement_id>:<node_key>:<attempt>`: never built from anything of Temporal's, which a reset would renew. */
 export function idempotencyKey(row: Pick<PhaseRow, 'movement_id' | 'node_key' | 'attempt'>): string {
   return `${row.movement_id}:${row.node_key}:${row.attempt}`;
-}
-
-/** The node's amount as known now; null when an output it refers to holds none. */
-export function amountOf(row: PhaseRow): string | null {
-  return row.amount ?? resolveAmount(row.node.config, row.plan.intent.amount, (key) => row.outputs[key] ?? null);
-}
-
-/** The node's amount where it is known and within every limit; otherwise why nothing may be sent. */
-export function allowedAmount(
-  row: PhaseRow,
-): { readonly ok: true; readonly amount: string } | { readonly ok: false; readonly code: string; readonly message: string } {
-  const amount = amountOf(row);
-  if (amount === null) return { ok: false, code: 'AMOUNT_UNRESOLVED', message: 'the amount refers to an output that holds none' };
-  const limit = maxAmount(row.plan.risk_controls, row.node.risk_patch);
-  if (!exceedsMax(amount, limit)) return { ok: true, amount };
-  return { ok: false, code: 'MAX_AMOUNT_EXCEEDED', message: `${amount} is more than max_amount ${limit ?? ''}` };
 }
 
 export async function contextOf(deps: PhaseDependencies, row: PhaseRow, amount: string): Promise<ExecutionContext> {

@@ -7,9 +7,13 @@ import { NOW } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { lookAgain } from '../failures.ts';
-import { amountOf, assuranceOf, contextOf, journalOf, phaseRow, type PhaseDependencies } from './context.ts';
+import { amountOf } from './amount.ts';
+import { assuranceOf, contextOf, journalOf, type PhaseDependencies } from './context.ts';
+import { phaseRow } from './row.ts';
 import { elsewhere, result } from './results.ts';
-import { ANSWERED, completeNode, failNode, isBeforeObserving, movesTo, mustWrite, onlyLooks, reported, unanswered } from './outcome.ts';
+import { unanswered } from './faults.ts';
+import { ANSWERED, completeNode, failNode, isBeforeObserving, movesTo, onlyLooks, reported } from './settle.ts';
+import { mustWrite } from './write.ts';
 import { question, type PhaseSteps } from './phase.ts';
 
 const DEFAULT_POLL_SECONDS = 2;

@@ -7,7 +7,8 @@ import type { Phase, PhaseResult, RecoverArgs } from '../../domain/messages.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { measured } from '../phase-metrics.ts';
 import { callOptions } from '../call.ts';
-import { executorOf, type PhaseDependencies } from './context.ts';
+import { executorOf } from './bound-executor.ts';
+import { type PhaseDependencies } from './context.ts';
 
 /** What an executor is asked. The row is as `begin` left it: `finish` writes under its attempt and epoch. */
 export interface Question {

@@ -3,8 +3,9 @@ import { NOW } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { notAllowed } from './allowlist.ts';
 import { beforeSend, preSendFault } from './before-send.ts';
-import { amountOf } from './context.ts';
-import { failNode, mustWrite, type NodeWrite } from './outcome.ts';
+import { amountOf } from './amount.ts';
+import { failNode } from './settle.ts';
+import { mustWrite, type NodeWrite } from './write.ts';
 import type { PhaseSteps } from './phase.ts';
 import { alreadyBeyond, result } from './results.ts';
 

@@ -1,7 +1,8 @@
 /** prepare: what exactly will be sent. Stored once; every later send of the attempt uses it byte for byte. */
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import { alreadyBeyond, result, sendPrepared } from './results.ts';
-import { failNode, mustWrite, type NodeWrite } from './outcome.ts';
+import { failNode } from './settle.ts';
+import { mustWrite, type NodeWrite } from './write.ts';
 import type { PhaseSteps } from './phase.ts';
 import { beforeSend, preSendFault } from './before-send.ts';
 

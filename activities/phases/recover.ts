@@ -12,21 +12,14 @@ import { storable } from '../../domain/text.ts';
 import { NOW } from '../../domain/transition.ts';
 import { takeOver, type PhaseRow } from '../../store/phases.ts';
 import { lookAgain, maxAttempts, unhurriedSeconds } from '../failures.ts';
-import { amountOf, assuranceOf, contextOf, descriptorOf, journalOf, phaseRow, type PhaseDependencies } from './context.ts';
+import { amountOf } from './amount.ts';
+import { descriptorOf } from './bound-executor.ts';
+import { assuranceOf, contextOf, journalOf, type PhaseDependencies } from './context.ts';
+import { phaseRow } from './row.ts';
 import { elsewhere, result, sendAgain } from './results.ts';
-import {
-  ANSWERED,
-  completeNode,
-  failNode,
-  INCONCLUSIVE,
-  movesTo,
-  mustWrite,
-  noteUnanswered,
-  reported,
-  sentAmount,
-  unanswered,
-  unknownNode,
-} from './outcome.ts';
+import { noteUnanswered, unanswered } from './faults.ts';
+import { ANSWERED, completeNode, failNode, INCONCLUSIVE, movesTo, reported, sentAmount, unknownNode } from './settle.ts';
+import { mustWrite } from './write.ts';
 import { question, type Given, type PhaseSteps, type Question } from './phase.ts';
 
 const UNDER_WAY = 'under way, but not observed to its end in time';

@@ -14,10 +14,12 @@ import { tryFence } from '../../store/transition.ts';
 import { maxAttempts } from '../failures.ts';
 import { within } from '../call.ts';
 import { failIfLate } from './before-send.ts';
-import { assuranceOf, contextOf, journalOf, phaseRow, type PhaseDependencies } from './context.ts';
+import { assuranceOf, contextOf, journalOf, type PhaseDependencies } from './context.ts';
+import { phaseRow } from './row.ts';
 import { alreadyBeyond, result, sendAgain } from './results.ts';
 import { passFence, type Fenced } from './fence.ts';
-import { completeNode, failNode, reported, stopBeforeSend, writeNode } from './outcome.ts';
+import { completeNode, failNode, reported, stopBeforeSend } from './settle.ts';
+import { writeNode } from './write.ts';
 import type { PhaseSteps, Question } from './phase.ts';
 import { signFenced } from './sign.ts';
 

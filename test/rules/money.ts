@@ -219,7 +219,7 @@ export const moneyRules: readonly Rule[] = [
     rule: 'What was accepted once and is to be sent again is UNKNOWN, and never FAILED, when it may not be.',
     test: { file: 'test/faults/reads-that-fail.test.ts', name: 'a retry that may not be sent now makes no failure of it, and no new key' },
     broken: {
-      file: 'activities/phases/outcome.ts',
+      file: 'activities/phases/settle.ts',
       find: '  if (row.submitted_ms === null) return failNode(',
       replace: '  if (row.epoch >= 0) return failNode(',
     },
@@ -322,7 +322,7 @@ export const moneyRules: readonly Rule[] = [
     rule: 'Outputs, amounts and addresses stay in Postgres and out of the history.',
     test: { file: RUNS, name: 'a history holds no amount, address or secret' },
     broken: {
-      file: 'activities/phases/outcome.ts',
+      file: 'activities/phases/settle.ts',
       find: "...result('COMPLETED', 'settled'),",
       replace: "...result('COMPLETED', 'settled', row.amount),",
     },

@@ -1,22 +1,35 @@
 /**
  * Takes each rule out, in a copy of the project, and runs the test that should notice. Ends with a line
  * `N noticed, M missed`; a rule that no test misses is missed. Slow: the better part of an hour for all rules.
- * `--sample` takes the tenth whose turn it is at this commit, `--only <rule>…` those that are named.
+ * `--sample` takes the tenth whose turn it is at this commit, `--only <rule>…` those that are named; `--times 5` asks
+ * each five times, as the rules whose test tries random cases want it.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { commandsEnded, runCommand, signalCommands } from '../../dev/bootstrap/command.mjs';
+import { takeSignals } from '../../dev/stack/foreground.ts';
 import { ROOT } from '../../dev/stack/ports.ts';
+import { findTemporalServer } from '../../dev/stack/temporal-binary.ts';
 import { plainName, projectOf, type Rule } from './rule.ts';
 import { RULES } from './rules.ts';
 import { sampleOf } from './sample.ts';
 
 const { values, positionals } = parseArgs({
-  options: { sample: { type: 'boolean', default: false }, only: { type: 'string', multiple: true, default: [] } },
+  options: {
+    sample: { type: 'boolean', default: false },
+    only: { type: 'string', multiple: true, default: [] },
+    times: { type: 'string', default: '1' },
+  },
   allowPositionals: true,
 });
+const times = Number(values.times);
+if (!Number.isInteger(times) || times < 1) throw new Error(`--times takes a whole number from 1, not "${values.times}"`);
+
+/** A test that takes longer is ended, and counts as one that did not run. */
+const LONGEST_MS = 300_000;
 
 function choose(): readonly Rule[] {
   const wanted = [...values.only, ...positionals];
@@ -44,20 +57,24 @@ function copyProject(): string {
   return copy;
 }
 
-/** Whether the rule's test fails in the copy; `undefined` when the test did not run at all. */
-function runs(copy: string, rule: Rule): { readonly ran: boolean; readonly failed: boolean; readonly output: string } {
+/** What became of the rule's test in the copy. It may not have run at all. */
+async function runTest(copy: string, rule: Rule): Promise<{ readonly ran: boolean; readonly failed: boolean; readonly output: string }> {
   const pattern = plainName(rule).replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const jest = join('node_modules', 'jest', 'bin', 'jest.js');
   const args = ['--experimental-vm-modules', '--no-warnings', jest, '--selectProjects', projectOf(rule.test.file), '-t', pattern];
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...args, '--', rule.test.file], {
+  const logFile = join(copy, '.data', 'rule.log');
+  const tooLong = setTimeout(() => signalCommands('SIGTERM'), LONGEST_MS);
+  const succeeded = await runCommand(process.execPath, [...args, '--', rule.test.file], {
     cwd: copy,
     env: { ...process.env, RULES_PROOF: 'true' },
-    encoding: 'utf8',
-    timeout: 300_000,
-    maxBuffer: 1 << 28,
-  });
-  const output = stdout + stderr;
-  return { ran: /^Tests: .*(passed|failed)/m.test(output), failed: status !== 0 && /^Tests: .*failed/m.test(output), output };
+    logFile,
+  }).then(
+    () => true,
+    () => false,
+  );
+  clearTimeout(tooLong);
+  const output = readFileSync(logFile, 'utf8');
+  return { ran: /^Tests: .*(passed|failed)/m.test(output), failed: !succeeded && /^Tests: .*failed/m.test(output), output };
 }
 
 /** Writes a text of the copy, and what is made from it: the database knows SQL only by its migration. */
@@ -71,26 +88,48 @@ function put(copy: string, file: string, text: string): void {
   if (status !== 0) throw new Error(`the migration of the functions could not be written: ${stderr}`);
 }
 
-function prove(copy: string, rule: Rule): boolean {
+async function prove(copy: string, rule: Rule): Promise<boolean> {
   const whole = readFileSync(join(copy, rule.broken.file), 'utf8');
   put(
     copy,
     rule.broken.file,
     whole.replace(rule.broken.find, () => rule.broken.replace),
   );
-  const begun = Date.now();
-  const { ran, failed, output } = runs(copy, rule);
+  let noticed = true;
+  for (let time = 0; time < times && foreground.status === null; time += 1) {
+    const begun = Date.now();
+    const { ran, failed, output } = await runTest(copy, rule);
+    if (foreground.status !== null) break;
+    const seconds = ((Date.now() - begun) / 1000).toFixed(0);
+    const verdict = failed ? 'noticed' : ran ? 'MISSED' : 'MISSED (the test did not run)';
+    process.stdout.write(`${verdict.padEnd(8)} ${rule.id} (${seconds} s)\n`);
+    if (failed) continue;
+    noticed = false;
+    process.stdout.write(`${output.split('\n').slice(-15).join('\n')}\n`);
+  }
   put(copy, rule.broken.file, whole);
-  const seconds = ((Date.now() - begun) / 1000).toFixed(0);
-  const verdict = failed ? 'noticed' : ran ? 'MISSED' : 'MISSED (the test did not run)';
-  process.stdout.write(`${verdict.padEnd(8)} ${rule.id} (${seconds} s)\n`);
-  if (!failed) process.stdout.write(`${output.split('\n').slice(-15).join('\n')}\n`);
-  return failed;
+  return noticed;
 }
 
+/** How many of these rules were noticed each time; the copy is gone afterwards, also after a signal. */
+async function proveAll(chosen: readonly Rule[]): Promise<number> {
+  await findTemporalServer();
+  const copy = copyProject();
+  let noticed = 0;
+  try {
+    for (const rule of chosen) if (foreground.status === null && (await prove(copy, rule))) noticed += 1;
+  } finally {
+    await commandsEnded(15_000);
+    rmSync(copy, { recursive: true, force: true });
+  }
+  return noticed;
+}
+
+const foreground = takeSignals(() => signalCommands('SIGKILL'));
+foreground.signal.addEventListener('abort', () => {
+  signalCommands('SIGTERM');
+});
 const chosen = choose();
-const copy = copyProject();
-const noticed = chosen.filter((rule) => prove(copy, rule)).length;
-rmSync(copy, { recursive: true, force: true });
-process.stdout.write(`\n${noticed} noticed, ${chosen.length - noticed} missed\n`);
-process.exitCode = noticed === chosen.length && chosen.length > 0 ? 0 : 1;
+const noticed = await proveAll(chosen);
+if (foreground.status === null) process.stdout.write(`\n${noticed} noticed, ${chosen.length - noticed} missed\n`);
+process.exit(foreground.status ?? (noticed === chosen.length && chosen.length > 0 ? 0 : 1));

@@ -1,0 +1,44 @@
+/** What a fence means that the database refused. */
+import { ExecutorFault } from '../../domain/executor.ts';
+import type { PhaseResult } from '../../domain/messages.ts';
+import type { MovementState } from '../../domain/states/movement.ts';
+import type { BindingProblem, TransitionOutcome } from '../../domain/transition.ts';
+import type { PhaseRow } from '../../store/phases.ts';
+import { codeOf, sentenceOf } from './allowlist.ts';
+import { result } from './results.ts';
+
+/**
+ * What the node does whose fence the database refused; null where somebody else moved it meanwhile.
+ *
+ * @throws ExecutorFault `rejected` where nothing may ever be sent as it was prepared.
+ */
+export function refusedFence(row: PhaseRow, outcome: TransitionOutcome & { readonly ok: false }): PhaseResult | null {
+  if (outcome.reason === 'binding') throw refusalOf(outcome.problems[0]);
+  return outcome.reason === 'movement_state' ? closedLane(row, outcome.head?.request_state) : null;
+}
+
+function refusalOf(problem: BindingProblem | undefined): ExecutorFault {
+  const { binding = 'executor', key = '', reason = 'not available' } = problem ?? {};
+  if (binding === 'flow') {
+    const { limit = '0', used = '0' } = problem ?? {};
+    return new ExecutorFault(
+      'rejected',
+      'APPROVED_OUTFLOW_EXCEEDED',
+      `of ${key} ${limit} may move in all, and ${used} has moved or may have`,
+    );
+  }
+  if (binding === 'address') return new ExecutorFault('rejected', codeOf(reason), sentenceOf(codeOf(reason), key));
+  const disabled = binding === 'signer' ? 'SIGNER_DISABLED' : 'EXECUTOR_DISABLED';
+  return new ExecutorFault(
+    'rejected',
+    reason === 'identity_mismatch' ? 'SIGNER_IDENTITY_MISMATCH' : disabled,
+    `${binding} ${key} is ${reason}`,
+  );
+}
+
+function closedLane(row: PhaseRow, state: MovementState | undefined): PhaseResult {
+  if (state === 'MANUAL_INTERVENTION' || state === 'APPROVED') return result('READY', 'wait');
+  // Who is stopped here counts as never sent.
+  if (row.submitted_ms === null) return result('READY', 'stop');
+  throw new ExecutorFault('rejected', 'MOVEMENT_ENDED', 'its movement was cancelled');
+}

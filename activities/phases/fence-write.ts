@@ -1,0 +1,63 @@
+/** The fence's one write. */
+import type { AskedAddress } from '../../domain/allowlist/match.ts';
+import type { ExecutionContext } from '../../domain/executor.ts';
+import { SYSTEM_ACTOR } from '../../domain/roles.ts';
+import { fenced } from '../../domain/send/epoch.ts';
+import type { NodeChange, Transition } from '../../domain/transition.ts';
+import type { PhaseRow } from '../../store/phases.ts';
+
+/** What a send needs besides its row. */
+interface Declared {
+  readonly context: ExecutionContext;
+  /** Seconds in which it has to be sent. */
+  readonly window: number;
+  readonly claim: NodeChange['nonce'] | undefined;
+  readonly addresses: readonly AskedAddress[];
+}
+
+/** READY to SUBMITTING under a new epoch, if everything that could forbid it is still as it was looked at; and the row `behind` it. */
+export function fenceWrite(
+  row: PhaseRow,
+  { context, window, claim, addresses }: Declared,
+): { readonly write: Transition; readonly behind: PhaseRow } {
+  const signer = row.node.signer_binding;
+  const { epoch, send_not_after } = fenced(row.epoch, window);
+  const write: Transition = {
+    movement_id: row.movement_id,
+    // The movement states in which a node of this lane may be sent.
+    from: row.on_cancel_target ? ['CANCELLED', 'EXECUTING', 'WAITING_MANUAL_ACTION'] : ['EXECUTING', 'WAITING_MANUAL_ACTION'],
+    require: {
+      executors: [row.node.executor_binding.executor_key],
+      addresses,
+      flow: { node_key: row.node_key, amount: context.amount },
+      signers:
+        signer === null
+          ? []
+          : [{ signer_key: signer.signer_key, ...(context.signer === undefined ? {} : { address: context.signer.address }) }],
+    },
+    nodes: [
+      {
+        node_key: row.node_key,
+        from: 'READY',
+        moves: ['SUBMITTING'],
+        attempt: row.attempt,
+        epoch: row.epoch,
+        set: { submit_epoch: epoch, send_not_after, amount: context.amount },
+        ...(claim === undefined ? {} : { nonce: claim }),
+      },
+    ],
+    timeline: [
+      {
+        event_type: 'node_submitting',
+        message: 'Submitting',
+        actor: SYSTEM_ACTOR,
+        node_key: row.node_key,
+        attempt: row.attempt,
+        from_state: 'READY',
+        to_state: 'SUBMITTING',
+        data: { idempotency_key: context.idempotency_key, amount: context.amount, asset: context.asset },
+      },
+    ],
+  };
+  return { write, behind: { ...row, state: 'SUBMITTING', epoch, amount: context.amount } };
+}

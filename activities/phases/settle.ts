@@ -1,0 +1,128 @@
+/** The ends of a node: completed, failed, or unknown until a person or a proof decides. */
+import { settle, type Settlement } from '../../domain/actions/conditions.ts';
+import type { ConditionNode } from '../../domain/conditions/scope.ts';
+import type { TimelineEventType } from '../../domain/events.ts';
+import type { ExecutionResult } from '../../domain/executor.ts';
+import type { PhaseResult } from '../../domain/messages.ts';
+import type { NodeState } from '../../domain/states/node.ts';
+import { storable } from '../../domain/text.ts';
+import { NOW, type NodeFields } from '../../domain/transition.ts';
+import { readConditionScope } from '../../store/conditions.ts';
+import type { PhaseRow } from '../../store/phases.ts';
+import { amountOf } from './amount.ts';
+import type { PhaseDependencies } from './context.ts';
+import { result } from './results.ts';
+import { mustWrite } from './write.ts';
+
+/** The node sends nothing: it is there to look. */
+export function onlyLooks({ node }: PhaseRow): boolean {
+  return node.node_kind === 'observe';
+}
+
+/** Sent, or there to look, and not shown as OBSERVING yet. */
+export function isBeforeObserving(row: PhaseRow): boolean {
+  return row.state === 'SUBMITTED' || (row.state === 'READY' && onlyLooks(row));
+}
+
+/** The moves to an end through the states that the table asks for. */
+export function movesTo(row: PhaseRow, end: NodeState): readonly NodeState[] {
+  return isBeforeObserving(row) ? ['OBSERVING', end] : [end];
+}
+
+/** Settles the node as FAILED: proven that nothing landed, or that the venue ended it. */
+export async function failNode(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  code: string,
+  message: string,
+  moves: readonly NodeState[],
+): Promise<PhaseResult> {
+  const conditions = await settlement(deps, row, { state: 'FAILED', error_code: code });
+  await mustWrite(deps, row, {
+    moves,
+    ...(conditions === null ? {} : { conditions }),
+    set: { error_code: code, error_message: storable(message, 1_000), completed_at: NOW, recover_first: false, unanswered: 0 },
+    event: 'node_failed',
+    message: `Failed: ${code}`,
+    data: { error_code: code, error_message: storable(message, 500) },
+  });
+  return { ...result('FAILED', 'settled', code), ...(conditions === null ? {} : { conditions: conditions.results }) };
+}
+
+export const INCONCLUSIVE = 'RECOVERY_INCONCLUSIVE';
+
+/** A person decides: nothing is sent again by itself. */
+export async function unknownNode(deps: PhaseDependencies, row: PhaseRow, why: string, moves: readonly NodeState[]): Promise<PhaseResult> {
+  await mustWrite(deps, row, {
+    moves,
+    set: { error_code: INCONCLUSIVE, error_message: storable(why, 1_000), recover_first: false },
+    event: 'node_unknown',
+    message: storable(`Unknown: ${why}`, 500),
+    data: { error_code: INCONCLUSIVE },
+  });
+  return result('UNKNOWN', 'settled', INCONCLUSIVE);
+}
+
+/**
+ * What stops a node before it is sent fails it, since nothing has landed. Of what was accepted once nobody knows that, also
+ * where a person had it sent again because it cannot be found.
+ */
+export function stopBeforeSend(deps: PhaseDependencies, row: PhaseRow, code: string, message: string): Promise<PhaseResult> {
+  if (row.submitted_ms === null) return failNode(deps, row, code, message, ['FAILED']);
+  return unknownNode(deps, row, `it was accepted once, and cannot be sent again (${code}): ${message}`, ['UNKNOWN']);
+}
+
+/** Settles the node as COMPLETED with what the executor reported. */
+export async function completeNode(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  answer: ExecutionResult,
+  moves: readonly NodeState[],
+  event: TimelineEventType = 'node_completed',
+): Promise<PhaseResult> {
+  const conditions = await settlement(deps, row, { state: 'COMPLETED', output: answer.output ?? row.output });
+  await mustWrite(deps, row, {
+    moves,
+    ...(conditions === null ? {} : { conditions }),
+    set: { ...reported(answer), ...sentAmount(row), ...ANSWERED, completed_at: NOW, recover_first: false, error_count: 0 },
+    artifacts: answer.artifacts ?? [],
+    event,
+    message: event === 'node_completed' ? 'Completed' : 'Recovered: completed',
+    ...(answer.external_ref === undefined ? {} : { data: { external_ref: answer.external_ref } }),
+  });
+  return { ...result('COMPLETED', 'settled'), ...(conditions === null ? {} : { conditions: conditions.results }) };
+}
+
+/** What the conditions behind the node come to once it is settled; null where no edge has one. */
+async function settlement(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  end: Partial<ConditionNode> & { state: NodeState },
+): Promise<Settlement | null> {
+  if (!row.conditional) return null;
+  const { nodes, ...plan } = await readConditionScope(deps.db, row.movement_id);
+  return settle(plan, nodes, {
+    node_key: row.node_key,
+    attempt: row.attempt,
+    resumed: row.resumed,
+    output: null,
+    error_code: null,
+    ...end,
+  });
+}
+
+/** What a send that the database had forgotten was of: no preflight has noted it. */
+export function sentAmount(row: PhaseRow): NodeFields {
+  return row.amount === null ? { amount: amountOf(row) } : {};
+}
+
+/** What a look that told something takes back of those before it. */
+export const ANSWERED = { error_code: null, error_message: null, unanswered: 0 } as const;
+
+/** The fields an executor's answer fills in. */
+export function reported(answer: ExecutionResult): NodeFields {
+  return {
+    ...(answer.external_ref === undefined ? {} : { external_ref: answer.external_ref }),
+    ...(answer.output === undefined ? {} : { output: answer.output }),
+  };
+}

@@ -1,0 +1,70 @@
+/** How what became of a node is made durable: one guarded write with its timeline entry. */
+import type { Settlement } from '../../domain/actions/conditions.ts';
+import type { TimelineEventType } from '../../domain/events.ts';
+import type { Artifact } from '../../domain/executor.ts';
+import type { ConditionResults } from '../../domain/messages.ts';
+import type { Actor } from '../../domain/roles.ts';
+import type { NodeState } from '../../domain/states/node.ts';
+import type { NodeChange, NodeFields, TimelineEntry, TransitionOutcome } from '../../domain/transition.ts';
+import type { PhaseRow } from '../../store/phases.ts';
+import { applyTransition } from '../../store/transition.ts';
+import { Overtaken } from '../failures.ts';
+import type { PhaseDependencies } from './context.ts';
+
+export interface NodeWrite {
+  readonly moves: readonly NodeState[];
+  readonly set?: NodeFields;
+  readonly artifacts?: readonly Artifact[];
+  readonly event: TimelineEventType;
+  readonly message: string;
+  readonly data?: Readonly<Record<string, string | number | boolean | null>>;
+  /** What settling the node settles beside it. */
+  readonly conditions?: Settlement;
+}
+
+/** Writes changes of the node as it was read, in one transaction and this order; the caller looks at `ok`. */
+export function writeNode(deps: PhaseDependencies, row: PhaseRow, ...writes: readonly NodeWrite[]): Promise<TransitionOutcome> {
+  const change: NodeChange = {
+    node_key: row.node_key,
+    from: row.state,
+    moves: writes.flatMap(({ moves }) => moves),
+    attempt: row.attempt,
+    epoch: row.epoch,
+    set: writes.reduce<NodeFields>((all, { set }) => ({ ...all, ...set }), {}),
+    artifacts: writes.flatMap(({ artifacts }) => artifacts ?? []),
+  };
+  const conditions = writes.flatMap((write) => write.conditions ?? []);
+  const entries = writes.map((write) => entryOf(row, write));
+  return applyTransition(deps.db, {
+    movement_id: row.movement_id,
+    nodes: [change],
+    ...(conditions.length === 0
+      ? {}
+      : { conditions: conditions.reduce<ConditionResults>((all, { results }) => ({ ...all, ...results }), {}) }),
+    timeline: [...entries, ...conditions.flatMap(({ timeline }) => timeline)],
+  });
+}
+
+/** As {@link writeNode}, for writes that nothing but an operator or a recovery can overtake. */
+export async function mustWrite(deps: PhaseDependencies, row: PhaseRow, ...writes: readonly NodeWrite[]): Promise<void> {
+  const outcome = await writeNode(deps, row, ...writes);
+  if (!outcome.ok) throw new Overtaken(`${row.node_key} changed while it was worked on (${outcome.reason}); it is read again`);
+}
+
+/** The executor's key as the timeline shows it. */
+export function executorActor(row: PhaseRow): Actor {
+  return { type: 'executor', label: row.node.executor_binding.executor_key };
+}
+
+function entryOf(row: PhaseRow, write: NodeWrite): TimelineEntry {
+  const last = write.moves.at(-1);
+  return {
+    event_type: write.event,
+    message: write.message,
+    actor: executorActor(row),
+    node_key: row.node_key,
+    attempt: row.attempt,
+    ...(last === undefined ? {} : { from_state: row.state, to_state: last }),
+    ...(write.data === undefined ? {} : { data: write.data }),
+  };
+}
