@@ -27,7 +27,7 @@ const TARGETS = {
   fuzz: { needsTemporal: true, run: runProgram('fuzz') },
   fundadmin: { needsTemporal: false, run: runProgram('fundadmin') },
   'executor:check': { needsTemporal: false, run: runProgram('executor-check') },
-  'config:table': { needsTemporal: false, run: runProgram('config-table') },
+  'docs:tables': { needsTemporal: false, run: runProgram('docs-tables') },
   'replay:record': { needsTemporal: true, run: runProgram('replay-record') },
   'rules:prove': { needsTemporal: true, run: runProgram('rules-prove') },
   'rules:table': { needsTemporal: false, run: runProgram('rules-table') },

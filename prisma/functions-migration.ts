@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
-export const FUNCTIONS_FOLDER = join(HERE, 'functions');
+const FUNCTIONS_FOLDER = join(HERE, 'functions');
 export const FUNCTIONS_MIGRATION = join(HERE, 'migrations', '20261126000100_functions', 'migration.sql');
 
 /** Folders and files of the living texts by their path from the root, in a fixed order. */

@@ -27,7 +27,7 @@ export const PROGRAMS = {
   fuzz: 'test/fuzz/main.ts',
   'conditions-worst-case': 'test/domain/conditions/worst-case-figures.ts',
   'executor-forgetful': 'test/executor-kit/support/forgetful.ts',
-  'config-table': 'tools/config/write.ts',
+  'docs-tables': 'tools/docs/write.ts',
   'replay-record': 'test/replay/record.ts',
   'rules-prove': 'test/rules/prove.ts',
   'rules-table': 'test/rules/write.ts',

@@ -2,7 +2,7 @@
  * Every setting of the service, each said once: its name in the environment, its name in `Config`,
  * how it is read, what holds when it is not given, and one sentence. `Config`, the check of names,
  * what is taken out of logs, `fundadmin config check` and docs/configuration.md
- * (`npm run config:table`) follow from this table.
+ * (`npm run docs:tables`) follow from this table.
  */
 import { CALLBACK_SECRETS, DATABASE_URL, HEADERS, HOSTS, LOCAL_SIGNERS, PAYLOAD_KEYS, SECRETS_KEYS, SHARE } from './kinds.ts';
 import { FILE, FLAG, oneOf, optional, PART, required, shaped, standard, TEXT, WEB_ADDRESS, whole, type Setting } from './setting.ts';

@@ -14,7 +14,7 @@ const { folders } = readImports();
 const names = folders.map(({ folder }) => folder);
 
 test.each(pages().map((page) => [page.file, page] as const))(
-  '%s is as its table says; `npm run config:table` writes it',
+  '%s is as its table says; `npm run docs:tables` writes it',
   (_, { is, shouldBe }) => {
     expect(is).toBe(shouldBe);
   },

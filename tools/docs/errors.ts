@@ -17,7 +17,7 @@ export function errorsPage(): string {
   return [
     '# Errors',
     '',
-    '<!-- Written by `npm run config:table` from domain/errors.ts; not by hand. -->',
+    '<!-- Written by `npm run docs:tables` from domain/errors.ts; not by hand. -->',
     '',
     'Everything that the API can answer instead of a success. *Again* says whether the same request',
     'may succeed later; one that creates something is repeated with its idempotency key. The form of',

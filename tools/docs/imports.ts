@@ -29,18 +29,19 @@ export function withImports(page: string): string {
   const end = page.indexOf(END);
   if (begins === null || end < 0) throw new Error('the page has no place for the imports');
   const kept = page.slice(0, begins.index + begins[0].length);
-  return [kept, '', ...folderTable(), '', ...packageTable(), '', page.slice(end)].join('\n');
+  const { folders, package_homes } = readImports();
+  return [kept, '', ...folderTable(folders), '', ...packageTable(package_homes), '', page.slice(end)].join('\n');
 }
 
-function folderTable(): readonly string[] {
-  const rows = readImports().folders.map(
+function folderTable(folders: Imports['folders']): readonly string[] {
+  const rows = folders.map(
     ({ folder, holds, may_import }) => `| \`${folder}/\` | ${holds} | ${words(may_import, 'nothing of ours')} |`,
   );
   return ['| folder | holds | may import |', '|---|---|---|', ...rows];
 }
 
-function packageTable(): readonly string[] {
-  const rows = Object.entries(readImports().package_homes).map(([name, homes]) => {
+function packageTable(packageHomes: Imports['package_homes']): readonly string[] {
+  const rows = Object.entries(packageHomes).map(([name, homes]) => {
     const all = name.endsWith('/') ? `${name}*` : name;
     return `| \`${all}\` | ${words(homes, 'nobody')} |`;
   });

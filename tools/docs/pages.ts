@@ -1,7 +1,7 @@
-/** Every part of the documentation that follows from a table; `npm run config:table` writes it. */
+/** Every part of the documentation that follows from a table; `npm run docs:tables` writes it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CONFIGURATION_FILE, configurationPage } from '../config/page.ts';
+import { CONFIGURATION_FILE, configurationPage } from './configuration.ts';
 import { ERRORS_FILE, errorsPage } from './errors.ts';
 import { withImports } from './imports.ts';
 

@@ -1,4 +1,4 @@
-/** docs/configuration.md, written from the settings. `npm run config:table` writes the file. */
+/** docs/configuration.md, written from the settings. `npm run docs:tables` writes the file. */
 import { IGNORED_NAMES } from '../../platform/config/names.ts';
 import type { Setting } from '../../platform/config/setting.ts';
 import { SECTIONS } from '../../platform/config/settings.ts';
@@ -10,7 +10,7 @@ export function configurationPage(): string {
   return [
     '# Configuration',
     '',
-    '<!-- Written by `npm run config:table` from platform/config/settings.ts; not by hand. -->',
+    '<!-- Written by `npm run docs:tables` from platform/config/settings.ts; not by hand. -->',
     '',
     'Every setting is an environment variable, read once at the start. All faults are reported together and stop the',
     'start; so does a name beginning with `SVC_` that nobody reads, since it is most likely a misspelt one. An empty value',

@@ -1,5 +1,0 @@
-/** `npm run config:table`: writes what the documentation says of settings, errors and imports. */
-import { writeFileSync } from 'node:fs';
-import { pages } from '../docs/pages.ts';
-
-for (const { file, shouldBe } of pages()) writeFileSync(file, shouldBe);

@@ -1,0 +1,5 @@
+/** `npm run docs:tables`: writes what the documentation says of settings, errors and imports. */
+import { writeFileSync } from 'node:fs';
+import { pages } from './pages.ts';
+
+for (const { file, shouldBe } of pages()) writeFileSync(file, shouldBe);
