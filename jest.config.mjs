@@ -7,6 +7,14 @@
 // What somebody has set for a service of their own is nothing to the tests; workers inherit what is left.
 for (const name of Object.keys(process.env)) if (name.startsWith('SVC_')) delete process.env[name];
 
+/** Files of which some tests are slow (`test/support/pace.ts`). */
+const PARTLY_SLOW = [
+  ...['after-restore', 'callbacks', 'continue-as-new', 'nonce-takeover', 'reads-that-fail', 'team-worker', 'worker-killed'].map(
+    (name) => `faults/${name}`,
+  ),
+  'store/holds-transfers',
+];
+
 /** What every project has, and the one of test/browser, which has a configuration of its own. */
 export const common = {
   rootDir: '.',
@@ -50,7 +58,8 @@ export default {
     {
       ...common,
       displayName: 'slow',
-      testMatch: ['<rootDir>/test/slow/**/*.test.ts'],
+      testMatch: ['<rootDir>/test/slow/**/*.test.ts', ...PARTLY_SLOW.map((name) => `<rootDir>/test/${name}.test.ts`)],
+      globals: { SLOW_TESTS: true },
     },
   ],
 };

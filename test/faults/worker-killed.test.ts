@@ -1,7 +1,8 @@
-/** The worker is killed at five points of a movement; each transfer happens exactly once all the same. */
+/** The worker is killed at six points of a movement; each transfer happens exactly once all the same. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { assertConsistent, ledgerOf, PAID_ONCE, timesPaid } from '../support/evidence.ts';
 import { eventually, startOwnStack, WITHDRAW_TO_TREASURY, type Created, type OwnStack } from '../support/own-stack.ts';
+import { slow, test } from '../support/pace.ts';
 
 let own: OwnStack;
 let serial = 0;
@@ -49,26 +50,34 @@ async function underWay(movementId: string, node: string): Promise<void> {
 }
 
 describe('a worker killed', () => {
-  test('after the approval and before the first phase', async () => {
-    const moved = await create();
-    // Created with the worker up, so that a run waits in its memory; approved while it is dying.
-    await own.stack.kill('worker');
-    await own.api.approve(moved.movement);
-    await own.stack.startChild('worker');
-    await expectPaidOnce(moved);
-  }, 90_000);
+  slow(
+    'after the approval and before the first phase',
+    async () => {
+      const moved = await create();
+      // Created with the worker up, so that a run waits in its memory; approved while it is dying.
+      await own.stack.kill('worker');
+      await own.api.approve(moved.movement);
+      await own.stack.startChild('worker');
+      await expectPaidOnce(moved);
+    },
+    90_000,
+  );
 
-  test('while the withdrawal is being submitted', async () => {
-    const moved = await create();
-    await own.venueFaults({ hold_ms: 2_000, phases: ['submit'] });
-    await own.api.approve(moved.movement);
-    await underWay(moved.movement.movement_id, 'withdraw');
-    expect(await ledgerOf(own.stack.paperVenueUrl, moved.movement.movement_id)).toHaveLength(0);
-    await restartWorker();
-    await expectPaidOnce(moved);
-    const events = (await own.api.timeline(moved.movement.movement_id)).map((event) => event.event_type);
-    expect(events).toContain('node_recovered');
-  }, 90_000);
+  slow(
+    'while the withdrawal is being submitted',
+    async () => {
+      const moved = await create();
+      await own.venueFaults({ hold_ms: 2_000, phases: ['submit'] });
+      await own.api.approve(moved.movement);
+      await underWay(moved.movement.movement_id, 'withdraw');
+      expect(await ledgerOf(own.stack.paperVenueUrl, moved.movement.movement_id)).toHaveLength(0);
+      await restartWorker();
+      await expectPaidOnce(moved);
+      const events = (await own.api.timeline(moved.movement.movement_id)).map((event) => event.event_type);
+      expect(events).toContain('node_recovered');
+    },
+    90_000,
+  );
 
   test('after the withdrawal was accepted and its answer lost', async () => {
     const moved = await create();
@@ -85,17 +94,21 @@ describe('a worker killed', () => {
     expect(entry?.submit_calls).toBe(1);
   }, 90_000);
 
-  test('while the withdrawal is observed', async () => {
-    const moved = await create();
-    await own.chainFaults({ mining: 'paused' });
-    await own.api.approve(moved.movement);
-    await own.api.nodeReaches(moved.movement.movement_id, 'withdraw', ['OBSERVING']);
-    await sleep(500);
-    await own.stack.kill('worker');
-    await own.chainFaults({ mining: 'automatic' });
-    await own.stack.startChild('worker');
-    await expectPaidOnce(moved);
-  }, 90_000);
+  slow(
+    'while the withdrawal is observed',
+    async () => {
+      const moved = await create();
+      await own.chainFaults({ mining: 'paused' });
+      await own.api.approve(moved.movement);
+      await own.api.nodeReaches(moved.movement.movement_id, 'withdraw', ['OBSERVING']);
+      await sleep(500);
+      await own.stack.kill('worker');
+      await own.chainFaults({ mining: 'automatic' });
+      await own.stack.startChild('worker');
+      await expectPaidOnce(moved);
+    },
+    90_000,
+  );
 
   test('while the transfer on the chain is being sent', async () => {
     const moved = await create();
@@ -109,15 +122,21 @@ describe('a worker killed', () => {
     await expectPaidOnce(moved);
   }, 90_000);
 
-  test('while the transfer on the chain waits to be mined', async () => {
-    const moved = await create();
-    await own.api.approve(moved.movement);
-    await eventually(async () => ((await timesPaid(own.stack, moved.movement.movement_id, moved.amount)).withdrawals === 1 ? true : null));
-    await own.api.nodeReaches(moved.movement.movement_id, 'withdraw', ['COMPLETED']);
-    await own.chainFaults({ mining: 'paused' });
-    await own.api.nodeReaches(moved.movement.movement_id, 'sweep', ['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'COMPLETED']);
-    await restartWorker();
-    await own.chainFaults({ mining: 'automatic' });
-    await expectPaidOnce(moved);
-  }, 90_000);
+  slow(
+    'while the transfer on the chain waits to be mined',
+    async () => {
+      const moved = await create();
+      await own.api.approve(moved.movement);
+      await eventually(async () =>
+        (await timesPaid(own.stack, moved.movement.movement_id, moved.amount)).withdrawals === 1 ? true : null,
+      );
+      await own.api.nodeReaches(moved.movement.movement_id, 'withdraw', ['COMPLETED']);
+      await own.chainFaults({ mining: 'paused' });
+      await own.api.nodeReaches(moved.movement.movement_id, 'sweep', ['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'COMPLETED']);
+      await restartWorker();
+      await own.chainFaults({ mining: 'automatic' });
+      await expectPaidOnce(moved);
+    },
+    90_000,
+  );
 });

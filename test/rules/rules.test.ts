@@ -18,7 +18,12 @@ test('every rule has a name of its own', () => {
 test.each(RULES.map((rule) => [rule.id, rule] as const))('%s names a test that exists and one place to break', (_id, rule) => {
   const { test: proof, broken } = rule;
   expect(plainName(rule)).not.toBe('');
-  expect(read(proof.file)).toContain(plainName(rule));
+  const text = read(proof.file);
+  expect(text).toContain(plainName(rule));
+  // Whoever breaks a rule is told by `npm test`.
+  expect(proof.file).not.toMatch(/^test\/slow\//);
+  const kinds = [...text.slice(0, text.indexOf(plainName(rule))).matchAll(/\b(test|slow|always)(?:\.each)?\(/g)];
+  expect(kinds.at(-1)?.[1]).not.toBe('slow');
   expect(read(broken.file).split(broken.find)).toHaveLength(2);
   expect(broken.replace).not.toBe(broken.find);
 });

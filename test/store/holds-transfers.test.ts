@@ -2,7 +2,7 @@
  * Transfers and movements on the same pools at once, their steps taken by workers that do not know of each other: pools hold
  * what is open, promise no balance twice, and a transfer's history is one story with one end.
  */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect } from '@jest/globals';
 import fc from 'fast-check';
 import {
   answered,
@@ -20,6 +20,7 @@ import { verifyReservations } from '../../tools/reservations/verify.ts';
 import { worldOf, type World } from './holds-world.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
 import { transferDesk, type TransferDesk } from './transfer-desk.ts';
+import { slow, test } from '../support/pace.ts';
 
 let bench: StoreBench;
 beforeAll(async () => {
@@ -154,29 +155,41 @@ const WRITTEN: [Command[][]][] = [
   alone(...Array.from({ length: 4 }, () => ['movement', MUCH] as const)),
 ];
 
-test('whatever happens to transfers and movements at once, holds are exact and each transfer has one end', async () => {
-  const seen = new Set<string>();
-  const before = await deadlocks();
-  await fc.assert(
-    fc.asyncProperty(fc.array(fc.array(command, { minLength: 5, maxLength: 20 }), { minLength: 4, maxLength: 8 }), async (bursts) => {
-      const world = worldOf(bench);
-      for (const venue of world.venues) {
-        const rows = JSON.stringify(['SPOT', 'FUNDING'].map((account_type) => ({ account_type, asset: 'USDC', withdrawable: '14' })));
-        await bench.sql('SELECT 1 FROM (SELECT store_balances($1, svc_now(), $2::jsonb)) AS stored', venue, rows);
-      }
-      const run: Run = { world, desk: transferDesk(bench, {}), transfers: [], movements: [], seen };
-      for (const burst of bursts) {
-        await Promise.all(burst.map((each) => take(run, each)));
-        for (const id of run.movements) await world.settle(id);
-        await check(run);
-      }
-    }),
-    { numRuns: 25 + WRITTEN.length, examples: WRITTEN },
-  );
-  const hoped = ['transfer: true', 'transfer: null', 'movement: true', 'movement: false', 'send: done', 'send: too late', 'takeOver: done'];
-  expect([...hoped, ...ENDS.map((end) => `${end}: done`)].filter((each) => !seen.has(each))).toEqual([]);
-  expect(await deadlocks()).toEqual(before);
-}, 600_000);
+slow(
+  'whatever happens to transfers and movements at once, holds are exact and each transfer has one end',
+  async () => {
+    const seen = new Set<string>();
+    const before = await deadlocks();
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.array(command, { minLength: 5, maxLength: 20 }), { minLength: 4, maxLength: 8 }), async (bursts) => {
+        const world = worldOf(bench);
+        for (const venue of world.venues) {
+          const rows = JSON.stringify(['SPOT', 'FUNDING'].map((account_type) => ({ account_type, asset: 'USDC', withdrawable: '14' })));
+          await bench.sql('SELECT 1 FROM (SELECT store_balances($1, svc_now(), $2::jsonb)) AS stored', venue, rows);
+        }
+        const run: Run = { world, desk: transferDesk(bench, {}), transfers: [], movements: [], seen };
+        for (const burst of bursts) {
+          await Promise.all(burst.map((each) => take(run, each)));
+          for (const id of run.movements) await world.settle(id);
+          await check(run);
+        }
+      }),
+      { numRuns: 25 + WRITTEN.length, examples: WRITTEN },
+    );
+    const hoped = [
+      'transfer: true',
+      'transfer: null',
+      'movement: true',
+      'movement: false',
+      'send: done',
+      'send: too late',
+      'takeOver: done',
+    ];
+    expect([...hoped, ...ENDS.map((end) => `${end}: done`)].filter((each) => !seen.has(each))).toEqual([]);
+    expect(await deadlocks()).toEqual(before);
+  },
+  600_000,
+);
 
 test('of several creates with one key at once one is written, with one hold', async () => {
   const desk = transferDesk(bench, {});
