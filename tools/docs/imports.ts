@@ -34,9 +34,7 @@ export function withImports(page: string): string {
 }
 
 function folderTable(folders: Imports['folders']): readonly string[] {
-  const rows = folders.map(
-    ({ folder, holds, may_import }) => `| \`${folder}/\` | ${holds} | ${words(may_import, 'nothing of ours')} |`,
-  );
+  const rows = folders.map(({ folder, holds, may_import }) => `| \`${folder}/\` | ${holds} | ${words(may_import, 'nothing of ours')} |`);
   return ['| folder | holds | may import |', '|---|---|---|', ...rows];
 }
 
