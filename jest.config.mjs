@@ -9,7 +9,7 @@ for (const name of Object.keys(process.env)) if (name.startsWith('SVC_')) delete
 
 /** Files of which some tests are slow (`test/support/pace.ts`). */
 const PARTLY_SLOW = [
-  ...['after-restore', 'callbacks', 'continue-as-new', 'nonce-takeover', 'reads-that-fail', 'team-worker', 'worker-killed'].map(
+  ...['after-restore', 'continue-as-new', 'nonce-takeover', 'reads-that-fail', 'team-worker', 'worker-killed'].map(
     (name) => `faults/${name}`,
   ),
   'store/holds-transfers',

@@ -54,12 +54,14 @@ export async function postgresPart(options: {
   logDir: string;
   /** Postgres' own folder, with `bin`, `lib` and `share`; the installed package's when left out. */
   programs?: string;
+  /** `false`: no commit waits for the disk. A killed process loses nothing by it, a machine without power may. */
+  durable?: boolean;
 }): Promise<PostgresPart> {
-  const { dataDir, port, logDir } = options;
+  const { dataDir, port, logDir, durable = true } = options;
   const cluster = join(dataDir, 'postgres');
   const bin = binaries(options.programs ?? installedPrograms());
   const user = postgresUser({ programs: Object.values(bin), folder: cluster });
-  const password = await ensureCluster({ cluster, dataDir, initdb: bin.initdb, user });
+  const password = await ensureCluster({ cluster, dataDir, initdb: bin.initdb, user, durable });
   const servicePassword = ensurePassword(join(dataDir, 'postgres-service.password'));
   const settings = {
     port: String(port),
@@ -73,6 +75,7 @@ export async function postgresPart(options: {
     max_wal_size: '2GB',
     log_min_messages: 'warning',
     log_checkpoints: 'off',
+    ...(durable ? {} : { fsync: 'off' }),
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const [command = bin.postgres, ...args] = [...user.prefix, bin.postgres, '-D', cluster, ...flags];
@@ -127,8 +130,14 @@ function installedPrograms(): string {
 }
 
 /** Makes the cluster once, aside, so that a kill in the middle leaves nothing half made. */
-async function ensureCluster(options: { cluster: string; dataDir: string; initdb: string; user: RunAs }): Promise<string> {
-  const { cluster, dataDir, initdb, user } = options;
+async function ensureCluster(options: {
+  cluster: string;
+  dataDir: string;
+  initdb: string;
+  user: RunAs;
+  durable: boolean;
+}): Promise<string> {
+  const { cluster, dataDir, initdb, user, durable } = options;
   const passwordFile = join(dataDir, 'postgres.password');
   if (user.owner === null && existsSync(cluster) && statSync(cluster).uid !== process.getuid?.()) {
     throw new PostgresSetupError(`${cluster} was made by another user. Run this as that user, or with another SVC_DATA_DIR.`);
@@ -155,6 +164,7 @@ async function ensureCluster(options: { cluster: string; dataDir: string; initdb
     // Nothing may depend on the languages that this machine happens to have.
     ...['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
     ...['-c', 'timezone=UTC', '-c', 'log_timezone=UTC'],
+    ...(durable ? [] : ['--no-sync']),
   ];
   try {
     await run(command, args, { cwd: '/', ...user.spawn });

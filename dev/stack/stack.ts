@@ -30,6 +30,8 @@ export interface StackOptions {
   split?: boolean;
   /** Start parts again that end by themselves. */
   restart?: boolean;
+  /** `false`: no commit waits for the disk, for a stack that is thrown away. */
+  durable?: boolean;
   /** More environment for the service; wins over what the stack gives. */
   env?: Record<string, string>;
   /** Addresses that may be paid beside the stack's own. */
@@ -158,7 +160,7 @@ async function startParts(context: Context, ports: Ports): Promise<Started> {
 async function startPostgres(context: Context, ports: Ports): Promise<Pick<PostgresPart, 'databaseUrl' | 'serviceUrl'>> {
   const { dataDir, logDir } = context;
   const part = await step(context, 'Postgres', async () => {
-    const prepared = await postgresPart({ dataDir, port: ports.postgres, logDir });
+    const prepared = await postgresPart({ dataDir, port: ports.postgres, logDir, durable: context.options.durable ?? true });
     await context.supervisor.add(prepared.spec);
     return prepared;
   });

@@ -177,6 +177,7 @@ export async function startOwnStack({ executors, ...options }: OwnStackOptions =
       ...options,
       settings: { dataDir, ports },
       restart: false,
+      durable: false,
       env: { ...WITHOUT_LIMITS, SVC_SWEEP_IDLE_SECONDS: '1', ...registry, ...options.env },
       log: (line) => lines.push(line),
     });
@@ -233,7 +234,7 @@ export async function startOwnDatabase(): Promise<{ readonly url: string; close(
     rmSync(dataDir, { recursive: true, force: true });
   };
   try {
-    const { spec, databaseUrl } = await postgresPart({ dataDir, port: await freePort(), logDir: join(dataDir, 'logs') });
+    const { spec, databaseUrl } = await postgresPart({ dataDir, port: await freePort(), logDir: join(dataDir, 'logs'), durable: false });
     await supervisor.add(spec);
     await applyMigrations(databaseUrl);
     return { url: databaseUrl, close };

@@ -113,6 +113,7 @@ export async function startSharedStack(): Promise<{ readonly facts: SharedStack;
     stack = await startStack({
       settings: { dataDir, ports },
       restart: false,
+      durable: false,
       allow: [WALLET, PURSE],
       env: {
         ...registry,

@@ -3,7 +3,6 @@ import { CALLBACK_EVENTS } from '../../domain/events.ts';
 import { CALLBACK_SECRET, startReceiver, type FaultyReceiver } from '../support/callback-receiver.ts';
 import { assertConsistent } from '../support/evidence.ts';
 import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
-import { slow, test } from '../support/pace.ts';
 
 let own: OwnStack;
 let target: FaultyReceiver;
@@ -139,35 +138,31 @@ test('a host off the list is a dead letter from the start, whoever writes the ev
   assertConsistent(await own.api.movement(movement.movement_id), await own.api.timeline(movement.movement_id));
 }, 60_000);
 
-slow(
-  'a worker killed while it delivers loses nothing, and delivers at most again',
-  async () => {
-    const [untaken, taken] = await Promise.all([create('gated'), create('gated')]);
-    const tries = (eventId: string): number => target.attempts.filter(({ event_id }) => event_id === eventId).length;
-    let first: string | undefined;
-    target.fault = ({ event_id }) => {
-      first ??= event_id;
-      // The event of the first movement is never taken; that of the second is, and its answer is lost.
-      return event_id === first ? 'no answer' : 'lost answer';
-    };
-    await own.api.expect(200, 'POST', `/movements/${untaken.movement_id}/reject`, {});
-    await eventually(async () => (first === undefined ? null : true), { what: () => 'the first attempt' });
-    await own.api.expect(200, 'POST', `/movements/${taken.movement_id}/reject`, {});
-    await eventually(async () => (target.receiver.eventsOf(taken.movement_id).length === 1 ? true : null));
-    await own.stack.kill('worker');
-    const [[lost], [unheard]] = await Promise.all([callbacksOf(taken), callbacksOf(untaken)]);
-    expect([lost?.status, unheard?.status, unheard?.event_id]).toEqual(['pending', 'pending', first]);
-    expect(target.receiver.eventsOf(untaken.movement_id)).toEqual([]);
-    target.fault = () => null;
-    await own.stack.startChild('worker');
-    expect(await told(untaken, 'request_rejected', 40_000)).toEqual(['request_rejected']);
-    expect(await told(taken, 'request_rejected', 40_000)).toEqual(['request_rejected']);
-    expect(tries(first ?? '')).toBeGreaterThanOrEqual(2);
-    expect(tries(lost?.event_id ?? '')).toBeGreaterThanOrEqual(2);
-    expect(target.receiver.refused).toEqual({ forged: 0, repeated: tries(lost?.event_id ?? '') - 1 });
-  },
-  120_000,
-);
+test('a worker killed while it delivers loses nothing, and delivers at most again', async () => {
+  const [untaken, taken] = await Promise.all([create('gated'), create('gated')]);
+  const tries = (eventId: string): number => target.attempts.filter(({ event_id }) => event_id === eventId).length;
+  let first: string | undefined;
+  target.fault = ({ event_id }) => {
+    first ??= event_id;
+    // The event of the first movement is never taken; that of the second is, and its answer is lost.
+    return event_id === first ? 'no answer' : 'lost answer';
+  };
+  await own.api.expect(200, 'POST', `/movements/${untaken.movement_id}/reject`, {});
+  await eventually(async () => (first === undefined ? null : true), { what: () => 'the first attempt' });
+  await own.api.expect(200, 'POST', `/movements/${taken.movement_id}/reject`, {});
+  await eventually(async () => (target.receiver.eventsOf(taken.movement_id).length === 1 ? true : null));
+  await own.stack.kill('worker');
+  const [[lost], [unheard]] = await Promise.all([callbacksOf(taken), callbacksOf(untaken)]);
+  expect([lost?.status, unheard?.status, unheard?.event_id]).toEqual(['pending', 'pending', first]);
+  expect(target.receiver.eventsOf(untaken.movement_id)).toEqual([]);
+  target.fault = () => null;
+  await own.stack.startChild('worker');
+  expect(await told(untaken, 'request_rejected', 40_000)).toEqual(['request_rejected']);
+  expect(await told(taken, 'request_rejected', 40_000)).toEqual(['request_rejected']);
+  expect(tries(first ?? '')).toBeGreaterThanOrEqual(2);
+  expect(tries(lost?.event_id ?? '')).toBeGreaterThanOrEqual(2);
+  expect(target.receiver.refused).toEqual({ forged: 0, repeated: tries(lost?.event_id ?? '') - 1 });
+}, 120_000);
 
 test('the receiver takes nothing that is not signed, or was sent before', async () => {
   const seen = target.receiver.arrived.length;
