@@ -1,7 +1,9 @@
 /** The few calls of the API that the demo makes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signedFetch } from '../clients/signed-fetch.ts';
+import type { ChainInfo } from './stack/chain.ts';
 import type { DevKeys } from './stack/keys.ts';
+import { starterTemplates } from './stack/starter-templates.ts';
 
 export interface Movement {
   movement_id: string;
@@ -75,4 +77,16 @@ export class DemoApi {
     if (!expected.includes(answer.status)) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
     return text;
   }
+}
+
+/** Registers the templates to begin with, as far as they are not there yet; answers them. */
+export async function loadStarterTemplates(stack: {
+  readonly apiUrl: string;
+  readonly chain: ChainInfo;
+  readonly keys: DevKeys;
+}): Promise<ReturnType<typeof starterTemplates>> {
+  const api = new DemoApi(`${stack.apiUrl}/v3`, stack.keys);
+  const templates = starterTemplates(stack.chain);
+  for (const template of templates) await api.createTemplate(template);
+  return templates;
 }

@@ -5,12 +5,12 @@
 import { createHash } from 'node:crypto';
 import { createPublicClient, erc20Abi, formatUnits, http } from 'viem';
 import { takeSignals } from './stack/foreground.ts';
-import { DemoApi, type Movement, type TimelineEvent } from './demo-api.ts';
+import { DemoApi, loadStarterTemplates, type Movement, type TimelineEvent } from './demo-api.ts';
 import { readDevKeys, type DevKeys } from './stack/keys.ts';
 import { readChainInfo, type ChainInfo } from './stack/chain.ts';
 import { readDevSettings, type DevSettings } from './stack/ports.ts';
-import { starterTemplates } from './stack/starter-templates.ts';
 import { findRunningStack, startStack, type Stack, type StackUrls } from './stack/stack.ts';
+import { answeredByUsage } from './usage.ts';
 
 const AMOUNT = '250.5';
 /** A movement of the demo takes seconds; somebody who waits longer wants to know why. */
@@ -20,12 +20,19 @@ const RESTING = ['completed', 'failed', 'rejected', 'expired', 'cancelled', 'att
 /** One request a second is what an operator's key may make. */
 const POLL_MS = 1_200;
 
+const HELP = [
+  'Moves 250.5 USDC from the paper venue to the treasury, on the stack that runs in this folder or on one of its own, and',
+  'tells what happens. Standard output ends with one line of JSON; the exit status is 0 when the movement has completed.',
+];
+
 let stack: Stack | null = null;
 const foreground = takeSignals(() => stack?.hurry());
 process.exitCode = await main();
 process.exit();
 
 async function main(): Promise<number> {
+  const answered = answeredByUsage(process.argv.slice(2), 'npm run demo', HELP);
+  if (answered !== null) return answered;
   const settings = readDevSettings();
   try {
     const urls = await findOrStart(settings);
@@ -56,8 +63,7 @@ async function findOrStart(settings: DevSettings): Promise<StackUrls> {
 
 async function demonstrate(urls: StackUrls, chain: ChainInfo, keys: DevKeys): Promise<number> {
   const api = new DemoApi(`${urls.apiUrl}/v3`, keys);
-  const [template] = starterTemplates(chain);
-  for (const each of starterTemplates(chain)) await api.createTemplate(each);
+  const [template] = await loadStarterTemplates({ ...urls, chain, keys });
   if (template === undefined) throw new Error('there is no starter template');
   say(`\nTemplate   ${template.template_key} v${template.version}: ${template.name}`);
 

@@ -25,7 +25,7 @@ const TARGETS = {
   bench: { needsTemporal: true, run: runProgram('bench') },
   chaos: { needsTemporal: true, run: runProgram('chaos') },
   fuzz: { needsTemporal: true, run: runProgram('fuzz') },
-  fundadmin: { needsTemporal: false, run: runProgram('fundadmin') },
+  fundadmin: { needsTemporal: false, run: runProgram('embedded-fundadmin') },
   'executor:check': { needsTemporal: false, run: runProgram('executor-check') },
   'docs:tables': { needsTemporal: false, run: runProgram('docs-tables') },
   'replay:record': { needsTemporal: true, run: runProgram('replay-record') },

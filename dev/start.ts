@@ -1,8 +1,15 @@
 /** `npm start`: the whole stack with the service, until Ctrl-C. */
 import { join } from 'node:path';
+import { loadStarterTemplates } from './demo-api.ts';
 import { takeSignals } from './stack/foreground.ts';
 import { type DevSettings, readDevSettings } from './stack/ports.ts';
 import { type Stack, StackAlreadyRunning, type StackUrls, shortPath, startStack } from './stack/stack.ts';
+import { answeredByUsage } from './usage.ts';
+
+const HELP = [
+  'Starts Postgres, Temporal, a local chain, a paper venue and the service, loads the starter templates, and stays',
+  'until Ctrl-C. What is under way goes on at the next start.',
+];
 
 let stack: Stack | null = null;
 const foreground = takeSignals(() => stack?.hurry());
@@ -11,10 +18,13 @@ process.exitCode = await main();
 process.exit();
 
 async function main(): Promise<number> {
+  const answered = answeredByUsage(process.argv.slice(2), 'npm start', HELP);
+  if (answered !== null) return answered;
   try {
     const settings = readDevSettings();
     process.stderr.write(`Starting the stack in ${shortPath(settings.dataDir)}\n`);
     stack = await startStack({ settings, restart: true, signal: foreground.signal });
+    await loadStarterTemplates(stack);
     printWelcome(settings, stack);
     await foreground.stopped;
     process.stderr.write('\nStopping …\n');
@@ -45,6 +55,7 @@ function printWelcome({ dataDir }: DevSettings, { apiUrl, opsUrl, uiUrl, chain, 
       addresses(urls),
       '',
       'A first movement:  npm run demo   (in another terminal; or by hand, see README.md)',
+      'Templates:         starter/withdraw-to-treasury, starter/withdraw-with-gate, starter/treasury-transfer',
       `Logs:              ${shortPath(join(dataDir, 'logs'))}`,
       `Client settings:   ${shortPath(join(dataDir, 'clients'))}`,
       'Stop with Ctrl-C; what is under way goes on at the next start.',

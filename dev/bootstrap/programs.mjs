@@ -9,6 +9,7 @@ export const PROGRAMS = {
   // The embedded stack.
   start: 'dev/start.ts',
   demo: 'dev/demo.ts',
+  'embedded-fundadmin': 'dev/fundadmin.ts',
   chain: 'dev/simulators/chain/proxy.ts',
   'paper-venue': 'dev/simulators/paper-venue/main.ts',
   'temporal-download': 'dev/stack/temporal-download.ts',

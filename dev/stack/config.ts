@@ -3,19 +3,25 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SEARCH_ATTRIBUTES as NAMES } from '../../domain/messages.ts';
 import type { ChainInfo } from './chain.ts';
+import { type Lists, withGiven } from './given-config.ts';
 
 /** Search attributes that the development server registers at its start, as `Name=Type`. */
 export const SEARCH_ATTRIBUTES: readonly string[] = Object.values(NAMES).map((name) => `${name}=Keyword`);
 
 export const DEV_SIGNER_KEY = 'dev-treasury';
 
-/** Writes the service's configuration files into the data folder; answers its environment. */
+/**
+ * Writes the service's configuration files into the data folder, with what `env` names beside it ({@link withGiven});
+ * answers the service's environment. `log` is told what was added.
+ */
 export async function writeStackConfig(options: {
   dataDir: string;
   chain: ChainInfo;
   paperVenueUrl: string;
+  env: NodeJS.ProcessEnv;
+  log: (line: string) => void;
 }): Promise<Record<string, string>> {
-  const { dataDir, chain, paperVenueUrl } = options;
+  const { dataDir, chain, paperVenueUrl, env, log } = options;
   const folder = join(dataDir, 'config');
   await mkdir(folder, { recursive: true });
   const keyFile = join(folder, `${DEV_SIGNER_KEY}.key`);
@@ -23,12 +29,15 @@ export async function writeStackConfig(options: {
   await chmod(keyFile, 0o600);
   const registryFile = join(folder, 'registry.json');
   const venuesFile = join(folder, 'venues.json');
-  await writeFile(registryFile, `${JSON.stringify(registry(paperVenueUrl), null, 2)}\n`);
-  await writeFile(venuesFile, `${JSON.stringify(venues(chain, paperVenueUrl), null, 2)}\n`);
+  const registered = await withGiven('SVC_REGISTRY_FILE', registry(paperVenueUrl), env);
+  const bound = await withGiven('SVC_VENUES_FILE', venues(chain, paperVenueUrl), env);
+  await writeFile(registryFile, `${JSON.stringify(registered.lists, null, 2)}\n`);
+  await writeFile(venuesFile, `${JSON.stringify(bound.lists, null, 2)}\n`);
+  for (const line of [...registered.told, ...bound.told]) log(`  - added ${line}`);
   return { SVC_REGISTRY_FILE: registryFile, SVC_VENUES_FILE: venuesFile, SVC_LOCAL_SIGNER_BACKEND: 'local' };
 }
 
-function registry(paperVenueUrl: string): unknown {
+function registry(paperVenueUrl: string): Lists {
   return {
     executors: [
       {
@@ -49,7 +58,7 @@ function registry(paperVenueUrl: string): unknown {
   };
 }
 
-function venues(chain: ChainInfo, paperVenueUrl: string): unknown {
+function venues(chain: ChainInfo, paperVenueUrl: string): Lists {
   const account = (venue_key: string, account_role: 'master' | 'sub') => ({
     venue_key,
     provider: 'paper',

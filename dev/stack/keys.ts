@@ -14,8 +14,13 @@ export type DevKeys = Readonly<Record<Role, SigningKey>>;
 export const DEV_AUTHORITY = 'dev';
 
 /** The file of SVC_SECRETS_KEY_FILE: what is given, else what is there, else a new key. */
+/** Where the stack of a data folder keeps the key of its secrets. */
+export function secretsKeyPath(dataDir: string): string {
+  return join(dataDir, 'config', 'secrets.key');
+}
+
 export function secretsKeyFile(dataDir: string, given?: string): string {
-  const file = join(dataDir, 'config', 'secrets.key');
+  const file = secretsKeyPath(dataDir);
   if (given !== undefined) writePrivate(file, `${given}\n`);
   else if (!existsSync(file)) writePrivate(file, `${randomBytes(32).toString('base64')}\n`);
   return file;

@@ -145,7 +145,7 @@ async function startParts(context: Context, ports: Ports): Promise<Started> {
   const env = {
     ...serviceEnvironment(urls, ports, dataDir),
     SVC_DATABASE_URL: serviceUrl,
-    ...(await writeStackConfig({ dataDir, chain, paperVenueUrl: urls.paperVenueUrl })),
+    ...(await writeStackConfig({ dataDir, chain, paperVenueUrl: urls.paperVenueUrl, env: process.env, log: context.log })),
     ...options.env,
     ...givenSecretsKey(dataDir, options.env),
   };

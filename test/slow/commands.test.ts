@@ -1,14 +1,14 @@
 /** `npm start` as people and machines end it, and what the next start makes of that. */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { readChainInfo } from '../../dev/stack/chain.ts';
 import { readDevKeys } from '../../dev/stack/keys.ts';
 import { PORT_SETTINGS, ROOT } from '../../dev/stack/ports.ts';
-import { starterTemplates } from '../../dev/stack/starter-templates.ts';
 import type { StackRecord } from '../../dev/stack/supervise/record.ts';
 import { assertConsistent, PAID_ONCE, timesPaid } from '../support/evidence.ts';
 import { eventually, MovementApi, Stop, WITHDRAW_TO_TREASURY, type Created } from '../support/own-stack.ts';
@@ -131,7 +131,6 @@ describe('npm start', () => {
 
   test('stopped by Ctrl-C leaves no process and no port behind', async () => {
     const service = await running(start(dataDir));
-    for (const template of starterTemplates(readChainInfo(dataDir))) await service.api.expect(201, 'POST', '/plan-templates', template);
     expect(service.record.children.length).toBeGreaterThanOrEqual(5);
     expect(await Promise.all(portsOf(service.record).map(isOpen))).not.toContain(false);
     flying = await inFlight(service, '30.01');
@@ -173,6 +172,54 @@ describe('npm start', () => {
     await expectNothingLeft(fourth);
   }, 120_000);
 });
+
+test("what somebody declares is taken up beside the stack's own, and fundadmin finds the stack", async () => {
+  const [dataDir, declared] = [folder(), folder()];
+  const bank = { executor_key: 'desk.bank', kind: 'remote', url: 'http://127.0.0.1:9', action_types: ['bank_payment'], payees: [] };
+  writeFileSync(join(declared, 'bank.token'), 'a token');
+  writeFileSync(join(declared, 'registry.json'), JSON.stringify({ executors: [{ ...bank, auth_token_file: 'bank.token' }] }));
+  const venue = { venue_key: 'paper-desk', provider: 'paper', account_role: 'sub', account: 'paper-sub-a', url: 'http://127.0.0.1:9' };
+  writeFileSync(join(declared, 'venues.json'), JSON.stringify({ venues: [venue] }));
+  const files = { SVC_REGISTRY_FILE: join(declared, 'registry.json'), SVC_VENUES_FILE: join(declared, 'venues.json') };
+  const service = await running(start(dataDir, files));
+  expect(service.output()).toContain(`added 1 executor of ${files.SVC_REGISTRY_FILE}: desk.bank`);
+  expect(service.output()).toContain(`added 1 venue of ${files.SVC_VENUES_FILE}: paper-desk`);
+  const executors = (await service.api.expect(200, 'GET', '/executors')) as unknown as readonly { readonly executor_key: string }[];
+  expect(executors.map(({ executor_key }) => executor_key)).toEqual(expect.arrayContaining(['desk.bank', 'paper.withdrawal']));
+
+  const run = (...args: string[]) =>
+    promisify(execFile)(process.execPath, ['dev/run.mjs', 'fundadmin', ...args], {
+      cwd: ROOT,
+      env: { ...process.env, NODE_OPTIONS: '', SVC_DATA_DIR: dataDir },
+    });
+  const listed = await run('keys', 'list');
+  expect(listed.stdout).toContain(readDevKeys(dataDir).operator.keyId);
+  expect(listed.stderr).toContain('Using the stack that runs in');
+  // Rows that it writes are vouched for with the stack's own key.
+  await run('allowlist', 'add', '--family', 'cex', '--address', 'alice', '--reason', 'a test');
+  const verified = await run('audit', 'verify');
+  expect(JSON.parse(verified.stdout)).toMatchObject({ ok: true });
+
+  process.kill(service.child.pid!, 'SIGINT');
+  expect(await service.ended).toBe(0);
+  await expect(run('keys', 'list')).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('SVC_DATABASE_URL') });
+}, 120_000);
+
+test.each(['start', 'demo'])(
+  'npm run %s tells how it is used, and starts nothing that it does not understand',
+  async (command) => {
+    const dataDir = folder();
+    const run = (...args: string[]) =>
+      promisify(execFile)(process.execPath, ['dev/run.mjs', command, ...args], {
+        cwd: ROOT,
+        env: { ...process.env, NODE_OPTIONS: '', SVC_DATA_DIR: dataDir },
+      });
+    expect((await run('--help')).stdout).toMatch(/^Usage: npm (start|run demo)\n[^]*SVC_POSTGRES_PORT[^]*SVC_DATA_DIR/m);
+    await expect(run('--prot', '1')).rejects.toMatchObject({ code: 2, stderr: expect.stringMatching(/--prot[^]*Usage: npm/) });
+    expect(readdirSync(dataDir)).not.toContain('postgres');
+  },
+  60_000,
+);
 
 test.each(['api', 'postgres', 'temporal', 'chain', 'paperVenue'] as const)(
   'a busy port of %s is an error that names port and setting',

@@ -14,6 +14,8 @@ export async function writeRegistryWith(
     dataDir: folder,
     chain: chainInfo(ports.chain),
     paperVenueUrl: `http://127.0.0.1:${ports.paperVenue}`,
+    env: {},
+    log: () => undefined,
   });
   if (SVC_REGISTRY_FILE === undefined || SVC_VENUES_FILE === undefined)
     throw new Error('the embedded stack has no registry or venues file');

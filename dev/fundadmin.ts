@@ -1,0 +1,28 @@
+/**
+ * `npm run fundadmin`: the program of `tools/`, which finds the embedded stack of this clone by itself where nobody says
+ * which database is meant.
+ */
+import { existsSync } from 'node:fs';
+import { fundadmin } from '../tools/command-line.ts';
+import { secretsKeyPath } from './stack/keys.ts';
+import { readDevSettings } from './stack/ports.ts';
+import { findRunningStack, shortPath } from './stack/stack.ts';
+
+const args = process.argv.slice(2);
+process.exitCode = await fundadmin(args, {
+  env: { ...embeddedStack(), ...process.env },
+  out: (text) => process.stdout.write(text),
+  err: (text) => process.stderr.write(text),
+});
+
+/** Settings of the running stack; none where a database is named, or where the settings themselves are asked about. */
+function embeddedStack(): Record<string, string> {
+  const named = ['SVC_DATABASE_URL', 'SVC_DATABASE_URL_FILE'].some((name) => (process.env[name] ?? '') !== '');
+  if (named || args[0] === 'config' || args.some((arg) => arg.startsWith('--database-url'))) return {};
+  const { dataDir } = readDevSettings();
+  const databaseUrl = findRunningStack(dataDir)?.urls?.databaseUrl;
+  if (databaseUrl === undefined) return {};
+  process.stderr.write(`Using the stack that runs in ${shortPath(dataDir)}.\n`);
+  const secrets = secretsKeyPath(dataDir);
+  return { SVC_DATABASE_URL: databaseUrl, ...(existsSync(secrets) ? { SVC_SECRETS_KEY_FILE: secrets } : {}) };
+}
