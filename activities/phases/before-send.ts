@@ -24,7 +24,7 @@ export async function beforeSend(
   const known = beyond ?? (await failIfLate(deps, row));
   if (known !== null) return known;
   const amount = allowedAmount(row);
-  if (!amount.ok) return failNode(deps, row, amount.code, amount.message, ['FAILED']);
+  if (!amount.ok) return stopBeforeSend(deps, row, amount.code, amount.message);
   return question(
     async () => ({ row, context: await contextOf(deps, row, amount.amount) }),
     (fault) => preSendFault(deps, row, fault),

@@ -4,7 +4,7 @@ import type { PhaseRow } from '../../store/phases.ts';
 import { notAllowed } from './allowlist.ts';
 import { beforeSend, preSendFault } from './before-send.ts';
 import { amountOf } from './amount.ts';
-import { failNode } from './settle.ts';
+import { stopBeforeSend } from './settle.ts';
 import { mustWrite, type NodeWrite } from './write.ts';
 import type { PhaseSteps } from './phase.ts';
 import { alreadyBeyond, result } from './results.ts';
@@ -21,14 +21,14 @@ export const preflight: PhaseSteps = {
     const begun = await beforeSend(deps, args, preflight);
     if ('next' in begun) return begun;
     const refused = await notAllowed(deps, begun.row);
-    return refused === null ? begun : failNode(deps, begun.row, refused.code, refused.message, ['FAILED']);
+    return refused === null ? begun : stopBeforeSend(deps, begun.row, refused.code, refused.message);
   },
   call: (_deps, executor, { context }, options) => executor.preflight(context, options),
   async finish(deps, _args, row, given) {
     if ('fault' in given) return preSendFault(deps, row, given.fault);
     const { answer } = given;
     if (answer !== null) {
-      return failNode(deps, row, answer.error_code ?? 'PREFLIGHT_FAILED', answer.error_message ?? 'the executor refused', ['FAILED']);
+      return stopBeforeSend(deps, row, answer.error_code ?? 'PREFLIGHT_FAILED', answer.error_message ?? 'the executor refused');
     }
     await mustWrite(deps, row, passed(row));
     return result('READY', 'continue');

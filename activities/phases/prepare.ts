@@ -1,7 +1,7 @@
 /** prepare: what exactly will be sent. Stored once; every later send of the attempt uses it byte for byte. */
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import { alreadyBeyond, result, sendPrepared } from './results.ts';
-import { failNode } from './settle.ts';
+import { stopBeforeSend } from './settle.ts';
 import { mustWrite, type NodeWrite } from './write.ts';
 import type { PhaseSteps } from './phase.ts';
 import { beforeSend, preSendFault } from './before-send.ts';
@@ -17,9 +17,7 @@ export const prepare: PhaseSteps = {
     if ('fault' in given) return preSendFault(deps, row, given.fault);
     const answer = given.answer ?? NOTHING_TO_PREPARE;
     if (answer.next_state === 'FAILED') {
-      return failNode(deps, row, answer.error_code ?? 'PREPARE_FAILED', answer.error_message ?? 'the executor could not prepare', [
-        'FAILED',
-      ]);
+      return stopBeforeSend(deps, row, answer.error_code ?? 'PREPARE_FAILED', answer.error_message ?? 'the executor could not prepare');
     }
     // Anything but "it can be sent" would step past the fence and its checks.
     if (answer.next_state !== 'SUBMITTING') {

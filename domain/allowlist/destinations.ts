@@ -48,7 +48,10 @@ export function destinationsOf(paying: Paying): readonly Destination[] {
   });
 }
 
-/** Whom the node pays, for people: as it was prepared, else as it is planned. Null where it pays nobody, or cannot tell yet. */
+/**
+ * Whom the node pays, for people: the field that built-in executors read, whatever else there is that looks like a payee;
+ * else as it was prepared, else as it is planned. Null where it pays nobody, or cannot tell yet.
+ */
 export function shownDestination({
   node,
   executor,
@@ -61,8 +64,10 @@ export function shownDestination({
     prepared_action == null
       ? []
       : destinationsOf({ node: { ...node, config: prepared_action }, executor, intent: { asset, amount }, input_params: {} });
-  const known = [...prepared, ...destinationsOf({ node, executor, intent, input_params })].find(({ address }) => address !== '');
-  return known?.address ?? null;
+  const known = [...prepared, ...destinationsOf({ node, executor, intent, input_params })].filter(({ address }) => address !== '');
+  const { destination_address: read } = node.config;
+  const paid = isBuiltIn(node.action_type) && typeof read === 'string' ? [read, unpadded(read)] : [];
+  return (known.find(({ address }) => paid.includes(address)) ?? known[0])?.address ?? null;
 }
 
 function found(paying: Paying): readonly Destination[] {

@@ -7,10 +7,18 @@ export const MOST_NODE_CONFIG_BYTES = 64 * 1_024;
 export const MOST_PLAN_BYTES = 1_024 * 1_024;
 
 /**
- * Only a template says these: a caller may not weaken what it promises, nor say where money comes from, nor choose by a
- * `tag` whom an exchange pays behind an address that many share, which the allowlist cannot tell apart.
+ * Only a template says these: a caller may not weaken what it promises (from which balance an increase is counted, too), nor
+ * say where money comes from, nor choose by a `tag` whom an exchange pays behind an address that many share, which the allowlist cannot tell apart.
  */
-export const TEMPLATE_ONLY_KEYS = ['completion_assurance', 'amount_ref', 'match_from', 'burn_from', 'tag'] as const;
+export const TEMPLATE_ONLY_KEYS = [
+  'completion_assurance',
+  'amount_ref',
+  'match_from',
+  'burn_from',
+  'tag',
+  'baseline',
+  'baseline_amount',
+] as const;
 
 /** The keys of `input_params.node_config` that a caller may not give. */
 export function foreignKeys(inputParams: JsonObject): readonly string[] {

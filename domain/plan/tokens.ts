@@ -65,6 +65,8 @@ const TOKEN_ACTIONS: Readonly<Record<string, 'chain_id' | 'source_chain_id'>> = 
   evm_native_transfer: 'chain_id',
   evm_erc20_transfer: 'chain_id',
   cctp_burn: 'source_chain_id',
+  // What arrives has to be what the node says that it waits for.
+  evm_balance_observe: 'chain_id',
 };
 
 /** Whether a built-in node on a chain moves what it says: null, or what is wrong. The config is the one that its executor is given. */
@@ -76,7 +78,7 @@ export function tokenMismatch(
   if (field === undefined) return null;
   const { [field]: chain, token_address: token } = node.config;
   const chain_id = typeof chain === 'number' ? chain : null;
-  const native = node.action_type === 'evm_native_transfer';
+  const native = node.action_type === 'evm_native_transfer' || (node.action_type === 'evm_balance_observe' && token === undefined);
   const token_address = native || typeof token !== 'string' ? null : token;
   const known = chain_id !== null && (native || token_address !== null);
   const token_asset = known ? assetOf(chains, chain_id, token_address) : null;

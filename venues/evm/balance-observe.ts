@@ -1,16 +1,16 @@
 /**
  * Waits until an address holds more than it did: an `observe` node without side effects.
  *
- * The increase is counted from a baseline, and this process remembers nothing. The first observe takes
- * the baseline and answers OBSERVING with it as output; the caller stores that and gives it back as
- * `prior.output`, so that every later observe, in whichever process, counts from the same block. A crash
- * before the first answer is stored takes a newer baseline: then the node may wait for an increase that
- * has already happened, but never takes an old balance for a new one.
+ * The increase is counted from a baseline, and this process remembers nothing. The first looks take the block
+ * and, once that is deep enough, what the address held there, and answer OBSERVING with it as output; the
+ * caller stores that and gives it back as `prior.output`, so that every later observe, in whichever process,
+ * counts from the same block. A crash before the first answer is stored takes a newer baseline: then the node
+ * may wait for an increase that has already happened, but never takes an old balance for a new one.
  *
- * `config.baseline` says where to start: `first_observation` (default) suits a node that runs before or
- * beside what pays; `movement_start`, the last block before the movement was created, suits one that
- * runs after it, when the payment may be mined already. It needs an endpoint that keeps balances of that
- * age. `config.baseline_amount` overrides both.
+ * `config.baseline` says where to start: `first_observation` (default), the newest block of the first look,
+ * suits a node that runs before or beside what pays; `movement_start`, the last block before the movement was
+ * created, suits one that runs after it, when the payment may be mined already. Both need an endpoint that
+ * keeps balances for as long as a block takes to be final. `config.baseline_amount` overrides both.
  */
 import {
   COMPLETION_ASSURANCES,
@@ -23,7 +23,7 @@ import {
 } from '../../domain/executor.ts';
 import { compare, fromBaseUnits, subtract } from '../../domain/money.ts';
 import { issuesLine } from '../../platform/issues.ts';
-import { storedBaseline, takeBaseline, type Baseline } from './baseline.ts';
+import { isWhole, storedBaseline, takeBaseline, type Stored } from './baseline.ts';
 import { finalizedNumber, readBalance, type EvmChains } from './client.ts';
 import { balanceObserveConfigSchema, type BalanceObserveConfig } from './config.ts';
 import { failWhenRejected } from './errors.ts';
@@ -83,15 +83,15 @@ async function look(chains: EvmChains, context: ExecutionContext, call: CallOpti
   const decimals = await connection.decimals(token);
   const depth = asksFinality(context.completion_assurance) ? await finalizedNumber(connection) : await confirmedNumber(connection);
   const settled = depth > 0n ? depth : 0n;
-  const waiting = (from: Baseline): ExecutionResult => ({
+  const waiting = (from: Stored): ExecutionResult => ({
     next_state: 'OBSERVING',
     output: { ...from },
     retry_after_seconds: connection.venue.poll_interval_seconds,
   });
   const baseline = storedBaseline(context.prior?.output);
-  if (baseline === null) {
-    // Never completes on the first look: were that answer lost, nothing would be stored to count from.
-    return failWhenRejected(async () => waiting(await takeBaseline(connection, { config, context, decimals, settled })));
+  if (!isWhole(baseline)) {
+    // Never completes on this look: were its answer lost, nothing would be stored to count from.
+    return failWhenRejected(async () => waiting(await takeBaseline(connection, { config, context, decimals, settled, stored: baseline })));
   }
   if (settled < BigInt(baseline.baseline_block)) return waiting(baseline);
   const balance = fromBaseUnits(await readBalance(connection, { owner: config.address, token, block: settled }), decimals);

@@ -13,12 +13,20 @@ export interface Baseline {
   readonly baseline_amount: string;
 }
 
-/** What an earlier observe stored, or null before the first. */
-export function storedBaseline(output: JsonObject | undefined): Baseline | null {
+/** What earlier looks have stored: nothing, the block to count from, or also what the address held then. */
+export type Stored = { readonly baseline_block?: string; readonly baseline_amount?: string };
+
+/** What is stored, as far as it can be read. */
+export function storedBaseline(output: JsonObject | undefined): Stored {
   const { baseline_block, baseline_amount } = output ?? {};
-  if (typeof baseline_block !== 'string' || !/^(0|[1-9][0-9]*)$/.test(baseline_block)) return null;
-  if (typeof baseline_amount !== 'string' || !isDecimal(baseline_amount)) return null;
+  if (typeof baseline_block !== 'string' || !/^(0|[1-9][0-9]*)$/.test(baseline_block)) return {};
+  if (typeof baseline_amount !== 'string' || !isDecimal(baseline_amount)) return { baseline_block };
   return { baseline_block, baseline_amount };
+}
+
+/** Whether it can be counted from. */
+export function isWhole(stored: Stored): stored is Baseline {
+  return stored.baseline_block !== undefined && stored.baseline_amount !== undefined;
 }
 
 export interface BaselineQuestion {
@@ -27,20 +35,37 @@ export interface BaselineQuestion {
   readonly decimals: number;
   /** The newest block that is deep enough to be believed. */
   readonly settled: bigint;
+  readonly stored: Stored;
 }
 
 /**
- * The baseline of a node that has none stored: the config's own amount, else the balance at the settled
- * block of now, or at the last block before the movement was created. Throws the `rejected` fault
- * `BASELINE_UNAVAILABLE` when the endpoint no longer keeps the balances of that block.
+ * The next that is to be stored of a baseline that is not whole yet. It is the config's own amount; else what the address
+ * held at the newest block of the first look, deep enough or not, or at the last block before the movement was created.
+ * Which block that is, is only known once a later one is deep enough, and what it held only once it is so itself: an
+ * older block would count what was paid between the two as new. Throws the `rejected` fault `BASELINE_UNAVAILABLE` when
+ * the endpoint no longer keeps the balances of that block.
  */
-export async function takeBaseline(connection: EvmConnection, question: BaselineQuestion): Promise<Baseline> {
-  const { config, context, decimals, settled } = question;
+export async function takeBaseline(connection: EvmConnection, question: BaselineQuestion): Promise<Stored> {
+  const { config, context, decimals, settled, stored } = question;
   if (config.baseline_amount !== undefined) return { baseline_block: settled.toString(), baseline_amount: config.baseline_amount };
   const block =
-    config.baseline === 'first_observation' ? settled : await lastBlockBefore(connection, createdAt(context.movement_id), settled);
+    stored.baseline_block === undefined ? await firstBlock(connection, config, context, settled) : BigInt(stored.baseline_block);
+  if (block === null) return {};
+  const baseline_block = block.toString();
+  if (block > settled) return { baseline_block };
   const units = await balanceThen(connection, { owner: config.address, token: config.token_address ?? null, block });
-  return { baseline_block: block.toString(), baseline_amount: fromBaseUnits(units, decimals) };
+  return { baseline_block, baseline_amount: fromBaseUnits(units, decimals) };
+}
+
+/** The block to count from; null while it cannot be told. */
+async function firstBlock(
+  connection: EvmConnection,
+  { baseline }: BalanceObserveConfig,
+  { movement_id }: ExecutionContext,
+  settled: bigint,
+): Promise<bigint | null> {
+  if (baseline === 'first_observation') return (await readBlock(connection, 'latest')).number;
+  return lastBlockBefore(connection, createdAt(movement_id), settled);
 }
 
 async function balanceThen(
@@ -69,11 +94,12 @@ function createdAt(movementId: string): bigint {
 
 /**
  * The last block that was surely made before `time`: block times are whole seconds, so one of the same
- * second counts as after. Block 0 when there is none.
+ * second counts as after. Block 0 when there is none; null while `newest` is itself before, since others may follow.
  */
-async function lastBlockBefore(connection: EvmConnection, time: bigint, newest: bigint): Promise<bigint> {
+async function lastBlockBefore(connection: EvmConnection, time: bigint, newest: bigint): Promise<bigint | null> {
   const isBefore = async (block: bigint) => ((await readBlock(connection, block)).timestamp + 1n) * 1000n <= time;
-  if (newest <= 0n || (await isBefore(newest))) return newest;
+  if (await isBefore(newest)) return null;
+  if (newest <= 0n) return newest;
   let before = 0n;
   let after = newest;
   while (after - before > 1n) {

@@ -33,6 +33,12 @@ const setEth = async (eth: string) => {
   await chain.client.mine({ blocks: 1 });
 };
 
+/** An id of a movement that was created at this time of the chain, in seconds. */
+const createdAt = (seconds: number): string => {
+  const hex = (seconds * 1000).toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+};
+
 describe('an observed balance', () => {
   it('completes when it rose by the minimum since the first observation, across restarts', async () => {
     await setEth('5');
@@ -64,9 +70,7 @@ describe('an observed balance', () => {
     // A block between, since the chain counts a balance that is set by hand to the block before.
     await chain.client.mine({ blocks: 1 });
     await setEth('4');
-    const created = (Number(timestamp) + 50) * 1000;
-    const hex = created.toString(16).padStart(12, '0');
-    const movement_id = `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+    const movement_id = createdAt(Number(timestamp) + 50);
     const late = await observe(contextFor({}, { movement_id }));
     expect(late.output).toMatchObject({ baseline_amount: '4' });
     const context = contextFor({ baseline: 'movement_start' }, { movement_id });
@@ -79,14 +83,46 @@ describe('an observed balance', () => {
     await setEth('1');
     await chain.finalize();
     const context = contextFor({}, { completion_assurance: 'destination_finalized' });
-    const first = await observe(context);
-    expect(first.output).toMatchObject({ baseline_amount: '1' });
-    await chain.client.setBalance({ address, value: parseUnits('3', 18) });
+    const block = await observe(context);
+    expect(block.output).toEqual({ baseline_block: String(await chain.client.getBlockNumber()) });
     await chain.client.mine({ blocks: 1 });
-    expect(await observe(context, first)).toMatchObject({ next_state: 'OBSERVING' });
+    await setEth('3');
     await chain.finalize();
-    expect(await observe(context, first)).toMatchObject({ next_state: 'COMPLETED' });
+    const whole = await observe(context, block);
+    expect(whole).toMatchObject({ next_state: 'OBSERVING', output: { ...block.output, baseline_amount: '1' } });
+    await setEth('9');
+    expect(await observe(context, whole)).toMatchObject({ next_state: 'COMPLETED', output: { received_amount: '2' } });
   });
+
+  it.each(['first_observation', 'movement_start'])(
+    'counts nothing that was paid before, however far the final block is behind: %s',
+    async (baseline) => {
+      await setEth('1');
+      await chain.finalize();
+      // Paid to this address for something else, a moment before the movement, and not final when it is first looked at.
+      await chain.client.mine({ blocks: 1 });
+      await setEth('6');
+      await chain.client.increaseTime({ seconds: 60 });
+      const { timestamp } = await chain.client.getBlock();
+      const context = contextFor(
+        { baseline },
+        { completion_assurance: 'destination_finalized', movement_id: createdAt(Number(timestamp) + 30) },
+      );
+      let last = await observe(context);
+      expect(last.output).not.toHaveProperty('baseline_amount');
+      for (let look = 0; look < 4; look += 1) {
+        await chain.client.mine({ blocks: 1 });
+        await chain.finalize();
+        last = await observe(context, last);
+        expect(last).toMatchObject({ next_state: 'OBSERVING' });
+      }
+      expect(last.output).toMatchObject({ baseline_amount: '6' });
+      await chain.client.mine({ blocks: 1 });
+      await setEth('8');
+      await chain.finalize();
+      expect(await observe(context, last)).toMatchObject({ next_state: 'COMPLETED', output: { received_amount: '2' } });
+    },
+  );
 
   it('fails when the movement id tells no time and the start of the movement is asked for', async () => {
     const context = contextFor({ baseline: 'movement_start' }, { movement_id: 'f47ac10b-58cc-4372-a567-0e02b2c3d479' });
