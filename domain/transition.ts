@@ -199,6 +199,8 @@ export interface BindingProblem {
   /** Only of `flow`: what may be moved in all, and what the other nodes have moved of it. */
   readonly limit?: string;
   readonly used?: string;
+  /** Only of `flow`: nodes that a restore brought back and that nobody has asked about yet. */
+  readonly nodes?: readonly string[];
 }
 
 export interface BudgetProblem {

@@ -6,6 +6,7 @@ import type { BindingProblem, TransitionOutcome } from '../../domain/transition.
 import type { PhaseRow } from '../../store/phases.ts';
 import { codeOf, sentenceOf } from './allowlist.ts';
 import { result } from './results.ts';
+import { RESTORED_NODE_UNASKED } from './settle.ts';
 
 /**
  * What the node does whose fence the database refused; null where somebody else moved it meanwhile.
@@ -20,7 +21,11 @@ export function refusedFence(row: PhaseRow, outcome: TransitionOutcome & { reado
 function refusalOf(problem: BindingProblem | undefined): ExecutorFault {
   const { binding = 'executor', key = '', reason = 'not available' } = problem ?? {};
   if (binding === 'flow') {
-    const { limit = '0', used = '0' } = problem ?? {};
+    const { limit = '0', used = '0', nodes = [] } = problem ?? {};
+    if (reason === RESTORED_NODE_UNASKED) {
+      const message = `${nodes.join(', ')} may have been sent in what the restore of the database lost, and with this node that would be more than ${limit} ${key}: look at the venue; resolved as failed, its failure path asks about them`;
+      return new ExecutorFault('rejected', RESTORED_NODE_UNASKED, message);
+    }
     return new ExecutorFault(
       'rejected',
       'APPROVED_OUTFLOW_EXCEEDED',

@@ -3,7 +3,7 @@
  * still lives can write nothing more; "nothing landed" is believed only once nothing can be under way.
  */
 import type { ApplicationFailure } from '@temporalio/common';
-import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
+import { ExecutorFault, type CallOptions, type ExecutionResult, type Executor } from '../../domain/executor.ts';
 import type { PhaseResult, RecoverArgs } from '../../domain/messages.ts';
 import { heldTo } from '../../domain/plan/assurance.ts';
 import { afterNodeNotFound, isAccepted, isLate, unlanded } from '../../domain/send/node.ts';
@@ -14,7 +14,7 @@ import { takeOver, type PhaseRow } from '../../store/phases.ts';
 import { lookAgain, maxAttempts, unhurriedSeconds } from '../failures.ts';
 import { amountOf } from './amount.ts';
 import { descriptorOf } from './bound-executor.ts';
-import { assuranceOf, contextOf, journalOf, type PhaseDependencies } from './context.ts';
+import { assuranceOf, contextOf, idempotencyKey, journalOf, type PhaseDependencies } from './context.ts';
 import { phaseRow } from './row.ts';
 import { elsewhere, result, sendAgain } from './results.ts';
 import { noteUnanswered, unanswered } from './faults.ts';
@@ -22,6 +22,8 @@ import { ANSWERED, completeNode, failNode, INCONCLUSIVE, movesTo, reported, sent
 import { mustWrite } from './write.ts';
 import { question, type Given, type PhaseSteps, type Question } from './phase.ts';
 
+const FORGOTTEN =
+  'the database was restored and may have forgotten a later attempt; the executor shows nothing of this one, and others it was not asked about';
 const UNDER_WAY = 'under way, but not observed to its end in time';
 
 export const recover: PhaseSteps = {
@@ -43,7 +45,12 @@ export const recover: PhaseSteps = {
       (fault) => recover.finish(deps, args, row, { fault }),
     );
   },
-  call: (deps, executor, { row, context }, options) => executor.recover(context, options, journalOf(deps, row)),
+  async call(deps, executor, { row, context }, options) {
+    const answer = await executor.recover(context, options, journalOf(deps, row));
+    return answer?.next_state === 'READY' && mayHaveForgotten(row)
+      ? lostAttempts(deps, executor, { row, context }, options, answer)
+      : answer;
+  },
   async finish(deps, args, row, given) {
     if (args.from_unknown === true) return stillUnknown(deps, row, given);
     if ('fault' in given) {
@@ -67,6 +74,35 @@ export const recover: PhaseSteps = {
     }
   },
 };
+
+/** How many attempts a restored database may have forgotten of a node, each begun by a person's retry. */
+const LOST_ATTEMPTS = 10;
+
+/** A transaction that is forgotten shows in its account's nonce, whatever its attempt; everything else only under its key. */
+function mayHaveForgotten({ restored, state, node }: PhaseRow): boolean {
+  return restored && (state === 'READY' || state === 'UNKNOWN') && node.signer_binding === null;
+}
+
+/**
+ * `answer`, unless a later attempt than the database knows is known to the executor: then nothing may be sent under the
+ * present key either.
+ */
+async function lostAttempts(
+  deps: PhaseDependencies,
+  executor: Executor,
+  { row, context: { prior: _known, ...context } }: Pick<Question, 'row' | 'context'>,
+  options: CallOptions,
+  answer: ExecutionResult,
+): Promise<ExecutionResult> {
+  for (let attempt = row.attempt + 1; attempt <= row.attempt + LOST_ATTEMPTS; attempt += 1) {
+    const idempotency_key = idempotencyKey({ ...row, attempt });
+    const found = await executor.recover({ ...context, attempt, idempotency_key }, options, journalOf(deps, { ...row, attempt }));
+    if (found.next_state === 'READY') continue;
+    const error_message = `the database was restored and has forgotten attempt ${String(attempt)}: under ${idempotency_key} the executor says ${found.next_state}`;
+    return { next_state: 'UNKNOWN', error_message };
+  }
+  return answer;
+}
 
 function failureCode(row: PhaseRow, answer: ExecutionResult): string {
   return isLate(row) ? 'NODE_TIMED_OUT' : (answer.error_code ?? 'VENUE_FAILED');
@@ -95,7 +131,8 @@ async function landed(deps: PhaseDependencies, row: PhaseRow, answer: ExecutionR
 
 /** Nothing is found. When that proves anything, and what follows, `domain/send/` says for every send. */
 async function notLanded(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseResult> {
-  const follows = afterNodeNotFound(row, descriptorOf(deps, row), maxAttempts(row.node.retry_policy));
+  const descriptor = descriptorOf(deps, row);
+  const follows = afterNodeNotFound(row, descriptor, maxAttempts(row.node.retry_policy));
   switch (follows.next) {
     case 'wait':
       throw lookAgain('nothing found yet, and the last send may still be under way', follows.seconds);
@@ -109,6 +146,8 @@ async function notLanded(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseR
       return failNode(deps, row, code, message, movesTo(row, 'FAILED'));
     }
     case 'send':
+      // A team's worker is asked about one key at a time, and a forgotten attempt would have another.
+      if (mayHaveForgotten(row) && descriptor.kind === 'task_queue') return unknown(deps, row, FORGOTTEN);
       return goOn(deps, row, follows);
   }
 }

@@ -63,11 +63,15 @@ export async function unknownNode(deps: PhaseDependencies, row: PhaseRow, why: s
   return result('UNKNOWN', 'settled', INCONCLUSIVE);
 }
 
+/** Another node of the movement may have been sent, which only its venue can tell: nothing about this one is proven. */
+export const RESTORED_NODE_UNASKED = 'RESTORED_NODE_UNASKED';
+
 /**
  * What stops a node before it is sent fails it, since nothing has landed. Of what was accepted once nobody knows that, also
  * where a person had it sent again because it cannot be found.
  */
 export function stopBeforeSend(deps: PhaseDependencies, row: PhaseRow, code: string, message: string): Promise<PhaseResult> {
+  if (code === RESTORED_NODE_UNASKED) return unknownNode(deps, row, message, ['UNKNOWN']);
   if (row.submitted_ms === null) return failNode(deps, row, code, message, ['FAILED']);
   return unknownNode(deps, row, `it was accepted once, and cannot be sent again (${code}): ${message}`, ['UNKNOWN']);
 }

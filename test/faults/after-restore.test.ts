@@ -105,6 +105,9 @@ beforeAll(async () => {
     cancellable: await storeTemplate(own.api, [gate('check'), paper, compensation('undo')], {
       edges: [edge('check', 'pay'), edge('pay', 'undo', 'on_cancel')],
     }),
+    twoWays: await storeTemplate(own.api, [gate('check'), paper, { ...paper, node_key: 'instead' }], {
+      edges: [edge('check', 'pay'), edge('pay', 'instead', 'on_failure')],
+    }),
   };
   await create('fund', await storeTemplate(own.api, [withdrawal(chain, 'fund')]));
   await ends('fund', 'COMPLETED');
@@ -115,7 +118,19 @@ beforeAll(async () => {
   for (const name of ['unsafe', 'unsafe, never sent']) await create(name, template.gatedUnsafe);
   await create('on chain, never sent', template.gatedChain);
   for (const name of ['to cancel', 'to cancel, never sent']) await create(name, template.cancellable);
-  const gated = ['blocked', 'never sent', 'unsafe', 'unsafe, never sent', 'on chain, never sent', 'to cancel', 'to cancel, never sent'];
+  await create('retried', template.gatedPaper);
+  await create('other way', template.twoWays);
+  const gated = [
+    'retried',
+    'other way',
+    'blocked',
+    'never sent',
+    'unsafe',
+    'unsafe, never sent',
+    'on chain, never sent',
+    'to cancel',
+    'to cancel, never sent',
+  ];
   for (const name of gated) await ends(name, 'WAITING_MANUAL_ACTION');
   await own.venueFaults({ error_rate: 1, phases: ['submit', 'recover'] });
   await create('failed', template.paper);
@@ -136,7 +151,17 @@ beforeAll(async () => {
   // The worker waits for these two writes, so this is done when it begins anew.
   const saved = await saveDatabase(own.stack.databaseUrl);
 
-  // What will be lost.
+  // What will be lost: first of all two that fail, and are paid by another attempt and on another way.
+  await own.venueFaults({ error_rate: 1, phases: ['submit', 'recover'] });
+  for (const name of ['retried', 'other way']) await own.api.act('resume', idOf(name));
+  for (const name of ['retried', 'other way']) await ends(name, 'MANUAL_INTERVENTION');
+  await own.venueFaults(null);
+  await sendsAreOver();
+  for (const name of ['retried', 'other way']) await resolve(name, 'pay', 'failed');
+  await ends('retried', 'FAILED');
+  await own.api.act('retry', idOf('retried'));
+  for (const name of ['retried', 'other way']) await ends(name, 'COMPLETED');
+
   await held.release();
   await own.api.approve(made.get('pending')!);
   for (const name of ['blocked', 'unsafe', 'to cancel']) await own.api.act('resume', idOf(name));
@@ -164,14 +189,14 @@ afterAll(() => own?.close(), 60_000);
 
 test('the step is done once, says what it did and is in the audit', async () => {
   // All but the funding are open or can be retried; the failed one has no run to wake.
-  expect(first).toMatchObject({ incident: 'test-1', movements_woken: 10, nodes_asked_first: 10, retries_asked_first: 1, repeated: false });
+  expect(first).toMatchObject({ incident: 'test-1', movements_woken: 12, nodes_asked_first: 13, retries_asked_first: 1, repeated: false });
   expect(second).toEqual({ ...first, repeated: true });
   expect(changedByTheSecond).toBe(false);
   // A worker of before may have sent until then.
   expect(saidNothingFoundAfter).toBeGreaterThan(60);
   const audit = await own.query("SELECT outcome, reason, details FROM audit_events WHERE action = 'database.after_restore'");
   expect(audit).toMatchObject([
-    { outcome: 'success', reason: 'a backup of yesterday', details: { nodes_asked_first: 10, retries_asked_first: 1 } },
+    { outcome: 'success', reason: 'a backup of yesterday', details: { nodes_asked_first: 13, retries_asked_first: 1 } },
   ]);
 });
 
@@ -188,6 +213,31 @@ describe('what was sent before the restore and is forgotten', () => {
     expect(await ledger(name)).toMatchObject([{ effects: 1, submit_calls: 1 }]);
     expect(await nodeOf(name, 'pay')).toMatchObject({ state: 'COMPLETED', amount: made.get(name)?.amount });
     await consistent(name);
+  });
+
+  test('is not sent again under the key of an earlier attempt: a person is told which one is known', async () => {
+    await own.api.act('resume', idOf('retried'));
+    await ends('retried', 'MANUAL_INTERVENTION');
+    const told = (await own.api.timeline(idOf('retried'))) as readonly (TimelineView & { readonly message: string })[];
+    expect(told.find(({ event_type }) => event_type === 'node_unknown')?.message).toContain(`${idOf('retried')}:pay:2`);
+    expect(await ledger('retried')).toMatchObject([{ effects: 1, idempotency_key: `${idOf('retried')}:pay:2` }]);
+    await resolve('retried', 'pay', 'completed');
+    await ends('retried', 'COMPLETED');
+    await consistent('retried');
+  });
+
+  test('on another way is not sent beside it: a person decides, and the other way is asked about', async () => {
+    await own.api.act('resume', idOf('other way'));
+    await ends('other way', 'MANUAL_INTERVENTION');
+    const told = (await own.api.timeline(idOf('other way'))) as readonly (TimelineView & { readonly message: string })[];
+    expect(told.find(({ event_type }) => event_type === 'node_unknown')?.message).toContain('instead may have been sent');
+    const paid = [{ effects: 1, submit_calls: 1, idempotency_key: `${idOf('other way')}:instead:1` }];
+    expect(await ledger('other way')).toMatchObject(paid);
+    await resolve('other way', 'pay', 'failed');
+    await ends('other way', 'COMPLETED');
+    expect(await ledger('other way')).toMatchObject(paid);
+    expect(await nodeOf('other way', 'instead')).toMatchObject({ state: 'COMPLETED' });
+    await consistent('other way');
   });
 
   test('on a chain is not sent again while the account shows a nonce that nobody knows; a person resolves it', async () => {

@@ -145,6 +145,19 @@ describe('accepted, late, and not found', () => {
     }
   }, 90_000);
 
+  test('nor does a preflight that refuses it, where a restored database knows nothing of its preparation', async () => {
+    const id = await hidden();
+    await own.query(
+      "UPDATE movement_nodes SET prepared_action = NULL, preflight_passed = false, restored = true WHERE movement_id = $1 AND node_key = 'pay'",
+      [id],
+    );
+    desk.say(id, { preflight: () => failed('INSUFFICIENT_FUNDS', 'the account is empty'), recover: () => notLanded() });
+    await own.api.act('retry', id);
+    await unknownAgain(id);
+    expect((await own.api.movement(id)).nodes[0]?.error_message).toContain('INSUFFICIENT_FUNDS');
+    expect(await own.api.movement(id)).toMatchObject({ reservation_status: 'held' });
+  }, 90_000);
+
   test('nor does a retry after a cancel: it was not "cancelled before it was sent"', async () => {
     const id = await hidden();
     await own.api.act('cancel', id);

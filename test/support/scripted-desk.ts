@@ -14,7 +14,7 @@ import {
 type Definition = ExecutorDefinition<{ readonly amount: string }>;
 /** What a movement's phases answer; a function may throw. What is left out works as it should. */
 export type Script = {
-  readonly [Phase in 'submit' | 'observe' | 'recover' | 'cancel']?: () => Awaited<ReturnType<Definition[Phase]>>;
+  readonly [Phase in 'preflight' | 'submit' | 'observe' | 'recover' | 'cancel']?: () => Awaited<ReturnType<Definition[Phase]>>;
 };
 type Phase = keyof Script;
 
@@ -30,6 +30,7 @@ export function scriptedDesk(): ScriptedDesk {
   const scripts = new Map<string, Script>();
   const asked: { readonly movement_id: string; readonly phase: Phase; readonly key: string }[] = [];
   const sound = {
+    preflight: () => passed(),
     submit: () => accepted('scripted'),
     observe: () => completed(),
     recover: () => notLanded(),
@@ -42,7 +43,7 @@ export function scriptedDesk(): ScriptedDesk {
   const definition: Definition = {
     name: 'scripted',
     prepared: z.object({ amount: z.string() }),
-    preflight: async () => passed(),
+    preflight: async (context) => answer('preflight', context) as ReturnType<Script['preflight'] & {}>,
     prepare: async ({ amount }) => prepared({ amount }),
     submit: async ({ context }) => answer('submit', context) as ReturnType<typeof sound.submit>,
     observe: async (context) => answer('observe', context) as ReturnType<typeof sound.observe>,

@@ -637,13 +637,16 @@ BEGIN
 END $$;
 
 -- Why a node may not send so much (`flow`: {"node_key", "amount"}), or NULL: what is drawn of an asset stays within the approved
--- outflow, and what is passed on of a node's sending within what that node sent, over all nodes together. The caller holds
--- the movement's lock.
+-- outflow, and what is passed on of a node's sending within what that node sent, over all nodes together. Nodes that a restore
+-- brought back and that nobody has asked about yet may have been sent in what is lost: they count beside, where they would be
+-- too much (RESTORED_NODE_UNASKED, with their keys). The caller holds the movement's lock.
 CREATE OR REPLACE FUNCTION flow_problems(movement uuid, flow jsonb) RETURNS jsonb LANGUAGE plpgsql STABLE AS $$
 DECLARE
   own jsonb;
   used numeric;
   most numeric;
+  unasked numeric;
+  keys jsonb;
 BEGIN
   SELECT n.flow INTO own FROM movement_nodes n WHERE n.movement_id = movement AND n.node_key = flow_problems.flow ->> 'node_key';
   IF own IS NULL THEN RETURN NULL; END IF;
@@ -658,9 +661,17 @@ BEGIN
     SELECT sent_amount(n) INTO most FROM movement_nodes n
     WHERE n.movement_id = movement AND n.node_key = own ->> 'from' AND n.state = 'COMPLETED';
   END IF;
-  IF used + (flow_problems.flow ->> 'amount')::numeric <= most THEN RETURN NULL; END IF;
-  RETURN jsonb_build_array(jsonb_build_object('binding', 'flow', 'key', own ->> 'asset', 'reason', 'APPROVED_OUTFLOW_EXCEEDED',
-    'limit', trim_scale(coalesce(most, 0))::text, 'used', trim_scale(used)::text));
+  used := used + (flow_problems.flow ->> 'amount')::numeric;
+  IF used <= most THEN
+    SELECT sum(coalesce(n.amount, (n.flow ->> 'amount')::numeric, 0)), jsonb_agg(n.node_key ORDER BY n.node_key) INTO unasked, keys
+    FROM movement_nodes n
+    WHERE n.movement_id = movement AND n.node_key <> flow_problems.flow ->> 'node_key' AND n.recover_first
+      AND n.state IN ('BLOCKED', 'SKIPPED') AND n.flow ->> 'asset' = own ->> 'asset' AND n.flow ->> 'from' IS NOT DISTINCT FROM own ->> 'from';
+    IF used + coalesce(unasked, 0) <= most THEN RETURN NULL; END IF;
+  END IF;
+  RETURN jsonb_build_array(jsonb_build_object('binding', 'flow', 'key', own ->> 'asset',
+    'reason', CASE WHEN keys IS NULL THEN 'APPROVED_OUTFLOW_EXCEEDED' ELSE 'RESTORED_NODE_UNASKED' END, 'nodes', coalesce(keys, '[]'::jsonb),
+    'limit', trim_scale(coalesce(most, 0))::text, 'used', trim_scale(used - (flow_problems.flow ->> 'amount')::numeric)::text));
 END $$;
 
 -- prisma/functions/holds.sql
