@@ -256,16 +256,19 @@ describe('a create that is refused', () => {
     expect([status, body.detail.bindings]).toEqual([422, [{ node_key: 'a', binding: 'executor', reason: 'missing', candidates: [] }]]);
   });
 
-  test.each(['completion_assurance', 'amount_ref', 'match_from', 'burn_from', 'tag'])('whose node_config says %s is 422', async (key) => {
-    const of = await registered([noop('a')]);
-    expectInvalid(
-      await post('/movements', movementBody(of, { input_params: { node_config: { [key]: 'x' } } })),
-      `input_params.node_config.${key}`,
-    );
-    expect(
-      (await post('/movements', movementBody(of, { input_params: { [key]: 'x', node_config: { deep: { [key]: 'x' } } } }))).status,
-    ).toBe(201);
-  });
+  test.each(['completion_assurance', 'amount_ref', 'match_from', 'burn_from', 'tag', 'baseline', 'baseline_amount'])(
+    'whose node_config says %s is 422',
+    async (key) => {
+      const of = await registered([noop('a')]);
+      expectInvalid(
+        await post('/movements', movementBody(of, { input_params: { node_config: { [key]: 'x' } } })),
+        `input_params.node_config.${key}`,
+      );
+      expect(
+        (await post('/movements', movementBody(of, { input_params: { [key]: 'x', node_config: { deep: { [key]: 'x' } } } }))).status,
+      ).toBe(201);
+    },
+  );
 
   test('that asks its last node for more than its executor can show is 422', async () => {
     const completion_policy = { completion_assurance: 'protocol_finalized' };

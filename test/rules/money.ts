@@ -292,6 +292,69 @@ export const moneyRules: readonly Rule[] = [
     },
   },
   {
+    id: 'lost-attempts-are-asked-about',
+    section,
+    rule: 'After a restore nothing is sent under a key while a later attempt of its node is known at its venue.',
+    test: { file: 'test/faults/after-restore.test.ts', name: 'is not sent again under the key of an earlier attempt' },
+    broken: {
+      file: 'activities/phases/recover.ts',
+      find: "if (found.next_state === 'READY') continue;",
+      replace: 'continue;',
+    },
+  },
+  {
+    id: 'lost-ways-are-asked-about',
+    section,
+    rule: 'After a restore nothing is sent that would be too much beside what another way may have sent.',
+    test: { file: 'test/faults/after-restore.test.ts', name: 'on another way is not sent beside it' },
+    broken: {
+      file: 'prisma/functions/flow.sql',
+      find: 'IF used + coalesce(unasked, 0) <= most THEN RETURN NULL; END IF;',
+      replace: 'RETURN NULL;',
+    },
+  },
+  {
+    id: 'accepted-is-not-failed-before-its-fence',
+    section,
+    rule: 'What was accepted once is not failed by a preflight or a prepare that refuses it later.',
+    test: { file: 'test/faults/reads-that-fail.test.ts', name: 'nor does a preflight that refuses it' },
+    broken: {
+      file: 'activities/phases/preflight.ts',
+      find: "return stopBeforeSend(deps, row, answer.error_code ?? 'PREFLIGHT_FAILED', answer.error_message ?? 'the executor refused');",
+      replace:
+        "return (await import('./settle.ts')).failNode(deps, row, answer.error_code ?? 'PREFLIGHT_FAILED', answer.error_message ?? '', ['FAILED']);",
+    },
+  },
+  {
+    id: 'increases-count-from-the-first-look',
+    section,
+    rule: 'What an observed address was paid before the first look counts for nothing, however late that becomes final.',
+    test: { file: 'test/venues/evm/balance-observe.test.ts', name: 'counts nothing that was paid before' },
+    broken: {
+      file: 'venues/evm/baseline.ts',
+      find: "return (await readBlock(connection, 'latest')).number;",
+      replace: 'return settled;',
+    },
+  },
+  {
+    id: 'baselines-are-the-templates',
+    section,
+    rule: 'From which balance an increase is counted, no caller says.',
+    test: { file: 'test/domain/plan/bounds.test.ts', name: 'a caller may not say' },
+    broken: { file: 'domain/plan/bounds.ts', find: "  'baseline_amount',\n", replace: '' },
+  },
+  {
+    id: 'people-see-the-payee-that-is-read',
+    section,
+    rule: 'The payee that people are shown is the one that the executor reads.',
+    test: { file: 'test/domain/allowlist/destinations.test.ts', name: 'people are shown the payee that is read' },
+    broken: {
+      file: 'domain/allowlist/destinations.ts',
+      find: "typeof read === 'string' ? [read, unpadded(read)] : []",
+      replace: '[].length > 0 ? [read] : []',
+    },
+  },
+  {
     id: 'bytes-are-checked-before-a-broadcast',
     section,
     rule: 'What was signed is decoded and must be the planned transfer, or nothing is broadcast.',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { encodeFunctionData, erc20Abi } from 'viem';
-import { destinationsOf, type Paying } from '../../../domain/allowlist/destinations.ts';
+import { destinationsOf, shownDestination, type Paying } from '../../../domain/allowlist/destinations.ts';
 import { isObject, type JsonObject } from '../../../domain/json.ts';
 
 const A = `0x${'a1'.repeat(20)}`;
@@ -131,3 +131,16 @@ test('a payee is found however deep it is hidden', () => {
     }),
   );
 });
+
+test.each(['cex_withdrawal', 'evm_erc20_transfer', 'evm_native_transfer'])(
+  'people are shown the payee that is read, wherever it stands: %s',
+  (type) => {
+    const shown = (config: JsonObject, more: Partial<Paying> = {}) => shownDestination(paying(type, { chain_id: 1, ...config }, more));
+    expect(shown({ payee: B, destination_address: A })).toBe(A);
+    expect(shown({ destination_address: A, payee: B })).toBe(A);
+    expect(shown({ beneficiary: { address: B }, destination_address: A }, { prepared_action: { payee: B, destination_address: A } })).toBe(
+      A,
+    );
+    expect(shown({ payee: B })).toBe(B);
+  },
+);

@@ -1,5 +1,5 @@
 /** Plans that would be large are refused by what they are made of: nobody waits while one is made. */
-import { excessBefore, MOST_NODE_CONFIG_BYTES, MOST_PLAN_BYTES } from '../../../domain/plan/bounds.ts';
+import { excessBefore, foreignKeys, MOST_NODE_CONFIG_BYTES, MOST_PLAN_BYTES } from '../../../domain/plan/bounds.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import type { PlanTemplate } from '../../../domain/plan/types.ts';
 
@@ -38,3 +38,10 @@ test.each([
 ])('%s', (_name, plan, inputParams, excess) => {
   expect(excessBefore(plan, inputParams)).toEqual(excess);
 });
+
+test.each(['completion_assurance', 'amount_ref', 'match_from', 'burn_from', 'tag', 'baseline', 'baseline_amount'])(
+  'a caller may not say %s',
+  (key) => {
+    expect(foreignKeys({ node_config: { note: 'x', [key]: '0' } })).toEqual([key]);
+  },
+);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { assetOf, NO_CHAINS, onChainPool, type ChainAssets } from '../../../domain/plan/tokens.ts';
+import { assetOf, NO_CHAINS, onChainPool, tokenMismatch, type ChainAssets } from '../../../domain/plan/tokens.ts';
 
 const USDC = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
 const CHAINS: ChainAssets = [
@@ -28,5 +28,20 @@ describe('the pool of a signer on a chain', () => {
   it('is its own, and none where the chain is not bound', () => {
     expect(onChainPool(CHAINS, 137, 'desk')).toEqual({ venue_key: 'side:desk', account_type: 'SPOT' });
     expect(onChainPool(CHAINS, 5, 'desk')).toBeNull();
+  });
+});
+
+describe('an observed balance', () => {
+  const observer = (asset: string, config: object) =>
+    tokenMismatch({ node_key: 'look', action_type: 'evm_balance_observe', asset, config: { chain_id: 1, ...config } }, CHAINS);
+
+  it('is of the asset that its node says', () => {
+    expect(observer('USDC', { token_address: USDC })).toBeNull();
+    expect(observer('ETH', {})).toBeNull();
+    expect(observer('WBTC', { token_address: USDC })).toMatchObject({ asset: 'WBTC', token_asset: 'USDC' });
+    expect(observer('USDC', {})).toMatchObject({ token_asset: 'ETH' });
+    // A caller who names a token where the template waits for the coin.
+    expect(observer('ETH', { token_address: USDC })).toMatchObject({ token_asset: 'USDC' });
+    expect(observer('ETH', { token_address: 7 })).toMatchObject({ token_asset: null });
   });
 });
