@@ -3,7 +3,7 @@
 
 /** @type {{ name: string, file: string, args: string[] }[]} */
 export const CHECKS = [
-  { name: 'lint', file: 'eslint/bin/eslint.js', args: ['--cache', ...cacheIn('--cache-location', 'eslint'), '.'] },
+  { name: 'lint', file: 'eslint/bin/eslint.js', args: ['--cache', ...cacheIn('--cache-location', 'eslint.json'), '.'] },
   {
     name: 'types',
     file: 'typescript/bin/tsc',
@@ -12,7 +12,7 @@ export const CHECKS = [
   {
     name: 'format',
     file: 'prettier/bin/prettier.cjs',
-    args: ['--check', '--log-level', 'warn', '--cache', ...cacheIn('--cache-location', 'prettier'), '.'],
+    args: ['--check', '--log-level', 'warn', '--cache', ...cacheIn('--cache-location', 'prettier.json'), '.'],
   },
   { name: 'import directions', file: 'dependency-cruiser/bin/dependency-cruise.mjs', args: ['--output-type', 'err', '.'] },
 ];

@@ -43,7 +43,15 @@ function start(dataDir: string, env: Record<string, string> = {}): Started {
   const child = spawn(process.execPath, ['dev/run.mjs', 'start'], {
     cwd: ROOT,
     detached: true,
-    env: { ...process.env, NODE_OPTIONS: '', ...anyPorts, SVC_SWEEP_IDLE_SECONDS: '1', SVC_RATE_LIMIT_ENABLED: 'false', SVC_DATA_DIR: dataDir, ...env },
+    env: {
+      ...process.env,
+      NODE_OPTIONS: '',
+      ...anyPorts,
+      SVC_SWEEP_IDLE_SECONDS: '1',
+      SVC_RATE_LIMIT_ENABLED: 'false',
+      SVC_DATA_DIR: dataDir,
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   begun.push(child);
