@@ -74,7 +74,7 @@ BEGIN
       AND n.state IN ('BLOCKED', 'SKIPPED') AND n.flow ->> 'asset' = own ->> 'asset' AND n.flow ->> 'from' IS NOT DISTINCT FROM own ->> 'from';
     IF used + coalesce(unasked, 0) <= most THEN RETURN NULL; END IF;
   END IF;
-  RETURN jsonb_build_array(jsonb_build_object('binding', 'flow', 'key', own ->> 'asset',
-    'reason', CASE WHEN keys IS NULL THEN 'APPROVED_OUTFLOW_EXCEEDED' ELSE 'RESTORED_NODE_UNASKED' END, 'nodes', coalesce(keys, '[]'::jsonb),
-    'limit', trim_scale(coalesce(most, 0))::text, 'used', trim_scale(used - (flow_problems.flow ->> 'amount')::numeric)::text));
+  RETURN jsonb_build_array(jsonb_strip_nulls(jsonb_build_object('binding', 'flow', 'key', own ->> 'asset',
+    'reason', CASE WHEN keys IS NULL THEN 'APPROVED_OUTFLOW_EXCEEDED' ELSE 'RESTORED_NODE_UNASKED' END, 'nodes', keys,
+    'limit', trim_scale(coalesce(most, 0))::text, 'used', trim_scale(used - (flow_problems.flow ->> 'amount')::numeric)::text)));
 END $$;
