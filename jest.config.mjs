@@ -9,9 +9,12 @@ for (const name of Object.keys(process.env)) if (name.startsWith('SVC_')) delete
 
 /** Files of which some tests are slow (`test/support/pace.ts`). */
 const PARTLY_SLOW = [
-  ...['after-restore', 'continue-as-new', 'nonce-takeover', 'reads-that-fail', 'team-worker', 'worker-killed'].map(
-    (name) => `faults/${name}`,
-  ),
+  'faults/after-restore',
+  'faults/continue-as-new',
+  'faults/nonce-takeover',
+  'faults/reads-that-fail',
+  'faults/team-worker',
+  'faults/worker-killed',
   'store/holds-transfers',
 ];
 

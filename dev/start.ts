@@ -24,8 +24,8 @@ async function main(): Promise<number> {
     const settings = readDevSettings();
     process.stderr.write(`Starting the stack in ${shortPath(settings.dataDir)}\n`);
     stack = await startStack({ settings, restart: true, signal: foreground.signal });
-    await loadStarterTemplates(stack);
-    printWelcome(settings, stack);
+    const templates = await loadStarterTemplates(stack);
+    printWelcome(settings, stack, templates);
     await foreground.stopped;
     process.stderr.write('\nStopping …\n');
     await stack.stop();
@@ -45,7 +45,11 @@ async function main(): Promise<number> {
   }
 }
 
-function printWelcome({ dataDir }: DevSettings, { apiUrl, opsUrl, uiUrl, chain, ...rest }: Stack): void {
+function printWelcome(
+  { dataDir }: DevSettings,
+  { apiUrl, opsUrl, uiUrl, chain, ...rest }: Stack,
+  templates: readonly { readonly template_key: string }[],
+): void {
   const urls: StackUrls = { ...rest, apiUrl, opsUrl, uiUrl, chainUrl: chain.rpcUrl };
   process.stdout.write(
     [
@@ -55,7 +59,7 @@ function printWelcome({ dataDir }: DevSettings, { apiUrl, opsUrl, uiUrl, chain, 
       addresses(urls),
       '',
       'A first movement:  npm run demo   (in another terminal; or by hand, see README.md)',
-      'Templates:         starter/withdraw-to-treasury, starter/withdraw-with-gate, starter/treasury-transfer',
+      `Templates:         ${templates.map(({ template_key }) => template_key).join(', ')}`,
       `Logs:              ${shortPath(join(dataDir, 'logs'))}`,
       `Client settings:   ${shortPath(join(dataDir, 'clients'))}`,
       'Stop with Ctrl-C; what is under way goes on at the next start.',

@@ -2,6 +2,7 @@
 import type { ExecutorFault } from '../../domain/executor.ts';
 import type { PhaseResult } from '../../domain/messages.ts';
 import { storable } from '../../domain/text.ts';
+import type { NodeFields } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { backoffSeconds, lookPauseSeconds, maxAttempts, Overtaken, tryAgain } from '../failures.ts';
@@ -20,12 +21,7 @@ export async function countFault(
   const policy = row.node.retry_policy;
   const count = row.error_count + 1;
   if (count >= maxAttempts(policy)) return exhausted();
-  const outcome = await applyTransition(deps.db, {
-    movement_id: row.movement_id,
-    nodes: [{ node_key: row.node_key, from: row.state, moves: [], attempt: row.attempt, epoch: row.epoch, set: { error_count: count } }],
-    timeline: [],
-  });
-  if (!outcome.ok) throw new Overtaken(`${row.node_key} changed while it was worked on`);
+  await note(deps, row, { error_count: count }, 'worked on');
   // The executor's words go to the log: in the history they would outlive every rule about what it may hold.
   deps.log.warn({ err: fault, movement_id: row.movement_id, node_key: row.node_key }, 'a call of an executor failed and is repeated');
   throw tryAgain(
@@ -61,14 +57,19 @@ export async function unanswered(
 /** Shows the last answer on the node. Its words go to the row and the log, never to the history. */
 export async function noteUnanswered(deps: PhaseDependencies, row: PhaseRow, fault: ExecutorFault, count: number): Promise<void> {
   const set = { unanswered: count, error_code: fault.code, error_message: storable(fault.message, 1_000) };
+  await note(deps, row, set, 'looked at');
+  deps.log.warn(
+    { err: fault, movement_id: row.movement_id, node_key: row.node_key },
+    'what became of a node cannot be seen; it is asked again',
+  );
+}
+
+/** Fields of the node as it was read, without a line on the timeline. */
+async function note(deps: PhaseDependencies, row: PhaseRow, set: NodeFields, doing: string): Promise<void> {
   const outcome = await applyTransition(deps.db, {
     movement_id: row.movement_id,
     nodes: [{ node_key: row.node_key, from: row.state, moves: [], attempt: row.attempt, epoch: row.epoch, set }],
     timeline: [],
   });
-  if (!outcome.ok) throw new Overtaken(`${row.node_key} changed while it was looked at`);
-  deps.log.warn(
-    { err: fault, movement_id: row.movement_id, node_key: row.node_key },
-    'what became of a node cannot be seen; it is asked again',
-  );
+  if (!outcome.ok) throw new Overtaken(`${row.node_key} changed while it was ${doing}`);
 }

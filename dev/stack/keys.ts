@@ -13,12 +13,12 @@ export type DevKeys = Readonly<Record<Role, SigningKey>>;
 /** The agent's authority in the embedded stack. */
 export const DEV_AUTHORITY = 'dev';
 
-/** The file of SVC_SECRETS_KEY_FILE: what is given, else what is there, else a new key. */
 /** Where the stack of a data folder keeps the key of its secrets. */
 export function secretsKeyPath(dataDir: string): string {
   return join(dataDir, 'config', 'secrets.key');
 }
 
+/** The file of SVC_SECRETS_KEY_FILE: what is given, else what is there, else a new key. */
 export function secretsKeyFile(dataDir: string, given?: string): string {
   const file = secretsKeyPath(dataDir);
   if (given !== undefined) writePrivate(file, `${given}\n`);

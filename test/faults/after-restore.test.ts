@@ -69,6 +69,11 @@ const resolve = (name: string, node: string, outcome: 'completed' | 'failed') =>
 /** Nobody sends any more: the time that would be waited for is over. Must come before who would wait. */
 const sendsAreOver = () =>
   own.query("UPDATE movement_nodes SET send_not_after = svc_now() - interval '1 hour' WHERE send_not_after IS NOT NULL");
+/** What a person is told of a movement's node that is unknown. */
+async function whyUnknown(name: string): Promise<string | undefined> {
+  const told = (await own.api.timeline(idOf(name))) as readonly (TimelineView & { readonly message: string })[];
+  return told.find(({ event_type }) => event_type === 'node_unknown')?.message;
+}
 const rows = () =>
   own.query(
     "SELECT md5(string_agg(n::text, '|' ORDER BY n.movement_id, n.node_key)) AS nodes, (SELECT count(*) FROM commands) AS commands FROM movement_nodes n",
@@ -218,8 +223,7 @@ describe('what was sent before the restore and is forgotten', () => {
   test('is not sent again under the key of an earlier attempt: a person is told which one is known', async () => {
     await own.api.act('resume', idOf('retried'));
     await ends('retried', 'MANUAL_INTERVENTION');
-    const told = (await own.api.timeline(idOf('retried'))) as readonly (TimelineView & { readonly message: string })[];
-    expect(told.find(({ event_type }) => event_type === 'node_unknown')?.message).toContain(`${idOf('retried')}:pay:2`);
+    expect(await whyUnknown('retried')).toContain(`${idOf('retried')}:pay:2`);
     expect(await ledger('retried')).toMatchObject([{ effects: 1, idempotency_key: `${idOf('retried')}:pay:2` }]);
     await resolve('retried', 'pay', 'completed');
     await ends('retried', 'COMPLETED');
@@ -229,8 +233,7 @@ describe('what was sent before the restore and is forgotten', () => {
   test('on another way is not sent beside it: a person decides, and the other way is asked about', async () => {
     await own.api.act('resume', idOf('other way'));
     await ends('other way', 'MANUAL_INTERVENTION');
-    const told = (await own.api.timeline(idOf('other way'))) as readonly (TimelineView & { readonly message: string })[];
-    expect(told.find(({ event_type }) => event_type === 'node_unknown')?.message).toContain('instead may have been sent');
+    expect(await whyUnknown('other way')).toContain('instead may have been sent');
     const paid = [{ effects: 1, submit_calls: 1, idempotency_key: `${idOf('other way')}:instead:1` }];
     expect(await ledger('other way')).toMatchObject(paid);
     await resolve('other way', 'pay', 'failed');
@@ -287,8 +290,7 @@ describe('what was never sent', () => {
     await own.api.act('resume', idOf(name));
     await ends(name, 'MANUAL_INTERVENTION');
     expect(await nodeOf(name, 'pay')).toMatchObject({ state: 'UNKNOWN' });
-    const told = (await own.api.timeline(idOf(name))) as readonly (TimelineView & { readonly message: string })[];
-    expect(told.find(({ event_type }) => event_type === 'node_unknown')?.message).toContain('restored');
+    expect(await whyUnknown(name)).toContain('restored');
     expect([await ledger(name), await paidOnChain(name)]).toEqual([[], 0]);
     await resolve(name, 'pay', 'failed');
     await ends(name, 'FAILED');

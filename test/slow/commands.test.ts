@@ -61,6 +61,12 @@ function start(dataDir: string, env: Record<string, string> = {}): Started {
   return { child, dataDir, output: () => text, ended };
 }
 
+/** Runs a command of the stack of that folder to its end; rejects where its status is not 0. */
+function command(dataDir: string, ...args: string[]): Promise<{ readonly stdout: string; readonly stderr: string }> {
+  const env = { ...process.env, NODE_OPTIONS: '', SVC_DATA_DIR: dataDir };
+  return promisify(execFile)(process.execPath, ['dev/run.mjs', ...args], { cwd: ROOT, env });
+}
+
 interface Running extends Started {
   readonly record: StackRecord;
   readonly api: MovementApi;
@@ -195,11 +201,7 @@ test("what somebody declares is taken up beside the stack's own, and fundadmin f
   const executors = (await service.api.expect(200, 'GET', '/executors')) as unknown as readonly { readonly executor_key: string }[];
   expect(executors.map(({ executor_key }) => executor_key)).toEqual(expect.arrayContaining(['desk.bank', 'paper.withdrawal']));
 
-  const run = (...args: string[]) =>
-    promisify(execFile)(process.execPath, ['dev/run.mjs', 'fundadmin', ...args], {
-      cwd: ROOT,
-      env: { ...process.env, NODE_OPTIONS: '', SVC_DATA_DIR: dataDir },
-    });
+  const run = (...args: string[]) => command(dataDir, 'fundadmin', ...args);
   const listed = await run('keys', 'list');
   expect(listed.stdout).toContain(readDevKeys(dataDir).operator.keyId);
   expect(listed.stderr).toContain('Using the stack that runs in');
@@ -215,13 +217,9 @@ test("what somebody declares is taken up beside the stack's own, and fundadmin f
 
 test.each(['start', 'demo'])(
   'npm run %s tells how it is used, and starts nothing that it does not understand',
-  async (command) => {
+  async (name) => {
     const dataDir = folder();
-    const run = (...args: string[]) =>
-      promisify(execFile)(process.execPath, ['dev/run.mjs', command, ...args], {
-        cwd: ROOT,
-        env: { ...process.env, NODE_OPTIONS: '', SVC_DATA_DIR: dataDir },
-      });
+    const run = (...args: string[]) => command(dataDir, name, ...args);
     expect((await run('--help')).stdout).toMatch(/^Usage: npm (start|run demo)\n[^]*SVC_POSTGRES_PORT[^]*SVC_DATA_DIR/m);
     await expect(run('--prot', '1')).rejects.toMatchObject({ code: 2, stderr: expect.stringMatching(/--prot[^]*Usage: npm/) });
     expect(readdirSync(dataDir)).not.toContain('postgres');
