@@ -6,7 +6,10 @@ const { folders: FOLDERS, package_homes: PACKAGE_HOMES } = require('./tools/docs
 
 // dev, bench and test may use anything.
 const ALLOWED = Object.fromEntries(
-  FOLDERS.filter(({ may_import }) => may_import !== 'anything').map((each) => [each.folder, each.may_import]),
+  FOLDERS.filter(({ may_import }) => may_import !== 'anything').map((each) => [
+    each.folder,
+    each.may_import,
+  ]),
 );
 const folders = Object.keys(ALLOWED);
 const OURS = FOLDERS.map(({ folder }) => folder);
@@ -64,18 +67,28 @@ module.exports = {
       from: { path: '^workflows/' },
       to: { path: '^activities/', dependencyTypesNot: ['type-only'] },
     },
-    { name: 'no-node-in-deterministic-code', severity: 'error', from: { path: '^(domain|workflows)/' }, to: { dependencyTypes: ['core'] } },
+    {
+      name: 'no-node-in-deterministic-code',
+      severity: 'error',
+      from: { path: '^(domain|workflows)/' },
+      to: { dependencyTypes: ['core'] },
+    },
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'no-orphans',
       severity: 'error',
-      from: { orphan: true, pathNot: '(\\.d\\.mts$|^test/|\\.config\\.|^\\.dependency|^main\\.ts$|^workflows/index)' },
+      from: {
+        orphan: true,
+        pathNot: '(\\.d\\.mts$|^test/|\\.config\\.|^\\.dependency|^main\\.ts$|^workflows/index)',
+      },
       to: {},
     },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(node_modules/(?!@prisma|@temporalio|ccxt|express|viem)|\\.data|dist|prisma/generated|coverage)' },
+    exclude: {
+      path: '^(node_modules/(?!@prisma|@temporalio|ccxt|express|viem)|\\.data|dist|prisma/generated|coverage)',
+    },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {

@@ -1,32 +1,67 @@
-// Lint rules. What each folder may import is checked by dependency-cruiser (.dependency-cruiser.cjs);
-// here stand the rules about code: determinism, promises, escape hatches.
+// Lint rules. What each folder may import is checked by dependency-cruiser
+// (.dependency-cruiser.cjs); here stand the rules about code: determinism, promises, escape
+// hatches.
 import jest from 'eslint-plugin-jest';
 import tseslint from 'typescript-eslint';
 
-/** Globals whose value differs between a run and its replay; the workflow sandbox replaces some and refuses others. */
-const NON_DETERMINISTIC = ['fetch', 'process', 'Buffer', 'setInterval', 'setImmediate', 'performance', 'crypto'];
+/**
+ * Globals whose value differs between a run and its replay; the workflow sandbox replaces some and
+ * refuses others.
+ */
+const NON_DETERMINISTIC = [
+  'fetch',
+  'process',
+  'Buffer',
+  'setInterval',
+  'setImmediate',
+  'performance',
+  'crypto',
+];
 
 export default tseslint.config(
   { ignores: ['node_modules', '.data', 'dist', 'prisma/generated', 'dev/stack/temporal-server'] },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.base],
-    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    languageOptions: {
+      parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
+    },
     rules: {
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: false }],
       '@typescript-eslint/await-thenable': 'error',
-      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/ban-ts-comment': 'error',
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/no-non-null-assertion': 'error',
+      // Strings stay whole, so that a message can be found by its text; prettier holds the rest of
+      // the code.
+      'max-len': [
+        'error',
+        {
+          code: 100,
+          ignoreStrings: true,
+          ignoreTemplateLiterals: true,
+          ignoreRegExpLiterals: true,
+        },
+      ],
       eqeqeq: ['error', 'always', { null: 'ignore' }],
       'no-var': 'error',
       'prefer-const': 'error',
       'no-restricted-imports': [
         'error',
-        { paths: [{ name: 'decimal.js', message: 'Use domain/money.ts: the bare import rounds to 20 digits.' }] },
+        {
+          paths: [
+            {
+              name: 'decimal.js',
+              message: 'Use domain/money.ts: the bare import rounds to 20 digits.',
+            },
+          ],
+        },
       ],
     },
   },
@@ -36,9 +71,15 @@ export default tseslint.config(
     rules: {
       'no-restricted-globals': [
         'error',
-        ...NON_DETERMINISTIC.map((name) => ({ name, message: 'Not deterministic: a replay would see another value.' })),
+        ...NON_DETERMINISTIC.map((name) => ({
+          name,
+          message: 'Not deterministic: a replay would see another value.',
+        })),
       ],
-      'no-restricted-properties': ['error', { object: 'Math', property: 'random', message: 'Not deterministic.' }],
+      'no-restricted-properties': [
+        'error',
+        { object: 'Math', property: 'random', message: 'Not deterministic.' },
+      ],
     },
   },
   {
@@ -47,8 +88,14 @@ export default tseslint.config(
     rules: {
       'no-restricted-syntax': [
         'error',
-        { selector: "MemberExpression[object.name='Date'][property.name='now']", message: 'domain takes times as arguments.' },
-        { selector: "NewExpression[callee.name='Date'][arguments.length=0]", message: 'domain takes times as arguments.' },
+        {
+          selector: "MemberExpression[object.name='Date'][property.name='now']",
+          message: 'domain takes times as arguments.',
+        },
+        {
+          selector: "NewExpression[callee.name='Date'][arguments.length=0]",
+          message: 'domain takes times as arguments.',
+        },
       ],
     },
   },
@@ -58,7 +105,11 @@ export default tseslint.config(
     rules: {
       'no-restricted-properties': [
         'error',
-        { object: 'process', property: 'env', message: 'Settings are read in platform/config.ts alone.' },
+        {
+          object: 'process',
+          property: 'env',
+          message: 'Settings are read in platform/config.ts alone.',
+        },
         { object: 'Math', property: 'random', message: 'Use platform/ids.ts or node:crypto.' },
       ],
     },

@@ -1,10 +1,11 @@
 /**
- * Jest in ESM mode; TypeScript through swc. Projects by what they need: `unit` nothing, `stack` one stack
- * that all its files share, `faults` stacks of their own; and `slow`, which `npm test` leaves to
- * `npm run test:slow`. See docs/testing.md.
+ * Jest in ESM mode; TypeScript through swc. Projects by what they need: `unit` nothing, `stack` one
+ * stack that all its files share, `faults` stacks of their own; and `slow`, which `npm test` leaves
+ * to `npm run test:slow`. See docs/testing.md.
  */
 
-// What somebody has set for a service of their own is nothing to the tests; workers inherit what is left.
+// What somebody has set for a service of their own is nothing to the tests; workers inherit what is
+// left.
 for (const name of Object.keys(process.env)) if (name.startsWith('SVC_')) delete process.env[name];
 
 /** Files of which some tests are slow (`test/support/pace.ts`). */
@@ -29,13 +30,17 @@ export const common = {
     ...(process.env.RULES_PROOF === 'true' ? ['<rootDir>/test/support/no-shrinking.mjs'] : []),
   ],
   transform: {
-    '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'es6' } }],
+    '^.+\\.ts$': [
+      '@swc/jest',
+      { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'es6' } },
+    ],
   },
   modulePathIgnorePatterns: ['<rootDir>/.data', '<rootDir>/dist'],
 };
 
 export default {
-  // Three files at a time, whatever the machine: a file of `faults` waits for time-outs as long as it works.
+  // Three files at a time, whatever the machine: a file of `faults` waits for time-outs as long as
+  // it works.
   maxWorkers: 3,
   testSequencer: '<rootDir>/test/support/slow-first.mjs',
   projects: [
@@ -43,7 +48,10 @@ export default {
       ...common,
       displayName: 'unit',
       testMatch: ['<rootDir>/test/**/*.test.ts'],
-      testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/(browser|http|faults|replay|slow)/'],
+      testPathIgnorePatterns: [
+        '/node_modules/',
+        '<rootDir>/test/(browser|http|faults|replay|slow)/',
+      ],
     },
     {
       ...common,
@@ -61,7 +69,10 @@ export default {
     {
       ...common,
       displayName: 'slow',
-      testMatch: ['<rootDir>/test/slow/**/*.test.ts', ...PARTLY_SLOW.map((name) => `<rootDir>/test/${name}.test.ts`)],
+      testMatch: [
+        '<rootDir>/test/slow/**/*.test.ts',
+        ...PARTLY_SLOW.map((name) => `<rootDir>/test/${name}.test.ts`),
+      ],
       globals: { SLOW_TESTS: true },
     },
   ],

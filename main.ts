@@ -1,6 +1,6 @@
 /**
- * The entry of a service process: settings, then Postgres and Temporal, then the API, the worker or both.
- * `node dist/main.js [all|api|worker]`; `all` becomes `api` with SVC_WORKERS_ENABLED=false.
+ * The entry of a service process: settings, then Postgres and Temporal, then the API, the worker or
+ * both. `node dist/main.js [all|api|worker]`; `all` becomes `api` with SVC_WORKERS_ENABLED=false.
  */
 import { installSdkLog } from './activities/sdk-log.ts';
 import { readConfig } from './platform/config.ts';

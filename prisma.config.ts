@@ -4,5 +4,7 @@ import { defineConfig } from 'prisma/config';
 export default defineConfig({
   schema: 'prisma/schema.prisma',
   migrations: { path: 'prisma/migrations' },
-  datasource: { url: process.env['SVC_DATABASE_URL'] ?? 'postgresql://localhost:5433/fund_movements' },
+  datasource: {
+    url: process.env['SVC_DATABASE_URL'] ?? 'postgresql://localhost:5433/fund_movements',
+  },
 });

@@ -1,15 +1,26 @@
-/** The workflow code as a worker loads it: what the build has made of it, with what this process asks of it in front. */
+/**
+ * The workflow code as a worker loads it: what the build has made of it, with what this process
+ * asks of it in front.
+ */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { WorkflowSettings } from '../domain/messages.ts';
 
 const BUILT = fileURLToPath(new URL('../dist/workflows.js', import.meta.url));
 
-/** For the payloads of activities; CommonJS, because the SDK loads it with require, in Node and inside the bundle alike. */
-export const FAILURE_CONVERTER = fileURLToPath(new URL('../workflows/failure-converter.cjs', import.meta.url));
+/**
+ * For the payloads of activities; CommonJS, because the SDK loads it with require, in Node and
+ * inside the bundle alike.
+ */
+export const FAILURE_CONVERTER = fileURLToPath(
+  new URL('../workflows/failure-converter.cjs', import.meta.url),
+);
 
 export interface BundleOptions extends Partial<WorkflowSettings> {
-  /** Let the Temporal UI show call stacks of waiting runs, and errors their stacks; costs a sixth of the workflow thread. */
+  /**
+   * Let the Temporal UI show call stacks of waiting runs, and errors their stacks; costs a sixth of
+   * the workflow thread.
+   */
   readonly callStacks?: boolean;
 }
 

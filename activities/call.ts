@@ -6,12 +6,19 @@ import { traceHeaders } from '../platform/tracing.ts';
 /** Aborts when the activity is cancelled or its worker shuts down. */
 export function callOptions(): CallOptions {
   const { info, cancellationSignal } = Context.current();
-  return { signal: cancellationSignal, requestId: `${info.activityId}.${info.attempt}`, traceHeaders: traceHeaders() };
+  return {
+    signal: cancellationSignal,
+    requestId: `${info.activityId}.${info.attempt}`,
+    traceHeaders: traceHeaders(),
+  };
 }
 
 /** The same call, ended after so many milliseconds. */
 export function within(options: CallOptions, milliseconds: number): CallOptions {
-  return { ...options, signal: AbortSignal.any([options.signal, AbortSignal.timeout(milliseconds)]) };
+  return {
+    ...options,
+    signal: AbortSignal.any([options.signal, AbortSignal.timeout(milliseconds)]),
+  };
 }
 
 /** Beats until `stop` is called, so that the server knows this worker is alive. */

@@ -3,7 +3,10 @@ import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
 import type { RetryPolicy } from '../domain/plan/types.ts';
 
-/** A write that lost against another one: whoever won decides, so this run looks at the database again. */
+/**
+ * A write that lost against another one: whoever won decides, so this run looks at the database
+ * again.
+ */
 export class Overtaken extends Error {
   override readonly name = 'Overtaken';
 }
@@ -13,12 +16,20 @@ export const DEFAULT_MAX_ATTEMPTS = 8;
 
 /** Not an error: the phase looked, and should look again after `seconds`. */
 export function lookAgain(message: string, seconds: number): ApplicationFailure {
-  return ApplicationFailure.create({ message, type: 'NOT_YET', nextRetryDelay: Math.round(Math.max(0.05, seconds) * 1000) });
+  return ApplicationFailure.create({
+    message,
+    type: 'NOT_YET',
+    nextRetryDelay: Math.round(Math.max(0.05, seconds) * 1000),
+  });
 }
 
 /** An executor error that is repeated; `count` errors have happened, this one included. */
 export function tryAgain(code: string, message: string, delaySeconds: number): ApplicationFailure {
-  return ApplicationFailure.create({ message, type: code, nextRetryDelay: Math.round(delaySeconds * 1000) });
+  return ApplicationFailure.create({
+    message,
+    type: code,
+    nextRetryDelay: Math.round(delaySeconds * 1000),
+  });
 }
 
 /** How long a failure made here asks to wait, in milliseconds; null for every other error. */
@@ -45,12 +56,18 @@ const LONGEST_LOOK_PAUSE_SECONDS = 60;
 
 /** Seconds before look `count` + 1, when `count` of them told nothing: a minute at most. */
 export function lookPauseSeconds(policy: RetryPolicy | undefined, count: number): number {
-  return Math.min(LONGEST_LOOK_PAUSE_SECONDS, backoffSeconds({ max_interval_seconds: LONGEST_LOOK_PAUSE_SECONDS, ...policy }, count));
+  return Math.min(
+    LONGEST_LOOK_PAUSE_SECONDS,
+    backoffSeconds({ max_interval_seconds: LONGEST_LOOK_PAUSE_SECONDS, ...policy }, count),
+  );
 }
 
 /** Of what phases and looks at transfers have at hand. */
 export interface Unhurried {
-  /** How long after an answer it is asked again what became of a send that waits for a person; a minute when left out. */
+  /**
+   * How long after an answer it is asked again what became of a send that waits for a person; a
+   * minute when left out.
+   */
   readonly unhurriedSeconds?: number;
 }
 
@@ -60,8 +77,9 @@ export function unhurriedSeconds({ unhurriedSeconds: given = 60 }: Unhurried): n
 }
 
 /**
- * What Temporal may keep of an unexpected error: its name. A message from elsewhere can hold whatever a
- * query, a key or a venue put into it, and a history outlives every rule about that; it goes to the log.
+ * What Temporal may keep of an unexpected error: its name. A message from elsewhere can hold
+ * whatever a query, a key or a venue put into it, and a history outlives every rule about that; it
+ * goes to the log.
  */
 export function forHistory(error: unknown, log: Logger): unknown {
   if (error instanceof TemporalFailure || error instanceof Overtaken) return error;

@@ -1,10 +1,16 @@
-/** How an activity's work is run: what it leaves in Temporal's history, and how a lost worker is noticed. */
+/**
+ * How an activity's work is run: what it leaves in Temporal's history, and how a lost worker is
+ * noticed.
+ */
 import type { Logger } from 'pino';
 import { forHistory } from './failures.ts';
 import { startHeartbeat } from './call.ts';
 
 /** Of an unexpected error only the name reaches the history. */
-export async function named<T>({ log }: { readonly log: Logger }, work: () => Promise<T>): Promise<T> {
+export async function named<T>(
+  { log }: { readonly log: Logger },
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -12,8 +18,14 @@ export async function named<T>({ log }: { readonly log: Logger }, work: () => Pr
   }
 }
 
-/** {@link named}, beating while it works, so that a worker that died is noticed in seconds and a slow other side is not taken for one. */
-export async function beating<T>(deps: { readonly log: Logger }, work: () => Promise<T>): Promise<T> {
+/**
+ * {@link named}, beating while it works, so that a worker that died is noticed in seconds and a
+ * slow other side is not taken for one.
+ */
+export async function beating<T>(
+  deps: { readonly log: Logger },
+  work: () => Promise<T>,
+): Promise<T> {
   const heartbeat = startHeartbeat();
   try {
     return await named(deps, work);

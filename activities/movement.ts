@@ -13,11 +13,14 @@ import { ask, record, STEPS } from './phases/team.ts';
 
 /** Each is safe to run again: it first returns what the database already records. */
 export function createMovementActivities(deps: PhaseDependencies): MovementActivities {
-  const phase = (name: Phase) => (args: RecoverArgs) => beating(deps, () => runPhase(deps, STEPS[name], args));
+  const phase = (name: Phase) => (args: RecoverArgs) =>
+    beating(deps, () => runPhase(deps, STEPS[name], args));
   return {
     load: ({ movement_id, run_id }) => load(deps, movement_id, run_id),
     async decide(args) {
-      const end = args.ended ? await readEnd(deps.db, args.movement_id) : { reservation: 'none' as const, spent: false };
+      const end = args.ended
+        ? await readEnd(deps.db, args.movement_id)
+        : { reservation: 'none' as const, spent: false };
       const outcome = await applyTransition(deps.db, advance(args, end.reservation, end.spent));
       const decided = { applied: outcome.ok, version: outcome.head?.version ?? args.version };
       const { begin } = args;
@@ -26,12 +29,19 @@ export function createMovementActivities(deps: PhaseDependencies): MovementActiv
       return begun === null ? decided : { ...decided, begun };
     },
     async expire({ movement_id }) {
-      // Refused when an approval came first or the database's clock is behind: the run loads and sees.
+      // Refused when an approval came first or the database's clock is behind: the run loads and
+      // sees.
       await applyTransition(deps.db, expire(movement_id));
     },
-    preflight: (args) => (args.chained === true ? beating(deps, () => preflightAndPrepare(deps, args)) : phase('preflight')(args)),
+    preflight: (args) =>
+      args.chained === true
+        ? beating(deps, () => preflightAndPrepare(deps, args))
+        : phase('preflight')(args),
     prepare: phase('prepare'),
-    submit: (args) => (args.chained === true ? beating(deps, () => submitAndLook(deps, args)) : phase('submit')(args)),
+    submit: (args) =>
+      args.chained === true
+        ? beating(deps, () => submitAndLook(deps, args))
+        : phase('submit')(args),
     observe: phase('observe'),
     recover: phase('recover'),
     cancel: (args) => beating(deps, () => cancel(deps, args)),
@@ -40,8 +50,15 @@ export function createMovementActivities(deps: PhaseDependencies): MovementActiv
   };
 }
 
-/** The movement, and of each node how its executor is reached: that is known here and not in the database. */
-async function load(deps: PhaseDependencies, movementId: string, runId: string): Promise<LoadedMovement | null> {
+/**
+ * The movement, and of each node how its executor is reached: that is known here and not in the
+ * database.
+ */
+async function load(
+  deps: PhaseDependencies,
+  movementId: string,
+  runId: string,
+): Promise<LoadedMovement | null> {
   const movement = await loadMovement(deps.db, movementId, runId);
   if (movement === null) return null;
   return {
@@ -49,7 +66,8 @@ async function load(deps: PhaseDependencies, movementId: string, runId: string):
     conduct: 2,
     nodes: movement.nodes.map((node) => {
       const descriptor = deps.executors.describe(node.executor_key);
-      if (descriptor?.task_queue !== undefined) return { ...node, task_queue: descriptor.task_queue };
+      if (descriptor?.task_queue !== undefined)
+        return { ...node, task_queue: descriptor.task_queue };
       return descriptor?.in_process === true ? { ...node, in_process: true } : node;
     }),
   };

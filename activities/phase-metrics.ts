@@ -13,12 +13,16 @@ const durations = new Histogram({
 });
 
 /**
- * `done`: the phase is over and the node goes on or is COMPLETED; `failed`: the node is FAILED; `unknown`: it is
- * UNKNOWN; `not_yet`: it looks again later; `recover`: no usable answer; `error`: repeated because of an error.
+ * `done`: the phase is over and the node goes on or is COMPLETED; `failed`: the node is FAILED;
+ * `unknown`: it is UNKNOWN; `not_yet`: it looks again later; `recover`: no usable answer; `error`:
+ * repeated because of an error.
  */
 export type PhaseOutcome = 'done' | 'failed' | 'unknown' | 'not_yet' | 'recover' | 'error';
 
-/** Runs what is left of a phase and records it, whatever becomes of it. `started` is of the monotonic clock. */
+/**
+ * Runs what is left of a phase and records it, whatever becomes of it. `started` is of the
+ * monotonic clock.
+ */
 export async function measured<T extends PhaseResult>(
   deps: PhaseDependencies,
   phase: Phase,
@@ -26,8 +30,12 @@ export async function measured<T extends PhaseResult>(
   work: () => Promise<T>,
 ): Promise<T> {
   const record = (outcome: PhaseOutcome): void => {
-    const kind = deps.executors.describe(asked.row.node.executor_binding.executor_key)?.kind ?? 'unregistered';
-    durations.observe({ phase, executor_kind: kind, outcome }, (performance.now() - asked.started) / 1_000);
+    const kind =
+      deps.executors.describe(asked.row.node.executor_binding.executor_key)?.kind ?? 'unregistered';
+    durations.observe(
+      { phase, executor_kind: kind, outcome },
+      (performance.now() - asked.started) / 1_000,
+    );
   };
   try {
     const result = await work();

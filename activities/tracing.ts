@@ -1,4 +1,7 @@
-/** Spans around activities, as parts of the trace that their run was begun with. Loads OpenTelemetry. */
+/**
+ * Spans around activities, as parts of the trace that their run was begun with. Loads
+ * OpenTelemetry.
+ */
 import { OpenTelemetryActivityInboundInterceptor } from '@temporalio/interceptors-opentelemetry/lib/worker/index.js';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 

@@ -3,7 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PayloadCodec } from '@temporalio/common';
 import { NativeConnection, Worker, type ActivityInterceptorsFactory } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { TASK_QUEUE, type CapitalTransferActivities, type MovementActivities } from '../domain/messages.ts';
+import {
+  TASK_QUEUE,
+  type CapitalTransferActivities,
+  type MovementActivities,
+} from '../domain/messages.ts';
 import { SearchAttributeFault } from '../platform/search-attributes.ts';
 import { FAILURE_CONVERTER } from './bundle.ts';
 
@@ -59,8 +63,15 @@ export function startWorker(options: WorkerOptions): RunningWorker {
         workflowBundle: options.workflowBundle,
         ...(payloadCodec === undefined
           ? {}
-          : { dataConverter: { payloadCodecs: [payloadCodec], failureConverterPath: FAILURE_CONVERTER } }),
-        ...(options.activityInterceptor === undefined ? {} : { interceptors: { activity: [options.activityInterceptor] } }),
+          : {
+              dataConverter: {
+                payloadCodecs: [payloadCodec],
+                failureConverterPath: FAILURE_CONVERTER,
+              },
+            }),
+        ...(options.activityInterceptor === undefined
+          ? {}
+          : { interceptors: { activity: [options.activityInterceptor] } }),
         ...WORKER_TUNING,
       });
       if (!stopped) await worker.run();
@@ -78,7 +89,8 @@ export function startWorker(options: WorkerOptions): RunningWorker {
         if (error instanceof SearchAttributeFault) {
           retryMs = OPERATOR_RETRY_MS;
           options.log.error(`the worker takes no work: ${error.message}`);
-        } else if (!stopped) options.log.warn({ err: error }, 'the worker is not connected; it tries again');
+        } else if (!stopped)
+          options.log.warn({ err: error }, 'the worker is not connected; it tries again');
       }
       await sleep(retryMs, undefined, { signal: pause.signal }).catch(() => undefined);
     }

@@ -22,11 +22,17 @@ export interface ApiDependencies {
   /** Which venues' balances are fetched, and asking one on demand. */
   readonly balances: BalanceDesk;
   /** Wakes a movement's run in the background; never throws and is never waited for. */
-  readonly handOver: (movementId: string, command?: { readonly kind: CommandKind; readonly command_id: string | null }) => void;
+  readonly handOver: (
+    movementId: string,
+    command?: { readonly kind: CommandKind; readonly command_id: string | null },
+  ) => void;
   /** The accounts between which funds may be moved; absent where there are none. */
   readonly transfers?: {
     readonly accounts: readonly TransferAccount[];
-    /** How long after a send the record of this transfer may still appear at its provider; undefined where no venue of it is bound any more. */
+    /**
+     * How long after a send the record of this transfer may still appear at its provider; undefined
+     * where no venue of it is bound any more.
+     */
     readonly settleSeconds: (row: TransferRow) => number | undefined;
     /** Wakes a transfer's run in the background, like `handOver`. */
     readonly handOver: (transferId: string, kind: 'create' | 'resolve') => void;

@@ -16,17 +16,29 @@ interface Stat {
 /** Milliseconds of user and system time that each of the process trees has used since it began. */
 export function cpuOf(roots: Readonly<Record<string, number>>): Record<string, number> {
   const all = CPU_IS_KNOWN ? readAll() : [];
-  return Object.fromEntries(Object.entries(roots).map(([name, pid]) => [name, (ticksBelow(pid, all) * 1_000) / TICKS_PER_SECOND]));
+  return Object.fromEntries(
+    Object.entries(roots).map(([name, pid]) => [
+      name,
+      (ticksBelow(pid, all) * 1_000) / TICKS_PER_SECOND,
+    ]),
+  );
 }
 
 /** What each has used between two readings. */
-export function cpuBetween(before: Readonly<Record<string, number>>, after: Readonly<Record<string, number>>): Record<string, number> {
-  return Object.fromEntries(Object.entries(after).map(([name, ms]) => [name, ms - (before[name] ?? 0)]));
+export function cpuBetween(
+  before: Readonly<Record<string, number>>,
+  after: Readonly<Record<string, number>>,
+): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(after).map(([name, ms]) => [name, ms - (before[name] ?? 0)]),
+  );
 }
 
 function ticksBelow(pid: number, all: readonly Stat[]): number {
   const own = all.find((each) => each.pid === pid)?.ticks ?? 0;
-  return all.filter((each) => each.parent === pid).reduce((sum, child) => sum + ticksBelow(child.pid, all), own);
+  return all
+    .filter((each) => each.parent === pid)
+    .reduce((sum, child) => sum + ticksBelow(child.pid, all), own);
 }
 
 function readAll(): Stat[] {

@@ -3,7 +3,11 @@ import { LEAST_ASSURANCES, type Executor } from '../domain/executor.ts';
 import { createExecutorRegistry, type ExecutorRegistry } from '../executors/registry.ts';
 
 /** What the templates select by. */
-export const ACTIONS = { instant: 'bench_instant', slow: 'bench_slow', remote: 'bench_remote' } as const;
+export const ACTIONS = {
+  instant: 'bench_instant',
+  slow: 'bench_slow',
+  remote: 'bench_remote',
+} as const;
 
 /** How long `bench.slow` takes to submit: about what a quick venue needs for an answer. */
 export const SLOW_SUBMIT_MS = 20;

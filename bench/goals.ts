@@ -1,4 +1,6 @@
-/** What the service promises about its speed, as data: each goal judges the median of one figure. */
+/**
+ * What the service promises about its speed, as data: each goal judges the median of one figure.
+ */
 import type { Figure } from './figure.ts';
 
 /** Fewer say nothing on a machine that does other things too. */
@@ -25,15 +27,47 @@ export const RATIO = {
 } as const;
 
 const GOALS: readonly Goal[] = [
-  { figure: RATIO.throughput, goal: 'throughput with an instant executor in process, against the hand-written workflow', least: 2.0 },
+  {
+    figure: RATIO.throughput,
+    goal: 'throughput with an instant executor in process, against the hand-written workflow',
+    least: 2.0,
+  },
   { figure: RATIO.cpu, goal: 'CPU a movement, against the hand-written workflow', most: 0.55 },
-  { figure: RATIO.remote, goal: 'throughput with a remote executor, against the hand-written workflow', least: 0.9 },
-  { figure: RATIO.lanes, goal: 'latency of three parallel branches, against the same nodes as a chain', most: 0.65 },
-  { figure: RATIO.waiting, goal: 'throughput with 5,000 movements waiting, against none', least: 0.85 },
-  { figure: RATIO.alone, goal: 'latency of one movement alone, against the hand-written workflow', most: 0.6 },
-  { figure: RATIO.signedRead, goal: 'signed reads of a movement a second, against a bare Express route', least: 0.35 },
-  { figure: RATIO.signedCreate, goal: 'signed creates of a movement a second, against a bare Express route', least: 0.25 },
-  { figure: RATIO.slowest, goal: '99th percentile of a signed read at 100 a second, against a bare Express route', most: 3 },
+  {
+    figure: RATIO.remote,
+    goal: 'throughput with a remote executor, against the hand-written workflow',
+    least: 0.9,
+  },
+  {
+    figure: RATIO.lanes,
+    goal: 'latency of three parallel branches, against the same nodes as a chain',
+    most: 0.65,
+  },
+  {
+    figure: RATIO.waiting,
+    goal: 'throughput with 5,000 movements waiting, against none',
+    least: 0.85,
+  },
+  {
+    figure: RATIO.alone,
+    goal: 'latency of one movement alone, against the hand-written workflow',
+    most: 0.6,
+  },
+  {
+    figure: RATIO.signedRead,
+    goal: 'signed reads of a movement a second, against a bare Express route',
+    least: 0.35,
+  },
+  {
+    figure: RATIO.signedCreate,
+    goal: 'signed creates of a movement a second, against a bare Express route',
+    least: 0.25,
+  },
+  {
+    figure: RATIO.slowest,
+    goal: '99th percentile of a signed read at 100 a second, against a bare Express route',
+    most: 3,
+  },
 ];
 
 export interface GoalRow {
@@ -50,9 +84,17 @@ export function goalRows(figures: readonly Figure[]): GoalRow[] {
   return GOALS.map(({ figure: name, goal, least, most }) => {
     const wanted = least === undefined ? `at most ${most ?? ''}` : `at least ${least}`;
     const figure = figures.find((each) => each.name === name);
-    if (figure === undefined) return { goal, wanted, min: null, median: null, max: null, reached: null };
+    if (figure === undefined)
+      return { goal, wanted, min: null, median: null, max: null, reached: null };
     const { min, median, max } = figure;
     const reached = median >= (least ?? -Infinity) && median <= (most ?? Infinity);
-    return { goal, wanted, min, median, max, reached: figure.rounds.length < LEAST_ROUNDS ? null : reached };
+    return {
+      goal,
+      wanted,
+      min,
+      median,
+      max,
+      reached: figure.rounds.length < LEAST_ROUNDS ? null : reached,
+    };
   });
 }

@@ -24,14 +24,23 @@ async function main(): Promise<number> {
     work.catch(() => undefined); // it also ends when the race below was lost
     return await Promise.race([work, foreground.stopped.then(() => foreground.status ?? 1)]);
   } catch (error) {
-    process.stderr.write(`\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    process.stderr.write(
+      `\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    );
     return 1;
   } finally {
     await stack?.stop();
   }
 }
 
-async function bench({ rounds, movements, quick, only, json, profile }: BenchOptions): Promise<number> {
+async function bench({
+  rounds,
+  movements,
+  quick,
+  only,
+  json,
+  profile,
+}: BenchOptions): Promise<number> {
   process.stderr.write('Starting Postgres and Temporal …\n');
   stack = await startBenchStack((line) => process.stderr.write(`${line}\n`));
   const collect = new Collector();
@@ -52,7 +61,8 @@ async function bench({ rounds, movements, quick, only, json, profile }: BenchOpt
   }
   await Promise.all([api.close(), connection.close()]);
   const report = collect.report();
-  if (json !== null) writeFileSync(json, `${JSON.stringify({ rounds, movements, quick, ...report }, null, 2)}\n`);
+  if (json !== null)
+    writeFileSync(json, `${JSON.stringify({ rounds, movements, quick, ...report }, null, 2)}\n`);
   process.stdout.write(`${render(report)}\n`);
   return 0;
 }

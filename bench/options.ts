@@ -28,11 +28,15 @@ const QUICK = { rounds: 1, movements: 40 };
 
 export function readOptions(args: readonly string[]): BenchOptions {
   const command = new Command('npm run bench --')
-    .description('Compares movements with a hand-written Temporal workflow, in one run and on one stack.')
+    .description(
+      'Compares movements with a hand-written Temporal workflow, in one run and on one stack.',
+    )
     .option('--rounds <n>', `rounds of each comparison (${STANDARD.rounds})`, whole)
     .option('--movements <n>', `movements of a batch (${STANDARD.movements})`, whole)
     .option('--quick', 'one small round of everything, only to see that it works')
-    .addOption(new Option('--only <section...>', 'only these sections').choices(Object.keys(SECTIONS)))
+    .addOption(
+      new Option('--only <section...>', 'only these sections').choices(Object.keys(SECTIONS)),
+    )
     .option('--json <file>', 'also write all figures there')
     .option('--profile <folder>', 'write a CPU profile of each process there');
   const given = command.parse([...args], { from: 'user' }).opts<Parsed>();
@@ -49,6 +53,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
 }
 
 function whole(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('must be a whole number above 0');
+  if (!/^[1-9]\d{0,5}$/.test(text))
+    throw new InvalidArgumentError('must be a whole number above 0');
   return Number(text);
 }

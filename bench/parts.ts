@@ -14,9 +14,13 @@ export interface ProcessOptions {
   readonly profileDir: string | null;
 }
 
-export function processPart(name: ProcessName, { settingsFile, logDir, profileDir }: ProcessOptions): ChildSpec {
+export function processPart(
+  name: ProcessName,
+  { settingsFile, logDir, profileDir }: ProcessOptions,
+): ChildSpec {
   // A folder each: every thread of a process writes a file.
-  const profiling = profileDir === null ? [] : ['--cpu-prof', '--cpu-prof-dir', join(profileDir, name)];
+  const profiling =
+    profileDir === null ? [] : ['--cpu-prof', '--cpu-prof-dir', join(profileDir, name)];
   return {
     name,
     command: process.execPath,

@@ -38,7 +38,13 @@ export function render({ figures, notes, goals }: Report): string {
     all.push([section, name, unit, ...[min, median, max].map(number)]);
   }
   const judged = table(['goal', 'wanted', 'median', 'min', 'max', '']);
-  for (const goal of goals) judged.push([goal.goal, goal.wanted, ...[goal.median, goal.min, goal.max].map(number), verdict(goal)]);
+  for (const goal of goals)
+    judged.push([
+      goal.goal,
+      goal.wanted,
+      ...[goal.median, goal.min, goal.max].map(number),
+      verdict(goal),
+    ]);
   return [all.toString(), ...notes.map((note) => `- ${note}`), judged.toString()].join('\n');
 }
 

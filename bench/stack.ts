@@ -52,9 +52,14 @@ export async function startBenchStack(log: (line: string) => void): Promise<Benc
       settings,
       pool,
       startProcesses: async (profileDir) => {
-        await Promise.all(PROCESSES.map((name) => supervisor.add(processPart(name, { settingsFile, logDir, profileDir }))));
+        await Promise.all(
+          PROCESSES.map((name) =>
+            supervisor.add(processPart(name, { settingsFile, logDir, profileDir })),
+          ),
+        );
       },
-      cpu: (parts) => cpuOf(Object.fromEntries(parts.map((name) => [name, supervisor.pid(name) ?? 0]))),
+      cpu: (parts) =>
+        cpuOf(Object.fromEntries(parts.map((name) => [name, supervisor.pid(name) ?? 0]))),
       stop,
     };
   } catch (error) {
@@ -63,18 +68,33 @@ export async function startBenchStack(log: (line: string) => void): Promise<Benc
   }
 }
 
-async function startServers(supervisor: Supervisor, dataDir: string, logDir: string): Promise<PartSettings> {
+async function startServers(
+  supervisor: Supervisor,
+  dataDir: string,
+  logDir: string,
+): Promise<PartSettings> {
   const ports: number[] = [];
-  for (let count = 0; count < 5 + PERIMETER_LAYERS.length; count += 1) ports.push(await freePort(ports));
+  for (let count = 0; count < 5 + PERIMETER_LAYERS.length; count += 1)
+    ports.push(await freePort(ports));
   const [postgres = 0, temporal = 0, uiPort = 0, apiPort = 0, remotePort = 0, ...rest] = ports;
   const [bare = 0, validated = 0, signed = 0, nonce = 0, whole = 0] = rest;
   const server = await findTemporalServer();
-  if (server.kind === 'address') throw new Error('The bench measures a Temporal server of its own: unset SVC_TEMPORAL_ADDRESS.');
+  if (server.kind === 'address')
+    throw new Error('The bench measures a Temporal server of its own: unset SVC_TEMPORAL_ADDRESS.');
   const database = await postgresPart({ dataDir, port: postgres, logDir });
   const perimeterUrl = withDatabaseName(database.databaseUrl, 'perimeter');
   await Promise.all([
     supervisor.add(database.spec).then(() => databases(database.databaseUrl, perimeterUrl)),
-    supervisor.add(temporalPart({ binary: server.path, dataDir, port: temporal, uiPort, logDir, searchAttributes: SEARCH_ATTRIBUTES })),
+    supervisor.add(
+      temporalPart({
+        binary: server.path,
+        dataDir,
+        port: temporal,
+        uiPort,
+        logDir,
+        searchAttributes: SEARCH_ATTRIBUTES,
+      }),
+    ),
   ]);
   const perimeter = { databaseUrl: perimeterUrl, ports: { bare, validated, signed, nonce, whole } };
   const temporalAddress = `127.0.0.1:${temporal}`;

@@ -1,4 +1,7 @@
-/** Smallest, middle and largest of the rounds: with a handful of noisy rounds nothing finer means anything. */
+/**
+ * Smallest, middle and largest of the rounds: with a handful of noisy rounds nothing finer means
+ * anything.
+ */
 export interface Spread {
   readonly min: number;
   readonly median: number;

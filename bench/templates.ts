@@ -21,9 +21,13 @@ export function chain(action: Action, length: number): TemplateBody {
   return template(`bench/${action}-chain-${length}`, action, keys, pairs(keys));
 }
 
-/** A root, three lanes of `depth` nodes each that run beside each other, and a node that joins them. */
+/**
+ * A root, three lanes of `depth` nodes each that run beside each other, and a node that joins them.
+ */
 export function threeLanes(action: Action, depth: number): TemplateBody {
-  const lanes = LANES.map((lane) => Array.from({ length: depth }, (_, index) => `${lane}${index + 1}`));
+  const lanes = LANES.map((lane) =>
+    Array.from({ length: depth }, (_, index) => `${lane}${index + 1}`),
+  );
   const keys = ['root', ...lanes.flat(), 'join'];
   const edges = lanes.flatMap((lane) => pairs(['root', ...lane, 'join']));
   return template(`bench/${action}-lanes-${depth}`, action, keys, edges);
@@ -38,7 +42,12 @@ function pairs(keys: readonly string[]): (readonly [string, string])[] {
   return keys.slice(1).map((key, index) => [keys[index] ?? '', key] as const);
 }
 
-function template(key: string, action: Action, nodes: readonly string[], edges: readonly (readonly [string, string])[]): TemplateBody {
+function template(
+  key: string,
+  action: Action,
+  nodes: readonly string[],
+  edges: readonly (readonly [string, string])[],
+): TemplateBody {
   const action_type = ACTIONS[action];
   return {
     template_key: key,

@@ -9,7 +9,11 @@ export interface SignedInit {
 }
 
 /** Signs and sends one request; a repeat is a new call, since a nonce is taken once. */
-export function signedFetch(key: SigningKey, url: string, init: SignedInit = {}): Promise<Response> {
+export function signedFetch(
+  key: SigningKey,
+  url: string,
+  init: SignedInit = {},
+): Promise<Response> {
   const { method = 'GET', headers = {}, body, signal } = init;
   return fetch(url, {
     method,

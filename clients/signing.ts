@@ -22,13 +22,19 @@ export function signatureHeaders(
   request: RequestToSign,
   at: { readonly timestamp?: string; readonly nonce?: string } = {},
 ): Readonly<Record<string, string>> {
-  const { timestamp = String(Math.floor(Date.now() / 1000)), nonce = randomBytes(16).toString('hex') } = at;
+  const {
+    timestamp = String(Math.floor(Date.now() / 1000)),
+    nonce = randomBytes(16).toString('hex'),
+  } = at;
   const { pathname, search } = new URL(request.url);
   const signature = signatureOf(key.secret, {
     method: request.method,
     path: decodeURIComponent(pathname),
     query: search.slice(1),
-    body: typeof request.body === 'string' ? Buffer.from(request.body, 'utf8') : (request.body ?? new Uint8Array()),
+    body:
+      typeof request.body === 'string'
+        ? Buffer.from(request.body, 'utf8')
+        : (request.body ?? new Uint8Array()),
     timestamp,
     nonce,
   });

@@ -61,12 +61,27 @@ export class DemoApi {
     return this.#call('GET', `/movements/${id}/timeline`, undefined, [200]);
   }
 
-  async #call<T>(method: string, path: string, body: unknown, expected: number[], key = this.#keys.operator): Promise<T> {
+  async #call<T>(
+    method: string,
+    path: string,
+    body: unknown,
+    expected: number[],
+    key = this.#keys.operator,
+  ): Promise<T> {
     return JSON.parse(await this.#text(method, path, body, expected, key)) as T;
   }
 
-  async #text(method: string, path: string, body: unknown, expected: number[], key = this.#keys.operator): Promise<string> {
-    const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+  async #text(
+    method: string,
+    path: string,
+    body: unknown,
+    expected: number[],
+    key = this.#keys.operator,
+  ): Promise<string> {
+    const init =
+      body === undefined
+        ? {}
+        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
     const answer = await signedFetch(key, this.#base + path, { method, ...init });
     const text = await answer.text();
     if (answer.status === 429) {
@@ -74,7 +89,8 @@ export class DemoApi {
       await sleep(Number(answer.headers.get('retry-after')) * 1000);
       return this.#text(method, path, body, expected, key);
     }
-    if (!expected.includes(answer.status)) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
+    if (!expected.includes(answer.status))
+      throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
     return text;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: one movement from a template to COMPLETED, on the running stack or on one of its own.
- * Ends with one JSON line on standard output; exit status 0 only for COMPLETED.
+ * `npm run demo`: one movement from a template to COMPLETED, on the running stack or on one of its
+ * own. Ends with one JSON line on standard output; exit status 0 only for COMPLETED.
  */
 import { createHash } from 'node:crypto';
 import { createPublicClient, erc20Abi, formatUnits, http } from 'viem';
@@ -16,7 +16,9 @@ const AMOUNT = '250.5';
 /** A movement of the demo takes seconds; somebody who waits longer wants to know why. */
 const PATIENCE_MS = 120_000;
 /** Events after which the movement rests. */
-const RESTING = ['completed', 'failed', 'rejected', 'expired', 'cancelled', 'attention'].map((end) => `request_${end}`);
+const RESTING = ['completed', 'failed', 'rejected', 'expired', 'cancelled', 'attention'].map(
+  (end) => `request_${end}`,
+);
 /** One request a second is what an operator's key may make. */
 const POLL_MS = 1_200;
 
@@ -81,10 +83,15 @@ async function demonstrate(urls: StackUrls, chain: ChainInfo, keys: DevKeys): Pr
     strategy_id: 'demo',
     labels: { purpose: 'demo' },
   });
-  say(`Movement   ${created.movement_id}: ${created.request_state}, waits for approval until ${created.expires_at}`);
+  say(
+    `Movement   ${created.movement_id}: ${created.request_state}, waits for approval until ${created.expires_at}`,
+  );
   await showPlan(api, created);
   const started = Date.now();
-  await api.approve(created.movement_id, { compiled_plan_hash: created.compiled_plan_hash, approver_id: 'demo-operator' });
+  await api.approve(created.movement_id, {
+    compiled_plan_hash: created.compiled_plan_hash,
+    approver_id: 'demo-operator',
+  });
   say('Approved   by demo-operator, bound to that hash\n\nTimeline');
   const movement = await follow(api, created.movement_id);
   const seconds = (Date.now() - started) / 1000;
@@ -93,7 +100,9 @@ async function demonstrate(urls: StackUrls, chain: ChainInfo, keys: DevKeys): Pr
   say('\nBalances (USDC)            before          after');
   for (const [name, value] of Object.entries(before))
     say(`  ${name.padEnd(20)} ${value.padStart(12)}   ${(after[name] ?? '').padStart(12)}`);
-  say(`\n${movement.request_state} after ${seconds.toFixed(1)} s${movement.error_code === null ? '' : ` (${movement.error_code})`}\n`);
+  say(
+    `\n${movement.request_state} after ${seconds.toFixed(1)} s${movement.error_code === null ? '' : ` (${movement.error_code})`}\n`,
+  );
   process.stdout.write(
     `${JSON.stringify({
       movement_id: movement.movement_id,
@@ -101,23 +110,36 @@ async function demonstrate(urls: StackUrls, chain: ChainInfo, keys: DevKeys): Pr
       compiled_plan_hash: created.compiled_plan_hash,
       outflow: movement.outflow,
       seconds: Number(seconds.toFixed(2)),
-      transactions: movement.nodes.map((node) => ({ node_key: node.node_key, tx_hash: node.output?.['tx_hash'] ?? null })),
+      transactions: movement.nodes.map((node) => ({
+        node_key: node.node_key,
+        tx_hash: node.output?.['tx_hash'] ?? null,
+      })),
       balances: { before, after },
     })}\n`,
   );
   return movement.request_state === 'COMPLETED' ? 0 : 1;
 }
 
-/** What an approver looks at: the plan that the hash is of, what it can move at most, and where each node pays. */
-async function showPlan(api: DemoApi, { movement_id, compiled_plan_hash }: Movement): Promise<void> {
+/**
+ * What an approver looks at: the plan that the hash is of, what it can move at most, and where each
+ * node pays.
+ */
+async function showPlan(
+  api: DemoApi,
+  { movement_id, compiled_plan_hash }: Movement,
+): Promise<void> {
   const hashed = createHash('sha256')
     .update(await api.plan(movement_id))
     .digest('hex');
   if (hashed !== compiled_plan_hash)
-    throw new Error(`The plan's SHA-256 is ${hashed}, and not the hash ${compiled_plan_hash} that would be approved.`);
+    throw new Error(
+      `The plan's SHA-256 is ${hashed}, and not the hash ${compiled_plan_hash} that would be approved.`,
+    );
   say(`Plan hash  ${hashed}, the SHA-256 of GET …/movements/${movement_id}/plan`);
   const { outflow, nodes } = await api.movement(movement_id);
-  say(`Outflow    at most ${outflow.map(({ asset, amount }) => `${amount ?? 'an unknown amount of'} ${asset}`).join(', ') || 'nothing'}`);
+  say(
+    `Outflow    at most ${outflow.map(({ asset, amount }) => `${amount ?? 'an unknown amount of'} ${asset}`).join(', ') || 'nothing'}`,
+  );
   for (const { node_key, amount, asset, destination } of nodes)
     if (destination !== null)
       say(
@@ -149,7 +171,8 @@ async function follow(api: DemoApi, movementId: string): Promise<Movement> {
 }
 
 function line(event: TimelineEvent): string {
-  const what = event.node_key === null ? event.event_type : `${event.node_key} · ${event.event_type}`;
+  const what =
+    event.node_key === null ? event.event_type : `${event.node_key} · ${event.event_type}`;
   return `${event.occurred_at.slice(11, 23)}  ${what.padEnd(34)} ${event.message}`;
 }
 
@@ -158,10 +181,22 @@ async function balances(urls: StackUrls, chain: ChainInfo): Promise<Record<strin
   const client = createPublicClient({ transport: http(chain.rpcUrl) });
   const { address, decimals } = chain.tokens.USDC;
   const onChain = async (owner: `0x${string}`): Promise<string> =>
-    formatUnits(await client.readContract({ address, abi: erc20Abi, functionName: 'balanceOf', args: [owner] }), decimals);
+    formatUnits(
+      await client.readContract({
+        address,
+        abi: erc20Abi,
+        functionName: 'balanceOf',
+        args: [owner],
+      }),
+      decimals,
+    );
   const answer = await fetch(`${urls.paperVenueUrl}/accounts/paper-main/balances`);
-  const body = (await answer.json()) as { balances: { account_type: string; asset: string; available: string }[] };
-  const venue = body.balances.find((balance) => balance.asset === 'USDC' && balance.account_type === 'SPOT');
+  const body = (await answer.json()) as {
+    balances: { account_type: string; asset: string; available: string }[];
+  };
+  const venue = body.balances.find(
+    (balance) => balance.asset === 'USDC' && balance.account_type === 'SPOT',
+  );
   return {
     'paper-main (venue)': venue?.available ?? 'unknown',
     'wallet (chain)': await onChain(chain.accounts.signer.address),

@@ -1,6 +1,6 @@
 /**
- * `npm run fundadmin`: the program of `tools/`, which finds the embedded stack of this clone by itself where nobody says
- * which database is meant.
+ * `npm run fundadmin`: the program of `tools/`, which finds the embedded stack of this clone by
+ * itself where nobody says which database is meant.
  */
 import { existsSync } from 'node:fs';
 import { fundadmin } from '../tools/command-line.ts';
@@ -15,14 +15,23 @@ process.exitCode = await fundadmin(args, {
   err: (text) => process.stderr.write(text),
 });
 
-/** Settings of the running stack; none where a database is named, or where the settings themselves are asked about. */
+/**
+ * Settings of the running stack; none where a database is named, or where the settings themselves
+ * are asked about.
+ */
 function embeddedStack(): Record<string, string> {
-  const named = ['SVC_DATABASE_URL', 'SVC_DATABASE_URL_FILE'].some((name) => (process.env[name] ?? '') !== '');
-  if (named || args[0] === 'config' || args.some((arg) => arg.startsWith('--database-url'))) return {};
+  const named = ['SVC_DATABASE_URL', 'SVC_DATABASE_URL_FILE'].some(
+    (name) => (process.env[name] ?? '') !== '',
+  );
+  if (named || args[0] === 'config' || args.some((arg) => arg.startsWith('--database-url')))
+    return {};
   const { dataDir } = readDevSettings();
   const databaseUrl = findRunningStack(dataDir)?.urls?.databaseUrl;
   if (databaseUrl === undefined) return {};
   process.stderr.write(`Using the stack that runs in ${shortPath(dataDir)}.\n`);
   const secrets = secretsKeyPath(dataDir);
-  return { SVC_DATABASE_URL: databaseUrl, ...(existsSync(secrets) ? { SVC_SECRETS_KEY_FILE: secrets } : {}) };
+  return {
+    SVC_DATABASE_URL: databaseUrl,
+    ...(existsSync(secrets) ? { SVC_SECRETS_KEY_FILE: secrets } : {}),
+  };
 }

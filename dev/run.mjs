@@ -1,6 +1,6 @@
-// Entry of every npm script: `node dev/run.mjs <target> …`. It needs nothing but Node, brings the clone
-// and what is built of it up to date, and then runs the target in this same process, so that Ctrl-C and
-// SIGTERM reach our own code and not a wrapper.
+// Entry of every npm script: `node dev/run.mjs <target> …`. It needs nothing but Node, brings the
+// clone and what is built of it up to date, and then runs the target in this same process, so that
+// Ctrl-C and SIGTERM reach our own code and not a wrapper.
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -11,7 +11,11 @@ import { findChromium } from './bootstrap/chromium.mjs';
 import { ROOT, ensureDependencies, ensurePrismaClient } from './bootstrap/install.mjs';
 import { built } from './bootstrap/programs.mjs';
 import { report } from './bootstrap/progress.mjs';
-import { startTemporalBuild, temporalAtHand, temporalBuildInFlight } from './bootstrap/temporal-build.mjs';
+import {
+  startTemporalBuild,
+  temporalAtHand,
+  temporalBuildInFlight,
+} from './bootstrap/temporal-build.mjs';
 
 /** Which targets exist, and which of them need Temporal's server. */
 const TARGETS = {
@@ -19,7 +23,10 @@ const TARGETS = {
   start: { needsTemporal: true, run: runProgram('start') },
   demo: { needsTemporal: true, run: runProgram('demo') },
   test: { needsTemporal: true, run: runQuickTests },
-  'test:slow': { needsTemporal: true, run: (extra) => runTests(['--selectProjects', 'slow', ...extra]) },
+  'test:slow': {
+    needsTemporal: true,
+    run: (extra) => runTests(['--selectProjects', 'slow', ...extra]),
+  },
   'test:browser': { needsTemporal: true, run: runBrowserTests },
   check: { needsTemporal: true, run: runChecks },
   bench: { needsTemporal: true, run: runProgram('bench') },
@@ -62,7 +69,8 @@ async function main({ needsTemporal, run }) {
   const logDir = join(resolve(ROOT, process.env.SVC_DATA_DIR || '.data'), 'logs');
   mkdirSync(logDir, { recursive: true });
   // On a fresh clone the slowest step starts first, beside the installation.
-  if (needsTemporal && !temporalAtHand() && !existsSync(join(ROOT, 'node_modules'))) startTemporalBuild();
+  if (needsTemporal && !temporalAtHand() && !existsSync(join(ROOT, 'node_modules')))
+    startTemporalBuild();
   await ensureDependencies(logDir);
   await ensurePrismaClient(logDir);
   await build();
@@ -108,7 +116,12 @@ async function findTemporal() {
 
 async function runTests(extra) {
   await findTemporal();
-  return runNode(['--experimental-vm-modules', '--no-warnings', modules('jest/bin/jest.js'), ...extra]);
+  return runNode([
+    '--experimental-vm-modules',
+    '--no-warnings',
+    modules('jest/bin/jest.js'),
+    ...extra,
+  ]);
 }
 
 /** All but the slow ones, unless files or projects are named. */
@@ -122,24 +135,33 @@ function runBrowserTests(extra) {
   return runTests(['--config', join(ROOT, 'test', 'browser', 'jest.config.mjs'), ...extra]);
 }
 
-/** Types, lint, format and import directions, two at a time, then the tests unless `--static` is given. */
+/**
+ * Types, lint, format and import directions, two at a time, then the tests unless `--static` is
+ * given.
+ */
 async function runChecks(extra) {
   let failed = 0;
   const waiting = [...CHECKS];
   const one = async (check) => {
     const begun = Date.now();
     const logFile = join(ROOT, 'node_modules', '.cache', `check-${check.file.split('/')[0]}.log`);
-    const verdict = await runCommand(process.execPath, [modules(check.file), ...check.args], { cwd: ROOT, logFile })
+    const verdict = await runCommand(process.execPath, [modules(check.file), ...check.args], {
+      cwd: ROOT,
+      logFile,
+    })
       .then(() => null)
       .catch((error) => error);
-    report(`${verdict === null ? '✓' : '✗'} ${check.name} (${((Date.now() - begun) / 1000).toFixed(1)} s)`);
+    report(
+      `${verdict === null ? '✓' : '✗'} ${check.name} (${((Date.now() - begun) / 1000).toFixed(1)} s)`,
+    );
     if (verdict !== null) {
       failed += 1;
       report(verdict.message);
     }
   };
   const lane = async () => {
-    for (let check = waiting.shift(); check !== undefined; check = waiting.shift()) await one(check);
+    for (let check = waiting.shift(); check !== undefined; check = waiting.shift())
+      await one(check);
   };
   await Promise.all([lane(), lane()]);
   if (extra.includes('--static')) return failed === 0 ? 0 : 1;

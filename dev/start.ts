@@ -3,7 +3,13 @@ import { join } from 'node:path';
 import { loadStarterTemplates } from './demo-api.ts';
 import { takeSignals } from './stack/foreground.ts';
 import { type DevSettings, readDevSettings } from './stack/ports.ts';
-import { type Stack, StackAlreadyRunning, type StackUrls, shortPath, startStack } from './stack/stack.ts';
+import {
+  type Stack,
+  StackAlreadyRunning,
+  type StackUrls,
+  shortPath,
+  startStack,
+} from './stack/stack.ts';
 import { answeredByUsage } from './usage.ts';
 
 const HELP = [
@@ -37,7 +43,9 @@ async function main(): Promise<number> {
       return foreground.status;
     }
     if (error instanceof StackAlreadyRunning && error.urls !== null) {
-      process.stdout.write(`A stack runs already (process ${error.supervisor.pid}).\n\n${addresses(error.urls)}\n`);
+      process.stdout.write(
+        `A stack runs already (process ${error.supervisor.pid}).\n\n${addresses(error.urls)}\n`,
+      );
       return 0;
     }
     process.stderr.write(`\n${error instanceof Error ? error.message : String(error)}\n`);

@@ -1,25 +1,41 @@
-/** The command lines of `npm start` and `npm run demo`: both take their settings from the environment. */
+/**
+ * The command lines of `npm start` and `npm run demo`: both take their settings from the
+ * environment.
+ */
 import { parseArgs } from 'node:util';
 import { PORT_SETTINGS } from './stack/ports.ts';
 
 const SETTINGS: readonly (readonly [string, string])[] = [
   ...Object.values(PORT_SETTINGS).map(
-    ({ setting, standard, use }) => [setting, `port of ${use} (${String(standard)}; 0 takes any free one)`] as const,
+    ({ setting, standard, use }) =>
+      [setting, `port of ${use} (${String(standard)}; 0 takes any free one)`] as const,
   ),
   ['SVC_DATA_DIR', 'folder of data, logs and client settings (.data)'],
-  ['SVC_TEMPORAL_ADDRESS', "a Temporal server that runs already, instead of one of the stack's own"],
+  [
+    'SVC_TEMPORAL_ADDRESS',
+    "a Temporal server that runs already, instead of one of the stack's own",
+  ],
 ];
 
 /**
- * The exit status when there is nothing to do but to print (`--help`: 0; something else that is not known: 2),
- * else null. `command` is what a person types, `does` what it then does.
+ * The exit status when there is nothing to do but to print (`--help`: 0; something else that is not
+ * known: 2), else null. `command` is what a person types, `does` what it then does.
  */
-export function answeredByUsage(args: readonly string[], command: string, does: readonly string[]): number | null {
+export function answeredByUsage(
+  args: readonly string[],
+  command: string,
+  does: readonly string[],
+): number | null {
   let help = false;
   try {
-    help = parseArgs({ args: [...args], options: { help: { type: 'boolean', short: 'h', default: false } } }).values.help;
+    help = parseArgs({
+      args: [...args],
+      options: { help: { type: 'boolean', short: 'h', default: false } },
+    }).values.help;
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${usage(command, does)}`);
+    process.stderr.write(
+      `${error instanceof Error ? error.message : String(error)}\n\n${usage(command, does)}`,
+    );
     return 2;
   }
   if (help) process.stdout.write(usage(command, does));

@@ -20,8 +20,8 @@ export interface AuditRecord {
 }
 
 /**
- * What the writing process knows of a row and vouches for. The time and some details are known only to the
- * database function that writes it; the chain of seals covers those.
+ * What the writing process knows of a row and vouches for. The time and some details are known only
+ * to the database function that writes it; the chain of seals covers those.
  */
 export const VOUCHED_FIELDS = [
   'event_id',

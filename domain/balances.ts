@@ -2,7 +2,10 @@
 import type { JsonObject } from './json.ts';
 import { subtract } from './money.ts';
 
-/** One pool of a venue's account as a fetch told it; null for what the venue does not tell. Amounts are decimal strings. */
+/**
+ * One pool of a venue's account as a fetch told it; null for what the venue does not tell. Amounts
+ * are decimal strings.
+ */
 export interface PoolBalance {
   /** Upper case, for example SPOT. */
   readonly account_type: string;
@@ -14,20 +17,32 @@ export interface PoolBalance {
   readonly details: JsonObject | null;
 }
 
-/** Reads everything of one account. Throws when the answer is not usable; an answer is always complete. */
+/**
+ * Reads everything of one account. Throws when the answer is not usable; an answer is always
+ * complete.
+ */
 export interface BalanceFetcher {
   readonly venue_key: string;
   readonly interval_seconds: number;
   fetch(call: { readonly signal: AbortSignal }): Promise<readonly PoolBalance[]>;
 }
 
-/** What may still be taken: exact, and negative when more is promised than is there. Null when the venue does not tell. */
-export function effectiveWithdrawable(withdrawable: string | null, pendingOutflow: string): string | null {
+/**
+ * What may still be taken: exact, and negative when more is promised than is there. Null when the
+ * venue does not tell.
+ */
+export function effectiveWithdrawable(
+  withdrawable: string | null,
+  pendingOutflow: string,
+): string | null {
   return withdrawable === null ? null : subtract(withdrawable, pendingOutflow);
 }
 
 /** Why less may be taken than the venue says, by what holds it. */
-export function effectiveReason(holders: { readonly movements: number; readonly transfers: number }): string | null {
+export function effectiveReason(holders: {
+  readonly movements: number;
+  readonly transfers: number;
+}): string | null {
   if (holders.movements > 0 && holders.transfers > 0) return 'mixed_reservations';
   if (holders.transfers > 0) return 'capital_transfer_reservation';
   return holders.movements > 0 ? 'movement_reservation' : null;

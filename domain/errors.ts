@@ -4,7 +4,10 @@
  * the error catalogue come from this table; a code outside it does not type-check.
  */
 
-/** What a caller should do with the same request: never repeat it, repeat after a change, or simply again. */
+/**
+ * What a caller should do with the same request: never repeat it, repeat after a change, or simply
+ * again.
+ */
 export type RetryMeaning = 'never' | 'after_change' | 'safe';
 
 export interface ErrorRule {
@@ -13,28 +16,72 @@ export interface ErrorRule {
   readonly message: string;
 }
 
-const rule = (status: number, retry: RetryMeaning, message: string): ErrorRule => ({ status, retry, message });
+const rule = (status: number, retry: RetryMeaning, message: string): ErrorRule => ({
+  status,
+  retry,
+  message,
+});
 
 export const ERROR_TABLE = {
-  invalid_request: rule(422, 'after_change', 'The request does not fit its schema; see `issues` for each place.'),
-  invalid_path: rule(400, 'after_change', 'The request target is not in a form that has exactly one meaning.'),
-  unsupported_media_type: rule(415, 'after_change', 'Send the body as uncompressed application/json.'),
-  request_timeout: rule(408, 'safe', 'The request took too long to arrive; nothing of it was accepted.'),
-  headers_too_large: rule(431, 'after_change', 'The request line and headers are larger than 16 KiB together.'),
+  invalid_request: rule(
+    422,
+    'after_change',
+    'The request does not fit its schema; see `issues` for each place.',
+  ),
+  invalid_path: rule(
+    400,
+    'after_change',
+    'The request target is not in a form that has exactly one meaning.',
+  ),
+  unsupported_media_type: rule(
+    415,
+    'after_change',
+    'Send the body as uncompressed application/json.',
+  ),
+  request_timeout: rule(
+    408,
+    'safe',
+    'The request took too long to arrive; nothing of it was accepted.',
+  ),
+  headers_too_large: rule(
+    431,
+    'after_change',
+    'The request line and headers are larger than 16 KiB together.',
+  ),
   body_too_large: rule(413, 'after_change', 'The request body is larger than 1 MiB.'),
   route_not_found: rule(404, 'never', 'No such path under this prefix.'),
-  method_not_allowed: rule(405, 'never', 'This path does not take that method; see the Allow header.'),
-  route_role_unmapped: rule(503, 'never', 'This route has no role mapping and is closed until it has one.'),
+  method_not_allowed: rule(
+    405,
+    'never',
+    'This path does not take that method; see the Allow header.',
+  ),
+  route_role_unmapped: rule(
+    503,
+    'never',
+    'This route has no role mapping and is closed until it has one.',
+  ),
   unauthenticated: rule(401, 'after_change', 'The request is not authenticated.'),
   forbidden: rule(403, 'never', 'The key is valid but its role may not call this route.'),
-  agent_namespace_mismatch: rule(403, 'never', 'An agent acts only in the namespace that its key is bound to.'),
-  dashboard_writes_disabled: rule(503, 'never', 'No operator of the dashboard has a key here; set SVC_DASHBOARD_WRITER_KEYS_FILE.'),
+  agent_namespace_mismatch: rule(
+    403,
+    'never',
+    'An agent acts only in the namespace that its key is bound to.',
+  ),
+  dashboard_writes_disabled: rule(
+    503,
+    'never',
+    'No operator of the dashboard has a key here; set SVC_DASHBOARD_WRITER_KEYS_FILE.',
+  ),
   rate_limited: rule(429, 'safe', 'rate limit exceeded'),
 
   template_not_found: rule(404, 'after_change', 'No such plan template version.'),
   movement_not_found: rule(404, 'never', 'No such movement.'),
   node_not_found: rule(404, 'never', 'The movement has no node of that key.'),
-  executor_not_found: rule(404, 'never', 'No executor of that key, neither registered nor in memory.'),
+  executor_not_found: rule(
+    404,
+    'never',
+    'No executor of that key, neither registered nor in memory.',
+  ),
   agent_authority_not_found: rule(404, 'never', 'No agent authority of that key.'),
   policy_not_found: rule(404, 'never', 'No automatic approval policy of that id.'),
   callback_not_found: rule(404, 'never', 'No callback of that event.'),
@@ -42,27 +89,71 @@ export const ERROR_TABLE = {
   capital_transfer_not_found: rule(404, 'never', 'No such capital transfer.'),
   signer_not_found: rule(404, 'never', 'No signer of that key, neither registered nor in memory.'),
 
-  graph_invalid: rule(422, 'after_change', 'The plan graph is not valid; `problems` lists every fault.'),
-  completion_policy_missing: rule(422, 'after_change', 'Give completion_policy.completion_assurance.'),
-  template_version_exists: rule(409, 'after_change', 'This template_key and version exist; versions are immutable, use a new one.'),
-  template_not_executable: rule(409, 'never', 'The template version cannot be executed; see `reasons`.'),
-  cap_consistency_violation: rule(422, 'after_change', 'auto_approve_enabled needs daily_cap_amount and daily_cap_asset.'),
-  policy_exists: rule(409, 'after_change', 'This client has a policy for this strategy; change that one.'),
+  graph_invalid: rule(
+    422,
+    'after_change',
+    'The plan graph is not valid; `problems` lists every fault.',
+  ),
+  completion_policy_missing: rule(
+    422,
+    'after_change',
+    'Give completion_policy.completion_assurance.',
+  ),
+  template_version_exists: rule(
+    409,
+    'after_change',
+    'This template_key and version exist; versions are immutable, use a new one.',
+  ),
+  template_not_executable: rule(
+    409,
+    'never',
+    'The template version cannot be executed; see `reasons`.',
+  ),
+  cap_consistency_violation: rule(
+    422,
+    'after_change',
+    'auto_approve_enabled needs daily_cap_amount and daily_cap_asset.',
+  ),
+  policy_exists: rule(
+    409,
+    'after_change',
+    'This client has a policy for this strategy; change that one.',
+  ),
   plan_too_large: rule(
     422,
     'after_change',
     'Give less in input_params: `part` is what is too large, a plan with its nodes, or the payees that it names.',
   ),
-  binding_unresolved: rule(422, 'after_change', 'A node selects no executor or signer, or more than one.'),
+  binding_unresolved: rule(
+    422,
+    'after_change',
+    'A node selects no executor or signer, or more than one.',
+  ),
   completion_assurance_unsupported: rule(
     422,
     'after_change',
     'A node is asked for more than its executor can show; ask for less, or let a node behind it look.',
   ),
-  address_not_allowlisted: rule(422, 'after_change', 'A node would pay an address that is not on the allowlist.'),
-  intent_asset_not_moved: rule(422, 'after_change', 'No sending node of the plan moves the asset of the intent; see `moved`.'),
-  token_asset_mismatch: rule(422, 'after_change', "The token of an on-chain node is not the node's asset in the venue's list of tokens."),
-  reserved_template_family: rule(422, 'never', 'Agent wallet top-ups are created only through their own route.'),
+  address_not_allowlisted: rule(
+    422,
+    'after_change',
+    'A node would pay an address that is not on the allowlist.',
+  ),
+  intent_asset_not_moved: rule(
+    422,
+    'after_change',
+    'No sending node of the plan moves the asset of the intent; see `moved`.',
+  ),
+  token_asset_mismatch: rule(
+    422,
+    'after_change',
+    "The token of an on-chain node is not the node's asset in the venue's list of tokens.",
+  ),
+  reserved_template_family: rule(
+    422,
+    'never',
+    'Agent wallet top-ups are created only through their own route.',
+  ),
 
   venue_not_found: rule(422, 'after_change', 'No venue of that key holds an account here.'),
   account_type_not_supported: rule(
@@ -70,8 +161,16 @@ export const ERROR_TABLE = {
     'after_change',
     'Transfers are made between SPOT and USDT_FUTURE; other account types only show balances.',
   ),
-  provider_mismatch: rule(422, 'after_change', 'Source and destination are not accounts of one provider that moves funds between them.'),
-  topology_not_supported: rule(422, 'after_change', 'The provider does not move funds between these accounts; see `rule`.'),
+  provider_mismatch: rule(
+    422,
+    'after_change',
+    'Source and destination are not accounts of one provider that moves funds between them.',
+  ),
+  topology_not_supported: rule(
+    422,
+    'after_change',
+    'The provider does not move funds between these accounts; see `rule`.',
+  ),
 
   invalid_state: rule(409, 'after_change', 'The state does not allow this action.'),
   compiled_plan_hash_mismatch: rule(
@@ -81,8 +180,16 @@ export const ERROR_TABLE = {
   ),
   approval_expired: rule(409, 'never', 'The approval time has passed; create the movement again.'),
   binding_unavailable: rule(409, 'safe', 'An executor or signer of the frontier is not available.'),
-  insufficient_effective_withdrawable: rule(409, 'safe', 'The venue has not enough that is not promised already, or could not be asked.'),
-  budget_exceeded: rule(409, 'safe', "The movement's budget was released, and what its policy's window has left is not enough."),
+  insufficient_effective_withdrawable: rule(
+    409,
+    'safe',
+    'The venue has not enough that is not promised already, or could not be asked.',
+  ),
+  budget_exceeded: rule(
+    409,
+    'safe',
+    "The movement's budget was released, and what its policy's window has left is not enough.",
+  ),
   send_not_over: rule(
     409,
     'safe',
@@ -93,22 +200,50 @@ export const ERROR_TABLE = {
     'after_change',
     'What was signed for this node may still be mined; it can be resolved as failed once another transaction has used the nonce in a finalized block.',
   ),
-  no_on_cancel_edge: rule(409, 'never', 'The plan has no on_cancel edge, so it cannot be cancelled.'),
+  no_on_cancel_edge: rule(
+    409,
+    'never',
+    'The plan has no on_cancel edge, so it cannot be cancelled.',
+  ),
   no_retryable_node: rule(409, 'never', 'No node is FAILED or UNKNOWN and free to be retried.'),
-  idempotency_conflict: rule(409, 'after_change', 'This idempotency key was used for a different request.'),
-  previous_expected_address_mismatch: rule(409, 'after_change', 'previous_expected_address is not the stored pin.'),
+  idempotency_conflict: rule(
+    409,
+    'after_change',
+    'This idempotency key was used for a different request.',
+  ),
+  previous_expected_address_mismatch: rule(
+    409,
+    'after_change',
+    'previous_expected_address is not the stored pin.',
+  ),
   signer_identity_not_applicable: rule(422, 'never', 'Only EVM signers have an address to pin.'),
   signer_runtime_identity_unavailable: rule(409, 'safe', 'The signer did not tell its identity.'),
-  signer_runtime_identity_invalid: rule(409, 'never', 'The signer told a malformed or zero identity.'),
-  signer_identity_mismatch: rule(409, 'after_change', 'The live identity differs from the submitted address.'),
-  signer_expected_identity_invalid: rule(409, 'after_change', 'The pinned address is malformed or zero.'),
+  signer_runtime_identity_invalid: rule(
+    409,
+    'never',
+    'The signer told a malformed or zero identity.',
+  ),
+  signer_identity_mismatch: rule(
+    409,
+    'after_change',
+    'The live identity differs from the submitted address.',
+  ),
+  signer_expected_identity_invalid: rule(
+    409,
+    'after_change',
+    'The pinned address is malformed or zero.',
+  ),
 
   outcome_unknown: rule(
     503,
     'safe',
     'The database connection broke and it is not known whether this was accepted; repeat it with the same key.',
   ),
-  overloaded: rule(503, 'safe', 'More is asked at once than this process can take; nothing was accepted. Come again after Retry-After.'),
+  overloaded: rule(
+    503,
+    'safe',
+    'More is asked at once than this process can take; nothing was accepted. Come again after Retry-After.',
+  ),
   dependency_unavailable: rule(503, 'safe', 'The database is out of reach; nothing was accepted.'),
   internal_error: rule(500, 'safe', 'An unexpected fault; give the request id when you report it.'),
 } as const satisfies Record<string, ErrorRule>;
@@ -124,8 +259,18 @@ export class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly context: Readonly<Record<string, unknown>>;
 
-  constructor(code: ErrorCode, options: { message?: string; context?: Readonly<Record<string, unknown>>; cause?: unknown } = {}) {
-    super(options.message ?? ERROR_TABLE[code].message, options.cause === undefined ? undefined : { cause: options.cause });
+  constructor(
+    code: ErrorCode,
+    options: {
+      message?: string;
+      context?: Readonly<Record<string, unknown>>;
+      cause?: unknown;
+    } = {},
+  ) {
+    super(
+      options.message ?? ERROR_TABLE[code].message,
+      options.cause === undefined ? undefined : { cause: options.cause },
+    );
     this.code = code;
     this.context = options.context ?? {};
   }

@@ -21,14 +21,35 @@ export type CompletionAssurance = (typeof COMPLETION_ASSURANCES)[number];
 /** Of a registry entry that says nothing: the provider's own word. */
 export const LEAST_ASSURANCES: readonly CompletionAssurance[] = ['provider_completed'];
 
-/** States an executor may report. READY (nothing landed under this key) and UNKNOWN only from recover. */
-export const EXECUTION_STATES = ['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'COMPLETED', 'FAILED', 'READY', 'UNKNOWN'] as const;
+/**
+ * States an executor may report. READY (nothing landed under this key) and UNKNOWN only from
+ * recover.
+ */
+export const EXECUTION_STATES = [
+  'SUBMITTING',
+  'SUBMITTED',
+  'OBSERVING',
+  'COMPLETED',
+  'FAILED',
+  'READY',
+  'UNKNOWN',
+] as const;
 export type ExecutionState = (typeof EXECUTION_STATES)[number];
 
-export const EXECUTOR_PHASES = ['preflight', 'prepare', 'submit', 'observe', 'recover', 'cancel'] as const;
+export const EXECUTOR_PHASES = [
+  'preflight',
+  'prepare',
+  'submit',
+  'observe',
+  'recover',
+  'cancel',
+] as const;
 export type ExecutorPhase = (typeof EXECUTOR_PHASES)[number];
 
-/** Everything an executor may know about the node it works on. Amounts are decimal strings in asset units. */
+/**
+ * Everything an executor may know about the node it works on. Amounts are decimal strings in asset
+ * units.
+ */
 export interface ExecutionContext {
   readonly movement_id: string;
   readonly node_key: string;
@@ -84,7 +105,9 @@ export interface ExecutionResult {
   readonly retry_after_seconds?: number;
 }
 
-/** The unsigned fields of an EIP-1559 transaction. Wei and gas amounts are decimal integer strings. */
+/**
+ * The unsigned fields of an EIP-1559 transaction. Wei and gas amounts are decimal integer strings.
+ */
 export interface EvmUnsignedTransaction {
   readonly chain_id: number;
   readonly to: string;
@@ -95,7 +118,10 @@ export interface EvmUnsignedTransaction {
   readonly max_priority_fee_per_gas: string;
 }
 
-/** A transaction as the journal keeps it: the raw bytes are what may be broadcast again, and nothing else. */
+/**
+ * A transaction as the journal keeps it: the raw bytes are what may be broadcast again, and nothing
+ * else.
+ */
 export interface JournaledTransaction {
   readonly chain_id: number;
   readonly from: string;
@@ -115,13 +141,20 @@ export interface SubmitJournal {
   /** Drops the node's claim on a nonce that another, finalized transaction has used. */
   releaseNonce(transaction: JournaledTransaction): Promise<void>;
   /**
-   * Given only where the database was restored and may have forgotten transactions of this node: nonces of the account
-   * below `count` that no transaction of the database is known to have used (a few of them, the open ones last).
+   * Given only where the database was restored and may have forgotten transactions of this node:
+   * nonces of the account below `count` that no transaction of the database is known to have used
+   * (a few of them, the open ones last).
    */
-  unknownNonces?(account: { readonly chain_id: number; readonly from: string }, count: number): Promise<readonly UnknownNonce[]>;
+  unknownNonces?(
+    account: { readonly chain_id: number; readonly from: string },
+    count: number,
+  ): Promise<readonly UnknownNonce[]>;
 }
 
-/** `open`: a transaction that the database knows is signed for it, and nobody knows yet whether it is the one that used it. */
+/**
+ * `open`: a transaction that the database knows is signed for it, and nobody knows yet whether it
+ * is the one that used it.
+ */
 export interface UnknownNonce {
   readonly nonce: number;
   readonly open: boolean;
@@ -135,7 +168,10 @@ export interface SubmitInput {
   readonly journal: SubmitJournal;
 }
 
-/** Per-call limits; `signal` aborts at `send_not_after` for submit, at the phase's time-out otherwise. */
+/**
+ * Per-call limits; `signal` aborts at `send_not_after` for submit, at the phase's time-out
+ * otherwise.
+ */
 export interface CallOptions {
   readonly signal: AbortSignal;
   readonly requestId?: string;
@@ -159,9 +195,15 @@ export interface PayeeField {
 
 /** What an executor says of its nodes, and what the service holds it to. */
 export interface DeclaredFacts {
-  /** Its nodes move funds. Only asked of action types that are not built in: of those the service knows it. */
+  /**
+   * Its nodes move funds. Only asked of action types that are not built in: of those the service
+   * knows it.
+   */
   readonly sends: boolean;
-  /** Whom its nodes pay; empty: nobody whom a plan can choose. Undefined where all its action types are built in, or nothing is sent. */
+  /**
+   * Whom its nodes pay; empty: nobody whom a plan can choose. Undefined where all its action types
+   * are built in, or nothing is sent.
+   */
   readonly payees?: readonly PayeeField[];
   /** Fields whose value may be an EVM address without being paid. */
   readonly not_payees: readonly string[];
@@ -169,7 +211,10 @@ export interface DeclaredFacts {
   readonly completion_assurances: readonly CompletionAssurance[];
 }
 
-/** The longest that a call of an executor may take: well below the time-outs of the activities that make the calls. */
+/**
+ * The longest that a call of an executor may take: well below the time-outs of the activities that
+ * make the calls.
+ */
 export const LONGEST_TIMEOUT_SECONDS = 90;
 
 /** The longest that an executor may say its effects take to appear. */
@@ -201,21 +246,29 @@ export interface Executor {
   preflight(context: ExecutionContext, call: CallOptions): Promise<ExecutionResult | null>;
   prepare(context: ExecutionContext, call: CallOptions): Promise<ExecutionResult>;
   submit(input: SubmitInput, call: CallOptions): Promise<ExecutionResult>;
-  observe(context: ExecutionContext, call: CallOptions, journal: SubmitJournal): Promise<ExecutionResult>;
-  recover(context: ExecutionContext, call: CallOptions, journal: SubmitJournal): Promise<ExecutionResult>;
+  observe(
+    context: ExecutionContext,
+    call: CallOptions,
+    journal: SubmitJournal,
+  ): Promise<ExecutionResult>;
+  recover(
+    context: ExecutionContext,
+    call: CallOptions,
+    journal: SubmitJournal,
+  ): Promise<ExecutionResult>;
   cancel(context: ExecutionContext, call: CallOptions): Promise<ExecutionResult>;
   health(call: CallOptions): Promise<ExecutorHealth>;
   /**
-   * For nodes that sign: the account's next nonce as the chain counts mined transactions. Read before
-   * the fence, which takes the larger of it and the lane's own counter.
+   * For nodes that sign: the account's next nonce as the chain counts mined transactions. Read
+   * before the fence, which takes the larger of it and the lane's own counter.
    */
   chainNonce?(chainId: number, address: string, call: CallOptions): Promise<number>;
 }
 
 /**
- * What the worker of an executor team registers, by these names, on the task queue that the registry
- * gives. An ApplicationFailure of type {@link REJECTED_FAILURE} is a refusal (a 4xx of the HTTP
- * protocol); every other failure and every time-out is a fault that is asked about again.
+ * What the worker of an executor team registers, by these names, on the task queue that the
+ * registry gives. An ApplicationFailure of type {@link REJECTED_FAILURE} is a refusal (a 4xx of the
+ * HTTP protocol); every other failure and every time-out is a fault that is asked about again.
  */
 export interface ExecutorActivities {
   preflight(context: ExecutionContext): Promise<ExecutionResult | null>;
@@ -238,18 +291,24 @@ export interface TaskQueueSubmit {
 export const REJECTED_FAILURE = 'EXECUTOR_REJECTED';
 
 /** How a call to an executor went wrong, when it gave no well-formed result. */
-export type ExecutorFaultKind = 'timeout' | 'unreachable' | 'rejected' | 'server_error' | 'protocol';
+export type ExecutorFaultKind =
+  'timeout' | 'unreachable' | 'rejected' | 'server_error' | 'protocol';
 
 /**
- * A call that produced no usable result. `rejected` is a 4xx: preflight and prepare fail the node on it;
- * everything else is retried there. For submit every fault means "unknown": recover decides.
+ * A call that produced no usable result. `rejected` is a 4xx: preflight and prepare fail the node
+ * on it; everything else is retried there. For submit every fault means "unknown": recover decides.
  */
 export class ExecutorFault extends Error {
   override readonly name = 'ExecutorFault';
   readonly kind: ExecutorFaultKind;
   readonly code: string;
   readonly retryAfterSeconds: number | undefined;
-  constructor(kind: ExecutorFaultKind, code: string, message: string, options?: { cause?: unknown; retryAfterSeconds?: number }) {
+  constructor(
+    kind: ExecutorFaultKind,
+    code: string,
+    message: string,
+    options?: { cause?: unknown; retryAfterSeconds?: number },
+  ) {
     super(message, options?.cause === undefined ? undefined : { cause: options.cause });
     this.kind = kind;
     this.code = code;

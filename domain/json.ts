@@ -1,6 +1,7 @@
 /** JSON values as types, and what tells them apart. */
 
-export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
+export type JsonValue =
+  string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 export type JsonObject = { readonly [key: string]: JsonValue };
 
 /** A JSON object: neither null, nor an array, nor a scalar. */

@@ -3,7 +3,12 @@
  * released: a history that names one lives as long as its movement.
  */
 import type { ConditionResult } from './conditions/scope.ts';
-import type { ExecutionContext, ExecutionResult, ExecutorFaultKind, TaskQueueSubmit } from './executor.ts';
+import type {
+  ExecutionContext,
+  ExecutionResult,
+  ExecutorFaultKind,
+  TaskQueueSubmit,
+} from './executor.ts';
 import type { GraphEdge, NodeKind } from './graph/types.ts';
 import type { MovementState, ReservationStatus } from './states/movement.ts';
 import type { TransferState } from './states/capital-transfer.ts';
@@ -28,7 +33,9 @@ export function capitalTransferWorkflowId(transferId: string): string {
   return `capital-transfer/${transferId}`;
 }
 
-/** Every signal means "look at the database" and carries the command's id (null for a bare wake). */
+/**
+ * Every signal means "look at the database" and carries the command's id (null for a bare wake).
+ */
 export const SIGNALS = ['approve', 'reject', 'resume', 'retry', 'cancel', 'wake'] as const;
 export type SignalName = (typeof SIGNALS)[number];
 
@@ -56,7 +63,10 @@ export interface LoadedNode {
   readonly error_code: string | null;
   readonly settled_order: number;
   readonly executor_key: string;
-  /** Its executor is a module of the worker: phases that change nothing outside may be local activities. */
+  /**
+   * Its executor is a module of the worker: phases that change nothing outside may be local
+   * activities.
+   */
   readonly in_process?: boolean;
   /** Its executor is a team's own worker, polling here. */
   readonly task_queue?: string;
@@ -81,7 +91,10 @@ export interface LoadedMovement {
   /** Results of conditions, by the edge's position. */
   readonly conditions?: ConditionResults;
   readonly nodes: readonly LoadedNode[];
-  /** The conduct of the workflow that goes with this load; absent in histories of 0.1.0, 1 in those of 0.2.0. See workflows/versions.ts. */
+  /**
+   * The conduct of the workflow that goes with this load; absent in histories of 0.1.0, 1 in those
+   * of 0.2.0. See workflows/versions.ts.
+   */
   readonly conduct?: 1 | 2;
 }
 
@@ -101,7 +114,9 @@ export interface DecideArgs {
   readonly frontier: readonly string[];
   readonly ended: boolean;
   readonly failure: { readonly node_key: string; readonly error_code: string } | null;
-  /** A node that this decision makes ready and whose first phases may follow in the same activity. */
+  /**
+   * A node that this decision makes ready and whose first phases may follow in the same activity.
+   */
   readonly begin?: PhaseArgs;
 }
 
@@ -109,7 +124,9 @@ export interface DecideResult {
   /** False: somebody else decided first; load and walk again. */
   readonly applied: boolean;
   readonly version: number;
-  /** What came of the phases that `begin` asked for; absent where they did not come to an answer. */
+  /**
+   * What came of the phases that `begin` asked for; absent where they did not come to an answer.
+   */
   readonly begun?: PhaseResult;
 }
 
@@ -119,11 +136,17 @@ export interface PhaseArgs {
   readonly attempt: number;
   /** The executor the node was bound to when the run loaded it; the database has the last word. */
   readonly executor_key?: string;
-  /** The phase that comes next is carried out in the same activity: prepare after preflight, a first look after submit. */
+  /**
+   * The phase that comes next is carried out in the same activity: prepare after preflight, a first
+   * look after submit.
+   */
   readonly chained?: boolean;
 }
 
-/** What recover is told beside: the node is past its send, but its time is over or it cannot be observed. */
+/**
+ * What recover is told beside: the node is past its send, but its time is over or it cannot be
+ * observed.
+ */
 export interface RecoverArgs extends PhaseArgs {
   readonly from_observe?: boolean;
   /** The node is UNKNOWN: it is asked about until proof moves it, and nothing is sent again. */
@@ -134,10 +157,19 @@ export const PHASES = ['preflight', 'prepare', 'submit', 'observe', 'recover'] a
 export type Phase = (typeof PHASES)[number];
 
 /**
- * What to do after a phase. `again`: the same phase after `delay_ms`; `wait`: the fence is closed for
- * now; `stop`: this movement starts nothing more.
+ * What to do after a phase. `again`: the same phase after `delay_ms`; `wait`: the fence is closed
+ * for now; `stop`: this movement starts nothing more.
  */
-export const PHASE_NEXT = ['continue', 'settled', 'observe', 'recover', 'submit', 'again', 'wait', 'stop'] as const;
+export const PHASE_NEXT = [
+  'continue',
+  'settled',
+  'observe',
+  'recover',
+  'submit',
+  'again',
+  'wait',
+  'stop',
+] as const;
 export type PhaseNext = (typeof PHASE_NEXT)[number];
 
 export interface PhaseResult {
@@ -152,7 +184,9 @@ export interface PhaseResult {
   readonly conditions?: ConditionResults;
 }
 
-/** A phase of a task-queue executor, first half: what its worker is asked, or that nobody need be. */
+/**
+ * A phase of a task-queue executor, first half: what its worker is asked, or that nobody need be.
+ */
 export interface AskArgs extends RecoverArgs {
   readonly phase: Phase | 'cancel';
 }
@@ -163,13 +197,18 @@ export interface Ask {
   readonly timeout_ms: number;
   /** The submit epoch under which the answer may be written. */
   readonly epoch: number;
-  /** The node's count of errors when it was asked, so that one error is counted once; absent in histories before 0.3.0. */
+  /**
+   * The node's count of errors when it was asked, so that one error is counted once; absent in
+   * histories before 0.3.0.
+   */
   readonly errors?: number;
 }
 
 export type AskResult = { readonly ask: Ask } | { readonly result: PhaseResult };
 
-/** The answer of a team's worker, or how the call went wrong. `not_started`: no worker ever took it. */
+/**
+ * The answer of a team's worker, or how the call went wrong. `not_started`: no worker ever took it.
+ */
 export type TeamAnswer =
   | { readonly answer: ExecutionResult | null }
   | { readonly fault: { readonly kind: ExecutorFaultKind | 'not_started'; readonly code: string } };
@@ -183,7 +222,10 @@ export interface RecordArgs extends AskArgs {
 
 /** The activities of a movement, by their registered names. */
 export interface MovementActivities {
-  load(args: { readonly movement_id: string; readonly run_id: string }): Promise<LoadedMovement | null>;
+  load(args: {
+    readonly movement_id: string;
+    readonly run_id: string;
+  }): Promise<LoadedMovement | null>;
   decide(args: DecideArgs): Promise<DecideResult>;
   expire(args: { readonly movement_id: string }): Promise<void>;
   preflight(args: PhaseArgs): Promise<PhaseResult>;
@@ -197,7 +239,10 @@ export interface MovementActivities {
   record(args: RecordArgs): Promise<PhaseResult>;
 }
 
-/** What a run knows of its capital transfer: its state and what an operator looks for, never the amount. */
+/**
+ * What a run knows of its capital transfer: its state and what an operator looks for, never the
+ * amount.
+ */
 export interface LoadedTransfer {
   readonly transfer_id: string;
   readonly state: TransferState;
@@ -216,7 +261,9 @@ export interface SubmitTransferArgs {
   readonly epoch: number;
 }
 
-/** `submit`: proven that nothing landed, and the same reference may be sent again after `delay_ms`. */
+/**
+ * `submit`: proven that nothing landed, and the same reference may be sent again after `delay_ms`.
+ */
 export interface LookTransferResult {
   readonly next: 'load' | 'submit';
   readonly epoch: number;
@@ -225,7 +272,10 @@ export interface LookTransferResult {
 
 /** The activities of a capital transfer, by their registered names. */
 export interface CapitalTransferActivities {
-  loadTransfer(args: { readonly transfer_id: string; readonly run_id: string }): Promise<LoadedTransfer | null>;
+  loadTransfer(args: {
+    readonly transfer_id: string;
+    readonly run_id: string;
+  }): Promise<LoadedTransfer | null>;
   /** Fence, send once, record. Whatever goes wrong, `lookTransfer` finds out what became of it. */
   submitTransfer(args: SubmitTransferArgs): Promise<void>;
   /** Asks the provider until its record says something that changes the transfer. */

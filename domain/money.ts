@@ -15,7 +15,9 @@ export function isDecimal(text: string): boolean {
   return DECIMAL_PATTERN.test(text);
 }
 
-/** The same amount without trailing zeros: `"1.500"` gives `"1.5"`. Throws on anything but a number. */
+/**
+ * The same amount without trailing zeros: `"1.500"` gives `"1.5"`. Throws on anything but a number.
+ */
 export function normalize(amount: string): string {
   return new Exact(amount).toFixed();
 }
@@ -56,7 +58,9 @@ export function isMultiple(amount: string, step: string): boolean {
   return new Exact(amount).modulo(step).isZero();
 }
 
-/** The amount in the token's smallest unit; null when `decimals` digits cannot represent it exactly. */
+/**
+ * The amount in the token's smallest unit; null when `decimals` digits cannot represent it exactly.
+ */
 export function toBaseUnits(amount: string, decimals: number): bigint | null {
   const scaled = new Exact(amount).times(new Exact(10).pow(decimals));
   return scaled.isInteger() ? BigInt(scaled.toFixed(0)) : null;

@@ -1,6 +1,8 @@
 /**
- * Whether a movement holds what it should, and uses up what it should of its policy's budget, computed anew for `fundadmin reservations verify`: from plan and node states, with
- * rules of its own (it knows nothing of draw terms, of the database's functions, nor of what was stored beside a node).
+ * Whether a movement holds what it should, and uses up what it should of its policy's budget,
+ * computed anew for `fundadmin reservations verify`: from plan and node states, with rules of its
+ * own (it knows nothing of draw terms, of the database's functions, nor of what was stored beside a
+ * node).
  */
 import type { JsonObject } from './json.ts';
 import type { EdgeType, GraphEdge } from './graph/types.ts';
@@ -69,14 +71,27 @@ export interface HoldFault {
   readonly expected: string;
 }
 
-/** Pools that hold something else than may still be drawn, nodes whose sending is noted otherwise than it was, and a budget of which something else is used up. */
+/**
+ * Pools that hold something else than may still be drawn, nodes whose sending is noted otherwise
+ * than it was, and a budget of which something else is used up.
+ */
 export function reservationFaults(movement: ReservingMovement): readonly HoldFault[] {
   const drawing = drawingNodes(movement);
-  const held = new Map(movement.rows.filter(({ status }) => status === 'held').map((row) => [poolName(row), row.amount]));
+  const held = new Map(
+    movement.rows
+      .filter(({ status }) => status === 'held')
+      .map((row) => [poolName(row), row.amount]),
+  );
   const due = holdsDue(movement, drawing);
   const over = movement.request_state === 'COMPLETED' || movement.request_state === 'FAILED';
   const holds = differences(held, due).map(({ key, found, expected }): HoldFault => ({
-    fault: over ? 'hold_of_ended_movement' : found === '0' ? 'hold_missing' : expected === '0' ? 'hold_unexpected' : 'hold_differs',
+    fault: over
+      ? 'hold_of_ended_movement'
+      : found === '0'
+        ? 'hold_missing'
+        : expected === '0'
+          ? 'hold_unexpected'
+          : 'hold_differs',
     pool: key,
     held: found,
     expected,
@@ -87,7 +102,9 @@ export function reservationFaults(movement: ReservingMovement): readonly HoldFau
     noted.set(key, add(noted.get(key) ?? '0', row.amount));
   }
   const sent = new Map(
-    drawing.flatMap(({ node, pool, sent: amount }) => (pool === null ? [] : [[sentKey(node.node_key, pool), amount] as const])),
+    drawing.flatMap(({ node, pool, sent: amount }) =>
+      pool === null ? [] : [[sentKey(node.node_key, pool), amount] as const],
+    ),
   );
   const notes = differences(noted, sent).map(({ key, found, expected }): HoldFault => {
     const [node_key = '', pool = ''] = JSON.parse(key) as string[];
@@ -103,23 +120,39 @@ export function reservationFaults(movement: ReservingMovement): readonly HoldFau
 }
 
 /** Reserved while the movement goes on, consumed once it is over. */
-function budgetFaults(movement: ReservingMovement, drawing: readonly Drawing[]): readonly HoldFault[] {
+function budgetFaults(
+  movement: ReservingMovement,
+  drawing: readonly Drawing[],
+): readonly HoldFault[] {
   const due = budgetDue(movement, drawing);
   const over = ['COMPLETED', 'FAILED', 'CANCELLED'].includes(movement.request_state);
   return (['reserved', 'consumed'] as const).flatMap((status): readonly HoldFault[] => {
-    const held = movement.budget.filter((row) => row.status === status).reduce((sum, { amount }) => add(sum, amount), '0');
+    const held = movement.budget
+      .filter((row) => row.status === status)
+      .reduce((sum, { amount }) => add(sum, amount), '0');
     const expected = (status === 'consumed') === over ? due : '0';
-    return compare(held, expected) === 0 ? [] : [{ fault: `budget_${status}_differs`, held, expected }];
+    return compare(held, expected) === 0
+      ? []
+      : [{ fault: `budget_${status}_differs`, held, expected }];
   });
 }
 
-/** All that its plan may draw, until it has failed or is cancelled; then what was or may have been drawn, and what a cancel still leads to. */
-function budgetDue({ by_policy, approval_status, request_state, plan, nodes }: ReservingMovement, drawing: readonly Drawing[]): string {
+/**
+ * All that its plan may draw, until it has failed or is cancelled; then what was or may have been
+ * drawn, and what a cancel still leads to.
+ */
+function budgetDue(
+  { by_policy, approval_status, request_state, plan, nodes }: ReservingMovement,
+  drawing: readonly Drawing[],
+): string {
   if (!by_policy || approval_status !== 'approved') return '0';
   const { asset, amount: intended } = plan.intent;
   const own = drawing.filter(({ node }) => node.asset === asset);
   const needs = neededSteps(plan);
-  const dearestOf = (amountOf: (each: Drawing) => string, states: ReadonlyMap<string, NodeState>): string =>
+  const dearestOf = (
+    amountOf: (each: Drawing) => string,
+    states: ReadonlyMap<string, NodeState>,
+  ): string =>
     dearest(
       own.map((each) => ({ amount: amountOf(each), steps: stepsOf(each.node, needs) })),
       0,
@@ -130,7 +163,10 @@ function budgetDue({ by_policy, approval_status, request_state, plan, nodes }: R
   if (request_state !== 'FAILED' && request_state !== 'CANCELLED') return most;
   const gone = own.reduce((sum, { sent, doubtful }) => add(sum, add(sent, doubtful)), '0');
   const states = new Map(nodes.map(({ node_key, state }) => [node_key, state]));
-  const coming = request_state === 'FAILED' ? '0' : dearestOf(({ open, doubtful }) => (doubtful === '0' ? open : '0'), states);
+  const coming =
+    request_state === 'FAILED'
+      ? '0'
+      : dearestOf(({ open, doubtful }) => (doubtful === '0' ? open : '0'), states);
   const due = add(gone, coming);
   return compare(due, most) < 0 ? due : most;
 }
@@ -155,23 +191,46 @@ function drawingNodes({ plan, nodes, request_state }: ReservingMovement): readon
     if (row === undefined || !node.sends || spendsOf(node, plan) !== null) return [];
     const amount = row.amount ?? plannedAmount(node, plan) ?? '0';
     const ended = ['COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED'].includes(row.state);
-    const begun = ['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN'].includes(row.state) || (row.state === 'READY' && row.recover_first);
+    const begun =
+      ['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN'].includes(row.state) ||
+      (row.state === 'READY' && row.recover_first);
     const told = row.output?.['submitted_amount'];
-    const part = typeof told === 'string' && isDecimal(told) && (row.amount === null || compare(told, row.amount) < 0) ? told : amount;
+    const part =
+      typeof told === 'string' &&
+      isDecimal(told) &&
+      (row.amount === null || compare(told, row.amount) < 0)
+        ? told
+        : amount;
     const sent = row.state === 'COMPLETED' ? part : '0';
-    return [{ node, pool: poolOf(node, row), open: ended || (over && !begun) ? '0' : amount, sent, doubtful: begun ? amount : '0' }];
+    return [
+      {
+        node,
+        pool: poolOf(node, row),
+        open: ended || (over && !begun) ? '0' : amount,
+        sent,
+        doubtful: begun ? amount : '0',
+      },
+    ];
   });
 }
 
-/** The earlier sending node, of the same asset, whose funds a node spends; null for one that draws. */
+/**
+ * The earlier sending node, of the same asset, whose funds a node spends; null for one that draws.
+ */
 function spendsOf(node: CompiledNode, plan: CompiledPlan): CompiledNode | null {
   const { amount_ref: ref, burn_from: burn } = node.config;
-  const named = node.action_type === 'cctp_mint' && typeof burn === 'string' ? burn : /^nodes\.(.+)\.output\.\w+$/.exec(String(ref))?.[1];
+  const named =
+    node.action_type === 'cctp_mint' && typeof burn === 'string'
+      ? burn
+      : /^nodes\.(.+)\.output\.\w+$/.exec(String(ref))?.[1];
   if (named === undefined || !leadsTo(plan.edges, named, node.node_key)) return null;
-  const find = (key: unknown): CompiledNode | undefined => plan.nodes.find(({ node_key }) => node_key === key);
+  const find = (key: unknown): CompiledNode | undefined =>
+    plan.nodes.find(({ node_key }) => node_key === key);
   const other = find(named);
   const source = other?.sends === false ? find(other.config['match_from']) : other;
-  return source !== undefined && source.sends && source !== node && source.asset === node.asset ? source : null;
+  return source !== undefined && source.sends && source !== node && source.asset === node.asset
+    ? source
+    : null;
 }
 
 function leadsTo(edges: readonly GraphEdge[], from: string, to: string): boolean {
@@ -181,28 +240,45 @@ function leadsTo(edges: readonly GraphEdge[], from: string, to: string): boolean
 }
 
 /** The amount that the plan gives, else the tightest limit where it is in the node's asset. */
-function plannedAmount({ config, asset, risk_patch }: CompiledNode, { intent, risk_controls }: CompiledPlan): string | null {
+function plannedAmount(
+  { config, asset, risk_patch }: CompiledNode,
+  { intent, risk_controls }: CompiledPlan,
+): string | null {
   const { amount, amount_ref: ref } = config;
   if (typeof amount === 'string' && isDecimal(amount)) return amount;
   if (amount === undefined && (ref === undefined || ref === 'intent')) return intent.amount;
   if (asset !== intent.asset) return null;
-  const limits = [risk_controls['max_amount'], risk_patch?.['max_amount']].filter((limit) => limit !== undefined);
+  const limits = [risk_controls['max_amount'], risk_patch?.['max_amount']].filter(
+    (limit) => limit !== undefined,
+  );
   return limits.length === 0
     ? null
-    : limits.map((limit) => (typeof limit === 'string' && isDecimal(limit) ? limit : '0')).reduce((a, b) => (compare(a, b) < 0 ? a : b));
+    : limits
+        .map((limit) => (typeof limit === 'string' && isDecimal(limit) ? limit : '0'))
+        .reduce((a, b) => (compare(a, b) < 0 ? a : b));
 }
 
-function poolOf({ action_type, config, asset }: CompiledNode, { signer_pool: signed }: ReservingNode): string | null {
+function poolOf(
+  { action_type, config, asset }: CompiledNode,
+  { signer_pool: signed }: ReservingNode,
+): string | null {
   if (signed !== null) return poolName({ ...signed, asset });
   const { venue, account_type: type } = config;
   if (typeof venue !== 'string' || venue === '') return null;
-  const account_type = action_type === 'cex_withdrawal' || typeof type !== 'string' || type === '' ? 'SPOT' : type.toUpperCase();
+  const account_type =
+    action_type === 'cex_withdrawal' || typeof type !== 'string' || type === ''
+      ? 'SPOT'
+      : type.toUpperCase();
   return poolName({ venue_key: venue, account_type, asset });
 }
 
 /** What of each pool may still be drawn. */
-function holdsDue(movement: ReservingMovement, drawing: readonly Drawing[]): ReadonlyMap<string, string> {
-  if (movement.approval_status !== 'approved' || drawing.every(({ open }) => open === '0')) return new Map();
+function holdsDue(
+  movement: ReservingMovement,
+  drawing: readonly Drawing[],
+): ReadonlyMap<string, string> {
+  if (movement.approval_status !== 'approved' || drawing.every(({ open }) => open === '0'))
+    return new Map();
   const states = new Map(movement.nodes.map(({ node_key, state }) => [node_key, state]));
   const needs = neededSteps(movement.plan);
   const pools = new Set(drawing.flatMap(({ pool }) => (pool === null ? [] : [pool])));
@@ -217,7 +293,9 @@ function holdsDue(movement: ReservingMovement, drawing: readonly Drawing[]): Rea
   );
 }
 
-/** A way that is taken out of a node: one of its outcomes, or one priority of its edges of a type. */
+/**
+ * A way that is taken out of a node: one of its outcomes, or one priority of its edges of a type.
+ */
 interface Step {
   readonly id: string;
   readonly node_key: string;
@@ -251,11 +329,19 @@ function neededSteps({ nodes, edges }: CompiledPlan): ReadonlyMap<string, readon
       .filter(({ to }) => to === key)
       .map((edge) => {
         const outcome = OUTCOME[edge.edge_type];
-        const own = outcome === null ? [] : [step(edge.from, 'outcome', outcome), step(edge.from, edge.edge_type, String(edge.priority))];
+        const own =
+          outcome === null
+            ? []
+            : [
+                step(edge.from, 'outcome', outcome),
+                step(edge.from, edge.edge_type, String(edge.priority)),
+              ];
         return [...stepsTo(edge.from), ...own];
       });
     const [first = [], ...others] = paths;
-    const shared = first.filter(({ id }) => others.every((path) => path.some((each) => each.id === id)));
+    const shared = first.filter(({ id }) =>
+      others.every((path) => path.some((each) => each.id === id)),
+    );
     known.set(key, shared);
     return shared;
   };
@@ -264,7 +350,10 @@ function neededSteps({ nodes, edges }: CompiledPlan): ReadonlyMap<string, readon
 }
 
 /** What has to happen for a node to draw: the steps that lead to it, and its own success. */
-function stepsOf({ node_key }: CompiledNode, needs: ReadonlyMap<string, readonly Step[]>): readonly Step[] {
+function stepsOf(
+  { node_key }: CompiledNode,
+  needs: ReadonlyMap<string, readonly Step[]>,
+): readonly Step[] {
   return [...(needs.get(node_key) ?? []), step(node_key, 'outcome', 'success')];
 }
 
@@ -273,8 +362,15 @@ interface Draw {
   readonly steps: readonly Step[];
 }
 
-/** What draws with the same first `depth` steps come to: of the ways of a fork the dearest, everything else is added. */
-function dearest(draws: readonly Draw[], depth: number, states: ReadonlyMap<string, NodeState>): string {
+/**
+ * What draws with the same first `depth` steps come to: of the ways of a fork the dearest,
+ * everything else is added.
+ */
+function dearest(
+  draws: readonly Draw[],
+  depth: number,
+  states: ReadonlyMap<string, NodeState>,
+): string {
   let total = '0';
   const forks = new Map<string, Map<string, Draw[]>>();
   for (const draw of draws) {
@@ -291,7 +387,9 @@ function dearest(draws: readonly Draw[], depth: number, states: ReadonlyMap<stri
     const excluding = ways.has('failure') || ways.has('timeout');
     const amounts = [...ways].map(([way, inside]) => {
       const state = states.get(inside[0]?.steps[depth]?.node_key ?? '');
-      const closed = excluding && (state === 'COMPLETED' ? way !== 'success' : state === 'FAILED' && way === 'success');
+      const closed =
+        excluding &&
+        (state === 'COMPLETED' ? way !== 'success' : state === 'FAILED' && way === 'success');
       return closed ? '0' : dearest(inside, depth + 1, states);
     });
     total = add(
@@ -313,4 +411,5 @@ function differences(
 }
 
 const sentKey = (nodeKey: string, pool: string): string => JSON.stringify([nodeKey, pool]);
-const poolName = ({ venue_key, account_type, asset }: Omit<Hold, 'amount'>): string => `${venue_key}/${account_type}/${asset}`;
+const poolName = ({ venue_key, account_type, asset }: Omit<Hold, 'amount'>): string =>
+  `${venue_key}/${account_type}/${asset}`;

@@ -35,14 +35,24 @@ export function namespaceOf(caller: Caller): string | undefined {
   return caller.role === 'agent' ? (caller.namespace ?? AGENT_PREFIX) : undefined;
 }
 
-/** Whether the caller may see and create movements of this template: an agent only in its own namespace. */
+/**
+ * Whether the caller may see and create movements of this template: an agent only in its own
+ * namespace.
+ */
 export function mayMove(caller: Caller, templateKey: string): boolean {
-  return caller.role !== 'agent' || (caller.namespace !== undefined && isInNamespace(templateKey, caller.namespace));
+  return (
+    caller.role !== 'agent' ||
+    (caller.namespace !== undefined && isInNamespace(templateKey, caller.namespace))
+  );
 }
 
-/** Whether the caller may read this template: an agent not what lies in another agent's namespace. */
+/**
+ * Whether the caller may read this template: an agent not what lies in another agent's namespace.
+ */
 export function mayReadTemplate(caller: Caller, templateKey: string): boolean {
-  return caller.role !== 'agent' || !templateKey.startsWith(AGENT_PREFIX) || mayMove(caller, templateKey);
+  return (
+    caller.role !== 'agent' || !templateKey.startsWith(AGENT_PREFIX) || mayMove(caller, templateKey)
+  );
 }
 
 /** Who did something, as the timeline shows it. */

@@ -21,7 +21,10 @@ export interface SignedTransaction {
 
 export interface Signer {
   readonly descriptor: SignerDescriptor;
-  /** The live identity, asked afresh at each call: the checksummed address for EVM, null where it does not apply. */
+  /**
+   * The live identity, asked afresh at each call: the checksummed address for EVM, null where it
+   * does not apply.
+   */
   identity(): Promise<string | null>;
   signEvmTransaction(unsigned: EvmUnsignedTransaction, nonce: number): Promise<SignedTransaction>;
   signEvmTypedData(payload: JsonObject): Promise<{ readonly signature: string }>;

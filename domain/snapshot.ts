@@ -17,7 +17,9 @@ export interface NodeSnapshot {
   readonly recover_first: boolean;
   /** The present attempt was accepted once: that it cannot be found proves nothing. */
   readonly accepted: boolean;
-  /** It came out of a restored database: every new attempt asks first, until a person resolves it. */
+  /**
+   * It came out of a restored database: every new attempt asks first, until a person resolves it.
+   */
   readonly restored: boolean;
   readonly resumed: boolean;
   /** As it was resolved; null before. */
@@ -80,7 +82,10 @@ export function toWalk(snapshot: MovementSnapshot): WalkInput {
 
 /** The walk's view of one node. */
 export function walkNode(
-  node: Pick<NodeSnapshot, 'node_key' | 'node_kind' | 'state' | 'resumed' | 'error_code' | 'settled_order'>,
+  node: Pick<
+    NodeSnapshot,
+    'node_key' | 'node_kind' | 'state' | 'resumed' | 'error_code' | 'settled_order'
+  >,
 ): WalkNode {
   return {
     node_key: node.node_key,

@@ -1,7 +1,7 @@
 /**
- * One change of a movement as data: what must still be true, what becomes true, and what is recorded
- * about it. Built by the pure functions in `actions/`, applied by `store/transition.ts` and by nothing
- * else.
+ * One change of a movement as data: what must still be true, what becomes true, and what is
+ * recorded about it. Built by the pure functions in `actions/`, applied by `store/transition.ts`
+ * and by nothing else.
  */
 import type { AskedAddress } from './allowlist/match.ts';
 import type { ConditionResult } from './conditions/scope.ts';
@@ -103,20 +103,35 @@ export interface Hold {
   readonly amount: string;
 }
 
-/** What is held beyond what was before must be covered, at these venues, by a snapshot younger than this, and fit the budget. */
+/**
+ * What is held beyond what was before must be covered, at these venues, by a snapshot younger than
+ * this, and fit the budget.
+ */
 export interface Take {
   readonly venues: readonly string[];
   readonly stale_after_seconds: number;
 }
 
-export const COMMAND_KINDS = ['create', 'approve', 'reject', 'resume', 'retry', 'cancel', 'resolve', 'wake'] as const;
+export const COMMAND_KINDS = [
+  'create',
+  'approve',
+  'reject',
+  'resume',
+  'retry',
+  'cancel',
+  'resolve',
+  'wake',
+] as const;
 export type CommandKind = (typeof COMMAND_KINDS)[number];
 
 export interface SendOver {
   readonly node_key: string;
   /** How long after a send its effect may still appear where it was sent to. */
   readonly settle_seconds: number;
-  /** What the attempt has signed must moreover be unable to land: its nonce is used by another, finalized transaction. */
+  /**
+   * What the attempt has signed must moreover be unable to land: its nonce is used by another,
+   * finalized transaction.
+   */
   readonly nonces_closed: boolean;
 }
 
@@ -158,7 +173,10 @@ export interface Transition {
   readonly nodes?: readonly NodeChange[];
   /** Results of conditions by the edge's position; null removes one. */
   readonly conditions?: Readonly<Record<string, ConditionResult | null>>;
-  /** Given where somebody asks for what takes funds; holds and budgets follow from states by themselves. */
+  /**
+   * Given where somebody asks for what takes funds; holds and budgets follow from states by
+   * themselves.
+   */
   readonly take?: Take;
   readonly timeline: readonly TimelineEntry[];
   readonly audit?: readonly AuditEntry[];
@@ -225,7 +243,12 @@ export interface ClaimedTransaction {
 }
 
 export type TransitionOutcome =
-  | { readonly ok: true; readonly head: MovementHead; readonly transaction: ClaimedTransaction | null; readonly command_id: string | null }
+  | {
+      readonly ok: true;
+      readonly head: MovementHead;
+      readonly transaction: ClaimedTransaction | null;
+      readonly command_id: string | null;
+    }
   | {
       readonly ok: false;
       readonly reason: Refusal;
@@ -237,5 +260,10 @@ export type TransitionOutcome =
       readonly uncovered: UncoveredHold | null;
       /** Only of `send_not_over` and `nonce_open`. */
       readonly send: SendObstacle | null;
-      readonly node: { readonly node_key: string; readonly state: NodeState; readonly attempt: number; readonly epoch: number } | null;
+      readonly node: {
+        readonly node_key: string;
+        readonly state: NodeState;
+        readonly attempt: number;
+        readonly epoch: number;
+      } | null;
     };

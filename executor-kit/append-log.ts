@@ -1,5 +1,18 @@
-/** An append-only file of JSON lines: a line that was appended survives the end of the process and of the machine. */
-import { closeSync, existsSync, fdatasyncSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
+/**
+ * An append-only file of JSON lines: a line that was appended survives the end of the process and
+ * of the machine.
+ */
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 export interface AppendLog {
@@ -11,10 +24,11 @@ export interface AppendLog {
 }
 
 /**
- * Opens `file`, creating it and its folder. A last line without an end was cut off by a crash; nobody was ever told of
- * it, so it is dropped.
+ * Opens `file`, creating it and its folder. A last line without an end was cut off by a crash;
+ * nobody was ever told of it, so it is dropped.
  *
- * @throws Error when a whole line is not JSON: something else has written there, and the rest cannot be trusted.
+ * @throws Error when a whole line is not JSON: something else has written there, and the rest
+ *   cannot be trusted.
  */
 export function openAppendLog(file: string): AppendLog {
   const folder = dirname(resolve(file));
@@ -37,10 +51,12 @@ export function openAppendLog(file: string): AppendLog {
       if (!open) throw new Error(`${file} is closed`);
       try {
         const text = Buffer.from(`${JSON.stringify(line)}\n`);
-        for (let written = 0; written < text.length;) written += writeSync(descriptor, text, written);
+        for (let written = 0; written < text.length;)
+          written += writeSync(descriptor, text, written);
         fdatasyncSync(descriptor);
       } catch (error) {
-        // Half a line may stand there (a full disk). Another one behind it would make both unreadable.
+        // Half a line may stand there (a full disk). Another one behind it would make both
+        // unreadable.
         close();
         throw error;
       }

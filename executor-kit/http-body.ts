@@ -8,7 +8,8 @@ export const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
 /**
  * The request's body as JSON.
  *
- * @throws Rejected with status 400 (not JSON in UTF-8), 413 (too long) or 415 (declared as something else).
+ * @throws Rejected with status 400 (not JSON in UTF-8), 413 (too long) or 415 (declared as
+ *   something else).
  */
 export async function readJsonBody(request: IncomingMessage, limit: number): Promise<unknown> {
   const type = request.headers['content-type'];
@@ -37,6 +38,8 @@ async function readBytes(request: IncomingMessage, limit: number): Promise<Buffe
     });
     request.once('end', () => resolve(Buffer.concat(chunks)));
     request.once('error', reject);
-    request.once('close', () => reject(new Error('the caller left before its request was complete')));
+    request.once('close', () =>
+      reject(new Error('the caller left before its request was complete')),
+    );
   });
 }

@@ -43,18 +43,33 @@ type Server = {
 };
 
 /**
- * Listens and answers the six phases and `GET /health` (and `GET /effects/<key>` where the executor counts effects).
+ * Listens and answers the six phases and `GET /health` (and `GET /effects/<key>` where the executor
+ * counts effects).
  *
  * @throws Error when the port is taken or the token file holds no token.
  */
-export async function serveExecutor(executor: DefinedExecutor, options: ServeOptions): Promise<ServedExecutor> {
+export async function serveExecutor(
+  executor: DefinedExecutor,
+  options: ServeOptions,
+): Promise<ServedExecutor> {
   const log = options.log ?? ((line: string) => void process.stderr.write(`${line}\n`));
-  const allowed = options.authTokenFile === undefined ? () => true : bearerCheck(options.authTokenFile);
-  const parts: Server = { executor, allowed, maxBodyBytes: options.maxBodyBytes ?? BODY_LIMIT_BYTES, stopping: false, log };
-  // Longer than the service keeps an idle connection, so that it is never the server that closes one just as a call leaves.
-  const server = createServer({ keepAliveTimeout: 15_000, requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) => {
-    void respond(parts, request, response);
-  });
+  const allowed =
+    options.authTokenFile === undefined ? () => true : bearerCheck(options.authTokenFile);
+  const parts: Server = {
+    executor,
+    allowed,
+    maxBodyBytes: options.maxBodyBytes ?? BODY_LIMIT_BYTES,
+    stopping: false,
+    log,
+  };
+  // Longer than the service keeps an idle connection, so that it is never the server that closes
+  // one just as a call leaves.
+  const server = createServer(
+    { keepAliveTimeout: 15_000, requestTimeout: 30_000, headersTimeout: 10_000 },
+    (request, response) => {
+      void respond(parts, request, response);
+    },
+  );
   server.listen(options.port, options.host ?? '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -74,7 +89,11 @@ export async function serveExecutor(executor: DefinedExecutor, options: ServeOpt
   };
 }
 
-async function respond(server: Server, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function respond(
+  server: Server,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => {
     if (!response.writableFinished) gone.abort(new Error('the caller has gone'));
@@ -86,31 +105,52 @@ async function respond(server: Server, request: IncomingMessage, response: Serve
   } catch (error) {
     reply = refusal(error);
     // Only here the words of an unexpected error are told: they may name hosts and accounts.
-    if (reply.status >= 500 && !gone.signal.aborted) server.log(`${request.method} ${request.url}: ${String(error)}`);
+    if (reply.status >= 500 && !gone.signal.aborted)
+      server.log(`${request.method} ${request.url}: ${String(error)}`);
   }
-  // After a refusal the rest of the body is not read, so the connection cannot carry another call. One that is kept would
-  // hold up a stop.
+  // After a refusal the rest of the body is not read, so the connection cannot carry another call.
+  // One that is kept would hold up a stop.
   const close = request.complete && !server.stopping ? {} : { connection: 'close' };
-  if (reply.body === undefined) response.writeHead(reply.status, { ...reply.headers, ...close }).end();
-  else response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers, ...close }).end(JSON.stringify(reply.body));
+  if (reply.body === undefined)
+    response.writeHead(reply.status, { ...reply.headers, ...close }).end();
+  else
+    response
+      .writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers, ...close })
+      .end(JSON.stringify(reply.body));
 }
 
-async function route({ executor, allowed, maxBodyBytes }: Server, request: IncomingMessage, signal: AbortSignal): Promise<Reply> {
+async function route(
+  { executor, allowed, maxBodyBytes }: Server,
+  request: IncomingMessage,
+  signal: AbortSignal,
+): Promise<Reply> {
   if (!allowed(request.headers.authorization)) {
-    return { ...refusal(new Rejected('UNAUTHORIZED', 'a valid bearer token is needed', 401)), headers: { 'www-authenticate': 'Bearer' } };
+    return {
+      ...refusal(new Rejected('UNAUTHORIZED', 'a valid bearer token is needed', 401)),
+      headers: { 'www-authenticate': 'Bearer' },
+    };
   }
   const [first = '', ...rest] = pathOf(request);
   if (isExecutorPhase(first) && rest.length === 0) {
     if (request.method !== 'POST') return notAllowed('POST');
     const id = request.headers['x-request-id'];
     const body = await readJsonBody(request, maxBodyBytes);
-    const answer = await executor.answer(first, body, { signal, ...(typeof id === 'string' ? { requestId: id } : {}) });
+    const answer = await executor.answer(first, body, {
+      signal,
+      ...(typeof id === 'string' ? { requestId: id } : {}),
+    });
     return answer === null ? { status: 204 } : { status: 200, body: answer };
   }
   const isEffects = first === 'effects' && rest.length === 1 && executor.effects !== undefined;
-  if (!isEffects && !(first === 'health' && rest.length === 0)) throw new Rejected('NOT_FOUND', 'this executor has no such route', 404);
+  if (!isEffects && !(first === 'health' && rest.length === 0))
+    throw new Rejected('NOT_FOUND', 'this executor has no such route', 404);
   if (request.method !== 'GET') return notAllowed('GET');
-  return { status: 200, body: isEffects ? { effects: await executor.effects?.(rest[0] ?? '') } : await executor.health() };
+  return {
+    status: 200,
+    body: isEffects
+      ? { effects: await executor.effects?.(rest[0] ?? '') }
+      : await executor.health(),
+  };
 }
 
 function pathOf(request: IncomingMessage): string[] {
@@ -123,13 +163,26 @@ function pathOf(request: IncomingMessage): string[] {
 }
 
 function notAllowed(method: string): Reply {
-  return { ...refusal(new Rejected('METHOD_NOT_ALLOWED', `use ${method}`, 405)), headers: { allow: method } };
+  return {
+    ...refusal(new Rejected('METHOD_NOT_ALLOWED', `use ${method}`, 405)),
+    headers: { allow: method },
+  };
 }
 
 function refusal(error: unknown): Reply {
-  if (error instanceof Rejected) return { status: error.status, body: { error_code: error.code, error_message: error.message } };
-  if (!(error instanceof Unavailable)) return { status: 500, body: { error_code: 'INTERNAL_ERROR', error_message: 'the executor failed' } };
+  if (error instanceof Rejected)
+    return { status: error.status, body: { error_code: error.code, error_message: error.message } };
+  if (!(error instanceof Unavailable))
+    return {
+      status: 500,
+      body: { error_code: 'INTERNAL_ERROR', error_message: 'the executor failed' },
+    };
   const { retryAfterSeconds } = error;
-  const headers: Record<string, string> = retryAfterSeconds === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterSeconds)) };
-  return { status: 503, body: { error_code: 'UNAVAILABLE', error_message: error.message }, headers };
+  const headers: Record<string, string> =
+    retryAfterSeconds === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterSeconds)) };
+  return {
+    status: 503,
+    body: { error_code: 'UNAVAILABLE', error_message: error.message },
+    headers,
+  };
 }

@@ -1,7 +1,8 @@
 /**
- * The memory of an executor: which keys it was given and what became of them. What makes an executor safe is the order:
- * first the key is written down, then the money moves, then the reference is written down. Whatever is interrupted,
- * the journal then says for which keys something may have happened.
+ * The memory of an executor: which keys it was given and what became of them. What makes an
+ * executor safe is the order:
+ * first the key is written down, then the money moves, then the reference is written down. Whatever
+ * is interrupted, the journal then says for which keys something may have happened.
  */
 import canonicalize from 'canonicalize';
 import { z } from 'zod';
@@ -11,7 +12,10 @@ import { openAppendLog, type AppendLog } from './append-log.ts';
 import { Rejected } from './answers.ts';
 import { lockPath } from './lock.ts';
 
-/** INTENDED: something may have been sent. ACCEPTED: it was, under external_ref. COMPLETED and FAILED are final. */
+/**
+ * INTENDED: something may have been sent. ACCEPTED: it was, under external_ref. COMPLETED and
+ * FAILED are final.
+ */
 const STATES = ['INTENDED', 'ACCEPTED', 'COMPLETED', 'FAILED'] as const;
 
 const entrySchema = z.object({
@@ -28,14 +32,18 @@ export type JournalChange = Partial<Pick<JournalEntry, 'state' | 'external_ref' 
 export interface Journal {
   get(key: string): JournalEntry | undefined;
   /**
-   * Writes `key` and what is to be done down, before anything is done; a key that is known is given back as it stands.
+   * Writes `key` and what is to be done down, before anything is done; a key that is known is given
+   * back as it stands.
    *
    * @throws Rejected (409) when the key is known for something else.
    */
   begin(key: string, intention: JsonObject): JournalEntry;
   /** Writes down how it stands now. A final state and a reference never change. */
   update(key: string, change: JournalChange): JournalEntry;
-  /** Runs `work` while no other work for the same key runs, so that five submits at once are one after another. */
+  /**
+   * Runs `work` while no other work for the same key runs, so that five submits at once are one
+   * after another.
+   */
   exclusively<T>(key: string, work: () => Promise<T>): Promise<T>;
   /** All entries, oldest first. */
   entries(): readonly JournalEntry[];
@@ -47,8 +55,12 @@ export interface Journal {
  *
  * @throws Error when the file is damaged or another process uses it.
  */
-export async function openJournal(file: string, options: { readonly lockWaitMs?: number } = {}): Promise<Journal> {
-  // Locked before it is read: opening it cuts off a half-written last line, which may be one that is just being written.
+export async function openJournal(
+  file: string,
+  options: { readonly lockWaitMs?: number } = {},
+): Promise<Journal> {
+  // Locked before it is read: opening it cuts off a half-written last line, which may be one that
+  // is just being written.
   const unlock = await lockPath(file, options.lockWaitMs ?? 5_000);
   try {
     return journalOver(openAppendLog(file), unlock);
@@ -73,7 +85,8 @@ function journalOver(log: AppendLog, unlock: () => void): Journal {
     get: (key) => entries.get(key),
     begin: (key, intention) => {
       const known = entries.get(key);
-      if (known === undefined) return write({ key, state: 'INTENDED', intention, at: new Date().toISOString() });
+      if (known === undefined)
+        return write({ key, state: 'INTENDED', intention, at: new Date().toISOString() });
       if (canonicalize(known.intention) === canonicalize(intention)) return known;
       throw new Rejected('KEY_REUSED', 'this idempotency key was used for something else', 409);
     },
@@ -98,8 +111,13 @@ function mustBeLegal(known: JournalEntry, change: JournalChange): void {
   if (isFinal ? state !== known.state : STATES.indexOf(state) < STATES.indexOf(known.state)) {
     throw new Error(`an entry in state ${known.state} cannot become ${state}`);
   }
-  if (known.external_ref !== undefined && (change.external_ref ?? known.external_ref) !== known.external_ref) {
-    throw new Error('the reference of an entry cannot change: a second one would be a second effect');
+  if (
+    known.external_ref !== undefined &&
+    (change.external_ref ?? known.external_ref) !== known.external_ref
+  ) {
+    throw new Error(
+      'the reference of an entry cannot change: a second one would be a second effect',
+    );
   }
 }
 

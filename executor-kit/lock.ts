@@ -9,13 +9,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const RETRY_MS = 100;
 
 /**
- * Holds `path` for this process until the returned function is called or the process ends, however it ends: the lock is
- * a name in the kernel and no file, which a killed process would leave behind. Only Linux has such names; elsewhere
- * nothing is locked. Waits up to `waitMs` for an earlier process to be gone; the error calls it `holder`.
+ * Holds `path` for this process until the returned function is called or the process ends, however
+ * it ends: the lock is a name in the kernel and no file, which a killed process would leave behind.
+ * Only Linux has such names; elsewhere nothing is locked. Waits up to `waitMs` for an earlier
+ * process to be gone; the error calls it `holder`.
  *
  * @throws Error when another process still holds it then.
  */
-export async function lockPath(path: string, waitMs: number, holder = 'process'): Promise<() => void> {
+export async function lockPath(
+  path: string,
+  waitMs: number,
+  holder = 'process',
+): Promise<() => void> {
   if (process.platform !== 'linux') return () => undefined;
   const folder = dirname(resolve(path));
   mkdirSync(folder, { recursive: true });

@@ -1,5 +1,13 @@
-/** Temporal's native part, set up once for a process: it says only what went wrong, and leaves signals to the process. */
-import { DefaultLogger, makeTelemetryFilterString, Runtime, type LogLevel } from '@temporalio/worker';
+/**
+ * Temporal's native part, set up once for a process: it says only what went wrong, and leaves
+ * signals to the process.
+ */
+import {
+  DefaultLogger,
+  makeTelemetryFilterString,
+  Runtime,
+  type LogLevel,
+} from '@temporalio/worker';
 
 let installed = false;
 
@@ -9,7 +17,11 @@ export function installRuntime(level: LogLevel): void {
   installed = true;
   try {
     const filter = makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' });
-    Runtime.install({ logger: new DefaultLogger(level), telemetryOptions: { logging: { filter } }, shutdownSignals: [] });
+    Runtime.install({
+      logger: new DefaultLogger(level),
+      telemetryOptions: { logging: { filter } },
+      shutdownSignals: [],
+    });
   } catch {
     // Set up already, by the team's own code: theirs stays.
   }

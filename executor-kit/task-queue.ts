@@ -2,7 +2,12 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, type PayloadCodec } from '@temporalio/common';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { REJECTED_FAILURE, type ExecutionResult, type ExecutorActivities, type ExecutorPhase } from '../domain/executor.ts';
+import {
+  REJECTED_FAILURE,
+  type ExecutionResult,
+  type ExecutorActivities,
+  type ExecutorPhase,
+} from '../domain/executor.ts';
 import { deadline } from '../platform/deadline.ts';
 import { createPayloadCodec } from '../platform/payload-codec.ts';
 import { parsePayloadKeys } from '../platform/payload-keys.ts';
@@ -31,9 +36,13 @@ export interface RunningExecutorWorker {
 /**
  * Connects and answers the six activities.
  *
- * @throws Error when Temporal cannot be reached or has no such namespace, or when a payload key is malformed.
+ * @throws Error when Temporal cannot be reached or has no such namespace, or when a payload key is
+ *   malformed.
  */
-export async function runExecutorWorker(executor: DefinedExecutor, options: WorkerOptions): Promise<RunningExecutorWorker> {
+export async function runExecutorWorker(
+  executor: DefinedExecutor,
+  options: WorkerOptions,
+): Promise<RunningExecutorWorker> {
   installRuntime('WARN');
   const { address, namespace, taskQueue, payloadKeys, log } = options;
   const converter = withPayloadKeys(payloadKeys);
@@ -41,7 +50,14 @@ export async function runExecutorWorker(executor: DefinedExecutor, options: Work
   let worker: Worker;
   try {
     const activities = { ...executorActivities(executor, log) };
-    worker = await Worker.create({ connection, namespace, taskQueue, activities, ...converter, shutdownGraceTime: '10 seconds' });
+    worker = await Worker.create({
+      connection,
+      namespace,
+      taskQueue,
+      activities,
+      ...converter,
+      shutdownGraceTime: '10 seconds',
+    });
   } catch (error) {
     await connection.close();
     throw error;
@@ -57,11 +73,14 @@ export async function runExecutorWorker(executor: DefinedExecutor, options: Work
 }
 
 /**
- * The part of a worker's options that lets it read and write encrypted payloads; nothing without keys.
+ * The part of a worker's options that lets it read and write encrypted payloads; nothing without
+ * keys.
  *
  * @throws Error that names the malformed entry by its place.
  */
-export function withPayloadKeys(keys: string | undefined): { readonly dataConverter?: { readonly payloadCodecs: PayloadCodec[] } } {
+export function withPayloadKeys(keys: string | undefined): {
+  readonly dataConverter?: { readonly payloadCodecs: PayloadCodec[] };
+} {
   if (keys === undefined || keys === '') return {};
   const parsed = parsePayloadKeys(keys);
   if (!parsed.ok) throw new Error(`the payload keys are malformed: ${parsed.faults.join('; ')}`);
@@ -69,15 +88,26 @@ export function withPayloadKeys(keys: string | undefined): { readonly dataConver
 }
 
 /** The activities of a worker, for teams that register them beside others of their own. */
-export function executorActivities(executor: DefinedExecutor, log = (line: string): void => void process.stderr.write(`${line}\n`)) {
-  const run = async (phase: ExecutorPhase, request: unknown, call: CallOptions): Promise<ExecutionResult | null> => {
+export function executorActivities(
+  executor: DefinedExecutor,
+  log = (line: string): void => void process.stderr.write(`${line}\n`),
+) {
+  const run = async (
+    phase: ExecutorPhase,
+    request: unknown,
+    call: CallOptions,
+  ): Promise<ExecutionResult | null> => {
     try {
       return await executor.answer(phase, request, call);
     } catch (error) {
       throw failureOf(phase, error, log);
     }
   };
-  const answer = async (phase: ExecutorPhase, request: unknown, call = callOptions()): Promise<ExecutionResult> => {
+  const answer = async (
+    phase: ExecutorPhase,
+    request: unknown,
+    call = callOptions(),
+  ): Promise<ExecutionResult> => {
     const result = await run(phase, request, call);
     if (result === null) throw new Error(`${phase} gave no answer`);
     return result;
@@ -93,14 +123,25 @@ export function executorActivities(executor: DefinedExecutor, log = (line: strin
   return activities;
 }
 
-async function submitInTime(input: unknown, submit: (call: CallOptions) => Promise<ExecutionResult>): Promise<ExecutionResult> {
-  const text: unknown = typeof input === 'object' && input !== null ? Reflect.get(input, 'send_not_after') : undefined;
+async function submitInTime(
+  input: unknown,
+  submit: (call: CallOptions) => Promise<ExecutionResult>,
+): Promise<ExecutionResult> {
+  const text: unknown =
+    typeof input === 'object' && input !== null ? Reflect.get(input, 'send_not_after') : undefined;
   const left = typeof text === 'string' ? Date.parse(text) - Date.now() : Number.NaN;
   if (Number.isNaN(left)) {
-    throw ApplicationFailure.nonRetryable('send_not_after must be a time in ISO 8601', REJECTED_FAILURE);
+    throw ApplicationFailure.nonRetryable(
+      'send_not_after must be a time in ISO 8601',
+      REJECTED_FAILURE,
+    );
   }
   // No refusal: an earlier delivery of the same submit may have sent. The service asks recover.
-  if (left <= 0) throw ApplicationFailure.nonRetryable('the time to send has passed; nothing was sent', 'SEND_TIME_PASSED');
+  if (left <= 0)
+    throw ApplicationFailure.nonRetryable(
+      'the time to send has passed; nothing was sent',
+      'SEND_TIME_PASSED',
+    );
   const call = callOptions();
   const limit = deadline(call.signal, Math.min(left, 2 ** 31 - 1));
   try {
@@ -115,13 +156,31 @@ function callOptions(): CallOptions {
   return { signal: cancellationSignal, requestId: `${info.activityId}.${info.attempt}` };
 }
 
-/** The words of an unexpected error stay here: Temporal's history is read by others, and keeps what it gets. */
-function failureOf(phase: ExecutorPhase, error: unknown, log: (line: string) => void): ApplicationFailure {
-  if (error instanceof Rejected) return ApplicationFailure.nonRetryable(`${error.code}: ${error.message}`, REJECTED_FAILURE);
+/**
+ * The words of an unexpected error stay here: Temporal's history is read by others, and keeps what
+ * it gets.
+ */
+function failureOf(
+  phase: ExecutorPhase,
+  error: unknown,
+  log: (line: string) => void,
+): ApplicationFailure {
+  if (error instanceof Rejected)
+    return ApplicationFailure.nonRetryable(`${error.code}: ${error.message}`, REJECTED_FAILURE);
   if (error instanceof Unavailable) {
-    const delay = error.retryAfterSeconds === undefined ? {} : { nextRetryDelay: error.retryAfterSeconds * 1000 };
-    return ApplicationFailure.create({ message: error.message, type: 'EXECUTOR_UNAVAILABLE', ...delay });
+    const delay =
+      error.retryAfterSeconds === undefined
+        ? {}
+        : { nextRetryDelay: error.retryAfterSeconds * 1000 };
+    return ApplicationFailure.create({
+      message: error.message,
+      type: 'EXECUTOR_UNAVAILABLE',
+      ...delay,
+    });
   }
   log(`${phase}: ${String(error)}`);
-  return ApplicationFailure.create({ message: 'the executor failed; its log says why', type: 'EXECUTOR_ERROR' });
+  return ApplicationFailure.create({
+    message: 'the executor failed; its log says why',
+    type: 'EXECUTOR_ERROR',
+  });
 }

@@ -1,6 +1,9 @@
 /** For the main file of an executor: stays until a signal, stops cleanly, and leaves. */
 
-/** Runs `stop` at SIGTERM, SIGINT or SIGHUP and ends the process: with 0, or with 1 when something went wrong. */
+/**
+ * Runs `stop` at SIGTERM, SIGINT or SIGHUP and ends the process: with 0, or with 1 when something
+ * went wrong.
+ */
 export function stopOnSignal(stop: () => Promise<void>): void {
   let stopping = false;
   const end = (): void => {

@@ -7,7 +7,10 @@ export interface JsonBounds {
   readonly maxDepth: number;
 }
 
-/** A schema for a plain JSON object within `bounds`, without NUL and lone surrogates, which Postgres refuses. */
+/**
+ * A schema for a plain JSON object within `bounds`, without NUL and lone surrogates, which Postgres
+ * refuses.
+ */
 export function jsonObject(bounds: JsonBounds): z.ZodType<JsonObject> {
   return z.custom<JsonObject>((value) => isBoundedObject(value, bounds), {
     error: `must be a JSON object of at most ${bounds.maxBytes} bytes and depth ${bounds.maxDepth}`,
@@ -25,7 +28,10 @@ function isJson(value: unknown, depth: number): boolean {
   if (typeof value === 'string') return isStorable(value);
   if (depth === 0) return false;
   if (Array.isArray(value)) return value.every((item) => isJson(item, depth - 1));
-  return isPlainObject(value) && Object.entries(value).every(([key, item]) => isStorable(key) && isJson(item, depth - 1));
+  return (
+    isPlainObject(value) &&
+    Object.entries(value).every(([key, item]) => isStorable(key) && isJson(item, depth - 1))
+  );
 }
 
 function isStorable(text: string): boolean {

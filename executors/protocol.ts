@@ -1,4 +1,7 @@
-/** The wire form of the executor protocol: what may travel, how large it may be, and when a state may be said. */
+/**
+ * The wire form of the executor protocol: what may travel, how large it may be, and when a state
+ * may be said.
+ */
 import { z } from 'zod';
 import {
   COMPLETION_ASSURANCES,
@@ -13,7 +16,10 @@ import {
 import { issuesLine } from '../platform/issues.ts';
 import { jsonObject } from './json-object.ts';
 
-/** Longest error message that is kept; a longer one is cut, since its length must not make an outcome unknown. */
+/**
+ * Longest error message that is kept; a longer one is cut, since its length must not make an
+ * outcome unknown.
+ */
 const MESSAGE_LIMIT = 2_000;
 const RETRY_AFTER_LIMIT = 86_400;
 const OBJECT_LIMIT = 256 * 1024;
@@ -23,8 +29,8 @@ const CODE = /^[A-Za-z0-9][A-Za-z0-9_.:-]*$/;
  * The states each phase may report; everything else is a protocol error.
  *
  * - preflight passes with null (204 on the wire), so a body there can only be a refusal.
- * - prepare never reports COMPLETED, even when there is nothing to do: that would step past the fence and its
- *   checks. An action with nothing to do says SUBMITTING and completes in submit.
+ * - prepare never reports COMPLETED, even when there is nothing to do: that would step past the
+ *   fence and its checks. An action with nothing to do says SUBMITTING and completes in submit.
  * - READY and UNKNOWN are answers to "did anything land?", which only recover asks.
  */
 export const LEGAL_STATES = {
@@ -36,7 +42,10 @@ export const LEGAL_STATES = {
   cancel: ['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'COMPLETED', 'FAILED'],
 } as const satisfies Record<ExecutorPhase, readonly ExecutionState[]>;
 
-/** Phases in which SUBMITTING means "accepted, not yet confirmed", which is what SUBMITTED says for us. */
+/**
+ * Phases in which SUBMITTING means "accepted, not yet confirmed", which is what SUBMITTED says for
+ * us.
+ */
 const ACCEPTED_IS_SUBMITTED: readonly ExecutorPhase[] = ['submit', 'recover', 'cancel'];
 
 /** Text that Postgres can store: no NUL and no lone surrogate. */
@@ -45,14 +54,24 @@ const text = (max: number) =>
     .string()
     .min(1)
     .max(max)
-    .refine((value) => !/[\0\p{Surrogate}]/u.test(value), 'must not contain NUL or a lone surrogate');
+    .refine(
+      (value) => !/[\0\p{Surrogate}]/u.test(value),
+      'must not contain NUL or a lone surrogate',
+    );
 
 const UNSTORABLE = /[\0\p{Surrogate}]/gu;
 // Once more after the cut, which may have left half of a pair.
-const message = z.string().transform((value) => value.replace(UNSTORABLE, '').slice(0, MESSAGE_LIMIT).replace(UNSTORABLE, ''));
+const message = z
+  .string()
+  .transform((value) =>
+    value.replace(UNSTORABLE, '').slice(0, MESSAGE_LIMIT).replace(UNSTORABLE, ''),
+  );
 const object = jsonObject({ maxBytes: OBJECT_LIMIT, maxDepth: 32 });
 
-const signRequest = z.object({ kind: z.enum(['evm_transaction', 'evm_typed_data']), payload: object });
+const signRequest = z.object({
+  kind: z.enum(['evm_transaction', 'evm_typed_data']),
+  payload: object,
+});
 const artifact = z.object({ kind: text(64), data: object });
 
 export const executionResultSchema = z.object({
@@ -84,7 +103,9 @@ export const executionContextSchema = z.object({
   input_params: object,
   intent: object,
   completion_assurance: z.enum(COMPLETION_ASSURANCES),
-  signer: z.object({ signer_key: text(128), chain_family: text(64), address: text(128) }).exactOptional(),
+  signer: z
+    .object({ signer_key: text(128), chain_family: text(64), address: text(128) })
+    .exactOptional(),
   prior: z
     .object({
       external_ref: text(512).exactOptional(),
@@ -92,7 +113,13 @@ export const executionContextSchema = z.object({
       output: object.exactOptional(),
     })
     .exactOptional(),
-  matched: z.object({ node_key: text(128), external_ref: text(512).exactOptional(), output: object.exactOptional() }).exactOptional(),
+  matched: z
+    .object({
+      node_key: text(128),
+      external_ref: text(512).exactOptional(),
+      output: object.exactOptional(),
+    })
+    .exactOptional(),
 }) satisfies z.ZodType<ExecutionContext>;
 
 export const submitBodySchema = z.object({
@@ -103,14 +130,19 @@ export const submitBodySchema = z.object({
 export type SubmitBody = z.infer<typeof submitBodySchema>;
 
 /**
- * Reads an executor's answer to `phase`. Unknown keys are dropped, a null field counts as absent, and
- * SUBMITTING becomes SUBMITTED where it means "accepted". A FAILED without a code gets EXECUTOR_REJECTED.
+ * Reads an executor's answer to `phase`. Unknown keys are dropped, a null field counts as absent,
+ * and SUBMITTING becomes SUBMITTED where it means "accepted". A FAILED without a code gets
+ * EXECUTOR_REJECTED.
  *
- * @throws ExecutorFault of kind `protocol`, code EXECUTOR_PROTOCOL_ERROR, when the answer does not fit.
+ * @throws ExecutorFault of kind `protocol`, code EXECUTOR_PROTOCOL_ERROR, when the answer does not
+ *   fit.
  */
 export function parseResult(phase: ExecutorPhase, value: unknown): ExecutionResult {
   const parsed = executionResultSchema.safeParse(withoutNulls(value));
-  if (!parsed.success) throw protocolFault(`answer to ${phase} does not fit: ${issuesLine(parsed.error, { whole: 'body' })}`);
+  if (!parsed.success)
+    throw protocolFault(
+      `answer to ${phase} does not fit: ${issuesLine(parsed.error, { whole: 'body' })}`,
+    );
   const { sign_request, ...rest } = parsed.data;
   const unnamed = rest.next_state === 'FAILED' && rest.error_code === undefined;
   const result = unnamed ? { ...rest, error_code: 'EXECUTOR_REJECTED' } : rest;
@@ -120,8 +152,10 @@ export function parseResult(phase: ExecutorPhase, value: unknown): ExecutionResu
   if (result.next_state === 'SUBMITTING' && ACCEPTED_IS_SUBMITTED.includes(phase)) {
     return { ...result, next_state: 'SUBMITTED' };
   }
-  // Only a prepare that goes on may ask for a signature; elsewhere the key is as unknown as any other.
-  const signs = phase === 'prepare' && result.next_state === 'SUBMITTING' && sign_request !== undefined;
+  // Only a prepare that goes on may ask for a signature; elsewhere the key is as unknown as any
+  // other.
+  const signs =
+    phase === 'prepare' && result.next_state === 'SUBMITTING' && sign_request !== undefined;
   return signs ? { ...result, sign_request } : result;
 }
 

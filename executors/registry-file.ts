@@ -3,7 +3,12 @@ import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { CHAIN_FAMILIES } from '../domain/allowlist/address.ts';
-import { COMPLETION_ASSURANCES, LEAST_ASSURANCES, LONGEST_SETTLE_SECONDS, LONGEST_TIMEOUT_SECONDS } from '../domain/executor.ts';
+import {
+  COMPLETION_ASSURANCES,
+  LEAST_ASSURANCES,
+  LONGEST_SETTLE_SECONDS,
+  LONGEST_TIMEOUT_SECONDS,
+} from '../domain/executor.ts';
 import { TASK_QUEUE } from '../domain/messages.ts';
 import { isBuiltIn } from '../domain/plan/actions.ts';
 import { describeIssues } from '../platform/issues.ts';
@@ -14,7 +19,10 @@ const key = z
   .string()
   .min(1)
   .max(128)
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._:-]*$/, 'must be letters, digits and . _ : -, beginning with a letter or digit');
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._:-]*$/,
+    'must be letters, digits and . _ : -, beginning with a letter or digit',
+  );
 const name = z.string().min(1).max(128);
 
 const url = z.string().superRefine((value, context) => {
@@ -32,9 +40,16 @@ const fieldPath = z
   .string()
   .min(1)
   .max(256)
-  .refine((path) => path.split('.').every((part) => part !== '' && !/\p{Cc}/u.test(part)), 'must be names joined by dots');
+  .refine(
+    (path) => path.split('.').every((part) => part !== '' && !/\p{Cc}/u.test(part)),
+    'must be names joined by dots',
+  );
 
-const payee = z.strictObject({ field: fieldPath, family: z.enum(CHAIN_FAMILIES), chain_id_field: fieldPath.exactOptional() });
+const payee = z.strictObject({
+  field: fieldPath,
+  family: z.enum(CHAIN_FAMILIES),
+  chain_id_field: fieldPath.exactOptional(),
+});
 
 /** `payees` and `not_payees` of an entry, for whoever reads them elsewhere. */
 export const payeesSchema = z.array(payee).max(20);
@@ -66,7 +81,10 @@ const taskQueue = z.strictObject({
   ...shared,
   kind: z.literal('task_queue'),
   task_queue: name
-    .refine((queue) => queue === queue.trim() && !/\p{Cc}/u.test(queue), 'must not have control characters or outer spaces')
+    .refine(
+      (queue) => queue === queue.trim() && !/\p{Cc}/u.test(queue),
+      'must not have control characters or outer spaces',
+    )
     .refine((queue) => queue !== TASK_QUEUE, "must not be the service's own queue"),
 });
 
@@ -96,12 +114,17 @@ export class RegistryFileError extends Error {
  *
  * @throws RegistryFileError with every fault found.
  */
-export function readRegistryFile<Signer>(file: string, signerSchema: z.ZodType<Signer>): RegistryFile<Signer> {
+export function readRegistryFile<Signer>(
+  file: string,
+  signerSchema: z.ZodType<Signer>,
+): RegistryFile<Signer> {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw new RegistryFileError(file, [`cannot be read (${error instanceof Error ? error.message : 'unknown fault'})`]);
+    throw new RegistryFileError(file, [
+      `cannot be read (${error instanceof Error ? error.message : 'unknown fault'})`,
+    ]);
   }
   let content: unknown;
   try {
@@ -112,19 +135,28 @@ export function readRegistryFile<Signer>(file: string, signerSchema: z.ZodType<S
   return parseRegistry(file, content, signerSchema);
 }
 
-function parseRegistry<Signer>(file: string, content: unknown, signerSchema: z.ZodType<Signer>): RegistryFile<Signer> {
+function parseRegistry<Signer>(
+  file: string,
+  content: unknown,
+  signerSchema: z.ZodType<Signer>,
+): RegistryFile<Signer> {
   const folder = dirname(resolve(file));
   const schema = z.strictObject({
     executors: z.array(executorEntrySchema).default([]),
     signers: z.array(signerSchema).default([]),
   });
   const parsed = schema.safeParse(content);
-  if (!parsed.success) throw new RegistryFileError(file, describeIssues(parsed.error, { whole: 'file' }));
-  const problems = [...repeatedKeys(parsed.data.executors), ...undeclaredPayees(parsed.data.executors)];
+  if (!parsed.success)
+    throw new RegistryFileError(file, describeIssues(parsed.error, { whole: 'file' }));
+  const problems = [
+    ...repeatedKeys(parsed.data.executors),
+    ...undeclaredPayees(parsed.data.executors),
+  ];
   const executors = parsed.data.executors.map((entry, index) => {
     if (entry.kind === 'task_queue' || entry.auth_token_file === undefined) return entry;
     const auth_token_file = resolve(folder, entry.auth_token_file);
-    if (!isReadableFile(auth_token_file)) problems.push(`executors[${index}].auth_token_file: ${auth_token_file} cannot be read`);
+    if (!isReadableFile(auth_token_file))
+      problems.push(`executors[${index}].auth_token_file: ${auth_token_file} cannot be read`);
     return { ...entry, auth_token_file };
   });
   if (problems.length > 0) throw new RegistryFileError(file, problems);
@@ -136,11 +168,16 @@ function repeatedKeys(entries: readonly ExecutorEntry[]): string[] {
   return entries.flatMap((entry, index) => {
     const earlier = first.get(entry.executor_key);
     if (earlier === undefined) first.set(entry.executor_key, index);
-    return earlier === undefined ? [] : [`executors[${index}].executor_key: already used by executors[${earlier}]`];
+    return earlier === undefined
+      ? []
+      : [`executors[${index}].executor_key: already used by executors[${earlier}]`];
   });
 }
 
-/** Of a type that is not built in only its entry can say who is paid; without that nothing could hold it to the allowlist. */
+/**
+ * Of a type that is not built in only its entry can say who is paid; without that nothing could
+ * hold it to the allowlist.
+ */
 function undeclaredPayees(entries: readonly ExecutorEntry[]): string[] {
   return entries.flatMap((entry, index) => {
     const own = entry.action_types.filter((type) => !isBuiltIn(type));

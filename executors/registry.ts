@@ -1,6 +1,10 @@
 /** All executors of this process, whichever way they are provided, under one key each. */
 import type { Executor, ExecutorDescriptor } from '../domain/executor.ts';
-import { createRemoteExecutor, type RemoteExecutor, type RemoteExecutorSettings } from './remote.ts';
+import {
+  createRemoteExecutor,
+  type RemoteExecutor,
+  type RemoteExecutorSettings,
+} from './remote.ts';
 import { describeTaskQueue, type TaskQueueExecutorSettings } from './task-queue.ts';
 
 export interface ExecutorRegistry {
@@ -8,7 +12,10 @@ export interface ExecutorRegistry {
   list(): readonly ExecutorDescriptor[];
   /** What is known of one executor, also of those that no module of this process can call. */
   describe(executorKey: string): ExecutorDescriptor | undefined;
-  /** The executor to call from here; undefined for task-queue executors, whose phases run on their team's queue. */
+  /**
+   * The executor to call from here; undefined for task-queue executors, whose phases run on their
+   * team's queue.
+   */
   get(executorKey: string): Executor | undefined;
   /** Ends the connections of remote executors. */
   close(): Promise<void>;
@@ -23,11 +30,15 @@ export function createExecutorRegistry(parts: {
   readonly locals: readonly Executor[];
   readonly remotes: readonly (RemoteExecutorSettings | TaskQueueExecutorSettings)[];
 }): ExecutorRegistry {
-  const keys = [...parts.locals.map(({ descriptor }) => descriptor), ...parts.remotes].map((one) => one.executor_key);
+  const keys = [...parts.locals.map(({ descriptor }) => descriptor), ...parts.remotes].map(
+    (one) => one.executor_key,
+  );
   const repeated = keys.find((key, index) => keys.indexOf(key) !== index);
   if (repeated !== undefined) throw new Error(`executor_key "${repeated}" is registered twice`);
   const executors = new Map(parts.locals.map((local) => [local.descriptor.executor_key, local]));
-  const descriptors = new Map(parts.locals.map(({ descriptor }) => [descriptor.executor_key, descriptor]));
+  const descriptors = new Map(
+    parts.locals.map(({ descriptor }) => [descriptor.executor_key, descriptor]),
+  );
   const remotes: RemoteExecutor[] = [];
   for (const declared of parts.remotes) {
     if (declared.kind === 'task_queue') {

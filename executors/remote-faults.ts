@@ -5,28 +5,47 @@ import type { RemoteAnswer } from './remote-call.ts';
 const RETRY_AFTER_LIMIT_SECONDS = 3_600;
 const DETAIL_LIMIT = 300;
 
-/** The fault for an answer outside 2xx: 429 and 5xx may be asked again, 408 timed out, other 4xx are refusals. */
+/**
+ * The fault for an answer outside 2xx: 429 and 5xx may be asked again, 408 timed out, other 4xx are
+ * refusals.
+ */
 export function statusFault(answer: RemoteAnswer): ExecutorFault {
   const { status } = answer;
   const retryAfterSeconds = retryAfter(answer.headers['retry-after'], Date.now());
   const retry = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
   const message = `the executor answered ${status}${detailOf(answer.body)}`;
   if (status === 408) return new ExecutorFault('timeout', 'EXECUTOR_TIMEOUT', message, retry);
-  if (status === 429) return new ExecutorFault('server_error', 'EXECUTOR_RATE_LIMITED', message, retry);
-  if (status >= 500) return new ExecutorFault('server_error', 'EXECUTOR_UNAVAILABLE', message, retry);
+  if (status === 429)
+    return new ExecutorFault('server_error', 'EXECUTOR_RATE_LIMITED', message, retry);
+  if (status >= 500)
+    return new ExecutorFault('server_error', 'EXECUTOR_UNAVAILABLE', message, retry);
   if (status >= 400) return new ExecutorFault('rejected', 'EXECUTOR_REJECTED', message);
-  return new ExecutorFault('protocol', 'EXECUTOR_PROTOCOL_ERROR', `the executor answered ${status}, which the protocol does not have`);
+  return new ExecutorFault(
+    'protocol',
+    'EXECUTOR_PROTOCOL_ERROR',
+    `the executor answered ${status}, which the protocol does not have`,
+  );
 }
 
-/** Seconds from a Retry-After header (a number or a date), bounded; undefined when there is none to use. */
+/**
+ * Seconds from a Retry-After header (a number or a date), bounded; undefined when there is none to
+ * use.
+ */
 export function retryAfter(header: string | string[] | undefined, now: number): number | undefined {
   const value = Array.isArray(header) ? header[0] : header;
   if (value === undefined || value.trim() === '') return undefined;
-  const seconds = /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) : (Date.parse(value) - now) / 1000;
-  return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0), RETRY_AFTER_LIMIT_SECONDS) : undefined;
+  const seconds = /^\s*\d+(\.\d+)?\s*$/.test(value)
+    ? Number(value)
+    : (Date.parse(value) - now) / 1000;
+  return Number.isFinite(seconds)
+    ? Math.min(Math.max(seconds, 0), RETRY_AFTER_LIMIT_SECONDS)
+    : undefined;
 }
 
-/** The executor's own words, from a JSON body only, without control characters and angle brackets, and short. */
+/**
+ * The executor's own words, from a JSON body only, without control characters and angle brackets,
+ * and short.
+ */
 function detailOf(body: Buffer): string {
   const words = ownWords(parse(body));
   if (words === undefined) return '';

@@ -1,4 +1,7 @@
-/** An executor behind HTTP: the remote protocol, called once per phase and never retried by the transport. */
+/**
+ * An executor behind HTTP: the remote protocol, called once per phase and never retried by the
+ * transport.
+ */
 import { Agent } from 'undici';
 import {
   ExecutorFault,
@@ -37,18 +40,25 @@ export interface RemoteExecutor extends Executor {
 }
 
 /**
- * The executor at `settings.url`. Every phase throws ExecutorFault: `timeout`, `unreachable`, `server_error`
- * (5xx, 429), `rejected` (other 4xx) or `protocol`; `health` never throws.
+ * The executor at `settings.url`. Every phase throws ExecutorFault: `timeout`, `unreachable`,
+ * `server_error` (5xx, 429), `rejected` (other 4xx) or `protocol`; `health` never throws.
  */
 export function createRemoteExecutor(settings: RemoteExecutorSettings): RemoteExecutor {
   const kept = new Agent({ connect: { timeout: 10_000 }, keepAliveTimeout: 4_000 });
-  // A reused connection may be closed by the other side just as the request leaves, and then nobody knows whether
-  // it arrived. That is a retry for a question, but a case for recovery for a submit: it gets a connection of its own.
+  // A reused connection may be closed by the other side just as the request leaves, and then nobody
+  // knows whether it arrived. That is a retry for a question, but a case for recovery for a submit:
+  // it gets a connection of its own.
   const fresh = new Agent({ connect: { timeout: 10_000 }, pipelining: 0 });
   const base = settings.url.replace(/\/+$/, '');
-  const auth = settings.auth_token_file === undefined ? {} : { authTokenFile: settings.auth_token_file };
+  const auth =
+    settings.auth_token_file === undefined ? {} : { authTokenFile: settings.auth_token_file };
 
-  const post = async (phase: ExecutorPhase, context: ExecutionContext, body: unknown, call: CallOptions) =>
+  const post = async (
+    phase: ExecutorPhase,
+    context: ExecutionContext,
+    body: unknown,
+    call: CallOptions,
+  ) =>
     callRemote(
       {
         method: 'POST',
@@ -61,8 +71,12 @@ export function createRemoteExecutor(settings: RemoteExecutorSettings): RemoteEx
       },
       call,
     );
-  const ask = async (phase: ExecutorPhase, context: ExecutionContext, body: unknown, call: CallOptions) =>
-    readResult(phase, await post(phase, context, body, call));
+  const ask = async (
+    phase: ExecutorPhase,
+    context: ExecutionContext,
+    body: unknown,
+    call: CallOptions,
+  ) => readResult(phase, await post(phase, context, body, call));
 
   return {
     descriptor: describeRemote(settings),
@@ -72,13 +86,27 @@ export function createRemoteExecutor(settings: RemoteExecutorSettings): RemoteEx
     },
     prepare: (context, call) => ask('prepare', context, context, call),
     submit: ({ context, prepared_action, sign_result }, call) =>
-      ask('submit', context, { context, prepared_action, ...(sign_result === undefined ? {} : { sign_result }) }, call),
+      ask(
+        'submit',
+        context,
+        { context, prepared_action, ...(sign_result === undefined ? {} : { sign_result }) },
+        call,
+      ),
     observe: (context, call) => ask('observe', context, context, call),
     recover: (context, call) => ask('recover', context, context, call),
     cancel: (context, call) => ask('cancel', context, context, call),
     health: (call) =>
       readHealth(() =>
-        callRemote({ method: 'GET', url: `${base}/health`, timeoutSeconds: HEALTH_TIMEOUT_SECONDS, dispatcher: kept, ...auth }, call),
+        callRemote(
+          {
+            method: 'GET',
+            url: `${base}/health`,
+            timeoutSeconds: HEALTH_TIMEOUT_SECONDS,
+            dispatcher: kept,
+            ...auth,
+          },
+          call,
+        ),
       ),
     close: async () => {
       await Promise.all([kept.destroy(), fresh.destroy()]);
@@ -113,12 +141,16 @@ function readResult(phase: ExecutorPhase, answer: RemoteAnswer): ExecutionResult
 async function readHealth(ask: () => Promise<RemoteAnswer>): Promise<ExecutorHealth> {
   try {
     const answer = await ask();
-    if (answer.status < 200 || answer.status > 299) return { state: 'down', detail: `health answered ${answer.status}` };
+    if (answer.status < 200 || answer.status > 299)
+      return { state: 'down', detail: `health answered ${answer.status}` };
     const body = readJson(answer.body);
     const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
     return isObject ? { state: 'up' } : { state: 'down', detail: 'health answered no object' };
   } catch (error) {
-    return { state: 'down', detail: error instanceof ExecutorFault ? error.message : 'health could not be asked' };
+    return {
+      state: 'down',
+      detail: error instanceof ExecutorFault ? error.message : 'health could not be asked',
+    };
   }
 }
 

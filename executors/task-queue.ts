@@ -1,4 +1,7 @@
-/** An executor that a team's own Temporal worker provides: here only described, since its phases run on the team's queue. */
+/**
+ * An executor that a team's own Temporal worker provides: here only described, since its phases run
+ * on the team's queue.
+ */
 import type { DeclaredFacts, ExecutorDescriptor } from '../domain/executor.ts';
 
 /** A task-queue executor as the registry file declares it, defaults filled in. */

@@ -2,7 +2,10 @@
 import { z } from 'zod';
 import { DECIMAL_PATTERN, readDecimal } from '../domain/money.ts';
 
-/** A schema of texts that are amounts; they come out without trailing zeros. `wrong` says what must be. */
+/**
+ * A schema of texts that are amounts; they come out without trailing zeros. `wrong` says what must
+ * be.
+ */
 export function decimalText(wrong: string): z.ZodString {
   return (
     z

@@ -1,6 +1,14 @@
-/** The chain over audit records: how a record is hashed, how seals follow each other, and what vouches for both. */
+/**
+ * The chain over audit records: how a record is hashed, how seals follow each other, and what
+ * vouches for both.
+ */
 import { createHash, createHmac, timingSafeEqual, type KeyObject } from 'node:crypto';
-import { canonicalRecord, vouchedText, type AuditRecord, type VouchedRow } from '../domain/audit.ts';
+import {
+  canonicalRecord,
+  vouchedText,
+  type AuditRecord,
+  type VouchedRow,
+} from '../domain/audit.ts';
 import { deriveKeys, type SecretsKeys } from './secrets.ts';
 
 /** One link, hashes in lower-case hex. */
@@ -29,18 +37,32 @@ export function eventHash(record: AuditRecord): string {
 export function chainHash(previous: string, position: bigint, event: string): string {
   const place = Buffer.alloc(8);
   place.writeBigUInt64BE(position);
-  return createHash('sha256').update(previous, 'hex').update(place).update(event, 'hex').digest('hex');
+  return createHash('sha256')
+    .update(previous, 'hex')
+    .update(place)
+    .update(event, 'hex')
+    .digest('hex');
 }
 
 /** Seals for `records` in their order, behind `head`. */
-export function sealRecords(head: ChainHead, records: readonly AuditRecord[], macs: AuditMacs): readonly AuditSeal[] {
+export function sealRecords(
+  head: ChainHead,
+  records: readonly AuditRecord[],
+  macs: AuditMacs,
+): readonly AuditSeal[] {
   let at = head;
   return records.map((record) => {
     const event_hash = eventHash(record);
     const position = at.position + 1n;
     const chain_hash = chainHash(at.chain_hash, position, event_hash);
     at = { position, chain_hash };
-    return { position, event_id: record.event_id, event_hash, chain_hash, mac: macs.ofSeal(chain_hash) };
+    return {
+      position,
+      event_id: record.event_id,
+      event_hash,
+      chain_hash,
+      mac: macs.ofSeal(chain_hash),
+    };
   });
 }
 
@@ -57,8 +79,10 @@ export interface AuditMacs {
 export function createAuditMacs(secrets: SecretsKeys): AuditMacs {
   const keys = deriveKeys(secrets, 'audit');
   const [first] = keys;
-  const make = (key: KeyObject, data: string | Buffer): Buffer => createHmac('sha256', key).update(data).digest();
-  const made = (data: string | Buffer): string | null => (first === undefined ? null : make(first, data).toString('hex'));
+  const make = (key: KeyObject, data: string | Buffer): Buffer =>
+    createHmac('sha256', key).update(data).digest();
+  const made = (data: string | Buffer): string | null =>
+    first === undefined ? null : make(first, data).toString('hex');
   const believed = (data: string | Buffer, mac: string | null): boolean => {
     const bytes = Buffer.from(mac ?? '', 'hex');
     return keys.some((key) => {

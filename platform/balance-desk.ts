@@ -1,11 +1,15 @@
-/** Fetches balances for whoever asks: one fetch a venue at a time, which all who ask meanwhile share. */
+/**
+ * Fetches balances for whoever asks: one fetch a venue at a time, which all who ask meanwhile
+ * share.
+ */
 import type { BalanceFetcher, PoolBalance } from '../domain/balances.ts';
 
 export interface BalanceDesk {
   readonly venues: readonly BalanceFetcher[];
   /**
-   * Fetches and stores; null when nobody fetches this venue. Rejects when the venue gave no usable answer. A fetch that
-   * began within the last second is answered with, unless `anew`: then only one that is still under way.
+   * Fetches and stores; null when nobody fetches this venue. Rejects when the venue gave no usable
+   * answer. A fetch that began within the last second is answered with, unless `anew`: then only
+   * one that is still under way.
    */
   refresh(venueKey: string, options?: { readonly anew: boolean }): Promise<void> | null;
 }
@@ -13,7 +17,9 @@ export interface BalanceDesk {
 /** The desk of a process that is bound to no venue. */
 export const NO_BALANCES: BalanceDesk = { venues: [], refresh: () => null };
 
-/** A venue may be asked this often on demand: its own limits are worth more than a younger answer. */
+/**
+ * A venue may be asked this often on demand: its own limits are worth more than a younger answer.
+ */
 const AT_MOST_EVERY_MS = 1_000;
 const ANSWER_WITHIN_MS = 10_000;
 
@@ -23,7 +29,10 @@ export function createBalanceDesk(
   store: (venueKey: string, fetch: () => Promise<readonly PoolBalance[]>) => Promise<void>,
 ): BalanceDesk {
   const byKey = new Map(fetchers.map((fetcher) => [fetcher.venue_key, fetcher]));
-  const last = new Map<string, { readonly began: number; readonly done: Promise<void>; open: boolean }>();
+  const last = new Map<
+    string,
+    { readonly began: number; readonly done: Promise<void>; open: boolean }
+  >();
   return {
     venues: fetchers,
     refresh(venueKey, { anew } = { anew: false }) {
@@ -32,7 +41,9 @@ export function createBalanceDesk(
       const before = last.get(venueKey);
       const young = before !== undefined && performance.now() - before.began < AT_MOST_EVERY_MS;
       if (before !== undefined && (before.open || (young && !anew))) return before.done;
-      const done = store(venueKey, () => fetcher.fetch({ signal: AbortSignal.timeout(ANSWER_WITHIN_MS) }));
+      const done = store(venueKey, () =>
+        fetcher.fetch({ signal: AbortSignal.timeout(ANSWER_WITHIN_MS) }),
+      );
       const entry = { began: performance.now(), done, open: true };
       const close = (): void => {
         entry.open = false;

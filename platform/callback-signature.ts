@@ -1,6 +1,14 @@
-/** The secrets that sign callbacks. They live in this closure and nowhere else, so nothing can print them. */
+/**
+ * The secrets that sign callbacks. They live in this closure and nowhere else, so nothing can print
+ * them.
+ */
 import { createHmac } from 'node:crypto';
-import { callbackHeaders, ownSignedText, standardSignedText, type CallbackMessage } from '../domain/callbacks/signed-request.ts';
+import {
+  callbackHeaders,
+  ownSignedText,
+  standardSignedText,
+  type CallbackMessage,
+} from '../domain/callbacks/signed-request.ts';
 
 /** The headers of one attempt, signed with every secret. */
 export type CallbackSigner = (message: CallbackMessage) => Readonly<Record<string, string>>;
@@ -20,10 +28,13 @@ export function callbackKeys(list: string): readonly Buffer[] {
       throw new SecretError(`secret ${index + 1} ${why}`);
     };
     if (secret === '') return refuse('is empty');
-    if (secret.trim() !== secret) return refuse('begins or ends with white space, which would be part of its key');
+    if (secret.trim() !== secret)
+      return refuse('begins or ends with white space, which would be part of its key');
     if (!secret.startsWith(PREFIX)) return Buffer.from(secret, 'utf8');
     const encoded = secret.slice(PREFIX.length);
-    return encoded !== '' && BASE64.test(encoded) ? Buffer.from(encoded, 'base64') : refuse(`is not base64 after ${PREFIX}`);
+    return encoded !== '' && BASE64.test(encoded)
+      ? Buffer.from(encoded, 'base64')
+      : refuse(`is not base64 after ${PREFIX}`);
   });
 }
 
@@ -33,5 +44,8 @@ export function createCallbackSigner(list: string): CallbackSigner {
   const hmac = (text: string, encoding: 'hex' | 'base64'): string[] =>
     keys.map((key) => createHmac('sha256', key).update(text, 'utf8').digest(encoding));
   return (message) =>
-    callbackHeaders(message, { own: hmac(ownSignedText(message), 'hex'), standard: hmac(standardSignedText(message), 'base64') });
+    callbackHeaders(message, {
+      own: hmac(ownSignedText(message), 'hex'),
+      standard: hmac(standardSignedText(message), 'base64'),
+    });
 }

@@ -31,7 +31,10 @@ interface Together {
 
 export type Config = Fields & Together;
 
-/** Reads the environment. Throws {@link ConfigError} with every fault. An empty value counts as unset. */
+/**
+ * Reads the environment. Throws {@link ConfigError} with every fault. An empty value counts as
+ * unset.
+ */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   const { values: value, texts } = readSettings(environment);
   return {
@@ -47,13 +50,21 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
 }
 
 function fieldsOf(values: Values): Fields {
-  const named = SETTING_LIST.flatMap(([name, { field }]) => (field === PART ? [] : [[field, values[name]] as const]));
+  const named = SETTING_LIST.flatMap(([name, { field }]) =>
+    field === PART ? [] : [[field, values[name]] as const],
+  );
   // Each field is the value of the very entry that names it.
   return Object.fromEntries(named) as unknown as Fields;
 }
 
 /** The cooling period as the list counts it. */
-export function coolingSeconds({ enabled, hours }: { readonly enabled: boolean; readonly hours: number }): number | null {
+export function coolingSeconds({
+  enabled,
+  hours,
+}: {
+  readonly enabled: boolean;
+  readonly hours: number;
+}): number | null {
   return enabled ? hours * 3_600 : null;
 }
 
@@ -63,6 +74,10 @@ export function environment(): NodeJS.ProcessEnv {
 }
 
 function tracingOf(value: Values): TracingConfig | null {
-  const { SVC_TRACING_OTLP_URL: url, SVC_TRACING_OTLP_HEADERS: headers = {}, SVC_TRACING_SAMPLE_RATIO: sampleRatio } = value;
+  const {
+    SVC_TRACING_OTLP_URL: url,
+    SVC_TRACING_OTLP_HEADERS: headers = {},
+    SVC_TRACING_SAMPLE_RATIO: sampleRatio,
+  } = value;
   return url === undefined ? null : { url, headers, sampleRatio };
 }

@@ -1,4 +1,7 @@
-/** The keys of those who may change the allowlist on the dashboard: a JSON object of operators and their secrets. */
+/**
+ * The keys of those who may change the allowlist on the dashboard: a JSON object of operators and
+ * their secrets.
+ */
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
@@ -17,7 +20,10 @@ export const OPERATOR_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 /** As long as other callers' secrets have to be. */
 const SHORTEST = 32;
 
-/** Reads the file, which must hold exactly so many keys, each of another operator and with another secret. */
+/**
+ * Reads the file, which must hold exactly so many keys, each of another operator and with another
+ * secret.
+ */
 export function readDashboardKeys(file: string, expected: number): DashboardKeys {
   const entries = Object.entries(contentOf(file));
   if (entries.length !== expected) {
@@ -29,11 +35,15 @@ export function readDashboardKeys(file: string, expected: number): DashboardKeys
   return new Map(
     entries.map(([operator, secret], index) => {
       const place = `entry ${String(index + 1)}`;
-      if (!OPERATOR_NAME.test(operator)) throw new DashboardKeysError(`${place} has no name of 1 to 64 of A-Z a-z 0-9 . _ -`);
+      if (!OPERATOR_NAME.test(operator))
+        throw new DashboardKeysError(`${place} has no name of 1 to 64 of A-Z a-z 0-9 . _ -`);
       if (typeof secret !== 'string' || secret.length < SHORTEST) {
-        throw new DashboardKeysError(`the secret of ${operator} must be a text of at least ${String(SHORTEST)} characters`);
+        throw new DashboardKeysError(
+          `the secret of ${operator} must be a text of at least ${String(SHORTEST)} characters`,
+        );
       }
-      if (secrets.has(secret)) throw new DashboardKeysError(`${operator} has the secret of another operator`);
+      if (secrets.has(secret))
+        throw new DashboardKeysError(`${operator} has the secret of another operator`);
       secrets.add(secret);
       return [operator, createSecretKey(secret, 'utf8')];
     }),
@@ -47,7 +57,9 @@ function contentOf(file: string): object {
   } catch (error) {
     const unreadable = typeof error === 'object' && error !== null && 'code' in error;
     // The parser's own words would quote the file.
-    throw new DashboardKeysError(unreadable ? `the file cannot be read (${String(error.code)})` : 'the file is no JSON');
+    throw new DashboardKeysError(
+      unreadable ? `the file cannot be read (${String(error.code)})` : 'the file is no JSON',
+    );
   }
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
     throw new DashboardKeysError('the file must hold one JSON object of operators and secrets');

@@ -13,8 +13,8 @@ export interface Deadline {
 }
 
 /**
- * Aborts when `parent` does or after `milliseconds`. Made by hand instead of with `AbortSignal.any`,
- * which keeps every joined signal alive as long as a long-lived parent lives.
+ * Aborts when `parent` does or after `milliseconds`. Made by hand instead of with
+ * `AbortSignal.any`, which keeps every joined signal alive as long as a long-lived parent lives.
  */
 export function deadline(parent: AbortSignal, milliseconds: number): Deadline {
   const controller = new AbortController();

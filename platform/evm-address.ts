@@ -3,11 +3,14 @@ import { getAddress, isAddress, zeroAddress, type Address } from 'viem';
 
 export type AddressProblem = 'malformed' | 'checksum' | 'zero';
 
-export type AddressReading = { readonly ok: true; readonly address: Address } | { readonly ok: false; readonly problem: AddressProblem };
+export type AddressReading =
+  | { readonly ok: true; readonly address: Address }
+  | { readonly ok: false; readonly problem: AddressProblem };
 
 /**
- * The checksummed form of `text`, or what is wrong with it: not `0x` and 40 hex digits (`malformed`),
- * mixed case that is not its EIP-55 checksum (`checksum`), or the zero address (`zero`).
+ * The checksummed form of `text`, or what is wrong with it: not `0x` and 40 hex digits
+ * (`malformed`), mixed case that is not its EIP-55 checksum (`checksum`), or the zero address
+ * (`zero`).
  */
 export function readEvmAddress(text: string): AddressReading {
   if (!isAddress(text, { strict: false })) return { ok: false, problem: 'malformed' };
@@ -18,7 +21,9 @@ export function readEvmAddress(text: string): AddressReading {
   return mixed && text !== address ? { ok: false, problem: 'checksum' } : { ok: true, address };
 }
 
-/** Whether two texts are the same EVM address, whatever their case. False when either is not one. */
+/**
+ * Whether two texts are the same EVM address, whatever their case. False when either is not one.
+ */
 export function sameEvmAddress(a: string, b: string): boolean {
   return isAddress(a, { strict: false }) && a.toLowerCase() === b.toLowerCase();
 }

@@ -1,6 +1,6 @@
 /**
- * Serves many small asks with few calls: while calls are under way the next asks gather, so that under
- * load the cost of a call is shared, and alone an ask waits for nobody.
+ * Serves many small asks with few calls: while calls are under way the next asks gather, so that
+ * under load the cost of a call is shared, and alone an ask waits for nobody.
  */
 
 export interface GatherOptions<Ask, Answer> {
@@ -19,7 +19,11 @@ interface Waiting<Ask, Answer> {
 }
 
 /** Answers a function that asks once; a call begins after every ask that it serves. */
-export function gather<Ask, Answer>({ calls, most, serve }: GatherOptions<Ask, Answer>): (ask: Ask) => Promise<Answer> {
+export function gather<Ask, Answer>({
+  calls,
+  most,
+  serve,
+}: GatherOptions<Ask, Answer>): (ask: Ask) => Promise<Answer> {
   const queue: Waiting<Ask, Answer>[] = [];
   let active = 0;
 
@@ -35,7 +39,8 @@ export function gather<Ask, Answer>({ calls, most, serve }: GatherOptions<Ask, A
   const call = async (batch: readonly Waiting<Ask, Answer>[]): Promise<void> => {
     try {
       const answers = await serve(batch.map(({ ask }) => ask));
-      if (answers.length !== batch.length) throw new Error(`${batch.length} asks got ${answers.length} answers`);
+      if (answers.length !== batch.length)
+        throw new Error(`${batch.length} asks got ${answers.length} answers`);
       for (const [index, { resolve }] of batch.entries()) resolve(answers[index] as Answer);
     } catch (error) {
       for (const { reject } of batch) reject(error);

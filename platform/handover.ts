@@ -1,6 +1,6 @@
 /**
- * Hands committed commands to Temporal in the background: bounded, wakes before starts, and forgetful.
- * What is lost here is only speed, for the relay wakes until a command is applied.
+ * Hands committed commands to Temporal in the background: bounded, wakes before starts, and
+ * forgetful. What is lost here is only speed, for the relay wakes until a command is applied.
  */
 import type { Logger } from 'pino';
 import type { Temporal, Wake } from './temporal.ts';
@@ -38,7 +38,10 @@ export function createHandOver(options: {
       const job = wakes.shift() ?? starts.shift();
       if (job === undefined) return;
       const work = job.call().catch((error: unknown) => {
-        log.debug({ err: error, ...job.wake }, 'a wake was not delivered; the relay sends it again');
+        log.debug(
+          { err: error, ...job.wake },
+          'a wake was not delivered; the relay sends it again',
+        );
       });
       active.add(work);
       void work.finally(() => {

@@ -4,12 +4,19 @@ import type { z } from 'zod';
 /** `['venues', 2, 'chain_id']` as `venues[2].chain_id`. */
 export function placeOf(path: readonly PropertyKey[]): string {
   return path.reduce<string>(
-    (text, step) => (typeof step === 'number' ? `${text}[${String(step)}]` : text === '' ? String(step) : `${text}.${String(step)}`),
+    (text, step) =>
+      typeof step === 'number'
+        ? `${text}[${String(step)}]`
+        : text === ''
+          ? String(step)
+          : `${text}.${String(step)}`,
     '',
   );
 }
 
-/** What is read: its name where it is wrong as a whole, or the place that all others stand under. */
+/**
+ * What is read: its name where it is wrong as a whole, or the place that all others stand under.
+ */
 export type Read = { readonly whole: string } | { readonly under: string };
 
 /** One sentence a fault: `venues[2].chain_id: expected a positive integer`. */

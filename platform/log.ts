@@ -1,7 +1,8 @@
 /**
- * Structured lines on standard output. What a line may hold is an allow-list of kinds: an error by name,
- * message and stack, and plain values. A request, a header list or a row that is handed over whole is left
- * out, so nobody writes a secret by writing too much; every level is safe for production.
+ * Structured lines on standard output. What a line may hold is an allow-list of kinds: an error by
+ * name, message and stack, and plain values. A request, a header list or a row that is handed over
+ * whole is left out, so nobody writes a secret by writing too much; every level is safe for
+ * production.
  */
 import { pino, type DestinationStream, type LogFn, type Logger } from 'pino';
 import type { Config } from './config.ts';
@@ -31,15 +32,25 @@ export function createLogger(
   );
 }
 
-/** An error without a message of ours would lend the line its own, past all that is done to it below. */
+/**
+ * An error without a message of ours would lend the line its own, past all that is done to it
+ * below.
+ */
 function withMessage(this: Logger, args: Parameters<LogFn>, method: LogFn): void {
   const [first, message] = args;
   if (message !== undefined || typeof first === 'string') method.apply(this, args);
-  else method.call(this, isError(first) ? { err: first } : first, isError(first) || 'err' in Object(first) ? 'an error' : undefined);
+  else
+    method.call(
+      this,
+      isError(first) ? { err: first } : first,
+      isError(first) || 'err' in Object(first) ? 'an error' : undefined,
+    );
 }
 
 function plainFields(fields: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, plain(name, value)]));
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, plain(name, value)]),
+  );
 }
 
 function plain(name: string, value: unknown): unknown {
@@ -47,7 +58,8 @@ function plain(name: string, value: unknown): unknown {
   if (isTelling(name)) return REDACTED;
   if (isError(value)) return plainError(value);
   if (name === 'err') return { message: cut(String(value)) };
-  if (Array.isArray(value)) return value.slice(0, 100).map((entry) => (isScalar(entry) ? scalar(entry) : '[left out]'));
+  if (Array.isArray(value))
+    return value.slice(0, 100).map((entry) => (isScalar(entry) ? scalar(entry) : '[left out]'));
   return isScalar(value) ? scalar(value) : '[left out]';
 }
 
@@ -86,10 +98,16 @@ function plainError(error: Error, depth = 0): PlainError {
 function isError(value: unknown): value is Error {
   return (
     value instanceof Error ||
-    (typeof value === 'object' && value !== null && 'message' in value && 'stack' in value && typeof value.message === 'string')
+    (typeof value === 'object' &&
+      value !== null &&
+      'message' in value &&
+      'stack' in value &&
+      typeof value.message === 'string')
   );
 }
 
 function cut(text: string): string {
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}… (${String(text.length)} characters)` : text;
+  return text.length > LONGEST
+    ? `${text.slice(0, LONGEST)}… (${String(text.length)} characters)`
+    : text;
 }

@@ -6,8 +6,9 @@ export interface Loop {
 }
 
 /**
- * Calls `work` with `pauseMs` between the end of one run and the start of the next; a run that answers
- * true had more to do and is followed at once. A failing run is logged and the next comes after the pause.
+ * Calls `work` with `pauseMs` between the end of one run and the start of the next; a run that
+ * answers true had more to do and is followed at once. A failing run is logged and the next comes
+ * after the pause.
  */
 export function startLoop(options: {
   readonly name: string;
@@ -23,7 +24,10 @@ export function startLoop(options: {
       try {
         more = (await options.work()) === true;
       } catch (error) {
-        options.log.warn({ err: error, loop: options.name }, 'a background run failed and is repeated');
+        options.log.warn(
+          { err: error, loop: options.name },
+          'a background run failed and is repeated',
+        );
       }
       if (more || stopped) continue;
       await new Promise<void>((resolve) => {

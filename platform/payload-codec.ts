@@ -1,7 +1,7 @@
 /**
- * Encryption of what Temporal stores: AES-256-GCM around each whole payload, in the form of Temporal's own
- * sample codecs (nonce, ciphertext, tag; key id in the metadata), so that workers in other languages can
- * take part. See docs/decisions/0007-payload-encryption.md.
+ * Encryption of what Temporal stores: AES-256-GCM around each whole payload, in the form of
+ * Temporal's own sample codecs (nonce, ciphertext, tag; key id in the metadata), so that workers in
+ * other languages can take part. See docs/decisions/0007-payload-encryption.md.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Payload, PayloadCodec } from '@temporalio/common';
@@ -20,7 +20,10 @@ export class UndecodablePayload extends Error {
   override readonly name = 'UndecodablePayload';
 }
 
-/** Encrypts with the first key, decrypts with any; payloads written without encryption pass as they are. */
+/**
+ * Encrypts with the first key, decrypts with any; payloads written without encryption pass as they
+ * are.
+ */
 export function createPayloadCodec(keys: readonly PayloadKey[]): PayloadCodec {
   const [first] = keys;
   if (first === undefined) throw new Error('a payload codec needs a key');
@@ -28,7 +31,10 @@ export function createPayloadCodec(keys: readonly PayloadKey[]): PayloadCodec {
   return {
     encode: (payloads) => Promise.resolve(payloads.map((payload) => seal(payload, first))),
     // Async, so that callers see a rejection and never a throw.
-    decode: async (payloads) => payloads.map((payload) => (textOf(payload, 'encoding') === ENCRYPTED ? open(payload, byId) : payload)),
+    decode: async (payloads) =>
+      payloads.map((payload) =>
+        textOf(payload, 'encoding') === ENCRYPTED ? open(payload, byId) : payload,
+      ),
   };
 }
 
@@ -37,24 +43,35 @@ function seal(payload: Payload, { id, key }: PayloadKey): Payload {
   const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
   const plain = PayloadMessage.encode(payload).finish();
   const data = Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
-  return { metadata: { encoding: Buffer.from(ENCRYPTED), 'encryption-key-id': Buffer.from(id) }, data };
+  return {
+    metadata: { encoding: Buffer.from(ENCRYPTED), 'encryption-key-id': Buffer.from(id) },
+    data,
+  };
 }
 
 function open(payload: Payload, keys: ReadonlyMap<string, PayloadKey>): Payload {
   const id = textOf(payload, 'encryption-key-id');
   const known = keys.get(id);
   if (known === undefined) {
-    throw new UndecodablePayload(`the payload is encrypted with key "${printable(id)}", which SVC_PAYLOAD_KEYS does not hold`);
+    throw new UndecodablePayload(
+      `the payload is encrypted with key "${printable(id)}", which SVC_PAYLOAD_KEYS does not hold`,
+    );
   }
   const data = payload.data ?? new Uint8Array();
   const end = data.byteLength - TAG_BYTES;
   if (end < NONCE_BYTES) throw new UndecodablePayload('the encrypted payload is cut short');
   try {
-    const decipher = createDecipheriv(CIPHER, known.key, data.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+    const decipher = createDecipheriv(CIPHER, known.key, data.subarray(0, NONCE_BYTES), {
+      authTagLength: TAG_BYTES,
+    });
     decipher.setAuthTag(data.subarray(end));
-    return PayloadMessage.decode(Buffer.concat([decipher.update(data.subarray(NONCE_BYTES, end)), decipher.final()]));
+    return PayloadMessage.decode(
+      Buffer.concat([decipher.update(data.subarray(NONCE_BYTES, end)), decipher.final()]),
+    );
   } catch {
-    throw new UndecodablePayload(`the payload was altered, or its key "${id}" is not the one of this service`);
+    throw new UndecodablePayload(
+      `the payload was altered, or its key "${id}" is not the one of this service`,
+    );
   }
 }
 

@@ -1,22 +1,26 @@
 /** Keys under which payloads are encrypted on their way to Temporal, as the setting gives them. */
 import { createSecretKey, type KeyObject } from 'node:crypto';
 
-/** A key and the name by which payloads refer to it. A KeyObject prints and serialises without its bytes. */
+/**
+ * A key and the name by which payloads refer to it. A KeyObject prints and serialises without its
+ * bytes.
+ */
 export interface PayloadKey {
   readonly id: string;
   readonly key: KeyObject;
 }
 
 export type ParsedPayloadKeys =
-  { readonly ok: true; readonly keys: readonly PayloadKey[] } | { readonly ok: false; readonly faults: readonly string[] };
+  | { readonly ok: true; readonly keys: readonly PayloadKey[] }
+  | { readonly ok: false; readonly faults: readonly string[] };
 
 const KEY_ID = /^[A-Za-z0-9._-]{1,64}$/;
 /** 32 bytes in standard base64. */
 const KEY_BYTES = /^[A-Za-z0-9+/]{43}=$/;
 
 /**
- * Reads `<id>:<base64 of 32 bytes>`, several separated by commas; the first encrypts. Faults name an entry
- * by its place alone: what stands in a malformed one may be a key.
+ * Reads `<id>:<base64 of 32 bytes>`, several separated by commas; the first encrypts. Faults name
+ * an entry by its place alone: what stands in a malformed one may be a key.
  */
 export function parsePayloadKeys(text: string): ParsedPayloadKeys {
   const faults: string[] = [];
@@ -28,7 +32,10 @@ export function parsePayloadKeys(text: string): ParsedPayloadKeys {
     const bytes = entry.slice(colon + 1).trim();
     if (colon < 0) faults.push(`${place} must be <id>:<base64 of 32 bytes>`);
     else if (!KEY_ID.test(id)) faults.push(`${place}: the id must be 1 to 64 of A-Z a-z 0-9 . _ -`);
-    else if (!KEY_BYTES.test(bytes)) faults.push(`${place}: the key must be the base64 of exactly 32 bytes (openssl rand -base64 32)`);
+    else if (!KEY_BYTES.test(bytes))
+      faults.push(
+        `${place}: the key must be the base64 of exactly 32 bytes (openssl rand -base64 32)`,
+      );
     else if (keys.has(id)) faults.push(`${place} has the id of an earlier one`);
     else keys.set(id, { id, key: createSecretKey(bytes, 'base64') });
   }

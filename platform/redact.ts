@@ -1,12 +1,21 @@
-/** What is never written to a log nor shown in a view, whoever put it there: one list of names and one rule for texts. */
+/**
+ * What is never written to a log nor shown in a view, whoever put it there: one list of names and
+ * one rule for texts.
+ */
 
-/** Telling names in lower case without separators: `X-SVC-Signature`, `privateKey` and `raw_tx` are all meant. */
+/**
+ * Telling names in lower case without separators: `X-SVC-Signature`, `privateKey` and `raw_tx` are
+ * all meant.
+ */
 const TELLING =
   /secret|password|passwd|passphrase|(auth|access|bearer|refresh|session)token|signature|privatekey|authorization|cookie|rawtx|rawtransaction|rawsigned|signed(raw|tx|transaction|payload)|signresult|apikey|credential|mnemonic|seedphrase|^seed$/;
 /** Longer than any hash or address: signatures, call data and signed transactions. */
 const LONG_HEX = /\b(?:0x)?[0-9a-fA-F]{100,}\b/g;
-/** Addresses of providers often carry a password or a key. Of those in errors the host is enough. */
-const WEB_ADDRESS = /\b(https?|wss?):\/\/(?:[^\s/@"'`<>]*@)?([^\s/?#"'`<>@)\]},]+)([/?#][^\s"'`<>)\]},]*)?/g;
+/**
+ * Addresses of providers often carry a password or a key. Of those in errors the host is enough.
+ */
+const WEB_ADDRESS =
+  /\b(https?|wss?):\/\/(?:[^\s/@"'`<>]*@)?([^\s/?#"'`<>@)\]},]+)([/?#][^\s"'`<>)\]},]*)?/g;
 const PASSWORD_IN_URL = /\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@"'`<>]*@/gi;
 
 /** Stands where something was taken out. */
@@ -19,7 +28,9 @@ export function isTelling(name: string): boolean {
 
 /** Any text: long hex by its beginning and length alone, addresses without user and password. */
 export function safeText(text: string): string {
-  return text.replace(LONG_HEX, (hex) => `${hex.slice(0, 10)}…(${String(hex.length)} hex digits)`).replace(PASSWORD_IN_URL, '$1');
+  return text
+    .replace(LONG_HEX, (hex) => `${hex.slice(0, 10)}…(${String(hex.length)} hex digits)`)
+    .replace(PASSWORD_IN_URL, '$1');
 }
 
 /** The text of an error: of web addresses the host alone. */

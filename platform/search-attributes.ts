@@ -1,9 +1,20 @@
-/** The search attributes by which movements are found: made where they may be made, else asked for. */
+/**
+ * The search attributes by which movements are found: made where they may be made, else asked for.
+ */
 import type { Logger } from 'pino';
 import { SEARCH_ATTRIBUTES } from '../domain/messages.ts';
 
 /** Temporal's IndexedValueType, by number. */
-const TYPES = ['Unspecified', 'Text', 'Keyword', 'Int', 'Double', 'Bool', 'Datetime', 'KeywordList'] as const;
+const TYPES = [
+  'Unspecified',
+  'Text',
+  'Keyword',
+  'Int',
+  'Double',
+  'Bool',
+  'Datetime',
+  'KeywordList',
+] as const;
 /** All of ours are of this type. */
 const TYPE = 'Keyword';
 export const KEYWORD = TYPES.indexOf(TYPE);
@@ -19,7 +30,10 @@ export interface AttributeServer {
   /** Type numbers of the namespace's own attributes. */
   list(): Promise<Readonly<Record<string, number>>>;
   add(name: string): Promise<void>;
-  /** The namespace's table of columns and names (`Keyword01` → name); empty on servers that have none. */
+  /**
+   * The namespace's table of columns and names (`Keyword01` → name); empty on servers that have
+   * none.
+   */
   aliases(): Promise<Readonly<Record<string, string>>>;
 }
 
@@ -28,7 +42,10 @@ export class SearchAttributeFault extends Error {
   override readonly name = 'SearchAttributeFault';
 }
 
-/** Sees to it that every attribute exists as a Keyword. Repeating it is harmless, from several processes too. */
+/**
+ * Sees to it that every attribute exists as a Keyword. Repeating it is harmless, from several
+ * processes too.
+ */
 export async function ensureSearchAttributes(
   server: AttributeServer,
   context: { readonly namespace: string; readonly log: Logger },
@@ -42,8 +59,14 @@ export async function ensureSearchAttributes(
   } catch (error) {
     if (!isStatus(error, PERMISSION_DENIED, UNIMPLEMENTED)) throw error;
     const what = `${missing.join(', ')} cannot be registered by this service in namespace ${namespace}`;
-    if (before !== null) throw new SearchAttributeFault(`${what}. An operator has to run:\n  ${createCommand(namespace, missing)}`);
-    log.warn({ namespace }, `${what}, nor can it see whether they exist. Unless they do, run: ${createCommand(namespace, missing)}`);
+    if (before !== null)
+      throw new SearchAttributeFault(
+        `${what}. An operator has to run:\n  ${createCommand(namespace, missing)}`,
+      );
+    log.warn(
+      { namespace },
+      `${what}, nor can it see whether they exist. Unless they do, run: ${createCommand(namespace, missing)}`,
+    );
     return;
   }
   // The server accepts a name that somebody has just made with another type, and says nothing.
@@ -63,12 +86,19 @@ async function add(server: AttributeServer, name: string): Promise<void> {
 /** What exists, by name; null when the server does not let us know. */
 async function known(server: AttributeServer): Promise<ReadonlyMap<string, string> | null> {
   try {
-    return new Map(Object.entries(await server.list()).map(([name, type]) => [name, TYPES[type] ?? `type ${String(type)}`]));
+    return new Map(
+      Object.entries(await server.list()).map(([name, type]) => [
+        name,
+        TYPES[type] ?? `type ${String(type)}`,
+      ]),
+    );
   } catch (error) {
     if (!isStatus(error, PERMISSION_DENIED, UNIMPLEMENTED)) throw error;
   }
   const aliases = Object.entries(await server.aliases());
-  return aliases.length === 0 ? null : new Map(aliases.map(([column, name]) => [name, column.replace(/\d+$/, '')]));
+  return aliases.length === 0
+    ? null
+    : new Map(aliases.map(([column, name]) => [name, column.replace(/\d+$/, '')]));
 }
 
 /** Those of ours that are missing. Throws when one exists with another type. */

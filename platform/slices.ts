@@ -4,7 +4,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** Longer than most steps take, and too short for anybody to notice. */
 const SLICE_MS = 5;
 
-/** Runs the steps to their end and answers what they come to; every few milliseconds whatever else waits is done. */
+/**
+ * Runs the steps to their end and answers what they come to; every few milliseconds whatever else
+ * waits is done.
+ */
 export async function inSlices<T>(steps: Generator<unknown, T>): Promise<T> {
   let began = performance.now();
   for (;;) {

@@ -1,5 +1,12 @@
-/** The connection to Temporal, and the signals that wake runs. The only user of the Temporal client. */
-import { Client, Connection, WorkflowNotFoundError, type WorkflowClientInterceptor } from '@temporalio/client';
+/**
+ * The connection to Temporal, and the signals that wake runs. The only user of the Temporal client.
+ */
+import {
+  Client,
+  Connection,
+  WorkflowNotFoundError,
+  type WorkflowClientInterceptor,
+} from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import type { Logger } from 'pino';
@@ -36,7 +43,10 @@ export interface Temporal {
   hasPollers(taskQueue: string): Promise<boolean>;
   /** Whether the server answers. */
   check(): Promise<void>;
-  /** Registers the search attributes that are missing; see {@link ensureSearchAttributes} for what can be wrong. */
+  /**
+   * Registers the search attributes that are missing; see {@link ensureSearchAttributes} for what
+   * can be wrong.
+   */
   registerSearchAttributes(log: Logger): Promise<void>;
   close(): Promise<void>;
 }
@@ -58,7 +68,8 @@ export function connectTemporal(settings: {
     ...(interceptor === undefined ? {} : { interceptors: { workflow: [interceptor] } }),
     ...(payloadCodec === undefined ? {} : { dataConverter: { payloadCodecs: [payloadCodec] } }),
   });
-  const limited = <T>(work: () => Promise<T>): Promise<T> => connection.withDeadline(Date.now() + CALL_TIMEOUT_MS, work);
+  const limited = <T>(work: () => Promise<T>): Promise<T> =>
+    connection.withDeadline(Date.now() + CALL_TIMEOUT_MS, work);
   return {
     client,
     wake: ({ kind, commandId, ...of }) =>
@@ -91,30 +102,60 @@ export function connectTemporal(settings: {
           taskQueue: { name },
           taskQueueType: proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
         });
-        return pollers.some(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * 1000 > Date.now() - POLLED_WITHIN_MS);
+        return pollers.some(
+          ({ lastAccessTime }) =>
+            Number(lastAccessTime?.seconds ?? 0) * 1000 > Date.now() - POLLED_WITHIN_MS,
+        );
       }),
     check: () =>
       limited(async () => {
         await connection.workflowService.describeNamespace({ namespace });
       }),
-    registerSearchAttributes: (log) => limited(() => ensureSearchAttributes(attributeServer(connection, namespace), { namespace, log })),
+    registerSearchAttributes: (log) =>
+      limited(() =>
+        ensureSearchAttributes(attributeServer(connection, namespace), { namespace, log }),
+      ),
     close: () => connection.close(),
   };
 }
 
-function runOf(of: RunOf): { readonly type: string; readonly id: string; readonly workflowId: string; readonly summary: string } {
+function runOf(of: RunOf): {
+  readonly type: string;
+  readonly id: string;
+  readonly workflowId: string;
+  readonly summary: string;
+} {
   if ('movementId' in of) {
     const { movementId: id } = of;
-    return { type: MOVEMENT_WORKFLOW, id, workflowId: movementWorkflowId(id), summary: `movement ${id}` };
+    return {
+      type: MOVEMENT_WORKFLOW,
+      id,
+      workflowId: movementWorkflowId(id),
+      summary: `movement ${id}`,
+    };
   }
   const { transferId: id } = of;
-  return { type: CAPITAL_TRANSFER_WORKFLOW, id, workflowId: capitalTransferWorkflowId(id), summary: `capital transfer ${id}` };
+  return {
+    type: CAPITAL_TRANSFER_WORKFLOW,
+    id,
+    workflowId: capitalTransferWorkflowId(id),
+    summary: `capital transfer ${id}`,
+  };
 }
 
-function attributeServer({ operatorService, workflowService }: Connection, namespace: string): AttributeServer {
+function attributeServer(
+  { operatorService, workflowService }: Connection,
+  namespace: string,
+): AttributeServer {
   return {
     list: async () => (await operatorService.listSearchAttributes({ namespace })).customAttributes,
-    add: async (name) => void (await operatorService.addSearchAttributes({ namespace, searchAttributes: { [name]: KEYWORD } })),
-    aliases: async () => (await workflowService.describeNamespace({ namespace })).config?.customSearchAttributeAliases ?? {},
+    add: async (name) =>
+      void (await operatorService.addSearchAttributes({
+        namespace,
+        searchAttributes: { [name]: KEYWORD },
+      })),
+    aliases: async () =>
+      (await workflowService.describeNamespace({ namespace })).config
+        ?.customSearchAttributeAliases ?? {},
   };
 }

@@ -1,9 +1,12 @@
 /**
- * At most so many inside at once; others wait in the order in which they came, so many and so long at most. What is
- * turned away has done nothing yet.
+ * At most so many inside at once; others wait in the order in which they came, so many and so long
+ * at most. What is turned away has done nothing yet.
  */
 
-/** Why somebody was not let in: too many wait already, it took too long, or whoever asked has left meanwhile. */
+/**
+ * Why somebody was not let in: too many wait already, it took too long, or whoever asked has left
+ * meanwhile.
+ */
 export type TurnedAwayReason = 'full' | 'late' | 'left';
 
 export class TurnedAway extends Error {
@@ -37,7 +40,11 @@ interface Waiter {
 }
 
 /** A turnstile that nobody has passed yet. */
-export function createTurnstile({ places, waiting: room = Infinity, waitMs }: TurnstileOptions): Turnstile {
+export function createTurnstile({
+  places,
+  waiting: room = Infinity,
+  waitMs,
+}: TurnstileOptions): Turnstile {
   /** In the order of their coming; a Set, since those who give up leave from the middle. */
   const queue = new Set<Waiter>();
   let inside = 0;

@@ -1,4 +1,7 @@
-/** The one place that connects to Postgres: Prisma for reading models, and single statements straight over its pool. */
+/**
+ * The one place that connects to Postgres: Prisma for reading models, and single statements
+ * straight over its pool.
+ */
 import { createHash } from 'node:crypto';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type pg from 'pg';
@@ -6,18 +9,24 @@ import { PrismaClient } from './generated/client.ts';
 import { openPool, type ConnectionSource } from './pool.ts';
 
 /**
- * One statement with its values, prepared once a connection: `sql<Row>\`SELECT … ${value}\``. Answers the
- * rows as the driver makes them: json parsed, numeric and bigint as text, timestamptz as Date. The
- * errors are the driver's, with Postgres' `code`.
+ * One statement with its values, prepared once a connection: `sql<Row>\`SELECT … ${value}\``.
+ * Answers the rows as the driver makes them: json parsed, numeric and bigint as text, timestamptz
+ * as Date. The errors are the driver's, with Postgres' `code`.
  */
-export type Sql = <Row = never>(text: TemplateStringsArray, ...values: readonly SqlValue[]) => Promise<Row[]>;
+export type Sql = <Row = never>(
+  text: TemplateStringsArray,
+  ...values: readonly SqlValue[]
+) => Promise<Row[]>;
 export type SqlValue = string | number | boolean | null;
 
 /** Vouches for an audit row that this process writes: hex, or null without a key. */
 export type AuditMac = (row: object) => string | null;
 
 export interface Database extends PrismaClient {
-  /** Everything that is written and what is read in every phase goes this way: it costs a third of Prisma's raw query. */
+  /**
+   * Everything that is written and what is read in every phase goes this way: it costs a third of
+   * Prisma's raw query.
+   */
   readonly sql: Sql;
   /** Kept beside the statements because whatever writes may have to leave an audit row. */
   readonly auditMac: AuditMac;
@@ -28,7 +37,10 @@ export interface DatabaseOptions {
   readonly url: string;
   /** Connections of the pool. */
   readonly poolSize?: number;
-  /** Gives up on making a connection, and on waiting for one, after this long, so that both are an answer. */
+  /**
+   * Gives up on making a connection, and on waiting for one, after this long, so that both are an
+   * answer.
+   */
   readonly connectTimeoutMs?: number;
   readonly applicationName?: string;
   /** Settings of every session, which functions of the database read with `current_setting`. */
@@ -39,7 +51,10 @@ export interface DatabaseOptions {
   readonly onConnect?: (connection: pg.PoolClient) => void;
 }
 
-/** A client over a pool of its own; call `$disconnect()` when done. Nothing is connected until the first query. */
+/**
+ * A client over a pool of its own; call `$disconnect()` when done. Nothing is connected until the
+ * first query.
+ */
 export function connectDatabase(options: DatabaseOptions): Database {
   const source = openPool({
     config: {
@@ -52,7 +67,8 @@ export function connectDatabase(options: DatabaseOptions): Database {
     connections: options.poolSize ?? 10,
     patienceMs: options.connectTimeoutMs ?? 5_000,
   });
-  // An idle connection that breaks is replaced by the pool; one in use fails the statement that uses it.
+  // An idle connection that breaks is replaced by the pool; one in use fails the statement that
+  // uses it.
   source.pool.on('error', () => undefined);
   if (options.onConnect !== undefined) source.pool.on('connect', options.onConnect);
   return clientOf(source, options.auditMac ?? (() => null));
@@ -61,8 +77,9 @@ export function connectDatabase(options: DatabaseOptions): Database {
 const sources = new WeakMap<Database, ConnectionSource>();
 
 /**
- * The same connections for one who may hold only so many of them at a time, so that the others find some free whatever it
- * does. It ends with the client that it is a share of, which its own `$disconnect()` leaves open.
+ * The same connections for one who may hold only so many of them at a time, so that the others find
+ * some free whatever it does. It ends with the client that it is a share of, which its own
+ * `$disconnect()` leaves open.
  */
 export function shareConnections(db: Database, connections: number): Database {
   const source = sources.get(db);
@@ -91,27 +108,46 @@ function clientOf(source: ConnectionSource, auditMac: AuditMac): Database {
 }
 
 function sqlOver(pool: pg.Pool): Sql {
-  const statements = new WeakMap<TemplateStringsArray, { readonly name: string; readonly text: string }>();
-  return async <Row>(parts: TemplateStringsArray, ...values: readonly SqlValue[]): Promise<Row[]> => {
+  const statements = new WeakMap<
+    TemplateStringsArray,
+    { readonly name: string; readonly text: string }
+  >();
+  return async <Row>(
+    parts: TemplateStringsArray,
+    ...values: readonly SqlValue[]
+  ): Promise<Row[]> => {
     let statement = statements.get(parts);
     if (statement === undefined) {
       const text = parts.reduce((all, part, index) => `${all}$${String(index)}${part}`);
       statement = { name: nameOf(text), text };
       statements.set(parts, statement);
     }
-    const { rows } = await pool.query<Row & pg.QueryResultRow>({ ...statement, values: [...values] });
+    const { rows } = await pool.query<Row & pg.QueryResultRow>({
+      ...statement,
+      values: [...values],
+    });
     return rows;
   };
 }
 
-/** Prepared once a connection under this name: parsing and planning is most of what a small statement costs. */
+/**
+ * Prepared once a connection under this name: parsing and planning is most of what a small
+ * statement costs.
+ */
 function nameOf(text: string): string {
   return createHash('sha1').update(text).digest('hex');
 }
 
-/** Start-up options of a session. Those that the URL brings itself would silently replace ours, so they are joined. */
-function withSettings(url: string, settings: Readonly<Record<string, string>>): { connectionString: string; options?: string } {
-  const escaped = (text: string): string => text.replace(/[\\\s]/g, (character) => `\\${character}`);
+/**
+ * Start-up options of a session. Those that the URL brings itself would silently replace ours, so
+ * they are joined.
+ */
+function withSettings(
+  url: string,
+  settings: Readonly<Record<string, string>>,
+): { connectionString: string; options?: string } {
+  const escaped = (text: string): string =>
+    text.replace(/[\\\s]/g, (character) => `\\${character}`);
   const ours = Object.entries(settings).map(([name, value]) => `-c ${name}=${escaped(value)}`);
   if (ours.length === 0) return { connectionString: url };
   const theirs = URL.canParse(url) ? new URL(url).searchParams.get('options') : null;

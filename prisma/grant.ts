@@ -1,7 +1,12 @@
-/** Lets a role of the database be the service's: it may do what the service needs, and owns nothing. */
+/**
+ * Lets a role of the database be the service's: it may do what the service needs, and owns nothing.
+ */
 import pg from 'pg';
 
-/** To be called as the owner of the tables, after every migration. Safe to repeat; takes back what is no longer needed. */
+/**
+ * To be called as the owner of the tables, after every migration. Safe to repeat; takes back what
+ * is no longer needed.
+ */
 export async function grantService(ownerUrl: string, role: string): Promise<void> {
   const client = new pg.Client({ connectionString: ownerUrl });
   client.on('error', () => undefined);

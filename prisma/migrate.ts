@@ -3,7 +3,10 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PrismaPg } from '@prisma/adapter-pg';
-import { DriverAdapterError, bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils';
+import {
+  DriverAdapterError,
+  bindMigrationAwareSqlAdapterFactory,
+} from '@prisma/driver-adapter-utils';
 import type * as EngineGlue from '@prisma/schema-engine-wasm/schema_engine_bg';
 import type { SchemaEngine } from '@prisma/schema-engine-wasm/schema_engine_bg';
 import pg from 'pg';
@@ -28,7 +31,10 @@ export class MigrationError extends Error {
  * `prisma migrate deploy` does and writes the same table, through Prisma's engine in WebAssembly,
  * because the native engine has to be downloaded. Several processes may call it at once.
  */
-export async function applyMigrations(databaseUrl: string, sources: MigrationSources = {}): Promise<string[]> {
+export async function applyMigrations(
+  databaseUrl: string,
+  sources: MigrationSources = {},
+): Promise<string[]> {
   const migrationsDir = sources.migrationsDir ?? join(HERE, 'migrations');
   const folders = await migrationFolders(migrationsDir);
   return withLock(databaseUrl, async () => {
@@ -41,8 +47,13 @@ export async function applyMigrations(databaseUrl: string, sources: MigrationSou
       const { appliedMigrationNames } = await engine.applyMigrations({
         migrationsList: {
           baseDir: migrationsDir,
-          lockfile: { path: 'migration_lock.toml', content: await readOrNull(join(migrationsDir, 'migration_lock.toml')) },
-          migrationDirectories: await Promise.all(folders.map((folder) => migration(migrationsDir, folder))),
+          lockfile: {
+            path: 'migration_lock.toml',
+            content: await readOrNull(join(migrationsDir, 'migration_lock.toml')),
+          },
+          migrationDirectories: await Promise.all(
+            folders.map((folder) => migration(migrationsDir, folder)),
+          ),
           shadowDbInitScript: '',
         },
         filters: { externalTables: [], externalEnums: [] },
@@ -51,21 +62,27 @@ export async function applyMigrations(databaseUrl: string, sources: MigrationSou
     } catch (error) {
       const failed = await failedMigration(databaseUrl);
       // A script is one transaction, so nothing of the failed one stays and it may be tried again.
-      if (failed !== null) await engine.markMigrationRolledBack({ migrationName: failed }).catch(() => undefined);
+      if (failed !== null)
+        await engine.markMigrationRolledBack({ migrationName: failed }).catch(() => undefined);
       throw new MigrationError(explain(failed, adapter.lastFault ?? error), { cause: error });
     }
   });
 }
 
 /** Names of the migrations that the database has not finished, oldest first. */
-export async function pendingMigrations(databaseUrl: string, migrationsDir: string = join(HERE, 'migrations')): Promise<string[]> {
+export async function pendingMigrations(
+  databaseUrl: string,
+  migrationsDir: string = join(HERE, 'migrations'),
+): Promise<string[]> {
   const finished = new Set(await finishedMigrations(databaseUrl));
   return (await migrationFolders(migrationsDir)).filter((folder) => !finished.has(folder));
 }
 
 function finishedMigrations(databaseUrl: string): Promise<string[]> {
   return query(databaseUrl, async (client) => {
-    const { rows: found } = await client.query<{ there: boolean }>(`SELECT to_regclass('_prisma_migrations') IS NOT NULL AS there`);
+    const { rows: found } = await client.query<{ there: boolean }>(
+      `SELECT to_regclass('_prisma_migrations') IS NOT NULL AS there`,
+    );
     if (found[0]?.there !== true) return [];
     const { rows } = await client.query<{ migration_name: string }>(
       'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
@@ -74,9 +91,14 @@ function finishedMigrations(databaseUrl: string): Promise<string[]> {
   });
 }
 
-/** A database with migrations that this build does not have was made by another one; nothing is guessed about it. */
+/**
+ * A database with migrations that this build does not have was made by another one; nothing is
+ * guessed about it.
+ */
 async function refuseStrangers(databaseUrl: string, folders: readonly string[]): Promise<void> {
-  const strangers = (await finishedMigrations(databaseUrl)).filter((name) => !folders.includes(name));
+  const strangers = (await finishedMigrations(databaseUrl)).filter(
+    (name) => !folders.includes(name),
+  );
   if (strangers.length === 0) return;
   throw new MigrationError(
     `The database has migrations that this build does not know (${strangers.join(', ')}). It belongs to an earlier build, from before ` +
@@ -122,7 +144,10 @@ type Adapter = ReturnType<typeof bindMigrationAwareSqlAdapterFactory>;
 /** The part of WebAssembly's interface that is used; its types belong to a browser's library. */
 interface Wasm {
   compile(bytes: Uint8Array): Promise<object>;
-  instantiate(module: object, imports: Record<string, object>): Promise<{ exports: Record<string, () => void> }>;
+  instantiate(
+    module: object,
+    imports: Record<string, object>,
+  ): Promise<{ exports: Record<string, () => void> }>;
 }
 
 type Glue = typeof EngineGlue & { __wbg_set_wasm(exports: object): void };
@@ -135,7 +160,9 @@ async function startEngine(schema: string, adapter: Adapter): Promise<SchemaEngi
   return SchemaEngine.new({ datamodels: [['schema.prisma', schema]] }, () => undefined, adapter);
 }
 
-/** The package expects a bundler that understands WebAssembly imports; this is what one would do. */
+/**
+ * The package expects a bundler that understands WebAssembly imports; this is what one would do.
+ */
 async function loadEngine(): Promise<Glue> {
   const wasm = (globalThis as unknown as { WebAssembly: Wasm }).WebAssembly;
   const folder = dirname(createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm'));
@@ -207,8 +234,14 @@ async function query<T>(databaseUrl: string, work: (client: pg.Client) => Promis
 }
 
 function explain(migrationName: string | null, fault: unknown): string {
-  const { message, position, where } = fault as { message?: string; position?: string; where?: string };
-  const place = [position === undefined ? '' : `at character ${position}`, where ?? ''].filter((part) => part !== '');
+  const { message, position, where } = fault as {
+    message?: string;
+    position?: string;
+    where?: string;
+  };
+  const place = [position === undefined ? '' : `at character ${position}`, where ?? ''].filter(
+    (part) => part !== '',
+  );
   return (
     `The migration ${migrationName ?? '(none begun)'} failed: ${message ?? String(fault)}` +
     `${place.length === 0 ? '' : ` (${place.join(', ')})`}. Correct its migration.sql and start again.`

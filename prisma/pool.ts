@@ -1,10 +1,14 @@
 /**
- * Connections to Postgres: who waits for one, for how long, and what it is told when there is none. A pool whose
- * connections are all at work is not a database out of reach, and the two are told apart here.
+ * Connections to Postgres: who waits for one, for how long, and what it is told when there is none.
+ * A pool whose connections are all at work is not a database out of reach, and the two are told
+ * apart here.
  */
 import pg from 'pg';
 
-/** The database answers, and this process asks more of it than its connections can carry. Nothing was sent. */
+/**
+ * The database answers, and this process asks more of it than its connections can carry. Nothing
+ * was sent.
+ */
 export class PoolBusyError extends Error {
   override readonly name = 'PoolBusyError';
   readonly code = 'POOL_BUSY';
@@ -30,11 +34,18 @@ export interface PoolOptions {
 /** Nothing is connected before the first who asks. */
 export function openPool({ config, connections, patienceMs }: PoolOptions): ConnectionSource {
   const whole = new CountedPool(config, connections, patienceMs);
-  const share = (places: number): ConnectionSource => ({ pool: new SharePool(whole, places, patienceMs), share });
+  const share = (places: number): ConnectionSource => ({
+    pool: new SharePool(whole, places, patienceMs),
+    share,
+  });
   return { pool: whole, share };
 }
 
-type Callback = (error: Error | undefined, client: pg.PoolClient | undefined, release: (error?: Error | boolean) => void) => void;
+type Callback = (
+  error: Error | undefined,
+  client: pg.PoolClient | undefined,
+  release: (error?: Error | boolean) => void,
+) => void;
 
 /** Places that are given away in the order of asking. */
 class Line {
@@ -137,7 +148,8 @@ class CountedPool extends LinedPool {
   #lastSign = -Infinity;
 
   constructor(config: pg.PoolConfig, connections: number, patienceMs: number) {
-    // This limit is for making a connection; set on the pool it would count the waiting too, and call both the same.
+    // This limit is for making a connection; set on the pool it would count the waiting too, and
+    // call both the same.
     super({ ...config, Client: clientWithin(patienceMs) }, connections, patienceMs);
     this.#connections = connections;
     this.on('connect', (client: pg.PoolClient) => {

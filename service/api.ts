@@ -31,12 +31,17 @@ export function planApi(config: Config, role: 'all' | 'api' | 'worker'): ApiPlan
   const extensions = config.edition === 'commercial' ? [commercial(config)] : [];
   const { dashboardKeysFile, dashboardExpectedKeys } = config;
   const dashboardKeys =
-    role === 'worker' || dashboardKeysFile === undefined ? null : readDashboardKeys(dashboardKeysFile, dashboardExpectedKeys);
+    role === 'worker' || dashboardKeysFile === undefined
+      ? null
+      : readDashboardKeys(dashboardKeysFile, dashboardExpectedKeys);
   return { extensions, table: withExtensions(routes, extensions), dashboardKeys };
 }
 
 /** Answers the port that it listens on. */
-export async function startApi({ config, log, db: whole, temporal, tracing, bound, desk, stops }: Parts, plan: ApiPlan): Promise<number> {
+export async function startApi(
+  { config, log, db: whole, temporal, tracing, bound, desk, stops }: Parts,
+  plan: ApiPlan,
+): Promise<number> {
   const db = shareConnections(whole, apiConnections(config.databasePoolSize));
   const handOver = createHandOver({ temporal, log, bind: tracing?.bind });
   stops.push(() => handOver.stop());
@@ -49,7 +54,11 @@ export async function startApi({ config, log, db: whole, temporal, tracing, boun
       chains: bound.chainAssets,
       balances: desk,
       handOver: (movementId, command) =>
-        handOver.send({ movementId, kind: command?.kind ?? 'wake', commandId: command?.command_id ?? null }),
+        handOver.send({
+          movementId,
+          kind: command?.kind ?? 'wake',
+          commandId: command?.command_id ?? null,
+        }),
       transfers: {
         accounts: bound.transferProviders.flatMap(({ accounts }) => accounts),
         settleSeconds: (row) => providerOf(bound.transferProviders, row)?.settle_seconds,
@@ -64,14 +73,21 @@ export async function startApi({ config, log, db: whole, temporal, tracing, boun
       ...(config.authEnabled ? { guard: guardOf(config, db, log) } : {}),
       dashboard: {
         routes: dashboardRoutes(config.allowlistCoolingSeconds),
-        authenticate: createWriterAuthentication({ db, log, keys: plan.dashboardKeys, maxSkewSeconds: config.authMaxSkewSeconds }),
+        authenticate: createWriterAuthentication({
+          db,
+          log,
+          keys: plan.dashboardKeys,
+          maxSkewSeconds: config.authMaxSkewSeconds,
+        }),
       },
       tracing: tracing ?? undefined,
       checkHost: createHostCheck([config.host, ...config.allowedHosts]),
     },
   );
   if (!config.authEnabled) {
-    log.warn('SVC_AUTH_ENABLED=false: requests are not authenticated, every caller acts as admin; listening on loopback only');
+    log.warn(
+      'SVC_AUTH_ENABLED=false: requests are not authenticated, every caller acts as admin; listening on loopback only',
+    );
   }
   const api = await listen({ app, host: config.host, port: config.port, setting: 'SVC_PORT' });
   stops.push(() => api.close());
@@ -79,7 +95,10 @@ export async function startApi({ config, log, db: whole, temporal, tracing, boun
   return api.port;
 }
 
-/** However much is asked of the API, the rest of the process finds a connection: a worker beside it, and what fetches balances. */
+/**
+ * However much is asked of the API, the rest of the process finds a connection: a worker beside it,
+ * and what fetches balances.
+ */
 function apiConnections(all: number): number {
   return Math.max(1, all - Math.max(1, Math.floor(all / 4)));
 }
@@ -93,5 +112,11 @@ function guardOf(config: Config, db: Database, log: Logger): Guard {
     rateLimitReadRpm: readRpm,
     rateLimitWriteRpm: writeRpm,
   } = config;
-  return createGuard({ db, log, secretsKeys, maxSkewSeconds, rateLimits: rateLimitEnabled ? { readRpm, writeRpm } : null });
+  return createGuard({
+    db,
+    log,
+    secretsKeys,
+    maxSkewSeconds,
+    rateLimits: rateLimitEnabled ? { readRpm, writeRpm } : null,
+  });
 }

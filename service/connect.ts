@@ -13,10 +13,13 @@ import type { Parts } from './parts.ts';
 import { openRegistries } from './registries.ts';
 
 /** Opens them; each goes to `stops`. */
-export async function connect(options: Pick<Parts, 'config' | 'log' | 'stops'> & { readonly role: string }): Promise<Parts> {
+export async function connect(
+  options: Pick<Parts, 'config' | 'log' | 'stops'> & { readonly role: string },
+): Promise<Parts> {
   const { config, log, stops, role } = options;
   const auditMacs = createAuditMacs(config.secretsKeys);
-  const tracing = config.tracing === null ? null : await startTracing(config.tracing, { role, log });
+  const tracing =
+    config.tracing === null ? null : await startTracing(config.tracing, { role, log });
   if (tracing !== null) stops.push(() => tracing.stop());
   const db = connectDatabase({
     url: config.databaseUrl,
@@ -27,7 +30,8 @@ export async function connect(options: Pick<Parts, 'config' | 'log' | 'stops'> &
   });
   stops.push(() => db.$disconnect());
   void warnOfPower(db, log);
-  const payloadCodec = config.payloadKeys.length === 0 ? undefined : createPayloadCodec(config.payloadKeys);
+  const payloadCodec =
+    config.payloadKeys.length === 0 ? undefined : createPayloadCodec(config.payloadKeys);
   const temporal = connectTemporal({
     address: config.temporalAddress,
     namespace: config.temporalNamespace,
@@ -38,8 +42,22 @@ export async function connect(options: Pick<Parts, 'config' | 'log' | 'stops'> &
   const bound = await openRegistries(config);
   stops.push(() => bound.executors.close());
   const balances = createSignerBalances(bound.chains);
-  const desk = createBalanceDesk(bound.fetchers, (venueKey, fetch) => refreshBalances(db, venueKey, fetch));
-  return { config, log, db, temporal, tracing, payloadCodec, auditMacs, bound, balances, desk, stops };
+  const desk = createBalanceDesk(bound.fetchers, (venueKey, fetch) =>
+    refreshBalances(db, venueKey, fetch),
+  );
+  return {
+    config,
+    log,
+    db,
+    temporal,
+    tracing,
+    payloadCodec,
+    auditMacs,
+    bound,
+    balances,
+    desk,
+    stops,
+  };
 }
 
 /** A role that could rewrite the audit trail works as well as any, so nothing else would tell. */
@@ -47,8 +65,14 @@ async function warnOfPower(db: Database, log: Logger): Promise<void> {
   try {
     const role = await readDatabaseRole(db);
     if (!role.may_rewrite_audit) return;
-    log.warn({ role: role.name }, 'the database role could rewrite the audit trail; use one made with fundadmin database grant');
+    log.warn(
+      { role: role.name },
+      'the database role could rewrite the audit trail; use one made with fundadmin database grant',
+    );
   } catch (error) {
-    log.warn({ err: error }, 'what the database role may do was not checked: the database did not answer');
+    log.warn(
+      { err: error },
+      'what the database role may do was not checked: the database did not answer',
+    );
   }
 }

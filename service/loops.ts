@@ -9,7 +9,17 @@ import { startSealer } from '../activities/relays/seals.ts';
 import type { Parts } from './parts.ts';
 
 /** Starts every loop. */
-export function startLoops({ config, log, db, temporal, auditMacs, bound, balances, desk, stops }: Parts): void {
+export function startLoops({
+  config,
+  log,
+  db,
+  temporal,
+  auditMacs,
+  bound,
+  balances,
+  desk,
+  stops,
+}: Parts): void {
   const relay = { db, temporal, log, sweepIdleSeconds: config.sweepIdleSeconds };
   const { executors, signers } = bound;
   const loops = [
@@ -27,7 +37,17 @@ export function startLoops({ config, log, db, temporal, auditMacs, bound, balanc
     startSealer({ db, log, macs: auditMacs }),
     ...startBalanceLoops(desk, log),
   ];
-  const health = createHealthRefresher({ db, executors, signers, temporal, intervalSeconds: config.healthIntervalSeconds, balances, log });
+  const health = createHealthRefresher({
+    db,
+    executors,
+    signers,
+    temporal,
+    intervalSeconds: config.healthIntervalSeconds,
+    balances,
+    log,
+  });
   health.start();
-  stops.push(async () => void (await Promise.all([...loops.map((loop) => loop.stop()), health.stop()])));
+  stops.push(
+    async () => void (await Promise.all([...loops.map((loop) => loop.stop()), health.stop()])),
+  );
 }

@@ -19,7 +19,11 @@ import type { Parts } from './parts.ts';
 /** Starts it. */
 export async function startOps(
   { config, log, temporal, payloadCodec, balances, stops }: Parts,
-  given: { readonly table: readonly Route[]; readonly apiPort: number; readonly worker: RunningWorker | null },
+  given: {
+    readonly table: readonly Route[];
+    readonly apiPort: number;
+    readonly worker: RunningWorker | null;
+  },
 ): Promise<void> {
   const { table, apiPort, worker } = given;
   const { opsDb, metrics } = metricsPage(config, balances.list);
@@ -35,21 +39,33 @@ export async function startOps(
       }),
       signing: signingText(config.authMaxSkewSeconds),
       metrics,
-      codec: payloadCodec === undefined ? undefined : { codec: payloadCodec, uiOrigin: new URL(config.temporalUiUrl).origin },
+      codec:
+        payloadCodec === undefined
+          ? undefined
+          : { codec: payloadCodec, uiOrigin: new URL(config.temporalUiUrl).origin },
       checks: {
         postgres: { required: true, check: () => ping(opsDb).then(() => ({ ok: true })) },
         migrations: {
           required: true,
           check: async () => {
             const pending = await pendingMigrations(config.databaseUrl);
-            return pending.length === 0 ? { ok: true } : { ok: false, detail: `not applied: ${pending.join(', ')}` };
+            return pending.length === 0
+              ? { ok: true }
+              : { ok: false, detail: `not applied: ${pending.join(', ')}` };
           },
         },
-        // An API-only process goes on answering without Temporal, so it reports it and does not depend on it.
-        temporal: { required: worker !== null, check: async () => temporal.check().then(() => ({ ok: true })) },
+        // An API-only process goes on answering without Temporal, so it reports it and does not
+        // depend on it.
+        temporal: {
+          required: worker !== null,
+          check: async () => temporal.check().then(() => ({ ok: true })),
+        },
         worker: {
           required: worker !== null,
-          check: async () => (worker === null ? { ok: false, detail: 'not hosted by this process' } : { ok: worker.isRunning() }),
+          check: async () =>
+            worker === null
+              ? { ok: false, detail: 'not hosted by this process' }
+              : { ok: worker.isRunning() },
         },
       },
     }),
@@ -62,8 +78,8 @@ export async function startOps(
 }
 
 /**
- * The metrics of this process and of the database, over connections of their own that give up soon: one for the figures and
- * one that tells whether Postgres is there, however busy this process is.
+ * The metrics of this process and of the database, over connections of their own that give up soon:
+ * one for the figures and one that tells whether Postgres is there, however busy this process is.
  */
 function metricsPage(config: Config, balances: SignerBalances['list']) {
   const opsDb = connectDatabase({
@@ -74,6 +90,7 @@ function metricsPage(config: Config, balances: SignerBalances['list']) {
     sessionSettings: { statement_timeout: '2000' },
   });
   const operation = createOperationMetrics({ read: () => readFigures(opsDb), balances });
-  const text = async (): Promise<string> => [await register.metrics(), await operation()].join('\n');
+  const text = async (): Promise<string> =>
+    [await register.metrics(), await operation()].join('\n');
   return { opsDb, metrics: { contentType: register.contentType, metrics: text } };
 }

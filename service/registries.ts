@@ -17,11 +17,17 @@ import { transferProviders } from '../venues/transfers.ts';
 /** Errors: either file does not fit, or a signer cannot be opened. */
 export async function openRegistries(config: Config) {
   const file =
-    config.registryFile === undefined ? { executors: [], signers: [], folder: '.' } : readRegistryFile(config.registryFile, z.unknown());
-  const signers = await openSigners(parseSignerConfigs([...file.signers], { allowLocal: config.allowLocalSigners }), {
-    baseDir: file.folder,
-  });
-  const bindings = config.venuesFile === undefined ? [] : await loadVenueBindings(config.venuesFile);
+    config.registryFile === undefined
+      ? { executors: [], signers: [], folder: '.' }
+      : readRegistryFile(config.registryFile, z.unknown());
+  const signers = await openSigners(
+    parseSignerConfigs([...file.signers], { allowLocal: config.allowLocalSigners }),
+    {
+      baseDir: file.folder,
+    },
+  );
+  const bindings =
+    config.venuesFile === undefined ? [] : await loadVenueBindings(config.venuesFile);
   const chains = createEvmChains(bindings.filter((binding) => binding.provider === 'evm'));
   const executors = createExecutorRegistry({
     locals: [

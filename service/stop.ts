@@ -10,6 +10,7 @@ export function stopOnSignal(stops: Stop[], report: (error: unknown) => void): v
     for (const each of [...stops].reverse()) await each().catch(report);
     process.exit(0);
   };
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void stop());
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+    process.on(signal, () => void stop());
   process.on('disconnect', () => void stop());
 }

@@ -26,13 +26,19 @@ export async function startWork(parts: Parts): Promise<RunningWorker> {
         checkSignRequest: async (row, amount, call) =>
           row.sign_request === null
             ? null
-            : checkSignRequest(chains, row.sign_request, { action_type: row.node.action_type, config: row.node.config, amount }, call),
+            : checkSignRequest(
+                chains,
+                row.sign_request,
+                { action_type: row.node.action_type, config: row.node.config, amount },
+                call,
+              ),
       }),
       ...createTransferActivities({
         ...{ db, log, providers },
         pendingSeconds: config.transferPendingSeconds,
         unhurriedSeconds: config.unhurriedSeconds,
-        refreshBalances: (venueKey) => void desk.refresh(venueKey, { anew: true })?.catch(() => undefined),
+        refreshBalances: (venueKey) =>
+          void desk.refresh(venueKey, { anew: true })?.catch(() => undefined),
       }),
     },
     workflowBundle: workflowBundle({
@@ -41,7 +47,8 @@ export async function startWork(parts: Parts): Promise<RunningWorker> {
       traceHeaders: tracing !== null,
     }),
     payloadCodec,
-    activityInterceptor: tracing === null ? undefined : (await import('../activities/tracing.ts')).activityTracing,
+    activityInterceptor:
+      tracing === null ? undefined : (await import('../activities/tracing.ts')).activityTracing,
     log,
     beforeWork: () => temporal.registerSearchAttributes(log),
   });

@@ -1,7 +1,13 @@
 /** Which address a signer should have and which it has. Pure: callers bring both values. */
 import { readEvmAddress, type AddressReading } from '../platform/evm-address.ts';
 
-export const IDENTITY_STATES = ['match', 'mismatch', 'unpinned', 'unobserved', 'not_applicable'] as const;
+export const IDENTITY_STATES = [
+  'match',
+  'mismatch',
+  'unpinned',
+  'unobserved',
+  'not_applicable',
+] as const;
 export type IdentityState = (typeof IDENTITY_STATES)[number];
 
 /**
@@ -10,7 +16,9 @@ export type IdentityState = (typeof IDENTITY_STATES)[number];
  */
 export function readIdentity(
   text: string,
-): { readonly ok: true; readonly address: string } | { readonly ok: false; readonly problem: 'malformed' | 'zero' } {
+):
+  | { readonly ok: true; readonly address: string }
+  | { readonly ok: false; readonly problem: 'malformed' | 'zero' } {
   const reading: AddressReading = readEvmAddress(text);
   if (reading.ok) return reading;
   return { ok: false, problem: reading.problem === 'zero' ? 'zero' : 'malformed' };

@@ -21,12 +21,16 @@ const typedData = z.strictObject({
  * A signer over `privateKey` (0x and 64 hex digits). Throws an Error that names the signer, and
  * nothing of the key, when it is no valid secp256k1 key.
  */
-export function createLocalSigner(identity: Omit<SignerDescriptor, 'backend'>, privateKey: string): Signer {
+export function createLocalSigner(
+  identity: Omit<SignerDescriptor, 'backend'>,
+  privateKey: string,
+): Signer {
   const account = accountOf(identity.signer_key, privateKey);
   return Object.freeze({
     descriptor: Object.freeze({ ...identity, backend: 'local' as const }),
     identity: () => Promise.resolve(account.address),
-    signEvmTransaction: (unsigned: EvmUnsignedTransaction, nonce: number) => sign(account, unsigned, nonce),
+    signEvmTransaction: (unsigned: EvmUnsignedTransaction, nonce: number) =>
+      sign(account, unsigned, nonce),
     signEvmTypedData: (payload: JsonObject) => signTyped(account, payload),
   });
 }
@@ -37,14 +41,21 @@ function accountOf(signerKey: string, privateKey: string): PrivateKeyAccount {
     return privateKeyToAccount(privateKey);
   } catch {
     // The cause is dropped on purpose: the library's message may repeat its input.
-    throw new Error(`signer ${signerKey}: the private key must be 0x and 64 hex digits of a valid secp256k1 key`);
+    throw new Error(
+      `signer ${signerKey}: the private key must be 0x and 64 hex digits of a valid secp256k1 key`,
+    );
   }
 }
 
-async function sign(account: PrivateKeyAccount, payload: EvmUnsignedTransaction, nonce: number): Promise<SignedTransaction> {
+async function sign(
+  account: PrivateKeyAccount,
+  payload: EvmUnsignedTransaction,
+  nonce: number,
+): Promise<SignedTransaction> {
   const reading = readUnsignedTransaction(payload);
   if (!reading.ok) throw new Error(`the unsigned transaction is malformed: ${reading.problem}`);
-  if (!Number.isSafeInteger(nonce) || nonce < 0) throw new Error('the nonce must be a whole number');
+  if (!Number.isSafeInteger(nonce) || nonce < 0)
+    throw new Error('the nonce must be a whole number');
   const { unsigned } = reading;
   const raw_tx = await account.signTransaction({
     type: 'eip1559',
@@ -60,8 +71,12 @@ async function sign(account: PrivateKeyAccount, payload: EvmUnsignedTransaction,
   return { raw_tx, tx_hash: keccak256(raw_tx) };
 }
 
-async function signTyped(account: PrivateKeyAccount, payload: JsonObject): Promise<{ readonly signature: string }> {
+async function signTyped(
+  account: PrivateKeyAccount,
+  payload: JsonObject,
+): Promise<{ readonly signature: string }> {
   const parsed = typedData.safeParse(payload);
-  if (!parsed.success) throw new Error('typed data needs domain, types, primaryType and message, and nothing else');
+  if (!parsed.success)
+    throw new Error('typed data needs domain, types, primaryType and message, and nothing else');
   return { signature: await account.signTypedData(parsed.data) };
 }

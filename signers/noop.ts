@@ -3,7 +3,8 @@ import type { Signer, SignerDescriptor } from '../domain/signer.ts';
 
 /** Has no identity (null); every attempt to sign throws. */
 export function createNoopSigner(identity: Omit<SignerDescriptor, 'backend'>): Signer {
-  const refuse = () => Promise.reject(new Error(`signer ${identity.signer_key} is a noop signer and signs nothing`));
+  const refuse = () =>
+    Promise.reject(new Error(`signer ${identity.signer_key} is a noop signer and signs nothing`));
   return Object.freeze({
     descriptor: Object.freeze({ ...identity, backend: 'noop' as const }),
     identity: () => Promise.resolve(null),

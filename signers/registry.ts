@@ -12,7 +12,10 @@ export interface SignerRegistry {
   get(signerKey: string): Signer | undefined;
 }
 
-/** Throws an Error that names a key used twice: which of the two signs must never be a matter of order. */
+/**
+ * Throws an Error that names a key used twice: which of the two signs must never be a matter of
+ * order.
+ */
 export function createSignerRegistry(signers: readonly Signer[]): SignerRegistry {
   const byKey = new Map<string, Signer>();
   for (const signer of signers) {
@@ -25,14 +28,22 @@ export function createSignerRegistry(signers: readonly Signer[]): SignerRegistry
 }
 
 /**
- * Opens the configured signers; `private_key_file` is relative to `baseDir`, the registry file's folder.
- * Throws {@link SignerConfigError} with every file that is missing, readable by others or not a key.
+ * Opens the configured signers; `private_key_file` is relative to `baseDir`, the registry file's
+ * folder. Throws {@link SignerConfigError} with every file that is missing, readable by others or
+ * not a key.
  */
-export async function openSigners(configs: readonly SignerConfig[], options: { readonly baseDir: string }): Promise<readonly Signer[]> {
-  const opened = await Promise.allSettled(configs.map((config) => openSigner(config, options.baseDir)));
+export async function openSigners(
+  configs: readonly SignerConfig[],
+  options: { readonly baseDir: string },
+): Promise<readonly Signer[]> {
+  const opened = await Promise.allSettled(
+    configs.map((config) => openSigner(config, options.baseDir)),
+  );
   const faults = opened.flatMap((result, index) =>
     result.status === 'rejected'
-      ? [`signers[${index}]: ${result.reason instanceof Error ? result.reason.message : 'cannot be opened'}`]
+      ? [
+          `signers[${index}]: ${result.reason instanceof Error ? result.reason.message : 'cannot be opened'}`,
+        ]
       : [],
   );
   if (faults.length > 0) throw new SignerConfigError(faults);
@@ -46,5 +57,8 @@ async function openSigner(config: SignerConfig, baseDir: string): Promise<Signer
     ...(config.profile === undefined ? {} : { profile: config.profile }),
   };
   if (config.backend === 'noop') return createNoopSigner(identity);
-  return createLocalSigner(identity, await readPrivateKeyFile(resolve(baseDir, config.private_key_file)));
+  return createLocalSigner(
+    identity,
+    await readPrivateKeyFile(resolve(baseDir, config.private_key_file)),
+  );
 }

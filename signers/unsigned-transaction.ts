@@ -4,7 +4,8 @@ import type { EvmUnsignedTransaction } from '../domain/executor.ts';
 import { issuesLine } from '../platform/issues.ts';
 
 // One rule for both: a later refinement would still run on text that BigInt throws at.
-const isUint256 = (text: string) => /^(0|[1-9][0-9]{0,77})$/.test(text) && BigInt(text) < 2n ** 256n;
+const isUint256 = (text: string) =>
+  /^(0|[1-9][0-9]{0,77})$/.test(text) && BigInt(text) < 2n ** 256n;
 const integer = z.string().refine(isUint256, 'must be a decimal integer string below 2^256');
 
 const schema = z.strictObject({
@@ -23,7 +24,9 @@ const schema = z.strictObject({
  */
 export function readUnsignedTransaction(
   payload: unknown,
-): { readonly ok: true; readonly unsigned: EvmUnsignedTransaction } | { readonly ok: false; readonly problem: string } {
+):
+  | { readonly ok: true; readonly unsigned: EvmUnsignedTransaction }
+  | { readonly ok: false; readonly problem: string } {
   const parsed = schema.safeParse(payload);
   if (parsed.success) return { ok: true, unsigned: parsed.data };
   return { ok: false, problem: issuesLine(parsed.error, { whole: 'the transaction' }) };

@@ -1,4 +1,7 @@
-/** The allowlist: rows by id for people, by address for whoever pays. Every change is one statement with its audit row. */
+/**
+ * The allowlist: rows by id for people, by address for whoever pays. Every change is one statement
+ * with its audit row.
+ */
 import type { ChainFamily } from '../domain/allowlist/address.ts';
 import type { ListedAddress } from '../domain/allowlist/match.ts';
 import type { AuditAction } from '../domain/events.ts';
@@ -63,34 +66,54 @@ export async function allowAddress(
   for (let look = 0; look < LOOKS; look += 1) {
     const id = (await idOf(db, entry)) ?? newId();
     const doc = document(db, { ...entry, id }, change, ['create', 'reactivate']);
-    const rows = await run(() => db.sql<{ answer: Answer }>`SELECT allow_address(${doc}::jsonb) AS answer`);
+    const rows = await run(
+      () => db.sql<{ answer: Answer }>`SELECT allow_address(${doc}::jsonb) AS answer`,
+    );
     const allowed = toAllowed(rows[0]?.answer ?? null);
     if (allowed !== null) return allowed;
   }
   throw new Error('a row of the allowlist changes all the time');
 }
 
-async function idOf(db: Database, { chain_family, address, chain_id }: AllowedKey): Promise<string | null> {
+async function idOf(
+  db: Database,
+  { chain_family, address, chain_id }: AllowedKey,
+): Promise<string | null> {
   const rows = await run(
     () => db.sql<{ id: string }>`
       SELECT id::text FROM allowed_addresses
-      WHERE chain_family = ${chain_family} AND address = ${address} AND chain_id IS NOT DISTINCT FROM ${chain_id}::bigint`,
+      WHERE chain_family = ${chain_family} AND address = ${address} AND chain_id
+        IS NOT DISTINCT FROM ${chain_id}::bigint`,
   );
   return rows[0]?.id ?? null;
 }
 
 /** Revokes a row or puts it back in force; null for an unknown id. */
-export async function setAllowedAddress(db: Database, id: string, active: boolean, change: AllowlistChange): Promise<Allowed | null> {
+export async function setAllowedAddress(
+  db: Database,
+  id: string,
+  active: boolean,
+  change: AllowlistChange,
+): Promise<Allowed | null> {
   assertMove(ALLOWED_ADDRESS_TABLE, active ? 'inactive' : 'active', active ? 'active' : 'inactive');
   const doc = document(db, { id, active }, change, [active ? 'reactivate' : 'revoke']);
-  const rows = await run(() => db.sql<{ answer: Answer }>`SELECT set_allowed_address(${doc}::jsonb) AS answer`);
+  const rows = await run(
+    () => db.sql<{ answer: Answer }>`SELECT set_allowed_address(${doc}::jsonb) AS answer`,
+  );
   return toAllowed(rows[0]?.answer ?? null);
 }
 
 /** Moves a row to another chain, or to all with null; null for an unknown id. */
-export async function setAllowedChain(db: Database, id: string, chain_id: number | null, change: AllowlistChange): Promise<Allowed | null> {
+export async function setAllowedChain(
+  db: Database,
+  id: string,
+  chain_id: number | null,
+  change: AllowlistChange,
+): Promise<Allowed | null> {
   const doc = document(db, { id, chain_id }, change, ['set_chain']);
-  const rows = await run(() => db.sql<{ answer: Answer }>`SELECT set_allowed_chain(${doc}::jsonb) AS answer`);
+  const rows = await run(
+    () => db.sql<{ answer: Answer }>`SELECT set_allowed_chain(${doc}::jsonb) AS answer`,
+  );
   return toAllowed(rows[0]?.answer ?? null);
 }
 
@@ -100,12 +123,16 @@ function document(
   { by, reason, cooling_seconds, audit }: AllowlistChange,
   verbs: readonly ('create' | 'reactivate' | 'revoke' | 'set_chain')[],
 ): string {
-  const rows = verbs.map((verb) => [verb, auditRows(db, [audit(`allowed_address.${verb}`, what.id)])] as const);
+  const rows = verbs.map(
+    (verb) => [verb, auditRows(db, [audit(`allowed_address.${verb}`, what.id)])] as const,
+  );
   return JSON.stringify({ ...what, by, reason, cooling_seconds, audit: Object.fromEntries(rows) });
 }
 
 function toAllowed(answer: Answer): Allowed | null {
-  return answer === null || answer.outcome === 'again' ? null : { outcome: answer.outcome, row: toRow(answer.row) };
+  return answer === null || answer.outcome === 'again'
+    ? null
+    : { outcome: answer.outcome, row: toRow(answer.row) };
 }
 
 function toRow(row: AllowedAddress): AllowedAddress {
@@ -139,19 +166,25 @@ export async function listAllowed(
   const rows = await run(
     () => db.sql<{ row: AllowedAddress }>`
       SELECT to_jsonb(a) AS row FROM allowed_addresses a
-      WHERE (a.active OR ${filter.include_inactive}) AND (${family}::text IS NULL OR a.chain_family = ${family})
-        AND (${chain}::bigint IS NULL OR a.chain_id = ${chain}) AND (${at}::timestamptz IS NULL OR (a.created_at, a.id) < (${at}, ${id}::uuid))
+      WHERE (a.active OR ${filter.include_inactive})
+        AND (${family}::text IS NULL OR a.chain_family = ${family})
+        AND (${chain}::bigint IS NULL OR a.chain_id = ${chain})
+          AND (${at}::timestamptz IS NULL OR (a.created_at, a.id) < (${at}, ${id}::uuid))
       ORDER BY a.created_at DESC, a.id DESC LIMIT ${page.limit}::integer`,
   );
   return rows.map(({ row }) => toRow(row));
 }
 
 /** Active rows of a family whose addresses begin and end as this one does, itself left out. */
-export async function readAlike(db: Database, { chain_family, address }: AllowedKey): Promise<readonly string[]> {
+export async function readAlike(
+  db: Database,
+  { chain_family, address }: AllowedKey,
+): Promise<readonly string[]> {
   const rows = await run(
     () => db.sql<{ address: string }>`
       SELECT DISTINCT address FROM allowed_addresses
-      WHERE active AND chain_family = ${chain_family} AND address <> ${address} AND lower(right(address, 4)) = lower(right(${address}, 4))
+      WHERE active AND chain_family = ${chain_family} AND address <> ${address}
+        AND lower(right(address, 4)) = lower(right(${address}, 4))
       ORDER BY address LIMIT 1000`,
   );
   return rows.map((row) => row.address);
@@ -166,10 +199,12 @@ export async function readListed(
   const rows = await run(
     () => db.sql<{ now_ms: number; listed: readonly ListedAddress[] }>`
       SELECT (extract(epoch FROM svc_now()) * 1000)::double precision AS now_ms, coalesce((
-        SELECT json_agg(json_build_object('chain_family', chain_family, 'address', address, 'chain_id', chain_id, 'active', active,
+        SELECT json_agg(json_build_object('chain_family', chain_family, 'address', address,
+          'chain_id', chain_id, 'active', active,
           'usable_after', extract(epoch FROM usable_after) * 1000))
         FROM allowed_addresses
-        WHERE (chain_family, address) IN (SELECT k ->> 0, k ->> 1 FROM jsonb_array_elements(${keys}::jsonb) AS k)
+        WHERE (chain_family, address) IN (SELECT k ->> 0, k ->> 1
+          FROM jsonb_array_elements(${keys}::jsonb) AS k)
       ), '[]'::json) AS listed`,
   );
   return { now: rows[0]?.now_ms ?? 0, rows: rows[0]?.listed ?? [] };

@@ -41,8 +41,8 @@ const SHOWN = {
 } as const satisfies Record<keyof AuditRecord, true>;
 
 /**
- * Up to `limit` records after `page.after`. Times are whole milliseconds and ids are unique, so a position is exact: a
- * row that commits late shows up where its time puts it, and moves no other.
+ * Up to `limit` records after `page.after`. Times are whole milliseconds and ids are unique, so a
+ * position is exact: a row that commits late shows up where its time puts it, and moves no other.
  */
 export async function listAuditEvents(
   db: Database,
@@ -52,15 +52,29 @@ export async function listAuditEvents(
   const rows = await run(() =>
     db.auditEvent.findMany({
       select: SHOWN,
-      where: { AND: [conditions(filter), page.after === null ? {} : olderThan(page.after, 'event_id', 'occurred_at')] },
+      where: {
+        AND: [
+          conditions(filter),
+          page.after === null ? {} : olderThan(page.after, 'event_id', 'occurred_at'),
+        ],
+      },
       orderBy: [{ occurred_at: 'desc' }, { event_id: 'desc' }],
       take: page.limit,
     }),
   );
-  return rows.map((row) => ({ ...row, occurred_at: iso(row.occurred_at), details: object(row.details) }));
+  return rows.map((row) => ({
+    ...row,
+    occurred_at: iso(row.occurred_at),
+    details: object(row.details),
+  }));
 }
 
-function conditions({ time_range_start, time_range_end, entity_types, ...equal }: AuditFilter): Prisma.AuditEventWhereInput {
+function conditions({
+  time_range_start,
+  time_range_end,
+  entity_types,
+  ...equal
+}: AuditFilter): Prisma.AuditEventWhereInput {
   return {
     ...Object.fromEntries(Object.entries(equal).filter(([, value]) => value !== undefined)),
     ...(entity_types === undefined ? {} : { entity_type: { in: [...entity_types] } }),

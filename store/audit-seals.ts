@@ -1,4 +1,6 @@
-/** The chain of seals in the database: what is not sealed yet, adding to it, and reading it back. */
+/**
+ * The chain of seals in the database: what is not sealed yet, adding to it, and reading it back.
+ */
 import type { AuditRecord } from '../domain/audit.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { EMPTY_CHAIN, type AuditSeal, type ChainHead } from '../platform/audit-chain.ts';
@@ -10,7 +12,10 @@ import { holdsDoubles, stored } from './json.ts';
 export interface AuditRowRead {
   readonly record: AuditRecord;
   readonly mac: string | null;
-  /** Whether `record` holds all that the row does: jsonb keeps digits that a double, and so the API, does not. */
+  /**
+   * Whether `record` holds all that the row does: jsonb keeps digits that a double, and so the API,
+   * does not.
+   */
   readonly exact: boolean;
 }
 
@@ -20,44 +25,73 @@ export interface AuditPlace {
   readonly event_id: string;
 }
 
-type StoredRow = Omit<AuditRecord, 'details'> & { readonly details: string; readonly mac: string | null };
+type StoredRow = Omit<AuditRecord, 'details'> & {
+  readonly details: string;
+  readonly mac: string | null;
+};
 
 /** Where the chain ends now. */
 export async function readHead(db: Database): Promise<ChainHead> {
   const rows = await run(
     () => db.sql<{ position: string; chain_hash: string }>`
-      SELECT position::text, encode(chain_hash, 'hex') AS chain_hash FROM audit_seals ORDER BY audit_seals.position DESC LIMIT 1`,
+      SELECT position::text, encode(chain_hash, 'hex') AS chain_hash FROM audit_seals
+        ORDER BY audit_seals.position DESC LIMIT 1`,
   );
   const [row] = rows;
-  return row === undefined ? EMPTY_CHAIN : { position: BigInt(row.position), chain_hash: row.chain_hash };
+  return row === undefined
+    ? EMPTY_CHAIN
+    : { position: BigInt(row.position), chain_hash: row.chain_hash };
 }
 
 /** Before every row. */
-export const BEGINNING: AuditPlace = { occurred_at: '-infinity', event_id: '00000000-0000-0000-0000-000000000000' };
+export const BEGINNING: AuditPlace = {
+  occurred_at: '-infinity',
+  event_id: '00000000-0000-0000-0000-000000000000',
+};
 
 /**
- * Committed rows without a seal behind `after`, in the order of time; null looks at the last half minute of the
- * database's clock, since a row is visible only some time after it got its own. Takes no lock but that of any reader.
+ * Committed rows without a seal behind `after`, in the order of time; null looks at the last half
+ * minute of the database's clock, since a row is visible only some time after it got its own. Takes
+ * no lock but that of any reader.
  */
-export async function readUnsealed(db: Database, after: AuditPlace | null, limit: number): Promise<readonly AuditRowRead[]> {
+export async function readUnsealed(
+  db: Database,
+  after: AuditPlace | null,
+  limit: number,
+): Promise<readonly AuditRowRead[]> {
   const { occurred_at, event_id } = after ?? { ...BEGINNING, occurred_at: null };
   const rows = await run(
     () => db.sql<StoredRow>`
-      SELECT event_id::text, to_char(occurred_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS occurred_at,
-             actor_client_id, actor_key_id, actor_role, namespace, action, entity_type, entity_key, outcome, request_id, reason,
+      SELECT event_id::text,
+        to_char(occurred_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS occurred_at,
+             actor_client_id, actor_key_id, actor_role, namespace, action, entity_type, entity_key,
+               outcome, request_id, reason,
              details::text, encode(mac, 'hex') AS mac
       FROM audit_events e
-      WHERE (e.occurred_at, e.event_id) > (coalesce(${occurred_at}::timestamptz, now() - interval '30 seconds'), ${event_id}::uuid)
+      WHERE (e.occurred_at, e.event_id)
+        > (coalesce(${occurred_at}::timestamptz, now() - interval '30 seconds'), ${event_id}::uuid)
         AND NOT EXISTS (SELECT 1 FROM audit_seals s WHERE s.event_id = e.event_id)
       ORDER BY e.occurred_at, e.event_id LIMIT ${limit}::integer`,
   );
   return rows.map(toRow);
 }
 
-/** Adds `seals` behind `head`; false when the chain has another head by now, or another process is adding to it. */
-export async function addSeals(db: Database, head: ChainHead, seals: readonly AuditSeal[]): Promise<boolean> {
+/**
+ * Adds `seals` behind `head`; false when the chain has another head by now, or another process is
+ * adding to it.
+ */
+export async function addSeals(
+  db: Database,
+  head: ChainHead,
+  seals: readonly AuditSeal[],
+): Promise<boolean> {
   const doc = JSON.stringify(seals.map((seal) => ({ ...seal, position: String(seal.position) })));
-  const rows = await run(() => db.sql<{ added: boolean }>`SELECT seal_audit(${String(head.position)}::bigint, ${doc}::jsonb) AS added`);
+  const rows = await run(
+    () =>
+      db.sql<{
+        added: boolean;
+      }>`SELECT seal_audit(${String(head.position)}::bigint, ${doc}::jsonb) AS added`,
+  );
   return rows[0]?.added === true;
 }
 
@@ -73,25 +107,50 @@ type StoredPair = Record<'position' | 'event_id' | 'event_hash' | 'chain_hash' |
   Omit<StoredRow, 'event_id' | 'occurred_at' | 'mac'>;
 
 /** Up to `limit` seals behind `position`, in the chain's order. */
-export async function readSealed(db: Database, position: bigint, limit: number): Promise<readonly SealedRow[]> {
+export async function readSealed(
+  db: Database,
+  position: bigint,
+  limit: number,
+): Promise<readonly SealedRow[]> {
   const rows = await run(
     () => db.sql<StoredPair>`
-      SELECT s.position::text, s.event_id::text, encode(s.event_hash, 'hex') AS event_hash, encode(s.chain_hash, 'hex') AS chain_hash,
+      SELECT s.position::text, s.event_id::text, encode(s.event_hash, 'hex') AS event_hash,
+        encode(s.chain_hash, 'hex') AS chain_hash,
              encode(s.mac, 'hex') AS seal_mac, e.event_id::text AS row_id,
              to_char(e.occurred_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS time,
-             e.actor_client_id, e.actor_key_id, e.actor_role, e.namespace, e.action, e.entity_type, e.entity_key, e.outcome,
+             e.actor_client_id, e.actor_key_id, e.actor_role, e.namespace, e.action, e.entity_type,
+               e.entity_key, e.outcome,
              e.request_id, e.reason, e.details::text, encode(e.mac, 'hex') AS row_mac
       FROM audit_seals s LEFT JOIN audit_events e ON e.event_id = s.event_id
       WHERE s.position > ${String(position)}::bigint ORDER BY s.position LIMIT ${limit}::integer`,
   );
-  return rows.map(({ position: at, event_id, event_hash, chain_hash, seal_mac, row_id, time, row_mac, ...rest }) => ({
-    seal: { position: BigInt(at), event_id, event_hash, chain_hash, mac: seal_mac },
-    row: row_id === null ? null : toRow({ ...rest, event_id: row_id, occurred_at: time, mac: row_mac }),
-  }));
+  return rows.map(
+    ({
+      position: at,
+      event_id,
+      event_hash,
+      chain_hash,
+      seal_mac,
+      row_id,
+      time,
+      row_mac,
+      ...rest
+    }) => ({
+      seal: { position: BigInt(at), event_id, event_hash, chain_hash, mac: seal_mac },
+      row:
+        row_id === null
+          ? null
+          : toRow({ ...rest, event_id: row_id, occurred_at: time, mac: row_mac }),
+    }),
+  );
 }
 
 function toRow({ details, mac, ...row }: StoredRow): AuditRowRead {
-  return { record: { ...row, details: stored<JsonObject>(JSON.parse(details)) }, mac, exact: holdsDoubles(details) };
+  return {
+    record: { ...row, details: stored<JsonObject>(JSON.parse(details)) },
+    mac,
+    exact: holdsDoubles(details),
+  };
 }
 
 export interface AuditCounts {
@@ -105,22 +164,34 @@ export interface AuditCounts {
 /** How much of the trail is sealed; `graceSeconds` is what the sealers may take. */
 export async function countAudit(db: Database, graceSeconds: number): Promise<AuditCounts> {
   const rows = await run(
-    () => db.sql<Record<'events' | 'sealed' | 'overdue', string> & { readonly oldest_overdue: string | null }>`
+    () => db.sql<
+      Record<'events' | 'sealed' | 'overdue', string> & { readonly oldest_overdue: string | null }
+    >`
       WITH late AS (
         SELECT event_id, occurred_at FROM audit_events e
         WHERE occurred_at < now() - make_interval(secs => ${graceSeconds}::double precision)
           AND NOT EXISTS (SELECT 1 FROM audit_seals s WHERE s.event_id = e.event_id))
-      SELECT (SELECT count(*) FROM audit_events)::text AS events, (SELECT count(*) FROM audit_seals)::text AS sealed,
+      SELECT (SELECT count(*) FROM audit_events)::text AS events,
+        (SELECT count(*) FROM audit_seals)::text AS sealed,
              (SELECT count(*) FROM late)::text AS overdue,
-             (SELECT event_id FROM late ORDER BY occurred_at, event_id LIMIT 1)::text AS oldest_overdue`,
+             (SELECT event_id FROM late ORDER BY occurred_at,
+               event_id LIMIT 1)::text AS oldest_overdue`,
   );
   const [row] = rows;
   if (row === undefined) throw new Error('the audit trail was not counted');
   const { events, sealed, overdue, oldest_overdue } = row;
-  return { events: Number(events), sealed: Number(sealed), overdue: Number(overdue), oldest_overdue };
+  return {
+    events: Number(events),
+    sealed: Number(sealed),
+    overdue: Number(overdue),
+    oldest_overdue,
+  };
 }
 
-/** The seals that rows of a time have, first and last position, and how many of those rows have none yet. */
+/**
+ * The seals that rows of a time have, first and last position, and how many of those rows have none
+ * yet.
+ */
 export interface SealedRange {
   readonly first: bigint | null;
   readonly last: bigint | null;
@@ -128,13 +199,27 @@ export interface SealedRange {
 }
 
 /** From `from` on and before `to`, both ISO 8601. */
-export async function readSealedRange(db: Database, from: string, to: string): Promise<SealedRange> {
+export async function readSealedRange(
+  db: Database,
+  from: string,
+  to: string,
+): Promise<SealedRange> {
   const rows = await run(
-    () => db.sql<{ readonly first: string | null; readonly last: string | null; readonly unsealed: string }>`
-      SELECT min(s.position)::text AS first, max(s.position)::text AS last, count(*) FILTER (WHERE s.position IS NULL)::text AS unsealed
+    () => db.sql<{
+      readonly first: string | null;
+      readonly last: string | null;
+      readonly unsealed: string;
+    }>`
+      SELECT min(s.position)::text AS first, max(s.position)::text AS last, count(*)
+        FILTER (WHERE s.position IS NULL)::text AS unsealed
       FROM audit_events e LEFT JOIN audit_seals s ON s.event_id = e.event_id
       WHERE e.occurred_at >= ${from}::timestamptz AND e.occurred_at < ${to}::timestamptz`,
   );
-  const position = (text: string | null | undefined): bigint | null => (text == null ? null : BigInt(text));
-  return { first: position(rows[0]?.first), last: position(rows[0]?.last), unsealed: Number(rows[0]?.unsealed ?? 0) };
+  const position = (text: string | null | undefined): bigint | null =>
+    text == null ? null : BigInt(text);
+  return {
+    first: position(rows[0]?.first),
+    last: position(rows[0]?.last),
+    unsealed: Number(rows[0]?.unsealed ?? 0),
+  };
 }

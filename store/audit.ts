@@ -10,8 +10,15 @@ export async function writeAudit(db: Database, entries: readonly AuditEntry[]): 
   await run(() => db.sql`SELECT write_audit(${doc}::jsonb, svc_now())`);
 }
 
-/** Writes one audit row under an id that stands for what happened; whoever comes second changes nothing. */
-export async function writeAuditOnce(db: Database, eventId: string, entry: AuditEntry): Promise<void> {
+/**
+ * Writes one audit row under an id that stands for what happened; whoever comes second changes
+ * nothing.
+ */
+export async function writeAuditOnce(
+  db: Database,
+  eventId: string,
+  entry: AuditEntry,
+): Promise<void> {
   const doc = JSON.stringify([auditRow(db, entry, eventId)]);
   try {
     await run(() => db.sql`SELECT write_audit(${doc}::jsonb, svc_now())`);

@@ -1,4 +1,7 @@
-/** Automatic approval as it is stored: policies, what their windows hold, and what a decision is made by. */
+/**
+ * Automatic approval as it is stored: policies, what their windows hold, and what a decision is
+ * made by.
+ */
 import { NOTHING_USED, type BudgetUsage } from '../domain/auto-approve/budget.ts';
 import type { TemplateCaps } from '../domain/auto-approve/free.ts';
 import type { AllowedTemplate, AutoApprovePolicy } from '../domain/auto-approve/policy.ts';
@@ -16,20 +19,33 @@ export interface PolicyRecord extends AutoApprovePolicy {
 }
 
 /** The fields that a caller gives. */
-export type PolicyFields = Omit<PolicyRecord, 'policy_id' | 'revision' | 'created_by' | 'created_at' | 'updated_at'>;
+export type PolicyFields = Omit<
+  PolicyRecord,
+  'policy_id' | 'revision' | 'created_by' | 'created_at' | 'updated_at'
+>;
 
-export type PolicyCreateOutcome = { readonly ok: true; readonly policy: PolicyRecord } | { readonly ok: false; readonly policy_id: string };
+export type PolicyCreateOutcome =
+  | { readonly ok: true; readonly policy: PolicyRecord }
+  | { readonly ok: false; readonly policy_id: string };
 
-/** Writes a policy with its audit rows in one statement; refused when the pair of client and strategy has one. */
+/**
+ * Writes a policy with its audit rows in one statement; refused when the pair of client and
+ * strategy has one.
+ */
 export async function createPolicy(
   db: Database,
   fields: PolicyFields & { readonly created_by: string | null },
   audit: (policyId: string) => readonly AuditEntry[],
 ): Promise<PolicyCreateOutcome> {
   const policyId = newId();
-  const doc = JSON.stringify({ policy: { ...fields, policy_id: policyId }, audit: auditRows(db, audit(policyId)) });
+  const doc = JSON.stringify({
+    policy: { ...fields, policy_id: policyId },
+    audit: auditRows(db, audit(policyId)),
+  });
   const write = async (): Promise<PolicyCreateOutcome> => {
-    const rows = await db.sql<{ answer: PolicyCreateOutcome }>`SELECT create_policy(${doc}::jsonb) AS answer`;
+    const rows = await db.sql<{
+      answer: PolicyCreateOutcome;
+    }>`SELECT create_policy(${doc}::jsonb) AS answer`;
     const [row] = rows;
     if (row === undefined) throw new Error('create_policy answered nothing');
     return row.answer.ok ? { ok: true, policy: toPolicy(row.answer.policy) } : row.answer;
@@ -41,11 +57,17 @@ export async function createPolicy(
 }
 
 /** The fields to change; one that is absent stays. */
-export type PolicyPatch = { readonly [K in Exclude<keyof PolicyFields, 'client_id' | 'strategy_id'>]?: PolicyFields[K] };
+export type PolicyPatch = {
+  readonly [K in Exclude<keyof PolicyFields, 'client_id' | 'strategy_id'>]?: PolicyFields[K];
+};
 
-export type PolicyUpdateOutcome = { readonly ok: true; readonly policy: PolicyRecord } | { readonly ok: false };
+export type PolicyUpdateOutcome =
+  { readonly ok: true; readonly policy: PolicyRecord } | { readonly ok: false };
 
-/** Changes a policy with its audit rows in one statement; null for an unknown id, refused when a cap would lack its window. */
+/**
+ * Changes a policy with its audit rows in one statement; null for an unknown id, refused when a cap
+ * would lack its window.
+ */
 export async function updatePolicy(
   db: Database,
   policyId: string,
@@ -53,7 +75,10 @@ export async function updatePolicy(
   audit: readonly AuditEntry[],
 ): Promise<PolicyUpdateOutcome | null> {
   const doc = JSON.stringify({ policy_id: policyId, patch, audit: auditRows(db, audit) });
-  const rows = await run(() => db.sql<{ answer: PolicyUpdateOutcome | null }>`SELECT update_policy(${doc}::jsonb) AS answer`);
+  const rows = await run(
+    () =>
+      db.sql<{ answer: PolicyUpdateOutcome | null }>`SELECT update_policy(${doc}::jsonb) AS answer`,
+  );
   const answer = rows[0]?.answer ?? null;
   return answer?.ok === true ? { ok: true, policy: toPolicy(answer.policy) } : answer;
 }
@@ -66,7 +91,9 @@ type StoredPolicy = PolicyRecord & { readonly allowed_templates: readonly Allowe
 /** Every policy, newest first. */
 export async function listPolicies(db: Database): Promise<readonly PolicyRecord[]> {
   const rows = await run(
-    () => db.sql<PolicyRow>`SELECT policy_view(p) AS policy FROM auto_approve_policies p ORDER BY created_at DESC, policy_id DESC`,
+    () =>
+      db.sql<PolicyRow>`SELECT policy_view(p) AS policy FROM auto_approve_policies p
+        ORDER BY created_at DESC, policy_id DESC`,
   );
   return rows.map(({ policy }) => toPolicy(policy));
 }
@@ -74,7 +101,9 @@ export async function listPolicies(db: Database): Promise<readonly PolicyRecord[
 /** One policy, or null. */
 export async function readPolicy(db: Database, policyId: string): Promise<PolicyRecord | null> {
   const rows = await run(
-    () => db.sql<PolicyRow>`SELECT policy_view(p) AS policy FROM auto_approve_policies p WHERE policy_id = ${policyId}::uuid`,
+    () =>
+      db.sql<PolicyRow>`SELECT policy_view(p) AS policy FROM auto_approve_policies p
+        WHERE policy_id = ${policyId}::uuid`,
   );
   return rows[0] === undefined ? null : toPolicy(rows[0].policy);
 }
@@ -91,7 +120,11 @@ interface UsageRow {
 
 function toUsage(row: UsageRow | null): BudgetUsage {
   if (row === null) return NOTHING_USED;
-  return { reserved_amount: row.reserved, consumed_amount: row.consumed, count_in_window: row.in_window };
+  return {
+    reserved_amount: row.reserved,
+    consumed_amount: row.consumed,
+    count_in_window: row.in_window,
+  };
 }
 
 export interface PolicyBudget {
@@ -99,13 +132,22 @@ export interface PolicyBudget {
   readonly usage: BudgetUsage;
 }
 
-/** Of the active policies of a strategy that have a window cap, what is used; of one client or of all. Oldest first. */
-export async function readBudgets(db: Database, strategyId: string, clientId: string | null): Promise<readonly PolicyBudget[]> {
+/**
+ * Of the active policies of a strategy that have a window cap, what is used; of one client or of
+ * all. Oldest first.
+ */
+export async function readBudgets(
+  db: Database,
+  strategyId: string,
+  clientId: string | null,
+): Promise<readonly PolicyBudget[]> {
   const rows = await run(
     () => db.sql<PolicyRow & UsageRow>`
-      SELECT policy_view(p) AS policy, trim_scale(u.reserved)::text AS reserved, trim_scale(u.consumed)::text AS consumed, u.in_window
+      SELECT policy_view(p) AS policy, trim_scale(u.reserved)::text AS reserved,
+        trim_scale(u.consumed)::text AS consumed, u.in_window
       FROM auto_approve_policies p, budget_usage(p.policy_id, p.window_hours, svc_now()) u
-      WHERE p.strategy_id = ${strategyId} AND p.is_active AND (p.max_amount_per_window IS NOT NULL OR p.max_count_per_window IS NOT NULL)
+      WHERE p.strategy_id = ${strategyId} AND p.is_active
+        AND (p.max_amount_per_window IS NOT NULL OR p.max_count_per_window IS NOT NULL)
         AND (${clientId}::uuid IS NULL OR p.client_id = ${clientId}::uuid)
       ORDER BY p.created_at, p.policy_id`,
   );
@@ -126,17 +168,29 @@ export async function readPolicyFacts(
   pair: { readonly client_id: string | null; readonly strategy_id: string },
   required: NonNullable<Transition['require']>,
 ): Promise<StoredPolicyFacts> {
-  const keys = JSON.stringify({ executors: required.executors, signers: required.signers.map((each) => each.signer_key) });
+  const keys = JSON.stringify({
+    executors: required.executors,
+    signers: required.signers.map((each) => each.signer_key),
+  });
   const rows = await run(
-    () => db.sql<{ at: Date; policy: StoredPolicy | null; usage: UsageRow | null; switched_off: string[] | null }>`
+    () => db.sql<{
+      at: Date;
+      policy: StoredPolicy | null;
+      usage: UsageRow | null;
+      switched_off: string[] | null;
+    }>`
       WITH clock AS (SELECT svc_now() AS at)
       SELECT clock.at, CASE WHEN p.policy_id IS NOT NULL THEN policy_view(p) END AS policy,
-        (SELECT jsonb_build_object('reserved', trim_scale(u.reserved)::text, 'consumed', trim_scale(u.consumed)::text, 'in_window', u.in_window)
+        (SELECT jsonb_build_object('reserved', trim_scale(u.reserved)::text,
+          'consumed', trim_scale(u.consumed)::text, 'in_window', u.in_window)
          FROM budget_usage(p.policy_id, p.window_hours, clock.at) u) AS usage,
         (SELECT jsonb_agg(key) FROM (
-           SELECT executor_key AS key FROM executors WHERE status <> 'active' AND ${keys}::jsonb -> 'executors' ? executor_key
-           UNION ALL SELECT signer_key FROM signers WHERE status <> 'active' AND ${keys}::jsonb -> 'signers' ? signer_key) off) AS switched_off
-      FROM clock LEFT JOIN auto_approve_policies p ON p.client_id = ${pair.client_id}::uuid AND p.strategy_id = ${pair.strategy_id}`,
+           SELECT executor_key AS key FROM executors WHERE status <> 'active'
+             AND ${keys}::jsonb -> 'executors' ? executor_key
+           UNION ALL SELECT signer_key FROM signers WHERE status <> 'active'
+             AND ${keys}::jsonb -> 'signers' ? signer_key) off) AS switched_off
+      FROM clock LEFT JOIN auto_approve_policies p ON p.client_id = ${pair.client_id}::uuid
+        AND p.strategy_id = ${pair.strategy_id}`,
   );
   const [row] = rows;
   if (row === undefined) throw new Error('the facts of a policy were not answered');
@@ -154,13 +208,17 @@ export interface StoredFreeFacts {
   readonly used: string;
 }
 
-/** Everything that the cap of a template key is held against, in one statement and without a lock. */
+/**
+ * Everything that the cap of a template key is held against, in one statement and without a lock.
+ */
 export async function readFreeFacts(db: Database, templateKey: string): Promise<StoredFreeFacts> {
   const rows = await run(
     () => db.sql<{ at: Date; template: TemplateCaps | null; used: string | null }>`
       WITH clock AS (SELECT svc_now() AS at)
-      SELECT clock.at, CASE WHEN t.template_key IS NOT NULL THEN jsonb_build_object('auto_approve_enabled', t.auto_approve_enabled,
-        'daily_cap_amount', trim_scale(t.daily_cap_amount)::text, 'daily_cap_asset', t.daily_cap_asset) END AS template,
+      SELECT clock.at, CASE WHEN t.template_key IS NOT NULL
+        THEN jsonb_build_object('auto_approve_enabled', t.auto_approve_enabled,
+        'daily_cap_amount', trim_scale(t.daily_cap_amount)::text,
+          'daily_cap_asset', t.daily_cap_asset) END AS template,
         trim_scale(daily_cap_used(t.template_key, t.daily_cap_asset, clock.at, NULL))::text AS used
       FROM clock LEFT JOIN plan_templates t ON t.template_key = ${templateKey}`,
   );

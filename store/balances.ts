@@ -29,15 +29,22 @@ export interface PoolFilter {
 }
 
 /** The latest row of each pool that a fetch has told of, by venue, asset and account type. */
-export async function readBalances(db: Database, filter: PoolFilter, staleAfterSeconds: number): Promise<readonly PoolRow[]> {
+export async function readBalances(
+  db: Database,
+  filter: PoolFilter,
+  staleAfterSeconds: number,
+): Promise<readonly PoolRow[]> {
   const { venue_key = null, asset = null, account_type = null } = filter;
   const rows = await run(
     () => db.sql<Omit<PoolRow, 'fetched_at'> & { readonly fetched_at: Date }>`
-      SELECT b.venue_key, b.asset, b.account_type, trim_scale(b.available)::text AS available, trim_scale(b.withdrawable)::text AS withdrawable,
+      SELECT b.venue_key, b.asset, b.account_type, trim_scale(b.available)::text AS available,
+        trim_scale(b.withdrawable)::text AS withdrawable,
         trim_scale(b.total)::text AS total, b.details, b.fetched_at,
         b.fetched_at < svc_now() - make_interval(secs => ${staleAfterSeconds}::integer) AS stale,
-        trim_scale(p.amount)::text AS pending_outflow, p.movements::integer AS holding_movements, p.transfers::integer AS holding_transfers
-      FROM balance_snapshots b, pending_outflow(b.venue_key, b.account_type, b.asset, b.fetched_at) p
+        trim_scale(p.amount)::text AS pending_outflow, p.movements::integer AS holding_movements,
+          p.transfers::integer AS holding_transfers
+      FROM balance_snapshots b,
+        pending_outflow(b.venue_key, b.account_type, b.asset, b.fetched_at) p
       WHERE (${venue_key}::text IS NULL OR b.venue_key = ${venue_key})
         AND (${asset}::text IS NULL OR b.asset = ${asset})
         AND (${account_type}::text IS NULL OR b.account_type = ${account_type})
@@ -47,11 +54,19 @@ export async function readBalances(db: Database, filter: PoolFilter, staleAfterS
 }
 
 /**
- * Fetches and stores one venue's balances. The time of a snapshot is taken by the database's clock before the venue is
- * asked, so that an outflow that ends meanwhile still counts. Throws what `fetch` throws; the old rows stay then.
+ * Fetches and stores one venue's balances. The time of a snapshot is taken by the database's clock
+ * before the venue is asked, so that an outflow that ends meanwhile still counts. Throws what
+ * `fetch` throws; the old rows stay then.
  */
-export async function refreshBalances(db: Database, venueKey: string, fetch: () => Promise<readonly PoolBalance[]>): Promise<void> {
+export async function refreshBalances(
+  db: Database,
+  venueKey: string,
+  fetch: () => Promise<readonly PoolBalance[]>,
+): Promise<void> {
   const [began] = await run(() => db.sql<{ at: string }>`SELECT svc_now()::text AS at`);
   const rows = JSON.stringify(await fetch());
-  await run(() => db.sql`SELECT store_balances(${venueKey}, ${began?.at ?? null}::timestamptz, ${rows}::jsonb)`);
+  await run(
+    () =>
+      db.sql`SELECT store_balances(${venueKey}, ${began?.at ?? null}::timestamptz, ${rows}::jsonb)`,
+  );
 }

@@ -1,4 +1,7 @@
-/** The outbox of callbacks: claiming what is due, recording what became of it, listing, sending again. */
+/**
+ * The outbox of callbacks: claiming what is due, recording what became of it, listing, sending
+ * again.
+ */
 import type { ClaimedCallback, Settlement } from '../domain/callbacks/settlement.ts';
 import { CALLBACK_STATUSES, type CallbackStatus } from '../domain/callbacks/status.ts';
 import type { JsonObject } from '../domain/json.ts';
@@ -11,8 +14,8 @@ import { iso, stored } from './json.ts';
 import { olderThan, type PagePosition } from './paging.ts';
 
 /**
- * Leases up to `limit` due callbacks, the head of each movement's line only. A lease ends by itself, so
- * what a dead process had claimed is sent again.
+ * Leases up to `limit` due callbacks, the head of each movement's line only. A lease ends by
+ * itself, so what a dead process had claimed is sent again.
  */
 export async function claimCallbacks(
   db: Database,
@@ -22,14 +25,20 @@ export async function claimCallbacks(
   return run(
     () => db.sql<ClaimedCallback>`
       SELECT event_id::text, movement_id::text, event_type, url, payload, nonce, attempts
-      FROM claim_callbacks(${options.limit}::integer, ${options.leaseSeconds}::integer, ${only}::uuid)`,
+      FROM claim_callbacks(${options.limit}::integer, ${options.leaseSeconds}::integer,
+        ${only}::uuid)`,
   );
 }
 
-/** Records the outcome of an attempt as compare-and-set; false when it was settled by somebody else meanwhile. */
+/**
+ * Records the outcome of an attempt as compare-and-set; false when it was settled by somebody else
+ * meanwhile.
+ */
 export async function settleCallback(db: Database, settlement: Settlement): Promise<boolean> {
   const doc = JSON.stringify({ ...settlement, timeline: withEventIds(settlement.timeline) });
-  const rows = await run(() => db.sql<{ settled: boolean }>`SELECT settle_callback(${doc}::jsonb) AS settled`);
+  const rows = await run(
+    () => db.sql<{ settled: boolean }>`SELECT settle_callback(${doc}::jsonb) AS settled`,
+  );
   return rows[0]?.settled === true;
 }
 
@@ -104,18 +113,34 @@ export interface Redelivery {
 }
 
 export type RedeliveryOutcome =
-  { readonly ok: true; readonly callback: CallbackRecord } | { readonly ok: false; readonly status: CallbackStatus };
+  | { readonly ok: true; readonly callback: CallbackRecord }
+  | { readonly ok: false; readonly status: CallbackStatus };
 
-type JsonRow = Omit<Row, 'next_attempt_at' | 'created_at' | 'updated_at'> & Record<'next_attempt_at' | 'created_at' | 'updated_at', string>;
-type RedeliveryAnswer = { readonly ok: true; readonly row: JsonRow } | { readonly ok: false; readonly status: CallbackStatus };
+type JsonRow = Omit<Row, 'next_attempt_at' | 'created_at' | 'updated_at'> &
+  Record<'next_attempt_at' | 'created_at' | 'updated_at', string>;
+type RedeliveryAnswer =
+  | { readonly ok: true; readonly row: JsonRow }
+  | { readonly ok: false; readonly status: CallbackStatus };
 
 /** Puts a callback back into its line, payload and nonce as they were; null for an unknown one. */
-export async function redeliverCallback(db: Database, redelivery: Redelivery): Promise<RedeliveryOutcome | null> {
+export async function redeliverCallback(
+  db: Database,
+  redelivery: Redelivery,
+): Promise<RedeliveryOutcome | null> {
   const doc = JSON.stringify({ ...redelivery, audit: auditRows(db, redelivery.audit) });
-  const rows = await run(() => db.sql<{ answer: RedeliveryAnswer | null }>`SELECT redeliver_callback(${doc}::jsonb) AS answer`);
+  const rows = await run(
+    () =>
+      db.sql<{
+        answer: RedeliveryAnswer | null;
+      }>`SELECT redeliver_callback(${doc}::jsonb) AS answer`,
+  );
   const answer = rows[0]?.answer ?? null;
   if (answer === null || !answer.ok) return answer;
   const { next_attempt_at, created_at, updated_at, ...row } = answer.row;
-  const dates = { next_attempt_at: new Date(next_attempt_at), created_at: new Date(created_at), updated_at: new Date(updated_at) };
+  const dates = {
+    next_attempt_at: new Date(next_attempt_at),
+    created_at: new Date(created_at),
+    updated_at: new Date(updated_at),
+  };
   return { ok: true, callback: toRecord({ ...row, ...dates }) };
 }

@@ -10,24 +10,29 @@ export interface DueCommand {
 }
 
 /**
- * Leases due commands, the oldest of each movement only, and counts the wake. A lease ends by itself
- * after a pause that doubles with every wake (to a minute), so a dead relay strands nothing.
+ * Leases due commands, the oldest of each movement only, and counts the wake. A lease ends by
+ * itself after a pause that doubles with every wake (to a minute), so a dead relay strands nothing.
  */
 export async function claimCommands(db: Database, limit: number): Promise<readonly DueCommand[]> {
   return run(
     () => db.sql<DueCommand>`
-      UPDATE commands SET wakes = wakes + 1, claimed_until = svc_now() + make_interval(secs => least(60, power(2, wakes + 1)))
+      UPDATE commands SET wakes = wakes + 1,
+        claimed_until = svc_now() + make_interval(secs => least(60, power(2, wakes + 1)))
       WHERE command_id IN (
         SELECT c.command_id FROM commands c
         WHERE c.applied_at IS NULL AND c.claimed_until <= svc_now()
-          AND NOT EXISTS (SELECT 1 FROM commands o WHERE o.movement_id = c.movement_id AND o.applied_at IS NULL
+          AND NOT EXISTS (SELECT 1 FROM commands o WHERE o.movement_id = c.movement_id
+            AND o.applied_at IS NULL
                           AND (o.created_at, o.command_id) < (c.created_at, c.command_id))
         ORDER BY c.created_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
       RETURNING command_id::text, movement_id::text, kind`,
   );
 }
 
-/** Movements that need a run and have not moved for `idleSeconds`, each looked at once a minute at most. */
+/**
+ * Movements that need a run and have not moved for `idleSeconds`, each looked at once a minute at
+ * most.
+ */
 export async function claimIdle(
   db: Database,
   options: { readonly idleSeconds: number; readonly limit: number },
@@ -36,8 +41,12 @@ export async function claimIdle(
     () => db.sql<{ movement_id: string }>`
       UPDATE movements SET swept_at = svc_now() WHERE movement_id IN (
         SELECT movement_id FROM movements
-        WHERE ended_at IS NULL AND updated_at <= svc_now() - make_interval(secs => ${options.idleSeconds}::double precision)
-          AND (swept_at IS NULL OR swept_at <= svc_now() - make_interval(secs => ${Math.max(options.idleSeconds, 1) * 4}::double precision))
+        WHERE ended_at IS NULL
+          AND updated_at <= svc_now() - make_interval(
+          secs => ${options.idleSeconds}::double precision)
+          AND (swept_at IS NULL
+            OR swept_at <= svc_now() - make_interval(
+            secs => ${Math.max(options.idleSeconds, 1) * 4}::double precision))
         ORDER BY swept_at NULLS FIRST LIMIT ${options.limit} FOR UPDATE SKIP LOCKED)
       RETURNING movement_id::text`,
   );

@@ -14,9 +14,19 @@ export interface ConditionScope {
   readonly nodes: Readonly<Record<string, ConditionNode>>;
 }
 
-/** Read before a node with conditions behind it is settled. Throws when the movement does not exist. */
-export async function readConditionScope(db: Database, movementId: string): Promise<ConditionScope> {
-  const rows = await run(() => db.sql<{ answer: ConditionScope | null }>`SELECT read_condition_scope(${movementId}::uuid) AS answer`);
+/**
+ * Read before a node with conditions behind it is settled. Throws when the movement does not exist.
+ */
+export async function readConditionScope(
+  db: Database,
+  movementId: string,
+): Promise<ConditionScope> {
+  const rows = await run(
+    () =>
+      db.sql<{
+        answer: ConditionScope | null;
+      }>`SELECT read_condition_scope(${movementId}::uuid) AS answer`,
+  );
   const scope = rows[0]?.answer;
   if (scope == null) throw new Error(`no movement ${movementId}`);
   return scope;

@@ -4,7 +4,10 @@ import { run } from './faults.ts';
 
 export interface DatabaseRole {
   readonly name: string;
-  /** Whether it could change or remove audit rows, or switch off what refuses that: the owner and superusers can. */
+  /**
+   * Whether it could change or remove audit rows, or switch off what refuses that: the owner and
+   * superusers can.
+   */
   readonly may_rewrite_audit: boolean;
 }
 
@@ -13,7 +16,8 @@ export async function readDatabaseRole(db: Database): Promise<DatabaseRole> {
   const rows = await run(
     () => db.sql<DatabaseRole>`
       SELECT current_user::text AS name,
-             pg_has_role(relowner, 'MEMBER') OR has_table_privilege(oid, 'UPDATE, DELETE, TRUNCATE, TRIGGER') AS may_rewrite_audit
+             pg_has_role(relowner, 'MEMBER')
+               OR has_table_privilege(oid, 'UPDATE, DELETE, TRUNCATE, TRIGGER') AS may_rewrite_audit
       FROM pg_class WHERE oid = to_regclass('audit_events')`,
   );
   return rows[0] ?? { name: 'unknown', may_rewrite_audit: false };

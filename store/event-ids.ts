@@ -4,18 +4,27 @@ import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
 
 /** Gives each row its id here, so that a repeat of the write is the same write. */
-export function withEventIds<T extends object>(entries: readonly T[]): readonly (T & { readonly event_id: string })[] {
+export function withEventIds<T extends object>(
+  entries: readonly T[],
+): readonly (T & { readonly event_id: string })[] {
   return entries.map((entry) => ({ ...entry, event_id: newId() }));
 }
 
 export type AuditRow = AuditEntry & { readonly event_id: string; readonly mac: string | null };
 
 /** An audit row with its id and with what shows that this process wrote it. */
-export function auditRow(db: Pick<Database, 'auditMac'>, entry: AuditEntry, eventId: string = newId()): AuditRow {
+export function auditRow(
+  db: Pick<Database, 'auditMac'>,
+  entry: AuditEntry,
+  eventId: string = newId(),
+): AuditRow {
   const row = { ...entry, event_id: eventId };
   return { ...row, mac: db.auditMac(row) };
 }
 
-export function auditRows(db: Pick<Database, 'auditMac'>, entries: readonly AuditEntry[]): readonly AuditRow[] {
+export function auditRows(
+  db: Pick<Database, 'auditMac'>,
+  entries: readonly AuditEntry[],
+): readonly AuditRow[] {
   return entries.map((entry) => auditRow(db, entry));
 }

@@ -1,4 +1,6 @@
-/** The transactions of a node: nonce and unsigned fields from the fence, bytes and hash once signed. */
+/**
+ * The transactions of a node: nonce and unsigned fields from the fence, bytes and hash once signed.
+ */
 import type { JournaledTransaction, UnknownNonce } from '../domain/executor.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
@@ -23,13 +25,18 @@ function toTransaction({ tx_hash, raw_tx, ...rest }: Row): JournaledTransaction 
 }
 
 /** The attempt's transactions whose nonce it still claims, oldest first. */
-export async function readTransactions(db: Database, owner: Owner): Promise<readonly JournaledTransaction[]> {
+export async function readTransactions(
+  db: Database,
+  owner: Owner,
+): Promise<readonly JournaledTransaction[]> {
   const rows = await run(
     () => db.sql<{ answer: Row }>`
-      SELECT jsonb_build_object('chain_id', chain_id, 'from', address, 'nonce', nonce, 'unsigned', unsigned,
+      SELECT jsonb_build_object('chain_id', chain_id, 'from', address, 'nonce', nonce,
+        'unsigned', unsigned,
         'tx_hash', tx_hash, 'raw_tx', raw_tx) AS answer
       FROM evm_transactions
-      WHERE movement_id = ${owner.movement_id}::uuid AND node_key = ${owner.node_key} AND attempt = ${owner.attempt}
+      WHERE movement_id = ${owner.movement_id}::uuid AND node_key = ${owner.node_key}
+        AND attempt = ${owner.attempt}
         AND released_at IS NULL
       ORDER BY created_at, transaction_id`,
   );
@@ -37,19 +44,26 @@ export async function readTransactions(db: Database, owner: Owner): Promise<read
 }
 
 /**
- * Stores signed bytes if none are stored and the epoch is still the caller's; answers what is stored.
- * Null means a recovery took over: the caller must not send anything.
+ * Stores signed bytes if none are stored and the epoch is still the caller's; answers what is
+ * stored. Null means a recovery took over: the caller must not send anything.
  */
 export async function saveSigned(
   db: Database,
-  signed: { readonly transaction_id: string; readonly epoch: number; readonly raw_tx: string; readonly tx_hash: string },
+  signed: {
+    readonly transaction_id: string;
+    readonly epoch: number;
+    readonly raw_tx: string;
+    readonly tx_hash: string;
+  },
 ): Promise<{ readonly raw_tx: string; readonly tx_hash: string } | null> {
   const rows = await run(
     () => db.sql<{ raw_tx: string; tx_hash: string }>`
-      UPDATE evm_transactions t SET raw_tx = coalesce(t.raw_tx, ${signed.raw_tx}), tx_hash = coalesce(t.tx_hash, ${signed.tx_hash})
+      UPDATE evm_transactions t SET raw_tx = coalesce(t.raw_tx, ${signed.raw_tx}),
+        tx_hash = coalesce(t.tx_hash, ${signed.tx_hash})
       FROM (
         -- Locked: a recovery that takes over comes before this, which then stores nothing, or after it, and sees the bytes.
-        SELECT own.transaction_id FROM evm_transactions own JOIN movement_nodes n USING (movement_id, node_key)
+        SELECT own.transaction_id FROM evm_transactions own
+          JOIN movement_nodes n USING (movement_id, node_key)
         WHERE own.transaction_id = ${signed.transaction_id}::uuid AND n.attempt = own.attempt
           AND n.submit_epoch = ${signed.epoch} AND n.state = 'SUBMITTING'
         FOR SHARE OF n
@@ -61,12 +75,18 @@ export async function saveSigned(
 }
 
 /** Ends the claim on a nonce that another, finalized transaction has used. */
-export async function releaseNonce(db: Database, owner: Owner, transaction: JournaledTransaction): Promise<void> {
+export async function releaseNonce(
+  db: Database,
+  owner: Owner,
+  transaction: JournaledTransaction,
+): Promise<void> {
   await run(
     () => db.sql`
       UPDATE evm_transactions SET released_at = svc_now()
-      WHERE movement_id = ${owner.movement_id}::uuid AND node_key = ${owner.node_key} AND attempt = ${owner.attempt}
-        AND chain_id = ${transaction.chain_id} AND address = ${transaction.from} AND nonce = ${transaction.nonce}
+      WHERE movement_id = ${owner.movement_id}::uuid AND node_key = ${owner.node_key}
+        AND attempt = ${owner.attempt}
+        AND chain_id = ${transaction.chain_id} AND address = ${transaction.from}
+          AND nonce = ${transaction.nonce}
         AND released_at IS NULL`,
   );
 }
@@ -76,13 +96,21 @@ export interface Account {
   readonly from: string;
 }
 
-/** After a restore: nonces below `count` that transactions of ours may have used without this database knowing them; the surest first. */
-export async function readUnknownNonces(db: Database, { chain_id, from }: Account, count: number): Promise<readonly UnknownNonce[]> {
+/**
+ * After a restore: nonces below `count` that transactions of ours may have used without this
+ * database knowing them; the surest first.
+ */
+export async function readUnknownNonces(
+  db: Database,
+  { chain_id, from }: Account,
+  count: number,
+): Promise<readonly UnknownNonce[]> {
   const rows = await run(
     () =>
       db.sql<{
         answer: readonly UnknownNonce[];
-      }>`SELECT unknown_nonces(${chain_id}::bigint, ${from.toLowerCase()}, ${count}::bigint) AS answer`,
+      }>`SELECT unknown_nonces(${chain_id}::bigint, ${from.toLowerCase()},
+        ${count}::bigint) AS answer`,
   );
   return rows[0]?.answer ?? [];
 }

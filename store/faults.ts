@@ -10,7 +10,10 @@ const CONFLICTS = new Set(['40001', '40P01']);
 const UNREACHABLE = /^(08|57P0|53300)/;
 /** Raised by prisma/functions/approval.sql: an amount does not fit a budget or a cap. */
 export const BUDGET_REFUSED = 'FM010';
-/** Raised where holds are taken, beside the former: the snapshot that a hold is to be covered by is too old. */
+/**
+ * Raised where holds are taken, beside the former: the snapshot that a hold is to be covered by is
+ * too old.
+ */
 export const SNAPSHOT_STALE = 'FM012';
 /** The message of the former where a snapshot does not cover a hold. */
 export const NOT_COVERED = 'insufficient_effective_withdrawable';
@@ -21,8 +24,9 @@ const POOL_BUSY = 'POOL_BUSY';
 const SOCKET =
   /ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|Connection terminated|is not queryable|timeout exceeded when trying to connect|timeout expired|server closed|Can't reach database/i;
 /**
- * Prisma's own codes: cannot reach, timed out, connection closed, pool time-out, no transaction in the
- * given time. The last is met while the database comes back; only reads are made in Prisma's transactions.
+ * Prisma's own codes: cannot reach, timed out, connection closed, pool time-out, no transaction in
+ * the given time. The last is met while the database comes back; only reads are made in Prisma's
+ * transactions.
  */
 const PRISMA_UNREACHABLE = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028']);
 
@@ -53,7 +57,9 @@ export function violatedConstraint(error: unknown): string | null {
   for (const each of chain(error)) {
     const constraint = field(each, 'constraint');
     if (constraint !== undefined) return constraint;
-    const match = /constraint "([^"]+)"/.exec(field(each, 'originalMessage') ?? field(each, 'message') ?? '');
+    const match = /constraint "([^"]+)"/.exec(
+      field(each, 'originalMessage') ?? field(each, 'message') ?? '',
+    );
     if (match?.[1] !== undefined) return match[1];
   }
   return null;
@@ -81,8 +87,9 @@ function field(value: object, key: string): string | undefined {
 const CONFLICT_RETRIES = 5;
 
 /**
- * Runs a read or a guarded write: deadlocks and serialization failures are run again, an unreachable
- * database becomes `dependency_unavailable` and a full pool `overloaded`. Not for writes whose acceptance must be looked up.
+ * Runs a read or a guarded write: deadlocks and serialization failures are run again, an
+ * unreachable database becomes `dependency_unavailable` and a full pool `overloaded`. Not for
+ * writes whose acceptance must be looked up.
  */
 export async function run<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
@@ -97,10 +104,14 @@ export async function run<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Writes a row under an id of its own. When the connection breaks it is not known whether it was accepted, so the row
- * is looked up: null says `dependency_unavailable`, and a lookup that fails too, `outcome_unknown`.
+ * Writes a row under an id of its own. When the connection breaks it is not known whether it was
+ * accepted, so the row is looked up: null says `dependency_unavailable`, and a lookup that fails
+ * too, `outcome_unknown`.
  */
-export async function writeOrFind<T>(write: () => Promise<T>, find: () => Promise<T | null>): Promise<T> {
+export async function writeOrFind<T>(
+  write: () => Promise<T>,
+  find: () => Promise<T | null>,
+): Promise<T> {
   try {
     return await write();
   } catch (error) {

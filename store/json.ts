@@ -1,4 +1,7 @@
-/** Rows as the rest of the service knows them: dates as ISO text, numbers of Postgres as decimal strings. */
+/**
+ * Rows as the rest of the service knows them: dates as ISO text, numbers of Postgres as decimal
+ * strings.
+ */
 import type { JsonObject } from '../domain/json.ts';
 import { compare } from '../domain/money.ts';
 
@@ -30,7 +33,10 @@ export function decimalOrNull(value: { toFixed(): string } | null): string | nul
   return value === null ? null : decimal(value);
 }
 
-/** A jsonb column that holds an object; `{}` for SQL null. Its content was parsed when it was written. */
+/**
+ * A jsonb column that holds an object; `{}` for SQL null. Its content was parsed when it was
+ * written.
+ */
 export function object(value: unknown): JsonObject {
   return (value ?? {}) as JsonObject;
 }
@@ -46,7 +52,10 @@ export function stored<T>(value: unknown): T {
 
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.]*/g;
 
-/** Whether every number in the text of a jsonb column is what JavaScript reads from it: jsonb keeps any number of digits. */
+/**
+ * Whether every number in the text of a jsonb column is what JavaScript reads from it: jsonb keeps
+ * any number of digits.
+ */
 export function holdsDoubles(json: string): boolean {
   const numbers = (json.match(STRING_OR_NUMBER) ?? []).filter((token) => !token.startsWith('"'));
   return numbers.every((token) => {

@@ -1,4 +1,6 @@
-/** Why versions cannot be executed. A version never changes, so each is judged once by a process. */
+/**
+ * Why versions cannot be executed. A version never changes, so each is judged once by a process.
+ */
 import { judgeInSteps } from '../domain/plan/executable.ts';
 import { inSlices } from '../platform/slices.ts';
 import type { Database } from '../prisma/client.ts';
@@ -7,8 +9,14 @@ import type { Database } from '../prisma/client.ts';
 const MOST_KEPT = 5_000;
 const kept = new WeakMap<Database, Map<string, Promise<readonly string[]>>>();
 
-/** The reasons, empty for a version that can be executed. Whoever asks meanwhile shares the answer. */
-export function judged(db: Database, templateId: string, graph: Parameters<typeof judgeInSteps>[0]): Promise<readonly string[]> {
+/**
+ * The reasons, empty for a version that can be executed. Whoever asks meanwhile shares the answer.
+ */
+export function judged(
+  db: Database,
+  templateId: string,
+  graph: Parameters<typeof judgeInSteps>[0],
+): Promise<readonly string[]> {
   const known = kept.get(db) ?? new Map<string, Promise<readonly string[]>>();
   kept.set(db, known);
   const reasons = known.get(templateId) ?? inSlices(judgeInSteps(graph));

@@ -8,7 +8,10 @@ import { run, sqlState } from './faults.ts';
 
 /** The encrypted secret of a key of any status, or null. */
 export async function readSealedSecret(db: Database, keyId: string): Promise<Uint8Array | null> {
-  const rows = await run(() => db.sql<{ secret: Uint8Array }>`SELECT secret FROM api_client_keys WHERE key_id = ${keyId}`);
+  const rows = await run(
+    () =>
+      db.sql<{ secret: Uint8Array }>`SELECT secret FROM api_client_keys WHERE key_id = ${keyId}`,
+  );
   return rows[0]?.secret ?? null;
 }
 
@@ -34,11 +37,19 @@ export interface NewKey {
 }
 
 export type IssueOutcome =
-  | { readonly ok: true; readonly client_id: string; readonly created_at: string; readonly replaced_key_id: string | null }
+  | {
+      readonly ok: true;
+      readonly client_id: string;
+      readonly created_at: string;
+      readonly replaced_key_id: string | null;
+    }
   | { readonly ok: false; readonly reason: 'key_exists' | 'authority_bound' };
 
 /** States that `issue_key` raises, since a refusal must leave nothing behind. */
-const ISSUE_REFUSALS: Readonly<Record<string, 'key_exists' | 'authority_bound'>> = { FM001: 'key_exists', FM002: 'authority_bound' };
+const ISSUE_REFUSALS: Readonly<Record<string, 'key_exists' | 'authority_bound'>> = {
+  FM001: 'key_exists',
+  FM002: 'authority_bound',
+};
 
 /** Writes a key, its client where no active one has the name, and its authority. */
 export async function issueKey(db: Database, key: NewKey): Promise<IssueOutcome> {
@@ -50,7 +61,9 @@ export async function issueKey(db: Database, key: NewKey): Promise<IssueOutcome>
     audit: auditRows(db, key.audit),
   });
   try {
-    const rows = await run(() => db.sql<{ answer: Issued }>`SELECT issue_key(${doc}::jsonb) AS answer`);
+    const rows = await run(
+      () => db.sql<{ answer: Issued }>`SELECT issue_key(${doc}::jsonb) AS answer`,
+    );
     const [row] = rows;
     if (row === undefined) throw new Error('issue_key answered nothing');
     return { ok: true, ...row.answer, created_at: new Date(row.answer.created_at).toISOString() };
@@ -76,9 +89,16 @@ export interface RevokedKey {
 }
 
 /** Revokes a key for good, on every instance from the commit on; null for an unknown one. */
-export async function revokeKey(db: Database, keyId: string, audit: readonly AuditEntry[]): Promise<RevokedKey | null> {
+export async function revokeKey(
+  db: Database,
+  keyId: string,
+  audit: readonly AuditEntry[],
+): Promise<RevokedKey | null> {
   const doc = JSON.stringify(auditRows(db, audit));
-  const rows = await run(() => db.sql<{ answer: RevokedKey | null }>`SELECT revoke_key(${keyId}, ${doc}::jsonb) AS answer`);
+  const rows = await run(
+    () =>
+      db.sql<{ answer: RevokedKey | null }>`SELECT revoke_key(${keyId}, ${doc}::jsonb) AS answer`,
+  );
   return rows[0]?.answer ?? null;
 }
 
@@ -94,16 +114,29 @@ export interface KeyRecord {
   readonly revoked_at: string | null;
 }
 
-/** Every key without its secret, by client and age; only those of one client where a name is given. */
-export async function listKeys(db: Database, clientName: string | null): Promise<readonly KeyRecord[]> {
+/**
+ * Every key without its secret, by client and age; only those of one client where a name is given.
+ */
+export async function listKeys(
+  db: Database,
+  clientName: string | null,
+): Promise<readonly KeyRecord[]> {
   const rows = await run(
-    () => db.sql<Omit<KeyRecord, 'created_at' | 'revoked_at'> & { created_at: Date; revoked_at: Date | null }>`
-      SELECT c.client_id::text, c.client_name, k.key_id, k.role, k.status AS key_status, k.cert_fingerprint, a.namespace, k.created_at, k.revoked_at
-      FROM api_client_keys k JOIN api_clients c USING (client_id) LEFT JOIN agent_authorities a USING (authority_key)
+    () => db.sql<
+      Omit<KeyRecord, 'created_at' | 'revoked_at'> & { created_at: Date; revoked_at: Date | null }
+    >`
+      SELECT c.client_id::text, c.client_name, k.key_id, k.role, k.status AS key_status,
+        k.cert_fingerprint, a.namespace, k.created_at, k.revoked_at
+      FROM api_client_keys k JOIN api_clients c USING (client_id)
+        LEFT JOIN agent_authorities a USING (authority_key)
       WHERE ${clientName}::text IS NULL OR c.client_name = ${clientName}
       ORDER BY c.client_name, k.created_at, k.key_id`,
   );
-  return rows.map((row) => ({ ...row, created_at: row.created_at.toISOString(), revoked_at: row.revoked_at?.toISOString() ?? null }));
+  return rows.map((row) => ({
+    ...row,
+    created_at: row.created_at.toISOString(),
+    revoked_at: row.revoked_at?.toISOString() ?? null,
+  }));
 }
 
 export interface AuthorityRecord {
@@ -121,14 +154,27 @@ export interface AuthorityRecord {
 }
 
 /** One agent authority with its limits, or null. */
-export async function readAuthority(db: Database, authorityKey: string): Promise<AuthorityRecord | null> {
+export async function readAuthority(
+  db: Database,
+  authorityKey: string,
+): Promise<AuthorityRecord | null> {
   const rows = await run(
-    () => db.sql<Omit<AuthorityRecord, 'created_at' | 'updated_at'> & { created_at: Date; updated_at: Date }>`
+    () => db.sql<
+      Omit<AuthorityRecord, 'created_at' | 'updated_at'> & { created_at: Date; updated_at: Date }
+    >`
       SELECT a.authority_key, a.namespace, k.key_id, k.client_id::text,
-        trim_scale(a.max_notional)::text AS max_notional, a.allowed_assets, a.allowed_chains, a.max_ttl_seconds, a.created_at, a.updated_at
-      FROM agent_authorities a LEFT JOIN api_client_keys k ON k.authority_key = a.authority_key AND k.status = 'active'
+        trim_scale(a.max_notional)::text AS max_notional, a.allowed_assets, a.allowed_chains,
+          a.max_ttl_seconds, a.created_at, a.updated_at
+      FROM agent_authorities a LEFT JOIN api_client_keys k ON k.authority_key = a.authority_key
+        AND k.status = 'active'
       WHERE a.authority_key = ${authorityKey}`,
   );
   const [row] = rows;
-  return row === undefined ? null : { ...row, created_at: row.created_at.toISOString(), updated_at: row.updated_at.toISOString() };
+  return row === undefined
+    ? null
+    : {
+        ...row,
+        created_at: row.created_at.toISOString(),
+        updated_at: row.updated_at.toISOString(),
+      };
 }

@@ -1,4 +1,6 @@
-/** What the metrics page tells of the database: one statement, made of counts and ends of indexes. */
+/**
+ * What the metrics page tells of the database: one statement, made of counts and ends of indexes.
+ */
 import type { Database } from '../prisma/client.ts';
 
 export interface PoolHold {
@@ -24,22 +26,37 @@ export interface OperationFigures {
   readonly pools: readonly PoolHold[];
 }
 
-/** Reads all figures at one moment. What a scrape may cost is limited by whoever made the connection. */
+/**
+ * Reads all figures at one moment. What a scrape may cost is limited by whoever made the
+ * connection.
+ */
 export async function readFigures(db: Pick<Database, 'sql'>): Promise<OperationFigures> {
   const rows = await db.sql<{ figures: OperationFigures }>`
     SELECT jsonb_build_object(
       'movements', (SELECT coalesce(jsonb_object_agg(request_state, n), '{}') FROM
         (SELECT request_state, count(*) AS n FROM movements GROUP BY request_state) AS states),
       'transfers', (SELECT coalesce(jsonb_object_agg(request_state, n), '{}') FROM
-        (SELECT request_state, count(*) AS n FROM capital_transfers GROUP BY request_state) AS states),
-      'oldest_pending_approval', greatest(0, coalesce(extract(epoch FROM svc_now() - (SELECT min(created_at) FROM movements WHERE request_state = 'PENDING_APPROVAL')), 0)),
+        (SELECT request_state, count(*) AS n FROM capital_transfers
+          GROUP BY request_state) AS states),
+      'oldest_pending_approval', greatest(0,
+        coalesce(extract(epoch
+        FROM svc_now() - (SELECT min(created_at) FROM movements
+        WHERE request_state = 'PENDING_APPROVAL')), 0)),
       'callbacks_pending', (SELECT count(*) FROM callbacks WHERE status = 'pending'),
       'callbacks_dead_letter', (SELECT count(*) FROM callbacks WHERE status = 'dead_letter'),
-      'oldest_command', greatest(0, coalesce(extract(epoch FROM svc_now() - (SELECT min(created_at) FROM commands WHERE applied_at IS NULL)), 0)),
-      'oldest_callback', greatest(0, coalesce(extract(epoch FROM svc_now() - (SELECT min(created_at) FROM callbacks WHERE status = 'pending')), 0)),
+      'oldest_command', greatest(0,
+        coalesce(extract(epoch
+        FROM svc_now() - (SELECT min(created_at) FROM commands WHERE applied_at IS NULL)), 0)),
+      'oldest_callback', greatest(0,
+        coalesce(extract(epoch
+        FROM svc_now() - (SELECT min(created_at) FROM callbacks WHERE status = 'pending')), 0)),
       'unanswered', (SELECT count(*) FROM movement_nodes WHERE unanswered_since IS NOT NULL),
-      'oldest_unanswered', greatest(0, coalesce(extract(epoch FROM svc_now() - (SELECT min(unanswered_since) FROM movement_nodes WHERE unanswered_since IS NOT NULL)), 0)),
-      'pools', (SELECT coalesce(jsonb_agg(jsonb_build_object('venue_key', venue_key, 'account_type', account_type,
+      'oldest_unanswered', greatest(0,
+        coalesce(extract(epoch
+        FROM svc_now() - (SELECT min(unanswered_since) FROM movement_nodes
+        WHERE unanswered_since IS NOT NULL)), 0)),
+      'pools', (SELECT coalesce(
+        jsonb_agg(jsonb_build_object('venue_key', venue_key, 'account_type', account_type,
         'asset', asset, 'held', held::text)), '[]') FROM reservation_pools)
     ) AS figures`;
   const [row] = rows;

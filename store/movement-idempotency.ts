@@ -11,7 +11,11 @@ export interface KeyUse {
 }
 
 /** The movement that used the key within the client's scope, or null. */
-export async function readKeyUse(db: Database, clientScope: string, key: string): Promise<KeyUse | null> {
+export async function readKeyUse(
+  db: Database,
+  clientScope: string,
+  key: string,
+): Promise<KeyUse | null> {
   const row = await run(() =>
     db.movement.findFirst({
       where: { client_scope: clientScope, idempotency_key: key },

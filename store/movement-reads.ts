@@ -4,7 +4,11 @@ import type { NodeKind } from '../domain/graph/types.ts';
 import type { ConditionResults } from '../domain/messages.ts';
 import type { OutflowEntry, CompiledPlan } from '../domain/plan/types.ts';
 import type { Actor } from '../domain/roles.ts';
-import type { ApprovalStatus, MovementState, ReservationStatus } from '../domain/states/movement.ts';
+import type {
+  ApprovalStatus,
+  MovementState,
+  ReservationStatus,
+} from '../domain/states/movement.ts';
 import type { NodeState } from '../domain/states/node.ts';
 import { gather } from '../platform/gather.ts';
 import type { Prisma } from '../prisma/generated/client.ts';
@@ -79,7 +83,11 @@ export interface MovementDetail extends MovementSummary {
   readonly run_id: string | null;
   readonly nodes: readonly NodeRecord[];
   readonly artifacts: readonly ArtifactRecord[];
-  readonly callbacks: { readonly pending: number; readonly delivered: number; readonly dead_letter: number };
+  readonly callbacks: {
+    readonly pending: number;
+    readonly delivered: number;
+    readonly dead_letter: number;
+  };
   /** Stored results of conditions, by the edge's position. */
   readonly edge_conditions: ConditionResults;
 }
@@ -152,9 +160,15 @@ export async function listMovements(
 }
 
 /** The template of a movement, or null. */
-export async function readMovementTemplateKey(db: Database, movementId: string): Promise<string | null> {
+export async function readMovementTemplateKey(
+  db: Database,
+  movementId: string,
+): Promise<string | null> {
   const rows = await run(
-    () => db.sql<{ template_key: string }>`SELECT template_key FROM movements WHERE movement_id = ${movementId}::uuid`,
+    () =>
+      db.sql<{
+        template_key: string;
+      }>`SELECT template_key FROM movements WHERE movement_id = ${movementId}::uuid`,
   );
   return rows[0]?.template_key ?? null;
 }
@@ -173,8 +187,8 @@ const READS = { calls: 2, most: 32 };
 const readers = new WeakMap<Database, (movementId: string) => Promise<MovementDetail | null>>();
 
 /**
- * Everything a caller may read about one movement but its plan, or null, as it was at one moment after the call.
- * It is what callers ask for most, so reads that come together share a statement.
+ * Everything a caller may read about one movement but its plan, or null, as it was at one moment
+ * after the call. It is what callers ask for most, so reads that come together share a statement.
  */
 export function readMovement(db: Database, movementId: string): Promise<MovementDetail | null> {
   let read = readers.get(db);
@@ -185,29 +199,41 @@ export function readMovement(db: Database, movementId: string): Promise<Movement
   return read(movementId);
 }
 
-async function readMovements(db: Database, ids: readonly string[]): Promise<readonly (MovementDetail | null)[]> {
+async function readMovements(
+  db: Database,
+  ids: readonly string[],
+): Promise<readonly (MovementDetail | null)[]> {
   const rows = await run(
     () => db.sql<DetailRow>`
-      SELECT m.movement_id, m.template_id, m.template_key, m.template_version, m.strategy_id, m.request_state, m.approval_status,
-        m.reservation_status, m.intent, m.outflow, m.current_frontier, m.error_code, m.error_message, m.compiled_plan_hash, m.input_params, m.labels,
-        m.created_by, m.approver_id, m.approved_by, m.auto_approve_result, m.run_id, m.edge_conditions,
+      SELECT m.movement_id, m.template_id, m.template_key, m.template_version, m.strategy_id,
+        m.request_state, m.approval_status,
+        m.reservation_status, m.intent, m.outflow, m.current_frontier, m.error_code,
+          m.error_message, m.compiled_plan_hash, m.input_params, m.labels,
+        m.created_by, m.approver_id, m.approved_by, m.auto_approve_result, m.run_id,
+          m.edge_conditions,
         m.created_at, m.updated_at, m.expires_at,
         (
           SELECT json_agg(n ORDER BY n.position) FROM (
-            SELECT position, node_key, node_kind, action_type, state, attempt, resumed, executor_binding, signer_binding,
-              node_plan(own_plan, m.input_params) -> 'config' AS config, own_plan ->> 'asset' AS asset, prepared_action,
-              coalesce(trim_scale(amount)::text, CASE WHEN flow ->> 'from' IS NULL THEN flow ->> 'amount' END) AS amount, external_ref, output, error_code, error_message, started_at, updated_at, completed_at
+            SELECT position, node_key, node_kind, action_type, state, attempt, resumed,
+              executor_binding, signer_binding,
+              node_plan(own_plan, m.input_params) -> 'config' AS config,
+                own_plan ->> 'asset' AS asset, prepared_action,
+              coalesce(trim_scale(amount)::text, CASE WHEN flow ->> 'from' IS NULL
+                THEN flow ->> 'amount' END) AS amount, external_ref, output, error_code,
+                error_message, started_at, updated_at, completed_at
             FROM movement_nodes WHERE movement_id = m.movement_id
           ) n
         ) AS nodes,
         (
           SELECT json_agg(a ORDER BY a.created_at, a.artifact_id) FROM (
-            SELECT artifact_id, node_key, attempt, kind, data, created_at FROM artifacts WHERE movement_id = m.movement_id
+            SELECT artifact_id, node_key, attempt, kind, data, created_at FROM artifacts
+              WHERE movement_id = m.movement_id
           ) a
         ) AS artifacts,
         (
           SELECT json_object_agg(c.status, c.count) FROM (
-            SELECT status, count(*) AS count FROM callbacks WHERE movement_id = m.movement_id GROUP BY status
+            SELECT status, count(*) AS count FROM callbacks WHERE movement_id = m.movement_id
+              GROUP BY status
           ) c
         ) AS callbacks
       FROM movements m WHERE m.movement_id = ANY (${`{${ids.join(',')}}`}::uuid[])`,
@@ -219,7 +245,15 @@ async function readMovements(db: Database, ids: readonly string[]): Promise<read
   });
 }
 
-function toDetail({ nodes, artifacts, callbacks, created_at, updated_at, expires_at, ...row }: DetailRow): MovementDetail {
+function toDetail({
+  nodes,
+  artifacts,
+  callbacks,
+  created_at,
+  updated_at,
+  expires_at,
+  ...row
+}: DetailRow): MovementDetail {
   return {
     ...row,
     created_at: iso(created_at),
@@ -231,7 +265,10 @@ function toDetail({ nodes, artifacts, callbacks, created_at, updated_at, expires
       updated_at: isoOf(node.updated_at),
       completed_at: isoOfOrNull(node.completed_at),
     })),
-    artifacts: (artifacts ?? []).map((artifact) => ({ ...artifact, created_at: isoOf(artifact.created_at) })),
+    artifacts: (artifacts ?? []).map((artifact) => ({
+      ...artifact,
+      created_at: isoOf(artifact.created_at),
+    })),
     callbacks: {
       pending: callbacks?.['pending'] ?? 0,
       delivered: callbacks?.['delivered'] ?? 0,
@@ -246,7 +283,8 @@ export async function readPlan(db: Database, movementId: string): Promise<Compil
     () =>
       db.sql<{
         compiled_plan: CompiledPlan;
-      }>`SELECT compiled_plan_of(m) AS compiled_plan FROM movements m WHERE movement_id = ${movementId}::uuid`,
+      }>`SELECT compiled_plan_of(m) AS compiled_plan FROM movements m
+        WHERE movement_id = ${movementId}::uuid`,
   );
   return rows[0]?.compiled_plan ?? null;
 }
@@ -266,8 +304,13 @@ export interface TimelineRecord {
 }
 
 /** The whole timeline in order, or null for an unknown movement. */
-export async function readTimeline(db: Database, movementId: string): Promise<readonly TimelineRecord[] | null> {
-  const rows = await run(() => db.timelineEvent.findMany({ where: { movement_id: movementId }, orderBy: { sequence: 'asc' } }));
+export async function readTimeline(
+  db: Database,
+  movementId: string,
+): Promise<readonly TimelineRecord[] | null> {
+  const rows = await run(() =>
+    db.timelineEvent.findMany({ where: { movement_id: movementId }, orderBy: { sequence: 'asc' } }),
+  );
   // Every movement has its creation on the timeline, so an empty one is an unknown movement.
   if (rows.length === 0) return null;
   return rows.map((row) => ({

@@ -8,9 +8,25 @@ import { poolOf } from '../domain/plan/pools.ts';
 import type { ChainAssets } from '../domain/plan/tokens.ts';
 import type { CompiledPlan } from '../domain/plan/types.ts';
 import type { MovementSnapshot, NodeSnapshot } from '../domain/snapshot.ts';
-import { asJson, type ApprovalGuard, type AutoApproveResult, type LateReason } from '../domain/auto-approve/result.ts';
-import type { ApprovalStatus, MovementState, ReservationStatus } from '../domain/states/movement.ts';
-import type { AuditEntry, CommandKind, MovementHead, TimelineEntry, Transition, UncoveredHold } from '../domain/transition.ts';
+import {
+  asJson,
+  type ApprovalGuard,
+  type AutoApproveResult,
+  type LateReason,
+} from '../domain/auto-approve/result.ts';
+import type {
+  ApprovalStatus,
+  MovementState,
+  ReservationStatus,
+} from '../domain/states/movement.ts';
+import type {
+  AuditEntry,
+  CommandKind,
+  MovementHead,
+  TimelineEntry,
+  Transition,
+  UncoveredHold,
+} from '../domain/transition.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
 import { auditRows, withEventIds } from './event-ids.ts';
@@ -54,11 +70,13 @@ export interface CreatedMovement {
   readonly command: { readonly kind: CommandKind; readonly command_id: string | null };
 }
 
-export type CreateOutcome = CreatedMovement | { readonly created: false; readonly movement_id: string; readonly request: JsonObject };
+export type CreateOutcome =
+  | CreatedMovement
+  | { readonly created: false; readonly movement_id: string; readonly request: JsonObject };
 
 /**
- * Writes a movement with its nodes, timeline, audit and command in one transaction. When the connection
- * breaks the row is looked up by its id before an answer is given.
+ * Writes a movement with its nodes, timeline, audit and command in one transaction. When the
+ * connection breaks the row is looked up by its id before an answer is given.
  */
 export async function createMovement(db: Database, movement: NewMovement): Promise<CreateOutcome> {
   const movementId = newId();
@@ -73,8 +91,16 @@ export interface AutomaticApproval {
   /** The transition of the approval, given the new id. */
   readonly transition: (movementId: string) => Transition;
   readonly guard: ApprovalGuard;
-  /** What is recorded instead where the transaction finds that it cannot approve; the movement then waits. */
-  readonly refused: Readonly<Record<LateReason, { readonly result: AutoApproveResult; readonly timeline: readonly TimelineEntry[] }>>;
+  /**
+   * What is recorded instead where the transaction finds that it cannot approve; the movement then
+   * waits.
+   */
+  readonly refused: Readonly<
+    Record<
+      LateReason,
+      { readonly result: AutoApproveResult; readonly timeline: readonly TimelineEntry[] }
+    >
+  >;
 }
 
 /** Nothing was written; `uncovered` is the hold whose snapshot is too old, if that was it. */
@@ -84,10 +110,15 @@ export interface Undecided {
 }
 
 /**
- * As {@link createMovement}, and approves in the same transaction. Nothing was written when what the approval was decided
- * by has changed since, or a snapshot that a hold needs is too old; the decision is to be made again.
+ * As {@link createMovement}, and approves in the same transaction. Nothing was written when what
+ * the approval was decided by has changed since, or a snapshot that a hold needs is too old; the
+ * decision is to be made again.
  */
-export async function createApproved(db: Database, movement: NewMovement, approval: AutomaticApproval): Promise<CreateOutcome | Undecided> {
+export async function createApproved(
+  db: Database,
+  movement: NewMovement,
+  approval: AutomaticApproval,
+): Promise<CreateOutcome | Undecided> {
   const movementId = newId();
   const commandId = newId();
   const doc = JSON.stringify({
@@ -96,7 +127,10 @@ export async function createApproved(db: Database, movement: NewMovement, approv
       transition: transitionDocument(db, approval.transition(movementId), commandId),
       guard: approval.guard,
       refused: Object.fromEntries(
-        Object.entries(approval.refused).map(([reason, { result, timeline }]) => [reason, { result, timeline: withEventIds(timeline) }]),
+        Object.entries(approval.refused).map(([reason, { result, timeline }]) => [
+          reason,
+          { result, timeline: withEventIds(timeline) },
+        ]),
       ),
     },
   });
@@ -120,11 +154,17 @@ interface CreateAnswer {
   readonly request?: JsonObject;
   readonly created_at?: string;
   readonly expires_at?: string;
-  readonly approved?: Pick<MovementHead, 'request_state' | 'approval_status' | 'reservation_status'>;
+  readonly approved?: Pick<
+    MovementHead,
+    'request_state' | 'approval_status' | 'reservation_status'
+  >;
   readonly auto_approve_result?: JsonObject;
 }
 
-/** Runs the write of a create: again after a deadlock, and looked up by the id when its outcome is not known. */
+/**
+ * Runs the write of a create: again after a deadlock, and looked up by the id when its outcome is
+ * not known.
+ */
 async function written(
   db: Database,
   movementId: string,
@@ -143,7 +183,8 @@ async function written(
 }
 
 function toOutcome(answer: CreateAnswer, result: AutoApproveResult | null): CreateOutcome {
-  if (!answer.created) return { created: false, movement_id: answer.movement_id, request: answer.request ?? {} };
+  if (!answer.created)
+    return { created: false, movement_id: answer.movement_id, request: answer.request ?? {} };
   const at = (text: string | undefined): string => new Date(text ?? 0).toISOString();
   return {
     created: true,
@@ -174,7 +215,11 @@ async function findCreated(db: Database, movementId: string): Promise<CreateOutc
   };
 }
 
-function createDocument(db: Database, movementId: string, movement: NewMovement): Record<string, unknown> {
+function createDocument(
+  db: Database,
+  movementId: string,
+  movement: NewMovement,
+): Record<string, unknown> {
   const { plan, chains } = movement;
   const flows = flowsOf(plan);
   const nodes = plan.nodes.map((node, position) => {
@@ -208,7 +253,9 @@ function createDocument(db: Database, movementId: string, movement: NewMovement)
       outflow: plan.outflow,
       draw_terms: drawTerms(plan),
       limit_amount: limitAmount(plan),
-      pooled: nodes.some(({ flow }) => flow !== undefined && flow.from === null && flow.pool !== null),
+      pooled: nodes.some(
+        ({ flow }) => flow !== undefined && flow.from === null && flow.pool !== null,
+      ),
       current_frontier: movement.frontier,
       auto_approve_result: movement.auto_approve_result,
       callback_url: movement.callback_url,
@@ -232,16 +279,24 @@ interface SnapshotRow {
   readonly version: number;
   readonly compiled_plan: CompiledPlan;
   readonly edge_conditions: ConditionResults;
-  readonly nodes: readonly (Omit<NodeSnapshot, 'settled_order'> & { readonly completed_at: string | null })[];
+  readonly nodes: readonly (Omit<NodeSnapshot, 'settled_order'> & {
+    readonly completed_at: string | null;
+  })[];
 }
 
-/** A movement for the rules, or `movement_not_found`. One statement: two would see a write in between. */
+/**
+ * A movement for the rules, or `movement_not_found`. One statement: two would see a write in
+ * between.
+ */
 export async function readSnapshot(db: Database, movementId: string): Promise<MovementSnapshot> {
   const rows = await run(
     () => db.sql<SnapshotRow>`
-      SELECT m.request_state, m.reservation_status, m.version, compiled_plan_of(m) AS compiled_plan, m.edge_conditions, (
+      SELECT m.request_state, m.reservation_status, m.version,
+        compiled_plan_of(m) AS compiled_plan, m.edge_conditions, (
         SELECT json_agg(n ORDER BY n.position) FROM (
-          SELECT position, node_key, node_kind, state, attempt, submit_epoch, recover_first, submitted_at IS NOT NULL AS accepted, restored, resumed, trim_scale(amount)::text AS amount, output,
+          SELECT position, node_key, node_kind, state, attempt, submit_epoch, recover_first,
+            submitted_at IS NOT NULL AS accepted, restored, resumed,
+            trim_scale(amount)::text AS amount, output,
                  error_code, updated_at, completed_at
           FROM movement_nodes WHERE movement_id = m.movement_id
         ) n
@@ -249,7 +304,8 @@ export async function readSnapshot(db: Database, movementId: string): Promise<Mo
       FROM movements m WHERE m.movement_id = ${movementId}::uuid`,
   );
   const [row] = rows;
-  if (row === undefined) throw new ServiceError('movement_not_found', { context: { movement_id: movementId } });
+  if (row === undefined)
+    throw new ServiceError('movement_not_found', { context: { movement_id: movementId } });
   return {
     movement_id: movementId,
     state: row.request_state,

@@ -17,24 +17,31 @@ export type TakenNonce = {
 } | null;
 
 /**
- * Takes nonces in one statement, which also reads whether their keys are active, so that a revoke holds
- * from its commit on. Pairs must differ from each other. They are inserted in one order, so that
- * processes that ask at the same time cannot block each other. Answers in the order of `asked`.
+ * Takes nonces in one statement, which also reads whether their keys are active, so that a revoke
+ * holds from its commit on. Pairs must differ from each other. They are inserted in one order, so
+ * that processes that ask at the same time cannot block each other. Answers in the order of
+ * `asked`.
  */
-export async function takeNonces(db: Database, asked: readonly AskedNonce[]): Promise<readonly TakenNonce[]> {
+export async function takeNonces(
+  db: Database,
+  asked: readonly AskedNonce[],
+): Promise<readonly TakenNonce[]> {
   const doc = JSON.stringify(asked.map(({ key_id, nonce }) => [key_id, nonce]));
   const rows = await run(
     () => db.sql<NonNullable<TakenNonce> & { readonly position: number }>`
       WITH known AS (
-        SELECT a.position::integer AS position, a.value ->> 0 AS key_id, a.value ->> 1 AS nonce, k.client_id::text, k.role, k.authority_key
+        SELECT a.position::integer AS position, a.value ->> 0 AS key_id, a.value ->> 1 AS nonce,
+          k.client_id::text, k.role, k.authority_key
         FROM jsonb_array_elements(${doc}::jsonb) WITH ORDINALITY AS a (value, position)
         JOIN api_client_keys k ON k.key_id = a.value ->> 0 AND k.status = 'active'
         JOIN api_clients c ON c.client_id = k.client_id AND c.status = 'active'
       ), taken AS (
-        INSERT INTO nonce_registry (key_id, nonce, used_at) SELECT key_id, nonce, svc_now() FROM known ORDER BY key_id, nonce
+        INSERT INTO nonce_registry (key_id, nonce, used_at) SELECT key_id, nonce, svc_now()
+          FROM known ORDER BY key_id, nonce
         ON CONFLICT DO NOTHING RETURNING key_id, nonce
       )
-      SELECT k.position, k.client_id, k.role, k.authority_key, t.key_id IS NOT NULL AS fresh FROM known k LEFT JOIN taken t USING (key_id, nonce)`,
+      SELECT k.position, k.client_id, k.role, k.authority_key, t.key_id IS NOT NULL AS fresh
+        FROM known k LEFT JOIN taken t USING (key_id, nonce)`,
   );
   const found = new Map(rows.map(({ position, ...taken }) => [position, taken]));
   return asked.map((_, index) => found.get(index + 1) ?? null);
@@ -44,19 +51,28 @@ export async function takeNonces(db: Database, asked: readonly AskedNonce[]): Pr
 export async function takeNonce(db: Database, { key_id, nonce }: AskedNonce): Promise<boolean> {
   const rows = await run(
     () => db.sql`
-      INSERT INTO nonce_registry (key_id, nonce, used_at) VALUES (${key_id}, ${nonce}, svc_now()) ON CONFLICT DO NOTHING RETURNING 1`,
+      INSERT INTO nonce_registry (key_id, nonce, used_at) VALUES (${key_id}, ${nonce}, svc_now())
+        ON CONFLICT DO NOTHING RETURNING 1`,
   );
   return rows.length > 0;
 }
 
-/** Removes up to `atMost` nonces that were used longer ago than any request with them could be in time; answers how many. */
-export async function dropOldNonces(db: Database, options: { readonly keepSeconds: number; readonly atMost: number }): Promise<number> {
+/**
+ * Removes up to `atMost` nonces that were used longer ago than any request with them could be in
+ * time; answers how many.
+ */
+export async function dropOldNonces(
+  db: Database,
+  options: { readonly keepSeconds: number; readonly atMost: number },
+): Promise<number> {
   const rows = await run(
     () => db.sql<{ dropped: number }>`
       WITH old AS (
-        SELECT ctid FROM nonce_registry WHERE used_at < svc_now() - make_interval(secs => ${options.keepSeconds}::integer)
+        SELECT ctid FROM nonce_registry
+          WHERE used_at < svc_now() - make_interval(secs => ${options.keepSeconds}::integer)
         LIMIT ${options.atMost}::integer
-      ), gone AS (DELETE FROM nonce_registry WHERE ctid = ANY (ARRAY(SELECT ctid FROM old)) RETURNING 1)
+      ), gone AS (DELETE FROM nonce_registry WHERE ctid = ANY (ARRAY(SELECT ctid FROM old))
+        RETURNING 1)
       SELECT count(*)::integer AS dropped FROM gone`,
   );
   return rows[0]?.dropped ?? 0;

@@ -6,14 +6,23 @@ export interface PagePosition {
   readonly id: string;
 }
 
-/** What is older than the position, for a list ordered by `at` and then by `id`, both descending. */
-export function olderThan<Id extends string, At extends string = 'created_at'>(after: PagePosition, id: Id, at: At = 'created_at' as At) {
+/**
+ * What is older than the position, for a list ordered by `at` and then by `id`, both descending.
+ */
+export function olderThan<Id extends string, At extends string = 'created_at'>(
+  after: PagePosition,
+  id: Id,
+  at: At = 'created_at' as At,
+) {
   const moment = new Date(after.created_at);
   type Older = Record<At, { readonly lt: Date }>;
   type Same = Record<Id, { readonly lt: string }>;
   type UpTo = Record<At, { readonly lte: Date }>;
   // `at <= moment` says nothing more; it is the condition that an index can begin from.
   return {
-    AND: [{ [at]: { lte: moment } } as UpTo, { OR: [{ [at]: { lt: moment } } as Older, { [id]: { lt: after.id } } as Same] }],
+    AND: [
+      { [at]: { lte: moment } } as UpTo,
+      { OR: [{ [at]: { lt: moment } } as Older, { [id]: { lt: after.id } } as Same] },
+    ],
   };
 }

@@ -1,4 +1,6 @@
-/** What a phase reads before it works: one statement for everything it needs to know about its node. */
+/**
+ * What a phase reads before it works: one statement for everything it needs to know about its node.
+ */
 import type { SignRequest } from '../domain/executor.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { ConditionResults, LoadedMovement, RecoverArgs } from '../domain/messages.ts';
@@ -8,7 +10,9 @@ import type { NodeState } from '../domain/states/node.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 
-/** A node with its plan, as its phases work on it. Times are milliseconds of the database's clock. */
+/**
+ * A node with its plan, as its phases work on it. Times are milliseconds of the database's clock.
+ */
 export interface PhaseRow {
   readonly movement_id: string;
   readonly movement_state: MovementState;
@@ -38,7 +42,10 @@ export interface PhaseRow {
   readonly started_ms: number | null;
   readonly submitted_ms: number | null;
   readonly send_not_after_ms: number | null;
-  readonly plan: Pick<CompiledPlan, 'intent' | 'input_params' | 'risk_controls' | 'completion_policy'>;
+  readonly plan: Pick<
+    CompiledPlan,
+    'intent' | 'input_params' | 'risk_controls' | 'completion_policy'
+  >;
   readonly node: CompiledNode;
   /** Whether some on_cancel edge leads here: the only lane that goes on in CANCELLED. */
   readonly on_cancel_target: boolean;
@@ -48,13 +55,29 @@ export interface PhaseRow {
   readonly conditions: ConditionResults | null;
   /** Outputs of completed nodes, by key, while the amount may refer to one. */
   readonly outputs: Readonly<Record<string, JsonObject>>;
-  /** The node that `config.match_from` names, with what it recorded once it has completed; null where none is named. */
-  readonly matched: { readonly node_key: string; readonly external_ref: string | null; readonly output: JsonObject | null } | null;
+  /**
+   * The node that `config.match_from` names, with what it recorded once it has completed; null
+   * where none is named.
+   */
+  readonly matched: {
+    readonly node_key: string;
+    readonly external_ref: string | null;
+    readonly output: JsonObject | null;
+  } | null;
 }
 
 /** The node, or null when the movement or node does not exist. */
-export async function readPhase(db: Database, movementId: string, nodeKey: string): Promise<PhaseRow | null> {
-  const rows = await run(() => db.sql<{ answer: PhaseRow | null }>`SELECT read_phase(${movementId}::uuid, ${nodeKey}) AS answer`);
+export async function readPhase(
+  db: Database,
+  movementId: string,
+  nodeKey: string,
+): Promise<PhaseRow | null> {
+  const rows = await run(
+    () =>
+      db.sql<{
+        answer: PhaseRow | null;
+      }>`SELECT read_phase(${movementId}::uuid, ${nodeKey}) AS answer`,
+  );
   return rows[0]?.answer ?? null;
 }
 
@@ -65,8 +88,10 @@ export async function readPlanNodes(
 ): Promise<readonly Pick<CompiledNode, 'node_key' | 'config' | 'signer_binding'>[]> {
   const rows = await run(
     () => db.sql<{ node: Pick<CompiledNode, 'node_key' | 'config' | 'signer_binding'> }>`
-      SELECT node_plan(n.own_plan, m.input_params) || jsonb_build_object('signer_binding', n.signer_binding) AS node
-      FROM movement_nodes n JOIN movements m USING (movement_id) WHERE movement_id = ${movementId}::uuid`,
+      SELECT node_plan(n.own_plan, m.input_params)
+        || jsonb_build_object('signer_binding', n.signer_binding) AS node
+      FROM movement_nodes n JOIN movements m USING (movement_id)
+        WHERE movement_id = ${movementId}::uuid`,
   );
   return rows.map(({ node }) => node);
 }
@@ -75,23 +100,39 @@ export async function readPlanNodes(
  * Begins a recovery: a new epoch where there is something to recover, and the node as it is then.
  * `taken` false: nothing was written.
  */
-export async function takeOver(db: Database, args: RecoverArgs): Promise<{ readonly taken: boolean; readonly row: PhaseRow | null }> {
+export async function takeOver(
+  db: Database,
+  args: RecoverArgs,
+): Promise<{ readonly taken: boolean; readonly row: PhaseRow | null }> {
   const { movement_id, node_key, attempt, from_observe = false } = args;
   const rows = await run(
     () => db.sql<{ answer: { taken: boolean; row: PhaseRow | null } }>`
-      SELECT take_over(${movement_id}::uuid, ${node_key}, ${attempt}::integer, ${from_observe}) AS answer`,
+      SELECT take_over(${movement_id}::uuid, ${node_key}, ${attempt}::integer,
+        ${from_observe}) AS answer`,
   );
   return rows[0]?.answer ?? { taken: false, row: null };
 }
 
 /** What a run reads; marks the movement's commands as seen. Null for an unknown movement. */
-export async function loadMovement(db: Database, movementId: string, runId: string): Promise<LoadedMovement | null> {
-  const rows = await run(() => db.sql<{ answer: LoadedMovement | null }>`SELECT load_movement(${movementId}::uuid, ${runId}) AS answer`);
+export async function loadMovement(
+  db: Database,
+  movementId: string,
+  runId: string,
+): Promise<LoadedMovement | null> {
+  const rows = await run(
+    () =>
+      db.sql<{
+        answer: LoadedMovement | null;
+      }>`SELECT load_movement(${movementId}::uuid, ${runId}) AS answer`,
+  );
   return rows[0]?.answer ?? null;
 }
 
 /** The facts that decide whether a movement's hold ends with it. */
-export async function readEnd(db: Database, movementId: string): Promise<{ reservation: ReservationStatus; spent: boolean }> {
+export async function readEnd(
+  db: Database,
+  movementId: string,
+): Promise<{ reservation: ReservationStatus; spent: boolean }> {
   const rows = await run(
     () => db.sql<{ reservation: ReservationStatus; spent: boolean }>`
       SELECT m.reservation_status AS reservation, EXISTS (

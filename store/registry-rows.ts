@@ -29,7 +29,9 @@ export interface SignerRow {
 
 /** All stored executors by key. */
 export async function listExecutorRows(db: Database): Promise<readonly ExecutorRow[]> {
-  return (await run(() => db.executor.findMany({ orderBy: { executor_key: 'asc' } }))).map(toExecutor);
+  return (await run(() => db.executor.findMany({ orderBy: { executor_key: 'asc' } }))).map(
+    toExecutor,
+  );
 }
 
 /** All stored signers by key. */
@@ -43,15 +45,21 @@ export async function readSignerRow(db: Database, signerKey: string): Promise<Si
   return row === null ? null : toSigner(row);
 }
 
-/** The status of every stored executor and signer by key. One without a row was never switched: it is active. */
-export async function registeredStatuses(
-  db: Database,
-): Promise<{ readonly executors: ReadonlyMap<string, string>; readonly signers: ReadonlyMap<string, string> }> {
+/**
+ * The status of every stored executor and signer by key. One without a row was never switched: it
+ * is active.
+ */
+export async function registeredStatuses(db: Database): Promise<{
+  readonly executors: ReadonlyMap<string, string>;
+  readonly signers: ReadonlyMap<string, string>;
+}> {
   const rows = await run(
     () => db.sql<{ kind: 'executor' | 'signer'; key: string; status: string }>`
-      SELECT 'executor' AS kind, executor_key AS key, status FROM executors UNION ALL SELECT 'signer', signer_key, status FROM signers`,
+      SELECT 'executor' AS kind, executor_key AS key, status FROM executors UNION ALL
+        SELECT 'signer', signer_key, status FROM signers`,
   );
-  const of = (kind: 'executor' | 'signer') => new Map(rows.filter((row) => row.kind === kind).map(({ key, status }) => [key, status]));
+  const of = (kind: 'executor' | 'signer') =>
+    new Map(rows.filter((row) => row.kind === kind).map(({ key, status }) => [key, status]));
   return { executors: of('executor'), signers: of('signer') };
 }
 
@@ -66,14 +74,52 @@ export type StoredSigner = Omit<SignerRow, 'observed_at' | 'updated_at'> & {
 };
 
 export function toExecutor(row: StoredExecutor): ExecutorRow {
-  const { executor_key, kind, status, action_types, provider, chain_family, endpoint, health_state } = row;
-  const fields = { executor_key, kind, status, action_types, provider, chain_family, endpoint, health_state };
-  return { ...fields, health_checked_at: timeOrNull(row.health_checked_at), updated_at: time(row.updated_at) };
+  const {
+    executor_key,
+    kind,
+    status,
+    action_types,
+    provider,
+    chain_family,
+    endpoint,
+    health_state,
+  } = row;
+  const fields = {
+    executor_key,
+    kind,
+    status,
+    action_types,
+    provider,
+    chain_family,
+    endpoint,
+    health_state,
+  };
+  return {
+    ...fields,
+    health_checked_at: timeOrNull(row.health_checked_at),
+    updated_at: time(row.updated_at),
+  };
 }
 
 export function toSigner(row: StoredSigner): SignerRow {
-  const { signer_key, status, backend, chain_family, profile, expected_signer_address, observed_signer_address } = row;
-  const fields = { signer_key, status, backend, chain_family, profile, expected_signer_address, observed_signer_address };
+  const {
+    signer_key,
+    status,
+    backend,
+    chain_family,
+    profile,
+    expected_signer_address,
+    observed_signer_address,
+  } = row;
+  const fields = {
+    signer_key,
+    status,
+    backend,
+    chain_family,
+    profile,
+    expected_signer_address,
+    observed_signer_address,
+  };
   return { ...fields, observed_at: timeOrNull(row.observed_at), updated_at: time(row.updated_at) };
 }
 

@@ -1,13 +1,30 @@
-/** The registry rows of executors and signers: what operators switched, pinned, and what was observed. */
+/**
+ * The registry rows of executors and signers: what operators switched, pinned, and what was
+ * observed.
+ */
 import type { ExecutorDescriptor, ExecutorHealth } from '../domain/executor.ts';
 import type { SignerDescriptor } from '../domain/signer.ts';
 import type { AuditEntry } from '../domain/transition.ts';
 import type { Database } from '../prisma/client.ts';
 import { auditRow, auditRows } from './event-ids.ts';
 import { run } from './faults.ts';
-import { toExecutor, toSigner, type ExecutorRow, type SignerRow, type StoredExecutor, type StoredSigner } from './registry-rows.ts';
+import {
+  toExecutor,
+  toSigner,
+  type ExecutorRow,
+  type SignerRow,
+  type StoredExecutor,
+  type StoredSigner,
+} from './registry-rows.ts';
 
-export { listExecutorRows, listSignerRows, readSignerRow, registeredStatuses, type ExecutorRow, type SignerRow } from './registry-rows.ts';
+export {
+  listExecutorRows,
+  listSignerRows,
+  readSignerRow,
+  registeredStatuses,
+  type ExecutorRow,
+  type SignerRow,
+} from './registry-rows.ts';
 
 export interface StatusChange<D> {
   readonly key: string;
@@ -23,28 +40,45 @@ export interface StatusOutcome<R> {
   readonly row: R;
 }
 
-/** Switches an executor with its audit row in one statement; null when it is neither stored nor declared. */
+/**
+ * Switches an executor with its audit row in one statement; null when it is neither stored nor
+ * declared.
+ */
 export async function setExecutorStatus(
   db: Database,
   change: StatusChange<ExecutorDescriptor>,
 ): Promise<StatusOutcome<ExecutorRow> | null> {
   const doc = statusDocument(db, change);
   const rows = await run(
-    () => db.sql<{ answer: StatusOutcome<StoredExecutor> | null }>`SELECT set_executor_status(${doc}::jsonb) AS answer`,
+    () =>
+      db.sql<{
+        answer: StatusOutcome<StoredExecutor> | null;
+      }>`SELECT set_executor_status(${doc}::jsonb) AS answer`,
   );
   const answer = rows[0]?.answer ?? null;
   return answer === null ? null : { ok: answer.ok, row: toExecutor(answer.row) };
 }
 
 /** The same for a signer. */
-export async function setSignerStatus(db: Database, change: StatusChange<SignerDescriptor>): Promise<StatusOutcome<SignerRow> | null> {
+export async function setSignerStatus(
+  db: Database,
+  change: StatusChange<SignerDescriptor>,
+): Promise<StatusOutcome<SignerRow> | null> {
   const doc = statusDocument(db, change);
-  const rows = await run(() => db.sql<{ answer: StatusOutcome<StoredSigner> | null }>`SELECT set_signer_status(${doc}::jsonb) AS answer`);
+  const rows = await run(
+    () =>
+      db.sql<{
+        answer: StatusOutcome<StoredSigner> | null;
+      }>`SELECT set_signer_status(${doc}::jsonb) AS answer`,
+  );
   const answer = rows[0]?.answer ?? null;
   return answer === null ? null : { ok: answer.ok, row: toSigner(answer.row) };
 }
 
-function statusDocument(db: Database, change: StatusChange<ExecutorDescriptor | SignerDescriptor>): string {
+function statusDocument(
+  db: Database,
+  change: StatusChange<ExecutorDescriptor | SignerDescriptor>,
+): string {
   return JSON.stringify({ ...change, audit: auditRows(db, change.audit) });
 }
 
@@ -70,35 +104,60 @@ export type IdentityRefusal =
 
 /** `stored` is the pin as it was found. */
 export type PinOutcome =
-  | { readonly ok: true; readonly outcome: 'changed' | 'noop'; readonly stored: string | null; readonly audit_event_id: string }
+  | {
+      readonly ok: true;
+      readonly outcome: 'changed' | 'noop';
+      readonly stored: string | null;
+      readonly audit_event_id: string;
+    }
   | { readonly ok: false; readonly reason: IdentityRefusal; readonly stored: string | null };
 
 type PinAnswer =
   | { readonly ok: true; readonly outcome: 'changed' | 'noop'; readonly stored: string | null }
   | { readonly ok: false; readonly reason: IdentityRefusal; readonly stored: string | null };
 
-/** Pins a signer's address as compare-and-set under the row's lock; null when it is neither stored nor declared. */
-export async function setExpectedIdentity(db: Database, pin: IdentityPin): Promise<PinOutcome | null> {
+/**
+ * Pins a signer's address as compare-and-set under the row's lock; null when it is neither stored
+ * nor declared.
+ */
+export async function setExpectedIdentity(
+  db: Database,
+  pin: IdentityPin,
+): Promise<PinOutcome | null> {
   const audit = auditRow(db, pin.audit);
   const doc = JSON.stringify({ ...pin, audit: [audit] });
-  const rows = await run(() => db.sql<{ answer: PinAnswer | null }>`SELECT set_expected_identity(${doc}::jsonb) AS answer`);
+  const rows = await run(
+    () =>
+      db.sql<{ answer: PinAnswer | null }>`SELECT set_expected_identity(${doc}::jsonb) AS answer`,
+  );
   const answer = rows[0]?.answer ?? null;
   return answer?.ok === true ? { ...answer, audit_event_id: audit.event_id } : answer;
 }
 
 /** Records an executor's registration and what its health check answered. */
-export async function saveExecutorHealth(db: Database, executor: ExecutorDescriptor, state: ExecutorHealth['state']): Promise<void> {
+export async function saveExecutorHealth(
+  db: Database,
+  executor: ExecutorDescriptor,
+  state: ExecutorHealth['state'],
+): Promise<void> {
   const declared = JSON.stringify(executor);
   await run(() => db.sql`SELECT save_executor_health(${declared}::jsonb, ${state})`);
 }
 
 /** Records a signer's registration and its live address; null when it told none. */
-export async function saveObservedIdentity(db: Database, signer: SignerDescriptor, address: string | null): Promise<void> {
+export async function saveObservedIdentity(
+  db: Database,
+  signer: SignerDescriptor,
+  address: string | null,
+): Promise<void> {
   const declared = JSON.stringify(signer);
   await run(() => db.sql`SELECT save_observed_identity(${declared}::jsonb, ${address})`);
 }
 
-/** Clears the observed address of every stored signer that is not among `signerKeys`: nobody holds its key any more. */
+/**
+ * Clears the observed address of every stored signer that is not among `signerKeys`: nobody holds
+ * its key any more.
+ */
 export async function clearOrphans(db: Database, signerKeys: readonly string[]): Promise<void> {
   await run(() =>
     db.signer.updateMany({

@@ -17,10 +17,12 @@ export interface PoolSum {
 export async function readUnevenPools(db: Database): Promise<readonly PoolSum[]> {
   return run(
     () => db.sql<PoolSum>`
-      SELECT venue_key, account_type, asset, trim_scale(p.held)::text AS held, trim_scale(coalesce(r.open, 0))::text AS open
+      SELECT venue_key, account_type, asset, trim_scale(p.held)::text AS held,
+        trim_scale(coalesce(r.open, 0))::text AS open
       FROM reservation_pools p
       LEFT JOIN (
-        SELECT venue_key, account_type, asset, sum(amount) AS open FROM reservations WHERE status = 'held' GROUP BY 1, 2, 3
+        SELECT venue_key, account_type, asset, sum(amount) AS open FROM reservations
+          WHERE status = 'held' GROUP BY 1, 2, 3
       ) r USING (venue_key, account_type, asset)
       WHERE p.held <> coalesce(r.open, 0) ORDER BY 1, 2, 3`,
   );
@@ -38,16 +40,21 @@ export interface UnevenTransfer {
   readonly expected: string;
 }
 
-/** The transfers that do not hold their amount at their source while they are open, have not noted it when completed, or more. */
+/**
+ * The transfers that do not hold their amount at their source while they are open, have not noted
+ * it when completed, or more.
+ */
 export async function readUnevenTransfers(db: Database): Promise<readonly UnevenTransfer[]> {
   return run(
     () => db.sql<UnevenTransfer>`
-      SELECT t.transfer_id::text, t.request_state AS state, concat_ws('/', p.venue_key, p.account_type, p.asset) AS pool, p.status,
+      SELECT t.transfer_id::text, t.request_state AS state,
+        concat_ws('/', p.venue_key, p.account_type, p.asset) AS pool, p.status,
         trim_scale(sum(p.held))::text AS held, trim_scale(sum(p.expected))::text AS expected
       FROM capital_transfers t
       CROSS JOIN LATERAL (
         SELECT t.source_venue AS venue_key, t.source_account_type AS account_type, t.asset,
-          CASE t.request_state WHEN 'COMPLETED' THEN 'consumed' ELSE 'held' END AS status, 0 AS held,
+          CASE t.request_state WHEN 'COMPLETED' THEN 'consumed'
+            ELSE 'held' END AS status, 0 AS held,
           CASE t.request_state WHEN 'FAILED' THEN 0 ELSE t.amount END AS expected
         UNION ALL
         SELECT r.venue_key, r.account_type, r.asset, r.status, r.amount, 0 FROM reservations r
@@ -57,31 +64,46 @@ export async function readUnevenTransfers(db: Database): Promise<readonly Uneven
   );
 }
 
-/** The next movements by id that hold, or may have held, something of a pool or a budget; each page in one statement. */
-export async function readReservingMovements(db: Database, after: string | null, limit: number): Promise<readonly ReservingMovement[]> {
+/**
+ * The next movements by id that hold, or may have held, something of a pool or a budget; each page
+ * in one statement.
+ */
+export async function readReservingMovements(
+  db: Database,
+  after: string | null,
+  limit: number,
+): Promise<readonly ReservingMovement[]> {
   return run(
     () => db.sql<ReservingMovement>`
       SELECT m.movement_id, m.request_state, m.approval_status, compiled_plan_of(m) AS plan,
         (
-          SELECT json_agg(json_build_object('node_key', n.node_key, 'state', n.state, 'recover_first', n.recover_first,
+          SELECT json_agg(json_build_object('node_key', n.node_key, 'state', n.state,
+            'recover_first', n.recover_first,
             'amount', trim_scale(n.amount)::text, 'output', n.output,
-            'signer_pool', CASE WHEN n.signer_binding IS NOT NULL THEN nullif(n.flow -> 'pool', 'null') END))
+            'signer_pool', CASE WHEN n.signer_binding IS NOT NULL
+              THEN nullif(n.flow -> 'pool', 'null') END))
           FROM movement_nodes n WHERE n.movement_id = m.movement_id
         ) AS nodes,
         coalesce((
-          SELECT json_agg(json_build_object('node_key', r.node_key, 'status', r.status, 'venue_key', r.venue_key,
+          SELECT json_agg(json_build_object('node_key', r.node_key, 'status', r.status,
+            'venue_key', r.venue_key,
             'account_type', r.account_type, 'asset', r.asset, 'amount', trim_scale(r.amount)::text))
-          FROM reservations r WHERE r.movement_id = m.movement_id AND r.status IN ('held', 'consumed')
+          FROM reservations r WHERE r.movement_id = m.movement_id
+            AND r.status IN ('held', 'consumed')
         ), '[]') AS rows,
-        coalesce(m.auto_approve_result ->> 'outcome' = 'approved' AND m.auto_approve_result ? 'policy_id', false) AS by_policy,
+        coalesce(m.auto_approve_result ->> 'outcome' = 'approved'
+          AND m.auto_approve_result ? 'policy_id', false) AS by_policy,
         coalesce((
-          SELECT json_agg(json_build_object('status', b.status, 'amount', trim_scale(b.amount)::text))
+          SELECT json_agg(json_build_object('status', b.status,
+            'amount', trim_scale(b.amount)::text))
           FROM budget_reservations b WHERE b.movement_id = m.movement_id AND b.status <> 'released'
         ), '[]') AS budget
       FROM movements m
       WHERE (m.pooled OR m.auto_approve_result ? 'policy_id'
-          OR EXISTS (SELECT FROM reservations r WHERE r.movement_id = m.movement_id AND r.status IN ('held', 'consumed'))
-          OR EXISTS (SELECT FROM budget_reservations b WHERE b.movement_id = m.movement_id AND b.status <> 'released'))
+          OR EXISTS (SELECT FROM reservations r WHERE r.movement_id = m.movement_id
+            AND r.status IN ('held', 'consumed'))
+          OR EXISTS (SELECT FROM budget_reservations b WHERE b.movement_id = m.movement_id
+            AND b.status <> 'released'))
         AND m.movement_id > coalesce(${after}::uuid, '00000000-0000-0000-0000-000000000000')
       ORDER BY m.movement_id LIMIT ${limit}::integer`,
   );

@@ -28,10 +28,17 @@ export interface RestoreResult {
   readonly repeated: boolean;
 }
 
-/** Sets every open node and transfer to be asked about before it may be sent, in one transaction. */
-export async function afterRestore(db: Database, { audit, ...step }: AfterRestore): Promise<RestoreResult> {
+/**
+ * Sets every open node and transfer to be asked about before it may be sent, in one transaction.
+ */
+export async function afterRestore(
+  db: Database,
+  { audit, ...step }: AfterRestore,
+): Promise<RestoreResult> {
   const doc = JSON.stringify({ ...step, audit: auditRows(db, audit) });
-  const rows = await run(() => db.sql<{ answer: RestoreResult }>`SELECT after_restore(${doc}::jsonb) AS answer`);
+  const rows = await run(
+    () => db.sql<{ answer: RestoreResult }>`SELECT after_restore(${doc}::jsonb) AS answer`,
+  );
   const [row] = rows;
   if (row === undefined) throw new Error('after_restore answered nothing');
   return row.answer;

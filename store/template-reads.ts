@@ -1,4 +1,7 @@
-/** Reading plan templates. Whether one can be executed is judged when it is first read, and again by each process. */
+/**
+ * Reading plan templates. Whether one can be executed is judged when it is first read, and again by
+ * each process.
+ */
 import type { CompletionAssurance } from '../domain/executor.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { EdgeType, GraphEdge, GraphShape, NodeKind } from '../domain/graph/types.ts';
@@ -44,8 +47,13 @@ interface Graph {
 }
 
 /** Everything about one version, with the admin fields of its key; null for an unknown id. */
-export async function readTemplate(db: Database, templateId: string): Promise<TemplateDetail | null> {
-  const version = await run(() => db.planTemplateVersion.findUnique({ where: { template_id: templateId } }));
+export async function readTemplate(
+  db: Database,
+  templateId: string,
+): Promise<TemplateDetail | null> {
+  const version = await run(() =>
+    db.planTemplateVersion.findUnique({ where: { template_id: templateId } }),
+  );
   if (version === null) return null;
   const [graphs, admin] = await Promise.all([
     readGraphs(db, [templateId]),
@@ -63,12 +71,22 @@ export async function readTemplate(db: Database, templateId: string): Promise<Te
   };
 }
 
-/** A version never changes, so those that were read last are kept: as many as an installation uses at a time. */
+/**
+ * A version never changes, so those that were read last are kept: as many as an installation uses
+ * at a time.
+ */
 const KEPT_VERSIONS = 200;
 const versions = new WeakMap<Database, Map<string, PlanTemplate>>();
 
-/** The version as movements are compiled from it: ids of nodes and edges are no part of a plan. Null for an unknown one. */
-export async function readTemplateForPlan(db: Database, templateKey: string, version: number): Promise<PlanTemplate | null> {
+/**
+ * The version as movements are compiled from it: ids of nodes and edges are no part of a plan. Null
+ * for an unknown one.
+ */
+export async function readTemplateForPlan(
+  db: Database,
+  templateKey: string,
+  version: number,
+): Promise<PlanTemplate | null> {
   const kept = versions.get(db) ?? new Map<string, PlanTemplate>();
   versions.set(db, kept);
   const id = `${templateKey}@${String(version)}`;
@@ -82,13 +100,20 @@ export async function readTemplateForPlan(db: Database, templateKey: string, ver
   return found;
 }
 
-async function readVersion(db: Database, templateKey: string, version: number): Promise<PlanTemplate | null> {
+async function readVersion(
+  db: Database,
+  templateKey: string,
+  version: number,
+): Promise<PlanTemplate | null> {
   const rows = await run(
     () => db.sql<PlanRow>`
       SELECT v.template_id, v.template_key, v.version, v.risk_controls, v.completion_assurance,
-        (SELECT json_agg(n ORDER BY n.position) FROM plan_nodes n WHERE n.template_id = v.template_id) AS nodes,
-        (SELECT json_agg(e ORDER BY e.position) FROM plan_edges e WHERE e.template_id = v.template_id) AS edges
-      FROM plan_template_versions v WHERE v.template_key = ${templateKey} AND v.version = ${version}`,
+        (SELECT json_agg(n ORDER BY n.position) FROM plan_nodes n
+          WHERE n.template_id = v.template_id) AS nodes,
+        (SELECT json_agg(e ORDER BY e.position) FROM plan_edges e
+          WHERE e.template_id = v.template_id) AS edges
+      FROM plan_template_versions v WHERE v.template_key = ${templateKey}
+        AND v.version = ${version}`,
   );
   const [row] = rows;
   if (row === undefined) return null;
@@ -109,14 +134,20 @@ export interface GraphRow {
 }
 
 /** The graph without the ids of its nodes and edges. */
-export function graphOfRow(row: GraphRow): { readonly nodes: readonly TemplateNode[]; readonly edges: readonly GraphEdge[] } {
+export function graphOfRow(row: GraphRow): {
+  readonly nodes: readonly TemplateNode[];
+  readonly edges: readonly GraphEdge[];
+} {
   return {
     nodes: (row.nodes ?? []).map(toNode).map(({ id: _id, ...node }) => node),
     edges: (row.edges ?? []).map(toEdge).map(({ id: _id, ...edge }) => edge),
   };
 }
 
-type PlanRow = Pick<VersionRow, 'template_id' | 'template_key' | 'version' | 'completion_assurance'> &
+type PlanRow = Pick<
+  VersionRow,
+  'template_id' | 'template_key' | 'version' | 'completion_assurance'
+> &
   GraphRow & { readonly risk_controls: JsonObject };
 
 export interface TemplateFilter {
@@ -129,7 +160,10 @@ export interface TemplateFilter {
 /** Rows that are read at a time when only some of them will fit. */
 const FILTERED_BATCH = 100;
 
-/** Up to `limit` versions after `position`, newest first. `executable` is no column, so rows are read until enough fit. */
+/**
+ * Up to `limit` versions after `position`, newest first. `executable` is no column, so rows are
+ * read until enough fit.
+ */
 export async function listTemplates(
   db: Database,
   filter: TemplateFilter,
@@ -144,10 +178,18 @@ export async function listTemplates(
       rows.map((row) => row.template_id),
     );
     const batch: TemplateSummary[] = [];
-    for (const row of rows) batch.push(toSummary(row, await judged(db, row.template_id, graphOf(graphs, row.template_id))));
-    found.push(...batch.filter((each) => filter.executable === undefined || isExecutable(each) === filter.executable));
+    for (const row of rows)
+      batch.push(
+        toSummary(row, await judged(db, row.template_id, graphOf(graphs, row.template_id))),
+      );
+    found.push(
+      ...batch.filter(
+        (each) => filter.executable === undefined || isExecutable(each) === filter.executable,
+      ),
+    );
     const last = batch.at(-1);
-    if (last === undefined || rows.length < limit || found.length >= page.limit) return found.slice(0, page.limit);
+    if (last === undefined || rows.length < limit || found.length >= page.limit)
+      return found.slice(0, page.limit);
     after = { created_at: last.created_at, id: last.template_id };
   }
 }
@@ -173,7 +215,12 @@ function listRows(
       ...(namespace === undefined ? {} : { AND: outsideOtherNamespaces(namespace) }),
       ...(page.after === null || at === null
         ? {}
-        : { OR: [{ created_at: { lt: at } }, { created_at: at, template_id: { lt: page.after.id } }] }),
+        : {
+            OR: [
+              { created_at: { lt: at } },
+              { created_at: at, template_id: { lt: page.after.id } },
+            ],
+          }),
     },
     orderBy: [{ created_at: 'desc' }, { template_id: 'desc' }],
     take: page.limit,
@@ -181,12 +228,18 @@ function listRows(
 }
 
 /** Nodes and edges of several versions in plan order, by version. */
-async function readGraphs(db: Database, ids: readonly string[]): Promise<ReadonlyMap<string, Graph>> {
+async function readGraphs(
+  db: Database,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Graph>> {
   const query: { where: { template_id: { in: string[] } }; orderBy: { position: 'asc' } } = {
     where: { template_id: { in: [...ids] } },
     orderBy: { position: 'asc' },
   };
-  const [nodes, edges] = await Promise.all([run(() => db.planNode.findMany(query)), run(() => db.planEdge.findMany(query))]);
+  const [nodes, edges] = await Promise.all([
+    run(() => db.planNode.findMany(query)),
+    run(() => db.planEdge.findMany(query)),
+  ]);
   return new Map(
     ids.map((id) => [
       id,
@@ -238,8 +291,14 @@ function toNode(row: Prisma.PlanNodeGetPayload<object>): TemplateNodeRecord {
   };
 }
 
-/** An optional jsonb column as an optional field: absent for SQL null. Its content was parsed when it was written. */
-function present<T, K extends keyof T & string>(key: K, value: unknown): { readonly [P in K]?: NonNullable<T[P]> } {
+/**
+ * An optional jsonb column as an optional field: absent for SQL null. Its content was parsed when
+ * it was written.
+ */
+function present<T, K extends keyof T & string>(
+  key: K,
+  value: unknown,
+): { readonly [P in K]?: NonNullable<T[P]> } {
   return value === null ? {} : ({ [key]: value } as { readonly [P in K]?: NonNullable<T[P]> });
 }
 

@@ -1,4 +1,6 @@
-/** Writing plan templates: versions that never change, and the admin fields of their key that do. */
+/**
+ * Writing plan templates: versions that never change, and the admin fields of their key that do.
+ */
 import type { GraphEdge, GraphShape } from '../domain/graph/types.ts';
 import type { CompletionPolicy, TemplateNode } from '../domain/plan/types.ts';
 import type { JsonObject } from '../domain/json.ts';
@@ -37,18 +39,24 @@ export interface NewTemplate {
 }
 
 /** `created: false` means that this key already has this version. */
-export type CreateTemplateOutcome = { readonly created: true; readonly template_id: string } | { readonly created: false };
+export type CreateTemplateOutcome =
+  { readonly created: true; readonly template_id: string } | { readonly created: false };
 
 /**
- * Writes a version with its nodes, edges and audit rows in one statement. When the connection breaks the
- * row is looked up by its id before an answer is given.
+ * Writes a version with its nodes, edges and audit rows in one statement. When the connection
+ * breaks the row is looked up by its id before an answer is given.
  */
-export async function createTemplate(db: Database, template: NewTemplate): Promise<CreateTemplateOutcome> {
+export async function createTemplate(
+  db: Database,
+  template: NewTemplate,
+): Promise<CreateTemplateOutcome> {
   const templateId = newId();
   const doc = JSON.stringify(createDocument(db, templateId, template));
   const created = { created: true, template_id: templateId } as const;
   const write = async (): Promise<CreateTemplateOutcome> => {
-    const rows = await db.sql<{ answer: { created: boolean } }>`SELECT create_template(${doc}::jsonb) AS answer`;
+    const rows = await db.sql<{
+      answer: { created: boolean };
+    }>`SELECT create_template(${doc}::jsonb) AS answer`;
     return rows[0]?.answer.created === true ? created : { created: false };
   };
   return writeOrFind(write, async () => {
@@ -57,7 +65,11 @@ export async function createTemplate(db: Database, template: NewTemplate): Promi
   });
 }
 
-function createDocument(db: Database, templateId: string, template: NewTemplate): Record<string, unknown> {
+function createDocument(
+  db: Database,
+  templateId: string,
+  template: NewTemplate,
+): Record<string, unknown> {
   return {
     version: {
       template_id: templateId,
@@ -71,7 +83,12 @@ function createDocument(db: Database, templateId: string, template: NewTemplate)
       completion_assurance: template.completion_policy.completion_assurance,
       created_by: template.created_by,
     },
-    nodes: template.nodes.map((node, position) => ({ ...node, id: newId(), template_id: templateId, position })),
+    nodes: template.nodes.map((node, position) => ({
+      ...node,
+      id: newId(),
+      template_id: templateId,
+      position,
+    })),
     edges: template.edges.map(({ from, to, ...edge }, position) => ({
       ...edge,
       id: newId(),
@@ -101,11 +118,15 @@ export interface TemplateAdmin {
 }
 
 /** `ok: false` means that auto-approval would be on without complete caps; nothing was written. */
-export type TemplateAdminOutcome = { readonly ok: true; readonly template: TemplateAdmin } | { readonly ok: false };
+export type TemplateAdminOutcome =
+  { readonly ok: true; readonly template: TemplateAdmin } | { readonly ok: false };
 
-type AdminAnswer = { readonly ok: false } | ({ readonly ok: true } & Omit<TemplateAdmin, 'template_key'>);
+type AdminAnswer =
+  { readonly ok: false } | ({ readonly ok: true } & Omit<TemplateAdmin, 'template_key'>);
 
-/** Changes the admin fields of a key with its audit rows in one statement; null for an unknown key. */
+/**
+ * Changes the admin fields of a key with its audit rows in one statement; null for an unknown key.
+ */
 export async function updateTemplateAdmin(
   db: Database,
   templateKey: string,
@@ -117,10 +138,20 @@ export async function updateTemplateAdmin(
     patch,
     audit: auditRows(db, audit),
   });
-  const rows = await run(() => db.sql<{ answer: AdminAnswer | null }>`SELECT update_template_admin(${doc}::jsonb) AS answer`);
+  const rows = await run(
+    () =>
+      db.sql<{ answer: AdminAnswer | null }>`SELECT update_template_admin(${doc}::jsonb) AS answer`,
+  );
   const answer = rows[0]?.answer ?? null;
   if (answer === null) return null;
   if (!answer.ok) return { ok: false };
   const { ok: _ok, updated_at, ...fields } = answer;
-  return { ok: true, template: { template_key: templateKey, ...fields, updated_at: new Date(updated_at).toISOString() } };
+  return {
+    ok: true,
+    template: {
+      template_key: templateKey,
+      ...fields,
+      updated_at: new Date(updated_at).toISOString(),
+    },
+  };
 }

@@ -1,4 +1,6 @@
-/** The only writer of a capital transfer's state: applies a step in one statement, or refuses it. */
+/**
+ * The only writer of a capital transfer's state: applies a step in one statement, or refuses it.
+ */
 import type { TransferRow, TransferStep } from '../domain/capital-transfers/step.ts';
 import { TRANSFER_TABLE } from '../domain/states/capital-transfer.ts';
 import { assertMove } from '../domain/states/table.ts';
@@ -13,22 +15,29 @@ export interface StepOutcome {
 }
 
 /**
- * Applies `step` as compare-and-set. A refusal is a result, and its audit rows are committed. Throws `IllegalMove` for a
- * move that the table does not have, `dependency_unavailable` when nothing was accepted, `outcome_unknown` when the
- * connection broke and it could not be looked up; repeating the same step is always safe.
+ * Applies `step` as compare-and-set. A refusal is a result, and its audit rows are committed.
+ * Throws `IllegalMove` for a move that the table does not have, `dependency_unavailable` when
+ * nothing was accepted, `outcome_unknown` when the connection broke and it could not be looked up;
+ * repeating the same step is always safe.
  */
 export async function applyTransferStep(db: Database, step: TransferStep): Promise<StepOutcome> {
   const doc = stepDocument(db, step);
   const text = JSON.stringify(doc);
   const write = async (): Promise<StepOutcome> => {
-    const rows = await db.sql<{ answer: StepOutcome }>`SELECT apply_transfer_step(${text}::jsonb) AS answer`;
+    const rows = await db.sql<{
+      answer: StepOutcome;
+    }>`SELECT apply_transfer_step(${text}::jsonb) AS answer`;
     return rows[0]?.answer ?? { ok: false, row: null };
   };
-  return run(() => writeOrFind(write, async () => ((await isRecorded(db, doc.event.event_id)) ? write() : null)));
+  return run(() =>
+    writeOrFind(write, async () => ((await isRecorded(db, doc.event.event_id)) ? write() : null)),
+  );
 }
 
 async function isRecorded(db: Database, eventId: string): Promise<boolean> {
-  return (await db.sql`SELECT FROM capital_transfer_events WHERE event_id = ${eventId}::uuid`).length > 0;
+  return (
+    (await db.sql`SELECT FROM capital_transfer_events WHERE event_id = ${eventId}::uuid`).length > 0
+  );
 }
 
 function stepDocument(db: Database, step: TransferStep) {

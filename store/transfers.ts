@@ -45,7 +45,10 @@ export type CreateTransferOutcome =
   /** Nothing was written: the source's balance does not cover it, or its snapshot is too old. */
   | { readonly created: null; readonly uncovered: UncoveredHold };
 
-/** Writes a transfer with its hold, history and audit in one transaction, or answers whose the key is. */
+/**
+ * Writes a transfer with its hold, history and audit in one transaction, or answers whose the key
+ * is.
+ */
 export async function createTransfer(
   db: Database,
   transfer: NewTransfer,
@@ -66,12 +69,15 @@ export async function createTransfer(
     audit: auditRows(db, about.audit(transfer_id)),
   });
   const write = async (): Promise<CreateTransferOutcome> => {
-    const rows = await db.sql<{ answer: CreateTransferOutcome }>`SELECT create_transfer(${doc}::jsonb) AS answer`;
+    const rows = await db.sql<{
+      answer: CreateTransferOutcome;
+    }>`SELECT create_transfer(${doc}::jsonb) AS answer`;
     if (rows[0] === undefined) throw new Error('the create answered nothing');
     return rows[0].answer;
   };
   const find = async (): Promise<CreateTransferOutcome | null> => {
-    const rows = await db.sql`SELECT FROM capital_transfers WHERE transfer_id = ${transfer_id}::uuid`;
+    const rows =
+      await db.sql`SELECT FROM capital_transfers WHERE transfer_id = ${transfer_id}::uuid`;
     return rows.length === 0 ? null : { created: true, transfer_id };
   };
   try {
@@ -84,7 +90,11 @@ export async function createTransfer(
 }
 
 /** The transfer that used the key within the client's scope, or null. */
-export async function readTransferKeyUse(db: Database, clientScope: string, key: string): Promise<TransferKeyUse | null> {
+export async function readTransferKeyUse(
+  db: Database,
+  clientScope: string,
+  key: string,
+): Promise<TransferKeyUse | null> {
   const row = await run(() =>
     db.capitalTransfer.findUnique({
       where: { client_scope_idempotency_key: { client_scope: clientScope, idempotency_key: key } },
@@ -134,7 +144,9 @@ const RECORD = {
   updated_at: true,
 } as const satisfies Prisma.CapitalTransferSelect;
 
-function toRecord(row: Prisma.CapitalTransferGetPayload<{ select: typeof RECORD }>): TransferRecord {
+function toRecord(
+  row: Prisma.CapitalTransferGetPayload<{ select: typeof RECORD }>,
+): TransferRecord {
   return {
     ...row,
     request_state: stored<TransferState>(row.request_state),
@@ -145,8 +157,13 @@ function toRecord(row: Prisma.CapitalTransferGetPayload<{ select: typeof RECORD 
 }
 
 /** One transfer, or null. */
-export async function readTransfer(db: Database, transferId: string): Promise<TransferRecord | null> {
-  const row = await run(() => db.capitalTransfer.findUnique({ where: { transfer_id: transferId }, select: RECORD }));
+export async function readTransfer(
+  db: Database,
+  transferId: string,
+): Promise<TransferRecord | null> {
+  const row = await run(() =>
+    db.capitalTransfer.findUnique({ where: { transfer_id: transferId }, select: RECORD }),
+  );
   return row === null ? null : toRecord(row);
 }
 
@@ -164,7 +181,9 @@ export async function listTransfers(
   { state, ...equal }: TransferFilter,
   page: { readonly limit: number; readonly after: PagePosition | null },
 ): Promise<readonly TransferRecord[]> {
-  const given = Object.fromEntries(Object.entries({ ...equal, request_state: state }).filter(([, value]) => value !== undefined));
+  const given = Object.fromEntries(
+    Object.entries({ ...equal, request_state: state }).filter(([, value]) => value !== undefined),
+  );
   const rows = await run(() =>
     db.capitalTransfer.findMany({
       select: RECORD,
@@ -189,8 +208,16 @@ export interface TransferEventRecord {
 }
 
 /** All that happened to a transfer, oldest first; empty when there is none. */
-export async function readTransferEvents(db: Database, transferId: string): Promise<readonly TransferEventRecord[]> {
-  const rows = await run(() => db.capitalTransferEvent.findMany({ where: { transfer_id: transferId }, orderBy: { sequence: 'asc' } }));
+export async function readTransferEvents(
+  db: Database,
+  transferId: string,
+): Promise<readonly TransferEventRecord[]> {
+  const rows = await run(() =>
+    db.capitalTransferEvent.findMany({
+      where: { transfer_id: transferId },
+      orderBy: { sequence: 'asc' },
+    }),
+  );
   return rows.map(({ transfer_id: _, ...row }) => ({
     ...row,
     event_type: stored<TransferEventType>(row.event_type),
@@ -201,17 +228,30 @@ export async function readTransferEvents(db: Database, transferId: string): Prom
 }
 
 /** The transfer for whoever works on it, or null. */
-export async function readTransferRow(db: Database, transferId: string): Promise<TransferRow | null> {
+export async function readTransferRow(
+  db: Database,
+  transferId: string,
+): Promise<TransferRow | null> {
   const rows = await run(
     () => db.sql<{ row: TransferRow }>`
-      SELECT transfer_row(t, svc_now()) AS row FROM capital_transfers t WHERE transfer_id = ${transferId}::uuid`,
+      SELECT transfer_row(t, svc_now()) AS row FROM capital_transfers t
+        WHERE transfer_id = ${transferId}::uuid`,
   );
   return rows[0]?.row ?? null;
 }
 
 /** The same for a run, which has seen with it all that it was to be woken for. */
-export async function loadTransfer(db: Database, transferId: string, runId: string): Promise<TransferRow | null> {
-  const rows = await run(() => db.sql<{ row: TransferRow | null }>`SELECT load_transfer(${transferId}::uuid, ${runId}) AS row`);
+export async function loadTransfer(
+  db: Database,
+  transferId: string,
+  runId: string,
+): Promise<TransferRow | null> {
+  const rows = await run(
+    () =>
+      db.sql<{
+        row: TransferRow | null;
+      }>`SELECT load_transfer(${transferId}::uuid, ${runId}) AS row`,
+  );
   return rows[0]?.row ?? null;
 }
 
@@ -223,8 +263,9 @@ export interface DueTransfer {
 }
 
 /**
- * Leases transfers with a change that no run has seen, and open ones that have not moved for `idleSeconds`. A lease ends by
- * itself after a pause that doubles with every wake (to a minute), so a dead relay strands nothing.
+ * Leases transfers with a change that no run has seen, and open ones that have not moved for
+ * `idleSeconds`. A lease ends by itself after a pause that doubles with every wake (to a minute),
+ * so a dead relay strands nothing.
  */
 export async function claimTransfers(
   db: Database,
@@ -237,7 +278,9 @@ export async function claimTransfers(
       WHERE transfer_id IN (
         SELECT transfer_id FROM capital_transfers
         WHERE claimed_until <= svc_now() AND (seen_version < version
-          OR (ended_at IS NULL AND updated_at <= svc_now() - make_interval(secs => ${options.idleSeconds}::double precision)))
+          OR (ended_at IS NULL
+            AND updated_at <= svc_now() - make_interval(
+            secs => ${options.idleSeconds}::double precision)))
         ORDER BY claimed_until LIMIT ${options.limit} FOR UPDATE SKIP LOCKED)
       RETURNING transfer_id::text, seen_version < version AS unseen`,
   );

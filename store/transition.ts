@@ -21,7 +21,15 @@ import type { PhaseArgs } from '../domain/messages.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
 import { auditRows, withEventIds } from './event-ids.ts';
-import { BUDGET_REFUSED, databaseFault, NOT_COVERED, refusedBy, run, SNAPSHOT_STALE, sqlState } from './faults.ts';
+import {
+  BUDGET_REFUSED,
+  databaseFault,
+  NOT_COVERED,
+  refusedBy,
+  run,
+  SNAPSHOT_STALE,
+  sqlState,
+} from './faults.ts';
 import type { PhaseRow } from './phases.ts';
 
 interface Answer extends MovementHead {
@@ -35,11 +43,15 @@ interface Answer extends MovementHead {
 
 /**
  * Applies `transition` as compare-and-set. A refusal is a result, not an exception, and nothing was
- * written then. Throws {@link IllegalMove} for a move that no table has (a defect), `dependency_unavailable`
- * when the database is out of reach and nothing was accepted, and `outcome_unknown` when the connection
- * broke after the statement was sent and the command could not be looked up.
+ * written then. Throws {@link IllegalMove} for a move that no table has (a defect),
+ * `dependency_unavailable` when the database is out of reach and nothing was accepted, and
+ * `outcome_unknown` when the connection broke after the statement was sent and the command could
+ * not be looked up.
  */
-export async function applyTransition(db: Database, transition: Transition): Promise<TransitionOutcome> {
+export async function applyTransition(
+  db: Database,
+  transition: Transition,
+): Promise<TransitionOutcome> {
   const commandId = transition.command === undefined ? null : newId();
   const doc = JSON.stringify(transitionDocument(db, transition, commandId));
   const write = async (): Promise<Answer> => {
@@ -55,9 +67,24 @@ export async function applyTransition(db: Database, transition: Transition): Pro
     const [uncovered, budget] = [uncoveredHold(error), budgetProblem(error)];
     if (uncovered === null && budget === null) throw error;
     const reason = uncovered === null ? 'budget' : 'withdrawable';
-    return { ok: false, reason, head: null, problems: [], budget, uncovered, send: null, node: null };
+    return {
+      ok: false,
+      reason,
+      head: null,
+      problems: [],
+      budget,
+      uncovered,
+      send: null,
+      node: null,
+    };
   }
-  if (answer.ok) return { ok: true, head: headOf(answer), transaction: answer.transaction ?? null, command_id: commandId };
+  if (answer.ok)
+    return {
+      ok: true,
+      head: headOf(answer),
+      transaction: answer.transaction ?? null,
+      command_id: commandId,
+    };
   return {
     ok: false,
     reason: answer.reason ?? 'version',
@@ -72,29 +99,38 @@ export async function applyTransition(db: Database, transition: Transition): Pro
 
 /**
  * The fence of a node that signs nothing, in one statement with reading it. Not passed: nothing was
- * written, and the caller looks at the node to say why. `pays_nobody` are the executor's own action types
- * that pay nobody whom a plan can choose.
+ * written, and the caller looks at the node to say why. `pays_nobody` are the executor's own action
+ * types that pay nobody whom a plan can choose.
  */
 export async function tryFence(
   db: Database,
-  args: PhaseArgs & { readonly executor_key: string; readonly window_seconds: number; readonly pays_nobody: readonly string[] },
+  args: PhaseArgs & {
+    readonly executor_key: string;
+    readonly window_seconds: number;
+    readonly pays_nobody: readonly string[];
+  },
 ): Promise<{ readonly passed: boolean; readonly row: PhaseRow | null }> {
   const { movement_id, node_key, attempt, executor_key, window_seconds, pays_nobody } = args;
   assertMove(NODE_TABLE, 'READY', 'SUBMITTING');
   const rows = await run(
     () => db.sql<{ answer: { passed: boolean; row: PhaseRow | null } }>`
-      SELECT try_fence(${movement_id}::uuid, ${node_key}, ${attempt}::integer, ${executor_key}, ${window_seconds}::double precision,
+      SELECT try_fence(${movement_id}::uuid, ${node_key}, ${attempt}::integer, ${executor_key},
+        ${window_seconds}::double precision,
                        ${newId()}, ${JSON.stringify(pays_nobody)}::jsonb) AS answer`,
   );
   return rows[0]?.answer ?? { passed: false, row: null };
 }
 
 /**
- * A write that carries a command: when the connection breaks it is not known whether it was accepted,
- * so the command is looked up by its id before anything is repeated (the function answers a repeated
- * command id with the movement as it is).
+ * A write that carries a command: when the connection breaks it is not known whether it was
+ * accepted, so the command is looked up by its id before anything is repeated (the function answers
+ * a repeated command id with the movement as it is).
  */
-async function writeOnce(db: Database, write: () => Promise<Answer>, commandId: string): Promise<Answer> {
+async function writeOnce(
+  db: Database,
+  write: () => Promise<Answer>,
+  commandId: string,
+): Promise<Answer> {
   try {
     return await write();
   } catch (error) {
@@ -115,17 +151,35 @@ async function lookUp(db: Database, commandId: string, cause: unknown): Promise<
   }
 }
 
-/** The hold that was not covered, where that is what failed the write; nothing of it was written then. */
+/**
+ * The hold that was not covered, where that is what failed the write; nothing of it was written
+ * then.
+ */
 export function uncoveredHold(error: unknown): UncoveredHold | null {
   const state = sqlState(error);
-  if (!(error instanceof Error) || (state !== SNAPSHOT_STALE && !(state === BUDGET_REFUSED && error.message === NOT_COVERED))) return null;
-  const told = JSON.parse(String(Reflect.get(error, 'detail'))) as Omit<UncoveredHold, 'effective_withdrawable'> & Partial<UncoveredHold>;
+  if (
+    !(error instanceof Error) ||
+    (state !== SNAPSHOT_STALE && !(state === BUDGET_REFUSED && error.message === NOT_COVERED))
+  )
+    return null;
+  const told = JSON.parse(String(Reflect.get(error, 'detail'))) as Omit<
+    UncoveredHold,
+    'effective_withdrawable'
+  > &
+    Partial<UncoveredHold>;
   return { ...told, effective_withdrawable: told.effective_withdrawable ?? null };
 }
 
-/** A budget that is taken inside of the write refuses by failing it: nothing of it was written then. */
+/**
+ * A budget that is taken inside of the write refuses by failing it: nothing of it was written then.
+ */
 function budgetProblem(error: unknown): BudgetProblem | null {
-  if (sqlState(error) !== BUDGET_REFUSED || !(error instanceof Error) || error.message === NOT_COVERED) return null;
+  if (
+    sqlState(error) !== BUDGET_REFUSED ||
+    !(error instanceof Error) ||
+    error.message === NOT_COVERED
+  )
+    return null;
   const policy: unknown = Reflect.get(error, 'detail');
   return { reason: error.message, policy_id: typeof policy === 'string' ? policy : '' };
 }
@@ -143,7 +197,8 @@ function headOf(answer: Answer): MovementHead {
 function assertMoves(transition: Transition): void {
   const { from, to } = transition;
   if (to !== undefined) {
-    if (from === undefined) throw new Error('a transition that moves the movement names the states it may come from');
+    if (from === undefined)
+      throw new Error('a transition that moves the movement names the states it may come from');
     const legal = from.filter((state) => state === to || allows(MOVEMENT_TABLE, state, to));
     const [first] = from;
     if (legal.length === 0 && first !== undefined) assertMove(MOVEMENT_TABLE, first, to);
@@ -158,17 +213,26 @@ function assertMoves(transition: Transition): void {
 }
 
 /**
- * The document that the database function takes; ids are given here so that a repeat is the same write.
- * Throws {@link IllegalMove} for a move that no table has.
+ * The document that the database function takes; ids are given here so that a repeat is the same
+ * write. Throws {@link IllegalMove} for a move that no table has.
  */
-export function transitionDocument(db: Database, transition: Transition, commandId: string | null): Record<string, unknown> {
+export function transitionDocument(
+  db: Database,
+  transition: Transition,
+  commandId: string | null,
+): Record<string, unknown> {
   assertMoves(transition);
   const { from, to, set, nodes, timeline, audit, command, ...rest } = transition;
   return {
     ...rest,
     ...(from === undefined
       ? {}
-      : { states: to === undefined ? from : from.filter((state) => state === to || allows(MOVEMENT_TABLE, state, to)) }),
+      : {
+          states:
+            to === undefined
+              ? from
+              : from.filter((state) => state === to || allows(MOVEMENT_TABLE, state, to)),
+        }),
     set: { ...set, ...(to === undefined ? {} : { request_state: to }) },
     nodes: (nodes ?? []).map(nodeDocument),
     timeline: withEventIds(timeline),

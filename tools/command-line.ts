@@ -1,6 +1,7 @@
 /**
- * `fundadmin`: what is done with access to the database, not through the API. Results go to standard
- * output, everything else to standard error. Exit status: 0 done, 1 refused or not in order, 2 wrong usage.
+ * `fundadmin`: what is done with access to the database, not through the API. Results go to
+ * standard output, everything else to standard error. Exit status: 0 done, 1 refused or not in
+ * order, 2 wrong usage.
  */
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../platform/version.ts';

@@ -7,7 +7,10 @@ import { connectDatabase, type Database } from '../prisma/client.ts';
 import { ToolError, type ToolIo } from './io.ts';
 
 /** Spread into a command's options by `.option(...DATABASE_OPTION)`. */
-export const DATABASE_OPTION = ['--database-url <url>', 'the database; SVC_DATABASE_URL when left out'] as const;
+export const DATABASE_OPTION = [
+  '--database-url <url>',
+  'the database; SVC_DATABASE_URL when left out',
+] as const;
 
 export interface DatabaseOption {
   readonly databaseUrl?: string;
@@ -17,12 +20,18 @@ export interface DatabaseOption {
 export function databaseUrl(options: DatabaseOption, io: ToolIo): string {
   const url = options.databaseUrl ?? setting(io, 'SVC_DATABASE_URL') ?? '';
   if (!/^postgres(ql)?:\/\//.test(url)) {
-    throw new ToolError('Give the database as postgresql:// in --database-url or SVC_DATABASE_URL.', { exitCode: 2 });
+    throw new ToolError(
+      'Give the database as postgresql:// in --database-url or SVC_DATABASE_URL.',
+      { exitCode: 2 },
+    );
   }
   return url;
 }
 
-/** One setting of the environment, or of the file that it names; a fault in it is the caller's to mend. */
+/**
+ * One setting of the environment, or of the file that it names; a fault in it is the caller's to
+ * mend.
+ */
 export function setting<N extends SettingName>(io: ToolIo, name: N): Values[N] | undefined {
   try {
     return readSetting(name, io.env);
@@ -32,10 +41,15 @@ export function setting<N extends SettingName>(io: ToolIo, name: N): Values[N] |
 }
 
 /**
- * Runs `work` on a connection; what the database refuses becomes a {@link ToolError}. With the service's
- * SVC_SECRETS_KEY the audit rows that `work` writes are vouched for as the service's own are.
+ * Runs `work` on a connection; what the database refuses becomes a {@link ToolError}. With the
+ * service's SVC_SECRETS_KEY the audit rows that `work` writes are vouched for as the service's own
+ * are.
  */
-export async function withDatabase<T>(options: DatabaseOption, io: ToolIo, work: (db: Database) => Promise<T>): Promise<T> {
+export async function withDatabase<T>(
+  options: DatabaseOption,
+  io: ToolIo,
+  work: (db: Database) => Promise<T>,
+): Promise<T> {
   const url = databaseUrl(options, io);
   const auditMac = createAuditMacs(setting(io, 'SVC_SECRETS_KEY') ?? []).ofRow;
   const db = connectDatabase({ url, poolSize: 2, applicationName: 'fundadmin', auditMac });
@@ -50,7 +64,8 @@ export async function withDatabase<T>(options: DatabaseOption, io: ToolIo, work:
 
 /** Faults of the database in a sentence; anything else as it is. */
 export function databaseRefusal(error: unknown): unknown {
-  if (error instanceof ServiceError) return new ToolError(`The database does not answer (${error.code}).`, { cause: error });
+  if (error instanceof ServiceError)
+    return new ToolError(`The database does not answer (${error.code}).`, { cause: error });
   if (!(error instanceof Error) || error instanceof ToolError || !('code' in error)) return error;
   return new ToolError(`The database refused: ${error.message}`, { cause: error });
 }

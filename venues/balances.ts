@@ -13,7 +13,9 @@ export function balanceFetchers(
   onChain?: { readonly chains: EvmChains; readonly signers: readonly Signer[] },
 ): readonly BalanceFetcher[] {
   return [
-    ...bindings.flatMap((binding) => (binding.provider === 'paper' ? [createPaperBalances(binding)] : [])),
+    ...bindings.flatMap((binding) =>
+      binding.provider === 'paper' ? [createPaperBalances(binding)] : [],
+    ),
     ...createCexBalances(bindings.filter((binding) => binding.provider === 'ccxt')),
     ...(onChain === undefined
       ? []

@@ -8,7 +8,9 @@ import { ccxtVenueSchema, type CcxtVenue } from './cex/config.ts';
 import { CredentialsError, readCredentials } from './cex/credentials.ts';
 import { evmVenueSchema, type EvmVenue } from './evm/config.ts';
 
-const venueKey = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 of letters, digits and . _ -');
+const venueKey = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 of letters, digits and . _ -');
 
 const paperVenueSchema = z.strictObject({
   venue_key: venueKey,
@@ -25,9 +27,13 @@ const unavailable = (provider: 'perp') =>
     message: `${provider} venues are not available in this release`,
   });
 
-const venueSchema = z.discriminatedUnion('provider', [evmVenueSchema, paperVenueSchema, ccxtVenueSchema, unavailable('perp')], {
-  error: 'must be paper, ccxt, evm or perp',
-});
+const venueSchema = z.discriminatedUnion(
+  'provider',
+  [evmVenueSchema, paperVenueSchema, ccxtVenueSchema, unavailable('perp')],
+  {
+    error: 'must be paper, ccxt, evm or perp',
+  },
+);
 
 const fileSchema = z.strictObject({ venues: z.array(venueSchema) });
 
@@ -40,7 +46,9 @@ export class VenueBindingsError extends Error {
   override readonly name = 'VenueBindingsError';
   readonly faults: readonly string[];
   constructor(faults: readonly string[]) {
-    super(`the venues file has ${faults.length} fault(s):\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    super(
+      `the venues file has ${faults.length} fault(s):\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
+    );
     this.faults = faults;
   }
 }
@@ -51,39 +59,64 @@ export class VenueBindingsError extends Error {
  */
 export function parseVenueBindings(content: unknown): readonly VenueBinding[] {
   const parsed = fileSchema.safeParse(content);
-  if (!parsed.success) throw new VenueBindingsError(describeIssues(parsed.error, { whole: 'the file' }));
+  if (!parsed.success)
+    throw new VenueBindingsError(describeIssues(parsed.error, { whole: 'the file' }));
   const venues = parsed.data.venues.filter((venue) => venue.provider !== 'perp');
-  const faults = venues.flatMap((venue, index) => [...repeats(venues, venue, index), ...masterFaults(venues, venue, index)]);
+  const faults = venues.flatMap((venue, index) => [
+    ...repeats(venues, venue, index),
+    ...masterFaults(venues, venue, index),
+  ]);
   if (faults.length > 0) throw new VenueBindingsError(faults);
   return venues;
 }
 
-function repeats(venues: readonly VenueBinding[], venue: VenueBinding, index: number): readonly string[] {
+function repeats(
+  venues: readonly VenueBinding[],
+  venue: VenueBinding,
+  index: number,
+): readonly string[] {
   const earlier = venues.slice(0, index);
   const faults: string[] = [];
   if (earlier.some((other) => other.venue_key === venue.venue_key)) {
     faults.push(`venues[${index}].venue_key: ${venue.venue_key} is already used above`);
   }
-  // A node names its chain by id alone, so two endpoints for one chain would leave the choice to chance.
-  if (venue.provider === 'evm' && earlier.some((other) => other.provider === 'evm' && other.chain_id === venue.chain_id)) {
+  // A node names its chain by id alone, so two endpoints for one chain would leave the choice to
+  // chance.
+  if (
+    venue.provider === 'evm' &&
+    earlier.some((other) => other.provider === 'evm' && other.chain_id === venue.chain_id)
+  ) {
     faults.push(`venues[${index}].chain_id: chain ${venue.chain_id} is already bound above`);
   }
   if (venue.provider === 'evm') faults.push(...tokenRepeats(venue, `venues[${index}].tokens`));
   // Two bindings of one account would each count the same funds as theirs.
-  if (venue.provider === 'ccxt' && earlier.some((other) => other.provider === 'ccxt' && isSameAccount(other, venue))) {
-    faults.push(`venues[${index}].account: this account of ${venue.exchange} is already bound above`);
+  if (
+    venue.provider === 'ccxt' &&
+    earlier.some((other) => other.provider === 'ccxt' && isSameAccount(other, venue))
+  ) {
+    faults.push(
+      `venues[${index}].account: this account of ${venue.exchange} is already bound above`,
+    );
   }
   return faults;
 }
 
-/** An asset is one token and a token one asset, or limits would not know which of them a plan moves. */
+/**
+ * An asset is one token and a token one asset, or limits would not know which of them a plan moves.
+ */
 function tokenRepeats({ native_asset, tokens }: EvmVenue, path: string): readonly string[] {
   return tokens.flatMap(({ asset, address }, index) => {
     const earlier = tokens.slice(0, index);
     return [
-      ...(asset === native_asset ? [`${path}[${index}].asset: ${asset} is the chain's own coin`] : []),
-      ...(earlier.some((other) => other.asset === asset) ? [`${path}[${index}].asset: ${asset} is already listed above`] : []),
-      ...(earlier.some((other) => other.address === address) ? [`${path}[${index}].address: this token is already listed above`] : []),
+      ...(asset === native_asset
+        ? [`${path}[${index}].asset: ${asset} is the chain's own coin`]
+        : []),
+      ...(earlier.some((other) => other.asset === asset)
+        ? [`${path}[${index}].asset: ${asset} is already listed above`]
+        : []),
+      ...(earlier.some((other) => other.address === address)
+        ? [`${path}[${index}].address: this token is already listed above`]
+        : []),
     ];
   });
 }
@@ -93,17 +126,27 @@ function isSameAccount(left: CcxtVenue, right: CcxtVenue): boolean {
 }
 
 function isSameExchange(left: CcxtVenue, right: CcxtVenue): boolean {
-  return left.exchange === right.exchange && left.sandbox === right.sandbox && left.base_url === right.base_url;
+  return (
+    left.exchange === right.exchange &&
+    left.sandbox === right.sandbox &&
+    left.base_url === right.base_url
+  );
 }
 
 /** A sub-account's master is asked in its name, so it must be one, and of the same exchange. */
-function masterFaults(venues: readonly VenueBinding[], venue: VenueBinding, index: number): readonly string[] {
+function masterFaults(
+  venues: readonly VenueBinding[],
+  venue: VenueBinding,
+  index: number,
+): readonly string[] {
   if (venue.provider !== 'ccxt' || venue.master === undefined) return [];
   const master = venues.find((other) => other.venue_key === venue.master);
   const fault = (message: string): readonly string[] => [`venues[${index}].master: ${message}`];
-  if (master?.provider !== 'ccxt') return fault(`${venue.master} is no account of an exchange in this file`);
+  if (master?.provider !== 'ccxt')
+    return fault(`${venue.master} is no account of an exchange in this file`);
   if (master.account_role !== 'master') return fault(`${venue.master} is no master account`);
-  if (!isSameExchange(master, venue)) return fault(`${venue.master} has another exchange, sandbox or base_url`);
+  if (!isSameExchange(master, venue))
+    return fault(`${venue.master} has another exchange, sandbox or base_url`);
   return [];
 }
 
@@ -112,12 +155,25 @@ export function chainAssets(venues: readonly VenueBinding[]): ChainAssets {
   return venues.flatMap((venue) => {
     if (venue.provider !== 'evm') return [];
     const { venue_key, chain_id, native_asset } = venue;
-    return [{ venue_key, chain_id, native_asset, tokens: venue.tokens.map(({ asset, address }) => ({ asset, address })) }];
+    return [
+      {
+        venue_key,
+        chain_id,
+        native_asset,
+        tokens: venue.tokens.map(({ asset, address }) => ({ asset, address })),
+      },
+    ];
   });
 }
 
-/** Paths made absolute from the venues file's folder, and every key file looked at, so that a start tells all that is wrong. */
-async function withCredentials(venues: readonly VenueBinding[], folder: string): Promise<readonly VenueBinding[]> {
+/**
+ * Paths made absolute from the venues file's folder, and every key file looked at, so that a start
+ * tells all that is wrong.
+ */
+async function withCredentials(
+  venues: readonly VenueBinding[],
+  folder: string,
+): Promise<readonly VenueBinding[]> {
   const faults: string[] = [];
   const located = venues.map((venue) =>
     venue.provider !== 'ccxt' || venue.credentials_file === undefined
@@ -135,7 +191,10 @@ async function withCredentials(venues: readonly VenueBinding[], folder: string):
   return located;
 }
 
-/** Reads and checks the venues file at `path` and the key files that it names. Throws {@link VenueBindingsError}. */
+/**
+ * Reads and checks the venues file at `path` and the key files that it names. Throws {@link
+ * VenueBindingsError}.
+ */
 export async function loadVenueBindings(path: string): Promise<readonly VenueBinding[]> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new VenueBindingsError([`${path}: cannot be read (${error.code ?? 'unknown reason'})`]);

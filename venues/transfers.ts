@@ -4,7 +4,9 @@ import type { VenueBinding } from './bindings.ts';
 import { createCexTransfers } from './cex/transfers.ts';
 import { createPaperTransfers } from './paper/transfers.ts';
 
-/** The providers of all bound venues that can move funds between their accounts, one for each scope. */
+/**
+ * The providers of all bound venues that can move funds between their accounts, one for each scope.
+ */
 export function transferProviders(bindings: readonly VenueBinding[]): readonly TransferProvider[] {
   return [
     ...createPaperTransfers(bindings.filter((binding) => binding.provider === 'paper')),

@@ -2,15 +2,22 @@
 import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
 import { TAKE_SECONDS, TASK_QUEUE, type LoadedNode, type Phase } from '../domain/messages.ts';
 
-/** Longest that a worker may be silent during a phase before it counts as dead; it beats every two seconds. */
+/**
+ * Longest that a worker may be silent during a phase before it counts as dead; it beats every two
+ * seconds.
+ */
 const HEARTBEAT = '10 seconds';
 
 /**
- * submit has exactly one attempt: whatever happens to it, recover decides. The others repeat without
- * limit, since what limits them (attempts, time-outs) is counted in the database, where a lost worker
- * or a restart cannot forget it.
+ * submit has exactly one attempt: whatever happens to it, recover decides. The others repeat
+ * without limit, since what limits them (attempts, time-outs) is counted in the database, where a
+ * lost worker or a restart cannot forget it.
  */
-export function phaseOptions(phase: Phase | 'cancel', nodeKey: string, chained = false): ActivityOptions {
+export function phaseOptions(
+  phase: Phase | 'cancel',
+  nodeKey: string,
+  chained = false,
+): ActivityOptions {
   const summary = summaryOf(phase, nodeKey, chained);
   if (phase === 'submit') {
     return {
@@ -26,7 +33,11 @@ export function phaseOptions(phase: Phase | 'cancel', nodeKey: string, chained =
     summary,
     startToCloseTimeout: '2 minutes',
     heartbeatTimeout: HEARTBEAT,
-    retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '30 seconds' },
+    retry: {
+      initialInterval: '500 milliseconds',
+      backoffCoefficient: 2,
+      maximumInterval: '30 seconds',
+    },
   };
 }
 
@@ -35,26 +46,46 @@ export function lookOptions(nodeKey: string): ActivityOptions {
   return { ...phaseOptions('recover', nodeKey), cancellationType: 'TRY_CANCEL' };
 }
 
-/** What changes nothing outside and waits for nothing may run inside the workflow's own task when its executor is a module. */
+/**
+ * What changes nothing outside and waits for nothing may run inside the workflow's own task when
+ * its executor is a module.
+ */
 export function runsLocally(phase: Phase, node: Pick<LoadedNode, 'in_process'>): boolean {
   return node.in_process === true && phase === 'preflight';
 }
 
 /** Whether the next phase is carried out in the same activity; see activities/phases/chain.ts. */
 export function chains(phase: Phase, node: Pick<LoadedNode, 'in_process' | 'node_kind'>): boolean {
-  return node.in_process === true && (phase === 'submit' || (phase === 'preflight' && node.node_kind !== 'observe'));
+  return (
+    node.in_process === true &&
+    (phase === 'submit' || (phase === 'preflight' && node.node_kind !== 'observe'))
+  );
 }
 
 /** A local phase takes at most a second, once; what it could not do its regular form does. */
-export function localPhaseOptions(phase: Phase, nodeKey: string, chained = false): LocalActivityOptions {
-  return { summary: summaryOf(phase, nodeKey, chained), startToCloseTimeout: '1 second', retry: { maximumAttempts: 1 } };
+export function localPhaseOptions(
+  phase: Phase,
+  nodeKey: string,
+  chained = false,
+): LocalActivityOptions {
+  return {
+    summary: summaryOf(phase, nodeKey, chained),
+    startToCloseTimeout: '1 second',
+    retry: { maximumAttempts: 1 },
+  };
 }
 
 /**
- * A call of an executor team's own worker. Never repeated by Temporal: what a failure means is decided
- * where the node's attempts are counted. One that no worker takes is known never to have begun.
+ * A call of an executor team's own worker. Never repeated by Temporal: what a failure means is
+ * decided where the node's attempts are counted. One that no worker takes is known never to have
+ * begun.
  */
-export function teamOptions(phase: Phase | 'cancel', nodeKey: string, taskQueue: string, timeoutMs: number): ActivityOptions {
+export function teamOptions(
+  phase: Phase | 'cancel',
+  nodeKey: string,
+  taskQueue: string,
+  timeoutMs: number,
+): ActivityOptions {
   return {
     taskQueue,
     summary: summaryOf(phase, nodeKey),
@@ -64,7 +95,10 @@ export function teamOptions(phase: Phase | 'cancel', nodeKey: string, taskQueue:
   };
 }
 
-const CHAINS: Partial<Record<Phase | 'cancel', string>> = { preflight: 'preflight, prepare', submit: 'submit, observe' };
+const CHAINS: Partial<Record<Phase | 'cancel', string>> = {
+  preflight: 'preflight, prepare',
+  submit: 'submit, observe',
+};
 
 function summaryOf(phase: Phase | 'cancel', nodeKey: string, chained = false): string {
   return `${nodeKey} · ${(chained ? CHAINS[phase] : undefined) ?? phase}`;
@@ -74,12 +108,18 @@ function summaryOf(phase: Phase | 'cancel', nodeKey: string, chained = false): s
 export const LOCAL_OPTIONS: LocalActivityOptions = {
   startToCloseTimeout: '10 seconds',
   localRetryThreshold: '30 seconds',
-  retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '10 seconds' },
+  retry: {
+    initialInterval: '200 milliseconds',
+    backoffCoefficient: 2,
+    maximumInterval: '10 seconds',
+  },
 };
 
 /** A decision, which may carry the first phases of the one node that it makes ready. */
 export function decideOptions(begins?: string): LocalActivityOptions {
-  return begins === undefined ? LOCAL_OPTIONS : { ...LOCAL_OPTIONS, summary: summaryOf('preflight', begins, true) };
+  return begins === undefined
+    ? LOCAL_OPTIONS
+    : { ...LOCAL_OPTIONS, summary: summaryOf('preflight', begins, true) };
 }
 
 /** Sends a capital transfer: one attempt, like every submit. */
@@ -98,5 +138,9 @@ export const LOOK_TRANSFER_OPTIONS: ActivityOptions = {
   startToCloseTimeout: '2 minutes',
   heartbeatTimeout: HEARTBEAT,
   cancellationType: 'TRY_CANCEL',
-  retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '30 seconds' },
+  retry: {
+    initialInterval: '500 milliseconds',
+    backoffCoefficient: 2,
+    maximumInterval: '30 seconds',
+  },
 };

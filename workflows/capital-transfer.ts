@@ -1,6 +1,6 @@
 /**
- * The run of a capital transfer: sent once, then the provider is asked until its record, or a person, says how it ended.
- * Postgres holds the truth; a signal means only "look again".
+ * The run of a capital transfer: sent once, then the provider is asked until its record, or a
+ * person, says how it ended. Postgres holds the truth; a signal means only "look again".
  */
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import {
@@ -26,7 +26,11 @@ import {
   type LookTransferResult,
 } from '../domain/messages.ts';
 import { plain } from './details.ts';
-import { LOCAL_OPTIONS, LOOK_TRANSFER_OPTIONS, SUBMIT_TRANSFER_OPTIONS } from './activity-options.ts';
+import {
+  LOCAL_OPTIONS,
+  LOOK_TRANSFER_OPTIONS,
+  SUBMIT_TRANSFER_OPTIONS,
+} from './activity-options.ts';
 
 const local = proxyLocalActivities<Pick<CapitalTransferActivities, 'loadTransfer'>>(LOCAL_OPTIONS);
 const { submitTransfer } = proxyActivities<CapitalTransferActivities>(SUBMIT_TRANSFER_OPTIONS);
@@ -34,7 +38,10 @@ const { lookTransfer } = proxyActivities<CapitalTransferActivities>(LOOK_TRANSFE
 
 const stateKey = defineSearchAttributeKey(SEARCH_ATTRIBUTES.transfer, SearchAttributeType.KEYWORD);
 const assetKey = defineSearchAttributeKey(SEARCH_ATTRIBUTES.asset, SearchAttributeType.KEYWORD);
-const strategyKey = defineSearchAttributeKey(SEARCH_ATTRIBUTES.strategy, SearchAttributeType.KEYWORD);
+const strategyKey = defineSearchAttributeKey(
+  SEARCH_ATTRIBUTES.strategy,
+  SearchAttributeType.KEYWORD,
+);
 
 const LONGEST_PAUSE_MS = 30_000;
 
@@ -48,21 +55,31 @@ export async function capitalTransferWorkflow(transferId: string): Promise<Capit
   let wakes = 0;
   let unsent = 0;
   let shown: string | null = null;
-  for (const name of SIGNALS) setHandler(defineSignal<[string | null]>(name), () => void (wakes += 1));
+  for (const name of SIGNALS)
+    setHandler(defineSignal<[string | null]>(name), () => void (wakes += 1));
   for (;;) {
     const seen = wakes;
-    const view = await local.loadTransfer({ transfer_id: transferId, run_id: workflowInfo().runId });
-    if (view === null) throw ApplicationFailure.nonRetryable(`no capital transfer ${transferId} in the database`, 'TRANSFER_NOT_FOUND');
+    const view = await local.loadTransfer({
+      transfer_id: transferId,
+      run_id: workflowInfo().runId,
+    });
+    if (view === null)
+      throw ApplicationFailure.nonRetryable(
+        `no capital transfer ${transferId} in the database`,
+        'TRANSFER_NOT_FOUND',
+      );
     shown = show(view, shown);
     if (view.ended) {
       // A wake that came meanwhile is of a change that this load may not have seen.
       if (wakes !== seen) continue;
       return close(view);
     }
-    if (workflowInfo().continueAsNewSuggested) return continueAsNew<typeof capitalTransferWorkflow>(transferId);
+    if (workflowInfo().continueAsNewSuggested)
+      return continueAsNew<typeof capitalTransferWorkflow>(transferId);
     if (view.state === 'CREATED') {
       // A send that never passed its fence must not spin.
-      if (unsent > 0) await condition(() => wakes !== seen, Math.min(LONGEST_PAUSE_MS, 100 * 2 ** unsent));
+      if (unsent > 0)
+        await condition(() => wakes !== seen, Math.min(LONGEST_PAUSE_MS, 100 * 2 ** unsent));
       unsent += 1;
       await send(view.transfer_id, view.epoch);
       continue;
@@ -119,10 +136,14 @@ function show(view: LoadedTransfer, shown: string | null): string {
     upsertSearchAttributes([
       { key: stateKey, value: view.state },
       ...(shown === null ? [{ key: assetKey, value: view.asset }] : []),
-      ...(shown === null && view.strategy_id !== null ? [{ key: strategyKey, value: view.strategy_id }] : []),
+      ...(shown === null && view.strategy_id !== null
+        ? [{ key: strategyKey, value: view.strategy_id }]
+        : []),
     ]);
     const error = view.error_code === null ? '' : ` · ${plain(view.error_code)}`;
-    setCurrentDetails(`**${view.state}** · ${plain(view.source)} → ${plain(view.destination)} · ${plain(view.asset)}${error}`);
+    setCurrentDetails(
+      `**${view.state}** · ${plain(view.source)} → ${plain(view.destination)} · ${plain(view.asset)}${error}`,
+    );
   }
   return view.state;
 }

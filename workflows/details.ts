@@ -10,7 +10,9 @@ const keys = {
   template: defineSearchAttributeKey(SEARCH_ATTRIBUTES.template, SearchAttributeType.KEYWORD),
 };
 
-/** Shows state and nodes; `shown` is the state that was indexed last, null before the first time. */
+/**
+ * Shows state and nodes; `shown` is the state that was indexed last, null before the first time.
+ */
 export function show(view: LoadedMovement, shown: string | null): string {
   if (shown === null) {
     upsertSearchAttributes([
@@ -26,7 +28,9 @@ export function show(view: LoadedMovement, shown: string | null): string {
   return view.state;
 }
 
-/** More nodes than this are counted by state, and only those that somebody may look for have a row. */
+/**
+ * More nodes than this are counted by state, and only those that somebody may look for have a row.
+ */
 const ALL_SHOWN = 50;
 /** Rows of a big graph; with the longest keys the details stay below 10 kB. */
 const MOST_ROWS = 40;
@@ -62,14 +66,21 @@ function table(nodes: readonly LoadedNode[]): string[] {
   return [
     '| node | state | attempt | error |',
     '|---|---|---|---|',
-    ...nodes.map((node) => `| ${plain(node.node_key)} | ${node.state} | ${String(node.attempt)} | ${plain(node.error_code ?? '')} |`),
+    ...nodes.map(
+      (node) =>
+        `| ${plain(node.node_key)} | ${node.state} | ${String(node.attempt)} | ${plain(node.error_code ?? '')} |`,
+    ),
   ];
 }
 
-/** Text from elsewhere as one short line that shows as itself: no cell, mark-up, link or reversed text can come of it. */
+/**
+ * Text from elsewhere as one short line that shows as itself: no cell, mark-up, link or reversed
+ * text can come of it.
+ */
 export function plain(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]+/gu, ' ').trim();
   const points = [...line];
-  const short = points.length > LONGEST_NAME ? `${points.slice(0, LONGEST_NAME - 1).join('')}…` : line;
+  const short =
+    points.length > LONGEST_NAME ? `${points.slice(0, LONGEST_NAME - 1).join('')}…` : line;
   return short.replace(/[\\`*_{}[\]()<>#!|~&:@$^]|(?<=www)\./giu, '\\$&');
 }

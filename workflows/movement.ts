@@ -1,8 +1,15 @@
 /**
- * The run of a movement. Postgres holds the truth; this loads it, walks the graph, runs what is ready
- * and writes each decision as compare-and-set. A signal means only "look again".
+ * The run of a movement. Postgres holds the truth; this loads it, walks the graph, runs what is
+ * ready and writes each decision as compare-and-set. A signal means only "look again".
  */
-import { ApplicationFailure, condition, continueAsNew, defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
+import {
+  ApplicationFailure,
+  condition,
+  continueAsNew,
+  defineSignal,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
 import { SIGNALS, type LoadedMovement } from '../domain/messages.ts';
 import { decideOptions, LOCAL_OPTIONS } from './activity-options.ts';
 import { locally, turnIsFree } from './local-activities.ts';
@@ -15,15 +22,25 @@ export interface MovementOutcome {
   readonly request_state: string;
 }
 
-export async function movementWorkflow(movementId: string, handed: HandedOn = { asked: [] }): Promise<MovementOutcome> {
+export async function movementWorkflow(
+  movementId: string,
+  handed: HandedOn = { asked: [] },
+): Promise<MovementOutcome> {
   const run = new RunState(movementId, handed);
   for (const name of SIGNALS) setHandler(defineSignal<[string | null]>(name), () => run.wake());
-  const follow = (): Promise<never> => continueAsNew<typeof movementWorkflow>(movementId, run.handedOn());
+  const follow = (): Promise<never> =>
+    continueAsNew<typeof movementWorkflow>(movementId, run.handedOn());
 
   for (;;) {
     const seen = run.wakes;
-    let view = await locally(LOCAL_OPTIONS, (local) => local.load({ movement_id: movementId, run_id: workflowInfo().runId }));
-    if (view === null) throw ApplicationFailure.nonRetryable(`no movement ${movementId} in the database`, 'MOVEMENT_NOT_FOUND');
+    let view = await locally(LOCAL_OPTIONS, (local) =>
+      local.load({ movement_id: movementId, run_id: workflowInfo().runId }),
+    );
+    if (view === null)
+      throw ApplicationFailure.nonRetryable(
+        `no movement ${movementId} in the database`,
+        'MOVEMENT_NOT_FOUND',
+      );
     run.load(view);
 
     // Until something else changes the movement, this run alone does, and its own view stays true.
@@ -41,7 +58,8 @@ export async function movementWorkflow(movementId: string, handed: HandedOn = { 
       if (view.state === 'PENDING_APPROVAL') {
         run.tell(view, 'pausing');
         const woken = await condition(() => run.wakes !== seen, Math.max(view.ttl_ms, 10));
-        if (!woken) await locally(LOCAL_OPTIONS, (local) => local.expire({ movement_id: movementId }));
+        if (!woken)
+          await locally(LOCAL_OPTIONS, (local) => local.expire({ movement_id: movementId }));
         break;
       }
       const next = nextOf(view);

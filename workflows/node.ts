@@ -1,12 +1,24 @@
-/** Runs one node through its phases. Every phase writes its own outcome; this only chooses the next one. */
+/**
+ * Runs one node through its phases. Every phase writes its own outcome; this only chooses the next
+ * one.
+ */
 import { condition, isCancellation, sleep } from '@temporalio/workflow';
-import type { ConditionResults, LoadedNode, Phase, PhaseArgs, PhaseResult } from '../domain/messages.ts';
+import type {
+  ConditionResults,
+  LoadedNode,
+  Phase,
+  PhaseArgs,
+  PhaseResult,
+} from '../domain/messages.ts';
 import { isSettled } from '../domain/states/node.ts';
 import { perform } from './phases.ts';
 
 export interface NodeRun {
   readonly movementId: string;
-  /** Grows with every wake, and when the movement needs no person any more; a closed fence is tried again when it has. */
+  /**
+   * Grows with every wake, and when the movement needs no person any more; a closed fence is tried
+   * again when it has.
+   */
   readonly wakes: () => number;
   /** Told while a submit is under way: no continue-as-new then. */
   readonly submitting: (by: 1 | -1) => void;
@@ -14,7 +26,10 @@ export interface NodeRun {
   readonly holds: (phase: Phase) => boolean;
 }
 
-/** The node's state when there is nothing left to do for it: settled, UNKNOWN, or stopped at its fence. */
+/**
+ * The node's state when there is nothing left to do for it: settled, UNKNOWN, or stopped at its
+ * fence.
+ */
 export interface NodeEnd {
   readonly state: LoadedNode['state'];
   readonly error_code: string | null;
@@ -28,7 +43,11 @@ export interface NodeEnd {
  * Walks one node from the state it was loaded in to its end. `begun`: what its first phase has said
  * already, in the activity that made it ready.
  */
-export async function runNode(node: LoadedNode, run: NodeRun, begun?: PhaseResult): Promise<NodeEnd> {
+export async function runNode(
+  node: LoadedNode,
+  run: NodeRun,
+  begun?: PhaseResult,
+): Promise<NodeEnd> {
   const args: PhaseArgs = {
     movement_id: run.movementId,
     node_key: node.node_key,
@@ -47,7 +66,11 @@ export async function runNode(node: LoadedNode, run: NodeRun, begun?: PhaseResul
       told ??
       (step === 'submit'
         ? await submit(() => perform('submit', node, args), run)
-        : await perform(step, node, step === 'recover' && asksFromObserve ? { ...args, from_observe: true } : args));
+        : await perform(
+            step,
+            node,
+            step === 'recover' && asksFromObserve ? { ...args, from_observe: true } : args,
+          ));
     told = undefined;
     step = result.phase ?? step;
     switch (result.next) {
@@ -58,7 +81,8 @@ export async function runNode(node: LoadedNode, run: NodeRun, begun?: PhaseResul
         step = 'observe';
         break;
       case 'submit':
-        // A submit that keeps failing before its fence must not spin: the pause doubles to half a minute.
+        // A submit that keeps failing before its fence must not spin: the pause doubles to half a
+        // minute.
         await sleep(Math.max(result.delay_ms ?? 0, Math.min(30_000, 100 * 2 ** sends)));
         sends += 1;
         step = 'submit';
@@ -89,18 +113,34 @@ export async function runNode(node: LoadedNode, run: NodeRun, begun?: PhaseResul
 const PROVEN: readonly LoadedNode['state'][] = ['SUBMITTED', 'OBSERVING', 'COMPLETED', 'FAILED'];
 
 /**
- * Asks about an UNKNOWN node, again and again, until proof moves it; nothing is sent from here. Null when it was
- * called off, or when somebody else has moved the node, who then wakes the run.
+ * Asks about an UNKNOWN node, again and again, until proof moves it; nothing is sent from here.
+ * Null when it was called off, or when somebody else has moved the node, who then wakes the run.
  */
-export async function askAboutUnknown(node: LoadedNode, movementId: string, holds: NodeRun['holds']): Promise<NodeEnd | null> {
+export async function askAboutUnknown(
+  node: LoadedNode,
+  movementId: string,
+  holds: NodeRun['holds'],
+): Promise<NodeEnd | null> {
   const { node_key, attempt, executor_key } = node;
   try {
     for (;;) {
       if (holds('recover')) await condition(() => !holds('recover'));
-      const said = await perform('recover', node, { movement_id: movementId, node_key, attempt, executor_key, from_unknown: true });
+      const said = await perform('recover', node, {
+        movement_id: movementId,
+        node_key,
+        attempt,
+        executor_key,
+        from_unknown: true,
+      });
       if (said.next === 'again') await sleep(said.delay_ms ?? 60_000);
       else if (!PROVEN.includes(said.state)) return null;
-      else return { state: said.state, error_code: said.error_code, stopped: false, conditions: said.conditions ?? {} };
+      else
+        return {
+          state: said.state,
+          error_code: said.error_code,
+          stopped: false,
+          conditions: said.conditions ?? {},
+        };
     }
   } catch (error) {
     if (isCancellation(error)) return null;
@@ -122,7 +162,8 @@ async function submit(work: () => Promise<PhaseResult>, run: NodeRun): Promise<P
 
 /** Where a node goes on that an earlier run left in `state`. */
 function firstPhase(node: LoadedNode): Phase {
-  if (node.state === 'SUBMITTING' || (node.state === 'READY' && node.recover_first)) return 'recover';
+  if (node.state === 'SUBMITTING' || (node.state === 'READY' && node.recover_first))
+    return 'recover';
   return node.state === 'READY' ? 'preflight' : 'observe';
 }
 

@@ -1,5 +1,12 @@
-/** How a node's phase is carried out: inside this task, by our own worker, or by an executor team's. */
-import { ActivityFailure, ApplicationFailure, TimeoutFailure, proxyActivities } from '@temporalio/workflow';
+/**
+ * How a node's phase is carried out: inside this task, by our own worker, or by an executor team's.
+ */
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  TimeoutFailure,
+  proxyActivities,
+} from '@temporalio/workflow';
 import { REJECTED_FAILURE, type ExecutionResult } from '../domain/executor.ts';
 import type {
   AskArgs,
@@ -11,40 +18,63 @@ import type {
   RecoverArgs,
   TeamAnswer,
 } from '../domain/messages.ts';
-import { chains, LOCAL_OPTIONS, localPhaseOptions, lookOptions, phaseOptions, runsLocally, teamOptions } from './activity-options.ts';
+import {
+  chains,
+  LOCAL_OPTIONS,
+  localPhaseOptions,
+  lookOptions,
+  phaseOptions,
+  runsLocally,
+  teamOptions,
+} from './activity-options.ts';
 import { locally, turnIsFree } from './local-activities.ts';
 
 /** Carries out one phase; a failure of submit or a broken worker is thrown. */
-export async function perform(phase: Phase, node: LoadedNode, args: RecoverArgs): Promise<PhaseResult> {
+export async function perform(
+  phase: Phase,
+  node: LoadedNode,
+  args: RecoverArgs,
+): Promise<PhaseResult> {
   if (node.task_queue !== undefined) return byTeam(phase, node, node.task_queue, args);
   const chained = chains(phase, node);
   const asked = chained ? { ...args, chained } : args;
   // What asks the outside keeps nothing else waiting for its turn.
   if (runsLocally(phase, node) && turnIsFree()) {
     try {
-      return await locally(localPhaseOptions(phase, node.node_key, chained), (local) => local[phase](asked));
+      return await locally(localPhaseOptions(phase, node.node_key, chained), (local) =>
+        local[phase](asked),
+      );
     } catch {
       // Too slow, or not yet: the regular form has the time, and shows it.
     }
   }
-  const options = args.from_unknown === true ? lookOptions(node.node_key) : phaseOptions(phase, node.node_key, chained);
+  const options =
+    args.from_unknown === true
+      ? lookOptions(node.node_key)
+      : phaseOptions(phase, node.node_key, chained);
   return proxyActivities<MovementActivities>(options)[phase](asked);
 }
 
 /** Asks the executor of a node in flight to end it. */
 export async function askToCancel(node: LoadedNode, args: PhaseArgs): Promise<void> {
   if (node.task_queue !== undefined) await byTeam('cancel', node, node.task_queue, args);
-  else await proxyActivities<MovementActivities>(phaseOptions('cancel', node.node_key)).cancel(args);
+  else
+    await proxyActivities<MovementActivities>(phaseOptions('cancel', node.node_key)).cancel(args);
 }
 
-async function byTeam(phase: AskArgs['phase'], node: LoadedNode, taskQueue: string, args: RecoverArgs): Promise<PhaseResult> {
+async function byTeam(
+  phase: AskArgs['phase'],
+  node: LoadedNode,
+  taskQueue: string,
+  args: RecoverArgs,
+): Promise<PhaseResult> {
   const asking: AskArgs = { ...args, phase };
   const asked = await locally(LOCAL_OPTIONS, (local) => local.ask(asking));
   if ('result' in asked) return asked.result;
   const { input, timeout_ms, ...at } = asked.ask;
-  const team = proxyActivities<Record<AskArgs['phase'], (input: unknown) => Promise<ExecutionResult | null>>>(
-    teamOptions(phase, node.node_key, taskQueue, timeout_ms),
-  );
+  const team = proxyActivities<
+    Record<AskArgs['phase'], (input: unknown) => Promise<ExecutionResult | null>>
+  >(teamOptions(phase, node.node_key, taskQueue, timeout_ms));
   let given: TeamAnswer;
   try {
     given = { answer: await team[phase](input) };
@@ -62,6 +92,7 @@ function faultOf(error: unknown): Extract<TeamAnswer, { fault: unknown }>['fault
       ? { kind: 'not_started', code: 'EXECUTOR_NOT_POLLING' }
       : { kind: 'timeout', code: 'EXECUTOR_TIMEOUT' };
   }
-  if (cause instanceof ApplicationFailure && cause.type === REJECTED_FAILURE) return { kind: 'rejected', code: 'EXECUTOR_REJECTED' };
+  if (cause instanceof ApplicationFailure && cause.type === REJECTED_FAILURE)
+    return { kind: 'rejected', code: 'EXECUTOR_REJECTED' };
   return { kind: 'server_error', code: 'EXECUTOR_UNAVAILABLE' };
 }

@@ -1,13 +1,17 @@
 /**
- * Hands the trace that a run was begun with to the activities it schedules, where the process traces. It only copies a header: it makes
- * no spans, waits for nothing and decides nothing, so a history replays the same with it and without it.
+ * Hands the trace that a run was begun with to the activities it schedules, where the process
+ * traces. It only copies a header: it makes no spans, waits for nothing and decides nothing, so a
+ * history replays the same with it and without it.
  */
 import type { ActivityInput, WorkflowInterceptorsFactory } from '@temporalio/workflow';
 import { workflowSettings } from './settings.ts';
 
 type Headers = ActivityInput['headers'];
 
-/** The header in which the SDK's OpenTelemetry interceptors of clients and activities keep their context. */
+/**
+ * The header in which the SDK's OpenTelemetry interceptors of clients and activities keep their
+ * context.
+ */
 const TRACE_HEADER = '_tracer-data';
 
 export const interceptors: WorkflowInterceptorsFactory = () => {

@@ -1,18 +1,21 @@
 /**
- * Every version flag of the workflows, in one place. A flag guards a change in the order of commands
- * that a history of an earlier release would contradict.
+ * Every version flag of the workflows, in one place. A flag guards a change in the order of
+ * commands that a history of an earlier release would contradict.
  *
  * | flag | since | why | may be removed |
  * |---|---|---|---|
- * | `ask-executor-to-cancel` | 0.2.0 | a cancel asks the executors of nodes in flight, which schedules an activity | once no run of 0.1.0 is open |
- * | `ask-about-unknown` | 0.3.0 | a node in UNKNOWN is asked about once a minute, which schedules an activity | once no run of 0.2.0 is open |
+ * | `ask-executor-to-cancel` | 0.2.0 | a cancel asks the executors of nodes in flight, which
+ * schedules an activity | once no run of 0.1.0 is open |
+ * | `ask-about-unknown` | 0.3.0 | a node in UNKNOWN is asked about once a minute, which schedules
+ * an activity | once no run of 0.2.0 is open |
  *
- * What can be told from a result in the history needs no flag: a load of 0.1.0 has no `conduct` (details and
- * search attributes were then written at every change), no `in_process` and no `task_queue`, and its
- * phases and decisions answer without `phase` and `begun`. From `conduct` 2 on (0.3.0) a run has one local
- * activity open at a time, continues as new while it waits, and begins no send once it is to; before, it had as many as
- * nodes, and continued only after something had woken it. A closed fence is then
- * tried again also when the run itself has found that no person is needed any more; before, only after a wake.
+ * What can be told from a result in the history needs no flag: a load of 0.1.0 has no `conduct`
+ * (details and search attributes were then written at every change), no `in_process` and no
+ * `task_queue`, and its phases and decisions answer without `phase` and `begun`. From `conduct` 2
+ * on (0.3.0) a run has one local activity open at a time, continues as new while it waits, and
+ * begins no send once it is to; before, it had as many as nodes, and continued only after something
+ * had woken it. A closed fence is then tried again also when the run itself has found that no
+ * person is needed any more; before, only after a wake.
  */
 import { patched } from '@temporalio/workflow';
 

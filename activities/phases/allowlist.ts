@@ -1,4 +1,7 @@
-/** The allowlist before a send: asked in preflight, so that a node fails early, and again by the fence, which is what counts. */
+/**
+ * The allowlist before a send: asked in preflight, so that a node fails early, and again by the
+ * fence, which is what counts.
+ */
 import { questionOf } from '../../domain/allowlist/ask.ts';
 import { tokensOf, withoutKnown } from '../../domain/allowlist/declared.ts';
 import { destinationsOf } from '../../domain/allowlist/destinations.ts';
@@ -19,22 +22,37 @@ export interface NotAllowed {
 export async function askedBy(
   deps: PhaseDependencies,
   row: PhaseRow,
-): Promise<{ readonly ok: true; readonly asked: readonly AskedAddress[] } | ({ readonly ok: false } & NotAllowed)> {
+): Promise<
+  | { readonly ok: true; readonly asked: readonly AskedAddress[] }
+  | ({ readonly ok: false } & NotAllowed)
+> {
   const asked: AskedAddress[] = [];
   for (const destination of await paidBy(deps, row)) {
     const question = questionOf(destination, readEvmAddress);
-    if ('problem' in question) return { ok: false, code: 'ADDRESS_NOT_ALLOWLISTED', message: question.problem };
+    if ('problem' in question)
+      return { ok: false, code: 'ADDRESS_NOT_ALLOWLISTED', message: question.problem };
     asked.push(question.asked);
   }
   return { ok: true, asked };
 }
 
-/** What the node pays. The rest of its plan is only read where an address might be a token or a signer of it. */
+/**
+ * What the node pays. The rest of its plan is only read where an address might be a token or a
+ * signer of it.
+ */
 async function paidBy(deps: PhaseDependencies, row: PhaseRow): Promise<readonly Destination[]> {
   const { node, plan, prepared_action, output, sign_request } = row;
   const { intent, input_params } = plan;
   const executor = deps.executors.describe(node.executor_binding.executor_key);
-  const found = destinationsOf({ node, executor, intent, input_params, prepared_action, output, sign_request });
+  const found = destinationsOf({
+    node,
+    executor,
+    intent,
+    input_params,
+    prepared_action,
+    output,
+    sign_request,
+  });
   if (!found.some(({ aside }) => aside === true)) return found;
   const nodes = await readPlanNodes(deps.db, row.movement_id);
   const signers = await signerAddresses(nodes, (key) => deps.signers.get(key));
@@ -42,7 +60,10 @@ async function paidBy(deps: PhaseDependencies, row: PhaseRow): Promise<readonly 
 }
 
 /** Why the node may not pay now, or null. Costs a statement only where it pays somebody. */
-export async function notAllowed(deps: PhaseDependencies, row: PhaseRow): Promise<NotAllowed | null> {
+export async function notAllowed(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+): Promise<NotAllowed | null> {
   const by = await askedBy(deps, row);
   if (!by.ok) return by;
   if (by.asked.length === 0) return null;
@@ -56,7 +77,8 @@ export async function notAllowed(deps: PhaseDependencies, row: PhaseRow): Promis
 
 const SENTENCES: Readonly<Record<AllowlistCode, string>> = {
   ADDRESS_NOT_ALLOWLISTED: 'is not on the allowlist for where it would be paid',
-  ADDRESS_CHAIN_ID_REQUIRED: 'is on the allowlist without a chain, and this node needs its chain named there',
+  ADDRESS_CHAIN_ID_REQUIRED:
+    'is on the allowlist without a chain, and this node needs its chain named there',
   ADDRESS_IN_COOLING_PERIOD: 'is on the allowlist but still in its cooling period',
 };
 
@@ -64,7 +86,9 @@ export function sentenceOf(code: AllowlistCode, address: string): string {
   return `${address} ${SENTENCES[code]}`;
 }
 
-/** The code of a problem that the fence found; anything unknown to this release is the plainest one. */
+/**
+ * The code of a problem that the fence found; anything unknown to this release is the plainest one.
+ */
 export function codeOf(reason: string): AllowlistCode {
   return reason in SENTENCES ? (reason as AllowlistCode) : 'ADDRESS_NOT_ALLOWLISTED';
 }

@@ -5,18 +5,34 @@ import type { PhaseRow } from '../../store/phases.ts';
 
 /** The node's amount as known now; null when an output it refers to holds none. */
 export function amountOf(row: PhaseRow): string | null {
-  return row.amount ?? resolveAmount(row.node.config, row.plan.intent.amount, (key) => row.outputs[key] ?? null);
+  return (
+    row.amount ??
+    resolveAmount(row.node.config, row.plan.intent.amount, (key) => row.outputs[key] ?? null)
+  );
 }
 
-type Sendable = { readonly ok: true; readonly amount: string } | { readonly ok: false; readonly code: string; readonly message: string };
+type Sendable =
+  | { readonly ok: true; readonly amount: string }
+  | { readonly ok: false; readonly code: string; readonly message: string };
 
-/** The node's amount where it is known and within every limit; otherwise why nothing may be sent. */
+/**
+ * The node's amount where it is known and within every limit; otherwise why nothing may be sent.
+ */
 export function allowedAmount(row: PhaseRow): Sendable {
   const amount = amountOf(row);
-  if (amount === null) return { ok: false, code: 'AMOUNT_UNRESOLVED', message: 'the amount refers to an output that holds none' };
+  if (amount === null)
+    return {
+      ok: false,
+      code: 'AMOUNT_UNRESOLVED',
+      message: 'the amount refers to an output that holds none',
+    };
   const limit = maxAmount(row.plan.risk_controls, row.node.risk_patch);
   if (!exceedsMax(amount, limit)) return { ok: true, amount };
-  return { ok: false, code: 'MAX_AMOUNT_EXCEEDED', message: `${amount} is more than max_amount ${limit ?? ''}` };
+  return {
+    ok: false,
+    code: 'MAX_AMOUNT_EXCEEDED',
+    message: `${amount} is more than max_amount ${limit ?? ''}`,
+  };
 }
 
 /** The same, and its token still is the asset of which the amount is. */
@@ -26,5 +42,9 @@ export function amountToSend(row: PhaseRow, chains: ChainAssets): Sendable {
   if (!amount.ok || mismatch === null) return amount;
   const { asset, token_asset, token_address, chain_id } = mismatch;
   const token = `${token_address ?? 'the native coin'} of chain ${chain_id ?? ''}`;
-  return { ok: false, code: 'TOKEN_ASSET_MISMATCH', message: `${token} is ${token_asset ?? 'not listed'}, not ${asset}` };
+  return {
+    ok: false,
+    code: 'TOKEN_ASSET_MISMATCH',
+    message: `${token} is ${token_asset ?? 'not listed'}, not ${asset}`,
+  };
 }

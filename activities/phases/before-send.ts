@@ -1,4 +1,7 @@
-/** What every phase before the send shares: what it begins with, what ends it, and what a fault of it means. */
+/**
+ * What every phase before the send shares: what it begins with, what ends it, and what a fault of
+ * it means.
+ */
 import type { ExecutorFault } from '../../domain/executor.ts';
 import type { PhaseArgs, PhaseResult } from '../../domain/messages.ts';
 import { NOW } from '../../domain/transition.ts';
@@ -12,14 +15,18 @@ import { failNode, stopBeforeSend } from './settle.ts';
 import { question, type PhaseSteps, type Question } from './phase.ts';
 import { result } from './results.ts';
 
-/** What preflight and prepare begin with: the node before its send, in time, with an amount that is allowed. */
+/**
+ * What preflight and prepare begin with: the node before its send, in time, with an amount that is
+ * allowed.
+ */
 export async function beforeSend(
   deps: PhaseDependencies,
   args: PhaseArgs,
   { recorded }: Pick<PhaseSteps, 'recorded'>,
 ): Promise<Question | PhaseResult> {
   const row = await phaseRow(deps, args);
-  // Marked after a restore since the phase before: whether it was sent is asked first, whatever else there is to say.
+  // Marked after a restore since the phase before: whether it was sent is asked first, whatever
+  // else there is to say.
   const beyond = recorded(row, args) ?? (row.recover_first ? result('READY', 'recover') : null);
   const known = beyond ?? (await failIfLate(deps, row));
   if (known !== null) return known;
@@ -32,16 +39,23 @@ export async function beforeSend(
 }
 
 /** Before the fence nothing was sent, so every fault may end as FAILED. */
-export function preSendFault(deps: PhaseDependencies, row: PhaseRow, fault: ExecutorFault): Promise<PhaseResult> {
+export function preSendFault(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  fault: ExecutorFault,
+): Promise<PhaseResult> {
   const fail = (): Promise<PhaseResult> => stopBeforeSend(deps, row, fault.code, fault.message);
   return fault.kind === 'rejected' ? fail() : countFault(deps, row, fault, fail);
 }
 
 /**
- * FAILED `NODE_TIMED_OUT` once `execution_seconds` have passed since the node began and it has not been sent. What was
- * accepted once has been.
+ * FAILED `NODE_TIMED_OUT` once `execution_seconds` have passed since the node began and it has not
+ * been sent. What was accepted once has been.
  */
-export async function failIfLate(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseResult | null> {
+export async function failIfLate(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+): Promise<PhaseResult | null> {
   const limit = row.node.timeout_policy?.execution_seconds;
   if (limit === undefined || row.submitted_ms !== null) return null;
   if (row.started_ms === null) {
@@ -56,7 +70,15 @@ export async function failIfLate(deps: PhaseDependencies, row: PhaseRow): Promis
 async function mustWriteStart(deps: PhaseDependencies, row: PhaseRow): Promise<void> {
   await applyTransition(deps.db, {
     movement_id: row.movement_id,
-    nodes: [{ node_key: row.node_key, from: row.state, moves: [], attempt: row.attempt, set: { started_at: NOW } }],
+    nodes: [
+      {
+        node_key: row.node_key,
+        from: row.state,
+        moves: [],
+        attempt: row.attempt,
+        set: { started_at: NOW },
+      },
+    ],
     timeline: [],
   });
 }

@@ -8,7 +8,10 @@ export function executorOf({ executors }: PhaseDependencies, row: PhaseRow): Exe
   return boundTo(row, (key) => executors.get(key));
 }
 
-/** What the registry says about the executor a node is bound to; a fault when this worker does not know it. */
+/**
+ * What the registry says about the executor a node is bound to; a fault when this worker does not
+ * know it.
+ */
 export function descriptorOf({ executors }: PhaseDependencies, row: PhaseRow): ExecutorDescriptor {
   return boundTo(row, (key) => executors.describe(key));
 }
@@ -16,6 +19,11 @@ export function descriptorOf({ executors }: PhaseDependencies, row: PhaseRow): E
 function boundTo<T>(row: PhaseRow, find: (key: string) => T | undefined): T {
   const key = row.node.executor_binding.executor_key;
   const found = find(key);
-  if (found === undefined) throw new ExecutorFault('unreachable', 'EXECUTOR_MISSING', `executor ${key} is not registered in this worker`);
+  if (found === undefined)
+    throw new ExecutorFault(
+      'unreachable',
+      'EXECUTOR_MISSING',
+      `executor ${key} is not registered in this worker`,
+    );
   return found;
 }

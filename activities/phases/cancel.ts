@@ -1,4 +1,7 @@
-/** cancel: the executor of a node in flight is asked to end it. What becomes of it is observed, not believed. */
+/**
+ * cancel: the executor of a node in flight is asked to end it. What becomes of it is observed, not
+ * believed.
+ */
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import type { PhaseArgs } from '../../domain/messages.ts';
 import { IN_FLIGHT_NODE_STATES } from '../../domain/states/node.ts';
@@ -10,7 +13,9 @@ import { contextOf, type PhaseDependencies } from './context.ts';
 import { phaseRow } from './row.ts';
 import { writeNode } from './write.ts';
 
-/** The context to ask with, or null when the node no longer is in flight in a cancelled movement. */
+/**
+ * The context to ask with, or null when the node no longer is in flight in a cancelled movement.
+ */
 export async function cancellable(
   deps: PhaseDependencies,
   args: PhaseArgs,
@@ -21,7 +26,10 @@ export async function cancellable(
   return { row, context: await contextOf(deps, row, amountOf(row) ?? '0') };
 }
 
-/** Asks once; an executor that cannot be asked changes nothing, since the node is observed to its end anyway. */
+/**
+ * Asks once; an executor that cannot be asked changes nothing, since the node is observed to its
+ * end anyway.
+ */
 export async function cancel(deps: PhaseDependencies, args: PhaseArgs): Promise<void> {
   try {
     const asked = await cancellable(deps, args);
@@ -29,7 +37,10 @@ export async function cancel(deps: PhaseDependencies, args: PhaseArgs): Promise<
     await executorOf(deps, asked.row).cancel(asked.context, callOptions());
   } catch (error) {
     if (!(error instanceof ExecutorFault)) throw error;
-    deps.log.warn({ err: error, movement_id: args.movement_id, node_key: args.node_key }, 'an executor could not be asked to cancel');
+    deps.log.warn(
+      { err: error, movement_id: args.movement_id, node_key: args.node_key },
+      'an executor could not be asked to cancel',
+    );
     return;
   }
   await noteAsked(deps, args);
@@ -40,5 +51,9 @@ export async function noteAsked(deps: PhaseDependencies, args: PhaseArgs): Promi
   const row = await phaseRow(deps, args);
   if (!IN_FLIGHT_NODE_STATES.includes(row.state)) return;
   // A race with the end of the node is harmless: the note is left out then.
-  await writeNode(deps, row, { moves: [], event: 'node_observing', message: 'Its executor was asked to cancel' });
+  await writeNode(deps, row, {
+    moves: [],
+    event: 'node_observing',
+    message: 'Its executor was asked to cancel',
+  });
 }

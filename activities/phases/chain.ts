@@ -1,7 +1,7 @@
 /**
- * Phases that are carried out one after the other in one activity, because nothing has to stand between
- * them: an activity of its own costs more than a phase of an executor that is a module of the worker.
- * Every phase still records what it says itself.
+ * Phases that are carried out one after the other in one activity, because nothing has to stand
+ * between them: an activity of its own costs more than a phase of an executor that is a module of
+ * the worker. Every phase still records what it says itself.
  */
 import type { PhaseArgs, PhaseResult } from '../../domain/messages.ts';
 import type { PhaseRow } from '../../store/phases.ts';
@@ -18,19 +18,35 @@ import { passed, preflight } from './preflight.ts';
 import { prepare, prepared } from './prepare.ts';
 import { submit } from './submit.ts';
 
-/** preflight and, where it passes, prepare. Neither has an effect outside, so both are recorded by one write. */
-export async function preflightAndPrepare(deps: PhaseDependencies, args: PhaseArgs): Promise<PhaseResult> {
+/**
+ * preflight and, where it passes, prepare. Neither has an effect outside, so both are recorded by
+ * one write.
+ */
+export async function preflightAndPrepare(
+  deps: PhaseDependencies,
+  args: PhaseArgs,
+): Promise<PhaseResult> {
   const started = performance.now();
   const begun = await preflight.begin(deps, args);
-  if ('next' in begun) return begun.next === 'continue' ? said('prepare', await runPhase(deps, prepare, args)) : begun;
+  if ('next' in begun)
+    return begun.next === 'continue' ? said('prepare', await runPhase(deps, prepare, args)) : begun;
   // Both are one write, so they are measured as one.
-  return measured(deps, 'prepare', { row: begun.row, started }, () => checkAndPrepare(deps, args, begun));
+  return measured(deps, 'prepare', { row: begun.row, started }, () =>
+    checkAndPrepare(deps, args, begun),
+  );
 }
 
-async function checkAndPrepare(deps: PhaseDependencies, args: PhaseArgs, begun: Question): Promise<PhaseResult> {
+async function checkAndPrepare(
+  deps: PhaseDependencies,
+  args: PhaseArgs,
+  begun: Question,
+): Promise<PhaseResult> {
   const { row } = begun;
-  const checked = await given(() => preflight.call(deps, executorOf(deps, row), begun, callOptions()));
-  if ('fault' in checked || checked.answer !== null) return preflight.finish(deps, args, row, checked);
+  const checked = await given(() =>
+    preflight.call(deps, executorOf(deps, row), begun, callOptions()),
+  );
+  if ('fault' in checked || checked.answer !== null)
+    return preflight.finish(deps, args, row, checked);
   const made = await given(() => prepare.call(deps, executorOf(deps, row), begun, callOptions()));
   if (goesOn(made)) {
     await mustWrite(deps, row, passed(row), prepared(made.answer));
@@ -41,8 +57,14 @@ async function checkAndPrepare(deps: PhaseDependencies, args: PhaseArgs, begun: 
   return said('prepare', await prepare.finish(deps, args, after, made));
 }
 
-/** submit and a first look at what came of it. Whatever the look meets, it takes nothing back of the send. */
-export async function submitAndLook(deps: PhaseDependencies, args: PhaseArgs): Promise<PhaseResult> {
+/**
+ * submit and a first look at what came of it. Whatever the look meets, it takes nothing back of the
+ * send.
+ */
+export async function submitAndLook(
+  deps: PhaseDependencies,
+  args: PhaseArgs,
+): Promise<PhaseResult> {
   const started = performance.now();
   const begun = await submit.begin(deps, args);
   if ('next' in begun) return begun;
@@ -64,8 +86,14 @@ async function look(deps: PhaseDependencies, args: PhaseArgs, row: PhaseRow): Pr
 /** Longest that a chained phase may take before its own activity has to do it. */
 const SOON_MS = 1_000;
 
-/** What `work` says within a second; null when it fails or takes longer, for its own activity to find out. */
-export async function soon<T>({ soonMs = SOON_MS }: Pick<PhaseDependencies, 'soonMs'>, work: () => Promise<T>): Promise<T | null> {
+/**
+ * What `work` says within a second; null when it fails or takes longer, for its own activity to
+ * find out.
+ */
+export async function soon<T>(
+  { soonMs = SOON_MS }: Pick<PhaseDependencies, 'soonMs'>,
+  work: () => Promise<T>,
+): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
     timer = setTimeout(() => resolve(null), soonMs);

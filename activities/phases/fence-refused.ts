@@ -13,7 +13,10 @@ import { RESTORED_NODE_UNASKED } from './settle.ts';
  *
  * @throws ExecutorFault `rejected` where nothing may ever be sent as it was prepared.
  */
-export function refusedFence(row: PhaseRow, outcome: TransitionOutcome & { readonly ok: false }): PhaseResult | null {
+export function refusedFence(
+  row: PhaseRow,
+  outcome: TransitionOutcome & { readonly ok: false },
+): PhaseResult | null {
   if (outcome.reason === 'binding') throw refusalOf(outcome.problems[0]);
   return outcome.reason === 'movement_state' ? closedLane(row, outcome.head?.request_state) : null;
 }
@@ -32,7 +35,8 @@ function refusalOf(problem: BindingProblem | undefined): ExecutorFault {
       `of ${key} ${limit} may move in all, and ${used} has moved or may have`,
     );
   }
-  if (binding === 'address') return new ExecutorFault('rejected', codeOf(reason), sentenceOf(codeOf(reason), key));
+  if (binding === 'address')
+    return new ExecutorFault('rejected', codeOf(reason), sentenceOf(codeOf(reason), key));
   const disabled = binding === 'signer' ? 'SIGNER_DISABLED' : 'EXECUTOR_DISABLED';
   return new ExecutorFault(
     'rejected',

@@ -15,7 +15,10 @@ interface Declared {
   readonly addresses: readonly AskedAddress[];
 }
 
-/** READY to SUBMITTING under a new epoch, if everything that could forbid it is still as it was looked at; and the row `behind` it. */
+/**
+ * READY to SUBMITTING under a new epoch, if everything that could forbid it is still as it was
+ * looked at; and the row `behind` it.
+ */
 export function fenceWrite(
   row: PhaseRow,
   { context, window, claim, addresses }: Declared,
@@ -25,7 +28,9 @@ export function fenceWrite(
   const write: Transition = {
     movement_id: row.movement_id,
     // The movement states in which a node of this lane may be sent.
-    from: row.on_cancel_target ? ['CANCELLED', 'EXECUTING', 'WAITING_MANUAL_ACTION'] : ['EXECUTING', 'WAITING_MANUAL_ACTION'],
+    from: row.on_cancel_target
+      ? ['CANCELLED', 'EXECUTING', 'WAITING_MANUAL_ACTION']
+      : ['EXECUTING', 'WAITING_MANUAL_ACTION'],
     require: {
       executors: [row.node.executor_binding.executor_key],
       addresses,
@@ -33,7 +38,12 @@ export function fenceWrite(
       signers:
         signer === null
           ? []
-          : [{ signer_key: signer.signer_key, ...(context.signer === undefined ? {} : { address: context.signer.address }) }],
+          : [
+              {
+                signer_key: signer.signer_key,
+                ...(context.signer === undefined ? {} : { address: context.signer.address }),
+              },
+            ],
     },
     nodes: [
       {
@@ -55,7 +65,11 @@ export function fenceWrite(
         attempt: row.attempt,
         from_state: 'READY',
         to_state: 'SUBMITTING',
-        data: { idempotency_key: context.idempotency_key, amount: context.amount, asset: context.asset },
+        data: {
+          idempotency_key: context.idempotency_key,
+          amount: context.amount,
+          asset: context.asset,
+        },
       },
     ],
   };

@@ -27,34 +27,53 @@ export interface Fenced {
   readonly row: PhaseRow;
   readonly context: ExecutionContext;
   readonly transaction: ClaimedTransaction | null;
-  /** On this process's monotonic clock: nothing is sent after it. Not later than `send_not_after`. */
+  /**
+   * On this process's monotonic clock: nothing is sent after it. Not later than `send_not_after`.
+   */
   readonly deadline: number;
 }
 
-/** Passes the fence of a node that may need more than the database knows, or says what the node does instead. */
-export async function passFence(deps: PhaseDependencies, row: PhaseRow): Promise<Fenced | PhaseResult> {
+/**
+ * Passes the fence of a node that may need more than the database knows, or says what the node does
+ * instead.
+ */
+export async function passFence(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+): Promise<Fenced | PhaseResult> {
   try {
     const amount = amountToSend(row, deps.chains);
     if (!amount.ok) throw new ExecutorFault('rejected', amount.code, amount.message);
     const by = await askedBy(deps, row);
     if (!by.ok) throw new ExecutorFault('rejected', by.code, by.message);
     const descriptor = descriptorOf(deps, row);
-    // The plan was compiled when the executor's entry said `sends: false`: whatever the node moves now, nobody has approved.
+    // The plan was compiled when the executor's entry said `sends: false`: whatever the node moves
+    // now, nobody has approved.
     if (row.node.sends === false && isSending(row.node, descriptor.sends)) {
-      const message = 'its executor is declared to move funds now, and the approved plan says that this node moves none';
+      const message =
+        'its executor is declared to move funds now, and the approved plan says that this node moves none';
       throw new ExecutorFault('rejected', 'APPROVED_OUTFLOW_EXCEEDED', message);
     }
     const context = await contextOf(deps, row, amount.amount);
-    const difference = row.sign_request === null ? null : await deps.checkSignRequest(row, amount.amount, callOptions());
-    if (difference !== null) throw new ExecutorFault('rejected', 'SIGN_REQUEST_MISMATCH', difference);
+    const difference =
+      row.sign_request === null
+        ? null
+        : await deps.checkSignRequest(row, amount.amount, callOptions());
+    if (difference !== null)
+      throw new ExecutorFault('rejected', 'SIGN_REQUEST_MISMATCH', difference);
     const claim = await nonceClaim(deps, row, context);
     const window = nodeWindow(descriptor);
     const deadline = deadlineOf(performance.now(), window);
     const { write, behind } = fenceWrite(row, { context, window, claim, addresses: by.asked });
     const outcome = await applyTransition(deps.db, write);
     if (outcome.ok) return { row: behind, context, transaction: outcome.transaction, deadline };
-    // Somebody else passed the fence or began a recovery meanwhile: the run follows what they wrote, and waits for nobody.
-    return refusedFence(row, outcome) ?? alreadyBeyond(await phaseRow(deps, row), row) ?? result('READY', 'submit');
+    // Somebody else passed the fence or began a recovery meanwhile: the run follows what they
+    // wrote, and waits for nobody.
+    return (
+      refusedFence(row, outcome) ??
+      alreadyBeyond(await phaseRow(deps, row), row) ??
+      result('READY', 'submit')
+    );
   } catch (error) {
     if (error instanceof ExecutorFault) return preSendFault(deps, row, error);
     throw error;

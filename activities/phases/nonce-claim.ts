@@ -24,7 +24,11 @@ export async function nonceClaim(
   const address = context.signer?.address;
   const executor = executorOf(deps, row);
   if (address === undefined || address === '') {
-    throw new ExecutorFault('rejected', 'SIGNER_MISSING', 'a transaction is to be signed, but no signer with an address is bound');
+    throw new ExecutorFault(
+      'rejected',
+      'SIGNER_MISSING',
+      'a transaction is to be signed, but no signer with an address is bound',
+    );
   }
   if (executor.chainNonce === undefined) {
     throw new ExecutorFault(

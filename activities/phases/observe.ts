@@ -1,4 +1,7 @@
-/** observe: has it arrived? A "not yet" is a retryable failure with the executor's own delay, which costs no history. */
+/**
+ * observe: has it arrived? A "not yet" is a retryable failure with the executor's own delay, which
+ * costs no history.
+ */
 import type { ExecutionResult } from '../../domain/executor.ts';
 import type { PhaseResult } from '../../domain/messages.ts';
 import { heldTo } from '../../domain/plan/assurance.ts';
@@ -12,7 +15,15 @@ import { assuranceOf, contextOf, journalOf, type PhaseDependencies } from './con
 import { phaseRow } from './row.ts';
 import { elsewhere, result } from './results.ts';
 import { unanswered } from './faults.ts';
-import { ANSWERED, completeNode, failNode, isBeforeObserving, movesTo, onlyLooks, reported } from './settle.ts';
+import {
+  ANSWERED,
+  completeNode,
+  failNode,
+  isBeforeObserving,
+  movesTo,
+  onlyLooks,
+  reported,
+} from './settle.ts';
 import { mustWrite } from './write.ts';
 import { question, type PhaseSteps } from './phase.ts';
 
@@ -22,7 +33,9 @@ export const observe: PhaseSteps = {
   name: 'observe',
   recorded(row, args) {
     if (row.attempt !== args.attempt) return result(row.state, 'stop');
-    return isBeforeObserving(row) || row.state === 'OBSERVING' ? null : elsewhere(row, result('READY', 'stop'));
+    return isBeforeObserving(row) || row.state === 'OBSERVING'
+      ? null
+      : elsewhere(row, result('READY', 'stop'));
   },
   async begin(deps, args, left) {
     const row = left ?? (await phaseRow(deps, args));
@@ -35,46 +48,90 @@ export const observe: PhaseSteps = {
       (fault) => observe.finish(deps, args, row, { fault }),
     );
   },
-  call: (deps, executor, { row, context }, options) => executor.observe(context, options, journalOf(deps, row)),
+  call: (deps, executor, { row, context }, options) =>
+    executor.observe(context, options, journalOf(deps, row)),
   async finish(deps, _args, row, given) {
     if ('fault' in given) {
       if (isOver(row)) return timedOut(deps, row);
-      return unanswered(deps, row, given.fault, onlyLooks(row) ? {} : { person: async () => result(row.state, 'recover') });
+      return unanswered(
+        deps,
+        row,
+        given.fault,
+        onlyLooks(row) ? {} : { person: async () => result(row.state, 'recover') },
+      );
     }
     const answer = heldTo(assuranceOf(row), given.answer ?? { next_state: 'OBSERVING' });
-    if (answer.next_state === 'COMPLETED') return completeNode(deps, row, answer, movesTo(row, 'COMPLETED'));
+    if (answer.next_state === 'COMPLETED')
+      return completeNode(deps, row, answer, movesTo(row, 'COMPLETED'));
     if (answer.next_state === 'FAILED') {
       const message = answer.error_message ?? 'the venue ended it';
-      return failNode(deps, row, answer.error_code ?? 'VENUE_FAILED', message, movesTo(row, 'FAILED'));
+      return failNode(
+        deps,
+        row,
+        answer.error_code ?? 'VENUE_FAILED',
+        message,
+        movesTo(row, 'FAILED'),
+      );
     }
     if (isOver(row)) return timedOut(deps, row);
-    await (isBeforeObserving(row) ? enterObserving(deps, row, answer) : keepProgress(deps, row, answer));
-    // Only the fact: what the executor says may name accounts and hashes, which stay out of the history.
-    throw lookAgain(`${row.node_key} is not there yet`, answer.retry_after_seconds ?? DEFAULT_POLL_SECONDS);
+    await (isBeforeObserving(row)
+      ? enterObserving(deps, row, answer)
+      : keepProgress(deps, row, answer));
+    // Only the fact: what the executor says may name accounts and hashes, which stay out of the
+    // history.
+    throw lookAgain(
+      `${row.node_key} is not there yet`,
+      answer.retry_after_seconds ?? DEFAULT_POLL_SECONDS,
+    );
   },
 };
 
-/** The time of a node that only looks had passed before this look began: what it does not find ends it. */
+/**
+ * The time of a node that only looks had passed before this look began: what it does not find ends
+ * it.
+ */
 function isOver(row: PhaseRow): boolean {
   return onlyLooks(row) && isLate(row);
 }
 
 function timedOut(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseResult> {
-  return failNode(deps, row, 'NODE_TIMED_OUT', 'not observed within observe_seconds', movesTo(row, 'FAILED'));
+  return failNode(
+    deps,
+    row,
+    'NODE_TIMED_OUT',
+    'not observed within observe_seconds',
+    movesTo(row, 'FAILED'),
+  );
 }
 
-/** The first "not yet" shows as OBSERVING; an end that the first look finds needs no write in between. */
-function enterObserving(deps: PhaseDependencies, row: PhaseRow, answer: ExecutionResult): Promise<void> {
+/**
+ * The first "not yet" shows as OBSERVING; an end that the first look finds needs no write in
+ * between.
+ */
+function enterObserving(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  answer: ExecutionResult,
+): Promise<void> {
   return mustWrite(deps, row, {
     moves: ['OBSERVING'],
-    set: { ...reported(answer), ...ANSWERED, error_count: 0, ...(row.submitted_ms === null ? { submitted_at: NOW } : {}) },
+    set: {
+      ...reported(answer),
+      ...ANSWERED,
+      error_count: 0,
+      ...(row.submitted_ms === null ? { submitted_at: NOW } : {}),
+    },
     event: 'node_observing',
     message: 'Observing',
   });
 }
 
 /** An executor's interim findings (a reference, a baseline) are what it gets back next time. */
-async function keepProgress(deps: PhaseDependencies, row: PhaseRow, answer: ExecutionResult): Promise<void> {
+async function keepProgress(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  answer: ExecutionResult,
+): Promise<void> {
   const news =
     (answer.external_ref !== undefined && answer.external_ref !== row.external_ref) ||
     (answer.output !== undefined && JSON.stringify(answer.output) !== JSON.stringify(row.output)) ||

@@ -1,4 +1,7 @@
-/** preflight: may this node run at all? READY stays READY, or the node fails before anything was sent. */
+/**
+ * preflight: may this node run at all? READY stays READY, or the node fails before anything was
+ * sent.
+ */
 import { NOW } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { notAllowed } from './allowlist.ts';
@@ -21,25 +24,40 @@ export const preflight: PhaseSteps = {
     const begun = await beforeSend(deps, args, preflight);
     if ('next' in begun) return begun;
     const refused = await notAllowed(deps, begun.row);
-    return refused === null ? begun : stopBeforeSend(deps, begun.row, refused.code, refused.message);
+    return refused === null
+      ? begun
+      : stopBeforeSend(deps, begun.row, refused.code, refused.message);
   },
   call: (_deps, executor, { context }, options) => executor.preflight(context, options),
   async finish(deps, _args, row, given) {
     if ('fault' in given) return preSendFault(deps, row, given.fault);
     const { answer } = given;
     if (answer !== null) {
-      return stopBeforeSend(deps, row, answer.error_code ?? 'PREFLIGHT_FAILED', answer.error_message ?? 'the executor refused');
+      return stopBeforeSend(
+        deps,
+        row,
+        answer.error_code ?? 'PREFLIGHT_FAILED',
+        answer.error_message ?? 'the executor refused',
+      );
     }
     await mustWrite(deps, row, passed(row));
     return result('READY', 'continue');
   },
 };
 
-/** What a passed preflight leaves behind: the amount as it was resolved then, and the start of the node's clock. */
+/**
+ * What a passed preflight leaves behind: the amount as it was resolved then, and the start of the
+ * node's clock.
+ */
 export function passed(row: PhaseRow): NodeWrite {
   return {
     moves: [],
-    set: { preflight_passed: true, amount: amountOf(row), error_count: 0, ...(row.started_ms === null ? { started_at: NOW } : {}) },
+    set: {
+      preflight_passed: true,
+      amount: amountOf(row),
+      error_count: 0,
+      ...(row.started_ms === null ? { started_at: NOW } : {}),
+    },
     event: 'node_preflight_passed',
     message: 'Preflight passed',
   };

@@ -1,9 +1,15 @@
 /**
- * recover: what became of a send that gave no answer. First the epoch is bumped, so that a worker that
- * still lives can write nothing more; "nothing landed" is believed only once nothing can be under way.
+ * recover: what became of a send that gave no answer. First the epoch is bumped, so that a worker
+ * that still lives can write nothing more; "nothing landed" is believed only once nothing can be
+ * under way.
  */
 import type { ApplicationFailure } from '@temporalio/common';
-import { ExecutorFault, type CallOptions, type ExecutionResult, type Executor } from '../../domain/executor.ts';
+import {
+  ExecutorFault,
+  type CallOptions,
+  type ExecutionResult,
+  type Executor,
+} from '../../domain/executor.ts';
 import type { PhaseResult, RecoverArgs } from '../../domain/messages.ts';
 import { heldTo } from '../../domain/plan/assurance.ts';
 import { afterNodeNotFound, isAccepted, isLate, unlanded } from '../../domain/send/node.ts';
@@ -14,11 +20,26 @@ import { takeOver, type PhaseRow } from '../../store/phases.ts';
 import { lookAgain, maxAttempts, unhurriedSeconds } from '../failures.ts';
 import { amountOf } from './amount.ts';
 import { descriptorOf } from './bound-executor.ts';
-import { assuranceOf, contextOf, idempotencyKey, journalOf, type PhaseDependencies } from './context.ts';
+import {
+  assuranceOf,
+  contextOf,
+  idempotencyKey,
+  journalOf,
+  type PhaseDependencies,
+} from './context.ts';
 import { phaseRow } from './row.ts';
 import { elsewhere, result, sendAgain } from './results.ts';
 import { noteUnanswered, unanswered } from './faults.ts';
-import { ANSWERED, completeNode, failNode, INCONCLUSIVE, movesTo, reported, sentAmount, unknownNode } from './settle.ts';
+import {
+  ANSWERED,
+  completeNode,
+  failNode,
+  INCONCLUSIVE,
+  movesTo,
+  reported,
+  sentAmount,
+  unknownNode,
+} from './settle.ts';
 import { mustWrite } from './write.ts';
 import { question, type Given, type PhaseSteps, type Question } from './phase.ts';
 
@@ -30,9 +51,12 @@ export const recover: PhaseSteps = {
   name: 'recover',
   recorded(row, args) {
     if (row.attempt !== args.attempt) return result(row.state, 'stop');
-    if (args.from_unknown === true) return row.state === 'UNKNOWN' ? null : elsewhere(row, sendAgain(row));
+    if (args.from_unknown === true)
+      return row.state === 'UNKNOWN' ? null : elsewhere(row, sendAgain(row));
     const isOpen =
-      row.state === 'SUBMITTING' || (row.state === 'READY' && row.recover_first) || (args.from_observe === true && isAccepted(row.state));
+      row.state === 'SUBMITTING' ||
+      (row.state === 'READY' && row.recover_first) ||
+      (args.from_observe === true && isAccepted(row.state));
     return isOpen ? null : elsewhere(row, sendAgain(row));
   },
   async begin(deps, args) {
@@ -55,14 +79,23 @@ export const recover: PhaseSteps = {
     if (args.from_unknown === true) return stillUnknown(deps, row, given);
     if ('fault' in given) {
       const { fault } = given;
-      return unanswered(deps, row, fault, { impatient: isLate(row), person: () => unknown(deps, row, fault.message) });
+      return unanswered(deps, row, fault, {
+        impatient: isLate(row),
+        person: () => unknown(deps, row, fault.message),
+      });
     }
     const answer = heldTo(assuranceOf(row), given.answer ?? { next_state: 'UNKNOWN' });
     switch (answer.next_state) {
       case 'COMPLETED':
         return completeNode(deps, row, answer, movesTo(row, 'COMPLETED'), 'node_recovered');
       case 'FAILED':
-        return failNode(deps, row, failureCode(row, answer), answer.error_message ?? 'the venue ended it', movesTo(row, 'FAILED'));
+        return failNode(
+          deps,
+          row,
+          failureCode(row, answer),
+          answer.error_message ?? 'the venue ended it',
+          movesTo(row, 'FAILED'),
+        );
       case 'READY':
         return notLanded(deps, row);
       case 'UNKNOWN':
@@ -70,22 +103,30 @@ export const recover: PhaseSteps = {
       case 'SUBMITTING':
       case 'SUBMITTED':
       case 'OBSERVING':
-        return args.from_observe === true ? unknown(deps, row, UNDER_WAY) : landed(deps, row, answer);
+        return args.from_observe === true
+          ? unknown(deps, row, UNDER_WAY)
+          : landed(deps, row, answer);
     }
   },
 };
 
-/** How many attempts a restored database may have forgotten of a node, each begun by a person's retry. */
+/**
+ * How many attempts a restored database may have forgotten of a node, each begun by a person's
+ * retry.
+ */
 const LOST_ATTEMPTS = 10;
 
-/** A transaction that is forgotten shows in its account's nonce, whatever its attempt; everything else only under its key. */
+/**
+ * A transaction that is forgotten shows in its account's nonce, whatever its attempt; everything
+ * else only under its key.
+ */
 function mayHaveForgotten({ restored, state, node }: PhaseRow): boolean {
   return restored && (state === 'READY' || state === 'UNKNOWN') && node.signer_binding === null;
 }
 
 /**
- * `answer`, unless a later attempt than the database knows is known to the executor: then nothing may be sent under the
- * present key either.
+ * `answer`, unless a later attempt than the database knows is known to the executor: then nothing
+ * may be sent under the present key either.
  */
 async function lostAttempts(
   deps: PhaseDependencies,
@@ -96,7 +137,11 @@ async function lostAttempts(
 ): Promise<ExecutionResult> {
   for (let attempt = row.attempt + 1; attempt <= row.attempt + LOST_ATTEMPTS; attempt += 1) {
     const idempotency_key = idempotencyKey({ ...row, attempt });
-    const found = await executor.recover({ ...context, attempt, idempotency_key }, options, journalOf(deps, { ...row, attempt }));
+    const found = await executor.recover(
+      { ...context, attempt, idempotency_key },
+      options,
+      journalOf(deps, { ...row, attempt }),
+    );
     if (found.next_state === 'READY') continue;
     const error_message = `the database was restored and has forgotten attempt ${String(attempt)}: under ${idempotency_key} the executor says ${found.next_state}`;
     return { next_state: 'UNKNOWN', error_message };
@@ -108,7 +153,11 @@ function failureCode(row: PhaseRow, answer: ExecutionResult): string {
   return isLate(row) ? 'NODE_TIMED_OUT' : (answer.error_code ?? 'VENUE_FAILED');
 }
 
-async function landed(deps: PhaseDependencies, row: PhaseRow, answer: ExecutionResult): Promise<PhaseResult> {
+async function landed(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  answer: ExecutionResult,
+): Promise<PhaseResult> {
   if (isAccepted(row.state)) return result(row.state, 'observe');
   const to = row.state === 'SUBMITTING' ? 'SUBMITTED' : 'OBSERVING';
   await mustWrite(deps, row, {
@@ -129,13 +178,19 @@ async function landed(deps: PhaseDependencies, row: PhaseRow, answer: ExecutionR
   return result(to, 'observe');
 }
 
-/** Nothing is found. When that proves anything, and what follows, `domain/send/` says for every send. */
+/**
+ * Nothing is found. When that proves anything, and what follows, `domain/send/` says for every
+ * send.
+ */
 async function notLanded(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseResult> {
   const descriptor = descriptorOf(deps, row);
   const follows = afterNodeNotFound(row, descriptor, maxAttempts(row.node.retry_policy));
   switch (follows.next) {
     case 'wait':
-      throw lookAgain('nothing found yet, and the last send may still be under way', follows.seconds);
+      throw lookAgain(
+        'nothing found yet, and the last send may still be under way',
+        follows.seconds,
+      );
     case 'person':
       return unknown(deps, row, whyAPerson(row, follows.why));
     case 'fail': {
@@ -146,8 +201,10 @@ async function notLanded(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseR
       return failNode(deps, row, code, message, movesTo(row, 'FAILED'));
     }
     case 'send':
-      // A team's worker is asked about one key at a time, and a forgotten attempt would have another.
-      if (mayHaveForgotten(row) && descriptor.kind === 'task_queue') return unknown(deps, row, FORGOTTEN);
+      // A team's worker is asked about one key at a time, and a forgotten attempt would have
+      // another.
+      if (mayHaveForgotten(row) && descriptor.kind === 'task_queue')
+        return unknown(deps, row, FORGOTTEN);
       return goOn(deps, row, follows);
   }
 }
@@ -159,8 +216,15 @@ function whyAPerson(row: PhaseRow, why: Extract<AfterNotFound, { next: 'person' 
     : 'nothing was found, but this executor does not promise that a repeated key has no second effect';
 }
 
-/** Sent again, or, where a restored database may have forgotten a send but there was none, on from where it is. */
-async function goOn(deps: PhaseDependencies, row: PhaseRow, { counts }: { readonly counts: boolean }): Promise<PhaseResult> {
+/**
+ * Sent again, or, where a restored database may have forgotten a send but there was none, on from
+ * where it is.
+ */
+async function goOn(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  { counts }: { readonly counts: boolean },
+): Promise<PhaseResult> {
   const kept = unlanded(row, { counts });
   await mustWrite(deps, row, {
     moves: row.state === 'SUBMITTING' ? ['READY'] : [],
@@ -178,8 +242,14 @@ function inconclusive(deps: PhaseDependencies, row: PhaseRow, why: string): Prom
   return unanswered(deps, row, fault, { impatient: true, person: () => unknown(deps, row, why) });
 }
 
-/** The question about an UNKNOWN node. Nobody can write for its last send any more, so the epoch stays. */
-async function askedUnhurried(deps: PhaseDependencies, args: RecoverArgs): Promise<Question | PhaseResult> {
+/**
+ * The question about an UNKNOWN node. Nobody can write for its last send any more, so the epoch
+ * stays.
+ */
+async function askedUnhurried(
+  deps: PhaseDependencies,
+  args: RecoverArgs,
+): Promise<Question | PhaseResult> {
   const row = await phaseRow(deps, args);
   const recorded = recover.recorded(row, args);
   if (recorded !== null) return recorded;
@@ -192,17 +262,35 @@ async function askedUnhurried(deps: PhaseDependencies, args: RecoverArgs): Promi
   );
 }
 
-/** Proof moves an UNKNOWN node. Everything else is shown on it, and a person may still decide; nothing is sent from here. */
-async function stillUnknown(deps: PhaseDependencies, row: PhaseRow, given: Given): Promise<PhaseResult> {
+/**
+ * Proof moves an UNKNOWN node. Everything else is shown on it, and a person may still decide;
+ * nothing is sent from here.
+ */
+async function stillUnknown(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  given: Given,
+): Promise<PhaseResult> {
   if ('fault' in given) return waits(deps, row, given.fault.message, row.unanswered + 1);
   const answer = heldTo(assuranceOf(row), given.answer ?? { next_state: 'UNKNOWN' });
   switch (answer.next_state) {
     case 'COMPLETED':
       return completeNode(deps, row, answer, ['COMPLETED'], 'node_recovered');
     case 'FAILED':
-      return failNode(deps, row, failureCode(row, answer), answer.error_message ?? 'the venue ended it', ['FAILED']);
+      return failNode(
+        deps,
+        row,
+        failureCode(row, answer),
+        answer.error_message ?? 'the venue ended it',
+        ['FAILED'],
+      );
     case 'READY':
-      return waits(deps, row, 'nothing of it is found; a retry asks once more and may send it again under its old key', 0);
+      return waits(
+        deps,
+        row,
+        'nothing of it is found; a retry asks once more and may send it again under its old key',
+        0,
+      );
     case 'UNKNOWN':
       return waits(deps, row, answer.error_message ?? 'the executor cannot tell', 0);
     case 'SUBMITTING':
@@ -212,9 +300,16 @@ async function stillUnknown(deps: PhaseDependencies, row: PhaseRow, given: Given
   }
 }
 
-async function waits(deps: PhaseDependencies, row: PhaseRow, why: string, count: number): Promise<PhaseResult> {
-  const news = storable(why, 1_000) !== row.error_message || (count === 0) !== (row.unanswered === 0);
-  if (news) await noteUnanswered(deps, row, new ExecutorFault('server_error', INCONCLUSIVE, why), count);
+async function waits(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  why: string,
+  count: number,
+): Promise<PhaseResult> {
+  const news =
+    storable(why, 1_000) !== row.error_message || (count === 0) !== (row.unanswered === 0);
+  if (news)
+    await noteUnanswered(deps, row, new ExecutorFault('server_error', INCONCLUSIVE, why), count);
   throw stillWaiting(row, unhurriedSeconds(deps));
 }
 

@@ -41,18 +41,32 @@ export async function failNode(
   await mustWrite(deps, row, {
     moves,
     ...(conditions === null ? {} : { conditions }),
-    set: { error_code: code, error_message: storable(message, 1_000), completed_at: NOW, recover_first: false, unanswered: 0 },
+    set: {
+      error_code: code,
+      error_message: storable(message, 1_000),
+      completed_at: NOW,
+      recover_first: false,
+      unanswered: 0,
+    },
     event: 'node_failed',
     message: `Failed: ${code}`,
     data: { error_code: code, error_message: storable(message, 500) },
   });
-  return { ...result('FAILED', 'settled', code), ...(conditions === null ? {} : { conditions: conditions.results }) };
+  return {
+    ...result('FAILED', 'settled', code),
+    ...(conditions === null ? {} : { conditions: conditions.results }),
+  };
 }
 
 export const INCONCLUSIVE = 'RECOVERY_INCONCLUSIVE';
 
 /** A person decides: nothing is sent again by itself. */
-export async function unknownNode(deps: PhaseDependencies, row: PhaseRow, why: string, moves: readonly NodeState[]): Promise<PhaseResult> {
+export async function unknownNode(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  why: string,
+  moves: readonly NodeState[],
+): Promise<PhaseResult> {
   await mustWrite(deps, row, {
     moves,
     set: { error_code: INCONCLUSIVE, error_message: storable(why, 1_000), recover_first: false },
@@ -63,17 +77,30 @@ export async function unknownNode(deps: PhaseDependencies, row: PhaseRow, why: s
   return result('UNKNOWN', 'settled', INCONCLUSIVE);
 }
 
-/** Another node of the movement may have been sent, which only its venue can tell: nothing about this one is proven. */
+/**
+ * Another node of the movement may have been sent, which only its venue can tell: nothing about
+ * this one is proven.
+ */
 export const RESTORED_NODE_UNASKED = 'RESTORED_NODE_UNASKED';
 
 /**
- * What stops a node before it is sent fails it, since nothing has landed. Of what was accepted once nobody knows that, also
- * where a person had it sent again because it cannot be found.
+ * What stops a node before it is sent fails it, since nothing has landed. Of what was accepted once
+ * nobody knows that, also where a person had it sent again because it cannot be found.
  */
-export function stopBeforeSend(deps: PhaseDependencies, row: PhaseRow, code: string, message: string): Promise<PhaseResult> {
+export function stopBeforeSend(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  code: string,
+  message: string,
+): Promise<PhaseResult> {
   if (code === RESTORED_NODE_UNASKED) return unknownNode(deps, row, message, ['UNKNOWN']);
   if (row.submitted_ms === null) return failNode(deps, row, code, message, ['FAILED']);
-  return unknownNode(deps, row, `it was accepted once, and cannot be sent again (${code}): ${message}`, ['UNKNOWN']);
+  return unknownNode(
+    deps,
+    row,
+    `it was accepted once, and cannot be sent again (${code}): ${message}`,
+    ['UNKNOWN'],
+  );
 }
 
 /** Settles the node as COMPLETED with what the executor reported. */
@@ -84,17 +111,30 @@ export async function completeNode(
   moves: readonly NodeState[],
   event: TimelineEventType = 'node_completed',
 ): Promise<PhaseResult> {
-  const conditions = await settlement(deps, row, { state: 'COMPLETED', output: answer.output ?? row.output });
+  const conditions = await settlement(deps, row, {
+    state: 'COMPLETED',
+    output: answer.output ?? row.output,
+  });
   await mustWrite(deps, row, {
     moves,
     ...(conditions === null ? {} : { conditions }),
-    set: { ...reported(answer), ...sentAmount(row), ...ANSWERED, completed_at: NOW, recover_first: false, error_count: 0 },
+    set: {
+      ...reported(answer),
+      ...sentAmount(row),
+      ...ANSWERED,
+      completed_at: NOW,
+      recover_first: false,
+      error_count: 0,
+    },
     artifacts: answer.artifacts ?? [],
     event,
     message: event === 'node_completed' ? 'Completed' : 'Recovered: completed',
     ...(answer.external_ref === undefined ? {} : { data: { external_ref: answer.external_ref } }),
   });
-  return { ...result('COMPLETED', 'settled'), ...(conditions === null ? {} : { conditions: conditions.results }) };
+  return {
+    ...result('COMPLETED', 'settled'),
+    ...(conditions === null ? {} : { conditions: conditions.results }),
+  };
 }
 
 /** What the conditions behind the node come to once it is settled; null where no edge has one. */

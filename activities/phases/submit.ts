@@ -1,6 +1,6 @@
 /**
- * submit: the only phase with a side effect. Fence, sign, send, record; on anything but a well-formed
- * answer it says "recover" and never tries again by itself.
+ * submit: the only phase with a side effect. Fence, sign, send, record; on anything but a
+ * well-formed answer it says "recover" and never tries again by itself.
  */
 import { payNobody } from '../../domain/allowlist/declared.ts';
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
@@ -28,7 +28,9 @@ export const submit: PhaseSteps = {
   // Its answer is due for as long as the node is behind its fence.
   recorded(row, args) {
     if (row.attempt === args.attempt && row.state === 'SUBMITTING') return null;
-    return alreadyBeyond(row, args) ?? (row.recover_first ? result('READY', 'recover') : sendAgain(row));
+    return (
+      alreadyBeyond(row, args) ?? (row.recover_first ? result('READY', 'recover') : sendAgain(row))
+    );
   },
   async begin(deps, args) {
     const fenced = await fence(deps, args);
@@ -36,7 +38,8 @@ export const submit: PhaseSteps = {
   },
   call: (deps, executor, { row, context, prepared_action, sign_result, deadline }, options) => {
     const left = leftToSend(deadline ?? 0, performance.now());
-    if (left === null) throw new ExecutorFault('timeout', 'SEND_TOO_LATE', 'the time to send has passed');
+    if (left === null)
+      throw new ExecutorFault('timeout', 'SEND_TOO_LATE', 'the time to send has passed');
     return executor
       .submit(
         {
@@ -50,7 +53,9 @@ export const submit: PhaseSteps = {
       .catch((error: unknown) => {
         // Whatever else goes wrong during a send says nothing about whether it landed.
         if (error instanceof ExecutorFault) throw error;
-        throw new ExecutorFault('protocol', 'SUBMIT_BROKE', 'the executor broke during a submit', { cause: error });
+        throw new ExecutorFault('protocol', 'SUBMIT_BROKE', 'the executor broke during a submit', {
+          cause: error,
+        });
       });
   },
   async finish(deps, _args, row, given) {
@@ -64,47 +69,92 @@ export const submit: PhaseSteps = {
   },
 };
 
-/** The fence in the statement that reads the node where that can be; otherwise the long way, which says why. */
+/**
+ * The fence in the statement that reads the node where that can be; otherwise the long way, which
+ * says why.
+ */
 async function fence(deps: PhaseDependencies, args: PhaseArgs): Promise<Fenced | PhaseResult> {
-  const descriptor = args.executor_key === undefined ? undefined : deps.executors.describe(args.executor_key);
-  // Fields that an entry declares are looked for in the long way alone, also where it serves a built-in type.
-  if (descriptor === undefined || (descriptor.payees ?? []).length > 0) return longFence(deps, args, await phaseRow(deps, args));
+  const descriptor =
+    args.executor_key === undefined ? undefined : deps.executors.describe(args.executor_key);
+  // Fields that an entry declares are looked for in the long way alone, also where it serves a
+  // built-in type.
+  if (descriptor === undefined || (descriptor.payees ?? []).length > 0)
+    return longFence(deps, args, await phaseRow(deps, args));
   const window = nodeWindow(descriptor);
   const deadline = deadlineOf(performance.now(), window);
   const { executor_key } = descriptor;
-  const { passed, row } = await tryFence(deps.db, { ...args, executor_key, window_seconds: window, pays_nobody: payNobody(descriptor) });
+  const { passed, row } = await tryFence(deps.db, {
+    ...args,
+    executor_key,
+    window_seconds: window,
+    pays_nobody: payNobody(descriptor),
+  });
   if (!passed || row === null) return longFence(deps, args, row ?? (await phaseRow(deps, args)));
-  return { row, context: await contextOf(deps, row, row.amount ?? '0'), transaction: null, deadline };
+  return {
+    row,
+    context: await contextOf(deps, row, row.amount ?? '0'),
+    transaction: null,
+    deadline,
+  };
 }
 
-async function longFence(deps: PhaseDependencies, args: PhaseArgs, row: PhaseRow): Promise<Fenced | PhaseResult> {
+async function longFence(
+  deps: PhaseDependencies,
+  args: PhaseArgs,
+  row: PhaseRow,
+): Promise<Fenced | PhaseResult> {
   const beyond = alreadyBeyond(row, args);
   if (beyond !== null) return beyond;
   if (row.recover_first) return result('READY', 'recover');
-  // What is looked at here is what is sent: something that is stored, and that nobody stores anything over.
+  // What is looked at here is what is sent: something that is stored, and that nobody stores
+  // anything over.
   if (row.prepared_action === null) return sendAgain(row);
   return (await failIfLate(deps, row)) ?? passFence(deps, row);
 }
 
-/** Behind the fence every failure means "recover": whether something was sent is no longer ours to guess. */
+/**
+ * Behind the fence every failure means "recover": whether something was sent is no longer ours to
+ * guess.
+ */
 async function signed(deps: PhaseDependencies, fenced: Fenced): Promise<Question | PhaseResult> {
   const { row, context, deadline } = fenced;
   try {
     const sign_result = await signFenced(deps, fenced);
     if (sign_result === 'overtaken') return result('SUBMITTING', 'recover');
-    return { row, context, prepared_action: row.prepared_action, deadline, ...(sign_result === null ? {} : { sign_result }) };
+    return {
+      row,
+      context,
+      prepared_action: row.prepared_action,
+      deadline,
+      ...(sign_result === null ? {} : { sign_result }),
+    };
   } catch (error) {
-    deps.log.warn({ err: error, movement_id: row.movement_id, node_key: row.node_key }, 'signing failed behind the fence');
+    deps.log.warn(
+      { err: error, movement_id: row.movement_id, node_key: row.node_key },
+      'signing failed behind the fence',
+    );
     return result('SUBMITTING', 'recover');
   }
 }
 
-/** Writes the answer under the fence's epoch; a recovery that took over meanwhile decides instead. */
-async function recordAnswer(deps: PhaseDependencies, row: PhaseRow, given: ExecutionResult): Promise<PhaseResult> {
+/**
+ * Writes the answer under the fence's epoch; a recovery that took over meanwhile decides instead.
+ */
+async function recordAnswer(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  given: ExecutionResult,
+): Promise<PhaseResult> {
   const answer = heldTo(assuranceOf(row), given);
   if (answer.next_state === 'COMPLETED') return completeNode(deps, row, answer, ['COMPLETED']);
   if (answer.next_state === 'FAILED') {
-    return failNode(deps, row, answer.error_code ?? 'SUBMIT_FAILED', answer.error_message ?? 'the executor refused', ['FAILED']);
+    return failNode(
+      deps,
+      row,
+      answer.error_code ?? 'SUBMIT_FAILED',
+      answer.error_message ?? 'the executor refused',
+      ['FAILED'],
+    );
   }
   const outcome = await writeNode(deps, row, {
     moves: ['SUBMITTED'],
@@ -117,12 +167,20 @@ async function recordAnswer(deps: PhaseDependencies, row: PhaseRow, given: Execu
   return outcome.ok ? result('SUBMITTED', 'continue') : result('SUBMITTING', 'recover');
 }
 
-/** A call that no worker ever took: nothing was sent, so the node goes back before its fence, as often as it may be tried. */
+/**
+ * A call that no worker ever took: nothing was sent, so the node goes back before its fence, as
+ * often as it may be tried.
+ */
 export async function notStarted(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseResult> {
   const { retry_policy } = row.node;
   const count = row.error_count + 1;
   if (count >= maxAttempts(retry_policy)) {
-    return stopBeforeSend(deps, row, 'EXECUTOR_NOT_POLLING', `no worker of the executor's task queue took it in ${String(count)} tries`);
+    return stopBeforeSend(
+      deps,
+      row,
+      'EXECUTOR_NOT_POLLING',
+      `no worker of the executor's task queue took it in ${String(count)} tries`,
+    );
   }
   const outcome = await writeNode(deps, row, {
     moves: ['READY'],

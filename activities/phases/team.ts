@@ -3,7 +3,14 @@
  * called with, `record` makes its answer durable. Fence, checks and writes stay here.
  */
 import { ExecutorFault, type TaskQueueSubmit } from '../../domain/executor.ts';
-import type { Ask, AskArgs, AskResult, Phase, PhaseResult, RecordArgs } from '../../domain/messages.ts';
+import type {
+  Ask,
+  AskArgs,
+  AskResult,
+  Phase,
+  PhaseResult,
+  RecordArgs,
+} from '../../domain/messages.ts';
 import { parseResult } from '../../executors/protocol.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { backoffSeconds, delayOf, lookPauseSeconds } from '../failures.ts';
@@ -21,7 +28,13 @@ import { recover } from './recover.ts';
 import { notStarted, submit } from './submit.ts';
 
 /** Every phase by its name. */
-export const STEPS: Readonly<Record<Phase, PhaseSteps>> = { preflight, prepare, submit, observe, recover };
+export const STEPS: Readonly<Record<Phase, PhaseSteps>> = {
+  preflight,
+  prepare,
+  submit,
+  observe,
+  recover,
+};
 
 export function ask(deps: PhaseDependencies, args: AskArgs): Promise<AskResult> {
   return waiting(
@@ -35,7 +48,12 @@ async function askPhase(deps: PhaseDependencies, phase: Phase, args: AskArgs): P
   const begun = await STEPS[phase].begin(deps, args);
   if ('next' in begun) return { result: begun };
   noteAsking(askedKey(args), started);
-  return { ask: { input: phase === 'submit' ? submitInput(begun) : begun.context, ...limits(deps, begun.row) } };
+  return {
+    ask: {
+      input: phase === 'submit' ? submitInput(begun) : begun.context,
+      ...limits(deps, begun.row),
+    },
+  };
 }
 
 async function askCancel(deps: PhaseDependencies, args: AskArgs): Promise<AskResult> {
@@ -46,17 +64,26 @@ async function askCancel(deps: PhaseDependencies, args: AskArgs): Promise<AskRes
 }
 
 function limits(deps: PhaseDependencies, row: PhaseRow): Omit<Ask, 'input'> {
-  return { timeout_ms: Math.round(descriptorOf(deps, row).timeout_seconds * 1000), epoch: row.epoch, errors: errorsOf(row) };
+  return {
+    timeout_ms: Math.round(descriptorOf(deps, row).timeout_seconds * 1000),
+    epoch: row.epoch,
+    errors: errorsOf(row),
+  };
 }
 
-/** Errors before the send and looks after it: what a record that runs again must not count twice. */
+/**
+ * Errors before the send and looks after it: what a record that runs again must not count twice.
+ */
 function errorsOf(row: PhaseRow): number {
   return row.error_count + row.unanswered;
 }
 
 function pauseOf(row: PhaseRow): number {
   const { retry_policy } = row.node;
-  const seconds = row.unanswered > 0 ? lookPauseSeconds(retry_policy, row.unanswered) : backoffSeconds(retry_policy, row.error_count);
+  const seconds =
+    row.unanswered > 0
+      ? lookPauseSeconds(retry_policy, row.unanswered)
+      : backoffSeconds(retry_policy, row.error_count);
   return Math.round(seconds * 1000);
 }
 
@@ -71,12 +98,17 @@ function submitInput({ row, context, prepared_action, sign_result }: Question): 
 
 export function record(deps: PhaseDependencies, args: RecordArgs): Promise<PhaseResult> {
   return waiting(
-    () => (args.phase === 'cancel' ? recordCancel(deps, args) : recordPhase(deps, args.phase, args)),
+    () =>
+      args.phase === 'cancel' ? recordCancel(deps, args) : recordPhase(deps, args.phase, args),
     (again) => again,
   );
 }
 
-async function recordPhase(deps: PhaseDependencies, phase: Phase, args: RecordArgs): Promise<PhaseResult> {
+async function recordPhase(
+  deps: PhaseDependencies,
+  phase: Phase,
+  args: RecordArgs,
+): Promise<PhaseResult> {
   const row = await phaseRow(deps, args);
   const started = takeAsking(askedKey(args));
   const finish = (): Promise<PhaseResult> => finishPhase(deps, phase, args, row);
@@ -87,14 +119,23 @@ function askedKey({ movement_id, node_key, attempt, phase }: AskArgs): string {
   return `${movement_id}:${node_key}:${String(attempt)}:${phase}`;
 }
 
-async function finishPhase(deps: PhaseDependencies, phase: Phase, args: RecordArgs, row: PhaseRow): Promise<PhaseResult> {
+async function finishPhase(
+  deps: PhaseDependencies,
+  phase: Phase,
+  args: RecordArgs,
+  row: PhaseRow,
+): Promise<PhaseResult> {
   // Somebody took over meanwhile; what they wrote is what the phase says when it begins anew.
-  if (row.attempt !== args.attempt || row.epoch !== args.epoch) return { ...result(row.state, 'again'), delay_ms: 0 };
-  // This ran before, and its task was lost after the commit: what it wrote then is what it says now.
+  if (row.attempt !== args.attempt || row.epoch !== args.epoch)
+    return { ...result(row.state, 'again'), delay_ms: 0 };
+  // This ran before, and its task was lost after the commit: what it wrote then is what it says
+  // now.
   const recorded = STEPS[phase].recorded(row, args);
   if (recorded !== null) return recorded;
-  if (args.errors !== undefined && errorsOf(row) > args.errors) return { ...result(row.state, 'again'), delay_ms: pauseOf(row) };
-  if (phase === 'submit' && 'fault' in args.given && args.given.fault.kind === 'not_started') return notStarted(deps, row);
+  if (args.errors !== undefined && errorsOf(row) > args.errors)
+    return { ...result(row.state, 'again'), delay_ms: pauseOf(row) };
+  if (phase === 'submit' && 'fault' in args.given && args.given.fault.kind === 'not_started')
+    return notStarted(deps, row);
   return STEPS[phase].finish(deps, args, row, read(args));
 }
 
@@ -107,8 +148,13 @@ async function recordCancel(deps: PhaseDependencies, args: RecordArgs): Promise<
 function read({ phase, given }: RecordArgs): Given {
   if ('fault' in given) {
     const { kind, code } = given.fault;
-    const message = kind === 'not_started' ? 'no worker polls the task queue of this executor' : `the executor's worker failed (${code})`;
-    return { fault: new ExecutorFault(kind === 'not_started' ? 'unreachable' : kind, code, message) };
+    const message =
+      kind === 'not_started'
+        ? 'no worker polls the task queue of this executor'
+        : `the executor's worker failed (${code})`;
+    return {
+      fault: new ExecutorFault(kind === 'not_started' ? 'unreachable' : kind, code, message),
+    };
   }
   if (given.answer === null && phase === 'preflight') return { answer: null };
   try {

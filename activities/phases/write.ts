@@ -5,7 +5,12 @@ import type { Artifact } from '../../domain/executor.ts';
 import type { ConditionResults } from '../../domain/messages.ts';
 import type { Actor } from '../../domain/roles.ts';
 import type { NodeState } from '../../domain/states/node.ts';
-import type { NodeChange, NodeFields, TimelineEntry, TransitionOutcome } from '../../domain/transition.ts';
+import type {
+  NodeChange,
+  NodeFields,
+  TimelineEntry,
+  TransitionOutcome,
+} from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { Overtaken } from '../failures.ts';
@@ -22,8 +27,15 @@ export interface NodeWrite {
   readonly conditions?: Settlement;
 }
 
-/** Writes changes of the node as it was read, in one transaction and this order; the caller looks at `ok`. */
-export function writeNode(deps: PhaseDependencies, row: PhaseRow, ...writes: readonly NodeWrite[]): Promise<TransitionOutcome> {
+/**
+ * Writes changes of the node as it was read, in one transaction and this order; the caller looks at
+ * `ok`.
+ */
+export function writeNode(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  ...writes: readonly NodeWrite[]
+): Promise<TransitionOutcome> {
   const change: NodeChange = {
     node_key: row.node_key,
     from: row.state,
@@ -40,15 +52,27 @@ export function writeNode(deps: PhaseDependencies, row: PhaseRow, ...writes: rea
     nodes: [change],
     ...(conditions.length === 0
       ? {}
-      : { conditions: conditions.reduce<ConditionResults>((all, { results }) => ({ ...all, ...results }), {}) }),
+      : {
+          conditions: conditions.reduce<ConditionResults>(
+            (all, { results }) => ({ ...all, ...results }),
+            {},
+          ),
+        }),
     timeline: [...entries, ...conditions.flatMap(({ timeline }) => timeline)],
   });
 }
 
 /** As {@link writeNode}, for writes that nothing but an operator or a recovery can overtake. */
-export async function mustWrite(deps: PhaseDependencies, row: PhaseRow, ...writes: readonly NodeWrite[]): Promise<void> {
+export async function mustWrite(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  ...writes: readonly NodeWrite[]
+): Promise<void> {
   const outcome = await writeNode(deps, row, ...writes);
-  if (!outcome.ok) throw new Overtaken(`${row.node_key} changed while it was worked on (${outcome.reason}); it is read again`);
+  if (!outcome.ok)
+    throw new Overtaken(
+      `${row.node_key} changed while it was worked on (${outcome.reason}); it is read again`,
+    );
 }
 
 /** The executor's key as the timeline shows it. */

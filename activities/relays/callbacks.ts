@@ -1,6 +1,10 @@
 /** Sends the callbacks of the outbox, each movement's in its order, several movements at once. */
 import type { Logger } from 'pino';
-import { settle, type AttemptOutcome, type ClaimedCallback } from '../../domain/callbacks/settlement.ts';
+import {
+  settle,
+  type AttemptOutcome,
+  type ClaimedCallback,
+} from '../../domain/callbacks/settlement.ts';
 import type { CallbackSigner } from '../../platform/callback-signature.ts';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import { guardedPost, POST_LIMIT_MS, type GuardedPost } from '../../platform/outgoing/post.ts';
@@ -9,7 +13,9 @@ import { claimCallbacks, settleCallback } from '../../store/callbacks.ts';
 
 /** Movements whose callbacks are being sent at the same time. */
 const CONCURRENCY = 16;
-/** Longer than an attempt and its record take; what a dead process claimed is sent again after it. */
+/**
+ * Longer than an attempt and its record take; what a dead process claimed is sent again after it.
+ */
 const LEASE_SECONDS = POST_LIMIT_MS / 1_000 + 5;
 const NO_HOSTS: ReadonlySet<string> = new Set();
 
@@ -24,7 +30,10 @@ export interface CallbackRelayOptions {
   readonly post?: (post: GuardedPost) => Promise<AttemptOutcome>;
 }
 
-/** Leases, not transactions, are held during the calls. `stop` waits for the attempts that are under way. */
+/**
+ * Leases, not transactions, are held during the calls. `stop` waits for the attempts that are under
+ * way.
+ */
 export function startCallbackRelay(options: CallbackRelayOptions): Loop {
   const { db, log, pauseMs = 250 } = options;
   const running = new Set<Promise<void>>();
@@ -32,7 +41,12 @@ export function startCallbackRelay(options: CallbackRelayOptions): Loop {
   const begin = (first: ClaimedCallback): void => {
     const line = sendLine(options, first, () => stopped)
       // Its lease ends by itself, and then it is sent again.
-      .catch((error: unknown) => log.warn({ err: error, movement_id: first.movement_id }, 'a callback was not recorded and is sent again'))
+      .catch((error: unknown) =>
+        log.warn(
+          { err: error, movement_id: first.movement_id },
+          'a callback was not recorded and is sent again',
+        ),
+      )
       .finally(() => running.delete(line));
     running.add(line);
   };
@@ -42,7 +56,10 @@ export function startCallbackRelay(options: CallbackRelayOptions): Loop {
     log,
     work: async () => {
       if (running.size >= CONCURRENCY) await Promise.race(running);
-      const due = await claimCallbacks(db, { limit: CONCURRENCY - running.size, leaseSeconds: LEASE_SECONDS });
+      const due = await claimCallbacks(db, {
+        limit: CONCURRENCY - running.size,
+        leaseSeconds: LEASE_SECONDS,
+      });
       due.forEach(begin);
       return due.length > 0;
     },
@@ -57,12 +74,20 @@ export function startCallbackRelay(options: CallbackRelayOptions): Loop {
 }
 
 /** Sends a movement's callbacks one after the other for as long as the next one is due. */
-async function sendLine(options: CallbackRelayOptions, first: ClaimedCallback, stopped: () => boolean): Promise<void> {
+async function sendLine(
+  options: CallbackRelayOptions,
+  first: ClaimedCallback,
+  stopped: () => boolean,
+): Promise<void> {
   const { movement_id } = first;
   for (let next: ClaimedCallback | undefined = first; next !== undefined;) {
     await sendOne(options, next);
     if (stopped()) return;
-    [next] = await claimCallbacks(options.db, { limit: 1, leaseSeconds: LEASE_SECONDS, movementId: movement_id });
+    [next] = await claimCallbacks(options.db, {
+      limit: 1,
+      leaseSeconds: LEASE_SECONDS,
+      movementId: movement_id,
+    });
   }
 }
 
@@ -78,6 +103,9 @@ async function sendOne(options: CallbackRelayOptions, callback: ClaimedCallback)
   const written = await settleCallback(db, settlement);
   if (written && settlement.status === 'dead_letter') {
     const { attempts, last_error } = settlement;
-    log.warn({ movement_id, callback_event_id: event_id, attempts, reason: last_error }, 'a callback is a dead letter');
+    log.warn(
+      { movement_id, callback_event_id: event_id, attempts, reason: last_error },
+      'a callback is a dead letter',
+    );
   }
 }

@@ -26,9 +26,18 @@ export function startCommandRelay(options: CommandRelayOptions): Loop {
       const due = await claimCommands(db, BATCH);
       await Promise.allSettled(
         due.map((command) =>
-          temporal.wake({ movementId: command.movement_id, kind: command.kind, commandId: command.command_id }).catch((error: unknown) => {
-            log.warn({ err: error, movement_id: command.movement_id }, 'a command could not be handed over and is tried again');
-          }),
+          temporal
+            .wake({
+              movementId: command.movement_id,
+              kind: command.kind,
+              commandId: command.command_id,
+            })
+            .catch((error: unknown) => {
+              log.warn(
+                { err: error, movement_id: command.movement_id },
+                'a command could not be handed over and is tried again',
+              );
+            }),
         ),
       );
       return due.length === BATCH;
@@ -36,7 +45,10 @@ export function startCommandRelay(options: CommandRelayOptions): Loop {
   });
 }
 
-/** Compares open movements without progress with the server's own view; only a missing run is a reason to wake. */
+/**
+ * Compares open movements without progress with the server's own view; only a missing run is a
+ * reason to wake.
+ */
 export function startSweeper(options: CommandRelayOptions): Loop {
   const { db, temporal, log, sweepIdleSeconds } = options;
   return startLoop({
@@ -47,7 +59,10 @@ export function startSweeper(options: CommandRelayOptions): Loop {
       const idle = await claimIdle(db, { idleSeconds: sweepIdleSeconds, limit: BATCH });
       for (const movementId of idle) {
         if (await temporal.isRunning({ movementId })) continue;
-        log.warn({ movement_id: movementId }, 'the run of an open movement is gone; it is begun again');
+        log.warn(
+          { movement_id: movementId },
+          'the run of an open movement is gone; it is begun again',
+        );
         await temporal.wake({ movementId, kind: 'wake', commandId: null });
       }
       return idle.length === BATCH;

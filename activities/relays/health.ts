@@ -1,4 +1,7 @@
-/** Asks every executor and signer of this process how it is, again and again, and records the answers. */
+/**
+ * Asks every executor and signer of this process how it is, again and again, and records the
+ * answers.
+ */
 import type { Logger } from 'pino';
 import type { Executor, ExecutorDescriptor, ExecutorHealth } from '../../domain/executor.ts';
 import type { Signer, SignerDescriptor } from '../../domain/signer.ts';
@@ -13,13 +16,26 @@ const ANSWER_LIMIT_MS = 5_000;
 
 export interface HealthRefresherOptions {
   readonly db: Database;
-  readonly executors: { list(): readonly ExecutorDescriptor[]; get(key: string): Executor | undefined };
-  readonly signers: { list(): readonly SignerDescriptor[]; get(key: string): Signer | null | undefined };
+  readonly executors: {
+    list(): readonly ExecutorDescriptor[];
+    get(key: string): Executor | undefined;
+  };
+  readonly signers: {
+    list(): readonly SignerDescriptor[];
+    get(key: string): Signer | null | undefined;
+  };
   /** Says whether workers poll the task queue of an executor that a team runs itself. */
   readonly temporal: Pick<Temporal, 'hasPollers'>;
   readonly intervalSeconds: number;
-  /** Is told the addresses of the signers with every refresh; see to it that it is not asked too much. */
-  readonly balances?: { refresh(signers: readonly { readonly signer_key: string; readonly address: string }[]): Promise<void> };
+  /**
+   * Is told the addresses of the signers with every refresh; see to it that it is not asked too
+   * much.
+   */
+  readonly balances?: {
+    refresh(
+      signers: readonly { readonly signer_key: string; readonly address: string }[],
+    ): Promise<void>;
+  };
   readonly log: Logger;
 }
 
@@ -64,7 +80,9 @@ export function createHealthRefresher(options: HealthRefresherOptions): HealthRe
 async function refresh(options: HealthRefresherOptions): Promise<void> {
   const { db, executors, signers, log } = options;
   const recorded = async (what: Record<string, string>, work: Promise<void>): Promise<void> => {
-    await work.catch((error: unknown) => log.warn({ ...what, err: error }, 'a health refresh was not recorded'));
+    await work.catch((error: unknown) =>
+      log.warn({ ...what, err: error }, 'a health refresh was not recorded'),
+    );
   };
   const descriptors = signers.list();
   const addresses: { readonly signer_key: string; readonly address: string }[] = [];
@@ -92,10 +110,14 @@ async function refresh(options: HealthRefresherOptions): Promise<void> {
       ),
     ),
   ]);
-  if (options.balances !== undefined) await recorded({ step: 'balances' }, options.balances.refresh(addresses));
+  if (options.balances !== undefined)
+    await recorded({ step: 'balances' }, options.balances.refresh(addresses));
 }
 
-async function healthOf({ executors, temporal }: HealthRefresherOptions, descriptor: ExecutorDescriptor): Promise<ExecutorHealth['state']> {
+async function healthOf(
+  { executors, temporal }: HealthRefresherOptions,
+  descriptor: ExecutorDescriptor,
+): Promise<ExecutorHealth['state']> {
   const { executor_key, task_queue } = descriptor;
   if (task_queue !== undefined) {
     const polled = await within(temporal.hasPollers(task_queue), ANSWER_LIMIT_MS).catch(() => null);
@@ -113,7 +135,10 @@ async function healthOf({ executors, temporal }: HealthRefresherOptions, descrip
   }
 }
 
-/** The signer's live address, or null when it has none, tells none in time or tells something that is no address. */
+/**
+ * The signer's live address, or null when it has none, tells none in time or tells something that
+ * is no address.
+ */
 async function addressOf(signer: Signer | null | undefined, log: Logger): Promise<string | null> {
   if (signer === null || signer === undefined) return null;
   const { signer_key, chain_family } = signer.descriptor;
@@ -121,7 +146,8 @@ async function addressOf(signer: Signer | null | undefined, log: Logger): Promis
     const address = await within(signer.identity(), ANSWER_LIMIT_MS);
     if (address === null || chain_family !== 'evm') return null;
     const reading = readIdentity(address);
-    if (!reading.ok) log.warn({ signer_key, problem: reading.problem }, 'a signer told an invalid identity');
+    if (!reading.ok)
+      log.warn({ signer_key, problem: reading.problem }, 'a signer told an invalid identity');
     return reading.ok ? reading.address : null;
   } catch (error) {
     log.warn({ signer_key, err: error }, 'a signer did not tell its identity');

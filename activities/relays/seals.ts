@@ -1,24 +1,43 @@
-/** Seals the audit trail: a chain over every committed row, made beside the requests and never in their way. */
+/**
+ * Seals the audit trail: a chain over every committed row, made beside the requests and never in
+ * their way.
+ */
 import type { Logger } from 'pino';
 import { Counter, Gauge } from 'prom-client';
 import { sealRecords, type AuditMacs } from '../../platform/audit-chain.ts';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Database } from '../../prisma/client.ts';
-import { addSeals, BEGINNING, readHead, readUnsealed, type AuditPlace, type AuditRowRead } from '../../store/audit-seals.ts';
+import {
+  addSeals,
+  BEGINNING,
+  readHead,
+  readUnsealed,
+  type AuditPlace,
+  type AuditRowRead,
+} from '../../store/audit-seals.ts';
 
 const BATCH = 500;
-/** The whole trail is looked through this often, and for no more than a hundredth of the time: rows may come late. */
+/**
+ * The whole trail is looked through this often, and for no more than a hundredth of the time: rows
+ * may come late.
+ */
 const FULL_EVERY_MS = 300_000;
 const FULL_SHARE = 100;
 /** Event ids that one line of the log names. */
 const NAMED = 5;
 
-const sealed = new Counter({ name: 'svc_audit_sealed_total', help: 'Audit rows that this process sealed.' });
+const sealed = new Counter({
+  name: 'svc_audit_sealed_total',
+  help: 'Audit rows that this process sealed.',
+});
 const foreign = new Counter({
   name: 'svc_audit_foreign_rows_total',
   help: 'Audit rows that were sealed although no process with the key wrote them.',
 });
-const position = new Gauge({ name: 'svc_audit_chain_position', help: 'The last position of the chain of seals that this process saw.' });
+const position = new Gauge({
+  name: 'svc_audit_chain_position',
+  help: 'The last position of the chain of seals that this process saw.',
+});
 
 export interface SealerOptions {
   readonly db: Database;
@@ -59,7 +78,10 @@ function report(rows: readonly AuditRowRead[], macs: AuditMacs, log: Logger): vo
   if (strange.length === 0) return;
   foreign.inc(strange.length);
   const event_ids = strange.slice(0, NAMED).map(({ record }) => record.event_id);
-  log.error({ rows: strange.length, event_ids }, 'audit rows were not written by a process with this key; run fundadmin audit verify');
+  log.error(
+    { rows: strange.length, event_ids },
+    'audit rows were not written by a process with this key; run fundadmin audit verify',
+  );
 }
 
 /** Where to look next: from the beginning now and then, else among the newest rows (null). */

@@ -1,4 +1,7 @@
-/** Wakes the runs of capital transfers until they have seen every change, and revives those whose run is gone. */
+/**
+ * Wakes the runs of capital transfers until they have seen every change, and revives those whose
+ * run is gone.
+ */
 import type { Logger } from 'pino';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Temporal } from '../../platform/temporal.ts';
@@ -17,7 +20,11 @@ export function startTransferRelay(options: {
   const { db, temporal, log, sweepIdleSeconds } = options;
   const revive = async (transferId: string, unseen: boolean): Promise<void> => {
     if (!unseen && (await temporal.isRunning({ transferId }))) return;
-    if (!unseen) log.warn({ transfer_id: transferId }, 'the run of an open capital transfer is gone; it is begun again');
+    if (!unseen)
+      log.warn(
+        { transfer_id: transferId },
+        'the run of an open capital transfer is gone; it is begun again',
+      );
     await temporal.wake({ transferId, kind: 'wake', commandId: null });
   };
   return startLoop({
@@ -29,7 +36,10 @@ export function startTransferRelay(options: {
       await Promise.all(
         due.map(({ transfer_id, unseen }) =>
           revive(transfer_id, unseen).catch((error: unknown) => {
-            log.warn({ err: error, transfer_id }, 'the run of a capital transfer could not be woken; it is tried again');
+            log.warn(
+              { err: error, transfer_id },
+              'the run of a capital transfer could not be woken; it is tried again',
+            );
           }),
         ),
       );

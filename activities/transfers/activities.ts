@@ -17,7 +17,17 @@ export function createTransferActivities(deps: TransferDependencies): CapitalTra
         `${row.source_venue} ${row.source_account_type}`,
         `${row.destination_venue} ${row.destination_account_type}`,
       ];
-      return { transfer_id, state, ended, epoch, asset, strategy_id, source, destination, error_code };
+      return {
+        transfer_id,
+        state,
+        ended,
+        epoch,
+        asset,
+        strategy_id,
+        source,
+        destination,
+        error_code,
+      };
     },
     submitTransfer: (args) => beating(deps, () => submit(deps, args)),
     lookTransfer: ({ transfer_id }) => beating(deps, () => look(deps, transfer_id)),

@@ -12,15 +12,24 @@ export interface TransferDependencies extends Unhurried {
   readonly providers: readonly TransferProvider[];
   /** How long a provider may take to confirm before a person is asked. */
   readonly pendingSeconds: number;
-  /** Asks for balances in the background; a transfer that has ended has changed those of both its ends. */
+  /**
+   * Asks for balances in the background; a transfer that has ended has changed those of both its
+   * ends.
+   */
   readonly refreshBalances: (venueKey: string) => void;
 }
 
-/** Applies the step, and has the balances of both ends fetched when the transfer has ended with it. */
-export async function applyStep(deps: TransferDependencies, step: TransferStep): Promise<StepOutcome> {
+/**
+ * Applies the step, and has the balances of both ends fetched when the transfer has ended with it.
+ */
+export async function applyStep(
+  deps: TransferDependencies,
+  step: TransferStep,
+): Promise<StepOutcome> {
   const outcome = await applyTransferStep(deps.db, step);
   if (outcome.ok && outcome.row?.ended === true) {
-    for (const venue of new Set([outcome.row.source_venue, outcome.row.destination_venue])) deps.refreshBalances(venue);
+    for (const venue of new Set([outcome.row.source_venue, outcome.row.destination_venue]))
+      deps.refreshBalances(venue);
   }
   return outcome;
 }
@@ -34,6 +43,8 @@ export function orderOf(row: TransferRow): TransferOrder {
     asset: row.asset,
     amount: row.amount,
     created_at: row.created_at,
-    ...(row.provider_transfer_id === null ? {} : { provider_transfer_id: row.provider_transfer_id }),
+    ...(row.provider_transfer_id === null
+      ? {}
+      : { provider_transfer_id: row.provider_transfer_id }),
   };
 }

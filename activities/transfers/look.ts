@@ -1,11 +1,22 @@
 /**
- * What became of a capital transfer: its provider is asked, by failing retryably, until its record changes something.
- * First whoever sent it is taken over from, so that it can write nothing more; "no such record" is believed only once
- * nothing can be under way.
+ * What became of a capital transfer: its provider is asked, by failing retryably, until its record
+ * changes something. First whoever sent it is taken over from, so that it can write nothing more;
+ * "no such record" is believed only once nothing can be under way.
  */
 import { Context } from '@temporalio/activity';
-import { providerOf, type TransferAnswer, type TransferProvider } from '../../domain/capital-transfers/provider.ts';
-import { answered, attention, failed, takenOver, type TransferRow, type TransferStep } from '../../domain/capital-transfers/step.ts';
+import {
+  providerOf,
+  type TransferAnswer,
+  type TransferProvider,
+} from '../../domain/capital-transfers/provider.ts';
+import {
+  answered,
+  attention,
+  failed,
+  takenOver,
+  type TransferRow,
+  type TransferStep,
+} from '../../domain/capital-transfers/step.ts';
 import type { LookTransferResult } from '../../domain/messages.ts';
 import type { AfterNotFound } from '../../domain/send/not-found.ts';
 import { afterTransferNotFound } from '../../domain/send/transfer.ts';
@@ -16,70 +27,129 @@ import { applyStep, orderOf, type TransferDependencies } from './context.ts';
 
 const LONGEST_PAUSE_SECONDS = 15;
 
-export async function look(deps: TransferDependencies, transferId: string): Promise<LookTransferResult> {
+export async function look(
+  deps: TransferDependencies,
+  transferId: string,
+): Promise<LookTransferResult> {
   const row = await waiting(deps, transferId);
   if (row === null) return load(0);
   const provider = providerOf(deps.providers, row);
-  if (provider === undefined) return unanswered(deps, row, 'no worker that is asked is bound to its accounts');
+  if (provider === undefined)
+    return unanswered(deps, row, 'no worker that is asked is bound to its accounts');
   let answer: TransferAnswer | null;
   try {
-    answer = await provider.find(orderOf(row), within(callOptions(), provider.timeout_seconds * 1000));
+    answer = await provider.find(
+      orderOf(row),
+      within(callOptions(), provider.timeout_seconds * 1000),
+    );
   } catch (error) {
-    // Whatever it is, also a fault of this program: a transfer that is asked about for ever is one that nobody is told of.
-    deps.log.warn({ err: error, transfer_id: transferId }, 'the provider of a capital transfer does not answer');
+    // Whatever it is, also a fault of this program: a transfer that is asked about for ever is one
+    // that nobody is told of.
+    deps.log.warn(
+      { err: error, transfer_id: transferId },
+      'the provider of a capital transfer does not answer',
+    );
     return unanswered(deps, row, 'the provider does not answer');
   }
   if (answer === null) return notFound(deps, provider, row);
   const step = answered(row, answer, deps.pendingSeconds);
   if (step !== null) return applied(deps, step);
-  return unanswered(deps, row, 'the provider has not confirmed it', answer.status === 'pending' ? answer.retry_after_seconds : undefined);
+  return unanswered(
+    deps,
+    row,
+    'the provider has not confirmed it',
+    answer.status === 'pending' ? answer.retry_after_seconds : undefined,
+  );
 }
 
-/** The transfer where there is something to ask about, with its sender taken over from; null where there is not. */
-async function waiting(deps: TransferDependencies, transferId: string): Promise<TransferRow | null> {
+/**
+ * The transfer where there is something to ask about, with its sender taken over from; null where
+ * there is not.
+ */
+async function waiting(
+  deps: TransferDependencies,
+  transferId: string,
+): Promise<TransferRow | null> {
   const row = await readTransferRow(deps.db, transferId);
   if (row === null || row.ended || row.state === 'CREATED') return null;
   if (row.state !== 'SUBMITTING') return row;
-  const { ok, row: taken } = await applyStep(deps, takenOver(row, deps.pendingSeconds, { isOver: false }));
+  const { ok, row: taken } = await applyStep(
+    deps,
+    takenOver(row, deps.pendingSeconds, { isOver: false }),
+  );
   return ok ? taken : null;
 }
 
 /** Why a record that is not found is left to a person. */
-const LEFT_TO_A_PERSON: Readonly<Record<Extract<AfterNotFound, { next: 'person' }>['why'], string>> = {
+const LEFT_TO_A_PERSON: Readonly<
+  Record<Extract<AfterNotFound, { next: 'person' }>['why'], string>
+> = {
   decides: 'the provider shows no record of it',
   accepted: 'the provider shows no record of it',
-  unsafe_key: 'the provider shows no record, and does not promise that a repeat has no second effect',
-  // An order of long ago is not what anybody waits for any more, and a person may have found another way.
+  unsafe_key:
+    'the provider shows no record, and does not promise that a repeat has no second effect',
+  // An order of long ago is not what anybody waits for any more, and a person may have found
+  // another way.
   late: 'nothing landed, and it is too late to send it again by itself',
 };
 
-/** There is no record. Whether that proves anything depends on when, on what was seen before, and on the provider. */
-async function notFound(deps: TransferDependencies, provider: TransferProvider, row: TransferRow): Promise<LookTransferResult> {
+/**
+ * There is no record. Whether that proves anything depends on when, on what was seen before, and on
+ * the provider.
+ */
+async function notFound(
+  deps: TransferDependencies,
+  provider: TransferProvider,
+  row: TransferRow,
+): Promise<LookTransferResult> {
   const follows = afterTransferNotFound(row, provider);
   switch (follows.next) {
     case 'wait':
-      return unanswered(deps, row, 'no record yet, and the last send may still be under way', follows.seconds);
+      return unanswered(
+        deps,
+        row,
+        'no record yet, and the last send may still be under way',
+        follows.seconds,
+      );
     case 'person':
       return unanswered(deps, row, LEFT_TO_A_PERSON[follows.why]);
     case 'send':
       return { next: 'submit', epoch: row.epoch, delay_ms: 250 * 2 ** row.sends };
     case 'fail': {
-      const fault = { code: 'SUBMIT_NOT_LANDED', message: `nothing landed in ${String(row.sends)} sends` };
+      const fault = {
+        code: 'SUBMIT_NOT_LANDED',
+        message: `nothing landed in ${String(row.sends)} sends`,
+      };
       return applied(deps, failed(row, fault, { provider: null }));
     }
   }
 }
 
-/** Nothing new was learnt: ask again later (`within` seconds, if given), or ask a person when it has taken too long. */
-async function unanswered(deps: TransferDependencies, row: TransferRow, why: string, within = Infinity): Promise<LookTransferResult> {
+/**
+ * Nothing new was learnt: ask again later (`within` seconds, if given), or ask a person when it has
+ * taken too long.
+ */
+async function unanswered(
+  deps: TransferDependencies,
+  row: TransferRow,
+  why: string,
+  within = Infinity,
+): Promise<LookTransferResult> {
   if (row.state === 'MANUAL_INTERVENTION') throw lookAgain(why, unhurriedSeconds(deps));
   const left = (row.pending_left_ms ?? 0) / 1000;
-  if (left <= 0) return applied(deps, attention(row, `Waited ${String(deps.pendingSeconds)} s: ${why}`));
-  const pause = Math.min(LONGEST_PAUSE_SECONDS, 0.5 * 2 ** Math.min(10, Context.current().info.attempt - 1));
+  if (left <= 0)
+    return applied(deps, attention(row, `Waited ${String(deps.pendingSeconds)} s: ${why}`));
+  const pause = Math.min(
+    LONGEST_PAUSE_SECONDS,
+    0.5 * 2 ** Math.min(10, Context.current().info.attempt - 1),
+  );
   throw lookAgain(why, Math.min(pause, within, left + 0.05));
 }
 
-async function applied(deps: TransferDependencies, step: TransferStep): Promise<LookTransferResult> {
+async function applied(
+  deps: TransferDependencies,
+  step: TransferStep,
+): Promise<LookTransferResult> {
   // Refused or not, what holds now is loaded.
   const { row } = await applyStep(deps, step);
   return load(row?.epoch ?? 0);

@@ -1,7 +1,16 @@
-/** Sends a capital transfer: fence, send once, record. Anything but a proven answer is left to `look`. */
+/**
+ * Sends a capital transfer: fence, send once, record. Anything but a proven answer is left to
+ * `look`.
+ */
 import { ExecutorFault } from '../../domain/executor.ts';
 import { providerOf } from '../../domain/capital-transfers/provider.ts';
-import { answered, failed, submitting, takenOver, type TransferRow } from '../../domain/capital-transfers/step.ts';
+import {
+  answered,
+  failed,
+  submitting,
+  takenOver,
+  type TransferRow,
+} from '../../domain/capital-transfers/step.ts';
 import type { SubmitTransferArgs } from '../../domain/messages.ts';
 import { maySendTransfer, transferWindow } from '../../domain/send/transfer.ts';
 import { deadlineOf, leftToSend } from '../../domain/send/window.ts';
@@ -11,7 +20,10 @@ import { callOptions, within } from '../call.ts';
 import { applyStep, orderOf, type TransferDependencies } from './context.ts';
 
 /** Throws when nothing could be tried yet; it is then loaded and tried again. */
-export async function submit(deps: TransferDependencies, { transfer_id, epoch }: SubmitTransferArgs): Promise<void> {
+export async function submit(
+  deps: TransferDependencies,
+  { transfer_id, epoch }: SubmitTransferArgs,
+): Promise<void> {
   const row = await readTransferRow(deps.db, transfer_id);
   if (row === null) return;
   const provider = providerOf(deps.providers, row);
@@ -30,17 +42,34 @@ export async function submit(deps: TransferDependencies, { transfer_id, epoch }:
     if (step !== null) await applyStep(deps, step);
   } catch (error) {
     if (!(error instanceof ExecutorFault)) throw error;
-    deps.log.warn({ err: error, transfer_id }, 'a capital transfer was sent and gave no usable answer; its provider is asked');
+    deps.log.warn(
+      { err: error, transfer_id },
+      'a capital transfer was sent and gave no usable answer; its provider is asked',
+    );
     await applyStep(deps, takenOver(fenced.row, deps.pendingSeconds, { isOver: true }));
   }
 }
 
-/** Another worker, or this one after its restart, may know the provider; while nothing was sent, giving up is safe. */
+/**
+ * Another worker, or this one after its restart, may know the provider; while nothing was sent,
+ * giving up is safe.
+ */
 async function unbound(deps: TransferDependencies, row: TransferRow, epoch: number): Promise<void> {
-  if (row.epoch !== epoch || (row.state !== 'CREATED' && row.state !== 'PENDING_PROVIDER_CONFIRMATION')) return;
+  if (
+    row.epoch !== epoch ||
+    (row.state !== 'CREATED' && row.state !== 'PENDING_PROVIDER_CONFIRMATION')
+  )
+    return;
   if (row.state === 'PENDING_PROVIDER_CONFIRMATION' || row.age_ms <= deps.pendingSeconds * 1000) {
-    throw tryAgain('VENUE_NOT_BOUND', 'this worker is not bound to the accounts of the transfer', 1);
+    throw tryAgain(
+      'VENUE_NOT_BOUND',
+      'this worker is not bound to the accounts of the transfer',
+      1,
+    );
   }
-  const fault = { code: 'VENUE_NOT_BOUND', message: `no worker is bound to both ${row.source_venue} and ${row.destination_venue}` };
+  const fault = {
+    code: 'VENUE_NOT_BOUND',
+    message: `no worker is bound to both ${row.source_venue} and ${row.destination_venue}`,
+  };
   await applyStep(deps, failed(row, fault, { provider: null }));
 }

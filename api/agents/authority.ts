@@ -9,7 +9,10 @@ import { decimalString, noBody, noQuery, timestamp } from '../http/schemas.ts';
 /** As in a key tool's `--authority-key`: it is part of a namespace, a template key and a path. */
 export const authorityKey = z
   .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 of A-Z a-z 0-9 . _ - and begin with a letter or digit');
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+    'must be 1 to 64 of A-Z a-z 0-9 . _ - and begin with a letter or digit',
+  );
 
 const agentAuthority = z
   .object({
@@ -24,7 +27,11 @@ const agentAuthority = z
     created_at: timestamp,
     updated_at: timestamp,
   })
-  .meta({ id: 'AgentAuthority', description: 'What an agent may propose. An absent limit is null; an empty list allows nothing.' });
+  .meta({
+    id: 'AgentAuthority',
+    description:
+      'What an agent may propose. An absent limit is null; an empty list allows nothing.',
+  });
 
 export const readAuthorityRoute = defineRoute({
   id: 'getAgentAuthority',
@@ -42,7 +49,8 @@ export const readAuthorityRoute = defineRoute({
   errors: ['agent_authority_not_found'],
   handler: async ({ params: { authority_key } }, { db }) => {
     const found = await readAuthority(db, authority_key);
-    if (found === null) throw new ServiceError('agent_authority_not_found', { context: { authority_key } });
+    if (found === null)
+      throw new ServiceError('agent_authority_not_found', { context: { authority_key } });
     return { status: 200, body: found };
   },
 });

@@ -12,13 +12,27 @@ type Page = Reply<z.input<typeof listResponse>>;
 type Dependencies = Pick<ApiDependencies, 'db'>;
 
 /** A page of everything that was recorded. */
-export async function list(input: { readonly query: z.output<typeof listQuery> }, deps: Dependencies): Promise<Page> {
-  return pageOf(deps, input.query, input.query.entity_type === undefined ? undefined : [input.query.entity_type]);
+export async function list(
+  input: { readonly query: z.output<typeof listQuery> },
+  deps: Dependencies,
+): Promise<Page> {
+  return pageOf(
+    deps,
+    input.query,
+    input.query.entity_type === undefined ? undefined : [input.query.entity_type],
+  );
 }
 
 /** A page of what was done to the registries' entries. */
-export async function listRegistry(input: { readonly query: z.output<typeof registryListQuery> }, deps: Dependencies): Promise<Page> {
-  return pageOf(deps, input.query, input.query.entity_type === undefined ? REGISTRY_ENTITIES : [input.query.entity_type]);
+export async function listRegistry(
+  input: { readonly query: z.output<typeof registryListQuery> },
+  deps: Dependencies,
+): Promise<Page> {
+  return pageOf(
+    deps,
+    input.query,
+    input.query.entity_type === undefined ? REGISTRY_ENTITIES : [input.query.entity_type],
+  );
 }
 
 async function pageOf(
@@ -33,6 +47,9 @@ async function pageOf(
   );
   return {
     status: 200,
-    body: { events: page.items.map((event) => ({ ...event, details: withoutSecrets(event.details) })), next_cursor: page.next_cursor },
+    body: {
+      events: page.items.map((event) => ({ ...event, details: withoutSecrets(event.details) })),
+      next_cursor: page.next_cursor,
+    },
   };
 }

@@ -15,9 +15,9 @@ export interface Subject {
 }
 
 /**
- * Runs `work`; a guarded refusal that it throws is recorded as denied before it is answered: its code is the reason, and
- * the details are what was asked for and what the caller is told. The row is committed in a transaction of its own,
- * since whatever `work` had begun is gone by then.
+ * Runs `work`; a guarded refusal that it throws is recorded as denied before it is answered: its
+ * code is the reason, and the details are what was asked for and what the caller is told. The row
+ * is committed in a transaction of its own, since whatever `work` had begun is gone by then.
  */
 export async function auditedRefusal<T>(
   deps: Pick<ApiDependencies, 'db'>,
@@ -30,7 +30,12 @@ export async function auditedRefusal<T>(
   } catch (error) {
     if (error instanceof ServiceError && isGuarded(error)) {
       const details = { ...subject.details, ...told(error) };
-      const row = { ...subject, outcome: 'denied', reason: error.code, ...(Object.keys(details).length === 0 ? {} : { details }) } as const;
+      const row = {
+        ...subject,
+        outcome: 'denied',
+        reason: error.code,
+        ...(Object.keys(details).length === 0 ? {} : { details }),
+      } as const;
       await writeAudit(deps.db, [auditOf(requester, row)]);
     }
     throw error;
@@ -38,7 +43,10 @@ export async function auditedRefusal<T>(
 }
 
 /** Those of 422 that depend on what is stored, and not on the form of the request. */
-const GUARDED_INVALID: readonly ErrorCode[] = ['cap_consistency_violation', 'address_not_allowlisted'];
+const GUARDED_INVALID: readonly ErrorCode[] = [
+  'cap_consistency_violation',
+  'address_not_allowlisted',
+];
 
 /** Refused by a rule and not for its form: every 403 and 409 too. */
 function isGuarded({ status, code }: ServiceError): boolean {

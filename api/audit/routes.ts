@@ -21,7 +21,8 @@ export const auditRoutes: readonly Route[] = [
     id: 'listAuditEvents',
     path: '/audit/events',
     summary: 'List audit events',
-    description: 'Newest first. Filters are combined; each must be equal, and the time range includes its start and not its end.',
+    description:
+      'Newest first. Filters are combined; each must be equal, and the time range includes its start and not its end.',
     query: listQuery,
     handler: list,
   }),

@@ -5,7 +5,10 @@ import { AUDIT_ACTIONS, AUDIT_OUTCOMES } from '../../domain/events.ts';
 import { cursorParameter, limitParameter, nextCursor } from '../http/paging.ts';
 import { jsonObject, listOf, oneOf, text, timestamp, uuid } from '../http/schemas.ts';
 
-const time = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 time with Z or an offset' });
+const time = z.iso.datetime({
+  offset: true,
+  error: 'must be an ISO 8601 time with Z or an offset',
+});
 const name = text(1, 256);
 
 /** What both lists can be filtered by. */
@@ -16,7 +19,9 @@ const filters = {
   actor_key_id: name.optional(),
   entity_key: name.optional(),
   action: z.enum(AUDIT_ACTIONS).optional(),
-  request_id: text(1, 128).optional().meta({ description: '`X-Request-Id` of the request that left the records.' }),
+  request_id: text(1, 128)
+    .optional()
+    .meta({ description: '`X-Request-Id` of the request that left the records.' }),
   outcome: z.enum(AUDIT_OUTCOMES).optional(),
   namespace: name.optional(),
   limit: limitParameter(500, 100),
@@ -24,13 +29,19 @@ const filters = {
 } as const;
 
 export const listQuery = z.strictObject({ ...filters, entity_type: name.optional() });
-export const registryListQuery = z.strictObject({ ...filters, entity_type: z.enum(REGISTRY_ENTITIES).optional() });
+export const registryListQuery = z.strictObject({
+  ...filters,
+  entity_type: z.enum(REGISTRY_ENTITIES).optional(),
+});
 
 export const auditEventView = z
   .object({
     event_id: uuid,
     occurred_at: timestamp,
-    actor_client_id: z.string().nullable().meta({ description: 'Null for the service itself, and with authentication switched off.' }),
+    actor_client_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'Null for the service itself, and with authentication switched off.' }),
     actor_key_id: z.string().nullable(),
     actor_role: z.string().nullable(),
     namespace: z.string().nullable(),
@@ -39,9 +50,14 @@ export const auditEventView = z
     entity_key: z.string(),
     outcome: oneOf(AUDIT_OUTCOMES),
     request_id: z.string().nullable(),
-    reason: z.string().nullable().meta({ description: 'What the caller gave as the reason, or why it was denied.' }),
+    reason: z
+      .string()
+      .nullable()
+      .meta({ description: 'What the caller gave as the reason, or why it was denied.' }),
     details: jsonObject,
   })
   .meta({ id: 'AuditEvent' });
 
-export const listResponse = z.object({ events: listOf(auditEventView), next_cursor: nextCursor }).meta({ id: 'AuditEventList' });
+export const listResponse = z
+  .object({ events: listOf(auditEventView), next_cursor: nextCursor })
+  .meta({ id: 'AuditEventList' });

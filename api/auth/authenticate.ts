@@ -21,18 +21,34 @@ export interface AuthenticatorOptions {
   readonly now?: () => number;
 }
 
-/** Answers the caller, or throws an {@link AuthenticationError}; a database fault passes through. */
-export function createAuthenticator(options: AuthenticatorOptions): (request: SignedRequest) => Promise<Caller> {
+/**
+ * Answers the caller, or throws an {@link AuthenticationError}; a database fault passes through.
+ */
+export function createAuthenticator(
+  options: AuthenticatorOptions,
+): (request: SignedRequest) => Promise<Caller> {
   const { keys, nonces, maxSkewSeconds, now = Date.now } = options;
   return async ({ method, target, headers, body }) => {
     const { keyId, timestamp, nonce, signature } = readCredentials(headers);
     const secret = await keys.secretOf(keyId);
-    const text = canonicalString({ method, path: target.path, query: target.query, body, timestamp, nonce });
+    const text = canonicalString({
+      method,
+      path: target.path,
+      query: target.query,
+      body,
+      timestamp,
+      nonce,
+    });
     assertSigned({ keyId, secret, text, signature, timestamp }, { maxSkewSeconds, now: now() });
     const taken = await nonces.take({ key_id: keyId, nonce });
     if (taken === null) throw new AuthenticationError('key_revoked', keyId);
     if (!taken.fresh) throw new AuthenticationError('nonce_replayed', keyId);
     const { client_id, role, authority_key } = taken;
-    return { client_id, key_id: keyId, role, ...(authority_key === null ? {} : { namespace: agentNamespace(authority_key) }) };
+    return {
+      client_id,
+      key_id: keyId,
+      role,
+      ...(authority_key === null ? {} : { namespace: agentNamespace(authority_key) }),
+    };
   };
 }

@@ -34,6 +34,8 @@ export function hmacOf(secret: string | KeyObject, text: string): Buffer {
 }
 
 /** The operator's dashboard signs eight lines with a key of its own; see `SVC-DASHBOARD-V3`. */
-export function dashboardCanonicalString(parts: SignedParts & { readonly operator: string }): string {
+export function dashboardCanonicalString(
+  parts: SignedParts & { readonly operator: string },
+): string {
   return ['SVC-DASHBOARD-V3', canonicalString(parts), parts.operator].join('\n');
 }

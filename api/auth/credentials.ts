@@ -34,10 +34,23 @@ export function readCredentials(headers: Headers): Credentials {
 }
 
 /** Each header of `forms` in its form, or an {@link AuthenticationError}. */
-export function readHeaders<Name extends string>(headers: Headers, forms: Readonly<Record<Name, RegExp>>): Readonly<Record<Name, string>> {
-  const sent = Object.entries<RegExp>(forms).map(([name, form]) => ({ name, form, values: headers[name] ?? [] }));
-  if (sent.some(({ values }) => values.length > 1)) throw new AuthenticationError('header_repeated');
-  if (sent.some(({ values }) => (values[0] ?? '') === '')) throw new AuthenticationError('header_missing');
-  if (sent.some(({ form, values }) => !form.test(values[0] ?? ''))) throw new AuthenticationError('header_malformed');
-  return Object.fromEntries(sent.map(({ name, values }) => [name, values[0] ?? ''])) as Record<Name, string>;
+export function readHeaders<Name extends string>(
+  headers: Headers,
+  forms: Readonly<Record<Name, RegExp>>,
+): Readonly<Record<Name, string>> {
+  const sent = Object.entries<RegExp>(forms).map(([name, form]) => ({
+    name,
+    form,
+    values: headers[name] ?? [],
+  }));
+  if (sent.some(({ values }) => values.length > 1))
+    throw new AuthenticationError('header_repeated');
+  if (sent.some(({ values }) => (values[0] ?? '') === ''))
+    throw new AuthenticationError('header_missing');
+  if (sent.some(({ form, values }) => !form.test(values[0] ?? '')))
+    throw new AuthenticationError('header_malformed');
+  return Object.fromEntries(sent.map(({ name, values }) => [name, values[0] ?? ''])) as Record<
+    Name,
+    string
+  >;
 }

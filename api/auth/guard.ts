@@ -1,4 +1,7 @@
-/** Everything that stands between a request and its route: who sent it, how often, and what is remembered of refusals. */
+/**
+ * Everything that stands between a request and its route: who sent it, how often, and what is
+ * remembered of refusals.
+ */
 import type { Logger } from 'pino';
 import { auditOf } from '../../domain/actions/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -22,7 +25,10 @@ export interface Guard {
   authenticate(request: SignedRequest): Promise<Caller>;
   /** After how many seconds the caller may come again; null when it may now. */
   limit(caller: Caller): Promise<number | null>;
-  /** Throws unless the caller's role and namespace fit the route; a denial is in the audit before it is answered. */
+  /**
+   * Throws unless the caller's role and namespace fit the route; a denial is in the audit before it
+   * is answered.
+   */
   admit(
     route: Route,
     params: Readonly<Record<string, string>>,
@@ -40,15 +46,28 @@ export interface GuardOptions {
 }
 
 /** The guard of a service whose requests are signed. */
-export function createGuard({ db, log, secretsKeys, maxSkewSeconds, rateLimits }: GuardOptions): Guard {
+export function createGuard({
+  db,
+  log,
+  secretsKeys,
+  maxSkewSeconds,
+  rateLimits,
+}: GuardOptions): Guard {
   const keys = createKeyRing({
     read: async (keyId) => {
       const sealed = await readSealedSecret(db, keyId);
       return sealed === null ? null : openSecret(secretsKeys, sealed, keyId);
     },
   });
-  const authenticate = createAuthenticator({ keys, nonces: createNonceDesk((asked) => takeNonces(db, asked)), maxSkewSeconds });
-  const record = createRefusalRecorder({ log, write: (eventId, entry) => writeAuditOnce(db, eventId, entry) });
+  const authenticate = createAuthenticator({
+    keys,
+    nonces: createNonceDesk((asked) => takeNonces(db, asked)),
+    maxSkewSeconds,
+  });
+  const record = createRefusalRecorder({
+    log,
+    write: (eventId, entry) => writeAuditOnce(db, eventId, entry),
+  });
   const limit = rateLimits === null ? () => Promise.resolve(null) : createRateLimit(rateLimits);
   return {
     authenticate: async (request) => {
@@ -78,8 +97,14 @@ export function createGuard({ db, log, secretsKeys, maxSkewSeconds, rateLimits }
   };
 }
 
-/** Why the caller may not call the route, or null. A route that names no roles is closed, not open. */
-export function refusalOf(route: Route, params: Readonly<Record<string, string>>, caller: Caller): ServiceError | null {
+/**
+ * Why the caller may not call the route, or null. A route that names no roles is closed, not open.
+ */
+export function refusalOf(
+  route: Route,
+  params: Readonly<Record<string, string>>,
+  caller: Caller,
+): ServiceError | null {
   if (route.roles.length === 0) return new ServiceError('route_role_unmapped');
   if (!route.roles.includes(caller.role)) return new ServiceError('forbidden');
   if (route.namespaceParam === undefined || caller.role !== 'agent') return null;

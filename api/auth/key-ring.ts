@@ -1,6 +1,7 @@
 /**
- * HMAC secrets by key id, opened once and kept. A key id never changes its secret, so nothing here goes
- * stale; whether a key may still be used is asked with every request, in the statement that takes its nonce.
+ * HMAC secrets by key id, opened once and kept. A key id never changes its secret, so nothing here
+ * goes stale; whether a key may still be used is asked with every request, in the statement that
+ * takes its nonce.
  */
 import { createSecretKey, type KeyObject } from 'node:crypto';
 
@@ -17,11 +18,17 @@ export interface KeyRingOptions {
 
 /** More clients than any installation has; a full ring starts anew. */
 const KEPT = 10_000;
-/** A flood of made-up key ids costs at most this many reads at a time, and each id one read in this time. */
+/**
+ * A flood of made-up key ids costs at most this many reads at a time, and each id one read in this
+ * time.
+ */
 const UNKNOWN_READS = 4;
 const UNKNOWN_KEPT_MS = 1_000;
 
-/** A ring that reads each key once. Made-up ids are read a few at a time, so that they cannot use up the pool. */
+/**
+ * A ring that reads each key once. Made-up ids are read a few at a time, so that they cannot use up
+ * the pool.
+ */
 export function createKeyRing({ read, now = Date.now }: KeyRingOptions): KeyRing {
   const known = new Map<string, KeyObject>();
   const unknown = new Map<string, number>();

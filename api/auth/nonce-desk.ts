@@ -12,16 +12,21 @@ const STATEMENTS = 2;
 const PAIRS = 256;
 
 /** `takeAll` answers distinct pairs in their order. */
-export function createNonceDesk(takeAll: (asked: readonly AskedNonce[]) => Promise<readonly TakenNonce[]>): NonceDesk {
+export function createNonceDesk(
+  takeAll: (asked: readonly AskedNonce[]) => Promise<readonly TakenNonce[]>,
+): NonceDesk {
   const serve = async (asked: readonly AskedNonce[]): Promise<readonly TakenNonce[]> => {
-    // The same pair twice in one statement could not be told apart: the first has it, the others are replays.
+    // The same pair twice in one statement could not be told apart: the first has it, the others
+    // are replays.
     const firsts = new Map<string, AskedNonce>();
     for (const each of asked) if (!firsts.has(idOf(each))) firsts.set(idOf(each), each);
     const answers = await takeAll([...firsts.values()]);
     const taken = new Map([...firsts.keys()].map((id, index) => [id, answers[index] ?? null]));
     return asked.map((each) => {
       const answer = taken.get(idOf(each)) ?? null;
-      return answer === null || firsts.get(idOf(each)) === each ? answer : { ...answer, fresh: false };
+      return answer === null || firsts.get(idOf(each)) === each
+        ? answer
+        : { ...answer, fresh: false };
     });
   };
   return { take: gather({ calls: STATEMENTS, most: PAIRS, serve }) };

@@ -1,4 +1,7 @@
-/** How many requests a key may make in a minute: a fixed window for each key, in this process's memory. */
+/**
+ * How many requests a key may make in a minute: a fixed window for each key, in this process's
+ * memory.
+ */
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Caller, Role } from '../../domain/roles.ts';
 
@@ -6,11 +9,18 @@ import type { Caller, Role } from '../../domain/roles.ts';
 export type RateLimit = (caller: Caller) => Promise<number | null>;
 
 /** The tier is the role's, not the method's: agents read, operators and admins write. */
-const TIERS: Readonly<Record<Role, 'read' | 'write'>> = { agent: 'read', operator: 'write', admin: 'write' };
+const TIERS: Readonly<Record<Role, 'read' | 'write'>> = {
+  agent: 'read',
+  operator: 'write',
+  admin: 'write',
+};
 const WINDOW_SECONDS = 60;
 
 /** A limiter of requests a minute for each key by the tier of its role. */
-export function createRateLimit(limits: { readonly readRpm: number; readonly writeRpm: number }): RateLimit {
+export function createRateLimit(limits: {
+  readonly readRpm: number;
+  readonly writeRpm: number;
+}): RateLimit {
   const limiter = (points: number) => new RateLimiterMemory({ points, duration: WINDOW_SECONDS });
   const tiers = { read: limiter(limits.readRpm), write: limiter(limits.writeRpm) };
   return async ({ key_id, role }) => {

@@ -1,6 +1,7 @@
 /**
- * Unauthenticated requests leave a log line and a count each, and an audit row for each reason, known key
- * and minute: written in the background and once over all processes, so that a flood costs no write each.
+ * Unauthenticated requests leave a log line and a count each, and an audit row for each reason,
+ * known key and minute: written in the background and once over all processes, so that a flood
+ * costs no write each.
  */
 import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -24,14 +25,19 @@ export interface RefusalRecorderOptions {
 }
 
 /** Records one refused request; never waits and never throws. */
-export function createRefusalRecorder(options: RefusalRecorderOptions): (error: AuthenticationError, requestId: string) => void {
+export function createRefusalRecorder(
+  options: RefusalRecorderOptions,
+): (error: AuthenticationError, requestId: string) => void {
   const { log, write, now = Date.now } = options;
   let minute = -1;
   const written = new Set<string>();
   return ({ reason, keyId }, requestId) => {
     refusals.inc({ reason });
     // What is no key of ours may be a secret in the wrong header, so it is not repeated here.
-    log.info({ request_id: requestId, reason, ...(keyId === null ? {} : { key_id: keyId }) }, 'unauthenticated');
+    log.info(
+      { request_id: requestId, reason, ...(keyId === null ? {} : { key_id: keyId }) },
+      'unauthenticated',
+    );
     if (keyId === null) return;
     const at = Math.floor(now() / MINUTE_MS);
     if (at !== minute) {
@@ -56,7 +62,10 @@ export function createRefusalRecorder(options: RefusalRecorderOptions): (error: 
   };
 }
 
-/** A UUIDv7 whose random part follows from what it stands for: every process that sees the same thing gives the same id. */
+/**
+ * A UUIDv7 whose random part follows from what it stands for: every process that sees the same
+ * thing gives the same id.
+ */
 function eventIdOf(ms: number, what: string): string {
   const time = ms.toString(16).padStart(12, '0');
   const hash = createHash('sha256')

@@ -1,4 +1,7 @@
-/** Why a request is not authenticated. Callers are told only that; log, metric and audit have the reason. */
+/**
+ * Why a request is not authenticated. Callers are told only that; log, metric and audit have the
+ * reason.
+ */
 import { ServiceError } from '../../domain/errors.ts';
 
 export const REFUSAL_REASONS = [

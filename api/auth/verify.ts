@@ -1,4 +1,6 @@
-/** Key, clock and signature of a request, looked at in this order by everything that is signed here. */
+/**
+ * Key, clock and signature of a request, looked at in this order by everything that is signed here.
+ */
 import { createSecretKey, randomBytes, timingSafeEqual, type KeyObject } from 'node:crypto';
 import { hmacOf } from './canonical.ts';
 import { AuthenticationError } from './refusal.ts';
@@ -25,9 +27,13 @@ export interface Clock {
 }
 
 /** Throws an {@link AuthenticationError} unless the request is signed with the key, and lately. */
-export function assertSigned({ keyId, secret, text, signature, timestamp }: Signed, { maxSkewSeconds, now }: Clock): void {
+export function assertSigned(
+  { keyId, secret, text, signature, timestamp }: Signed,
+  { maxSkewSeconds, now }: Clock,
+): void {
   const fits = timingSafeEqual(hmacOf(secret ?? NOBODY, text), signature);
   if (secret === null) throw new AuthenticationError('key_unknown');
-  if (Math.abs(Math.floor(now / 1000) - Number(timestamp)) > maxSkewSeconds) throw new AuthenticationError('timestamp_out_of_range', keyId);
+  if (Math.abs(Math.floor(now / 1000) - Number(timestamp)) > maxSkewSeconds)
+    throw new AuthenticationError('timestamp_out_of_range', keyId);
   if (!fits) throw new AuthenticationError('signature_mismatch', keyId);
 }

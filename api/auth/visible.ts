@@ -1,28 +1,52 @@
-/** What a caller may see. An agent is told of another's movement or template what it would be told of none. */
+/**
+ * What a caller may see. An agent is told of another's movement or template what it would be told
+ * of none.
+ */
 import type { Requester } from '../../domain/actions/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { mayMove, mayReadTemplate } from '../../domain/roles.ts';
-import { readMovement, readMovementTemplateKey, type MovementDetail } from '../../store/movement-reads.ts';
+import {
+  readMovement,
+  readMovementTemplateKey,
+  type MovementDetail,
+} from '../../store/movement-reads.ts';
 import { readTemplate, type TemplateDetail } from '../../store/templates.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 
 /** The movement, or `movement_not_found`. */
-export async function visibleMovement(movement_id: string, { caller }: Requester, { db }: ApiDependencies): Promise<MovementDetail> {
+export async function visibleMovement(
+  movement_id: string,
+  { caller }: Requester,
+  { db }: ApiDependencies,
+): Promise<MovementDetail> {
   const found = await readMovement(db, movement_id);
-  if (found === null || !mayMove(caller, found.template_key)) throw new ServiceError('movement_not_found', { context: { movement_id } });
+  if (found === null || !mayMove(caller, found.template_key))
+    throw new ServiceError('movement_not_found', { context: { movement_id } });
   return found;
 }
 
-/** Throws `movement_not_found` unless the caller may see the movement; for readers of a part of it. */
-export async function assertVisibleMovement(movement_id: string, { caller }: Requester, { db }: ApiDependencies): Promise<void> {
-  // Who sees everything need not be looked up: the reader itself finds that there is no such movement.
+/**
+ * Throws `movement_not_found` unless the caller may see the movement; for readers of a part of it.
+ */
+export async function assertVisibleMovement(
+  movement_id: string,
+  { caller }: Requester,
+  { db }: ApiDependencies,
+): Promise<void> {
+  // Who sees everything need not be looked up: the reader itself finds that there is no such
+  // movement.
   if (caller.role !== 'agent') return;
   const templateKey = await readMovementTemplateKey(db, movement_id);
-  if (templateKey === null || !mayMove(caller, templateKey)) throw new ServiceError('movement_not_found', { context: { movement_id } });
+  if (templateKey === null || !mayMove(caller, templateKey))
+    throw new ServiceError('movement_not_found', { context: { movement_id } });
 }
 
 /** The template version, or `template_not_found`. */
-export async function visibleTemplate(template_id: string, { caller }: Requester, { db }: ApiDependencies): Promise<TemplateDetail> {
+export async function visibleTemplate(
+  template_id: string,
+  { caller }: Requester,
+  { db }: ApiDependencies,
+): Promise<TemplateDetail> {
   const found = await readTemplate(db, template_id);
   if (found === null || !mayReadTemplate(caller, found.template_key)) {
     throw new ServiceError('template_not_found', { context: { template_id } });

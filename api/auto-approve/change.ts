@@ -13,24 +13,36 @@ import { policyView } from './view.ts';
 
 /** Creates a policy; a client has one for each strategy. */
 export async function create(
-  { body, requester }: { readonly body: z.output<typeof policyCreate>; readonly requester: Requester },
+  {
+    body,
+    requester,
+  }: { readonly body: z.output<typeof policyCreate>; readonly requester: Requester },
   deps: ApiDependencies,
 ): Promise<Reply<PolicyResponse>> {
   if (!capsAreComplete(body)) throw capsIncomplete();
   const created_by = requester.caller.client_id;
-  const about = { action: 'auto_approve_policy.create', entity_type: 'auto_approve_policy', details: asked(body) } as const;
+  const about = {
+    action: 'auto_approve_policy.create',
+    entity_type: 'auto_approve_policy',
+    details: asked(body),
+  } as const;
   const subject = { ...about, entity_key: `${body.client_id}/${body.strategy_id}` };
   return auditedRefusal(deps, requester, subject, async () => {
     const audit = (policyId: string) => [auditOf(requester, { ...about, entity_key: policyId })];
     const outcome = await createPolicy(deps.db, { ...body, created_by }, audit);
-    if (!outcome.ok) throw new ServiceError('policy_exists', { context: { policy_id: outcome.policy_id } });
+    if (!outcome.ok)
+      throw new ServiceError('policy_exists', { context: { policy_id: outcome.policy_id } });
     return { status: 201, body: policyView(outcome.policy) };
   });
 }
 
 /** Changes the submitted fields. */
 export async function update(
-  input: { readonly params: { readonly policy_id: string }; readonly body: z.output<typeof policyUpdate>; readonly requester: Requester },
+  input: {
+    readonly params: { readonly policy_id: string };
+    readonly body: z.output<typeof policyUpdate>;
+    readonly requester: Requester;
+  },
   deps: ApiDependencies,
 ): Promise<Reply<PolicyResponse>> {
   const { params, body, requester } = input;

@@ -7,5 +7,8 @@ export const freeHook: AutoApproveHook = async ({ plan }, { db }) => {
   const { template_key } = plan.template;
   const facts = await readFreeFacts(db, template_key);
   const { asset, amount } = plan.intent;
-  return evaluateFree({ template_key, asset, amount, outflow: plan.outflow }, { ...facts, enabled: true });
+  return evaluateFree(
+    { template_key, asset, amount, outflow: plan.outflow },
+    { ...facts, enabled: true },
+  );
 };

@@ -1,4 +1,7 @@
-/** Who decides whether a new movement needs a person. An edition or a third party may bring another hook. */
+/**
+ * Who decides whether a new movement needs a person. An edition or a third party may bring another
+ * hook.
+ */
 import type { Logger } from 'pino';
 import type { Evaluation } from '../../domain/auto-approve/result.ts';
 import type { CompiledPlan } from '../../domain/plan/types.ts';
@@ -17,5 +20,11 @@ export interface Candidate {
   readonly missing: readonly BindingProblem[];
 }
 
-/** Reads what it decides by and writes nothing: a preview asks it too. What it approves is looked at again by the write. */
-export type AutoApproveHook = (candidate: Candidate, deps: { readonly db: Database; readonly log: Logger }) => Promise<Evaluation>;
+/**
+ * Reads what it decides by and writes nothing: a preview asks it too. What it approves is looked at
+ * again by the write.
+ */
+export type AutoApproveHook = (
+  candidate: Candidate,
+  deps: { readonly db: Database; readonly log: Logger },
+) => Promise<Evaluation>;

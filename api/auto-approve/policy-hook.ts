@@ -6,13 +6,28 @@ import type { AutoApproveHook } from './hook.ts';
 /** In a dry run the decision is told and logged, and the movement waits for a person. */
 export function policyHook({ dryRun }: { readonly dryRun: boolean }): AutoApproveHook {
   return async ({ client_id, strategy_id, plan, required, missing }, { db, log }) => {
-    const { switched_off, ...facts } = await readPolicyFacts(db, { client_id, strategy_id }, required);
+    const { switched_off, ...facts } = await readPolicyFacts(
+      db,
+      { client_id, strategy_id },
+      required,
+    );
     const { template_key, version: template_version } = plan.template;
     const { asset, amount } = plan.intent;
-    const request = { client_id, asset, amount, outflow: plan.outflow, template_key, template_version };
+    const request = {
+      client_id,
+      asset,
+      amount,
+      outflow: plan.outflow,
+      template_key,
+      template_version,
+    };
     const bindings_available = missing.length === 0 && switched_off.length === 0;
     const evaluation = evaluatePolicy(request, { ...facts, bindings_available }, dryRun);
-    if (dryRun) log.info({ ...evaluation.result, client_id, strategy_id, template_key }, 'an automatic approval was only tried');
+    if (dryRun)
+      log.info(
+        { ...evaluation.result, client_id, strategy_id, template_key },
+        'an automatic approval was only tried',
+      );
     return evaluation;
   };
 }

@@ -42,7 +42,10 @@ export const policyRoutes: readonly Route[] = [
     body: noBody,
     response: policyList,
     errors: [],
-    handler: async (_input, { db }) => ({ status: 200, body: (await listPolicies(db)).map(policyView) }),
+    handler: async (_input, { db }) => ({
+      status: 200,
+      body: (await listPolicies(db)).map(policyView),
+    }),
   }),
   defineRoute({
     id: 'getAutoApprovePolicy',
@@ -58,7 +61,8 @@ export const policyRoutes: readonly Route[] = [
     errors: ['policy_not_found'],
     handler: async ({ params }, { db }) => {
       const policy = await readPolicy(db, params.policy_id);
-      if (policy === null) throw new ServiceError('policy_not_found', { context: { policy_id: params.policy_id } });
+      if (policy === null)
+        throw new ServiceError('policy_not_found', { context: { policy_id: params.policy_id } });
       return { status: 200, body: policyView(policy) };
     },
   }),
@@ -69,7 +73,8 @@ export const policyRoutes: readonly Route[] = [
     roles: ADMIN_ROLES,
     tag,
     summary: 'Change an automatic approval policy',
-    description: 'Holds for every decision from then on; what is approved stays approved. Client and strategy never change.',
+    description:
+      'Holds for every decision from then on; what is approved stays approved. Client and strategy never change.',
     params: policyParams,
     query: noQuery,
     body: policyUpdate,

@@ -8,7 +8,10 @@ const MOST_ENTRIES = 1_000;
 
 const allowedTemplate = z
   .strictObject({ template_key: templateKey, template_version: int32(1).nullable().default(null) })
-  .meta({ id: 'AllowedTemplateEntry', description: 'Without a version, or with null, every version of the key is allowed.' });
+  .meta({
+    id: 'AllowedTemplateEntry',
+    description: 'Without a version, or with null, every version of the key is allowed.',
+  });
 
 const limits = {
   is_active: z.boolean(),
@@ -25,13 +28,19 @@ export const policyCreate = z
     client_id: uuid,
     strategy_id: text(1, 128),
     is_active: limits.is_active.default(true),
-    allowed_templates: limits.allowed_templates.default([]).meta({ description: 'Empty allows no template.' }),
-    allowed_assets: limits.allowed_assets.default([]).meta({ description: 'Empty allows no asset.' }),
+    allowed_templates: limits.allowed_templates
+      .default([])
+      .meta({ description: 'Empty allows no template.' }),
+    allowed_assets: limits.allowed_assets
+      .default([])
+      .meta({ description: 'Empty allows no asset.' }),
     max_amount_per_request: limits.max_amount_per_request.default(null),
-    window_hours: limits.window_hours.default(null).meta({ description: 'The rolling window of the two caps; they need it.' }),
-    max_amount_per_window: limits.max_amount_per_window
+    window_hours: limits.window_hours
       .default(null)
-      .meta({ description: 'Of all assets together, so let a policy with it allow assets of one unit.' }),
+      .meta({ description: 'The rolling window of the two caps; they need it.' }),
+    max_amount_per_window: limits.max_amount_per_window.default(null).meta({
+      description: 'Of all assets together, so let a policy with it allow assets of one unit.',
+    }),
     max_count_per_window: limits.max_count_per_window.default(null),
   })
   .meta({
@@ -72,7 +81,9 @@ export const policyResponse = z
     client_id: uuid,
     strategy_id: z.string(),
     is_active: z.boolean(),
-    allowed_templates: listOf(z.object({ template_key: z.string(), template_version: z.int().nullable() })),
+    allowed_templates: listOf(
+      z.object({ template_key: z.string(), template_version: z.int().nullable() }),
+    ),
     allowed_assets: listOf(z.string()),
     max_amount_per_request: decimalString.nullable(),
     window_hours: z.int().nullable(),

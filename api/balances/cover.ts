@@ -1,4 +1,7 @@
-/** Holds against what venues have: asked for where balances are fetched, and asked again when a snapshot is too old. */
+/**
+ * Holds against what venues have: asked for where balances are fetched, and asked again when a
+ * snapshot is too old.
+ */
 import { ServiceError } from '../../domain/errors.ts';
 import type { Take, UncoveredHold } from '../../domain/transition.ts';
 import type { ApiDependencies } from '../dependencies.ts';
@@ -7,21 +10,33 @@ type Desk = Pick<ApiDependencies, 'balances' | 'log' | 'settings'>;
 
 /** Where balances are fetched, what is taken must be covered by a young snapshot. */
 export function takeAt({ balances, settings }: Desk): Take {
-  return { venues: balances.venues.map(({ venue_key }) => venue_key), stale_after_seconds: settings.balanceStaleSeconds };
+  return {
+    venues: balances.venues.map(({ venue_key }) => venue_key),
+    stale_after_seconds: settings.balanceStaleSeconds,
+  };
 }
 
 /**
- * Asks the venue before a hold is refused by what it said some time ago; answers whether there is a new snapshot. One that
- * is too old takes a new fetch; one that is merely used up is asked for once a second at most.
+ * Asks the venue before a hold is refused by what it said some time ago; answers whether there is a
+ * new snapshot. One that is too old takes a new fetch; one that is merely used up is asked for once
+ * a second at most.
  */
-export async function refreshBefore(uncovered: UncoveredHold | null, { balances, log }: Desk): Promise<boolean> {
+export async function refreshBefore(
+  uncovered: UncoveredHold | null,
+  { balances, log }: Desk,
+): Promise<boolean> {
   if (uncovered === null) return false;
   try {
-    const asked = balances.refresh(uncovered.venue_key, { anew: uncovered.effective_withdrawable === null });
+    const asked = balances.refresh(uncovered.venue_key, {
+      anew: uncovered.effective_withdrawable === null,
+    });
     await asked;
     return asked !== null;
   } catch (error) {
-    log.warn({ err: error, venue_key: uncovered.venue_key }, 'a hold needs fresh balances and the venue gave none');
+    log.warn(
+      { err: error, venue_key: uncovered.venue_key },
+      'a hold needs fresh balances and the venue gave none',
+    );
     return false;
   }
 }
@@ -29,5 +44,7 @@ export async function refreshBefore(uncovered: UncoveredHold | null, { balances,
 /** Why a hold was not taken. */
 export function uncoveredError(uncovered: UncoveredHold | null): ServiceError {
   const reason = uncovered?.effective_withdrawable === null ? 'stale_snapshot' : 'insufficient';
-  return new ServiceError('insufficient_effective_withdrawable', { context: { reason, ...uncovered } });
+  return new ServiceError('insufficient_effective_withdrawable', {
+    context: { reason, ...uncovered },
+  });
 }

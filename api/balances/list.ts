@@ -6,7 +6,10 @@ import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
 import type { balancesQuery, BalancesResponse } from './schema.ts';
 
-/** The latest balance of each pool; with `fresh` and a venue, after asking that venue. One that gives no answer leaves what is stored. */
+/**
+ * The latest balance of each pool; with `fresh` and a venue, after asking that venue. One that
+ * gives no answer leaves what is stored.
+ */
 export async function list(
   input: { readonly query: z.output<typeof balancesQuery> },
   { db, log, balances, settings }: ApiDependencies,
@@ -14,7 +17,10 @@ export async function list(
   const { fresh, ...filter } = input.query;
   if (fresh === true && filter.venue_key !== undefined) {
     await balances.refresh(filter.venue_key)?.catch((error: unknown) => {
-      log.warn({ err: error, venue_key: filter.venue_key }, 'fresh balances were asked for and not answered');
+      log.warn(
+        { err: error, venue_key: filter.venue_key },
+        'fresh balances were asked for and not answered',
+      );
     });
   }
   const rows = await readBalances(db, filter, settings.balanceStaleSeconds);
@@ -25,7 +31,10 @@ export async function list(
         ...row,
         svc_pending_outflow: pending_outflow,
         svc_effective_withdrawable: effectiveWithdrawable(row.withdrawable, pending_outflow),
-        svc_effective_reason: effectiveReason({ movements: holding_movements, transfers: holding_transfers }),
+        svc_effective_reason: effectiveReason({
+          movements: holding_movements,
+          transfers: holding_transfers,
+        }),
       })),
     },
   };

@@ -21,7 +21,9 @@ export const balancesQuery = z.strictObject({
 });
 
 /** As exact differences are, an amount here may be negative. */
-const signedDecimal = z.string().meta({ pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$', example: '999749.5' });
+const signedDecimal = z
+  .string()
+  .meta({ pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$', example: '999749.5' });
 
 const balanceView = z
   .object({
@@ -36,9 +38,15 @@ const balanceView = z
     stale: z.boolean(),
     svc_pending_outflow: decimalString,
     svc_effective_withdrawable: signedDecimal.nullable(),
-    svc_effective_reason: oneOf(['capital_transfer_reservation', 'movement_reservation', 'mixed_reservations']).nullable(),
+    svc_effective_reason: oneOf([
+      'capital_transfer_reservation',
+      'movement_reservation',
+      'mixed_reservations',
+    ]).nullable(),
   })
   .meta({ id: 'Balance' });
 
-export const balancesResponse = z.object({ balances: listOf(balanceView) }).meta({ id: 'BalanceResponse' });
+export const balancesResponse = z
+  .object({ balances: listOf(balanceView) })
+  .meta({ id: 'BalanceResponse' });
 export type BalancesResponse = z.input<typeof balancesResponse>;

@@ -15,16 +15,23 @@ const policyBudget = z
     window_hours: z.int(),
     max_amount_per_window: decimalString.nullable(),
     max_count_per_window: z.int().nullable(),
-    reserved_amount: z.string().meta({ description: 'Approved in the window, neither completed nor released.' }),
+    reserved_amount: z
+      .string()
+      .meta({ description: 'Approved in the window, neither completed nor released.' }),
     consumed_amount: z.string().meta({ description: 'Approved in the window and completed.' }),
     available_amount: z.string().nullable().meta({
-      description: 'What the window has left; null without an amount cap, below zero when the cap was lowered under what is used.',
+      description:
+        'What the window has left; null without an amount cap, below zero when the cap was lowered under what is used.',
     }),
-    count_in_window: z.int().meta({ description: 'Approvals in the window that are not released.' }),
+    count_in_window: z
+      .int()
+      .meta({ description: 'Approvals in the window that are not released.' }),
   })
   .meta({ id: 'PolicyBudget' });
 
-const budgetResponse = z.object({ strategy_id: z.string(), policies: listOf(policyBudget) }).meta({ id: 'BudgetResponse' });
+const budgetResponse = z
+  .object({ strategy_id: z.string(), policies: listOf(policyBudget) })
+  .meta({ id: 'BudgetResponse' });
 
 export const budgetRoutes: readonly Route[] = [
   defineRoute({
@@ -39,7 +46,10 @@ export const budgetRoutes: readonly Route[] = [
       'client and no others. A strategy without any answers an empty list.',
     // What a path cannot name is refused before: the schema promises no more.
     params: z.strictObject({
-      strategy_id: text(1, 128).regex(/^[^\u0000-\u001f\u007f-\u009f%/\\]+$/, 'must not hold /, %, \\ or control characters'),
+      strategy_id: text(1, 128).regex(
+        /^[^\u0000-\u001f\u007f-\u009f%/\\]+$/,
+        'must not hold /, %, \\ or control characters',
+      ),
     }),
     query: z.strictObject({ client_id: uuid.optional() }),
     body: noBody,
@@ -47,9 +57,17 @@ export const budgetRoutes: readonly Route[] = [
     errors: ['forbidden'],
     handler: async ({ params, query, requester }, deps) => {
       const { strategy_id } = params;
-      const subject = { action: 'route.call', entity_type: 'route', entity_key: 'getBudget' } as const;
+      const subject = {
+        action: 'route.call',
+        entity_type: 'route',
+        entity_key: 'getBudget',
+      } as const;
       return auditedRefusal(deps, requester, subject, async () => {
-        const budgets = await readBudgets(deps.db, strategy_id, clientOf(requester, query.client_id));
+        const budgets = await readBudgets(
+          deps.db,
+          strategy_id,
+          clientOf(requester, query.client_id),
+        );
         return { status: 200, body: { strategy_id, policies: budgets.map(budgetView) } };
       });
     },
@@ -59,8 +77,11 @@ export const budgetRoutes: readonly Route[] = [
 /** Whose budgets are asked for; null for everybody's. */
 function clientOf({ caller }: Requester, asked: string | undefined): string | null {
   if (caller.role !== 'agent') return asked ?? null;
-  if (caller.client_id !== null && (asked === undefined || asked === caller.client_id)) return caller.client_id;
-  throw new ServiceError('forbidden', { message: 'An agent reads the budgets of its own client only.' });
+  if (caller.client_id !== null && (asked === undefined || asked === caller.client_id))
+    return caller.client_id;
+  throw new ServiceError('forbidden', {
+    message: 'An agent reads the budgets of its own client only.',
+  });
 }
 
 function budgetView({ policy, usage }: PolicyBudget): z.input<typeof policyBudget> {

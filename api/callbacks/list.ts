@@ -17,5 +17,8 @@ export async function list(
     (at) => listCallbacks(db, { status, movement_id }, at),
     (row) => ({ created_at: row.created_at, id: row.event_id }),
   );
-  return { status: 200, body: { callbacks: page.items.map(viewOf), next_cursor: page.next_cursor } };
+  return {
+    status: 200,
+    body: { callbacks: page.items.map(viewOf), next_cursor: page.next_cursor },
+  };
 }

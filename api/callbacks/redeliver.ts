@@ -8,19 +8,28 @@ import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
 import { viewOf, type CallbackView } from './schema.ts';
 
-/** Puts a dead letter back into its movement's line; a worker sends it with the payload and nonce it always had. */
+/**
+ * Puts a dead letter back into its movement's line; a worker sends it with the payload and nonce it
+ * always had.
+ */
 export async function redeliver(
   input: { readonly params: { readonly event_id: string }; readonly requester: Requester },
   deps: Pick<ApiDependencies, 'db'>,
 ): Promise<Reply<CallbackView>> {
   const { event_id } = input.params;
-  const about = { action: 'callback.redeliver', entity_type: 'callback', entity_key: event_id } as const;
+  const about = {
+    action: 'callback.redeliver',
+    entity_type: 'callback',
+    entity_key: event_id,
+  } as const;
   return auditedRefusal(deps, input.requester, about, async () => {
     const audit = [auditOf(input.requester, about)];
     const outcome = await redeliverCallback(deps.db, { event_id, states: REDELIVERABLE, audit });
     if (outcome === null) throw new ServiceError('callback_not_found', { context: { event_id } });
     if (!outcome.ok) {
-      throw new ServiceError('invalid_state', { context: { event_id, current_state: outcome.status, allowed_states: REDELIVERABLE } });
+      throw new ServiceError('invalid_state', {
+        context: { event_id, current_state: outcome.status, allowed_states: REDELIVERABLE },
+      });
     }
     return { status: 200, body: viewOf(outcome.callback) };
   });

@@ -15,7 +15,8 @@ export const callbackRoutes: readonly Route[] = [
     method: 'GET',
     path: '/callbacks',
     summary: 'List callbacks',
-    description: 'Newest first. `status=dead_letter` shows those that nobody will send unless they are redelivered.',
+    description:
+      'Newest first. `status=dead_letter` shows those that nobody will send unless they are redelivered.',
     params: noParams,
     query: listQuery,
     response: listResponse,
@@ -28,7 +29,8 @@ export const callbackRoutes: readonly Route[] = [
     method: 'POST',
     path: '/callbacks/{event_id}/redeliver',
     summary: 'Send a dead letter again',
-    description: 'With the same payload and nonce, signed anew; its attempts begin at nought. Only dead letters can be sent again.',
+    description:
+      'With the same payload and nonce, signed anew; its attempts begin at nought. Only dead letters can be sent again.',
     params: callbackParams,
     query: noQuery,
     response: callbackView,

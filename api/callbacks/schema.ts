@@ -20,9 +20,13 @@ export const callbackView = z
     movement_id: uuid,
     event_type: oneOf(CALLBACK_EVENTS),
     sequence: z.int().meta({ description: "The event's place in its movement's timeline." }),
-    url: z.string().meta({ description: 'Where it goes; a query is not shown, since it may hold a token.' }),
+    url: z
+      .string()
+      .meta({ description: 'Where it goes; a query is not shown, since it may hold a token.' }),
     payload: jsonObject.meta({ description: 'What is sent, the same at every attempt.' }),
-    nonce: z.string().meta({ description: '`X-SVC-Nonce` and `webhook-id`, the same at every attempt.' }),
+    nonce: z
+      .string()
+      .meta({ description: '`X-SVC-Nonce` and `webhook-id`, the same at every attempt.' }),
     status: z.enum(CALLBACK_STATUSES),
     attempts: z.int().meta({ description: 'Requests made since it was written or sent again.' }),
     next_attempt_at: timestamp.nullable().meta({ description: 'Null unless it is pending.' }),
@@ -33,7 +37,9 @@ export const callbackView = z
   .meta({ id: 'CallbackView' });
 export type CallbackView = z.input<typeof callbackView>;
 
-export const listResponse = z.object({ callbacks: listOf(callbackView), next_cursor: nextCursor }).meta({ id: 'CallbackList' });
+export const listResponse = z
+  .object({ callbacks: listOf(callbackView), next_cursor: nextCursor })
+  .meta({ id: 'CallbackList' });
 
 /** A callback as it is shown. */
 export function viewOf(callback: CallbackRecord): CallbackView {

@@ -1,7 +1,14 @@
 /** POST /capital-transfers */
 import { actorOf, auditOf, type Requester } from '../../domain/actions/context.ts';
-import { brokenRule, TOPOLOGY_RULES, TRANSFER_ACCOUNT_TYPES } from '../../domain/capital-transfers/topology.ts';
-import type { TransferAccount, TransferAccountType } from '../../domain/capital-transfers/topology.ts';
+import {
+  brokenRule,
+  TOPOLOGY_RULES,
+  TRANSFER_ACCOUNT_TYPES,
+} from '../../domain/capital-transfers/topology.ts';
+import type {
+  TransferAccount,
+  TransferAccountType,
+} from '../../domain/capital-transfers/topology.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import {
@@ -27,8 +34,8 @@ interface Permitted {
 }
 
 /**
- * Takes the hold and stores the transfer, or answers a repeat with the first one. The key is looked up before anything
- * else, so that a repeat is answered whatever has changed since.
+ * Takes the hold and stores the transfer, or answers a repeat with the first one. The key is looked
+ * up before anything else, so that a repeat is answered whatever has changed since.
  */
 export async function create(
   input: { readonly body: TransferCreateBody; readonly requester: Requester },
@@ -37,7 +44,11 @@ export async function create(
   const { body, requester } = input;
   const scope = requester.caller.client_id ?? 'anonymous';
   const request = normalForm(body);
-  const subject = { action: 'capital_transfer.create', entity_type: 'capital_transfer', entity_key: body.idempotency_key } as const;
+  const subject = {
+    action: 'capital_transfer.create',
+    entity_type: 'capital_transfer',
+    entity_key: body.idempotency_key,
+  } as const;
   return auditedRefusal(deps, requester, subject, async () => {
     const used = await readTransferKeyUse(deps.db, scope, body.idempotency_key);
     if (used !== null) return replay(used, request, deps);
@@ -75,11 +86,20 @@ async function stored(
     request,
     created_by: { client_id, key_id, role },
   };
-  const hold = { venue_key: body.source_venue, account_type: permitted.source_account_type, asset: body.asset, amount: body.amount };
+  const hold = {
+    venue_key: body.source_venue,
+    account_type: permitted.source_account_type,
+    asset: body.asset,
+    amount: body.amount,
+  };
   const about = {
     hold,
     take: takeAt(deps),
-    event: { event_type: 'transfer_created', message: 'Created; its amount is held at the source', actor: actorOf(requester) },
+    event: {
+      event_type: 'transfer_created',
+      message: 'Created; its amount is held at the source',
+      actor: actorOf(requester),
+    },
     audit: (transferId: string) => [
       auditOf(requester, {
         action: 'capital_transfer.create',
@@ -98,7 +118,10 @@ async function stored(
 /** Why no provider would make this transfer is told before anything is held for it. */
 function permit(body: TransferCreateBody, { transfers }: ApiDependencies): Permitted {
   const source_account_type = accountType('source_account_type', body.source_account_type);
-  const destination_account_type = accountType('destination_account_type', body.destination_account_type);
+  const destination_account_type = accountType(
+    'destination_account_type',
+    body.destination_account_type,
+  );
   const accounts = transfers?.accounts ?? [];
   const source = account('source_venue', body.source_venue, accounts);
   const destination = account('destination_venue', body.destination_venue, accounts);
@@ -112,7 +135,10 @@ function permit(body: TransferCreateBody, { transfers }: ApiDependencies): Permi
     { account: destination, account_type: destination_account_type },
   );
   if (rule !== null) {
-    throw new ServiceError('topology_not_supported', { message: `Not supported: ${TOPOLOGY_RULES[rule]}.`, context: { rule } });
+    throw new ServiceError('topology_not_supported', {
+      message: `Not supported: ${TOPOLOGY_RULES[rule]}.`,
+      context: { rule },
+    });
   }
   return { provider: source.provider, source_account_type, destination_account_type };
 }
@@ -120,21 +146,37 @@ function permit(body: TransferCreateBody, { transfers }: ApiDependencies): Permi
 function accountType(field: string, value: string): TransferAccountType {
   const known = TRANSFER_ACCOUNT_TYPES.find((each) => each === value);
   if (known !== undefined) return known;
-  throw new ServiceError('account_type_not_supported', { context: { field, account_type: value, supported: TRANSFER_ACCOUNT_TYPES } });
+  throw new ServiceError('account_type_not_supported', {
+    context: { field, account_type: value, supported: TRANSFER_ACCOUNT_TYPES },
+  });
 }
 
-function account(field: string, venue_key: string, accounts: readonly TransferAccount[]): TransferAccount {
+function account(
+  field: string,
+  venue_key: string,
+  accounts: readonly TransferAccount[],
+): TransferAccount {
   const found = accounts.find((each) => each.venue_key === venue_key);
-  if (found === undefined) throw new ServiceError('venue_not_found', { context: { field, venue_key } });
+  if (found === undefined)
+    throw new ServiceError('venue_not_found', { context: { field, venue_key } });
   return found;
 }
 
 /** The first transfer as it is now, or the conflict with the fields that differ. */
-async function replay(used: TransferKeyUse, request: JsonObject, deps: ApiDependencies): Promise<Reply<TransferView>> {
+async function replay(
+  used: TransferKeyUse,
+  request: JsonObject,
+  deps: ApiDependencies,
+): Promise<Reply<TransferView>> {
   const fields = differingFields(used.request, request);
   const { transfer_id } = used;
-  if (fields.length > 0) throw new ServiceError('idempotency_conflict', { context: { transfer_id, fields } });
-  return { status: 200, headers: { 'Idempotent-Replayed': 'true' }, body: await view(transfer_id, deps) };
+  if (fields.length > 0)
+    throw new ServiceError('idempotency_conflict', { context: { transfer_id, fields } });
+  return {
+    status: 200,
+    headers: { 'Idempotent-Replayed': 'true' },
+    body: await view(transfer_id, deps),
+  };
 }
 
 async function view(transferId: string, deps: ApiDependencies): Promise<TransferView> {

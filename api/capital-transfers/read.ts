@@ -19,18 +19,31 @@ export async function list(
     (at) => listTransfers(db, filter, at),
     (row) => ({ created_at: row.created_at, id: row.transfer_id }),
   );
-  return { status: 200, body: { capital_transfers: page.items.map((row) => toView(row, redact)), next_cursor: page.next_cursor } };
+  return {
+    status: 200,
+    body: {
+      capital_transfers: page.items.map((row) => toView(row, redact)),
+      next_cursor: page.next_cursor,
+    },
+  };
 }
 
 /** The transfer, or `capital_transfer_not_found`. */
-export async function one(transfer_id: string, { db, redact }: ApiDependencies): Promise<TransferView> {
+export async function one(
+  transfer_id: string,
+  { db, redact }: ApiDependencies,
+): Promise<TransferView> {
   const found = await readTransfer(db, transfer_id);
-  if (found === null) throw new ServiceError('capital_transfer_not_found', { context: { transfer_id } });
+  if (found === null)
+    throw new ServiceError('capital_transfer_not_found', { context: { transfer_id } });
   return toView(found, redact);
 }
 
 /** The transfer as it is shown: its error is what a provider said. */
-function toView<T extends { readonly error_message: string | null }>(row: T, redact: ApiDependencies['redact']): T {
+function toView<T extends { readonly error_message: string | null }>(
+  row: T,
+  redact: ApiDependencies['redact'],
+): T {
   return { ...row, error_message: withoutSecretsInMessage(row.error_message, redact) };
 }
 
@@ -41,6 +54,7 @@ export async function timeline(
 ): Promise<Reply<z.input<typeof transferTimeline>>> {
   const events = await readTransferEvents(db, transfer_id);
   // Its creation is always there.
-  if (events.length === 0) throw new ServiceError('capital_transfer_not_found', { context: { transfer_id } });
+  if (events.length === 0)
+    throw new ServiceError('capital_transfer_not_found', { context: { transfer_id } });
   return { status: 200, body: events.map((event) => ({ ...event, ...shown(event, redact) })) };
 }

@@ -19,24 +19,39 @@ const TRIES = 5;
 
 /** A person settles what the provider does not, or leaves it open for one. */
 export async function resolve(
-  input: { readonly params: { readonly transfer_id: string }; readonly body: TransferResolveBody; readonly requester: Requester },
+  input: {
+    readonly params: { readonly transfer_id: string };
+    readonly body: TransferResolveBody;
+    readonly requester: Requester;
+  },
   deps: ApiDependencies,
 ): Promise<Reply<TransferView>> {
   const { params, requester } = input;
-  const subject = { action: 'capital_transfer.resolve', entity_type: 'capital_transfer', entity_key: params.transfer_id } as const;
+  const subject = {
+    action: 'capital_transfer.resolve',
+    entity_type: 'capital_transfer',
+    entity_key: params.transfer_id,
+  } as const;
   await auditedRefusal(deps, requester, subject, () => settle(input, deps));
   deps.transfers?.handOver(params.transfer_id, 'resolve');
   return { status: 200, body: await afterAccepting(() => one(params.transfer_id, deps)) };
 }
 
-async function settle({ params, body, requester }: Parameters<typeof resolve>[0], { db, transfers }: ApiDependencies): Promise<void> {
+async function settle(
+  { params, body, requester }: Parameters<typeof resolve>[0],
+  { db, transfers }: ApiDependencies,
+): Promise<void> {
   const { transfer_id } = params;
   for (let attempt = 1; ; attempt += 1) {
     const row = await readTransferRow(db, transfer_id);
-    if (row === null) throw new ServiceError('capital_transfer_not_found', { context: { transfer_id } });
+    if (row === null)
+      throw new ServiceError('capital_transfer_not_found', { context: { transfer_id } });
     if (!RESOLVABLE_STATES.includes(row.state) || attempt > TRIES) throw invalidState(row);
     // Of a provider that is not known here any more nobody knows it, so the longest is waited for.
-    const seconds = undecidableSeconds(row, transfers?.settleSeconds(row) ?? LONGEST_SETTLE_SECONDS);
+    const seconds = undecidableSeconds(
+      row,
+      transfers?.settleSeconds(row) ?? LONGEST_SETTLE_SECONDS,
+    );
     if (body.resolution === 'failed' && seconds > 0) throw underWay(row, seconds);
     const { ok } = await applyTransferStep(db, resolved(row, body, requester));
     if (ok) return;

@@ -5,7 +5,15 @@ import { noBody, noParams, noQuery } from '../http/schemas.ts';
 import { create } from './create.ts';
 import { list, one, timeline } from './read.ts';
 import { resolve } from './resolve.ts';
-import { transferCreate, transferList, transferParams, transferQuery, transferResolve, transferTimeline, transferView } from './schema.ts';
+import {
+  transferCreate,
+  transferList,
+  transferParams,
+  transferQuery,
+  transferResolve,
+  transferTimeline,
+  transferView,
+} from './schema.ts';
 
 const common = { roles: OPS_ROLES, tag: 'Capital transfers' } as const;
 
@@ -60,7 +68,10 @@ export const capitalTransferRoutes: readonly Route[] = [
     body: noBody,
     response: transferView,
     errors: ['capital_transfer_not_found'],
-    handler: async ({ params }, deps) => ({ status: 200, body: await one(params.transfer_id, deps) }),
+    handler: async ({ params }, deps) => ({
+      status: 200,
+      body: await one(params.transfer_id, deps),
+    }),
   }),
   defineRoute({
     ...common,

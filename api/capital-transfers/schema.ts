@@ -3,7 +3,18 @@ import { z } from 'zod';
 import { TRANSFER_EVENTS } from '../../domain/events.ts';
 import { TRANSFER_RESOLUTIONS, TRANSFER_STATES } from '../../domain/states/capital-transfer.ts';
 import { nextCursor, pageParameters } from '../http/paging.ts';
-import { actorView, assetCode, decimalString, jsonObject, listOf, oneOf, positiveDecimal, text, timestamp, uuid } from '../http/schemas.ts';
+import {
+  actorView,
+  assetCode,
+  decimalString,
+  jsonObject,
+  listOf,
+  oneOf,
+  positiveDecimal,
+  text,
+  timestamp,
+  uuid,
+} from '../http/schemas.ts';
 
 const ACCOUNT_TYPE = 'SPOT or USDT_FUTURE, in any case; SPOT when absent or empty.';
 const accountType = z
@@ -17,12 +28,16 @@ const accountType = z
 export const transferCreate = z
   .strictObject({
     source_venue: text(1, 128).meta({ description: 'Key of a venue binding.' }),
-    destination_venue: text(1, 128).meta({ description: 'The same as the source to move between two account types of one sub-account.' }),
+    destination_venue: text(1, 128).meta({
+      description: 'The same as the source to move between two account types of one sub-account.',
+    }),
     source_account_type: accountType.meta({ description: ACCOUNT_TYPE }),
     destination_account_type: accountType.meta({ description: ACCOUNT_TYPE }),
     asset: assetCode,
     amount: positiveDecimal,
-    reason: text(1, 1000).meta({ description: 'For the audit; not part of what a repeat is compared by.' }),
+    reason: text(1, 1000).meta({
+      description: 'For the audit; not part of what a repeat is compared by.',
+    }),
     idempotency_key: text(1, 128),
     strategy_id: text(1, 128).optional(),
   })
@@ -57,7 +72,10 @@ export const transferView = z
     strategy_id: z.string().nullable(),
     idempotency_key: z.string(),
     provider: z.string().nullable(),
-    provider_transfer_id: z.string().nullable().meta({ description: "The provider's own id of its record, once it has told it." }),
+    provider_transfer_id: z
+      .string()
+      .nullable()
+      .meta({ description: "The provider's own id of its record, once it has told it." }),
     error_code: z.string().nullable(),
     error_message: z.string().nullable(),
     created_at: timestamp,
@@ -84,14 +102,23 @@ export const transferParams = z.strictObject({ transfer_id: uuid });
 export const transferResolve = z
   .strictObject({
     resolution: z.enum(TRANSFER_RESOLUTIONS).meta({
-      description: '`completed`: the funds were moved; `failed`: proven that they were not; `manual_intervention`: left open for a person.',
+      description:
+        '`completed`: the funds were moved; `failed`: proven that they were not; `manual_intervention`: left open for a person.',
     }),
     reason: text(1, 1000),
-    provider_transfer_id: text(1, 256).optional().meta({ description: "The provider's id of the record that proves it." }),
+    provider_transfer_id: text(1, 256)
+      .optional()
+      .meta({ description: "The provider's id of the record that proves it." }),
   })
   .meta({
     id: 'CapitalTransferResolveRequest',
-    examples: [{ resolution: 'completed', reason: 'Confirmed on the statement of the account.', provider_transfer_id: '11945860693' }],
+    examples: [
+      {
+        resolution: 'completed',
+        reason: 'Confirmed on the statement of the account.',
+        provider_transfer_id: '11945860693',
+      },
+    ],
   });
 export type TransferResolveBody = z.output<typeof transferResolve>;
 

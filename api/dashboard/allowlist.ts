@@ -4,7 +4,14 @@ import { auditOf, type Requester } from '../../domain/actions/context.ts';
 import { ADDRESS_PROBLEMS, looksLike, normalAddress } from '../../domain/allowlist/address.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { readEvmAddress } from '../../platform/evm-address.ts';
-import { allowAddress, listAllowed, readAlike, setAllowedAddress, type Allowed, type AllowlistChange } from '../../store/allowlist.ts';
+import {
+  allowAddress,
+  listAllowed,
+  readAlike,
+  setAllowedAddress,
+  type Allowed,
+  type AllowlistChange,
+} from '../../store/allowlist.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { invalidRequest } from '../http/issues.ts';
 import { fetchPage } from '../http/paging.ts';
@@ -35,10 +42,20 @@ export async function allow(
 ): Promise<Reply<ChangeResponse>> {
   const { reason, label, chain_family, chain_id } = body;
   const normal = normalAddress(chain_family, body.address, readEvmAddress);
-  if (!normal.ok) throw invalidRequest([{ path: 'address', code: `address_${normal.problem}`, message: ADDRESS_PROBLEMS[normal.problem] }]);
+  if (!normal.ok)
+    throw invalidRequest([
+      {
+        path: 'address',
+        code: `address_${normal.problem}`,
+        message: ADDRESS_PROBLEMS[normal.problem],
+      },
+    ]);
   const key = { chain_family, chain_id, address: normal.address };
   const alike = (await readAlike(db, key)).filter((address) => looksLike(address, key.address));
-  return replyOf(await allowAddress(db, { ...key, label }, changeOf(requester, reason, cooling)), alike);
+  return replyOf(
+    await allowAddress(db, { ...key, label }, changeOf(requester, reason, cooling)),
+    alike,
+  );
 }
 
 export interface RowInput {
@@ -71,10 +88,16 @@ function changeOf(requester: Requester, reason: string, cooling: number | null):
 }
 
 function replyOf({ outcome, row }: Allowed, alike: readonly string[]): Reply<ChangeResponse> {
-  if (outcome === 'taken' || outcome === 'moved') throw new Error(`a change of the allowlist came to ${outcome}`);
-  const message = 'An address that is on the list begins and ends with the same characters; compare every one of them.';
+  if (outcome === 'taken' || outcome === 'moved')
+    throw new Error(`a change of the allowlist came to ${outcome}`);
+  const message =
+    'An address that is on the list begins and ends with the same characters; compare every one of them.';
   return {
     status: 200,
-    body: { ...row, outcome, warnings: alike.length === 0 ? [] : [{ code: 'look_alike', message, addresses: alike }] },
+    body: {
+      ...row,
+      outcome,
+      warnings: alike.length === 0 ? [] : [{ code: 'look_alike', message, addresses: alike }],
+    },
   };
 }

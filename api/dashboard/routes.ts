@@ -1,8 +1,18 @@
-/** The routes of the dashboard: at the root, outside the keys, roles and limits of the API, and not in its table. */
+/**
+ * The routes of the dashboard: at the root, outside the keys, roles and limits of the API, and not
+ * in its table.
+ */
 import { defineRoute, type Route } from '../http/route.ts';
 import { noBody, noParams, noQuery } from '../http/schemas.ts';
 import { allow, list, setActive } from './allowlist.ts';
-import { allowBody, changeResponse, listQuery, listResponse, reasonBody, rowParams } from './schema.ts';
+import {
+  allowBody,
+  changeResponse,
+  listQuery,
+  listResponse,
+  reasonBody,
+  rowParams,
+} from './schema.ts';
 
 const PATH = '/dashboard/allowed-addresses';
 const common = { tag: 'Dashboard', roles: [] } as const;

@@ -2,7 +2,16 @@
 import { z } from 'zod';
 import { CHAIN_FAMILIES } from '../../domain/allowlist/address.ts';
 import { nextCursor, pageParameters } from '../http/paging.ts';
-import { booleanInQuery, int32, integerInQuery, listOf, MAX_INT, text, timestamp, uuid } from '../http/schemas.ts';
+import {
+  booleanInQuery,
+  int32,
+  integerInQuery,
+  listOf,
+  MAX_INT,
+  text,
+  timestamp,
+  uuid,
+} from '../http/schemas.ts';
 
 const reason = text(1, 1_000).refine((words) => words.trim() !== '', 'must say why');
 
@@ -46,10 +55,15 @@ const row = {
   revoked_by: z.string().nullable(),
 };
 
-export const listResponse = z.object({ allowed_addresses: listOf(z.object(row)), next_cursor: nextCursor });
+export const listResponse = z.object({
+  allowed_addresses: listOf(z.object(row)),
+  next_cursor: nextCursor,
+});
 export const changeResponse = z.object({
   ...row,
   outcome: z.enum(['created', 'reactivated', 'revoked', 'unchanged']),
-  warnings: listOf(z.object({ code: z.string(), message: z.string(), addresses: listOf(z.string()) })),
+  warnings: listOf(
+    z.object({ code: z.string(), message: z.string(), addresses: listOf(z.string()) }),
+  ),
 });
 export type ChangeResponse = z.input<typeof changeResponse>;

@@ -1,6 +1,6 @@
 /**
- * Who changes the allowlist on the dashboard: an operator with a key of their own, over eight lines. In the
- * order of the API: headers, key, clock, signature, and only then the nonce.
+ * Who changes the allowlist on the dashboard: an operator with a key of their own, over eight
+ * lines. In the order of the API: headers, key, clock, signature, and only then the nonce.
  */
 import type { Logger } from 'pino';
 import { ServiceError } from '../../domain/errors.ts';
@@ -26,7 +26,9 @@ export interface WriterOptions {
   readonly now?: () => number;
 }
 
-/** Tells who signed, or throws `unauthenticated`, or `dashboard_writes_disabled` where nobody can. */
+/**
+ * Tells who signed, or throws `unauthenticated`, or `dashboard_writes_disabled` where nobody can.
+ */
 export type AuthenticateWriter = (request: SignedRequest) => Promise<Caller>;
 
 /** As the audit has it: a writer of the dashboard is no caller of the API. */
@@ -38,13 +40,23 @@ export function operatorOf({ key_id }: Caller): string {
   return (key_id ?? '').slice(PREFIX.length);
 }
 
-export function createWriterAuthentication({ db, log, keys, maxSkewSeconds, now = Date.now }: WriterOptions): AuthenticateWriter {
-  const record = createRefusalRecorder({ log, write: (eventId, entry) => writeAuditOnce(db, eventId, entry) });
+export function createWriterAuthentication({
+  db,
+  log,
+  keys,
+  maxSkewSeconds,
+  now = Date.now,
+}: WriterOptions): AuthenticateWriter {
+  const record = createRefusalRecorder({
+    log,
+    write: (eventId, entry) => writeAuditOnce(db, eventId, entry),
+  });
   return async (request) => {
     if (keys === null) throw new ServiceError('dashboard_writes_disabled');
     try {
       const { key_id, nonce } = checkSignature(request, keys, { maxSkewSeconds, now: now() });
-      if (!(await takeNonce(db, { key_id, nonce }))) throw new AuthenticationError('nonce_replayed', key_id);
+      if (!(await takeNonce(db, { key_id, nonce })))
+        throw new AuthenticationError('nonce_replayed', key_id);
       // Roles are the API's; here the key is what counts.
       return { client_id: null, key_id, role: 'admin' };
     } catch (error) {
@@ -67,10 +79,17 @@ function checkSignature(
   clock: Clock,
 ): { readonly key_id: string; readonly nonce: string } {
   const read = readHeaders(headers, FORMS);
-  const [operator, timestamp, nonce] = [read['x-svc-dashboard-operator'], read['x-svc-dashboard-timestamp'], read['x-svc-dashboard-nonce']];
+  const [operator, timestamp, nonce] = [
+    read['x-svc-dashboard-operator'],
+    read['x-svc-dashboard-timestamp'],
+    read['x-svc-dashboard-nonce'],
+  ];
   const key_id = PREFIX + operator;
   const text = dashboardCanonicalString({ method, path, query, body, timestamp, nonce, operator });
   const signature = Buffer.from(read['x-svc-dashboard-signature'].slice('v3='.length), 'hex');
-  assertSigned({ keyId: key_id, secret: keys.get(operator) ?? null, text, signature, timestamp }, clock);
+  assertSigned(
+    { keyId: key_id, secret: keys.get(operator) ?? null, text, signature, timestamp },
+    clock,
+  );
   return { key_id, nonce };
 }

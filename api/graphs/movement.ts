@@ -28,13 +28,20 @@ export async function graphOfMovement(
   if (plan === null) throw new ServiceError('movement_not_found', { context: { movement_id } });
   const graph = toGraph(found, plan);
   if (input.query.format === 'json') return { status: 200, body: graph };
-  const nodes = graph.nodes.map(({ executor_key, signer_key, ...node }) => ({ ...node, executor: executor_key, signer: signer_key }));
+  const nodes = graph.nodes.map(({ executor_key, signer_key, ...node }) => ({
+    ...node,
+    executor: executor_key,
+    signer: signer_key,
+  }));
   return { status: 200, text: toMermaid({ nodes, edges: graph.edges }) };
 }
 
 function toGraph(found: MovementDetail, plan: CompiledPlan): MovementGraph {
   const nodes = found.nodes.map((node) =>
-    walkNode({ ...node, settled_order: node.completed_at === null ? 0 : Date.parse(node.completed_at) }),
+    walkNode({
+      ...node,
+      settled_order: node.completed_at === null ? 0 : Date.parse(node.completed_at),
+    }),
   );
   const edges = withConditions(plan.edges, found.edge_conditions);
   const statuses = edgeStatuses({ state: found.request_state, nodes, edges });
@@ -44,16 +51,27 @@ function toGraph(found: MovementDetail, plan: CompiledPlan): MovementGraph {
     request_state,
     template_key,
     template_version,
-    nodes: found.nodes.map(({ node_key, node_kind, action_type, state, attempt, error_code, executor_binding, signer_binding }) => ({
-      node_key,
-      node_kind,
-      action_type,
-      state,
-      attempt,
-      error_code,
-      executor_key: bindingKey(executor_binding, 'executor_key'),
-      signer_key: signer_binding === null ? null : bindingKey(signer_binding, 'signer_key'),
-    })),
+    nodes: found.nodes.map(
+      ({
+        node_key,
+        node_kind,
+        action_type,
+        state,
+        attempt,
+        error_code,
+        executor_binding,
+        signer_binding,
+      }) => ({
+        node_key,
+        node_kind,
+        action_type,
+        state,
+        attempt,
+        error_code,
+        executor_key: bindingKey(executor_binding, 'executor_key'),
+        signer_key: signer_binding === null ? null : bindingKey(signer_binding, 'signer_key'),
+      }),
+    ),
     edges: plan.edges.map((edge, position) => ({ ...edge, status: statuses[position] ?? null })),
   };
 }

@@ -8,7 +8,13 @@ import { graphOfMovement } from './movement.ts';
 import { graphQuery, MERMAID_TEXT, movementGraph, templateGraph } from './schema.ts';
 import { graphOfTemplate } from './template.ts';
 
-const read = { method: 'GET', roles: ALL_ROLES, query: graphQuery, body: noBody, text: MERMAID_TEXT } as const;
+const read = {
+  method: 'GET',
+  roles: ALL_ROLES,
+  query: graphQuery,
+  body: noBody,
+  text: MERMAID_TEXT,
+} as const;
 
 export const graphRoutes: readonly Route[] = [
   defineRoute({
@@ -17,7 +23,8 @@ export const graphRoutes: readonly Route[] = [
     path: '/movements/{movement_id}/graph',
     tag: 'Movements',
     summary: 'Draw a movement',
-    description: 'The plan as it was compiled, with the state of each node and what became of each edge.',
+    description:
+      'The plan as it was compiled, with the state of each node and what became of each edge.',
     params: movementParams,
     response: movementGraph,
     errors: ['movement_not_found'],

@@ -7,11 +7,13 @@ import { listOf, oneOf, uuid } from '../http/schemas.ts';
 
 export const graphQuery = z.strictObject({
   format: z.enum(['json', 'mermaid']).default('json').meta({
-    description: '`mermaid` answers `text/plain`: a flowchart to paste into anything that draws Mermaid.',
+    description:
+      '`mermaid` answers `text/plain`: a flowchart to paste into anything that draws Mermaid.',
   }),
 });
 
-export const MERMAID_TEXT = 'With `format=mermaid`: a Mermaid flowchart. All names in it are escaped.';
+export const MERMAID_TEXT =
+  'With `format=mermaid`: a Mermaid flowchart. All names in it are escaped.';
 
 const nodeFields = { node_key: z.string(), node_kind: z.enum(NODE_KINDS), action_type: z.string() };
 
@@ -24,13 +26,19 @@ const edgeFields = {
   join_key: z.string().nullable(),
 };
 
-const selector = z.object({ action_type: z.string(), provider: z.string().optional(), chain_family: z.string().optional() });
+const selector = z.object({
+  action_type: z.string(),
+  provider: z.string().optional(),
+  chain_family: z.string().optional(),
+});
 const signerSelector = z.object({ chain_family: z.string(), profile: z.string().optional() });
 
 const templateNode = z
   .object({
     ...nodeFields,
-    executor_selector: selector.nullable().meta({ description: "Null selects by the node's own action type." }),
+    executor_selector: selector
+      .nullable()
+      .meta({ description: "Null selects by the node's own action type." }),
     signer_selector: signerSelector.nullable(),
   })
   .meta({ id: 'TemplateGraphNode' });

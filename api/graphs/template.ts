@@ -7,7 +7,10 @@ import type { Reply, TextReply } from '../http/route.ts';
 import { visibleTemplate } from '../auth/visible.ts';
 import type { TemplateGraph } from './schema.ts';
 
-/** The plan of a template version; what its nodes select is known, what they would be bound to is not. */
+/**
+ * The plan of a template version; what its nodes select is known, what they would be bound to is
+ * not.
+ */
 export async function graphOfTemplate(
   input: {
     readonly params: { readonly template_id: string };
@@ -20,7 +23,10 @@ export async function graphOfTemplate(
   if (input.query.format === 'json') return { status: 200, body: toGraph(template) };
   const notRun = { state: null, attempt: null, executor: null, signer: null };
   const nodes = template.nodes.map((node) => ({ ...node, ...notRun }));
-  return { status: 200, text: toMermaid({ nodes, edges: template.edges.map((edge) => ({ ...edge, status: null })) }) };
+  return {
+    status: 200,
+    text: toMermaid({ nodes, edges: template.edges.map((edge) => ({ ...edge, status: null })) }),
+  };
 }
 
 function toGraph(template: TemplateDetail): TemplateGraph {
@@ -30,13 +36,15 @@ function toGraph(template: TemplateDetail): TemplateGraph {
     template_key,
     version,
     graph_shape,
-    nodes: template.nodes.map(({ node_key, node_kind, action_type, executor_selector, signer_selector }) => ({
-      node_key,
-      node_kind,
-      action_type,
-      executor_selector: executor_selector ?? null,
-      signer_selector: signer_selector ?? null,
-    })),
+    nodes: template.nodes.map(
+      ({ node_key, node_kind, action_type, executor_selector, signer_selector }) => ({
+        node_key,
+        node_kind,
+        action_type,
+        executor_selector: executor_selector ?? null,
+        signer_selector: signer_selector ?? null,
+      }),
+    ),
     edges: template.edges.map(({ id: _id, ...edge }) => edge),
   };
 }

@@ -1,14 +1,23 @@
 /**
- * How many requests are worked on at once. What comes beyond that waits for a while, and is told 503 `overloaded` when
- * there is no room to wait or its time is over: before it was authenticated, and so before anything of it was accepted.
+ * How many requests are worked on at once. What comes beyond that waits for a while, and is told
+ * 503 `overloaded` when there is no room to wait or its time is over: before it was authenticated,
+ * and so before anything of it was accepted.
  */
 import { Counter, Gauge } from 'prom-client';
 import type { Logger } from 'pino';
 import { ServiceError } from '../../domain/errors.ts';
-import { createTurnstile, TurnedAway, type Leave, type TurnedAwayReason } from '../../platform/turnstile.ts';
+import {
+  createTurnstile,
+  TurnedAway,
+  type Leave,
+  type TurnedAwayReason,
+} from '../../platform/turnstile.ts';
 
 export interface AdmissionOptions {
-  /** Requests that are worked on at once. Each holds a connection to the database for parts of its time. */
+  /**
+   * Requests that are worked on at once. Each holds a connection to the database for parts of its
+   * time.
+   */
   readonly running: number;
   /** Requests that wait for their turn at once. */
   readonly waiting: number;
@@ -19,7 +28,10 @@ export interface AdmissionOptions {
 export const ADMISSION: AdmissionOptions = { running: 64, waiting: 1_000, waitMs: 5_000 };
 
 export interface Admission {
-  /** Resolves with what ends the request's turn; rejects with `overloaded`. `gone` fires when the caller has hung up. */
+  /**
+   * Resolves with what ends the request's turn; rejects with `overloaded`. `gone` fires when the
+   * caller has hung up.
+   */
   enter(gone: AbortSignal): Promise<Leave>;
 }
 
@@ -39,9 +51,20 @@ export function countOverload(reason: Exclude<TurnedAwayReason, 'left'> | 'datab
   overloads.inc({ reason });
 }
 
-/** A line of its own; warns once in a while when somebody is turned away, since each is counted anyway. */
-export function createAdmission(options: AdmissionOptions, log: Pick<Logger, 'warn'>, now: () => number = Date.now): Admission {
-  const line = createTurnstile({ places: options.running, waiting: options.waiting, waitMs: options.waitMs });
+/**
+ * A line of its own; warns once in a while when somebody is turned away, since each is counted
+ * anyway.
+ */
+export function createAdmission(
+  options: AdmissionOptions,
+  log: Pick<Logger, 'warn'>,
+  now: () => number = Date.now,
+): Admission {
+  const line = createTurnstile({
+    places: options.running,
+    waiting: options.waiting,
+    waitMs: options.waitMs,
+  });
   let warned = -Infinity;
 
   const show = (): void => {
@@ -52,7 +75,10 @@ export function createAdmission(options: AdmissionOptions, log: Pick<Logger, 'wa
     if (reason !== 'left') countOverload(reason);
     if (reason !== 'left' && now() - warned >= WARN_EVERY_MS) {
       warned = now();
-      log.warn({ reason, running: line.inside, waiting: line.waiting }, 'overloaded: requests are turned away');
+      log.warn(
+        { reason, running: line.inside, waiting: line.waiting },
+        'overloaded: requests are turned away',
+      );
     }
     return new ServiceError('overloaded');
   };
@@ -83,5 +109,7 @@ export const RETRY_AFTER_SECONDS = { least: 1, most: 3 };
 let turn = 0;
 export function retryAfterSeconds(): number {
   turn += 1;
-  return RETRY_AFTER_SECONDS.least + (turn % (RETRY_AFTER_SECONDS.most - RETRY_AFTER_SECONDS.least + 1));
+  return (
+    RETRY_AFTER_SECONDS.least + (turn % (RETRY_AFTER_SECONDS.most - RETRY_AFTER_SECONDS.least + 1))
+  );
 }

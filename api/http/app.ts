@@ -41,18 +41,33 @@ const DASHBOARD = '/dashboard/';
 const OPEN_CALLER: Caller = { client_id: null, key_id: null, role: 'admin' };
 
 /**
- * Builds the application from its routes. Order: size, path, turn, authentication, rate limit, route, role, body, handler.
+ * Builds the application from its routes. Order: size, path, turn, authentication, rate limit,
+ * route, role, body, handler.
  */
-export function createApi(deps: ApiDependencies, routes: readonly Route[], options: ApiOptions = {}): Express {
+export function createApi(
+  deps: ApiDependencies,
+  routes: readonly Route[],
+  options: ApiOptions = {},
+): Express {
   const app = express();
-  app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing').set('query parser', false);
+  app
+    .disable('x-powered-by')
+    .disable('etag')
+    .enable('case sensitive routing')
+    .enable('strict routing')
+    .set('query parser', false);
   const find = createRouter(routes);
   const { checkHost = createHostCheck([]) } = options;
-  const dashboard = options.dashboard === undefined ? null : createDashboard(deps, options.dashboard, checkHost);
+  const dashboard =
+    options.dashboard === undefined ? null : createDashboard(deps, options.dashboard, checkHost);
   const admission = createAdmission(options.admission ?? ADMISSION, deps.log);
 
   /** A request of the API, whose turn has come. */
-  const routed = async (request: Request, response: Response, target: Target): Promise<Reply<unknown> | TextReply> => {
+  const routed = async (
+    request: Request,
+    response: Response,
+    target: Target,
+  ): Promise<Reply<unknown> | TextReply> => {
     const exchange = exchangeOf(request);
     const { apiPrefix, authEnabled } = deps.settings;
     if (!authEnabled) checkHost(request);
@@ -66,7 +81,10 @@ export function createApi(deps: ApiDependencies, routes: readonly Route[], optio
       throw new ServiceError('rate_limited');
     }
 
-    const { route, params } = found(find(request.method, target.path.slice(apiPrefix.length)), response);
+    const { route, params } = found(
+      find(request.method, target.path.slice(apiPrefix.length)),
+      response,
+    );
     exchange.route = route.id;
     await guard?.admit(route, params, { caller, request_id: exchange.request_id });
     return answer({ route, params, caller }, signed, exchange, deps);
@@ -75,7 +93,8 @@ export function createApi(deps: ApiDependencies, routes: readonly Route[], optio
   app.use((request: Request, response: Response, next: NextFunction) => {
     const exchange = beginExchange(request);
     // Probes would be most of all traces.
-    if (request.url !== '/healthz') exchange.span = options.tracing?.request(request.method, request.headers) ?? null;
+    if (request.url !== '/healthz')
+      exchange.span = options.tracing?.request(request.method, request.headers) ?? null;
     response.setHeader('X-Request-Id', exchange.request_id);
     response.setHeader('Cache-Control', 'no-store');
     response.on('close', () => {
@@ -100,7 +119,12 @@ export function createApi(deps: ApiDependencies, routes: readonly Route[], optio
     if (!isDashboard && !isApi) throw new ServiceError('route_not_found');
     const leave = await admission.enter(goneSignal(response));
     try {
-      send(response, isDashboard ? await dashboard(request, response, target) : await routed(request, response, target));
+      send(
+        response,
+        isDashboard
+          ? await dashboard(request, response, target)
+          : await routed(request, response, target),
+      );
     } finally {
       leave();
     }
@@ -108,23 +132,37 @@ export function createApi(deps: ApiDependencies, routes: readonly Route[], optio
 
   // Express knows an error handler by its four parameters.
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
-    respondWithError(error, response, { request_id: exchangeOf(request).request_id, log: deps.log });
+    respondWithError(error, response, {
+      request_id: exchangeOf(request).request_id,
+      log: deps.log,
+    });
   });
   return app;
 }
 
 /** The dashboard's requests: reads from this machine alone, writes signed by an operator. */
-function createDashboard(deps: ApiDependencies, { routes, authenticate }: DashboardOptions, checkHost: HostCheck) {
+function createDashboard(
+  deps: ApiDependencies,
+  { routes, authenticate }: DashboardOptions,
+  checkHost: HostCheck,
+) {
   const find = createRouter(routes);
-  return async (request: Request, response: Response, target: Target): Promise<Reply<unknown> | TextReply> => {
+  return async (
+    request: Request,
+    response: Response,
+    target: Target,
+  ): Promise<Reply<unknown> | TextReply> => {
     const exchange = exchangeOf(request);
     const { route, params } = found(find(request.method, target.path), response);
     exchange.route = route.id;
     const signed = signedRequest(request, target, exchange);
     if (route.method === 'GET') {
       checkHost(request);
-      if (isLoopback(request.socket.remoteAddress)) return answer({ route, params, caller: OPEN_CALLER }, signed, exchange, deps);
-      throw new ServiceError('forbidden', { message: 'The allowlist is read from the machine that the service runs on.' });
+      if (isLoopback(request.socket.remoteAddress))
+        return answer({ route, params, caller: OPEN_CALLER }, signed, exchange, deps);
+      throw new ServiceError('forbidden', {
+        message: 'The allowlist is read from the machine that the service runs on.',
+      });
     }
     const caller = await authenticate(signed);
     exchange.caller = caller;
@@ -148,7 +186,13 @@ function isLoopback(address: string | undefined): boolean {
 }
 
 function signedRequest(request: Request, target: Target, exchange: Exchange): SignedRequest {
-  return { method: request.method, target, headers: request.headersDistinct, body: rawBody(request), request_id: exchange.request_id };
+  return {
+    method: request.method,
+    target,
+    headers: request.headersDistinct,
+    body: rawBody(request),
+    request_id: exchange.request_id,
+  };
 }
 
 /** The route of a match; 404 or 405 without one. */
@@ -161,18 +205,27 @@ function found(match: Match, response: Response): Extract<Match, { kind: 'route'
 
 /** Validates the request for its route, and lets the route answer. */
 async function answer(
-  { route, params, caller }: Pick<Extract<Match, { kind: 'route' }>, 'route' | 'params'> & { readonly caller: Caller },
+  {
+    route,
+    params,
+    caller,
+  }: Pick<Extract<Match, { kind: 'route' }>, 'route' | 'params'> & { readonly caller: Caller },
   { headers: sent, body: bytes, target: { query } }: SignedRequest,
   exchange: Exchange,
   deps: ApiDependencies,
 ): Promise<Reply<unknown> | TextReply> {
   const headers = singleHeaders(sent);
-  const body = parseBody({ bytes, contentType: headers['content-type'], contentEncoding: exchange.encoding });
+  const body = parseBody({
+    bytes,
+    contentType: headers['content-type'],
+    contentEncoding: exchange.encoding,
+  });
   const input = validate(route, { params, query, body, dryRun: headers['dry-run'] });
   const { request_id, span } = exchange;
   const log = deps.log.child({ request_id });
   const requester = { caller, request_id };
-  const handle = (): ReturnType<typeof route.handle> => route.handle({ ...input, headers, requester }, { ...deps, log });
+  const handle = (): ReturnType<typeof route.handle> =>
+    route.handle({ ...input, headers, requester }, { ...deps, log });
   return span === null ? handle() : span.run(handle);
 }
 
@@ -200,7 +253,12 @@ function rawBody(request: Request): Uint8Array {
   return Buffer.isBuffer(body) ? body : new Uint8Array();
 }
 
-function record(request: Request, response: Response, exchange: Exchange, deps: ApiDependencies): void {
+function record(
+  request: Request,
+  response: Response,
+  exchange: Exchange,
+  deps: ApiDependencies,
+): void {
   const seconds = Number(process.hrtime.bigint() - exchange.started) / 1e9;
   const { method } = request;
   const status = response.writableFinished ? response.statusCode : 499;

@@ -16,7 +16,10 @@ export interface RawBody {
 /** The value of a body, `undefined` for none. Throws 415 or 422. */
 export function parseBody(raw: RawBody): unknown {
   if (raw.bytes.byteLength === 0) return undefined;
-  if (!isJson(raw.contentType) || (raw.contentEncoding ?? 'identity').trim().toLowerCase() !== 'identity') {
+  if (
+    !isJson(raw.contentType) ||
+    (raw.contentEncoding ?? 'identity').trim().toLowerCase() !== 'identity'
+  ) {
     throw new ServiceError('unsupported_media_type');
   }
   const value = decodeJson(raw.bytes);
@@ -28,9 +31,13 @@ export function parseBody(raw: RawBody): unknown {
 
 /** `application/json`, with no charset but UTF-8. */
 function isJson(contentType: string | undefined): boolean {
-  const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase());
+  const [type = '', ...parameters] = (contentType ?? '')
+    .split(';')
+    .map((part) => part.trim().toLowerCase());
   const charset = parameters.find((parameter) => parameter.startsWith('charset='));
-  return type === 'application/json' && (charset === undefined || /^charset="?utf-8"?$/.test(charset));
+  return (
+    type === 'application/json' && (charset === undefined || /^charset="?utf-8"?$/.test(charset))
+  );
 }
 
 function decodeJson(bytes: Uint8Array): unknown {
@@ -38,34 +45,58 @@ function decodeJson(bytes: Uint8Array): unknown {
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw invalidRequest([{ path: '', code: 'invalid_utf8', message: 'the body is not valid UTF-8' }]);
+    throw invalidRequest([
+      { path: '', code: 'invalid_utf8', message: 'the body is not valid UTF-8' },
+    ]);
   }
   try {
     return JSON.parse(text);
   } catch {
-    throw invalidRequest([{ path: '', code: 'invalid_json', message: 'the body is not valid JSON' }]);
+    throw invalidRequest([
+      { path: '', code: 'invalid_json', message: 'the body is not valid JSON' },
+    ]);
   }
 }
 
-/** What JSON can say and the service cannot keep: NUL, lone surrogates, numbers without a value, excessive depth. */
-function inspect(value: unknown, path: readonly PropertyKey[], depth: number, issues: Issue[]): void {
+/**
+ * What JSON can say and the service cannot keep: NUL, lone surrogates, numbers without a value,
+ * excessive depth.
+ */
+function inspect(
+  value: unknown,
+  path: readonly PropertyKey[],
+  depth: number,
+  issues: Issue[],
+): void {
   if (typeof value === 'string') {
     const fault = stringFault(value);
-    if (fault !== null) issues.push({ path: pathText(path), code: 'invalid_string', message: fault });
+    if (fault !== null)
+      issues.push({ path: pathText(path), code: 'invalid_string', message: fault });
   } else if (typeof value === 'number') {
-    if (!Number.isFinite(value)) issues.push({ path: pathText(path), code: 'invalid_number', message: 'is out of range' });
+    if (!Number.isFinite(value))
+      issues.push({ path: pathText(path), code: 'invalid_number', message: 'is out of range' });
   } else if (typeof value === 'object' && value !== null) {
     if (depth > NESTING_LIMIT) {
-      issues.push({ path: pathText(path), code: 'too_deep', message: `is nested deeper than ${String(NESTING_LIMIT)} levels` });
+      issues.push({
+        path: pathText(path),
+        code: 'too_deep',
+        message: `is nested deeper than ${String(NESTING_LIMIT)} levels`,
+      });
       return;
     }
     if (Array.isArray(value)) {
-      for (const [index, item] of value.entries()) inspect(item, [...path, index], depth + 1, issues);
+      for (const [index, item] of value.entries())
+        inspect(item, [...path, index], depth + 1, issues);
       return;
     }
     for (const [key, item] of Object.entries(value)) {
       const fault = key === '__proto__' ? 'is not taken as a field name' : stringFault(key);
-      if (fault !== null) issues.push({ path: pathText([...path, printable(key)]), code: 'invalid_key', message: fault });
+      if (fault !== null)
+        issues.push({
+          path: pathText([...path, printable(key)]),
+          code: 'invalid_key',
+          message: fault,
+        });
       inspect(item, [...path, key], depth + 1, issues);
     }
   }

@@ -3,11 +3,16 @@ import canonicalize from 'canonicalize';
 import { isObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 
 /** The fields in which two normal forms differ, those of the intent by name. */
-export function differingFields(first: JsonObject, second: JsonObject, prefix = ''): readonly string[] {
+export function differingFields(
+  first: JsonObject,
+  second: JsonObject,
+  prefix = '',
+): readonly string[] {
   const names = [...new Set([...Object.keys(first), ...Object.keys(second)])].sort();
   return names.flatMap((name) => {
     const [left, right] = [first[name], second[name]];
-    if (name === 'intent' && isObject(left) && isObject(right)) return differingFields(left, right, 'intent.');
+    if (name === 'intent' && isObject(left) && isObject(right))
+      return differingFields(left, right, 'intent.');
     return same(left, right) ? [] : [`${prefix}${name}`];
   });
 }

@@ -1,4 +1,7 @@
-/** How refusals and faults are answered. Nothing that was not written for callers leaves the process. */
+/**
+ * How refusals and faults are answered. Nothing that was not written for callers leaves the
+ * process.
+ */
 import type { Response } from 'express';
 import type { Logger } from 'pino';
 import { ERROR_TABLE, ServiceError } from '../../domain/errors.ts';
@@ -10,15 +13,22 @@ export interface ErrorAnswer {
   readonly body: { readonly detail: Readonly<Record<string, unknown>> | string };
 }
 
-/** The answer of an error; anything but a {@link ServiceError} is `internal_error` with the request id alone. */
+/**
+ * The answer of an error; anything but a {@link ServiceError} is `internal_error` with the request
+ * id alone.
+ */
 export function toAnswer(error: unknown, requestId: string): ErrorAnswer {
   const known = asServiceError(error);
   if (known === null || known.code === 'internal_error') {
     const { status, message } = ERROR_TABLE.internal_error;
-    return { status, body: { detail: { error: 'internal_error', message, request_id: requestId } } };
+    return {
+      status,
+      body: { detail: { error: 'internal_error', message, request_id: requestId } },
+    };
   }
   // The one answer whose detail is a text, by the specification.
-  if (known.code === 'rate_limited') return { status: known.status, body: { detail: known.message } };
+  if (known.code === 'rate_limited')
+    return { status: known.status, body: { detail: known.message } };
   const head = { error: known.code, message: known.message };
   return { status: known.status, body: { detail: { ...head, ...known.context, ...head } } };
 }
@@ -32,7 +42,13 @@ export function asServiceError(error: unknown): ServiceError | null {
       return new ServiceError('body_too_large');
     case 'request.size.invalid':
     case 'request.aborted':
-      return invalidRequest([{ path: '', code: 'incomplete_body', message: 'the body is not as long as Content-Length says' }]);
+      return invalidRequest([
+        {
+          path: '',
+          code: 'incomplete_body',
+          message: 'the body is not as long as Content-Length says',
+        },
+      ]);
     case 'encoding.unsupported':
       return new ServiceError('unsupported_media_type');
     default:
@@ -41,11 +57,16 @@ export function asServiceError(error: unknown): ServiceError | null {
 }
 
 /** Sends the answer and logs what an operator needs to know of the cause. */
-export function respondWithError(error: unknown, response: Response, context: { readonly request_id: string; readonly log: Logger }): void {
+export function respondWithError(
+  error: unknown,
+  response: Response,
+  context: { readonly request_id: string; readonly log: Logger },
+): void {
   const answer = toAnswer(error, context.request_id);
   const overloaded = error instanceof ServiceError && error.code === 'overloaded';
   // A line for each would be work that the process does not have the time for; they are counted.
-  if (answer.status >= 500 && !overloaded) context.log.error({ request_id: context.request_id, err: error }, 'request failed');
+  if (answer.status >= 500 && !overloaded)
+    context.log.error({ request_id: context.request_id, err: error }, 'request failed');
   if (response.headersSent || response.destroyed) {
     response.destroy();
     return;

@@ -1,4 +1,7 @@
-/** What is known about one request while it is answered: its id, route and caller, for logs and metrics. */
+/**
+ * What is known about one request while it is answered: its id, route and caller, for logs and
+ * metrics.
+ */
 import type { IncomingMessage } from 'node:http';
 import { newId } from '../../platform/ids.ts';
 import type { Caller } from '../../domain/roles.ts';
@@ -7,7 +10,10 @@ import type { RequestSpan } from '../../platform/tracing/handle.ts';
 export interface Exchange {
   readonly request_id: string;
   readonly started: bigint;
-  /** The Content-Encoding as sent; hidden from the body reader so that raw bytes are what is read and hashed. */
+  /**
+   * The Content-Encoding as sent; hidden from the body reader so that raw bytes are what is read
+   * and hashed.
+   */
   readonly encoding: string | undefined;
   /** The id of the route, once one is found. */
   route: string;

@@ -1,7 +1,8 @@
 /**
- * Whom an unsigned request was addressed to. A page that somebody opens may have a name of its author's, which the
- * author lets point to this machine: the browser then reads our answers for it, as the page's own. Such a request
- * names that host, so what needs no signature is answered under names of ours alone.
+ * Whom an unsigned request was addressed to. A page that somebody opens may have a name of its
+ * author's, which the author lets point to this machine: the browser then reads our answers for it,
+ * as the page's own. Such a request names that host, so what needs no signature is answered under
+ * names of ours alone.
  */
 import type { IncomingMessage } from 'node:http';
 import { isLoopbackHost, normalHost } from '../../domain/callbacks/target.ts';
@@ -10,16 +11,24 @@ import { ServiceError } from '../../domain/errors.ts';
 /** Throws `forbidden` unless the request names a host of ours. */
 export type HostCheck = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => void;
 
-/** Names of ours: loopback ones, the address that was connected to, and those given: what is listened on and what is configured. */
+/**
+ * Names of ours: loopback ones, the address that was connected to, and those given: what is
+ * listened on and what is configured.
+ */
 export function createHostCheck(names: readonly string[]): HostCheck {
   const known = new Set(names.map(normalHost));
   return ({ headers: { host }, socket }) => {
     // Only HTTP/1.0 may leave it out, which no browser speaks.
     if (host === undefined) return;
     const named = hostOf(host);
-    if (named !== null && (isLoopbackHost(named) || known.has(named) || named === addressOf(socket.localAddress))) return;
+    if (
+      named !== null &&
+      (isLoopbackHost(named) || known.has(named) || named === addressOf(socket.localAddress))
+    )
+      return;
     throw new ServiceError('forbidden', {
-      message: 'Without a signature this is answered under the names of this machine alone; SVC_ALLOWED_HOSTS_CSV takes more of them.',
+      message:
+        'Without a signature this is answered under the names of this machine alone; SVC_ALLOWED_HOSTS_CSV takes more of them.',
     });
   };
 }

@@ -22,13 +22,29 @@ export function pathText(path: readonly PropertyKey[]): string {
 export function toIssues(error: z.ZodError): readonly Issue[] {
   return error.issues.flatMap((issue): Issue[] => {
     if (issue.code === 'unrecognized_keys') {
-      return issue.keys.map((key) => ({ path: pathText([...issue.path, key]), code: 'unknown_field', message: 'is not a known field' }));
+      return issue.keys.map((key) => ({
+        path: pathText([...issue.path, key]),
+        code: 'unknown_field',
+        message: 'is not a known field',
+      }));
     }
     const path = pathText(issue.path);
     if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) {
-      return [{ path, code: 'required', message: path === '' ? 'a JSON body is required' : 'is required' }];
+      return [
+        {
+          path,
+          code: 'required',
+          message: path === '' ? 'a JSON body is required' : 'is required',
+        },
+      ];
     }
-    return [{ path, code: issue.code === 'custom' ? 'invalid_value' : issue.code, message: issue.message }];
+    return [
+      {
+        path,
+        code: issue.code === 'custom' ? 'invalid_value' : issue.code,
+        message: issue.message,
+      },
+    ];
   });
 }
 

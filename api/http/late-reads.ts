@@ -1,7 +1,8 @@
 /**
- * A busy process looks at its clocks before it reads: the time of an idle connection is over, or that of a request, while
- * the bytes that were sent in time lie in the kernel. Closing such a connection is a reset for its caller. So whatever a
- * clock says about a connection is believed only after one more look at what has arrived.
+ * A busy process looks at its clocks before it reads: the time of an idle connection is over, or
+ * that of a request, while the bytes that were sent in time lie in the kernel. Closing such a
+ * connection is a reset for its caller. So whatever a clock says about a connection is believed
+ * only after one more look at what has arrived.
  */
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -15,8 +16,8 @@ export function afterReading(then: () => void): void {
 type Refuse = (error: NodeJS.ErrnoException, socket: Socket) => void;
 
 /**
- * Makes the server read before it ends a connection for its time. `refuse` answers what is not HTTP, and what did not
- * arrive in time.
+ * Makes the server read before it ends a connection for its time. `refuse` answers what is not
+ * HTTP, and what did not arrive in time.
  */
 export function readBeforeTimeOuts(server: Server, refuse: Refuse): void {
   /** The last request of a connection whose headers have arrived. */
@@ -50,8 +51,15 @@ export function readBeforeTimeOuts(server: Server, refuse: Refuse): void {
     });
   });
 
-  /** The server has stopped its own clock for what is arriving, so here is another: the same time once more, and no third. */
-  const grant = (request: IncomingMessage | undefined, error: NodeJS.ErrnoException, socket: Socket): void => {
+  /**
+   * The server has stopped its own clock for what is arriving, so here is another: the same time
+   * once more, and no third.
+   */
+  const grant = (
+    request: IncomingMessage | undefined,
+    error: NodeJS.ErrnoException,
+    socket: Socket,
+  ): void => {
     const ms = request === undefined ? server.headersTimeout : server.requestTimeout;
     const timer = setTimeout(() => {
       refuse(error, socket);

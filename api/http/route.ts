@@ -17,7 +17,10 @@ export interface RouteInput<P, Q, B> {
   /** Lower-case header names to their single value. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly requester: Requester;
-  /** The caller asks what would happen, and nothing may be written; only ever true on a route with a `preview`. */
+  /**
+   * The caller asks what would happen, and nothing may be written; only ever true on a route with a
+   * `preview`.
+   */
   readonly dryRun: boolean;
 }
 
@@ -27,7 +30,10 @@ export interface Reply<R> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An answer whose bytes count, or that is no JSON; sent as `text/plain; charset=utf-8` unless it says otherwise. */
+/**
+ * An answer whose bytes count, or that is no JSON; sent as `text/plain; charset=utf-8` unless it
+ * says otherwise.
+ */
 export interface TextReply {
   readonly status: number;
   readonly text: string;
@@ -44,7 +50,10 @@ export interface RouteSpec<
   /** Unique, camelCase: OpenAPI's operationId. */
   readonly id: string;
   readonly method: Method;
-  /** Relative to the prefix, `{name}` for a parameter, `{name+}` for one that takes the rest of the path. */
+  /**
+   * Relative to the prefix, `{name}` for a parameter, `{name+}` for one that takes the rest of the
+   * path.
+   */
   readonly path: string;
   readonly roles: readonly Role[];
   /** The path parameter that names an agent authority: an agent may call only with its own. */
@@ -63,7 +72,10 @@ export interface RouteSpec<
   readonly text?: string;
   /** The success status; 200 when absent. */
   readonly status?: 200 | 201;
-  /** Every error of the closed table that the handler itself can give. Those of every route are added. */
+  /**
+   * Every error of the closed table that the handler itself can give. Those of every route are
+   * added.
+   */
   readonly errors: readonly ErrorCode[];
   readonly handler: (
     input: RouteInput<z.output<P>, z.output<Q>, z.output<B>>,
@@ -90,7 +102,10 @@ export interface Route {
   readonly status: 200 | 201;
   readonly errors: readonly ErrorCode[];
   /** Validated input in, reply out; the schemas have run before it is called. */
-  readonly handle: (input: RouteInput<unknown, unknown, unknown>, deps: ApiDependencies) => Promise<Reply<unknown> | TextReply>;
+  readonly handle: (
+    input: RouteInput<unknown, unknown, unknown>,
+    deps: ApiDependencies,
+  ) => Promise<Reply<unknown> | TextReply>;
 }
 
 /** Types the handler by the schemas, then erases them for the table. */
@@ -111,6 +126,7 @@ export function defineRoute<
     text,
     status: status ?? 200,
     // The caller of `handle` passes exactly what these schemas gave it.
-    handle: (input, deps) => handler(input as RouteInput<z.output<P>, z.output<Q>, z.output<B>>, deps),
+    handle: (input, deps) =>
+      handler(input as RouteInput<z.output<P>, z.output<Q>, z.output<B>>, deps),
   };
 }

@@ -1,7 +1,12 @@
-/** Which route a decoded path belongs to: case-sensitive, strict about trailing slashes, static before parameter. */
+/**
+ * Which route a decoded path belongs to: case-sensitive, strict about trailing slashes, static
+ * before parameter.
+ */
 import type { Method, Route } from './route.ts';
 
-type Part = { readonly kind: 'static'; readonly text: string } | { readonly kind: 'one' | 'rest'; readonly name: string };
+type Part =
+  | { readonly kind: 'static'; readonly text: string }
+  | { readonly kind: 'one' | 'rest'; readonly name: string };
 
 interface Pattern {
   readonly route: Route;
@@ -9,7 +14,11 @@ interface Pattern {
 }
 
 export type Match =
-  | { readonly kind: 'route'; readonly route: Route; readonly params: Readonly<Record<string, string>> }
+  | {
+      readonly kind: 'route';
+      readonly route: Route;
+      readonly params: Readonly<Record<string, string>>;
+    }
   | { readonly kind: 'method'; readonly allow: readonly Method[] }
   | { readonly kind: 'none' };
 
@@ -25,7 +34,9 @@ export function partsOf(path: string): readonly Part[] {
     });
 }
 
-/** Finds the route of a method and path (without the prefix). A table with a clash does not start. */
+/**
+ * Finds the route of a method and path (without the prefix). A table with a clash does not start.
+ */
 export function createRouter(routes: readonly Route[]): (method: string, path: string) => Match {
   assertUnique(
     routes.map((route) => route.id),
@@ -35,7 +46,9 @@ export function createRouter(routes: readonly Route[]): (method: string, path: s
     routes.map((route) => `${route.method} ${route.path.replace(/\{[a-z_]+/g, '{')}`),
     'route',
   );
-  const patterns = routes.map((route): Pattern => ({ route, parts: partsOf(route.path) })).sort(bySpecificity);
+  const patterns = routes
+    .map((route): Pattern => ({ route, parts: partsOf(route.path) }))
+    .sort(bySpecificity);
   return (method, path) => {
     const segments = path.split('/').slice(1);
     const allow = new Set<Method>();

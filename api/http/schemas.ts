@@ -7,9 +7,14 @@ import { decimalText } from '../../platform/amount.ts';
 /** The largest integer of the contract. */
 export const MAX_INT = 2_147_483_647;
 
-const decimal = decimalText('must be a decimal string in plain notation, at most 20 integer and 18 fractional digits');
+const decimal = decimalText(
+  'must be a decimal string in plain notation, at most 20 integer and 18 fractional digits',
+);
 
-/** An amount as it is sent: plain notation, up to 20 integer and 18 fractional digits; comes out without trailing zeros. */
+/**
+ * An amount as it is sent: plain notation, up to 20 integer and 18 fractional digits; comes out
+ * without trailing zeros.
+ */
 export const decimalString = decimal.meta({
   id: 'Decimal',
   description: 'A decimal in plain notation, carried as a string.',
@@ -31,17 +36,27 @@ export const positiveDecimal = decimal
 export const uuid = z
   .uuid('must be a UUID')
   .overwrite((id) => id.toLowerCase())
-  .meta({ id: 'Id', description: 'A UUID; ids that the service gives are UUIDv7.', example: '01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10' });
+  .meta({
+    id: 'Id',
+    description: 'A UUID; ids that the service gives are UUIDv7.',
+    example: '01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10',
+  });
 
 /** A point in time as responses write it. */
-export const timestamp = z
-  .string()
-  .meta({ id: 'Timestamp', format: 'date-time', description: 'ISO 8601 UTC with milliseconds.', example: '2026-11-21T03:35:00.000Z' });
+export const timestamp = z.string().meta({
+  id: 'Timestamp',
+  format: 'date-time',
+  description: 'ISO 8601 UTC with milliseconds.',
+  example: '2026-11-21T03:35:00.000Z',
+});
 
 /** Any JSON object; strictness does not reach into it. */
-export const jsonObject = z
-  .custom<JsonObject>(isObject, 'must be a JSON object')
-  .meta({ id: 'JsonObject', type: 'object', additionalProperties: true, description: 'Any JSON object.' });
+export const jsonObject = z.custom<JsonObject>(isObject, 'must be a JSON object').meta({
+  id: 'JsonObject',
+  type: 'object',
+  additionalProperties: true,
+  description: 'Any JSON object.',
+});
 
 /** A string of so many characters without NUL. */
 export function text(min: number, max: number): z.ZodString {
@@ -52,7 +67,10 @@ export function text(min: number, max: number): z.ZodString {
     .refine((value) => !value.includes('\0'), 'must not hold NUL');
 }
 
-/** A name that fills one segment of a path, as it is: without what `parseTarget` refuses there or a path cannot express. */
+/**
+ * A name that fills one segment of a path, as it is: without what `parseTarget` refuses there or a
+ * path cannot express.
+ */
 export function segment(max: number): z.ZodString {
   return text(1, max).regex(
     /^(?!\.{1,2}$)[^\u0000-\u001f\u007f-\u009f%/\\#?]*$/,
@@ -63,8 +81,8 @@ export function segment(max: number): z.ZodString {
 const PRINTED = 'must be printable ASCII without spaces';
 
 /**
- * The code of an asset; comes out in upper case. Amounts are added up by it, so two codes that look alike
- * must not be two assets: nothing blank, invisible or of another width.
+ * The code of an asset; comes out in upper case. Amounts are added up by it, so two codes that look
+ * alike must not be two assets: nothing blank, invisible or of another width.
  */
 export const assetCode = z
   .string()
@@ -87,13 +105,17 @@ export function int32(min = 0): z.ZodNumber {
 /** An integer in a query string, with its bounds; OpenAPI shows it as an integer. */
 export function integerInQuery(min: number, max: number) {
   return z.preprocess(
-    (value) => (typeof value === 'string' && /^(0|[1-9][0-9]{0,9})$/.test(value) ? Number(value) : value),
+    (value) =>
+      typeof value === 'string' && /^(0|[1-9][0-9]{0,9})$/.test(value) ? Number(value) : value,
     z.number().int().min(min).max(max),
   );
 }
 
 /** `true` or `false` in a query string. */
-export const booleanInQuery = z.preprocess((value) => (value === 'true' ? true : value === 'false' ? false : value), z.boolean());
+export const booleanInQuery = z.preprocess(
+  (value) => (value === 'true' ? true : value === 'false' ? false : value),
+  z.boolean(),
+);
 
 /** A response's list: the array is not the handler's to change. */
 export function listOf<T extends z.ZodType>(item: T): z.ZodReadonly<z.ZodArray<T>> {

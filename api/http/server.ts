@@ -1,5 +1,11 @@
 /** Listening sockets with limits against slow clients, and a close that lets requests finish. */
-import { createServer, type RequestListener, type Server, type ServerOptions, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ERROR_TABLE, type ErrorCode } from '../../domain/errors.ts';
@@ -35,15 +41,22 @@ export const LIMITS = {
 } satisfies ServerOptions;
 
 /**
- * How long callers are told that an idle connection is kept: less than it is, so that who believes it never sends on a
- * connection that is being closed. Longer than the 60 s after which common proxies close theirs.
+ * How long callers are told that an idle connection is kept: less than it is, so that who believes
+ * it never sends on a connection that is being closed. Longer than the 60 s after which common
+ * proxies close theirs.
  */
 export const KEPT_SECONDS = 65;
 
-/** Connections that may wait to be accepted; the kernel's own bound (`somaxconn`) is 4,096 as a rule. */
+/**
+ * Connections that may wait to be accepted; the kernel's own bound (`somaxconn`) is 4,096 as a
+ * rule.
+ */
 const BACKLOG = 4_096;
 
-/** Bounds what one connection can have going on at once by pipelining; others reconnect and do not notice. */
+/**
+ * Bounds what one connection can have going on at once by pipelining; others reconnect and do not
+ * notice.
+ */
 export const REQUESTS_A_CONNECTION = 1_000;
 
 /** Starts to listen, or fails with a message that tells what to do. */
@@ -57,7 +70,8 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     open.add(response);
     response.once('close', () => open.delete(response));
     if (closing !== undefined) sayGoodbye(response);
-    else if (response.shouldKeepAlive) response.setHeader('Keep-Alive', `timeout=${String(KEPT_SECONDS)}`);
+    else if (response.shouldKeepAlive)
+      response.setHeader('Keep-Alive', `timeout=${String(KEPT_SECONDS)}`);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => {
@@ -80,12 +94,20 @@ function explained(error: NodeJS.ErrnoException, options: ListenOptions): Error 
   const where = `${options.host}:${String(options.port)}`;
   switch (error.code) {
     case 'EADDRINUSE':
-      return new Error(`${where} is already in use; stop the other process or set ${setting} to a free port`, { cause: error });
+      return new Error(
+        `${where} is already in use; stop the other process or set ${setting} to a free port`,
+        { cause: error },
+      );
     case 'EACCES':
-      return new Error(`no permission to listen on ${where}; set ${setting} to a port above 1023`, { cause: error });
+      return new Error(`no permission to listen on ${where}; set ${setting} to a port above 1023`, {
+        cause: error,
+      });
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return new Error(`${options.host} is no address of this machine; set ${setting.replace('PORT', 'HOST')}`, { cause: error });
+      return new Error(
+        `${options.host} is no address of this machine; set ${setting.replace('PORT', 'HOST')}`,
+        { cause: error },
+      );
     default:
       return error;
   }
@@ -100,7 +122,8 @@ function sayGoodbye(response: ServerResponse): void {
 
 function closeGracefully(server: Server, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
-    // Connections become idle as their requests finish. What was sent before that was heard is read and answered.
+    // Connections become idle as their requests finish. What was sent before that was heard is read
+    // and answered.
     const closeIdle = (): void => {
       afterReading(() => {
         server.closeIdleConnections();
@@ -124,7 +147,11 @@ const ANSWERS: Readonly<Record<string, { readonly code: ErrorCode; readonly phra
   HPE_HEADER_OVERFLOW: { code: 'headers_too_large', phrase: 'Request Header Fields Too Large' },
   ERR_HTTP_REQUEST_TIMEOUT: { code: 'request_timeout', phrase: 'Request Timeout' },
 };
-const MALFORMED = { code: 'invalid_path', phrase: 'Bad Request', message: 'The request is not well-formed HTTP.' } as const;
+const MALFORMED = {
+  code: 'invalid_path',
+  phrase: 'Bad Request',
+  message: 'The request is not well-formed HTTP.',
+} as const;
 
 /** What is not HTTP, or too slow or too large to be read, is answered once and cut. */
 function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
@@ -134,7 +161,9 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
   }
   const { code, phrase } = ANSWERS[error.code ?? ''] ?? MALFORMED;
   const { status, message } = ERROR_TABLE[code];
-  const body = JSON.stringify({ detail: { error: code, message: code === MALFORMED.code ? MALFORMED.message : message } });
+  const body = JSON.stringify({
+    detail: { error: code, message: code === MALFORMED.code ? MALFORMED.message : message },
+  });
   socket.end(
     [
       `HTTP/1.1 ${String(status)} ${phrase}`,

@@ -20,8 +20,8 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 const foreign = new WeakMap<IncomingMessage, string>();
 
 /**
- * Express reads a target before anything of ours does, and what it cannot read it answers with a page of its
- * own. So it is shown the origin form alone; {@link targetOf} tells what was sent.
+ * Express reads a target before anything of ours does, and what it cannot read it answers with a
+ * page of its own. So it is shown the origin form alone; {@link targetOf} tells what was sent.
  */
 export function withReadableTarget(app: RequestListener): RequestListener {
   return (request, response) => {
@@ -41,13 +41,15 @@ export function targetOf(request: IncomingMessage): string {
 
 /** Throws `invalid_path` unless the target is a path and what follows it. */
 export function assertOriginForm(target: string): void {
-  if (!target.startsWith('/')) throw refused('use the origin form: a path that begins with a slash');
+  if (!target.startsWith('/'))
+    throw refused('use the origin form: a path that begins with a slash');
 }
 
 /** Splits and decodes a target, or throws `invalid_path` with the reason. */
 export function parseTarget(target: string): Target {
   assertOriginForm(target);
-  if (!PRINTABLE.test(target)) throw refused('percent-encode spaces, control and non-ASCII characters');
+  if (!PRINTABLE.test(target))
+    throw refused('percent-encode spaces, control and non-ASCII characters');
   if (target.includes('#')) throw refused('a target has no fragment');
   if (target.includes('\\')) throw refused('a target has no backslash');
   const mark = target.indexOf('?');
@@ -56,7 +58,8 @@ export function parseTarget(target: string): Target {
   if (raw.includes('//')) throw refused('the path has an empty segment');
   const path = decode(raw);
   if (CONTROL.test(path)) throw refused('the path has a control character');
-  if (path.split('/').some((segment) => segment === '.' || segment === '..')) throw refused('the path has a dot segment');
+  if (path.split('/').some((segment) => segment === '.' || segment === '..'))
+    throw refused('the path has a dot segment');
   return { path, query: mark === -1 ? '' : target.slice(mark + 1) };
 }
 
@@ -69,5 +72,7 @@ function decode(raw: string): string {
 }
 
 function refused(why: string): ServiceError {
-  return new ServiceError('invalid_path', { message: `The request target is not in a form that has exactly one meaning: ${why}.` });
+  return new ServiceError('invalid_path', {
+    message: `The request target is not in a form that has exactly one meaning: ${why}.`,
+  });
 }

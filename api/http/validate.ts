@@ -28,12 +28,22 @@ export function singleHeaders(
 ): Readonly<Record<string, string | undefined>> {
   const repeated = SINGLE_HEADERS.filter((name) => (headers[name]?.length ?? 0) > 1);
   if (repeated.length > 0) {
-    throw invalidRequest(repeated.map((name) => ({ path: name, code: 'repeated', message: 'is given more than once' })));
+    throw invalidRequest(
+      repeated.map((name) => ({
+        path: name,
+        code: 'repeated',
+        message: 'is given more than once',
+      })),
+    );
   }
-  return Object.fromEntries(Object.entries(headers).map(([name, values]) => [name, values?.join(', ')]));
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, values]) => [name, values?.join(', ')]),
+  );
 }
 
-/** Path, query, body and `Dry-Run` as the route takes them, or `invalid_request` with every issue. */
+/**
+ * Path, query, body and `Dry-Run` as the route takes them, or `invalid_request` with every issue.
+ */
 export function validate(route: Route, raw: RawInput): ValidInput {
   const issues: Issue[] = [];
   const check = (schema: z.ZodType, value: unknown): unknown => {
@@ -49,26 +59,36 @@ export function validate(route: Route, raw: RawInput): ValidInput {
   const query = check(route.query, parsedQuery.values);
   let body: unknown;
   if (route.method === 'GET') {
-    if (raw.body !== undefined) issues.push({ path: '', code: 'body_not_allowed', message: 'this request takes no body' });
+    if (raw.body !== undefined)
+      issues.push({ path: '', code: 'body_not_allowed', message: 'this request takes no body' });
   } else {
     body = check(route.body, raw.body);
   }
   issues.push(...dryRunIssues(route, raw.dryRun));
   if (issues.length > 0)
     throw invalidRequest(
-      issues.filter((issue, at) => !(known.has(issue.path) && issues.findIndex((each) => each.path === issue.path) < at)),
+      issues.filter(
+        (issue, at) =>
+          !(known.has(issue.path) && issues.findIndex((each) => each.path === issue.path) < at),
+      ),
     );
   return { params, query, body, dryRun: raw.dryRun === 'true' };
 }
 
 /**
- * Whoever sends the header counts on it, so it is never ignored: not where there is no preview, and not
- * when its value could be read in two ways.
+ * Whoever sends the header counts on it, so it is never ignored: not where there is no preview, and
+ * not when its value could be read in two ways.
  */
 function dryRunIssues(route: Route, header: string | undefined): readonly Issue[] {
   if (header === undefined) return [];
   if (route.preview === undefined) {
-    return [{ path: 'dry-run', code: 'unsupported', message: 'this request has no preview; send it without the header' }];
+    return [
+      {
+        path: 'dry-run',
+        code: 'unsupported',
+        message: 'this request has no preview; send it without the header',
+      },
+    ];
   }
   if (header === 'true' || header === 'false') return [];
   return [{ path: 'dry-run', code: 'invalid_value', message: 'must be `true` or `false`' }];

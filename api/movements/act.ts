@@ -1,9 +1,16 @@
-/** What approve, reject, resume, retry and cancel have in common: load, decide, apply, and say why not. */
+/**
+ * What approve, reject, resume, retry and cancel have in common: load, decide, apply, and say why
+ * not.
+ */
 import type { Requester } from '../../domain/actions/context.ts';
 import { expire } from '../../domain/actions/approval.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { MovementSnapshot } from '../../domain/snapshot.ts';
-import { ACTION_STATES, type MovementAction, type MovementState } from '../../domain/states/movement.ts';
+import {
+  ACTION_STATES,
+  type MovementAction,
+  type MovementState,
+} from '../../domain/states/movement.ts';
 import type { Transition, TransitionOutcome } from '../../domain/transition.ts';
 import { readSnapshot } from '../../store/movements.ts';
 import { applyTransition } from '../../store/transition.ts';
@@ -32,21 +39,34 @@ export interface Action {
 /** Applies an operator's action to the movement as it is at that moment. */
 export async function act(request: Action, deps: ApiDependencies): Promise<Reply<ActionResponse>> {
   const { action, movementId, requester } = request;
-  const subject = { action: `movement.${action}`, entity_type: 'movement', entity_key: movementId } as const;
+  const subject = {
+    action: `movement.${action}`,
+    entity_type: 'movement',
+    entity_key: movementId,
+  } as const;
   const outcome = await auditedRefusal(deps, requester, subject, () => applied(request, deps));
   deps.handOver(movementId, { kind: action, command_id: outcome.command_id });
   const { request_state, current_frontier, reservation_status } = outcome.head;
-  return { status: 200, body: { movement_id: movementId, request_state, current_frontier, reservation_status } };
+  return {
+    status: 200,
+    body: { movement_id: movementId, request_state, current_frontier, reservation_status },
+  };
 }
 
-async function applied(request: Action, deps: ApiDependencies): Promise<Extract<TransitionOutcome, { ok: true }>> {
+async function applied(
+  request: Action,
+  deps: ApiDependencies,
+): Promise<Extract<TransitionOutcome, { ok: true }>> {
   const { action, movementId, decide } = request;
   let refreshed = false;
   for (let attempt = 1; ; attempt += 1) {
     const snapshot = await readSnapshot(deps.db, movementId);
     if (!isAllowed(action, snapshot.state)) throw notAllowed(action, movementId, snapshot.state);
     const transition = decide(snapshot);
-    const outcome = await applyTransition(deps.db, TAKING.includes(action) ? { ...transition, take: takeAt(deps) } : transition);
+    const outcome = await applyTransition(
+      deps.db,
+      TAKING.includes(action) ? { ...transition, take: takeAt(deps) } : transition,
+    );
     if (outcome.ok) return outcome;
     if (!refreshed && (await refreshBefore(outcome.uncovered, deps))) {
       refreshed = true;
@@ -63,10 +83,16 @@ function isAllowed(action: MovementAction, state: MovementState): boolean {
   return allowed.includes(state);
 }
 
-/** Whether the movement only moved on while the decision was made, so that a new look may succeed. */
+/**
+ * Whether the movement only moved on while the decision was made, so that a new look may succeed.
+ */
 function mayChange(action: MovementAction, outcome: Refused): boolean {
   if (outcome.reason === 'version' || outcome.reason === 'node_state') return true;
-  return outcome.reason === 'movement_state' && outcome.head !== null && isAllowed(action, outcome.head.request_state);
+  return (
+    outcome.reason === 'movement_state' &&
+    outcome.head !== null &&
+    isAllowed(action, outcome.head.request_state)
+  );
 }
 
 /** The approval time is over: the movement is not left waiting for its run to notice. */
@@ -75,9 +101,17 @@ async function expireNow(movementId: string, deps: ApiDependencies): Promise<voi
   if (outcome.ok) deps.handOver(movementId);
 }
 
-/** Whether the run or this request noticed first that the approval's time was over makes no difference to the caller. */
-function notAllowed(action: MovementAction, movementId: string, state: MovementState): ServiceError {
-  if (action === 'approve' && state === 'EXPIRED') return new ServiceError('approval_expired', { context: { movement_id: movementId } });
+/**
+ * Whether the run or this request noticed first that the approval's time was over makes no
+ * difference to the caller.
+ */
+function notAllowed(
+  action: MovementAction,
+  movementId: string,
+  state: MovementState,
+): ServiceError {
+  if (action === 'approve' && state === 'EXPIRED')
+    return new ServiceError('approval_expired', { context: { movement_id: movementId } });
   return invalidState(action, state);
 }
 
@@ -94,7 +128,9 @@ function refusalError(action: MovementAction, movementId: string, outcome: Refus
     case 'expired':
       return new ServiceError('approval_expired', { context: { movement_id: movementId } });
     case 'plan_hash':
-      return new ServiceError('compiled_plan_hash_mismatch', { context: { movement_id: movementId } });
+      return new ServiceError('compiled_plan_hash_mismatch', {
+        context: { movement_id: movementId },
+      });
     case 'binding':
       return new ServiceError('binding_unavailable', { context: { bindings: outcome.problems } });
     case 'send_not_over':

@@ -12,7 +12,10 @@ import { readEvmAddress } from '../../platform/evm-address.ts';
 import { readListed } from '../../store/allowlist.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 
-export interface AddressCheck extends Pick<Destination, 'node_key' | 'chain_family' | 'address' | 'chain_id'> {
+export interface AddressCheck extends Pick<
+  Destination,
+  'node_key' | 'chain_family' | 'address' | 'chain_id'
+> {
   /** An active row is about it; whether it cools is asked when it is paid. */
   readonly allowed: boolean;
   readonly usable_after: string | null;
@@ -22,26 +25,43 @@ export interface AddressCheck extends Pick<Destination, 'node_key' | 'chain_fami
   readonly hopeless: boolean;
 }
 
-/** Far more than a plan of the most nodes needs. Parameters that name thousands would each be asked about for every node. */
+/**
+ * Far more than a plan of the most nodes needs. Parameters that name thousands would each be asked
+ * about for every node.
+ */
 export const MOST_DESTINATIONS = 5_000;
 
-/** Every destination of every node, each held against the list; null where the plan names too many. */
+/**
+ * Every destination of every node, each held against the list; null where the plan names too many.
+ */
 export async function checkAddresses(
   plan: CompiledPlan,
   deps: Pick<ApiDependencies, 'db' | 'executors' | 'signers' | 'chains'>,
 ): Promise<readonly AddressCheck[] | null> {
   const paid = await paidBy(plan, deps);
   if (paid === null) return null;
-  const found = paid.map((destination) => ({ destination, question: questionOf(destination, readEvmAddress) }));
+  const found = paid.map((destination) => ({
+    destination,
+    question: questionOf(destination, readEvmAddress),
+  }));
   const asked = found.flatMap(({ question }) => ('asked' in question ? [question.asked] : []));
   const { rows } = asked.length === 0 ? { rows: [] } : await readListed(deps.db, asked);
-  return found.map(({ destination: { node_key, chain_family, address, chain_id, problem }, question }) => {
-    const place = { node_key, chain_family, chain_id, hopeless: problem !== undefined };
-    if ('problem' in question) return { ...place, address, allowed: false, usable_after: null, problem: question.problem };
-    const usable = usableAfter(rows, question.asked);
-    const after = usable == null ? null : new Date(usable).toISOString();
-    return { ...place, address: question.asked.address, allowed: usable !== undefined, usable_after: after, problem: null };
-  });
+  return found.map(
+    ({ destination: { node_key, chain_family, address, chain_id, problem }, question }) => {
+      const place = { node_key, chain_family, chain_id, hopeless: problem !== undefined };
+      if ('problem' in question)
+        return { ...place, address, allowed: false, usable_after: null, problem: question.problem };
+      const usable = usableAfter(rows, question.asked);
+      const after = usable == null ? null : new Date(usable).toISOString();
+      return {
+        ...place,
+        address: question.asked.address,
+        allowed: usable !== undefined,
+        usable_after: after,
+        problem: null,
+      };
+    },
+  );
 }
 
 async function paidBy(
@@ -49,10 +69,17 @@ async function paidBy(
   deps: Pick<ApiDependencies, 'executors' | 'signers' | 'chains'>,
 ): Promise<readonly Destination[] | null> {
   const { intent, input_params, nodes } = plan;
-  const executors = new Map(deps.executors.list().map((executor) => [executor.executor_key, executor]));
+  const executors = new Map(
+    deps.executors.list().map((executor) => [executor.executor_key, executor]),
+  );
   const found = await inSlices(
     destinationsInSteps(nodes, (node) =>
-      destinationsOf({ node, executor: executors.get(node.executor_binding.executor_key), intent, input_params }),
+      destinationsOf({
+        node,
+        executor: executors.get(node.executor_binding.executor_key),
+        intent,
+        input_params,
+      }),
     ),
   );
   if (found === null) return null;
@@ -76,13 +103,23 @@ function* destinationsInSteps(
 }
 
 /**
- * One refusal with everything on-chain that is not allowed. What exchanges are asked to pay does not hinder a create, but
- * for a field of a team's own executor that says nothing that could be paid: no list will ever have that.
+ * One refusal with everything on-chain that is not allowed. What exchanges are asked to pay does
+ * not hinder a create, but for a field of a team's own executor that says nothing that could be
+ * paid: no list will ever have that.
  */
 export function addressRefusals(checks: readonly AddressCheck[]): readonly ServiceError[] {
   const refused = checks
-    .filter(({ chain_family, allowed, hopeless }) => (chain_family === 'evm' || hopeless) && !allowed)
-    .map(({ node_key, address, chain_id, problem }) => ({ node_key, address, chain_id, ...(problem === null ? {} : { problem }) }));
+    .filter(
+      ({ chain_family, allowed, hopeless }) => (chain_family === 'evm' || hopeless) && !allowed,
+    )
+    .map(({ node_key, address, chain_id, problem }) => ({
+      node_key,
+      address,
+      chain_id,
+      ...(problem === null ? {} : { problem }),
+    }));
   const [first] = refused;
-  return first === undefined ? [] : [new ServiceError('address_not_allowlisted', { context: { ...first, addresses: refused } })];
+  return first === undefined
+    ? []
+    : [new ServiceError('address_not_allowlisted', { context: { ...first, addresses: refused } })];
 }

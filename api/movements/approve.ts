@@ -14,18 +14,28 @@ import { missingBindings } from './missing-bindings.ts';
 import type { ActionResponse } from './responses.ts';
 import type { approveBody } from './schema.ts';
 
-/** Approves the plan that the hash names, when the frontier's executors and signers are available. */
+/**
+ * Approves the plan that the hash names, when the frontier's executors and signers are available.
+ */
 export async function approve(
-  input: { readonly params: { readonly movement_id: string }; readonly body: z.output<typeof approveBody>; readonly requester: Requester },
+  input: {
+    readonly params: { readonly movement_id: string };
+    readonly body: z.output<typeof approveBody>;
+    readonly requester: Requester;
+  },
   deps: ApiDependencies,
 ): Promise<Reply<ActionResponse>> {
   const { params, body, requester } = input;
   const decide = (snapshot: MovementSnapshot): ReturnType<typeof approval> => {
     const bindings = missingBindings(bindingsOf(snapshot.plan, rootNodes(snapshot.plan)), deps);
-    if (bindings.length > 0) throw new ServiceError('binding_unavailable', { context: { bindings } });
+    if (bindings.length > 0)
+      throw new ServiceError('binding_unavailable', { context: { bindings } });
     return approval(snapshot, body, requester);
   };
-  const reply = await act({ action: 'approve', movementId: params.movement_id, requester, decide }, deps);
+  const reply = await act(
+    { action: 'approve', movementId: params.movement_id, requester, decide },
+    deps,
+  );
   // The id tells when the movement was made, so the metric costs no statement.
   observeApproval(Date.now() - idTime(params.movement_id));
   return reply;

@@ -1,11 +1,21 @@
 /** Whether a new movement is approved without a person, and the create that does it. */
-import { approveAutomatically, autoApproveEvent, bindingsOf } from '../../domain/actions/approval.ts';
+import {
+  approveAutomatically,
+  autoApproveEvent,
+  bindingsOf,
+} from '../../domain/actions/approval.ts';
 import type { Requester } from '../../domain/actions/context.ts';
 import { forLateReasons } from '../../domain/auto-approve/checks.ts';
 import { skippedForAgent, type Evaluation } from '../../domain/auto-approve/result.ts';
 import { rootNodes } from '../../domain/graph/shape.ts';
 import { newSnapshot } from '../../domain/snapshot.ts';
-import { createApproved, createMovement, type AutomaticApproval, type CreateOutcome, type NewMovement } from '../../store/movements.ts';
+import {
+  createApproved,
+  createMovement,
+  type AutomaticApproval,
+  type CreateOutcome,
+  type NewMovement,
+} from '../../store/movements.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { refreshBefore, takeAt } from '../balances/cover.ts';
 import { missingBindings } from './missing-bindings.ts';
@@ -18,13 +28,19 @@ export interface Question {
 }
 
 /** The decision as things stand now; null where nobody is asked. */
-export async function evaluate({ compiled, strategy_id, requester }: Question, deps: ApiDependencies): Promise<Evaluation | null> {
+export async function evaluate(
+  { compiled, strategy_id, requester }: Question,
+  deps: ApiDependencies,
+): Promise<Evaluation | null> {
   if (requester.caller.role === 'agent') return skippedForAgent(new Date().toISOString());
   if (!deps.autoApprove || strategy_id === null) return null;
   const { plan } = compiled;
   const required = bindingsOf(plan, rootNodes(plan));
   const { client_id } = requester.caller;
-  return deps.autoApprove({ client_id, strategy_id, plan, required, missing: missingBindings(required, deps) }, deps);
+  return deps.autoApprove(
+    { client_id, strategy_id, plan, required, missing: missingBindings(required, deps) },
+    deps,
+  );
 }
 
 /** Creates the movement, approved where the decision says so and its transaction finds the same. */
@@ -35,16 +51,30 @@ export async function createDecided(
 ): Promise<CreateOutcome> {
   let refreshed = false;
   for (;;) {
-    const evaluation = await evaluate({ compiled: movement, strategy_id: movement.strategy_id, requester }, deps);
-    if (evaluation === null) return createMovement(deps.db, { ...movement, auto_approve_result: null });
+    const evaluation = await evaluate(
+      { compiled: movement, strategy_id: movement.strategy_id, requester },
+      deps,
+    );
+    if (evaluation === null)
+      return createMovement(deps.db, { ...movement, auto_approve_result: null });
     const decided = { ...movement, auto_approve_result: evaluation.result };
     if (evaluation.guard === null) {
-      return createMovement(deps.db, { ...decided, timeline: [...movement.timeline, autoApproveEvent(evaluation.result)] });
+      return createMovement(deps.db, {
+        ...decided,
+        timeline: [...movement.timeline, autoApproveEvent(evaluation.result)],
+      });
     }
-    const outcome = await createApproved(deps.db, decided, approvalOf(movement, evaluation, requester, deps));
+    const outcome = await createApproved(
+      deps.db,
+      decided,
+      approvalOf(movement, evaluation, requester, deps),
+    );
     if (outcome.created !== null) return outcome;
     // Somebody changed the policy or the template in between, so it is asked again.
-    if (outcome.uncovered === null || (!refreshed && (await refreshBefore(outcome.uncovered, deps)))) {
+    if (
+      outcome.uncovered === null ||
+      (!refreshed && (await refreshBefore(outcome.uncovered, deps)))
+    ) {
       refreshed ||= outcome.uncovered !== null;
       continue;
     }
@@ -65,10 +95,17 @@ function approvalOf(
 ): AutomaticApproval {
   return {
     transition: (movementId) => ({
-      ...approveAutomatically(newSnapshot(movementId, plan), { compiled_plan_hash, result }, requester),
+      ...approveAutomatically(
+        newSnapshot(movementId, plan),
+        { compiled_plan_hash, result },
+        requester,
+      ),
       take: takeAt(deps),
     }),
     guard,
-    refused: forLateReasons((reason) => ({ result: refused[reason], timeline: [autoApproveEvent(refused[reason])] })),
+    refused: forLateReasons((reason) => ({
+      result: refused[reason],
+      timeline: [autoApproveEvent(refused[reason])],
+    })),
   };
 }

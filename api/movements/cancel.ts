@@ -19,7 +19,10 @@ export function cancel(
       movementId: params.movement_id,
       requester,
       decide: (snapshot) => {
-        if (!isCancellable(snapshot)) throw new ServiceError('no_on_cancel_edge', { context: { movement_id: snapshot.movement_id } });
+        if (!isCancellable(snapshot))
+          throw new ServiceError('no_on_cancel_edge', {
+            context: { movement_id: snapshot.movement_id },
+          });
         return cancellation(snapshot, requester);
       },
     },

@@ -24,8 +24,14 @@ export interface CreateInput {
   readonly dryRun: boolean;
 }
 
-/** Compiles the plan and stores the movement, or answers a repeat with the first one; a dry run stops before anything is written. */
-export async function create(input: CreateInput, deps: ApiDependencies): Promise<Reply<CreateResponse | PreviewResponse>> {
+/**
+ * Compiles the plan and stores the movement, or answers a repeat with the first one; a dry run
+ * stops before anything is written.
+ */
+export async function create(
+  input: CreateInput,
+  deps: ApiDependencies,
+): Promise<Reply<CreateResponse | PreviewResponse>> {
   const { body, headers, requester } = input;
   const key = keyOf(body, headers['idempotency-key']);
   const scope = requester.caller.client_id ?? 'anonymous';
@@ -36,7 +42,8 @@ export async function create(input: CreateInput, deps: ApiDependencies): Promise
     entity_key: `${body.template_key}@${String(body.template_version)}`,
   } as const;
   return auditedRefusal(deps, requester, subject, async () => {
-    if (!mayMove(requester.caller, body.template_key)) throw new ServiceError('agent_namespace_mismatch');
+    if (!mayMove(requester.caller, body.template_key))
+      throw new ServiceError('agent_namespace_mismatch');
     if (input.dryRun) return preview({ body, key, scope, requester }, deps);
     const used = await keyUseOf({ scope, key }, deps);
     if (used !== null) return replay(used, request, requester.caller, deps);
@@ -55,7 +62,11 @@ export async function create(input: CreateInput, deps: ApiDependencies): Promise
       client_scope: scope,
       idempotency_key: key,
       request,
-      created_by: { client_id: requester.caller.client_id, key_id: requester.caller.key_id, role: requester.caller.role },
+      created_by: {
+        client_id: requester.caller.client_id,
+        key_id: requester.caller.key_id,
+        role: requester.caller.role,
+      },
       timeline: [
         {
           event_type: 'movement_created',
@@ -66,7 +77,11 @@ export async function create(input: CreateInput, deps: ApiDependencies): Promise
         },
       ],
       audit: (movementId: string) => [
-        auditOf(requester, { ...subject, entity_key: movementId, details: { template_key, template_version, compiled_plan_hash } }),
+        auditOf(requester, {
+          ...subject,
+          entity_key: movementId,
+          details: { template_key, template_version, compiled_plan_hash },
+        }),
       ],
     } as const;
     const outcome = await createDecided(movement, requester, deps);
@@ -93,5 +108,6 @@ export async function create(input: CreateInput, deps: ApiDependencies): Promise
 }
 
 function countDecision({ auto_approve_result: result }: CreatedMovement): void {
-  if (result !== null) observeAutoApproval({ outcome: String(result['outcome']), reason: String(result['reason']) });
+  if (result !== null)
+    observeAutoApproval({ outcome: String(result['outcome']), reason: String(result['reason']) });
 }

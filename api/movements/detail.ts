@@ -33,7 +33,10 @@ export function toDetail(found: MovementDetail, deps: Shower): DetailResponse {
     error_message: withoutSecretsInMessage(found.error_message, redact),
     template: { template_id, template_key: found.template_key, version: found.template_version },
     nodes: nodes.map((node) => toNodeView(node, found, deps)),
-    artifacts: artifacts.map((artifact) => ({ ...artifact, data: withoutSecrets(artifact.data, redact) })),
+    artifacts: artifacts.map((artifact) => ({
+      ...artifact,
+      data: withoutSecrets(artifact.data, redact),
+    })),
     workflow: workflowOf(found.movement_id, run_id, settings),
   };
 }
@@ -43,14 +46,17 @@ function toNodeView(
   movement: MovementDetail,
   { executors, redact }: Shower,
 ): NodeView {
-  const signer = node.signer_binding === null ? null : bindingKey(node.signer_binding, 'signer_key');
+  const signer =
+    node.signer_binding === null ? null : bindingKey(node.signer_binding, 'signer_key');
   return {
     ...node,
     executor_binding: { executor_key: bindingKey(node.executor_binding, 'executor_key') },
     signer_binding: signer === null ? null : { signer_key: signer },
     destination: shownDestination({
       node: { ...node, config },
-      executor: executors.list().find((each) => each.executor_key === bindingKey(node.executor_binding, 'executor_key')),
+      executor: executors
+        .list()
+        .find((each) => each.executor_key === bindingKey(node.executor_binding, 'executor_key')),
       intent: stored<Intent>(movement.intent),
       input_params: movement.input_params,
       prepared_action,
@@ -67,7 +73,11 @@ export function bindingKey(binding: unknown, name: string): string {
 }
 
 /** Where to look at the movement's run. */
-export function workflowOf(movementId: string, runId: string | null, settings: ApiDependencies['settings']): DetailResponse['workflow'] {
+export function workflowOf(
+  movementId: string,
+  runId: string | null,
+  settings: ApiDependencies['settings'],
+): DetailResponse['workflow'] {
   const workflow_id = `movement/${movementId}`;
   const base = `${settings.temporalUiUrl.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(settings.temporalNamespace)}`;
   const run = runId === null ? '' : `/${encodeURIComponent(runId)}/history`;

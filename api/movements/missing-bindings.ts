@@ -15,6 +15,9 @@ export function missingBindings(
       .map((key) => ({ binding: 'executor', key, reason: 'not_registered' }) as const),
     ...needed.signers
       .filter(({ signer_key }) => !signers.has(signer_key))
-      .map(({ signer_key }) => ({ binding: 'signer', key: signer_key, reason: 'not_registered' }) as const),
+      .map(
+        ({ signer_key }) =>
+          ({ binding: 'signer', key: signer_key, reason: 'not_registered' }) as const,
+      ),
   ];
 }

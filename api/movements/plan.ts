@@ -11,7 +11,12 @@ import { sha256Hex } from '../../platform/hash.ts';
 import { judged, readTemplateForPlan } from '../../store/templates.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { invalidRequest } from '../http/issues.ts';
-import { addressRefusals, checkAddresses, MOST_DESTINATIONS, type AddressCheck } from './addresses.ts';
+import {
+  addressRefusals,
+  checkAddresses,
+  MOST_DESTINATIONS,
+  type AddressCheck,
+} from './addresses.ts';
 import { intentOf } from './request.ts';
 import type { CreateBody } from './schema.ts';
 
@@ -24,7 +29,9 @@ export interface Compiled {
 export interface Assessment {
   readonly template: PlanTemplate;
   readonly resolved: ResolvedBindings;
-  /** Why nothing can be created, in the order in which a create looks; it is refused with the first. */
+  /**
+   * Why nothing can be created, in the order in which a create looks; it is refused with the first.
+   */
   readonly refusals: readonly ServiceError[];
   /** Null where no plan can be made of the request. */
   readonly compiled: Compiled | null;
@@ -32,14 +39,24 @@ export interface Assessment {
   readonly addresses: readonly AddressCheck[];
 }
 
-/** Looks at everything that can be told without writing; throws only when the version does not exist. */
+/**
+ * Looks at everything that can be told without writing; throws only when the version does not
+ * exist.
+ */
 export async function assess(body: CreateBody, deps: ApiDependencies): Promise<Assessment> {
   const { template_key, template_version } = body;
   const template = await readTemplateForPlan(deps.db, template_key, template_version);
-  if (template === null) throw new ServiceError('template_not_found', { context: { template_key, template_version } });
-  const resolved = resolveBindings(template.nodes, { executors: deps.executors.list(), signers: deps.signers.list() });
+  if (template === null)
+    throw new ServiceError('template_not_found', { context: { template_key, template_version } });
+  const resolved = resolveBindings(template.nodes, {
+    executors: deps.executors.list(),
+    signers: deps.signers.list(),
+  });
   const reasons = await judged(deps.db, template.template_id, template);
-  const refusals = [...refusalsOf(template, { ...resolved, reasons }), ...tooLarge(excessBefore(template, body.input_params))];
+  const refusals = [
+    ...refusalsOf(template, { ...resolved, reasons }),
+    ...tooLarge(excessBefore(template, body.input_params)),
+  ];
   const without = (refused: readonly ServiceError[]): Assessment => ({
     template,
     resolved,
@@ -53,7 +70,11 @@ export async function assess(body: CreateBody, deps: ApiDependencies): Promise<A
   if (excess.length > 0) return without(excess);
   const addresses = await checkAddresses(compiled.plan, deps);
   if (addresses === null) return without(tooLarge({ part: 'payees', limit: MOST_DESTINATIONS }));
-  const found = [...addressRefusals(addresses), ...assuranceRefusals(compiled.plan, deps), ...fundsRefusals(compiled.plan, deps)];
+  const found = [
+    ...addressRefusals(addresses),
+    ...assuranceRefusals(compiled.plan, deps),
+    ...fundsRefusals(compiled.plan, deps),
+  ];
   return { template, resolved, refusals: found, compiled, addresses };
 }
 
@@ -67,14 +88,30 @@ export async function planOf(body: CreateBody, deps: ApiDependencies): Promise<C
 }
 
 /** One refusal with every node that could never show what it is asked for. */
-function assuranceRefusals({ nodes }: CompiledPlan, deps: Pick<ApiDependencies, 'executors'>): readonly ServiceError[] {
-  const shown = new Map(deps.executors.list().map((executor) => [executor.executor_key, executor.completion_assurances]));
+function assuranceRefusals(
+  { nodes }: CompiledPlan,
+  deps: Pick<ApiDependencies, 'executors'>,
+): readonly ServiceError[] {
+  const shown = new Map(
+    deps.executors
+      .list()
+      .map((executor) => [executor.executor_key, executor.completion_assurances]),
+  );
   const unsupported = unsupportedAssurances(nodes, (key) => shown.get(key) ?? []);
   const [first] = unsupported;
-  return first === undefined ? [] : [new ServiceError('completion_assurance_unsupported', { context: { ...first, nodes: unsupported } })];
+  return first === undefined
+    ? []
+    : [
+        new ServiceError('completion_assurance_unsupported', {
+          context: { ...first, nodes: unsupported },
+        }),
+      ];
 }
 
-/** The version can be executed, is not reserved, and every node binds to exactly one executor and signer. */
+/**
+ * The version can be executed, is not reserved, and every node binds to exactly one executor and
+ * signer.
+ */
 function refusalsOf(
   template: PlanTemplate,
   { unresolved, reasons }: ResolvedBindings & { readonly reasons: readonly string[] },
@@ -82,42 +119,76 @@ function refusalsOf(
   const { template_key, version: template_version } = template;
   const refusals: ServiceError[] = [];
   if (reasons.length > 0) {
-    refusals.push(new ServiceError('template_not_executable', { context: { template_key, template_version, reasons } }));
+    refusals.push(
+      new ServiceError('template_not_executable', {
+        context: { template_key, template_version, reasons },
+      }),
+    );
   }
   const reserved = template.nodes.find((node) => node.action_type === RESERVED_ACTION);
   if (reserved !== undefined) {
-    refusals.push(new ServiceError('reserved_template_family', { context: { node_key: reserved.node_key } }));
+    refusals.push(
+      new ServiceError('reserved_template_family', { context: { node_key: reserved.node_key } }),
+    );
   }
   const [first] = unresolved;
-  if (first !== undefined) refusals.push(new ServiceError('binding_unresolved', { context: { ...first, bindings: unresolved } }));
+  if (first !== undefined)
+    refusals.push(
+      new ServiceError('binding_unresolved', { context: { ...first, bindings: unresolved } }),
+    );
   return refusals;
 }
 
-/** The plan must move what its intent speaks of: otherwise whoever reads the intent approves something else. */
-function fundsRefusals({ nodes, intent }: CompiledPlan, { chains }: ApiDependencies): readonly ServiceError[] {
+/**
+ * The plan must move what its intent speaks of: otherwise whoever reads the intent approves
+ * something else.
+ */
+function fundsRefusals(
+  { nodes, intent }: CompiledPlan,
+  { chains }: ApiDependencies,
+): readonly ServiceError[] {
   const assets = [...new Set(nodes.filter((node) => node.sends).map((node) => node.asset))].sort();
   const moved = assets.length === 0 || assets.includes(intent.asset);
   const unnamed = withoutAssetCode(nodes).map((key) => ({
     path: `nodes.${key}.config.asset`,
     code: 'invalid_value',
-    message: 'must be 1 to 32 characters of printable ASCII without spaces, from the template or from node_config',
+    message:
+      'must be 1 to 32 characters of printable ASCII without spaces, from the template or from node_config',
   }));
   return [
     ...(unnamed.length === 0 ? [] : [invalidRequest(unnamed)]),
-    ...(moved ? [] : [new ServiceError('intent_asset_not_moved', { context: { asset: intent.asset, moved: assets } })]),
+    ...(moved
+      ? []
+      : [
+          new ServiceError('intent_asset_not_moved', {
+            context: { asset: intent.asset, moved: assets },
+          }),
+        ]),
     ...nodes.flatMap((node) => {
       const mismatch = tokenMismatch(node, chains);
-      return mismatch === null ? [] : [new ServiceError('token_asset_mismatch', { context: { ...mismatch } })];
+      return mismatch === null
+        ? []
+        : [new ServiceError('token_asset_mismatch', { context: { ...mismatch } })];
     }),
   ];
 }
 
-function tooLarge(excess: Excess | { readonly part: 'payees'; readonly limit: number } | null): readonly ServiceError[] {
+function tooLarge(
+  excess: Excess | { readonly part: 'payees'; readonly limit: number } | null,
+): readonly ServiceError[] {
   return excess === null ? [] : [new ServiceError('plan_too_large', { context: { ...excess } })];
 }
 
-function compiledFrom(template: PlanTemplate, body: CreateBody, { bindings }: ResolvedBindings): Compiled & { readonly canonical: string } {
-  const plan = compilePlan(template, { intent: intentOf(body), input_params: body.input_params }, bindings);
+function compiledFrom(
+  template: PlanTemplate,
+  body: CreateBody,
+  { bindings }: ResolvedBindings,
+): Compiled & { readonly canonical: string } {
+  const plan = compilePlan(
+    template,
+    { intent: intentOf(body), input_params: body.input_params },
+    bindings,
+  );
   const canonical = canonicalPlan(plan);
   return { plan, compiled_plan_hash: sha256Hex(canonical), canonical };
 }

@@ -6,8 +6,14 @@ import { outflow } from './responses.ts';
 const bindingPreview = z
   .object({
     node_key: z.string(),
-    executor_key: z.string().nullable().meta({ description: 'Null when none or several are selected.' }),
-    signer_key: z.string().nullable().meta({ description: 'Null for nodes that do not sign, too.' }),
+    executor_key: z
+      .string()
+      .nullable()
+      .meta({ description: 'Null when none or several are selected.' }),
+    signer_key: z
+      .string()
+      .nullable()
+      .meta({ description: 'Null for nodes that do not sign, too.' }),
     available: z.boolean(),
     reason: z
       .string()
@@ -25,11 +31,19 @@ const bindingPreview = z
 const addressPreview = z
   .object({
     node_key: z.string(),
-    address: z.string().meta({ description: 'As it would be sent to; an address without a normal form is shown as written.' }),
-    chain_id: z.int().nullable().meta({ description: 'Null for exchanges, and where the plan names no chain.' }),
-    allowed: z.boolean().meta({ description: 'Whether an active row of the allowlist is about it.' }),
+    address: z.string().meta({
+      description: 'As it would be sent to; an address without a normal form is shown as written.',
+    }),
+    chain_id: z
+      .int()
+      .nullable()
+      .meta({ description: 'Null for exchanges, and where the plan names no chain.' }),
+    allowed: z
+      .boolean()
+      .meta({ description: 'Whether an active row of the allowlist is about it.' }),
     usable_after: z.string().nullable().meta({
-      description: 'When its cooling period ends, past or to come; null without one. A node that is reached before fails.',
+      description:
+        'When its cooling period ends, past or to come; null without one. A node that is reached before fails.',
     }),
   })
   .meta({ id: 'AddressPreview' });
@@ -42,8 +56,12 @@ const limitPreview = z
         '`policy.max_count_per_window` or `template.daily_cap_amount` of the automatic approval.',
     }),
     limit: decimalString,
-    used: decimalString.nullable().meta({ description: 'What a window has used already; null for a limit on single amounts.' }),
-    after: decimalString.nullable().meta({ description: "What would be held against the limit: for the plan's, the largest known." }),
+    used: decimalString
+      .nullable()
+      .meta({ description: 'What a window has used already; null for a limit on single amounts.' }),
+    after: decimalString.nullable().meta({
+      description: "What would be held against the limit: for the plan's, the largest known.",
+    }),
     ok: z
       .boolean()
       .nullable()
@@ -56,15 +74,22 @@ const limitPreview = z
   })
   .meta({ id: 'LimitPreview' });
 
-const blockingReason = z
-  .looseObject({ error: z.string(), message: z.string() })
-  .meta({ id: 'BlockingReason', description: 'Code, sentence and context as the refusal of the create would carry them.' });
+const blockingReason = z.looseObject({ error: z.string(), message: z.string() }).meta({
+  id: 'BlockingReason',
+  description: 'Code, sentence and context as the refusal of the create would carry them.',
+});
 
 export const previewResponse = z
   .object({
-    would_create: z.boolean().meta({ description: 'Whether the same request without the header would make a movement now.' }),
-    compiled_plan_hash: z.string().nullable().meta({ description: 'The hash the movement would have; null when no plan can be compiled.' }),
-    current_frontier: listOf(z.string()).meta({ description: 'The nodes that an approval would make ready.' }),
+    would_create: z.boolean().meta({
+      description: 'Whether the same request without the header would make a movement now.',
+    }),
+    compiled_plan_hash: z.string().nullable().meta({
+      description: 'The hash the movement would have; null when no plan can be compiled.',
+    }),
+    current_frontier: listOf(z.string()).meta({
+      description: 'The nodes that an approval would make ready.',
+    }),
     bindings: listOf(bindingPreview),
     allowlist: listOf(addressPreview).meta({
       description:
@@ -72,9 +97,10 @@ export const previewResponse = z
         'those of withdrawals do not, but are asked again, as all are, before anything is sent.',
     }),
     limits: listOf(limitPreview),
-    outflow: outflow
-      .nullable()
-      .meta({ description: 'What the plan can move at most, by asset; null where no plan can be made of the request.' }),
+    outflow: outflow.nullable().meta({
+      description:
+        'What the plan can move at most, by asset; null where no plan can be made of the request.',
+    }),
     auto_approve: jsonObject.nullable().meta({
       description:
         '`auto_approve_result` as the create would give it if nothing changed in between; null where automatic approval is off or ' +

@@ -20,19 +20,21 @@ import type { CreateBody } from './schema.ts';
 type Statuses = Awaited<ReturnType<typeof registeredStatuses>>;
 type BlockingReason = PreviewResponse['blocking_reasons'][number];
 
-/** Reads what a create reads and tells all that it would say, refusals included; a template that does not exist stays an error. */
+/**
+ * Reads what a create reads and tells all that it would say, refusals included; a template that
+ * does not exist stays an error.
+ */
 export async function preview(
   request: ScopedKey & { readonly body: CreateBody; readonly requester: Requester },
   deps: ApiDependencies,
 ): Promise<Reply<PreviewResponse>> {
   const { body, requester } = request;
-  const [used, { template, resolved, refusals, compiled, addresses }, statuses] = await Promise.all([
-    keyUseOf(request, deps),
-    assess(body, deps),
-    registeredStatuses(deps.db),
-  ]);
+  const [used, { template, resolved, refusals, compiled, addresses }, statuses] = await Promise.all(
+    [keyUseOf(request, deps), assess(body, deps), registeredStatuses(deps.db)],
+  );
   const strategy_id = body.strategy_id ?? null;
-  const evaluation = compiled === null ? null : await evaluate({ compiled, strategy_id, requester }, deps);
+  const evaluation =
+    compiled === null ? null : await evaluate({ compiled, strategy_id, requester }, deps);
   const repeated = used === null ? [] : [keyReason(used, body, requester)];
   const blocking_reasons = [...repeated, ...refusals.map(reasonOf)];
   return {
@@ -50,7 +52,9 @@ export async function preview(
         usable_after,
       })),
       limits: [
-        ...(compiled === null ? [] : amountLimits(compiled.plan).map((each) => ({ ...each, used: null }))),
+        ...(compiled === null
+          ? []
+          : amountLimits(compiled.plan).map((each) => ({ ...each, used: null }))),
         ...(evaluation?.limits ?? []),
       ],
       outflow: compiled?.plan.outflow ?? null,
@@ -68,17 +72,27 @@ function reasonOf(refusal: ServiceError): BlockingReason {
 function keyReason(used: KeyUse, body: CreateBody, { caller }: Requester): BlockingReason {
   const conflict = conflictOf(used, normalForm(body), caller);
   if (conflict !== null) return reasonOf(conflict);
-  const message = 'This idempotency key was used for the same request; a create answers with the movement it made.';
+  const message =
+    'This idempotency key was used for the same request; a create answers with the movement it made.';
   return { error: 'idempotent_replay', message, movement_id: used.movement_id };
 }
 
-/** What is bound comes from the registry in memory; the database knows what operators have switched off. */
-function bindingOf(node: TemplateNode, resolved: ResolvedBindings, statuses: Statuses): PreviewResponse['bindings'][number] {
+/**
+ * What is bound comes from the registry in memory; the database knows what operators have switched
+ * off.
+ */
+function bindingOf(
+  node: TemplateNode,
+  resolved: ResolvedBindings,
+  statuses: Statuses,
+): PreviewResponse['bindings'][number] {
   const bound = resolved.bindings.get(node.node_key);
   const executor_key = bound?.executor_binding.executor_key ?? null;
   const signer_key = bound?.signer_binding?.signer_key ?? null;
   const reasons = [
-    ...resolved.unresolved.filter((each) => each.node_key === node.node_key).map((each) => `${each.binding}_${each.reason}`),
+    ...resolved.unresolved
+      .filter((each) => each.node_key === node.node_key)
+      .map((each) => `${each.binding}_${each.reason}`),
     ...switchedOff('executor', executor_key, statuses.executors),
     ...switchedOff('signer', signer_key, statuses.signers),
   ];
@@ -86,7 +100,11 @@ function bindingOf(node: TemplateNode, resolved: ResolvedBindings, statuses: Sta
   return { node_key: node.node_key, executor_key, signer_key, available: reason === null, reason };
 }
 
-function switchedOff(what: string, key: string | null, statuses: ReadonlyMap<string, string>): readonly string[] {
+function switchedOff(
+  what: string,
+  key: string | null,
+  statuses: ReadonlyMap<string, string>,
+): readonly string[] {
   const status = key === null ? 'active' : (statuses.get(key) ?? 'active');
   return status === 'active' ? [] : [`${what}_${status}`];
 }

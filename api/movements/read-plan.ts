@@ -8,16 +8,22 @@ import type { TextReply } from '../http/route.ts';
 import { visibleMovement } from '../auth/visible.ts';
 
 /**
- * The compiled plan in its canonical form, byte for byte what the hash is taken of, never redacted: whoever approves reads
- * what is hashed. A plan that no longer has its hash was tampered with and is not shown as if it had.
+ * The compiled plan in its canonical form, byte for byte what the hash is taken of, never redacted:
+ * whoever approves reads what is hashed. A plan that no longer has its hash was tampered with and
+ * is not shown as if it had.
  */
 export async function readCompiledPlan(
   input: { readonly params: { readonly movement_id: string }; readonly requester: Requester },
   deps: ApiDependencies,
 ): Promise<TextReply> {
-  const { movement_id, compiled_plan_hash } = await visibleMovement(input.params.movement_id, input.requester, deps);
+  const { movement_id, compiled_plan_hash } = await visibleMovement(
+    input.params.movement_id,
+    input.requester,
+    deps,
+  );
   const plan = await readPlan(deps.db, movement_id);
   const text = plan === null ? '' : canonicalPlan(plan);
-  if (sha256Hex(text) !== compiled_plan_hash) throw new Error(`the stored plan of movement ${movement_id} does not have its hash`);
+  if (sha256Hex(text) !== compiled_plan_hash)
+    throw new Error(`the stored plan of movement ${movement_id} does not have its hash`);
   return { status: 200, type: 'application/json', text };
 }

@@ -1,4 +1,7 @@
-/** Views of what callers and executors told: secrets and raw signed payloads never appear in them, as they never do in logs. */
+/**
+ * Views of what callers and executors told: secrets and raw signed payloads never appear in them,
+ * as they never do in logs.
+ */
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import { hostsOnly, isTelling, REDACTED, safeText } from '../../platform/redact.ts';
 
@@ -7,13 +10,24 @@ export type Redact = (text: string) => string;
 
 const same: Redact = (text) => text;
 
-/** The object with the values of all telling keys replaced, at any depth, and every text as a log would have it. */
+/**
+ * The object with the values of all telling keys replaced, at any depth, and every text as a log
+ * would have it.
+ */
 export function withoutSecrets(value: JsonObject, redact: Redact = same): JsonObject {
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, isTelling(key) ? REDACTED : cleaned(each, redact)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [
+      key,
+      isTelling(key) ? REDACTED : cleaned(each, redact),
+    ]),
+  );
 }
 
 /** A message as a log would have it; null stays null. */
-export function withoutSecretsInMessage<T extends string | null>(message: T, redact: Redact = same): T | string {
+export function withoutSecretsInMessage<T extends string | null>(
+  message: T,
+  redact: Redact = same,
+): T | string {
   return message === null ? message : safeText(hostsOnly(redact(message)));
 }
 

@@ -10,7 +10,11 @@ import type { rejectBody } from './schema.ts';
 
 /** Rejects a movement that waits for its approval. An empty reason is none. */
 export function reject(
-  input: { readonly params: { readonly movement_id: string }; readonly body: z.output<typeof rejectBody>; readonly requester: Requester },
+  input: {
+    readonly params: { readonly movement_id: string };
+    readonly body: z.output<typeof rejectBody>;
+    readonly requester: Requester;
+  },
   deps: ApiDependencies,
 ): Promise<Reply<ActionResponse>> {
   const { params, body, requester } = input;

@@ -16,25 +16,39 @@ export interface ScopedKey {
 }
 
 /** The movement that used the key, or null. */
-export async function keyUseOf({ scope, key }: ScopedKey, deps: ApiDependencies): Promise<KeyUse | null> {
+export async function keyUseOf(
+  { scope, key }: ScopedKey,
+  deps: ApiDependencies,
+): Promise<KeyUse | null> {
   return key === null ? null : readKeyUse(deps.db, scope, key);
 }
 
 /**
- * The conflict with the fields that differ, or null when the request is the one that used the key. A client's keys
- * are shared by its operators and agents: an agent whose namespace the first movement is not in is told that, and
- * neither which movement it is nor what else it has in common.
+ * The conflict with the fields that differ, or null when the request is the one that used the key.
+ * A client's keys are shared by its operators and agents: an agent whose namespace the first
+ * movement is not in is told that, and neither which movement it is nor what else it has in common.
  */
-export function conflictOf({ movement_id, request: first }: KeyUse, request: JsonObject, caller: Caller): ServiceError | null {
+export function conflictOf(
+  { movement_id, request: first }: KeyUse,
+  request: JsonObject,
+  caller: Caller,
+): ServiceError | null {
   const fields = differingFields(first, request);
   if (fields.length === 0) return null;
   const { template_key } = first;
   const visible = typeof template_key === 'string' && mayMove(caller, template_key);
-  return new ServiceError('idempotency_conflict', { context: visible ? { movement_id, fields } : { fields: ['template_key'] } });
+  return new ServiceError('idempotency_conflict', {
+    context: visible ? { movement_id, fields } : { fields: ['template_key'] },
+  });
 }
 
 /** The first movement as it is now, or the conflict with the fields that differ. */
-export async function replay(used: KeyUse, request: JsonObject, caller: Caller, deps: ApiDependencies): Promise<Reply<CreateResponse>> {
+export async function replay(
+  used: KeyUse,
+  request: JsonObject,
+  caller: Caller,
+  deps: ApiDependencies,
+): Promise<Reply<CreateResponse>> {
   const conflict = conflictOf(used, request, caller);
   if (conflict !== null) throw conflict;
   const found = await readMovement(deps.db, used.movement_id);
@@ -45,7 +59,11 @@ export async function replay(used: KeyUse, request: JsonObject, caller: Caller, 
     body: {
       movement_id: found.movement_id,
       request_state: found.request_state,
-      template: { template_id: found.template_id, template_key: found.template_key, version: found.template_version },
+      template: {
+        template_id: found.template_id,
+        template_key: found.template_key,
+        version: found.template_version,
+      },
       compiled_plan_hash: found.compiled_plan_hash,
       current_frontier: found.current_frontier,
       approval_status: found.approval_status,

@@ -11,10 +11,15 @@ export function intentOf(body: CreateBody): Intent {
 }
 
 function given<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as { [K in keyof T]: Exclude<T[K], undefined> };
+  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
 }
 
-/** What identifies the request: everything but the key, after defaults, upper-casing and normalising. */
+/**
+ * What identifies the request: everything but the key, after defaults, upper-casing and
+ * normalising.
+ */
 export function normalForm(body: CreateBody): JsonObject {
   return {
     template_key: body.template_key,
@@ -33,10 +38,22 @@ export function keyOf(body: CreateBody, header: string | undefined): string | nu
   if (header === undefined) return body.idempotency_key ?? null;
   const parsed = idempotencyKey.safeParse(header);
   if (!parsed.success) {
-    throw invalidRequest([{ path: 'idempotency-key', code: 'invalid_value', message: 'the header must hold 1 to 128 characters' }]);
+    throw invalidRequest([
+      {
+        path: 'idempotency-key',
+        code: 'invalid_value',
+        message: 'the header must hold 1 to 128 characters',
+      },
+    ]);
   }
   if (body.idempotency_key !== undefined && body.idempotency_key !== header) {
-    throw invalidRequest([{ path: 'idempotency_key', code: 'invalid_value', message: 'differs from the Idempotency-Key header' }]);
+    throw invalidRequest([
+      {
+        path: 'idempotency_key',
+        code: 'invalid_value',
+        message: 'differs from the Idempotency-Key header',
+      },
+    ]);
   }
   return header;
 }

@@ -27,22 +27,39 @@ export function resolve(
       movementId: movement_id,
       requester,
       decide: (snapshot) =>
-        resolution(snapshot, { node_key, ...body, settle_seconds: settleSeconds(snapshot, node_key, deps) }, requester) ??
-        refuse(snapshot, node_key),
+        resolution(
+          snapshot,
+          { node_key, ...body, settle_seconds: settleSeconds(snapshot, node_key, deps) },
+          requester,
+        ) ?? refuse(snapshot, node_key),
     },
     deps,
   );
 }
 
-/** How long the node's executor may keep an effect to itself; the longest for one that is not known here any more. */
-function settleSeconds({ plan }: MovementSnapshot, node_key: string, { executors }: ApiDependencies): number {
-  const bound = plan.nodes.find((node) => node.node_key === node_key)?.executor_binding.executor_key;
-  return executors.list().find(({ executor_key }) => executor_key === bound)?.settle_seconds ?? LONGEST_SETTLE_SECONDS;
+/**
+ * How long the node's executor may keep an effect to itself; the longest for one that is not known
+ * here any more.
+ */
+function settleSeconds(
+  { plan }: MovementSnapshot,
+  node_key: string,
+  { executors }: ApiDependencies,
+): number {
+  const bound = plan.nodes.find((node) => node.node_key === node_key)?.executor_binding
+    .executor_key;
+  return (
+    executors.list().find(({ executor_key }) => executor_key === bound)?.settle_seconds ??
+    LONGEST_SETTLE_SECONDS
+  );
 }
 
 function refuse(snapshot: MovementSnapshot, node_key: string): never {
   const node = snapshot.nodes.find((each) => each.node_key === node_key);
-  if (node === undefined) throw new ServiceError('node_not_found', { context: { movement_id: snapshot.movement_id, node_key } });
+  if (node === undefined)
+    throw new ServiceError('node_not_found', {
+      context: { movement_id: snapshot.movement_id, node_key },
+    });
   throw new ServiceError('invalid_state', {
     message: `Only a node in UNKNOWN can be resolved; ${node_key} is ${node.state}.`,
     context: { node_key, current_state: node.state, allowed_states: ['UNKNOWN'] },

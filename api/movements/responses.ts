@@ -1,28 +1,48 @@
 /** The wire contract of movements: what is answered. */
 import { z } from 'zod';
 import { TIMELINE_EVENTS } from '../../domain/events.ts';
-import { APPROVAL_STATUSES, MOVEMENT_STATES, RESERVATION_STATUSES } from '../../domain/states/movement.ts';
+import {
+  APPROVAL_STATUSES,
+  MOVEMENT_STATES,
+  RESERVATION_STATUSES,
+} from '../../domain/states/movement.ts';
 import { NODE_STATES } from '../../domain/states/node.ts';
 import { nextCursor } from '../http/paging.ts';
-import { actorView, decimalString, jsonObject, listOf, oneOf, timestamp, uuid } from '../http/schemas.ts';
+import {
+  actorView,
+  decimalString,
+  jsonObject,
+  listOf,
+  oneOf,
+  timestamp,
+  uuid,
+} from '../http/schemas.ts';
 
 const state = z.enum(MOVEMENT_STATES);
 const reservationStatus = z.enum(RESERVATION_STATUSES);
-const frontier = listOf(z.string()).meta({ description: 'Keys of the nodes that can run or are running.' });
+const frontier = listOf(z.string()).meta({
+  description: 'Keys of the nodes that can run or are running.',
+});
 const text = z.string().nullable();
-export const outflow = listOf(z.object({ asset: z.string(), amount: decimalString.nullable() }).meta({ id: 'OutflowEntry' })).meta({
+export const outflow = listOf(
+  z.object({ asset: z.string(), amount: decimalString.nullable() }).meta({ id: 'OutflowEntry' }),
+).meta({
   description:
     'What the plan can move at most in any one run, by asset; every limit counts it. Null where an output decides it and nothing bounds it.',
 });
 
-const templateReference = z.object({ template_id: uuid, template_key: z.string(), version: z.int() }).meta({ id: 'TemplateReference' });
+const templateReference = z
+  .object({ template_id: uuid, template_key: z.string(), version: z.int() })
+  .meta({ id: 'TemplateReference' });
 
 export const createResponse = z
   .object({
     movement_id: uuid,
     request_state: state,
     template: templateReference,
-    compiled_plan_hash: z.string().meta({ description: 'Lowercase hex SHA-256 of the canonical JSON (RFC 8785) of the compiled plan.' }),
+    compiled_plan_hash: z.string().meta({
+      description: 'Lowercase hex SHA-256 of the canonical JSON (RFC 8785) of the compiled plan.',
+    }),
     current_frontier: frontier,
     approval_status: z.enum(APPROVAL_STATUSES),
     reservation_status: reservationStatus,
@@ -53,7 +73,9 @@ const summaryFields = {
 
 export const summary = z.object(summaryFields).meta({ id: 'MovementSummary' });
 
-export const listResponse = z.object({ movements: listOf(summary), next_cursor: nextCursor }).meta({ id: 'MovementList' });
+export const listResponse = z
+  .object({ movements: listOf(summary), next_cursor: nextCursor })
+  .meta({ id: 'MovementList' });
 
 const nodeView = z
   .object({
@@ -65,10 +87,13 @@ const nodeView = z
     executor_binding: z.object({ executor_key: z.string() }),
     signer_binding: z.object({ signer_key: z.string() }).nullable(),
     asset: z.string().meta({ description: 'What the node moves or looks for.' }),
-    amount: decimalString
-      .nullable()
-      .meta({ description: 'Before its amount is fixed: the most it can be; null while only an output decides.' }),
-    destination: text.meta({ description: 'Whom it pays: by its plan before it runs, as it was prepared after.' }),
+    amount: decimalString.nullable().meta({
+      description:
+        'Before its amount is fixed: the most it can be; null while only an output decides.',
+    }),
+    destination: text.meta({
+      description: 'Whom it pays: by its plan before it runs, as it was prepared after.',
+    }),
     external_ref: text,
     output: jsonObject.nullable(),
     error_code: text,
@@ -81,7 +106,14 @@ const nodeView = z
 export type NodeView = z.input<typeof nodeView>;
 
 const artifactView = z
-  .object({ artifact_id: uuid, node_key: z.string(), attempt: z.int(), kind: z.string(), data: jsonObject, created_at: timestamp })
+  .object({
+    artifact_id: uuid,
+    node_key: z.string(),
+    attempt: z.int(),
+    kind: z.string(),
+    data: jsonObject,
+    created_at: timestamp,
+  })
   .meta({ id: 'ArtifactView' });
 
 export const detailResponse = z
@@ -99,7 +131,12 @@ export const detailResponse = z
     nodes: listOf(nodeView),
     artifacts: listOf(artifactView),
     callbacks: z.object({ pending: z.int(), delivered: z.int(), dead_letter: z.int() }),
-    workflow: z.object({ namespace: z.string(), workflow_id: z.string(), run_id: text, ui_url: z.string() }),
+    workflow: z.object({
+      namespace: z.string(),
+      workflow_id: z.string(),
+      run_id: text,
+      ui_url: z.string(),
+    }),
   })
   .meta({ id: 'MovementDetail' });
 export type DetailResponse = z.input<typeof detailResponse>;
@@ -123,6 +160,11 @@ export const timelineResponse = listOf(
 );
 
 export const actionResponse = z
-  .object({ movement_id: uuid, request_state: state, current_frontier: frontier, reservation_status: reservationStatus })
+  .object({
+    movement_id: uuid,
+    request_state: state,
+    current_frontier: frontier,
+    reservation_status: reservationStatus,
+  })
   .meta({ id: 'MovementActionResponse' });
 export type ActionResponse = z.input<typeof actionResponse>;

@@ -21,9 +21,12 @@ export function retry(
       decide: (snapshot) => {
         const transition = retrial(snapshot, requester);
         if (transition !== null) return transition;
-        // Of a cancelled movement only a failed compensation may be retried; without one the state is the reason.
+        // Of a cancelled movement only a failed compensation may be retried; without one the state
+        // is the reason.
         if (snapshot.state === 'CANCELLED') throw invalidState('retry', snapshot.state);
-        throw new ServiceError('no_retryable_node', { context: { movement_id: snapshot.movement_id, current_state: snapshot.state } });
+        throw new ServiceError('no_retryable_node', {
+          context: { movement_id: snapshot.movement_id, current_state: snapshot.state },
+        });
       },
     },
     deps,

@@ -10,16 +10,37 @@ import { list } from './list.ts';
 import { previewResponse } from './preview-schema.ts';
 import { readCompiledPlan } from './read-plan.ts';
 import { reject } from './reject.ts';
-import { actionResponse, createResponse, detailResponse, listResponse, timelineResponse } from './responses.ts';
+import {
+  actionResponse,
+  createResponse,
+  detailResponse,
+  listResponse,
+  timelineResponse,
+} from './responses.ts';
 import { resolve } from './resolve.ts';
 import { resume } from './resume.ts';
 import { retry } from './retry.ts';
-import { approveBody, createBody, listQuery, movementParams, nodeParams, rejectBody, resolveBody } from './schema.ts';
+import {
+  approveBody,
+  createBody,
+  listQuery,
+  movementParams,
+  nodeParams,
+  rejectBody,
+  resolveBody,
+} from './schema.ts';
 import { timeline } from './timeline.ts';
 
 const tag = 'Movements';
 const read = { method: 'GET', tag, roles: ALL_ROLES, body: noBody } as const;
-const action = { method: 'POST', tag, roles: OPS_ROLES, params: movementParams, query: noQuery, response: actionResponse } as const;
+const action = {
+  method: 'POST',
+  tag,
+  roles: OPS_ROLES,
+  params: movementParams,
+  query: noQuery,
+  response: actionResponse,
+} as const;
 
 export const movementRoutes: readonly Route[] = [
   defineRoute({
@@ -132,7 +153,12 @@ export const movementRoutes: readonly Route[] = [
     path: '/movements/{movement_id}/reject',
     summary: 'Reject a movement',
     body: rejectBody,
-    errors: ['movement_not_found', 'invalid_state', 'compiled_plan_hash_mismatch', 'outcome_unknown'],
+    errors: [
+      'movement_not_found',
+      'invalid_state',
+      'compiled_plan_hash_mismatch',
+      'outcome_unknown',
+    ],
     handler: reject,
   }),
   defineRoute({
@@ -150,7 +176,8 @@ export const movementRoutes: readonly Route[] = [
     id: 'retryMovement',
     path: '/movements/{movement_id}/actions/retry',
     summary: 'Retry a failed or unknown node',
-    description: 'Takes the one that changed first. FAILED begins a new attempt; UNKNOWN first asks what became of the earlier send.',
+    description:
+      'Takes the one that changed first. FAILED begins a new attempt; UNKNOWN first asks what became of the earlier send.',
     body: noBody,
     errors: [
       'movement_not_found',
@@ -167,7 +194,8 @@ export const movementRoutes: readonly Route[] = [
     id: 'cancelMovement',
     path: '/movements/{movement_id}/actions/cancel',
     summary: 'Cancel a movement',
-    description: 'Only plans with an on_cancel edge can be cancelled. What may already have had an effect is followed to its proven end.',
+    description:
+      'Only plans with an on_cancel edge can be cancelled. What may already have had an effect is followed to its proven end.',
     body: noBody,
     errors: ['movement_not_found', 'invalid_state', 'no_on_cancel_edge', 'outcome_unknown'],
     handler: cancel,
@@ -183,7 +211,14 @@ export const movementRoutes: readonly Route[] = [
       'before the send and the time in which its effect may appear are over, nor that it failed while what it signed may still be mined.',
     params: nodeParams,
     body: resolveBody,
-    errors: ['movement_not_found', 'node_not_found', 'invalid_state', 'send_not_over', 'nonce_open', 'outcome_unknown'],
+    errors: [
+      'movement_not_found',
+      'node_not_found',
+      'invalid_state',
+      'send_not_over',
+      'nonce_open',
+      'outcome_unknown',
+    ],
     handler: resolve,
   }),
 ];

@@ -3,7 +3,15 @@ import { z } from 'zod';
 import { isLoopbackHost } from '../../domain/callbacks/target.ts';
 import { foreignKeys, TEMPLATE_ONLY_KEYS } from '../../domain/plan/bounds.ts';
 import { MOVEMENT_STATES } from '../../domain/states/movement.ts';
-import { assetCode, int32, jsonObject, positiveDecimal, segment, text, uuid } from '../http/schemas.ts';
+import {
+  assetCode,
+  int32,
+  jsonObject,
+  positiveDecimal,
+  segment,
+  text,
+  uuid,
+} from '../http/schemas.ts';
 import { pageParameters } from '../http/paging.ts';
 
 /** The longest approval time: a week. */
@@ -35,7 +43,11 @@ export function isCallbackUrl(address: string): boolean {
 const inputParams = jsonObject
   .superRefine((given, context) => {
     for (const key of foreignKeys(given)) {
-      context.addIssue({ code: 'custom', path: ['node_config', key], message: 'is said by the template alone' });
+      context.addIssue({
+        code: 'custom',
+        path: ['node_config', key],
+        message: 'is said by the template alone',
+      });
     }
   })
   .meta({
@@ -54,18 +66,21 @@ export const createBody = z
     intent: intentBody,
     strategy_id: text(1, 128).optional(),
     input_params: inputParams.default({}),
-    approval_ttl_seconds: int32(1)
-      .max(MAX_APPROVAL_TTL_SECONDS)
-      .optional()
-      .meta({ description: "How long the movement waits for its approval; the service's setting when absent." }),
+    approval_ttl_seconds: int32(1).max(MAX_APPROVAL_TTL_SECONDS).optional().meta({
+      description:
+        "How long the movement waits for its approval; the service's setting when absent.",
+    }),
     callback_url: text(1, 2048)
-      .refine(isCallbackUrl, 'must be an https address, or http to a loopback host, without credentials')
+      .refine(
+        isCallbackUrl,
+        'must be an https address, or http to a loopback host, without credentials',
+      )
       .overwrite((address) => (URL.canParse(address) ? new URL(address).href : address))
       .optional()
       .meta({ description: 'Where state changes are sent: https, or http to a loopback host.' }),
-    idempotency_key: idempotencyKey
-      .optional()
-      .meta({ description: 'May be sent as the header `Idempotency-Key` instead; both must be equal.' }),
+    idempotency_key: idempotencyKey.optional().meta({
+      description: 'May be sent as the header `Idempotency-Key` instead; both must be equal.',
+    }),
     labels: z.record(z.string(), z.string()).default({}),
   })
   .meta({
@@ -97,9 +112,13 @@ export const nodeParams = z.strictObject({ movement_id: uuid, node_key: segment(
 
 export const resolveBody = z
   .strictObject({
-    outcome: z.enum(['completed', 'failed']).meta({ description: '`completed`: its effect landed; `failed`: proven that it did not.' }),
+    outcome: z
+      .enum(['completed', 'failed'])
+      .meta({ description: '`completed`: its effect landed; `failed`: proven that it did not.' }),
     reason: text(1, 1000),
-    evidence: jsonObject.meta({ description: 'What proves it: a reference, a statement line, a transaction hash.' }),
+    evidence: jsonObject.meta({
+      description: 'What proves it: a reference, a statement line, a transaction hash.',
+    }),
     output: jsonObject.optional().meta({
       description:
         "Only with `completed`: the node's output, as its executor would have told it. Without it the node's amount counts as sent, " +
@@ -112,18 +131,33 @@ export const resolveBody = z
   })
   .meta({
     id: 'MovementNodeResolveRequest',
-    examples: [{ outcome: 'completed', reason: 'The venue shows the withdrawal as paid.', evidence: { statement: '2026-11', line: 17 } }],
+    examples: [
+      {
+        outcome: 'completed',
+        reason: 'The venue shows the withdrawal as paid.',
+        evidence: { statement: '2026-11', line: 17 },
+      },
+    ],
   });
 export type ResolveBody = z.output<typeof resolveBody>;
 
 export const approveBody = z
   .strictObject({
-    compiled_plan_hash: text(1, 128).meta({ description: 'The hash of the plan that was reviewed.' }),
-    approver_id: text(1, 128).meta({ description: 'A label; the authenticated key is stored beside it.' }),
+    compiled_plan_hash: text(1, 128).meta({
+      description: 'The hash of the plan that was reviewed.',
+    }),
+    approver_id: text(1, 128).meta({
+      description: 'A label; the authenticated key is stored beside it.',
+    }),
   })
   .meta({
     id: 'MovementApproveRequest',
-    examples: [{ compiled_plan_hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08', approver_id: 'desk-lead' }],
+    examples: [
+      {
+        compiled_plan_hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+        approver_id: 'desk-lead',
+      },
+    ],
   });
 
 export const rejectBody = z
@@ -133,4 +167,7 @@ export const rejectBody = z
     compiled_plan_hash: text(1, 128).optional().meta({ description: 'Must match when sent.' }),
   })
   .default({})
-  .meta({ id: 'MovementRejectRequest', examples: [{ approver_id: 'desk-lead', reason: 'Not this week.' }] });
+  .meta({
+    id: 'MovementRejectRequest',
+    examples: [{ approver_id: 'desk-lead', reason: 'Not this week.' }],
+  });

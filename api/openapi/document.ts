@@ -17,7 +17,10 @@ export interface OpenApiOptions {
   readonly maxSkewSeconds: number;
 }
 
-const REPLAYED = { ...REQUEST_ID, 'Idempotent-Replayed': { $ref: '#/components/headers/IdempotentReplayed' } };
+const REPLAYED = {
+  ...REQUEST_ID,
+  'Idempotent-Replayed': { $ref: '#/components/headers/IdempotentReplayed' },
+};
 const ABOUT =
   'Guarded transfers of funds between venues. Amounts are decimal strings; timestamps are ISO 8601 UTC with milliseconds. ' +
   'Queries and bodies are strict: an unknown parameter or field is refused by name. No text holds NUL or half of a surrogate pair; ' +
@@ -28,8 +31,14 @@ const ABOUT =
 export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions): JsonSchema {
   const collector = new SchemaCollector();
   const failure = collector.add(errorBody, 'output');
-  const responses = new Map(routes.map((route) => [route.id, collector.add(route.response, 'output')]));
-  const previews = new Map(routes.flatMap((route) => (route.preview ? [[route.id, collector.add(route.preview, 'output')]] : [])));
+  const responses = new Map(
+    routes.map((route) => [route.id, collector.add(route.response, 'output')]),
+  );
+  const previews = new Map(
+    routes.flatMap((route) =>
+      route.preview ? [[route.id, collector.add(route.preview, 'output')]] : [],
+    ),
+  );
   const paths: Record<string, Record<string, unknown>> = {
     '/healthz': { get: healthOperation(failure) },
   };
@@ -37,34 +46,49 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
     const path = documentedPath(route, routes);
     const item = (paths[options.apiPrefix + path] ??= {});
     const success = responses.get(route.id) ?? {};
-    item[route.method.toLowerCase()] = operation(route, { collector, failure, success, preview: previews.get(route.id), path, options });
+    item[route.method.toLowerCase()] = operation(route, {
+      collector,
+      failure,
+      success,
+      preview: previews.get(route.id),
+      path,
+      options,
+    });
   }
   return {
     openapi: '3.1.0',
     info: {
       title: 'Fund movement orchestrator',
       version: VERSION,
-      description: [ABOUT, ...(options.authEnabled ? [signingText(options.maxSkewSeconds)] : [])].join('\n\n'),
+      description: [
+        ABOUT,
+        ...(options.authEnabled ? [signingText(options.maxSkewSeconds)] : []),
+      ].join('\n\n'),
     },
     servers: [{ url: options.serverUrl }],
     tags: [...new Set(['Service', ...routes.map((route) => route.tag)])].map((name) => ({ name })),
     paths,
     components: {
-      schemas: { ...collector.components, ...(options.authEnabled ? { RateLimited: RATE_LIMITED } : {}) },
+      schemas: {
+        ...collector.components,
+        ...(options.authEnabled ? { RateLimited: RATE_LIMITED } : {}),
+      },
       headers: HEADERS,
       parameters: {
         RequestId: {
           name: 'X-Request-Id',
           in: 'header',
           required: false,
-          description: 'Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given.',
+          description:
+            'Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given.',
           schema: { type: 'string', examples: ['rebalance-2026-11-21.1'] },
         },
         IdempotencyKey: {
           name: 'Idempotency-Key',
           in: 'header',
           required: false,
-          description: 'Stands for `idempotency_key` of the body; where both are given they are equal.',
+          description:
+            'Stands for `idempotency_key` of the body; where both are given they are equal.',
           schema: { type: 'string', minLength: 1, maxLength: 128 },
         },
         DryRun: {
@@ -94,8 +118,9 @@ interface OperationContext {
 }
 
 /**
- * The path under which a route is described. To OpenAPI two paths that differ only in the names of their
- * parameters are one path, so routes that share a form are described under the first one's names.
+ * The path under which a route is described. To OpenAPI two paths that differ only in the names of
+ * their parameters are one path, so routes that share a form are described under the first one's
+ * names.
  */
 export function documentedPath(route: Route, routes: readonly Route[]): string {
   const form = (path: string): string => path.replace(/\{[^}]+\}/g, '{}');
@@ -103,14 +128,23 @@ export function documentedPath(route: Route, routes: readonly Route[]): string {
   return first.path.replace('+}', '}');
 }
 
-function operation(route: Route, { collector, failure, success, preview, path, options }: OperationContext): JsonSchema {
+function operation(
+  route: Route,
+  { collector, failure, success, preview, path, options }: OperationContext,
+): JsonSchema {
   const body = route.method === 'GET' ? null : bodyOf(route, collector);
-  const answered = (schema: JsonSchema): JsonSchema => json(schema, exampleOf(schema, collector.components));
+  const answered = (schema: JsonSchema): JsonSchema =>
+    json(schema, exampleOf(schema, collector.components));
   // A body that must have the key takes none from the header.
-  const key: unknown = route.body instanceof z.ZodObject ? route.body.shape['idempotency_key'] : undefined;
+  const key: unknown =
+    route.body instanceof z.ZodObject ? route.body.shape['idempotency_key'] : undefined;
   const idempotent = key !== undefined;
   const keyInHeader = key instanceof z.ZodOptional;
-  const succeeded = { description: 'Success', headers: REQUEST_ID, content: { ...answered(success), ...plain(route.text) } };
+  const succeeded = {
+    description: 'Success',
+    headers: REQUEST_ID,
+    content: { ...answered(success), ...plain(route.text) },
+  };
   return {
     operationId: route.id,
     tags: [route.tag],
@@ -127,7 +161,11 @@ function operation(route: Route, { collector, failure, success, preview, path, o
     ...(body === null ? {} : { requestBody: body }),
     responses: {
       [String(route.status)]: succeeded,
-      ...otherSuccess(route, { succeeded, content: answered(preview === undefined ? success : { oneOf: [preview, success] }), idempotent }),
+      ...otherSuccess(route, {
+        succeeded,
+        content: answered(preview === undefined ? success : { oneOf: [preview, success] }),
+        idempotent,
+      }),
       ...routeFailures(route.errors, failure, options.authEnabled),
     },
   };
@@ -145,7 +183,9 @@ function otherSuccess(
   const { succeeded, content, idempotent } = answer;
   if (route.status !== 201) return {};
   if (route.preview === undefined)
-    return idempotent ? { 200: { ...succeeded, description: 'A repeat: the first result', headers: REPLAYED } } : {};
+    return idempotent
+      ? { 200: { ...succeeded, description: 'A repeat: the first result', headers: REPLAYED } }
+      : {};
   const description =
     'With `Dry-Run: true`: what would happen, nothing was written. Else a repeat of an idempotency key: the first result, ' +
     'with the header `Idempotent-Replayed: true`.';
@@ -153,7 +193,10 @@ function otherSuccess(
 }
 
 function bodyOf(route: Route, collector: SchemaCollector): JsonSchema {
-  return { required: !route.body.safeParse(undefined).success, content: json(collector.add(route.body, 'input')) };
+  return {
+    required: !route.body.safeParse(undefined).success,
+    content: json(collector.add(route.body, 'input')),
+  };
 }
 
 function parametersOf(schema: JsonSchema, where: 'path' | 'query'): readonly JsonSchema[] {
@@ -168,12 +211,18 @@ function parametersOf(schema: JsonSchema, where: 'path' | 'query'): readonly Jso
 }
 
 /** Those of the path, by the names that they have in the document. */
-function pathParametersOf(route: Route, path: string, collector: SchemaCollector): readonly JsonSchema[] {
+function pathParametersOf(
+  route: Route,
+  path: string,
+  collector: SchemaCollector,
+): readonly JsonSchema[] {
   const named = [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name);
   const own = [...route.path.matchAll(/\{([^}+]+)\+?\}/g)].map(([, name]) => name);
   return parametersOf(collector.add(route.params, 'input'), 'path').map((parameter) => {
     const name = named[own.indexOf(String(parameter['name']))];
-    return name === parameter['name'] ? parameter : { ...parameter, name, description: `Here the \`${String(parameter['name'])}\`.` };
+    return name === parameter['name']
+      ? parameter
+      : { ...parameter, name, description: `Here the \`${String(parameter['name'])}\`.` };
   });
 }
 
@@ -182,17 +231,26 @@ function json(schema: JsonSchema, example?: unknown): JsonSchema {
 }
 
 function plain(description: string | undefined): JsonSchema {
-  return description === undefined ? {} : { 'text/plain': { schema: { type: 'string', description } } };
+  return description === undefined
+    ? {}
+    : { 'text/plain': { schema: { type: 'string', description } } };
 }
 
 function healthOperation(failure: JsonSchema): JsonSchema {
-  const properties = { ok: { type: 'boolean' }, service: { type: 'string' }, api_prefix: { type: 'string' } };
+  const properties = {
+    ok: { type: 'boolean' },
+    service: { type: 'string' },
+    api_prefix: { type: 'string' },
+  };
   const schema = { type: 'object', properties, required: Object.keys(properties) };
   return {
     operationId: 'healthz',
     tags: ['Service'],
     summary: 'Whether the process is alive',
     security: [],
-    responses: { 200: { description: 'Alive', headers: REQUEST_ID, content: json(schema) }, ...bareFailures(failure) },
+    responses: {
+      200: { description: 'Alive', headers: REQUEST_ID, content: json(schema) },
+      ...bareFailures(failure),
+    },
   };
 }

@@ -4,7 +4,13 @@ import { RETRY_AFTER_SECONDS } from '../http/admission.ts';
 import type { JsonSchema } from './schemas.ts';
 
 /** What the server itself answers before any route is looked for. */
-const BEFORE_ROUTE: readonly ErrorCode[] = ['invalid_path', 'request_timeout', 'body_too_large', 'headers_too_large', 'internal_error'];
+const BEFORE_ROUTE: readonly ErrorCode[] = [
+  'invalid_path',
+  'request_timeout',
+  'body_too_large',
+  'headers_too_large',
+  'internal_error',
+];
 /** What every route may answer; a path or a method that is none is told by the same address. */
 const EVERY_ROUTE: readonly ErrorCode[] = [
   ...BEFORE_ROUTE,
@@ -15,7 +21,12 @@ const EVERY_ROUTE: readonly ErrorCode[] = [
   'overloaded',
   'dependency_unavailable',
 ];
-const SIGNED: readonly ErrorCode[] = ['unauthenticated', 'forbidden', 'rate_limited', 'route_role_unmapped'];
+const SIGNED: readonly ErrorCode[] = [
+  'unauthenticated',
+  'forbidden',
+  'rate_limited',
+  'route_role_unmapped',
+];
 
 export const REQUEST_ID = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } };
 
@@ -28,7 +39,11 @@ export const HEADERS: JsonSchema = {
     required: true,
     schema: { type: 'string', minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9._-]+$' },
   },
-  Allow: { description: 'The methods that the path takes.', required: true, schema: { type: 'string' } },
+  Allow: {
+    description: 'The methods that the path takes.',
+    required: true,
+    schema: { type: 'string' },
+  },
   RetryAfter: {
     description: 'Whole seconds until the window of the key ends.',
     required: true,
@@ -39,7 +54,8 @@ export const HEADERS: JsonSchema = {
     schema: { type: 'integer', ...RETRY_RANGE },
   },
   IdempotentReplayed: {
-    description: 'Present, and `true`, when the answer is the result of an earlier request with the same idempotency key.',
+    description:
+      'Present, and `true`, when the answer is the result of an earlier request with the same idempotency key.',
     schema: { type: 'string', const: 'true' },
   },
 };
@@ -53,7 +69,11 @@ export const RATE_LIMITED: JsonSchema = {
 };
 
 /** The error responses of a route, by status. */
-export function routeFailures(own: readonly ErrorCode[], failure: JsonSchema, authEnabled: boolean): JsonSchema {
+export function routeFailures(
+  own: readonly ErrorCode[],
+  failure: JsonSchema,
+  authEnabled: boolean,
+): JsonSchema {
   return failures([...new Set([...own, ...EVERY_ROUTE, ...(authEnabled ? SIGNED : [])])], failure);
 }
 
@@ -62,19 +82,37 @@ export function bareFailures(failure: JsonSchema): JsonSchema {
   return failures([...BEFORE_ROUTE, 'method_not_allowed'], failure);
 }
 
-/** Errors by status: OpenAPI has one response for each, so the codes are told in words and as examples. */
+/**
+ * Errors by status: OpenAPI has one response for each, so the codes are told in words and as
+ * examples.
+ */
 function failures(codes: readonly ErrorCode[], failure: JsonSchema): JsonSchema {
-  const statuses = [...new Set(codes.map((code) => ERROR_TABLE[code].status))].sort((a, b) => a - b);
+  const statuses = [...new Set(codes.map((code) => ERROR_TABLE[code].status))].sort(
+    (a, b) => a - b,
+  );
   return Object.fromEntries(
     statuses.map((status) => {
       const own = codes.filter((code) => ERROR_TABLE[code].status === status).sort();
-      const schema = status === ERROR_TABLE.rate_limited.status ? { $ref: '#/components/schemas/RateLimited' } : failure;
+      const schema =
+        status === ERROR_TABLE.rate_limited.status
+          ? { $ref: '#/components/schemas/RateLimited' }
+          : failure;
       return [
         String(status),
         {
-          description: own.map((code) => `\`${code}\` (retry: ${ERROR_TABLE[code].retry}): ${ERROR_TABLE[code].message}`).join('\n\n'),
+          description: own
+            .map(
+              (code) =>
+                `\`${code}\` (retry: ${ERROR_TABLE[code].retry}): ${ERROR_TABLE[code].message}`,
+            )
+            .join('\n\n'),
           headers: { ...REQUEST_ID, ...headersOf(status) },
-          content: { 'application/json': { schema, examples: Object.fromEntries(own.map((code) => [code, { value: exampleOf(code) }])) } },
+          content: {
+            'application/json': {
+              schema,
+              examples: Object.fromEntries(own.map((code) => [code, { value: exampleOf(code) }])),
+            },
+          },
         },
       ];
     }),
@@ -82,15 +120,24 @@ function failures(codes: readonly ErrorCode[], failure: JsonSchema): JsonSchema 
 }
 
 function headersOf(status: number): JsonSchema {
-  if (status === ERROR_TABLE.method_not_allowed.status) return { Allow: { $ref: '#/components/headers/Allow' } };
-  if (status === ERROR_TABLE.rate_limited.status) return { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } };
-  if (status === ERROR_TABLE.overloaded.status) return { 'Retry-After': { $ref: '#/components/headers/RetryAfterOverload' } };
+  if (status === ERROR_TABLE.method_not_allowed.status)
+    return { Allow: { $ref: '#/components/headers/Allow' } };
+  if (status === ERROR_TABLE.rate_limited.status)
+    return { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } };
+  if (status === ERROR_TABLE.overloaded.status)
+    return { 'Retry-After': { $ref: '#/components/headers/RetryAfterOverload' } };
   return {};
 }
 
 function exampleOf(code: ErrorCode): JsonSchema {
   const { message } = ERROR_TABLE[code];
   if (code === 'rate_limited') return { detail: message };
-  const issues = [{ path: 'nodes[2].node_key', code: 'too_small', message: 'Too small: expected string to have >=1 characters' }];
+  const issues = [
+    {
+      path: 'nodes[2].node_key',
+      code: 'too_small',
+      message: 'Too small: expected string to have >=1 characters',
+    },
+  ];
   return { detail: { error: code, message, ...(code === 'invalid_request' ? { issues } : {}) } };
 }

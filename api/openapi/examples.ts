@@ -1,4 +1,7 @@
-/** Examples of answers, made from their schemas: one that fits is worth more than one that was true once. */
+/**
+ * Examples of answers, made from their schemas: one that fits is worth more than one that was true
+ * once.
+ */
 import type { JsonSchema } from './schemas.ts';
 
 /** What fields of these names hold, where their schemas have no example of their own. */
@@ -31,21 +34,29 @@ const BY_NAME: Readonly<Record<string, string>> = {
 const REFERENCE = '#/components/schemas/';
 
 /** A value that fits the schema; `components` are what it may refer to. */
-export function exampleOf(schema: JsonSchema, components: Readonly<Record<string, JsonSchema>>, name = 'text'): unknown {
+export function exampleOf(
+  schema: JsonSchema,
+  components: Readonly<Record<string, JsonSchema>>,
+  name = 'text',
+): unknown {
   const { $ref, anyOf, oneOf, allOf } = schema;
-  if (typeof $ref === 'string') return exampleOf(components[$ref.slice(REFERENCE.length)] ?? {}, components, name);
+  if (typeof $ref === 'string')
+    return exampleOf(components[$ref.slice(REFERENCE.length)] ?? {}, components, name);
   const given = givenBy(schema);
   if (given !== undefined) return given;
   const types = [schema['type']].flat();
   const choices = [anyOf, oneOf, allOf].filter(Array.isArray).flat() as JsonSchema[];
   // Where nothing better is known than a field's name, null is the likelier answer.
-  if (BY_NAME[name] === undefined && types.includes('string') && types.includes('null')) return null;
+  if (BY_NAME[name] === undefined && types.includes('string') && types.includes('null'))
+    return null;
   if (choices[0] !== undefined) return exampleOf(choices[0], components, name);
   switch (types[0]) {
     case 'object':
       return fieldsOf(schema, components);
     case 'array':
-      return schema['items'] === undefined ? [] : [exampleOf(schema['items'] as JsonSchema, components, name)];
+      return schema['items'] === undefined
+        ? []
+        : [exampleOf(schema['items'] as JsonSchema, components, name)];
     case 'integer':
     case 'number':
       return Math.max(1, Number(schema['minimum'] ?? 1));
@@ -61,15 +72,18 @@ export function exampleOf(schema: JsonSchema, components: Readonly<Record<string
 function givenBy({ example, examples, const: only, enum: values }: JsonSchema): unknown {
   if (example !== undefined) return example;
   if (only !== undefined) return only;
-  for (const list of [examples, values]) if (Array.isArray(list) && list.length > 0) return list[0] as unknown;
+  for (const list of [examples, values])
+    if (Array.isArray(list) && list.length > 0) return list[0] as unknown;
   return undefined;
 }
 
-function fieldsOf({ properties }: JsonSchema, components: Readonly<Record<string, JsonSchema>>): JsonSchema {
+function fieldsOf(
+  { properties }: JsonSchema,
+  components: Readonly<Record<string, JsonSchema>>,
+): JsonSchema {
   return Object.fromEntries(
-    Object.entries((properties ?? {}) as Readonly<Record<string, JsonSchema>>).map(([name, each]) => [
-      name,
-      exampleOf(each, components, name),
-    ]),
+    Object.entries((properties ?? {}) as Readonly<Record<string, JsonSchema>>).map(
+      ([name, each]) => [name, exampleOf(each, components, name)],
+    ),
   );
 }

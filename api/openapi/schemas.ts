@@ -24,15 +24,18 @@ export class SchemaCollector {
         delete jsonSchema.readOnly;
       },
     });
-    const definitions = new Map(Object.entries($defs ?? {}).map(([name, each]): [string, JsonSchema] => [name, each]));
+    const definitions = new Map(
+      Object.entries($defs ?? {}).map(([name, each]): [string, JsonSchema] => [name, each]),
+    );
     const names = this.#names(definitions);
-    for (const [name, each] of definitions) this.components[names.get(name) ?? name] = rewritten(each, names);
+    for (const [name, each] of definitions)
+      this.components[names.get(name) ?? name] = rewritten(each, names);
     return rewritten(root, names);
   }
 
   /**
-   * A name that is taken by a different schema (the two directions of one may differ) gets a suffix;
-   * so does every schema that refers to one that was renamed.
+   * A name that is taken by a different schema (the two directions of one may differ) gets a
+   * suffix; so does every schema that refers to one that was renamed.
    */
   #names(definitions: ReadonlyMap<string, JsonSchema>): ReadonlyMap<string, string> {
     const names = new Map([...definitions.keys()].map((name) => [name, name]));
@@ -40,7 +43,11 @@ export class SchemaCollector {
       settled = true;
       for (const [name, schema] of definitions) {
         const taken = this.components[names.get(name) ?? name];
-        if (taken === undefined || JSON.stringify(taken) === JSON.stringify(rewritten(schema, names))) continue;
+        if (
+          taken === undefined ||
+          JSON.stringify(taken) === JSON.stringify(rewritten(schema, names))
+        )
+          continue;
         names.set(name, `${names.get(name) ?? name}Input`);
         settled = false;
       }
@@ -50,7 +57,9 @@ export class SchemaCollector {
 }
 
 function rewritten(schema: JsonSchema, names: ReadonlyMap<string, string>): JsonSchema {
-  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, rewrittenValue(key, value, names)]));
+  return Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => [key, rewrittenValue(key, value, names)]),
+  );
 }
 
 function rewrittenValue(key: string, value: unknown, names: ReadonlyMap<string, string>): unknown {

@@ -102,10 +102,14 @@ export function securitySchemes(): JsonSchema {
     'Key-Id': 'The id of the key.',
     Timestamp: 'Seconds since 1970, in decimal digits.',
     Nonce: '1 to 128 of `A-Z a-z 0-9 . _ ~ -`, new for every attempt.',
-    Signature: 'HMAC-SHA256 over six lines, in lowercase hex; the description of this document has the whole scheme and a worked example.',
+    Signature:
+      'HMAC-SHA256 over six lines, in lowercase hex; the description of this document has the whole scheme and a worked example.',
   };
   return Object.fromEntries(
-    Object.entries(words).map(([name, description]) => [name, { type: 'apiKey', in: 'header', name: `X-SVC-${name}`, description }]),
+    Object.entries(words).map(([name, description]) => [
+      name,
+      { type: 'apiKey', in: 'header', name: `X-SVC-${name}`, description },
+    ]),
   );
 }
 

@@ -8,7 +8,9 @@ const bytes = z.string().regex(/^[A-Za-z0-9+/_-]*={0,2}$/, 'must be base64');
 // Loose: newer clients may send fields that are nothing to a codec.
 const schema = z.looseObject({
   payloads: z
-    .array(z.looseObject({ metadata: z.record(z.string(), bytes).nullish(), data: bytes.nullish() }))
+    .array(
+      z.looseObject({ metadata: z.record(z.string(), bytes).nullish(), data: bytes.nullish() }),
+    )
     .max(10_000)
     .default([]),
 });
@@ -18,16 +20,22 @@ export function payloadsOf(body: unknown): Payload[] {
   const parsed = schema.safeParse(body);
   if (!parsed.success) throw invalidRequest(toIssues(parsed.error));
   return parsed.data.payloads.map(({ metadata, data }) => ({
-    metadata: Object.fromEntries(Object.entries(metadata ?? {}).map(([name, value]) => [name, Buffer.from(value, 'base64')])),
+    metadata: Object.fromEntries(
+      Object.entries(metadata ?? {}).map(([name, value]) => [name, Buffer.from(value, 'base64')]),
+    ),
     data: Buffer.from(data ?? '', 'base64'),
   }));
 }
 
 /** The body that answers with these payloads. */
-export function payloadsBody(payloads: readonly Payload[]): { readonly payloads: readonly unknown[] } {
+export function payloadsBody(payloads: readonly Payload[]): {
+  readonly payloads: readonly unknown[];
+} {
   return {
     payloads: payloads.map(({ metadata, data }) => ({
-      metadata: Object.fromEntries(Object.entries(metadata ?? {}).map(([name, value]) => [name, base64(value)])),
+      metadata: Object.fromEntries(
+        Object.entries(metadata ?? {}).map(([name, value]) => [name, base64(value)]),
+      ),
       data: base64(data),
     })),
   };

@@ -1,6 +1,7 @@
 /**
- * Temporal's remote codec protocol: its UI and CLI post payloads here to have them encrypted or made
- * readable. Whoever reaches this reads every payload, so it is on the operators' listener alone.
+ * Temporal's remote codec protocol: its UI and CLI post payloads here to have them encrypted or
+ * made readable. Whoever reaches this reads every payload, so it is on the operators' listener
+ * alone.
  */
 import express, { Router, type NextFunction, type Request, type Response } from 'express';
 import type { PayloadCodec } from '@temporalio/common';
@@ -26,28 +27,43 @@ const PATHS = /^\/(?:[^/]+\/)?(encode|decode)$/;
 export function codecRoutes(options: CodecOptions | undefined): Router {
   const router = Router({ caseSensitive: true, strict: true });
   if (options !== undefined) {
-    router.all(PATHS, allowOnlyUi(options.uiOrigin), express.raw({ type: () => true, inflate: false, limit: BODY_LIMIT }), answer(options));
+    router.all(
+      PATHS,
+      allowOnlyUi(options.uiOrigin),
+      express.raw({ type: () => true, inflate: false, limit: BODY_LIMIT }),
+      answer(options),
+    );
   }
   router.use(() => {
     throw new ServiceError('route_not_found', {
-      message: options === undefined ? 'Payloads are not encrypted here (SVC_PAYLOAD_KEYS).' : 'POST /codec/encode or /codec/decode.',
+      message:
+        options === undefined
+          ? 'Payloads are not encrypted here (SVC_PAYLOAD_KEYS).'
+          : 'POST /codec/encode or /codec/decode.',
     });
   });
   // Express knows an error handler by its four parameters.
   router.use((error: unknown, _request: Request, _response: Response, _next: NextFunction) => {
     const tooLarge = asServiceError(error)?.code === 'body_too_large';
-    throw tooLarge ? new ServiceError('body_too_large', { message: 'The request body is larger than 8 MiB.' }) : error;
+    throw tooLarge
+      ? new ServiceError('body_too_large', { message: 'The request body is larger than 8 MiB.' })
+      : error;
   });
   return router;
 }
 
-/** Answers preflights. Browsers name the origin of each POST, so a page from elsewhere is refused, not only kept from reading. */
+/**
+ * Answers preflights. Browsers name the origin of each POST, so a page from elsewhere is refused,
+ * not only kept from reading.
+ */
 function allowOnlyUi(uiOrigin: string) {
   return (request: Request, response: Response, next: NextFunction): void => {
     const { origin } = request.headers;
     response.vary('Origin');
     if (origin !== undefined && origin !== uiOrigin) {
-      throw new ServiceError('forbidden', { message: `Of web pages only those of ${uiOrigin} may ask (SVC_TEMPORAL_UI_URL).` });
+      throw new ServiceError('forbidden', {
+        message: `Of web pages only those of ${uiOrigin} may ask (SVC_TEMPORAL_UI_URL).`,
+      });
     }
     if (origin !== undefined) response.setHeader('Access-Control-Allow-Origin', uiOrigin);
     if (request.method === 'POST') {
@@ -55,7 +71,8 @@ function allowOnlyUi(uiOrigin: string) {
       return;
     }
     response.setHeader('Allow', 'POST, OPTIONS');
-    if (request.method !== 'OPTIONS') throw new ServiceError('method_not_allowed', { context: { allow: ['POST', 'OPTIONS'] } });
+    if (request.method !== 'OPTIONS')
+      throw new ServiceError('method_not_allowed', { context: { allow: ['POST', 'OPTIONS'] } });
     response.setHeader('Access-Control-Allow-Methods', 'POST');
     response.setHeader('Access-Control-Allow-Headers', 'Content-Type, X-Namespace, Authorization');
     response.status(204).end();
@@ -66,9 +83,21 @@ function answer({ codec }: CodecOptions) {
   return async (request: Request, response: Response): Promise<void> => {
     const body: unknown = request.body;
     const bytes = Buffer.isBuffer(body) ? body : new Uint8Array();
-    const payloads = payloadsOf(parseBody({ bytes, contentType: request.headers['content-type'], contentEncoding: undefined }));
+    const payloads = payloadsOf(
+      parseBody({
+        bytes,
+        contentType: request.headers['content-type'],
+        contentEncoding: undefined,
+      }),
+    );
     try {
-      response.json(payloadsBody(await (request.path.endsWith('/encode') ? codec.encode(payloads) : codec.decode(payloads))));
+      response.json(
+        payloadsBody(
+          await (request.path.endsWith('/encode')
+            ? codec.encode(payloads)
+            : codec.decode(payloads)),
+        ),
+      );
     } catch (error) {
       if (!(error instanceof UndecodablePayload)) throw error;
       throw invalidRequest([{ path: 'payloads', code: 'undecodable', message: error.message }]);

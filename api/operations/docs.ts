@@ -1,10 +1,15 @@
-/** The rendered API reference, served whole from this machine: no other host is asked for anything. */
+/**
+ * The rendered API reference, served whole from this machine: no other host is asked for anything.
+ */
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Express } from 'express';
 
-/** Scripts and requests only to this origin; the page's own styles are inline, its icons data addresses. */
+/**
+ * Scripts and requests only to this origin; the page's own styles are inline, its icons data
+ * addresses.
+ */
 export const DOCS_CONTENT_POLICY = {
   useDefaults: false,
   directives: {
@@ -42,7 +47,8 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-// Requests are signed by clients, so the page only shows; it sends nothing but the read of the document.
+// Requests are signed by clients, so the page only shows; it sends nothing but the read of the
+// document.
 const SCRIPT = `window.addEventListener('load', () => {
   SwaggerUIBundle({
     url: '../openapi.json',

@@ -1,4 +1,7 @@
-/** The operators' listener: readiness, metrics, the API's own documentation, the payload codec. Unsigned, so nothing else. */
+/**
+ * The operators' listener: readiness, metrics, the API's own documentation, the payload codec.
+ * Unsigned, so nothing else.
+ */
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import helmet from 'helmet';
 import { register } from 'prom-client';
@@ -41,7 +44,11 @@ const CHECK_MS = 3_000;
 export function createOps(options: OpsOptions): Express {
   const app = express();
   const { metrics = register, checkHost = createHostCheck([]) } = options;
-  app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
+  app
+    .disable('x-powered-by')
+    .disable('etag')
+    .enable('case sensitive routing')
+    .enable('strict routing');
   app.use((request: Request, response: Response, next: NextFunction) => {
     response.setHeader('X-Request-Id', requestIdOf(request.headers['x-request-id']));
     response.setHeader('Cache-Control', 'no-store');
@@ -73,7 +80,8 @@ export function createOps(options: OpsOptions): Express {
   serveDocs(app, options.signing);
   app.use(() => {
     throw new ServiceError('route_not_found', {
-      message: 'This listener has /readyz, /metrics, /openapi.json, /docs and, where payloads are encrypted, /codec.',
+      message:
+        'This listener has /readyz, /metrics, /openapi.json, /docs and, where payloads are encrypted, /codec.',
     });
   });
   app.use((error: unknown, _request: Request, response: Response, next: NextFunction) => {
@@ -98,7 +106,9 @@ export async function readiness(checks: OpsOptions['checks']): Promise<Record<st
   return Object.fromEntries(parts);
 }
 
-async function answered(part: PartCheck): Promise<{ readonly ok: boolean; readonly detail?: string }> {
+async function answered(
+  part: PartCheck,
+): Promise<{ readonly ok: boolean; readonly detail?: string }> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<{ ok: boolean; detail: string }>((resolve) => {
     timer = setTimeout(() => {

@@ -1,4 +1,7 @@
-/** The part of the metrics page that is read when it is asked for: what waits, what is held, what signers have. */
+/**
+ * The part of the metrics page that is read when it is asked for: what waits, what is held, what
+ * signers have.
+ */
 import { Gauge, Registry } from 'prom-client';
 import { within } from '../../platform/time-limit.ts';
 import type { OperationFigures } from '../../store/metrics.ts';
@@ -20,7 +23,10 @@ export interface OperationMetricsOptions {
 
 /** Figures younger than this are shown again. */
 const FRESH_MS = 5_000;
-/** A statement may take this share of the time: where the tables are large, figures are renewed more rarely. */
+/**
+ * A statement may take this share of the time: where the tables are large, figures are renewed more
+ * rarely.
+ */
 const SHARE = 0.05;
 /** Prometheus gives up after 10 s; the page itself must not be lost with its figures. */
 const PATIENCE_MS = 3_000;
@@ -35,13 +41,16 @@ export function createOperationMetrics(options: OperationMetricsOptions): () => 
     const registry = new Registry();
     const gauge = (name: string, help: string, labelNames: readonly string[] = []) =>
       new Gauge({ name, help, labelNames: [...labelNames], registers: [registry] });
-    gauge('svc_metrics_up', 'Whether the figures that come from Postgres are on this page (1) or missing (0).').set(read === null ? 0 : 1);
+    gauge(
+      'svc_metrics_up',
+      'Whether the figures that come from Postgres are on this page (1) or missing (0).',
+    ).set(read === null ? 0 : 1);
     if (read !== null) show(read, gauge);
-    const native = gauge('svc_signer_native_balance', `Balance of a signer in the chain’s own coin. ${DISPLAY}`, [
-      'signer_key',
-      'address',
-      'chain_id',
-    ]);
+    const native = gauge(
+      'svc_signer_native_balance',
+      `Balance of a signer in the chain’s own coin. ${DISPLAY}`,
+      ['signer_key', 'address', 'chain_id'],
+    );
     for (const { balance, signer_key, address, chain_id } of balances()) {
       native.set({ signer_key, address, chain_id: String(chain_id) }, balance);
     }
@@ -56,10 +65,13 @@ function show(read: OperationFigures, gauge: MakeGauge): void {
   for (const [state, count] of Object.entries(read.movements)) movements.set({ state }, count);
   const transfers = gauge('svc_capital_transfers', 'Capital transfers by state.', ['state']);
   for (const [state, count] of Object.entries(read.transfers)) transfers.set({ state }, count);
-  gauge('svc_approval_oldest_seconds', 'Age of the oldest movement that waits for its approval; 0 when none does.').set(
-    read.oldest_pending_approval,
-  );
-  const callbacks = gauge('svc_callbacks', 'Callbacks that are not delivered, by status.', ['status']);
+  gauge(
+    'svc_approval_oldest_seconds',
+    'Age of the oldest movement that waits for its approval; 0 when none does.',
+  ).set(read.oldest_pending_approval);
+  const callbacks = gauge('svc_callbacks', 'Callbacks that are not delivered, by status.', [
+    'status',
+  ]);
   callbacks.set({ status: 'pending' }, read.callbacks_pending);
   callbacks.set({ status: 'dead_letter' }, read.callbacks_dead_letter);
   const lag = gauge(
@@ -69,13 +81,24 @@ function show(read: OperationFigures, gauge: MakeGauge): void {
   );
   lag.set({ relay: 'commands' }, read.oldest_command);
   lag.set({ relay: 'callbacks' }, read.oldest_callback);
-  gauge('svc_nodes_unanswered', 'Nodes of which the last look at what became of them told nothing.').set(read.unanswered);
-  gauge('svc_nodes_unanswered_oldest_seconds', 'For how long one of them has been looked at in vain; 0 when none is.').set(
-    read.oldest_unanswered,
-  );
-  const held = gauge('svc_reservations_held', `Amount that movements hold of a pool. ${DISPLAY}`, ['venue', 'account_type', 'asset']);
+  gauge(
+    'svc_nodes_unanswered',
+    'Nodes of which the last look at what became of them told nothing.',
+  ).set(read.unanswered);
+  gauge(
+    'svc_nodes_unanswered_oldest_seconds',
+    'For how long one of them has been looked at in vain; 0 when none is.',
+  ).set(read.oldest_unanswered);
+  const held = gauge('svc_reservations_held', `Amount that movements hold of a pool. ${DISPLAY}`, [
+    'venue',
+    'account_type',
+    'asset',
+  ]);
   for (const pool of read.pools) {
-    held.set({ venue: pool.venue_key, account_type: pool.account_type, asset: pool.asset }, Number(pool.held));
+    held.set(
+      { venue: pool.venue_key, account_type: pool.account_type, asset: pool.asset },
+      Number(pool.held),
+    );
   }
 }
 

@@ -35,7 +35,10 @@ const decisions = new Counter({
 });
 
 /** Counts one decision of a create. */
-export function observeAutoApproval(result: { readonly outcome: string; readonly reason: string }): void {
+export function observeAutoApproval(result: {
+  readonly outcome: string;
+  readonly reason: string;
+}): void {
   decisions.inc({ outcome: result.outcome, reason: result.reason });
 }
 

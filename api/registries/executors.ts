@@ -25,7 +25,12 @@ export const listExecutorsRoute = defineRoute({
   handler: async (_input, { db, executors }) => {
     const rows = new Map((await listExecutorRows(db)).map((row) => [row.executor_key, row]));
     const declared = new Map(executors.list().map((each) => [each.executor_key, each]));
-    return { status: 200, body: mergeByKey(rows, declared).map((each) => executorViewOf(each.key, each.row, each.declared)) };
+    return {
+      status: 200,
+      body: mergeByKey(rows, declared).map((each) =>
+        executorViewOf(each.key, each.row, each.declared),
+      ),
+    };
   },
 });
 
@@ -59,7 +64,8 @@ export const updateExecutorRoute = defineRoute({
         }),
       ],
     });
-    if (outcome === null) throw new ServiceError('executor_not_found', { context: { executor_key: key } });
+    if (outcome === null)
+      throw new ServiceError('executor_not_found', { context: { executor_key: key } });
     return { status: 200, body: executorViewOf(key, outcome.row, declared) };
   },
 });

@@ -41,9 +41,12 @@ export const setExpectedIdentityRoute = defineRoute({
     const { db, signers } = deps;
     const { signer_key } = params;
     const signer = signers.get(signer_key);
-    const family = signer?.descriptor.chain_family ?? (await readSignerRow(db, signer_key))?.chain_family;
-    if (family === undefined) throw new ServiceError('signer_not_found', { context: { signer_key } });
-    if (family !== 'evm') throw new ServiceError('signer_identity_not_applicable', { context: { signer_key } });
+    const family =
+      signer?.descriptor.chain_family ?? (await readSignerRow(db, signer_key))?.chain_family;
+    if (family === undefined)
+      throw new ServiceError('signer_not_found', { context: { signer_key } });
+    if (family !== 'evm')
+      throw new ServiceError('signer_identity_not_applicable', { context: { signer_key } });
 
     const expected = readIdentity(body.expected_address);
     const live = await liveIdentity(signer);
@@ -52,7 +55,11 @@ export const setExpectedIdentityRoute = defineRoute({
       action: 'signer.set_expected_identity',
       entity_type: 'signer',
       entity_key: signer_key,
-      details: { expected_address: body.expected_address, previous_expected_address: previous, runtime_address: live.address },
+      details: {
+        expected_address: body.expected_address,
+        previous_expected_address: previous,
+        runtime_address: live.address,
+      },
     } as const;
     const subject = { ...about, details: { ...about.details, reason: body.reason } };
     return auditedRefusal(deps, requester, subject, async () => {
@@ -67,9 +74,16 @@ export const setExpectedIdentityRoute = defineRoute({
       });
       if (outcome === null) throw new ServiceError('signer_not_found', { context: { signer_key } });
       if (!outcome.ok || !expected.ok || live.address === null) {
-        throw new ServiceError(outcome.ok ? 'signer_runtime_identity_unavailable' : outcome.reason, {
-          context: { signer_key, expected_signer_address: outcome.stored, runtime_address: live.address },
-        });
+        throw new ServiceError(
+          outcome.ok ? 'signer_runtime_identity_unavailable' : outcome.reason,
+          {
+            context: {
+              signer_key,
+              expected_signer_address: outcome.stored,
+              runtime_address: live.address,
+            },
+          },
+        );
       }
       return {
         status: 200,
@@ -86,7 +100,9 @@ export const setExpectedIdentityRoute = defineRoute({
   },
 });
 
-type LiveIdentity = { readonly address: string; readonly problem: null } | { readonly address: null; readonly problem: IdentityRefusal };
+type LiveIdentity =
+  | { readonly address: string; readonly problem: null }
+  | { readonly address: null; readonly problem: IdentityRefusal };
 
 /** Asks the signer, outside any transaction. */
 async function liveIdentity(signer: Signer | undefined): Promise<LiveIdentity> {
@@ -96,7 +112,9 @@ async function liveIdentity(signer: Signer | undefined): Promise<LiveIdentity> {
     const told = await within(signer.identity(), ANSWER_LIMIT_MS);
     if (told === null) return unavailable;
     const reading = readIdentity(told);
-    return reading.ok ? { address: reading.address, problem: null } : { address: null, problem: 'signer_runtime_identity_invalid' };
+    return reading.ok
+      ? { address: reading.address, problem: null }
+      : { address: null, problem: 'signer_runtime_identity_invalid' };
   } catch {
     return unavailable;
   }

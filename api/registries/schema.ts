@@ -32,8 +32,14 @@ export const signerView = z
     backend: oneOf(SIGNER_BACKENDS),
     chain_family: z.string(),
     profile: z.string().nullable(),
-    expected_signer_address: z.string().nullable().meta({ description: "The operator's pin; EVM only." }),
-    observed_signer_address: z.string().nullable().meta({ description: 'What the last health refresh saw; diagnostic.' }),
+    expected_signer_address: z
+      .string()
+      .nullable()
+      .meta({ description: "The operator's pin; EVM only." }),
+    observed_signer_address: z
+      .string()
+      .nullable()
+      .meta({ description: 'What the last health refresh saw; diagnostic.' }),
     observed_at: timestamp.nullable(),
     identity_state: z.enum(IDENTITY_STATES),
     source,
@@ -47,12 +53,17 @@ export const registryKey = segment(128);
 
 export const updateRegistryStatus = z
   .strictObject({ status: z.enum(['active', 'disabled']), reason: text(1, 1_000).optional() })
-  .meta({ id: 'UpdateRegistryStatusRequest', examples: [{ status: 'disabled', reason: 'The venue announced maintenance.' }] });
+  .meta({
+    id: 'UpdateRegistryStatusRequest',
+    examples: [{ status: 'disabled', reason: 'The venue announced maintenance.' }],
+  });
 
 export const setExpectedIdentityRequest = z
   .strictObject({
     expected_address: text(1, 128).meta({ example: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' }),
-    previous_expected_address: text(1, 128).nullable().meta({ description: 'The pin as it stands; null when there is none.' }),
+    previous_expected_address: text(1, 128)
+      .nullable()
+      .meta({ description: 'The pin as it stands; null when there is none.' }),
     reason: text(1, 1_000),
   })
   .meta({
@@ -71,7 +82,10 @@ export const setExpectedIdentityResponse = z
     outcome: z.enum(['changed', 'noop']),
     signer_key: z.string(),
     expected_signer_address: z.string(),
-    previous_expected_address: z.string().nullable().meta({ description: 'The pin that was stored before.' }),
+    previous_expected_address: z
+      .string()
+      .nullable()
+      .meta({ description: 'The pin that was stored before.' }),
     runtime_address: z.string(),
     audit_event_id: uuid,
   })

@@ -26,7 +26,12 @@ export const listSignersRoute = defineRoute({
   handler: async (_input, { db, signers }) => {
     const rows = new Map((await listSignerRows(db)).map((row) => [row.signer_key, row]));
     const declared = new Map(signers.list().map((each) => [each.signer_key, each]));
-    return { status: 200, body: mergeByKey(rows, declared).map((each) => signerViewOf(each.key, each.row, each.declared)) };
+    return {
+      status: 200,
+      body: mergeByKey(rows, declared).map((each) =>
+        signerViewOf(each.key, each.row, each.declared),
+      ),
+    };
   },
 });
 
@@ -37,7 +42,8 @@ export const updateSignerRoute = defineRoute({
   roles: ADMIN_ROLES,
   tag: 'Registries',
   summary: 'Switch a signer on or off',
-  description: 'Blocks or allows new approvals and submits. A deprecated or retired signer stays what it is.',
+  description:
+    'Blocks or allows new approvals and submits. A deprecated or retired signer stays what it is.',
   params: z.strictObject({ signer_key: registryKey }),
   query: noQuery,
   body: updateRegistryStatus,
@@ -53,15 +59,25 @@ export const updateSignerRoute = defineRoute({
     } as const;
     const { status, reason } = body;
     const given = reason === undefined ? {} : { reason };
-    return auditedRefusal(deps, requester, { ...about, details: { status, ...given } }, async () => {
-      const audit = [auditOf(requester, { ...about, ...given, details: { status } })];
-      const outcome = await setSignerStatus(deps.db, { key, declared, status, audit });
-      if (outcome === null) throw new ServiceError('signer_not_found', { context: { signer_key: key } });
-      if (!outcome.ok) {
-        const context = { signer_key: key, current_state: outcome.row.status, allowed_states: ['active', 'disabled'] };
-        throw new ServiceError('invalid_state', { context });
-      }
-      return { status: 200, body: signerViewOf(key, outcome.row, declared) };
-    });
+    return auditedRefusal(
+      deps,
+      requester,
+      { ...about, details: { status, ...given } },
+      async () => {
+        const audit = [auditOf(requester, { ...about, ...given, details: { status } })];
+        const outcome = await setSignerStatus(deps.db, { key, declared, status, audit });
+        if (outcome === null)
+          throw new ServiceError('signer_not_found', { context: { signer_key: key } });
+        if (!outcome.ok) {
+          const context = {
+            signer_key: key,
+            current_state: outcome.row.status,
+            allowed_states: ['active', 'disabled'],
+          };
+          throw new ServiceError('invalid_state', { context });
+        }
+        return { status: 200, body: signerViewOf(key, outcome.row, declared) };
+      },
+    );
   },
 });

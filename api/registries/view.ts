@@ -9,18 +9,29 @@ import type { ExecutorView, SignerView } from './schema.ts';
 export function mergeByKey<R, D>(
   rows: ReadonlyMap<string, R>,
   declared: ReadonlyMap<string, D>,
-): readonly { readonly key: string; readonly row: R | undefined; readonly declared: D | undefined }[] {
+): readonly {
+  readonly key: string;
+  readonly row: R | undefined;
+  readonly declared: D | undefined;
+}[] {
   const keys = [...new Set([...rows.keys(), ...declared.keys()])].sort();
   return keys.map((key) => ({ key, row: rows.get(key), declared: declared.get(key) }));
 }
 
-function sourceOf(row: object | undefined, declared: object | undefined): 'persisted' | 'memory' | 'both' {
+function sourceOf(
+  row: object | undefined,
+  declared: object | undefined,
+): 'persisted' | 'memory' | 'both' {
   if (row === undefined) return 'memory';
   return declared === undefined ? 'persisted' : 'both';
 }
 
 /** What the process has in memory says what an executor is; the row says what became of it. */
-export function executorViewOf(key: string, row: ExecutorRow | undefined, declared: ExecutorDescriptor | undefined): ExecutorView {
+export function executorViewOf(
+  key: string,
+  row: ExecutorRow | undefined,
+  declared: ExecutorDescriptor | undefined,
+): ExecutorView {
   const what = declared ?? row;
   return {
     executor_key: key,
@@ -38,7 +49,11 @@ export function executorViewOf(key: string, row: ExecutorRow | undefined, declar
 }
 
 /** The same for a signer. */
-export function signerViewOf(key: string, row: SignerRow | undefined, declared: SignerDescriptor | undefined): SignerView {
+export function signerViewOf(
+  key: string,
+  row: SignerRow | undefined,
+  declared: SignerDescriptor | undefined,
+): SignerView {
   const what = declared ?? row;
   const chain_family = what?.chain_family ?? '';
   const expected = row?.expected_signer_address ?? null;

@@ -15,7 +15,8 @@ export const routeCatalogRoutes: readonly Route[] = [
     method: 'GET',
     path: '/route-catalog',
     summary: 'List every plan template version as a route',
-    description: 'By template key and version, without pages. An agent is not shown routes of other agents.',
+    description:
+      'By template key and version, without pages. An agent is not shown routes of other agents.',
     query: catalogQuery,
     body: noBody,
     response: catalogResponse,
@@ -27,7 +28,8 @@ export const routeCatalogRoutes: readonly Route[] = [
     method: 'POST',
     path: '/routes/recommend',
     summary: 'Rank the routes for an asset',
-    description: 'Nothing is written and nothing is reserved. Feasible routes come first; `score_parts` is how each score comes about.',
+    description:
+      'Nothing is written and nothing is reserved. Feasible routes come first; `score_parts` is how each score comes about.',
     query: noQuery,
     body: recommendBody,
     response: recommendResponse,

@@ -5,12 +5,24 @@ import { EXECUTOR_STATES, HEALTH_STATUSES } from '../../domain/fund-routes/healt
 import { TRANSPORT_FAMILIES } from '../../domain/fund-routes/metadata.ts';
 import { INFEASIBLE_REASONS } from '../../domain/fund-routes/recommend.ts';
 import { PRIORITIES } from '../../domain/fund-routes/score.ts';
-import { assetCode, booleanInQuery, decimalString, jsonObject, listOf, oneOf, positiveDecimal, text, timestamp } from '../http/schemas.ts';
+import {
+  assetCode,
+  booleanInQuery,
+  decimalString,
+  jsonObject,
+  listOf,
+  oneOf,
+  positiveDecimal,
+  text,
+  timestamp,
+} from '../http/schemas.ts';
 
 export const ROUTE_STATUSES = ['executable', 'non_executable', 'all'] as const;
 
 export const catalogQuery = z.strictObject({
-  include_health: booleanInQuery.default(false).meta({ description: 'Adds `health` to every route.' }),
+  include_health: booleanInQuery
+    .default(false)
+    .meta({ description: 'Adds `health` to every route.' }),
   status: z.enum(ROUTE_STATUSES).default('all'),
 });
 
@@ -19,20 +31,24 @@ const stats = z
     total_completed: z.int(),
     total_failed: z.int(),
     success_rate: z.number().meta({ description: 'total_completed over both.', example: 0.98 }),
-    avg_duration_seconds: z
-      .number()
-      .nullable()
-      .meta({ description: 'Of completed movements, from approval to end; null while there is none.' }),
+    avg_duration_seconds: z.number().nullable().meta({
+      description: 'Of completed movements, from approval to end; null while there is none.',
+    }),
     max_duration_seconds: z.number().nullable(),
   })
-  .meta({ id: 'RouteStats', description: 'Movements that ended in this or the previous calendar month (UTC).' });
+  .meta({
+    id: 'RouteStats',
+    description: 'Movements that ended in this or the previous calendar month (UTC).',
+  });
 
 const health = z
   .object({
     status: oneOf(HEALTH_STATUSES),
     executors: listOf(
       z.object({
-        executor_key: z.string().meta({ description: 'Where none or several match: what the node selects by.' }),
+        executor_key: z
+          .string()
+          .meta({ description: 'Where none or several match: what the node selects by.' }),
         health_state: oneOf(EXECUTOR_STATES),
       }),
     ),
@@ -51,17 +67,25 @@ export const routeView = z
       transport_family: oneOf(TRANSPORT_FAMILIES),
       source_venue: z.string().nullable(),
       destination_venue: z.string().nullable(),
-      asset: z.string().nullable().meta({ description: "Null: the route carries the movement's asset." }),
+      asset: z
+        .string()
+        .nullable()
+        .meta({ description: "Null: the route carries the movement's asset." }),
     }),
     stats: stats.nullable().meta({ description: 'Null when no movement ended in that time.' }),
-    fee_policy: jsonObject.meta({ description: 'expected_fee, max_fee_abs, max_fee_pct and max_fee_usd of risk_controls, where given.' }),
+    fee_policy: jsonObject.meta({
+      description:
+        'expected_fee, max_fee_abs, max_fee_pct and max_fee_usd of risk_controls, where given.',
+    }),
     risk_controls: jsonObject.meta({ description: 'max_amount and min_amount, where given.' }),
     health: health.exactOptional().meta({ description: 'Only with `include_health=true`.' }),
   })
   .meta({ id: 'RouteView' });
 export type RouteView = z.input<typeof routeView>;
 
-export const catalogResponse = z.object({ routes: listOf(routeView), generated_at: timestamp }).meta({ id: 'RouteCatalog' });
+export const catalogResponse = z
+  .object({ routes: listOf(routeView), generated_at: timestamp })
+  .meta({ id: 'RouteCatalog' });
 
 const venue = text(1, 128).nullable().default(null);
 
@@ -70,23 +94,41 @@ export const recommendBody = z
     asset: assetCode.meta({ description: 'Compared in upper case.', example: 'USDC' }),
     source_venue: venue.meta({ description: 'Only routes that begin there.' }),
     destination_venue: venue.meta({ description: 'Only routes that end there.' }),
-    amount: positiveDecimal.nullable().default(null).meta({ description: 'Null skips the checks of limits.' }),
+    amount: positiveDecimal
+      .nullable()
+      .default(null)
+      .meta({ description: 'Null skips the checks of limits.' }),
     priority: z.enum(PRIORITIES).default('speed'),
   })
   .meta({
     id: 'RouteRecommendationRequest',
-    examples: [{ asset: 'USDC', source_venue: 'paper-main', destination_venue: null, amount: '1250.5', priority: 'cost' }],
+    examples: [
+      {
+        asset: 'USDC',
+        source_venue: 'paper-main',
+        destination_venue: null,
+        amount: '1250.5',
+        priority: 'cost',
+      },
+    ],
   });
 
 const part = { weight: z.number(), value: z.number().meta({ description: '0 to 1' }) };
 const scoreParts = z
   .object({
     speed: z.object({ ...part, avg_duration_seconds: z.number().nullable() }),
-    cost: z.object({ ...part, fee: decimalString.nullable(), basis: z.string().nullable().meta({ example: 'expected_fee' }) }),
+    cost: z.object({
+      ...part,
+      fee: decimalString.nullable(),
+      basis: z.string().nullable().meta({ example: 'expected_fee' }),
+    }),
     health: z.object({ ...part, status: oneOf(HEALTH_STATUSES) }),
     reliability: z.object({ value: z.number(), total_completed: z.int(), total_failed: z.int() }),
   })
-  .meta({ id: 'RouteScoreParts', description: 'score = reliability.value * (sum of weight * value of speed, cost and health)' });
+  .meta({
+    id: 'RouteScoreParts',
+    description: 'score = reliability.value * (sum of weight * value of speed, cost and health)',
+  });
 
 const recommendation = z
   .object({
@@ -100,5 +142,9 @@ const recommendation = z
   .meta({ id: 'RouteRecommendation' });
 
 export const recommendResponse = z
-  .object({ recommendations: listOf(recommendation), request: recommendBody, generated_at: timestamp })
+  .object({
+    recommendations: listOf(recommendation),
+    request: recommendBody,
+    generated_at: timestamp,
+  })
   .meta({ id: 'RouteRecommendations' });

@@ -12,7 +12,10 @@ export async function visibleRoutes(
   { caller }: Requester,
   { db, executors }: ApiDependencies,
 ): Promise<{ readonly candidates: readonly Candidate[]; readonly generated_at: string }> {
-  const [routes, facts] = await Promise.all([listFundRoutes(db, namespaceOf(caller)), readFundRouteFacts(db)]);
+  const [routes, facts] = await Promise.all([
+    listFundRoutes(db, namespaceOf(caller)),
+    readFundRouteFacts(db),
+  ]);
   const healthOf = healthOver(executors.list(), facts.executors);
   const candidates = routes.map((route) => ({
     route,
@@ -25,9 +28,30 @@ export async function visibleRoutes(
 
 /** A route as it is shown; its health only where that was asked for. */
 export function routeViewOf({ route, stats, health }: Candidate, withHealth: boolean): RouteView {
-  const { template_key, name, version, graph_shape, node_count, executable, metadata, fee_policy, risk_controls } = route;
+  const {
+    template_key,
+    name,
+    version,
+    graph_shape,
+    node_count,
+    executable,
+    metadata,
+    fee_policy,
+    risk_controls,
+  } = route;
   return {
-    ...{ template_key, name, version, graph_shape, node_count, executable, metadata, stats, fee_policy, risk_controls },
+    ...{
+      template_key,
+      name,
+      version,
+      graph_shape,
+      node_count,
+      executable,
+      metadata,
+      stats,
+      fee_policy,
+      risk_controls,
+    },
     ...(withHealth ? { health } : {}),
   };
 }

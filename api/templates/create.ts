@@ -26,7 +26,12 @@ export const createTemplateRoute = defineRoute({
   body: planTemplateCreate,
   response: planTemplateCreated,
   status: 201,
-  errors: ['completion_policy_missing', 'graph_invalid', 'template_version_exists', 'outcome_unknown'],
+  errors: [
+    'completion_policy_missing',
+    'graph_invalid',
+    'template_version_exists',
+    'outcome_unknown',
+  ],
   handler: async ({ body, requester }, deps) => {
     const completion_assurance = body.completion_policy?.completion_assurance;
     if (completion_assurance === undefined) throw new ServiceError('completion_policy_missing');
@@ -35,8 +40,17 @@ export const createTemplateRoute = defineRoute({
     if (problems.length > 0) throw new ServiceError('graph_invalid', { context: { problems } });
 
     const { template_key, version, name, approval_policy, risk_controls } = body;
-    const template = { template_key, version, graph_shape: graphShape(graph), completion_policy: { completion_assurance } };
-    const about = { action: 'plan_template.create', entity_type: 'plan_template', entity_key: template_key } as const;
+    const template = {
+      template_key,
+      version,
+      graph_shape: graphShape(graph),
+      completion_policy: { completion_assurance },
+    };
+    const about = {
+      action: 'plan_template.create',
+      entity_type: 'plan_template',
+      entity_key: template_key,
+    } as const;
     return auditedRefusal(deps, requester, about, async () => {
       const outcome = await createTemplate(deps.db, {
         ...template,
@@ -46,12 +60,18 @@ export const createTemplateRoute = defineRoute({
         approval_policy,
         risk_controls,
         created_by: requester.caller.client_id,
-        audit: (template_id) => [auditOf(requester, { ...about, details: { template_id, version } })],
+        audit: (template_id) => [
+          auditOf(requester, { ...about, details: { template_id, version } }),
+        ],
       });
-      if (!outcome.created) throw new ServiceError('template_version_exists', { context: { template_key, version } });
+      if (!outcome.created)
+        throw new ServiceError('template_version_exists', { context: { template_key, version } });
       const { template_id } = outcome;
       const non_executable_reasons = await judged(deps.db, template_id, graph);
-      return { status: 201, body: createdView({ ...template, template_id, non_executable_reasons }) };
+      return {
+        status: 201,
+        body: createdView({ ...template, template_id, non_executable_reasons }),
+      };
     });
   },
 });

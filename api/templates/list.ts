@@ -18,17 +18,26 @@ export const listTemplatesRoute = defineRoute({
   params: noParams,
   query: z.strictObject({
     template_key: text(1, 256).optional().meta({ description: 'Only versions of this key.' }),
-    executable: booleanInQuery.optional().meta({ description: 'Only versions that can, or cannot, be executed.' }),
+    executable: booleanInQuery
+      .optional()
+      .meta({ description: 'Only versions that can, or cannot, be executed.' }),
     ...pageParameters,
   }),
   body: noBody,
-  response: z.object({ plan_templates: listOf(planTemplateSummary), next_cursor: nextCursor }).meta({ id: 'PlanTemplateListResponse' }),
+  response: z
+    .object({ plan_templates: listOf(planTemplateSummary), next_cursor: nextCursor })
+    .meta({ id: 'PlanTemplateListResponse' }),
   errors: [],
   handler: async ({ query, requester }, { db }) => {
     const { template_key, executable } = query;
     const { items, next_cursor } = await fetchPage(
       query,
-      (page) => listTemplates(db, { template_key, executable, namespace: namespaceOf(requester.caller) }, page),
+      (page) =>
+        listTemplates(
+          db,
+          { template_key, executable, namespace: namespaceOf(requester.caller) },
+          page,
+        ),
       (row) => ({ created_at: row.created_at, id: row.template_id }),
     );
     return { status: 200, body: { plan_templates: items.map(summaryView), next_cursor } };

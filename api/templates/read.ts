@@ -20,6 +20,9 @@ export const readTemplateRoute = defineRoute({
   response: planTemplateDetail,
   errors: ['template_not_found'],
   handler: async ({ params, requester }, deps) => {
-    return { status: 200, body: detailView(await visibleTemplate(params.template_id, requester, deps)) };
+    return {
+      status: 200,
+      body: detailView(await visibleTemplate(params.template_id, requester, deps)),
+    };
   },
 });

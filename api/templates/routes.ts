@@ -5,4 +5,9 @@ import { listTemplatesRoute } from './list.ts';
 import { readTemplateRoute } from './read.ts';
 import { updateTemplateAdminRoute } from './update-admin.ts';
 
-export const templateRoutes: readonly Route[] = [createTemplateRoute, listTemplatesRoute, readTemplateRoute, updateTemplateAdminRoute];
+export const templateRoutes: readonly Route[] = [
+  createTemplateRoute,
+  listTemplatesRoute,
+  readTemplateRoute,
+  updateTemplateAdminRoute,
+];

@@ -3,7 +3,18 @@ import { z } from 'zod';
 import { COMPLETION_ASSURANCES } from '../../domain/executor.ts';
 import { EDGE_TYPES, GRAPH_SHAPES, NODE_KINDS } from '../../domain/graph/types.ts';
 import { compare, isDecimal } from '../../domain/money.ts';
-import { assetCode, decimalString, int32, jsonObject, listOf, oneOf, segment, text, timestamp, uuid } from '../http/schemas.ts';
+import {
+  assetCode,
+  decimalString,
+  int32,
+  jsonObject,
+  listOf,
+  oneOf,
+  segment,
+  text,
+  timestamp,
+  uuid,
+} from '../http/schemas.ts';
 
 export const MAX_NODES = 200;
 export const MAX_EDGES = 1_000;
@@ -14,9 +25,13 @@ export const templateKey = text(1, 256)
     /^[^\u0000-\u001f\u007f-\u009f%\\#?/]+(\/[^\u0000-\u001f\u007f-\u009f%\\#?/]+)*$/,
     'must not hold %, \\, #, ?, control characters or an empty segment',
   )
-  .refine((key) => !key.split('/').some((part) => part === '.' || part === '..'), 'must not have a `.` or `..` segment')
+  .refine(
+    (key) => !key.split('/').some((part) => part === '.' || part === '..'),
+    'must not have a `.` or `..` segment',
+  )
   .meta({
-    description: 'Identifies the template; many versions share a key. In a path its slashes stand as they are, not as %2F.',
+    description:
+      'Identifies the template; many versions share a key. In a path its slashes stand as they are, not as %2F.',
     example: 'treasury/cex-to-wallet',
   });
 
@@ -29,7 +44,11 @@ const riskControls = (id: string, description: string) =>
       for (const key of LIMITS) {
         const limit = controls[key];
         if (limit === undefined || (typeof limit === 'string' && isDecimal(limit))) continue;
-        context.addIssue({ code: 'custom', path: [key], message: 'must be a decimal string in plain notation' });
+        context.addIssue({
+          code: 'custom',
+          path: [key],
+          message: 'must be a decimal string in plain notation',
+        });
       }
     })
     .meta({ id, type: 'object', additionalProperties: true, description });
@@ -40,8 +59,12 @@ const WEEK = 604_800;
 
 const timeoutPolicy = z
   .strictObject({
-    execution_seconds: seconds(YEAR).exactOptional().meta({ description: 'From the start of the node to its submit.' }),
-    observe_seconds: seconds(YEAR).exactOptional().meta({ description: 'From the submit to the proven end; absent means no end.' }),
+    execution_seconds: seconds(YEAR)
+      .exactOptional()
+      .meta({ description: 'From the start of the node to its submit.' }),
+    observe_seconds: seconds(YEAR)
+      .exactOptional()
+      .meta({ description: 'From the submit to the proven end; absent means no end.' }),
   })
   .meta({ id: 'TimeoutPolicy' });
 
@@ -52,17 +75,30 @@ const retryPolicy = z
     backoff_coefficient: z.number().min(1).max(100).exactOptional(),
     max_interval_seconds: seconds(WEEK).exactOptional(),
   })
-  .refine((policy) => (policy.max_interval_seconds ?? WEEK) >= (policy.initial_interval_seconds ?? 0), {
-    path: ['max_interval_seconds'],
-    message: 'must not be less than initial_interval_seconds',
-  })
-  .meta({ id: 'RetryPolicy', description: 'For errors of preflight, prepare, recover and observe; a submit is never repeated by it.' });
+  .refine(
+    (policy) => (policy.max_interval_seconds ?? WEEK) >= (policy.initial_interval_seconds ?? 0),
+    {
+      path: ['max_interval_seconds'],
+      message: 'must not be less than initial_interval_seconds',
+    },
+  )
+  .meta({
+    id: 'RetryPolicy',
+    description:
+      'For errors of preflight, prepare, recover and observe; a submit is never repeated by it.',
+  });
 
 const executorSelector = z
-  .strictObject({ action_type: text(1, 128), provider: text(1, 128).exactOptional(), chain_family: text(1, 128).exactOptional() })
+  .strictObject({
+    action_type: text(1, 128),
+    provider: text(1, 128).exactOptional(),
+    chain_family: text(1, 128).exactOptional(),
+  })
   .meta({ id: 'ExecutorSelector' });
 
-const signerSelector = z.strictObject({ chain_family: text(1, 128), profile: text(1, 128).exactOptional() }).meta({ id: 'SignerSelector' });
+const signerSelector = z
+  .strictObject({ chain_family: text(1, 128), profile: text(1, 128).exactOptional() })
+  .meta({ id: 'SignerSelector' });
 
 const nodeFields = {
   node_key: segment(128),
@@ -80,7 +116,10 @@ export const planNodeCreate = z
     has_side_effect: z.boolean().default(false),
     timeout_policy: timeoutPolicy.nullish(),
     retry_policy: retryPolicy.nullish(),
-    risk_patch: riskControls('RiskPatch', 'Overrides risk_controls for this node; max_amount may only be tightened.').nullish(),
+    risk_patch: riskControls(
+      'RiskPatch',
+      'Overrides risk_controls for this node; max_amount may only be tightened.',
+    ).nullish(),
   })
   .meta({ id: 'PlanNodeCreate' });
 export type PlanNodeCreate = z.output<typeof planNodeCreate>;
@@ -97,7 +136,9 @@ export const planEdgeCreate = z
   .meta({ id: 'PlanEdgeCreate' });
 export type PlanEdgeCreate = z.output<typeof planEdgeCreate>;
 
-const completionPolicy = z.object({ completion_assurance: z.enum(COMPLETION_ASSURANCES) }).meta({ id: 'CompletionPolicyView' });
+const completionPolicy = z
+  .object({ completion_assurance: z.enum(COMPLETION_ASSURANCES) })
+  .meta({ id: 'CompletionPolicyView' });
 
 export const planTemplateCreate = z
   .strictObject({
@@ -108,18 +149,25 @@ export const planTemplateCreate = z
     nodes: z.array(planNodeCreate).max(MAX_NODES),
     edges: z.array(planEdgeCreate).max(MAX_EDGES).default([]),
     approval_policy: jsonObject.default({}),
-    risk_controls: riskControls('RiskControls', 'Free-form; only max_amount and min_amount have an effect.').default({}),
+    risk_controls: riskControls(
+      'RiskControls',
+      'Free-form; only max_amount and min_amount have an effect.',
+    ).default({}),
     // Its absence has a code of its own, so the schema lets it through.
     completion_policy: z
       .strictObject({ completion_assurance: z.enum(COMPLETION_ASSURANCES).optional() })
       .nullish()
-      .meta({ description: 'Required: without completion_assurance the answer is `completion_policy_missing`.' }),
+      .meta({
+        description:
+          'Required: without completion_assurance the answer is `completion_policy_missing`.',
+      }),
   })
   .superRefine((template, context) => {
     const { max_amount: limit } = template.risk_controls;
     for (const [index, node] of template.nodes.entries()) {
       const patched = node.risk_patch?.['max_amount'];
-      if (typeof limit !== 'string' || typeof patched !== 'string' || compare(patched, limit) <= 0) continue;
+      if (typeof limit !== 'string' || typeof patched !== 'string' || compare(patched, limit) <= 0)
+        continue;
       context.addIssue({
         code: 'custom',
         path: ['nodes', index, 'risk_patch', 'max_amount'],
@@ -138,7 +186,14 @@ export const planTemplateCreate = z
           { node_key: 'step', node_kind: 'action', action_type: 'noop' },
           { node_key: 'look', node_kind: 'manual_gate', action_type: 'manual_gate' },
         ],
-        edges: [{ from: 'step', to: 'look', edge_type: 'on_success', condition_expr: 'dec(intent.amount) > dec("1000")' }],
+        edges: [
+          {
+            from: 'step',
+            to: 'look',
+            edge_type: 'on_success',
+            condition_expr: 'dec(intent.amount) > dec("1000")',
+          },
+        ],
         risk_controls: { max_amount: '50000' },
         completion_policy: { completion_assurance: 'provider_completed' },
       },
@@ -153,11 +208,15 @@ const createdFields = {
   graph_shape: oneOf(GRAPH_SHAPES),
   requires_graph_runtime: z.boolean(),
   executable_in_v3_0: z.boolean(),
-  non_executable_reasons: listOf(z.string()).meta({ description: 'Each as `<code>:<node_key or from->to>`.' }),
+  non_executable_reasons: listOf(z.string()).meta({
+    description: 'Each as `<code>:<node_key or from->to>`.',
+  }),
   completion_policy: completionPolicy,
 };
 
-export const planTemplateCreated = z.object(createdFields).meta({ id: 'PlanTemplateCreateResponse' });
+export const planTemplateCreated = z
+  .object(createdFields)
+  .meta({ id: 'PlanTemplateCreateResponse' });
 
 const summaryFields = {
   ...createdFields,
@@ -221,10 +280,16 @@ export const planTemplateAdminUpdate = z
   })
   .meta({
     id: 'PlanTemplateAdminUpdate',
-    description: 'Only the submitted fields change; null clears a cap. Without both caps auto_approve_enabled cannot be true.',
+    description:
+      'Only the submitted fields change; null clears a cap. Without both caps auto_approve_enabled cannot be true.',
     examples: [{ auto_approve_enabled: true, daily_cap_amount: '10000', daily_cap_asset: 'USDC' }],
   });
 
 export const planTemplateAdmin = z
-  .object({ template_key: z.string(), latest_version: z.number().int(), ...adminFields, updated_at: timestamp })
+  .object({
+    template_key: z.string(),
+    latest_version: z.number().int(),
+    ...adminFields,
+    updated_at: timestamp,
+  })
   .meta({ id: 'PlanTemplateAdminResponse' });

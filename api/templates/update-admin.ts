@@ -16,7 +16,8 @@ export const updateTemplateAdminRoute = defineRoute({
   roles: ADMIN_ROLES,
   tag: 'Plan templates',
   summary: 'Change the auto-approve fields of a template key',
-  description: 'They hold for every version of the key. The key is the rest of the path and may contain `/`.',
+  description:
+    'They hold for every version of the key. The key is the rest of the path and may contain `/`.',
   params: z.strictObject({ template_key: templateKey }),
   query: noQuery,
   body: planTemplateAdminUpdate,
@@ -31,9 +32,13 @@ export const updateTemplateAdminRoute = defineRoute({
       details: body,
     } as const;
     return auditedRefusal(deps, requester, about, async () => {
-      const outcome = await updateTemplateAdmin(deps.db, template_key, body, [auditOf(requester, about)]);
-      if (outcome === null) throw new ServiceError('template_not_found', { context: { template_key } });
-      if (!outcome.ok) throw new ServiceError('cap_consistency_violation', { context: { template_key } });
+      const outcome = await updateTemplateAdmin(deps.db, template_key, body, [
+        auditOf(requester, about),
+      ]);
+      if (outcome === null)
+        throw new ServiceError('template_not_found', { context: { template_key } });
+      if (!outcome.ok)
+        throw new ServiceError('cap_consistency_violation', { context: { template_key } });
       return { status: 200, body: outcome.template };
     });
   },

@@ -3,7 +3,13 @@ import type { z } from 'zod';
 import type { GraphEdge, GraphShape } from '../../domain/graph/types.ts';
 import type { CompletionPolicy, TemplateNode } from '../../domain/plan/types.ts';
 import type { TemplateDetail, TemplateSummary } from '../../store/templates.ts';
-import type { PlanEdgeCreate, PlanNodeCreate, planTemplateCreated, planTemplateDetail, planTemplateSummary } from './schema.ts';
+import type {
+  PlanEdgeCreate,
+  PlanNodeCreate,
+  planTemplateCreated,
+  planTemplateDetail,
+  planTemplateSummary,
+} from './schema.ts';
 
 /** A node as the plan holds it: what was not given, or given as null, is absent. */
 export function toNode(node: PlanNodeCreate): TemplateNode {
@@ -25,7 +31,14 @@ export function toNode(node: PlanNodeCreate): TemplateNode {
 /** An edge as the plan holds it. */
 export function toEdge(edge: PlanEdgeCreate): GraphEdge {
   const { from, to, edge_type, priority } = edge;
-  return { from, to, edge_type, priority, join_key: edge.join_key ?? null, condition_expr: edge.condition_expr ?? null };
+  return {
+    from,
+    to,
+    edge_type,
+    priority,
+    join_key: edge.join_key ?? null,
+    condition_expr: edge.condition_expr ?? null,
+  };
 }
 
 interface Created {

@@ -17,12 +17,20 @@ export const whoamiRoutes: readonly Route[] = [
     query: noQuery,
     body: noBody,
     response: z
-      .object({ client_id: z.string().nullable(), key_id: z.string().nullable(), role: z.enum(ROLES), namespace: z.string().optional() })
+      .object({
+        client_id: z.string().nullable(),
+        key_id: z.string().nullable(),
+        role: z.enum(ROLES),
+        namespace: z.string().optional(),
+      })
       .meta({ id: 'Whoami' }),
     errors: [],
     handler: ({ requester: { caller } }) => {
       const { client_id, key_id, role, namespace } = caller;
-      return Promise.resolve({ status: 200, body: { client_id, key_id, role, ...(namespace === undefined ? {} : { namespace }) } });
+      return Promise.resolve({
+        status: 200,
+        body: { client_id, key_id, role, ...(namespace === undefined ? {} : { namespace }) },
+      });
     },
   }),
 ];

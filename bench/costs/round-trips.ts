@@ -12,7 +12,10 @@ export interface ActivityCount {
 export interface RoundTrips {
   readonly db: Database;
   readonly byActivity: Map<string, ActivityCount>;
-  /** The same activities, seen by the count. Right only while one of them runs at a time, as in a chain. */
+  /**
+   * The same activities, seen by the count. Right only while one of them runs at a time, as in a
+   * chain.
+   */
   counted(activities: MovementActivities): MovementActivities;
 }
 
@@ -38,7 +41,8 @@ export function countRoundTrips(databaseUrl: string): RoundTrips {
           if (typeof activity !== 'function') return activity;
           return async (...args: unknown[]): Promise<unknown> => {
             const count = countOf(String(key));
-            if (running !== null) throw new Error('two activities at once: their statements cannot be told apart');
+            if (running !== null)
+              throw new Error('two activities at once: their statements cannot be told apart');
             running = count;
             count.calls += 1;
             try {

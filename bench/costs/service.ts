@@ -23,7 +23,10 @@ export interface CostService {
   stop(): Promise<void>;
 }
 
-/** Neither relay nor sweeper runs and every command is handed over at once: what is counted is the movement alone. */
+/**
+ * Neither relay nor sweeper runs and every command is handed over at once: what is counted is the
+ * movement alone.
+ */
 export async function startCostService(options: {
   readonly settings: Pick<PartSettings, 'temporalAddress'>;
   readonly db: Database;
@@ -38,7 +41,12 @@ export async function startCostService(options: {
     address: settings.temporalAddress,
     namespace: NAMESPACE,
     activities: wrap(
-      createMovementActivities({ ...deps, signers: { get: () => undefined }, checkSignRequest: async () => null, chains: NO_CHAINS }),
+      createMovementActivities({
+        ...deps,
+        signers: { get: () => undefined },
+        checkSignRequest: async () => null,
+        chains: NO_CHAINS,
+      }),
     ),
     workflowBundle: workflowBundle(),
     log,
@@ -51,9 +59,18 @@ export async function startCostService(options: {
       balances: NO_BALANCES,
       chains: NO_CHAINS,
       handOver: (movementId, command) =>
-        void temporal.wake({ movementId, kind: command?.kind ?? 'wake', commandId: command?.command_id ?? null }),
+        void temporal.wake({
+          movementId,
+          kind: command?.kind ?? 'wake',
+          commandId: command?.command_id ?? null,
+        }),
       settings: {
-        ...{ apiPrefix: '/v3', approvalTtlSeconds: 3_600, authEnabled: false, balanceStaleSeconds: 300 },
+        ...{
+          apiPrefix: '/v3',
+          approvalTtlSeconds: 3_600,
+          authEnabled: false,
+          balanceStaleSeconds: 300,
+        },
         ...{ temporalNamespace: NAMESPACE, temporalUiUrl: 'http://127.0.0.1' },
       },
     },

@@ -2,7 +2,9 @@
 import type pg from 'pg';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
 
-/** For `onConnect`: calls `seen` before each statement; BEGIN and COMMIT count like everything else. */
+/**
+ * For `onConnect`: calls `seen` before each statement; BEGIN and COMMIT count like everything else.
+ */
 export function onEveryStatement(seen: () => void): (connection: pg.PoolClient) => void {
   return (connection) => {
     const query: unknown = connection.query;
@@ -15,7 +17,10 @@ export function onEveryStatement(seen: () => void): (connection: pg.PoolClient) 
 }
 
 /** A client, and how many statements it has sent so far. */
-export function countStatements(databaseUrl: string): { readonly db: Database; readonly sent: () => number } {
+export function countStatements(databaseUrl: string): {
+  readonly db: Database;
+  readonly sent: () => number;
+} {
   let count = 0;
   const onConnect = onEveryStatement(() => {
     count += 1;

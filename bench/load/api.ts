@@ -21,18 +21,33 @@ export function connectApi(port: number): BenchApi {
   const pool = new Pool(`http://127.0.0.1:${port}`, { connections: CONCURRENCY });
   const post = async <T>(path: string, body: object, expected: number): Promise<T> => {
     const headers = { 'content-type': 'application/json' };
-    const answer = await pool.request({ method: 'POST', path: `/v3${path}`, body: JSON.stringify(body), headers });
+    const answer = await pool.request({
+      method: 'POST',
+      path: `/v3${path}`,
+      body: JSON.stringify(body),
+      headers,
+    });
     const text = await answer.body.text();
-    if (answer.statusCode !== expected) throw new Error(`POST ${path} answered ${answer.statusCode}: ${text}`);
+    if (answer.statusCode !== expected)
+      throw new Error(`POST ${path} answered ${answer.statusCode}: ${text}`);
     return JSON.parse(text) as T;
   };
   return {
     register: async (template) =>
-      (await post<{ non_executable_reasons: readonly string[] }>('/plan-templates', template, 201)).non_executable_reasons,
+      (await post<{ non_executable_reasons: readonly string[] }>('/plan-templates', template, 201))
+        .non_executable_reasons,
     create: ({ template_key, version }) =>
-      post('/movements', { template_key, template_version: version, intent: { asset: 'USDC', amount: '5' } }, 201),
+      post(
+        '/movements',
+        { template_key, template_version: version, intent: { asset: 'USDC', amount: '5' } },
+        201,
+      ),
     approve: async ({ movement_id, compiled_plan_hash }) => {
-      await post(`/movements/${movement_id}/approve`, { compiled_plan_hash, approver_id: 'bench' }, 200);
+      await post(
+        `/movements/${movement_id}/approve`,
+        { compiled_plan_hash, approver_id: 'bench' },
+        200,
+      );
     },
     reject: async ({ movement_id }) => {
       await post(`/movements/${movement_id}/reject`, {}, 200);

@@ -1,4 +1,7 @@
-/** How many requests are under way at once, for both sides: as many as the service's hand-over sends. */
+/**
+ * How many requests are under way at once, for both sides: as many as the service's hand-over
+ * sends.
+ */
 export const CONCURRENCY = 16;
 
 /** Runs `work` for every item, at most `concurrency` at once; results in the order of the items. */

@@ -1,4 +1,7 @@
-/** The other side: jobs of the hand-written workflow, started and signalled through the Temporal client. */
+/**
+ * The other side: jobs of the hand-written workflow, started and signalled through the Temporal
+ * client.
+ */
 import type { Client } from '@temporalio/client';
 import type pg from 'pg';
 import { newId } from '../../platform/ids.ts';
@@ -6,7 +9,13 @@ import { BASELINE_QUEUE, BASELINE_STEPS, BASELINE_WORKFLOW, GO } from '../baseli
 import { forEach } from './each.ts';
 import type { Side } from './side.ts';
 
-export function handWrittenSide({ pool, client }: { readonly pool: pg.Pool; readonly client: Client }): Side {
+export function handWrittenSide({
+  pool,
+  client,
+}: {
+  readonly pool: pg.Pool;
+  readonly client: Client;
+}): Side {
   return {
     name: `hand-written, ${BASELINE_STEPS} regular activities`,
     parts: ['postgres', 'temporal', 'baseline'],
@@ -14,7 +23,11 @@ export function handWrittenSide({ pool, client }: { readonly pool: pg.Pool; read
       const ids = Array.from({ length: count }, newId);
       await pool.query('INSERT INTO bench_jobs (job_id) SELECT unnest($1::uuid[])', [ids]);
       await forEach(ids, (id) =>
-        client.workflow.start(BASELINE_WORKFLOW, { workflowId: baselineWorkflowId(id), taskQueue: BASELINE_QUEUE, args: [id] }),
+        client.workflow.start(BASELINE_WORKFLOW, {
+          workflowId: baselineWorkflowId(id),
+          taskQueue: BASELINE_QUEUE,
+          args: [id],
+        }),
       );
       return ids;
     },

@@ -24,18 +24,28 @@ export async function measureBatch(stack: BenchStack, side: Side, count: number)
   const before = stack.cpu(side.parts);
   const began = performance.now();
   const told = forEach(ids, (id) => side.tell(id));
-  const finished = until(async () => (await side.done(ids)) === count, { everyMs: 100, limitMs: 600_000, what: `${count} × ${side.name}` });
+  const finished = until(async () => (await side.done(ids)) === count, {
+    everyMs: 100,
+    limitMs: 600_000,
+    what: `${count} × ${side.name}`,
+  });
   await Promise.all([told, finished]);
   const seconds = (performance.now() - began) / 1_000;
   await quiet(stack);
   const used = cpuBetween(before, stack.cpu(side.parts));
-  const cpuByPart = Object.fromEntries(Object.entries(used).map(([name, ms]) => [name, ms / count]));
+  const cpuByPart = Object.fromEntries(
+    Object.entries(used).map(([name, ms]) => [name, ms / count]),
+  );
   const cpuPerJob = Object.values(cpuByPart).reduce((sum, ms) => sum + ms, 0);
-  process.stderr.write(`    ${side.name}: ${count} in ${seconds.toFixed(1)} s, ${cpuPerJob.toFixed(1)} CPU-ms each\n`);
+  process.stderr.write(
+    `    ${side.name}: ${count} in ${seconds.toFixed(1)} s, ${cpuPerJob.toFixed(1)} CPU-ms each\n`,
+  );
   return { count, perSecond: count / seconds, cpuPerJob, cpuByPart };
 }
 
-/** Milliseconds of each of `count` jobs, one after the other: from "go on" until the run has closed. */
+/**
+ * Milliseconds of each of `count` jobs, one after the other: from "go on" until the run has closed.
+ */
 export async function measureAlone(side: Side, count: number): Promise<readonly number[]> {
   const ids = await side.prepare(count);
   const latencies: number[] = [];

@@ -22,7 +22,13 @@ export interface MovementSideOptions {
   readonly remote?: boolean;
 }
 
-export function movementSide({ api, pool, client, template, remote = false }: MovementSideOptions): MovementSide {
+export function movementSide({
+  api,
+  pool,
+  client,
+  template,
+  remote = false,
+}: MovementSideOptions): MovementSide {
   const created = new Map<string, CreatedMovement>();
   const known = (id: string): CreatedMovement => {
     const movement = created.get(id);
@@ -46,7 +52,10 @@ export function movementSide({ api, pool, client, template, remote = false }: Mo
         [ids],
       );
       const failed = rows.find((row) => row.state !== 'COMPLETED');
-      if (failed !== undefined) throw new Error(`${failed.count} movements of ${template.template_key} ended ${failed.state}`);
+      if (failed !== undefined)
+        throw new Error(
+          `${failed.count} movements of ${template.template_key} ended ${failed.state}`,
+        );
       return rows[0]?.count ?? 0;
     },
     closed: async (id) => void (await client.workflow.getHandle(movementWorkflowId(id)).result()),
@@ -61,7 +70,9 @@ export function movementSide({ api, pool, client, template, remote = false }: Mo
 async function allSeen(pool: pg.Pool): Promise<void> {
   await until(
     async () => {
-      const { rows } = await pool.query<{ left: number }>('SELECT count(*)::int AS left FROM commands WHERE applied_at IS NULL');
+      const { rows } = await pool.query<{ left: number }>(
+        'SELECT count(*)::int AS left FROM commands WHERE applied_at IS NULL',
+      );
       return rows[0]?.left === 0;
     },
     { everyMs: 100, limitMs: 600_000, what: 'the runs to see every command' },

@@ -1,10 +1,17 @@
-/** The key with which the bench signs, and the key under which the service keeps it. Both live only as long as the bench. */
+/**
+ * The key with which the bench signs, and the key under which the service keeps it. Both live only
+ * as long as the bench.
+ */
 import { createSecretKey } from 'node:crypto';
 import { parseSecretsKey, type SecretsKeys } from '../../platform/secrets.ts';
 
 const SECRET = 'a-secret-of-the-bench-and-of-nobody-else';
 
-export const PERIMETER_KEY = { keyId: 'bench-operator', secret: SECRET, secretKey: createSecretKey(SECRET, 'utf8') } as const;
+export const PERIMETER_KEY = {
+  keyId: 'bench-operator',
+  secret: SECRET,
+  secretKey: createSecretKey(SECRET, 'utf8'),
+} as const;
 
 /** As SVC_SECRETS_KEY has it. */
 export const PERIMETER_SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');

@@ -10,10 +10,24 @@ import type { RequestKind } from './requests.ts';
 const MOVEMENTS = 64;
 
 /** Answers reads of movements of three nodes, and a create of such a one. */
-export async function preparePerimeter(settings: PartSettings): Promise<{ readonly read: RequestKind; readonly create: RequestKind }> {
+export async function preparePerimeter(
+  settings: PartSettings,
+): Promise<{ readonly read: RequestKind; readonly create: RequestKind }> {
   const { databaseUrl, ports } = settings.perimeter;
-  const io = { env: { SVC_DATABASE_URL: databaseUrl, SVC_SECRETS_KEY: PERIMETER_SECRETS_KEY }, out: () => undefined, err: () => undefined };
-  await issue({ clientName: 'bench', keyId: PERIMETER_KEY.keyId, role: 'admin', hmacSecret: PERIMETER_KEY.secret }, io);
+  const io = {
+    env: { SVC_DATABASE_URL: databaseUrl, SVC_SECRETS_KEY: PERIMETER_SECRETS_KEY },
+    out: () => undefined,
+    err: () => undefined,
+  };
+  await issue(
+    {
+      clientName: 'bench',
+      keyId: PERIMETER_KEY.keyId,
+      role: 'admin',
+      hmacSecret: PERIMETER_KEY.secret,
+    },
+    io,
+  );
   const post = async <T>(path: string, body: object): Promise<T> => {
     const url = `http://127.0.0.1:${String(ports.whole)}/v3${path}`;
     const answer = await signedFetch(PERIMETER_KEY, url, {
@@ -21,14 +35,22 @@ export async function preparePerimeter(settings: PartSettings): Promise<{ readon
       body: JSON.stringify(body),
       headers: { 'content-type': 'application/json' },
     });
-    if (answer.status !== 201) throw new Error(`POST ${path} answered ${String(answer.status)}: ${await answer.text()}`);
+    if (answer.status !== 201)
+      throw new Error(`POST ${path} answered ${String(answer.status)}: ${await answer.text()}`);
     return (await answer.json()) as T;
   };
   const template = chain('instant', 3);
   await post('/plan-templates', template);
-  const body = { template_key: template.template_key, template_version: template.version, intent: { asset: 'USDC', amount: '5' } };
+  const body = {
+    template_key: template.template_key,
+    template_version: template.version,
+    intent: { asset: 'USDC', amount: '5' },
+  };
   const paths: string[] = [];
-  while (paths.length < MOVEMENTS) paths.push(`/v3/movements/${(await post<{ movement_id: string }>('/movements', body)).movement_id}`);
+  while (paths.length < MOVEMENTS)
+    paths.push(
+      `/v3/movements/${(await post<{ movement_id: string }>('/movements', body)).movement_id}`,
+    );
   return {
     read: { method: 'GET', paths, expected: 200 },
     create: { method: 'POST', paths: ['/v3/movements'], body: JSON.stringify(body), expected: 201 },

@@ -1,4 +1,7 @@
-/** Requests that are signed before the clock runs, and ways to send them: as many as go, or so many a second. */
+/**
+ * Requests that are signed before the clock runs, and ways to send them: as many as go, or so many
+ * a second.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { signatureHeaders } from '../../clients/signing.ts';
@@ -22,7 +25,10 @@ interface Prepared {
   readonly body?: string;
 }
 
-/** Each with a nonce of its own. Signing costs the caller, so it is done before the time that is measured. */
+/**
+ * Each with a nonce of its own. Signing costs the caller, so it is done before the time that is
+ * measured.
+ */
 function prepare({ method, paths, body }: RequestKind, port: number, count: number): Prepared[] {
   return Array.from({ length: count }, (_, index) => {
     const path = paths[index % paths.length] ?? '/';
@@ -44,7 +50,9 @@ export interface Target {
   readonly kind: RequestKind;
 }
 
-/** Sends `count` requests over 32 connections; answers how many a second were answered as expected. */
+/**
+ * Sends `count` requests over 32 connections; answers how many a second were answered as expected.
+ */
 export async function throughputOf({ port, kind }: Target, count: number): Promise<number> {
   const prepared = prepare(kind, port, count);
   const pool = new Pool(`http://127.0.0.1:${String(port)}`, { connections: CONNECTIONS });
@@ -52,7 +60,8 @@ export async function throughputOf({ port, kind }: Target, count: number): Promi
     let next = 0;
     const started = performance.now();
     const lane = async (): Promise<void> => {
-      for (let request = prepared[next++]; request !== undefined; request = prepared[next++]) await send(pool, request, kind);
+      for (let request = prepared[next++]; request !== undefined; request = prepared[next++])
+        await send(pool, request, kind);
     };
     await Promise.all(Array.from({ length: CONNECTIONS }, lane));
     return count / ((performance.now() - started) / 1_000);
@@ -61,7 +70,10 @@ export async function throughputOf({ port, kind }: Target, count: number): Promi
   }
 }
 
-/** Sends at a fixed rate, whether answers come or not; answers milliseconds from when each was due to its answer. */
+/**
+ * Sends at a fixed rate, whether answers come or not; answers milliseconds from when each was due
+ * to its answer.
+ */
 export async function latenciesOf(
   { port, kind }: Target,
   { rate, seconds }: { readonly rate: number; readonly seconds: number },

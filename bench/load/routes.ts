@@ -13,13 +13,20 @@ export interface RouteRows {
   readonly movements: number;
 }
 
-/** Writes them straight into the tables: through the API it would take longer than everything that is measured. */
-export async function writeRoutes(databaseUrl: string, { prefix, templates, movements }: RouteRows): Promise<void> {
+/**
+ * Writes them straight into the tables: through the API it would take longer than everything that
+ * is measured.
+ */
+export async function writeRoutes(
+  databaseUrl: string,
+  { prefix, templates, movements }: RouteRows,
+): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
     await client.query(
-      `INSERT INTO plan_templates (template_key, created_at, updated_at) SELECT $1 || i, now(), now() FROM generate_series(1, $2::int) AS i`,
+      `INSERT INTO plan_templates (template_key, created_at, updated_at)
+        SELECT $1 || i, now(), now() FROM generate_series(1, $2::int) AS i`,
       [prefix, templates],
     );
     await client.query(VERSIONS, [prefix, templates]);
@@ -33,14 +40,18 @@ export async function writeRoutes(databaseUrl: string, { prefix, templates, move
 }
 
 const VERSIONS = `
-  INSERT INTO plan_template_versions (template_id, template_key, version, name, graph_shape, approval_policy, risk_controls, completion_assurance, created_at)
-  SELECT gen_random_uuid(), $1 || i, 1, 'bench', 'linear', '{}', jsonb_build_object('expected_fee', (i % 100)::text, 'max_amount', (i * 10)::text),
+  INSERT INTO plan_template_versions (template_id, template_key, version, name, graph_shape,
+    approval_policy, risk_controls, completion_assurance, created_at)
+  SELECT gen_random_uuid(), $1 || i, 1, 'bench', 'linear', '{}',
+    jsonb_build_object('expected_fee', (i % 100)::text, 'max_amount', (i * 10)::text),
          'provider_completed', now()
   FROM generate_series(1, $2::int) AS i`;
 
 const NODES = `
-  INSERT INTO plan_nodes (id, template_id, position, node_key, node_kind, action_type, has_side_effect, config)
-  SELECT gen_random_uuid(), template_id, p, 'n' || p, 'action', $2, true, jsonb_build_object('asset', $3::text, 'venue', 'v' || p)
+  INSERT INTO plan_nodes (id, template_id, position, node_key, node_kind, action_type,
+    has_side_effect, config)
+  SELECT gen_random_uuid(), template_id, p, 'n' || p, 'action', $2, true,
+    jsonb_build_object('asset', $3::text, 'venue', 'v' || p)
   FROM plan_template_versions, generate_series(1, 3) AS p WHERE starts_with(template_key, $1)`;
 
 const EDGES = `
@@ -50,12 +61,18 @@ const EDGES = `
 
 /** Ended movements as far as the statistics read them; nothing else ever looks at these rows. */
 const MOVEMENTS = `
-  INSERT INTO movements (movement_id, template_id, template_key, template_version, request_state, approval_status, reservation_status,
-    asset, amount, intent, input_params, labels, plan_frame, compiled_plan_hash, current_frontier, client_scope, request, created_by,
+  INSERT INTO movements (movement_id, template_id, template_key, template_version, request_state,
+    approval_status, reservation_status,
+    asset, amount, intent, input_params, labels, plan_frame, compiled_plan_hash, current_frontier,
+      client_scope, request, created_by,
     expires_at, created_at, updated_at, ended_at)
-  SELECT gen_random_uuid(), v.template_id, v.template_key, 1, CASE WHEN i % 20 = 0 THEN 'FAILED' ELSE 'COMPLETED' END, 'approved', 'consumed',
-    $3, 1, '{}', '{}', '{}', '{}', repeat('a', 64), '{}', 'bench', '{}', '{}', at, at, at, at + make_interval(secs => i % 1000)
-  FROM (SELECT template_id, template_key, row_number() OVER () - 1 AS place, count(*) OVER () AS total
+  SELECT gen_random_uuid(), v.template_id, v.template_key, 1, CASE WHEN i % 20 = 0 THEN 'FAILED'
+    ELSE 'COMPLETED' END, 'approved', 'consumed',
+    $3, 1, '{}', '{}', '{}', '{}', repeat('a', 64), '{}', 'bench', '{}', '{}', at, at, at,
+      at + make_interval(secs => i % 1000)
+  FROM (SELECT template_id, template_key, row_number() OVER () - 1 AS place,
+    count(*) OVER () AS total
         FROM plan_template_versions WHERE starts_with(template_key, $1)) v
-  JOIN (SELECT i, now() - make_interval(mins => i % 10000) - interval '20 minutes' AS at FROM generate_series(1, $2::int) AS i) s
+  JOIN (SELECT i, now() - make_interval(mins => i % 10000) - interval '20 minutes' AS at
+    FROM generate_series(1, $2::int) AS i) s
     ON s.i % v.total = v.place`;

@@ -1,4 +1,7 @@
-/** What both sides of a comparison can do: the same three steps, so that they are measured by the same code. */
+/**
+ * What both sides of a comparison can do: the same three steps, so that they are measured by the
+ * same code.
+ */
 import type { PartName } from '../stack.ts';
 
 export interface Side {

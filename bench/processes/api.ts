@@ -29,7 +29,11 @@ runPart(async ({ databaseUrl, temporalAddress, apiPort, remotePort }) => {
       chains: NO_CHAINS,
       signers: { list: () => [], get: () => undefined },
       handOver: (movementId, command) =>
-        handOver.send({ movementId, kind: command?.kind ?? 'wake', commandId: command?.command_id ?? null }),
+        handOver.send({
+          movementId,
+          kind: command?.kind ?? 'wake',
+          commandId: command?.command_id ?? null,
+        }),
       settings: {
         apiPrefix: '/v3',
         approvalTtlSeconds: APPROVAL_TTL_SECONDS,

@@ -1,4 +1,7 @@
-/** The worker of the hand-written workflow: same options, same kind of pool, a process and a task queue of its own. */
+/**
+ * The worker of the hand-written workflow: same options, same kind of pool, a process and a task
+ * queue of its own.
+ */
 import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { installSdkLog } from '../../activities/sdk-log.ts';
@@ -12,7 +15,9 @@ import { NAMESPACE, POOL_SIZE, runPart } from './part.ts';
 runPart(async ({ databaseUrl, temporalAddress }) => {
   installSdkLog(createLogger({ logLevel: 'warn' }, 'bench-baseline'));
   const db = connectDatabase({ url: databaseUrl, poolSize: POOL_SIZE });
-  const activities: BaselineActivities = { step: ({ job_id, step }) => writeStep(db, job_id, step) };
+  const activities: BaselineActivities = {
+    step: ({ job_id, step }) => writeStep(db, job_id, step),
+  };
   const connection = await NativeConnection.connect({ address: temporalAddress });
   // The comparison is of what is run, not of how a worker is set up.
   const worker = await Worker.create({

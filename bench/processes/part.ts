@@ -1,4 +1,7 @@
-/** How a process of the bench begins and ends: settings from a file, `{"ready":true}`, then until it is told to stop. */
+/**
+ * How a process of the bench begins and ends: settings from a file, `{"ready":true}`, then until it
+ * is told to stop.
+ */
 import { readFileSync } from 'node:fs';
 
 /** What a request goes through, each layer with those before it. */
@@ -12,7 +15,10 @@ export interface PartSettings {
   readonly apiPort: number;
   readonly remotePort: number;
   /** The API's layers, each on a port, with a database of their own. */
-  readonly perimeter: { readonly databaseUrl: string; readonly ports: Readonly<Record<PerimeterLayer, number>> };
+  readonly perimeter: {
+    readonly databaseUrl: string;
+    readonly ports: Readonly<Record<PerimeterLayer, number>>;
+  };
 }
 
 /** Pool of each process, as the service's default. */
@@ -42,7 +48,9 @@ export function runPart(start: (settings: PartSettings) => Promise<Stop>): void 
       process.stdout.write('{"ready":true}\n');
     },
     (error: unknown) => {
-      process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+      process.stderr.write(
+        `${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+      );
       process.exit(1);
     },
   );

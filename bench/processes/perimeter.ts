@@ -1,6 +1,6 @@
 /**
- * The API's front alone, layer by layer, each on a port of its own and beside a bare Express route with an
- * answer of the same size. Its database is its own: no relay starts what is created here.
+ * The API's front alone, layer by layer, each on a port of its own and beside a bare Express route
+ * with an answer of the same size. Its database is its own: no relay starts what is created here.
  */
 import express from 'express';
 import { z } from 'zod';
@@ -30,20 +30,53 @@ const CREATE_BODY = { movement: 'x'.repeat(700) };
 function bare(): express.Express {
   const app = express();
   app.get('/v3/stub', (_request, response) => void response.json(READ_BODY));
-  app.post('/v3/stub', express.json(), (_request, response) => void response.status(201).json(CREATE_BODY));
+  app.post(
+    '/v3/stub',
+    express.json(),
+    (_request, response) => void response.status(201).json(CREATE_BODY),
+  );
   return app;
 }
 
-/** The pipeline with nothing behind it: the read has no input, the create the body of a movement. */
+/**
+ * The pipeline with nothing behind it: the read has no input, the create the body of a movement.
+ */
 const STUBS: readonly Route[] = [
   defineRoute({
-    ...{ id: 'stubRead', method: 'GET', path: '/stub', roles: ALL_ROLES, tag: 'Bench', summary: 'Answers at once' },
-    ...{ params: noParams, query: noQuery, body: noBody, response: z.object({ movement: z.string() }), errors: [] },
+    ...{
+      id: 'stubRead',
+      method: 'GET',
+      path: '/stub',
+      roles: ALL_ROLES,
+      tag: 'Bench',
+      summary: 'Answers at once',
+    },
+    ...{
+      params: noParams,
+      query: noQuery,
+      body: noBody,
+      response: z.object({ movement: z.string() }),
+      errors: [],
+    },
     handler: () => Promise.resolve({ status: 200, body: READ_BODY }),
   }),
   defineRoute({
-    ...{ id: 'stubCreate', method: 'POST', path: '/stub', roles: ALL_ROLES, tag: 'Bench', summary: 'Validates and answers' },
-    ...{ params: noParams, query: noQuery, body: createBody, response: z.object({ movement: z.string() }), status: 201, errors: [] },
+    ...{
+      id: 'stubCreate',
+      method: 'POST',
+      path: '/stub',
+      roles: ALL_ROLES,
+      tag: 'Bench',
+      summary: 'Validates and answers',
+    },
+    ...{
+      params: noParams,
+      query: noQuery,
+      body: createBody,
+      response: z.object({ movement: z.string() }),
+      status: 201,
+      errors: [],
+    },
     handler: () => Promise.resolve({ status: 201, body: CREATE_BODY }),
   }),
 ];
@@ -52,7 +85,10 @@ const STUBS: readonly Route[] = [
 function signatureOnly(): Guard {
   const authenticate = createAuthenticator({
     keys: { secretOf: () => Promise.resolve(PERIMETER_KEY.secretKey) },
-    nonces: { take: () => Promise.resolve({ client_id: 'bench', role: 'operator', authority_key: null, fresh: true }) },
+    nonces: {
+      take: () =>
+        Promise.resolve({ client_id: 'bench', role: 'operator', authority_key: null, fresh: true }),
+    },
     maxSkewSeconds: 3_600,
   });
   return {
@@ -87,7 +123,13 @@ runPart(async ({ perimeter, remotePort }) => {
       temporalUiUrl: 'http://127.0.0.1',
     },
   });
-  const guard = createGuard({ db, log, secretsKeys: perimeterKeys(), maxSkewSeconds: 3_600, rateLimits: null });
+  const guard = createGuard({
+    db,
+    log,
+    secretsKeys: perimeterKeys(),
+    maxSkewSeconds: 3_600,
+    rateLimits: null,
+  });
   const apps: Readonly<Record<PerimeterLayer, Parameters<typeof listen>[0]['app']>> = {
     bare: bare(),
     validated: createApi(deps(false), STUBS),
@@ -96,7 +138,9 @@ runPart(async ({ perimeter, remotePort }) => {
     whole: createApi(deps(true), routes, { guard }),
   };
   const servers = await Promise.all(
-    Object.entries(apps).map(([layer, app]) => listen({ app, host: '127.0.0.1', port: perimeter.ports[layer as PerimeterLayer] })),
+    Object.entries(apps).map(([layer, app]) =>
+      listen({ app, host: '127.0.0.1', port: perimeter.ports[layer as PerimeterLayer] }),
+    ),
   );
   return async () => {
     for (const server of servers) await server.close();

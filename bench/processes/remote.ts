@@ -1,4 +1,7 @@
-/** A remote executor that answers at once: what is measured is the protocol and the regular activities. */
+/**
+ * A remote executor that answers at once: what is measured is the protocol and the regular
+ * activities.
+ */
 import { createServer, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import { runPart } from './part.ts';

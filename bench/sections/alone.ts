@@ -12,7 +12,11 @@ const SAMPLES = 15;
 export const alone: Section = async (context) => {
   const { collect, rounds, quick, stack } = context;
   const samples = quick ? 3 : SAMPLES;
-  const sides = [baseline(context), await movements(context, chain('instant', 3)), await movements(context, chain('remote', 3), true)];
+  const sides = [
+    baseline(context),
+    await movements(context, chain('instant', 3)),
+    await movements(context, chain('remote', 3), true),
+  ];
   const latencies: number[][] = sides.map(() => []);
   for (const side of sides) await measureAlone(side, 3);
   for (let round = 0; round < rounds; round += 1) {
@@ -21,7 +25,8 @@ export const alone: Section = async (context) => {
       latencies[index]?.push(median(await measureAlone(side, samples)));
     }
   }
-  for (const [index, side] of sides.entries()) collect.add('alone', `${side.name}: latency`, 'ms', latencies[index] ?? []);
+  for (const [index, side] of sides.entries())
+    collect.add('alone', `${side.name}: latency`, 'ms', latencies[index] ?? []);
   const [hand = [], instant = [], remote = []] = latencies;
   collect.add('alone', 'latency alone, remote / hand-written', '', ratios(remote, hand));
   collect.add('alone', RATIO.alone, '', ratios(instant, hand));

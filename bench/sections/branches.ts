@@ -1,4 +1,7 @@
-/** The same nodes as one chain and as three lanes beside each other, with an executor that takes its time. */
+/**
+ * The same nodes as one chain and as three lanes beside each other, with an executor that takes its
+ * time.
+ */
 import { SLOW_SUBMIT_MS } from '../executors.ts';
 import { RATIO } from '../goals.ts';
 import { measureAlone } from '../load/measure.ts';
@@ -24,7 +27,9 @@ export const branches: Section = async (context) => {
     after.push(median(await measureAlone(row, samples)));
     beside.push(median(await measureAlone(lanes, samples)));
   }
-  collect.note(`branches: ${nodes} nodes, each with a submit of ${SLOW_SUBMIT_MS} ms; the lanes' longest path has ${DEPTH + 2} nodes`);
+  collect.note(
+    `branches: ${nodes} nodes, each with a submit of ${SLOW_SUBMIT_MS} ms; the lanes' longest path has ${DEPTH + 2} nodes`,
+  );
   collect.add('branches', `${row.name}: latency`, 'ms', after);
   collect.add('branches', `${lanes.name}: latency`, 'ms', beside);
   collect.add('branches', RATIO.lanes, '', ratios(beside, after));

@@ -26,7 +26,9 @@ export function baseline({ stack, client }: SectionContext): Side {
   return handWrittenSide({ pool: stack.pool, client });
 }
 
-/** The side of a template; a text that says why there is none when this release cannot execute it. */
+/**
+ * The side of a template; a text that says why there is none when this release cannot execute it.
+ */
 export async function movementsOf(
   { stack, api, client, registered }: SectionContext,
   template: TemplateBody,
@@ -40,7 +42,11 @@ export async function movementsOf(
 }
 
 /** As {@link movementsOf}, for templates that every release executes. */
-export async function movements(context: SectionContext, template: TemplateBody, remote = false): Promise<MovementSide> {
+export async function movements(
+  context: SectionContext,
+  template: TemplateBody,
+  remote = false,
+): Promise<MovementSide> {
   const side = await movementsOf(context, template, remote);
   if (typeof side === 'string') throw new Error(`${template.template_key}: ${side}`);
   return side;

@@ -1,4 +1,7 @@
-/** The cost of a node as graphs grow: the same number of nodes in few long movements or many short ones. */
+/**
+ * The cost of a node as graphs grow: the same number of nodes in few long movements or many short
+ * ones.
+ */
 import { measureBatch } from '../load/measure.ts';
 import { ratios } from '../stats.ts';
 import { chain } from '../templates.ts';
@@ -26,5 +29,10 @@ export const graphs: Section = async (context) => {
     collect.add('graphs', `graphs of ${size}: time a node`, 'ms', times[index] ?? []);
     collect.add('graphs', `graphs of ${size}: CPU a node`, 'ms', costs[index] ?? []);
   }
-  collect.add('graphs', 'CPU a node, graphs of 100 / of 3', '', ratios(costs.at(-1) ?? [], costs[0] ?? []));
+  collect.add(
+    'graphs',
+    'CPU a node, graphs of 100 / of 3',
+    '',
+    ratios(costs.at(-1) ?? [], costs[0] ?? []),
+  );
 };

@@ -8,8 +8,14 @@ import { routes } from './routes.ts';
 import { remote, throughput } from './throughput.ts';
 import { waiting } from './waiting.ts';
 
-export const SECTIONS = { perimeter, throughput, remote, alone, branches, graphs, waiting, routes } as const satisfies Record<
-  string,
-  Section
->;
+export const SECTIONS = {
+  perimeter,
+  throughput,
+  remote,
+  alone,
+  branches,
+  graphs,
+  waiting,
+  routes,
+} as const satisfies Record<string, Section>;
 export type SectionName = keyof typeof SECTIONS;

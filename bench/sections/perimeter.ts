@@ -1,4 +1,7 @@
-/** What stands before a movement: the API's layers against a bare Express route, in the same minutes and by the same caller. */
+/**
+ * What stands before a movement: the API's layers against a bare Express route, in the same minutes
+ * and by the same caller.
+ */
 import { RATIO } from '../goals.ts';
 import { latenciesOf, throughputOf, type RequestKind, type Target } from '../load/requests.ts';
 import { preparePerimeter } from '../load/perimeter.ts';
@@ -32,20 +35,38 @@ export const perimeter: Section = async ({ stack, collect, rounds, quick }) => {
   for (const [name, kind] of Object.entries({ read, create })) {
     for (const layer of PERIMETER_LAYERS) await throughputOf(target(layer, kind), 200);
     for (let round = 0; round < rounds; round += 1)
-      for (const layer of PERIMETER_LAYERS) add(figures, `${name} ${layer}`, await throughputOf(target(layer, kind), count));
+      for (const layer of PERIMETER_LAYERS)
+        add(figures, `${name} ${layer}`, await throughputOf(target(layer, kind), count));
     for (const layer of PERIMETER_LAYERS)
-      collect.add('perimeter', `${name}: ${LABELS[layer]}`, '/s', figures.get(`${name} ${layer}`) ?? []);
+      collect.add(
+        'perimeter',
+        `${name}: ${LABELS[layer]}`,
+        '/s',
+        figures.get(`${name} ${layer}`) ?? [],
+      );
     const of = (layer: PerimeterLayer): number[] => figures.get(`${name} ${layer}`) ?? [];
     for (const layer of PERIMETER_LAYERS.slice(1, -1))
-      collect.add('perimeter', `${name}: ${LABELS[layer]} / bare`, '', ratios(of(layer), of('bare')));
-    collect.add('perimeter', name === 'read' ? RATIO.signedRead : RATIO.signedCreate, '', ratios(of('whole'), of('bare')));
+      collect.add(
+        'perimeter',
+        `${name}: ${LABELS[layer]} / bare`,
+        '',
+        ratios(of(layer), of('bare')),
+      );
+    collect.add(
+      'perimeter',
+      name === 'read' ? RATIO.signedRead : RATIO.signedCreate,
+      '',
+      ratios(of('whole'), of('bare')),
+    );
   }
 
   const rate = quick ? { rate: 100, seconds: 2 } : RATE;
   const slowest: Record<'bare' | 'whole', number[]> = { bare: [], whole: [] };
   for (let round = 0; round < rounds; round += 1)
-    for (const layer of ['bare', 'whole'] as const) slowest[layer].push(quantile(await latenciesOf(target(layer, read), rate), 0.99));
-  for (const layer of ['bare', 'whole'] as const) collect.add('perimeter', `read at 100/s: p99, ${LABELS[layer]}`, 'ms', slowest[layer]);
+    for (const layer of ['bare', 'whole'] as const)
+      slowest[layer].push(quantile(await latenciesOf(target(layer, read), rate), 0.99));
+  for (const layer of ['bare', 'whole'] as const)
+    collect.add('perimeter', `read at 100/s: p99, ${LABELS[layer]}`, 'ms', slowest[layer]);
   collect.add('perimeter', RATIO.slowest, '', ratios(slowest.whole, slowest.bare));
 };
 

@@ -1,4 +1,7 @@
-/** What a recommendation takes: its time, and its statements, which must not grow with the number of templates. */
+/**
+ * What a recommendation takes: its time, and its statements, which must not grow with the number of
+ * templates.
+ */
 import { request } from 'undici';
 import { pino } from 'pino';
 import { createApi } from '../../api/http/app.ts';
@@ -26,7 +29,11 @@ export const routes: Section = async ({ stack, collect, rounds, quick }) => {
   let there = 0;
   for (const size of SIZES) {
     const movements = quick ? size : Math.round((MOVEMENTS * size) / 1_000);
-    await writeRoutes(databaseUrl, { prefix: `bench/routes-${String(size)}-`, templates: size - there, movements });
+    await writeRoutes(databaseUrl, {
+      prefix: `bench/routes-${String(size)}-`,
+      templates: size - there,
+      movements,
+    });
     there = size;
     const times: number[] = [];
     const cold: number[] = [];
@@ -55,16 +62,25 @@ async function measure(
   settings: PartSettings,
   size: number,
   count: number,
-): Promise<{ readonly first: number; readonly others: readonly number[]; readonly statements: Statements }> {
+): Promise<{
+  readonly first: number;
+  readonly others: readonly number[];
+  readonly statements: Statements;
+}> {
   const { db, sent } = countStatements(settings.perimeter.databaseUrl);
   const executors = benchExecutors(`http://127.0.0.1:${String(settings.remotePort)}`);
-  const server = await listen({ app: createApi(withoutSignatures(db, executors), routeTable), host: '127.0.0.1', port: 0 });
+  const server = await listen({
+    app: createApi(withoutSignatures(db, executors), routeTable),
+    host: '127.0.0.1',
+    port: 0,
+  });
   const timed = async (): Promise<{ readonly ms: number; readonly statements: number }> => {
     const before = sent();
     const began = performance.now();
     const found = await recommended(server.port);
     const ms = performance.now() - began;
-    if (found !== size) throw new Error(`${String(found)} routes were recommended, not ${String(size)}`);
+    if (found !== size)
+      throw new Error(`${String(found)} routes were recommended, not ${String(size)}`);
     return { ms, statements: sent() - before };
   };
   try {
@@ -72,7 +88,11 @@ async function measure(
     const others: Awaited<ReturnType<typeof timed>>[] = [];
     while (others.length < count) others.push(await timed());
     const warm = Math.max(...others.map(({ statements }) => statements));
-    return { first: first.ms, others: others.map(({ ms }) => ms), statements: { cold: first.statements, warm } };
+    return {
+      first: first.ms,
+      others: others.map(({ ms }) => ms),
+      statements: { cold: first.statements, warm },
+    };
   } finally {
     await server.close();
     await Promise.all([executors.close(), db.$disconnect()]);
@@ -80,16 +100,23 @@ async function measure(
 }
 
 async function recommended(port: number): Promise<number> {
-  const { statusCode, body } = await request(`http://127.0.0.1:${String(port)}/v3/routes/recommend`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ asset: ROUTE_ASSET, amount: '500', priority: 'cost' }),
-  });
-  if (statusCode !== 200) throw new Error(`a recommendation answered ${String(statusCode)}: ${await body.text()}`);
-  return ((await body.json()) as { readonly recommendations: readonly unknown[] }).recommendations.length;
+  const { statusCode, body } = await request(
+    `http://127.0.0.1:${String(port)}/v3/routes/recommend`,
+    {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ asset: ROUTE_ASSET, amount: '500', priority: 'cost' }),
+    },
+  );
+  if (statusCode !== 200)
+    throw new Error(`a recommendation answered ${String(statusCode)}: ${await body.text()}`);
+  return ((await body.json()) as { readonly recommendations: readonly unknown[] }).recommendations
+    .length;
 }
 
-/** Only what stands behind the perimeter is to be counted, which takes a statement for its nonce. */
+/**
+ * Only what stands behind the perimeter is to be counted, which takes a statement for its nonce.
+ */
 function withoutSignatures(db: Database, executors: ApiDependencies['executors']): ApiDependencies {
   return {
     ...{ db, executors, log: pino({ level: 'silent' }), handOver: () => undefined },

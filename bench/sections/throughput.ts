@@ -23,11 +23,20 @@ export const throughput: Section = async (context) => {
 export const remote: Section = async (context) => {
   const side = await movements(context, chain('remote', NODES), true);
   const { mine, other } = await compare(context, 'remote', side);
-  context.collect.add('remote', 'CPU a movement, remote / hand-written', '', ratios(mine.map(cpuOf), other.map(cpuOf)));
+  context.collect.add(
+    'remote',
+    'CPU a movement, remote / hand-written',
+    '',
+    ratios(mine.map(cpuOf), other.map(cpuOf)),
+  );
   context.collect.add('remote', RATIO.remote, '', ratios(mine.map(speedOf), other.map(speedOf)));
 };
 
-async function compare(context: SectionContext, section: string, side: Side): Promise<{ mine: Batch[]; other: Batch[] }> {
+async function compare(
+  context: SectionContext,
+  section: string,
+  side: Side,
+): Promise<{ mine: Batch[]; other: Batch[] }> {
   const { stack, rounds, movements: count } = context;
   const hand = baseline(context);
   for (const each of [hand, side]) await measureBatch(stack, each, Math.min(WARM_UP, count));
@@ -45,7 +54,12 @@ async function compare(context: SectionContext, section: string, side: Side): Pr
   return { mine, other };
 }
 
-function addBatches({ collect }: SectionContext, section: string, { name, parts }: Side, batches: readonly Batch[]): void {
+function addBatches(
+  { collect }: SectionContext,
+  section: string,
+  { name, parts }: Side,
+  batches: readonly Batch[],
+): void {
   collect.add(section, `${name}: jobs a second`, '1/s', batches.map(speedOf));
   collect.add(section, `${name}: CPU a job`, 'ms', batches.map(cpuOf));
   for (const part of parts) {

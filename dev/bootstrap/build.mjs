@@ -1,22 +1,42 @@
-// `npm run build`: makes dist/, which is what runs everywhere: every program as a file of its own over shared
-// pieces, and the code of the workflows as a worker loads it. What is up to date by the content of everything that
-// it was made of stays as it is, so whoever starts a program may ask for a build first.
+// `npm run build`: makes dist/, which is what runs everywhere: every program as a file of its own
+// over shared pieces, and the code of the workflows as a worker loads it. What is up to date by the
+// content of everything that it was made of stays as it is, so whoever starts a program may ask for
+// a build first.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, extname, join, relative } from 'node:path';
 import { ROOT } from './install.mjs';
 import { LIBRARIES, PROGRAMS } from './programs.mjs';
 import { startStep } from './progress.mjs';
 
 /** What decides beside the sources: how they are compiled, and which packages there are. */
-const ALWAYS = ['tsconfig.json', 'package-lock.json', 'dev/bootstrap/build.mjs', 'dev/bootstrap/programs.mjs'];
+const ALWAYS = [
+  'tsconfig.json',
+  'package-lock.json',
+  'dev/bootstrap/build.mjs',
+  'dev/bootstrap/programs.mjs',
+];
 const LOADERS = { '.ts': 'ts', '.mjs': 'js', '.js': 'js', '.cjs': 'js', '.json': 'json' };
-/** A process may still load a piece of what it was started with, so nothing newer than this is removed. */
+/**
+ * A process may still load a piece of what it was started with, so nothing newer than this is
+ * removed.
+ */
 const KEPT_MS = 24 * 3_600_000;
 
 /** Brings dist/ up to date; a step is shown where there is something to do. */
 export async function build() {
-  const parts = [programsOf(ROOT, PROGRAMS, LIBRARIES), workflowsOf(ROOT)].filter((part) => !part.isUpToDate());
+  const parts = [programsOf(ROOT, PROGRAMS, LIBRARIES), workflowsOf(ROOT)].filter(
+    (part) => !part.isUpToDate(),
+  );
   if (parts.length === 0) return;
   const step = startStep('Building');
   try {
@@ -50,16 +70,37 @@ async function makePrograms(root, { programs, libraries }, note) {
   try {
     const { outputFiles } = await bundle({
       absWorkingDir: root,
-      entryPoints: { ...libraries, ...Object.fromEntries(Object.entries(programs).map(([name, source]) => [code(name), source])) },
+      entryPoints: {
+        ...libraries,
+        ...Object.fromEntries(
+          Object.entries(programs).map(([name, source]) => [code(name), source]),
+        ),
+      },
       outdir: dist,
       chunkNames: 'shared-[hash]',
-      ...{ bundle: true, splitting: true, platform: 'node', format: 'esm', target: 'node20', packages: 'external' },
-      ...{ keepNames: true, sourcemap: 'linked', logLevel: 'silent', write: false, plugins: [sourcesInPlace(root, seen)] },
+      ...{
+        bundle: true,
+        splitting: true,
+        platform: 'node',
+        format: 'esm',
+        target: 'node20',
+        packages: 'external',
+      },
+      ...{
+        keepNames: true,
+        sourcemap: 'linked',
+        logLevel: 'silent',
+        write: false,
+        plugins: [sourcesInPlace(root, seen)],
+      },
     });
     for (const { path, text } of outputFiles) put(path, text);
     // After what they load, so that whoever is started meanwhile finds all of its own.
     for (const name of Object.keys(programs)) put(join(dist, `${name}.js`), starter(name));
-    const made = [...outputFiles.map(({ path }) => relative(dist, path)), ...Object.keys(programs).map((name) => `${name}.js`)];
+    const made = [
+      ...outputFiles.map(({ path }) => relative(dist, path)),
+      ...Object.keys(programs).map((name) => `${name}.js`),
+    ];
     note.write(seen, made);
     removeOld(dist, made);
   } finally {
@@ -78,7 +119,10 @@ function starter(name) {
   return `process.setSourceMapsEnabled(true);\nawait import('./${code(name)}.js');\n`;
 }
 
-/** Notes what every source holds, and keeps true what a source says about where it lies, wherever the project is. */
+/**
+ * Notes what every source holds, and keeps true what a source says about where it lies, wherever
+ * the project is.
+ */
 function sourcesInPlace(root, seen) {
   return {
     name: 'sources-in-place',
@@ -103,7 +147,10 @@ function sourcesInPlace(root, seen) {
   };
 }
 
-/** The code of the workflows, with all that a process may ask of it; which of that holds is written in front when it is loaded. */
+/**
+ * The code of the workflows, with all that a process may ask of it; which of that holds is written
+ * in front when it is loaded.
+ */
 function workflowsOf(root) {
   const note = noteOf(root, 'workflows');
   const make = async () => {
@@ -114,7 +161,14 @@ function workflowsOf(root) {
       workflowsPath: join(root, 'workflows', 'index.ts'),
       failureConverterPath: join(root, 'workflows', 'failure-converter.cjs'),
       workflowInterceptorModules: [join(root, 'workflows', 'trace-headers.ts')],
-      logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: console.warn, error: console.error },
+      logger: {
+        log: quiet,
+        trace: quiet,
+        debug: quiet,
+        info: quiet,
+        warn: console.warn,
+        error: console.error,
+      },
     });
     put(join(root, 'dist', 'workflows.js'), code);
     note.write(seen, ['workflows.js']);
@@ -138,14 +192,19 @@ function noteOf(root, part) {
   return {
     write: (seen, made) => {
       const files = [...seen.keys()].sort();
-      put(path, `${JSON.stringify({ key: keyOf(files, (file) => seen.get(file)), files, made }, null, 1)}\n`);
+      put(
+        path,
+        `${JSON.stringify({ key: keyOf(files, (file) => seen.get(file)), files, made }, null, 1)}\n`,
+      );
     },
     /** Whether the files that are asked for hold what they held, and all that was made is there. */
     holds: (files) => {
       try {
         const noted = JSON.parse(readFileSync(path, 'utf8'));
         const key = keyOf(files(noted), (file) => contentOf(root, file));
-        return key === noted.key && noted.made.every((file) => existsSync(join(root, 'dist', file)));
+        return (
+          key === noted.key && noted.made.every((file) => existsSync(join(root, 'dist', file)))
+        );
       } catch {
         return false;
       }
@@ -162,7 +221,9 @@ function put(path, text) {
 }
 
 function removeOld(dist, made) {
-  for (const name of readdirSync(dist).filter((each) => each.startsWith('shared-') && !made.includes(each))) {
+  for (const name of readdirSync(dist).filter(
+    (each) => each.startsWith('shared-') && !made.includes(each),
+  )) {
     const path = join(dist, name);
     const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
     if (age > KEPT_MS) rmSync(path, { force: true });

@@ -1,9 +1,13 @@
-// What `npm run check` runs, as data, the longest first. `file` is inside node_modules. What each has found stays in
-// node_modules/.cache for the next time; CI begins without.
+// What `npm run check` runs, as data, the longest first. `file` is inside node_modules. What each
+// has found stays in node_modules/.cache for the next time; CI begins without.
 
 /** @type {{ name: string, file: string, args: string[] }[]} */
 export const CHECKS = [
-  { name: 'lint', file: 'eslint/bin/eslint.js', args: ['--cache', ...cacheIn('--cache-location', 'eslint.json'), '.'] },
+  {
+    name: 'lint',
+    file: 'eslint/bin/eslint.js',
+    args: ['--cache', ...cacheIn('--cache-location', 'eslint.json'), '.'],
+  },
   {
     name: 'types',
     file: 'typescript/bin/tsc',
@@ -12,9 +16,20 @@ export const CHECKS = [
   {
     name: 'format',
     file: 'prettier/bin/prettier.cjs',
-    args: ['--check', '--log-level', 'warn', '--cache', ...cacheIn('--cache-location', 'prettier.json'), '.'],
+    args: [
+      '--check',
+      '--log-level',
+      'warn',
+      '--cache',
+      ...cacheIn('--cache-location', 'prettier.json'),
+      '.',
+    ],
   },
-  { name: 'import directions', file: 'dependency-cruiser/bin/dependency-cruise.mjs', args: ['--output-type', 'err', '.'] },
+  {
+    name: 'import directions',
+    file: 'dependency-cruiser/bin/dependency-cruise.mjs',
+    args: ['--output-type', 'err', '.'],
+  },
 ];
 
 function cacheIn(option, name) {

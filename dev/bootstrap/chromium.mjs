@@ -1,8 +1,16 @@
-// Finds the browser of `npm run test:browser`. None is downloaded: a browser comes from the system's packages.
+// Finds the browser of `npm run test:browser`. None is downloaded: a browser comes from the
+// system's packages.
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome', 'microsoft-edge'];
+const NAMES = [
+  'chromium',
+  'chromium-browser',
+  'google-chrome',
+  'google-chrome-stable',
+  'chrome',
+  'microsoft-edge',
+];
 
 /**
  * The program named by SVC_CHROMIUM, else the first of the usual names on PATH.
@@ -16,9 +24,13 @@ export function findChromium({ SVC_CHROMIUM: named, PATH = '' } = process.env) {
     throw new Error(`SVC_CHROMIUM is ${named}, and that is no program that can be run.`);
   }
   const folders = PATH.split(delimiter).filter((folder) => folder !== '');
-  const found = NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find(isProgram);
+  const found = NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find(
+    isProgram,
+  );
   if (found !== undefined) return found;
-  throw new Error('No Chromium was found. Install one (Debian: apt-get install chromium), or name one in SVC_CHROMIUM.');
+  throw new Error(
+    'No Chromium was found. Install one (Debian: apt-get install chromium), or name one in SVC_CHROMIUM.',
+  );
 }
 
 function isProgram(file) {

@@ -11,7 +11,8 @@ const running = new Set();
  *
  * @param {string} command
  * @param {string[]} args
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, logFile?: string, signal?: AbortSignal }} options
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, logFile?: string, signal?: AbortSignal }}
+ *   options
  * @returns {Promise<number>}
  */
 export async function runCommand(command, args, { cwd, env, logFile, signal } = {}) {
@@ -34,7 +35,9 @@ export async function runCommand(command, args, { cwd, env, logFile, signal } = 
     });
     if (code !== 0 && logFile !== undefined) {
       const why = by === null ? `exit status ${code}` : `killed by ${by}`;
-      throw new Error(`${command} ${args[0] ?? ''} failed (${why}). End of ${logFile}:\n${tail(logFile)}`);
+      throw new Error(
+        `${command} ${args[0] ?? ''} failed (${why}). End of ${logFile}:\n${tail(logFile)}`,
+      );
     }
     return by === null ? code : 128 + 15;
   } finally {

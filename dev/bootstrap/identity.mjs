@@ -4,7 +4,10 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** @typedef {{ pid: number, start: string }} ProcessIdentity A process id together with the moment the process started. */
+/**
+ * @typedef {{ pid: number, start: string }} ProcessIdentity A process id together with the moment
+ *   the process started.
+ */
 
 /**
  * Start mark of a running process, or null when there is none (or it is only a zombie).
@@ -15,7 +18,9 @@ import { readFileSync } from 'node:fs';
 export function startMark(pid) {
   if (process.platform === 'linux') return linuxStartMark(pid);
   try {
-    const out = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
+    const out = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {
+      encoding: 'utf8',
+    }).trim();
     return out === '' || out.startsWith('Z') ? null : out.replace(/^\S+\s+/, '');
   } catch {
     return null;

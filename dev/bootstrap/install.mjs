@@ -72,7 +72,11 @@ export async function ensurePrismaClient(logDir) {
       cwd: ROOT,
       logFile: join(logDir, 'prisma-generate.log'),
       // The client needs no engine; a harmless program in its place spares the download.
-      env: { PRISMA_SCHEMA_ENGINE_BINARY: '/bin/true', PRISMA_HIDE_UPDATE_MESSAGE: '1', ...process.env },
+      env: {
+        PRISMA_SCHEMA_ENGINE_BINARY: '/bin/true',
+        PRISMA_HIDE_UPDATE_MESSAGE: '1',
+        ...process.env,
+      },
     });
     mkdirSync(generated, { recursive: true });
     writeFileSync(stamp, wanted);
@@ -85,7 +89,9 @@ export async function ensurePrismaClient(logDir) {
 /** The npm that runs us when there is one, else the one on PATH. */
 function npmCommand() {
   const own = process.env.npm_execpath;
-  return own !== undefined && basename(own).startsWith('npm-cli') ? [process.execPath, own] : ['npm'];
+  return own !== undefined && basename(own).startsWith('npm-cli')
+    ? [process.execPath, own]
+    : ['npm'];
 }
 
 async function waitForLock(path) {

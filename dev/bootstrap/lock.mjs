@@ -5,13 +5,17 @@ import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } 
 import { dirname } from 'node:path';
 import { identify, isAlive } from './identity.mjs';
 
-/** @typedef {import('./identity.mjs').ProcessIdentity & { token: string }} LockHolder What a lock file holds. */
+/**
+ * @typedef {import('./identity.mjs').ProcessIdentity & { token: string }} LockHolder What a lock
+ *   file holds.
+ */
 
 /**
  * Takes the lock: `{ release }`, or `{ holder }` when a live process has it.
  *
  * @param {string} path
- * @returns {Promise<{ release: () => void, holder?: undefined } | { holder: LockHolder, release?: undefined }>}
+ * @returns {Promise<{ release: () => void, holder?: undefined } | { holder: LockHolder, release?:
+ *   undefined }>}
  */
 export async function takeLock(path) {
   mkdirSync(dirname(path), { recursive: true });
@@ -29,7 +33,9 @@ export async function takeLock(path) {
     removeStale(path, holder);
     await pause(10);
   }
-  throw new Error(`The lock file ${path} cannot be taken; remove it by hand when nothing else runs.`);
+  throw new Error(
+    `The lock file ${path} cannot be taken; remove it by hand when nothing else runs.`,
+  );
 }
 
 /**

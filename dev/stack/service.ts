@@ -7,7 +7,12 @@ import type { ChildSpec } from './supervise/child.ts';
 export type ServiceRole = 'all' | 'api' | 'worker';
 
 /** Describes a process of the service; ready when its operations listener says so. */
-export function servicePart(options: { role: ServiceRole; env: Record<string, string>; opsPort: number; logDir: string }): ChildSpec {
+export function servicePart(options: {
+  role: ServiceRole;
+  env: Record<string, string>;
+  opsPort: number;
+  logDir: string;
+}): ChildSpec {
   const { role, env, opsPort, logDir } = options;
   const name = role === 'all' ? 'service' : role;
   return {
@@ -27,14 +32,23 @@ export function servicePart(options: { role: ServiceRole; env: Record<string, st
 }
 
 /** Describes the paper venue's process. */
-export function paperVenuePart(options: { dataDir: string; chainFile: string; port: number; logDir: string }): ChildSpec {
+export function paperVenuePart(options: {
+  dataDir: string;
+  chainFile: string;
+  port: number;
+  logDir: string;
+}): ChildSpec {
   const { dataDir, chainFile, port, logDir } = options;
   return {
     name: 'paper-venue',
     command: process.execPath,
     args: [built('paper-venue')],
     cwd: ROOT,
-    env: { PAPER_PORT: String(port), PAPER_DATA_DIR: join(dataDir, 'paper-venue'), PAPER_CHAIN_FILE: chainFile },
+    env: {
+      PAPER_PORT: String(port),
+      PAPER_DATA_DIR: join(dataDir, 'paper-venue'),
+      PAPER_CHAIN_FILE: chainFile,
+    },
     ipc: true,
     logFile: join(logDir, 'paper-venue.log'),
     stage: 2,

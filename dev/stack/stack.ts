@@ -8,7 +8,15 @@ import { ensureDevAllowlist } from './allowlist.ts';
 import { type ChainInfo, chainFile, chainPart, writeChainInfo } from './chain.ts';
 import { ensureDevKeys, secretsKeyFile, type DevKeys } from './keys.ts';
 import { writeClientEnvironments } from './client-env.ts';
-import { type DevSettings, type PortName, type Ports, ROOT, choosePorts, freePort, readDevSettings } from './ports.ts';
+import {
+  type DevSettings,
+  type PortName,
+  type Ports,
+  ROOT,
+  choosePorts,
+  freePort,
+  readDevSettings,
+} from './ports.ts';
 import { type PostgresPart, postgresPart, SERVICE_ROLE } from './postgres.ts';
 import { type ServiceRole, paperVenuePart, servicePart } from './service.ts';
 import { SEARCH_ATTRIBUTES, writeStackConfig } from './config.ts';
@@ -145,7 +153,13 @@ async function startParts(context: Context, ports: Ports): Promise<Started> {
   const env = {
     ...serviceEnvironment(urls, ports, dataDir),
     SVC_DATABASE_URL: serviceUrl,
-    ...(await writeStackConfig({ dataDir, chain, paperVenueUrl: urls.paperVenueUrl, env: process.env, log: context.log })),
+    ...(await writeStackConfig({
+      dataDir,
+      chain,
+      paperVenueUrl: urls.paperVenueUrl,
+      env: process.env,
+      log: context.log,
+    })),
     ...options.env,
     ...givenSecretsKey(dataDir, options.env),
   };
@@ -157,10 +171,18 @@ async function startParts(context: Context, ports: Ports): Promise<Started> {
   return { urls, chain, keys, env };
 }
 
-async function startPostgres(context: Context, ports: Ports): Promise<Pick<PostgresPart, 'databaseUrl' | 'serviceUrl'>> {
+async function startPostgres(
+  context: Context,
+  ports: Ports,
+): Promise<Pick<PostgresPart, 'databaseUrl' | 'serviceUrl'>> {
   const { dataDir, logDir } = context;
   const part = await step(context, 'Postgres', async () => {
-    const prepared = await postgresPart({ dataDir, port: ports.postgres, logDir, durable: context.options.durable ?? true });
+    const prepared = await postgresPart({
+      dataDir,
+      port: ports.postgres,
+      logDir,
+      durable: context.options.durable ?? true,
+    });
     await context.supervisor.add(prepared.spec);
     return prepared;
   });
@@ -171,12 +193,17 @@ async function startPostgres(context: Context, ports: Ports): Promise<Pick<Postg
   return part;
 }
 
-async function startTemporal(context: Context, ports: Ports): Promise<{ address: string; uiUrl: string | null }> {
+async function startTemporal(
+  context: Context,
+  ports: Ports,
+): Promise<{ address: string; uiUrl: string | null }> {
   const { dataDir, logDir, log } = context;
   const server: TemporalServer = await findTemporalServer(process.env, log);
   if (server.kind === 'address') {
     if (!(await answers(server.address))) {
-      throw new Error(`No Temporal server answers at SVC_TEMPORAL_ADDRESS (${server.address}). Start it or unset the setting.`);
+      throw new Error(
+        `No Temporal server answers at SVC_TEMPORAL_ADDRESS (${server.address}). Start it or unset the setting.`,
+      );
     }
     return { address: server.address, uiUrl: process.env['SVC_TEMPORAL_UI_URL'] ?? null };
   }
@@ -190,7 +217,9 @@ async function startTemporal(context: Context, ports: Ports): Promise<{ address:
         uiPort: ports.temporalUi,
         logDir,
         searchAttributes: SEARCH_ATTRIBUTES,
-        codecEndpoint: encrypts(context.options) ? `http://127.0.0.1:${ports.ops}/codec` : undefined,
+        codecEndpoint: encrypts(context.options)
+          ? `http://127.0.0.1:${ports.ops}/codec`
+          : undefined,
         dynamicConfig: context.options.temporalConfig,
       }),
     ),
@@ -207,7 +236,10 @@ function givenSecretsKey(dataDir: string, env: StackOptions['env'] = {}): Record
   return { SVC_SECRETS_KEY_FILE: '' };
 }
 
-/** Whether the service will have keys for its payloads: its environment is ours and what the options add. */
+/**
+ * Whether the service will have keys for its payloads: its environment is ours and what the options
+ * add.
+ */
 function encrypts({ env }: StackOptions): boolean {
   const given = (name: string): boolean => (env?.[name] ?? process.env[name] ?? '') !== '';
   return given('SVC_PAYLOAD_KEYS') || given('SVC_PAYLOAD_KEYS_FILE');
@@ -216,7 +248,9 @@ function encrypts({ env }: StackOptions): boolean {
 async function startChain(context: Context, ports: Ports): Promise<void> {
   const { dataDir, logDir, supervisor } = context;
   const nodePort = await freePort(Object.values(ports));
-  await step(context, 'Local chain', () => supervisor.add(chainPart({ dataDir, port: ports.chain, nodePort, logDir })));
+  await step(context, 'Local chain', () =>
+    supervisor.add(chainPart({ dataDir, port: ports.chain, nodePort, logDir })),
+  );
 }
 
 /** The venue waits for the chain by itself when it needs it, so it need not wait to be started. */
@@ -226,10 +260,16 @@ async function startPaperVenue(context: Context, ports: Ports): Promise<void> {
   await step(context, 'Paper venue', () => supervisor.add(paperVenuePart(settings)));
 }
 
-async function startService(context: Context, ports: Ports, env: Record<string, string>): Promise<void> {
+async function startService(
+  context: Context,
+  ports: Ports,
+  env: Record<string, string>,
+): Promise<void> {
   const { options, logDir, supervisor } = context;
   const start = (role: ServiceRole, opsPort: number): Promise<void> =>
-    supervisor.add(servicePart({ role, env: { ...env, SVC_OPS_PORT: String(opsPort) }, opsPort, logDir }));
+    supervisor.add(
+      servicePart({ role, env: { ...env, SVC_OPS_PORT: String(opsPort) }, opsPort, logDir }),
+    );
   await step(context, 'Service', async () => {
     if (options.split !== true) return start('all', ports.ops);
     const workerOpsPort = await freePort(Object.values(ports));
@@ -237,9 +277,14 @@ async function startService(context: Context, ports: Ports, env: Record<string, 
   });
 }
 
-function serviceEnvironment(urls: StackUrls, ports: Ports, dataDir: string): Record<string, string> {
+function serviceEnvironment(
+  urls: StackUrls,
+  ports: Ports,
+  dataDir: string,
+): Record<string, string> {
   return {
-    // The embedded Postgres is used whatever the shell says; a file beside the URL would be a fault.
+    // The embedded Postgres is used whatever the shell says; a file beside the URL would be a
+    // fault.
     SVC_DATABASE_URL_FILE: '',
     SVC_TEMPORAL_ADDRESS: urls.temporalAddress,
     SVC_TEMPORAL_NAMESPACE: process.env['SVC_TEMPORAL_NAMESPACE'] ?? 'default',
@@ -277,7 +322,10 @@ async function allOrFirstFault<T extends readonly unknown[]>(
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     for (const one of besides) one.catch(reject);
-    Promise.all(work as readonly Promise<unknown>[]).then((results) => resolve(results as unknown as T), reject);
+    Promise.all(work as readonly Promise<unknown>[]).then(
+      (results) => resolve(results as unknown as T),
+      reject,
+    );
   });
 }
 
@@ -295,7 +343,9 @@ function describe(
     keys,
     env,
     get children() {
-      return Object.fromEntries(supervisor.names().map((name) => [name, { name, pid: supervisor.pid(name) }]));
+      return Object.fromEntries(
+        supervisor.names().map((name) => [name, { name, pid: supervisor.pid(name) }]),
+      );
     },
     kill: (name, signal = 'SIGKILL') => supervisor.kill(name, signal),
     startChild: (name) => supervisor.start(name),

@@ -9,7 +9,12 @@ export function starterTemplates(chain: ChainInfo) {
     action_type: 'cex_withdrawal',
     executor_selector: { action_type: 'cex_withdrawal', provider: 'paper' },
     has_side_effect: true,
-    config: { venue: 'paper-main', asset: 'USDC', network: 'local', destination_address: chain.accounts.signer.address },
+    config: {
+      venue: 'paper-main',
+      asset: 'USDC',
+      network: 'local',
+      destination_address: chain.accounts.signer.address,
+    },
     timeout_policy: { execution_seconds: 300 },
   };
   const sweep = {
@@ -26,10 +31,18 @@ export function starterTemplates(chain: ChainInfo) {
       destination_address: chain.accounts.treasury.address,
     },
   };
-  // What is moved on is what arrived: a node with an amount of its own would draw from the wallet a second time.
-  const passOn = { ...sweep, config: { ...sweep.config, amount_ref: 'nodes.withdraw.output.received_amount' } };
+  // What is moved on is what arrived: a node with an amount of its own would draw from the wallet a
+  // second time.
+  const passOn = {
+    ...sweep,
+    config: { ...sweep.config, amount_ref: 'nodes.withdraw.output.received_amount' },
+  };
   const gate = { node_key: 'check', node_kind: 'manual_gate', action_type: 'manual_gate' };
-  const common = { version: 1, owner: 'treasury', risk_controls: { max_amount: '100000', min_amount: '1' } };
+  const common = {
+    version: 1,
+    owner: 'treasury',
+    risk_controls: { max_amount: '100000', min_amount: '1' },
+  };
   return [
     {
       ...common,

@@ -16,7 +16,8 @@ import { report } from '../bootstrap/progress.mjs';
 import { ROOT } from './ports.ts';
 
 /** Where Temporal is: a server that already runs, or a program that starts one. */
-export type TemporalServer = { kind: 'address'; address: string } | { kind: 'binary'; path: string };
+export type TemporalServer =
+  { kind: 'address'; address: string } | { kind: 'binary'; path: string };
 
 /** No way to a server worked; the message lists each and what to do. */
 export class TemporalNotFoundError extends Error {
@@ -70,7 +71,8 @@ export async function findTemporalServer(
 
 function fromAddress(env: NodeJS.ProcessEnv): Attempt {
   const address = env['SVC_TEMPORAL_ADDRESS']?.trim();
-  if (address === undefined || address === '') return { skipped: 'SVC_TEMPORAL_ADDRESS is not set' };
+  if (address === undefined || address === '')
+    return { skipped: 'SVC_TEMPORAL_ADDRESS is not set' };
   return { kind: 'address', address };
 }
 
@@ -81,11 +83,16 @@ function fromPath(env: NodeJS.ProcessEnv): Attempt {
 
 function fromCache(env: NodeJS.ProcessEnv): Attempt {
   const path = builtBinary(env);
-  return isExecutable(path) ? { kind: 'binary', path } : { skipped: `nothing in the cache (${path})` };
+  return isExecutable(path)
+    ? { kind: 'binary', path }
+    : { skipped: `nothing in the cache (${path})` };
 }
 
 /** The SDK keeps what it downloads; its own folder is looked at first, then ours is filled. */
-async function fromSdkDownload(env: NodeJS.ProcessEnv, log: (line: string) => void): Promise<Attempt> {
+async function fromSdkDownload(
+  env: NodeJS.ProcessEnv,
+  log: (line: string) => void,
+): Promise<Attempt> {
   const folder = join(cacheDir(env), 'sdk');
   const known = sdkBinary(folder) ?? sdkBinary(tmpdir());
   if (known !== null) return { kind: 'binary', path: known };
@@ -93,13 +100,17 @@ async function fromSdkDownload(env: NodeJS.ProcessEnv, log: (line: string) => vo
   mkdirSync(folder, { recursive: true });
   const fault = await runDownload(folder);
   const path = sdkBinary(folder);
-  return path === null ? { skipped: `the SDK's download did not work (${fault})` } : { kind: 'binary', path };
+  return path === null
+    ? { skipped: `the SDK's download did not work (${fault})` }
+    : { kind: 'binary', path };
 }
 
 function sdkBinary(folder: string): string | null {
   try {
     const candidates = readdirSync(folder)
-      .filter((name) => /^temporal-sdk-typescript-[\w.-]+$/.test(name) && !name.endsWith('.downloading'))
+      .filter(
+        (name) => /^temporal-sdk-typescript-[\w.-]+$/.test(name) && !name.endsWith('.downloading'),
+      )
       .map((name) => join(folder, name))
       // A shared temporary folder may hold other people's files: only our own are run.
       .filter((path) => isExecutable(path) && statSync(path).uid === userInfo().uid);
@@ -146,6 +157,8 @@ async function fromBuild(env: NodeJS.ProcessEnv): Promise<Attempt> {
   try {
     return { kind: 'binary', path: await build.done };
   } catch (error) {
-    return { skipped: `the build with Go failed: ${error instanceof Error ? error.message : String(error)}` };
+    return {
+      skipped: `the build with Go failed: ${error instanceof Error ? error.message : String(error)}`,
+    };
   }
 }

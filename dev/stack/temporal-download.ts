@@ -8,7 +8,12 @@ import { TestWorkflowEnvironment } from '@temporalio/testing';
 const [downloadDir] = process.argv.slice(2);
 try {
   const environment = await TestWorkflowEnvironment.createLocal({
-    server: { executable: { type: 'cached-download', ...(downloadDir === undefined ? {} : { downloadDir }) } },
+    server: {
+      executable: {
+        type: 'cached-download',
+        ...(downloadDir === undefined ? {} : { downloadDir }),
+      },
+    },
   });
   await environment.teardown();
   process.exit(0);

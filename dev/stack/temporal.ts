@@ -13,8 +13,9 @@ const RETENTION = '2160h';
 /**
  * Settings of a development server. The first makes a lone movement many times quicker; see
  * docs/performance.md. Production clusters are set up differently, but for the last: without it the
- * server gives each further workflow task in a row whose worker died up to ten minutes more to answer,
- * and a movement that met a few such deaths stands still for that long (docs/operations.md).
+ * server gives each further workflow task in a row whose worker died up to ten minutes more to
+ * answer, and a movement that met a few such deaths stands still for that long
+ * (docs/operations.md).
  */
 const DYNAMIC_CONFIG = [
   'history.transferProcessorMaxPollRPS=1000',
@@ -37,14 +38,39 @@ export function temporalPart(options: {
   /** More settings of the server, `key=value`. */
   dynamicConfig?: readonly string[] | undefined;
 }): ChildSpec {
-  const { binary, dataDir, port, uiPort, logDir, searchAttributes, codecEndpoint, dynamicConfig = [] } = options;
+  const {
+    binary,
+    dataDir,
+    port,
+    uiPort,
+    logDir,
+    searchAttributes,
+    codecEndpoint,
+    dynamicConfig = [],
+  } = options;
   const address = `127.0.0.1:${port}`;
   return {
     name: 'temporal',
     command: binary,
     args: [
-      ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--ui-port', String(uiPort)],
-      ...['--db-filename', join(dataDir, 'temporal.db'), '--log-level', 'error', '--log-format', 'json'],
+      ...[
+        'server',
+        'start-dev',
+        '--ip',
+        '127.0.0.1',
+        '--port',
+        String(port),
+        '--ui-port',
+        String(uiPort),
+      ],
+      ...[
+        '--db-filename',
+        join(dataDir, 'temporal.db'),
+        '--log-level',
+        'error',
+        '--log-format',
+        'json',
+      ],
       ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
       ...[...DYNAMIC_CONFIG, ...dynamicConfig].flatMap((flag) => ['--dynamic-config-value', flag]),
       ...searchAttributes.flatMap((attribute) => ['--search-attribute', attribute]),
@@ -64,15 +90,28 @@ export function temporalPart(options: {
 
 /** Keeps ended workflows longer than the development server's one day. */
 export async function extendRetention(binary: string, port: number): Promise<void> {
-  const args = ['operator', 'namespace', 'update', '--namespace', 'default', '--retention', RETENTION];
-  await run(binary, [...args, '--address', `127.0.0.1:${port}`], { timeout: 10_000 }).catch(() => undefined);
+  const args = [
+    'operator',
+    'namespace',
+    'update',
+    '--namespace',
+    'default',
+    '--retention',
+    RETENTION,
+  ];
+  await run(binary, [...args, '--address', `127.0.0.1:${port}`], { timeout: 10_000 }).catch(
+    () => undefined,
+  );
 }
 
 /** Whether anything listens at `host:port`. */
 export function answers(address: string): Promise<boolean> {
   const colon = address.lastIndexOf(':');
   return new Promise((resolve) => {
-    const socket = connectSocket({ host: address.slice(0, colon), port: Number(address.slice(colon + 1)) });
+    const socket = connectSocket({
+      host: address.slice(0, colon),
+      port: Number(address.slice(colon + 1)),
+    });
     socket.setTimeout(2_000, () => socket.destroy(new Error('timeout')));
     socket.once('connect', () => resolve(true)).once('connect', () => socket.destroy());
     socket.once('error', () => resolve(false));

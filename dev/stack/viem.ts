@@ -3,11 +3,13 @@ import type * as Accounts from 'viem/accounts';
 import type * as Utils from 'viem/utils';
 
 /**
- * A few functions of viem through its CommonJS build. The loader that runs TypeScript looks at every
- * single module that is imported, and viem has hundreds: this way the local chain, for which the
- * whole stack waits, is up most of a second earlier.
+ * A few functions of viem through its CommonJS build. The loader that runs TypeScript looks at
+ * every single module that is imported, and viem has hundreds: this way the local chain, for which
+ * the whole stack waits, is up most of a second earlier.
  */
 const load = createRequire(import.meta.url);
 
-export const { encodeDeployData, getContractAddress, keccak256, parseAbi, parseUnits } = load('viem/utils') as typeof Utils;
+export const { encodeDeployData, getContractAddress, keccak256, parseAbi, parseUnits } = load(
+  'viem/utils',
+) as typeof Utils;
 export const { privateKeyToAccount } = load('viem/accounts') as typeof Accounts;

@@ -2,10 +2,21 @@
 import type { DecideArgs } from '../messages.ts';
 import { SYSTEM_ACTOR } from '../roles.ts';
 import type { ReservationStatus } from '../states/movement.ts';
-import { NOW, type AuditEntry, type MovementFields, type NodeChange, type TimelineEntry, type Transition } from '../transition.ts';
+import {
+  NOW,
+  type AuditEntry,
+  type MovementFields,
+  type NodeChange,
+  type TimelineEntry,
+  type Transition,
+} from '../transition.ts';
 
 /** The transition that a walk's result stands for, with what is recorded and released by it. */
-export function advance(args: DecideArgs, reservation: ReservationStatus, keepsHold: boolean): Transition {
+export function advance(
+  args: DecideArgs,
+  reservation: ReservationStatus,
+  keepsHold: boolean,
+): Transition {
   const moved = args.from !== args.to;
   return {
     movement_id: args.movement_id,
@@ -22,7 +33,12 @@ export function advance(args: DecideArgs, reservation: ReservationStatus, keepsH
         moves: ['SKIPPED'],
         set: { completed_at: NOW },
       })),
-      ...args.ready.map(({ node_key, attempt }): NodeChange => ({ node_key, attempt, from: 'BLOCKED', moves: ['READY'] })),
+      ...args.ready.map(({ node_key, attempt }): NodeChange => ({
+        node_key,
+        attempt,
+        from: 'BLOCKED',
+        moves: ['READY'],
+      })),
       ...args.stop.map(({ node_key, attempt }): NodeChange => ({
         node_key,
         attempt,
@@ -32,24 +48,39 @@ export function advance(args: DecideArgs, reservation: ReservationStatus, keepsH
       })),
     ],
     timeline: [
-      ...args.skip.map((node) => nodeEntry(node, 'node_skipped', 'BLOCKED', 'SKIPPED', 'No way leads here any more')),
-      ...args.stop.map((node) => nodeEntry(node, 'node_cancelled', 'READY', 'CANCELLED', 'Cancelled before it was sent')),
-      ...args.ready.map((node) => nodeEntry(node, 'node_ready', 'BLOCKED', 'READY', 'Ready to run')),
+      ...args.skip.map((node) =>
+        nodeEntry(node, 'node_skipped', 'BLOCKED', 'SKIPPED', 'No way leads here any more'),
+      ),
+      ...args.stop.map((node) =>
+        nodeEntry(node, 'node_cancelled', 'READY', 'CANCELLED', 'Cancelled before it was sent'),
+      ),
+      ...args.ready.map((node) =>
+        nodeEntry(node, 'node_ready', 'BLOCKED', 'READY', 'Ready to run'),
+      ),
       ...movementEntries(args),
     ],
     audit: auditEntries(args),
   };
 }
 
-function fields(args: DecideArgs, reservation: ReservationStatus, keepsHold: boolean): MovementFields {
+function fields(
+  args: DecideArgs,
+  reservation: ReservationStatus,
+  keepsHold: boolean,
+): MovementFields {
   return {
     current_frontier: args.frontier,
     ...(args.ended ? { ended_at: NOW } : {}),
     ...(args.failure === null || !args.ended
       ? {}
-      : { error_code: args.failure.error_code, error_message: `node ${args.failure.node_key} failed` }),
+      : {
+          error_code: args.failure.error_code,
+          error_message: `node ${args.failure.node_key} failed`,
+        }),
     ...(args.ended && args.to === 'COMPLETED' ? { reservation_status: 'consumed' } : {}),
-    ...(args.ended && reservation === 'held' && (args.to === 'FAILED' || (args.to === 'CANCELLED' && !keepsHold))
+    ...(args.ended &&
+    reservation === 'held' &&
+    (args.to === 'FAILED' || (args.to === 'CANCELLED' && !keepsHold))
       ? { reservation_status: 'released' }
       : {}),
   };
@@ -63,15 +94,23 @@ function movementEntries(args: DecideArgs): TimelineEntry[] {
       message,
       actor: SYSTEM_ACTOR,
       ...moved,
-      ...(args.failure === null ? {} : { node_key: args.failure.node_key, data: { error_code: args.failure.error_code } }),
+      ...(args.failure === null
+        ? {}
+        : { node_key: args.failure.node_key, data: { error_code: args.failure.error_code } }),
     },
   ];
   if (args.ended && args.to === 'COMPLETED') return entry('request_completed', 'Completed');
-  if (args.ended && args.to === 'FAILED') return entry('request_failed', `Failed: ${args.failure?.error_code ?? 'unknown'}`);
-  if (args.from !== args.to && args.to === 'WAITING_MANUAL_ACTION') return entry('request_attention', 'A gate waits for a person');
-  if (args.from !== args.to && args.to === 'MANUAL_INTERVENTION') return entry('request_attention', 'The outcome of a node is unknown');
+  if (args.ended && args.to === 'FAILED')
+    return entry('request_failed', `Failed: ${args.failure?.error_code ?? 'unknown'}`);
+  if (args.from !== args.to && args.to === 'WAITING_MANUAL_ACTION')
+    return entry('request_attention', 'A gate waits for a person');
+  if (args.from !== args.to && args.to === 'MANUAL_INTERVENTION')
+    return entry('request_attention', 'The outcome of a node is unknown');
   if (args.ready.length > 0 || args.from !== args.to)
-    return entry('frontier_advanced', args.from === 'APPROVED' ? 'Execution began' : 'The frontier advanced');
+    return entry(
+      'frontier_advanced',
+      args.from === 'APPROVED' ? 'Execution began' : 'The frontier advanced',
+    );
   return [];
 }
 
@@ -85,7 +124,9 @@ function auditEntries(args: DecideArgs): AuditEntry[] {
       entity_key: args.movement_id,
       outcome: failed ? 'failed' : 'success',
       actor_role: 'system',
-      ...(args.failure === null ? {} : { details: { node_key: args.failure.node_key, error_code: args.failure.error_code } }),
+      ...(args.failure === null
+        ? {}
+        : { details: { node_key: args.failure.node_key, error_code: args.failure.error_code } }),
     },
   ];
 }
@@ -97,5 +138,13 @@ function nodeEntry(
   to_state: string,
   message: string,
 ): TimelineEntry {
-  return { event_type, message, actor: SYSTEM_ACTOR, node_key: node.node_key, attempt: node.attempt, from_state, to_state };
+  return {
+    event_type,
+    message,
+    actor: SYSTEM_ACTOR,
+    node_key: node.node_key,
+    attempt: node.attempt,
+    from_state,
+    to_state,
+  };
 }

@@ -11,13 +11,20 @@ import { actorOf, movementAudit, type Requester } from './context.ts';
 export function bindingsOf(
   plan: Pick<CompiledPlan, 'nodes'>,
   keys: readonly string[],
-): { readonly executors: readonly string[]; readonly signers: readonly { readonly signer_key: string }[] } {
+): {
+  readonly executors: readonly string[];
+  readonly signers: readonly { readonly signer_key: string }[];
+} {
   const nodes = plan.nodes.filter((node) => keys.includes(node.node_key));
   return {
     executors: [...new Set(nodes.map((node) => node.executor_binding.executor_key))],
-    signers: [...new Set(nodes.flatMap((node) => (node.signer_binding === null ? [] : [node.signer_binding.signer_key])))].map(
-      (signer_key) => ({ signer_key }),
-    ),
+    signers: [
+      ...new Set(
+        nodes.flatMap((node) =>
+          node.signer_binding === null ? [] : [node.signer_binding.signer_key],
+        ),
+      ),
+    ].map((signer_key) => ({ signer_key })),
   };
 }
 
@@ -29,12 +36,22 @@ export function approve(
 ): Transition {
   const { compiled_plan_hash, approver_id } = request;
   return {
-    ...approval(snapshot, { plan_hash: compiled_plan_hash, actor: actorOf(requester, approver_id), message: 'Approved' }, (set) => ({
-      ...set,
-      approver_id,
-      approved_by: requester.caller.key_id,
-    })),
-    ...movementAudit(requester, 'movement.approve', snapshot.movement_id, { details: { approver_id } }),
+    ...approval(
+      snapshot,
+      {
+        plan_hash: compiled_plan_hash,
+        actor: actorOf(requester, approver_id),
+        message: 'Approved',
+      },
+      (set) => ({
+        ...set,
+        approver_id,
+        approved_by: requester.caller.key_id,
+      }),
+    ),
+    ...movementAudit(requester, 'movement.approve', snapshot.movement_id, {
+      details: { approver_id },
+    }),
   };
 }
 
@@ -45,20 +62,44 @@ export function approveAutomatically(
   requester: Requester,
 ): Transition {
   const { compiled_plan_hash, result } = request;
-  const by = { plan_hash: compiled_plan_hash, actor: SYSTEM_ACTOR, message: `Approved automatically: ${result.reason}` };
+  const by = {
+    plan_hash: compiled_plan_hash,
+    actor: SYSTEM_ACTOR,
+    message: `Approved automatically: ${result.reason}`,
+  };
   const approved = approval(snapshot, by);
-  const about = { action: 'movement.approve', entity_type: 'movement', entity_key: snapshot.movement_id } as const;
-  const details = { automatic: true, ...(result.policy_id === undefined ? {} : { policy_id: result.policy_id }) };
+  const about = {
+    action: 'movement.approve',
+    entity_type: 'movement',
+    entity_key: snapshot.movement_id,
+  } as const;
+  const details = {
+    automatic: true,
+    ...(result.policy_id === undefined ? {} : { policy_id: result.policy_id }),
+  };
   return {
     ...approved,
     timeline: [autoApproveEvent(result), ...approved.timeline],
-    audit: [{ ...about, outcome: 'success', actor_role: 'system', request_id: requester.request_id, reason: result.reason, details }],
+    audit: [
+      {
+        ...about,
+        outcome: 'success',
+        actor_role: 'system',
+        request_id: requester.request_id,
+        reason: result.reason,
+        details,
+      },
+    ],
   };
 }
 
 /** What the timeline says about the question whether a person is needed. */
 export function autoApproveEvent(result: AutoApproveResult): TimelineEntry {
-  const sentence = { approved: 'Approved automatically', pending: 'Waits for a person', dry_run: 'Dry run: waits for a person' };
+  const sentence = {
+    approved: 'Approved automatically',
+    pending: 'Waits for a person',
+    dry_run: 'Dry run: waits for a person',
+  };
   return {
     event_type: 'auto_approve_evaluated',
     message: `${sentence[result.outcome]}: ${result.reason}`,
@@ -82,10 +123,20 @@ function approval(
     plan_hash: by.plan_hash,
     bump: true,
     require: bindingsOf(snapshot.plan, roots),
-    set: withNames({ approval_status: 'approved', reservation_status: 'held', current_frontier: roots }),
+    set: withNames({
+      approval_status: 'approved',
+      reservation_status: 'held',
+      current_frontier: roots,
+    }),
     nodes: roots.map((node_key) => ({ node_key, from: 'BLOCKED', moves: ['READY'] })),
     timeline: [
-      { event_type: 'request_approved', message: by.message, actor: by.actor, from_state: 'PENDING_APPROVAL', to_state: 'APPROVED' },
+      {
+        event_type: 'request_approved',
+        message: by.message,
+        actor: by.actor,
+        from_state: 'PENDING_APPROVAL',
+        to_state: 'APPROVED',
+      },
       ...roots.map(
         (node_key) =>
           ({
@@ -135,7 +186,12 @@ export function reject(
         ...(request.reason === undefined ? {} : { data: { reason: request.reason } }),
       },
     ],
-    ...movementAudit(requester, 'movement.reject', movementId, request.reason === undefined ? {} : { reason: request.reason }),
+    ...movementAudit(
+      requester,
+      'movement.reject',
+      movementId,
+      request.reason === undefined ? {} : { reason: request.reason },
+    ),
     command: 'reject',
   };
 }
@@ -158,7 +214,15 @@ export function expire(movementId: string): Transition {
         to_state: 'EXPIRED',
       },
     ],
-    audit: [{ action: 'movement.expire', entity_type: 'movement', entity_key: movementId, outcome: 'success', actor_role: 'system' }],
+    audit: [
+      {
+        action: 'movement.expire',
+        entity_type: 'movement',
+        entity_key: movementId,
+        outcome: 'success',
+        actor_role: 'system',
+      },
+    ],
     command: 'wake',
   };
 }

@@ -13,14 +13,18 @@ export function isCancellable(snapshot: MovementSnapshot): boolean {
 }
 
 /**
- * To CANCELLED. What has not passed its fence is cancelled at once; what has runs to a proven end, and
- * the nodes behind on_cancel edges stay BLOCKED for the walk to decide about. Of a node that a restored
- * database may have forgotten a send of nothing is known yet: it is asked about, and sends nothing any more.
+ * To CANCELLED. What has not passed its fence is cancelled at once; what has runs to a proven end,
+ * and the nodes behind on_cancel edges stay BLOCKED for the walk to decide about. Of a node that a
+ * restored database may have forgotten a send of nothing is known yet: it is asked about, and sends
+ * nothing any more.
  */
 export function cancel(snapshot: MovementSnapshot, requester: Requester): Transition {
   const actor = actorOf(requester);
   const compensating = onCancelTargets(snapshot.plan.edges);
-  const unsent = snapshot.nodes.filter((node) => node.state === 'READY' || (node.state === 'BLOCKED' && !compensating.has(node.node_key)));
+  const unsent = snapshot.nodes.filter(
+    (node) =>
+      node.state === 'READY' || (node.state === 'BLOCKED' && !compensating.has(node.node_key)),
+  );
   const stopped = unsent.filter((node) => !mayHaveSent(node));
   const asked = unsent.filter((node) => node.recover_first && node.state === 'BLOCKED');
   const after = replace(snapshot, [
@@ -35,16 +39,29 @@ export function cancel(snapshot: MovementSnapshot, requester: Requester): Transi
     version: snapshot.version,
     bump: true,
     set: {
-      current_frontier: after.nodes.filter((node) => node.state !== 'BLOCKED' && !isSettled(node.state)).map((node) => node.node_key),
+      current_frontier: after.nodes
+        .filter((node) => node.state !== 'BLOCKED' && !isSettled(node.state))
+        .map((node) => node.node_key),
       reservation_status: keeps ? 'held' : 'released',
     },
     nodes: [
-      ...stopped.map((node): NodeChange => ({ ...changeOf(node, ['CANCELLED']), set: { completed_at: NOW } })),
+      ...stopped.map((node): NodeChange => ({
+        ...changeOf(node, ['CANCELLED']),
+        set: { completed_at: NOW },
+      })),
       ...asked.map(({ node_key }) => readied(snapshot, node_key)),
     ],
     timeline: [
-      { event_type: 'request_cancelled', message: 'Cancelled', actor, from_state: snapshot.state, to_state: 'CANCELLED' },
-      ...stopped.map((node) => nodeEvent('node_cancelled', node, 'CANCELLED', actor, 'Cancelled before it began')),
+      {
+        event_type: 'request_cancelled',
+        message: 'Cancelled',
+        actor,
+        from_state: snapshot.state,
+        to_state: 'CANCELLED',
+      },
+      ...stopped.map((node) =>
+        nodeEvent('node_cancelled', node, 'CANCELLED', actor, 'Cancelled before it began'),
+      ),
       ...asked.map(({ node_key }) => readyEvent(snapshot, node_key)),
     ],
     ...movementAudit(requester, 'movement.cancel', snapshot.movement_id),
@@ -54,15 +71,22 @@ export function cancel(snapshot: MovementSnapshot, requester: Requester): Transi
 
 /** A side-effect node has completed, or has passed its fence and is not proven unlanded. */
 export function spendsOrMaySpend(snapshot: MovementSnapshot): boolean {
-  const effects = new Set(snapshot.plan.nodes.filter((node) => node.has_side_effect).map((node) => node.node_key));
+  const effects = new Set(
+    snapshot.plan.nodes.filter((node) => node.has_side_effect).map((node) => node.node_key),
+  );
   return snapshot.nodes.some(
     (node) =>
       effects.has(node.node_key) &&
-      (node.state === 'COMPLETED' || IN_FLIGHT_NODE_STATES.includes(node.state) || (node.state === 'READY' && mayHaveSent(node))),
+      (node.state === 'COMPLETED' ||
+        IN_FLIGHT_NODE_STATES.includes(node.state) ||
+        (node.state === 'READY' && mayHaveSent(node))),
   );
 }
 
-/** A READY node whose attempt was sent: to be asked about, or to be sent again since it cannot be found. */
+/**
+ * A READY node whose attempt was sent: to be asked about, or to be sent again since it cannot be
+ * found.
+ */
 function mayHaveSent({ recover_first, accepted }: NodeSnapshot): boolean {
   return recover_first || accepted;
 }

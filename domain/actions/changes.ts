@@ -7,7 +7,11 @@ import { settle, type Settlement } from './conditions.ts';
 
 /** Settles the conditions behind a node of the snapshot that comes to its end as `node` says. */
 export function settleIn(snapshot: MovementSnapshot, node: NodeSnapshot): Settlement {
-  return settle(snapshot.plan, Object.fromEntries(snapshot.nodes.map((each) => [each.node_key, each])), node);
+  return settle(
+    snapshot.plan,
+    Object.fromEntries(snapshot.nodes.map((each) => [each.node_key, each])),
+    node,
+  );
 }
 
 /** The change that readies a BLOCKED node. */
@@ -45,11 +49,22 @@ export function nodeEvent(
   actor: Actor,
   message: string,
 ): TimelineEntry {
-  return { event_type, message, actor, node_key: node.node_key, attempt: node.attempt, from_state: node.state, to_state: to };
+  return {
+    event_type,
+    message,
+    actor,
+    node_key: node.node_key,
+    attempt: node.attempt,
+    from_state: node.state,
+    to_state: to,
+  };
 }
 
 /** The snapshot with some of its nodes as they will be. */
-export function replace(snapshot: MovementSnapshot, changed: readonly NodeSnapshot[]): MovementSnapshot {
+export function replace(
+  snapshot: MovementSnapshot,
+  changed: readonly NodeSnapshot[],
+): MovementSnapshot {
   const byKey = new Map(changed.map((node) => [node.node_key, node]));
   return { ...snapshot, nodes: snapshot.nodes.map((node) => byKey.get(node.node_key) ?? node) };
 }
@@ -57,6 +72,12 @@ export function replace(snapshot: MovementSnapshot, changed: readonly NodeSnapsh
 /** The node whose last change is longest ago. */
 export function oldest(nodes: readonly NodeSnapshot[]): NodeSnapshot | undefined {
   return [...nodes].sort((a, b) =>
-    a.updated_at < b.updated_at ? -1 : a.updated_at > b.updated_at ? 1 : a.node_key < b.node_key ? -1 : 1,
+    a.updated_at < b.updated_at
+      ? -1
+      : a.updated_at > b.updated_at
+        ? 1
+        : a.node_key < b.node_key
+          ? -1
+          : 1,
   )[0];
 }

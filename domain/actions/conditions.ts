@@ -28,7 +28,11 @@ export interface SettledNode {
 
 /** `nodes` as they are before `source` settles. */
 export function settle(
-  plan: { readonly edges: readonly GraphEdge[]; readonly intent: Intent; readonly input_params: JsonObject },
+  plan: {
+    readonly edges: readonly GraphEdge[];
+    readonly intent: Intent;
+    readonly input_params: JsonObject;
+  },
   nodes: Readonly<Record<string, ConditionNode>>,
   source: SettledNode,
 ): Settlement {
@@ -44,11 +48,18 @@ export function settle(
       const edge = plan.edges[position];
       return {
         event_type: 'condition_error',
-        message: storable(`The condition of ${edge === undefined ? position : edgeName(edge)} could not be evaluated: ${message}`, 500),
+        message: storable(
+          `The condition of ${edge === undefined ? position : edgeName(edge)} could not be evaluated: ${message}`,
+          500,
+        ),
         actor: SYSTEM_ACTOR,
         node_key,
         attempt,
-        data: { ...(edge === undefined ? {} : { from: edge.from, to: edge.to, edge_type: edge.edge_type }) },
+        data: {
+          ...(edge === undefined
+            ? {}
+            : { from: edge.from, to: edge.to, edge_type: edge.edge_type }),
+        },
       };
     }),
   };

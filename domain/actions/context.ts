@@ -53,5 +53,9 @@ export function movementAudit(
   movementId: string,
   more: { readonly reason?: string; readonly details?: JsonObject } = {},
 ): { readonly audit: readonly AuditEntry[] } {
-  return { audit: [auditOf(requester, { action, entity_type: 'movement', entity_key: movementId, ...more })] };
+  return {
+    audit: [
+      auditOf(requester, { action, entity_type: 'movement', entity_key: movementId, ...more }),
+    ],
+  };
 }

@@ -19,17 +19,23 @@ export interface Resolution {
 }
 
 /**
- * A person says what no venue can answer any more: an UNKNOWN node landed, or did not. Null when the
- * node is not UNKNOWN (the caller answers `invalid_state`).
+ * A person says what no venue can answer any more: an UNKNOWN node landed, or did not. Null when
+ * the node is not UNKNOWN (the caller answers `invalid_state`).
  */
-export function resolve(snapshot: MovementSnapshot, resolution: Resolution, requester: Requester): Transition | null {
+export function resolve(
+  snapshot: MovementSnapshot,
+  resolution: Resolution,
+  requester: Requester,
+): Transition | null {
   const node = snapshot.nodes.find((each) => each.node_key === resolution.node_key);
   if (node === undefined || node.state !== 'UNKNOWN') return null;
   const landed = resolution.outcome === 'completed';
   const state = landed ? 'COMPLETED' : 'FAILED';
   const error_code = landed ? null : 'RESOLVED_AS_FAILED';
   const amount = amountOf(snapshot, node);
-  const output = landed ? (resolution.output ?? { ...node.output, ...countedAsSent(snapshot, node, amount) }) : node.output;
+  const output = landed
+    ? (resolution.output ?? { ...node.output, ...countedAsSent(snapshot, node, amount) })
+    : node.output;
   const conditions = settleIn(snapshot, { ...node, state, error_code, output });
   const given = resolution.output === undefined ? {} : { output: resolution.output };
   const actor: Actor = { ...actorOf(requester), type: 'operator' };
@@ -47,7 +53,9 @@ export function resolve(snapshot: MovementSnapshot, resolution: Resolution, requ
       {
         ...changeOf(node, [state]),
         set: {
-          ...(landed ? { output, ...(node.amount === null && amount !== null ? { amount } : {}) } : {}),
+          ...(landed
+            ? { output, ...(node.amount === null && amount !== null ? { amount } : {}) }
+            : {}),
           ...{
             error_code,
             error_message: landed ? null : reason.slice(0, 1_000),
@@ -57,12 +65,20 @@ export function resolve(snapshot: MovementSnapshot, resolution: Resolution, requ
             unanswered: 0,
           },
         },
-        artifacts: [{ kind: 'resolution', data: { outcome: resolution.outcome, reason, evidence, ...given } }],
+        artifacts: [
+          { kind: 'resolution', data: { outcome: resolution.outcome, reason, evidence, ...given } },
+        ],
       },
     ],
     timeline: [
       {
-        ...nodeEvent(landed ? 'node_completed' : 'node_failed', node, state, actor, `Resolved as ${resolution.outcome} by a person`),
+        ...nodeEvent(
+          landed ? 'node_completed' : 'node_failed',
+          node,
+          state,
+          actor,
+          `Resolved as ${resolution.outcome} by a person`,
+        ),
         data: { reason, evidence, ...(error_code === null ? {} : { error_code }) },
       },
       ...(snapshot.state === 'MANUAL_INTERVENTION'
@@ -86,18 +102,32 @@ export function resolve(snapshot: MovementSnapshot, resolution: Resolution, requ
   };
 }
 
-/** The node's amount, also of one that a restored database knows of no preflight; null where nothing tells it. */
+/**
+ * The node's amount, also of one that a restored database knows of no preflight; null where nothing
+ * tells it.
+ */
 function amountOf({ plan, nodes }: MovementSnapshot, node: NodeSnapshot): string | null {
   const config = plan.nodes.find(({ node_key }) => node_key === node.node_key)?.config ?? {};
-  const outputOf = (key: string): JsonObject | null => nodes.find(({ node_key }) => node_key === key)?.output ?? null;
+  const outputOf = (key: string): JsonObject | null =>
+    nodes.find(({ node_key }) => node_key === key)?.output ?? null;
   return node.amount ?? resolveAmount(config, plan.intent.amount, outputOf);
 }
 
-/** What an executor told on the way of how much it has sent so far; who says "completed" says that it was all. */
+/**
+ * What an executor told on the way of how much it has sent so far; who says "completed" says that
+ * it was all.
+ */
 const TOLD_AS_SENT: readonly string[] = ['submitted_amount', 'received_amount'];
 
-/** The node's amount in each field of its output from which a later node takes its own, or that says what was sent. */
-function countedAsSent({ plan }: MovementSnapshot, node: NodeSnapshot, amount: string | null): JsonObject {
+/**
+ * The node's amount in each field of its output from which a later node takes its own, or that says
+ * what was sent.
+ */
+function countedAsSent(
+  { plan }: MovementSnapshot,
+  node: NodeSnapshot,
+  amount: string | null,
+): JsonObject {
   if (amount === null) return {};
   const named = plan.nodes.flatMap((each) => {
     const source = parseAmountSource(each.config);

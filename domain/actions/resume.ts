@@ -13,7 +13,9 @@ import { actorOf, movementAudit, type Requester } from './context.ts';
 export function resume(snapshot: MovementSnapshot, requester: Requester): Transition | null {
   const actor = actorOf(requester);
   const unknown = oldest(snapshot.nodes.filter((node) => node.state === 'UNKNOWN'));
-  const gate = oldest(snapshot.nodes.filter((node) => node.node_kind === 'manual_gate' && node.state === 'READY'));
+  const gate = oldest(
+    snapshot.nodes.filter((node) => node.node_kind === 'manual_gate' && node.state === 'READY'),
+  );
   const node = snapshot.state === 'MANUAL_INTERVENTION' ? (unknown ?? gate) : (gate ?? unknown);
   if (node === undefined) return null;
   const moved: NodeSnapshot =
@@ -21,11 +23,23 @@ export function resume(snapshot: MovementSnapshot, requester: Requester): Transi
       ? { ...node, state: 'OBSERVING' }
       : { ...node, state: 'COMPLETED', resumed: true, settled_order: Number.MAX_SAFE_INTEGER };
   const conditions = node === unknown ? null : settleIn(snapshot, moved);
-  const after = { ...replace(snapshot, [moved]), conditions: { ...snapshot.conditions, ...conditions?.results } };
+  const after = {
+    ...replace(snapshot, [moved]),
+    conditions: { ...snapshot.conditions, ...conditions?.results },
+  };
   const next = walk(toWalk({ ...after, state: 'EXECUTING' }));
   const change: NodeChange =
     node === unknown
-      ? { ...changeOf(node, ['OBSERVING']), set: { error_code: null, error_message: null, error_count: 0, unanswered: 0, resumed: true } }
+      ? {
+          ...changeOf(node, ['OBSERVING']),
+          set: {
+            error_code: null,
+            error_message: null,
+            error_count: 0,
+            unanswered: 0,
+            resumed: true,
+          },
+        }
       : { ...changeOf(node, ['COMPLETED']), set: { resumed: true, completed_at: NOW } };
   return {
     movement_id: snapshot.movement_id,
@@ -55,7 +69,9 @@ export function resume(snapshot: MovementSnapshot, requester: Requester): Transi
       ...(conditions?.timeline ?? []),
       ...next.ready.map((key) => readyEvent(snapshot, key)),
     ],
-    ...movementAudit(requester, 'movement.resume', snapshot.movement_id, { details: { node_key: node.node_key } }),
+    ...movementAudit(requester, 'movement.resume', snapshot.movement_id, {
+      details: { node_key: node.node_key },
+    }),
     command: 'resume',
   };
 }

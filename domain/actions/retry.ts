@@ -7,7 +7,9 @@ import type { NodeChange, Transition } from '../transition.ts';
 import { changeOf, nodeEvent, oldest } from './changes.ts';
 import { actorOf, movementAudit, type Requester } from './context.ts';
 
-/** Clears what the phases of an attempt have recorded, so that a new attempt starts from nothing. */
+/**
+ * Clears what the phases of an attempt have recorded, so that a new attempt starts from nothing.
+ */
 const FRESH_ATTEMPT = {
   preflight_passed: false,
   prepared_action: null,
@@ -25,12 +27,15 @@ const FRESH_ATTEMPT = {
   completed_at: null,
 } as const;
 
-/** In a restored database the attempt may be one that was made before: how long its send may last stays. */
+/**
+ * In a restored database the attempt may be one that was made before: how long its send may last
+ * stays.
+ */
 const { send_not_after: _kept, ...LOST_ATTEMPT } = FRESH_ATTEMPT;
 
 /**
- * Takes the oldest-updated node that may be retried: FAILED begins a new attempt, UNKNOWN first asks
- * about its earlier send. Null when no node may be.
+ * Takes the oldest-updated node that may be retried: FAILED begins a new attempt, UNKNOWN first
+ * asks about its earlier send. Null when no node may be.
  */
 export function retry(snapshot: MovementSnapshot, requester: Requester): Transition | null {
   const input = toWalk(snapshot);
@@ -64,32 +69,56 @@ export function retry(snapshot: MovementSnapshot, requester: Requester): Transit
       {
         ...changeOf(node, ['READY']),
         set: failed
-          ? { ...(node.restored ? LOST_ATTEMPT : FRESH_ATTEMPT), attempt: node.attempt + 1, recover_first: node.restored }
-          : { recover_first: true, error_code: null, error_message: null, error_count: 0, unanswered: 0 },
+          ? {
+              ...(node.restored ? LOST_ATTEMPT : FRESH_ATTEMPT),
+              attempt: node.attempt + 1,
+              recover_first: node.restored,
+            }
+          : {
+              recover_first: true,
+              error_code: null,
+              error_message: null,
+              error_count: 0,
+              unanswered: 0,
+            },
       },
-      ...back.map((each): NodeChange => ({ ...changeOf(each, ['BLOCKED']), set: { completed_at: null } })),
+      ...back.map((each): NodeChange => ({
+        ...changeOf(each, ['BLOCKED']),
+        set: { completed_at: null },
+      })),
     ],
     // What the earlier outcome settled must not speak for the next one.
     conditions: withoutConditions(snapshot, node.node_key),
     timeline: [
       {
         event_type: 'request_retried',
-        message: failed ? 'Retried: a new attempt' : 'Retried: the earlier attempt is asked about first',
+        message: failed
+          ? 'Retried: a new attempt'
+          : 'Retried: the earlier attempt is asked about first',
         actor: actorOf(requester),
         node_key: node.node_key,
         from_state: snapshot.state,
         to_state: snapshot.state === 'CANCELLED' ? 'CANCELLED' : 'EXECUTING',
       },
-      { ...nodeEvent('node_requeued', node, 'READY', SYSTEM_ACTOR, 'Queued again'), attempt: failed ? node.attempt + 1 : node.attempt },
-      ...back.map((each) => nodeEvent('node_requeued', each, 'BLOCKED', SYSTEM_ACTOR, 'Within reach again')),
+      {
+        ...nodeEvent('node_requeued', node, 'READY', SYSTEM_ACTOR, 'Queued again'),
+        attempt: failed ? node.attempt + 1 : node.attempt,
+      },
+      ...back.map((each) =>
+        nodeEvent('node_requeued', each, 'BLOCKED', SYSTEM_ACTOR, 'Within reach again'),
+      ),
     ],
-    ...movementAudit(requester, 'movement.retry', snapshot.movement_id, { details: { node_key: node.node_key } }),
+    ...movementAudit(requester, 'movement.retry', snapshot.movement_id, {
+      details: { node_key: node.node_key },
+    }),
     command: 'retry',
   };
 }
 
 function withoutConditions(snapshot: MovementSnapshot, from: string): Record<string, null> {
   return Object.fromEntries(
-    snapshot.plan.edges.flatMap((edge, position) => (edge.from === from && edge.condition_expr !== null ? [[String(position), null]] : [])),
+    snapshot.plan.edges.flatMap((edge, position) =>
+      edge.from === from && edge.condition_expr !== null ? [[String(position), null]] : [],
+    ),
   );
 }

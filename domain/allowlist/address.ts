@@ -1,15 +1,25 @@
-/** Addresses as the allowlist keeps and compares them: one text for each address, and none for what is no payee. */
+/**
+ * Addresses as the allowlist keeps and compares them: one text for each address, and none for what
+ * is no payee.
+ */
 
 export const CHAIN_FAMILIES = ['evm', 'cex'] as const;
 export type ChainFamily = (typeof CHAIN_FAMILIES)[number];
 
 export type AddressProblem = 'malformed' | 'checksum' | 'zero' | 'reserved';
-export type NormalAddress = { readonly ok: true; readonly address: string } | { readonly ok: false; readonly problem: AddressProblem };
+export type NormalAddress =
+  | { readonly ok: true; readonly address: string }
+  | { readonly ok: false; readonly problem: AddressProblem };
 
-/** Reads an EVM address and holds mixed case against its EIP-55 checksum, which takes a hash that is not this folder's. */
+/**
+ * Reads an EVM address and holds mixed case against its EIP-55 checksum, which takes a hash that is
+ * not this folder's.
+ */
 export type ReadEvmAddress = (
   text: string,
-) => { readonly ok: true; readonly address: string } | { readonly ok: false; readonly problem: 'malformed' | 'checksum' | 'zero' };
+) =>
+  | { readonly ok: true; readonly address: string }
+  | { readonly ok: false; readonly problem: 'malformed' | 'checksum' | 'zero' };
 
 /** What is wrong with an address, after "the address". */
 export const ADDRESS_PROBLEMS: Readonly<Record<AddressProblem, string>> = {
@@ -27,7 +37,11 @@ const HEX = /^0x[0-9a-f]{40,64}$/i;
 const OTHER = /^[\x21-\x7e]{1,256}$/;
 
 /** The one text of an address, or why it has none. EVM addresses come out in lower case. */
-export function normalAddress(family: ChainFamily, text: string, readEvm: ReadEvmAddress): NormalAddress {
+export function normalAddress(
+  family: ChainFamily,
+  text: string,
+  readEvm: ReadEvmAddress,
+): NormalAddress {
   if (family === 'evm' || EVM_LIKE.test(text)) return evmAddress(text, readEvm);
   const fits = /^0x/i.test(text) ? HEX.test(text) : OTHER.test(text);
   if (!fits) return { ok: false, problem: 'malformed' };

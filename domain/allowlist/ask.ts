@@ -6,7 +6,10 @@ import type { AskedAddress } from './match.ts';
 /** `problem` where the address has no normal form: then no row can ever match it. */
 export type Question = { readonly asked: AskedAddress } | { readonly problem: string };
 
-export function questionOf({ chain_family, address, chain_id, strict, problem }: Destination, readEvm: ReadEvmAddress): Question {
+export function questionOf(
+  { chain_family, address, chain_id, strict, problem }: Destination,
+  readEvm: ReadEvmAddress,
+): Question {
   if (problem !== undefined) return { problem };
   if (address === '') return { problem: 'no destination is named' };
   const normal = normalAddress(chain_family, address, readEvm);

@@ -1,7 +1,7 @@
 /**
- * Whom a node of an executor team's own action type pays: the fields that its executor declares, and whatever else is an
- * EVM address and not declared to be none of that. Nothing is known here of what such an executor reads, so what it says
- * of itself is what it is held to.
+ * Whom a node of an executor team's own action type pays: the fields that its executor declares,
+ * and whatever else is an EVM address and not declared to be none of that. Nothing is known here of
+ * what such an executor reads, so what it says of itself is what it is held to.
  */
 import type { DeclaredFacts, PayeeField, SignRequest } from '../executor.ts';
 import { isObject, type JsonObject, type JsonValue } from '../json.ts';
@@ -13,9 +13,14 @@ import { signedChain, signedPayees } from './signed.ts';
 import { unpadded } from './unpadded.ts';
 
 /** What the executor that a node is bound to says of whom it pays. */
-export type DeclaredPayees = Pick<DeclaredFacts, 'sends' | 'payees' | 'not_payees'> & { readonly action_types: readonly string[] };
+export type DeclaredPayees = Pick<DeclaredFacts, 'sends' | 'payees' | 'not_payees'> & {
+  readonly action_types: readonly string[];
+};
 
-/** The executor's own action types that pay nobody whom a plan can choose, as far as their fields go. */
+/**
+ * The executor's own action types that pay nobody whom a plan can choose, as far as their fields
+ * go.
+ */
 export function payNobody({ sends, payees, action_types }: DeclaredPayees): readonly string[] {
   return !sends || payees?.length === 0 ? action_types.filter((type) => !isBuiltIn(type)) : [];
 }
@@ -32,7 +37,10 @@ export interface OwnPaying {
 
 type Place = Omit<Destination, 'address' | 'chain_family' | 'chain_id'>;
 
-/** Everything it pays. `aside` marks the addresses that no field declares: the plan's own tokens and signers are none to be asked for. */
+/**
+ * Everything it pays. `aside` marks the addresses that no field declares: the plan's own tokens and
+ * signers are none to be asked for.
+ */
 export function ownDestinations(paying: OwnPaying): readonly Destination[] {
   const { node, executor } = paying;
   if (executor?.sends === false && executor.action_types.includes(node.action_type)) return [];
@@ -54,40 +62,69 @@ export function ownDestinations(paying: OwnPaying): readonly Destination[] {
 }
 
 /**
- * Whom an executor says that it pays where it serves a built-in type, beside those that the type's own rules find. Its entry
- * may serve other types too, so a field that nobody fills is none of this one's.
+ * Whom an executor says that it pays where it serves a built-in type, beside those that the type's
+ * own rules find. Its entry may serve other types too, so a field that nobody fills is none of this
+ * one's.
  */
 export function declaredBeside(paying: OwnPaying): readonly Destination[] {
   const { node, executor } = paying;
-  if (executor?.payees === undefined || !executor.sends || !executor.action_types.includes(node.action_type)) return [];
+  if (
+    executor?.payees === undefined ||
+    !executor.sends ||
+    !executor.action_types.includes(node.action_type)
+  )
+    return [];
   const sources = sourcesOf(paying);
   const chains = chainsOf(sources, executor.payees);
   const filled = ({ field }: PayeeField): boolean => {
     const path = field.split('.');
     return plannedAt(path, sources).length + valuesAt(sources.prepared ?? {}, path).length > 0;
   };
-  return executor.payees.filter(filled).flatMap((payee) => ofField(payee, sources, chains, { node_key: node.node_key, strict: false }));
+  return executor.payees
+    .filter(filled)
+    .flatMap((payee) =>
+      ofField(payee, sources, chains, { node_key: node.node_key, strict: false }),
+    );
 }
 
-/** Where values stand. Shared config is merged into `config` already, where the template's value wins. */
+/**
+ * Where values stand. Shared config is merged into `config` already, where the template's value
+ * wins.
+ */
 interface Sources {
   readonly config: JsonObject;
   readonly intent: JsonObject;
   readonly params: JsonObject;
-  /** Null until there is something prepared: an executor that prepares nothing is held to the config. */
+  /**
+   * Null until there is something prepared: an executor that prepares nothing is held to the
+   * config.
+   */
   readonly prepared: JsonObject | null;
 }
 
 function sourcesOf({ node, intent, input_params, prepared_action }: OwnPaying): Sources {
   const { node_config: merged, ...others } = input_params;
-  const prepared = prepared_action == null || Object.keys(prepared_action).length === 0 ? null : prepared_action;
-  return { config: node.config, intent: { ...intent }, params: isObject(merged) ? others : input_params, prepared };
+  const prepared =
+    prepared_action == null || Object.keys(prepared_action).length === 0 ? null : prepared_action;
+  return {
+    config: node.config,
+    intent: { ...intent },
+    params: isObject(merged) ? others : input_params,
+    prepared,
+  };
 }
 
 /** Each value of one declared field, which what was prepared must name exactly the same. */
-function ofField({ field, family }: PayeeField, sources: Sources, chains: readonly Chain[], place: Place): readonly Destination[] {
+function ofField(
+  { field, family }: PayeeField,
+  sources: Sources,
+  chains: readonly Chain[],
+  place: Place,
+): readonly Destination[] {
   const path = field.split('.');
-  const refused = (problem: string): readonly Destination[] => [{ ...place, chain_family: family, address: '', chain_id: null, problem }];
+  const refused = (problem: string): readonly Destination[] => [
+    { ...place, chain_family: family, address: '', chain_id: null, problem },
+  ];
   const planned = plannedAt(path, sources);
   if (planned.length === 0) return refused(`${field} names nobody`);
   if (!planned.every(isText)) return refused(`${field} is not text`);
@@ -102,7 +139,10 @@ function ofField({ field, family }: PayeeField, sources: Sources, chains: readon
 }
 
 /** The config's values, else those of the request beside it. */
-function plannedAt(path: readonly string[], { config, intent, params }: Sources): readonly JsonValue[] {
+function plannedAt(
+  path: readonly string[],
+  { config, intent, params }: Sources,
+): readonly JsonValue[] {
   const own = valuesAt(config, path);
   return own.length > 0 ? own : [...valuesAt(intent, path), ...valuesAt(params, path)];
 }
@@ -110,7 +150,8 @@ function plannedAt(path: readonly string[], { config, intent, params }: Sources)
 /** What stands at a path, each element of a list by itself. Null is nothing. */
 function valuesAt(value: JsonValue, path: readonly string[]): readonly JsonValue[] {
   if (value === null) return [];
-  if (Array.isArray(value)) return (value as readonly JsonValue[]).flatMap((each) => valuesAt(each, path));
+  if (Array.isArray(value))
+    return (value as readonly JsonValue[]).flatMap((each) => valuesAt(each, path));
   const [name, ...rest] = path;
   if (name === undefined) return [value];
   const inner = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
@@ -133,15 +174,23 @@ function keyOf(address: string): string {
 
 const CONVENTIONAL: readonly string[] = ['chain_id', 'destination_chain_id'];
 
-/** Null: a chain that cannot be told, for which only an address that is allowed on every chain will do. */
+/**
+ * Null: a chain that cannot be told, for which only an address that is allowed on every chain will
+ * do.
+ */
 type Chain = number | null;
 
 /**
- * The chains on which it may pay: those of the declared fields, each read where its executor reads it, and of the usual
- * ones, else the intent's.
+ * The chains on which it may pay: those of the declared fields, each read where its executor reads
+ * it, and of the usual ones, else the intent's.
  */
-function chainsOf({ config, intent, params, prepared }: Sources, payees: readonly PayeeField[]): readonly Chain[] {
-  const declared = payees.flatMap(({ chain_id_field }) => (chain_id_field === undefined ? [] : [chain_id_field.split('.')]));
+function chainsOf(
+  { config, intent, params, prepared }: Sources,
+  payees: readonly PayeeField[],
+): readonly Chain[] {
+  const declared = payees.flatMap(({ chain_id_field }) =>
+    chain_id_field === undefined ? [] : [chain_id_field.split('.')],
+  );
   const usual = CONVENTIONAL.map((field) => field.split('.'));
   const declaredIn = (source: JsonObject, paths = declared): readonly Chain[] =>
     paths.flatMap((path) => valuesAt(source, path).map((value) => chainOf(value) ?? null));
@@ -150,7 +199,11 @@ function chainsOf({ config, intent, params, prepared }: Sources, payees: readonl
     ...usual.flatMap((path) => valuesAt(source, path).flatMap((value) => chainOf(value) ?? [])),
   ];
   const elsewhere = declared.filter((path) => valuesAt(config, path).length === 0);
-  const planned = [...within(config), ...declaredIn(intent, elsewhere), ...declaredIn(params, elsewhere)];
+  const planned = [
+    ...within(config),
+    ...declaredIn(intent, elsewhere),
+    ...declaredIn(params, elsewhere),
+  ];
   const asked = planned.length > 0 ? planned : [...within(intent), ...within(params)];
   return [...new Set([...asked, ...within(prepared ?? {})])];
 }
@@ -160,7 +213,11 @@ function chainOf(value: JsonValue): number | undefined {
   return typeof number === 'number' && Number.isSafeInteger(number) ? number : undefined;
 }
 
-function onChains(addresses: readonly string[], chains: readonly Chain[], place: Place): readonly Destination[] {
+function onChains(
+  addresses: readonly string[],
+  chains: readonly Chain[],
+  place: Place,
+): readonly Destination[] {
   return addresses.flatMap((address) =>
     (chains.length === 0 ? [null] : chains).map((chain_id): Destination => ({
       ...place,
@@ -171,16 +228,26 @@ function onChains(addresses: readonly string[], chains: readonly Chain[], place:
   );
 }
 
-function ofSignature(request: SignRequest, chains: readonly Chain[], place: Place): readonly Destination[] {
+function ofSignature(
+  request: SignRequest,
+  chains: readonly Chain[],
+  place: Place,
+): readonly Destination[] {
   const chain = signedChain(request);
   return onChains(signedPayees(request), chain === null ? chains : [chain], place);
 }
 
-/** An EVM address from the first to the last character, also in 32 bytes; spaces around it stop nobody from paying it. */
+/**
+ * An EVM address from the first to the last character, also in 32 bytes; spaces around it stop
+ * nobody from paying it.
+ */
 const WHOLE = /^\s*(0x(?:0{24})?[0-9a-f]{40})\s*$/i;
 
 /** Every EVM address that stands anywhere but in a declared field, names of fields included. */
-function othersIn({ config, intent, params, prepared }: Sources, { payees = [], not_payees }: DeclaredPayees): readonly string[] {
+function othersIn(
+  { config, intent, params, prepared }: Sources,
+  { payees = [], not_payees }: DeclaredPayees,
+): readonly string[] {
   const inAnyCase = not_payees.map((field) => field.split('.'));
   const declared = payees.map(({ field }) => field.split('.'));
   // Where the config names nobody in a field, the request was read instead.
@@ -188,7 +255,10 @@ function othersIn({ config, intent, params, prepared }: Sources, { payees = [], 
   const destination = intent['destination_address'];
   return [
     ...addressesIn(config, [...inAnyCase, ...declared]),
-    ...addressesIn(destination === undefined ? {} : { destination_address: destination }, [...inAnyCase, ...readThere]),
+    ...addressesIn(destination === undefined ? {} : { destination_address: destination }, [
+      ...inAnyCase,
+      ...readThere,
+    ]),
     ...addressesIn(params, [...inAnyCase, ...readThere]),
     ...addressesIn(prepared ?? {}, [...inAnyCase, ...declared]),
   ];
@@ -196,7 +266,8 @@ function othersIn({ config, intent, params, prepared }: Sources, { payees = [], 
 
 function addressesIn(value: JsonValue, except: readonly (readonly string[])[]): readonly string[] {
   if (except.some((path) => path.length === 0)) return [];
-  if (Array.isArray(value)) return (value as readonly JsonValue[]).flatMap((each) => addressesIn(each, except));
+  if (Array.isArray(value))
+    return (value as readonly JsonValue[]).flatMap((each) => addressesIn(each, except));
   if (isObject(value)) {
     return Object.entries(value).flatMap(([name, inner]) => [
       ...wholeAddress(name),
@@ -215,16 +286,23 @@ function wholeAddress(text: string): readonly string[] {
 }
 
 /** Without the plan's own tokens and signers among what no field declares. */
-export function withoutKnown(destinations: readonly Destination[], known: readonly string[]): readonly Destination[] {
+export function withoutKnown(
+  destinations: readonly Destination[],
+  known: readonly string[],
+): readonly Destination[] {
   const keys = new Set(known.map(keyOf));
   return destinations.filter(({ aside, address }) => aside !== true || !keys.has(keyOf(address)));
 }
 
 /**
- * The tokens of a plan: those that the venues list, and those that its template names. What a caller alone calls a token
- * may be anybody's address.
+ * The tokens of a plan: those that the venues list, and those that its template names. What a
+ * caller alone calls a token may be anybody's address.
  */
-export function tokensOf(nodes: readonly Pick<CompiledNode, 'config'>[], inputParams: JsonObject, chains: ChainAssets): readonly string[] {
+export function tokensOf(
+  nodes: readonly Pick<CompiledNode, 'config'>[],
+  inputParams: JsonObject,
+  chains: ChainAssets,
+): readonly string[] {
   const shared = inputParams['node_config'];
   const given = isObject(shared) ? shared['token_address'] : undefined;
   return nodes.flatMap(({ config: { token_address: token } }) =>

@@ -10,6 +10,9 @@ export interface Destination {
   readonly strict: boolean;
   /** Why nothing may be paid at all, whatever is on the list. */
   readonly problem?: string;
-  /** In a team's own node, an address that no field declares: no payee where it is the plan's own token or signer. */
+  /**
+   * In a team's own node, an address that no field declares: no payee where it is the plan's own
+   * token or signer.
+   */
   readonly aside?: boolean;
 }

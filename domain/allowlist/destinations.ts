@@ -1,7 +1,8 @@
 /**
- * Which addresses a node pays, wherever they come from: its config (which holds `input_params.node_config`
- * already), the intent, the input parameters, what its executor prepared or reported, and what it asks to
- * be signed. Addresses are as written; whoever compares them brings them to their normal form first.
+ * Which addresses a node pays, wherever they come from: its config (which holds
+ * `input_params.node_config` already), the intent, the input parameters, what its executor prepared
+ * or reported, and what it asks to be signed. Addresses are as written; whoever compares them
+ * brings them to their normal form first.
  */
 import type { SignRequest } from '../executor.ts';
 import { isObject, type JsonObject } from '../json.ts';
@@ -49,8 +50,9 @@ export function destinationsOf(paying: Paying): readonly Destination[] {
 }
 
 /**
- * Whom the node pays, for people: the field that built-in executors read, whatever else there is that looks like a payee;
- * else as it was prepared, else as it is planned. Null where it pays nobody, or cannot tell yet.
+ * Whom the node pays, for people: the field that built-in executors read, whatever else there is
+ * that looks like a payee; else as it was prepared, else as it is planned. Null where it pays
+ * nobody, or cannot tell yet.
  */
 export function shownDestination({
   node,
@@ -63,10 +65,18 @@ export function shownDestination({
   const prepared =
     prepared_action == null
       ? []
-      : destinationsOf({ node: { ...node, config: prepared_action }, executor, intent: { asset, amount }, input_params: {} });
-  const known = [...prepared, ...destinationsOf({ node, executor, intent, input_params })].filter(({ address }) => address !== '');
+      : destinationsOf({
+          node: { ...node, config: prepared_action },
+          executor,
+          intent: { asset, amount },
+          input_params: {},
+        });
+  const known = [...prepared, ...destinationsOf({ node, executor, intent, input_params })].filter(
+    ({ address }) => address !== '',
+  );
   const { destination_address: read } = node.config;
-  const paid = isBuiltIn(node.action_type) && typeof read === 'string' ? [read, unpadded(read)] : [];
+  const paid =
+    isBuiltIn(node.action_type) && typeof read === 'string' ? [read, unpadded(read)] : [];
   return (known.find(({ address }) => paid.includes(address)) ?? known[0])?.address ?? null;
 }
 
@@ -83,13 +93,23 @@ function ofType(paying: Paying): readonly Destination[] {
 }
 
 /**
- * An exchange pays the config's `destination_address`. Where there is none, what the request names counts beside whatever
- * else the config does; one without any destination is no reason to pay.
+ * An exchange pays the config's `destination_address`. Where there is none, what the request names
+ * counts beside whatever else the config does; one without any destination is no reason to pay.
  */
-function ofWithdrawal({ node, intent, input_params, prepared_action, output }: Paying): readonly Destination[] {
+function ofWithdrawal({
+  node,
+  intent,
+  input_params,
+  prepared_action,
+  output,
+}: Paying): readonly Destination[] {
   const own = payeesIn(node.config, 'any');
-  const plain = typeof node.config['destination_address'] === 'string' && node.config['destination_address'] !== '';
-  const asked = plain ? own : [...own, ...payeesIn(intentOf(intent), 'any'), ...payeesIn(input_params, 'any')];
+  const plain =
+    typeof node.config['destination_address'] === 'string' &&
+    node.config['destination_address'] !== '';
+  const asked = plain
+    ? own
+    : [...own, ...payeesIn(intentOf(intent), 'any'), ...payeesIn(input_params, 'any')];
   const named = asked.length > 0 ? asked : [''];
   const reported = [prepared_action, output].flatMap((each) => payeesIn(each ?? {}, 'any'));
   return [...named, ...reported].map((address) => ({
@@ -101,8 +121,18 @@ function ofWithdrawal({ node, intent, input_params, prepared_action, output }: P
   }));
 }
 
-/** Executors are given all of these, so all of them have to be on the list, on every chain that is named with them. */
-function ofChain({ node, intent, input_params, prepared_action, output, sign_request }: Paying): readonly Destination[] {
+/**
+ * Executors are given all of these, so all of them have to be on the list, on every chain that is
+ * named with them.
+ */
+function ofChain({
+  node,
+  intent,
+  input_params,
+  prepared_action,
+  output,
+  sign_request,
+}: Paying): readonly Destination[] {
   const strict = STRICT.includes(node.action_type);
   const own = chainsOf(node.config, strict);
   const asked = intent.chain_id === undefined ? [] : [intent.chain_id];
@@ -124,8 +154,12 @@ function ofChain({ node, intent, input_params, prepared_action, output, sign_req
     ...on(payeesIn(node.config, 'any'), chains),
     ...on(payeesIn(intentOf(intent), 'any'), [...asked, ...own]),
     ...on(payeesIn(params, 'any'), chains),
-    ...[prepared_action ?? {}, output ?? {}].flatMap((each) => on(payeesIn(each, 'any'), [...chains, ...chainsOf(each, strict)])),
-    ...(sign_request == null ? [] : on(signedPayees(sign_request), signed === null ? chains : [signed])),
+    ...[prepared_action ?? {}, output ?? {}].flatMap((each) =>
+      on(payeesIn(each, 'any'), [...chains, ...chainsOf(each, strict)]),
+    ),
+    ...(sign_request == null
+      ? []
+      : on(signedPayees(sign_request), signed === null ? chains : [signed])),
   ];
 }
 
@@ -134,7 +168,10 @@ function intentOf({ destination_address }: Intent): JsonObject {
 }
 
 /** The chains that are named; where funds arrive elsewhere, only that of the arrival. */
-function chainsOf({ chain_id, destination_chain_id }: JsonObject, strict: boolean): readonly number[] {
+function chainsOf(
+  { chain_id, destination_chain_id }: JsonObject,
+  strict: boolean,
+): readonly number[] {
   const named = strict ? [destination_chain_id] : [chain_id, destination_chain_id];
   return named.filter((id) => typeof id === 'number');
 }

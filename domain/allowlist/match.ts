@@ -1,4 +1,7 @@
-/** Whether what is to be paid is on the list. The fence asks the same of the rows themselves (SQL function `address_problem`). */
+/**
+ * Whether what is to be paid is on the list. The fence asks the same of the rows themselves (SQL
+ * function `address_problem`).
+ */
 import type { ChainFamily } from './address.ts';
 
 /** A row as matching needs it. Times are milliseconds since 1970. */
@@ -23,7 +26,11 @@ export interface AskedAddress {
 }
 
 /** Codes of a node that may not pay, from the weakest to the one that says most. */
-export const ALLOWLIST_CODES = ['ADDRESS_NOT_ALLOWLISTED', 'ADDRESS_CHAIN_ID_REQUIRED', 'ADDRESS_IN_COOLING_PERIOD'] as const;
+export const ALLOWLIST_CODES = [
+  'ADDRESS_NOT_ALLOWLISTED',
+  'ADDRESS_CHAIN_ID_REQUIRED',
+  'ADDRESS_IN_COOLING_PERIOD',
+] as const;
 export type AllowlistCode = (typeof ALLOWLIST_CODES)[number];
 
 /** Whether the row is about this address on this chain, in force or not. */
@@ -33,7 +40,11 @@ export function isAbout(row: ListedAddress, asked: AskedAddress): boolean {
 }
 
 /** Null when some row lets it be paid now, else why none does. */
-export function problemOf(rows: readonly ListedAddress[], asked: AskedAddress, now: number): AllowlistCode | null {
+export function problemOf(
+  rows: readonly ListedAddress[],
+  asked: AskedAddress,
+  now: number,
+): AllowlistCode | null {
   const active = rows.filter((row) => row.active && isAbout(row, asked));
   const serving = active.filter((row) => row.chain_id !== null || !asked.strict);
   if (serving.some((row) => row.usable_after === null || row.usable_after <= now)) return null;
@@ -41,9 +52,17 @@ export function problemOf(rows: readonly ListedAddress[], asked: AskedAddress, n
   return active.length > 0 ? 'ADDRESS_CHAIN_ID_REQUIRED' : 'ADDRESS_NOT_ALLOWLISTED';
 }
 
-/** When it may be paid, by the row that lets it soonest; undefined where no active row does. Null: at once. */
-export function usableAfter(rows: readonly ListedAddress[], asked: AskedAddress): number | null | undefined {
-  const times = rows.filter((row) => row.active && isAbout(row, asked)).map((row) => row.usable_after);
+/**
+ * When it may be paid, by the row that lets it soonest; undefined where no active row does. Null:
+ * at once.
+ */
+export function usableAfter(
+  rows: readonly ListedAddress[],
+  asked: AskedAddress,
+): number | null | undefined {
+  const times = rows
+    .filter((row) => row.active && isAbout(row, asked))
+    .map((row) => row.usable_after);
   if (times.length === 0) return undefined;
   const later = times.filter((time) => time !== null);
   return later.length < times.length ? null : Math.min(...later);

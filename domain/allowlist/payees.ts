@@ -3,7 +3,10 @@ import { isObject, type JsonObject, type JsonValue } from '../json.ts';
 
 /** What counts as an address: any value, or only what looks like one of an EVM chain. */
 export type Taken = 'any' | 'evm_like';
-/** Inside of a payee, under a name that says nothing: what is an EVM address from its first to its last digit. */
+/**
+ * Inside of a payee, under a name that says nothing: what is an EVM address from its first to its
+ * last digit.
+ */
 type Counts = Taken | 'evm_whole';
 
 /** Names of fields that hold an address, without case, `_` and `-`, in the singular. */
@@ -30,7 +33,13 @@ const ADDRESS_NAMES: readonly string[] = [
   'mintrecipient',
 ];
 /** These may hold the name of a place as well. */
-const PARTY_NAMES: readonly string[] = ['destination', 'recipient', 'receiver', 'beneficiary', 'payee'];
+const PARTY_NAMES: readonly string[] = [
+  'destination',
+  'recipient',
+  'receiver',
+  'beneficiary',
+  'payee',
+];
 
 /** An EVM address or a part of one, also in 32 bytes. */
 const EVM_LIKE = /^0x([0-9a-f]{0,42}|0{24}[0-9a-f]{40})$/i;
@@ -39,7 +48,11 @@ const EVM_WHOLE = /^0x(0{24})?[0-9a-f]{40}$/i;
 const NOT_PAID = /token|contract|asset|coin|hash|from|sender|source/i;
 
 /** Every payee that an object names, at any depth; `more` are further names of parties. */
-export function payeesIn(value: JsonObject, taken: Taken, more: readonly string[] = []): readonly string[] {
+export function payeesIn(
+  value: JsonObject,
+  taken: Taken,
+  more: readonly string[] = [],
+): readonly string[] {
   const meaning = (name: string): Taken | null => {
     if (ADDRESS_NAMES.some((known) => names(name, known))) return taken;
     return [...PARTY_NAMES, ...more].some((known) => names(name, known)) ? 'evm_like' : null;
@@ -51,12 +64,17 @@ export function payeesIn(value: JsonObject, taken: Taken, more: readonly string[
   const inside = (held: JsonValue, known: Counts | null): readonly string[] => {
     if (held === null) return [];
     if (isObject(held)) {
-      return Object.entries(held).flatMap(([name, each]) => inside(each, meaning(name) ?? within(known, name)));
+      return Object.entries(held).flatMap(([name, each]) =>
+        inside(each, meaning(name) ?? within(known, name)),
+      );
     }
-    if (Array.isArray(held)) return (held as readonly JsonValue[]).flatMap((each) => inside(each, known));
+    if (Array.isArray(held))
+      return (held as readonly JsonValue[]).flatMap((each) => inside(each, known));
     if (known === null) return [];
     const text = String(held as string | number | boolean);
-    return known === 'any' || (known === 'evm_like' ? EVM_LIKE : EVM_WHOLE).test(text) ? [text] : [];
+    return known === 'any' || (known === 'evm_like' ? EVM_LIKE : EVM_WHOLE).test(text)
+      ? [text]
+      : [];
   };
   return inside(value, null);
 }

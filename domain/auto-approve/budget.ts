@@ -1,4 +1,7 @@
-/** What a policy's window may hold and how much of it is used. The database counts by these rules under the policy's lock. */
+/**
+ * What a policy's window may hold and how much of it is used. The database counts by these rules
+ * under the policy's lock.
+ */
 import { add, compare, subtract } from '../money.ts';
 
 export interface WindowCaps {
@@ -16,18 +19,31 @@ export interface BudgetUsage {
   readonly count_in_window: number;
 }
 
-export const NOTHING_USED: BudgetUsage = { reserved_amount: '0', consumed_amount: '0', count_in_window: 0 };
+export const NOTHING_USED: BudgetUsage = {
+  reserved_amount: '0',
+  consumed_amount: '0',
+  count_in_window: 0,
+};
 
 /** Why an amount does not fit beside what is used, or null. */
-export function fits(caps: WindowCaps, usage: BudgetUsage, amount: string): 'window_amount_exceeded' | 'window_count_exceeded' | null {
+export function fits(
+  caps: WindowCaps,
+  usage: BudgetUsage,
+  amount: string,
+): 'window_amount_exceeded' | 'window_count_exceeded' | null {
   const { max_amount_per_window: most, max_count_per_window: often } = caps;
   if (most !== null && compare(add(used(usage), amount), most) > 0) return 'window_amount_exceeded';
   return often !== null && usage.count_in_window + 1 > often ? 'window_count_exceeded' : null;
 }
 
-/** What is left of the amount cap; below zero when the cap was lowered under what is used, null without one. */
+/**
+ * What is left of the amount cap; below zero when the cap was lowered under what is used, null
+ * without one.
+ */
 export function available(caps: WindowCaps, usage: BudgetUsage): string | null {
-  return caps.max_amount_per_window === null ? null : subtract(caps.max_amount_per_window, used(usage));
+  return caps.max_amount_per_window === null
+    ? null
+    : subtract(caps.max_amount_per_window, used(usage));
 }
 
 /** What counts against the amount cap. */

@@ -1,5 +1,10 @@
 /** Checks in an order, of which the first that fails decides. */
-import { LATE_REASONS, type AutoApproveReason, type CheckResult, type LateReason } from './result.ts';
+import {
+  LATE_REASONS,
+  type AutoApproveReason,
+  type CheckResult,
+  type LateReason,
+} from './result.ts';
 
 export interface Check<R extends AutoApproveReason> {
   readonly check: string;
@@ -13,20 +18,31 @@ export function firstFailure<R extends AutoApproveReason>(
 ): { readonly reason: R | null; readonly checks: readonly CheckResult[] } {
   const failed = checks.findIndex(({ refusal }) => refusal !== null);
   const seen = failed === -1 ? checks : checks.slice(0, failed + 1);
-  return { reason: seen.at(-1)?.refusal ?? null, checks: seen.map(({ check, refusal }) => ({ check, passed: refusal === null })) };
+  return {
+    reason: seen.at(-1)?.refusal ?? null,
+    checks: seen.map(({ check, refusal }) => ({ check, passed: refusal === null })),
+  };
 }
 
 /**
- * The checks as a late reason leaves them: the one that it belongs to failed, those before it had passed. A reason
- * that belongs to no check, such as a refused hold, leaves all of them passed.
+ * The checks as a late reason leaves them: the one that it belongs to failed, those before it had
+ * passed. A reason that belongs to no check, such as a refused hold, leaves all of them passed.
  */
-export function checksAt(order: readonly string[], failed: string | undefined): readonly CheckResult[] {
+export function checksAt(
+  order: readonly string[],
+  failed: string | undefined,
+): readonly CheckResult[] {
   const at = failed === undefined ? -1 : order.indexOf(failed);
   const seen = at === -1 ? order : order.slice(0, at + 1);
   return seen.map((check) => ({ check, passed: check !== failed }));
 }
 
 /** A value for each late reason. */
-export function forLateReasons<T>(make: (reason: LateReason) => T): Readonly<Record<LateReason, T>> {
-  return Object.fromEntries(LATE_REASONS.map((reason) => [reason, make(reason)])) as Record<LateReason, T>;
+export function forLateReasons<T>(
+  make: (reason: LateReason) => T,
+): Readonly<Record<LateReason, T>> {
+  return Object.fromEntries(LATE_REASONS.map((reason) => [reason, make(reason)])) as Record<
+    LateReason,
+    T
+  >;
 }

@@ -1,4 +1,7 @@
-/** The hook of the free edition: one cap for each template key, which is both the largest amount and the sum of a day. */
+/**
+ * The hook of the free edition: one cap for each template key, which is both the largest amount and
+ * the sum of a day.
+ */
 import { add, compare } from '../money.ts';
 import { limitAmount } from '../plan/flow.ts';
 import type { OutflowEntry } from '../plan/types.ts';
@@ -31,7 +34,14 @@ export interface FreeFacts {
   readonly used: string;
 }
 
-export const FREE_CHECKS = ['setting', 'template', 'template_enabled', 'asset', 'amount', 'daily_cap'] as const;
+export const FREE_CHECKS = [
+  'setting',
+  'template',
+  'template_enabled',
+  'asset',
+  'amount',
+  'daily_cap',
+] as const;
 export type FreeCheck = (typeof FREE_CHECKS)[number];
 
 const CHECK_OF: Partial<Record<LateReason, FreeCheck>> = { daily_cap_exceeded: 'daily_cap' };
@@ -45,7 +55,8 @@ export function evaluateFree(request: FreeRequest, facts: FreeFacts): Evaluation
   // A cap of another asset says nothing about this amount.
   const cap = template?.daily_cap_asset === asset ? template.daily_cap_amount : null;
   const limits = limitOf('template.daily_cap_amount', cap, facts.used, amount);
-  if (reason !== null) return { result: { outcome: 'pending', reason, checks, evaluated_at }, limits, guard: null };
+  if (reason !== null)
+    return { result: { outcome: 'pending', reason, checks, evaluated_at }, limits, guard: null };
   return {
     result: { outcome: 'approved', reason: 'free_simple_cap_passed', checks, evaluated_at },
     limits,
@@ -63,12 +74,18 @@ export function evaluateFree(request: FreeRequest, facts: FreeFacts): Evaluation
   };
 }
 
-/** What the cap counts: what the plan can move, and never less than its intent; null where nothing bounds it. */
+/**
+ * What the cap counts: what the plan can move, and never less than its intent; null where nothing
+ * bounds it.
+ */
 function amountOf({ asset, amount, outflow }: FreeRequest): string | null {
   return limitAmount({ outflow, intent: { asset, amount } });
 }
 
-function checksOf(request: FreeRequest, { enabled, template, used }: FreeFacts): readonly Check<FreeReason>[] {
+function checksOf(
+  request: FreeRequest,
+  { enabled, template, used }: FreeFacts,
+): readonly Check<FreeReason>[] {
   const amount = amountOf(request);
   const assets = [request.asset, ...request.outflow.map((entry) => entry.asset)];
   const cap = template?.daily_cap_amount ?? '0';
@@ -76,9 +93,15 @@ function checksOf(request: FreeRequest, { enabled, template, used }: FreeFacts):
   const refusals: Record<FreeCheck, FreeReason | null> = {
     setting: when(!enabled, 'auto_approve_disabled_settings'),
     template: when(template === null, 'template_not_found'),
-    template_enabled: when(template?.auto_approve_enabled !== true, 'template_auto_approve_disabled'),
+    template_enabled: when(
+      template?.auto_approve_enabled !== true,
+      'template_auto_approve_disabled',
+    ),
     asset: when(!assets.every((asset) => asset === template?.daily_cap_asset), 'asset_mismatch'),
-    amount: amount === null ? 'outflow_unknown' : when(compare(amount, cap) > 0, 'amount_exceeded_per_request'),
+    amount:
+      amount === null
+        ? 'outflow_unknown'
+        : when(compare(amount, cap) > 0, 'amount_exceeded_per_request'),
     daily_cap: when(amount === null || compare(add(used, amount), cap) > 0, 'daily_cap_exceeded'),
   };
   return FREE_CHECKS.map((check) => ({ check, refusal: refusals[check] }));

@@ -1,4 +1,7 @@
-/** The limits that an automatic approval was decided by, with what they have used and would have used after it. */
+/**
+ * The limits that an automatic approval was decided by, with what they have used and would have
+ * used after it.
+ */
 import { add, compare } from '../money.ts';
 import { used, type BudgetUsage, type WindowCaps } from './budget.ts';
 
@@ -23,13 +26,25 @@ export function policyLimits(
   return [
     ...limitOf('policy.max_amount_per_request', caps.max_amount_per_request, null, amount),
     ...limitOf('policy.max_amount_per_window', caps.max_amount_per_window, used(usage), amount),
-    ...limitOf('policy.max_count_per_window', caps.max_count_per_window?.toString() ?? null, count, '1'),
+    ...limitOf(
+      'policy.max_count_per_window',
+      caps.max_count_per_window?.toString() ?? null,
+      count,
+      '1',
+    ),
   ];
 }
 
 /** The limit as one entry; none where there is no limit. */
-export function limitOf(control: string, limit: string | null, usedAlready: string | null, more: string | null): readonly LimitUse[] {
+export function limitOf(
+  control: string,
+  limit: string | null,
+  usedAlready: string | null,
+  more: string | null,
+): readonly LimitUse[] {
   if (limit === null) return [];
   const after = more === null ? null : add(usedAlready ?? '0', more);
-  return [{ control, limit, used: usedAlready, after, ok: after !== null && compare(after, limit) <= 0 }];
+  return [
+    { control, limit, used: usedAlready, after, ok: after !== null && compare(after, limit) <= 0 },
+  ];
 }

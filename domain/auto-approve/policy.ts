@@ -1,4 +1,7 @@
-/** The hook of the commercial edition: a policy for each pair of client and strategy, and five checks in their order. */
+/**
+ * The hook of the commercial edition: a policy for each pair of client and strategy, and five
+ * checks in their order.
+ */
 import { compare } from '../money.ts';
 import { limitAmount } from '../plan/flow.ts';
 import type { OutflowEntry } from '../plan/types.ts';
@@ -47,7 +50,13 @@ export interface PolicyFacts {
   readonly bindings_available: boolean;
 }
 
-export const POLICY_CHECKS = ['is_active', 'asset', 'template', 'amount', 'binding_available'] as const;
+export const POLICY_CHECKS = [
+  'is_active',
+  'asset',
+  'template',
+  'amount',
+  'binding_available',
+] as const;
 export type PolicyCheck = (typeof POLICY_CHECKS)[number];
 
 const CHECK_OF: Partial<Record<LateReason, PolicyCheck>> = {
@@ -57,17 +66,30 @@ const CHECK_OF: Partial<Record<LateReason, PolicyCheck>> = {
 };
 
 /** The decision of the policy. In a dry run it is told and has no effect. */
-export function evaluatePolicy(request: PolicyRequest, facts: PolicyFacts, dryRun: boolean): Evaluation {
+export function evaluatePolicy(
+  request: PolicyRequest,
+  facts: PolicyFacts,
+  dryRun: boolean,
+): Evaluation {
   const { at, policy } = facts;
   const outcome = dryRun ? 'dry_run' : 'pending';
   const missing = request.client_id === null ? 'client_id_missing' : 'policy_not_found';
   if (request.client_id === null || policy === null) {
-    return { result: { outcome, reason: missing, checks: [], evaluated_at: at }, limits: [], guard: null };
+    return {
+      result: { outcome, reason: missing, checks: [], evaluated_at: at },
+      limits: [],
+      guard: null,
+    };
   }
   const { reason, checks } = firstFailure(checksOf(request, policy, facts));
   const about = { policy_id: policy.policy_id, evaluated_at: at } as const;
   const limits = policyLimits(policy, facts.usage, amountOf(request));
-  if (reason !== null || dryRun) return { result: { ...about, outcome, reason: reason ?? 'policy_passed', checks }, limits, guard: null };
+  if (reason !== null || dryRun)
+    return {
+      result: { ...about, outcome, reason: reason ?? 'policy_passed', checks },
+      limits,
+      guard: null,
+    };
   return {
     limits,
     result: { ...about, outcome: 'approved', reason: 'policy_passed', checks },
@@ -86,11 +108,18 @@ function checksOf(
   policy: AutoApprovePolicy,
   { usage, bindings_available }: PolicyFacts,
 ): readonly Check<PolicyReason>[] {
-  const when = <R extends PolicyReason>(fails: boolean, reason: R): R | null => (fails ? reason : null);
+  const when = <R extends PolicyReason>(fails: boolean, reason: R): R | null =>
+    fails ? reason : null;
   const refusals: Record<PolicyCheck, PolicyReason | null> = {
     is_active: when(!policy.is_active, 'policy_inactive'),
-    asset: when(!assetsOf(request).every((asset) => policy.allowed_assets.includes(asset)), 'asset_not_allowed'),
-    template: when(!policy.allowed_templates.some((each) => allows(each, request)), 'template_not_allowed'),
+    asset: when(
+      !assetsOf(request).every((asset) => policy.allowed_assets.includes(asset)),
+      'asset_not_allowed',
+    ),
+    template: when(
+      !policy.allowed_templates.some((each) => allows(each, request)),
+      'template_not_allowed',
+    ),
     amount: amountRefusal(request, policy, usage),
     binding_available: when(!bindings_available, 'binding_unavailable'),
   };
@@ -99,10 +128,16 @@ function checksOf(
 
 function allows(entry: AllowedTemplate, request: PolicyRequest): boolean {
   const { template_key, template_version } = entry;
-  return template_key === request.template_key && (template_version === null || template_version === request.template_version);
+  return (
+    template_key === request.template_key &&
+    (template_version === null || template_version === request.template_version)
+  );
 }
 
-/** What every limit counts: what the plan can move, and never less than its intent; null where nothing bounds it. */
+/**
+ * What every limit counts: what the plan can move, and never less than its intent; null where
+ * nothing bounds it.
+ */
 function amountOf({ asset, amount, outflow }: PolicyRequest): string | null {
   return limitAmount({ outflow, intent: { asset, amount } });
 }
@@ -112,18 +147,31 @@ function assetsOf({ asset, outflow }: PolicyRequest): readonly string[] {
   return [asset, ...outflow.map((entry) => entry.asset)];
 }
 
-/** A cap is in units of the intent's asset, so it says nothing about another one that the plan moves. */
-function amountRefusal(request: PolicyRequest, policy: AutoApprovePolicy, usage: BudgetUsage): PolicyReason | null {
+/**
+ * A cap is in units of the intent's asset, so it says nothing about another one that the plan
+ * moves.
+ */
+function amountRefusal(
+  request: PolicyRequest,
+  policy: AutoApprovePolicy,
+  usage: BudgetUsage,
+): PolicyReason | null {
   const amount = amountOf(request);
-  if (amount === null || request.outflow.some((entry) => entry.amount === null)) return 'outflow_unknown';
+  if (amount === null || request.outflow.some((entry) => entry.amount === null))
+    return 'outflow_unknown';
   const { max_amount_per_request: most, max_amount_per_window: window } = policy;
   const capped = most !== null || window !== null;
-  if (capped && assetsOf(request).some((asset) => asset !== request.asset)) return 'outflow_asset_differs';
-  return most !== null && compare(amount, most) > 0 ? 'amount_exceeded_per_request' : fits(policy, usage, amount);
+  if (capped && assetsOf(request).some((asset) => asset !== request.asset))
+    return 'outflow_asset_differs';
+  return most !== null && compare(amount, most) > 0
+    ? 'amount_exceeded_per_request'
+    : fits(policy, usage, amount);
 }
 
 /** Whether the caps of a window come with a window. */
-export function capsAreComplete(caps: Partial<{ [K in keyof WindowCaps]: WindowCaps[K] | undefined }>): boolean {
+export function capsAreComplete(
+  caps: Partial<{ [K in keyof WindowCaps]: WindowCaps[K] | undefined }>,
+): boolean {
   const { window_hours = null, max_amount_per_window = null, max_count_per_window = null } = caps;
   return window_hours !== null || (max_amount_per_window === null && max_count_per_window === null);
 }

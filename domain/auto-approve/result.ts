@@ -41,7 +41,8 @@ export const LATE_REASONS = [
 ] as const;
 export type LateReason = (typeof LATE_REASONS)[number];
 
-export type AutoApproveReason = PolicyReason | FreeReason | LateReason | 'agent_auto_approve_skipped';
+export type AutoApproveReason =
+  PolicyReason | FreeReason | LateReason | 'agent_auto_approve_skipped';
 
 export const AUTO_APPROVE_OUTCOMES = ['approved', 'pending', 'dry_run'] as const;
 export type AutoApproveOutcome = (typeof AUTO_APPROVE_OUTCOMES)[number];
@@ -64,11 +65,19 @@ export interface AutoApproveResult {
 /** What an approval was decided by and must still find in its transaction. */
 export type ApprovalGuard =
   | { readonly policy_id: string; readonly revision: number }
-  | { readonly template_key: string; readonly daily_cap_amount: string; readonly daily_cap_asset: string };
+  | {
+      readonly template_key: string;
+      readonly daily_cap_amount: string;
+      readonly daily_cap_asset: string;
+    };
 
 /** A decision; without a guard the movement waits for a person. `limits` is for previews. */
 export type Evaluation =
-  | { readonly result: AutoApproveResult; readonly limits: readonly LimitUse[]; readonly guard: null }
+  | {
+      readonly result: AutoApproveResult;
+      readonly limits: readonly LimitUse[];
+      readonly guard: null;
+    }
   | {
       readonly result: AutoApproveResult;
       readonly limits: readonly LimitUse[];
@@ -79,7 +88,11 @@ export type Evaluation =
 
 /** An agent's movement is never approved automatically, whatever the settings say. */
 export function skippedForAgent(evaluated_at: string): Evaluation {
-  return { result: { outcome: 'pending', reason: 'agent_auto_approve_skipped', checks: [], evaluated_at }, limits: [], guard: null };
+  return {
+    result: { outcome: 'pending', reason: 'agent_auto_approve_skipped', checks: [], evaluated_at },
+    limits: [],
+    guard: null,
+  };
 }
 
 /** The result as it is stored. */

@@ -9,10 +9,14 @@ export function backoffSeconds(attempts: number): number {
 }
 
 /** What follows a failed attempt, of which `attempts` came before. */
-export type AfterFailure = { readonly status: 'pending'; readonly delay_seconds: number } | { readonly status: 'dead_letter' };
+export type AfterFailure =
+  | { readonly status: 'pending'; readonly delay_seconds: number }
+  | { readonly status: 'dead_letter' };
 
 /** A further try after a pause, until `maxAttempts` have failed. */
 export function afterFailure(attempts: number, maxAttempts: number): AfterFailure {
   const failed = attempts + 1;
-  return failed >= maxAttempts ? { status: 'dead_letter' } : { status: 'pending', delay_seconds: backoffSeconds(failed) };
+  return failed >= maxAttempts
+    ? { status: 'dead_letter' }
+    : { status: 'pending', delay_seconds: backoffSeconds(failed) };
 }

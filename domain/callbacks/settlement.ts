@@ -32,25 +32,51 @@ export interface Settlement {
   readonly timeline: readonly TimelineEntry[];
 }
 
-/** Any 2xx is a delivery; all else is tried again after a pause, and what may never be called is a dead letter at once. */
-export function settle(callback: ClaimedCallback, outcome: AttemptOutcome, maxAttempts: number): Settlement {
+/**
+ * Any 2xx is a delivery; all else is tried again after a pause, and what may never be called is a
+ * dead letter at once.
+ */
+export function settle(
+  callback: ClaimedCallback,
+  outcome: AttemptOutcome,
+  maxAttempts: number,
+): Settlement {
   const { event_id, movement_id, attempts } = callback;
   const about = { event_id, movement_id, seen_attempts: attempts };
   if (outcome.kind === 'refused') return deadLetter(callback, attempts, outcome.reason);
   if (outcome.kind === 'answered' && outcome.status >= 200 && outcome.status < 300) {
-    const timeline = [entry(callback, 'callback_delivered', 'was delivered', { attempts: attempts + 1 })];
+    const timeline = [
+      entry(callback, 'callback_delivered', 'was delivered', { attempts: attempts + 1 }),
+    ];
     return { ...about, status: 'delivered', attempts: attempts + 1, last_error: null, timeline };
   }
   const reason = outcome.kind === 'answered' ? `http_${outcome.status}` : outcome.reason;
   const next = afterFailure(attempts, maxAttempts);
   if (next.status === 'dead_letter') return deadLetter(callback, attempts + 1, reason);
-  return { ...about, status: 'pending', attempts: attempts + 1, last_error: reason, delay_seconds: next.delay_seconds, timeline: [] };
+  return {
+    ...about,
+    status: 'pending',
+    attempts: attempts + 1,
+    last_error: reason,
+    delay_seconds: next.delay_seconds,
+    timeline: [],
+  };
 }
 
 function deadLetter(callback: ClaimedCallback, attempts: number, reason: string): Settlement {
   const { event_id, movement_id } = callback;
-  const timeline = [entry(callback, 'callback_dead_lettered', `is a dead letter: ${reason}`, { attempts, reason })];
-  return { event_id, movement_id, seen_attempts: callback.attempts, status: 'dead_letter', attempts, last_error: reason, timeline };
+  const timeline = [
+    entry(callback, 'callback_dead_lettered', `is a dead letter: ${reason}`, { attempts, reason }),
+  ];
+  return {
+    event_id,
+    movement_id,
+    seen_attempts: callback.attempts,
+    status: 'dead_letter',
+    attempts,
+    last_error: reason,
+    timeline,
+  };
 }
 
 function entry(
@@ -60,5 +86,10 @@ function entry(
   more: { readonly attempts: number; readonly reason?: string },
 ): TimelineEntry {
   const data = { callback_event_id: event_id, callback_event_type: event_type, ...more };
-  return { event_type: kind, message: `The callback ${event_type} ${what}`, actor: SYSTEM_ACTOR, data };
+  return {
+    event_type: kind,
+    message: `The callback ${event_type} ${what}`,
+    actor: SYSTEM_ACTOR,
+    data,
+  };
 }

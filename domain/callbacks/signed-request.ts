@@ -1,4 +1,7 @@
-/** What of a callback is signed, and the headers that carry the signatures. The HMAC itself is made in platform/. */
+/**
+ * What of a callback is signed, and the headers that carry the signatures. The HMAC itself is made
+ * in platform/.
+ */
 
 export interface CallbackMessage {
   readonly event_id: string;
@@ -26,8 +29,14 @@ export interface CallbackSignatures {
   readonly standard: readonly string[];
 }
 
-/** The headers of one attempt. Several secrets give several signatures; a receiver accepts any that it can make itself. */
-export function callbackHeaders(message: CallbackMessage, signatures: CallbackSignatures): Readonly<Record<string, string>> {
+/**
+ * The headers of one attempt. Several secrets give several signatures; a receiver accepts any that
+ * it can make itself.
+ */
+export function callbackHeaders(
+  message: CallbackMessage,
+  signatures: CallbackSignatures,
+): Readonly<Record<string, string>> {
   const timestamp = String(message.timestamp);
   return {
     'content-type': 'application/json',

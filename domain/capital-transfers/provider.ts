@@ -1,6 +1,7 @@
 /**
- * The contract between the service and whoever moves funds between accounts of one provider. Like an executor's, it
- * knows neither database nor Temporal; unlike it, it has no plan: one order, one reference, one record at the provider.
+ * The contract between the service and whoever moves funds between accounts of one provider. Like
+ * an executor's, it knows neither database nor Temporal; unlike it, it has no plan: one order, one
+ * reference, one record at the provider.
  */
 import type { CallOptions } from '../executor.ts';
 import type { TransferAccount, TransferAccountType } from './topology.ts';
@@ -12,14 +13,19 @@ export interface TransferEnd {
 
 /** What is to be moved. Both ends are accounts of the provider that is asked. */
 export interface TransferOrder {
-  /** A UUID that the provider keeps with its record, and that finds the record when the answer was lost. */
+  /**
+   * A UUID that the provider keeps with its record, and that finds the record when the answer was
+   * lost.
+   */
   readonly reference: string;
   readonly source: TransferEnd;
   readonly destination: TransferEnd;
   readonly asset: string;
   /** Decimal string in units of the asset. */
   readonly amount: string;
-  /** ISO 8601: nothing of this order can be older, for providers whose records are searched by time. */
+  /**
+   * ISO 8601: nothing of this order can be older, for providers whose records are searched by time.
+   */
   readonly created_at: string;
   /** The provider's own id of its record, once it has told it. */
   readonly provider_transfer_id?: string;
@@ -28,10 +34,19 @@ export interface TransferOrder {
 /** What the provider's record says. */
 export type TransferAnswer =
   /** Accepted or still being booked; ask again. */
-  | { readonly status: 'pending'; readonly provider_transfer_id?: string; readonly retry_after_seconds?: number }
+  | {
+      readonly status: 'pending';
+      readonly provider_transfer_id?: string;
+      readonly retry_after_seconds?: number;
+    }
   | { readonly status: 'completed'; readonly provider_transfer_id?: string }
   /** Proven: nothing was moved, and nothing will be under this reference. */
-  | { readonly status: 'failed'; readonly provider_transfer_id?: string; readonly error_code: string; readonly error_message: string };
+  | {
+      readonly status: 'failed';
+      readonly provider_transfer_id?: string;
+      readonly error_code: string;
+      readonly error_message: string;
+    };
 
 /** Moves funds between accounts of one scope. */
 export interface TransferProvider {
@@ -46,25 +61,35 @@ export interface TransferProvider {
   /** Time-out of one call. */
   readonly timeout_seconds: number;
   /**
-   * Sends the order once. Throws `ExecutorFault` for everything but a proven answer: it is then unknown whether anything
-   * was moved, and `find` is asked. Must not repeat anything by itself, and must stop when `signal` aborts.
+   * Sends the order once. Throws `ExecutorFault` for everything but a proven answer: it is then
+   * unknown whether anything was moved, and `find` is asked. Must not repeat anything by itself,
+   * and must stop when `signal` aborts.
    */
   submit(order: TransferOrder, call: CallOptions): Promise<TransferAnswer>;
-  /** The record of this reference; null when there is none (yet). Throws `ExecutorFault` when the provider cannot tell. */
+  /**
+   * The record of this reference; null when there is none (yet). Throws `ExecutorFault` when the
+   * provider cannot tell.
+   */
   find(order: TransferOrder, call: CallOptions): Promise<TransferAnswer | null>;
 }
 
 /**
- * The provider that holds both ends; undefined when this process is not bound to it. Accounts that were bound to another
- * provider meanwhile are not the ones that the transfer is between.
+ * The provider that holds both ends; undefined when this process is not bound to it. Accounts that
+ * were bound to another provider meanwhile are not the ones that the transfer is between.
  */
 export function providerOf(
   providers: readonly TransferProvider[],
-  row: { readonly provider: string; readonly source_venue: string; readonly destination_venue: string },
+  row: {
+    readonly provider: string;
+    readonly source_venue: string;
+    readonly destination_venue: string;
+  },
 ): TransferProvider | undefined {
   return providers.find(
     ({ provider, accounts }) =>
       provider === row.provider &&
-      [row.source_venue, row.destination_venue].every((venue) => accounts.some(({ venue_key }) => venue_key === venue)),
+      [row.source_venue, row.destination_venue].every((venue) =>
+        accounts.some(({ venue_key }) => venue_key === venue),
+      ),
   );
 }

@@ -1,19 +1,26 @@
 /**
- * One change of a capital transfer as data: what must still be true, what becomes true and what is recorded. Built here,
- * applied by `store/transfer-steps.ts` and by nothing else.
+ * One change of a capital transfer as data: what must still be true, what becomes true and what is
+ * recorded. Built here, applied by `store/transfer-steps.ts` and by nothing else.
  */
 import { auditOf, actorOf, type Requester } from '../actions/context.ts';
 import type { AuditAction, TransferEventType } from '../events.ts';
 import type { JsonObject } from '../json.ts';
 import type { Actor } from '../roles.ts';
 import { fenced, takenOver as takeOver } from '../send/epoch.ts';
-import { RESOLVABLE_STATES, type TransferResolution, type TransferState } from '../states/capital-transfer.ts';
+import {
+  RESOLVABLE_STATES,
+  type TransferResolution,
+  type TransferState,
+} from '../states/capital-transfer.ts';
 import { storable } from '../text.ts';
 import type { AuditEntry, Stamp } from '../transition.ts';
 import type { TransferAnswer } from './provider.ts';
 import type { TransferAccountType } from './topology.ts';
 
-/** A transfer for whoever works on it. Times are milliseconds by the database's clock; negative ones have passed. */
+/**
+ * A transfer for whoever works on it. Times are milliseconds by the database's clock; negative ones
+ * have passed.
+ */
 export interface TransferRow {
   readonly transfer_id: string;
   readonly state: TransferState;
@@ -84,37 +91,64 @@ const LONGEST_ID = 256;
 const PENDING = 'PENDING_PROVIDER_CONFIRMATION';
 
 /** The fence: from here until `windowSeconds` have passed something may be under way. */
-export function submitting(row: At & Pick<TransferRow, 'sends'>, windowSeconds: number): TransferStep {
+export function submitting(
+  row: At & Pick<TransferRow, 'sends'>,
+  windowSeconds: number,
+): TransferStep {
   return {
     ...from(row),
     to: 'SUBMITTING',
     set: { ...fenced(row.epoch, windowSeconds), sends: row.sends + 1 },
-    event: told('transfer_submitting', row.sends === 0 ? 'Sent to the provider' : 'Sent again under the same reference', row),
+    event: told(
+      'transfer_submitting',
+      row.sends === 0 ? 'Sent to the provider' : 'Sent again under the same reference',
+      row,
+    ),
   };
 }
 
 /**
- * No usable answer came: whoever sent it can write nothing from here on, and the provider is asked what became of it. With
- * `isOver` the sender itself says so, and nothing of its call is under way any more.
+ * No usable answer came: whoever sent it can write nothing from here on, and the provider is asked
+ * what became of it. With `isOver` the sender itself says so, and nothing of its call is under way
+ * any more.
  */
-export function takenOver(row: At, pendingSeconds: number, { isOver }: { readonly isOver: boolean }): TransferStep {
+export function takenOver(
+  row: At,
+  pendingSeconds: number,
+  { isOver }: { readonly isOver: boolean },
+): TransferStep {
   return {
     ...from(row),
     to: PENDING,
-    set: { ...takeOver(row.epoch, { is_over: isOver }), pending_until: { '@after_seconds': pendingSeconds } },
-    event: told('transfer_pending', 'No usable answer: the provider is asked what became of it', { provider: null }),
+    set: {
+      ...takeOver(row.epoch, { is_over: isOver }),
+      pending_until: { '@after_seconds': pendingSeconds },
+    },
+    event: told('transfer_pending', 'No usable answer: the provider is asked what became of it', {
+      provider: null,
+    }),
   };
 }
 
-/** What the provider's record says, where it changes anything; null when it only repeats what is known. */
-export function answered(row: At & Pick<TransferRow, 'acknowledged'>, answer: TransferAnswer, pendingSeconds: number): TransferStep | null {
+/**
+ * What the provider's record says, where it changes anything; null when it only repeats what is
+ * known.
+ */
+export function answered(
+  row: At & Pick<TransferRow, 'acknowledged'>,
+  answer: TransferAnswer,
+  pendingSeconds: number,
+): TransferStep | null {
   const provider_transfer_id = storable(answer.provider_transfer_id ?? '', LONGEST_ID);
   const named = provider_transfer_id === '' ? {} : { provider_transfer_id };
   const known = { acknowledged: true, ...named };
   const data = { data: named };
   switch (answer.status) {
     case 'completed':
-      return completed(row, known, { ...told('transfer_completed', 'Completed by the provider', row), ...data });
+      return completed(row, known, {
+        ...told('transfer_completed', 'Completed by the provider', row),
+        ...data,
+      });
     case 'failed':
       return failed(row, { code: answer.error_code, message: answer.error_message }, row, known);
     case 'pending':
@@ -123,7 +157,14 @@ export function answered(row: At & Pick<TransferRow, 'acknowledged'>, answer: Tr
         ...from(row),
         ...(row.state === 'SUBMITTING' ? { to: PENDING } : {}),
         set: { ...known, pending_until: { '@after_seconds': pendingSeconds } },
-        event: { ...told('transfer_pending', 'Accepted by the provider, which has not confirmed it yet', row), ...data },
+        event: {
+          ...told(
+            'transfer_pending',
+            'Accepted by the provider, which has not confirmed it yet',
+            row,
+          ),
+          ...data,
+        },
       };
   }
 }
@@ -157,7 +198,10 @@ export function attention(row: At, why: string): TransferStep {
   return {
     ...from(row),
     to: 'MANUAL_INTERVENTION',
-    set: { error_code: 'PROVIDER_CONFIRMATION_TIMEOUT', error_message: why.slice(0, LONGEST_MESSAGE) },
+    set: {
+      error_code: 'PROVIDER_CONFIRMATION_TIMEOUT',
+      error_message: why.slice(0, LONGEST_MESSAGE),
+    },
     event: told('transfer_attention', why.slice(0, LONGEST_MESSAGE), { provider: null }),
   };
 }
@@ -169,10 +213,26 @@ export interface Resolution {
 }
 
 /** A person's word. The epoch grows, so that nothing under way can write over it. */
-export function resolved(row: At, { resolution, reason, provider_transfer_id }: Resolution, requester: Requester): TransferStep {
-  const to = { completed: 'COMPLETED', failed: 'FAILED', manual_intervention: 'MANUAL_INTERVENTION' } as const;
-  const details = { resolution, ...(provider_transfer_id === undefined ? {} : { provider_transfer_id }) };
-  const subject = { action: 'capital_transfer.resolve', entity_type: 'capital_transfer', entity_key: row.transfer_id, details } as const;
+export function resolved(
+  row: At,
+  { resolution, reason, provider_transfer_id }: Resolution,
+  requester: Requester,
+): TransferStep {
+  const to = {
+    completed: 'COMPLETED',
+    failed: 'FAILED',
+    manual_intervention: 'MANUAL_INTERVENTION',
+  } as const;
+  const details = {
+    resolution,
+    ...(provider_transfer_id === undefined ? {} : { provider_transfer_id }),
+  };
+  const subject = {
+    action: 'capital_transfer.resolve',
+    entity_type: 'capital_transfer',
+    entity_key: row.transfer_id,
+    details,
+  } as const;
   return {
     ...from(row),
     from: RESOLVABLE_STATES.filter((state) => state === row.state),
@@ -181,11 +241,18 @@ export function resolved(row: At, { resolution, reason, provider_transfer_id }: 
       epoch: row.epoch + 1,
       ...(provider_transfer_id === undefined ? {} : { provider_transfer_id }),
       ...(resolution === 'completed' ? { error_code: null, error_message: null } : {}),
-      ...(resolution === 'failed' ? { error_code: 'RESOLVED_AS_FAILED', error_message: reason } : {}),
+      ...(resolution === 'failed'
+        ? { error_code: 'RESOLVED_AS_FAILED', error_message: reason }
+        : {}),
     },
     ...(resolution === 'completed' ? { end_hold: 'consumed' } : {}),
     ...(resolution === 'failed' ? { end_hold: 'released' } : {}),
-    event: { event_type: 'transfer_resolved', message: `Resolved as ${resolution}: ${reason}`, actor: actorOf(requester), data: details },
+    event: {
+      event_type: 'transfer_resolved',
+      message: `Resolved as ${resolution}: ${reason}`,
+      actor: actorOf(requester),
+      data: details,
+    },
     audit: [auditOf(requester, { ...subject, reason })],
     wakes: true,
   };
@@ -207,10 +274,30 @@ function from(row: At): Pick<TransferStep, 'transfer_id' | 'from' | 'epoch'> {
 }
 
 /** An event that the provider has brought about, or the service itself. */
-function told(event_type: TransferEventType, message: string, by: { readonly provider: string | null }): TransferEvent {
-  return { event_type, message, actor: by.provider === null ? { type: 'system' } : { type: 'executor', label: by.provider } };
+function told(
+  event_type: TransferEventType,
+  message: string,
+  by: { readonly provider: string | null },
+): TransferEvent {
+  return {
+    event_type,
+    message,
+    actor: by.provider === null ? { type: 'system' } : { type: 'executor', label: by.provider },
+  };
 }
 
-function systemAudit(row: At, action: AuditAction, outcome: AuditEntry['outcome'], details: JsonObject = {}): AuditEntry {
-  return { action, entity_type: 'capital_transfer', entity_key: row.transfer_id, outcome, actor_role: 'system', details };
+function systemAudit(
+  row: At,
+  action: AuditAction,
+  outcome: AuditEntry['outcome'],
+  details: JsonObject = {},
+): AuditEntry {
+  return {
+    action,
+    entity_type: 'capital_transfer',
+    entity_key: row.transfer_id,
+    outcome,
+    actor_role: 'system',
+    details,
+  };
 }

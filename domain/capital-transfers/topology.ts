@@ -8,7 +8,10 @@ export type TransferAccountType = (typeof TRANSFER_ACCOUNT_TYPES)[number];
 export interface TransferAccount {
   readonly venue_key: string;
   readonly provider: string;
-  /** Accounts of one scope belong to one customer of one provider; funds are only moved within a scope. */
+  /**
+   * Accounts of one scope belong to one customer of one provider; funds are only moved within a
+   * scope.
+   */
   readonly scope: string;
   readonly role: 'master' | 'sub';
 }
@@ -30,9 +33,9 @@ export const TOPOLOGY_RULES = {
 export type TopologyRule = keyof typeof TOPOLOGY_RULES;
 
 /**
- * The rule that a transfer between two accounts of one scope breaks; null when it may be made. The most specific one is
- * named: what is one account is told before how the roles meet, and how they meet before which pools they use. Rule 2
- * lists what is left, so nothing can break it alone.
+ * The rule that a transfer between two accounts of one scope breaks; null when it may be made. The
+ * most specific one is named: what is one account is told before how the roles meet, and how they
+ * meet before which pools they use. Rule 2 lists what is left, so nothing can break it alone.
  */
 export function brokenRule(source: TransferSide, destination: TransferSide): TopologyRule | null {
   const [from, to] = [source.account, destination.account];
@@ -40,6 +43,7 @@ export function brokenRule(source: TransferSide, destination: TransferSide): Top
   if (same && source.account_type === destination.account_type) return 4;
   if (from.role === 'master' && to.role === 'master') return same ? 1 : 5;
   if (from.role === 'sub' && to.role === 'sub' && !same) return 3;
-  const leavesSpot = (side: TransferSide): boolean => side.account.role === 'master' && side.account_type !== 'SPOT';
+  const leavesSpot = (side: TransferSide): boolean =>
+    side.account.role === 'master' && side.account_type !== 'SPOT';
   return leavesSpot(source) || leavesSpot(destination) ? 1 : null;
 }

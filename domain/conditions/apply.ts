@@ -3,8 +3,14 @@ import type { GraphEdge } from '../graph/types.ts';
 import type { WalkEdge } from '../graph/walk-types.ts';
 import type { ConditionResult } from './scope.ts';
 
-/** Plan edges as the walk sees them, with stored results (key: the edge's position as a decimal string). */
-export function withConditions(edges: readonly GraphEdge[], results: Readonly<Record<string, ConditionResult>>): readonly WalkEdge[] {
+/**
+ * Plan edges as the walk sees them, with stored results (key: the edge's position as a decimal
+ * string).
+ */
+export function withConditions(
+  edges: readonly GraphEdge[],
+  results: Readonly<Record<string, ConditionResult>>,
+): readonly WalkEdge[] {
   return edges.map((edge, position) => {
     const key = String(position);
     const stored = Object.hasOwn(results, key) ? results[key] : undefined;

@@ -1,4 +1,7 @@
-/** Whether an edge's expression can be used at all; asked when a version is registered and when it is read. */
+/**
+ * Whether an edge's expression can be used at all; asked when a version is registered and when it
+ * is read.
+ */
 import type { GraphEdge } from '../graph/types.ts';
 import { compileOnce } from './compile.ts';
 import { visibleNodes, type PlanShape } from './scope.ts';
@@ -14,5 +17,7 @@ export function conditionProblem(edge: GraphEdge, plan: PlanShape): string | nul
   const foreign = named.find((key) => !visible.has(key));
   if (foreign === undefined) return null;
   const exists = plan.nodes.some((node) => node.node_key === foreign);
-  return exists ? `nodes['${foreign}'] does not lie before this edge` : `there is no node ${foreign}`;
+  return exists
+    ? `nodes['${foreign}'] does not lie before this edge`
+    : `there is no node ${foreign}`;
 }

@@ -1,4 +1,7 @@
-/** From text to something that can be evaluated, or the reason why not; both are kept for the next time. */
+/**
+ * From text to something that can be evaluated, or the reason why not; both are kept for the next
+ * time.
+ */
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { language, LIMITS } from './language.ts';
 import { usesOf } from './subset.ts';
@@ -8,7 +11,9 @@ import type { Uses } from './uses.ts';
 
 export interface Program {
   readonly uses: Uses;
-  /** The name under which the evaluator finds each node; keys may hold any character, names may not. */
+  /**
+   * The name under which the evaluator finds each node; keys may hold any character, names may not.
+   */
   readonly names: ReadonlyMap<string, string>;
   readonly run: (variables: Readonly<Record<string, unknown>>) => unknown;
 }
@@ -27,7 +32,10 @@ export function compile(expression: string): Compiled {
   return compiled;
 }
 
-/** As {@link compile}, for a look at an expression: a plan with many of them must not push out what is evaluated. */
+/**
+ * As {@link compile}, for a look at an expression: a plan with many of them must not push out what
+ * is evaluated.
+ */
 export function compileOnce(expression: string): Compiled {
   return cache.get(expression) ?? compileAnew(expression);
 }
@@ -49,7 +57,8 @@ export function cacheSize(): { readonly expressions: number; readonly characters
 
 function compileAnew(expression: string): Compiled {
   try {
-    if (expression.length > LIMITS.characters) refuse(`longer than ${LIMITS.characters} characters`);
+    if (expression.length > LIMITS.characters)
+      refuse(`longer than ${LIMITS.characters} characters`);
     return { program: build(expression) };
   } catch (error) {
     return { problem: reasonOf(error) };
@@ -69,8 +78,8 @@ function build(expression: string): Program {
 }
 
 /**
- * The expression with `nodes.n0`, `nodes.n1`, … for the nodes it names: has() follows names alone, and
- * node keys need not be names.
+ * The expression with `nodes.n0`, `nodes.n1`, … for the nodes it names: has() follows names alone,
+ * and node keys need not be names.
  */
 function withNames(expression: string, uses: Uses): { text: string; names: Map<string, string> } {
   const names = new Map<string, string>();
@@ -79,7 +88,8 @@ function withNames(expression: string, uses: Uses): { text: string; names: Map<s
   for (const { start, end, key } of [...uses.nodeSpans].sort((a, b) => a.start - b.start)) {
     const name = names.get(key) ?? `n${names.size}`;
     names.set(key, name);
-    if (!/^nodes\s*[.[]/.test(expression.slice(start, end))) refuse("a node is named nodes['key'], without brackets around nodes");
+    if (!/^nodes\s*[.[]/.test(expression.slice(start, end)))
+      refuse("a node is named nodes['key'], without brackets around nodes");
     text += `${expression.slice(from, start)}nodes.${name}`;
     from = end;
   }
@@ -89,6 +99,7 @@ function withNames(expression: string, uses: Uses): { text: string; names: Map<s
 /** The library's summary without its drawing of the place; anything unexpected by its message. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown fault';
-  const summary = 'summary' in error && typeof error.summary === 'string' ? error.summary : error.message;
+  const summary =
+    'summary' in error && typeof error.summary === 'string' ? error.summary : error.message;
   return summary.slice(0, 300);
 }

@@ -1,4 +1,6 @@
-/** The data of one evaluation: a bounded copy of what the expression reads, and nothing beside it. */
+/**
+ * The data of one evaluation: a bounded copy of what the expression reads, and nothing beside it.
+ */
 import { isObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { Intent } from '../plan/types.ts';
 import type { Program } from './compile.ts';
@@ -27,23 +29,33 @@ export function variablesOf(
     view.output = copyFields(node.output, fields, budget);
     nodes.set(program.names.get(key) ?? key, view);
   }
-  return { intent: intentView(plan.intent), input_params: copyFields(plan.input_params, program.uses.inputParams, budget), nodes };
+  return {
+    intent: intentView(plan.intent),
+    input_params: copyFields(plan.input_params, program.uses.inputParams, budget),
+    nodes,
+  };
 }
 
 function intentView(intent: Intent): IntentView {
   const { chain_id, ...rest } = intent;
-  return Object.assign(new IntentView(), rest, chain_id === undefined ? {} : { chain_id: BigInt(chain_id) });
+  return Object.assign(
+    new IntentView(),
+    rest,
+    chain_id === undefined ? {} : { chain_id: BigInt(chain_id) },
+  );
 }
 
 /**
- * Objects become Maps: names such as `__proto__` or `constructor`, which anybody may send, then mean no
- * more than any other.
+ * Objects become Maps: names such as `__proto__` or `constructor`, which anybody may send, then
+ * mean no more than any other.
  */
 function copyFields(value: JsonValue, fields: Fields, budget: Budget): unknown {
   if (fields.whole) return copy(value, budget, LIMITS.valueDepth);
   if (!isObject(value)) return Array.isArray(value) ? [] : copy(value, budget, 0);
   const found = [...fields.named].filter(([name]) => Object.hasOwn(value, name));
-  return new Map(found.map(([name, inner]) => [name, copyFields(value[name] ?? null, inner, budget)]));
+  return new Map(
+    found.map(([name, inner]) => [name, copyFields(value[name] ?? null, inner, budget)]),
+  );
 }
 
 function copy(value: JsonValue, budget: Budget, depth: number): unknown {
@@ -51,6 +63,9 @@ function copy(value: JsonValue, budget: Budget, depth: number): unknown {
   if (budget.left < 0) throw new Error(`more than ${budget.values} values are read`);
   if (typeof value !== 'object' || value === null) return value;
   if (depth <= 0) throw new Error(`values are nested more than ${LIMITS.valueDepth} deep`);
-  if (isObject(value)) return new Map(Object.entries(value).map(([name, inner]) => [name, copy(inner, budget, depth - 1)]));
+  if (isObject(value))
+    return new Map(
+      Object.entries(value).map(([name, inner]) => [name, copy(inner, budget, depth - 1)]),
+    );
   return value.map((inner: JsonValue) => copy(inner, budget, depth - 1));
 }

@@ -14,12 +14,17 @@ export class Decimal {
 export function toDecimal(value: unknown): Decimal {
   if (value instanceof Decimal) return value;
   if (typeof value === 'string' && isDecimal(value)) return new Decimal(value);
-  const shown = typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : `a value of another type than string`;
+  const shown =
+    typeof value === 'string'
+      ? JSON.stringify(value.slice(0, 40))
+      : `a value of another type than string`;
   throw new Error(`dec() takes a decimal string, not ${shown}`);
 }
 
 /** The operators of `Decimal`; `!=` follows from `==`. */
-export const DECIMAL_OPERATORS: Readonly<Record<string, (a: Decimal, b: Decimal) => boolean | Decimal>> = {
+export const DECIMAL_OPERATORS: Readonly<
+  Record<string, (a: Decimal, b: Decimal) => boolean | Decimal>
+> = {
   'Decimal == Decimal': (a, b) => compare(a.text, b.text) === 0,
   'Decimal < Decimal: bool': (a, b) => compare(a.text, b.text) < 0,
   'Decimal <= Decimal: bool': (a, b) => compare(a.text, b.text) <= 0,

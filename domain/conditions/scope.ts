@@ -28,9 +28,9 @@ export type PlanShape = Pick<ConditionPlan, 'nodes' | 'edges'>;
 const visibleOf = new WeakMap<readonly GraphEdge[], Map<string, ReadonlySet<string>>>();
 
 /**
- * The nodes that a condition on an edge out of `source` may read: the source and what lies before it. What
- * runs beside it would make the result depend on the moment. Only behind a join of several groups can an
- * ancestor still be under way; its state then says so.
+ * The nodes that a condition on an edge out of `source` may read: the source and what lies before
+ * it. What runs beside it would make the result depend on the moment. Only behind a join of several
+ * groups can an ancestor still be under way; its state then says so.
  */
 export function visibleNodes(plan: PlanShape, source: string): ReadonlySet<string> {
   const known = visibleOf.get(plan.edges) ?? new Map<string, ReadonlySet<string>>();

@@ -4,7 +4,12 @@ import type { GraphEdge } from '../graph/types.ts';
 import type { NodeState } from '../states/node.ts';
 import { compile, reasonOf } from './compile.ts';
 import { variablesOf } from './data.ts';
-import { visibleNodes, type ConditionNode, type ConditionPlan, type ConditionResult } from './scope.ts';
+import {
+  visibleNodes,
+  type ConditionNode,
+  type ConditionPlan,
+  type ConditionResult,
+} from './scope.ts';
 
 export interface SettledConditions {
   /** By the position of the edge in the plan, as a decimal string. */
@@ -14,13 +19,19 @@ export interface SettledConditions {
 }
 
 /**
- * The results of the conditions on the edges that leave `source` and whose type its outcome triggers.
- * `nodes` maps node_key to what conditions may see of it, with the source already in its settled state.
- * Pure: equal arguments give equal results, so a repeat of the transaction that stores them is harmless.
+ * The results of the conditions on the edges that leave `source` and whose type its outcome
+ * triggers. `nodes` maps node_key to what conditions may see of it, with the source already in its
+ * settled state. Pure: equal arguments give equal results, so a repeat of the transaction that
+ * stores them is harmless.
  */
 export function settleConditions(
   plan: ConditionPlan,
-  source: { readonly node_key: string; readonly state: NodeState; readonly resumed: boolean; readonly timed_out: boolean },
+  source: {
+    readonly node_key: string;
+    readonly state: NodeState;
+    readonly resumed: boolean;
+    readonly timed_out: boolean;
+  },
   nodes: Readonly<Record<string, ConditionNode>>,
 ): SettledConditions {
   const siblings = plan.edges.filter((edge) => edge.from === source.node_key);
@@ -32,7 +43,8 @@ export function settleConditions(
   });
   if (due.length === 0) return { results, errors };
   const visible = visibleNodes(plan, source.node_key);
-  const nodeOf = (key: string): ConditionNode | undefined => (visible.has(key) && Object.hasOwn(nodes, key) ? nodes[key] : undefined);
+  const nodeOf = (key: string): ConditionNode | undefined =>
+    visible.has(key) && Object.hasOwn(nodes, key) ? nodes[key] : undefined;
   for (const { edge, position } of due) {
     const { result, message } = evaluate(edge, plan, nodeOf);
     results[String(position)] = result;
@@ -50,7 +62,8 @@ function evaluate(
   if ('problem' in compiled) return { result: 'error', message: compiled.problem };
   try {
     const value = compiled.program.run(variablesOf(compiled.program, plan, nodeOf));
-    if (value === true || value === false) return { result: value ? 'true' : 'false', message: null };
+    if (value === true || value === false)
+      return { result: value ? 'true' : 'false', message: null };
     return { result: 'error', message: 'the result is not a boolean' };
   } catch (error) {
     return { result: 'error', message: reasonOf(error) };

@@ -1,6 +1,7 @@
 /**
  * Which expressions of CEL are conditions, judged on the syntax tree: what they may read, call and
- * repeat. What is not named here is refused, so a later release of the library brings nothing new in.
+ * repeat. What is not named here is refused, so a later release of the library brings nothing new
+ * in.
  */
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { isDecimal } from '../money.ts';
@@ -10,7 +11,12 @@ import { newUses, noteUse, type Uses } from './uses.ts';
 
 const ROOTS: readonly string[] = ['intent', 'input_params', 'nodes'];
 const QUANTIFIERS: readonly string[] = ['all', 'exists', 'exists_one'];
-const METHODS: Readonly<Record<string, number>> = { size: 0, contains: 1, startsWith: 1, endsWith: 1 };
+const METHODS: Readonly<Record<string, number>> = {
+  size: 0,
+  contains: 1,
+  startsWith: 1,
+  endsWith: 1,
+};
 
 /** Where in the expression a part stands. */
 interface Place {
@@ -31,7 +37,8 @@ function visit(node: ASTNode, place: Place, uses: Uses): void {
   const inner: Place = { locals: place.locals };
   switch (node.op) {
     case 'value':
-      if (typeof node.args === 'object' && node.args !== null) refuse('bytes and unsigned numbers are not part of conditions');
+      if (typeof node.args === 'object' && node.args !== null)
+        refuse('bytes and unsigned numbers are not part of conditions');
       return;
     case 'id':
     case '.':
@@ -47,7 +54,9 @@ function visit(node: ASTNode, place: Place, uses: Uses): void {
     case 'map':
     case '.?':
     case '[?]':
-      return refuse(`${node.op === 'map' ? 'map literals are' : 'optional access is'} not part of conditions`);
+      return refuse(
+        `${node.op === 'map' ? 'map literals are' : 'optional access is'} not part of conditions`,
+      );
     default:
       for (const part of node.args) visit(part, inner, uses);
   }
@@ -56,7 +65,8 @@ function visit(node: ASTNode, place: Place, uses: Uses): void {
 function visitAccess(node: ASTNode, place: Place, uses: Uses): void {
   const found = dataPath(node, place.locals);
   if (found === null) {
-    // Part of something computed: a list's element, a quantifier's variable, an index that is reckoned.
+    // Part of something computed: a list's element, a quantifier's variable, an index that is
+    // reckoned.
     if (node.op === 'id') return;
     if (node.op === '.' || node.op === '[]') visit(node.args[0], { locals: place.locals }, uses);
     if (node.op === '[]') visit(node.args[1], { locals: place.locals }, uses);
@@ -74,13 +84,15 @@ function checkIntent(path: readonly string[], place: Place): void {
   if (field === undefined) refuse('intent is read by its fields, as in intent.asset');
   if (!Object.hasOwn(INTENT_FIELDS, field)) refuse(`intent has no field ${field}`);
   if (path.length > 1) refuse(`intent.${field} has no fields`);
-  if (field === 'amount' && place.takesAmount !== true) refuse('intent.amount is compared through dec(intent.amount)');
+  if (field === 'amount' && place.takesAmount !== true)
+    refuse('intent.amount is compared through dec(intent.amount)');
 }
 
 function checkNode(path: readonly string[]): void {
   const [key, field] = path;
   if (key === undefined) refuse("nodes takes a key in quotes, as in nodes['withdraw'].state");
-  if (field === undefined) refuse(`of nodes['${key}'] only state, output and error_code can be read`);
+  if (field === undefined)
+    refuse(`of nodes['${key}'] only state, output and error_code can be read`);
   if (!Object.hasOwn(NODE_FIELDS, field)) refuse(`nodes['${key}'] has no field ${field}`);
 }
 
@@ -88,26 +100,41 @@ function visitCall(name: string, args: readonly ASTNode[], place: Place, uses: U
   const [arg] = args;
   if (!['dec', 'has', 'size'].includes(name)) refuse(`${name}() is not part of conditions`);
   if (arg === undefined || args.length > 1) return refuse(`${name}() takes one argument`);
-  if (name === 'dec' && arg.op === 'value' && typeof arg.args === 'string' && !isDecimal(arg.args)) {
+  if (
+    name === 'dec' &&
+    arg.op === 'value' &&
+    typeof arg.args === 'string' &&
+    !isDecimal(arg.args)
+  ) {
     refuse(`dec(${JSON.stringify(arg.args.slice(0, 40))}) is no decimal`);
   }
   visit(arg, name === 'size' ? place : { ...place, takesAmount: true }, uses);
 }
 
-function visitMethod(name: string, receiver: ASTNode, args: readonly ASTNode[], place: Place, uses: Uses): void {
+function visitMethod(
+  name: string,
+  receiver: ASTNode,
+  args: readonly ASTNode[],
+  place: Place,
+  uses: Uses,
+): void {
   visit(receiver, place, uses);
   if (!QUANTIFIERS.includes(name)) {
     if (!Object.hasOwn(METHODS, name)) refuse(`${name}() is not part of conditions`);
-    if (args.length !== METHODS[name]) refuse(`${name}() takes ${METHODS[name] === 0 ? 'no argument' : 'one argument'}`);
+    if (args.length !== METHODS[name])
+      refuse(`${name}() takes ${METHODS[name] === 0 ? 'no argument' : 'one argument'}`);
     for (const arg of args) visit(arg, place, uses);
     return;
   }
   const [variable, predicate] = args;
-  if (variable?.op !== 'id' || predicate === undefined) return refuse(`${name}() takes a variable and a condition`);
+  if (variable?.op !== 'id' || predicate === undefined)
+    return refuse(`${name}() takes a variable and a condition`);
   // A quantifier in a quantifier multiplies the work; one alone goes through a bounded list once.
-  if (place.locals.length > 0) refuse(`${name}() inside another quantifier is not part of conditions`);
+  if (place.locals.length > 0)
+    refuse(`${name}() inside another quantifier is not part of conditions`);
   if (ROOTS.includes(variable.args)) refuse(`${variable.args} cannot be a variable's name`);
   uses.predicateNodes += sizeOf(predicate);
-  if (uses.predicateNodes > LIMITS.predicateNodes) refuse(`more than ${LIMITS.predicateNodes} parts inside quantifiers`);
+  if (uses.predicateNodes > LIMITS.predicateNodes)
+    refuse(`more than ${LIMITS.predicateNodes} parts inside quantifiers`);
   visit(predicate, { locals: [variable.args] }, uses);
 }

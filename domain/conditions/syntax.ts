@@ -24,8 +24,9 @@ export interface DataPath {
 }
 
 /**
- * The variable a chain of fields begins with and the fields, as far as they are written out; null where it
- * begins with something computed or with a quantifier's variable, or where an index is computed.
+ * The variable a chain of fields begins with and the fields, as far as they are written out; null
+ * where it begins with something computed or with a quantifier's variable, or where an index is
+ * computed.
  */
 export function dataPath(node: ASTNode, locals: readonly string[]): DataPath | null {
   const path: string[] = [];
@@ -39,7 +40,8 @@ export function dataPath(node: ASTNode, locals: readonly string[]): DataPath | n
     at = at.args[0];
   }
   if (at.op !== 'id' || locals.includes(at.args)) return null;
-  const nodeSpan = at.args === 'nodes' && outermost !== null ? { start: at.start, end: outermost.end } : null;
+  const nodeSpan =
+    at.args === 'nodes' && outermost !== null ? { start: at.start, end: outermost.end } : null;
   return { root: at.args, path, nodeSpan };
 }
 
@@ -56,7 +58,12 @@ export function childrenOf(node: ASTNode): readonly ASTNode[] {
       // has() looks for a field and evaluates nothing, so its argument has no type.
       return node.args[0] === 'has' ? [] : node.args[1];
     case 'rcall':
-      return [node.args[1], ...node.args[2].filter((arg, index) => index > 0 || node.args[2].length < 2 || arg.op !== 'id')];
+      return [
+        node.args[1],
+        ...node.args[2].filter(
+          (arg, index) => index > 0 || node.args[2].length < 2 || arg.op !== 'id',
+        ),
+      ];
     case '!_':
     case '-_':
       return [node.args];

@@ -2,7 +2,10 @@
 import type { ASTNode, TypeDeclaration } from '@marcbachmann/cel-js';
 import { childrenOf, refuse } from './syntax.ts';
 
-/** Set on every part by the library's check; not in its declarations, pinned by test/domain/conditions. */
+/**
+ * Set on every part by the library's check; not in its declarations, pinned by
+ * test/domain/conditions.
+ */
 type Checked = ASTNode & { readonly checkedType?: TypeDeclaration };
 
 /** Throws a Refusal when a checked tree compares or adds what it must not. */
@@ -13,7 +16,8 @@ export function checkTypes(node: ASTNode): void {
     case '<=':
     case '>':
     case '>=':
-      if (node.args.some((side) => typeOf(side) === 'string')) refuse('strings have no order; compare amounts with dec()');
+      if (node.args.some((side) => typeOf(side) === 'string'))
+        refuse('strings have no order; compare amounts with dec()');
       return sameKind(node.args[0], node.args[1]);
     case '==':
     case '!=':
@@ -23,7 +27,9 @@ export function checkTypes(node: ASTNode): void {
       return sameKind(node.args[1], node.args[2]);
     case '+':
       // Two values of unknown type may be lists, which would grow with every sum.
-      if (!node.args.some((side) => ['int', 'double', 'string', 'Decimal'].includes(typeOf(side)))) {
+      if (
+        !node.args.some((side) => ['int', 'double', 'string', 'Decimal'].includes(typeOf(side)))
+      ) {
         refuse('one side of + must be a literal number, a string or dec()');
       }
       return;

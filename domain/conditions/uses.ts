@@ -22,7 +22,12 @@ export function newUses(): Uses {
 }
 
 /** Records that a path below one of the variables is read. */
-export function noteUse(uses: Uses, root: string, path: readonly string[], nodeSpan: Span | null): void {
+export function noteUse(
+  uses: Uses,
+  root: string,
+  path: readonly string[],
+  nodeSpan: Span | null,
+): void {
   if (root === 'input_params') noteFields(uses.inputParams, path);
   const [key, field, ...rest] = path;
   if (root !== 'nodes' || key === undefined || nodeSpan === null) return;

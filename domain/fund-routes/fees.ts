@@ -13,8 +13,9 @@ export interface FeeEstimate {
 const PERCENT = '0.01';
 
 /**
- * `expected_fee`; without one the smaller of what `max_fee_abs` and `max_fee_pct` (per cent of the amount) allow.
- * Null when neither can be read. `max_fee_usd` is in another unit and says nothing here.
+ * `expected_fee`; without one the smaller of what `max_fee_abs` and `max_fee_pct` (per cent of the
+ * amount) allow. Null when neither can be read. `max_fee_usd` is in another unit and says nothing
+ * here.
  */
 export function estimateFee(policy: JsonObject, amount: string): FeeEstimate | null {
   const expected = decimalOf(policy['expected_fee']);
@@ -22,11 +23,15 @@ export function estimateFee(policy: JsonObject, amount: string): FeeEstimate | n
   const fixed = decimalOf(policy['max_fee_abs']);
   const percent = decimalOf(policy['max_fee_pct']);
   const share = percent === null ? null : multiply(multiply(amount, percent), PERCENT);
-  if (fixed !== null && (share === null || compare(fixed, share) <= 0)) return { fee: fixed, basis: 'max_fee_abs' };
+  if (fixed !== null && (share === null || compare(fixed, share) <= 0))
+    return { fee: fixed, basis: 'max_fee_abs' };
   return share === null ? null : { fee: share, basis: 'max_fee_pct' };
 }
 
-/** Fee keys are free-form: a decimal string, or a number, which then means what its shortest notation says. */
+/**
+ * Fee keys are free-form: a decimal string, or a number, which then means what its shortest
+ * notation says.
+ */
 function decimalOf(value: JsonValue | undefined): string | null {
   return readDecimal(typeof value === 'number' ? normalize(String(value)) : value);
 }

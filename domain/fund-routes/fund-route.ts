@@ -1,4 +1,7 @@
-/** A route: one template version as a way for funds. What is here never changes, as the version does not. */
+/**
+ * A route: one template version as a way for funds. What is here never changes, as the version does
+ * not.
+ */
 import type { JsonObject } from '../json.ts';
 import type { GraphEdge, GraphShape } from '../graph/types.ts';
 import { isIdle, RESERVED_ACTION } from '../plan/actions.ts';
@@ -28,7 +31,9 @@ export interface FundRoute {
   readonly graph_shape: GraphShape;
   readonly node_count: number;
   readonly executable: boolean;
-  /** Movements of it are made through a route of its own alone, so nobody can be advised to take it. */
+  /**
+   * Movements of it are made through a route of its own alone, so nobody can be advised to take it.
+   */
   readonly reserved: boolean;
   readonly metadata: FundRouteMetadata;
   /** The keys of risk_controls that are about fees, as they were registered. */
@@ -37,7 +42,10 @@ export interface FundRoute {
   readonly risk_controls: JsonObject;
   /** Whom its nodes select, in their order. */
   readonly selectors: readonly ExecutorSelector[];
-  /** Those of them that do the route's work: manual gates and noops wait or do nothing, whoever runs them. */
+  /**
+   * Those of them that do the route's work: manual gates and noops wait or do nothing, whoever runs
+   * them.
+   */
   readonly working_selectors: readonly ExecutorSelector[];
 }
 
@@ -63,7 +71,9 @@ export function toFundRoute(source: FundRouteSource, executable: boolean): FundR
     fee_policy: pick(risk_controls, FEE_KEYS),
     risk_controls: pick(risk_controls, LIMIT_KEYS),
     selectors: nodes.map(selectorOf),
-    working_selectors: nodes.filter(({ node_kind, action_type }) => node_kind !== 'manual_gate' && !isIdle(action_type)).map(selectorOf),
+    working_selectors: nodes
+      .filter(({ node_kind, action_type }) => node_kind !== 'manual_gate' && !isIdle(action_type))
+      .map(selectorOf),
   };
 }
 

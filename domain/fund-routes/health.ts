@@ -1,4 +1,7 @@
-/** Whether a route can be walked now, from what the registry knows of the executors that its nodes select. */
+/**
+ * Whether a route can be walked now, from what the registry knows of the executors that its nodes
+ * select.
+ */
 import type { ExecutorDescriptor } from '../executor.ts';
 import { matchExecutors } from '../plan/bindings.ts';
 import type { ExecutorSelector } from '../plan/types.ts';
@@ -11,7 +14,10 @@ export type ExecutorState = (typeof EXECUTOR_STATES)[number];
 
 export interface FundRouteHealth {
   readonly status: HealthStatus;
-  readonly executors: readonly { readonly executor_key: string; readonly health_state: ExecutorState }[];
+  readonly executors: readonly {
+    readonly executor_key: string;
+    readonly health_state: ExecutorState;
+  }[];
 }
 
 /** What is stored of an executor. */
@@ -24,9 +30,9 @@ export interface StoredHealth {
 type Item = FundRouteHealth['executors'][number];
 
 /**
- * Answers the health of a route. Nodes select among the registered executors, as they do when a movement is
- * created; what is stored says how each one is. One that nobody has looked at yet is `unknown`, one that is
- * switched off counts as down.
+ * Answers the health of a route. Nodes select among the registered executors, as they do when a
+ * movement is created; what is stored says how each one is. One that nobody has looked at yet is
+ * `unknown`, one that is switched off counts as down.
  */
 export function healthOver(
   registered: readonly ExecutorDescriptor[],
@@ -42,12 +48,18 @@ export function healthOver(
     return item;
   };
   return (selectors) => {
-    const executors = [...new Map(selectors.map(itemOf).map((item) => [item.executor_key, item])).values()];
+    const executors = [
+      ...new Map(selectors.map(itemOf).map((item) => [item.executor_key, item])).values(),
+    ];
     return { status: statusOf(executors), executors };
   };
 }
 
-function itemFor(matches: readonly string[], name: string, states: ReadonlyMap<string, ExecutorState>): Item {
+function itemFor(
+  matches: readonly string[],
+  name: string,
+  states: ReadonlyMap<string, ExecutorState>,
+): Item {
   const [executor_key] = matches;
   if (executor_key === undefined) return { executor_key: name, health_state: 'missing' };
   if (matches.length > 1) return { executor_key: name, health_state: 'ambiguous' };
@@ -69,8 +81,9 @@ function selectorName({ action_type, provider, chain_family }: ExecutorSelector)
 }
 
 /**
- * Whether none of them is known to be unable to work: a route is walked to its end only with every one of them, and one
- * that is up does not stand in for another that is down, switched off, missing or not to be told from others.
+ * Whether none of them is known to be unable to work: a route is walked to its end only with every
+ * one of them, and one that is up does not stand in for another that is down, switched off, missing
+ * or not to be told from others.
  */
 export function canAllWork({ executors }: FundRouteHealth): boolean {
   return executors.every(({ health_state }) => health_state === 'up' || health_state === 'unknown');
@@ -79,5 +92,9 @@ export function canAllWork({ executors }: FundRouteHealth): boolean {
 /** `unknown` is neither up nor down: a route of such executors alone is degraded. */
 function statusOf(executors: readonly Item[]): HealthStatus {
   if (executors.every(({ health_state }) => health_state === 'up')) return 'healthy';
-  return executors.every(({ health_state }) => ['down', 'missing', 'ambiguous'].includes(health_state)) ? 'unavailable' : 'degraded';
+  return executors.every(({ health_state }) =>
+    ['down', 'missing', 'ambiguous'].includes(health_state),
+  )
+    ? 'unavailable'
+    : 'degraded';
 }

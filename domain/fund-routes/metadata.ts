@@ -2,7 +2,13 @@
 import type { JsonValue } from '../json.ts';
 import type { TemplateNode } from '../plan/types.ts';
 
-export const TRANSPORT_FAMILIES = ['cex_withdrawal', 'onchain_transfer', 'bridge', 'perp', 'mixed'] as const;
+export const TRANSPORT_FAMILIES = [
+  'cex_withdrawal',
+  'onchain_transfer',
+  'bridge',
+  'perp',
+  'mixed',
+] as const;
 export type TransportFamily = (typeof TRANSPORT_FAMILIES)[number];
 
 export interface FundRouteMetadata {
@@ -12,7 +18,10 @@ export interface FundRouteMetadata {
   readonly asset: string | null;
 }
 
-/** Only action types that carry funds from one place to another; watching for them and moving them within a venue is no way. */
+/**
+ * Only action types that carry funds from one place to another; watching for them and moving them
+ * within a venue is no way.
+ */
 const FAMILIES: Readonly<Record<string, TransportFamily>> = {
   cex_withdrawal: 'cex_withdrawal',
   evm_native_transfer: 'onchain_transfer',
@@ -31,13 +40,20 @@ const WITHIN_A_VENUE = 'cex_internal_transfer';
 export function fundRouteMetadata(nodes: readonly TemplateNode[]): FundRouteMetadata {
   return {
     transport_family: transportFamily(nodes),
-    source_venue: nodes.map(({ config }) => text(config?.['source_venue']) ?? text(config?.['venue'])).find(isGiven) ?? null,
-    destination_venue: nodes.map(({ config }) => text(config?.['destination_venue'])).findLast(isGiven) ?? null,
+    source_venue:
+      nodes
+        .map(({ config }) => text(config?.['source_venue']) ?? text(config?.['venue']))
+        .find(isGiven) ?? null,
+    destination_venue:
+      nodes.map(({ config }) => text(config?.['destination_venue'])).findLast(isGiven) ?? null,
     asset: nodes.map(({ config }) => text(config?.['asset'])).find(isGiven) ?? null,
   };
 }
 
-/** The one family of all nodes that carry funds; `mixed` where there are several, none, or one of a team's own action type. */
+/**
+ * The one family of all nodes that carry funds; `mixed` where there are several, none, or one of a
+ * team's own action type.
+ */
 function transportFamily(nodes: readonly TemplateNode[]): TransportFamily {
   // A compensation brings funds back, on another way than the plan's.
   const families = nodes.filter(({ node_kind }) => node_kind !== 'compensation').flatMap(familyOf);

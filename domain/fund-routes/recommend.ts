@@ -1,4 +1,7 @@
-/** Which routes serve a request, which of them could be taken now, and in which order to look at them. */
+/**
+ * Which routes serve a request, which of them could be taken now, and in which order to look at
+ * them.
+ */
 import { compare, isDecimal } from '../money.ts';
 import { exceedsMax, maxAmount } from '../plan/amount.ts';
 import { estimateFee } from './fees.ts';
@@ -16,7 +19,12 @@ export interface FundRouteRequest {
   readonly priority: Priority;
 }
 
-export const INFEASIBLE_REASONS = ['not_executable', 'executor_unavailable', 'amount_below_min', 'amount_above_max'] as const;
+export const INFEASIBLE_REASONS = [
+  'not_executable',
+  'executor_unavailable',
+  'amount_below_min',
+  'amount_above_max',
+] as const;
 export type InfeasibleReason = (typeof INFEASIBLE_REASONS)[number];
 
 /** A route with what is known of it now. */
@@ -43,7 +51,10 @@ export interface Recommendation<C extends Candidate = Candidate> {
 export const REFERENCE_AMOUNT = '1000';
 
 /** Every candidate that serves the request, ranked. The order of the candidates does not matter. */
-export function recommend<C extends Candidate>(candidates: readonly C[], request: FundRouteRequest): readonly Recommendation<C>[] {
+export function recommend<C extends Candidate>(
+  candidates: readonly C[],
+  request: FundRouteRequest,
+): readonly Recommendation<C>[] {
   return candidates
     .filter(({ route }) => serves(route, request))
     .map((candidate) => judge(candidate, request))
@@ -59,23 +70,29 @@ export function recommend<C extends Candidate>(candidates: readonly C[], request
 }
 
 /**
- * A route without an asset carries the movement's own, whatever it is. A venue that is asked for must be the
- * route's: one that names none may lead anywhere.
+ * A route without an asset carries the movement's own, whatever it is. A venue that is asked for
+ * must be the route's: one that names none may lead anywhere.
  */
 export function serves({ metadata, reserved }: FundRoute, request: FundRouteRequest): boolean {
   if (reserved) return false;
   if (metadata.asset !== null && metadata.asset.toUpperCase() !== request.asset) return false;
   if (request.source_venue !== null && metadata.source_venue !== request.source_venue) return false;
-  return request.destination_venue === null || metadata.destination_venue === request.destination_venue;
+  return (
+    request.destination_venue === null || metadata.destination_venue === request.destination_venue
+  );
 }
 
 /** Why the route cannot be taken now; equal to a limit is allowed. */
-export function infeasibleReasons({ route, can_work }: Candidate, amount: string | null): readonly InfeasibleReason[] {
+export function infeasibleReasons(
+  { route, can_work }: Candidate,
+  amount: string | null,
+): readonly InfeasibleReason[] {
   const found: Readonly<Record<InfeasibleReason, boolean>> = {
     not_executable: !route.executable,
     executor_unavailable: !can_work,
     amount_below_min: amount !== null && isBelowMin(amount, route),
-    amount_above_max: amount !== null && exceedsMax(amount, maxAmount(route.risk_controls, undefined)),
+    amount_above_max:
+      amount !== null && exceedsMax(amount, maxAmount(route.risk_controls, undefined)),
   };
   return INFEASIBLE_REASONS.filter((reason) => found[reason]);
 }
@@ -92,18 +109,28 @@ interface Judged<C extends Candidate> {
   readonly total: number;
 }
 
-function judge<C extends Candidate>(candidate: C, { amount, priority }: FundRouteRequest): Judged<C> {
+function judge<C extends Candidate>(
+  candidate: C,
+  { amount, priority }: FundRouteRequest,
+): Judged<C> {
   const { route, stats, health } = candidate;
   const against = amount ?? REFERENCE_AMOUNT;
-  const parts = scoreParts({ stats, fee: estimateFee(route.fee_policy, against), amount: against, health: health.status, priority });
+  const parts = scoreParts({
+    stats,
+    fee: estimateFee(route.fee_policy, against),
+    amount: against,
+    health: health.status,
+    priority,
+  });
   return { candidate, reasons: infeasibleReasons(candidate, amount), parts, total: totalOf(parts) };
 }
 
 type Order<C extends Candidate> = (a: Judged<C>, b: Judged<C>) => number;
 
 /**
- * Feasible first, then the better total. Rounding may make two totals equal where duration or fee still differ, so
- * those come next; then the key, and of one key the newest version. No two versions are equal in all of it.
+ * Feasible first, then the better total. Rounding may make two totals equal where duration or fee
+ * still differ, so those come next; then the key, and of one key the newest version. No two
+ * versions are equal in all of it.
  */
 function byRank<C extends Candidate>(priority: Priority): Order<C> {
   const faster: Order<C> = (a, b) => seconds(a) - seconds(b);
@@ -124,7 +151,10 @@ function byRank<C extends Candidate>(priority: Priority): Order<C> {
   };
 }
 
-/** Longer than anything that was ever measured, where nothing was; finite, since a difference is taken. */
+/**
+ * Longer than anything that was ever measured, where nothing was; finite, since a difference is
+ * taken.
+ */
 function seconds<C extends Candidate>({ parts }: Judged<C>): number {
   return parts.speed.avg_duration_seconds ?? Number.MAX_VALUE;
 }

@@ -1,6 +1,7 @@
 /**
- * How good a route is, from what is known of it alone: no other route changes the score, so the order of two
- * never depends on a third. Scores are no amounts and may be floats; each step keeps the order of its inputs.
+ * How good a route is, from what is known of it alone: no other route changes the score, so the
+ * order of two never depends on a third. Scores are no amounts and may be floats; each step keeps
+ * the order of its inputs.
  */
 import type { FeeEstimate } from './fees.ts';
 import type { HealthStatus } from './health.ts';
@@ -13,23 +14,41 @@ export type Priority = (typeof PRIORITIES)[number];
 export const HALF_SECONDS = 300;
 export const HALF_FEE_SHARE = 0.001;
 
-const HEALTH_VALUES: Readonly<Record<HealthStatus, number>> = { healthy: 1, degraded: 0.5, unavailable: 0 };
-const WEIGHTS: Readonly<Record<Priority, { readonly speed: number; readonly cost: number; readonly health: number }>> = {
+const HEALTH_VALUES: Readonly<Record<HealthStatus, number>> = {
+  healthy: 1,
+  degraded: 0.5,
+  unavailable: 0,
+};
+const WEIGHTS: Readonly<
+  Record<Priority, { readonly speed: number; readonly cost: number; readonly health: number }>
+> = {
   speed: { speed: 0.7, cost: 0.1, health: 0.2 },
   cost: { speed: 0.1, cost: 0.7, health: 0.2 },
 };
 
 /** What a score is made of: `reliability.value * (sum of weight * value of the others)`. */
 export interface ScoreParts {
-  readonly speed: { readonly weight: number; readonly value: number; readonly avg_duration_seconds: number | null };
+  readonly speed: {
+    readonly weight: number;
+    readonly value: number;
+    readonly avg_duration_seconds: number | null;
+  };
   readonly cost: {
     readonly weight: number;
     readonly value: number;
     readonly fee: string | null;
     readonly basis: FeeEstimate['basis'] | null;
   };
-  readonly health: { readonly weight: number; readonly value: number; readonly status: HealthStatus };
-  readonly reliability: { readonly value: number; readonly total_completed: number; readonly total_failed: number };
+  readonly health: {
+    readonly weight: number;
+    readonly value: number;
+    readonly status: HealthStatus;
+  };
+  readonly reliability: {
+    readonly value: number;
+    readonly total_completed: number;
+    readonly total_failed: number;
+  };
 }
 
 export interface ScoreInput {
@@ -47,7 +66,11 @@ export function scoreParts({ stats, fee, amount, health, priority }: ScoreInput)
   const seconds = stats?.avg_duration_seconds ?? null;
   const { total_completed, total_failed } = stats ?? { total_completed: 0, total_failed: 0 };
   return {
-    speed: { weight: weights.speed, value: seconds === null ? 0 : falling(seconds, HALF_SECONDS), avg_duration_seconds: seconds },
+    speed: {
+      weight: weights.speed,
+      value: seconds === null ? 0 : falling(seconds, HALF_SECONDS),
+      avg_duration_seconds: seconds,
+    },
     cost: {
       weight: weights.cost,
       value: fee === null ? 0 : falling(Number(fee.fee) / Number(amount), HALF_FEE_SHARE),
@@ -56,12 +79,19 @@ export function scoreParts({ stats, fee, amount, health, priority }: ScoreInput)
     },
     health: { weight: weights.health, value: HEALTH_VALUES[health], status: health },
     // As if one had completed and one had failed before: a single movement proves little.
-    reliability: { value: (total_completed + 1) / (total_completed + total_failed + 2), total_completed, total_failed },
+    reliability: {
+      value: (total_completed + 1) / (total_completed + total_failed + 2),
+      total_completed,
+      total_failed,
+    },
   };
 }
 
 export function totalOf({ speed, cost, health, reliability }: ScoreParts): number {
-  return reliability.value * (speed.weight * speed.value + cost.weight * cost.value + health.weight * health.value);
+  return (
+    reliability.value *
+    (speed.weight * speed.value + cost.weight * cost.value + health.weight * health.value)
+  );
 }
 
 /** 1 at nought, a half at `half`, towards nought beyond. */

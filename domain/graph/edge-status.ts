@@ -1,4 +1,7 @@
-/** How the edges of a movement stand, as a person sees it; the walk's own view knows one lane at a time. */
+/**
+ * How the edges of a movement stand, as a person sees it; the walk's own view knows one lane at a
+ * time.
+ */
 import { ENDED_STATES } from '../states/movement.ts';
 import type { NodeState } from '../states/node.ts';
 import { onCancelTargets, settleEdges, type EdgeStatus } from './edges.ts';
@@ -12,7 +15,10 @@ export function edgeStatuses(input: WalkInput): readonly (EdgeStatus | null)[] {
   return input.state === 'CANCELLED' ? afterCancel(input) : beforeCancel(input);
 }
 
-/** An on_cancel edge waits for as long as a cancel may come. What is still open when all is over never fires. */
+/**
+ * An on_cancel edge waits for as long as a cancel may come. What is still open when all is over
+ * never fires.
+ */
 function beforeCancel({ nodes, edges, state }: WalkInput): readonly EdgeStatus[] {
   const statuses = settleEdges({ nodes, edges, cancelled: false });
   const over = ENDED_STATES.includes(state);
@@ -23,13 +29,16 @@ function beforeCancel({ nodes, edges, state }: WalkInput): readonly EdgeStatus[]
 }
 
 /**
- * Which edges had fired before the cancel is not stored. One whose target had begun did; what completed after
- * the cancel started nothing. A target that the cancel itself may have started tells nothing of its other edges.
+ * Which edges had fired before the cancel is not stored. One whose target had begun did; what
+ * completed after the cancel started nothing. A target that the cancel itself may have started
+ * tells nothing of its other edges.
  */
 function afterCancel({ nodes, edges }: WalkInput): readonly (EdgeStatus | null)[] {
   const lane = settleEdges({ nodes, edges, cancelled: true });
   const main = settleEdges({ nodes, edges, cancelled: false });
-  const begun = new Set(nodes.filter((node) => !NOT_BEGUN.includes(node.state)).map((node) => node.node_key));
+  const begun = new Set(
+    nodes.filter((node) => !NOT_BEGUN.includes(node.state)).map((node) => node.node_key),
+  );
   const byCancel = onCancelTargets(edges);
   return edges.map((edge) => {
     if (edge.edge_type === 'on_cancel') return lane.get(edge) ?? 'pending';

@@ -14,12 +14,16 @@ export interface SettleInput {
 
 export interface Settled {
   readonly statuses: Map<WalkEdge, EdgeStatus>;
-  /** BLOCKED nodes that no way of the present lane can reach any more, in the order of the graph. */
+  /**
+   * BLOCKED nodes that no way of the present lane can reach any more, in the order of the graph.
+   */
   readonly unreachable: readonly string[];
 }
 
 /** The nodes that some on_cancel edge leads to: the only lane that goes on after a cancel. */
-export function onCancelTargets(edges: readonly Pick<GraphEdge, 'edge_type' | 'to'>[]): ReadonlySet<string> {
+export function onCancelTargets(
+  edges: readonly Pick<GraphEdge, 'edge_type' | 'to'>[],
+): ReadonlySet<string> {
   return new Set(edges.filter((edge) => edge.edge_type === 'on_cancel').map((edge) => edge.to));
 }
 
@@ -29,10 +33,11 @@ export function settleEdges(input: SettleInput): Map<WalkEdge, EdgeStatus> {
 }
 
 /**
- * Settles every edge and finds what can no longer be reached, in one pass along the graph: a node that
- * is out of reach counts as skipped for everything behind it. In the main lane on_cancel edges are
- * always `dead`, so a node that only a cancel could reach is out of reach there; after a cancel they
- * alone are judged, and every other edge is dead. A root is never out of reach in the main lane.
+ * Settles every edge and finds what can no longer be reached, in one pass along the graph: a node
+ * that is out of reach counts as skipped for everything behind it. In the main lane on_cancel edges
+ * are always `dead`, so a node that only a cancel could reach is out of reach there; after a cancel
+ * they alone are judged, and every other edge is dead. A root is never out of reach in the main
+ * lane.
  */
 export function settleGraph(input: SettleInput): Settled {
   const into = groupBy(input.edges, (edge) => edge.to);
@@ -44,11 +49,13 @@ export function settleGraph(input: SettleInput): Settled {
     const node = nodes.get(key);
     if (node === undefined) continue;
     const incoming = into.get(node.node_key) ?? [];
-    const lost = node.state === 'BLOCKED' && isOutOfReach(node, incoming, statuses, input.cancelled);
+    const lost =
+      node.state === 'BLOCKED' && isOutOfReach(node, incoming, statuses, input.cancelled);
     if (lost) unreachable.push(node.node_key);
     const siblings = out.get(node.node_key) ?? [];
     const source: WalkNode = lost ? { ...node, state: 'SKIPPED' } : node;
-    for (const edge of siblings) statuses.set(edge, statusOf(edge, source, siblings, input.cancelled));
+    for (const edge of siblings)
+      statuses.set(edge, statusOf(edge, source, siblings, input.cancelled));
   }
   return { statuses, unreachable };
 }
@@ -61,18 +68,25 @@ function isOutOfReach(
   cancelled: boolean,
 ): boolean {
   if (cancelled && node.node_kind === 'manual_gate') return true;
-  return (cancelled || incoming.length > 0) && incoming.every((edge) => statuses.get(edge) === 'dead');
+  return (
+    (cancelled || incoming.length > 0) && incoming.every((edge) => statuses.get(edge) === 'dead')
+  );
 }
 
-function statusOf(edge: WalkEdge, source: WalkNode, siblings: readonly WalkEdge[], cancelled: boolean): EdgeStatus {
+function statusOf(
+  edge: WalkEdge,
+  source: WalkNode,
+  siblings: readonly WalkEdge[],
+  cancelled: boolean,
+): EdgeStatus {
   if ((edge.edge_type === 'on_cancel') !== cancelled) return 'dead';
   if (!isSettled(source.state)) return 'pending';
   return triggers(edge, source, siblings) && wins(edge, siblings) ? 'fired' : 'dead';
 }
 
 /**
- * Whether the source's outcome is the one this edge waits for, whatever its condition. An effect that
- * landed is what a cancel undoes. `siblings` are all edges that leave the source.
+ * Whether the source's outcome is the one this edge waits for, whatever its condition. An effect
+ * that landed is what a cancel undoes. `siblings` are all edges that leave the source.
  */
 export function triggers(
   edge: Pick<GraphEdge, 'edge_type'>,
@@ -81,17 +95,26 @@ export function triggers(
 ): boolean {
   if (source.state === 'COMPLETED') {
     const { edge_type: type } = edge;
-    return type === 'on_success' || type === 'on_cancel' || (type === 'on_manual_resume' && source.resumed);
+    return (
+      type === 'on_success' ||
+      type === 'on_cancel' ||
+      (type === 'on_manual_resume' && source.resumed)
+    );
   }
   if (source.state !== 'FAILED') return false;
   const byTimeout = source.timed_out && siblings.some((other) => other.edge_type === 'on_timeout');
   return edge.edge_type === (byTimeout ? 'on_timeout' : 'on_failure');
 }
 
-/** Among edges of one type from one node whose condition holds, the highest priority fires; equals fire together. */
+/**
+ * Among edges of one type from one node whose condition holds, the highest priority fires; equals
+ * fire together.
+ */
 function wins(edge: WalkEdge, siblings: readonly WalkEdge[]): boolean {
   if (!holds(edge)) return false;
-  return !siblings.some((other) => other.edge_type === edge.edge_type && other.priority > edge.priority && holds(other));
+  return !siblings.some(
+    (other) => other.edge_type === edge.edge_type && other.priority > edge.priority && holds(other),
+  );
 }
 
 function holds(edge: WalkEdge): boolean {

@@ -23,9 +23,9 @@ interface FailureInput {
 
 /**
  * A failure is handled when an on_failure or on_timeout edge reaches a node that is not a
- * compensation and that completes, or whose own failure is handled. Post-actions never count, neither
- * as what failed nor as what handles it. A condition that could not be evaluated is an unhandled failure
- * of its source, however that ended.
+ * compensation and that completes, or whose own failure is handled. Post-actions never count,
+ * neither as what failed nor as what handles it. A condition that could not be evaluated is an
+ * unhandled failure of its source, however that ended.
  */
 export function failureOf(input: FailureInput): Failures {
   const byKey = new Map(input.nodes.map((node) => [node.node_key, node]));
@@ -37,7 +37,8 @@ export function failureOf(input: FailureInput): Failures {
     if (node.node_kind === 'post_action') continue;
     const fate = node.state === 'FAILED' ? fateOf(node, byKey, input, fates) : 'handled';
     const failure = { node_key: node.node_key, error_code: node.error_code ?? 'NODE_FAILED' };
-    if (hasConditionError(node, input.edges)) unhandled.push({ node_key: node.node_key, error_code: 'CONDITION_ERROR' });
+    if (hasConditionError(node, input.edges))
+      unhandled.push({ node_key: node.node_key, error_code: 'CONDITION_ERROR' });
     else if (fate === 'unhandled') unhandled.push(failure);
     else if (fate === 'pending') pending.push(failure);
   }
@@ -47,18 +48,26 @@ export function failureOf(input: FailureInput): Failures {
 type Fate = 'handled' | 'pending' | 'unhandled';
 
 /**
- * on_cancel edges are ignored until a cancel, so are their conditions; and so is what an earlier attempt
- * with another outcome has left on edges that this one does not trigger.
+ * on_cancel edges are ignored until a cancel, so are their conditions; and so is what an earlier
+ * attempt with another outcome has left on edges that this one does not trigger.
  */
 function hasConditionError(node: WalkNode, edges: readonly WalkEdge[]): boolean {
-  const failed = edges.filter((edge) => edge.from === node.node_key && edge.condition === 'error' && edge.edge_type !== 'on_cancel');
+  const failed = edges.filter(
+    (edge) =>
+      edge.from === node.node_key && edge.condition === 'error' && edge.edge_type !== 'on_cancel',
+  );
   if (failed.length === 0) return false;
   const siblings = edges.filter((edge) => edge.from === node.node_key);
   return failed.some((edge) => triggers(edge, node, siblings));
 }
 
 /** Each failed node is judged once, however many paths of handlers lead through it. */
-function fateOf(node: WalkNode, byKey: ReadonlyMap<string, WalkNode>, input: FailureInput, fates: Map<string, Fate>): Fate {
+function fateOf(
+  node: WalkNode,
+  byKey: ReadonlyMap<string, WalkNode>,
+  input: FailureInput,
+  fates: Map<string, Fate>,
+): Fate {
   const known = fates.get(node.node_key);
   if (known !== undefined) return known;
   const handlers = failureTargets(node, byKey, input).filter(
@@ -69,7 +78,11 @@ function fateOf(node: WalkNode, byKey: ReadonlyMap<string, WalkNode>, input: Fai
     if (handler.state === 'COMPLETED') return 'handled';
     return isSettled(handler.state) ? 'unhandled' : 'pending';
   });
-  const fate = each.includes('handled') ? 'handled' : each.includes('pending') ? 'pending' : 'unhandled';
+  const fate = each.includes('handled')
+    ? 'handled'
+    : each.includes('pending')
+      ? 'pending'
+      : 'unhandled';
   fates.set(node.node_key, fate);
   return fate;
 }
@@ -83,6 +96,10 @@ export function failureTargets(
   return input.edges.flatMap((edge) => {
     const taken = edge.from === node.node_key && input.statuses.get(edge) === 'fired';
     const target = byKey.get(edge.to);
-    return taken && target !== undefined && (edge.edge_type === 'on_failure' || edge.edge_type === 'on_timeout') ? [target] : [];
+    return taken &&
+      target !== undefined &&
+      (edge.edge_type === 'on_failure' || edge.edge_type === 'on_timeout')
+      ? [target]
+      : [];
   });
 }

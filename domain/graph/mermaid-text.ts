@@ -1,15 +1,19 @@
 /** Text of anybody inside a Mermaid diagram. */
 
-/** Control characters, halves of surrogate pairs, and what reorders or hides text: shown as the replacement character. */
+/**
+ * Control characters, halves of surrogate pairs, and what reorders or hides text: shown as the
+ * replacement character.
+ */
 const UNSHOWABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 const REPLACEMENT = 0xfffd;
 
 /**
- * The text as it may stand between two double quotes. Only ASCII letters and digits stay as they are, and
- * a single `-` or `_` between two of them; everything else becomes `#<code point>;`, which Mermaid turns back into that
- * character after it has read the diagram. So no text can end its string, begin a statement, a comment or
- * a directive, or be taken for Markdown, HTML or an icon. Spaces are among what is replaced: Mermaid's lexer
- * takes any line that holds `direction LR` for that statement, in a string too.
+ * The text as it may stand between two double quotes. Only ASCII letters and digits stay as they
+ * are, and a single `-` or `_` between two of them; everything else becomes `#<code point>;`, which
+ * Mermaid turns back into that character after it has read the diagram. So no text can end its
+ * string, begin a statement, a comment or a directive, or be taken for Markdown, HTML or an icon.
+ * Spaces are among what is replaced: Mermaid's lexer takes any line that holds `direction LR` for
+ * that statement, in a string too.
  */
 export function mermaidText(text: string): string {
   const characters = [...text];
@@ -18,7 +22,8 @@ export function mermaidText(text: string): string {
     .map((character, at) => {
       if (plain(at)) return character;
       // Two in a row may mean something, one between letters does not.
-      if ((character === '-' || character === '_') && plain(at - 1) && plain(at + 1)) return character;
+      if ((character === '-' || character === '_') && plain(at - 1) && plain(at + 1))
+        return character;
       return `#${String(UNSHOWABLE.test(character) ? REPLACEMENT : (character.codePointAt(0) ?? REPLACEMENT))};`;
     })
     .join('');

@@ -1,7 +1,8 @@
 /**
- * A plan or a movement as a Mermaid flowchart: https://mermaid.js.org/syntax/flowchart.html. Nodes are named
- * by their position and never by their key, all text of others is escaped, and nothing is used that is not in
- * the simple part of that page: quoted labels, node shapes, three kinds of arrow, a subgraph, classes.
+ * A plan or a movement as a Mermaid flowchart: https://mermaid.js.org/syntax/flowchart.html. Nodes
+ * are named by their position and never by their key, all text of others is escaped, and nothing is
+ * used that is not in the simple part of that page: quoted labels, node shapes, three kinds of
+ * arrow, a subgraph, classes.
  */
 import { NODE_STATES, type NodeState } from '../states/node.ts';
 import type { EdgeStatus } from './edges.ts';
@@ -66,7 +67,9 @@ export function toMermaid({ nodes, edges }: Drawing): string {
   const lines = [
     'flowchart TD',
     ...nodes.map((node) => `  ${idOf(node.node_key)}${labelled(node)}`),
-    ...edges.map((edge) => `  ${idOf(edge.from)} ${arrowOf(edge)}|"${edgeLabel(edge)}"| ${idOf(edge.to)}`),
+    ...edges.map(
+      (edge) => `  ${idOf(edge.from)} ${arrowOf(edge)}|"${edgeLabel(edge)}"| ${idOf(edge.to)}`,
+    ),
     ...legend(nodes, idOf),
   ];
   return `${lines.join('\n')}\n`;
@@ -74,7 +77,8 @@ export function toMermaid({ nodes, edges }: Drawing): string {
 
 function labelled(node: DrawnNode): string {
   const [open, close] = SHAPES[node.node_kind];
-  const attempt = node.attempt !== null && node.attempt > 1 ? `, attempt ${String(node.attempt)}` : '';
+  const attempt =
+    node.attempt !== null && node.attempt > 1 ? `, attempt ${String(node.attempt)}` : '';
   const parts = [
     node.node_key,
     `${node.node_kind}: ${node.action_type}`,
@@ -92,7 +96,9 @@ function arrowOf({ status }: DrawnEdge): string {
 function edgeLabel(edge: DrawnEdge): string {
   const parts = [
     edge.edge_type,
-    ...(edge.condition_expr === null ? [] : [`if ${shortened(edge.condition_expr, LONGEST_CONDITION)}`]),
+    ...(edge.condition_expr === null
+      ? []
+      : [`if ${shortened(edge.condition_expr, LONGEST_CONDITION)}`]),
     ...(edge.priority === 0 ? [] : [`priority ${String(edge.priority)}`]),
     ...(edge.join_key === null ? [] : [`join ${edge.join_key}`]),
   ];
@@ -110,7 +116,9 @@ function legend(nodes: readonly DrawnNode[], idOf: (key: string) => string): rea
     '  end',
     ...states.map((state) => `  classDef ${classOf(state)} ${COLOURS[state]}`),
     ...states.map((state) => {
-      const members = nodes.filter((node) => node.state === state).map((node) => idOf(node.node_key));
+      const members = nodes
+        .filter((node) => node.state === state)
+        .map((node) => idOf(node.node_key));
       return `  class ${[...members, `${classOf(state)}key`].join(',')} ${classOf(state)}`;
     }),
   ];

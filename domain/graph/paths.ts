@@ -17,7 +17,10 @@ export function groupBy<E, K>(edges: readonly E[], keyOf: (edge: E) => K): Map<K
 }
 
 /** All nodes on some path into `key`, itself not included. */
-export function ancestorsOf(graph: { readonly edges: readonly Way[] }, key: string): ReadonlySet<string> {
+export function ancestorsOf(
+  graph: { readonly edges: readonly Way[] },
+  key: string,
+): ReadonlySet<string> {
   const into = groupBy(graph.edges, (edge) => edge.to);
   const found = new Set<string>();
   const queue = [key];
@@ -32,7 +35,10 @@ export function ancestorsOf(graph: { readonly edges: readonly Way[] }, key: stri
 }
 
 /** All nodes on some path that begins with one of `starts`, these included. */
-export function reachableFrom(edges: readonly Way[], starts: readonly string[]): ReadonlySet<string> {
+export function reachableFrom(
+  edges: readonly Way[],
+  starts: readonly string[],
+): ReadonlySet<string> {
   const out = groupBy(edges, (edge) => edge.from);
   const found = new Set(starts);
   // A set is walked in the order of adding, what is added meanwhile too.
@@ -40,10 +46,16 @@ export function reachableFrom(edges: readonly Way[], starts: readonly string[]):
   return found;
 }
 
-/** Every node after all those that lead to it; nodes of a cycle, which no valid plan has, come last. */
-export function inOrder(keys: readonly string[], out: ReadonlyMap<string, readonly Way[]>): readonly string[] {
+/**
+ * Every node after all those that lead to it; nodes of a cycle, which no valid plan has, come last.
+ */
+export function inOrder(
+  keys: readonly string[],
+  out: ReadonlyMap<string, readonly Way[]>,
+): readonly string[] {
   const open = new Map(keys.map((key) => [key, 0]));
-  for (const edges of out.values()) for (const { to } of edges) open.set(to, (open.get(to) ?? 0) + 1);
+  for (const edges of out.values())
+    for (const { to } of edges) open.set(to, (open.get(to) ?? 0) + 1);
   const order = new Set(keys.filter((key) => open.get(key) === 0));
   for (const key of order) {
     for (const { to } of out.get(key) ?? []) {

@@ -2,9 +2,9 @@
 import type { Graph, GraphEdge, GraphShape } from './types.ts';
 
 /**
- * `linear` has neither fork nor join. Of fork by type or condition (`branching`), fork of edges that
- * fire together (`split`) and join (`merging`), a graph with exactly one is named after it and any
- * mix is `hybrid`.
+ * `linear` has neither fork nor join. Of fork by type or condition (`branching`), fork of edges
+ * that fire together (`split`) and join (`merging`), a graph with exactly one is named after it and
+ * any mix is `hybrid`.
  */
 export function graphShape(graph: Graph): GraphShape {
   const traits = new Set<GraphShape>();
@@ -18,7 +18,10 @@ export function graphShape(graph: Graph): GraphShape {
   return traits.size === 1 ? only : 'hybrid';
 }
 
-/** A fork splits when two unconditional on_success edges share a priority; any other way out is a branch. */
+/**
+ * A fork splits when two unconditional on_success edges share a priority; any other way out is a
+ * branch.
+ */
 function forkTraits(out: readonly GraphEdge[]): GraphShape[] {
   const together = new Map<number, number>();
   for (const edge of out) {

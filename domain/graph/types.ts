@@ -1,8 +1,20 @@
 /** The parts of a plan that the graph rules look at. */
-export const NODE_KINDS = ['action', 'observe', 'manual_gate', 'compensation', 'post_action'] as const;
+export const NODE_KINDS = [
+  'action',
+  'observe',
+  'manual_gate',
+  'compensation',
+  'post_action',
+] as const;
 export type NodeKind = (typeof NODE_KINDS)[number];
 
-export const EDGE_TYPES = ['on_success', 'on_failure', 'on_timeout', 'on_cancel', 'on_manual_resume'] as const;
+export const EDGE_TYPES = [
+  'on_success',
+  'on_failure',
+  'on_timeout',
+  'on_cancel',
+  'on_manual_resume',
+] as const;
 export type EdgeType = (typeof EDGE_TYPES)[number];
 
 export const GRAPH_SHAPES = ['linear', 'branching', 'merging', 'split', 'hybrid'] as const;

@@ -25,7 +25,9 @@ export interface GraphProblem {
 export function validateGraph(graph: Graph): readonly GraphProblem[] {
   if (graph.nodes.length === 0) return [{ problem: 'empty_graph' }];
   const keys = new Set(graph.nodes.map((node) => node.node_key));
-  const sound = graph.edges.filter((edge) => keys.has(edge.from) && keys.has(edge.to) && edge.from !== edge.to);
+  const sound = graph.edges.filter(
+    (edge) => keys.has(edge.from) && keys.has(edge.to) && edge.from !== edge.to,
+  );
   const cycles = findCycles([...keys], sound);
   return [
     ...duplicateNodes(graph),
@@ -54,7 +56,8 @@ function edgeProblems(edges: readonly GraphEdge[], keys: ReadonlySet<string>): G
     for (const end of [edge.from, edge.to]) {
       if (!keys.has(end)) problems.push({ problem: 'unknown_endpoint', node_key: end, edge: name });
     }
-    if (edge.from === edge.to) problems.push({ problem: 'self_loop', node_key: edge.from, edge: name });
+    if (edge.from === edge.to)
+      problems.push({ problem: 'self_loop', node_key: edge.from, edge: name });
     const identity = JSON.stringify([edge.from, edge.to, edge.edge_type, edge.condition_expr]);
     if (seen.has(identity)) problems.push({ problem: 'duplicate_edge', edge: name });
     seen.add(identity);
@@ -76,7 +79,9 @@ function findCycles(keys: readonly string[], edges: readonly GraphEdge[]): Graph
   const problems: GraphProblem[] = [];
   // An explicit stack: 200 nodes would not overflow recursion, but nobody should have to know that.
   for (const start of keys) {
-    const path: { key: string; index: number }[] = done.has(start) ? [] : [{ key: start, index: 0 }];
+    const path: { key: string; index: number }[] = done.has(start)
+      ? []
+      : [{ key: start, index: 0 }];
     const onPath = new Set(path.map((step) => step.key));
     while (path.length > 0) {
       const top = path[path.length - 1];
@@ -115,5 +120,7 @@ function disconnected(keys: readonly string[], edges: readonly GraphEdge[]): Gra
       queue.push(neighbour);
     }
   }
-  return keys.filter((key) => !reached.has(key)).map((node_key) => ({ problem: 'disconnected', node_key }) as const);
+  return keys
+    .filter((key) => !reached.has(key))
+    .map((node_key) => ({ problem: 'disconnected', node_key }) as const);
 }

@@ -10,12 +10,17 @@ export interface WalkNode extends GraphNode {
   /** FAILED by time-out. */
   readonly timed_out: boolean;
   readonly error_code: string | null;
-  /** Orders failures: the first one names the movement's error. Any monotone number, 0 when not settled. */
+  /**
+   * Orders failures: the first one names the movement's error. Any monotone number, 0 when not
+   * settled.
+   */
   readonly settled_order: number;
 }
 
 export interface WalkEdge extends GraphEdge {
-  /** The stored result of the condition; null where there is none or the source is not settled yet. */
+  /**
+   * The stored result of the condition; null where there is none or the source is not settled yet.
+   */
   readonly condition: boolean | 'error' | null;
 }
 

@@ -17,7 +17,9 @@ export interface WalkResult {
   readonly skip: readonly string[];
   /** Nodes that need a runner once `ready` is written: every open one but gates and UNKNOWN. */
   readonly run: readonly string[];
-  /** The frontier once this is written: every node that has begun and not settled, in plan order. */
+  /**
+   * The frontier once this is written: every node that has begun and not settled, in plan order.
+   */
   readonly frontier: readonly string[];
   /** The movement's state once this is written. */
   readonly state: MovementState;
@@ -27,9 +29,17 @@ export interface WalkResult {
   readonly failure: { readonly node_key: string; readonly error_code: string } | null;
 }
 
-const RUNNING: readonly MovementState[] = ['APPROVED', 'EXECUTING', 'WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION'];
+const RUNNING: readonly MovementState[] = [
+  'APPROVED',
+  'EXECUTING',
+  'WAITING_MANUAL_ACTION',
+  'MANUAL_INTERVENTION',
+];
 
-/** One step of the walk. Applying its result and walking again ends after at most as many steps as nodes. */
+/**
+ * One step of the walk. Applying its result and walking again ends after at most as many steps as
+ * nodes.
+ */
 export function walk(input: WalkInput): WalkResult {
   if (input.state === 'CANCELLED') return walkCancelled(input);
   if (!RUNNING.includes(input.state)) {
@@ -43,12 +53,19 @@ function walkMain(input: WalkInput): WalkResult {
   const nodes = withStates(input.nodes, skip, 'SKIPPED');
   const failure = failureOf({ nodes, edges: input.edges, statuses });
   const open = (node: WalkNode): boolean => !isSettled(node.state) && node.state !== 'BLOCKED';
-  const satisfied = nodes.filter((node) => node.state === 'BLOCKED' && isSatisfied(node, input.edges, statuses));
-  const startable = satisfied.filter(
-    (node) => node.node_kind !== 'post_action' && (failure.unhandled.length === 0 || node.node_kind === 'compensation'),
+  const satisfied = nodes.filter(
+    (node) => node.state === 'BLOCKED' && isSatisfied(node, input.edges, statuses),
   );
-  const mainSettled = startable.length === 0 && !nodes.some((node) => open(node) && node.node_kind !== 'post_action');
-  const ready = mainSettled ? satisfied.filter((node) => node.node_kind === 'post_action') : startable;
+  const startable = satisfied.filter(
+    (node) =>
+      node.node_kind !== 'post_action' &&
+      (failure.unhandled.length === 0 || node.node_kind === 'compensation'),
+  );
+  const mainSettled =
+    startable.length === 0 && !nodes.some((node) => open(node) && node.node_kind !== 'post_action');
+  const ready = mainSettled
+    ? satisfied.filter((node) => node.node_kind === 'post_action')
+    : startable;
   const after = withStates(nodes, ready.map(keyOf), 'READY');
   if (after.some(open)) return running(input, after, skip, ready.map(keyOf));
   const leftover = after.filter((node) => node.state === 'BLOCKED').map(keyOf);
@@ -76,37 +93,79 @@ function walkCancelled(input: WalkInput): WalkResult {
   const { skip, statuses } = settleDead(input, true);
   const nodes = withStates(input.nodes, skip, 'SKIPPED');
   const ready = nodes
-    .filter((node) => node.state === 'BLOCKED' && incoming(node, input.edges, true).some((e) => statuses.get(e) === 'fired'))
+    .filter(
+      (node) =>
+        node.state === 'BLOCKED' &&
+        incoming(node, input.edges, true).some((e) => statuses.get(e) === 'fired'),
+    )
     .map(keyOf);
   const after = withStates(nodes, ready, 'READY');
   const open = after.some((node) => !isSettled(node.state));
-  return { ready, skip, run: runnable(after), frontier: frontierOf(after), state: 'CANCELLED', ended: !open, failure: null };
+  return {
+    ready,
+    skip,
+    run: runnable(after),
+    frontier: frontierOf(after),
+    state: 'CANCELLED',
+    ended: !open,
+    failure: null,
+  };
 }
 
-function running(input: WalkInput, after: readonly WalkNode[], skip: readonly string[], ready: readonly string[]): WalkResult {
+function running(
+  input: WalkInput,
+  after: readonly WalkNode[],
+  skip: readonly string[],
+  ready: readonly string[],
+): WalkResult {
   const waiting = after.some((node) => node.node_kind === 'manual_gate' && node.state === 'READY');
   const unknown = after.some((node) => node.state === 'UNKNOWN');
   const derived = unknown ? 'MANUAL_INTERVENTION' : waiting ? 'WAITING_MANUAL_ACTION' : 'EXECUTING';
   const state = input.state === 'APPROVED' ? 'EXECUTING' : derived;
-  return { ready, skip, run: runnable(after), frontier: frontierOf(after), state, ended: false, failure: null };
+  return {
+    ready,
+    skip,
+    run: runnable(after),
+    frontier: frontierOf(after),
+    state,
+    ended: false,
+    failure: null,
+  };
 }
 
 function nothing(input: WalkInput): WalkResult {
-  return { ready: [], skip: [], run: [], frontier: [], state: input.state, ended: true, failure: null };
+  return {
+    ready: [],
+    skip: [],
+    run: [],
+    frontier: [],
+    state: input.state,
+    ended: true,
+    failure: null,
+  };
 }
 
 /**
- * What is out of reach, and the edges as they stand. A node that a cancel could still reach stays BLOCKED
- * in the main lane, and is skipped when the movement ends.
+ * What is out of reach, and the edges as they stand. A node that a cancel could still reach stays
+ * BLOCKED in the main lane, and is skipped when the movement ends.
  */
-function settleDead(input: WalkInput, cancelled: boolean): { skip: string[]; statuses: Map<WalkEdge, EdgeStatus> } {
-  const { statuses, unreachable } = settleGraph({ nodes: input.nodes, edges: input.edges, cancelled });
+function settleDead(
+  input: WalkInput,
+  cancelled: boolean,
+): { skip: string[]; statuses: Map<WalkEdge, EdgeStatus> } {
+  const { statuses, unreachable } = settleGraph({
+    nodes: input.nodes,
+    edges: input.edges,
+    cancelled,
+  });
   const held = cancelled ? new Set<string>() : onCancelTargets(input.edges);
   return { skip: unreachable.filter((key) => !held.has(key)), statuses };
 }
 
 function incoming(node: WalkNode, edges: readonly WalkEdge[], cancelled: boolean): WalkEdge[] {
-  return edges.filter((edge) => edge.to === node.node_key && (edge.edge_type === 'on_cancel') === cancelled);
+  return edges.filter(
+    (edge) => edge.to === node.node_key && (edge.edge_type === 'on_cancel') === cancelled,
+  );
 }
 
 function groups(node: WalkNode, edges: readonly WalkEdge[]): WalkEdge[][] {
@@ -114,14 +173,26 @@ function groups(node: WalkNode, edges: readonly WalkEdge[]): WalkEdge[][] {
 }
 
 /** Some group has every edge settled and one fired. Roots are readied by the approval, not here. */
-function isSatisfied(node: WalkNode, edges: readonly WalkEdge[], statuses: ReadonlyMap<WalkEdge, EdgeStatus>): boolean {
+function isSatisfied(
+  node: WalkNode,
+  edges: readonly WalkEdge[],
+  statuses: ReadonlyMap<WalkEdge, EdgeStatus>,
+): boolean {
   return groups(node, edges).some(
-    (group) => group.every((e) => statuses.get(e) !== 'pending') && group.some((e) => statuses.get(e) === 'fired'),
+    (group) =>
+      group.every((e) => statuses.get(e) !== 'pending') &&
+      group.some((e) => statuses.get(e) === 'fired'),
   );
 }
 
-function withStates(nodes: readonly WalkNode[], keys: readonly string[], state: NodeState): readonly WalkNode[] {
-  return keys.length === 0 ? nodes : nodes.map((node) => (keys.includes(node.node_key) ? { ...node, state } : node));
+function withStates(
+  nodes: readonly WalkNode[],
+  keys: readonly string[],
+  state: NodeState,
+): readonly WalkNode[] {
+  return keys.length === 0
+    ? nodes
+    : nodes.map((node) => (keys.includes(node.node_key) ? { ...node, state } : node));
 }
 
 function runnable(nodes: readonly WalkNode[]): string[] {

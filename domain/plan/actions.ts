@@ -1,4 +1,7 @@
-/** What the built-in action types need, and whether they send anything. Others are an executor team's own, of which nothing is known here. */
+/**
+ * What the built-in action types need, and whether they send anything. Others are an executor
+ * team's own, of which nothing is known here.
+ */
 import type { TemplateNode } from './types.ts';
 
 export const BUILT_IN_ACTIONS = {
@@ -28,10 +31,14 @@ export function needsSigner(actionType: string): boolean {
 }
 
 /**
- * Whether a node moves funds: a built-in action as the table says, a team's own unless its executor declares that it does
- * not. Neither the template's `has_side_effect` nor anything that a caller writes decides it.
+ * Whether a node moves funds: a built-in action as the table says, a team's own unless its executor
+ * declares that it does not. Neither the template's `has_side_effect` nor anything that a caller
+ * writes decides it.
  */
-export function isSending(node: Pick<TemplateNode, 'node_kind' | 'action_type'>, executorSends: boolean): boolean {
+export function isSending(
+  node: Pick<TemplateNode, 'node_kind' | 'action_type'>,
+  executorSends: boolean,
+): boolean {
   if (node.node_kind === 'observe' || node.node_kind === 'manual_gate') return false;
   return builtIn(node.action_type)?.sends ?? executorSends;
 }
@@ -46,6 +53,10 @@ export function isBuiltIn(actionType: string): boolean {
   return Object.hasOwn(BUILT_IN_ACTIONS, actionType);
 }
 
-function builtIn(actionType: string): { readonly signer: boolean; readonly sends: boolean } | undefined {
-  return isBuiltIn(actionType) ? BUILT_IN_ACTIONS[actionType as keyof typeof BUILT_IN_ACTIONS] : undefined;
+function builtIn(
+  actionType: string,
+): { readonly signer: boolean; readonly sends: boolean } | undefined {
+  return isBuiltIn(actionType)
+    ? BUILT_IN_ACTIONS[actionType as keyof typeof BUILT_IN_ACTIONS]
+    : undefined;
 }

@@ -9,26 +9,34 @@ export type AmountSource =
   | { readonly kind: 'invalid'; readonly text: string };
 
 /**
- * Reads `amount`, else `amount_ref` (`intent` or `nodes.<key>.output.<field>`), else the intent's. In a compiled node an
- * `amount` beside an `amount_ref` is the template's: a caller's would be no longer there.
+ * Reads `amount`, else `amount_ref` (`intent` or `nodes.<key>.output.<field>`), else the intent's.
+ * In a compiled node an `amount` beside an `amount_ref` is the template's: a caller's would be no
+ * longer there.
  */
 export function parseAmountSource(config: JsonObject): AmountSource {
   const { amount, amount_ref: ref } = config;
   if (amount !== undefined) {
-    return typeof amount === 'string' && isDecimal(amount) ? { kind: 'amount', amount } : { kind: 'invalid', text: JSON.stringify(amount) };
+    return typeof amount === 'string' && isDecimal(amount)
+      ? { kind: 'amount', amount }
+      : { kind: 'invalid', text: JSON.stringify(amount) };
   }
   if (ref === undefined || ref === 'intent') return { kind: 'intent' };
   const match = typeof ref === 'string' ? /^nodes\.(.+)\.output\.([A-Za-z0-9_]+)$/.exec(ref) : null;
   const [, node_key, field] = match ?? [];
-  if (node_key === undefined || field === undefined) return { kind: 'invalid', text: JSON.stringify(ref) };
+  if (node_key === undefined || field === undefined)
+    return { kind: 'invalid', text: JSON.stringify(ref) };
   return { kind: 'node', node_key, field };
 }
 
 /**
- * The amount in plain notation, or null when the output it refers to holds none: a node whose amount
- * is not known exactly moves nothing.
+ * The amount in plain notation, or null when the output it refers to holds none: a node whose
+ * amount is not known exactly moves nothing.
  */
-export function resolveAmount(config: JsonObject, intentAmount: string, outputOf: (nodeKey: string) => JsonObject | null): string | null {
+export function resolveAmount(
+  config: JsonObject,
+  intentAmount: string,
+  outputOf: (nodeKey: string) => JsonObject | null,
+): string | null {
   const source = parseAmountSource(config);
   const raw: JsonValue | undefined =
     source.kind === 'intent'
@@ -45,13 +53,19 @@ export function resolveAmount(config: JsonObject, intentAmount: string, outputOf
 const NOTHING = '0';
 
 /**
- * The tighter of the plan's and the node's `max_amount`; null where neither sets one. A patch may only
- * tighten. A limit that is there and is no decimal allows nothing: whoever wrote it wanted one.
+ * The tighter of the plan's and the node's `max_amount`; null where neither sets one. A patch may
+ * only tighten. A limit that is there and is no decimal allows nothing: whoever wrote it wanted
+ * one.
  */
-export function maxAmount(riskControls: JsonObject, riskPatch: JsonObject | undefined): string | null {
+export function maxAmount(
+  riskControls: JsonObject,
+  riskPatch: JsonObject | undefined,
+): string | null {
   const limits = [riskControls, riskPatch ?? {}]
     .filter((controls) => Object.hasOwn(controls, 'max_amount'))
-    .map(({ max_amount: limit }) => (typeof limit === 'string' && isDecimal(limit) ? limit : NOTHING));
+    .map(({ max_amount: limit }) =>
+      typeof limit === 'string' && isDecimal(limit) ? limit : NOTHING,
+    );
   const [first, second] = limits;
   if (first === undefined) return null;
   return second !== undefined && compare(second, first) < 0 ? second : first;

@@ -1,5 +1,11 @@
-/** How surely a node must be shown to be completed: the plan's promise is kept by its last nodes. */
-import { COMPLETION_ASSURANCES, type CompletionAssurance, type ExecutionResult } from '../executor.ts';
+/**
+ * How surely a node must be shown to be completed: the plan's promise is kept by its last nodes.
+ */
+import {
+  COMPLETION_ASSURANCES,
+  type CompletionAssurance,
+  type ExecutionResult,
+} from '../executor.ts';
 import { reachableFrom } from '../graph/paths.ts';
 import { rootNodes } from '../graph/shape.ts';
 import type { GraphEdge } from '../graph/types.ts';
@@ -7,7 +13,10 @@ import { isIdle } from './actions.ts';
 import type { CompletionPolicy, TemplateNode } from './types.ts';
 
 interface Plan {
-  readonly nodes: readonly Pick<TemplateNode, 'node_key' | 'node_kind' | 'action_type' | 'config'>[];
+  readonly nodes: readonly Pick<
+    TemplateNode,
+    'node_key' | 'node_kind' | 'action_type' | 'config'
+  >[];
   readonly edges: readonly Pick<GraphEdge, 'from' | 'to' | 'edge_type'>[];
   readonly completion_policy: CompletionPolicy;
 }
@@ -20,13 +29,16 @@ export function suffices(shown: CompletionAssurance, asked: CompletionAssurance)
 }
 
 /**
- * What each node is asked for, by its key: the last nodes for what the plan promises, the others for the provider's word or
- * for what the template's `config.completion_assurance` says of them.
+ * What each node is asked for, by its key: the last nodes for what the plan promises, the others
+ * for the provider's word or for what the template's `config.completion_assurance` says of them.
  */
 export function askedAssurances(plan: Plan): ReadonlyMap<string, CompletionAssurance> {
   const last = lastNodes(plan);
   return new Map(
-    plan.nodes.map((node) => [node.node_key, last.has(node.node_key) ? plan.completion_policy.completion_assurance : ownAssurance(node)]),
+    plan.nodes.map((node) => [
+      node.node_key,
+      last.has(node.node_key) ? plan.completion_policy.completion_assurance : ownAssurance(node),
+    ]),
   );
 }
 
@@ -34,14 +46,20 @@ function ownAssurance({ config }: Plan['nodes'][number]): CompletionAssurance {
   return COMPLETION_ASSURANCES.find((known) => known === config?.['completion_assurance']) ?? LEAST;
 }
 
-/** The nodes that send or observe and from which, when all goes well, no other such node is reached. */
+/**
+ * The nodes that send or observe and from which, when all goes well, no other such node is reached.
+ */
 function lastNodes({ nodes, edges }: Plan): ReadonlySet<string> {
   const uncancelled = reachableFrom(
     edges.filter(({ edge_type }) => edge_type !== 'on_cancel'),
     rootNodes({ nodes, edges }),
   );
-  const moving = new Set(nodes.filter(isMoving).flatMap(({ node_key }) => (uncancelled.has(node_key) ? [node_key] : [])));
-  const onward = edges.filter(({ edge_type }) => edge_type === 'on_success' || edge_type === 'on_manual_resume');
+  const moving = new Set(
+    nodes.filter(isMoving).flatMap(({ node_key }) => (uncancelled.has(node_key) ? [node_key] : [])),
+  );
+  const onward = edges.filter(
+    ({ edge_type }) => edge_type === 'on_success' || edge_type === 'on_manual_resume',
+  );
   const isLast = (key: string): boolean => {
     const next = onward.flatMap(({ from, to }) => (from === key ? [to] : []));
     return ![...reachableFrom(onward, next)].some((after) => moving.has(after));
@@ -49,7 +67,9 @@ function lastNodes({ nodes, edges }: Plan): ReadonlySet<string> {
   return new Set([...moving].filter(isLast));
 }
 
-/** Gates and no-ops show nothing; compensations and post-actions come beside what the plan is for. */
+/**
+ * Gates and no-ops show nothing; compensations and post-actions come beside what the plan is for.
+ */
 function isMoving({ node_kind, action_type }: Plan['nodes'][number]): boolean {
   return (node_kind === 'action' || node_kind === 'observe') && !isIdle(action_type);
 }
@@ -70,14 +90,19 @@ export function unsupportedAssurances(
   }[],
   supportedBy: (executorKey: string) => readonly CompletionAssurance[],
 ): readonly UnsupportedAssurance[] {
-  return nodes.flatMap(({ node_key, completion_assurance: asked = LEAST, executor_binding: { executor_key } }) => {
-    const supported = supportedBy(executor_key);
-    return supported.some((shown) => suffices(shown, asked)) ? [] : [{ node_key, executor_key, asked, supported }];
-  });
+  return nodes.flatMap(
+    ({ node_key, completion_assurance: asked = LEAST, executor_binding: { executor_key } }) => {
+      const supported = supportedBy(executor_key);
+      return supported.some((shown) => suffices(shown, asked))
+        ? []
+        : [{ node_key, executor_key, asked, supported }];
+    },
+  );
 }
 
 /** An answer as it counts: COMPLETED with less than what is asked is still to be observed. */
 export function heldTo(asked: CompletionAssurance, answer: ExecutionResult): ExecutionResult {
-  if (answer.next_state !== 'COMPLETED' || suffices(answer.assurance ?? LEAST, asked)) return answer;
+  if (answer.next_state !== 'COMPLETED' || suffices(answer.assurance ?? LEAST, asked))
+    return answer;
   return { ...answer, next_state: 'OBSERVING' };
 }

@@ -2,7 +2,13 @@
 import type { ExecutorDescriptor } from '../executor.ts';
 import type { SignerDescriptor } from '../signer.ts';
 import { needsSigner } from './actions.ts';
-import type { ExecutorBinding, ExecutorSelector, SignerBinding, SignerSelector, TemplateNode } from './types.ts';
+import type {
+  ExecutorBinding,
+  ExecutorSelector,
+  SignerBinding,
+  SignerSelector,
+  TemplateNode,
+} from './types.ts';
 
 export interface UnresolvedBinding {
   readonly node_key: string;
@@ -24,17 +30,30 @@ export interface ResolvedBindings {
   readonly unresolved: readonly UnresolvedBinding[];
 }
 
-/** Executors whose action types include the selector's and that equal every other field it gives. */
-export function matchExecutors(selector: ExecutorSelector, executors: readonly ExecutorDescriptor[]): readonly string[] {
+/**
+ * Executors whose action types include the selector's and that equal every other field it gives.
+ */
+export function matchExecutors(
+  selector: ExecutorSelector,
+  executors: readonly ExecutorDescriptor[],
+): readonly string[] {
   return executors
     .filter((executor) => executor.action_types.includes(selector.action_type))
-    .filter((executor) => selector.provider === undefined || executor.provider === selector.provider)
-    .filter((executor) => selector.chain_family === undefined || executor.chain_family === selector.chain_family)
+    .filter(
+      (executor) => selector.provider === undefined || executor.provider === selector.provider,
+    )
+    .filter(
+      (executor) =>
+        selector.chain_family === undefined || executor.chain_family === selector.chain_family,
+    )
     .map((executor) => executor.executor_key);
 }
 
 /** Signers of the chain family, and of the profile when one is given. */
-export function matchSigners(selector: SignerSelector, signers: readonly SignerDescriptor[]): readonly string[] {
+export function matchSigners(
+  selector: SignerSelector,
+  signers: readonly SignerDescriptor[],
+): readonly string[] {
   return signers
     .filter((signer) => signer.chain_family === selector.chain_family)
     .filter((signer) => selector.profile === undefined || signer.profile === selector.profile)
@@ -47,23 +66,38 @@ export function matchSigners(selector: SignerSelector, signers: readonly SignerD
  */
 export function resolveBindings(
   nodes: readonly TemplateNode[],
-  registry: { readonly executors: readonly ExecutorDescriptor[]; readonly signers: readonly SignerDescriptor[] },
+  registry: {
+    readonly executors: readonly ExecutorDescriptor[];
+    readonly signers: readonly SignerDescriptor[];
+  },
 ): ResolvedBindings {
   const bindings = new Map<string, NodeBindings>();
   const unresolved: UnresolvedBinding[] = [];
   for (const node of nodes) {
-    const executors = matchExecutors(node.executor_selector ?? { action_type: node.action_type }, registry.executors);
+    const executors = matchExecutors(
+      node.executor_selector ?? { action_type: node.action_type },
+      registry.executors,
+    );
     const executor = only(executors);
-    const executor_sends = registry.executors.find((each) => each.executor_key === executor)?.sends ?? true;
+    const executor_sends =
+      registry.executors.find((each) => each.executor_key === executor)?.sends ?? true;
     if (executor === null) unresolved.push(fault(node, 'executor', executors));
     let signer_binding: SignerBinding | null = null;
     if (node.signer_selector !== undefined || needsSigner(node.action_type)) {
-      const signers = node.signer_selector === undefined ? [] : matchSigners(node.signer_selector, registry.signers);
+      const signers =
+        node.signer_selector === undefined
+          ? []
+          : matchSigners(node.signer_selector, registry.signers);
       const signer = only(signers);
       if (signer === null) unresolved.push(fault(node, 'signer', signers));
       else signer_binding = { signer_key: signer };
     }
-    if (executor !== null) bindings.set(node.node_key, { executor_binding: { executor_key: executor }, signer_binding, executor_sends });
+    if (executor !== null)
+      bindings.set(node.node_key, {
+        executor_binding: { executor_key: executor },
+        signer_binding,
+        executor_sends,
+      });
   }
   return { bindings, unresolved };
 }
@@ -72,6 +106,15 @@ function only(candidates: readonly string[]): string | null {
   return candidates.length === 1 ? (candidates[0] ?? null) : null;
 }
 
-function fault(node: TemplateNode, binding: 'executor' | 'signer', candidates: readonly string[]): UnresolvedBinding {
-  return { node_key: node.node_key, binding, reason: candidates.length === 0 ? 'missing' : 'ambiguous', candidates };
+function fault(
+  node: TemplateNode,
+  binding: 'executor' | 'signer',
+  candidates: readonly string[],
+): UnresolvedBinding {
+  return {
+    node_key: node.node_key,
+    binding,
+    reason: candidates.length === 0 ? 'missing' : 'ambiguous',
+    candidates,
+  };
 }

@@ -1,4 +1,7 @@
-/** What a request may add to its template, and how large a plan may become; told before anything large is built. */
+/**
+ * What a request may add to its template, and how large a plan may become; told before anything
+ * large is built.
+ */
 import { isObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { PlanTemplate } from './types.ts';
 
@@ -7,8 +10,9 @@ export const MOST_NODE_CONFIG_BYTES = 64 * 1_024;
 export const MOST_PLAN_BYTES = 1_024 * 1_024;
 
 /**
- * Only a template says these: a caller may not weaken what it promises (from which balance an increase is counted, too), nor
- * say where money comes from, nor choose by a `tag` whom an exchange pays behind an address that many share, which the allowlist cannot tell apart.
+ * Only a template says these: a caller may not weaken what it promises (from which balance an
+ * increase is counted, too), nor say where money comes from, nor choose by a `tag` whom an exchange
+ * pays behind an address that many share, which the allowlist cannot tell apart.
  */
 export const TEMPLATE_ONLY_KEYS = [
   'completion_assurance',
@@ -35,10 +39,18 @@ const EXCESS = {
   plan: { part: 'plan', limit_bytes: MOST_PLAN_BYTES },
 } as const satisfies Readonly<Record<string, Excess>>;
 
-/** What is too large as surely as it can be told without building the plan, whose nodes each take all of `node_config`; else null. */
+/**
+ * What is too large as surely as it can be told without building the plan, whose nodes each take
+ * all of `node_config`; else null.
+ */
 export function excessBefore(template: PlanTemplate, inputParams: JsonObject): Excess | null {
   const shared = inputParams['node_config'];
-  const entries = isObject(shared) ? Object.entries(shared).map(([key, value]) => ({ key, bytes: bytesOf(key) + bytesOf(value) + 2 })) : [];
+  const entries = isObject(shared)
+    ? Object.entries(shared).map(([key, value]) => ({
+        key,
+        bytes: bytesOf(key) + bytesOf(value) + 2,
+      }))
+    : [];
   if (isObject(shared) && bytesOf(shared) > MOST_NODE_CONFIG_BYTES) return EXCESS.node_config;
   const added = template.nodes.map(({ config = {} }) => {
     // A template that says what is passed on leaves a caller's amount out.
@@ -54,7 +66,10 @@ export function excessOf(canonical: string): Excess | null {
   return utf8Bytes(canonical) > MOST_PLAN_BYTES ? EXCESS.plan : null;
 }
 
-/** The length of the JSON text in UTF-8, which is that of the canonical form: only the order of keys differs. */
+/**
+ * The length of the JSON text in UTF-8, which is that of the canonical form: only the order of keys
+ * differs.
+ */
 function bytesOf(value: JsonValue): number {
   return utf8Bytes(JSON.stringify(value));
 }

@@ -8,8 +8,8 @@ import { outflowOf } from './flow.ts';
 import type { CompiledNode, CompiledPlan, Intent, PlanTemplate, TemplateNode } from './types.ts';
 
 /**
- * `input_params.node_config`, when an object, is flat: its keys are added to every node's config and
- * the template's value wins. What the plan can move at most is part of it, and so of its hash.
+ * `input_params.node_config`, when an object, is flat: its keys are added to every node's config
+ * and the template's value wins. What the plan can move at most is part of it, and so of its hash.
  */
 export function compilePlan(
   template: PlanTemplate,
@@ -20,11 +20,16 @@ export function compilePlan(
   const asked = askedAssurances(template);
   const nodes = template.nodes.map((node) => ({
     ...compileNode(node, { shared: sharedConfig(input_params), asset: intent.asset }, bindings),
-    completion_assurance: asked.get(node.node_key) ?? template.completion_policy.completion_assurance,
+    completion_assurance:
+      asked.get(node.node_key) ?? template.completion_policy.completion_assurance,
   }));
   const { edges, risk_controls } = template;
   return {
-    template: { template_id: template.template_id, template_key: template.template_key, version: template.version },
+    template: {
+      template_id: template.template_id,
+      template_key: template.template_key,
+      version: template.version,
+    },
     nodes,
     edges,
     risk_controls,
@@ -42,13 +47,25 @@ function compileNode(
 ): CompiledNode {
   const bound = bindings.get(node.node_key);
   if (bound === undefined) throw new Error(`node ${node.node_key} is compiled without a binding`);
-  const { executor_selector: _executor, signer_selector: _signer, config: own = {}, ...kept } = node;
+  const {
+    executor_selector: _executor,
+    signer_selector: _signer,
+    config: own = {},
+    ...kept
+  } = node;
   const config = { ...given.shared, ...own };
   // Where a template says what is passed on, a caller's amount would be another one.
   if (Object.hasOwn(own, 'amount_ref') && !Object.hasOwn(own, 'amount')) delete config['amount'];
   const { executor_sends: executorSends = true, ...binding } = bound;
   const sends = isSending(node, executorSends);
-  return { ...kept, has_side_effect: node.has_side_effect || sends, sends, asset: assetOfConfig(config, given.asset), config, ...binding };
+  return {
+    ...kept,
+    has_side_effect: node.has_side_effect || sends,
+    sends,
+    asset: assetOfConfig(config, given.asset),
+    config,
+    ...binding,
+  };
 }
 
 /** The asset that a node moves: its config's, in capitals, else the intent's. */
@@ -56,13 +73,22 @@ function assetOfConfig({ asset }: JsonObject, intentAsset: string): string {
   return typeof asset === 'string' && asset !== '' ? asset.toUpperCase() : intentAsset;
 }
 
-/** Printed as it is read: codes that look alike must not be two assets, and nothing but text is one. */
+/**
+ * Printed as it is read: codes that look alike must not be two assets, and nothing but text is one.
+ */
 const ASSET_CODE = /^[!-~]{1,32}$/;
 
-/** The nodes whose config says of the asset what no asset is called. Without a word of it, it is the intent's. */
-export function withoutAssetCode(nodes: readonly Pick<CompiledNode, 'node_key' | 'config'>[]): readonly string[] {
+/**
+ * The nodes whose config says of the asset what no asset is called. Without a word of it, it is the
+ * intent's.
+ */
+export function withoutAssetCode(
+  nodes: readonly Pick<CompiledNode, 'node_key' | 'config'>[],
+): readonly string[] {
   return nodes.flatMap(({ node_key, config: { asset = null } }) =>
-    asset === null || asset === '' || (typeof asset === 'string' && ASSET_CODE.test(asset)) ? [] : [node_key],
+    asset === null || asset === '' || (typeof asset === 'string' && ASSET_CODE.test(asset))
+      ? []
+      : [node_key],
   );
 }
 
@@ -71,7 +97,9 @@ function sharedConfig(inputParams: JsonObject): JsonObject {
   return isObject(shared) ? shared : {};
 }
 
-/** RFC 8785 canonical JSON of a plan: equal plans give equal text, whatever the order of their keys. */
+/**
+ * RFC 8785 canonical JSON of a plan: equal plans give equal text, whatever the order of their keys.
+ */
 export function canonicalPlan(plan: CompiledPlan): string {
   const text = canonicalize(plan);
   if (text === undefined) throw new Error('a compiled plan has no canonical form');

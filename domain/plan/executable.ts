@@ -1,4 +1,7 @@
-/** Whether a valid graph can be run, and if not, why. Computed on read: rules may widen with a release. */
+/**
+ * Whether a valid graph can be run, and if not, why. Computed on read: rules may widen with a
+ * release.
+ */
 import { conditionProblem } from '../conditions/check.ts';
 import { isDecimal } from '../money.ts';
 import { edgeName, type GraphEdge } from '../graph/types.ts';
@@ -21,7 +24,10 @@ export function nonExecutableReasons(plan: Plan): readonly string[] {
   }
 }
 
-/** The same, a node or an edge at a time: a thousand conditions take long enough to keep others waiting. */
+/**
+ * The same, a node or an edge at a time: a thousand conditions take long enough to keep others
+ * waiting.
+ */
 export function* judgeInSteps(plan: Plan): Generator<undefined, readonly string[]> {
   // Edges of several types may join the same two nodes; their reason is told once.
   const reasons = new Set<string>();
@@ -33,12 +39,15 @@ export function* judgeInSteps(plan: Plan): Generator<undefined, readonly string[
 
 function nodeReasons(node: TemplateNode, plan: Plan): string[] {
   const reasons: string[] = [];
-  if (needsSigner(node.action_type) && node.signer_selector === undefined) reasons.push(`signer_selector_missing:${node.node_key}`);
-  // The rules for a node, the allowlist's among them, are chosen by what it says it does; another word must not bind it.
+  if (needsSigner(node.action_type) && node.signer_selector === undefined)
+    reasons.push(`signer_selector_missing:${node.node_key}`);
+  // The rules for a node, the allowlist's among them, are chosen by what it says it does; another
+  // word must not bind it.
   if ((node.executor_selector?.action_type ?? node.action_type) !== node.action_type) {
     reasons.push(`selector_action_mismatch:${node.node_key}`);
   }
-  if (node.node_kind === 'manual_gate' && node.has_side_effect) reasons.push(`gate_with_side_effect:${node.node_key}`);
+  if (node.node_kind === 'manual_gate' && node.has_side_effect)
+    reasons.push(`gate_with_side_effect:${node.node_key}`);
   const source = parseAmountSource(node.config ?? {});
   const known =
     source.kind === 'amount'
@@ -48,10 +57,15 @@ function nodeReasons(node: TemplateNode, plan: Plan): string[] {
         : source.kind !== 'invalid';
   // Beside an amount of its own, the reference still says what is passed on.
   const ref = parseAmountSource({ amount_ref: node.config?.['amount_ref'] ?? 'intent' });
-  const refKnown = ref.kind === 'intent' || (ref.kind === 'node' && ancestorsOf(plan, node.node_key).has(ref.node_key));
+  const refKnown =
+    ref.kind === 'intent' ||
+    (ref.kind === 'node' && ancestorsOf(plan, node.node_key).has(ref.node_key));
   if (!known || !refKnown) reasons.push(`unknown_amount_ref:${node.node_key}`);
   const match = node.config?.['match_from'];
-  if (match !== undefined && !(typeof match === 'string' && ancestorsOf(plan, node.node_key).has(match))) {
+  if (
+    match !== undefined &&
+    !(typeof match === 'string' && ancestorsOf(plan, node.node_key).has(match))
+  ) {
     reasons.push(`unknown_match_from:${node.node_key}`);
   }
   return reasons;
@@ -62,10 +76,17 @@ function edgeReasons(edge: GraphEdge, plan: Plan): string[] {
   const target = plan.nodes.find((node) => node.node_key === edge.to);
   const reasons: string[] = [];
   const timeouts = source?.timeout_policy;
-  if (edge.edge_type === 'on_timeout' && timeouts?.execution_seconds === undefined && timeouts?.observe_seconds === undefined) {
+  if (
+    edge.edge_type === 'on_timeout' &&
+    timeouts?.execution_seconds === undefined &&
+    timeouts?.observe_seconds === undefined
+  ) {
     reasons.push(`timeout_edge_without_timeout:${edgeName(edge)}`);
   }
-  if (target?.node_kind === 'compensation' && (edge.edge_type === 'on_success' || edge.edge_type === 'on_manual_resume')) {
+  if (
+    target?.node_kind === 'compensation' &&
+    (edge.edge_type === 'on_success' || edge.edge_type === 'on_manual_resume')
+  ) {
     reasons.push(`compensation_on_success_path:${edgeName(edge)}`);
   }
   if (conditionProblem(edge, plan) !== null) reasons.push(`condition_invalid:${edgeName(edge)}`);

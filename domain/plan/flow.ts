@@ -1,7 +1,7 @@
 /**
- * What a plan can move at most. A sending node either *draws* funds, or *passes on* what an earlier node sent; only
- * what is drawn adds up. Limits, holds, budgets, previews and people look at this and at nothing else
- * (docs/decisions/0025-what-is-approved.md).
+ * What a plan can move at most. A sending node either *draws* funds, or *passes on* what an earlier
+ * node sent; only what is drawn adds up. Limits, holds, budgets, previews and people look at this
+ * and at nothing else (docs/decisions/0025-what-is-approved.md).
  */
 import { ancestorsOf, groupBy, inOrder, reachableFrom } from '../graph/paths.ts';
 import { rootNodes } from '../graph/shape.ts';
@@ -20,8 +20,9 @@ export interface NodeFlow {
 }
 
 /**
- * How draws add up, as data that the database evaluates too (`sum_of` in prisma/functions/flow.sql): a node's key stands
- * for what it draws, `one` for the dearest of ways that exclude each other, `of` for the ways that a node's outcome leaves.
+ * How draws add up, as data that the database evaluates too (`sum_of` in
+ * prisma/functions/flow.sql): a node's key stands for what it draws, `one` for the dearest of ways
+ * that exclude each other, `of` for the ways that a node's outcome leaves.
  */
 export type Term =
   | string
@@ -33,31 +34,53 @@ export type Term =
       readonly timeout: readonly Term[];
     };
 
-type PlanPart = Pick<CompiledPlan, 'edges' | 'intent' | 'risk_controls'> & { readonly nodes: readonly CompiledNode[] };
+type PlanPart = Pick<CompiledPlan, 'edges' | 'intent' | 'risk_controls'> & {
+  readonly nodes: readonly CompiledNode[];
+};
 
 /** Every sending node of the plan, by its key. */
 export function flowsOf(plan: PlanPart): ReadonlyMap<string, NodeFlow> {
-  const senders = new Map(plan.nodes.filter((node) => node.sends).map((node) => [node.node_key, node]));
+  const senders = new Map(
+    plan.nodes.filter((node) => node.sends).map((node) => [node.node_key, node]),
+  );
   const flows = new Map<string, NodeFlow>();
   for (const node of senders.values()) {
-    flows.set(node.node_key, { asset: node.asset, amount: mostOf(node, plan), from: passedOn(node, plan, senders) });
+    flows.set(node.node_key, {
+      asset: node.asset,
+      amount: mostOf(node, plan),
+      from: passedOn(node, plan, senders),
+    });
   }
   return flows;
 }
 
-/** The amount where it is known; what an output decides counts as its `max_amount`, which is in units of the intent's asset. */
+/**
+ * The amount where it is known; what an output decides counts as its `max_amount`, which is in
+ * units of the intent's asset.
+ */
 function mostOf(node: CompiledNode, plan: PlanPart): string | null {
   const known = resolveAmount(node.config, plan.intent.amount, () => null);
   if (known !== null || node.asset !== plan.intent.asset) return known;
   return maxAmount(plan.risk_controls, node.risk_patch);
 }
 
-/** The node that sent what this one spends, told by the template's `amount_ref` (or `burn_from`), of the same asset; else null. */
-function passedOn(node: CompiledNode, plan: PlanPart, senders: ReadonlyMap<string, CompiledNode>): string | null {
+/**
+ * The node that sent what this one spends, told by the template's `amount_ref` (or `burn_from`), of
+ * the same asset; else null.
+ */
+function passedOn(
+  node: CompiledNode,
+  plan: PlanPart,
+  senders: ReadonlyMap<string, CompiledNode>,
+): string | null {
   const named = referredBy(node);
   if (named === null || !ancestorsOf(plan, node.node_key).has(named)) return null;
-  const source = senders.has(named) ? named : matchOf(plan.nodes.find((each) => each.node_key === named));
-  return source !== null && source !== node.node_key && senders.get(source)?.asset === node.asset ? source : null;
+  const source = senders.has(named)
+    ? named
+    : matchOf(plan.nodes.find((each) => each.node_key === named));
+  return source !== null && source !== node.node_key && senders.get(source)?.asset === node.asset
+    ? source
+    : null;
 }
 
 function referredBy(node: CompiledNode): string | null {
@@ -72,7 +95,10 @@ function matchOf(node: CompiledNode | undefined): string | null {
   return typeof match === 'string' ? match : null;
 }
 
-/** How the plan's draws add up: the ways out of one node that exclude each other are told apart, everything else is added. */
+/**
+ * How the plan's draws add up: the ways out of one node that exclude each other are told apart,
+ * everything else is added.
+ */
 export function drawTerms(plan: PlanPart): readonly Term[] {
   const flows = flowsOf(plan);
   const drawing = new Set([...flows].flatMap(([key, { from }]) => (from === null ? [key] : [])));
@@ -94,19 +120,30 @@ export function outflowOf(plan: PlanPart): readonly OutflowEntry[] {
   }));
 }
 
-/** What of an asset an outflow comes to: '0' where it is not named, null where nothing bounds it. */
+/**
+ * What of an asset an outflow comes to: '0' where it is not named, null where nothing bounds it.
+ */
 export function outflowIn(outflow: readonly OutflowEntry[], asset: string): string | null {
   const entry = outflow.find((each) => each.asset === asset);
   return entry === undefined ? '0' : entry.amount;
 }
 
-/** What every limit counts in the intent's asset: the larger of outflow and intent; null where nothing bounds it. */
-export function limitAmount({ outflow, intent }: Pick<CompiledPlan, 'outflow' | 'intent'>): string | null {
+/**
+ * What every limit counts in the intent's asset: the larger of outflow and intent; null where
+ * nothing bounds it.
+ */
+export function limitAmount({
+  outflow,
+  intent,
+}: Pick<CompiledPlan, 'outflow' | 'intent'>): string | null {
   return dearest(outflowIn(outflow, intent.asset), intent.amount);
 }
 
 /** The value of terms, given what each node draws; null (unknown) is larger than anything. */
-export function sumOf(terms: readonly Term[], valueOf: (nodeKey: string) => string | null): string | null {
+export function sumOf(
+  terms: readonly Term[],
+  valueOf: (nodeKey: string) => string | null,
+): string | null {
   return terms.map((term) => valueOfTerm(term, valueOf)).reduce<string | null>(plus, '0');
 }
 
@@ -128,8 +165,9 @@ function dearest(a: string | null, b: string | null): string | null {
 const SUCCESS: readonly EdgeType[] = ['on_success', 'on_manual_resume'];
 
 /**
- * Nodes that are reachable only through one way belong to it. Of two such sets one holds the other or they share nothing
- * (both lie on every path to what they share), so ways nest, outer nodes first.
+ * Nodes that are reachable only through one way belong to it. Of two such sets one holds the other
+ * or they share nothing (both lie on every path to what they share), so ways nest, outer nodes
+ * first.
  */
 class TermBuilder {
   readonly #plan: PlanPart;

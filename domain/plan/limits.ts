@@ -1,4 +1,6 @@
-/** How the amounts of a compiled plan stand to its limits, as far as they are known before it runs. */
+/**
+ * How the amounts of a compiled plan stand to its limits, as far as they are known before it runs.
+ */
 import { compare } from '../money.ts';
 import { exceedsMax, maxAmount, resolveAmount } from './amount.ts';
 import type { CompiledNode, CompiledPlan } from './types.ts';
@@ -14,20 +16,23 @@ export interface LimitCheck {
 }
 
 /**
- * Every `max_amount`, the plan's first. Each node is held against a limit by itself, amounts are not added
- * up; so the plan's limit shows the largest known amount of its nodes.
+ * Every `max_amount`, the plan's first. Each node is held against a limit by itself, amounts are
+ * not added up; so the plan's limit shows the largest known amount of its nodes.
  */
 export function amountLimits(plan: CompiledPlan): readonly LimitCheck[] {
   // A gate moves nothing and never looks at an amount.
   const nodes = plan.nodes.filter((node) => node.node_kind !== 'manual_gate');
-  const amountOf = (node: CompiledNode): string | null => resolveAmount(node.config, plan.intent.amount, () => null);
+  const amountOf = (node: CompiledNode): string | null =>
+    resolveAmount(node.config, plan.intent.amount, () => null);
   const overall = maxAmount(plan.risk_controls, undefined);
   const checks = overall === null ? [] : [check('max_amount', overall, nodes.map(amountOf))];
   return [
     ...checks,
     ...nodes.flatMap((node) => {
       const own = maxAmount({}, node.risk_patch);
-      return own === null ? [] : [check(`nodes.${node.node_key}.max_amount`, own, [amountOf(node)])];
+      return own === null
+        ? []
+        : [check(`nodes.${node.node_key}.max_amount`, own, [amountOf(node)])];
     }),
   ];
 }
@@ -36,5 +41,10 @@ function check(control: string, limit: string, amounts: readonly (string | null)
   const known = amounts.filter((amount) => amount !== null).sort(compare);
   const after = known.at(-1) ?? null;
   const exceeded = after !== null && exceedsMax(after, limit);
-  return { control, limit, after, ok: exceeded ? false : known.length < amounts.length ? null : true };
+  return {
+    control,
+    limit,
+    after,
+    ok: exceeded ? false : known.length < amounts.length ? null : true,
+  };
 }

@@ -11,15 +11,24 @@ export interface Pool {
 const SPOT = 'SPOT';
 
 /**
- * The pool that the node's executor spends from, read from what that executor is given; null where there is none. Built-in
- * withdrawals and what is signed know one account type, whatever the config says of another.
+ * The pool that the node's executor spends from, read from what that executor is given; null where
+ * there is none. Built-in withdrawals and what is signed know one account type, whatever the config
+ * says of another.
  */
-export function poolOf(node: Pick<CompiledNode, 'action_type' | 'config' | 'signer_binding'>, chains: ChainAssets): Pool | null {
+export function poolOf(
+  node: Pick<CompiledNode, 'action_type' | 'config' | 'signer_binding'>,
+  chains: ChainAssets,
+): Pool | null {
   const { venue, account_type: type, chain_id: chain } = node.config;
   const signed =
-    node.signer_binding !== null && typeof chain === 'number' ? onChainPool(chains, chain, node.signer_binding.signer_key) : null;
+    node.signer_binding !== null && typeof chain === 'number'
+      ? onChainPool(chains, chain, node.signer_binding.signer_key)
+      : null;
   if (needsSigner(node.action_type)) return signed;
   if (typeof venue !== 'string' || venue === '') return signed;
-  const chosen = node.action_type !== 'cex_withdrawal' && typeof type === 'string' && type !== '' ? type.toUpperCase() : SPOT;
+  const chosen =
+    node.action_type !== 'cex_withdrawal' && typeof type === 'string' && type !== ''
+      ? type.toUpperCase()
+      : SPOT;
   return { venue_key: venue, account_type: chosen };
 }

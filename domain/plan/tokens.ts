@@ -1,4 +1,7 @@
-/** Which asset a node on a chain moves, and in which pool it lies: what the venues file lists, as plain data. */
+/**
+ * Which asset a node on a chain moves, and in which pool it lies: what the venues file lists, as
+ * plain data.
+ */
 import type { CompiledNode } from './types.ts';
 
 export interface ChainToken {
@@ -22,10 +25,14 @@ export type ChainAssets = readonly ChainEntry[];
 export const NO_CHAINS: ChainAssets = [];
 
 /**
- * The asset of a token, or of the chain's own coin for null; null for a chain or token that is not listed.
- * Addresses are compared without regard to case, since a checksum changes nothing.
+ * The asset of a token, or of the chain's own coin for null; null for a chain or token that is not
+ * listed. Addresses are compared without regard to case, since a checksum changes nothing.
  */
-export function assetOf(chains: ChainAssets, chainId: number, tokenAddress: string | null): string | null {
+export function assetOf(
+  chains: ChainAssets,
+  chainId: number,
+  tokenAddress: string | null,
+): string | null {
   const chain = chains.find((entry) => entry.chain_id === chainId);
   if (chain === undefined) return null;
   if (tokenAddress === null) return chain.native_asset;
@@ -38,15 +45,23 @@ export interface OnChainPool {
   readonly account_type: 'SPOT';
 }
 
-/** Key of what one signer holds on one chain. Venue keys have no colon, so it names no other venue. */
+/**
+ * Key of what one signer holds on one chain. Venue keys have no colon, so it names no other venue.
+ */
 export function onChainVenueKey(venueKey: string, signerKey: string): string {
   return `${venueKey}:${signerKey}`;
 }
 
 /** The pool out of which a signer pays on a chain; null for a chain that is not bound. */
-export function onChainPool(chains: ChainAssets, chainId: number, signerKey: string): OnChainPool | null {
+export function onChainPool(
+  chains: ChainAssets,
+  chainId: number,
+  signerKey: string,
+): OnChainPool | null {
   const chain = chains.find((entry) => entry.chain_id === chainId);
-  return chain === undefined ? null : { venue_key: onChainVenueKey(chain.venue_key, signerKey), account_type: 'SPOT' };
+  return chain === undefined
+    ? null
+    : { venue_key: onChainVenueKey(chain.venue_key, signerKey), account_type: 'SPOT' };
 }
 
 /** An on-chain node that would move another asset than it says. */
@@ -69,18 +84,27 @@ const TOKEN_ACTIONS: Readonly<Record<string, 'chain_id' | 'source_chain_id'>> = 
   evm_balance_observe: 'chain_id',
 };
 
-/** Whether a built-in node on a chain moves what it says: null, or what is wrong. The config is the one that its executor is given. */
+/**
+ * Whether a built-in node on a chain moves what it says: null, or what is wrong. The config is the
+ * one that its executor is given.
+ */
 export function tokenMismatch(
   node: Pick<CompiledNode, 'node_key' | 'action_type' | 'config' | 'asset'>,
   chains: ChainAssets,
 ): TokenMismatch | null {
-  const field = Object.hasOwn(TOKEN_ACTIONS, node.action_type) ? TOKEN_ACTIONS[node.action_type] : undefined;
+  const field = Object.hasOwn(TOKEN_ACTIONS, node.action_type)
+    ? TOKEN_ACTIONS[node.action_type]
+    : undefined;
   if (field === undefined) return null;
   const { [field]: chain, token_address: token } = node.config;
   const chain_id = typeof chain === 'number' ? chain : null;
-  const native = node.action_type === 'evm_native_transfer' || (node.action_type === 'evm_balance_observe' && token === undefined);
+  const native =
+    node.action_type === 'evm_native_transfer' ||
+    (node.action_type === 'evm_balance_observe' && token === undefined);
   const token_address = native || typeof token !== 'string' ? null : token;
   const known = chain_id !== null && (native || token_address !== null);
   const token_asset = known ? assetOf(chains, chain_id, token_address) : null;
-  return token_asset === node.asset ? null : { node_key: node.node_key, chain_id, token_address, asset: node.asset, token_asset };
+  return token_asset === node.asset
+    ? null
+    : { node_key: node.node_key, chain_id, token_address, asset: node.asset, token_asset };
 }

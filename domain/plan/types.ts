@@ -3,7 +3,9 @@ import type { CompletionAssurance } from '../executor.ts';
 import type { JsonObject } from '../json.ts';
 import type { GraphEdge, GraphNode } from '../graph/types.ts';
 
-/** What the plan moves of one asset at most; null where an output decides it and nothing bounds it. */
+/**
+ * What the plan moves of one asset at most; null where an output decides it and nothing bounds it.
+ */
 export interface OutflowEntry {
   readonly asset: string;
   readonly amount: string | null;
@@ -80,7 +82,10 @@ export interface SignerBinding {
   readonly signer_key: string;
 }
 
-export interface CompiledNode extends Omit<TemplateNode, 'executor_selector' | 'signer_selector' | 'config'> {
+export interface CompiledNode extends Omit<
+  TemplateNode,
+  'executor_selector' | 'signer_selector' | 'config'
+> {
   readonly config: JsonObject;
   /** What the node moves or looks for: its config's asset, else the intent's. */
   readonly asset: string;
@@ -88,13 +93,20 @@ export interface CompiledNode extends Omit<TemplateNode, 'executor_selector' | '
   readonly sends: boolean;
   readonly executor_binding: ExecutorBinding;
   readonly signer_binding: SignerBinding | null;
-  /** What has to be shown of it. Absent in plans that were compiled before nodes had one: then the plan's. */
+  /**
+   * What has to be shown of it. Absent in plans that were compiled before nodes had one: then the
+   * plan's.
+   */
   readonly completion_assurance?: CompletionAssurance;
 }
 
 /** Everything an approval binds to: the canonical form of this is what is hashed. */
 export interface CompiledPlan {
-  readonly template: { readonly template_id: string; readonly template_key: string; readonly version: number };
+  readonly template: {
+    readonly template_id: string;
+    readonly template_key: string;
+    readonly version: number;
+  };
   readonly nodes: readonly CompiledNode[];
   readonly edges: readonly GraphEdge[];
   readonly risk_controls: JsonObject;

@@ -29,5 +29,11 @@ export const TRANSFER_TABLE: TransitionTable<TransferState> = {
 export const TRANSFER_RESOLUTIONS = ['completed', 'failed', 'manual_intervention'] as const;
 export type TransferResolution = (typeof TRANSFER_RESOLUTIONS)[number];
 
-/** The states that an operator may resolve; in every other the machine knows what to do, or it is over. */
-export const RESOLVABLE_STATES: readonly TransferState[] = ['PENDING_PROVIDER_CONFIRMATION', 'MANUAL_INTERVENTION'];
+/**
+ * The states that an operator may resolve; in every other the machine knows what to do, or it is
+ * over.
+ */
+export const RESOLVABLE_STATES: readonly TransferState[] = [
+  'PENDING_PROVIDER_CONFIRMATION',
+  'MANUAL_INTERVENTION',
+];

@@ -32,7 +32,13 @@ export const MOVEMENT_TABLE: TransitionTable<MovementState> = {
 };
 
 /** States in which a movement is over unless an operator retries it. */
-export const ENDED_STATES: readonly MovementState[] = ['COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED', 'CANCELLED'];
+export const ENDED_STATES: readonly MovementState[] = [
+  'COMPLETED',
+  'FAILED',
+  'REJECTED',
+  'EXPIRED',
+  'CANCELLED',
+];
 
 export const APPROVAL_STATUSES = ['pending', 'approved', 'rejected', 'expired'] as const;
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
@@ -46,7 +52,13 @@ export const ACTION_STATES = {
   reject: ['PENDING_APPROVAL'],
   resume: ['WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION'],
   retry: ['FAILED', 'MANUAL_INTERVENTION', 'WAITING_MANUAL_ACTION', 'EXECUTING', 'CANCELLED'],
-  cancel: ['PENDING_APPROVAL', 'APPROVED', 'EXECUTING', 'WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION'],
+  cancel: [
+    'PENDING_APPROVAL',
+    'APPROVED',
+    'EXECUTING',
+    'WAITING_MANUAL_ACTION',
+    'MANUAL_INTERVENTION',
+  ],
   resolve: ['EXECUTING', 'WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION', 'CANCELLED'],
 } as const satisfies Record<string, readonly MovementState[]>;
 export type MovementAction = keyof typeof ACTION_STATES;

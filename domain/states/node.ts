@@ -33,11 +33,24 @@ export const NODE_TABLE: TransitionTable<NodeState> = {
   },
 };
 
-/** Nothing further happens to a node in one of these unless an operator acts. UNKNOWN is not among them. */
-export const SETTLED_NODE_STATES: readonly NodeState[] = ['COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED'];
+/**
+ * Nothing further happens to a node in one of these unless an operator acts. UNKNOWN is not among
+ * them.
+ */
+export const SETTLED_NODE_STATES: readonly NodeState[] = [
+  'COMPLETED',
+  'FAILED',
+  'SKIPPED',
+  'CANCELLED',
+];
 
 /** Past the fence and not yet proven: an effect may exist or still appear. */
-export const IN_FLIGHT_NODE_STATES: readonly NodeState[] = ['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN'];
+export const IN_FLIGHT_NODE_STATES: readonly NodeState[] = [
+  'SUBMITTING',
+  'SUBMITTED',
+  'OBSERVING',
+  'UNKNOWN',
+];
 
 export function isSettled(state: NodeState): boolean {
   return SETTLED_NODE_STATES.includes(state);

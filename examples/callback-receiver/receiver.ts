@@ -1,6 +1,7 @@
 /**
- * What a receiver of callbacks has to do: verify over the bytes as they came, answer fast, take each event
- * once however often it is sent, and read a movement's events by their sequence rather than by arrival.
+ * What a receiver of callbacks has to do: verify over the bytes as they came, answer fast, take
+ * each event once however often it is sent, and read a movement's events by their sequence rather
+ * than by arrival.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
@@ -24,15 +25,22 @@ export interface Receiver {
   eventsOf(movementId: string): readonly CallbackEvent[];
   /** Events as they arrived, each once. */
   readonly arrived: readonly CallbackEvent[];
-  /** Requests that were answered without taking them: forged ones and ones that were here before. */
+  /**
+   * Requests that were answered without taking them: forged ones and ones that were here before.
+   */
   readonly refused: { forged: number; repeated: number };
 }
 
 const BODY_LIMIT = 65_536;
 
-/** A receiver that is not listening yet. The secret is as the service has it: plain text, or `whsec_` and base64. */
+/**
+ * A receiver that is not listening yet. The secret is as the service has it: plain text, or
+ * `whsec_` and base64.
+ */
 export function createReceiver(secret: string): Receiver {
-  const webhook = secret.startsWith('whsec_') ? new Webhook(secret) : new Webhook(Buffer.from(secret, 'utf8'), { format: 'raw' });
+  const webhook = secret.startsWith('whsec_')
+    ? new Webhook(secret)
+    : new Webhook(Buffer.from(secret, 'utf8'), { format: 'raw' });
   const seen = new Set<string>();
   const arrived: CallbackEvent[] = [];
   const refused = { forged: 0, repeated: 0 };
@@ -43,7 +51,8 @@ export function createReceiver(secret: string): Receiver {
     const headers = plainHeaders(request);
     let event: CallbackEvent;
     try {
-      // Also refuses a timestamp more than five minutes away, so an old capture cannot be sent again.
+      // Also refuses a timestamp more than five minutes away, so an old capture cannot be sent
+      // again.
       event = webhook.verify(body, headers) as CallbackEvent;
     } catch {
       refused.forged += 1;
@@ -51,7 +60,8 @@ export function createReceiver(secret: string): Receiver {
     }
     const id = headers['webhook-id'] ?? '';
     if (seen.has(id)) {
-      // It was taken the first time. Success is the right answer: anything else would have it sent again.
+      // It was taken the first time. Success is the right answer: anything else would have it sent
+      // again.
       refused.repeated += 1;
       return 200;
     }
@@ -70,7 +80,10 @@ export function createReceiver(secret: string): Receiver {
     server,
     arrived,
     refused,
-    eventsOf: (movementId) => arrived.filter((each) => each.movement_id === movementId).sort((a, b) => a.sequence - b.sequence),
+    eventsOf: (movementId) =>
+      arrived
+        .filter((each) => each.movement_id === movementId)
+        .sort((a, b) => a.sequence - b.sequence),
   };
 }
 
@@ -91,5 +104,9 @@ async function rawBody(request: IncomingMessage): Promise<Buffer | null> {
 }
 
 function plainHeaders(request: IncomingMessage): Record<string, string> {
-  return Object.fromEntries(Object.entries(request.headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])));
+  return Object.fromEntries(
+    Object.entries(request.headers).flatMap(([name, value]) =>
+      typeof value === 'string' ? [[name, value]] : [],
+    ),
+  );
 }

@@ -1,4 +1,7 @@
-/** The smallest page that uses signing.js: enrols an operator, lists, allows, revokes and reactivates addresses. */
+/**
+ * The smallest page that uses signing.js: enrols an operator, lists, allows, revokes and
+ * reactivates addresses.
+ */
 import { enrol, enrolled, forget, write } from './signing.js';
 
 const ROWS = '/dashboard/allowed-addresses';
@@ -16,7 +19,12 @@ async function show() {
 
 /** Text is set as text, never as markup: labels and addresses were written by others. */
 function line(row) {
-  const cells = [row.chain_family, row.address, row.chain_id ?? 'all', row.active ? 'active' : 'revoked'].map((text) => {
+  const cells = [
+    row.chain_family,
+    row.address,
+    row.chain_id ?? 'all',
+    row.active ? 'active' : 'revoked',
+  ].map((text) => {
     const cell = document.createElement('td');
     cell.textContent = text;
     return cell;
@@ -24,7 +32,9 @@ function line(row) {
   const verb = row.active ? 'revoke' : 'reactivate';
   const button = document.createElement('button');
   button.textContent = verb;
-  button.addEventListener('click', () => change(`${ROWS}/${row.id}/${verb}`, { reason: `${verb} on the dashboard` }));
+  button.addEventListener('click', () =>
+    change(`${ROWS}/${row.id}/${verb}`, { reason: `${verb} on the dashboard` }),
+  );
   const last = document.createElement('td');
   last.append(button);
   const whole = document.createElement('tr');
@@ -37,7 +47,11 @@ async function change(path, content) {
   if (writer === null) return say('nobody is enrolled');
   const { status, body } = await write(writer, path, content);
   await show();
-  say(status === 200 ? [body.outcome, ...body.warnings.map(({ message }) => message)].join('; ') : `refused: ${body.detail.error}`);
+  say(
+    status === 200
+      ? [body.outcome, ...body.warnings.map(({ message }) => message)].join('; ')
+      : `refused: ${body.detail.error}`,
+  );
 }
 
 byId('enrol').addEventListener('submit', async (event) => {

@@ -1,6 +1,6 @@
 /**
- * A bank, as an executor sees one: it pays each time it is asked to, and its statement can be searched by the reference
- * that the payer gave. Replace it with your provider's client.
+ * A bank, as an executor sees one: it pays each time it is asked to, and its statement can be
+ * searched by the reference that the payer gave. Replace it with your provider's client.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -37,7 +37,8 @@ const CLEARING_MS = 100;
 export function openBank(file: string): Bank {
   const log = openAppendLog(file);
   const postings = log.lines.map((line) => postingSchema.parse(line));
-  const of = (reference: string): Posting[] => postings.filter((posting) => posting.reference === reference);
+  const of = (reference: string): Posting[] =>
+    postings.filter((posting) => posting.reference === reference);
   return {
     pay: async (reference, payment) => {
       await sleep(NETWORK_MS);
@@ -50,7 +51,9 @@ export function openBank(file: string): Bank {
     find: async (reference) => of(reference)[0],
     count: async (reference) => of(reference).length,
     available: async (asset) =>
-      postings.filter((posting) => posting.asset === asset).reduce((left, { amount }) => left - toUnits(amount), OPENING_BALANCE),
+      postings
+        .filter((posting) => posting.asset === asset)
+        .reduce((left, { amount }) => left - toUnits(amount), OPENING_BALANCE),
     hasCleared: (posting) => Date.now() - posting.booked_at >= CLEARING_MS,
     close: () => log.close(),
   };

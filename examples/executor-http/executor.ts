@@ -1,4 +1,7 @@
-/** Pays from a bank account. Every phase is a few lines; the order of the lines in submit is what matters. */
+/**
+ * Pays from a bank account. Every phase is a few lines; the order of the lines in submit is what
+ * matters.
+ */
 import { z } from 'zod';
 import {
   accepted,
@@ -18,9 +21,16 @@ import type { Journal } from '../../executor-kit/journal.ts';
 import { toUnits, type Bank, type Posting } from './bank.ts';
 
 const configSchema = z.object({ to: z.string().min(1).max(64) });
-const paymentSchema = z.object({ to: z.string(), asset: z.string(), amount: z.string().regex(/^\d{1,18}(\.\d{1,18})?$/) });
+const paymentSchema = z.object({
+  to: z.string(),
+  asset: z.string(),
+  amount: z.string().regex(/^\d{1,18}(\.\d{1,18})?$/),
+});
 
-/** What was asked for, sent, kept and received are told apart; later nodes move what was received. This bank takes no fee. */
+/**
+ * What was asked for, sent, kept and received are told apart; later nodes move what was received.
+ * This bank takes no fee.
+ */
 const amountsOf = ({ asset, amount }: Posting) => ({
   requested_amount: amount,
   submitted_amount: amount,
@@ -31,10 +41,17 @@ const amountsOf = ({ asset, amount }: Posting) => ({
 
 /** The executor over `bank`, remembering in `journal` what it was asked to do. */
 export function createBankExecutor(bank: Bank, journal: Journal): DefinedExecutor {
-  /** Sends at most once, as far as anybody can know: what may have been sent is looked for first. */
-  const send = async (key: string, payment: z.infer<typeof paymentSchema>, call: CallOptions): Promise<Progress> => {
+  /**
+   * Sends at most once, as far as anybody can know: what may have been sent is looked for first.
+   */
+  const send = async (
+    key: string,
+    payment: z.infer<typeof paymentSchema>,
+    call: CallOptions,
+  ): Promise<Progress> => {
     const entry = journal.begin(key, payment);
-    if (entry.state === 'FAILED') return failed('INSUFFICIENT_FUNDS', entry.note ?? 'the account does not hold this much');
+    if (entry.state === 'FAILED')
+      return failed('INSUFFICIENT_FUNDS', entry.note ?? 'the account does not hold this much');
     if (entry.external_ref !== undefined) return accepted(entry.external_ref);
     let posting = await bank.find(key);
     if (posting === undefined) {
@@ -53,14 +70,18 @@ export function createBankExecutor(bank: Bank, journal: Journal): DefinedExecuto
 
   const standing = (posting: Posting): Progress => {
     if (!bank.hasCleared(posting)) return pending(0.05, { external_ref: posting.id });
-    return completed({ external_ref: posting.id, output: { booked_at: new Date(posting.booked_at).toISOString(), ...amountsOf(posting) } });
+    return completed({
+      external_ref: posting.id,
+      output: { booked_at: new Date(posting.booked_at).toISOString(), ...amountsOf(posting) },
+    });
   };
 
   /** Waits for a submit of the same key that still runs, so that its outcome is known. */
   const look = (context: ExecutionContext) =>
     journal.exclusively(context.idempotency_key, async () => {
       const entry = journal.get(context.idempotency_key);
-      if (entry?.state === 'FAILED') return failed('INSUFFICIENT_FUNDS', entry.note ?? 'the account does not hold this much');
+      if (entry?.state === 'FAILED')
+        return failed('INSUFFICIENT_FUNDS', entry.note ?? 'the account does not hold this much');
       // INTENDED without a posting: it was interrupted before it paid.
       const posting = await bank.find(context.idempotency_key);
       return posting === undefined ? null : standing(posting);
@@ -71,15 +92,22 @@ export function createBankExecutor(bank: Bank, journal: Journal): DefinedExecuto
     prepared: paymentSchema,
     preflight: async (context) => {
       const config = configSchema.safeParse(context.config);
-      if (!config.success) return failed('CONFIG_INVALID', 'config needs "to", the receiving account');
-      return paymentSchema.shape.amount.safeParse(context.amount).success ? passed() : failed('AMOUNT_INVALID', 'not a decimal amount');
+      if (!config.success)
+        return failed('CONFIG_INVALID', 'config needs "to", the receiving account');
+      return paymentSchema.shape.amount.safeParse(context.amount).success
+        ? passed()
+        : failed('AMOUNT_INVALID', 'not a decimal amount');
     },
     prepare: async ({ config, asset, amount }) => {
       const { success, data } = configSchema.safeParse(config);
-      return success ? prepared({ to: data.to, asset, amount }) : failed('CONFIG_INVALID', 'config needs "to", the receiving account');
+      return success
+        ? prepared({ to: data.to, asset, amount })
+        : failed('CONFIG_INVALID', 'config needs "to", the receiving account');
     },
     submit: ({ context, prepared }, call) =>
-      journal.exclusively(context.idempotency_key, () => send(context.idempotency_key, prepared, call)),
+      journal.exclusively(context.idempotency_key, () =>
+        send(context.idempotency_key, prepared, call),
+      ),
     observe: async (context) => (await look(context)) ?? pending(1),
     recover: async (context) => (await look(context)) ?? notLanded(),
     // A bank does not take a payment back, so a cancel only says how it stands.

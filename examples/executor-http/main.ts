@@ -1,6 +1,7 @@
 /**
- * The bank executor as an HTTP service: `node dist/executor-http.js --port 8300 --data .data/bank`, once built.
- * Its registry entry says whom it pays: `"payees": [{ "field": "to", "family": "cex" }]`.
+ * The bank executor as an HTTP service: `node dist/executor-http.js --port 8300 --data .data/bank`,
+ * once built. Its registry entry says whom it pays:
+ * `"payees": [{ "field": "to", "family": "cex" }]`.
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -19,9 +19,15 @@ const { values } = parseArgs({
     namespace: { type: 'string', default: 'default' },
     data: { type: 'string', default: '.data/executor-task-queue' },
     'delay-ms': { type: 'string', default: '300' },
-    /** Holds what the service has as SVC_PAYLOAD_KEYS; a file, since arguments can be seen by others. */
+    /**
+     * Holds what the service has as SVC_PAYLOAD_KEYS; a file, since arguments can be seen by
+     * others.
+     */
     'payload-keys-file': { type: 'string' },
-    /** Also answers over HTTP, so that the check can count effects; the same executor can be served both ways. */
+    /**
+     * Also answers over HTTP, so that the check can count effects; the same executor can be served
+     * both ways.
+     */
     'http-port': { type: 'string' },
   },
 });

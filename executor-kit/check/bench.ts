@@ -1,7 +1,15 @@
-/** What the checks work with: fresh keys, the phases under one time-out, and the count of real effects. */
+/**
+ * What the checks work with: fresh keys, the phases under one time-out, and the count of real
+ * effects.
+ */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ExecutorFault, type ExecutionContext, type ExecutionResult, type ExecutorPhase } from '../../domain/executor.ts';
+import {
+  ExecutorFault,
+  type ExecutionContext,
+  type ExecutionResult,
+  type ExecutorPhase,
+} from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { countEffects } from './effects.ts';
 import type { CheckOptions } from './options.ts';
@@ -27,7 +35,10 @@ export class Bench {
   readonly target: Target;
   readonly options: CheckOptions;
   readonly formFaults: FormFault[] = [];
-  /** How long a submit takes, as measured: the moments of later kills and time-outs are chosen by it. */
+  /**
+   * How long a submit takes, as measured: the moments of later kills and time-outs are chosen by
+   * it.
+   */
   submitMs = 20;
   readonly #process: OwnProcess | null;
 
@@ -39,7 +50,8 @@ export class Bench {
 
   /** A context as the service would give it, with a key that was never used. */
   context(changes: Partial<ExecutionContext> = {}): ExecutionContext {
-    const { actionType, asset, amount, config, inputParams, completionAssurance, signer } = this.options;
+    const { actionType, asset, amount, config, inputParams, completionAssurance, signer } =
+      this.options;
     const movement_id = randomUUID();
     const node_key = changes.node_key ?? 'executor-check';
     return {
@@ -61,7 +73,9 @@ export class Bench {
 
   /** Prepares an action and keeps its bytes, as the service does before every submit. */
   async prepare(context = this.context()): Promise<Action> {
-    const answer = await this.call('prepare', () => this.target.executor.prepare(context, this.limits()));
+    const answer = await this.call('prepare', () =>
+      this.target.executor.prepare(context, this.limits()),
+    );
     if (answer.next_state === 'FAILED') {
       throw new Broken(
         `prepare answered FAILED: ${wordsOf(answer)}`,
@@ -69,14 +83,19 @@ export class Bench {
       );
     }
     if (answer.sign_request !== undefined && this.options.signResult === undefined) {
-      throw new Broken('prepare asks for a signature, which the check cannot make', 'Give --sign-result with what submit is to get.');
+      throw new Broken(
+        'prepare asks for a signature, which the check cannot make',
+        'Give --sign-result with what submit is to get.',
+      );
     }
     const prepared_action = answer.prepared_action ?? {};
     return { context: { ...context, prior: { prepared_action } }, prepared_action };
   }
 
   submit(action: Action, signal?: AbortSignal): Promise<ExecutionResult> {
-    return this.call('submit', () => this.target.executor.submit(this.#input(action), this.limits(signal)));
+    return this.call('submit', () =>
+      this.target.executor.submit(this.#input(action), this.limits(signal)),
+    );
   }
 
   submitUnheard(action: Action, lost: LossPoint): Promise<void> {
@@ -96,22 +115,30 @@ export class Bench {
       }
       await sleep(Math.min(last.retry_after_seconds ?? 0.1, MAX_POLL_SECONDS) * 1000);
       const context = after(action, last);
-      last = await this.call('observe', () => this.target.executor.observe(context, this.limits(), NO_JOURNAL));
+      last = await this.call('observe', () =>
+        this.target.executor.observe(context, this.limits(), NO_JOURNAL),
+      );
     }
   }
 
   recover(action: Action): Promise<ExecutionResult> {
-    return this.call('recover', () => this.target.executor.recover(action.context, this.limits(), NO_JOURNAL));
+    return this.call('recover', () =>
+      this.target.executor.recover(action.context, this.limits(), NO_JOURNAL),
+    );
   }
 
   cancel(action: Action, answer: ExecutionResult): Promise<ExecutionResult> {
-    return this.call('cancel', () => this.target.executor.cancel(after(action, answer), this.limits()));
+    return this.call('cancel', () =>
+      this.target.executor.cancel(after(action, answer), this.limits()),
+    );
   }
 
   /** How many effects the key has had; undefined when nobody counts them. */
   async effects({ context }: Action): Promise<number | undefined> {
     const { effectsUrl, tokenFile } = this.options;
-    return effectsUrl === undefined ? undefined : countEffects(effectsUrl, context.idempotency_key, tokenFile);
+    return effectsUrl === undefined
+      ? undefined
+      : countEffects(effectsUrl, context.idempotency_key, tokenFile);
   }
 
   settle(): Promise<void> {
@@ -134,7 +161,8 @@ export class Bench {
     this.#process.start();
     for (const begun = Date.now(); ; await sleep(50)) {
       const ended = this.#process.ended();
-      if (ended !== null) throw new Broken(ended, 'Run the command by hand and see why it does not stay.');
+      if (ended !== null)
+        throw new Broken(ended, 'Run the command by hand and see why it does not stay.');
       if (await this.#answers()) return;
       if (Date.now() - begun > this.options.startTimeout * 1000) {
         throw new Broken(
@@ -151,23 +179,31 @@ export class Bench {
 
   /** A killed worker stays in Temporal's list for minutes, so a task queue has to answer a call. */
   async #answers(): Promise<boolean> {
-    if (this.target.kind === 'http') return (await this.target.executor.health(this.limits())).state === 'up';
+    if (this.target.kind === 'http')
+      return (await this.target.executor.health(this.limits())).state === 'up';
     return this.target.executor.recover(this.context(), this.limits(), NO_JOURNAL).then(
       () => true,
-      (fault: unknown) => fault instanceof ExecutorFault && fault.kind !== 'unreachable' && fault.kind !== 'timeout',
+      (fault: unknown) =>
+        fault instanceof ExecutorFault && fault.kind !== 'unreachable' && fault.kind !== 'timeout',
     );
   }
 
   #input({ context, prepared_action }: Action) {
     const { signResult } = this.options;
-    return { context, prepared_action, ...(signResult === undefined ? {} : { sign_result: signResult }), journal: NO_JOURNAL };
+    return {
+      context,
+      prepared_action,
+      ...(signResult === undefined ? {} : { sign_result: signResult }),
+      journal: NO_JOURNAL,
+    };
   }
 
   async call<T>(phase: ExecutorPhase, ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (error) {
-      if (error instanceof ExecutorFault && error.kind === 'protocol') this.formFaults.push({ phase, message: error.message });
+      if (error instanceof ExecutorFault && error.kind === 'protocol')
+        this.formFaults.push({ phase, message: error.message });
       throw error;
     }
   }
@@ -178,7 +214,14 @@ export function wordsOf({ error_code, error_message }: ExecutionResult): string 
   return [error_code, error_message].filter((part) => part !== undefined).join(', ');
 }
 
-function after({ context, prepared_action }: Action, { external_ref, output }: ExecutionResult): ExecutionContext {
-  const prior = { prepared_action, ...(external_ref === undefined ? {} : { external_ref }), ...(output === undefined ? {} : { output }) };
+function after(
+  { context, prepared_action }: Action,
+  { external_ref, output }: ExecutionResult,
+): ExecutionContext {
+  const prior = {
+    prepared_action,
+    ...(external_ref === undefined ? {} : { external_ref }),
+    ...(output === undefined ? {} : { output }),
+  };
   return { ...context, prior };
 }

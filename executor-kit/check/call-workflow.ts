@@ -1,5 +1,10 @@
 /** The small workflow by which the check calls a task-queue executor: one activity, once. */
-import { ActivityFailure, ApplicationFailure, proxyActivities, TimeoutFailure } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  proxyActivities,
+  TimeoutFailure,
+} from '@temporalio/workflow';
 
 export interface QueueCall {
   readonly phase: string;
@@ -36,8 +41,10 @@ export async function executorCheckCall(call: QueueCall): Promise<QueueOutcome> 
 }
 
 function outcomeOf(cause: unknown): QueueOutcome {
-  if (cause instanceof ApplicationFailure) return { ok: false, kind: 'application', type: cause.type ?? '', message: cause.message };
-  if (!(cause instanceof TimeoutFailure)) return { ok: false, kind: 'other', type: '', message: String(cause) };
+  if (cause instanceof ApplicationFailure)
+    return { ok: false, kind: 'application', type: cause.type ?? '', message: cause.message };
+  if (!(cause instanceof TimeoutFailure))
+    return { ok: false, kind: 'other', type: '', message: String(cause) };
   const kind = cause.timeoutType === 'SCHEDULE_TO_START' ? 'not_picked_up' : 'timeout';
   return { ok: false, kind, type: kind, message: cause.message };
 }

@@ -8,13 +8,21 @@ const answerSchema = z.object({ effects: z.int().min(0) });
 const LIMIT_MS = 10_000;
 
 /**
- * Asks the URL that `template` makes of `key`. The executor's token goes along, as with every other call.
+ * Asks the URL that `template` makes of `key`. The executor's token goes along, as with every other
+ * call.
  *
  * @throws Broken when no count comes back: without it nothing that follows would be shown.
  */
-export async function countEffects(template: string, key: string, tokenFile: string | undefined): Promise<number> {
+export async function countEffects(
+  template: string,
+  key: string,
+  tokenFile: string | undefined,
+): Promise<number> {
   const url = template.replaceAll('{idempotency_key}', encodeURIComponent(key));
-  const headers = tokenFile === undefined ? {} : { authorization: `Bearer ${readFileSync(tokenFile, 'utf8').trim()}` };
+  const headers =
+    tokenFile === undefined
+      ? {}
+      : { authorization: `Bearer ${readFileSync(tokenFile, 'utf8').trim()}` };
   try {
     const answer = await request(url, { headers, signal: AbortSignal.timeout(LIMIT_MS) });
     const body: unknown = await answer.body.json();

@@ -5,7 +5,11 @@ import { request as plainRequest, type ClientRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
-import { COMPLETION_ASSURANCES, type ExecutorPhase, type SubmitInput } from '../../domain/executor.ts';
+import {
+  COMPLETION_ASSURANCES,
+  type ExecutorPhase,
+  type SubmitInput,
+} from '../../domain/executor.ts';
 import { createRemoteExecutor } from '../../executors/remote.ts';
 import type { CheckOptions } from './options.ts';
 import type { LossPoint, MalformedOutcome, Target } from './target.ts';
@@ -26,13 +30,22 @@ export function createHttpTarget(options: CheckOptions): Target {
     completion_assurances: COMPLETION_ASSURANCES,
     ...(options.tokenFile === undefined ? {} : { auth_token_file: options.tokenFile }),
   });
-  const token = options.tokenFile === undefined ? null : `Bearer ${readFileSync(options.tokenFile, 'utf8').trim()}`;
+  const token =
+    options.tokenFile === undefined
+      ? null
+      : `Bearer ${readFileSync(options.tokenFile, 'utf8').trim()}`;
   const post = (phase: ExecutorPhase, body: string | Buffer, authorization: string | null) =>
-    statusOf(`${base}/${phase}`, { method: 'POST', body, authorization, timeoutMs: options.timeout * 1000 });
+    statusOf(`${base}/${phase}`, {
+      method: 'POST',
+      body,
+      authorization,
+      timeoutMs: options.timeout * 1000,
+    });
   return {
     kind: 'http',
     executor,
-    submitUnheard: (input, lost) => submitUnheard(`${base}/submit`, input, { token, lost, timeoutMs: options.timeout * 1000 }),
+    submitUnheard: (input, lost) =>
+      submitUnheard(`${base}/submit`, input, { token, lost, timeoutMs: options.timeout * 1000 }),
     sendMalformed: async (phase, body) => refusalOf(await post(phase, body, token)),
     statusWith: (phase, body, authorization) => post(phase, JSON.stringify(body), authorization),
     close: () => executor.close(),
@@ -53,7 +66,12 @@ async function statusOf(url: string, call: RawCall): Promise<number | null> {
     ...(call.authorization === null ? {} : { authorization: call.authorization }),
   };
   try {
-    const answer = await request(url, { method: call.method, headers, body: call.body, signal: AbortSignal.timeout(call.timeoutMs) });
+    const answer = await request(url, {
+      method: call.method,
+      headers,
+      body: call.body,
+      signal: AbortSignal.timeout(call.timeoutMs),
+    });
     await answer.body.dump();
     return answer.statusCode;
   } catch {
@@ -61,7 +79,10 @@ async function statusOf(url: string, call: RawCall): Promise<number | null> {
   }
 }
 
-/** A server may refuse a body that is too long by hanging up; whether it lives on is asked separately. */
+/**
+ * A server may refuse a body that is too long by hanging up; whether it lives on is asked
+ * separately.
+ */
 function refusalOf(status: number | null): MalformedOutcome {
   if (status !== null && status >= 400 && status < 500) return 'refused';
   return { instead: status === null ? 'no answer came' : `it answered ${status}` };
@@ -72,7 +93,11 @@ async function submitUnheard(
   { context, prepared_action, sign_result }: SubmitInput,
   how: { readonly token: string | null; readonly lost: LossPoint; readonly timeoutMs: number },
 ): Promise<void> {
-  const body = JSON.stringify({ context, prepared_action, ...(sign_result === undefined ? {} : { sign_result }) });
+  const body = JSON.stringify({
+    context,
+    prepared_action,
+    ...(sign_result === undefined ? {} : { sign_result }),
+  });
   const send = url.startsWith('https:') ? tlsRequest : plainRequest;
   const call = send(url, {
     method: 'POST',
@@ -92,7 +117,8 @@ async function submitUnheard(
 async function lossOf(call: ClientRequest, lost: LossPoint): Promise<void> {
   try {
     if (lost === 'answered') return void (await once(call, 'response'));
-    // 'finish': the whole request is with the operating system, which delivers it whatever becomes of us.
+    // 'finish': the whole request is with the operating system, which delivers it whatever becomes
+    // of us.
     if (!call.writableFinished) await once(call, 'finish');
     await sleep(lost);
   } catch {

@@ -1,4 +1,7 @@
-/** `npm run executor:check -- <url or task queue> …`: whether an executor keeps the guarantees the service relies on. */
+/**
+ * `npm run executor:check -- <url or task queue> …`: whether an executor keeps the guarantees the
+ * service relies on.
+ */
 import { CommanderError, InvalidArgumentError } from 'commander';
 import { Bench } from './bench.ts';
 import { createHttpTarget } from './http-target.ts';
@@ -16,7 +19,9 @@ class NotRunnable extends Error {}
 
 async function check(options: CheckOptions): Promise<number> {
   const ownProcess = options.command === undefined ? null : createOwnProcess(options.command);
-  const target = isUrl(options.target) ? createHttpTarget(options) : await createQueueTarget(options);
+  const target = isUrl(options.target)
+    ? createHttpTarget(options)
+    : await createQueueTarget(options);
   const bench = new Bench(target, options, ownProcess);
   try {
     if (ownProcess !== null) await startOwn(bench);
@@ -43,7 +48,9 @@ async function judge(bench: Bench): Promise<number> {
 async function startOwn(bench: Bench): Promise<void> {
   const { executor, kind } = bench.target;
   if (kind === 'http' && (await executor.health(bench.limits())).state === 'up') {
-    throw new NotRunnable(`something already answers at ${bench.options.target}; stop it, since --command starts the executor itself`);
+    throw new NotRunnable(
+      `something already answers at ${bench.options.target}; stop it, since --command starts the executor itself`,
+    );
   }
   await bench.start().catch((error: unknown) => {
     throw error instanceof Broken ? new NotRunnable(error.message) : error;
@@ -57,11 +64,13 @@ async function main(): Promise<number> {
     return await check(readOptions(command.args[0] ?? '', command.opts()));
   } catch (error) {
     // Commander has said by itself what was wrong, or has shown its help.
-    if (error instanceof CommanderError && !(error instanceof InvalidArgumentError)) return error.exitCode === 0 ? 0 : USAGE;
+    if (error instanceof CommanderError && !(error instanceof InvalidArgumentError))
+      return error.exitCode === 0 ? 0 : USAGE;
     process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
     return USAGE;
   }
 }
 
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(signal, () => process.exit(130));
 process.exitCode = await main();

@@ -18,7 +18,9 @@ const optionsSchema = z.object({
   asset: z.string(),
   amount: z.string(),
   completionAssurance: z.enum(COMPLETION_ASSURANCES),
-  signer: z.object({ signer_key: z.string(), chain_family: z.string(), address: z.string() }).exactOptional(),
+  signer: z
+    .object({ signer_key: z.string(), chain_family: z.string(), address: z.string() })
+    .exactOptional(),
   signResult: object.exactOptional(),
   tokenFile: z.string().exactOptional(),
   payees: payeesSchema.exactOptional(),
@@ -50,38 +52,92 @@ It moves real amounts of whatever the executor moves: point it at a test account
 Exit status: 0 every guarantee that was checked holds, 1 one does not, 2 the check could not be run as asked.
 What each guarantee means: docs/executors.md`;
 
-/** The command, without what it does. Commander ends the process on --help; faults of usage exit with 2. */
+/**
+ * The command, without what it does. Commander ends the process on --help; faults of usage exit
+ * with 2.
+ */
 export function checkCommand(): Command {
   return new Command('executor:check')
-    .description('Checks that an executor keeps the guarantees that the service relies on: one effect for one key, whatever happens.')
+    .description(
+      'Checks that an executor keeps the guarantees that the service relies on: one effect for one key, whatever happens.',
+    )
     .argument('<target>', 'URL of an HTTP executor, or the name of a Temporal task queue')
     .requiredOption('--action-type <name>', 'the action_type to ask for')
-    .option('--config <json|@file>', "the node's config, so that the action can complete", parseObject, {})
+    .option(
+      '--config <json|@file>',
+      "the node's config, so that the action can complete",
+      parseObject,
+      {},
+    )
     .option('--input-params <json|@file>', "the movement's input_params", parseObject, {})
     .option('--asset <symbol>', 'the asset to move', 'USDC')
-    .option('--amount <decimal>', 'the amount of each of some twenty test actions', parseAmount, '1')
-    .addOption(
-      new Option('--completion-assurance <level>', 'what must be shown').choices(COMPLETION_ASSURANCES).default('provider_completed'),
+    .option(
+      '--amount <decimal>',
+      'the amount of each of some twenty test actions',
+      parseAmount,
+      '1',
     )
-    .option('--signer <json|@file>', 'signer_key, chain_family and address of a bound signer', parseObject)
-    .option('--sign-result <json|@file>', 'what to give to submit when prepare asks for a signature', parseObject)
+    .addOption(
+      new Option('--completion-assurance <level>', 'what must be shown')
+        .choices(COMPLETION_ASSURANCES)
+        .default('provider_completed'),
+    )
+    .option(
+      '--signer <json|@file>',
+      'signer_key, chain_family and address of a bound signer',
+      parseObject,
+    )
+    .option(
+      '--sign-result <json|@file>',
+      'what to give to submit when prepare asks for a signature',
+      parseObject,
+    )
     .option('--token-file <path>', 'file with the bearer token (HTTP)')
-    .option('--payees <json|@file>', 'payees of the registry entry: [{"field": "to", "family": "cex"}]', parsePayees)
-    .option('--not-payees <fields>', 'not_payees of the registry entry (comma-separated)', parseFields, [])
+    .option(
+      '--payees <json|@file>',
+      'payees of the registry entry: [{"field": "to", "family": "cex"}]',
+      parsePayees,
+    )
+    .option(
+      '--not-payees <fields>',
+      'not_payees of the registry entry (comma-separated)',
+      parseFields,
+      [],
+    )
     .option('--sends', 'its nodes move funds (default)', true)
     .option('--no-sends', 'the registry entry will say "sends": false: no effect may be counted')
-    .option('--same-key-safe', 'the registry entry will say that a repeated key has no second effect (default)', true)
-    .option('--no-same-key-safe', 'it will not: nothing is repeated, and only what then holds is checked')
+    .option(
+      '--same-key-safe',
+      'the registry entry will say that a repeated key has no second effect (default)',
+      true,
+    )
+    .option(
+      '--no-same-key-safe',
+      'it will not: nothing is repeated, and only what then holds is checked',
+    )
     .option('--settle-seconds <n>', 'settle_seconds of the registry entry', parseSeconds, 0)
     .option('--timeout <seconds>', 'time-out of one call', parseSeconds, 30)
-    .option('--complete-within <seconds>', 'how long an action may take until observe says COMPLETED', parseSeconds, 60)
+    .option(
+      '--complete-within <seconds>',
+      'how long an action may take until observe says COMPLETED',
+      parseSeconds,
+      60,
+    )
     .option('--temporal-address <host:port>', 'Temporal, for a task queue', '127.0.0.1:7233')
     .option('--namespace <name>', "the task queue's namespace", 'default')
-    .option('--effects-url <template>', 'URL with {idempotency_key} that answers {"effects": n}: real effects are counted')
-    .option('--command <shell command>', 'starts the executor; it is then killed and restarted to check what survives')
+    .option(
+      '--effects-url <template>',
+      'URL with {idempotency_key} that answers {"effects": n}: real effects are counted',
+    )
+    .option(
+      '--command <shell command>',
+      'starts the executor; it is then killed and restarted to check what survives',
+    )
     .option('--start-timeout <seconds>', 'how long --command may take to answer', parseSeconds, 30)
-    .option('--only <ids>', 'run these checks only (comma-separated; health, preflight, prepare and complete always run)', (text) =>
-      text.split(',').map((id) => id.trim()),
+    .option(
+      '--only <ids>',
+      'run these checks only (comma-separated; health, preflight, prepare and complete always run)',
+      (text) => text.split(',').map((id) => id.trim()),
     )
     .option('--json', 'print the verdict as JSON', false)
     .addHelpText('after', EXAMPLES)
@@ -91,7 +147,8 @@ export function checkCommand(): Command {
 /** Reads what the command parsed. */
 export function readOptions(target: string, values: unknown): CheckOptions {
   const options = optionsSchema.parse(values);
-  if (isUrl(target) && !URL.canParse(target)) throw new InvalidArgumentError(`${target} is not a URL`);
+  if (isUrl(target) && !URL.canParse(target))
+    throw new InvalidArgumentError(`${target} is not a URL`);
   if (options.effectsUrl !== undefined && !options.effectsUrl.includes('{idempotency_key}')) {
     throw new InvalidArgumentError('--effects-url must contain {idempotency_key}');
   }
@@ -113,7 +170,9 @@ function parseObject(text: string): JsonObject {
 function parsePayees(text: string): readonly PayeeField[] {
   const parsed = payeesSchema.safeParse(parseJson(text));
   if (parsed.success) return parsed.data;
-  throw new InvalidArgumentError(`It is no payees of a registry entry: ${issuesLine(parsed.error, { under: 'payees' })}.`);
+  throw new InvalidArgumentError(
+    `It is no payees of a registry entry: ${issuesLine(parsed.error, { under: 'payees' })}.`,
+  );
 }
 
 function parseFields(text: string): readonly string[] {
@@ -141,7 +200,8 @@ function readText(file: string): string {
 
 function parseSeconds(text: string): number {
   const value = Number(text);
-  if (text.trim() === '' || !Number.isFinite(value) || value < 0) throw new InvalidArgumentError('It is not a number of seconds.');
+  if (text.trim() === '' || !Number.isFinite(value) || value < 0)
+    throw new InvalidArgumentError('It is not a number of seconds.');
   return value;
 }
 

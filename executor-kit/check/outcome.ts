@@ -10,14 +10,20 @@ const WRITE_FIRST =
   'Write the key down on disk before you send and the reference after it, and let recover look there (executor-kit/journal.ts).';
 
 /**
- * Goes the service's way after a submit that gave no answer: asks recover, submits again only where that is allowed,
- * observes to the end and counts. `answered` is what the submit said, when the caller heard it after all.
+ * Goes the service's way after a submit that gave no answer: asks recover, submits again only where
+ * that is allowed, observes to the end and counts. `answered` is what the submit said, when the
+ * caller heard it after all.
  */
-export async function settleOutcome(bench: Bench, action: Action, answered: ExecutionResult | 'landed' | 'open'): Promise<string | void> {
+export async function settleOutcome(
+  bench: Bench,
+  action: Action,
+  answered: ExecutionResult | 'landed' | 'open',
+): Promise<string | void> {
   const before = answered === 'open' ? await bench.effects(action) : 1;
   await bench.settle();
   const landed = await findOrRepeat(bench, action, (before ?? 0) > 0);
-  if (landed === 'person') return 'recover left some outcomes to a person, as an executor without same_key_safe may';
+  if (landed === 'person')
+    return 'recover left some outcomes to a person, as an executor without same_key_safe may';
   if (typeof answered === 'object') mustMatch(answered, landed, 'recover');
   if (bench.options.sameKeySafe) await repeat(bench, action, landed);
   mustComplete(await bench.observeToEnd(action, landed));
@@ -25,7 +31,11 @@ export async function settleOutcome(bench: Bench, action: Action, answered: Exec
 }
 
 /** Asks recover until it is clear; 'person' when it may stay unclear. */
-async function findOrRepeat(bench: Bench, action: Action, isThere: boolean): Promise<ExecutionResult | 'person'> {
+async function findOrRepeat(
+  bench: Bench,
+  action: Action,
+  isThere: boolean,
+): Promise<ExecutionResult | 'person'> {
   const { sameKeySafe } = bench.options;
   let last = 'nothing';
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -38,7 +48,11 @@ async function findOrRepeat(bench: Bench, action: Action, isThere: boolean): Pro
       );
     }
     if (found.next_state === 'READY') {
-      if (isThere) throw new Broken('recover answered READY (nothing landed) although the submit had its effect', WRITE_FIRST);
+      if (isThere)
+        throw new Broken(
+          'recover answered READY (nothing landed) although the submit had its effect',
+          WRITE_FIRST,
+        );
       if (!sameKeySafe) return 'person';
       const again = await bench.submit(action).catch(noAnswer);
       if (again !== null) return again;
@@ -49,10 +63,16 @@ async function findOrRepeat(bench: Bench, action: Action, isThere: boolean): Pro
     }
     await sleep(BETWEEN_MS);
   }
-  throw new Broken(`recover said ${last} ${ROUNDS} times after a submit that reached the executor`, WRITE_FIRST);
+  throw new Broken(
+    `recover said ${last} ${ROUNDS} times after a submit that reached the executor`,
+    WRITE_FIRST,
+  );
 }
 
-/** Submits again; a refusal (4xx) of the repeat is as good as the first answer, since recover would be asked next. */
+/**
+ * Submits again; a refusal (4xx) of the repeat is as good as the first answer, since recover would
+ * be asked next.
+ */
 export async function repeat(bench: Bench, action: Action, first: ExecutionResult): Promise<void> {
   const again = await bench.submit(action).catch((error: unknown) => {
     if (error instanceof ExecutorFault && error.kind === 'rejected') return null;
@@ -74,7 +94,12 @@ export function mustMatch(first: ExecutionResult, second: ExecutionResult, who: 
       'Look the key up first and answer what became of it.',
     );
   }
-  if (first.external_ref === undefined || second.external_ref === undefined || first.external_ref === second.external_ref) return;
+  if (
+    first.external_ref === undefined ||
+    second.external_ref === undefined ||
+    first.external_ref === second.external_ref
+  )
+    return;
   throw new Broken(
     `${who} gave external_ref "${second.external_ref}" after "${first.external_ref}" for the same key: a second effect`,
     'Look the idempotency key up before you send, and answer with what its first submit made.',
@@ -94,7 +119,8 @@ export async function mustHaveOneEffect(bench: Bench, action: Action): Promise<v
   const effects = await bench.effects(action);
   if (!bench.options.sends) return mustHaveNone(effects);
   if (effects === undefined || effects === 1) return;
-  const advice = 'One key, one effect: keep the key in one table with the effect, or look for it at the other side before you send.';
+  const advice =
+    'One key, one effect: keep the key in one table with the effect, or look for it at the other side before you send.';
   throw new Broken(`${effects} effects were counted for one key where exactly 1 was due`, advice);
 }
 

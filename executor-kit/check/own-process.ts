@@ -1,4 +1,7 @@
-/** The executor as a process of the check's own, so that it can be killed at any moment and started again. */
+/**
+ * The executor as a process of the check's own, so that it can be killed at any moment and started
+ * again.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,15 +31,20 @@ export function createOwnProcess(command: string): OwnProcess {
     }
   };
   const gone = async (): Promise<void> => {
-    if (child !== null && child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    if (child !== null && child.exitCode === null && child.signalCode === null)
+      await once(child, 'exit');
   };
   // However the check ends, it leaves nothing running.
   process.once('exit', () => signalAll('SIGKILL'));
   return {
     start: () => {
       output = '';
-      child = spawn('/bin/sh', ['-c', command], { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-      const keep = (chunk: Buffer): void => void (output = (output + chunk.toString()).slice(-KEPT_OUTPUT));
+      child = spawn('/bin/sh', ['-c', command], {
+        detached: true,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      const keep = (chunk: Buffer): void =>
+        void (output = (output + chunk.toString()).slice(-KEPT_OUTPUT));
       child.stdout?.on('data', keep);
       child.stderr?.on('data', keep);
     },

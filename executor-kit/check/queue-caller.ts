@@ -23,19 +23,36 @@ export interface QueueCaller {
  *
  * @throws Error when Temporal cannot be reached.
  */
-export async function openQueueCaller({ temporalAddress: address, namespace }: CheckOptions): Promise<QueueCaller> {
+export async function openQueueCaller({
+  temporalAddress: address,
+  namespace,
+}: CheckOptions): Promise<QueueCaller> {
   installRuntime('ERROR');
-  const connection = await Connection.connect({ address, connectTimeout: '5 seconds' }).catch(() => {
-    throw new Error(`no Temporal server answers at ${address}; --temporal-address says where it is`);
-  });
+  const connection = await Connection.connect({ address, connectTimeout: '5 seconds' }).catch(
+    () => {
+      throw new Error(
+        `no Temporal server answers at ${address}; --temporal-address says where it is`,
+      );
+    },
+  );
   const client = new Client({ connection, namespace });
   const native = await NativeConnection.connect({ address });
   const taskQueue = `executor-check-${randomUUID()}`;
   const workflowsPath = fileURLToPath(new URL('./call-workflow.ts', import.meta.url));
-  const worker = await Worker.create({ connection: native, namespace, taskQueue, workflowsPath, shutdownForceTime: '2 seconds' });
+  const worker = await Worker.create({
+    connection: native,
+    namespace,
+    taskQueue,
+    workflowsPath,
+    shutdownForceTime: '2 seconds',
+  });
   const running = worker.run();
   const start = (call: QueueCall) =>
-    client.workflow.start<typeof executorCheckCall>('executorCheckCall', { taskQueue, workflowId: randomUUID(), args: [call] });
+    client.workflow.start<typeof executorCheckCall>('executorCheckCall', {
+      taskQueue,
+      workflowId: randomUUID(),
+      args: [call],
+    });
   return {
     call: async (call, signal) => {
       const run = await start(call);
@@ -47,7 +64,11 @@ export async function openQueueCaller({ temporalAddress: address, namespace }: C
       await run.terminate('its answer is not wanted').catch(() => undefined);
     },
     hasWorker: async (name) => {
-      const { pollers } = await connection.workflowService.describeTaskQueue({ namespace, taskQueue: { name }, taskQueueType: 2 });
+      const { pollers } = await connection.workflowService.describeTaskQueue({
+        namespace,
+        taskQueue: { name },
+        taskQueueType: 2,
+      });
       return (pollers ?? []).length > 0;
     },
     close: async () => {
@@ -59,6 +80,7 @@ export async function openQueueCaller({ temporalAddress: address, namespace }: C
 }
 
 async function aborted(signal: AbortSignal): Promise<QueueOutcome> {
-  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  if (!signal.aborted)
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
   return { ok: false, kind: 'timeout', type: 'ABORTED', message: 'the caller stopped waiting' };
 }

@@ -1,4 +1,7 @@
-/** A task-queue executor under check: its activities are called by a workflow, as the service does it. */
+/**
+ * A task-queue executor under check: its activities are called by a workflow, as the service does
+ * it.
+ */
 import {
   COMPLETION_ASSURANCES,
   ExecutorFault,
@@ -23,13 +26,28 @@ export async function createQueueTarget(options: CheckOptions): Promise<Target> 
   const caller = await openQueueCaller(options);
   const timeoutMs = options.timeout * 1000;
   const callOf = (phase: ExecutorPhase, input: unknown): QueueCall => {
-    return { phase, input, task_queue: options.target, timeout_ms: timeoutMs, pickup_ms: timeoutMs };
+    return {
+      phase,
+      input,
+      task_queue: options.target,
+      timeout_ms: timeoutMs,
+      pickup_ms: timeoutMs,
+    };
   };
-  const ask = async (phase: ExecutorPhase, input: unknown, signal?: AbortSignal): Promise<ExecutionResult> =>
+  const ask = async (
+    phase: ExecutorPhase,
+    input: unknown,
+    signal?: AbortSignal,
+  ): Promise<ExecutionResult> =>
     parseResult(phase, answerOf(await caller.call(callOf(phase, input), signal)));
   const submitInput = ({ context, prepared_action, sign_result }: SubmitInput, leftMs: number) => {
     const send_not_after = new Date(Date.now() + leftMs).toISOString();
-    return { context, prepared_action, send_not_after, ...(sign_result === undefined ? {} : { sign_result }) };
+    return {
+      context,
+      prepared_action,
+      send_not_after,
+      ...(sign_result === undefined ? {} : { sign_result }),
+    };
   };
   return {
     kind: 'task_queue',
@@ -66,13 +84,17 @@ export async function createQueueTarget(options: CheckOptions): Promise<Target> 
       if (lost === 'answered') await caller.call(call);
       else await caller.abandon(call, lost);
     },
-    sendMalformed: async (phase, body) => refusalOf(await caller.call(callOf(phase, malformedInput(body)))),
+    sendMalformed: async (phase, body) =>
+      refusalOf(await caller.call(callOf(phase, malformedInput(body)))),
     submitTooLate: (input) => ask('submit', submitInput(input, -1_000)),
     close: () => caller.close(),
   };
 }
 
-/** Temporal carries JSON values only, so what is no JSON, or too deep for its converter, arrives as a text. */
+/**
+ * Temporal carries JSON values only, so what is no JSON, or too deep for its converter, arrives as
+ * a text.
+ */
 function malformedInput(body: string | Buffer): unknown {
   if (body.length > 1_000) return body.toString().slice(0, 1_000);
   try {
@@ -85,14 +107,27 @@ function malformedInput(body: string | Buffer): unknown {
 /** What each failure means is decided as the service decides it. */
 function answerOf(outcome: QueueOutcome): unknown {
   if (outcome.ok) return outcome.answer;
-  if (outcome.kind === 'timeout') throw new ExecutorFault('timeout', 'EXECUTOR_TIMEOUT', 'no answer in time');
-  if (outcome.kind === 'not_picked_up') throw new ExecutorFault('unreachable', 'EXECUTOR_UNREACHABLE', 'no worker took the call in time');
-  if (outcome.type === REJECTED_FAILURE) throw new ExecutorFault('rejected', 'EXECUTOR_REJECTED', outcome.message);
-  throw new ExecutorFault('server_error', 'EXECUTOR_UNAVAILABLE', `the activity failed: ${outcome.message}`);
+  if (outcome.kind === 'timeout')
+    throw new ExecutorFault('timeout', 'EXECUTOR_TIMEOUT', 'no answer in time');
+  if (outcome.kind === 'not_picked_up')
+    throw new ExecutorFault(
+      'unreachable',
+      'EXECUTOR_UNREACHABLE',
+      'no worker took the call in time',
+    );
+  if (outcome.type === REJECTED_FAILURE)
+    throw new ExecutorFault('rejected', 'EXECUTOR_REJECTED', outcome.message);
+  throw new ExecutorFault(
+    'server_error',
+    'EXECUTOR_UNAVAILABLE',
+    `the activity failed: ${outcome.message}`,
+  );
 }
 
 function refusalOf(outcome: QueueOutcome): MalformedOutcome {
   if (outcome.ok) return { instead: `it answered ${JSON.stringify(outcome.answer).slice(0, 200)}` };
   if (outcome.type === REJECTED_FAILURE) return 'refused';
-  return { instead: `it failed with type "${outcome.type}" (${outcome.message}), which is asked again without end` };
+  return {
+    instead: `it failed with type "${outcome.type}" (${outcome.message}), which is asked again without end`,
+  };
 }

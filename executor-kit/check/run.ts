@@ -12,20 +12,34 @@ import type { Check, CheckResult } from './verdict.ts';
 import { Broken } from './broken.ts';
 
 /** In the order in which they run. */
-export const CHECKS: readonly Check[] = [...BASICS, ...PAYEES, ...REPEATS, ...RECOVERY, ...REQUESTS, ...CRASH, ...ENDINGS];
+export const CHECKS: readonly Check[] = [
+  ...BASICS,
+  ...PAYEES,
+  ...REPEATS,
+  ...RECOVERY,
+  ...REQUESTS,
+  ...CRASH,
+  ...ENDINGS,
+];
 
 const ALWAYS: ReadonlySet<string> = new Set(BASICS.map((check) => check.id));
 
 const FAULT_ADVICE: Record<ExecutorFault['kind'], string> = {
-  timeout: 'Answer within the time-out of the registry entry; work that takes longer belongs behind observe.',
+  timeout:
+    'Answer within the time-out of the registry entry; work that takes longer belongs behind observe.',
   unreachable: 'Keep the process up and the connection open until the answer is sent.',
-  rejected: 'A 4xx (or EXECUTOR_REJECTED) is for requests that can never be served; this one should be.',
-  server_error: 'Look at the log of the executor; a 5xx (or failed activity) is asked again, so it must not be the normal answer.',
+  rejected:
+    'A 4xx (or EXECUTOR_REJECTED) is for requests that can never be served; this one should be.',
+  server_error:
+    'Look at the log of the executor; a 5xx (or failed activity) is asked again, so it must not be the normal answer.',
   protocol: 'docs/executors.md lists the fields and which next_state each phase may answer.',
 };
 
 /** Runs them against `bench`; `onResult` is called as each is done. */
-export async function runChecks(bench: Bench, onResult: (result: CheckResult) => void): Promise<readonly CheckResult[]> {
+export async function runChecks(
+  bench: Bench,
+  onResult: (result: CheckResult) => void,
+): Promise<readonly CheckResult[]> {
   const results: CheckResult[] = [];
   let stopped = false;
   for (const check of CHECKS) {
@@ -44,13 +58,21 @@ async function one(bench: Bench, check: Check, stopped: boolean): Promise<CheckR
   const reason = stopped
     ? 'the checks before it must pass first'
     : (check.notHere?.(bench) ??
-      (only !== undefined && !ALWAYS.has(id) && check.inAnyCase !== true && !only.includes(id) ? 'left out by --only' : null));
+      (only !== undefined && !ALWAYS.has(id) && check.inAnyCase !== true && !only.includes(id)
+        ? 'left out by --only'
+        : null));
   if (reason !== null) return { id, guarantee, status: 'not_run', milliseconds: 0, reason };
   const begun = performance.now();
   const milliseconds = (): number => Math.round(performance.now() - begun);
   try {
     const remark = await check.run(bench);
-    return { id, guarantee, status: 'passed', milliseconds: milliseconds(), ...(typeof remark === 'string' ? { reason: remark } : {}) };
+    return {
+      id,
+      guarantee,
+      status: 'passed',
+      milliseconds: milliseconds(),
+      ...(typeof remark === 'string' ? { reason: remark } : {}),
+    };
   } catch (error) {
     return { id, guarantee, status: 'failed', milliseconds: milliseconds(), ...wordsOf(error) };
   }
@@ -58,6 +80,10 @@ async function one(bench: Bench, check: Check, stopped: boolean): Promise<CheckR
 
 function wordsOf(error: unknown): { readonly reason: string; readonly advice: string } {
   if (error instanceof Broken) return { reason: error.message, advice: error.advice };
-  if (error instanceof ExecutorFault) return { reason: error.message, advice: FAULT_ADVICE[error.kind] };
-  return { reason: `the check itself failed: ${error instanceof Error ? error.message : String(error)}`, advice: 'Please report this.' };
+  if (error instanceof ExecutorFault)
+    return { reason: error.message, advice: FAULT_ADVICE[error.kind] };
+  return {
+    reason: `the check itself failed: ${error instanceof Error ? error.message : String(error)}`,
+    advice: 'Please report this.',
+  };
 }

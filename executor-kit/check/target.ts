@@ -1,7 +1,18 @@
-/** The executor under check: called as production calls it, and in the ways in which production hopes that it is not. */
-import type { ExecutionResult, Executor, ExecutorPhase, SubmitInput } from '../../domain/executor.ts';
+/**
+ * The executor under check: called as production calls it, and in the ways in which production
+ * hopes that it is not.
+ */
+import type {
+  ExecutionResult,
+  Executor,
+  ExecutorPhase,
+  SubmitInput,
+} from '../../domain/executor.ts';
 
-/** When the answer to a submit gets lost: so many milliseconds after it was sent, or just as it arrives. */
+/**
+ * When the answer to a submit gets lost: so many milliseconds after it was sent, or just as it
+ * arrives.
+ */
 export type LossPoint = number | 'answered';
 
 export interface Target {
@@ -11,8 +22,15 @@ export interface Target {
   submitUnheard(input: SubmitInput, lost: LossPoint): Promise<void>;
   /** Sends `body` as it is and says how it was taken. */
   sendMalformed(phase: ExecutorPhase, body: string | Buffer): Promise<MalformedOutcome>;
-  /** HTTP: one phase with another Authorization header (none when null); the status, or null when the connection broke. */
-  statusWith?(phase: ExecutorPhase, body: unknown, authorization: string | null): Promise<number | null>;
+  /**
+   * HTTP: one phase with another Authorization header (none when null); the status, or null when
+   * the connection broke.
+   */
+  statusWith?(
+    phase: ExecutorPhase,
+    body: unknown,
+    authorization: string | null,
+  ): Promise<number | null>;
   /** Task queue: a submit whose time to send has passed. */
   submitTooLate?(input: SubmitInput): Promise<ExecutionResult>;
   close(): Promise<void>;

@@ -9,7 +9,10 @@ export interface Check {
   readonly notHere?: (bench: Bench) => string | null;
   /** Also run when the checks that all others build on have failed. */
   readonly inAnyCase?: boolean;
-  /** Throws {@link Broken} when the guarantee does not hold. What it returns is a remark for the report. */
+  /**
+   * Throws {@link Broken} when the guarantee does not hold. What it returns is a remark for the
+   * report.
+   */
   run(bench: Bench): Promise<string | void>;
 }
 

@@ -3,7 +3,10 @@ import { LEAST_ASSURANCES, type ExecutionResult, type Executor } from '../../dom
 
 const COMPLETED: ExecutionResult = { next_state: 'COMPLETED', output: {} };
 
-/** `builtin.noop`: passes every check and completes in submit, without any effect anywhere. Never throws. */
+/**
+ * `builtin.noop`: passes every check and completes in submit, without any effect anywhere. Never
+ * throws.
+ */
 export function createNoopExecutor(): Executor {
   return {
     descriptor: {

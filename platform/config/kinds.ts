@@ -1,4 +1,6 @@
-/** Values with a grammar of their own. Faults of secret ones name a place, never what stands there. */
+/**
+ * Values with a grammar of their own. Faults of secret ones name a place, never what stands there.
+ */
 import { z } from 'zod';
 import { normalHost } from '../../domain/callbacks/target.ts';
 import { createCallbackSigner, SecretError, type CallbackSigner } from '../callback-signature.ts';
@@ -46,7 +48,10 @@ export const SECRETS_KEYS: KindWithNone<SecretsKeys> = {
   }),
 };
 
-/** What a database connection can be told at its start is limited to 10,000 bytes, and it is told this list. */
+/**
+ * What a database connection can be told at its start is limited to 10,000 bytes, and it is told
+ * this list.
+ */
 const HOSTS_LIMIT = 8_000;
 
 export const HOSTS: KindWithNone<readonly string[]> = {
@@ -60,7 +65,9 @@ export const HOSTS: KindWithNone<readonly string[]> = {
       return entries.flatMap((entry) => {
         const host = normalHost(entry);
         if (host !== null) return [host];
-        context.addIssue(`"${entry.trim()}" is not a host name or address; give it without scheme, port, path or wildcard`);
+        context.addIssue(
+          `"${entry.trim()}" is not a host name or address; give it without scheme, port, path or wildcard`,
+        );
         return [];
       });
     }),
@@ -73,13 +80,19 @@ export const CALLBACK_SECRETS: KindWithNone<CallbackSigner | null> = {
     try {
       return createCallbackSigner(list);
     } catch (error) {
-      context.addIssue({ code: 'custom', message: error instanceof SecretError ? error.message : 'cannot be used' });
+      context.addIssue({
+        code: 'custom',
+        message: error instanceof SecretError ? error.message : 'cannot be used',
+      });
       return z.NEVER;
     }
   }),
 };
 
-/** Header names to values, as OpenTelemetry writes them: `name=value,other=value`, values percent-encoded. */
+/**
+ * Header names to values, as OpenTelemetry writes them: `name=value,other=value`, values
+ * percent-encoded.
+ */
 export const HEADERS: Kind<Readonly<Record<string, string>>> = {
   type: 'list of `<header>=<value>`',
   parts: (list) =>
@@ -93,7 +106,11 @@ export const HEADERS: Kind<Readonly<Record<string, string>>> = {
       const [, name, value] = /^\s*([A-Za-z0-9!#$%&'*+.^_`|~-]+)=(.*?)\s*$/.exec(entry) ?? [];
       const meant = value === undefined ? null : headerValue(value);
       if (name !== undefined && meant !== null) headers[name] = meant;
-      else context.addIssue({ code: 'custom', message: `entry ${String(index + 1)} must be <header>=<value>, percent-encoded` });
+      else
+        context.addIssue({
+          code: 'custom',
+          message: `entry ${String(index + 1)} must be <header>=<value>, percent-encoded`,
+        });
     }
     return headers;
   }),

@@ -1,4 +1,7 @@
-/** Which `SVC_*` names there are. A name that nobody reads is most likely a misspelt one, and a setting lost. */
+/**
+ * Which `SVC_*` names there are. A name that nobody reads is most likely a misspelt one, and a
+ * setting lost.
+ */
 import { SETTING_LIST } from './settings.ts';
 
 /** Read by the client tools, and often set in the same shell as the service. */
@@ -30,7 +33,8 @@ export const IGNORED_NAMES: Readonly<Record<string, string>> = Object.fromEntrie
 
 /** Names that stop the start whatever they hold, and why. */
 export const REMOVED_NAMES: Readonly<Record<string, string>> = {
-  SVC_DASHBOARD_WRITE_TOKEN: 'this token is no longer supported, and must not be set at all, not even empty; remove it',
+  SVC_DASHBOARD_WRITE_TOKEN:
+    'this token is no longer supported, and must not be set at all, not even empty; remove it',
 };
 
 /** The variable that may name a file with the value of a secret setting. */
@@ -38,9 +42,14 @@ export function fileNameOf(name: string): string {
   return `${name}_FILE`;
 }
 
-const READ_NAMES: readonly string[] = SETTING_LIST.flatMap(([name, { secret }]) => (secret ? [name, fileNameOf(name)] : [name]));
+const READ_NAMES: readonly string[] = SETTING_LIST.flatMap(([name, { secret }]) =>
+  secret ? [name, fileNameOf(name)] : [name],
+);
 
-/** A fault for each name that nobody reads or that may no longer be used. Values are not looked at further than being empty. */
+/**
+ * A fault for each name that nobody reads or that may no longer be used. Values are not looked at
+ * further than being empty.
+ */
 export function nameFaults(environment: NodeJS.ProcessEnv): readonly string[] {
   return Object.entries(environment).flatMap(([name, value]) => {
     if (!name.startsWith('SVC_') || value === undefined) return [];
@@ -56,7 +65,10 @@ export function nameFaults(environment: NodeJS.ProcessEnv): readonly string[] {
 function nearest(name: string): string | null {
   // The prefix is shared by all and must not make unlike names look alike.
   const limit = Math.max(2, Math.floor((name.length - 'SVC_'.length) / 4));
-  const ranked = [...READ_NAMES, ...Object.keys(IGNORED_NAMES)].map((known) => ({ known, distance: distance(name, known) }));
+  const ranked = [...READ_NAMES, ...Object.keys(IGNORED_NAMES)].map((known) => ({
+    known,
+    distance: distance(name, known),
+  }));
   const best = ranked.reduce((left, right) => (right.distance < left.distance ? right : left));
   return best.distance <= limit ? best.known : null;
 }

@@ -30,16 +30,27 @@ export function readSettings(environment: NodeJS.ProcessEnv): ReadSettings {
     if (sourced === undefined) continue;
     const parsed = setting.schema.safeParse(sourced.text);
     if (parsed.success) values[name] = parsed.data;
-    else for (const { message } of parsed.error.issues) faults.push(`${name}: ${shown(message, sourced.text, setting)}`);
+    else
+      for (const { message } of parsed.error.issues)
+        faults.push(`${name}: ${shown(message, sourced.text, setting)}`);
   }
-  // Each value is what the schema of its name made of it; where one is missing there is a fault already.
-  faults.push(...ruleFaults(values as Partial<Values>, (name) => texts.get(name)?.source === 'unset'));
+  // Each value is what the schema of its name made of it; where one is missing there is a fault
+  // already.
+  faults.push(
+    ...ruleFaults(values as Partial<Values>, (name) => texts.get(name)?.source === 'unset'),
+  );
   if (faults.length > 0) throw new ConfigError(faults);
   return { values: values as Values, texts };
 }
 
-/** One setting alone, for commands that need no more; undefined when it is not set. Throws {@link ConfigError}. */
-export function readSetting<N extends SettingName>(name: N, environment: NodeJS.ProcessEnv): Values[N] | undefined {
+/**
+ * One setting alone, for commands that need no more; undefined when it is not set. Throws {@link
+ * ConfigError}.
+ */
+export function readSetting<N extends SettingName>(
+  name: N,
+  environment: NodeJS.ProcessEnv,
+): Values[N] | undefined {
   const setting: Setting<unknown> = { ...SETTINGS[name], required: false };
   const { texts, faults } = findTexts(environment, [[name, setting]]);
   if (faults.length > 0) throw new ConfigError(faults);
@@ -48,11 +59,16 @@ export function readSetting<N extends SettingName>(name: N, environment: NodeJS.
   const parsed = setting.schema.safeParse(text);
   // The value is what the schema of this very name made of it.
   if (parsed.success) return parsed.data as Values[N];
-  throw new ConfigError(parsed.error.issues.map(({ message }) => `${name}: ${shown(message, text, setting)}`));
+  throw new ConfigError(
+    parsed.error.issues.map(({ message }) => `${name}: ${shown(message, text, setting)}`),
+  );
 }
 
 /** A net under the kinds: whatever a schema says about a secret, its text is not in it. */
 function shown(message: string, text: string | undefined, { secret }: Setting<unknown>): string {
-  const parts = secret && text !== undefined ? [text, ...text.split(/[,:]/)].filter((part) => part === text || part.length > 3) : [];
+  const parts =
+    secret && text !== undefined
+      ? [text, ...text.split(/[,:]/)].filter((part) => part === text || part.length > 3)
+      : [];
   return parts.some((part) => message.includes(part)) ? 'cannot be used' : message;
 }

@@ -8,7 +8,9 @@ export type Redaction = (text: string) => string;
 /** Shorter texts stand in honest lines too often to be taken out of them. */
 const SHORTEST = 6;
 
-/** Knows every secret setting as a whole and in its parts: passwords, single keys and header values. */
+/**
+ * Knows every secret setting as a whole and in its parts: passwords, single keys and header values.
+ */
 export function redactionOf(texts: ReadonlyMap<SettingName, Sourced>): Redaction {
   const secrets = new Set<string>();
   for (const [name, { text }] of texts) {
@@ -21,5 +23,9 @@ export function redactionOf(texts: ReadonlyMap<SettingName, Sourced>): Redaction
   }
   // The longest first, or a part of it would be taken out and leave the rest.
   const ordered = [...secrets].sort((left, right) => right.length - left.length);
-  return (text) => ordered.reduce((rest, secret) => (rest.includes(secret) ? rest.replaceAll(secret, '[redacted]') : rest), text);
+  return (text) =>
+    ordered.reduce(
+      (rest, secret) => (rest.includes(secret) ? rest.replaceAll(secret, '[redacted]') : rest),
+      text,
+    );
 }

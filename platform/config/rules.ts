@@ -1,25 +1,43 @@
-/** What must hold between settings. A setting that has a fault of its own is left out of account. */
+/**
+ * What must hold between settings. A setting that has a fault of its own is left out of account.
+ */
 import type { SettingName, Values } from './settings.ts';
 
 const LOOPBACK = ['127.0.0.1', '::1', 'localhost'];
 
 /** A fault for each rule that is broken. */
-export function ruleFaults(values: Partial<Values>, isUnset: (name: SettingName) => boolean): readonly string[] {
+export function ruleFaults(
+  values: Partial<Values>,
+  isUnset: (name: SettingName) => boolean,
+): readonly string[] {
   const faults: string[] = [];
   if (values.SVC_AUTH_ENABLED === true) {
     if (isUnset('SVC_SECRETS_KEY')) {
-      faults.push('SVC_SECRETS_KEY: authentication needs it, for the secrets of callers are stored encrypted');
+      faults.push(
+        'SVC_SECRETS_KEY: authentication needs it, for the secrets of callers are stored encrypted',
+      );
     }
   }
-  if (values.SVC_AUTH_ENABLED === false && values.SVC_HOST !== undefined && !LOOPBACK.includes(values.SVC_HOST)) {
-    faults.push('SVC_HOST: without authentication the service listens on loopback only (127.0.0.1, ::1 or localhost)');
+  if (
+    values.SVC_AUTH_ENABLED === false &&
+    values.SVC_HOST !== undefined &&
+    !LOOPBACK.includes(values.SVC_HOST)
+  ) {
+    faults.push(
+      'SVC_HOST: without authentication the service listens on loopback only (127.0.0.1, ::1 or localhost)',
+    );
   }
   if (/^\/dashboard(\/|$)/.test(values.SVC_API_PREFIX ?? '')) {
-    faults.push('SVC_API_PREFIX: /dashboard is the place of the dashboard, whose requests are not authenticated as the API’s are');
+    faults.push(
+      'SVC_API_PREFIX: /dashboard is the place of the dashboard, whose requests are not authenticated as the API’s are',
+    );
   }
-  const sendsCallbacks = values.SVC_WORKERS_ENABLED === true && (values.SVC_CALLBACK_ALLOWED_HOSTS_CSV ?? []).length > 0;
+  const sendsCallbacks =
+    values.SVC_WORKERS_ENABLED === true && (values.SVC_CALLBACK_ALLOWED_HOSTS_CSV ?? []).length > 0;
   if (sendsCallbacks && isUnset('SVC_CALLBACK_HMAC_SECRET')) {
-    faults.push('SVC_CALLBACK_HMAC_SECRET: callbacks are never sent unsigned: set it, or leave SVC_CALLBACK_ALLOWED_HOSTS_CSV empty');
+    faults.push(
+      'SVC_CALLBACK_HMAC_SECRET: callbacks are never sent unsigned: set it, or leave SVC_CALLBACK_ALLOWED_HOSTS_CSV empty',
+    );
   }
   if (isUnset('SVC_TRACING_OTLP_URL') && values.SVC_TRACING_OTLP_HEADERS !== undefined) {
     faults.push('SVC_TRACING_OTLP_HEADERS: has no use without SVC_TRACING_OTLP_URL');

@@ -8,7 +8,9 @@ import { z } from 'zod';
 export const PART = null;
 type Field = string | typeof PART;
 
-/** One `SVC_*` name: what it is to the service, how it is read, and what its documentation needs. */
+/**
+ * One `SVC_*` name: what it is to the service, how it is read, and what its documentation needs.
+ */
 export interface Setting<T, F extends Field = Field> {
   /** Its name in `Config`. */
   readonly field: F;
@@ -56,7 +58,12 @@ export function standard<const F extends Field, T>(
 }
 
 /** A setting that may stay without a value: then it is what its kind says, else undefined. */
-export function optional<const F extends Field, T>(field: F, kind: KindWithNone<T>, description: string, options?: Options): Setting<T, F>;
+export function optional<const F extends Field, T>(
+  field: F,
+  kind: KindWithNone<T>,
+  description: string,
+  options?: Options,
+): Setting<T, F>;
 export function optional<const F extends Field, T>(
   field: F,
   kind: Kind<T>,
@@ -86,7 +93,9 @@ export function required<const F extends Field, T>(
 
 export const FLAG: Kind<boolean> = {
   type: 'true or false',
-  schema: z.enum(['true', 'false'], { error: 'must be true or false' }).transform((text) => text === 'true'),
+  schema: z
+    .enum(['true', 'false'], { error: 'must be true or false' })
+    .transform((text) => text === 'true'),
 };
 
 export const TEXT: Kind<string> = { type: 'text', schema: z.string().min(1) };
@@ -97,13 +106,20 @@ export const FILE: Kind<string> = { type: 'path of a file', schema: z.string().m
 export function whole(min: number, max: number): Kind<number> {
   return {
     type: `whole number, ${String(min)} to ${String(max)}`,
-    schema: z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(min).max(max)),
+    schema: z
+      .string()
+      .regex(/^\d+$/, 'must be a whole number')
+      .transform(Number)
+      .pipe(z.number().min(min).max(max)),
   };
 }
 
 /** One of these words. */
 export function oneOf<const W extends string>(...words: readonly W[]): Kind<W> {
-  return { type: words.join(', '), schema: z.enum(words, { error: `must be one of ${words.join(', ')}` }) };
+  return {
+    type: words.join(', '),
+    schema: z.enum(words, { error: `must be one of ${words.join(', ')}` }),
+  };
 }
 
 /** Text of a shape that `reason` tells. */
@@ -114,5 +130,7 @@ export function shaped(type: string, pattern: RegExp, reason: string): Kind<stri
 /** An http or https address, answered without slashes at its end. */
 export const WEB_ADDRESS: Kind<string> = {
   type: 'http or https URL',
-  schema: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).transform((url) => url.replace(/\/+$/, '')),
+  schema: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+    .transform((url) => url.replace(/\/+$/, '')),
 };

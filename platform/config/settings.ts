@@ -4,14 +4,41 @@
  * what is taken out of logs, `fundadmin config check` and docs/configuration.md
  * (`npm run docs:tables`) follow from this table.
  */
-import { CALLBACK_SECRETS, DATABASE_URL, HEADERS, HOSTS, LOCAL_SIGNERS, PAYLOAD_KEYS, SECRETS_KEYS, SHARE } from './kinds.ts';
-import { FILE, FLAG, oneOf, optional, PART, required, shaped, standard, TEXT, WEB_ADDRESS, whole, type Setting } from './setting.ts';
+import {
+  CALLBACK_SECRETS,
+  DATABASE_URL,
+  HEADERS,
+  HOSTS,
+  LOCAL_SIGNERS,
+  PAYLOAD_KEYS,
+  SECRETS_KEYS,
+  SHARE,
+} from './kinds.ts';
+import {
+  FILE,
+  FLAG,
+  oneOf,
+  optional,
+  PART,
+  required,
+  shaped,
+  standard,
+  TEXT,
+  WEB_ADDRESS,
+  whole,
+  type Setting,
+} from './setting.ts';
 
 const PORT = whole(0, 65_535);
 const SECRET = { secret: true } as const;
 
 const LISTENING = {
-  SVC_HOST: standard('host', TEXT, '127.0.0.1', 'Address that the API listens on; without authentication a loopback one.'),
+  SVC_HOST: standard(
+    'host',
+    TEXT,
+    '127.0.0.1',
+    'Address that the API listens on; without authentication a loopback one.',
+  ),
   SVC_PORT: standard('port', PORT, '8100', 'Port of the API; 0 takes any free one.'),
   SVC_API_PREFIX: standard(
     'apiPrefix',
@@ -19,8 +46,18 @@ const LISTENING = {
     '/v3',
     'What every path of the API begins with, `/healthz` excepted.',
   ),
-  SVC_OPS_HOST: standard('opsHost', TEXT, '127.0.0.1', 'Address of the operations listener, whose requests are never signed.'),
-  SVC_OPS_PORT: standard('opsPort', PORT, '9465', 'Port of the operations listener; 0 takes any free one.'),
+  SVC_OPS_HOST: standard(
+    'opsHost',
+    TEXT,
+    '127.0.0.1',
+    'Address of the operations listener, whose requests are never signed.',
+  ),
+  SVC_OPS_PORT: standard(
+    'opsPort',
+    PORT,
+    '9465',
+    'Port of the operations listener; 0 takes any free one.',
+  ),
   SVC_ALLOWED_HOSTS_CSV: optional(
     'allowedHosts',
     HOSTS,
@@ -29,8 +66,18 @@ const LISTENING = {
 };
 
 const DEPENDENCIES = {
-  SVC_DATABASE_URL: required('databaseUrl', DATABASE_URL, 'Where Postgres is, with user and password.', SECRET),
-  SVC_DATABASE_POOL_SIZE: standard('databasePoolSize', whole(1, 200), '20', 'Connections to Postgres that a process holds at most.'),
+  SVC_DATABASE_URL: required(
+    'databaseUrl',
+    DATABASE_URL,
+    'Where Postgres is, with user and password.',
+    SECRET,
+  ),
+  SVC_DATABASE_POOL_SIZE: standard(
+    'databasePoolSize',
+    whole(1, 200),
+    '20',
+    'Connections to Postgres that a process holds at most.',
+  ),
   SVC_TEMPORAL_ADDRESS: standard(
     'temporalAddress',
     shaped('host:port', /^[^\s/]+:\d+$/, 'must be host:port'),
@@ -70,15 +117,29 @@ const PROCESS = {
     'commercial',
     'Which surfaces are registered; `free` leaves out the commercial ones.',
   ),
-  SVC_WORKERS_ENABLED: standard('workersEnabled', FLAG, 'true', 'Whether a process of role `all` or `worker` takes work.'),
+  SVC_WORKERS_ENABLED: standard(
+    'workersEnabled',
+    FLAG,
+    'true',
+    'Whether a process of role `all` or `worker` takes work.',
+  ),
   SVC_LOG_LEVEL: standard(
     'logLevel',
     oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
     'info',
     'The least important lines that are still written; no level writes secrets.',
   ),
-  SVC_TRACING_OTLP_URL: optional(PART, WEB_ADDRESS, 'Collector that receives traces, as `…/v1/traces`; unset turns tracing off.'),
-  SVC_TRACING_OTLP_HEADERS: optional(PART, HEADERS, 'Headers for the collector, for example the one that authenticates.', SECRET),
+  SVC_TRACING_OTLP_URL: optional(
+    PART,
+    WEB_ADDRESS,
+    'Collector that receives traces, as `…/v1/traces`; unset turns tracing off.',
+  ),
+  SVC_TRACING_OTLP_HEADERS: optional(
+    PART,
+    HEADERS,
+    'Headers for the collector, for example the one that authenticates.',
+    SECRET,
+  ),
   SVC_TRACING_SAMPLE_RATIO: standard(
     PART,
     SHARE,
@@ -87,7 +148,10 @@ const PROCESS = {
   ),
 };
 
-/** No process takes requests older or newer than this, so no nonce is needed for longer than twice of it. */
+/**
+ * No process takes requests older or newer than this, so no nonce is needed for longer than twice
+ * of it.
+ */
 export const LARGEST_SKEW_SECONDS = 3_600;
 
 const CALLERS = {
@@ -109,8 +173,18 @@ const CALLERS = {
     'Keys that encrypt the secrets of callers in the database, and vouch for audit rows: the first encrypts, all decrypt.',
     SECRET,
   ),
-  SVC_RATE_LIMIT_ENABLED: standard(PART, FLAG, 'true', 'Whether callers are limited; without authentication nobody is.'),
-  SVC_RATE_LIMIT_READ_RPM: standard('rateLimitReadRpm', whole(1, 1_000_000), '300', 'Requests a minute of a key with the role `agent`.'),
+  SVC_RATE_LIMIT_ENABLED: standard(
+    PART,
+    FLAG,
+    'true',
+    'Whether callers are limited; without authentication nobody is.',
+  ),
+  SVC_RATE_LIMIT_READ_RPM: standard(
+    'rateLimitReadRpm',
+    whole(1, 1_000_000),
+    '300',
+    'Requests a minute of a key with the role `agent`.',
+  ),
   SVC_RATE_LIMIT_WRITE_RPM: standard(
     'rateLimitWriteRpm',
     whole(1, 1_000_000),
@@ -138,8 +212,16 @@ const MOVEMENTS = {
     'false',
     'Whether policies only tell what they would have approved; for the commercial edition.',
   ),
-  SVC_REGISTRY_FILE: optional('registryFile', FILE, 'JSON file that declares remote and task-queue executors and signers.'),
-  SVC_VENUES_FILE: optional('venuesFile', FILE, 'JSON file that declares venues and the accounts held there.'),
+  SVC_REGISTRY_FILE: optional(
+    'registryFile',
+    FILE,
+    'JSON file that declares remote and task-queue executors and signers.',
+  ),
+  SVC_VENUES_FILE: optional(
+    'venuesFile',
+    FILE,
+    'JSON file that declares venues and the accounts held there.',
+  ),
   SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: standard(
     'healthIntervalSeconds',
     whole(1, 3_600),
@@ -190,7 +272,12 @@ const ALLOWLIST = {
     'false',
     'Whether an address that was added, reactivated or moved to another chain has to wait before it is paid.',
   ),
-  SVC_ALLOWLIST_COOLING_PERIOD_HOURS: standard(PART, whole(1, 8_760), '24', 'How long it has to wait.'),
+  SVC_ALLOWLIST_COOLING_PERIOD_HOURS: standard(
+    PART,
+    whole(1, 8_760),
+    '24',
+    'How long it has to wait.',
+  ),
   SVC_DASHBOARD_WRITER_KEYS_FILE: optional(
     'dashboardKeysFile',
     FILE,
@@ -216,7 +303,12 @@ const CALLBACKS = {
     'Secrets that sign callbacks; several sign all, for rotation.',
     SECRET,
   ),
-  SVC_CALLBACK_MAX_ATTEMPTS: standard('callbackMaxAttempts', whole(1, 1_000), '20', 'Failed attempts that make a callback a dead letter.'),
+  SVC_CALLBACK_MAX_ATTEMPTS: standard(
+    'callbackMaxAttempts',
+    whole(1, 1_000),
+    '20',
+    'Failed attempts that make a callback a dead letter.',
+  ),
 };
 
 /** In the order of the documentation. */
@@ -230,18 +322,34 @@ export const SECTIONS = {
   Callbacks: CALLBACKS,
 } as const;
 
-export const SETTINGS = { ...LISTENING, ...DEPENDENCIES, ...PROCESS, ...CALLERS, ...MOVEMENTS, ...ALLOWLIST, ...CALLBACKS } as const;
+export const SETTINGS = {
+  ...LISTENING,
+  ...DEPENDENCIES,
+  ...PROCESS,
+  ...CALLERS,
+  ...MOVEMENTS,
+  ...ALLOWLIST,
+  ...CALLBACKS,
+} as const;
 
 export type SettingName = keyof typeof SETTINGS;
-export type Values = { readonly [N in SettingName]: (typeof SETTINGS)[N] extends Setting<infer T> ? T : never };
+export type Values = {
+  readonly [N in SettingName]: (typeof SETTINGS)[N] extends Setting<infer T> ? T : never;
+};
 
 /** What the service sees: each field as the schema of its setting makes it. */
 export type Fields = {
-  readonly [N in SettingName as (typeof SETTINGS)[N]['field'] extends string ? (typeof SETTINGS)[N]['field'] : never]: Values[N];
+  readonly [
+    N in SettingName as (typeof SETTINGS)[N]['field'] extends string
+      ? (typeof SETTINGS)[N]['field']
+      : never
+  ]: Values[N];
 };
 
 /** Every setting with its name, in the order of the documentation. */
-export const SETTING_LIST: readonly (readonly [SettingName, Setting<unknown>])[] = Object.keys(SETTINGS).map((key) => {
+export const SETTING_LIST: readonly (readonly [SettingName, Setting<unknown>])[] = Object.keys(
+  SETTINGS,
+).map((key) => {
   const name = key as SettingName;
   return [name, SETTINGS[name]];
 });

@@ -1,4 +1,6 @@
-/** Where the text of each setting comes from: its variable, the file of a secret, or the default. */
+/**
+ * Where the text of each setting comes from: its variable, the file of a secret, or the default.
+ */
 import { readFileSync } from 'node:fs';
 import { fileNameOf } from './names.ts';
 import type { Setting } from './setting.ts';
@@ -27,14 +29,17 @@ export function findTexts(
   for (const [name, setting] of settings) {
     const own = given(environment[name]);
     const file = setting.secret ? given(environment[fileNameOf(name)]) : undefined;
-    if (own !== undefined && file !== undefined) faults.push(`${name}: ${fileNameOf(name)} is set too; give one of them`);
+    if (own !== undefined && file !== undefined)
+      faults.push(`${name}: ${fileNameOf(name)} is set too; give one of them`);
     else if (own !== undefined) texts.set(name, { text: own, source: 'env' });
     else if (file !== undefined) {
       const read = readSecret(file);
       if (read.ok) texts.set(name, { text: read.text, source: 'file' });
       else faults.push(`${fileNameOf(name)}: ${read.fault}`);
-    } else if (setting.default !== null) texts.set(name, { text: setting.default, source: 'default' });
-    else if (setting.required) faults.push(`${name}: must be set${setting.secret ? `, or ${fileNameOf(name)}` : ''}`);
+    } else if (setting.default !== null)
+      texts.set(name, { text: setting.default, source: 'default' });
+    else if (setting.required)
+      faults.push(`${name}: must be set${setting.secret ? `, or ${fileNameOf(name)}` : ''}`);
     else texts.set(name, { text: undefined, source: 'unset' });
   }
   return { texts, faults };
@@ -44,14 +49,23 @@ function given(value: string | undefined): string | undefined {
   return value === '' ? undefined : value;
 }
 
-/** Without the path in its faults: a secret that was put there by mistake must not be shown either. */
-function readSecret(path: string): { readonly ok: true; readonly text: string } | { readonly ok: false; readonly fault: string } {
+/**
+ * Without the path in its faults: a secret that was put there by mistake must not be shown either.
+ */
+function readSecret(
+  path: string,
+): { readonly ok: true; readonly text: string } | { readonly ok: false; readonly fault: string } {
   try {
     // Editors and `echo` end a file with a newline, which is no part of the secret; more would be.
     const text = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
-    return text === '' ? { ok: false, fault: 'the file that it names is empty' } : { ok: true, text };
+    return text === ''
+      ? { ok: false, fault: 'the file that it names is empty' }
+      : { ok: true, text };
   } catch (error) {
-    const code = typeof error === 'object' && error !== null && 'code' in error ? ` (${String(error.code)})` : '';
+    const code =
+      typeof error === 'object' && error !== null && 'code' in error
+        ? ` (${String(error.code)})`
+        : '';
     return { ok: false, fault: `the file that it names cannot be read${code}` };
   }
 }

@@ -20,9 +20,9 @@ export class AddressRefused extends Error {
 }
 
 /**
- * The addresses that a connection to `host` may use. A listed address is taken as it stands, `localhost`
- * must mean this machine, and every other name must lead to public addresses only: one that does not
- * spoils them all, since a name that mixes both is what an attack looks like.
+ * The addresses that a connection to `host` may use. A listed address is taken as it stands,
+ * `localhost` must mean this machine, and every other name must lead to public addresses only: one
+ * that does not spoils them all, since a name that mixes both is what an attack looks like.
  */
 export async function checkedAddresses(
   host: string,
@@ -30,13 +30,21 @@ export async function checkedAddresses(
 ): Promise<readonly Address[]> {
   const literal = host.replace(/^\[(.*)]$/, '$1');
   const family = isIP(literal);
-  if (family !== 0) return accepted([{ address: literal, family }], (address) => options.listed.has(host) || isPublicAddress(address));
+  if (family !== 0)
+    return accepted(
+      [{ address: literal, family }],
+      (address) => options.listed.has(host) || isPublicAddress(address),
+    );
   const found = await options.resolve(host);
   if (host === 'localhost' && options.listed.has(host)) return accepted(found, isLoopbackAddress);
   return accepted(found, isPublicAddress);
 }
 
-function accepted(found: readonly Address[], allowed: (address: string) => boolean): readonly Address[] {
-  if (found.length === 0 || !found.every(({ address }) => allowed(address))) throw new AddressRefused('an address is not allowed');
+function accepted(
+  found: readonly Address[],
+  allowed: (address: string) => boolean,
+): readonly Address[] {
+  if (found.length === 0 || !found.every(({ address }) => allowed(address)))
+    throw new AddressRefused('an address is not allowed');
   return found;
 }

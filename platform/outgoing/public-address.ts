@@ -1,7 +1,10 @@
 /** Which network addresses belong to the public internet. */
 import ipaddr from 'ipaddr.js';
 
-/** IPv6 gives out global unicast addresses from here alone; all else is special, reserved or not in use. */
+/**
+ * IPv6 gives out global unicast addresses from here alone; all else is special, reserved or not in
+ * use.
+ */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /** False for everything private, local, shared, reserved, translated or malformed. */

@@ -1,8 +1,24 @@
-/** OpenTelemetry: spans to a collector over OTLP, W3C trace context between processes. Loaded only where traces are on. */
-import { context, diag, DiagLogLevel, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+/**
+ * OpenTelemetry: spans to a collector over OTLP, W3C trace context between processes. Loaded only
+ * where traces are on.
+ */
+import {
+  context,
+  diag,
+  DiagLogLevel,
+  propagation,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
-import { BatchSpanProcessor, NodeTracerProvider, ParentBasedSampler, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace-node';
+import {
+  BatchSpanProcessor,
+  NodeTracerProvider,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+} from '@opentelemetry/sdk-trace-node';
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { OpenTelemetryWorkflowClientInterceptor } from '@temporalio/interceptors-opentelemetry/lib/client/index.js';
 import type { Logger } from 'pino';
@@ -20,22 +36,38 @@ export function createTracing(
 ): Tracing & { headers(): TraceHeaders } {
   reportTo(about.log);
   const provider = new NodeTracerProvider({
-    resource: resourceFromAttributes({ 'service.name': SERVICE, 'service.version': VERSION, 'service.instance.role': about.role }),
+    resource: resourceFromAttributes({
+      'service.name': SERVICE,
+      'service.version': VERSION,
+      'service.instance.role': about.role,
+    }),
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(config.sampleRatio) }),
-    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url: config.url, headers: { ...config.headers } }))],
+    spanProcessors: [
+      new BatchSpanProcessor(
+        new OTLPTraceExporter({ url: config.url, headers: { ...config.headers } }),
+      ),
+    ],
   });
   provider.register();
   const tracer = trace.getTracer(SERVICE, VERSION);
   return {
     request: (method, headers) => {
       const parent = propagation.extract(context.active(), contextHeaders(headers));
-      const span = tracer.startSpan(method, { kind: SpanKind.SERVER, attributes: { 'http.request.method': method } }, parent);
+      const span = tracer.startSpan(
+        method,
+        { kind: SpanKind.SERVER, attributes: { 'http.request.method': method } },
+        parent,
+      );
       const within = trace.setSpan(parent, span);
       return {
         run: (work) => context.with(within, work),
         end: ({ route, status, request_id }) => {
           span.updateName(`${method} ${route}`);
-          span.setAttributes({ 'http.route': route, 'http.response.status_code': status, request_id });
+          span.setAttributes({
+            'http.route': route,
+            'http.response.status_code': status,
+            request_id,
+          });
           if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
           span.end();
         },
@@ -61,7 +93,9 @@ function wakeInterceptor(): WorkflowClientInterceptor {
   return { signalWithStart: (input, next) => all.signalWithStart(input, next) };
 }
 
-function contextHeaders(headers: Readonly<Record<string, string | readonly string[] | undefined>>): Record<string, string> {
+function contextHeaders(
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+): Record<string, string> {
   return Object.fromEntries(
     CONTEXT_HEADERS.flatMap((name) => {
       const value = headers[name];
@@ -74,5 +108,8 @@ function contextHeaders(headers: Readonly<Record<string, string | readonly strin
 function reportTo(log: Logger): void {
   const quiet = (): void => undefined;
   const warn = (message: string): void => log.warn({ detail: message }, 'traces could not be sent');
-  diag.setLogger({ error: warn, warn, info: quiet, debug: quiet, verbose: quiet }, DiagLogLevel.WARN);
+  diag.setLogger(
+    { error: warn, warn, info: quiet, debug: quiet, verbose: quiet },
+    DiagLogLevel.WARN,
+  );
 }

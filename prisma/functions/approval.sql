@@ -1,22 +1,30 @@
 -- A policy as the service reads it; amounts as text, so that nobody makes doubles of them.
-CREATE OR REPLACE FUNCTION policy_view(p auto_approve_policies) RETURNS jsonb LANGUAGE sql STABLE AS $$
-  SELECT to_jsonb(p) || jsonb_build_object('max_amount_per_request', trim_scale(p.max_amount_per_request)::text,
+CREATE OR REPLACE FUNCTION policy_view(p auto_approve_policies) RETURNS jsonb
+  LANGUAGE sql STABLE AS $$
+  SELECT to_jsonb(p) || jsonb_build_object(
+    'max_amount_per_request', trim_scale(p.max_amount_per_request)::text,
     'max_amount_per_window', trim_scale(p.max_amount_per_window)::text)
 $$;
 
 -- What of a policy's window is used at a time, beside a movement's own.
-CREATE OR REPLACE FUNCTION budget_usage(policy uuid, hours integer, at timestamptz, without uuid DEFAULT NULL,
-                                        OUT reserved numeric, OUT consumed numeric, OUT in_window integer)
+CREATE OR REPLACE FUNCTION budget_usage(policy uuid, hours integer, at timestamptz,
+  without uuid DEFAULT NULL,
+                                        OUT reserved numeric, OUT consumed numeric,
+                                          OUT in_window integer)
 LANGUAGE sql STABLE AS $$
-  SELECT coalesce(sum(amount) FILTER (WHERE status = 'reserved'), 0), coalesce(sum(amount) FILTER (WHERE status = 'consumed'), 0),
+  SELECT coalesce(sum(amount) FILTER (WHERE status = 'reserved'), 0),
+    coalesce(sum(amount) FILTER (WHERE status = 'consumed'), 0),
          (count(DISTINCT movement_id) FILTER (WHERE movement_id IS DISTINCT FROM without))::integer
   FROM budget_reservations
-  WHERE policy_id = policy AND status <> 'released' AND reserved_at > at - make_interval(hours => hours)
+  WHERE policy_id = policy AND status <> 'released'
+    AND reserved_at > at - make_interval(hours => hours)
 $$;
 
--- Takes an amount for a movement from the budget of its policy. Whoever takes is alone with the policy's row, and what it
--- sums then is what everybody before it has left. Fails with FM010 and the reason when it does not fit and `checked`.
-CREATE OR REPLACE FUNCTION take_budget(movement uuid, policy uuid, wanted numeric, new_status text, checked boolean)
+-- Takes an amount for a movement from the budget of its policy. Whoever takes is alone with the
+-- policy's row, and what it sums then is what everybody before it has left. Fails with FM010 and
+-- the reason when it does not fit and `checked`.
+CREATE OR REPLACE FUNCTION take_budget(movement uuid, policy uuid, wanted numeric, new_status text,
+  checked boolean)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   p auto_approve_policies;
@@ -28,35 +36,49 @@ BEGIN
   at := svc_now();
   SELECT * INTO used FROM budget_usage(p.policy_id, p.window_hours, at, movement);
   refusal := CASE
-    WHEN used.reserved + used.consumed + wanted > p.max_amount_per_window THEN 'window_amount_exceeded'
+    WHEN used.reserved + used.consumed + wanted > p.max_amount_per_window
+      THEN 'window_amount_exceeded'
     WHEN used.in_window + 1 > p.max_count_per_window THEN 'window_count_exceeded' END;
-  IF checked AND refusal IS NOT NULL THEN RAISE EXCEPTION USING ERRCODE = 'FM010', MESSAGE = refusal, DETAIL = p.policy_id::text; END IF;
-  INSERT INTO budget_reservations (reservation_id, movement_id, policy_id, amount, status, reserved_at, ended_at)
-  VALUES (svc_new_id(at), movement, policy, wanted, new_status, at, CASE WHEN new_status = 'consumed' THEN at END);
+  IF checked AND refusal IS NOT NULL THEN RAISE EXCEPTION USING ERRCODE = 'FM010',
+    MESSAGE = refusal, DETAIL = p.policy_id::text; END IF;
+  INSERT INTO budget_reservations (reservation_id, movement_id, policy_id, amount, status,
+    reserved_at, ended_at)
+  VALUES (svc_new_id(at), movement, policy, wanted, new_status, at, CASE
+    WHEN new_status = 'consumed' THEN at END);
 END $$;
 
--- What of its limit an automatically approved movement uses up: all of it, until it has failed or is cancelled; from then on
--- what it drew and is not proven unsent, and what may still be drawn by nodes that a cancel leads to.
+-- What of its limit an automatically approved movement uses up: all of it, until it has failed or
+-- is cancelled; from then on what it drew and is not proven unsent, and what may still be drawn by
+-- nodes that a cancel leads to.
 CREATE OR REPLACE FUNCTION budget_due(m movements) RETURNS numeric LANGUAGE sql STABLE AS $$
-  SELECT CASE WHEN m.request_state NOT IN ('FAILED', 'CANCELLED') THEN m.limit_amount ELSE least(m.limit_amount,
+  SELECT CASE WHEN m.request_state NOT IN ('FAILED', 'CANCELLED') THEN m.limit_amount
+    ELSE least(m.limit_amount,
     coalesce(sum(sent_amount(n)) FILTER (WHERE draws), 0)
-    + sum_of(m.draw_terms, coalesce(jsonb_object_agg(n.node_key, jsonb_build_object('s', n.state, 'v',
-        CASE WHEN draws AND m.request_state = 'CANCELLED' AND n.state IN ('BLOCKED', 'READY') AND NOT may_have_sent(n)
-          THEN coalesce(n.amount, (n.flow ->> 'amount')::numeric, 0) ELSE 0 END)), '{}'::jsonb))) END
-  FROM movement_nodes n, LATERAL (SELECT n.flow ->> 'from' IS NULL AND n.flow ->> 'asset' = m.asset AS draws) d
+    + sum_of(m.draw_terms,
+      coalesce(jsonb_object_agg(n.node_key, jsonb_build_object('s', n.state, 'v',
+        CASE WHEN draws AND m.request_state = 'CANCELLED' AND n.state IN ('BLOCKED', 'READY')
+          AND NOT may_have_sent(n)
+          THEN coalesce(n.amount, (n.flow ->> 'amount')::numeric, 0) ELSE 0 END)),
+            '{}'::jsonb))) END
+  FROM movement_nodes n,
+    LATERAL (SELECT n.flow ->> 'from' IS NULL AND n.flow ->> 'asset' = m.asset AS draws) d
   WHERE n.movement_id = m.movement_id
 $$;
 
--- Makes a movement's part of its policy's budget what is due. What it took before shrinks, its latest row first, and keeps
--- the time at which it was taken; what is due beyond that is taken anew. The policy comes behind movement, nodes and pools.
-CREATE OR REPLACE FUNCTION settle_budget(m movements, checked boolean, at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+-- Makes a movement's part of its policy's budget what is due. What it took before shrinks, its
+-- latest row first, and keeps the time at which it was taken; what is due beyond that is taken
+-- anew. The policy comes behind movement, nodes and pools.
+CREATE OR REPLACE FUNCTION settle_budget(m movements, checked boolean, at timestamptz) RETURNS void
+  LANGUAGE plpgsql AS $$
 DECLARE
   row budget_reservations;
   left_over numeric := budget_due(m);
   share numeric;
-  new_status text := CASE WHEN m.request_state IN ('COMPLETED', 'FAILED', 'CANCELLED') THEN 'consumed' ELSE 'reserved' END;
+  new_status text := CASE WHEN m.request_state IN ('COMPLETED', 'FAILED', 'CANCELLED')
+    THEN 'consumed' ELSE 'reserved' END;
 BEGIN
-  FOR row IN SELECT * FROM budget_reservations WHERE movement_id = m.movement_id AND status <> 'released' ORDER BY reserved_at, reservation_id LOOP
+  FOR row IN SELECT * FROM budget_reservations WHERE movement_id = m.movement_id
+    AND status <> 'released' ORDER BY reserved_at, reservation_id LOOP
     share := least(row.amount, left_over);
     left_over := left_over - share;
     CONTINUE WHEN share = row.amount AND row.status = new_status;
@@ -67,30 +89,39 @@ BEGIN
     WHERE reservation_id = row.reservation_id;
   END LOOP;
   IF left_over > 0 THEN
-    PERFORM take_budget(m.movement_id, (m.auto_approve_result ->> 'policy_id')::uuid, left_over, new_status, checked);
+    PERFORM take_budget(m.movement_id, (m.auto_approve_result ->> 'policy_id')::uuid, left_over,
+      new_status, checked);
   END IF;
 END $$;
 
 -- What an outflow says of an asset: null where nothing bounds it, 0 where it is not named.
-CREATE OR REPLACE FUNCTION outflow_in(outflow jsonb, coin text) RETURNS numeric LANGUAGE sql IMMUTABLE AS $$
+CREATE OR REPLACE FUNCTION outflow_in(outflow jsonb, coin text) RETURNS numeric
+  LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN EXISTS (SELECT FROM jsonb_array_elements(outflow) e WHERE e ->> 'asset' = coin)
-    THEN (SELECT (e ->> 'amount')::numeric FROM jsonb_array_elements(outflow) e WHERE e ->> 'asset' = coin LIMIT 1) ELSE 0 END
+    THEN (SELECT (e ->> 'amount')::numeric FROM jsonb_array_elements(outflow) e
+      WHERE e ->> 'asset' = coin LIMIT 1) ELSE 0 END
 $$;
 
--- What movements of a template that were approved in the last 24 hours could move of one asset at most. A movement is
--- approved within a week of its creation, which bounds what is looked at. One without a bound was approved by a person, and
--- counts as what its intent says.
-CREATE OR REPLACE FUNCTION daily_cap_used(key text, cap_asset text, at timestamptz, without uuid) RETURNS numeric LANGUAGE sql STABLE AS $$
-  SELECT coalesce(sum(greatest(outflow_in(m.outflow, cap_asset), CASE WHEN m.asset = cap_asset THEN m.amount ELSE 0 END)), 0) FROM movements m
-  WHERE m.template_key = key AND m.created_at > at - interval '8 days' AND m.approval_status = 'approved'
+-- What movements of a template that were approved in the last 24 hours could move of one asset at
+-- most. A movement is approved within a week of its creation, which bounds what is looked at. One
+-- without a bound was approved by a person, and counts as what its intent says.
+CREATE OR REPLACE FUNCTION daily_cap_used(key text, cap_asset text, at timestamptz, without uuid)
+  RETURNS numeric LANGUAGE sql STABLE AS $$
+  SELECT coalesce(sum(greatest(outflow_in(m.outflow, cap_asset), CASE WHEN m.asset = cap_asset
+    THEN m.amount ELSE 0 END)), 0) FROM movements m
+  WHERE m.template_key = key AND m.created_at > at - interval '8 days'
+    AND m.approval_status = 'approved'
     AND m.movement_id IS DISTINCT FROM without
-    AND EXISTS (SELECT 1 FROM timeline_events e WHERE e.movement_id = m.movement_id AND e.event_type = 'request_approved'
+    AND EXISTS (SELECT 1 FROM timeline_events e WHERE e.movement_id = m.movement_id
+      AND e.event_type = 'request_approved'
                 AND e.occurred_at > at - interval '24 hours')
 $$;
 
--- Fails with FM011 when what an approval was decided by is no longer so, and with FM010 and the reason when a
--- daily cap is exceeded. The caller's own movement is approved already, and stands last in the lock order.
-CREATE OR REPLACE FUNCTION check_approval_guard(movement uuid, guard jsonb) RETURNS void LANGUAGE plpgsql AS $$
+-- Fails with FM011 when what an approval was decided by is no longer so, and with FM010 and the
+-- reason when a daily cap is exceeded. The caller's own movement is approved already, and stands
+-- last in the lock order.
+CREATE OR REPLACE FUNCTION check_approval_guard(movement uuid, guard jsonb) RETURNS void
+  LANGUAGE plpgsql AS $$
 DECLARE
   t plan_templates;
   wanted numeric;
@@ -102,19 +133,22 @@ BEGIN
     IF NOT FOUND THEN RAISE EXCEPTION 'the policy changed' USING ERRCODE = 'FM011'; END IF;
     RETURN;
   END IF;
-  SELECT * INTO t FROM plan_templates WHERE template_key = guard ->> 'template_key' FOR NO KEY UPDATE;
+  SELECT * INTO t FROM plan_templates
+    WHERE template_key = guard ->> 'template_key' FOR NO KEY UPDATE;
   IF NOT t.auto_approve_enabled OR t.daily_cap_amount <> (guard ->> 'daily_cap_amount')::numeric
      OR t.daily_cap_asset <> guard ->> 'daily_cap_asset' THEN
     RAISE EXCEPTION 'the template changed' USING ERRCODE = 'FM011';
   END IF;
   SELECT limit_amount INTO wanted FROM movements WHERE movement_id = movement;
-  IF wanted IS NULL OR daily_cap_used(t.template_key, t.daily_cap_asset, svc_now(), movement) + wanted > t.daily_cap_amount THEN
+  IF wanted IS NULL OR daily_cap_used(t.template_key, t.daily_cap_asset, svc_now(),
+    movement) + wanted > t.daily_cap_amount THEN
     RAISE EXCEPTION 'daily_cap_exceeded' USING ERRCODE = 'FM010';
   END IF;
 END $$;
 
--- A create that approves: the same transition as an approve's, in the transaction of the create. What forbids it
--- takes the approval back and leaves the movement waiting, with the reason. FM011 takes back everything.
+-- A create that approves: the same transition as an approve's, in the transaction of the create.
+-- What forbids it takes the approval back and leaves the movement waiting, with the reason. FM011
+-- takes back everything.
 CREATE OR REPLACE FUNCTION create_and_approve(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   created jsonb := create_movement(doc);
@@ -130,7 +164,8 @@ BEGIN
     answer := apply_transition(approval -> 'transition');
     IF (answer ->> 'ok')::boolean THEN
       PERFORM check_approval_guard(movement, approval -> 'guard');
-      RETURN created || jsonb_build_object('approved', answer, 'auto_approve_result', doc -> 'movement' -> 'auto_approve_result');
+      RETURN created || jsonb_build_object('approved', answer,
+        'auto_approve_result', doc -> 'movement' -> 'auto_approve_result');
     END IF;
     refusal := CASE answer ->> 'reason'
       WHEN 'binding' THEN 'binding_unavailable'
@@ -160,35 +195,42 @@ BEGIN
   INSERT INTO auto_approve_policies SELECT p.* ON CONFLICT (client_id, strategy_id) DO NOTHING;
   IF NOT FOUND THEN
     SELECT * INTO p FROM auto_approve_policies
-    WHERE client_id = (doc -> 'policy' ->> 'client_id')::uuid AND strategy_id = doc -> 'policy' ->> 'strategy_id';
+    WHERE client_id = (doc -> 'policy' ->> 'client_id')::uuid
+      AND strategy_id = doc -> 'policy' ->> 'strategy_id';
     RETURN jsonb_build_object('ok', false, 'policy_id', p.policy_id);
   END IF;
   PERFORM write_audit(doc -> 'audit', at);
   RETURN jsonb_build_object('ok', true, 'policy', policy_view(p));
 END $$;
 
--- Changes the fields that `patch` names. NULL for an unknown id; {"ok": false} when a cap would be left without its window.
+-- Changes the fields that `patch` names. NULL for an unknown id; {"ok": false} when a cap would be
+-- left without its window.
 CREATE OR REPLACE FUNCTION update_policy(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   p auto_approve_policies;
   at timestamptz;
 BEGIN
-  SELECT * INTO p FROM auto_approve_policies WHERE policy_id = (doc ->> 'policy_id')::uuid FOR NO KEY UPDATE;
+  SELECT * INTO p FROM auto_approve_policies
+    WHERE policy_id = (doc ->> 'policy_id')::uuid FOR NO KEY UPDATE;
   IF NOT FOUND THEN RETURN NULL; END IF;
   at := svc_now();
   p := jsonb_populate_record(p, doc -> 'patch');
-  IF p.window_hours IS NULL AND (p.max_amount_per_window IS NOT NULL OR p.max_count_per_window IS NOT NULL) THEN
+  IF p.window_hours IS NULL
+    AND (p.max_amount_per_window IS NOT NULL OR p.max_count_per_window IS NOT NULL) THEN
     RETURN jsonb_build_object('ok', false);
   END IF;
-  UPDATE auto_approve_policies SET is_active = p.is_active, allowed_templates = p.allowed_templates, allowed_assets = p.allowed_assets,
-    max_amount_per_request = p.max_amount_per_request, window_hours = p.window_hours, max_amount_per_window = p.max_amount_per_window,
+  UPDATE auto_approve_policies SET is_active = p.is_active,
+    allowed_templates = p.allowed_templates, allowed_assets = p.allowed_assets,
+    max_amount_per_request = p.max_amount_per_request, window_hours = p.window_hours,
+      max_amount_per_window = p.max_amount_per_window,
     max_count_per_window = p.max_count_per_window, revision = revision + 1, updated_at = at
   WHERE policy_id = p.policy_id RETURNING * INTO p;
   PERFORM write_audit(doc -> 'audit', at);
   RETURN jsonb_build_object('ok', true, 'policy', policy_view(p));
 END $$;
 
--- A movement is approved once, whichever way, and never approved again: the time follows from the change itself.
+-- A movement is approved once, whichever way, and never approved again: the time follows from the
+-- change itself.
 CREATE OR REPLACE FUNCTION stamp_approval() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   NEW.approved_at := NEW.updated_at; -- the time of the change

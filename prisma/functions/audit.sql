@@ -4,36 +4,45 @@ BEGIN
 END $$;
 
 CREATE OR REPLACE FUNCTION write_audit(events jsonb, at timestamptz) RETURNS void LANGUAGE sql AS $$
-  INSERT INTO audit_events (event_id, occurred_at, actor_client_id, actor_key_id, actor_role, namespace, action,
+  INSERT INTO audit_events (event_id, occurred_at, actor_client_id, actor_key_id, actor_role,
+    namespace, action,
                             entity_type, entity_key, outcome, request_id, reason, details, mac)
-  SELECT event_id, at, actor_client_id, actor_key_id, actor_role, namespace, action, entity_type, entity_key, outcome,
+  SELECT event_id, at, actor_client_id, actor_key_id, actor_role, namespace, action, entity_type,
+    entity_key, outcome,
          request_id, reason, coalesce(details, '{}'::jsonb), decode(mac, 'hex')
-  FROM jsonb_to_recordset(coalesce(events, '[]'::jsonb)) AS e (event_id uuid, actor_client_id text, actor_key_id text,
-    actor_role text, namespace text, action text, entity_type text, entity_key text, outcome text, request_id text, reason text,
+  FROM jsonb_to_recordset(coalesce(events, '[]'::jsonb)) AS e (event_id uuid, actor_client_id text,
+    actor_key_id text,
+    actor_role text, namespace text, action text, entity_type text, entity_key text, outcome text,
+      request_id text, reason text,
     details jsonb, mac text)
 $$;
 
--- Adds seals behind the head that their maker saw. False when another process seals at this moment, or has
--- since: then nothing is written, and the maker looks again.
-CREATE OR REPLACE FUNCTION seal_audit(head bigint, seals jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
+-- Adds seals behind the head that their maker saw. False when another process seals at this moment,
+-- or has since: then nothing is written, and the maker looks again.
+CREATE OR REPLACE FUNCTION seal_audit(head bigint, seals jsonb) RETURNS boolean LANGUAGE plpgsql
+  AS $$
 BEGIN
   IF NOT pg_try_advisory_xact_lock(hashtextextended('audit_seals', 0)) THEN RETURN false; END IF;
   IF head <> coalesce((SELECT max(position) FROM audit_seals), 0) THEN RETURN false; END IF;
   INSERT INTO audit_seals (position, event_id, event_hash, chain_hash, mac, sealed_at)
-  SELECT position, event_id, decode(event_hash, 'hex'), decode(chain_hash, 'hex'), decode(mac, 'hex'), svc_now()
-  FROM jsonb_to_recordset(seals) AS s (position bigint, event_id uuid, event_hash text, chain_hash text, mac text);
+  SELECT position, event_id, decode(event_hash, 'hex'), decode(chain_hash, 'hex'),
+    decode(mac, 'hex'), svc_now()
+  FROM jsonb_to_recordset(seals) AS s (position bigint, event_id uuid, event_hash text,
+    chain_hash text, mac text);
   RETURN true;
 END $$;
 
--- Gives `role` what the service needs in this schema, and takes from it what it had there beyond that. To be
--- called after migrations by the owner of the tables, which `role` must not be.
+-- Gives `role` what the service needs in this schema, and takes from it what it had there beyond
+-- that. To be called after migrations by the owner of the tables, which `role` must not be.
 CREATE OR REPLACE FUNCTION grant_service(role text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   schema_name text := current_schema();
   may record;
 BEGIN
-  IF pg_has_role(role, (SELECT relowner FROM pg_class WHERE oid = to_regclass('audit_events')), 'MEMBER') THEN
-    RAISE EXCEPTION 'the role % owns the tables, or is a superuser: nothing could be kept from it', role
+  IF pg_has_role(role, (SELECT relowner FROM pg_class WHERE oid = to_regclass('audit_events')),
+    'MEMBER') THEN
+    RAISE EXCEPTION 'the role % owns the tables, or is a superuser: nothing could be kept from it',
+      role
       USING ERRCODE = 'invalid_grant_operation';
   END IF;
   -- Two at once would change the same rows of the catalogue, and one would fail.
@@ -41,7 +50,8 @@ BEGIN
   EXECUTE format('REVOKE ALL ON SCHEMA %I FROM %I', schema_name, role);
   EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA %I FROM %I', schema_name, role);
   EXECUTE format('GRANT USAGE ON SCHEMA %I TO %I', schema_name, role);
-  FOR may IN SELECT table_name, privileges FROM service_privileges WHERE to_regclass(quote_ident(table_name)) IS NOT NULL LOOP
+  FOR may IN SELECT table_name, privileges FROM service_privileges
+    WHERE to_regclass(quote_ident(table_name)) IS NOT NULL LOOP
     EXECUTE format('GRANT %s ON %I.%I TO %I', may.privileges, schema_name, may.table_name, role);
   END LOOP;
   EXECUTE format('GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA %I TO %I', schema_name, role);

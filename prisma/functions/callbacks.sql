@@ -3,33 +3,40 @@ CREATE OR REPLACE FUNCTION callback_host(url text) RETURNS text LANGUAGE sql IMM
   SELECT substring(url FROM '^https?://([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]+)?(?:[/?#]|$)')
 $$;
 
--- Whether a callback to this URL is a dead letter from the start. The connection says which hosts are
--- listed; one that does not say, and a URL in another form, leave it to the delivery, which checks again.
+-- Whether a callback to this URL is a dead letter from the start. The connection says which hosts
+-- are listed; one that does not say, and a URL in another form, leave it to the delivery, which
+-- checks again.
 CREATE OR REPLACE FUNCTION callback_refused(url text) RETURNS boolean LANGUAGE sql STABLE AS $$
-  SELECT coalesce(NOT callback_host(url) = ANY (string_to_array(current_setting('svc.callback_allowed_hosts', true), ',')), false)
+  SELECT coalesce(NOT callback_host(url)
+    = ANY (string_to_array(current_setting('svc.callback_allowed_hosts', true), ',')), false)
 $$;
 
--- Leases due callbacks, of each movement the head of its line only: nothing is claimed beside another
--- claim of the same movement, nor before an earlier one that is due. An earlier one that waits for its
--- next attempt lets the later ones pass.
-CREATE OR REPLACE FUNCTION claim_callbacks(most integer, lease_seconds integer, only_movement uuid) RETURNS SETOF callbacks LANGUAGE plpgsql AS $$
+-- Leases due callbacks, of each movement the head of its line only: nothing is claimed beside
+-- another claim of the same movement, nor before an earlier one that is due. An earlier one that
+-- waits for its next attempt lets the later ones pass.
+CREATE OR REPLACE FUNCTION claim_callbacks(most integer, lease_seconds integer, only_movement uuid)
+  RETURNS SETOF callbacks LANGUAGE plpgsql AS $$
 DECLARE at timestamptz := svc_now();
 BEGIN
   RETURN QUERY
   WITH due AS MATERIALIZED (
     SELECT c.event_id FROM callbacks c
-    WHERE c.status = 'pending' AND c.next_attempt_at <= at AND (c.claimed_until IS NULL OR c.claimed_until <= at)
+    WHERE c.status = 'pending' AND c.next_attempt_at <= at
+      AND (c.claimed_until IS NULL OR c.claimed_until <= at)
       AND (only_movement IS NULL OR c.movement_id = only_movement)
-      AND NOT EXISTS (SELECT 1 FROM callbacks o WHERE o.movement_id = c.movement_id AND o.status = 'pending' AND o.event_id <> c.event_id
-                      AND (o.claimed_until > at OR (o.sequence < c.sequence AND o.next_attempt_at <= at)))
+      AND NOT EXISTS (SELECT 1 FROM callbacks o WHERE o.movement_id = c.movement_id
+        AND o.status = 'pending' AND o.event_id <> c.event_id
+                      AND (o.claimed_until > at
+                        OR (o.sequence < c.sequence AND o.next_attempt_at <= at)))
     ORDER BY c.next_attempt_at, c.sequence LIMIT most FOR UPDATE SKIP LOCKED)
-  UPDATE callbacks c SET claimed_until = at + make_interval(secs => lease_seconds) FROM due WHERE c.event_id = due.event_id
+  UPDATE callbacks c SET claimed_until = at + make_interval(secs => lease_seconds) FROM due
+    WHERE c.event_id = due.event_id
   RETURNING c.*;
 END $$;
 
--- What became of one attempt; see store/callbacks.ts for the shape of `doc`. An end is written under the
--- movement's lock with its timeline row, and touches nothing of the movement that a run or the sweeper
--- reads. False when somebody else has settled the callback since it was claimed.
+-- What became of one attempt; see store/callbacks.ts for the shape of `doc`. An end is written
+-- under the movement's lock with its timeline row, and touches nothing of the movement that a run
+-- or the sweeper reads. False when somebody else has settled the callback since it was claimed.
 CREATE OR REPLACE FUNCTION settle_callback(doc jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   m movements;
@@ -37,13 +44,16 @@ DECLARE
   next_status text := doc ->> 'status';
 BEGIN
   IF next_status <> 'pending' THEN
-    SELECT * INTO m FROM movements WHERE movement_id = (doc ->> 'movement_id')::uuid FOR NO KEY UPDATE;
+    SELECT * INTO m FROM movements
+      WHERE movement_id = (doc ->> 'movement_id')::uuid FOR NO KEY UPDATE;
   END IF;
   at := svc_now();
   -- A late success counts whoever else tried meanwhile; a late failure says nothing any more.
-  UPDATE callbacks SET status = next_status, attempts = (doc ->> 'attempts')::integer, claimed_until = NULL, updated_at = at,
+  UPDATE callbacks SET status = next_status, attempts = (doc ->> 'attempts')::integer,
+    claimed_until = NULL, updated_at = at,
     last_error = doc ->> 'last_error',
-    next_attempt_at = CASE WHEN next_status = 'pending' THEN at + make_interval(secs => (doc ->> 'delay_seconds')::double precision)
+    next_attempt_at = CASE WHEN next_status = 'pending'
+      THEN at + make_interval(secs => (doc ->> 'delay_seconds')::double precision)
                            ELSE next_attempt_at END
   WHERE event_id = (doc ->> 'event_id')::uuid AND status = 'pending'
     AND (next_status = 'delivered' OR attempts = (doc ->> 'seen_attempts')::integer);
@@ -64,11 +74,13 @@ DECLARE
 BEGIN
   SELECT * INTO c FROM callbacks WHERE event_id = (doc ->> 'event_id')::uuid FOR UPDATE;
   IF NOT FOUND THEN RETURN NULL; END IF;
-  before := jsonb_build_object('previous_status', c.status, 'previous_attempts', c.attempts, 'last_error', c.last_error);
+  before := jsonb_build_object('previous_status', c.status, 'previous_attempts', c.attempts,
+    'last_error', c.last_error);
   IF NOT (doc -> 'states') ? c.status THEN
     RETURN jsonb_build_object('ok', false, 'status', c.status);
   END IF;
-  UPDATE callbacks SET status = 'pending', attempts = 0, next_attempt_at = at, claimed_until = NULL, last_error = NULL, updated_at = at
+  UPDATE callbacks SET status = 'pending', attempts = 0, next_attempt_at = at,
+    claimed_until = NULL, last_error = NULL, updated_at = at
   WHERE event_id = c.event_id RETURNING * INTO c;
   PERFORM write_audit(with_details(doc -> 'audit', before), at);
   RETURN jsonb_build_object('ok', true, 'row', to_jsonb(c));

@@ -1,11 +1,15 @@
--- The one clock of every decision, in milliseconds. Tests move it with the setting svc.clock_offset_ms.
+-- The one clock of every decision, in milliseconds. Tests move it with the setting
+-- svc.clock_offset_ms.
 CREATE OR REPLACE FUNCTION svc_now() RETURNS timestamptz LANGUAGE sql VOLATILE AS $$
   SELECT date_trunc('milliseconds', clock_timestamp()
-    + make_interval(secs => coalesce(nullif(current_setting('svc.clock_offset_ms', true), ''), '0')::double precision / 1000))
+    + make_interval(secs => coalesce(nullif(current_setting('svc.clock_offset_ms', true), ''),
+      '0')::double precision / 1000))
 $$;
 
--- Replaces "@now" and {"@after_seconds": n} by times, so that callers never bring a clock of their own.
-CREATE OR REPLACE FUNCTION svc_stamped(fields jsonb, at timestamptz) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+-- Replaces "@now" and {"@after_seconds": n} by times, so that callers never bring a clock of their
+-- own.
+CREATE OR REPLACE FUNCTION svc_stamped(fields jsonb, at timestamptz) RETURNS jsonb
+  LANGUAGE sql IMMUTABLE AS $$
   SELECT coalesce(jsonb_object_agg(key, CASE
     WHEN value = '"@now"'::jsonb THEN to_jsonb(at)
     WHEN jsonb_typeof(value) = 'object' AND value ? '@after_seconds'
@@ -17,13 +21,16 @@ $$;
 -- An id that sorts by its time (UUIDv7), for rows that only the database knows it must write.
 CREATE OR REPLACE FUNCTION svc_new_id(at timestamptz) RETURNS uuid LANGUAGE sql VOLATILE AS $$
   SELECT encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
-    PLACING substring(int8send(floor(extract(epoch FROM at) * 1000)::bigint) FROM 3) FROM 1 FOR 6), 52, 1), 53, 1), 'hex')::uuid
+    PLACING substring(int8send(floor(extract(epoch FROM at) * 1000)::bigint) FROM 3) FROM 1 FOR 6),
+      52, 1), 53, 1), 'hex')::uuid
 $$;
 
 -- The time that a field of a document stands for; see NOW and Stamp in domain/transition.ts.
-CREATE OR REPLACE FUNCTION svc_time(value jsonb, at timestamptz) RETURNS timestamptz LANGUAGE sql IMMUTABLE AS $$
+CREATE OR REPLACE FUNCTION svc_time(value jsonb, at timestamptz) RETURNS timestamptz
+  LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE
     WHEN value = '"@now"'::jsonb THEN at
-    WHEN jsonb_typeof(value) = 'object' THEN at + make_interval(secs => (value ->> '@after_seconds')::double precision)
+    WHEN jsonb_typeof(value) = 'object'
+      THEN at + make_interval(secs => (value ->> '@after_seconds')::double precision)
     ELSE (value #>> '{}')::timestamptz END
 $$;

@@ -1,14 +1,18 @@
 -- Whether an amount is within every max_amount that the plan and the node's patch give.
-CREATE OR REPLACE FUNCTION within_max_amount(amount numeric, controls jsonb, patch jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+CREATE OR REPLACE FUNCTION within_max_amount(amount numeric, controls jsonb, patch jsonb)
+  RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT NOT EXISTS (
     SELECT 1 FROM (VALUES (controls -> 'max_amount'), (patch -> 'max_amount')) AS limits (value)
-    WHERE jsonb_typeof(value) = 'string' AND value #>> '{}' ~ '^[0-9]{1,20}(\.[0-9]{1,18})?$' AND amount > (value #>> '{}')::numeric)
+    WHERE jsonb_typeof(value) = 'string' AND value #>> '{}' ~ '^[0-9]{1,20}(\.[0-9]{1,18})?$'
+      AND amount > (value #>> '{}')::numeric)
 $$;
 
--- The plain cases of domain/allowlist; null leaves a node to the long way. A node that pays on a chain goes it, which also
--- knows payees without 0x (names of name services); and names are compared as domain/allowlist/payees.ts does, without `_`
--- and `-`. Of a team's own types only those that pay nobody are plain, and only where nothing looks like an EVM address.
-CREATE OR REPLACE FUNCTION plain_addresses(action text, config jsonb, movement_intent jsonb, input_params jsonb, prepared jsonb, reported jsonb,
+-- The plain cases of domain/allowlist; null leaves a node to the long way. A node that pays on a
+-- chain goes it, which also knows payees without 0x (names of name services); and names are
+-- compared as domain/allowlist/payees.ts does, without `_` and `-`. Of a team's own types only
+-- those that pay nobody are plain, and only where nothing looks like an EVM address.
+CREATE OR REPLACE FUNCTION plain_addresses(action text, config jsonb, movement_intent jsonb,
+  input_params jsonb, prepared jsonb, reported jsonb,
                                            pays_nobody jsonb)
 RETURNS jsonb LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
@@ -16,27 +20,36 @@ DECLARE
   also text := prepared ->> 'destination_address';
   hex boolean;
 BEGIN
-  IF action IN ('noop', 'manual_gate', 'cex_internal_transfer', 'cex_deposit_observe', 'evm_balance_observe', 'bridge_c_observe') THEN
+  IF action IN ('noop', 'manual_gate', 'cex_internal_transfer', 'cex_deposit_observe',
+    'evm_balance_observe', 'bridge_c_observe') THEN
     RETURN '[]';
   END IF;
-  IF action IN ('evm_native_transfer', 'evm_erc20_transfer', 'cctp_burn', 'cctp_mint', 'bridge_c_send', 'perp_deposit', 'perp_withdraw',
+  IF action IN ('evm_native_transfer', 'evm_erc20_transfer', 'cctp_burn', 'cctp_mint',
+    'bridge_c_send', 'perp_deposit', 'perp_withdraw',
                 'agent_wallet_top_up') THEN
     RETURN NULL;
   END IF;
   IF action <> 'cex_withdrawal' THEN
     RETURN CASE WHEN pays_nobody ? action AND movement_intent ->> 'destination_address' IS NULL
-                     AND concat(config, input_params, prepared, reported) !~* '0x' THEN '[]'::jsonb END;
+                     AND concat(config, input_params, prepared, reported) !~* '0x'
+                       THEN '[]'::jsonb END;
   END IF;
   hex := paid ~* '^0x[0-9a-f]{40}$';
-  IF jsonb_typeof(config -> 'destination_address') IS DISTINCT FROM 'string' OR (NOT hex AND paid !~ '^[!-~]{1,256}$')
+  IF jsonb_typeof(config -> 'destination_address') IS DISTINCT FROM 'string'
+    OR (NOT hex AND paid !~ '^[!-~]{1,256}$')
      OR (NOT hex AND paid ~* '^0x') THEN RETURN NULL; END IF;
-  IF also IS NOT NULL AND (CASE WHEN hex THEN lower(also) <> lower(paid) ELSE also <> paid END) THEN RETURN NULL; END IF;
-  IF regexp_replace(concat(config - 'destination_address', prepared - 'destination_address', reported), '[_-]', '', 'g')
+  IF also IS NOT NULL AND (CASE WHEN hex THEN lower(also) <> lower(paid) ELSE also <> paid END)
+    THEN RETURN NULL; END IF;
+  IF regexp_replace(concat(config - 'destination_address', prepared - 'destination_address',
+    reported), '[_-]', '', 'g')
      ~* '0x|addr|wallet|destination|recipient|receiver|beneficiary|payee' THEN RETURN NULL; END IF;
-  RETURN jsonb_build_array(jsonb_build_object('chain_family', 'cex', 'address', CASE WHEN hex THEN lower(paid) ELSE paid END));
+  RETURN jsonb_build_array(
+    jsonb_build_object('chain_family', 'cex', 'address', CASE WHEN hex THEN lower(paid)
+    ELSE paid END));
 END $$;
 
--- Why an address may not be paid now, or null; see domain/allowlist/match.ts. Its rows are locked against a simultaneous revoke.
+-- Why an address may not be paid now, or null; see domain/allowlist/match.ts. Its rows are locked
+-- against a simultaneous revoke.
 CREATE OR REPLACE FUNCTION address_problem(asked jsonb) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   a allowed_addresses;
@@ -44,8 +57,10 @@ DECLARE
   unchained boolean := false;
 BEGIN
   FOR a IN SELECT * FROM allowed_addresses
-           WHERE chain_family = asked ->> 'chain_family' AND address = asked ->> 'address' ORDER BY id FOR SHARE LOOP
-    CONTINUE WHEN NOT a.active OR (a.chain_id IS NOT NULL AND a.chain_id IS DISTINCT FROM (asked ->> 'chain_id')::bigint);
+           WHERE chain_family = asked ->> 'chain_family' AND address = asked ->> 'address'
+             ORDER BY id FOR SHARE LOOP
+    CONTINUE WHEN NOT a.active
+      OR (a.chain_id IS NOT NULL AND a.chain_id IS DISTINCT FROM (asked ->> 'chain_id')::bigint);
     IF a.chain_id IS NULL AND coalesce((asked ->> 'strict')::boolean, false) THEN
       unchained := true;
     ELSIF a.usable_after > svc_now() THEN
@@ -54,12 +69,14 @@ BEGIN
       RETURN NULL;
     END IF;
   END LOOP;
-  RETURN CASE WHEN cools THEN 'ADDRESS_IN_COOLING_PERIOD' WHEN unchained THEN 'ADDRESS_CHAIN_ID_REQUIRED' ELSE 'ADDRESS_NOT_ALLOWLISTED' END;
+  RETURN CASE WHEN cools THEN 'ADDRESS_IN_COOLING_PERIOD' WHEN unchained
+    THEN 'ADDRESS_CHAIN_ID_REQUIRED' ELSE 'ADDRESS_NOT_ALLOWLISTED' END;
 END $$;
 
--- Why what a send needs is not to be had, as a list, or null: {"executors": [key]} must be active, {"signers": [...]} active and of
--- the identity that they are pinned to, {"addresses": [{"chain_family", "address", "chain_id", "strict"}]} on the list and usable.
--- The rows are locked, so that what is refused at the same time comes before or after and not between.
+-- Why what a send needs is not to be had, as a list, or null: {"executors": [key]} must be active,
+-- {"signers": [...]} active and of the identity that they are pinned to, {"addresses":
+-- [{"chain_family", "address", "chain_id", "strict"}]} on the list and usable. The rows are locked,
+-- so that what is refused at the same time comes before or after and not between.
 CREATE OR REPLACE FUNCTION binding_problems(required jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   listed jsonb := '[]'::jsonb;
@@ -69,35 +86,45 @@ DECLARE
   asked jsonb;
   problem text;
 BEGIN
-  FOR e IN SELECT * FROM executors WHERE executor_key IN (SELECT jsonb_array_elements_text(coalesce(required -> 'executors', '[]'::jsonb)))
+  FOR e IN SELECT * FROM executors
+    WHERE executor_key IN (
+    SELECT jsonb_array_elements_text(coalesce(required -> 'executors', '[]'::jsonb)))
            ORDER BY executor_key FOR SHARE LOOP
     IF e.status <> 'active' THEN
-      listed := listed || jsonb_build_object('binding', 'executor', 'key', e.executor_key, 'reason', e.status);
+      listed := listed || jsonb_build_object('binding', 'executor', 'key', e.executor_key,
+        'reason', e.status);
     END IF;
   END LOOP;
-  FOR signer IN SELECT value FROM jsonb_array_elements(coalesce(required -> 'signers', '[]'::jsonb)) ORDER BY value ->> 'signer_key' LOOP
+  FOR signer IN SELECT value
+    FROM jsonb_array_elements(coalesce(required -> 'signers', '[]'::jsonb))
+    ORDER BY value ->> 'signer_key' LOOP
     SELECT * INTO s FROM signers WHERE signer_key = signer ->> 'signer_key' FOR SHARE;
     CONTINUE WHEN NOT FOUND;
     IF s.status <> 'active' THEN
-      listed := listed || jsonb_build_object('binding', 'signer', 'key', s.signer_key, 'reason', s.status);
+      listed := listed || jsonb_build_object('binding', 'signer', 'key', s.signer_key,
+        'reason', s.status);
     ELSIF signer ->> 'address' IS NOT NULL AND s.expected_signer_address IS NOT NULL
           AND lower(s.expected_signer_address) <> lower(signer ->> 'address') THEN
-      listed := listed || jsonb_build_object('binding', 'signer', 'key', s.signer_key, 'reason', 'identity_mismatch');
+      listed := listed || jsonb_build_object('binding', 'signer', 'key', s.signer_key, 'reason',
+        'identity_mismatch');
     END IF;
   END LOOP;
-  FOR asked IN SELECT value FROM jsonb_array_elements(coalesce(required -> 'addresses', '[]'::jsonb))
+  FOR asked IN SELECT value
+    FROM jsonb_array_elements(coalesce(required -> 'addresses', '[]'::jsonb))
                ORDER BY value ->> 'chain_family', value ->> 'address' LOOP
     problem := address_problem(asked);
     IF problem IS NOT NULL THEN
-      listed := listed || jsonb_build_object('binding', 'address', 'key', asked ->> 'address', 'reason', problem);
+      listed := listed || jsonb_build_object('binding', 'address', 'key', asked ->> 'address',
+        'reason', problem);
     END IF;
   END LOOP;
   RETURN CASE WHEN jsonb_array_length(listed) = 0 THEN NULL ELSE listed END;
 END $$;
 
--- The short fence: one statement for a node that needs no signature and pays plain addresses, if any. Epoch and window as
--- `fenced` of domain/send/epoch.ts has them.
-CREATE OR REPLACE FUNCTION try_fence(movement uuid, key text, node_attempt integer, executor text, window_seconds double precision, event_id text,
+-- The short fence: one statement for a node that needs no signature and pays plain addresses, if
+-- any. Epoch and window as `fenced` of domain/send/epoch.ts has them.
+CREATE OR REPLACE FUNCTION try_fence(movement uuid, key text, node_attempt integer, executor text,
+  window_seconds double precision, event_id text,
                                      pays_nobody jsonb)
 RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
@@ -108,32 +135,46 @@ DECLARE
   addresses jsonb;
   passed boolean := false;
 BEGIN
-  SELECT intent, input_params, plan_head -> 'risk_controls' AS controls INTO m FROM movements WHERE movement_id = movement FOR UPDATE;
+  SELECT intent, input_params, plan_head -> 'risk_controls' AS controls INTO m FROM movements
+    WHERE movement_id = movement FOR UPDATE;
   SELECT * INTO n FROM movement_nodes WHERE movement_id = movement AND node_key = key FOR UPDATE;
   at := svc_now();
   plan := node_plan(n.own_plan, m.input_params);
-  addresses := plain_addresses(n.action_type, plan -> 'config', m.intent, m.input_params, n.prepared_action, n.output, pays_nobody);
+  addresses := plain_addresses(n.action_type, plan -> 'config', m.intent, m.input_params,
+    n.prepared_action, n.output, pays_nobody);
   -- That it is READY the transition itself compares.
-  IF n.attempt = node_attempt AND n.preflight_passed AND NOT n.recover_first AND addresses IS NOT NULL
-     AND n.prepared_action IS NOT NULL AND n.sign_request IS NULL AND n.signer_binding IS NULL AND n.amount IS NOT NULL
+  IF n.attempt = node_attempt AND n.preflight_passed AND NOT n.recover_first
+    AND addresses IS NOT NULL
+     AND n.prepared_action IS NOT NULL AND n.sign_request IS NULL AND n.signer_binding IS NULL
+       AND n.amount IS NOT NULL
      AND n.executor_binding ->> 'executor_key' = executor AND n.started_at IS NOT NULL
-     -- A team's node that the plan counts as sending nothing: the long way asks whether its executor still says so.
+     -- A team's node that the plan counts as sending nothing: the long way asks whether its
+     -- executor still says so.
      AND (n.flow IS NOT NULL OR NOT pays_nobody ? n.action_type)
-     AND at < n.started_at + make_interval(secs => coalesce((plan -> 'timeout_policy' ->> 'execution_seconds')::double precision, 1e9))
+     AND at < n.started_at + make_interval(
+       secs => coalesce((plan -> 'timeout_policy' ->> 'execution_seconds')::double precision, 1e9))
      AND within_max_amount(n.amount, m.controls, plan -> 'risk_patch')
   THEN
     passed := (apply_transition(jsonb_build_object(
       'movement_id', movement,
-      'states', CASE WHEN n.on_cancel_target THEN '["CANCELLED", "EXECUTING", "WAITING_MANUAL_ACTION"]'::jsonb
+      'states', CASE WHEN n.on_cancel_target
+        THEN '["CANCELLED", "EXECUTING", "WAITING_MANUAL_ACTION"]'::jsonb
                      ELSE '["EXECUTING", "WAITING_MANUAL_ACTION"]'::jsonb END,
-      'require', jsonb_build_object('executors', jsonb_build_array(executor), 'addresses', addresses,
+      'require', jsonb_build_object('executors', jsonb_build_array(executor),
+        'addresses', addresses,
         'flow', jsonb_build_object('node_key', key, 'amount', n.amount)),
-      'nodes', jsonb_build_array(jsonb_build_object('node_key', key, 'states', '["READY"]'::jsonb, 'attempt', n.attempt,
-        'epoch', n.submit_epoch, 'set', jsonb_build_object('state', 'SUBMITTING', 'submit_epoch', n.submit_epoch + 1,
+      'nodes', jsonb_build_array(
+        jsonb_build_object('node_key', key, 'states', '["READY"]'::jsonb, 'attempt', n.attempt,
+        'epoch', n.submit_epoch,
+          'set', jsonb_build_object('state', 'SUBMITTING', 'submit_epoch', n.submit_epoch + 1,
           'send_not_after', jsonb_build_object('@after_seconds', window_seconds)))),
-      'timeline', jsonb_build_array(jsonb_build_object('event_id', event_id, 'event_type', 'node_submitting', 'message', 'Submitting',
-        'actor', '{"type": "system"}'::jsonb, 'node_key', key, 'attempt', n.attempt, 'from_state', 'READY', 'to_state', 'SUBMITTING',
-        'data', jsonb_build_object('idempotency_key', movement || ':' || key || ':' || n.attempt, 'amount', trim_scale(n.amount)::text,
+      'timeline', jsonb_build_array(
+        jsonb_build_object('event_id', event_id, 'event_type', 'node_submitting', 'message',
+        'Submitting',
+        'actor', '{"type": "system"}'::jsonb, 'node_key', key, 'attempt', n.attempt, 'from_state',
+          'READY', 'to_state', 'SUBMITTING',
+        'data', jsonb_build_object('idempotency_key', movement || ':' || key || ':' || n.attempt,
+          'amount', trim_scale(n.amount)::text,
           'asset', plan -> 'asset')))
     )) ->> 'ok')::boolean;
   END IF;

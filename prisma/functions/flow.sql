@@ -1,6 +1,7 @@
--- The value of terms; see Term in domain/plan/flow.ts. `nodes` gives each node's state and what it draws ("s", "v"). Ways
--- that the outcome of their node has closed count nothing.
-CREATE OR REPLACE FUNCTION sum_of(terms jsonb, nodes jsonb) RETURNS numeric LANGUAGE plpgsql IMMUTABLE AS $$
+-- The value of terms; see Term in domain/plan/flow.ts. `nodes` gives each node's state and what it
+-- draws ("s", "v"). Ways that the outcome of their node has closed count nothing.
+CREATE OR REPLACE FUNCTION sum_of(terms jsonb, nodes jsonb) RETURNS numeric
+  LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
   term jsonb;
   state text;
@@ -10,42 +11,53 @@ BEGIN
     IF jsonb_typeof(term) = 'string' THEN
       total := total + coalesce((nodes -> (term #>> '{}') ->> 'v')::numeric, 0);
     ELSIF term ? 'one' THEN
-      total := total + (SELECT max(sum_of(way, nodes)) FROM jsonb_array_elements(term -> 'one') AS way);
+      total := total + (SELECT max(sum_of(way, nodes))
+        FROM jsonb_array_elements(term -> 'one') AS way);
     ELSE
       state := nodes -> (term ->> 'of') ->> 's';
       total := total + greatest(
         CASE WHEN state = 'FAILED' THEN 0 ELSE sum_of(term -> 'success', nodes) END,
-        CASE WHEN state = 'COMPLETED' THEN 0 ELSE greatest(sum_of(term -> 'failure', nodes), sum_of(term -> 'timeout', nodes)) END);
+        CASE WHEN state = 'COMPLETED' THEN 0
+          ELSE greatest(sum_of(term -> 'failure', nodes), sum_of(term -> 'timeout', nodes)) END);
     END IF;
   END LOOP;
   RETURN total;
 END $$;
 
--- A node passed its fence in its present attempt and has not ended: it may have sent. What was accepted once and waits to be
--- sent again, because it cannot be found, may still come to be seen.
-CREATE OR REPLACE FUNCTION may_have_sent(n movement_nodes) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-  SELECT n.state IN ('SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN') OR (n.state = 'READY' AND (n.recover_first OR n.submitted_at IS NOT NULL))
+-- A node passed its fence in its present attempt and has not ended: it may have sent. What was
+-- accepted once and waits to be sent again, because it cannot be found, may still come to be seen.
+CREATE OR REPLACE FUNCTION may_have_sent(n movement_nodes) RETURNS boolean
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT n.state IN ('SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN')
+    OR (n.state = 'READY' AND (n.recover_first OR n.submitted_at IS NOT NULL))
 $$;
 
--- What a node sent, or may have. An executor that moved a part says so in `submitted_amount`; what a mint brings is what
--- arrived. Nothing before the fence, nor where it is proven that nothing landed.
-CREATE OR REPLACE FUNCTION sent_amount(n movement_nodes) RETURNS numeric LANGUAGE plpgsql IMMUTABLE AS $$
+-- What a node sent, or may have. An executor that moved a part says so in `submitted_amount`; what
+-- a mint brings is what arrived. Nothing before the fence, nor where it is proven that nothing
+-- landed.
+CREATE OR REPLACE FUNCTION sent_amount(n movement_nodes) RETURNS numeric LANGUAGE plpgsql IMMUTABLE
+  AS $$
 DECLARE
-  told jsonb := n.output -> CASE n.action_type WHEN 'cctp_mint' THEN 'received_amount' ELSE 'submitted_amount' END;
+  told jsonb := n.output -> CASE n.action_type WHEN 'cctp_mint' THEN 'received_amount'
+    ELSE 'submitted_amount' END;
 BEGIN
   RETURN CASE
     WHEN n.state = 'COMPLETED' THEN least(coalesce(n.amount, (n.flow ->> 'amount')::numeric), CASE
       -- A number is a float somewhere, and says nothing.
-      WHEN jsonb_typeof(told) = 'string' AND told #>> '{}' ~ '^(0|[1-9][0-9]{0,19})(\.[0-9]{1,18})?$' THEN (told #>> '{}')::numeric END)
+      WHEN jsonb_typeof(told) = 'string'
+        AND told #>> '{}' ~ '^(0|[1-9][0-9]{0,19})(\.[0-9]{1,18})?$'
+        THEN (told #>> '{}')::numeric END)
     WHEN may_have_sent(n) THEN coalesce(n.amount, (n.flow ->> 'amount')::numeric, 0)
     ELSE 0 END;
 END $$;
 
--- Why a node may not send so much (`flow`: {"node_key", "amount"}), or NULL: what is drawn of an asset stays within the approved
--- outflow, and what is passed on of a node's sending within what that node sent, over all nodes together. Nodes that a restore
--- brought back and that nobody has asked about yet may have been sent in what is lost: they count beside, where they would be
--- too much (RESTORED_NODE_UNASKED, with their keys). The caller holds the movement's lock.
-CREATE OR REPLACE FUNCTION flow_problems(movement uuid, flow jsonb) RETURNS jsonb LANGUAGE plpgsql STABLE AS $$
+-- Why a node may not send so much (`flow`: {"node_key", "amount"}), or NULL: what is drawn of an
+-- asset stays within the approved outflow, and what is passed on of a node's sending within what
+-- that node sent, over all nodes together. Nodes that a restore brought back and that nobody has
+-- asked about yet may have been sent in what is lost: they count beside, where they would be too
+-- much (RESTORED_NODE_UNASKED, with their keys). The caller holds the movement's lock.
+CREATE OR REPLACE FUNCTION flow_problems(movement uuid, flow jsonb) RETURNS jsonb
+  LANGUAGE plpgsql STABLE AS $$
 DECLARE
   own jsonb;
   used numeric;
@@ -53,13 +65,16 @@ DECLARE
   unasked numeric;
   keys jsonb;
 BEGIN
-  SELECT n.flow INTO own FROM movement_nodes n WHERE n.movement_id = movement AND n.node_key = flow_problems.flow ->> 'node_key';
+  SELECT n.flow INTO own FROM movement_nodes n WHERE n.movement_id = movement
+    AND n.node_key = flow_problems.flow ->> 'node_key';
   IF own IS NULL THEN RETURN NULL; END IF;
   SELECT coalesce(sum(sent_amount(n)), 0) INTO used FROM movement_nodes n
-  WHERE n.movement_id = movement AND n.node_key <> flow_problems.flow ->> 'node_key' AND n.flow ->> 'asset' = own ->> 'asset'
+  WHERE n.movement_id = movement AND n.node_key <> flow_problems.flow ->> 'node_key'
+    AND n.flow ->> 'asset' = own ->> 'asset'
     AND n.flow ->> 'from' IS NOT DISTINCT FROM own ->> 'from';
   IF own ->> 'from' IS NULL THEN
-    SELECT outflow_in(m.outflow, own ->> 'asset') INTO most FROM movements m WHERE m.movement_id = movement;
+    SELECT outflow_in(m.outflow, own ->> 'asset') INTO most FROM movements m
+      WHERE m.movement_id = movement;
     -- A person approved it without a bound.
     IF most IS NULL THEN RETURN NULL; END IF;
   ELSE
@@ -68,13 +83,19 @@ BEGIN
   END IF;
   used := used + (flow_problems.flow ->> 'amount')::numeric;
   IF used <= most THEN
-    SELECT sum(coalesce(n.amount, (n.flow ->> 'amount')::numeric, 0)), jsonb_agg(n.node_key ORDER BY n.node_key) INTO unasked, keys
+    SELECT sum(coalesce(n.amount, (n.flow ->> 'amount')::numeric, 0)),
+      jsonb_agg(n.node_key ORDER BY n.node_key) INTO unasked, keys
     FROM movement_nodes n
-    WHERE n.movement_id = movement AND n.node_key <> flow_problems.flow ->> 'node_key' AND n.recover_first
-      AND n.state IN ('BLOCKED', 'SKIPPED') AND n.flow ->> 'asset' = own ->> 'asset' AND n.flow ->> 'from' IS NOT DISTINCT FROM own ->> 'from';
+    WHERE n.movement_id = movement AND n.node_key <> flow_problems.flow ->> 'node_key'
+      AND n.recover_first
+      AND n.state IN ('BLOCKED', 'SKIPPED') AND n.flow ->> 'asset' = own ->> 'asset'
+        AND n.flow ->> 'from' IS NOT DISTINCT FROM own ->> 'from';
     IF used + coalesce(unasked, 0) <= most THEN RETURN NULL; END IF;
   END IF;
-  RETURN jsonb_build_array(jsonb_strip_nulls(jsonb_build_object('binding', 'flow', 'key', own ->> 'asset',
-    'reason', CASE WHEN keys IS NULL THEN 'APPROVED_OUTFLOW_EXCEEDED' ELSE 'RESTORED_NODE_UNASKED' END, 'nodes', keys,
-    'limit', trim_scale(coalesce(most, 0))::text, 'used', trim_scale(used - (flow_problems.flow ->> 'amount')::numeric)::text)));
+  RETURN jsonb_build_array(
+    jsonb_strip_nulls(jsonb_build_object('binding', 'flow', 'key', own ->> 'asset',
+    'reason', CASE WHEN keys IS NULL THEN 'APPROVED_OUTFLOW_EXCEEDED'
+      ELSE 'RESTORED_NODE_UNASKED' END, 'nodes', keys,
+    'limit', trim_scale(coalesce(most, 0))::text,
+      'used', trim_scale(used - (flow_problems.flow ->> 'amount')::numeric)::text)));
 END $$;

@@ -1,7 +1,8 @@
--- Adds to what a pool holds, and asks whether that is covered where `take` says that the pool's venue is fetched
--- ({"venues", "stale_after_seconds"}). What is summed there is read by a later statement than the one that waited for the
--- pool's lock, so it sees what was written meanwhile.
-CREATE OR REPLACE FUNCTION change_pool(pool jsonb, change numeric, take jsonb, at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+-- Adds to what a pool holds, and asks whether that is covered where `take` says that the pool's
+-- venue is fetched ({"venues", "stale_after_seconds"}). What is summed there is read by a later
+-- statement than the one that waited for the pool's lock, so it sees what was written meanwhile.
+CREATE OR REPLACE FUNCTION change_pool(pool jsonb, change numeric, take jsonb, at timestamptz)
+  RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   total numeric;
 BEGIN
@@ -14,20 +15,24 @@ BEGIN
   END IF;
 END $$;
 
--- What each node of a movement may still draw from a pool, as sum_of takes it. A movement that has ended draws no more with
--- nodes that have not passed their fence.
-CREATE OR REPLACE FUNCTION open_draws(m movements, pool jsonb) RETURNS jsonb LANGUAGE sql STABLE AS $$
+-- What each node of a movement may still draw from a pool, as sum_of takes it. A movement that has
+-- ended draws no more with nodes that have not passed their fence.
+CREATE OR REPLACE FUNCTION open_draws(m movements, pool jsonb) RETURNS jsonb
+  LANGUAGE sql STABLE AS $$
   SELECT coalesce(jsonb_object_agg(n.node_key, jsonb_build_object('s', n.state, 'v', CASE
-    WHEN n.flow -> 'pool' || jsonb_build_object('asset', n.flow -> 'asset') IS DISTINCT FROM pool OR n.flow ->> 'from' IS NOT NULL
+    WHEN n.flow -> 'pool' || jsonb_build_object('asset', n.flow -> 'asset') IS DISTINCT FROM pool
+      OR n.flow ->> 'from' IS NOT NULL
       OR n.state IN ('COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED')
       OR (m.request_state IN ('FAILED', 'COMPLETED') AND NOT may_have_sent(n)) THEN 0
     ELSE coalesce(n.amount, (n.flow ->> 'amount')::numeric, 0) END)), '{}'::jsonb)
   FROM movement_nodes n WHERE n.movement_id = m.movement_id
 $$;
 
--- Makes a movement's holds what its nodes may still draw: one hold for each pool, whatever it was before. Pools come in
--- key order, behind movement and nodes. `take` asks that what is more than before be covered.
-CREATE OR REPLACE FUNCTION settle_holds(m movements, take jsonb, at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+-- Makes a movement's holds what its nodes may still draw: one hold for each pool, whatever it was
+-- before. Pools come in key order, behind movement and nodes. `take` asks that what is more than
+-- before be covered.
+CREATE OR REPLACE FUNCTION settle_holds(m movements, take jsonb, at timestamptz) RETURNS void
+  LANGUAGE plpgsql AS $$
 DECLARE
   pool jsonb;
   hold reservations;
@@ -35,77 +40,101 @@ DECLARE
 BEGIN
   FOR pool IN
     SELECT each FROM (
-      SELECT DISTINCT n.flow -> 'pool' || jsonb_build_object('asset', n.flow -> 'asset') AS each FROM movement_nodes n
-      WHERE n.movement_id = m.movement_id AND jsonb_typeof(n.flow -> 'pool') = 'object' AND n.flow ->> 'from' IS NULL
+      SELECT DISTINCT n.flow -> 'pool' || jsonb_build_object('asset', n.flow -> 'asset') AS each
+        FROM movement_nodes n
+      WHERE n.movement_id = m.movement_id AND jsonb_typeof(n.flow -> 'pool') = 'object'
+        AND n.flow ->> 'from' IS NULL
     ) pools
-    ORDER BY each ->> 'venue_key' COLLATE "C", each ->> 'account_type' COLLATE "C", each ->> 'asset' COLLATE "C"
+    ORDER BY each ->> 'venue_key' COLLATE "C", each ->> 'account_type' COLLATE "C",
+      each ->> 'asset' COLLATE "C"
   LOOP
-    target := CASE WHEN m.approval_status = 'approved' THEN sum_of(m.draw_terms, open_draws(m, pool)) ELSE 0 END;
+    target := CASE WHEN m.approval_status = 'approved'
+      THEN sum_of(m.draw_terms, open_draws(m, pool)) ELSE 0 END;
     SELECT * INTO hold FROM reservations
     WHERE movement_id = m.movement_id AND status = 'held' AND venue_key = pool ->> 'venue_key'
       AND account_type = pool ->> 'account_type' AND asset = pool ->> 'asset';
     CONTINUE WHEN target = coalesce(hold.amount, 0);
     PERFORM change_pool(pool, target - coalesce(hold.amount, 0), take, at);
     IF hold.reservation_id IS NULL THEN
-      INSERT INTO reservations (reservation_id, movement_id, venue_key, account_type, asset, amount, status, created_at)
-      VALUES (svc_new_id(at), m.movement_id, pool ->> 'venue_key', pool ->> 'account_type', pool ->> 'asset', target, 'held', at);
+      INSERT INTO reservations (reservation_id, movement_id, venue_key, account_type, asset,
+        amount, status, created_at)
+      VALUES (svc_new_id(at), m.movement_id, pool ->> 'venue_key', pool ->> 'account_type',
+        pool ->> 'asset', target, 'held', at);
     ELSIF target = 0 THEN
-      UPDATE reservations SET status = 'released', ended_at = at WHERE reservation_id = hold.reservation_id;
+      UPDATE reservations SET status = 'released', ended_at = at
+        WHERE reservation_id = hold.reservation_id;
     ELSE
       UPDATE reservations SET amount = target WHERE reservation_id = hold.reservation_id;
     END IF;
   END LOOP;
 END $$;
 
--- Records what nodes that drew from pools were proven to send: until a snapshot shows it, it counts as outflow.
-CREATE OR REPLACE FUNCTION note_sent(movement uuid, keys text[], at timestamptz) RETURNS void LANGUAGE sql AS $$
-  INSERT INTO reservations (reservation_id, movement_id, node_key, venue_key, account_type, asset, amount, status, created_at, ended_at)
-  SELECT svc_new_id(at), n.movement_id, n.node_key, p.venue_key, p.account_type, p.asset, sent_amount(n), 'consumed', at, at
+-- Records what nodes that drew from pools were proven to send: until a snapshot shows it, it counts
+-- as outflow.
+CREATE OR REPLACE FUNCTION note_sent(movement uuid, keys text[], at timestamptz) RETURNS void
+  LANGUAGE sql AS $$
+  INSERT INTO reservations (reservation_id, movement_id, node_key, venue_key, account_type, asset,
+    amount, status, created_at, ended_at)
+  SELECT svc_new_id(at), n.movement_id, n.node_key, p.venue_key, p.account_type, p.asset,
+    sent_amount(n), 'consumed', at, at
   FROM movement_nodes n
-  JOIN reservation_pools p ON p.venue_key = n.flow -> 'pool' ->> 'venue_key' AND p.account_type = n.flow -> 'pool' ->> 'account_type'
+  JOIN reservation_pools p ON p.venue_key = n.flow -> 'pool' ->> 'venue_key'
+    AND p.account_type = n.flow -> 'pool' ->> 'account_type'
     AND p.asset = n.flow ->> 'asset'
-  WHERE n.movement_id = movement AND n.node_key = ANY (keys) AND n.flow ->> 'from' IS NULL AND sent_amount(n) > 0
+  WHERE n.movement_id = movement AND n.node_key = ANY (keys) AND n.flow ->> 'from' IS NULL
+    AND sent_amount(n) > 0
 $$;
 
 -- Takes the hold of a transfer.
-CREATE OR REPLACE FUNCTION take_transfer_hold(transfer uuid, hold jsonb, take jsonb, at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION take_transfer_hold(transfer uuid, hold jsonb, take jsonb,
+  at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM change_pool(hold - 'amount' - 'reservation_id', (hold ->> 'amount')::numeric, take, at);
-  INSERT INTO reservations (reservation_id, transfer_id, venue_key, account_type, asset, amount, status, created_at)
-  VALUES ((hold ->> 'reservation_id')::uuid, transfer, hold ->> 'venue_key', hold ->> 'account_type', hold ->> 'asset',
+  INSERT INTO reservations (reservation_id, transfer_id, venue_key, account_type, asset, amount,
+    status, created_at)
+  VALUES ((hold ->> 'reservation_id')::uuid, transfer, hold ->> 'venue_key',
+    hold ->> 'account_type', hold ->> 'asset',
           (hold ->> 'amount')::numeric, 'held', at);
 END $$;
 
 -- Ends the hold of a transfer. The caller holds the transfer's lock.
-CREATE OR REPLACE FUNCTION end_transfer_hold(transfer uuid, new_status text, at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION end_transfer_hold(transfer uuid, new_status text, at timestamptz)
+  RETURNS void LANGUAGE plpgsql AS $$
 DECLARE hold reservations;
 BEGIN
   SELECT * INTO hold FROM reservations WHERE transfer_id = transfer AND status = 'held';
   IF NOT FOUND THEN RETURN; END IF;
   UPDATE reservation_pools SET held = held - hold.amount
   WHERE venue_key = hold.venue_key AND account_type = hold.account_type AND asset = hold.asset;
-  UPDATE reservations SET status = new_status, ended_at = at WHERE reservation_id = hold.reservation_id;
+  UPDATE reservations SET status = new_status, ended_at = at
+    WHERE reservation_id = hold.reservation_id;
 END $$;
 
 -- What was proven to leave a pool not before `since`: a snapshot of that time may not show it.
 CREATE OR REPLACE FUNCTION ended_outflow(venue text, account text, coin text, since timestamptz)
 RETURNS TABLE (amount numeric, movements bigint, transfers bigint) LANGUAGE sql STABLE AS $$
-  SELECT coalesce(sum(r.amount), 0), count(DISTINCT r.movement_id), count(DISTINCT r.transfer_id) FROM reservations r
-  WHERE r.venue_key = venue AND r.account_type = account AND r.asset = coin AND r.status = 'consumed' AND r.ended_at >= since
+  SELECT coalesce(sum(r.amount), 0), count(DISTINCT r.movement_id), count(DISTINCT r.transfer_id)
+    FROM reservations r
+  WHERE r.venue_key = venue AND r.account_type = account AND r.asset = coin
+    AND r.status = 'consumed' AND r.ended_at >= since
 $$;
 
 -- Outflow that a snapshot may not show yet: what is held, and what has ended since.
 CREATE OR REPLACE FUNCTION pending_outflow(venue text, account text, coin text, since timestamptz)
 RETURNS TABLE (amount numeric, movements bigint, transfers bigint) LANGUAGE sql STABLE AS $$
   SELECT h.amount + e.amount, h.movements + e.movements, h.transfers + e.transfers
-  FROM (SELECT coalesce(sum(r.amount), 0) AS amount, count(r.movement_id) AS movements, count(r.transfer_id) AS transfers
-        FROM reservations r WHERE r.venue_key = venue AND r.account_type = account AND r.asset = coin AND r.status = 'held') h,
+  FROM (SELECT coalesce(sum(r.amount), 0) AS amount, count(r.movement_id) AS movements,
+    count(r.transfer_id) AS transfers
+        FROM reservations r WHERE r.venue_key = venue AND r.account_type = account
+          AND r.asset = coin AND r.status = 'held') h,
        ended_outflow(venue, account, coin, since) e
 $$;
 
--- Fails unless a snapshot younger than `stale_after` seconds covers the pool's hold (`held`, of which `change` is new) beside
--- all that left since. The caller holds the pool's lock, so what is summed here cannot grow meanwhile.
-CREATE OR REPLACE FUNCTION check_covered(pool jsonb, change numeric, held numeric, stale_after integer, at timestamptz)
+-- Fails unless a snapshot younger than `stale_after` seconds covers the pool's hold (`held`, of
+-- which `change` is new) beside all that left since. The caller holds the pool's lock, so what is
+-- summed here cannot grow meanwhile.
+CREATE OR REPLACE FUNCTION check_covered(pool jsonb, change numeric, held numeric,
+  stale_after integer, at timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   b balance_snapshots;
@@ -113,33 +142,43 @@ DECLARE
   ended numeric;
 BEGIN
   SELECT * INTO b FROM balance_snapshots
-  WHERE venue_key = pool ->> 'venue_key' AND account_type = pool ->> 'account_type' AND asset = pool ->> 'asset';
+  WHERE venue_key = pool ->> 'venue_key' AND account_type = pool ->> 'account_type'
+    AND asset = pool ->> 'asset';
   IF NOT FOUND THEN
     -- A venue that was asked and did not name this pool has nothing in it.
-    SELECT max(fetched_at) INTO b.fetched_at FROM balance_snapshots WHERE venue_key = pool ->> 'venue_key';
+    SELECT max(fetched_at) INTO b.fetched_at FROM balance_snapshots
+      WHERE venue_key = pool ->> 'venue_key';
     b.withdrawable := 0;
   END IF;
   IF b.fetched_at IS NULL OR b.fetched_at < at - make_interval(secs => stale_after) THEN
     RAISE EXCEPTION 'stale_snapshot' USING ERRCODE = 'FM012', DETAIL = told;
   END IF;
   IF b.withdrawable IS NULL THEN RETURN; END IF;
-  SELECT amount INTO ended FROM ended_outflow(pool ->> 'venue_key', pool ->> 'account_type', pool ->> 'asset', b.fetched_at);
+  SELECT amount INTO ended
+    FROM ended_outflow(pool ->> 'venue_key', pool ->> 'account_type', pool ->> 'asset',
+    b.fetched_at);
   IF held + ended > b.withdrawable THEN
     RAISE EXCEPTION 'insufficient_effective_withdrawable' USING ERRCODE = 'FM010', DETAIL = told
-      || jsonb_build_object('effective_withdrawable', trim_scale(b.withdrawable - ended - (held - change))::text);
+      || jsonb_build_object(
+        'effective_withdrawable', trim_scale(b.withdrawable - ended - (held - change))::text);
   END IF;
 END $$;
 
 -- Stores one complete fetch of a venue; assets that it no longer names are there with zero.
-CREATE OR REPLACE FUNCTION store_balances(venue text, began timestamptz, rows jsonb) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION store_balances(venue text, began timestamptz, rows jsonb) RETURNS void
+  LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO balance_snapshots AS b (venue_key, account_type, asset, available, withdrawable, total, details, fetched_at)
+  INSERT INTO balance_snapshots AS b (venue_key, account_type, asset, available, withdrawable,
+    total, details, fetched_at)
   SELECT venue, r.account_type, r.asset, r.available, r.withdrawable, r.total, r.details, began
-  FROM jsonb_to_recordset(rows) AS r (account_type text, asset text, available numeric, withdrawable numeric, total numeric, details jsonb)
+  FROM jsonb_to_recordset(rows) AS r (account_type text, asset text, available numeric,
+    withdrawable numeric, total numeric, details jsonb)
   ORDER BY r.account_type, r.asset
-  ON CONFLICT (venue_key, account_type, asset) DO UPDATE SET available = excluded.available, withdrawable = excluded.withdrawable,
+  ON CONFLICT (venue_key, account_type, asset) DO UPDATE
+    SET available = excluded.available, withdrawable = excluded.withdrawable,
     total = excluded.total, details = excluded.details, fetched_at = excluded.fetched_at
   WHERE b.fetched_at <= excluded.fetched_at;
-  UPDATE balance_snapshots SET available = 0, withdrawable = 0, total = 0, details = NULL, fetched_at = began
+  UPDATE balance_snapshots SET available = 0, withdrawable = 0, total = 0, details = NULL,
+    fetched_at = began
   WHERE venue_key = venue AND fetched_at < began;
 END $$;

@@ -1,25 +1,36 @@
--- A node may name another one whose effect it looks for (config.match_from): a phase reads what that one recorded, once
--- it has completed.
-CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb LANGUAGE sql VOLATILE AS $$
+-- A node may name another one whose effect it looks for (config.match_from): a phase reads what
+-- that one recorded, once it has completed.
+CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb
+  LANGUAGE sql VOLATILE AS $$
   SELECT jsonb_build_object(
-    'movement_id', m.movement_id, 'movement_state', m.request_state, 'node_key', n.node_key, 'state', n.state,
-    'attempt', n.attempt, 'epoch', n.submit_epoch, 'amount', trim_scale(n.amount)::text, 'preflight_passed', n.preflight_passed,
-    'prepared_action', n.prepared_action, 'sign_request', n.sign_request, 'recover_first', n.recover_first, 'restored', n.restored,
+    'movement_id', m.movement_id, 'movement_state', m.request_state, 'node_key', n.node_key,
+      'state', n.state,
+    'attempt', n.attempt, 'epoch', n.submit_epoch, 'amount', trim_scale(n.amount)::text,
+      'preflight_passed', n.preflight_passed,
+    'prepared_action', n.prepared_action, 'sign_request', n.sign_request,
+      'recover_first', n.recover_first, 'restored', n.restored,
     'resumed', n.resumed, 'error_count', n.error_count, 'unanswered', n.unanswered,
-    'unanswered_ms', extract(epoch FROM n.unanswered_since) * 1000, 'updated_ms', extract(epoch FROM n.updated_at) * 1000,
-    'error_code', n.error_code, 'error_message', n.error_message, 'external_ref', n.external_ref, 'output', n.output,
-    'now_ms', extract(epoch FROM svc_now()) * 1000, 'started_ms', extract(epoch FROM n.started_at) * 1000,
-    'submitted_ms', extract(epoch FROM n.submitted_at) * 1000, 'send_not_after_ms', extract(epoch FROM n.send_not_after) * 1000,
+    'unanswered_ms', extract(epoch FROM n.unanswered_since) * 1000,
+      'updated_ms', extract(epoch FROM n.updated_at) * 1000,
+    'error_code', n.error_code, 'error_message', n.error_message, 'external_ref', n.external_ref,
+      'output', n.output,
+    'now_ms', extract(epoch FROM svc_now()) * 1000,
+      'started_ms', extract(epoch FROM n.started_at) * 1000,
+    'submitted_ms', extract(epoch FROM n.submitted_at) * 1000,
+      'send_not_after_ms', extract(epoch FROM n.send_not_after) * 1000,
     'plan', m.plan_head || jsonb_build_object('intent', m.intent, 'input_params', m.input_params),
     'node', p.plan, 'on_cancel_target', n.on_cancel_target, 'conditional', n.conditional,
     'conditions', CASE WHEN n.conditional THEN m.edge_conditions END,
     'outputs', CASE WHEN n.amount IS NULL AND p.plan -> 'config' ? 'amount_ref' THEN coalesce((
       SELECT jsonb_object_agg(o.node_key, o.output) FROM movement_nodes o
-      WHERE o.movement_id = m.movement_id AND o.state = 'COMPLETED' AND o.output IS NOT NULL), '{}'::jsonb) ELSE '{}'::jsonb END,
+      WHERE o.movement_id = m.movement_id AND o.state = 'COMPLETED' AND o.output IS NOT NULL),
+        '{}'::jsonb) ELSE '{}'::jsonb END,
     'matched', CASE WHEN jsonb_typeof(p.plan -> 'config' -> 'match_from') = 'string' THEN (
-      SELECT jsonb_build_object('node_key', o.node_key, 'external_ref', CASE WHEN o.state = 'COMPLETED' THEN o.external_ref END,
+      SELECT jsonb_build_object('node_key', o.node_key, 'external_ref', CASE
+        WHEN o.state = 'COMPLETED' THEN o.external_ref END,
         'output', CASE WHEN o.state = 'COMPLETED' THEN o.output END)
-      FROM movement_nodes o WHERE o.movement_id = m.movement_id AND o.node_key = p.plan -> 'config' ->> 'match_from') END)
+      FROM movement_nodes o WHERE o.movement_id = m.movement_id
+        AND o.node_key = p.plan -> 'config' ->> 'match_from') END)
   FROM movements m JOIN movement_nodes n ON n.movement_id = m.movement_id
   -- OFFSET: put together once, and not wherever it is looked at.
   CROSS JOIN LATERAL (SELECT node_plan(n.own_plan, m.input_params) AS plan OFFSET 0) p
@@ -27,8 +38,10 @@ CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb LAN
 $$;
 
 -- The begin of a recovery, in the statement that reads the node: a new epoch, so that a worker that
--- still lives can write nothing more (`takenOver` of domain/send/epoch.ts). Nothing is written where there is nothing to recover.
-CREATE OR REPLACE FUNCTION take_over(movement uuid, key text, node_attempt integer, from_observe boolean) RETURNS jsonb LANGUAGE plpgsql AS $$
+-- still lives can write nothing more (`takenOver` of domain/send/epoch.ts). Nothing is written
+-- where there is nothing to recover.
+CREATE OR REPLACE FUNCTION take_over(movement uuid, key text, node_attempt integer,
+  from_observe boolean) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   n movement_nodes;
   taken boolean := false;
@@ -38,16 +51,21 @@ BEGIN
   IF n.attempt = node_attempt AND (n.state = 'SUBMITTING' OR (n.state = 'READY' AND n.recover_first)
                                    OR (from_observe AND n.state IN ('SUBMITTED', 'OBSERVING'))) THEN
     taken := (apply_transition(jsonb_build_object('movement_id', movement, 'timeline', '[]'::jsonb,
-      'nodes', jsonb_build_array(jsonb_build_object('node_key', key, 'states', jsonb_build_array(n.state), 'epoch', n.submit_epoch,
+      'nodes', jsonb_build_array(
+        jsonb_build_object('node_key', key, 'states', jsonb_build_array(n.state),
+        'epoch', n.submit_epoch,
         'set', jsonb_build_object('submit_epoch', n.submit_epoch + 1))))) ->> 'ok')::boolean;
   END IF;
   RETURN jsonb_build_object('taken', taken, 'row', read_phase(movement, key));
 END $$;
 
 -- What the conditions that leave a node may look at.
-CREATE OR REPLACE FUNCTION read_condition_scope(movement uuid) RETURNS jsonb LANGUAGE sql VOLATILE AS $$
-  SELECT jsonb_build_object('edges', m.plan_frame -> 'edges', 'intent', m.intent, 'input_params', m.input_params,
-    'nodes', (SELECT jsonb_object_agg(n.node_key, jsonb_build_object('state', n.state, 'output', n.output, 'error_code', n.error_code))
+CREATE OR REPLACE FUNCTION read_condition_scope(movement uuid) RETURNS jsonb
+  LANGUAGE sql VOLATILE AS $$
+  SELECT jsonb_build_object('edges', m.plan_frame -> 'edges', 'intent', m.intent,
+    'input_params', m.input_params,
+    'nodes', (SELECT jsonb_object_agg(n.node_key,
+      jsonb_build_object('state', n.state, 'output', n.output, 'error_code', n.error_code))
               FROM movement_nodes n WHERE n.movement_id = m.movement_id))
   FROM movements m WHERE m.movement_id = movement
 $$;

@@ -1,18 +1,24 @@
 -- Audit rows whose details also say what only the locked row could tell.
-CREATE OR REPLACE FUNCTION with_details(events jsonb, extra jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
-  SELECT coalesce(jsonb_agg(value || jsonb_build_object('details', coalesce(value -> 'details', '{}'::jsonb) || extra)), '[]'::jsonb)
+CREATE OR REPLACE FUNCTION with_details(events jsonb, extra jsonb) RETURNS jsonb
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(jsonb_agg(
+    value || jsonb_build_object('details', coalesce(value -> 'details', '{}'::jsonb) || extra)),
+    '[]'::jsonb)
   FROM jsonb_array_elements(coalesce(events, '[]'::jsonb))
 $$;
 
 -- The row of an executor or signer that a process has in memory, made when it is not there yet.
-CREATE OR REPLACE FUNCTION declare_executor(declared jsonb, at timestamptz) RETURNS void LANGUAGE sql AS $$
-  INSERT INTO executors (executor_key, kind, action_types, provider, chain_family, endpoint, created_at, updated_at)
+CREATE OR REPLACE FUNCTION declare_executor(declared jsonb, at timestamptz) RETURNS void
+  LANGUAGE sql AS $$
+  INSERT INTO executors (executor_key, kind, action_types, provider, chain_family, endpoint,
+    created_at, updated_at)
   SELECT executor_key, kind, action_types, provider, chain_family, endpoint, at, at
   FROM jsonb_populate_record(NULL::executors, declared) WHERE executor_key IS NOT NULL
   ON CONFLICT (executor_key) DO NOTHING
 $$;
 
-CREATE OR REPLACE FUNCTION declare_signer(declared jsonb, at timestamptz) RETURNS void LANGUAGE sql AS $$
+CREATE OR REPLACE FUNCTION declare_signer(declared jsonb, at timestamptz) RETURNS void
+  LANGUAGE sql AS $$
   INSERT INTO signers (signer_key, backend, chain_family, profile, created_at, updated_at)
   SELECT signer_key, backend, chain_family, profile, at, at
   FROM jsonb_populate_record(NULL::signers, declared) WHERE signer_key IS NOT NULL
@@ -30,8 +36,10 @@ BEGIN
   SELECT * INTO e FROM executors WHERE executor_key = doc ->> 'key' FOR UPDATE;
   IF NOT FOUND THEN RETURN NULL; END IF;
   before := e.status;
-  UPDATE executors SET status = doc ->> 'status', updated_at = at WHERE executor_key = e.executor_key RETURNING * INTO e;
-  PERFORM write_audit(with_details(doc -> 'audit', jsonb_build_object('previous_status', before)), at);
+  UPDATE executors SET status = doc ->> 'status', updated_at = at
+    WHERE executor_key = e.executor_key RETURNING * INTO e;
+  PERFORM write_audit(with_details(doc -> 'audit', jsonb_build_object('previous_status', before)),
+    at);
   RETURN jsonb_build_object('ok', true, 'row', to_jsonb(e));
 END $$;
 
@@ -49,14 +57,16 @@ BEGIN
   IF before NOT IN ('active', 'disabled') THEN
     RETURN jsonb_build_object('ok', false, 'row', to_jsonb(s));
   END IF;
-  UPDATE signers SET status = doc ->> 'status', updated_at = at WHERE signer_key = s.signer_key RETURNING * INTO s;
-  PERFORM write_audit(with_details(doc -> 'audit', jsonb_build_object('previous_status', before)), at);
+  UPDATE signers SET status = doc ->> 'status', updated_at = at WHERE signer_key = s.signer_key
+    RETURNING * INTO s;
+  PERFORM write_audit(with_details(doc -> 'audit', jsonb_build_object('previous_status', before)),
+    at);
   RETURN jsonb_build_object('ok', true, 'row', to_jsonb(s));
 END $$;
 
--- Pins a signer's address. `problem` is what the caller already knows to be wrong with the submitted or
--- the live address. When stored, submitted and live address are equal nothing changes, whatever
--- `previous` says. NULL when the signer is neither stored nor declared.
+-- Pins a signer's address. `problem` is what the caller already knows to be wrong with the
+-- submitted or the live address. When stored, submitted and live address are equal nothing changes,
+-- whatever `previous` says. NULL when the signer is neither stored nor declared.
 CREATE OR REPLACE FUNCTION set_expected_identity(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   s signers;
@@ -70,49 +80,61 @@ BEGIN
   SELECT * INTO s FROM signers WHERE signer_key = doc ->> 'key' FOR UPDATE;
   IF NOT FOUND THEN RETURN NULL; END IF;
   IF s.chain_family <> 'evm' THEN
-    RETURN jsonb_build_object('ok', false, 'reason', 'signer_identity_not_applicable', 'stored', s.expected_signer_address);
+    RETURN jsonb_build_object('ok', false, 'reason', 'signer_identity_not_applicable',
+      'stored', s.expected_signer_address);
   END IF;
   unchanged := doc ->> 'problem' IS NULL
-    AND coalesce(lower(s.expected_signer_address) = lower(expected) AND lower(expected) = lower(runtime), false);
+    AND coalesce(lower(s.expected_signer_address) = lower(expected)
+      AND lower(expected) = lower(runtime), false);
   refusal := CASE
     WHEN doc ->> 'problem' IS NOT NULL THEN doc ->> 'problem'
     WHEN unchanged THEN NULL
     WHEN lower(expected) IS DISTINCT FROM lower(runtime) THEN 'signer_identity_mismatch'
-    WHEN lower(s.expected_signer_address) IS DISTINCT FROM lower(doc ->> 'previous') THEN 'previous_expected_address_mismatch' END;
+    WHEN lower(s.expected_signer_address) IS DISTINCT FROM lower(doc ->> 'previous')
+      THEN 'previous_expected_address_mismatch' END;
   IF refusal IS NOT NULL THEN
     RETURN jsonb_build_object('ok', false, 'reason', refusal, 'stored', s.expected_signer_address);
   END IF;
   IF NOT unchanged THEN
-    UPDATE signers SET expected_signer_address = expected, updated_at = at WHERE signer_key = s.signer_key;
+    UPDATE signers SET expected_signer_address = expected, updated_at = at
+      WHERE signer_key = s.signer_key;
   END IF;
   PERFORM write_audit(with_details(doc -> 'audit', jsonb_build_object(
-    'outcome', CASE WHEN unchanged THEN 'noop' ELSE 'changed' END, 'stored_expected_address', s.expected_signer_address)), at);
-  RETURN jsonb_build_object('ok', true, 'outcome', CASE WHEN unchanged THEN 'noop' ELSE 'changed' END, 'stored', s.expected_signer_address);
+    'outcome', CASE WHEN unchanged THEN 'noop'
+      ELSE 'changed' END, 'stored_expected_address', s.expected_signer_address)), at);
+  RETURN jsonb_build_object('ok', true, 'outcome', CASE WHEN unchanged THEN 'noop'
+    ELSE 'changed' END, 'stored', s.expected_signer_address);
 END $$;
 
 -- What a health refresh found. `updated_at` moves only when the registration itself differs.
-CREATE OR REPLACE FUNCTION save_executor_health(declared jsonb, state text) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION save_executor_health(declared jsonb, state text) RETURNS void
+  LANGUAGE plpgsql AS $$
 DECLARE
   d executors := jsonb_populate_record(NULL::executors, declared);
   at timestamptz := svc_now();
 BEGIN
   PERFORM declare_executor(declared, at);
-  UPDATE executors AS e SET kind = d.kind, action_types = d.action_types, provider = d.provider, chain_family = d.chain_family,
+  UPDATE executors AS e SET kind = d.kind, action_types = d.action_types, provider = d.provider,
+    chain_family = d.chain_family,
     endpoint = d.endpoint, health_state = state, health_checked_at = at,
     updated_at = CASE WHEN (e.kind, e.action_types, e.provider, e.chain_family, e.endpoint)
-      IS DISTINCT FROM (d.kind, d.action_types, d.provider, d.chain_family, d.endpoint) THEN at ELSE e.updated_at END
+      IS DISTINCT FROM (d.kind, d.action_types, d.provider, d.chain_family, d.endpoint) THEN at
+        ELSE e.updated_at END
   WHERE e.executor_key = d.executor_key;
 END $$;
 
-CREATE OR REPLACE FUNCTION save_observed_identity(declared jsonb, address text) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION save_observed_identity(declared jsonb, address text) RETURNS void
+  LANGUAGE plpgsql AS $$
 DECLARE
   d signers := jsonb_populate_record(NULL::signers, declared);
   at timestamptz := svc_now();
 BEGIN
   PERFORM declare_signer(declared, at);
-  UPDATE signers AS s SET backend = d.backend, chain_family = d.chain_family, profile = d.profile, observed_signer_address = address,
+  UPDATE signers AS s SET backend = d.backend, chain_family = d.chain_family, profile = d.profile,
+    observed_signer_address = address,
     observed_at = CASE WHEN address IS NULL THEN NULL ELSE at END,
-    updated_at = CASE WHEN (s.backend, s.chain_family, s.profile) IS DISTINCT FROM (d.backend, d.chain_family, d.profile)
+    updated_at = CASE WHEN (s.backend, s.chain_family, s.profile)
+      IS DISTINCT FROM (d.backend, d.chain_family, d.profile)
       THEN at ELSE s.updated_at END
   WHERE s.signer_key = d.signer_key;
 END $$;

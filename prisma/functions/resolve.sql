@@ -1,20 +1,25 @@
--- Why nobody can know yet what became of a node's send, or null: it may still be under way, or what was signed for it may
--- still be mined. The caller holds the locks of movement and node. The time is `unsettledSeconds` of domain/send/not-found.ts,
--- stated here since it is asked under the locks; null is no time: no send can be under way.
-CREATE OR REPLACE FUNCTION unsettled_send(movement uuid, asked jsonb, at timestamptz) RETURNS jsonb LANGUAGE plpgsql AS $$
+-- Why nobody can know yet what became of a node's send, or null: it may still be under way, or what
+-- was signed for it may still be mined. The caller holds the locks of movement and node. The time
+-- is `unsettledSeconds` of domain/send/not-found.ts, stated here since it is asked under the locks;
+-- null is no time: no send can be under way.
+CREATE OR REPLACE FUNCTION unsettled_send(movement uuid, asked jsonb, at timestamptz) RETURNS jsonb
+  LANGUAGE plpgsql AS $$
 DECLARE
   n record;
   seconds double precision;
 BEGIN
   SELECT attempt, send_not_after, signer_binding ->> 'signer_key' AS signer INTO n
   FROM movement_nodes WHERE movement_id = movement AND node_key = asked ->> 'node_key';
-  seconds := extract(epoch FROM n.send_not_after - at) + (asked ->> 'settle_seconds')::double precision;
+  seconds := extract(epoch
+    FROM n.send_not_after - at) + (asked ->> 'settle_seconds')::double precision;
   IF seconds > 0 THEN
-    RETURN jsonb_build_object('reason', 'send_not_over', 'retry_after_seconds', ceil(seconds)::bigint);
+    RETURN jsonb_build_object('reason', 'send_not_over',
+      'retry_after_seconds', ceil(seconds)::bigint);
   END IF;
   IF NOT (asked ->> 'nonces_closed')::boolean THEN RETURN NULL; END IF;
   RETURN (
-    SELECT jsonb_build_object('reason', 'nonce_open', 'signer', n.signer, 'address', t.address, 'chain', t.chain_id, 'nonce', t.nonce,
+    SELECT jsonb_build_object('reason', 'nonce_open', 'signer', n.signer, 'address', t.address,
+      'chain', t.chain_id, 'nonce', t.nonce,
       'hashes', jsonb_agg(t.tx_hash ORDER BY t.created_at, t.transaction_id))
     FROM evm_transactions t
     WHERE t.movement_id = movement AND t.node_key = asked ->> 'node_key' AND t.attempt = n.attempt

@@ -1,6 +1,6 @@
--- After a restore that may have lost commits: whatever is open is asked about before it may be sent (again). Once for each
--- incident; a repeat answers what was done and changes nothing. `until`: no send of before can be under way after it
--- (LONGEST_WINDOW_SECONDS of domain/send/window.ts).
+-- After a restore that may have lost commits: whatever is open is asked about before it may be sent
+-- (again). Once for each incident; a repeat answers what was done and changes nothing. `until`: no
+-- send of before can be under way after it (LONGEST_WINDOW_SECONDS of domain/send/window.ts).
 CREATE OR REPLACE FUNCTION after_restore(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   at timestamptz := svc_now();
@@ -19,8 +19,10 @@ BEGIN
     RETURN done || '{"repeated": true}';
   END IF;
 
-  -- An ended movement that can be retried counts too: its next attempt may have been sent in what is lost.
-  PERFORM FROM movements WHERE request_state NOT IN ('COMPLETED', 'REJECTED', 'EXPIRED') ORDER BY movement_id FOR UPDATE;
+  -- An ended movement that can be retried counts too: its next attempt may have been sent in what
+  -- is lost.
+  PERFORM FROM movements WHERE request_state NOT IN ('COMPLETED', 'REJECTED', 'EXPIRED')
+    ORDER BY movement_id FOR UPDATE;
   WITH suspect AS (
     UPDATE movement_nodes n SET
       restored = true,
@@ -29,59 +31,76 @@ BEGIN
       submit_epoch = submit_epoch + 1000,
       send_not_after = greatest(send_not_after, until)
     FROM movements m
-    WHERE m.movement_id = n.movement_id AND m.request_state NOT IN ('COMPLETED', 'REJECTED', 'EXPIRED')
+    WHERE m.movement_id = n.movement_id
+      AND m.request_state NOT IN ('COMPLETED', 'REJECTED', 'EXPIRED')
       AND n.state NOT IN ('COMPLETED', 'CANCELLED')
       -- These send nothing, whatever became of them.
-      AND n.node_kind NOT IN ('observe', 'manual_gate') AND n.action_type NOT IN ('noop', 'manual_gate')
+      AND n.node_kind NOT IN ('observe', 'manual_gate')
+        AND n.action_type NOT IN ('noop', 'manual_gate')
     RETURNING n.state
-  ) SELECT count(*) FILTER (WHERE state NOT IN ('FAILED', 'SKIPPED')), count(*) FILTER (WHERE state IN ('FAILED', 'SKIPPED'))
+  ) SELECT count(*) FILTER (WHERE state NOT IN ('FAILED', 'SKIPPED')), count(*)
+    FILTER (WHERE state IN ('FAILED', 'SKIPPED'))
   INTO asked, retries FROM suspect;
   WITH open AS (
-    UPDATE movements SET version = version + 1 WHERE ended_at IS NULL AND request_state NOT IN ('COMPLETED', 'REJECTED', 'EXPIRED')
+    UPDATE movements SET version = version + 1 WHERE ended_at IS NULL
+      AND request_state NOT IN ('COMPLETED', 'REJECTED', 'EXPIRED')
     RETURNING movement_id
   ) SELECT coalesce(array_agg(movement_id ORDER BY movement_id), '{}') INTO woken FROM open;
   -- A run may remember more than the database does: each is told to look again.
   INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
   SELECT svc_new_id(at), id, 'wake', at, at FROM unnest(woken) AS id;
 
-  -- From the next nonce on, the chain may show what a lost transaction of ours has used. A lane that was first used after an
-  -- earlier restore may have lost all of its nonces with that one.
+  -- From the next nonce on, the chain may show what a lost transaction of ours has used. A lane
+  -- that was first used after an earlier restore may have lost all of its nonces with that one.
   UPDATE nonce_lanes SET unproven_from = coalesce(unproven_from,
-    CASE WHEN EXISTS (SELECT FROM restores WHERE incident <> doc ->> 'incident') THEN 0 ELSE next_nonce END);
+    CASE WHEN EXISTS (SELECT FROM restores WHERE incident <> doc ->> 'incident') THEN 0
+      ELSE next_nonce END);
   GET DIAGNOSTICS lanes = ROW_COUNT;
 
-  FOR t IN SELECT * FROM capital_transfers WHERE request_state IN ('CREATED', 'SUBMITTING', 'PENDING_PROVIDER_CONFIRMATION')
+  FOR t IN SELECT * FROM capital_transfers
+    WHERE request_state IN ('CREATED', 'SUBMITTING', 'PENDING_PROVIDER_CONFIRMATION')
            ORDER BY transfer_id FOR UPDATE LOOP
-    PERFORM apply_transfer_step(jsonb_build_object('transfer_id', t.transfer_id, 'states', jsonb_build_array(t.request_state),
+    PERFORM apply_transfer_step(
+      jsonb_build_object('transfer_id', t.transfer_id, 'states', jsonb_build_array(t.request_state),
       -- As after a fence: where nothing is found, and a repeat has no second effect, it is sent.
       'to', CASE WHEN t.request_state = 'CREATED' THEN 'SUBMITTING' ELSE t.request_state END,
       'set', jsonb_build_object('epoch', t.submit_epoch + 1000,
         'send_not_after', jsonb_build_object('@after_seconds', doc -> 'send_seconds')),
-      'event', jsonb_build_object('event_id', svc_new_id(at), 'event_type', 'transfer_pending', 'actor', '{"type": "system"}'::jsonb,
+      'event', jsonb_build_object('event_id', svc_new_id(at), 'event_type', 'transfer_pending',
+        'actor', '{"type": "system"}'::jsonb,
         'message', 'The database was restored: the provider is asked what became of it'),
       'wakes', true));
     transfers := transfers + 1;
   END LOOP;
 
-  done := jsonb_build_object('incident', doc ->> 'incident', 'at', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+  done := jsonb_build_object('incident', doc ->> 'incident',
+    'at', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
     'nothing_found_counts_from', to_char(until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-    'movements_woken', cardinality(woken), 'nodes_asked_first', asked, 'retries_asked_first', retries, 'capital_transfers', transfers, 'nonce_lanes', lanes);
+    'movements_woken', cardinality(woken), 'nodes_asked_first', asked,
+      'retries_asked_first', retries, 'capital_transfers', transfers, 'nonce_lanes', lanes);
   UPDATE restores SET result = done WHERE incident = doc ->> 'incident';
   PERFORM write_audit(with_details(doc -> 'audit', done), at);
   RETURN done || '{"repeated": false}';
 END $$;
 
--- Nonces below `count` that may belong to transactions which were lost with a restore: no transaction that this database knows
--- is proven to have used them. One that was signed since may have met the lost one in its nonce: a released claim says that
--- it was the other's, and while it is open nobody knows. A lane without a row then has lost all of them.
-CREATE OR REPLACE FUNCTION unknown_nonces(chain bigint, account text, count bigint) RETURNS jsonb LANGUAGE sql VOLATILE AS $$
-  SELECT coalesce(jsonb_agg(jsonb_build_object('nonce', used, 'open', open) ORDER BY open, used), '[]'::jsonb) FROM (
-    SELECT used, coalesce(bool_or(t.released_at IS NULL) FILTER (WHERE t.transaction_id IS NOT NULL), false) AS open
+-- Nonces below `count` that may belong to transactions which were lost with a restore: no
+-- transaction that this database knows is proven to have used them. One that was signed since may
+-- have met the lost one in its nonce: a released claim says that it was the other's, and while it
+-- is open nobody knows. A lane without a row then has lost all of them.
+CREATE OR REPLACE FUNCTION unknown_nonces(chain bigint, account text, count bigint) RETURNS jsonb
+  LANGUAGE sql VOLATILE AS $$
+  SELECT coalesce(jsonb_agg(jsonb_build_object('nonce', used, 'open', open) ORDER BY open, used),
+    '[]'::jsonb) FROM (
+    SELECT used, coalesce(bool_or(t.released_at IS NULL)
+      FILTER (WHERE t.transaction_id IS NOT NULL), false) AS open
     FROM generate_series(
-      coalesce((SELECT unproven_from FROM nonce_lanes WHERE chain_id = chain AND address = account), 0), count - 1) AS used
-    LEFT JOIN evm_transactions t ON t.chain_id = chain AND t.address = account AND t.nonce = used AND t.raw_tx IS NOT NULL
+      coalesce((SELECT unproven_from FROM nonce_lanes WHERE chain_id = chain
+        AND address = account), 0), count - 1) AS used
+    LEFT JOIN evm_transactions t ON t.chain_id = chain AND t.address = account AND t.nonce = used
+      AND t.raw_tx IS NOT NULL
     LEFT JOIN movement_nodes n ON n.movement_id = t.movement_id AND n.node_key = t.node_key
     GROUP BY used
-    HAVING NOT coalesce(bool_or(t.released_at IS NULL AND (n.attempt > t.attempt OR n.state IN ('COMPLETED', 'FAILED'))), false)
+    HAVING NOT coalesce(bool_or(t.released_at IS NULL
+      AND (n.attempt > t.attempt OR n.state IN ('COMPLETED', 'FAILED'))), false)
     ORDER BY 2, 1 LIMIT 10) AS missing
 $$;

@@ -6,13 +6,16 @@ DECLARE
 BEGIN
   v := jsonb_populate_record(NULL::plan_template_versions, doc -> 'version');
   v.created_at := at;
-  INSERT INTO plan_templates (template_key, created_at, updated_at) VALUES (v.template_key, at, at) ON CONFLICT DO NOTHING;
+  INSERT INTO plan_templates (template_key, created_at, updated_at) VALUES (v.template_key, at, at)
+    ON CONFLICT DO NOTHING;
   INSERT INTO plan_template_versions SELECT v.* ON CONFLICT (template_key, version) DO NOTHING;
   IF NOT FOUND THEN
     RETURN jsonb_build_object('created', false);
   END IF;
-  INSERT INTO plan_nodes SELECT n.* FROM jsonb_populate_recordset(NULL::plan_nodes, doc -> 'nodes') AS n;
-  INSERT INTO plan_edges SELECT e.* FROM jsonb_populate_recordset(NULL::plan_edges, doc -> 'edges') AS e;
+  INSERT INTO plan_nodes SELECT n.*
+    FROM jsonb_populate_recordset(NULL::plan_nodes, doc -> 'nodes') AS n;
+  INSERT INTO plan_edges SELECT e.*
+    FROM jsonb_populate_recordset(NULL::plan_edges, doc -> 'edges') AS e;
   PERFORM write_audit(doc -> 'audit', at);
   RETURN jsonb_build_object('created', true);
 END $$;
@@ -29,11 +32,14 @@ BEGIN
   IF t.auto_approve_enabled AND (t.daily_cap_amount IS NULL OR t.daily_cap_asset IS NULL) THEN
     RETURN jsonb_build_object('ok', false);
   END IF;
-  UPDATE plan_templates SET auto_approve_enabled = t.auto_approve_enabled, daily_cap_amount = t.daily_cap_amount,
+  UPDATE plan_templates SET auto_approve_enabled = t.auto_approve_enabled,
+    daily_cap_amount = t.daily_cap_amount,
     daily_cap_asset = t.daily_cap_asset, updated_at = at
   WHERE template_key = t.template_key;
   PERFORM write_audit(doc -> 'audit', at);
-  RETURN jsonb_build_object('ok', true, 'updated_at', at, 'auto_approve_enabled', t.auto_approve_enabled,
+  RETURN jsonb_build_object('ok', true, 'updated_at', at,
+    'auto_approve_enabled', t.auto_approve_enabled,
     'daily_cap_amount', trim_scale(t.daily_cap_amount)::text, 'daily_cap_asset', t.daily_cap_asset,
-    'latest_version', (SELECT max(version) FROM plan_template_versions WHERE template_key = t.template_key));
+    'latest_version', (SELECT max(version) FROM plan_template_versions
+      WHERE template_key = t.template_key));
 END $$;

@@ -1,7 +1,8 @@
 -- Timeline rows with gapless sequence numbers and, where the movement has a URL, their callbacks. A
 -- callback whose host is not listed is written as a dead letter, and the timeline says so.
 -- The caller holds the movement's lock. Returns the next sequence.
-CREATE OR REPLACE FUNCTION append_timeline(movement uuid, next_sequence integer, callback_url text, request_state text, frontier text[],
+CREATE OR REPLACE FUNCTION append_timeline(movement uuid, next_sequence integer, callback_url text,
+  request_state text, frontier text[],
                                 error_code text, events jsonb, callback_types jsonb, at timestamptz)
 RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
@@ -11,28 +12,37 @@ DECLARE
 BEGIN
   FOR i IN 0 .. coalesce(jsonb_array_length(events), 0) - 1 LOOP
     event := events -> i;
-    INSERT INTO timeline_events (event_id, movement_id, sequence, event_type, node_key, attempt, from_state, to_state, actor,
+    INSERT INTO timeline_events (event_id, movement_id, sequence, event_type, node_key, attempt,
+      from_state, to_state, actor,
                                  message, data, occurred_at)
-    VALUES ((event ->> 'event_id')::uuid, movement, seq, event ->> 'event_type', event ->> 'node_key',
-            (event ->> 'attempt')::integer, event ->> 'from_state', event ->> 'to_state', event -> 'actor', event ->> 'message',
+    VALUES ((event ->> 'event_id')::uuid, movement, seq, event ->> 'event_type',
+      event ->> 'node_key',
+            (event ->> 'attempt')::integer, event ->> 'from_state', event ->> 'to_state',
+              event -> 'actor', event ->> 'message',
             coalesce(event -> 'data', '{}'::jsonb), at);
     seq := seq + 1;
-    CONTINUE WHEN callback_url IS NULL OR NOT coalesce(callback_types ? (event ->> 'event_type'), false);
+    CONTINUE WHEN callback_url IS NULL
+      OR NOT coalesce(callback_types ? (event ->> 'event_type'), false);
     dead := callback_refused(callback_url);
-    INSERT INTO callbacks (event_id, movement_id, event_type, sequence, url, payload, nonce, status, next_attempt_at, last_error,
+    INSERT INTO callbacks (event_id, movement_id, event_type, sequence, url, payload, nonce,
+      status, next_attempt_at, last_error,
                            created_at, updated_at)
     VALUES ((event ->> 'event_id')::uuid, movement, event ->> 'event_type', seq - 1, callback_url,
-            jsonb_build_object('event_id', event ->> 'event_id', 'event_type', event ->> 'event_type', 'movement_id', movement,
-              'request_state', request_state, 'current_frontier', to_jsonb(frontier), 'node_key', event -> 'node_key',
+            jsonb_build_object('event_id', event ->> 'event_id',
+              'event_type', event ->> 'event_type', 'movement_id', movement,
+              'request_state', request_state, 'current_frontier', to_jsonb(frontier),
+                'node_key', event -> 'node_key',
               'error_code', error_code, 'sequence', seq - 1,
               'occurred_at', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text,
             event ->> 'event_id', CASE WHEN dead THEN 'dead_letter' ELSE 'pending' END, at,
             CASE WHEN dead THEN 'host_not_allowed' END, at, at);
     CONTINUE WHEN NOT dead;
-    INSERT INTO timeline_events (event_id, movement_id, sequence, event_type, actor, message, data, occurred_at)
+    INSERT INTO timeline_events (event_id, movement_id, sequence, event_type, actor, message, data,
+      occurred_at)
     VALUES (svc_new_id(at), movement, seq, 'callback_dead_lettered', '{"type": "system"}'::jsonb,
             'The callback ' || (event ->> 'event_type') || ' is a dead letter: host_not_allowed',
-            jsonb_build_object('callback_event_id', event ->> 'event_id', 'callback_event_type', event ->> 'event_type',
+            jsonb_build_object('callback_event_id', event ->> 'event_id',
+              'callback_event_type', event ->> 'event_type',
               'attempts', 0, 'reason', 'host_not_allowed'), at);
     seq := seq + 1;
   END LOOP;
@@ -40,9 +50,11 @@ BEGIN
 END $$;
 
 -- As append_timeline, for events that call nobody back.
-CREATE OR REPLACE FUNCTION write_timeline(m movements, events jsonb, callback_types text[], at timestamptz)
+CREATE OR REPLACE FUNCTION write_timeline(m movements, events jsonb, callback_types text[],
+  at timestamptz)
 RETURNS integer LANGUAGE sql AS $$
-  SELECT append_timeline(m.movement_id, m.next_sequence, NULL, m.request_state, m.current_frontier, m.error_code, events, '[]'::jsonb, at)
+  SELECT append_timeline(m.movement_id, m.next_sequence, NULL, m.request_state, m.current_frontier,
+    m.error_code, events, '[]'::jsonb, at)
 $$;
 
 -- Applies one transition; see store/transition.ts for the shape of `doc`.
@@ -64,17 +76,23 @@ DECLARE
   send jsonb;
   seq integer;
 BEGIN
-  SELECT movement_id, request_state, approval_status, reservation_status, version, next_sequence, compiled_plan_hash, current_frontier,
-         error_code, callback_url, expires_at, pooled, auto_approve_result ->> 'outcome' = 'approved' AND auto_approve_result ? 'policy_id' AS budgeted
+  SELECT movement_id, request_state, approval_status, reservation_status, version, next_sequence,
+    compiled_plan_hash, current_frontier,
+         error_code, callback_url, expires_at, pooled,
+           auto_approve_result ->> 'outcome' = 'approved'
+           AND auto_approve_result ? 'policy_id' AS budgeted
   INTO m FROM movements WHERE movement_id = (doc ->> 'movement_id')::uuid FOR UPDATE;
   at := svc_now();
   IF m.movement_id IS NULL THEN
     RETURN jsonb_build_object('ok', false, 'reason', 'movement_not_found');
   END IF;
 
-  IF doc ? 'command_id' AND EXISTS (SELECT 1 FROM commands WHERE command_id = (doc ->> 'command_id')::uuid) THEN
-    RETURN jsonb_build_object('ok', true, 'at', at, 'version', m.version, 'request_state', m.request_state,
-      'approval_status', m.approval_status, 'reservation_status', m.reservation_status, 'current_frontier', to_jsonb(m.current_frontier),
+  IF doc ? 'command_id'
+    AND EXISTS (SELECT 1 FROM commands WHERE command_id = (doc ->> 'command_id')::uuid) THEN
+    RETURN jsonb_build_object('ok', true, 'at', at, 'version', m.version,
+      'request_state', m.request_state,
+      'approval_status', m.approval_status, 'reservation_status', m.reservation_status,
+        'current_frontier', to_jsonb(m.current_frontier),
       'expires_at', m.expires_at, 'repeated', true);
   END IF;
 
@@ -87,26 +105,32 @@ BEGIN
 
   IF refusal IS NULL THEN
     IF jsonb_array_length(nodes) > 1 THEN
-      nodes := (SELECT jsonb_agg(value ORDER BY value ->> 'node_key') FROM jsonb_array_elements(nodes));
+      nodes := (SELECT jsonb_agg(value ORDER BY value ->> 'node_key')
+        FROM jsonb_array_elements(nodes));
     END IF;
     FOR i IN 0 .. jsonb_array_length(nodes) - 1 LOOP
       part := nodes -> i;
       SELECT node_key, state, attempt, submit_epoch, recover_first, prepared_action INTO n
-      FROM movement_nodes WHERE movement_id = m.movement_id AND node_key = part ->> 'node_key' FOR UPDATE;
+      FROM movement_nodes WHERE movement_id = m.movement_id
+        AND node_key = part ->> 'node_key' FOR UPDATE;
       IF n.node_key IS NULL OR NOT (part -> 'states') ? n.state
          OR n.attempt <> coalesce((part ->> 'attempt')::integer, n.attempt)
          OR n.submit_epoch <> coalesce((part ->> 'epoch')::integer, n.submit_epoch)
-         -- What is prepared is looked at before the fence and sent behind it, so it changes with attempt or epoch only.
-         OR (n.prepared_action IS NOT NULL AND part -> 'set' ? 'prepared_action' AND NOT part -> 'set' ?| ARRAY['attempt', 'submit_epoch'])
+         -- What is prepared is looked at before the fence and sent behind it, so it changes with
+         -- attempt or epoch only.
+         OR (n.prepared_action IS NOT NULL AND part -> 'set' ? 'prepared_action'
+           AND NOT part -> 'set' ?| ARRAY['attempt', 'submit_epoch'])
          -- No fence lets a node through whose earlier send has not been asked about.
          OR (n.recover_first AND part -> 'set' ->> 'state' = 'SUBMITTING') THEN
         refusal := 'node_state';
         other := CASE WHEN n.node_key IS NOT NULL
-          THEN jsonb_build_object('node_key', n.node_key, 'state', n.state, 'attempt', n.attempt, 'epoch', n.submit_epoch) END;
+          THEN jsonb_build_object('node_key', n.node_key, 'state', n.state, 'attempt', n.attempt,
+            'epoch', n.submit_epoch) END;
         EXIT;
       END IF;
       -- What stood there before, for what follows from the change.
-      nodes := CASE WHEN part -> 'set' ? 'state' THEN jsonb_set(nodes, ARRAY[i::text, 'was'], to_jsonb(n.state)) ELSE nodes END;
+      nodes := CASE WHEN part -> 'set' ? 'state'
+        THEN jsonb_set(nodes, ARRAY[i::text, 'was'], to_jsonb(n.state)) ELSE nodes END;
     END LOOP;
   END IF;
   IF refusal IS NULL AND doc ? 'send_over' THEN
@@ -121,8 +145,10 @@ BEGIN
     IF problems IS NOT NULL THEN refusal := 'binding'; END IF;
   END IF;
   IF refusal IS NOT NULL THEN
-    RETURN jsonb_build_object('ok', false, 'reason', refusal, 'problems', problems, 'at', at, 'version', m.version,
-      'request_state', m.request_state, 'approval_status', m.approval_status, 'reservation_status', m.reservation_status,
+    RETURN jsonb_build_object('ok', false, 'reason', refusal, 'problems', problems, 'at', at,
+      'version', m.version,
+      'request_state', m.request_state, 'approval_status', m.approval_status,
+        'reservation_status', m.reservation_status,
       'current_frontier', to_jsonb(m.current_frontier), 'expires_at', m.expires_at,
       'node', other, 'send', send);
   END IF;
@@ -135,48 +161,63 @@ BEGIN
       attempt = coalesce((fields ->> 'attempt')::integer, attempt),
       amount = CASE WHEN fields ? 'amount' THEN (fields ->> 'amount')::numeric ELSE amount END,
       preflight_passed = coalesce((fields ->> 'preflight_passed')::boolean, preflight_passed),
-      prepared_action = CASE WHEN fields ? 'prepared_action' THEN nullif(fields -> 'prepared_action', 'null') ELSE prepared_action END,
-      sign_request = CASE WHEN fields ? 'sign_request' THEN nullif(fields -> 'sign_request', 'null') ELSE sign_request END,
+      prepared_action = CASE WHEN fields ? 'prepared_action'
+        THEN nullif(fields -> 'prepared_action', 'null') ELSE prepared_action END,
+      sign_request = CASE WHEN fields ? 'sign_request'
+        THEN nullif(fields -> 'sign_request', 'null') ELSE sign_request END,
       submit_epoch = coalesce((fields ->> 'submit_epoch')::integer, submit_epoch),
-      send_not_after = CASE WHEN fields ? 'send_not_after' THEN svc_time(fields -> 'send_not_after', at) ELSE send_not_after END,
+      send_not_after = CASE WHEN fields ? 'send_not_after'
+        THEN svc_time(fields -> 'send_not_after', at) ELSE send_not_after END,
       recover_first = coalesce((fields ->> 'recover_first')::boolean, recover_first),
       restored = coalesce((fields ->> 'restored')::boolean, restored),
       resumed = coalesce((fields ->> 'resumed')::boolean, resumed),
       error_count = coalesce((fields ->> 'error_count')::integer, error_count),
       unanswered = coalesce((fields ->> 'unanswered')::integer, unanswered),
       unanswered_since = CASE WHEN fields ? 'unanswered'
-        THEN CASE WHEN fields -> 'unanswered' <> '0' THEN coalesce(unanswered_since, at) END ELSE unanswered_since END,
-      external_ref = CASE WHEN fields ? 'external_ref' THEN fields ->> 'external_ref' ELSE external_ref END,
+        THEN CASE WHEN fields -> 'unanswered' <> '0' THEN coalesce(unanswered_since, at) END
+          ELSE unanswered_since END,
+      external_ref = CASE WHEN fields ? 'external_ref' THEN fields ->> 'external_ref'
+        ELSE external_ref END,
       output = CASE WHEN fields ? 'output' THEN nullif(fields -> 'output', 'null') ELSE output END,
       error_code = CASE WHEN fields ? 'error_code' THEN fields ->> 'error_code' ELSE error_code END,
-      error_message = CASE WHEN fields ? 'error_message' THEN fields ->> 'error_message' ELSE error_message END,
-      started_at = CASE WHEN fields ? 'started_at' THEN svc_time(fields -> 'started_at', at) ELSE started_at END,
-      submitted_at = CASE WHEN fields ? 'submitted_at' THEN svc_time(fields -> 'submitted_at', at) ELSE submitted_at END,
-      completed_at = CASE WHEN fields ? 'completed_at' THEN svc_time(fields -> 'completed_at', at) ELSE completed_at END,
+      error_message = CASE WHEN fields ? 'error_message' THEN fields ->> 'error_message'
+        ELSE error_message END,
+      started_at = CASE WHEN fields ? 'started_at' THEN svc_time(fields -> 'started_at', at)
+        ELSE started_at END,
+      submitted_at = CASE WHEN fields ? 'submitted_at' THEN svc_time(fields -> 'submitted_at', at)
+        ELSE submitted_at END,
+      completed_at = CASE WHEN fields ? 'completed_at' THEN svc_time(fields -> 'completed_at', at)
+        ELSE completed_at END,
       updated_at = at
     WHERE movement_id = m.movement_id AND node_key = part ->> 'node_key'
     RETURNING node_key, state, attempt, submit_epoch, external_ref, error_code INTO n;
     settles := settles OR part ? 'was' OR fields ?| ARRAY['amount', 'recover_first'];
     IF n.state = 'SUBMITTING' AND part ->> 'was' = 'READY' THEN
       INSERT INTO node_attempts (idempotency_key, movement_id, node_key, attempt, started_at)
-      VALUES (m.movement_id || ':' || n.node_key || ':' || n.attempt, m.movement_id, n.node_key, n.attempt, at)
+      VALUES (m.movement_id || ':' || n.node_key || ':' || n.attempt, m.movement_id, n.node_key,
+        n.attempt, at)
       ON CONFLICT (idempotency_key) DO NOTHING;
     ELSIF n.state IN ('COMPLETED', 'FAILED') AND part ->> 'was' <> n.state THEN
-      UPDATE node_attempts SET outcome = n.state, ended_at = at, external_ref = n.external_ref, error_code = n.error_code
-      WHERE movement_id = m.movement_id AND node_key = n.node_key AND attempt = n.attempt AND ended_at IS NULL;
+      UPDATE node_attempts SET outcome = n.state, ended_at = at, external_ref = n.external_ref,
+        error_code = n.error_code
+      WHERE movement_id = m.movement_id AND node_key = n.node_key AND attempt = n.attempt
+        AND ended_at IS NULL;
       IF n.state = 'COMPLETED' THEN completed := completed || n.node_key; END IF;
     END IF;
     IF jsonb_array_length(part -> 'artifacts') > 0 THEN
       INSERT INTO artifacts (artifact_id, movement_id, node_key, attempt, kind, data, created_at)
-      SELECT (a ->> 'artifact_id')::uuid, m.movement_id, n.node_key, n.attempt, a ->> 'kind', a -> 'data', at
+      SELECT (a ->> 'artifact_id')::uuid, m.movement_id, n.node_key, n.attempt, a ->> 'kind',
+        a -> 'data', at
       FROM jsonb_array_elements(part -> 'artifacts') AS a;
     END IF;
-    IF part ? 'nonce' THEN tx := claim_nonce(m.movement_id, n.node_key, n.attempt, part -> 'nonce', at); END IF;
+    IF part ? 'nonce' THEN tx := claim_nonce(m.movement_id, n.node_key, n.attempt, part -> 'nonce',
+      at); END IF;
   END LOOP;
 
   fields := coalesce(doc -> 'set', '{}'::jsonb);
   IF fields = '{}'::jsonb AND NOT doc ?| ARRAY['conditions', 'bump'] THEN
-    seq := append_timeline(m.movement_id, m.next_sequence, m.callback_url, m.request_state, m.current_frontier, m.error_code,
+    seq := append_timeline(m.movement_id, m.next_sequence, m.callback_url, m.request_state,
+      m.current_frontier, m.error_code,
       doc -> 'timeline', doc -> 'callback_types', at);
     UPDATE movements SET next_sequence = seq, updated_at = at WHERE movement_id = m.movement_id;
   ELSE
@@ -188,37 +229,51 @@ BEGIN
     END IF;
     IF fields ? 'error_code' THEN m.error_code := fields ->> 'error_code'; END IF;
     IF coalesce((doc ->> 'bump')::boolean, false) THEN m.version := m.version + 1; END IF;
-    seq := append_timeline(m.movement_id, m.next_sequence, m.callback_url, m.request_state, m.current_frontier, m.error_code,
+    seq := append_timeline(m.movement_id, m.next_sequence, m.callback_url, m.request_state,
+      m.current_frontier, m.error_code,
       doc -> 'timeline', doc -> 'callback_types', at);
     UPDATE movements SET
-      request_state = m.request_state, approval_status = m.approval_status, reservation_status = m.reservation_status,
-      version = m.version, next_sequence = seq, current_frontier = m.current_frontier, error_code = m.error_code,
-      error_message = CASE WHEN fields ? 'error_message' THEN fields ->> 'error_message' ELSE error_message END,
+      request_state = m.request_state, approval_status = m.approval_status,
+        reservation_status = m.reservation_status,
+      version = m.version, next_sequence = seq, current_frontier = m.current_frontier,
+        error_code = m.error_code,
+      error_message = CASE WHEN fields ? 'error_message' THEN fields ->> 'error_message'
+        ELSE error_message END,
       approver_id = coalesce(fields ->> 'approver_id', approver_id),
-      approved_by = CASE WHEN fields ? 'approved_by' THEN fields ->> 'approved_by' ELSE approved_by END,
-      ended_at = CASE WHEN fields ? 'ended_at' THEN svc_time(fields -> 'ended_at', at) ELSE ended_at END,
-      edge_conditions = CASE WHEN doc ? 'conditions' THEN jsonb_strip_nulls(edge_conditions || (doc -> 'conditions')) ELSE edge_conditions END,
+      approved_by = CASE WHEN fields ? 'approved_by' THEN fields ->> 'approved_by'
+        ELSE approved_by END,
+      ended_at = CASE WHEN fields ? 'ended_at' THEN svc_time(fields -> 'ended_at', at)
+        ELSE ended_at END,
+      edge_conditions = CASE WHEN doc ? 'conditions'
+        THEN jsonb_strip_nulls(edge_conditions || (doc -> 'conditions')) ELSE edge_conditions END,
       updated_at = at
     WHERE movement_id = m.movement_id;
     settles := settles OR fields ?| ARRAY['request_state', 'approval_status'];
   END IF;
-  -- What is held and what is used of a budget follow from where movement and nodes are now, whoever changed that.
+  -- What is held and what is used of a budget follow from where movement and nodes are now, whoever
+  -- changed that.
   IF settles AND (m.pooled OR m.budgeted) THEN
     SELECT * INTO after FROM movements WHERE movement_id = m.movement_id;
     IF m.pooled THEN PERFORM settle_holds(after, doc -> 'take', at); END IF;
     IF m.pooled THEN PERFORM note_sent(m.movement_id, completed, at); END IF;
-    IF m.budgeted AND after.approval_status = 'approved' THEN PERFORM settle_budget(after, doc ? 'take', at); END IF;
+    IF m.budgeted AND after.approval_status = 'approved'
+      THEN PERFORM settle_budget(after, doc ? 'take', at); END IF;
   END IF;
   IF doc ? 'command_id' THEN
     INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
-    VALUES ((doc ->> 'command_id')::uuid, m.movement_id, doc ->> 'command_kind', at, at + interval '2 seconds');
+    VALUES ((doc ->> 'command_id')::uuid, m.movement_id, doc ->> 'command_kind', at,
+      at + interval '2 seconds');
   END IF;
   IF jsonb_array_length(doc -> 'audit') > 0 THEN PERFORM write_audit(doc -> 'audit', at); END IF;
-  RETURN jsonb_build_object('ok', true, 'at', at, 'version', m.version, 'request_state', m.request_state,
-    'approval_status', m.approval_status, 'reservation_status', m.reservation_status, 'current_frontier', to_jsonb(m.current_frontier),
+  RETURN jsonb_build_object('ok', true, 'at', at, 'version', m.version,
+    'request_state', m.request_state,
+    'approval_status', m.approval_status, 'reservation_status', m.reservation_status,
+      'current_frontier', to_jsonb(m.current_frontier),
     'expires_at', m.expires_at, 'transaction',
-    CASE WHEN tx.transaction_id IS NOT NULL THEN jsonb_build_object('transaction_id', tx.transaction_id, 'chain_id', tx.chain_id,
-      'from', tx.address, 'nonce', tx.nonce, 'unsigned', tx.unsigned, 'raw_tx', tx.raw_tx, 'tx_hash', tx.tx_hash) END);
+    CASE WHEN tx.transaction_id IS NOT NULL
+      THEN jsonb_build_object('transaction_id', tx.transaction_id, 'chain_id', tx.chain_id,
+      'from', tx.address, 'nonce', tx.nonce, 'unsigned', tx.unsigned, 'raw_tx', tx.raw_tx,
+        'tx_hash', tx.tx_hash) END);
 END $$;
 
 CREATE OR REPLACE FUNCTION create_movement(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
@@ -235,29 +290,36 @@ BEGIN
   m.edge_conditions := '{}';
   m.plan_frame := plan_frame(compiled);
   m.plan_head := plan_head(compiled);
-  INSERT INTO movements SELECT m.* ON CONFLICT (client_scope, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING;
+  INSERT INTO movements SELECT m.* ON CONFLICT (client_scope, idempotency_key)
+    WHERE idempotency_key IS NOT NULL DO NOTHING;
   IF NOT FOUND THEN
     SELECT * INTO m FROM movements WHERE client_scope = doc -> 'movement' ->> 'client_scope'
       AND idempotency_key = doc -> 'movement' ->> 'idempotency_key';
     RETURN jsonb_build_object('created', false, 'movement_id', m.movement_id, 'request', m.request);
   END IF;
-  INSERT INTO movement_nodes (movement_id, node_key, position, node_kind, action_type, state, executor_binding, signer_binding,
+  INSERT INTO movement_nodes (movement_id, node_key, position, node_kind, action_type, state,
+    executor_binding, signer_binding,
                               own_plan, on_cancel_target, conditional, flow, updated_at)
-  SELECT m.movement_id, r.node_key, r.position, r.node_kind, r.action_type, 'BLOCKED', r.executor_binding, r.signer_binding,
-         own_plan(compiled -> 'nodes' -> r.position, m.input_params), is_on_cancel_target(compiled, r.node_key), is_conditional(compiled, r.node_key),
+  SELECT m.movement_id, r.node_key, r.position, r.node_kind, r.action_type, 'BLOCKED',
+    r.executor_binding, r.signer_binding,
+         own_plan(compiled -> 'nodes' -> r.position, m.input_params),
+           is_on_cancel_target(compiled, r.node_key), is_conditional(compiled, r.node_key),
          nullif(r.flow, 'null'), at
   FROM jsonb_populate_recordset(NULL::movement_nodes, doc -> 'nodes') AS r;
   IF compiled_plan_of(m) IS DISTINCT FROM compiled THEN
     RAISE EXCEPTION 'the plan of movement % cannot be stored: it would be read back as another one', m.movement_id;
   END IF;
-  UPDATE movements SET next_sequence = write_timeline(m, doc -> 'timeline', ARRAY[]::text[], at) WHERE movement_id = m.movement_id;
+  UPDATE movements SET next_sequence = write_timeline(m, doc -> 'timeline', ARRAY[]::text[], at)
+    WHERE movement_id = m.movement_id;
   INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
   VALUES ((doc ->> 'command_id')::uuid, m.movement_id, 'create', at, at + interval '2 seconds');
   PERFORM write_audit(doc -> 'audit', at);
-  RETURN jsonb_build_object('created', true, 'movement_id', m.movement_id, 'created_at', m.created_at, 'expires_at', m.expires_at);
+  RETURN jsonb_build_object('created', true, 'movement_id', m.movement_id,
+    'created_at', m.created_at, 'expires_at', m.expires_at);
 END $$;
 
-CREATE OR REPLACE FUNCTION load_movement(movement uuid, run text) RETURNS jsonb LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION load_movement(movement uuid, run text) RETURNS jsonb LANGUAGE plpgsql
+  AS $$
 DECLARE
   at timestamptz := svc_now();
   result jsonb;
@@ -265,14 +327,21 @@ BEGIN
   UPDATE commands SET applied_at = at WHERE movement_id = movement AND applied_at IS NULL;
   UPDATE movements SET run_id = run WHERE movement_id = movement AND run_id IS DISTINCT FROM run;
   SELECT jsonb_build_object(
-    'movement_id', m.movement_id, 'state', m.request_state, 'version', m.version, 'template_key', m.template_key,
-    'template_version', m.template_version, 'strategy_id', m.strategy_id, 'asset', m.asset, 'ended', m.ended_at IS NOT NULL,
-    'error_code', m.error_code, 'frontier', to_jsonb(m.current_frontier), 'ttl_ms', greatest(0, ceil(extract(epoch FROM m.expires_at - at) * 1000)),
-    'edges', m.plan_frame -> 'edges', 'conditions', m.edge_conditions, 'reservation_status', m.reservation_status,
+    'movement_id', m.movement_id, 'state', m.request_state, 'version', m.version,
+      'template_key', m.template_key,
+    'template_version', m.template_version, 'strategy_id', m.strategy_id, 'asset', m.asset,
+      'ended', m.ended_at IS NOT NULL,
+    'error_code', m.error_code, 'frontier', to_jsonb(m.current_frontier),
+      'ttl_ms', greatest(0, ceil(extract(epoch FROM m.expires_at - at) * 1000)),
+    'edges', m.plan_frame -> 'edges', 'conditions', m.edge_conditions,
+      'reservation_status', m.reservation_status,
     'nodes', (SELECT jsonb_agg(jsonb_build_object(
-        'node_key', n.node_key, 'node_kind', n.node_kind, 'state', n.state, 'attempt', n.attempt, 'resumed', n.resumed,
-        'recover_first', n.recover_first, 'error_code', n.error_code, 'executor_key', n.executor_binding ->> 'executor_key',
-        'settled_order', coalesce(extract(epoch FROM n.completed_at) * 1000, 0)) ORDER BY n.position)
+        'node_key', n.node_key, 'node_kind', n.node_kind, 'state', n.state, 'attempt', n.attempt,
+          'resumed', n.resumed,
+        'recover_first', n.recover_first, 'error_code', n.error_code,
+          'executor_key', n.executor_binding ->> 'executor_key',
+        'settled_order', coalesce(extract(epoch FROM n.completed_at) * 1000, 0))
+          ORDER BY n.position)
       FROM movement_nodes n WHERE n.movement_id = m.movement_id))
   INTO result FROM movements m WHERE m.movement_id = movement;
   RETURN result;

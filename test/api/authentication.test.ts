@@ -30,7 +30,9 @@ describe('the clock', () => {
     return authenticate({
       method: 'GET',
       target: { path: '/v3/whoami', query: '' },
-      headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), [value]])),
+      headers: Object.fromEntries(
+        Object.entries(headers).map(([name, value]) => [name.toLowerCase(), [value]]),
+      ),
       body: new Uint8Array(),
       request_id: 'r',
     });
@@ -41,7 +43,11 @@ describe('the clock', () => {
   });
 
   test.each([-301, 301, -100_000, 100_000])('%d s off is not', async (offset) => {
-    await expect(at(offset)).rejects.toMatchObject({ code: 'unauthenticated', reason: 'timestamp_out_of_range', keyId: 'k' });
+    await expect(at(offset)).rejects.toMatchObject({
+      code: 'unauthenticated',
+      reason: 'timestamp_out_of_range',
+      keyId: 'k',
+    });
   });
 });
 
@@ -76,13 +82,17 @@ describe('the key ring', () => {
         return null;
       },
     });
-    await Promise.all(Array.from({ length: 100 }, (_, index) => ring.secretOf(`made-up-${String(index)}`)));
+    await Promise.all(
+      Array.from({ length: 100 }, (_, index) => ring.secretOf(`made-up-${String(index)}`)),
+    );
     expect(most).toBeLessThanOrEqual(4);
   });
 
   test('a read that failed is tried again', async () => {
     let fails = true;
-    const ring = createKeyRing({ read: () => (fails ? Promise.reject(new Error('away')) : Promise.resolve(KEY.secret)) });
+    const ring = createKeyRing({
+      read: () => (fails ? Promise.reject(new Error('away')) : Promise.resolve(KEY.secret)),
+    });
     await expect(ring.secretOf('k')).rejects.toThrow('away');
     fails = false;
     expect(await ring.secretOf('k')).not.toBeNull();
@@ -98,17 +108,22 @@ describe('the nonce desk', () => {
       return asked.map(() => taken);
     });
     const answers = await Promise.all(
-      Array.from({ length: 200 }, (_, index) => desk.take({ key_id: 'k', nonce: `n${String(Math.floor(index / 2))}` })),
+      Array.from({ length: 200 }, (_, index) =>
+        desk.take({ key_id: 'k', nonce: `n${String(Math.floor(index / 2))}` }),
+      ),
     );
     // The first two go at once; everything that came meanwhile goes together.
     expect(statements.length).toBeLessThanOrEqual(4);
-    for (const asked of statements.slice(2)) expect(new Set(asked.map(({ nonce }) => nonce)).size).toBe(asked.length);
+    for (const asked of statements.slice(2))
+      expect(new Set(asked.map(({ nonce }) => nonce)).size).toBe(asked.length);
     expect(answers.filter((answer) => answer?.fresh === false).length).toBeGreaterThanOrEqual(98);
   });
 
   test('a failed statement fails those who asked in it, and no others', async () => {
     let fails = true;
-    const desk = createNonceDesk((asked) => (fails ? Promise.reject(new Error('away')) : Promise.resolve(asked.map(() => taken))));
+    const desk = createNonceDesk((asked) =>
+      fails ? Promise.reject(new Error('away')) : Promise.resolve(asked.map(() => taken)),
+    );
     await expect(desk.take({ key_id: 'k', nonce: 'a' })).rejects.toThrow('away');
     fails = false;
     expect(await desk.take({ key_id: 'k', nonce: 'a' })).toEqual(taken);
@@ -116,15 +131,23 @@ describe('the nonce desk', () => {
 });
 
 describe('the rate limit', () => {
-  const caller = (key_id: string, role: Caller['role']): Caller => ({ client_id: 'c', key_id, role });
+  const caller = (key_id: string, role: Caller['role']): Caller => ({
+    client_id: 'c',
+    key_id,
+    role,
+  });
 
   test('counts each key for itself, by the tier of its role', async () => {
     const limit = createRateLimit({ readRpm: 3, writeRpm: 1 });
     const times = async (who: Caller) => {
       for (let passed = 0; ; passed += 1) if ((await limit(who)) !== null) return passed;
     };
-    expect(await Promise.all([times(caller('a', 'agent')), times(caller('b', 'agent'))])).toEqual([3, 3]);
-    expect([await times(caller('c', 'operator')), await times(caller('d', 'admin'))]).toEqual([1, 1]);
+    expect(await Promise.all([times(caller('a', 'agent')), times(caller('b', 'agent'))])).toEqual([
+      3, 3,
+    ]);
+    expect([await times(caller('c', 'operator')), await times(caller('d', 'admin'))]).toEqual([
+      1, 1,
+    ]);
   });
 
   test('tells the whole seconds to the end of the window', async () => {
@@ -149,7 +172,8 @@ describe('the record of refusals', () => {
   test('has one row for each reason, known key and minute, under an id that every process gives it', () => {
     const [one, other] = [recorder(), recorder()];
     for (const each of [one, other]) {
-      for (let times = 0; times < 20; times += 1) each.record(new AuthenticationError('nonce_replayed', 'k'), 'r');
+      for (let times = 0; times < 20; times += 1)
+        each.record(new AuthenticationError('nonce_replayed', 'k'), 'r');
       each.record(new AuthenticationError('nonce_replayed', 'l'), 'r');
       each.record(new AuthenticationError('key_revoked', 'k'), 'r');
       each.record(new AuthenticationError('key_unknown'), 'r');
@@ -172,14 +196,23 @@ describe('an extension', () => {
   const bare = { ...first!, id: 'extra', path: '/extra', roles: [] };
 
   test('adds routes and the roles of routes that have none', () => {
-    const table = withExtensions(routes, [{ name: 'x', routes: [bare], roles: { extra: ['admin'] } }]);
+    const table = withExtensions(routes, [
+      { name: 'x', routes: [bare], roles: { extra: ['admin'] } },
+    ]);
     expect(table.find((route) => route.id === 'extra')?.roles).toEqual(['admin']);
-    expect(withExtensions(routes, [{ name: 'x', routes: [bare] }]).find((route) => route.id === 'extra')?.roles).toEqual([]);
+    expect(
+      withExtensions(routes, [{ name: 'x', routes: [bare] }]).find((route) => route.id === 'extra')
+        ?.roles,
+    ).toEqual([]);
   });
 
   test('does not open what is mapped, or what there is not', () => {
-    expect(() => withExtensions(routes, [{ name: 'x', roles: { whoami: ['agent'] } }])).toThrow('has its own');
-    expect(() => withExtensions(routes, [{ name: 'x', roles: { nothing: ['agent'] } }])).toThrow('no route');
+    expect(() => withExtensions(routes, [{ name: 'x', roles: { whoami: ['agent'] } }])).toThrow(
+      'has its own',
+    );
+    expect(() => withExtensions(routes, [{ name: 'x', roles: { nothing: ['agent'] } }])).toThrow(
+      'no route',
+    );
     expect(() =>
       withExtensions(
         [bare],

@@ -10,12 +10,23 @@ import type { Database } from '../../prisma/client.ts';
 import { createSecretKey } from 'node:crypto';
 import { VECTORS, type Vector } from '../clients/vectors.ts';
 
-const db = (fresh: boolean): Database => ({ sql: () => Promise.resolve(fresh ? [{}] : []), auditMac: () => null }) as unknown as Database;
-const authentication = (of: Vector, more: { readonly at?: number; readonly fresh?: boolean; readonly keys?: DashboardKeys | null } = {}) =>
+const db = (fresh: boolean): Database =>
+  ({ sql: () => Promise.resolve(fresh ? [{}] : []), auditMac: () => null }) as unknown as Database;
+const authentication = (
+  of: Vector,
+  more: {
+    readonly at?: number;
+    readonly fresh?: boolean;
+    readonly keys?: DashboardKeys | null;
+  } = {},
+) =>
   createWriterAuthentication({
     db: db(more.fresh ?? true),
     log: pino({ level: 'silent' }),
-    keys: more.keys === undefined ? new Map([[of.operator, createSecretKey(of.secret, 'utf8')]]) : more.keys,
+    keys:
+      more.keys === undefined
+        ? new Map([[of.operator, createSecretKey(of.secret, 'utf8')]])
+        : more.keys,
     maxSkewSeconds: 300,
     now: () => (Number(of.timestamp) + (more.at ?? 0)) * 1000,
   });
@@ -35,14 +46,29 @@ const request = (of: Vector, body = Buffer.from(of.body_base64, 'base64')) => ({
 describe.each(VECTORS.dashboard)('the signature of another implementation: $name', (vector) => {
   test('is taken, in time and once', async () => {
     const caller = { client_id: null, key_id: `dashboard:${vector.operator}`, role: 'admin' };
-    for (const at of [-300, 0, 300]) expect(await authentication(vector, { at })(request(vector))).toEqual(caller);
+    for (const at of [-300, 0, 300])
+      expect(await authentication(vector, { at })(request(vector))).toEqual(caller);
     const refused = (reason: string) => ({ code: 'unauthenticated', reason });
     for (const at of [-301, 301])
-      await expect(authentication(vector, { at })(request(vector))).rejects.toMatchObject(refused('timestamp_out_of_range'));
-    await expect(authentication(vector, { fresh: false })(request(vector))).rejects.toMatchObject(refused('nonce_replayed'));
-    await expect(authentication(vector)(request(vector, Buffer.from('{}')))).rejects.toMatchObject(refused('signature_mismatch'));
-    await expect(authentication(vector, { keys: new Map() })(request(vector))).rejects.toMatchObject(refused('key_unknown'));
-    const twice = { ...request(vector), headers: { ...request(vector).headers, 'x-svc-dashboard-nonce': [vector.nonce, vector.nonce] } };
+      await expect(authentication(vector, { at })(request(vector))).rejects.toMatchObject(
+        refused('timestamp_out_of_range'),
+      );
+    await expect(authentication(vector, { fresh: false })(request(vector))).rejects.toMatchObject(
+      refused('nonce_replayed'),
+    );
+    await expect(authentication(vector)(request(vector, Buffer.from('{}')))).rejects.toMatchObject(
+      refused('signature_mismatch'),
+    );
+    await expect(
+      authentication(vector, { keys: new Map() })(request(vector)),
+    ).rejects.toMatchObject(refused('key_unknown'));
+    const twice = {
+      ...request(vector),
+      headers: {
+        ...request(vector).headers,
+        'x-svc-dashboard-nonce': [vector.nonce, vector.nonce],
+      },
+    };
     await expect(authentication(vector)(twice)).rejects.toMatchObject(refused('header_repeated'));
   });
 
@@ -65,7 +91,10 @@ describe('the file of keys', () => {
   };
 
   test('gives a key for each operator', () => {
-    expect([...read(JSON.stringify({ a: secret('a'), 'b.2': secret('b') })).keys()]).toEqual(['a', 'b.2']);
+    expect([...read(JSON.stringify({ a: secret('a'), 'b.2': secret('b') })).keys()]).toEqual([
+      'a',
+      'b.2',
+    ]);
   });
 
   test.each<[string, unknown]>([
@@ -77,10 +106,14 @@ describe('the file of keys', () => {
     ['a name that is none', { a: secret('a'), 'b c': secret('b') }],
     ['a list', [secret('a'), secret('b')]],
   ])('with %s is refused, and nothing of it is shown', (_name, content) => {
-    expect(() => read(JSON.stringify(content))).toThrow(/^SVC_DASHBOARD_WRITER_KEYS_FILE: (?!.*aaaa)/);
+    expect(() => read(JSON.stringify(content))).toThrow(
+      /^SVC_DASHBOARD_WRITER_KEYS_FILE: (?!.*aaaa)/,
+    );
   });
   test('that is no JSON, or not there, is refused', () => {
-    expect(() => read(secret('a'))).toThrow(/^SVC_DASHBOARD_WRITER_KEYS_FILE: the file is no JSON$/);
+    expect(() => read(secret('a'))).toThrow(
+      /^SVC_DASHBOARD_WRITER_KEYS_FILE: the file is no JSON$/,
+    );
     expect(() => readDashboardKeys(join(folder, 'none'), 2)).toThrow(/cannot be read \(ENOENT\)/);
   });
 });

@@ -19,7 +19,11 @@ beforeAll(async () => {
 });
 afterAll(() => served.close());
 
-const valid = { template_key: 't', template_version: 1, intent: { asset: 'usdc', amount: '10.50' } };
+const valid = {
+  template_key: 't',
+  template_version: 1,
+  intent: { asset: 'usdc', amount: '10.50' },
+};
 
 describe('creating', () => {
   it.each([
@@ -39,7 +43,10 @@ describe('creating', () => {
     ['strategy_id', { ...valid, strategy_id: '' }],
   ])('refuses %s before anything is read', async (path, body) => {
     const answer = await post(api, body);
-    expect([answer.status, answer.body.detail.issues?.map((issue) => issue.path)]).toEqual([422, [path]]);
+    expect([answer.status, answer.body.detail.issues?.map((issue) => issue.path)]).toEqual([
+      422,
+      [path],
+    ]);
   });
 
   it('refuses keys that differ, a key that is too long, and a Dry-Run that is neither true nor false', async () => {
@@ -47,37 +54,81 @@ describe('creating', () => {
     expect([differ.status, differ.body.detail.issues?.[0]?.path]).toEqual([422, 'idempotency_key']);
     expect((await post(api, valid, { 'idempotency-key': 'x'.repeat(129) })).status).toBe(422);
     for (const value of ['yes', 'TRUE', '1', '?1', '', 'true, true']) {
-      const { status, body } = await post(api, { ...valid, template_version: 0 }, { 'dry-run': value });
-      expect([value, status, body.detail.issues?.map((issue) => issue.path)]).toEqual([value, 422, ['template_version', 'dry-run']]);
+      const { status, body } = await post(
+        api,
+        { ...valid, template_version: 0 },
+        { 'dry-run': value },
+      );
+      expect([value, status, body.detail.issues?.map((issue) => issue.path)]).toEqual([
+        value,
+        422,
+        ['template_version', 'dry-run'],
+      ]);
     }
   });
 
   it('takes https, and http to this machine alone', () => {
-    for (const url of ['https://a.example/x', 'http://localhost:1/', 'http://127.0.0.1/', 'http://[::1]:9/'])
+    for (const url of [
+      'https://a.example/x',
+      'http://localhost:1/',
+      'http://127.0.0.1/',
+      'http://[::1]:9/',
+    ])
       expect(isCallbackUrl(url)).toBe(true);
-    for (const url of ['http://a.example/', 'http://127.0.0.1.a.example/', 'https://u:p@a.example/', 'x', 'javascript:1'])
+    for (const url of [
+      'http://a.example/',
+      'http://127.0.0.1.a.example/',
+      'https://u:p@a.example/',
+      'x',
+      'javascript:1',
+    ])
       expect(isCallbackUrl(url)).toBe(false);
   });
 
   it('compares requests in their normal form', () => {
     const first = normalForm(createBody.parse(valid));
-    const same = normalForm(createBody.parse({ ...valid, intent: { amount: '10.5', asset: 'USDC' }, labels: {}, input_params: {} }));
+    const same = normalForm(
+      createBody.parse({
+        ...valid,
+        intent: { amount: '10.5', asset: 'USDC' },
+        labels: {},
+        input_params: {},
+      }),
+    );
     expect(differingFields(first, same)).toEqual([]);
-    const other = normalForm(createBody.parse({ ...valid, intent: { asset: 'USDC', amount: '11', chain_id: 1 }, strategy_id: 's' }));
-    expect(differingFields(first, other)).toEqual(['intent.amount', 'intent.chain_id', 'strategy_id']);
+    const other = normalForm(
+      createBody.parse({
+        ...valid,
+        intent: { asset: 'USDC', amount: '11', chain_id: 1 },
+        strategy_id: 's',
+      }),
+    );
+    expect(differingFields(first, other)).toEqual([
+      'intent.amount',
+      'intent.chain_id',
+      'strategy_id',
+    ]);
   });
 });
 
 describe('reading and acting', () => {
-  it.each(['?state=DONE', '?limit=0', '?limit=201', '?limit=1.5', '?limit=', '?cursor=zzz', '?cursor=', '?unknown=1'])(
-    'refuses the list query %s',
-    async (query) => {
-      expect((await send(api + query)).status).toBe(422);
-    },
-  );
+  it.each([
+    '?state=DONE',
+    '?limit=0',
+    '?limit=201',
+    '?limit=1.5',
+    '?limit=',
+    '?cursor=zzz',
+    '?cursor=',
+    '?unknown=1',
+  ])('refuses the list query %s', async (query) => {
+    expect((await send(api + query)).status).toBe(422);
+  });
 
   it.each(['/x', '/x/timeline'])('refuses the id of GET %s', async (path) => {
-    expect((await send(api + path)).body.detail.issues).toEqual([expect.objectContaining({ path: 'movement_id' })]);
+    expect((await send(api + path)).body.detail.issues).toEqual([
+      expect.objectContaining({ path: 'movement_id' }),
+    ]);
   });
 
   it.each(['approve', 'reject', 'actions/resume', 'actions/retry', 'actions/cancel'])(
@@ -85,7 +136,9 @@ describe('reading and acting', () => {
     async (verb) => {
       const { status, body } = await post(`${api}/x/${verb}`, { foo: 1 });
       expect(status).toBe(422);
-      expect(body.detail.issues?.map((issue) => issue.path)).toEqual(expect.arrayContaining(['movement_id', 'foo']));
+      expect(body.detail.issues?.map((issue) => issue.path)).toEqual(
+        expect.arrayContaining(['movement_id', 'foo']),
+      );
     },
   );
 
@@ -117,7 +170,8 @@ describe('pages', () => {
   });
 
   it('takes no cursor that it did not give', () => {
-    const text = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const text = (value: unknown): string =>
+      Buffer.from(JSON.stringify(value)).toString('base64url');
     for (const bad of [
       '',
       '!',
@@ -135,7 +189,13 @@ describe('pages', () => {
 describe('views', () => {
   it('hides secrets and raw signed payloads at any depth', () => {
     expect(
-      withoutSecrets({ tx_hash: '0x1', raw_tx: '0xff', list: [{ signature: '0x2', ok: 1 }], sign_result: { a: 1 }, none: null }),
+      withoutSecrets({
+        tx_hash: '0x1',
+        raw_tx: '0xff',
+        list: [{ signature: '0x2', ok: 1 }],
+        sign_result: { a: 1 },
+        none: null,
+      }),
     ).toEqual({
       tx_hash: '0x1',
       raw_tx: '[redacted]',
@@ -146,22 +206,54 @@ describe('views', () => {
   });
 
   it.each([
-    ...['hmac_secret', 'password', 'auth_token', 'X-SVC-Signature', 'privateKey', 'Authorization', 'Set-Cookie', 'credentials'],
-    ...['rawTransaction', 'signed-tx', 'sign_result', 'apiKey', 'mnemonic', 'seed', 'seed_phrase', 'passphrase'],
+    ...[
+      'hmac_secret',
+      'password',
+      'auth_token',
+      'X-SVC-Signature',
+      'privateKey',
+      'Authorization',
+      'Set-Cookie',
+      'credentials',
+    ],
+    ...[
+      'rawTransaction',
+      'signed-tx',
+      'sign_result',
+      'apiKey',
+      'mnemonic',
+      'seed',
+      'seed_phrase',
+      'passphrase',
+    ],
   ])('hides %s as a log does', (name) => {
     const lines: string[] = [];
-    createLogger({ logLevel: 'info' }, 'test', { write: (line) => void lines.push(line) }).info({ [name]: 'abc' });
-    expect([withoutSecrets({ [name]: 'abc' })[name], lines.join('')]).toEqual(['[redacted]', expect.not.stringContaining('abc')]);
+    createLogger({ logLevel: 'info' }, 'test', { write: (line) => void lines.push(line) }).info({
+      [name]: 'abc',
+    });
+    expect([withoutSecrets({ [name]: 'abc' })[name], lines.join('')]).toEqual([
+      '[redacted]',
+      expect.not.stringContaining('abc'),
+    ]);
   });
 
   it('shows names that only begin like those', () => {
-    const plain = { token_address: '0x1', nonce: 4, key_id: 'k', seeds: 2, signer_key: 's', tx_hash: `0x${'ab'.repeat(32)}` };
+    const plain = {
+      token_address: '0x1',
+      nonce: 4,
+      key_id: 'k',
+      seeds: 2,
+      signer_key: 's',
+      tx_hash: `0x${'ab'.repeat(32)}`,
+    };
     expect(withoutSecrets(plain)).toEqual(plain);
   });
 
   it('links the workflow', () => {
     const { settings } = dependencies({ temporalUiUrl: 'http://ui/' });
-    expect(workflowOf('m', null, settings).ui_url).toBe('http://ui/namespaces/default/workflows/movement%2Fm');
+    expect(workflowOf('m', null, settings).ui_url).toBe(
+      'http://ui/namespaces/default/workflows/movement%2Fm',
+    );
     expect(workflowOf('m', 'r', settings)).toEqual({
       namespace: 'default',
       workflow_id: 'movement/m',
@@ -171,8 +263,16 @@ describe('views', () => {
   });
 
   it('never lets a context replace the code of an error', () => {
-    expect(toAnswer('a string that was thrown', 'r').body.detail).toMatchObject({ error: 'internal_error' });
-    const error = new ServiceError('binding_unavailable', { context: { error: 'other', bindings: [] } });
-    expect(toAnswer(error, 'r').body.detail).toEqual({ error: 'binding_unavailable', message: error.message, bindings: [] });
+    expect(toAnswer('a string that was thrown', 'r').body.detail).toMatchObject({
+      error: 'internal_error',
+    });
+    const error = new ServiceError('binding_unavailable', {
+      context: { error: 'other', bindings: [] },
+    });
+    expect(toAnswer(error, 'r').body.detail).toEqual({
+      error: 'binding_unavailable',
+      message: error.message,
+      bindings: [],
+    });
   });
 });

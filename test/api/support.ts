@@ -85,11 +85,19 @@ export interface Answer {
 /** Sends a request and reads its JSON answer. */
 export async function send(url: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(url, init);
-  return { status: response.status, headers: response.headers, body: (await response.json()) as Answer['body'] };
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (await response.json()) as Answer['body'],
+  };
 }
 
 /** Posts JSON; a string or bytes are sent as they are. */
-export function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+export function post(
+  url: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
   const raw = typeof body === 'string' || body instanceof Uint8Array;
   return send(url, {
     method: 'POST',
@@ -98,7 +106,9 @@ export function post(url: string, body: unknown, headers: Record<string, string>
   });
 }
 
-/** Sends a request line exactly as given, which no HTTP client would, and reads the whole answer. */
+/**
+ * Sends a request line exactly as given, which no HTTP client would, and reads the whole answer.
+ */
 export function sendRaw(port: number, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => {

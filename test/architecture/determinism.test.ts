@@ -1,4 +1,7 @@
-/** Workflow code holds nothing whose answer could differ in a replay: the bundle is looked into, and the sources. */
+/**
+ * Workflow code holds nothing whose answer could differ in a replay: the bundle is looked into, and
+ * the sources.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative } from 'node:path';
@@ -8,7 +11,10 @@ import { workflowBundle } from '../../activities/bundle.ts';
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 /** All that may be in the sandbox beside domain/ and workflows/: the SDK and what it brings. */
 const SDK_PACKAGES = ['@temporalio/common', '@temporalio/workflow', 'long', 'ms', 'nexus-rpc'];
-/** The bundler's stand-ins for what the SDK may refer to and a workflow may not use; they hold no code. */
+/**
+ * The bundler's stand-ins for what the SDK may refer to and a workflow may not use; they hold no
+ * code.
+ */
 const EMPTY = /^\?[0-9a-f]+$/;
 
 let code: string;
@@ -26,18 +32,33 @@ function packageOf(path: string): string | undefined {
 describe('the workflow bundle', () => {
   test('holds our workflows, of our own code nothing but domain/ and workflows/, and of others the SDK alone', () => {
     const ours = modules.filter((path) => !path.includes('node_modules') && !EMPTY.test(path));
-    expect(ours).toEqual(expect.arrayContaining(['./workflows/index.ts', './workflows/movement.ts', './domain/graph/walk.ts']));
+    expect(ours).toEqual(
+      expect.arrayContaining([
+        './workflows/index.ts',
+        './workflows/movement.ts',
+        './domain/graph/walk.ts',
+      ]),
+    );
     expect(ours.filter((path) => !/^\.\/(domain|workflows)\//.test(path))).toEqual([]);
     const packages = new Set(modules.map(packageOf).filter((name) => name !== undefined));
     expect([...packages].filter((name) => !SDK_PACKAGES.includes(name))).toEqual([]);
   });
 
   test('holds no module of Node, no database, no HTTP and no chain', () => {
-    const banned = /prisma|\/pg\/|express|viem|undici|pino|\/(activities|store|platform|executors|venues|signers|api|dev)\/[^"]*\.ts/;
-    expect(modules.filter((path) => !path.includes('@temporalio/') && banned.test(path))).toEqual([]);
-    const asked = [...code.matchAll(/(?<![\w.$])require\(["']([^"']+)["']\)/g)].map(([, name]) => name ?? '').filter(isBuiltin);
+    const banned =
+      /prisma|\/pg\/|express|viem|undici|pino|\/(activities|store|platform|executors|venues|signers|api|dev)\/[^"]*\.ts/;
+    expect(modules.filter((path) => !path.includes('@temporalio/') && banned.test(path))).toEqual(
+      [],
+    );
+    const asked = [...code.matchAll(/(?<![\w.$])require\(["']([^"']+)["']\)/g)]
+      .map(([, name]) => name ?? '')
+      .filter(isBuiltin);
     expect(asked).toEqual([]);
-    expect(modules.filter((path) => isBuiltin(path) || path.startsWith('external') || path.startsWith('node:'))).toEqual([]);
+    expect(
+      modules.filter(
+        (path) => isBuiltin(path) || path.startsWith('external') || path.startsWith('node:'),
+      ),
+    ).toEqual([]);
   });
 });
 
@@ -48,11 +69,15 @@ interface Import {
 }
 
 function importsOf(folder: string): Import[] {
-  const files = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  const files = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).filter(
+    (file) => file.endsWith('.ts'),
+  );
   return files.flatMap((name) => {
     const path = join(ROOT, folder, name);
     const text = readFileSync(path, 'utf8');
-    const found = text.matchAll(/^(?:import|export)\s+(type\s)?(?:[^;'"]*?\sfrom\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm);
+    const found = text.matchAll(
+      /^(?:import|export)\s+(type\s)?(?:[^;'"]*?\sfrom\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm,
+    );
     return [...found].map(([, type, named, dynamic]) => {
       const from = named ?? dynamic ?? '';
       const target = from.startsWith('.') ? relative(ROOT, join(dirname(path), from)) : from;
@@ -70,7 +95,8 @@ describe('the sources', () => {
 
   test('of workflows/ import domain/, the SDK, and activities as types', () => {
     const allowed = ({ from, typeOnly }: Import): boolean =>
-      /^(domain|workflows)\/|^@temporalio\/(workflow|common)$/.test(from) || (typeOnly && from.startsWith('activities/'));
+      /^(domain|workflows)\/|^@temporalio\/(workflow|common)$/.test(from) ||
+      (typeOnly && from.startsWith('activities/'));
     expect(importsOf('workflows').length).toBeGreaterThan(5);
     expect(importsOf('workflows').filter((each) => !allowed(each))).toEqual([]);
   });

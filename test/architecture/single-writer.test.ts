@@ -29,14 +29,24 @@ interface Rule {
   readonly pattern: RegExp;
 }
 
-/** Ways to write a state beside the one function; each would pass a compiler and miss timeline, audit and locks. */
+/**
+ * Ways to write a state beside the one function; each would pass a compiler and miss timeline,
+ * audit and locks.
+ */
 const OTHER_WRITES: readonly Rule[] = [
   {
     what: 'SQL that sets a state',
-    pattern: /\bSET\s(?:(?!\bWHERE\b)[^`;])*?\b(?:request_state|approval_status|reservation_status|(?<![\w.])state)\s*=(?!=)/,
+    pattern:
+      /\bSET\s(?:(?!\bWHERE\b)[^`;])*?\b(?:request_state|approval_status|reservation_status|(?<![\w.])state)\s*=(?!=)/,
   },
-  { what: 'SQL that inserts movements, nodes or transfers', pattern: /INSERT\s+INTO\s+(?:movements|movement_nodes|capital_transfers)\b/i },
-  { what: 'SQL that deletes movements or nodes', pattern: /DELETE\s+FROM\s+(?:movements|movement_nodes|timeline_events)\b/i },
+  {
+    what: 'SQL that inserts movements, nodes or transfers',
+    pattern: /INSERT\s+INTO\s+(?:movements|movement_nodes|capital_transfers)\b/i,
+  },
+  {
+    what: 'SQL that deletes movements or nodes',
+    pattern: /DELETE\s+FROM\s+(?:movements|movement_nodes|timeline_events)\b/i,
+  },
   {
     what: "Prisma's own writers of movements and nodes",
     pattern:
@@ -57,13 +67,17 @@ function sources(): Map<string, string> {
 }
 
 function writers(rules: readonly Rule[], files: ReadonlyMap<string, string>): string[] {
-  return [...files].flatMap(([file, text]) => rules.filter(({ pattern }) => pattern.test(text)).map(({ what }) => `${file}: ${what}`));
+  return [...files].flatMap(([file, text]) =>
+    rules.filter(({ pattern }) => pattern.test(text)).map(({ what }) => `${file}: ${what}`),
+  );
 }
 
 test('store/transition.ts, and for transfers store/transfer-steps.ts, is the only writer of a state', () => {
   const files = sources();
   expect(files.size).toBeGreaterThan(100);
-  const others = new Map([...files].filter(([file]) => file !== THE_WRITER && file !== THE_WRITER_OF_TRANSFERS));
+  const others = new Map(
+    [...files].filter(([file]) => file !== THE_WRITER && file !== THE_WRITER_OF_TRANSFERS),
+  );
   expect(writers(OTHER_WRITES, others)).toEqual([]);
   expect(writers(OTHER_WRITES, files).sort()).toEqual([
     `${THE_WRITER_OF_TRANSFERS}: a call of the function for transfers`,
@@ -79,16 +93,25 @@ test('the search would find another writer', () => {
     'db.movement.update({ data: { request_state } })',
     'INSERT INTO movement_nodes (movement_id) VALUES (1)',
   ];
-  for (const text of bad) expect({ text, found: writers(OTHER_WRITES, new Map([['x.ts', text]])).length }).toEqual({ text, found: 1 });
-  const good = 'UPDATE commands SET wakes = wakes + 1; UPDATE movements SET swept_at = now() WHERE request_state = 1';
+  for (const text of bad)
+    expect({ text, found: writers(OTHER_WRITES, new Map([['x.ts', text]])).length }).toEqual({
+      text,
+      found: 1,
+    });
+  const good =
+    'UPDATE commands SET wakes = wakes + 1; UPDATE movements SET swept_at = now() WHERE request_state = 1';
   expect(writers(OTHER_WRITES, new Map([['x.ts', good]]))).toEqual([]);
 });
 
 test('in the database the states of movements and transfers are written by the functions that change and create them', () => {
   const folder = join(ROOT, 'prisma', 'migrations');
   const names = readdirSync(folder).filter((name) => !name.endsWith('.toml'));
-  const sql = names.map((name) => readFileSync(join(folder, name, 'migration.sql'), 'utf8')).join('\n');
-  const functions = [...sql.matchAll(/CREATE (?:OR REPLACE )?FUNCTION (\w+)\([\s\S]*?\$\$([\s\S]*?)\$\$/g)];
+  const sql = names
+    .map((name) => readFileSync(join(folder, name, 'migration.sql'), 'utf8'))
+    .join('\n');
+  const functions = [
+    ...sql.matchAll(/CREATE (?:OR REPLACE )?FUNCTION (\w+)\([\s\S]*?\$\$([\s\S]*?)\$\$/g),
+  ];
   const writing = functions.filter(([, , body = '']) =>
     /UPDATE movement_nodes SET|INSERT INTO (?:movement(?:s|_nodes)|capital_transfers)\b|UPDATE (?:movements|capital_transfers) SET[^;]*request_state =/.test(
       body,
@@ -109,17 +132,25 @@ describe('activity options', () => {
 
   test('every phase beats, so that a dead worker is noticed in seconds', () => {
     for (const phase of phases)
-      expect({ phase, heartbeat: phaseOptions(phase, 'pay').heartbeatTimeout }).toEqual({ phase, heartbeat: '10 seconds' });
+      expect({ phase, heartbeat: phaseOptions(phase, 'pay').heartbeatTimeout }).toEqual({
+        phase,
+        heartbeat: '10 seconds',
+      });
   });
 
   test('every other phase repeats without limit: what limits it is counted in the database', () => {
     for (const phase of phases.filter((each) => each !== 'submit')) {
-      expect({ phase, most: phaseOptions(phase, 'pay').retry?.maximumAttempts }).toEqual({ phase, most: undefined });
+      expect({ phase, most: phaseOptions(phase, 'pay').retry?.maximumAttempts }).toEqual({
+        phase,
+        most: undefined,
+      });
     }
     expect(LOCAL_OPTIONS.retry?.maximumAttempts).toBeUndefined();
   });
 
   test('each is named by its node and phase in the Temporal UI', () => {
-    expect(phases.map((phase) => phaseOptions(phase, 'pay').summary)).toEqual(phases.map((phase) => `pay · ${phase}`));
+    expect(phases.map((phase) => phaseOptions(phase, 'pay').summary)).toEqual(
+      phases.map((phase) => `pay · ${phase}`),
+    );
   });
 });

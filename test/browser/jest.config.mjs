@@ -1,4 +1,7 @@
-/** `npm run test:browser`: apart from `npm test`, since it needs a browser. On the stack that `test/http` has too. */
+/**
+ * `npm run test:browser`: apart from `npm test`, since it needs a browser. On the stack that
+ * `test/http` has too.
+ */
 import { common } from '../../jest.config.mjs';
 
 export default {

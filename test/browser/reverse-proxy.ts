@@ -1,6 +1,15 @@
-/** What stands before page and service in a deployment: one origin for both, so that no browser needs CORS. */
+/**
+ * What stands before page and service in a deployment: one origin for both, so that no browser
+ * needs CORS.
+ */
 import { readFileSync } from 'node:fs';
-import { createServer, request as httpRequest, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { ROOT } from '../../dev/stack/ports.ts';
@@ -14,14 +23,18 @@ const FILES: Readonly<Record<string, readonly [string, string]>> = {
 };
 
 /** As the example's README has it: nothing from elsewhere, nothing inline, in nobody's frame. */
-const POLICY = "default-src 'none'; script-src 'self'; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+const POLICY =
+  "default-src 'none'; script-src 'self'; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
 export interface ReverseProxy {
   readonly origin: string;
   stop(): Promise<void>;
 }
 
-/** Serves the example's page, and passes what is under `/dashboard/` on as it comes, to one host only. */
+/**
+ * Serves the example's page, and passes what is under `/dashboard/` on as it comes, to one host
+ * only.
+ */
 export async function startReverseProxy(service: string): Promise<ReverseProxy> {
   const server = createServer((incoming, outgoing) => {
     const { url = '' } = incoming;
@@ -29,14 +42,22 @@ export async function startReverseProxy(service: string): Promise<ReverseProxy> 
     else serveFile(url, outgoing);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop: () => stopped(server) };
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: () => stopped(server),
+  };
 }
 
 function serveFile(url: string, outgoing: ServerResponse): void {
   const [file, type] = FILES[url] ?? [];
-  if (file === undefined) outgoing.writeHead(404, { 'content-type': 'text/plain' }).end('nothing here');
+  if (file === undefined)
+    outgoing.writeHead(404, { 'content-type': 'text/plain' }).end('nothing here');
   else {
-    outgoing.writeHead(200, { 'content-type': type, 'content-security-policy': POLICY, 'x-content-type-options': 'nosniff' });
+    outgoing.writeHead(200, {
+      'content-type': type,
+      'content-security-policy': POLICY,
+      'x-content-type-options': 'nosniff',
+    });
     outgoing.end(readFileSync(join(ROOT, file)));
   }
 }

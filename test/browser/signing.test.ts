@@ -5,7 +5,18 @@ import { join } from 'node:path';
 import { chromium, type BrowserContext, type Page } from 'playwright-core';
 import { VECTORS } from '../clients/vectors.ts';
 import { freshAddress, ROWS, toDashboard, type RowView } from '../support/dashboard.ts';
-import { expectRefusal, movementBody, must, post, registered, shared, sql, transfer, waitFor, type Answer } from '../support/http.ts';
+import {
+  expectRefusal,
+  movementBody,
+  must,
+  post,
+  registered,
+  shared,
+  sql,
+  transfer,
+  waitFor,
+  type Answer,
+} from '../support/http.ts';
 import { startReverseProxy, type ReverseProxy } from './reverse-proxy.ts';
 
 const OPERATOR = 'ops-3';
@@ -20,7 +31,12 @@ async function open(): Promise<void> {
   // The sandbox needs a user that is not root; in a container there is often no other.
   const chromiumSandbox = process.getuid?.() !== 0;
   const executablePath = process.env['TEST_CHROMIUM'] ?? '';
-  browser = await chromium.launchPersistentContext(profile, { executablePath, chromiumSandbox, headless: true, args: ['--disable-gpu'] });
+  browser = await chromium.launchPersistentContext(profile, {
+    executablePath,
+    chromiumSandbox,
+    headless: true,
+    args: ['--disable-gpu'],
+  });
   page = await browser.newPage();
   await page.goto(proxy.origin);
 }
@@ -37,14 +53,21 @@ afterAll(async () => {
 
 /** Calls one function of probe.js in the page. */
 const inPage = <T>(name: string, ...args: readonly unknown[]): Promise<T> =>
-  page.evaluate<T>(`import('/probe.js').then((probe) => probe[${JSON.stringify(name)}](...${JSON.stringify(args)}))`);
-const status = (text: string): Promise<void> => page.getByRole('status').filter({ hasText: text }).waitFor();
+  page.evaluate<T>(
+    `import('/probe.js').then((probe) => probe[${JSON.stringify(name)}](...${JSON.stringify(args)}))`,
+  );
+const status = (text: string): Promise<void> =>
+  page.getByRole('status').filter({ hasText: text }).waitFor();
 const rowsWith = async (address: string): Promise<readonly RowView[]> => {
   const query = '?include_inactive=true&limit=200';
-  const { allowed_addresses: rows } = await must(200, toDashboard<{ allowed_addresses: readonly RowView[] }>('GET', ROWS + query));
+  const { allowed_addresses: rows } = await must(
+    200,
+    toDashboard<{ allowed_addresses: readonly RowView[] }>('GET', ROWS + query),
+  );
   return rows.filter((row) => row.address === address);
 };
-const content = (address = freshAddress()): string => JSON.stringify({ chain_family: 'evm', address, reason: 'from a browser' });
+const content = (address = freshAddress()): string =>
+  JSON.stringify({ chain_family: 'evm', address, reason: 'from a browser' });
 
 async function add(address: string): Promise<void> {
   await page.fill('#add [name=address]', address);
@@ -76,17 +99,29 @@ test('the secret is imported once, and its text is left nowhere', async () => {
 test('the key signs and is given out in no way', async () => {
   const refused = 'InvalidAccessError';
   const key = { isKey: true, extractable: false, usages: ['sign'], text: '{}' };
-  expect(await inPage('exportKept')).toEqual({ raw: refused, jwk: refused, wrapped: refused, ...key });
+  expect(await inPage('exportKept')).toEqual({
+    raw: refused,
+    jwk: refused,
+    wrapped: refused,
+    ...key,
+  });
 });
 
 test('an address is put on the list, taken off and put back', async () => {
   const address = freshAddress();
-  const of = await registered([{ ...transfer('pay'), config: { ...(transfer('pay')['config'] as object), destination_address: address } }]);
+  const of = await registered([
+    {
+      ...transfer('pay'),
+      config: { ...(transfer('pay')['config'] as object), destination_address: address },
+    },
+  ]);
   const creates = async (): Promise<number> => (await post('/movements', movementBody(of))).status;
   expect(await creates()).toBe(422);
   await add(address);
   await status('created');
-  expect(await rowsWith(address)).toMatchObject([{ active: true, created_by: OPERATOR, reason: 'from a browser' }]);
+  expect(await rowsWith(address)).toMatchObject([
+    { active: true, created_by: OPERATOR, reason: 'from a browser' },
+  ]);
   expect(await creates()).toBe(201);
 
   const line = page.getByRole('row', { name: address });
@@ -97,10 +132,10 @@ test('an address is put on the list, taken off and put back', async () => {
   await line.getByRole('button', { name: 'reactivate' }).click();
   await status('reactivated');
   expect(await rowsWith(address)).toMatchObject([{ active: true, revoked_at: null }]);
-  const audit = await sql('SELECT action FROM audit_events WHERE entity_key = $1 AND actor_key_id = $2', [
-    (await rowsWith(address))[0]?.id,
-    `dashboard:${OPERATOR}`,
-  ]);
+  const audit = await sql(
+    'SELECT action FROM audit_events WHERE entity_key = $1 AND actor_key_id = $2',
+    [(await rowsWith(address))[0]?.id, `dashboard:${OPERATOR}`],
+  );
   expect(audit).toHaveLength(3);
 });
 
@@ -110,7 +145,8 @@ test('what the service refuses is shown', async () => {
 });
 
 describe('a signed request', () => {
-  const sent = (body: string, headers: object, target = ROWS): Promise<Answer> => inPage<Answer>('post', target, body, headers);
+  const sent = (body: string, headers: object, target = ROWS): Promise<Answer> =>
+    inPage<Answer>('post', target, body, headers);
   const unauthenticated = (answer: Answer): void => expectRefusal(answer, 401, 'unauthenticated');
 
   test('is taken once', async () => {
@@ -133,7 +169,9 @@ describe('a signed request', () => {
   });
 
   test('is what other implementations sign', async () => {
-    expect(await inPage('signatures', VECTORS.dashboard)).toEqual(VECTORS.dashboard.map(({ signature }) => signature));
+    expect(await inPage('signatures', VECTORS.dashboard)).toEqual(
+      VECTORS.dashboard.map(({ signature }) => signature),
+    );
   });
 
   test('cannot be sent from a page of another origin', async () => {
@@ -167,8 +205,14 @@ test('the key still signs after a reload, and in a browser that was started anew
   const second = freshAddress();
   await add(second);
   await status('created');
-  expect([...(await rowsWith(first)), ...(await rowsWith(second))]).toMatchObject([{ created_by: OPERATOR }, { created_by: OPERATOR }]);
-  expect(await inPage('exportKept')).toMatchObject({ raw: 'InvalidAccessError', extractable: false });
+  expect([...(await rowsWith(first)), ...(await rowsWith(second))]).toMatchObject([
+    { created_by: OPERATOR },
+    { created_by: OPERATOR },
+  ]);
+  expect(await inPage('exportKept')).toMatchObject({
+    raw: 'InvalidAccessError',
+    extractable: false,
+  });
   expect(await inPage('readable')).not.toContain(SECRET);
 });
 
@@ -177,5 +221,7 @@ test('a key that is forgotten is gone', async () => {
   await status('nobody is enrolled');
   await page.reload();
   await status('nobody is enrolled');
-  expect(await waitFor(async () => !(await inPage<string>('readable')).includes(OPERATOR))).toBe(true);
+  expect(await waitFor(async () => !(await inPage<string>('readable')).includes(OPERATOR))).toBe(
+    true,
+  );
 });

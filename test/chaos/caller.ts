@@ -4,7 +4,10 @@ import { signedFetch } from '../../clients/signed-fetch.ts';
 import type { SigningKey } from '../../clients/signing.ts';
 
 const ANSWER_LIMIT_MS = 15_000;
-/** Statuses that say nothing about whether the request was accepted, or that it may simply be sent again. */
+/**
+ * Statuses that say nothing about whether the request was accepted, or that it may simply be sent
+ * again.
+ */
 const REPEATED = [500, 502, 503, 504];
 
 export interface Answer {
@@ -43,7 +46,10 @@ export function createCaller(base: string, key: SigningKey, signal: AbortSignal)
     call: async (method, path, { body, headers = {} } = {}) => {
       const init = {
         method,
-        headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        headers: {
+          ...headers,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       };
       for (let tries = 0, doubts = 0; ; tries += 1) {
@@ -54,9 +60,11 @@ export function createCaller(base: string, key: SigningKey, signal: AbortSignal)
             signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_LIMIT_MS)]),
           });
           const answer = (await response.json()) as Readonly<Record<string, unknown>>;
-          if (!REPEATED.includes(response.status)) return { status: response.status, body: answer, headers: response.headers, doubts };
+          if (!REPEATED.includes(response.status))
+            return { status: response.status, body: answer, headers: response.headers, doubts };
           const code = errorCode(answer);
-          if (response.status === 500) complaints.push(`${method} ${path} answered 500 ${JSON.stringify(answer)}`);
+          if (response.status === 500)
+            complaints.push(`${method} ${path} answered 500 ${JSON.stringify(answer)}`);
           // These two say that nothing was accepted.
           if (code !== 'dependency_unavailable' && code !== 'overloaded') doubts += 1;
           await repeat(code ?? String(response.status), tries);
@@ -74,12 +82,14 @@ export function createCaller(base: string, key: SigningKey, signal: AbortSignal)
 /** The error code of a refusal's body. */
 export function errorCode(body: Readonly<Record<string, unknown>>): string | undefined {
   const { detail } = body;
-  const code: unknown = typeof detail === 'object' && detail !== null ? Reflect.get(detail, 'error') : undefined;
+  const code: unknown =
+    typeof detail === 'object' && detail !== null ? Reflect.get(detail, 'error') : undefined;
   return typeof code === 'string' ? code : undefined;
 }
 
 function causeCode(error: unknown): string | undefined {
   const cause = error instanceof Error ? error.cause : undefined;
-  const code: unknown = typeof cause === 'object' && cause !== null ? Reflect.get(cause, 'code') : undefined;
+  const code: unknown =
+    typeof cause === 'object' && cause !== null ? Reflect.get(cause, 'code') : undefined;
   return typeof code === 'string' ? code : undefined;
 }

@@ -66,7 +66,11 @@ export interface CapitalEvidence {
   readonly amount: string;
   readonly hold: string | null;
   readonly run_status: string | null;
-  readonly timeline: readonly { readonly sequence: number; readonly from_state: string | null; readonly to_state: string }[];
+  readonly timeline: readonly {
+    readonly sequence: number;
+    readonly from_state: string | null;
+    readonly to_state: string;
+  }[];
   readonly record: Pick<TransferEntry, 'effects' | 'submit_calls' | 'amount'> | null;
 }
 
@@ -77,7 +81,11 @@ export interface Evidence {
   readonly movements: readonly MovementEvidence[];
   readonly ledger: readonly LedgerEntry[];
   readonly transfers: readonly TokenTransfer[];
-  readonly unappliedCommands: readonly { readonly movement_id: string; readonly kind: string; readonly wakes: number }[];
+  readonly unappliedCommands: readonly {
+    readonly movement_id: string;
+    readonly kind: string;
+    readonly wakes: number;
+  }[];
   readonly callbacks: readonly CallbackRow[];
   readonly received: readonly Received[];
   /** Whether this service delivers callbacks, or only writes their rows. */
@@ -85,11 +93,19 @@ export interface Evidence {
   readonly audit: readonly AuditRow[];
   readonly pools: readonly { readonly pool: string; readonly held: string }[];
   /** `movement_id` is the id of the transfer where one holds. */
-  readonly holds: readonly { readonly pool: string; readonly movement_id: string; readonly amount: string }[];
+  readonly holds: readonly {
+    readonly pool: string;
+    readonly movement_id: string;
+    readonly amount: string;
+  }[];
   /** What each movement holds and uses up of its budget, beside the states that decide it. */
   readonly holdings: readonly Holding[];
   /** What the API says is used of the policy's budget. */
-  readonly usage: { readonly reserved_amount: string; readonly consumed_amount: string; readonly count_in_window: number };
+  readonly usage: {
+    readonly reserved_amount: string;
+    readonly consumed_amount: string;
+    readonly count_in_window: number;
+  };
   /** The books of the team's desk. */
   readonly orders: readonly TeamOrder[];
   /** Whether everything was brought to an end before, and every pool was fetched after it. */
@@ -97,7 +113,11 @@ export interface Evidence {
   /** What the API says may still leave each pool. */
   readonly pending: readonly { readonly pool: string; readonly amount: string }[];
   readonly signed: readonly SignedRow[];
-  readonly lanes: readonly { readonly address: string; readonly next_nonce: number; readonly mined_nonces: number }[];
+  readonly lanes: readonly {
+    readonly address: string;
+    readonly next_nonce: number;
+    readonly mined_nonces: number;
+  }[];
 }
 
 /** Action types that move tokens on the chain. */

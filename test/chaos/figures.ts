@@ -32,21 +32,43 @@ export function figures(facts: RunFacts, evidence: Evidence): readonly string[] 
     ['templates', facts.templates.join(', ')],
     ...(facts.leftOut.length === 0 ? [] : [['left out', facts.leftOut.join(', ')] as const]),
     ['kills', `${kills} (${shown(facts.kills)})`],
-    ['down', `of ${facts.stormSeconds} s: ${[...facts.downMs].map(([name, ms]) => `${name} ${Math.round(ms / 1_000)} s`).join(', ')}`],
+    [
+      'down',
+      `of ${facts.stormSeconds} s: ${[...facts.downMs].map(([name, ms]) => `${name} ${Math.round(ms / 1_000)} s`).join(', ')}`,
+    ],
     ...(facts.failedStarts.length === 0
       ? []
-      : [['failed starts', `${facts.failedStarts.length}: ${facts.failedStarts.join(' | ')}`] as const]),
+      : [
+          [
+            'failed starts',
+            `${facts.failedStarts.length}: ${facts.failedStarts.join(' | ')}`,
+          ] as const,
+        ]),
     ['venue', `${facts.venue.answers_lost} of ${facts.venue.calls} answers lost`],
-    ['recoveries', `${count('node_recovered')} node_recovered, ${count('node_unknown')} node_unknown, ${count('node_failed')} node_failed`],
+    [
+      'recoveries',
+      `${count('node_recovered')} node_recovered, ${count('node_unknown')} node_unknown, ${count('node_failed')} node_failed`,
+    ],
     ['repeated calls', shown(facts.repeats) || 'none'],
     ['cancels', tally(movements.flatMap(cancelsOf)) || 'none'],
     ['resumes', `${count('request_resumed')}, and ${count('request_retried')} retries`],
     ['retried', `${facts.retried} movements at rest`],
     ['led to the end', `${facts.waited} movements`],
     ['holdings', `looked at ${facts.looks} times during the storm`],
-    ['desk', `${evidence.orders.length} orders, ${evidence.orders.filter(({ withdrawn }) => withdrawn).length} withdrawn`],
-    ['budget', `${evidence.usage.consumed_amount} consumed by ${evidence.usage.count_in_window} movements`],
-    ['callbacks', delivers ? `${callbacks.length} (${status}), ${received.length} calls received` : `${callbacks.length} rows`],
+    [
+      'desk',
+      `${evidence.orders.length} orders, ${evidence.orders.filter(({ withdrawn }) => withdrawn).length} withdrawn`,
+    ],
+    [
+      'budget',
+      `${evidence.usage.consumed_amount} consumed by ${evidence.usage.count_in_window} movements`,
+    ],
+    [
+      'callbacks',
+      delivers
+        ? `${callbacks.length} (${status}), ${received.length} calls received`
+        : `${callbacks.length} rows`,
+    ],
     [
       'transfers',
       `${capital.length} (${tally(capital.map((each) => each.request_state))}), ${sendsOf(evidence)} sends; ${refusedOf(evidence)} refused`,
@@ -78,15 +100,29 @@ function slowest(movements: readonly MovementEvidence[]): readonly string[] {
       if (begun === undefined || last === undefined || paused) return [];
       const pauses = story.slice(at + 1).map((event, index) => {
         const before = story[at + index] ?? begun;
-        return { seconds: between(before.occurred_at, event.occurred_at), from: nameOf(before), to: nameOf(event) };
+        return {
+          seconds: between(before.occurred_at, event.occurred_at),
+          from: nameOf(before),
+          to: nameOf(event),
+        };
       });
       const longest = pauses.sort((a, b) => b.seconds - a.seconds)[0];
-      return [{ movement_id, request_state, seconds: between(begun.occurred_at, last.occurred_at), longest }];
+      return [
+        {
+          movement_id,
+          request_state,
+          seconds: between(begun.occurred_at, last.occurred_at),
+          longest,
+        },
+      ];
     })
     .sort((a, b) => b.seconds - a.seconds)
     .slice(0, 5)
     .map(({ movement_id, request_state, seconds, longest }) => {
-      const pause = longest === undefined ? '' : `, ${longest.seconds.toFixed(1)} s of it between ${longest.from} and ${longest.to}`;
+      const pause =
+        longest === undefined
+          ? ''
+          : `, ${longest.seconds.toFixed(1)} s of it between ${longest.from} and ${longest.to}`;
       return `${seconds.toFixed(1)} s ${movement_id} ${request_state}${pause}`;
     });
 }
@@ -99,17 +135,25 @@ function cancelsOf({ timeline }: MovementEvidence): readonly string[] {
     if (event_type === 'request_cancelled') {
       const met = [...states.values()];
       if (met.includes('UNKNOWN')) return ['an unknown send'];
-      if (met.some((state) => ['SUBMITTING', 'SUBMITTED', 'OBSERVING'].includes(state))) return ['a send under way'];
+      if (met.some((state) => ['SUBMITTING', 'SUBMITTED', 'OBSERVING'].includes(state)))
+        return ['a send under way'];
       return [movement === 'WAITING_MANUAL_ACTION' ? 'a gate' : 'a hold'];
     }
     if (to_state === null) continue;
-    if (node_key === null || !event_type.startsWith('node_')) movement = from_state === null ? movement : to_state;
+    if (node_key === null || !event_type.startsWith('node_'))
+      movement = from_state === null ? movement : to_state;
     else states.set(node_key, to_state);
   }
   return [];
 }
 
-function nameOf({ event_type, node_key }: { readonly event_type: string; readonly node_key: string | null }): string {
+function nameOf({
+  event_type,
+  node_key,
+}: {
+  readonly event_type: string;
+  readonly node_key: string | null;
+}): string {
   return node_key === null ? event_type : `${node_key} ${event_type}`;
 }
 

@@ -44,18 +44,26 @@ export async function gather(
   ] = await Promise.all([
     movementsOf(run, known.lives),
     capitalOf(run),
-    fetch(`${stack.paperVenueUrl}/ledger`).then(async (answer) => ((await answer.json()) as { entries: readonly LedgerEntry[] }).entries),
+    fetch(`${stack.paperVenueUrl}/ledger`).then(
+      async (answer) => ((await answer.json()) as { entries: readonly LedgerEntry[] }).entries,
+    ),
     transfersOnChain(stack.chain),
-    query<Evidence['unappliedCommands'][number]>('SELECT movement_id::text, kind, wakes FROM commands WHERE applied_at IS NULL'),
+    query<Evidence['unappliedCommands'][number]>(
+      'SELECT movement_id::text, kind, wakes FROM commands WHERE applied_at IS NULL',
+    ),
     query<Evidence['callbacks'][number]>(
       'SELECT event_id::text, movement_id::text, event_type, sequence, status, last_error FROM callbacks ORDER BY movement_id, sequence',
     ),
-    query<Evidence['audit'][number]>(`SELECT action, entity_key, outcome FROM audit_events WHERE entity_type = 'movement'`),
+    query<Evidence['audit'][number]>(
+      `SELECT action, entity_key, outcome FROM audit_events WHERE entity_type = 'movement'`,
+    ),
     query<Evidence['pools'][number]>(
-      `SELECT concat_ws('/', venue_key, account_type, asset) AS pool, trim_scale(held)::text AS held FROM reservation_pools`,
+      `SELECT concat_ws('/', venue_key, account_type, asset) AS pool,
+        trim_scale(held)::text AS held FROM reservation_pools`,
     ),
     query<Evidence['holds'][number]>(
-      `SELECT concat_ws('/', venue_key, account_type, asset) AS pool, coalesce(movement_id, transfer_id)::text AS movement_id, trim_scale(amount)::text AS amount
+      `SELECT concat_ws('/', venue_key, account_type, asset) AS pool,
+        coalesce(movement_id, transfer_id)::text AS movement_id, trim_scale(amount)::text AS amount
        FROM reservations WHERE status = 'held'`,
     ),
     signedOf(run),
@@ -64,12 +72,26 @@ export async function gather(
     usageOf(run),
     pendingOf(run),
   ]);
-  const found = { movements, capital, ledger, transfers, unappliedCommands, callbacks, audit, pools, holds, signed, lanes };
+  const found = {
+    movements,
+    capital,
+    ledger,
+    transfers,
+    unappliedCommands,
+    callbacks,
+    audit,
+    pools,
+    holds,
+    signed,
+    lanes,
+  };
   return { ...known, ...found, holdings, usage, pending, orders: run.team.orders() };
 }
 
 async function usageOf(run: Run): Promise<Evidence['usage']> {
-  const { policies } = await run.read<{ readonly policies: readonly Evidence['usage'][] }>(`/budgets/${POLICY_STRATEGY}`);
+  const { policies } = await run.read<{ readonly policies: readonly Evidence['usage'][] }>(
+    `/budgets/${POLICY_STRATEGY}`,
+  );
   const [only] = policies;
   if (only === undefined) throw new Error('the policy of the run has no budget');
   return only;
@@ -78,17 +100,29 @@ async function usageOf(run: Run): Promise<Evidence['usage']> {
 /** Every pool as a fetch that begins now shows it. */
 async function pendingOf(run: Run): Promise<Evidence['pending']> {
   const read = async (query: string) =>
-    (await run.read<{ readonly balances: readonly (PoolKey & { readonly svc_pending_outflow: string })[] }>(`/balances${query}`)).balances;
+    (
+      await run.read<{
+        readonly balances: readonly (PoolKey & { readonly svc_pending_outflow: string })[];
+      }>(`/balances${query}`)
+    ).balances;
   const venues = new Set((await read('')).map(({ venue_key }) => venue_key));
   // Only a venue that is named is asked.
-  const fetched = await Promise.all([...venues].map((venue) => read(`?fresh=true&venue_key=${encodeURIComponent(venue)}`)));
-  return fetched.flat().map(({ svc_pending_outflow, ...pool }) => ({ pool: poolName(pool), amount: svc_pending_outflow }));
+  const fetched = await Promise.all(
+    [...venues].map((venue) => read(`?fresh=true&venue_key=${encodeURIComponent(venue)}`)),
+  );
+  return fetched.flat().map(({ svc_pending_outflow, ...pool }) => ({
+    pool: poolName(pool),
+    amount: svc_pending_outflow,
+  }));
 }
 
 async function movementsOf(run: Run, lives: readonly Life[]): Promise<readonly MovementEvidence[]> {
   const scripts = new Map(lives.map(({ idempotency_key, script }) => [idempotency_key, script]));
-  const rows = await run.query<Pick<MovementEvidence, 'movement_id' | 'idempotency_key' | 'callback_url' | 'ended' | 'amount'>>(
-    `SELECT movement_id::text, idempotency_key, callback_url, ended_at IS NOT NULL AS ended, trim_scale(amount)::text AS amount
+  const rows = await run.query<
+    Pick<MovementEvidence, 'movement_id' | 'idempotency_key' | 'callback_url' | 'ended' | 'amount'>
+  >(
+    `SELECT movement_id::text, idempotency_key, callback_url, ended_at IS NOT NULL AS ended,
+      trim_scale(amount)::text AS amount
      FROM movements ORDER BY created_at`,
   );
   const found: MovementEvidence[] = [];
@@ -100,7 +134,10 @@ async function movementsOf(run: Run, lives: readonly Life[]): Promise<readonly M
         run.statusOfRun(movementWorkflowId(row.movement_id)),
       ]);
       const script = scripts.get(row.idempotency_key ?? '');
-      const amounts = [row.amount, ...(script?.node_config?.['amount'] === undefined ? [] : [script.node_config['amount']])];
+      const amounts = [
+        row.amount,
+        ...(script?.node_config?.['amount'] === undefined ? [] : [script.node_config['amount']]),
+      ];
       return { ...view, ...row, timeline, run_status, plan: script?.plan ?? null, amounts };
     });
     found.push(...(await Promise.all(some)));
@@ -110,8 +147,10 @@ async function movementsOf(run: Run, lives: readonly Life[]): Promise<readonly M
 
 async function capitalOf({ query, stack, statusOfRun }: Run): Promise<readonly CapitalEvidence[]> {
   const rows = await query<Omit<CapitalEvidence, 'run_status' | 'record'>>(
-    `SELECT t.transfer_id::text, idempotency_key, request_state, trim_scale(t.amount)::text AS amount, r.status AS hold,
-       (SELECT json_agg(json_build_object('sequence', e.sequence, 'from_state', e.from_state, 'to_state', e.to_state) ORDER BY e.sequence)
+    `SELECT t.transfer_id::text, idempotency_key, request_state,
+      trim_scale(t.amount)::text AS amount, r.status AS hold,
+       (SELECT json_agg(json_build_object('sequence', e.sequence, 'from_state', e.from_state,
+         'to_state', e.to_state) ORDER BY e.sequence)
         FROM capital_transfer_events e WHERE e.transfer_id = t.transfer_id) AS timeline
      FROM capital_transfers t LEFT JOIN reservations r USING (transfer_id) ORDER BY t.created_at`,
   );
@@ -129,12 +168,15 @@ async function capitalOf({ query, stack, statusOfRun }: Run): Promise<readonly C
 async function signedOf({ query, stack }: Run): Promise<readonly SignedRow[]> {
   const client = createPublicClient({ transport: http(stack.chain.rpcUrl) });
   const rows = await query<Omit<SignedRow, 'mined'>>(
-    `SELECT movement_id::text, node_key, attempt, address, nonce::int, tx_hash FROM evm_transactions WHERE released_at IS NULL`,
+    `SELECT movement_id::text, node_key, attempt, address, nonce::int, tx_hash
+      FROM evm_transactions WHERE released_at IS NULL`,
   );
   return Promise.all(
     rows.map(async (row) => {
       if (row.tx_hash === null) return { ...row, mined: false };
-      const receipt = await client.getTransactionReceipt({ hash: row.tx_hash as Hash }).catch(() => null);
+      const receipt = await client
+        .getTransactionReceipt({ hash: row.tx_hash as Hash })
+        .catch(() => null);
       return { ...row, mined: receipt !== null };
     }),
   );
@@ -142,8 +184,13 @@ async function signedOf({ query, stack }: Run): Promise<readonly SignedRow[]> {
 
 async function lanesOf({ query, stack }: Run): Promise<Evidence['lanes']> {
   const client = createPublicClient({ transport: http(stack.chain.rpcUrl) });
-  const rows = await query<{ address: string; next_nonce: number }>('SELECT address, next_nonce::int FROM nonce_lanes');
+  const rows = await query<{ address: string; next_nonce: number }>(
+    'SELECT address, next_nonce::int FROM nonce_lanes',
+  );
   return Promise.all(
-    rows.map(async (row) => ({ ...row, mined_nonces: await client.getTransactionCount({ address: row.address as Address }) })),
+    rows.map(async (row) => ({
+      ...row,
+      mined_nonces: await client.getTransactionCount({ address: row.address as Address }),
+    })),
   );
 }

@@ -1,4 +1,7 @@
-/** Each invariant of the fault run finds nothing in sound evidence, and its own contradiction in doctored evidence. */
+/**
+ * Each invariant of the fault run finds nothing in sound evidence, and its own contradiction in
+ * doctored evidence.
+ */
 import type { Evidence, MovementEvidence } from './evidence.ts';
 import { contradictions, INVARIANTS } from './invariants.ts';
 import { COMPLETED_ID, SIGNER, soundEvidence, WAITING_ID } from './sound-evidence.ts';
@@ -6,16 +9,26 @@ import { COMPLETED_ID, SIGNER, soundEvidence, WAITING_ID } from './sound-evidenc
 const sound = soundEvidence();
 
 /** The evidence with one movement changed. */
-function changed(id: string, change: (movement: MovementEvidence) => Partial<MovementEvidence>): Evidence {
-  return { ...sound, movements: sound.movements.map((each) => (each.movement_id === id ? { ...each, ...change(each) } : each)) };
+function changed(
+  id: string,
+  change: (movement: MovementEvidence) => Partial<MovementEvidence>,
+): Evidence {
+  return {
+    ...sound,
+    movements: sound.movements.map((each) =>
+      each.movement_id === id ? { ...each, ...change(each) } : each,
+    ),
+  };
 }
 
-const without = <T>(items: readonly T[], unwanted: (item: T) => boolean): readonly T[] => items.filter((item) => !unwanted(item));
+const without = <T>(items: readonly T[], unwanted: (item: T) => boolean): readonly T[] =>
+  items.filter((item) => !unwanted(item));
 const [firstLife, secondLife] = sound.lives;
 const [firstEntry] = sound.ledger;
 const [signed] = sound.signed;
 const [callback] = sound.callbacks;
-if (!firstLife || !secondLife || !firstEntry || !signed || !callback) throw new Error('the sound evidence lacks something');
+if (!firstLife || !secondLife || !firstEntry || !signed || !callback)
+  throw new Error('the sound evidence lacks something');
 const withEntry = (change: Partial<typeof firstEntry>): Evidence => ({
   ...sound,
   ledger: [{ ...firstEntry, ...change }, ...sound.ledger.slice(1)],
@@ -27,19 +40,35 @@ const withCallback = (change: Partial<typeof callback>): Evidence => ({
 
 const [capital] = sound.capital;
 if (!capital) throw new Error('the sound evidence lacks a capital transfer');
-const withCapital = (change: Partial<typeof capital>): Evidence => ({ ...sound, capital: [{ ...capital, ...change }] });
+const withCapital = (change: Partial<typeof capital>): Evidence => ({
+  ...sound,
+  capital: [{ ...capital, ...change }],
+});
 
 const [order] = sound.orders;
 if (!order) throw new Error('the sound evidence lacks an order');
-const withOrder = (change: Partial<typeof order>): Evidence => ({ ...sound, orders: [{ ...order, ...change }] });
+const withOrder = (change: Partial<typeof order>): Evidence => ({
+  ...sound,
+  orders: [{ ...order, ...change }],
+});
 const withHolding = (at: number, change: Partial<Evidence['holdings'][number]>): Evidence => ({
   ...sound,
   holdings: sound.holdings.map((each, index) => (index === at ? { ...each, ...change } : each)),
 });
 
 /** Invariant, what is wrong, the doctored evidence, and what the contradiction says. */
-const DOCTORED: readonly (readonly [invariant: string, wrong: string, evidence: Evidence, says: RegExp])[] = [
-  ['endsOrWaits', 'a movement still executes', changed(COMPLETED_ID, () => ({ request_state: 'EXECUTING' })), /is still EXECUTING/],
+const DOCTORED: readonly (readonly [
+  invariant: string,
+  wrong: string,
+  evidence: Evidence,
+  says: RegExp,
+])[] = [
+  [
+    'endsOrWaits',
+    'a movement still executes',
+    changed(COMPLETED_ID, () => ({ request_state: 'EXECUTING' })),
+    /is still EXECUTING/,
+  ],
   [
     'agreesWithTimeline',
     'an event is missing',
@@ -52,20 +81,46 @@ const DOCTORED: readonly (readonly [invariant: string, wrong: string, evidence: 
     changed(WAITING_ID, ({ nodes }) => ({ nodes: nodes.map((n) => ({ ...n, state: 'READY' })) })),
     /withdraw COMPLETED, it is READY/,
   ],
-  ['createsAreOnce', 'a create was lost', { ...sound, movements: sound.movements.slice(1) }, /key-0 made 0 movements/],
+  [
+    'createsAreOnce',
+    'a create was lost',
+    { ...sound, movements: sound.movements.slice(1) },
+    /key-0 made 0 movements/,
+  ],
   [
     'createsAreOnce',
     'a create was done twice',
     { ...sound, movements: [...sound.movements, ...sound.movements.slice(0, 1)] },
     /key-0 made 2 movements/,
   ],
-  ['createsAreOnce', 'the caller knows another id', { ...sound, lives: [{ ...firstLife, movement_id: 'other' }, secondLife] }, /not other/],
-  ['createsAreOnce', 'another amount', changed(COMPLETED_ID, () => ({ amount: '12' })), /moves 12, not 10.000001/],
-  ['createsAreOnce', 'a movement of nobody', { ...sound, lives: [firstLife] }, /nobody asked for waiting-movement/],
+  [
+    'createsAreOnce',
+    'the caller knows another id',
+    { ...sound, lives: [{ ...firstLife, movement_id: 'other' }, secondLife] },
+    /not other/,
+  ],
+  [
+    'createsAreOnce',
+    'another amount',
+    changed(COMPLETED_ID, () => ({ amount: '12' })),
+    /moves 12, not 10.000001/,
+  ],
+  [
+    'createsAreOnce',
+    'a movement of nobody',
+    { ...sound, lives: [firstLife] },
+    /nobody asked for waiting-movement/,
+  ],
   [
     'acceptedIsDone',
     'an accepted action left no event',
-    { ...sound, lives: [firstLife, { ...secondLife, accepted: [...secondLife.accepted, { action: 'resume', doubts: 1 }] }] },
+    {
+      ...sound,
+      lives: [
+        firstLife,
+        { ...secondLife, accepted: [...secondLife.accepted, { action: 'resume', doubts: 1 }] },
+      ],
+    },
     /resume was accepted 1 times \(at most 2\), its timeline has 0/,
   ],
   [
@@ -74,7 +129,11 @@ const DOCTORED: readonly (readonly [invariant: string, wrong: string, evidence: 
     {
       ...sound,
       lives: [firstLife, secondLife],
-      ...{ movements: changed(COMPLETED_ID, ({ timeline }) => ({ timeline: [...timeline, ...timeline.slice(1, 2)] })).movements },
+      ...{
+        movements: changed(COMPLETED_ID, ({ timeline }) => ({
+          timeline: [...timeline, ...timeline.slice(1, 2)],
+        })).movements,
+      },
     },
     /approve was accepted 1 times \(at most 1\), its timeline has 2/,
   ],
@@ -99,7 +158,13 @@ const DOCTORED: readonly (readonly [invariant: string, wrong: string, evidence: 
   [
     'auditAgrees',
     'the audit has what did not happen',
-    { ...sound, audit: [...sound.audit, { action: 'movement.cancel', entity_key: WAITING_ID, outcome: 'success' }] },
+    {
+      ...sound,
+      audit: [
+        ...sound.audit,
+        { action: 'movement.cancel', entity_key: WAITING_ID, outcome: 'success' },
+      ],
+    },
     /request_cancelled happened 0 times/,
   ],
   [
@@ -120,8 +185,18 @@ const DOCTORED: readonly (readonly [invariant: string, wrong: string, evidence: 
     { ...sound, callbacks: [...sound.callbacks, { ...callback, event_id: 'x' }] },
     /callback x is of no event/,
   ],
-  ['callbacksArrive', 'a callback is not delivered', withCallback({ status: 'pending' }), /request_approved is pending/],
-  ['callbacksArrive', 'a dead letter has no reason', withCallback({ status: 'dead_letter' }), /dead_letter \(no reason\)/],
+  [
+    'callbacksArrive',
+    'a callback is not delivered',
+    withCallback({ status: 'pending' }),
+    /request_approved is pending/,
+  ],
+  [
+    'callbacksArrive',
+    'a dead letter has no reason',
+    withCallback({ status: 'dead_letter' }),
+    /dead_letter \(no reason\)/,
+  ],
   [
     'callbacksArrive',
     'nobody saw a delivered one',
@@ -137,13 +212,36 @@ const DOCTORED: readonly (readonly [invariant: string, wrong: string, evidence: 
   [
     'callbacksArrive',
     'the receiver was told something else',
-    { ...sound, received: [...sound.received, { ...callback, sequence: 99, answered: 200 as const }] },
+    {
+      ...sound,
+      received: [...sound.received, { ...callback, sequence: 99, answered: 200 as const }],
+    },
     /was told request_approved \(99\)/,
   ],
-  ['runsAreWhereNeeded', 'an open movement has no run', changed(WAITING_ID, () => ({ run_status: null })), /its run is missing/],
-  ['runsAreWhereNeeded', 'an ended movement keeps its run', changed(COMPLETED_ID, () => ({ run_status: 'RUNNING' })), /its run has not/],
-  ['ledgerIsExact', 'a key was paid twice', withEntry({ effects: 2 }), /completed-movement:withdraw:1 was paid 2 times/],
-  ['ledgerIsExact', 'a completed withdrawal was not paid', withEntry({ effects: 0 }), /the ledger has no payment/],
+  [
+    'runsAreWhereNeeded',
+    'an open movement has no run',
+    changed(WAITING_ID, () => ({ run_status: null })),
+    /its run is missing/,
+  ],
+  [
+    'runsAreWhereNeeded',
+    'an ended movement keeps its run',
+    changed(COMPLETED_ID, () => ({ run_status: 'RUNNING' })),
+    /its run has not/,
+  ],
+  [
+    'ledgerIsExact',
+    'a key was paid twice',
+    withEntry({ effects: 2 }),
+    /completed-movement:withdraw:1 was paid 2 times/,
+  ],
+  [
+    'ledgerIsExact',
+    'a completed withdrawal was not paid',
+    withEntry({ effects: 0 }),
+    /the ledger has no payment/,
+  ],
   [
     'ledgerIsExact',
     'a payment is under a strange key',
@@ -153,7 +251,9 @@ const DOCTORED: readonly (readonly [invariant: string, wrong: string, evidence: 
   [
     'ledgerIsExact',
     'a failed node was paid',
-    changed(COMPLETED_ID, ({ nodes }) => ({ nodes: nodes.map((n) => ({ ...n, state: 'FAILED' })) })),
+    changed(COMPLETED_ID, ({ nodes }) => ({
+      nodes: nodes.map((n) => ({ ...n, state: 'FAILED' })),
+    })),
     /was paid, its node is FAILED/,
   ],
   [
@@ -171,7 +271,10 @@ const DOCTORED: readonly (readonly [invariant: string, wrong: string, evidence: 
   [
     'chainIsExact',
     'a transfer happened twice',
-    { ...sound, transfers: [...sound.transfers, { ...sound.transfers[2]!, tx_hash: `0x${'7'.repeat(64)}` }] },
+    {
+      ...sound,
+      transfers: [...sound.transfers, { ...sound.transfers[2]!, tx_hash: `0x${'7'.repeat(64)}` }],
+    },
     /3 transfers of 10.000001 for 2 completed nodes/,
   ],
   [
@@ -183,7 +286,9 @@ const DOCTORED: readonly (readonly [invariant: string, wrong: string, evidence: 
   [
     'chainIsExact',
     'two nodes share a transfer',
-    changed(COMPLETED_ID, ({ nodes }) => ({ nodes: nodes.map((n) => ({ ...n, output: nodes[0]!.output })) })),
+    changed(COMPLETED_ID, ({ nodes }) => ({
+      nodes: nodes.map((n) => ({ ...n, output: nodes[0]!.output })),
+    })),
     /shares its transfer/,
   ],
   [
@@ -193,28 +298,76 @@ const DOCTORED: readonly (readonly [invariant: string, wrong: string, evidence: 
     /holds 12, its holds are 11.000011/,
   ],
   ['holdsAddUp', 'a hold is in no pool', { ...sound, pools: [] }, /which is no pool/],
-  ['teamPaysOnce', 'an order was taken down twice', withOrder({ taken: 2 }), /pay:1 was taken down 2 times/],
-  ['teamPaysOnce', 'a completed order is not in the books', withOrder({ withdrawn: true }), /the desk has no order of it/],
-  ['teamPaysOnce', 'another amount was paid', withOrder({ amount: '11' }), /sent 11.000011, the desk paid 11/],
-  ['teamPaysOnce', 'an order of an attempt that was over', withOrder({ key: `${WAITING_ID}:pay:2` }), /pay:2 was paid, its node says/],
+  [
+    'teamPaysOnce',
+    'an order was taken down twice',
+    withOrder({ taken: 2 }),
+    /pay:1 was taken down 2 times/,
+  ],
+  [
+    'teamPaysOnce',
+    'a completed order is not in the books',
+    withOrder({ withdrawn: true }),
+    /the desk has no order of it/,
+  ],
+  [
+    'teamPaysOnce',
+    'another amount was paid',
+    withOrder({ amount: '11' }),
+    /sent 11.000011, the desk paid 11/,
+  ],
+  [
+    'teamPaysOnce',
+    'an order of an attempt that was over',
+    withOrder({ key: `${WAITING_ID}:pay:2` }),
+    /pay:2 was paid, its node says/,
+  ],
   [
     'teamPaysOnce',
     'a failed order was paid',
     changed(WAITING_ID, ({ nodes }) => ({ nodes: nodes.map((n) => ({ ...n, state: 'FAILED' })) })),
     /pay:1 was paid, its node says otherwise/,
   ],
-  ['outflowsAreKept', 'another outflow was approved', changed(COMPLETED_ID, () => ({ outflow: [] })), /has the outflow \[\], its plan/],
-  ['outflowsAreKept', 'more left than was approved', withEntry({ amount: '10.000002' }), /10.000002 USDC left, 10.000001 was approved/],
+  [
+    'outflowsAreKept',
+    'another outflow was approved',
+    changed(COMPLETED_ID, () => ({ outflow: [] })),
+    /has the outflow \[\], its plan/,
+  ],
+  [
+    'outflowsAreKept',
+    'more left than was approved',
+    withEntry({ amount: '10.000002' }),
+    /10.000002 USDC left, 10.000001 was approved/,
+  ],
   ['outflowsAreKept', 'it was paid twice', withEntry({ effects: 2 }), /20.000002 USDC left/],
-  ['outflowsAreKept', 'another asset left', withEntry({ asset: 'USDT' }), /10.000001 USDT left, 0 was approved/],
-  ['outflowsAreKept', 'the desk paid more', withOrder({ amount: '22.000023' }), /33.000034 USDC left, 33.000033 was approved/],
+  [
+    'outflowsAreKept',
+    'another asset left',
+    withEntry({ asset: 'USDT' }),
+    /10.000001 USDT left, 0 was approved/,
+  ],
+  [
+    'outflowsAreKept',
+    'the desk paid more',
+    withOrder({ amount: '22.000023' }),
+    /33.000034 USDC left, 33.000033 was approved/,
+  ],
   [
     'outflowsAreKept',
     'more was passed on than had come',
-    { ...sound, transfers: [...sound.transfers, { ...sound.transfers[2]!, tx_hash: `0x${'7'.repeat(64)}` }] },
+    {
+      ...sound,
+      transfers: [...sound.transfers, { ...sound.transfers[2]!, tx_hash: `0x${'7'.repeat(64)}` }],
+    },
     /20.000002 was passed on of withdraw, which sent 10.000001/,
   ],
-  ['holdingsFollowStates', 'a movement holds nothing of what it may send', withHolding(1, { holds: [] }), /holds nothing, it should be/],
+  [
+    'holdingsFollowStates',
+    'a movement holds nothing of what it may send',
+    withHolding(1, { holds: [] }),
+    /holds nothing, it should be/,
+  ],
   [
     'holdingsFollowStates',
     'an ended movement holds',
@@ -227,7 +380,12 @@ const DOCTORED: readonly (readonly [invariant: string, wrong: string, evidence: 
     changed(COMPLETED_ID, () => ({ reservation_status: 'held' })),
     /says held, it should be consumed/,
   ],
-  ['holdingsFollowStates', 'its budget was given back', withHolding(0, { budget: [] }), /uses up 0 of its budget, it should be 10.000001/],
+  [
+    'holdingsFollowStates',
+    'its budget was given back',
+    withHolding(0, { budget: [] }),
+    /uses up 0 of its budget, it should be 10.000001/,
+  ],
   [
     'holdingsFollowStates',
     'its budget is still reserved',
@@ -243,12 +401,30 @@ const DOCTORED: readonly (readonly [invariant: string, wrong: string, evidence: 
   [
     'budgetIsExact',
     'less is used up than left',
-    { ...withHolding(0, { budget: [{ amount: '1', status: 'consumed' }] }), usage: { ...sound.usage, consumed_amount: '1' } },
+    {
+      ...withHolding(0, { budget: [{ amount: '1', status: 'consumed' }] }),
+      usage: { ...sound.usage, consumed_amount: '1' },
+    },
     /uses up less of its budget than it drew: 10.000001 USDC left, 1 was approved/,
   ],
-  ['nothingIsLeft', 'a movement goes on', { ...sound, over: true }, /waiting-movement is still WAITING_MANUAL_ACTION/],
-  ['nothingIsLeft', 'a pool holds', { ...sound, over: true }, /paper-main\/SPOT\/USDC still holds 11.000011/],
-  ['nothingIsLeft', 'a movement holds', { ...sound, over: true }, /waiting-movement still holds 11.000011/],
+  [
+    'nothingIsLeft',
+    'a movement goes on',
+    { ...sound, over: true },
+    /waiting-movement is still WAITING_MANUAL_ACTION/,
+  ],
+  [
+    'nothingIsLeft',
+    'a pool holds',
+    { ...sound, over: true },
+    /paper-main\/SPOT\/USDC still holds 11.000011/,
+  ],
+  [
+    'nothingIsLeft',
+    'a movement holds',
+    { ...sound, over: true },
+    /waiting-movement still holds 11.000011/,
+  ],
   [
     'nothingIsLeft',
     'something is about to leave',
@@ -264,13 +440,21 @@ const DOCTORED: readonly (readonly [invariant: string, wrong: string, evidence: 
   [
     'nonceLanesAreWhole',
     'a signed transaction was never mined',
-    { ...sound, signed: [{ ...signed, mined: false }], lanes: [{ address: SIGNER, next_nonce: 1, mined_nonces: 0 }] },
+    {
+      ...sound,
+      signed: [{ ...signed, mined: false }],
+      lanes: [{ address: SIGNER, next_nonce: 1, mined_nonces: 0 }],
+    },
     /was never mined/,
   ],
   [
     'nonceLanesAreWhole',
     'an attempt was mined twice',
-    { ...sound, signed: [signed, { ...signed, nonce: 1 }], lanes: [{ address: SIGNER, next_nonce: 2, mined_nonces: 2 }] },
+    {
+      ...sound,
+      signed: [signed, { ...signed, nonce: 1 }],
+      lanes: [{ address: SIGNER, next_nonce: 2, mined_nonces: 2 }],
+    },
     /was mined twice/,
   ],
   [
@@ -279,7 +463,12 @@ const DOCTORED: readonly (readonly [invariant: string, wrong: string, evidence: 
     { ...sound, lanes: [{ address: SIGNER, next_nonce: 2, mined_nonces: 1 }] },
     /belongs to nobody/,
   ],
-  ['transfersAreOnce', 'a transfer was lost', { ...sound, capital: [] }, /is nowhere, not capital-transfer/],
+  [
+    'transfersAreOnce',
+    'a transfer was lost',
+    { ...sound, capital: [] },
+    /is nowhere, not capital-transfer/,
+  ],
   [
     'transfersAreOnce',
     'it was made twice',
@@ -291,11 +480,24 @@ const DOCTORED: readonly (readonly [invariant: string, wrong: string, evidence: 
   [
     'transfersAreOnce',
     'a refused one is there',
-    { ...sound, capitalLives: sound.capitalLives.map((each) => ({ ...each, refused: 'invalid_state' })) },
+    {
+      ...sound,
+      capitalLives: sound.capitalLives.map((each) => ({ ...each, refused: 'invalid_state' })),
+    },
     /was refused \(invalid_state\) and is there/,
   ],
-  ['transfersEndAsRecorded', 'it moves still', withCapital({ request_state: 'SUBMITTING' }), /is still SUBMITTING/],
-  ['transfersEndAsRecorded', 'it was moved twice', withCapital({ record: { effects: 2, submit_calls: 2, amount: '5' } }), /moved 2 times/],
+  [
+    'transfersEndAsRecorded',
+    'it moves still',
+    withCapital({ request_state: 'SUBMITTING' }),
+    /is still SUBMITTING/,
+  ],
+  [
+    'transfersEndAsRecorded',
+    'it was moved twice',
+    withCapital({ record: { effects: 2, submit_calls: 2, amount: '5' } }),
+    /moved 2 times/,
+  ],
   ['transfersEndAsRecorded', 'it was never moved', withCapital({ record: null }), /moved 0 times/],
   [
     'transfersEndAsRecorded',
@@ -304,8 +506,18 @@ const DOCTORED: readonly (readonly [invariant: string, wrong: string, evidence: 
     /is FAILED and was moved/,
   ],
   ['transfersEndAsRecorded', 'its hold goes on', withCapital({ hold: 'held' }), /its hold is held/],
-  ['transfersEndAsRecorded', 'its run goes on', withCapital({ run_status: 'RUNNING' }), /its run has not/],
-  ['transfersEndAsRecorded', 'an event is missing', withCapital({ timeline: capital.timeline.slice(1) }), /gap/],
+  [
+    'transfersEndAsRecorded',
+    'its run goes on',
+    withCapital({ run_status: 'RUNNING' }),
+    /its run has not/,
+  ],
+  [
+    'transfersEndAsRecorded',
+    'an event is missing',
+    withCapital({ timeline: capital.timeline.slice(1) }),
+    /gap/,
+  ],
 ];
 
 test('sound evidence holds no contradiction', () => {
@@ -319,5 +531,7 @@ test.each(DOCTORED)('%s: %s', (invariant, _wrong, evidence, says) => {
 });
 
 test('every invariant is doctored once at least', () => {
-  expect([...new Set(DOCTORED.map(([invariant]) => invariant))].sort()).toEqual(Object.keys(INVARIANTS).sort());
+  expect([...new Set(DOCTORED.map(([invariant]) => invariant))].sort()).toEqual(
+    Object.keys(INVARIANTS).sort(),
+  );
 });

@@ -1,7 +1,7 @@
 /**
- * `npm run chaos`: movements run while API, worker, Temporal and Postgres are killed again and again
- * and the venue loses a fifth of its answers. Ends with exit status 0 only if nothing contradicts
- * anything afterwards.
+ * `npm run chaos`: movements run while API, worker, Temporal and Postgres are killed again and
+ * again and the venue loses a fifth of its answers. Ends with exit status 0 only if nothing
+ * contradicts anything afterwards.
  */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -51,12 +51,15 @@ async function main(options: RunOptions): Promise<number> {
   setMaxListeners(0, signal);
   let clean = false;
   try {
-    say(`Fault run: ${options.movements} movements, at least ${options.kills} kills, seed ${options.seed}`);
+    say(
+      `Fault run: ${options.movements} movements, at least ${options.kills} kills, seed ${options.seed}`,
+    );
     run = await startRunStack(signal, say);
     clean = (await weather(run, options, signal)) === 0;
   } catch (error) {
     if (limit.aborted) say(`\nThe run was not over after ${options.minutes} minutes.`);
-    else if (foreground.status === null) say(`\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    else if (foreground.status === null)
+      say(`\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   } finally {
     const keep = (options.keep || !clean) && foreground.status === null;
     await run?.close(keep);
@@ -75,17 +78,25 @@ async function weather(stack: Run, options: RunOptions, signal: AbortSignal): Pr
   const receiver = await startReceiver(dice(seed, 'receiver'));
   try {
     await stack.venueFaults({ ...VENUE_FAULTS, seed });
-    const lives = writeScripts(dice(seed, 'scripts'), options.movements, mix).map((script) => newLife(script, seed));
+    const lives = writeScripts(dice(seed, 'scripts'), options.movements, mix).map((script) =>
+      newLife(script, seed),
+    );
     const storm = createStorm({
       stack: stack.parts,
       strikes: planStrikes(dice(seed, 'strikes'), options.kills),
       signal,
       onKill: (total) => {
         if (total % 10 !== 0) return;
-        say(`  ${total} kills, ${lives.filter((life) => life.movement_id !== null).length} movements after ${seconds(begun)} s`);
+        say(
+          `  ${total} kills, ${lives.filter((life) => life.movement_id !== null).length} movements after ${seconds(begun)} s`,
+        );
       },
     });
-    const capitalLives = planTransfers(dice(seed, 'transfers'), Math.ceil(options.movements * TRANSFERS_A_MOVEMENT), seed);
+    const capitalLives = planTransfers(
+      dice(seed, 'transfers'),
+      Math.ceil(options.movements * TRANSFERS_A_MOVEMENT),
+      seed,
+    );
     const around = { caller, signal, seed, callbackUrl: receiver.url };
     const pace = { storm, kills: options.kills, signal };
     const lived = Promise.all([
@@ -93,7 +104,11 @@ async function weather(stack: Run, options: RunOptions, signal: AbortSignal): Pr
       liveThrough(lives, pace, (life) => live(life, around)),
       liveThrough(capitalLives, pace, (life) => transfer(life, around)),
     ]);
-    const watching = watchHoldings(() => readHoldings(stack.query, plansOf(lives)), lived, WATCH_MS);
+    const watching = watchHoldings(
+      () => readHoldings(stack.query, plansOf(lives)),
+      lived,
+      WATCH_MS,
+    );
     const [stormSeconds] = await lived;
     const watched = await watching;
     const venue = await stack.venueFaults(null);
@@ -115,7 +130,16 @@ async function weather(stack: Run, options: RunOptions, signal: AbortSignal): Pr
     const { kills, downMs, failedStarts } = storm;
     const templates = mix.map(({ key }) => key);
     const storms = { stormSeconds, kills, downMs, failedStarts };
-    const facts = { ...storms, seed, seconds: seconds(begun), repeats: caller.repeats, venue, retried, waited, looks: watched.looks };
+    const facts = {
+      ...storms,
+      seed,
+      seconds: seconds(begun),
+      repeats: caller.repeats,
+      venue,
+      retried,
+      waited,
+      looks: watched.looks,
+    };
     const found = [
       ...new Set([
         ...watched.found.map((each) => `watched: ${each}`),
@@ -146,18 +170,24 @@ async function registerPolicy(caller: Caller, mix: readonly MixedTemplate[]): Pr
       max_amount_per_window: '1000000',
     },
   });
-  if (answer.status !== 201 && answer.status !== 409) throw new Error(`the policy was refused: ${JSON.stringify(answer.body)}`);
+  if (answer.status !== 201 && answer.status !== 409)
+    throw new Error(`the policy was refused: ${JSON.stringify(answer.body)}`);
 }
 
 /** Lives begin along with the kills, so that every kill meets some on their way. */
 async function liveThrough<L extends { readonly complaints: string[] }>(
   lives: readonly L[],
-  { storm, kills, signal }: { readonly storm: Storm; readonly kills: number; readonly signal: AbortSignal },
+  {
+    storm,
+    kills,
+    signal,
+  }: { readonly storm: Storm; readonly kills: number; readonly signal: AbortSignal },
   lead: (life: L) => Promise<void>,
 ): Promise<void> {
   const led: Promise<void>[] = [];
   for (const [at, life] of lives.entries()) {
-    while (storm.total < Math.floor((at * kills) / lives.length)) await sleep(50, undefined, { signal });
+    while (storm.total < Math.floor((at * kills) / lives.length))
+      await sleep(50, undefined, { signal });
     // What one caller meets must not end the others: it is reported with the contradictions.
     led.push(lead(life).catch((error: unknown) => void life.complaints.push(String(error))));
   }

@@ -19,7 +19,9 @@ const SHORT = { movements: 30, kills: 15, minutes: 15 };
 /** Reads the arguments after `--`; ends the process with a usage message when they are wrong. */
 export function readOptions(args: readonly string[]): RunOptions {
   const command = new Command('npm run chaos --')
-    .description('Runs movements while processes are killed, and checks what is left. See docs/testing.md.')
+    .description(
+      'Runs movements while processes are killed, and checks what is left. See docs/testing.md.',
+    )
     .option('--movements <n>', `how many movements (${FULL.movements})`, whole)
     .option('--kills <n>', `at least how many SIGKILLs (${FULL.kills})`, whole)
     .option('--seed <n>', 'repeats the schedule of an earlier run', whole)

@@ -28,6 +28,7 @@ export function dice(seed: number, purpose: string): Dice {
 /** FNV-1a over the purpose, begun with the seed. */
 function mix(seed: number, purpose: string): number {
   let hash = (seed ^ 0x811c9dc5) >>> 0;
-  for (const character of purpose) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193) >>> 0;
+  for (const character of purpose)
+    hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193) >>> 0;
   return hash;
 }

@@ -1,4 +1,6 @@
-/** Where the movements' callbacks go: a receiver on loopback that notes every call and fails some. */
+/**
+ * Where the movements' callbacks go: a receiver on loopback that notes every call and fails some.
+ */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Dice } from './random.ts';
@@ -29,7 +31,9 @@ export async function startReceiver(dice: Dice): Promise<Receiver> {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const answered = !stormy ? 200 : dice.pick([200, 500, 'lost'] as const, (each) => ({ 200: 8, 500: 1, lost: 1 })[each]);
+      const answered = !stormy
+        ? 200
+        : dice.pick([200, 500, 'lost'] as const, (each) => ({ 200: 8, 500: 1, lost: 1 })[each]);
       received.push({ ...readCall(Buffer.concat(chunks).toString('utf8')), answered });
       if (answered === 'lost') request.socket.destroy();
       else response.writeHead(answered).end();

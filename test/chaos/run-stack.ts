@@ -11,7 +11,10 @@ import { writeRegistryWith } from '../support/registry-file.ts';
 import type { Parts } from './storm.ts';
 import { createTeam, TEAM_EXECUTOR, type Team } from './team.ts';
 
-const CALLBACK_SETTINGS = { SVC_CALLBACK_ALLOWED_HOSTS_CSV: '127.0.0.1', SVC_CALLBACK_HMAC_SECRET: 'fault-run-secret' };
+const CALLBACK_SETTINGS = {
+  SVC_CALLBACK_ALLOWED_HOSTS_CSV: '127.0.0.1',
+  SVC_CALLBACK_HMAC_SECRET: 'fault-run-secret',
+};
 const SETTINGS = {
   SVC_RATE_LIMIT_ENABLED: 'false',
   SVC_SWEEP_IDLE_SECONDS: '5',
@@ -34,18 +37,25 @@ export interface Run {
   /** Status of the newest run of a workflow, null when Temporal knows none. */
   statusOfRun(workflowId: string): Promise<string | null>;
   /** Sets the venue's faults; null removes them. Answers what it was asked so far. */
-  venueFaults(faults: object | null): Promise<{ readonly calls: number; readonly answers_lost: number }>;
+  venueFaults(
+    faults: object | null,
+  ): Promise<{ readonly calls: number; readonly answers_lost: number }>;
   /** Ends everything; the folder stays only when asked for. */
   close(keep: boolean): Promise<void>;
 }
 
 /** Starts API, worker, Temporal and Postgres as processes that stay down when they are killed. */
-export async function startRunStack(signal: AbortSignal, log: (line: string) => void): Promise<Run> {
+export async function startRunStack(
+  signal: AbortSignal,
+  log: (line: string) => void,
+): Promise<Run> {
   const dataDir = mkdtempSync(join(tmpdir(), 'fault-run-'));
   let stack: Stack;
   try {
     const ports = await choosePorts(ANY_FREE_PORTS, Object.keys(ANY_FREE_PORTS) as PortName[]);
-    const registry = await writeRegistryWith(join(dataDir, 'run-config'), ports, { executors: [TEAM_EXECUTOR] });
+    const registry = await writeRegistryWith(join(dataDir, 'run-config'), ports, {
+      executors: [TEAM_EXECUTOR],
+    });
     stack = await startStack({
       settings: { dataDir, ports },
       split: true,
@@ -79,10 +89,14 @@ export async function startRunStack(signal: AbortSignal, log: (line: string) => 
     },
     team,
     apiUrl,
-    query: async <R extends object>(sql: string) => (await pool.query<R & pg.QueryResultRow>(sql)).rows,
+    query: async <R extends object>(sql: string) =>
+      (await pool.query<R & pg.QueryResultRow>(sql)).rows,
     read: async <T>(path: string) => {
-      const answer = await signedFetch(stack.keys.admin, apiUrl + path, { signal: AbortSignal.timeout(30_000) });
-      if (answer.status !== 200) throw new Error(`GET ${path} answered ${answer.status}: ${await answer.text()}`);
+      const answer = await signedFetch(stack.keys.admin, apiUrl + path, {
+        signal: AbortSignal.timeout(30_000),
+      });
+      if (answer.status !== 200)
+        throw new Error(`GET ${path} answered ${answer.status}: ${await answer.text()}`);
       return (await answer.json()) as T;
     },
     statusOfRun: async (workflowId) => {
@@ -94,9 +108,16 @@ export async function startRunStack(signal: AbortSignal, log: (line: string) => 
       }
     },
     venueFaults: async (faults) => {
-      const body = faults === null ? {} : { body: JSON.stringify(faults), headers: { 'content-type': 'application/json' } };
-      const answer = await fetch(`${stack.paperVenueUrl}/faults`, { method: faults === null ? 'DELETE' : 'POST', ...body });
-      if (answer.status !== 200) throw new Error(`the venue refused the faults: ${await answer.text()}`);
+      const body =
+        faults === null
+          ? {}
+          : { body: JSON.stringify(faults), headers: { 'content-type': 'application/json' } };
+      const answer = await fetch(`${stack.paperVenueUrl}/faults`, {
+        method: faults === null ? 'DELETE' : 'POST',
+        ...body,
+      });
+      if (answer.status !== 200)
+        throw new Error(`the venue refused the faults: ${await answer.text()}`);
       const counts = await fetch(`${stack.paperVenueUrl}/faults/counts`);
       return (await counts.json()) as { calls: number; answers_lost: number };
     },

@@ -3,7 +3,14 @@ import { dice } from './random.ts';
 import { planStrikes, VICTIMS } from './schedule.ts';
 import { writeScripts } from './scripts.ts';
 
-const plain = { weight: 1, gated: false, cancellable: false, configured: false, beneficiary: 0, body: { nodes: [], edges: [] } };
+const plain = {
+  weight: 1,
+  gated: false,
+  cancellable: false,
+  configured: false,
+  beneficiary: 0,
+  body: { nodes: [], edges: [] },
+};
 const mix = [
   { ...plain, key: 'plain', weight: 3 },
   { ...plain, key: 'gated', gated: true },
@@ -26,17 +33,36 @@ test('at least as many kills as asked for, of every part, sometimes of two at on
   expect(victims.length).toBeGreaterThanOrEqual(100);
   expect([...new Set(victims)].sort()).toEqual([...VICTIMS].sort());
   expect(strikes.some((strike) => strike.victims.length === 2)).toBe(true);
-  expect(strikes.every((strike) => new Set(strike.victims).size === strike.victims.length)).toBe(true);
+  expect(strikes.every((strike) => new Set(strike.victims).size === strike.victims.length)).toBe(
+    true,
+  );
 });
 
 test('no two movements share an amount, and only what can be cancelled or resumed is', () => {
   const scripts = writeScripts(dice(4, 'scripts'), 200, mix);
-  const configured = scripts.filter(({ template }) => template === 'configured').map(({ node_config }) => node_config);
-  const amounts = [...scripts.map(({ amount }) => amount), ...configured.map((each) => each?.['amount'])];
+  const configured = scripts
+    .filter(({ template }) => template === 'configured')
+    .map(({ node_config }) => node_config);
+  const amounts = [
+    ...scripts.map(({ amount }) => amount),
+    ...configured.map((each) => each?.['amount']),
+  ];
   expect(new Set(amounts).size).toBe(200 + configured.length);
   expect(new Set(configured.map((each) => each?.['beneficiary'])).size).toBe(2);
-  expect(scripts.every(({ template, node_config }) => (node_config === null) === (template !== 'configured'))).toBe(true);
+  expect(
+    scripts.every(
+      ({ template, node_config }) => (node_config === null) === (template !== 'configured'),
+    ),
+  ).toBe(true);
   expect(scripts.every(({ amount }) => /^1\d\.\d{5}1$/.test(amount))).toBe(true);
-  expect(scripts.filter(({ cancel_ms }) => cancel_ms !== null).every(({ template }) => template === 'cancellable')).toBe(true);
-  expect(scripts.filter(({ resume_ms }) => resume_ms !== null).every(({ template }) => template === 'gated')).toBe(true);
+  expect(
+    scripts
+      .filter(({ cancel_ms }) => cancel_ms !== null)
+      .every(({ template }) => template === 'cancellable'),
+  ).toBe(true);
+  expect(
+    scripts
+      .filter(({ resume_ms }) => resume_ms !== null)
+      .every(({ template }) => template === 'gated'),
+  ).toBe(true);
 });

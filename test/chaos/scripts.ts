@@ -33,36 +33,58 @@ export interface Script {
 }
 
 /** A script for each of `count` movements. */
-export function writeScripts(dice: Dice, count: number, mix: readonly MixedTemplate[]): readonly Script[] {
+export function writeScripts(
+  dice: Dice,
+  count: number,
+  mix: readonly MixedTemplate[],
+): readonly Script[] {
   return Array.from({ length: count }, (_, serial) => {
     const template = dice.pick(mix, ({ weight }) => weight);
     const weights = { approve: 62, policy: 30, reject: 4, expire: 4 };
-    const decision = dice.pick(['approve', 'policy', 'reject', 'expire'] as const, (each) => weights[each]);
+    const decision = dice.pick(
+      ['approve', 'policy', 'reject', 'expire'] as const,
+      (each) => weights[each],
+    );
     const beneficiary = dice.chance(template.beneficiary) ? { beneficiary: 'grocer' } : {};
-    const given = { ...(template.configured ? { amount: amountOf(serial, 20) } : {}), ...beneficiary };
+    const given = {
+      ...(template.configured ? { amount: amountOf(serial, 20) } : {}),
+      ...beneficiary,
+    };
     const node_config = Object.keys(given).length === 0 ? null : given;
     const amount = amountOf(serial, 10);
     const intent = { asset: 'USDC', amount };
-    const cancel_at = template.gated ? dice.pick(['once', 'gate', 'send'] as const) : dice.pick(['once', 'send'] as const);
+    const cancel_at = template.gated
+      ? dice.pick(['once', 'gate', 'send'] as const)
+      : dice.pick(['once', 'send'] as const);
     return {
       serial,
       template: template.key,
       amount,
       node_config,
-      plan: planOf(template.body, node_config === null ? { intent } : { intent, input_params: { node_config } }, CHAIN_POOL),
+      plan: planOf(
+        template.body,
+        node_config === null ? { intent } : { intent, input_params: { node_config } },
+        CHAIN_POOL,
+      ),
       route: dice.pick(['sweep', 'keep'] as const),
       decision,
       decide_ms: dice.between(0, 1_500),
       repeats_create: dice.chance(0.2),
       resume_ms: template.gated && dice.chance(0.8) ? dice.between(0, 3_000) : null,
-      cancel_ms: template.cancellable && dice.chance(0.5) ? dice.between(0, cancel_at === 'once' ? 4_000 : 500) : null,
+      cancel_ms:
+        template.cancellable && dice.chance(0.5)
+          ? dice.between(0, cancel_at === 'once' ? 4_000 : 500)
+          : null,
       cancel_at,
       retries: dice.chance(0.5),
     };
   });
 }
 
-/** Ten numbers from `from` on and six digits of which the last is never 0, so that no two movements share an amount. */
+/**
+ * Ten numbers from `from` on and six digits of which the last is never 0, so that no two movements
+ * share an amount.
+ */
 function amountOf(serial: number, from: number): string {
   return `${from + (serial % 10)}.${String(serial).padStart(5, '0')}1`;
 }

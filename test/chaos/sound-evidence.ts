@@ -14,7 +14,12 @@ export const COMPLETED_ID = 'completed-movement';
 export const WAITING_ID = 'waiting-movement';
 export const CAPITAL_ID = 'capital-transfer';
 
-type Told = readonly [event_type: string, node_key: string | null, from: string | null, to: string | null];
+type Told = readonly [
+  event_type: string,
+  node_key: string | null,
+  from: string | null,
+  to: string | null,
+];
 
 function timelineOf(movement: string, told: readonly Told[]): MovementEvidence['timeline'] {
   return told.map(([event_type, node_key, from_state, to_state], at) => ({
@@ -37,7 +42,12 @@ function sent(node_key: string): Told[] {
   ];
 }
 
-function node(node_key: string, action_type: string, state: string, tx_hash: string | null): NodeEvidence {
+function node(
+  node_key: string,
+  action_type: string,
+  state: string,
+  tx_hash: string | null,
+): NodeEvidence {
   const ended = state === 'COMPLETED' ? AT : null;
   return {
     node_key,
@@ -57,14 +67,18 @@ const action = (node_key: string, action_type: string, config: object) => ({
   action_type,
   config: { ...config },
 });
-const withdrawal = (node_key: string) => action(node_key, 'cex_withdrawal', { venue: 'paper-main', asset: 'USDC' });
+const withdrawal = (node_key: string) =>
+  action(node_key, 'cex_withdrawal', { venue: 'paper-main', asset: 'USDC' });
 const intentOf = (amount: string) => ({ intent: { asset: 'USDC', amount } });
 const edge = (from: string, to: string) => ({ from, to, edge_type: 'on_success' });
 const COMPLETED_PLAN = planOf(
   {
     nodes: [
       withdrawal('withdraw'),
-      action('sweep', 'evm_erc20_transfer', { amount_ref: 'nodes.withdraw.output.received_amount', destination_address: HOT_WALLET }),
+      action('sweep', 'evm_erc20_transfer', {
+        amount_ref: 'nodes.withdraw.output.received_amount',
+        destination_address: HOT_WALLET,
+      }),
     ],
     edges: [edge('withdraw', 'sweep')],
   },
@@ -91,7 +105,10 @@ const completed: MovementEvidence = {
   error_code: null,
   current_frontier: [],
   reservation_status: 'consumed',
-  nodes: [node('withdraw', 'cex_withdrawal', 'COMPLETED', hash(1)), node('sweep', 'evm_erc20_transfer', 'COMPLETED', hash(2))],
+  nodes: [
+    node('withdraw', 'cex_withdrawal', 'COMPLETED', hash(1)),
+    node('sweep', 'evm_erc20_transfer', 'COMPLETED', hash(2)),
+  ],
   timeline: timelineOf(COMPLETED_ID, [
     ['movement_created', null, null, 'PENDING_APPROVAL'],
     ['request_approved', null, 'PENDING_APPROVAL', 'APPROVED'],
@@ -166,7 +183,14 @@ function entry(movement_id: string, amount: string, tx_hash: string): Evidence['
 }
 
 function life(serial: number, movement: MovementEvidence): Evidence['lives'][number] {
-  const script = { serial, template: 'any', amount: movement.amount, route: 'sweep', decision: 'approve', decide_ms: 0 } as const;
+  const script = {
+    serial,
+    template: 'any',
+    amount: movement.amount,
+    route: 'sweep',
+    decision: 'approve',
+    decide_ms: 0,
+  } as const;
   const plan = movement.plan ?? COMPLETED_PLAN;
   return {
     script: {
@@ -195,24 +219,61 @@ const capitalTransfer: CapitalEvidence = {
   record: { effects: 1, submit_calls: 1, amount: '5' },
 };
 
-function capitalLife(transfer_id: string | null, refused: string | null): Evidence['capitalLives'][number] {
+function capitalLife(
+  transfer_id: string | null,
+  refused: string | null,
+): Evidence['capitalLives'][number] {
   const idempotency_key = `key of ${transfer_id ?? 'nothing'}`;
-  return { idempotency_key, transfer_id, refused, body: { amount: '5' }, delay_ms: 0, repeats: false, complaints: [] };
-}
-
-function holdingOf({ movement_id, request_state, idempotency_key, nodes, plan }: MovementEvidence): Evidence['holdings'][number] {
   return {
-    ...{ movement_id, idempotency_key, state: request_state, approved: true, by_policy: false, plan, holds: [], budget: [] },
-    nodes: nodes.map(({ node_key, state, amount, output }) => ({ node_key, state, amount, output: output ?? null, recover_first: false })),
+    idempotency_key,
+    transfer_id,
+    refused,
+    body: { amount: '5' },
+    delay_ms: 0,
+    repeats: false,
+    complaints: [],
   };
 }
 
-/** Two movements, one completed and one at its gate, and a capital transfer, with nothing wrong about them. */
+function holdingOf({
+  movement_id,
+  request_state,
+  idempotency_key,
+  nodes,
+  plan,
+}: MovementEvidence): Evidence['holdings'][number] {
+  return {
+    ...{
+      movement_id,
+      idempotency_key,
+      state: request_state,
+      approved: true,
+      by_policy: false,
+      plan,
+      holds: [],
+      budget: [],
+    },
+    nodes: nodes.map(({ node_key, state, amount, output }) => ({
+      node_key,
+      state,
+      amount,
+      output: output ?? null,
+      recover_first: false,
+    })),
+  };
+}
+
+/**
+ * Two movements, one completed and one at its gate, and a capital transfer, with nothing wrong
+ * about them.
+ */
 export function soundEvidence(): Evidence {
   const movements = [completed, waiting];
   const callbacks = movements.flatMap(({ movement_id, timeline }) =>
     timeline
-      .filter(({ event_type }) => event_type.startsWith('request_') || event_type === 'frontier_advanced')
+      .filter(
+        ({ event_type }) => event_type.startsWith('request_') || event_type === 'frontier_advanced',
+      )
       .map(({ event_id, event_type, sequence }) => ({
         event_id,
         movement_id,
@@ -222,10 +283,17 @@ export function soundEvidence(): Evidence {
         last_error: null,
       })),
   );
-  const audited = (action: string, entity_key: string) => ({ action, entity_key, outcome: 'success' });
+  const audited = (action: string, entity_key: string) => ({
+    action,
+    entity_key,
+    outcome: 'success',
+  });
   return {
     lives: [life(0, completed), life(1, waiting)],
-    capitalLives: [capitalLife(CAPITAL_ID, null), capitalLife(null, 'insufficient_effective_withdrawable')],
+    capitalLives: [
+      capitalLife(CAPITAL_ID, null),
+      capitalLife(null, 'insufficient_effective_withdrawable'),
+    ],
     capital: [capitalTransfer],
     movements,
     ledger: [entry(COMPLETED_ID, '10.000001', hash(1)), entry(WAITING_ID, '11.000011', hash(3))],
@@ -243,12 +311,27 @@ export function soundEvidence(): Evidence {
     })),
     delivers: true,
     audit: [
-      ...movements.flatMap(({ movement_id }) => [audited('movement.create', movement_id), audited('movement.approve', movement_id)]),
+      ...movements.flatMap(({ movement_id }) => [
+        audited('movement.create', movement_id),
+        audited('movement.approve', movement_id),
+      ]),
       audited('movement.complete', COMPLETED_ID),
     ],
-    orders: [{ key: `${WAITING_ID}:pay:1`, asset: 'USDC', amount: '11.000011', taken: 1, withdrawn: false }],
+    orders: [
+      {
+        key: `${WAITING_ID}:pay:1`,
+        asset: 'USDC',
+        amount: '11.000011',
+        taken: 1,
+        withdrawn: false,
+      },
+    ],
     holdings: [
-      { ...holdingOf(completed), by_policy: true, budget: [{ amount: '10.000001', status: 'consumed' }] },
+      {
+        ...holdingOf(completed),
+        by_policy: true,
+        budget: [{ amount: '10.000001', status: 'consumed' }],
+      },
       { ...holdingOf(waiting), holds: [{ pool: 'paper-main SPOT USDC', amount: '11.000011' }] },
     ],
     usage: { reserved_amount: '0', consumed_amount: '10.000001', count_in_window: 1 },
@@ -256,7 +339,17 @@ export function soundEvidence(): Evidence {
     over: false,
     pools: [{ pool: 'paper-main/SPOT/USDC', held: '11.000011' }],
     holds: [{ pool: 'paper-main/SPOT/USDC', movement_id: WAITING_ID, amount: '11.000011' }],
-    signed: [{ movement_id: COMPLETED_ID, node_key: 'sweep', attempt: 1, address: SIGNER, nonce: 0, tx_hash: hash(2), mined: true }],
+    signed: [
+      {
+        movement_id: COMPLETED_ID,
+        node_key: 'sweep',
+        attempt: 1,
+        address: SIGNER,
+        nonce: 0,
+        tx_hash: hash(2),
+        mined: true,
+      },
+    ],
     lanes: [{ address: SIGNER, next_nonce: 1, mined_nonces: 1 }],
   };
 }

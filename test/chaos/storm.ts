@@ -47,7 +47,9 @@ export function createStorm(options: {
         return await sleep(up_ms);
       } catch (error) {
         if (signal.aborted) return;
-        failedStarts.push(`${victim}: ${error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)}`);
+        failedStarts.push(
+          `${victim}: ${error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)}`,
+        );
         if (tries === STARTS) throw error;
         await sleep(500);
       }
@@ -55,7 +57,8 @@ export function createStorm(options: {
   };
   const hit = async (strike: Strike): Promise<void> => {
     const { victims, then_ms } = strike;
-    // A part is killed again only once it was ready and had its time: a start that is cut short proves little.
+    // A part is killed again only once it was ready and had its time: a start that is cut short
+    // proves little.
     await Promise.all(victims.flatMap((victim) => revivals.get(victim) ?? []));
     if (signal.aborted) return;
     await Promise.all(

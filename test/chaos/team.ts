@@ -1,4 +1,7 @@
-/** A team's worker beside the service: the example of a task-queue executor as a process that can be killed, and its books. */
+/**
+ * A team's worker beside the service: the example of a task-queue executor as a process that can be
+ * killed, and its books.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
@@ -55,7 +58,16 @@ export function createTeam(dataDir: string, temporalAddress: string): Team {
   process.once('exit', () => child?.kill('SIGKILL'));
 
   const begin = async (): Promise<void> => {
-    const args = ['--task-queue', TASK_QUEUE, '--temporal-address', temporalAddress, '--data', data, '--delay-ms', '300'];
+    const args = [
+      '--task-queue',
+      TASK_QUEUE,
+      '--temporal-address',
+      temporalAddress,
+      '--data',
+      data,
+      '--delay-ms',
+      '300',
+    ];
     const started = spawn(process.execPath, [built('executor-task-queue'), ...args], {
       stdio: ['ignore', 'pipe', log],
     });
@@ -108,7 +120,13 @@ function readOrders(file: string): readonly TeamOrder[] {
     const { key, state, intention } = JSON.parse(line) as JournalEntry;
     const before = orders.get(key);
     const { asset, amount } = intention as { readonly asset: string; readonly amount: string };
-    orders.set(key, { key, asset, amount, taken: (before?.taken ?? 0) + (state === 'INTENDED' ? 1 : 0), withdrawn: state === 'FAILED' });
+    orders.set(key, {
+      key,
+      asset,
+      amount,
+      taken: (before?.taken ?? 0) + (state === 'INTENDED' ? 1 : 0),
+      withdrawn: state === 'FAILED',
+    });
   }
   return [...orders.values()];
 }

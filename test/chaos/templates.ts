@@ -1,4 +1,7 @@
-/** The plans that movements of a run follow. What the service does not execute yet is left out by itself. */
+/**
+ * The plans that movements of a run follow. What the service does not execute yet is left out by
+ * itself.
+ */
 import type { ChainInfo } from '../../dev/stack/chain.ts';
 import { starterTemplates } from '../../dev/stack/starter-templates.ts';
 import type { TemplateText } from '../support/movement-model.ts';
@@ -13,7 +16,10 @@ export interface MixedTemplate {
   readonly cancellable: boolean;
   /** Leaves to the caller's `node_config` how much is sent. */
   readonly configured: boolean;
-  /** How often the caller says whom the team's desk pays; without that its node fails before it sends. */
+  /**
+   * How often the caller says whom the team's desk pays; without that its node fails before it
+   * sends.
+   */
   readonly beneficiary: number;
   readonly body: TemplateText;
 }
@@ -22,7 +28,10 @@ interface Candidate extends Omit<MixedTemplate, 'key' | 'body'> {
   readonly body: TemplateText & { readonly template_key: string };
 }
 
-/** Registers every plan of the mix; answers those that the service says it executes, and names the others. */
+/**
+ * Registers every plan of the mix; answers those that the service says it executes, and names the
+ * others.
+ */
 export async function registerTemplates(
   caller: Caller,
   chain: ChainInfo,
@@ -31,15 +40,20 @@ export async function registerTemplates(
   const leftOut: string[] = [];
   for (const { body, ...traits } of candidates(chain)) {
     const { status, body: answer } = await caller.call('POST', '/plan-templates', { body });
-    if (status === 201 && answer['executable_in_v3_0'] === true) mix.push({ key: body.template_key, body, ...traits });
-    else leftOut.push(`${body.template_key} (${JSON.stringify(answer['non_executable_reasons'] ?? answer['detail'])})`);
+    if (status === 201 && answer['executable_in_v3_0'] === true)
+      mix.push({ key: body.template_key, body, ...traits });
+    else
+      leftOut.push(
+        `${body.template_key} (${JSON.stringify(answer['non_executable_reasons'] ?? answer['detail'])})`,
+      );
   }
   return { mix, leftOut };
 }
 
 function candidates(chain: ChainInfo): readonly Candidate[] {
   const [sweepPlan, gatePlan] = starterTemplates(chain);
-  if (sweepPlan === undefined || gatePlan === undefined) throw new Error('the starter templates have changed');
+  if (sweepPlan === undefined || gatePlan === undefined)
+    throw new Error('the starter templates have changed');
   const { signer, treasury, venueHotWallet } = chain.accounts;
   const withdraw = (node_key = 'withdraw', more: object = {}) => ({
     node_key,
@@ -47,7 +61,13 @@ function candidates(chain: ChainInfo): readonly Candidate[] {
     action_type: 'cex_withdrawal',
     executor_selector: { action_type: 'cex_withdrawal', provider: 'paper' },
     has_side_effect: true,
-    config: { venue: 'paper-main', asset: 'USDC', network: 'local', destination_address: signer.address, ...more },
+    config: {
+      venue: 'paper-main',
+      asset: 'USDC',
+      network: 'local',
+      destination_address: signer.address,
+      ...more,
+    },
   });
   /** An order of the team's desk: draws, or passes on what an earlier order paid. */
   const order = (node_key: string, from: string | null = null, node_kind = 'action') => ({
@@ -59,7 +79,11 @@ function candidates(chain: ChainInfo): readonly Candidate[] {
     config: from === null ? {} : { amount_ref: `nodes.${from}.output.received_amount` },
     retry_policy: { max_attempts: 40, initial_interval_seconds: 0.2 },
   });
-  const gate = (node_key: string) => ({ node_key, node_kind: 'manual_gate', action_type: 'manual_gate' });
+  const gate = (node_key: string) => ({
+    node_key,
+    node_kind: 'manual_gate',
+    action_type: 'manual_gate',
+  });
   /** Moves on what a withdrawal brought. */
   const send = (node_key: string, to: string, from = 'withdraw', node_kind = 'action') => ({
     node_key,
@@ -77,7 +101,12 @@ function candidates(chain: ChainInfo): readonly Candidate[] {
     },
   });
   const noop = (node_key: string) => ({ node_key, node_kind: 'action', action_type: 'noop' });
-  const edge = (from: string, to: string, more: object = {}) => ({ from, to, edge_type: 'on_success', ...more });
+  const edge = (from: string, to: string, more: object = {}) => ({
+    from,
+    to,
+    edge_type: 'on_success',
+    ...more,
+  });
   const plan = (
     name: string,
     nodes: TemplateText['nodes'],
@@ -99,7 +128,12 @@ function candidates(chain: ChainInfo): readonly Candidate[] {
     { ...common, weight: 2, body: plan('withdrawal', [withdraw()], [], 'destination_finalized') },
     { ...common, weight: 4, body: sweepPlan },
     { ...common, weight: 2, gated: true, body: gatePlan },
-    { ...common, weight: 2, cancellable: true, body: plan('cancellable', [withdraw(), refund], [onCancel]) },
+    {
+      ...common,
+      weight: 2,
+      cancellable: true,
+      body: plan('cancellable', [withdraw(), refund], [onCancel]),
+    },
     {
       ...common,
       weight: 2,
@@ -118,7 +152,12 @@ function candidates(chain: ChainInfo): readonly Candidate[] {
           send('right-sweep', treasury.address, 'right'),
           noop('done'),
         ],
-        [edge('left', 'left-sweep'), edge('right', 'right-sweep'), edge('left-sweep', 'done'), edge('right-sweep', 'done')],
+        [
+          edge('left', 'left-sweep'),
+          edge('right', 'right-sweep'),
+          edge('left-sweep', 'done'),
+          edge('right-sweep', 'done'),
+        ],
       ),
     },
     {
@@ -133,7 +172,12 @@ function candidates(chain: ChainInfo): readonly Candidate[] {
         ],
       ),
     },
-    { ...common, weight: 3, configured: true, body: plan('configured', [withdraw(), sweep], [edge('withdraw', 'sweep')]) },
+    {
+      ...common,
+      weight: 3,
+      configured: true,
+      body: plan('configured', [withdraw(), sweep], [edge('withdraw', 'sweep')]),
+    },
     {
       // What is drawn behind the gate is held while somebody makes up their mind.
       ...common,
@@ -181,7 +225,13 @@ function candidates(chain: ChainInfo): readonly Candidate[] {
       ...{ weight: 2, gated: true, cancellable: true, beneficiary: 1 },
       body: plan(
         'team-gated',
-        [order('pay'), gate('check'), order('forward', 'pay'), withdraw('also'), order('undo', 'pay', 'compensation')],
+        [
+          order('pay'),
+          gate('check'),
+          order('forward', 'pay'),
+          withdraw('also'),
+          order('undo', 'pay', 'compensation'),
+        ],
         [
           edge('pay', 'check'),
           edge('check', 'forward', { edge_type: 'on_manual_resume' }),
@@ -192,7 +242,8 @@ function candidates(chain: ChainInfo): readonly Candidate[] {
       ),
     },
     {
-      // Nothing leads on from the order that fails: what was withdrawn before it stays sent, the rest is given back.
+      // Nothing leads on from the order that fails: what was withdrawn before it stays sent, the
+      // rest is given back.
       ...common,
       ...{ weight: 2, configured: true, beneficiary: 0.3 },
       body: plan(

@@ -1,7 +1,14 @@
-/** Fixed signatures of another implementation, against the server's reading, the client's making and the documented examples. */
+/**
+ * Fixed signatures of another implementation, against the server's reading, the client's making and
+ * the documented examples.
+ */
 import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { canonicalString, dashboardCanonicalString, signatureOf } from '../../api/auth/canonical.ts';
+import {
+  canonicalString,
+  dashboardCanonicalString,
+  signatureOf,
+} from '../../api/auth/canonical.ts';
 import { parseTarget } from '../../api/http/target.ts';
 import { signatureHeaders } from '../../clients/signing.ts';
 import { createCallbackSigner } from '../../platform/callback-signature.ts';
@@ -9,11 +16,19 @@ import { VECTORS, type Vector } from './vectors.ts';
 
 const partsOf = (vector: Vector) => {
   const { method, target, timestamp, nonce } = vector;
-  return { method, ...parseTarget(target), body: Buffer.from(vector.body_base64, 'base64'), timestamp, nonce };
+  return {
+    method,
+    ...parseTarget(target),
+    body: Buffer.from(vector.body_base64, 'base64'),
+    timestamp,
+    nonce,
+  };
 };
 
 test('there are 46 of them', () => {
-  expect([VECTORS.inbound.length, VECTORS.dashboard.length, VECTORS.callbacks.length]).toEqual([40, 3, 3]);
+  expect([VECTORS.inbound.length, VECTORS.dashboard.length, VECTORS.callbacks.length]).toEqual([
+    40, 3, 3,
+  ]);
 });
 
 describe('a request', () => {
@@ -25,7 +40,11 @@ describe('a request', () => {
   test.each(VECTORS.inbound)('is signed by the client as others do: $name', (vector) => {
     const { method, target, secret, timestamp, nonce } = vector;
     const body = Buffer.from(vector.body_base64, 'base64');
-    const headers = signatureHeaders({ keyId: 'k', secret }, { method, url: `http://localhost:8100${target}`, body }, { timestamp, nonce });
+    const headers = signatureHeaders(
+      { keyId: 'k', secret },
+      { method, url: `http://localhost:8100${target}`, body },
+      { timestamp, nonce },
+    );
     expect(headers).toEqual({
       'X-SVC-Key-Id': 'k',
       'X-SVC-Timestamp': timestamp,
@@ -54,10 +73,17 @@ describe('a request', () => {
 test.each(VECTORS.dashboard)('a write of the dashboard: $name', (vector) => {
   const canonical = dashboardCanonicalString({ ...partsOf(vector), operator: vector.operator });
   expect(canonical).toBe(vector.canonical);
-  expect(`v3=${createHmac('sha256', vector.secret).update(canonical).digest('hex')}`).toBe(vector.signature);
+  expect(`v3=${createHmac('sha256', vector.secret).update(canonical).digest('hex')}`).toBe(
+    vector.signature,
+  );
 });
 
-test.each(VECTORS.callbacks)('a callback: $name', ({ secret, nonce, timestamp, body_base64, headers }) => {
-  const body = Buffer.from(body_base64, 'base64').toString('utf8');
-  expect(createCallbackSigner(secret)({ event_id: 'e', nonce, timestamp: Number(timestamp), body })).toMatchObject(headers);
-});
+test.each(VECTORS.callbacks)(
+  'a callback: $name',
+  ({ secret, nonce, timestamp, body_base64, headers }) => {
+    const body = Buffer.from(body_base64, 'base64').toString('utf8');
+    expect(
+      createCallbackSigner(secret)({ event_id: 'e', nonce, timestamp: Number(timestamp), body }),
+    ).toMatchObject(headers);
+  },
+);

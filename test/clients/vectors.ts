@@ -15,7 +15,9 @@ export interface Vector {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export const VECTORS = JSON.parse(readFileSync(new URL('vectors.json', import.meta.url), 'utf8')) as {
+export const VECTORS = JSON.parse(
+  readFileSync(new URL('vectors.json', import.meta.url), 'utf8'),
+) as {
   readonly inbound: readonly Vector[];
   readonly dashboard: readonly Vector[];
   readonly callbacks: readonly Vector[];

@@ -1,6 +1,18 @@
-/** What is built is what the sources say now, wherever the project lies, and it is made again only where they changed. */
+/**
+ * What is built is what the sources say now, wherever the project lies, and it is made again only
+ * where they changed.
+ */
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -67,7 +79,13 @@ async function said(): Promise<Record<string, unknown>> {
 
 test('a program sees its arguments, its names and what lies beside its source, also where the project is moved to', async () => {
   await build();
-  const expected = { word: 'first', later: 'late', beside: ['beside', 'beside'], argv: ['a', '--b', ''], name: 'Named' };
+  const expected = {
+    word: 'first',
+    later: 'late',
+    beside: ['beside', 'beside'],
+    argv: ['a', '--b', ''],
+    name: 'Named',
+  };
   expect(await said()).toEqual(expected);
   const moved = `${root}-moved`;
   renameSync(root, moved);
@@ -123,14 +141,25 @@ test('several builds at once leave whole files, and a running program finds the 
   expect(await said()).toMatchObject({ word: 'second' });
   const after = readdirSync(dist);
   expect(after).toEqual(expect.arrayContaining(before));
-  expect(after.filter((name) => !/^((word|other)-code|shared-\w+)\.js(\.map)?$|^(word|other)\.js$|\.made-from\.json$/.test(name))).toEqual(
-    [],
-  );
-  const note = JSON.parse(readFileSync(join(dist, 'programs.made-from.json'), 'utf8')) as { readonly made: readonly string[] };
+  expect(
+    after.filter(
+      (name) =>
+        !/^((word|other)-code|shared-\w+)\.js(\.map)?$|^(word|other)\.js$|\.made-from\.json$/.test(
+          name,
+        ),
+    ),
+  ).toEqual([]);
+  const note = JSON.parse(readFileSync(join(dist, 'programs.made-from.json'), 'utf8')) as {
+    readonly made: readonly string[];
+  };
   for (const name of note.made) expect(statSync(join(dist, name)).size).toBeGreaterThan(0);
 });
 
 test('the service refuses an unknown role in plain words', async () => {
   const ended = await run(built('main'), 'nothing');
-  expect(ended).toEqual({ code: 1, stdout: '', stderr: 'unknown role "nothing": use all, api, worker\n' });
+  expect(ended).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'unknown role "nothing": use all, api, worker\n',
+  });
 });

@@ -21,5 +21,7 @@ test('a browser is the one that is named, else the first of the usual names on P
   expect(findChromium({ PATH: folder })).toBe(usual);
   const own = program('own');
   expect(findChromium({ PATH: folder, SVC_CHROMIUM: own })).toBe(own);
-  expect(() => findChromium({ PATH: folder, SVC_CHROMIUM: join(folder, 'none') })).toThrow(/SVC_CHROMIUM is .*none/);
+  expect(() => findChromium({ PATH: folder, SVC_CHROMIUM: join(folder, 'none') })).toThrow(
+    /SVC_CHROMIUM is .*none/,
+  );
 });

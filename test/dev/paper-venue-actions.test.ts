@@ -1,4 +1,7 @@
-/** Internal transfers, observed deposits and the address book of the paper venue, over the executor protocol. */
+/**
+ * Internal transfers, observed deposits and the address book of the paper venue, over the executor
+ * protocol.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ExecutionContext } from '../../domain/executor.ts';
 import { contextOf } from '../executors/fake-server.ts';
@@ -42,11 +45,18 @@ const pool = async (account: string, account_type = 'SPOT', asset = 'USDC'): Pro
   const { balances } = (await venue.get(`/accounts/${account}/balances`)) as {
     balances: { account_type: string; asset: string; available: string }[];
   };
-  return Number(balances.find((one) => one.account_type === account_type && one.asset === asset)?.available);
+  return Number(
+    balances.find((one) => one.account_type === account_type && one.asset === asset)?.available,
+  );
 };
 
 describe('cex_internal_transfer', () => {
-  const config = { venue: 'paper-main', destination_venue: 'paper-sub-a', destination_account_type: 'usdt_future', asset: 'USDC' };
+  const config = {
+    venue: 'paper-main',
+    destination_venue: 'paper-sub-a',
+    destination_account_type: 'usdt_future',
+    asset: 'USDC',
+  };
   const transfer = (key: string, changes: Partial<ExecutionContext> = {}) =>
     contextOf({ idempotency_key: key, action_type: 'cex_internal_transfer', config, ...changes });
 
@@ -55,22 +65,43 @@ describe('cex_internal_transfer', () => {
     const context = transfer('move:1', { amount: '40.50' });
     expect(await venue.executor.preflight(context, call())).toBeNull();
     const accepted = await submit(venue, context);
-    expect(accepted).toEqual({ next_state: 'SUBMITTED', external_ref: expect.stringMatching(/^paper-/) });
+    expect(accepted).toEqual({
+      next_state: 'SUBMITTED',
+      external_ref: expect.stringMatching(/^paper-/),
+    });
     expect(await submit(venue, context)).toEqual(accepted);
     expect(await settled(venue, context)).toEqual({
       next_state: 'COMPLETED',
       assurance: 'destination_finalized',
       external_ref: accepted.external_ref,
-      output: { requested_amount: '40.5', submitted_amount: '40.5', fee_amount: '0', fee_asset: 'USDC', received_amount: '40.5' },
+      output: {
+        requested_amount: '40.5',
+        submitted_amount: '40.5',
+        fee_amount: '0',
+        fee_asset: 'USDC',
+        received_amount: '40.5',
+      },
     });
-    expect(await venue.executor.recover(context, call(), journal)).toMatchObject({ next_state: 'COMPLETED' });
-    expect([await pool('paper-main'), await pool('paper-sub-a', 'USDT_FUTURE')]).toEqual([before[0] - 40.5, before[1] + 40.5]);
-    expect(await venue.entry('move:1')).toMatchObject({ effects: 1, submit_calls: 2, state: 'completed', account: 'paper-main' });
+    expect(await venue.executor.recover(context, call(), journal)).toMatchObject({
+      next_state: 'COMPLETED',
+    });
+    expect([await pool('paper-main'), await pool('paper-sub-a', 'USDT_FUTURE')]).toEqual([
+      before[0] - 40.5,
+      before[1] + 40.5,
+    ]);
+    expect(await venue.entry('move:1')).toMatchObject({
+      effects: 1,
+      submit_calls: 2,
+      state: 'completed',
+      account: 'paper-main',
+    });
   });
 
   test('takes SPOT where no pool is named', async () => {
     const before = await pool('paper-sub-b');
-    const context = transfer('move:2', { config: { venue: 'paper-sub-b', destination_venue: 'paper-main' } });
+    const context = transfer('move:2', {
+      config: { venue: 'paper-sub-b', destination_venue: 'paper-main' },
+    });
     await submit(venue, context);
     expect(await pool('paper-sub-b')).toBe(before - 100);
   });
@@ -87,7 +118,10 @@ describe('cex_internal_transfer', () => {
     ['AMOUNT_INVALID', { amount: '0' }],
     ['INSUFFICIENT_BALANCE', { amount: '9999999' }],
   ])('is refused with %s: %j', async (code, changes) => {
-    const answer = await venue.executor.preflight(transfer('move:3', changes as Partial<ExecutionContext>), call());
+    const answer = await venue.executor.preflight(
+      transfer('move:3', changes as Partial<ExecutionContext>),
+      call(),
+    );
     expect(answer).toMatchObject({ next_state: 'FAILED', error_code: code });
   });
 });
@@ -98,13 +132,21 @@ describe('cex_deposit_observe', () => {
       idempotency_key: 'observe:1',
       action_type: 'cex_deposit_observe',
       config: { venue: 'paper-sub-a', match_from: 'send' },
-      matched: { node_key: 'send', ...(txHash === undefined ? {} : { output: { tx_hash: txHash } }) },
+      matched: {
+        node_key: 'send',
+        ...(txHash === undefined ? {} : { output: { tx_hash: txHash } }),
+      },
       ...changes,
     });
   const look = (context: ExecutionContext) => venue.executor.observe(context, call(), journal);
-  const addressOf = async (account: string) => ((await venue.get(`/accounts/${account}/deposit-address`)) as { address: string }).address;
+  const addressOf = async (account: string) =>
+    ((await venue.get(`/accounts/${account}/deposit-address`)) as { address: string }).address;
   /** Sends by a withdrawal of another account; answers the hash. */
-  const send = async (key: string, to: string, changes: Partial<ExecutionContext> = {}): Promise<string> => {
+  const send = async (
+    key: string,
+    to: string,
+    changes: Partial<ExecutionContext> = {},
+  ): Promise<string> => {
     const config = { venue: 'paper-main', network: 'local', destination_address: to };
     const context = withdrawal(key, { amount: '20', config, ...changes });
     await submit(venue, context);
@@ -139,12 +181,16 @@ describe('cex_deposit_observe', () => {
     expect(await venue.executor.recover(context, call(), journal)).toEqual(done);
     expect(await pool('paper-sub-a')).toBe(before + 20);
     const { entries } = (await venue.get('/deposits')) as { entries: { tx_hash: string }[] };
-    expect(entries.filter(({ tx_hash }) => tx_hash === hash)).toMatchObject([{ account: 'paper-sub-a', asset: 'USDC', amount: '20' }]);
+    expect(entries.filter(({ tx_hash }) => tx_hash === hash)).toMatchObject([
+      { account: 'paper-sub-a', asset: 'USDC', amount: '20' },
+    ]);
   });
 
   test('credits what really arrived, after the fee of the withdrawal', async () => {
     const hash = await send('send:2', await addressOf('paper-sub-a'), { asset: 'USDT' });
-    expect(await look(observe(hash, { asset: 'USDT' }))).toMatchObject({ output: { received_amount: '18.5', fee_asset: 'USDT' } });
+    expect(await look(observe(hash, { asset: 'USDT' }))).toMatchObject({
+      output: { received_amount: '18.5', fee_asset: 'USDT' },
+    });
   });
 
   test('credits by itself, also when nobody observes', async () => {
@@ -154,11 +200,16 @@ describe('cex_deposit_observe', () => {
   });
 
   test('waits while the other node has recorded nothing, and takes its reference for want of a hash', async () => {
-    expect(await look(observe(undefined))).toEqual({ next_state: 'OBSERVING', retry_after_seconds: 0.5 });
+    expect(await look(observe(undefined))).toEqual({
+      next_state: 'OBSERVING',
+      retry_after_seconds: 0.5,
+    });
     const hash = await send('send:4', await addressOf('paper-sub-a'));
     const matched = { node_key: 'send', external_ref: hash, output: {} };
     expect(await look(observe(undefined, { matched }))).toMatchObject({ next_state: 'COMPLETED' });
-    expect(await look(observe(undefined, { matched: { node_key: 'send', output: {} } }))).toMatchObject({
+    expect(
+      await look(observe(undefined, { matched: { node_key: 'send', output: {} } })),
+    ).toMatchObject({
       next_state: 'FAILED',
       error_code: 'MATCH_WITHOUT_TRANSACTION',
     });
@@ -177,11 +228,16 @@ describe('cex_deposit_observe', () => {
     const hash = await send('send:6', RECIPIENT);
     expect(await look(observe(hash))).toMatchObject({ next_state: 'OBSERVING' });
     await chain.client.mine({ blocks: 4 });
-    expect(await look(observe(hash))).toMatchObject({ next_state: 'FAILED', error_code: 'DEPOSIT_NOT_IN_TRANSACTION' });
+    expect(await look(observe(hash))).toMatchObject({
+      next_state: 'FAILED',
+      error_code: 'DEPOSIT_NOT_IN_TRANSACTION',
+    });
     const other = await send('send:7', await addressOf('paper-sub-b'));
     await chain.client.mine({ blocks: 4 });
     expect(await look(observe(other))).toMatchObject({ error_code: 'DEPOSIT_NOT_IN_TRANSACTION' });
-    expect(await look(observe(other, { config: { venue: 'paper-sub-b', match_from: 'send' } }))).toMatchObject({ next_state: 'COMPLETED' });
+    expect(
+      await look(observe(other, { config: { venue: 'paper-sub-b', match_from: 'send' } })),
+    ).toMatchObject({ next_state: 'COMPLETED' });
   });
 
   test.each([
@@ -193,23 +249,38 @@ describe('cex_deposit_observe', () => {
     ['MATCH_UNKNOWN', { config: { venue: 'paper-sub-a', match_from: 'what' } }],
   ])('is refused with %s: %j', async (code, changes) => {
     const context = observe(`0x${'1'.repeat(64)}`, changes as Partial<ExecutionContext>);
-    expect(await venue.executor.preflight(context, call())).toMatchObject({ next_state: 'FAILED', error_code: code });
+    expect(await venue.executor.preflight(context, call())).toMatchObject({
+      next_state: 'FAILED',
+      error_code: code,
+    });
   });
 
   test('sends nothing', async () => {
     const context = observe(undefined);
-    expect(await venue.executor.prepare(context, call())).toMatchObject({ error_code: 'ACTION_NOT_SUPPORTED' });
-    expect(await venue.executor.submit({ context, prepared_action: {}, journal }, call())).toMatchObject({
+    expect(await venue.executor.prepare(context, call())).toMatchObject({
+      error_code: 'ACTION_NOT_SUPPORTED',
+    });
+    expect(
+      await venue.executor.submit({ context, prepared_action: {}, journal }, call()),
+    ).toMatchObject({
       error_code: 'ACTION_NOT_SUPPORTED',
     });
     expect(await venue.executor.cancel(context, call())).toEqual({ next_state: 'OBSERVING' });
-    expect(await venue.get('/accounts/nobody/deposit-address')).toMatchObject({ detail: { error: 'ACCOUNT_UNKNOWN' } });
+    expect(await venue.get('/accounts/nobody/deposit-address')).toMatchObject({
+      detail: { error: 'ACCOUNT_UNKNOWN' },
+    });
   });
 });
 
 describe('the address book', () => {
-  const put = (enabled: boolean, ...entries: object[]) => venue.send('PUT', '/address-book', { enabled, entries });
-  const entry = (changes: object = {}) => ({ asset: 'usdc', network: 'ERC20', address: RECIPIENT.toLowerCase(), ...changes });
+  const put = (enabled: boolean, ...entries: object[]) =>
+    venue.send('PUT', '/address-book', { enabled, entries });
+  const entry = (changes: object = {}) => ({
+    asset: 'usdc',
+    network: 'ERC20',
+    address: RECIPIENT.toLowerCase(),
+    ...changes,
+  });
   afterEach(async () => {
     await put(false);
   });
@@ -220,7 +291,10 @@ describe('the address book', () => {
     expect(await other.get('/address-book')).toEqual({ enabled: false, entries: [] });
     await other.end();
     fresh.remove();
-    const book = { enabled: true, entries: [{ asset: 'USDC', network: 'erc20', address: RECIPIENT }] };
+    const book = {
+      enabled: true,
+      entries: [{ asset: 'USDC', network: 'erc20', address: RECIPIENT }],
+    };
     expect(await put(true, entry())).toEqual({ status: 200, body: book });
     expect(await venue.get('/address-book')).toEqual(book);
     await put(true, entry({ asset: null }));
@@ -229,7 +303,11 @@ describe('the address book', () => {
 
   test('lets withdrawals go to its addresses only, of the master and of its sub-accounts', async () => {
     const of = (key: string, account: string, asset = 'USDC') =>
-      withdrawal(key, { asset, amount: '5', config: { venue: account, network: 'local', destination_address: RECIPIENT } });
+      withdrawal(key, {
+        asset,
+        amount: '5',
+        config: { venue: account, network: 'local', destination_address: RECIPIENT },
+      });
     const barred = { next_state: 'FAILED', error_code: 'ADDRESS_NOT_WHITELISTED' };
     await put(true, entry({ address: chain.wallet }));
     for (const account of ['paper-main', 'paper-sub-a']) {
@@ -239,7 +317,9 @@ describe('the address book', () => {
     for (const account of ['paper-main', 'paper-sub-a']) {
       expect(await venue.executor.preflight(of('book:1', account), call())).toBeNull();
     }
-    expect(await venue.executor.preflight(of('book:1', 'paper-main', 'USDT'), call())).toMatchObject(barred);
+    expect(
+      await venue.executor.preflight(of('book:1', 'paper-main', 'USDT'), call()),
+    ).toMatchObject(barred);
     await put(true, entry({ asset: null }));
     expect(await venue.executor.preflight(of('book:1', 'paper-main', 'USDT'), call())).toBeNull();
     await put(false);
@@ -251,7 +331,9 @@ describe('the address book', () => {
     const { prepared_action = {} } = await venue.executor.prepare(context, call());
     await put(true);
     const barred = { next_state: 'FAILED', error_code: 'ADDRESS_NOT_WHITELISTED' };
-    expect(await venue.executor.submit({ context, prepared_action, journal }, call())).toMatchObject(barred);
+    expect(
+      await venue.executor.submit({ context, prepared_action, journal }, call()),
+    ).toMatchObject(barred);
     await put(false);
     expect(await submit(venue, context)).toMatchObject(barred);
     expect(await venue.entry('book:2')).toMatchObject({ effects: 0, state: 'refused' });
@@ -260,7 +342,10 @@ describe('the address book', () => {
   test('survives a restart', async () => {
     await put(true, entry());
     await restart();
-    expect(await venue.get('/address-book')).toMatchObject({ enabled: true, entries: [{ address: RECIPIENT }] });
+    expect(await venue.get('/address-book')).toMatchObject({
+      enabled: true,
+      entries: [{ address: RECIPIENT }],
+    });
   });
 
   test.each([
@@ -269,7 +354,10 @@ describe('the address book', () => {
     [{ label: 'x' }, 'INVALID_REQUEST'],
   ])('refuses %j', async (changes, error) => {
     const before = await venue.get('/address-book');
-    expect(await put(true, entry(changes))).toMatchObject({ status: 422, body: { detail: { error } } });
+    expect(await put(true, entry(changes))).toMatchObject({
+      status: 422,
+      body: { detail: { error } },
+    });
     expect(await venue.get('/address-book')).toEqual(before);
   });
 });

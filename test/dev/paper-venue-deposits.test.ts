@@ -1,10 +1,17 @@
-/** What comes to the deposit addresses, over a made-up chain: every log is booked once, whatever happens between. */
+/**
+ * What comes to the deposit addresses, over a made-up chain: every log is booked once, whatever
+ * happens between.
+ */
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { getAddress } from 'viem';
 import { chainInfo, VENUE_DEPOSIT_ADDRESSES } from '../../dev/simulators/chain/accounts.ts';
 import { VENUE_ACCOUNTS } from '../../dev/simulators/paper-venue/accounts.ts';
-import type { ReadChain, TokenTransfer, VenueChain } from '../../dev/simulators/paper-venue/chain.ts';
+import type {
+  ReadChain,
+  TokenTransfer,
+  VenueChain,
+} from '../../dev/simulators/paper-venue/chain.ts';
 import { createDepositObserver } from '../../dev/simulators/paper-venue/deposit-observe.ts';
 import { depositAddress, watchDeposits } from '../../dev/simulators/paper-venue/deposits.ts';
 import { openLedger, type Ledger } from '../../dev/simulators/paper-venue/ledger.ts';
@@ -38,7 +45,9 @@ function madeUpChain() {
     },
     tokenTransfers: async ({ to, from, until }) => {
       asked.push([from, until]);
-      return blocks.slice(Number(from), Number(until) + 1).flatMap(({ transfers }) => transfers.filter((each) => to.includes(each.to)));
+      return blocks
+        .slice(Number(from), Number(until) + 1)
+        .flatMap(({ transfers }) => transfers.filter((each) => to.includes(each.to)));
     },
   };
   return { chain, blocks, asked };
@@ -71,7 +80,12 @@ test('every log is booked once: two of one transaction, a scan again, a restart 
   blocks.push({ hash: 'a', transfers: [] });
   blocks.push({
     hash: 'b',
-    transfers: [transfer(1, 'paper-main', 5n), transfer(1, 'paper-main', 5n), transfer(1, 'stranger', 7n), transfer(2, 'paper-sub-a', 0n)],
+    transfers: [
+      transfer(1, 'paper-main', 5n),
+      transfer(1, 'paper-main', 5n),
+      transfer(1, 'stranger', 7n),
+      transfer(2, 'paper-sub-a', 0n),
+    ],
   });
   await watcher.scan();
   await Promise.all([watcher.scan(), watcher.scan()]);
@@ -108,7 +122,8 @@ test('a chain that is away is asked again, and nothing is lost', async () => {
   const state = { away: true };
   const away: ReadChain = {
     ...chain,
-    tokenTransfers: (question) => (state.away ? Promise.reject(new Error('away')) : chain.tokenTransfers(question)),
+    tokenTransfers: (question) =>
+      state.away ? Promise.reject(new Error('away')) : chain.tokenTransfers(question),
   };
   const watcher = watchDeposits(ledger, away, NO_CHAIN);
   blocks.push({ hash: 'a', transfers: [transfer(1, 'paper-main', 5n)] });
@@ -121,13 +136,28 @@ test('a chain that is away is asked again, and nothing is lost', async () => {
 });
 
 test('whatever blocks come, go and come again and whenever the venue is started anew, each log is booked exactly once', async () => {
-  const block = fc.array(fc.record({ account: fc.constantFrom(...VENUE_ACCOUNTS, 'stranger'), units: fc.bigInt(1n, 9n) }), {
-    maxLength: 3,
-  });
+  const block = fc.array(
+    fc.record({
+      account: fc.constantFrom(...VENUE_ACCOUNTS, 'stranger'),
+      units: fc.bigInt(1n, 9n),
+    }),
+    {
+      maxLength: 3,
+    },
+  );
   const step = fc.oneof(
     { weight: 3, arbitrary: fc.record({ kind: fc.constant('block' as const), block }) },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant('again' as const), depth: fc.integer({ min: 1, max: 3 }) }) },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('scan' as const, 'restart' as const) }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        kind: fc.constant('again' as const),
+        depth: fc.integer({ min: 1, max: 3 }),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({ kind: fc.constantFrom('scan' as const, 'restart' as const) }),
+    },
   );
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
@@ -139,11 +169,17 @@ test('whatever blocks come, go and come again and whenever the venue is started 
       for (const each of [...steps, { kind: 'scan' as const }]) {
         count += 1;
         if (each.kind === 'block') {
-          blocks.push({ hash: `h${count}`, transfers: each.block.map(({ account, units }) => transfer(count, account, units)) });
+          blocks.push({
+            hash: `h${count}`,
+            transfers: each.block.map(({ account, units }) => transfer(count, account, units)),
+          });
         }
-        // The last blocks are made again: the same transactions, an empty block before them, other hashes.
+        // The last blocks are made again: the same transactions, an empty block before them, other
+        // hashes.
         if (each.kind === 'again') {
-          const redone = blocks.splice(-each.depth).map(({ transfers }, index) => ({ hash: `r${count}-${index}`, transfers }));
+          const redone = blocks
+            .splice(-each.depth)
+            .map(({ transfers }, index) => ({ hash: `r${count}-${index}`, transfers }));
           blocks.push({ hash: `e${count}`, transfers: [] }, ...redone);
         }
         if (each.kind === 'scan' && blocks.length > 0) await watcher.scan();
@@ -155,8 +191,12 @@ test('whatever blocks come, go and come again and whenever the venue is started 
         }
       }
       for (const account of VENUE_ACCOUNTS) {
-        const sent = blocks.flatMap(({ transfers }) => transfers.filter(({ to }) => to === depositAddress(NO_CHAIN, account)));
-        expect(own.book.balance(account, 'SPOT', 'USDC')).toBe(sent.reduce((sum, { units }) => sum + units, 0n));
+        const sent = blocks.flatMap(({ transfers }) =>
+          transfers.filter(({ to }) => to === depositAddress(NO_CHAIN, account)),
+        );
+        expect(own.book.balance(account, 'SPOT', 'USDC')).toBe(
+          sent.reduce((sum, { units }) => sum + units, 0n),
+        );
       }
       await watcher.stop();
       own.close();
@@ -168,7 +208,10 @@ test('whatever blocks come, go and come again and whenever the venue is started 
 
 test('that a transaction brings nothing is believed only when its block was read and is final', async () => {
   const look = async (block: bigint, finalized: bigint, scanned: bigint) => {
-    const chain = { receipt: async () => ({ block, succeeded: true }), finalizedBlock: async () => finalized } as unknown as VenueChain;
+    const chain = {
+      receipt: async () => ({ block, succeeded: true }),
+      finalizedBlock: async () => finalized,
+    } as unknown as VenueChain;
     const deposits = {
       addressOf: () => NO_CHAIN.accounts.venueHotWallet.address,
       scan: async () => undefined,
@@ -178,7 +221,8 @@ test('that a transaction brings nothing is believed only when its block was read
     const observer = createDepositObserver({ ledger, chain, deposits, settings: NO_CHAIN });
     const matched = { node_key: 'send', output: { tx_hash: `0x${'1'.repeat(64)}` } };
     const config = { venue: 'paper-main', match_from: 'send' };
-    return (await observer.look(contextOf({ action_type: 'cex_deposit_observe', config, matched }))).next_state;
+    return (await observer.look(contextOf({ action_type: 'cex_deposit_observe', config, matched })))
+      .next_state;
   };
   expect(await look(5n, 4n, 9n)).toBe('OBSERVING');
   expect(await look(5n, 9n, 4n)).toBe('OBSERVING');

@@ -1,5 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { createFaultInjector, faultsSchema, type FaultInjector } from '../../dev/simulators/paper-venue/faults.ts';
+import {
+  createFaultInjector,
+  faultsSchema,
+  type FaultInjector,
+} from '../../dev/simulators/paper-venue/faults.ts';
 
 type Phase = Parameters<FaultInjector['draw']>[0];
 const draws = (count: number, faults: object, phase: Phase = 'submit') => {
@@ -18,12 +22,16 @@ test('rates are kept over many calls, and one rate does not shift the other', ()
   const both = draws(5_000, { error_rate: 0.3, lose_answer_rate: 0.2, seed: 1 });
   expect(both.filter(({ fails }) => fails).length / 5_000).toBeCloseTo(0.3, 1);
   const alone = draws(5_000, { lose_answer_rate: 0.2, seed: 1 });
-  expect(alone.map(({ losesAnswer }) => losesAnswer)).toEqual(both.map(({ losesAnswer }) => losesAnswer));
+  expect(alone.map(({ losesAnswer }) => losesAnswer)).toEqual(
+    both.map(({ losesAnswer }) => losesAnswer),
+  );
 });
 
 test('faults hold for the named phases and the given number of calls', () => {
   const injector = createFaultInjector();
-  injector.set(faultsSchema.parse({ error_rate: 1, hold_ms: 5, phases: ['submit', 'observe'], remaining: 2 }));
+  injector.set(
+    faultsSchema.parse({ error_rate: 1, hold_ms: 5, phases: ['submit', 'observe'], remaining: 2 }),
+  );
   expect(injector.draw('recover').fails).toBe(false);
   expect(injector.draw('observe')).toMatchObject({ fails: true, hold_ms: 0 });
   expect(injector.current().remaining).toBe(1);
@@ -49,9 +57,26 @@ test('transfers suffer only where they are named, and movements not then', () =>
   for (const phase of ['transfer_submit', 'transfer_find'] as const) {
     expect(injector.draw(phase)).toMatchObject({ fails: false, deduplicate: true });
   }
-  const faults = { error_rate: 1, deduplicate: false, hold_ms: 5, transfer_outcome: 'failed', phases: ['transfer_submit'] };
+  const faults = {
+    error_rate: 1,
+    deduplicate: false,
+    hold_ms: 5,
+    transfer_outcome: 'failed',
+    phases: ['transfer_submit'],
+  };
   injector.set(faultsSchema.parse(faults));
-  expect(injector.draw('transfer_submit')).toMatchObject({ fails: true, deduplicate: false, hold_ms: 5, transfer_outcome: 'failed' });
-  expect(injector.draw('transfer_find')).toMatchObject({ fails: false, deduplicate: false, hold_ms: 0, transfer_outcome: 'completed' });
-  for (const phase of ['submit', 'recover'] as const) expect(injector.draw(phase)).toMatchObject({ fails: false, deduplicate: true });
+  expect(injector.draw('transfer_submit')).toMatchObject({
+    fails: true,
+    deduplicate: false,
+    hold_ms: 5,
+    transfer_outcome: 'failed',
+  });
+  expect(injector.draw('transfer_find')).toMatchObject({
+    fails: false,
+    deduplicate: false,
+    hold_ms: 0,
+    transfer_outcome: 'completed',
+  });
+  for (const phase of ['submit', 'recover'] as const)
+    expect(injector.draw(phase)).toMatchObject({ fails: false, deduplicate: true });
 });

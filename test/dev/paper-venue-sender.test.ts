@@ -24,10 +24,19 @@ afterEach(async () => {
   folder.remove();
 });
 
-/** A chain that mines what it is sent at once, keeps all it saw, and can be told to stop mining or to revert. */
+/**
+ * A chain that mines what it is sent at once, keeps all it saw, and can be told to stop mining or
+ * to revert.
+ */
 function fakeChain() {
   const mined = new Map<string, boolean>();
-  const state = { sent: [] as string[], mines: true, succeeds: true, onSign: () => {}, onSend: () => {} };
+  const state = {
+    sent: [] as string[],
+    mines: true,
+    succeeds: true,
+    onSign: () => {},
+    onSend: () => {},
+  };
   const calls: PayingChain = {
     minedCount: async () => mined.size,
     baseFee: async () => 1n,
@@ -51,8 +60,21 @@ function fakeChain() {
 
 function accept(id: string): void {
   ledger.record({
-    ...{ type: 'accepted', order_id: id, idempotency_key: id, movement_id: 'm', node_key: 'n', action_type: 'cex_withdrawal' },
-    ...{ fingerprint: id, terms: {}, postings: [debit], transfer: { asset: 'USDC', to: RECIPIENT, units: '5' }, not_before: 0 },
+    ...{
+      type: 'accepted',
+      order_id: id,
+      idempotency_key: id,
+      movement_id: 'm',
+      node_key: 'n',
+      action_type: 'cex_withdrawal',
+    },
+    ...{
+      fingerprint: id,
+      terms: {},
+      postings: [debit],
+      transfer: { asset: 'USDC', to: RECIPIENT, units: '5' },
+      not_before: 0,
+    },
   });
 }
 const held = () => ledger.book.balance('paper-main', 'SPOT', 'USDC');
@@ -95,7 +117,13 @@ test('an order cancelled while its signature is made is not sent, and its nonce 
   accept('a');
   chain.onSign = () => {
     chain.onSign = () => {};
-    ledger.record({ type: 'cancelled', idempotency_key: 'a', movement_id: 'm', node_key: 'n', order_id: 'a' });
+    ledger.record({
+      type: 'cancelled',
+      idempotency_key: 'a',
+      movement_id: 'm',
+      node_key: 'n',
+      order_id: 'a',
+    });
   };
   await sender.wake();
   expect(chain.sent).toEqual([]);

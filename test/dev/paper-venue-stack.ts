@@ -7,7 +7,16 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createTestClient, encodeDeployData, erc20Abi, getAddress, getContractAddress, http, parseUnits, publicActions } from 'viem';
+import {
+  createTestClient,
+  encodeDeployData,
+  erc20Abi,
+  getAddress,
+  getContractAddress,
+  http,
+  parseUnits,
+  publicActions,
+} from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { foundry } from 'viem/chains';
 import { TOKEN_ABI, TOKEN_BYTECODE } from '../../dev/simulators/chain/contracts/token-artifact.ts';
@@ -26,11 +35,24 @@ export const DECIMALS = 6;
 
 export type Chain = Awaited<ReturnType<typeof startChain>>;
 
-/** Anvil with USDC and USDT deployed, all of both in the hot wallet. Blocks come with each transaction. */
+/**
+ * Anvil with USDC and USDT deployed, all of both in the hot wallet. Blocks come with each
+ * transaction.
+ */
 export async function startChain() {
   const port = await freePort();
-  const folder = dirname(createRequire(import.meta.url).resolve('@foundry-rs/anvil-linux-amd64/package.json'));
-  const args = ['--port', String(port), '--quiet', '--slots-in-an-epoch', '1', '--host', '127.0.0.1'];
+  const folder = dirname(
+    createRequire(import.meta.url).resolve('@foundry-rs/anvil-linux-amd64/package.json'),
+  );
+  const args = [
+    '--port',
+    String(port),
+    '--quiet',
+    '--slots-in-an-epoch',
+    '1',
+    '--host',
+    '127.0.0.1',
+  ];
   const child = spawn(join(folder, 'bin', 'anvil'), args, { stdio: 'ignore' });
   const rpcUrl = `http://127.0.0.1:${port}`;
   const client = createTestClient({
@@ -57,7 +79,12 @@ export async function startChain() {
     wallet,
     received: (asset = 'USDC', to: string = RECIPIENT) => {
       const address = settings.tokens[asset]?.address ?? wallet;
-      return client.readContract({ address, abi: erc20Abi, functionName: 'balanceOf', args: [getAddress(to)] });
+      return client.readContract({
+        address,
+        abi: erc20Abi,
+        functionName: 'balanceOf',
+        args: [getAddress(to)],
+      });
     },
     stop: async () => {
       child.kill('SIGKILL');
@@ -74,7 +101,9 @@ export const NO_CHAIN: ChainSettings = {
     USDC: { address: `0x${'c'.repeat(40)}`, decimals: DECIMALS },
     USDT: { address: `0x${'d'.repeat(40)}`, decimals: DECIMALS },
   },
-  accounts: { venueHotWallet: { address: privateKeyToAccount(HOT_WALLET).address, privateKey: HOT_WALLET } },
+  accounts: {
+    venueHotWallet: { address: privateKeyToAccount(HOT_WALLET).address, privateKey: HOT_WALLET },
+  },
   withdrawalFees: {},
 };
 
@@ -109,14 +138,20 @@ export interface VenueClient {
   readonly executor: RemoteExecutor;
   get(path: string): Promise<unknown>;
   /** Status and body of a request with a JSON body. */
-  send(method: string, path: string, body: unknown): Promise<{ readonly status: number; readonly body: unknown }>;
+  send(
+    method: string,
+    path: string,
+    body: unknown,
+  ): Promise<{ readonly status: number; readonly body: unknown }>;
   faults(faults: object | null): Promise<number>;
   entry(key: string): Promise<LedgerEntry | undefined>;
 }
 
 export interface VenueProcess extends VenueClient {
   readonly child: ChildProcess;
-  /** Ends the process with `signal` and resolves with its exit code (null when a signal ended it). */
+  /**
+   * Ends the process with `signal` and resolves with its exit code (null when a signal ended it).
+   */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
 }
 
@@ -126,7 +161,10 @@ export function tempFolder(): { readonly path: string; readonly remove: () => vo
 }
 
 /** Starts `dev/simulators/paper-venue/main.ts` over `dataDir`, as the embedded stack does. */
-export async function startVenueProcess(dataDir: string, chain: ChainSettings): Promise<VenueProcess> {
+export async function startVenueProcess(
+  dataDir: string,
+  chain: ChainSettings,
+): Promise<VenueProcess> {
   const chainFile = join(dataDir, 'chain.json');
   writeFileSync(chainFile, JSON.stringify(chain));
   const env = {
@@ -155,7 +193,10 @@ export async function startVenueProcess(dataDir: string, chain: ChainSettings): 
 }
 
 /** The same venue inside the test's own process, which is quicker to start and cannot be killed. */
-export async function startVenueHere(dataDir: string, chain: ChainSettings): Promise<VenueClient & { end(): Promise<void> }> {
+export async function startVenueHere(
+  dataDir: string,
+  chain: ChainSettings,
+): Promise<VenueClient & { end(): Promise<void> }> {
   const venue = await startVenue({ port: 0, dataDir, chain });
   const client = clientOf(venue.port);
   return {
@@ -181,7 +222,10 @@ function clientOf(port: number): VenueClient {
     },
     faults: async (faults) => {
       const headers = { 'content-type': 'application/json' };
-      const change = faults === null ? { method: 'DELETE' } : { method: 'POST', headers, body: JSON.stringify(faults) };
+      const change =
+        faults === null
+          ? { method: 'DELETE' }
+          : { method: 'POST', headers, body: JSON.stringify(faults) };
       return (await fetch(`${url}/faults`, change)).status;
     },
     entry: async (key) => {
@@ -207,7 +251,12 @@ async function readyPort(child: ChildProcess): Promise<number> {
 
 /** A withdrawal's context under `key`. */
 export function withdrawal(key: string, changes: Partial<ExecutionContext> = {}): ExecutionContext {
-  const config = { venue: 'paper-main', asset: 'USDC', network: 'ERC20', destination_address: RECIPIENT };
+  const config = {
+    venue: 'paper-main',
+    asset: 'USDC',
+    network: 'ERC20',
+    destination_address: RECIPIENT,
+  };
   return contextOf({ idempotency_key: key, config, ...changes });
 }
 
@@ -215,7 +264,10 @@ export const call = () => ({ signal: new AbortController().signal });
 export const journal = { transactions: async () => [], releaseNonce: async () => undefined };
 
 /** Prepares and submits; what prepare refuses is the answer. */
-export async function submit(venue: VenueClient, context: ExecutionContext): Promise<ExecutionResult> {
+export async function submit(
+  venue: VenueClient,
+  context: ExecutionContext,
+): Promise<ExecutionResult> {
   const prepared = await venue.executor.prepare(context, call());
   const prepared_action = prepared.prepared_action;
   if (prepared_action === undefined) return prepared;
@@ -223,7 +275,10 @@ export async function submit(venue: VenueClient, context: ExecutionContext): Pro
 }
 
 /** Observes as the service does, until the answer is final. */
-export async function settled(venue: VenueClient, context: ExecutionContext): Promise<ExecutionResult> {
+export async function settled(
+  venue: VenueClient,
+  context: ExecutionContext,
+): Promise<ExecutionResult> {
   return eventually(async () => {
     const answer = await venue.executor.observe(context, call(), journal);
     return answer.next_state === 'COMPLETED' || answer.next_state === 'FAILED' ? answer : null;

@@ -2,7 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { eventually, NO_CHAIN, startVenueHere, startVenueProcess, tempFolder, type VenueProcess } from './paper-venue-stack.ts';
+import {
+  eventually,
+  NO_CHAIN,
+  startVenueHere,
+  startVenueProcess,
+  tempFolder,
+  type VenueProcess,
+} from './paper-venue-stack.ts';
 
 type Venue = Awaited<ReturnType<typeof startVenueHere>>;
 const folder = tempFolder();
@@ -35,24 +42,35 @@ const find = async (body: Order) => {
   const answer = await fetch(`${venue.url}/transfers/${body.client_reference}`);
   return { status: answer.status, body: (await answer.json()) as unknown };
 };
-const settle = (body: Order, outcome: string) => venue.send('POST', `/transfers/${body.client_reference}/settle`, { outcome });
+const settle = (body: Order, outcome: string) =>
+  venue.send('POST', `/transfers/${body.client_reference}/settle`, { outcome });
 const entry = async (body: Order) => {
-  const { entries } = (await venue.get('/transfers')) as { entries: { client_reference: string }[] };
+  const { entries } = (await venue.get('/transfers')) as {
+    entries: { client_reference: string }[];
+  };
   return entries.find(({ client_reference }) => client_reference === body.client_reference);
 };
 const pool = async (account: string, account_type: string, asset = 'USDT'): Promise<number> => {
   const { balances } = (await venue.get(`/accounts/${account}/balances`)) as {
     balances: { account_type: string; asset: string; available: string }[];
   };
-  return Number(balances.find((one) => one.account_type === account_type && one.asset === asset)?.available);
+  return Number(
+    balances.find((one) => one.account_type === account_type && one.asset === asset)?.available,
+  );
 };
-const both = async () => [await pool('paper-main', 'SPOT'), await pool('paper-sub-a', 'USDT_FUTURE')] as const;
+const both = async () =>
+  [await pool('paper-main', 'SPOT'), await pool('paper-sub-a', 'USDT_FUTURE')] as const;
 
 describe('a transfer', () => {
   test('moves its amount at once and answers its record', async () => {
     const [from, to] = await both();
     const body = order();
-    const answer = await submit({ ...body, asset: 'usdt', from_account_type: 'spot', amount: '10.0' });
+    const answer = await submit({
+      ...body,
+      asset: 'usdt',
+      from_account_type: 'spot',
+      amount: '10.0',
+    });
     const record = {
       ...body,
       transfer_id: expect.stringMatching(/^paper-transfer-/),
@@ -70,23 +88,42 @@ describe('a transfer', () => {
   test('is made once for its reference, and another content under it is a conflict', async () => {
     const [from, to] = await both();
     const body = order();
-    const answers = await Promise.all([submit(body), submit(body), submit({ ...body, amount: '10.00' })]);
+    const answers = await Promise.all([
+      submit(body),
+      submit(body),
+      submit({ ...body, amount: '10.00' }),
+    ]);
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
-    for (const other of [{ amount: '11' }, { asset: 'USDC' }, { to_account: 'paper-sub-b' }, { to_account_type: 'SPOT' }]) {
-      expect(await submit({ ...body, ...other })).toMatchObject({ status: 409, body: { detail: { error: 'IDEMPOTENCY_CONFLICT' } } });
+    for (const other of [
+      { amount: '11' },
+      { asset: 'USDC' },
+      { to_account: 'paper-sub-b' },
+      { to_account_type: 'SPOT' },
+    ]) {
+      expect(await submit({ ...body, ...other })).toMatchObject({
+        status: 409,
+        body: { detail: { error: 'IDEMPOTENCY_CONFLICT' } },
+      });
     }
     expect(await entry(body)).toMatchObject({ submit_calls: 7, effects: 1, amount: '10' });
     expect(await both()).toEqual([from - 10, to + 10]);
   });
 
   test('is not found before it was made', async () => {
-    expect(await find(order())).toMatchObject({ status: 404, body: { detail: { error: 'TRANSFER_UNKNOWN' } } });
+    expect(await find(order())).toMatchObject({
+      status: 404,
+      body: { detail: { error: 'TRANSFER_UNKNOWN' } },
+    });
   });
 
   test.each([
     ['TOPOLOGY_NOT_SUPPORTED', 'rule 1', { from_account_type: 'USDT_FUTURE' }],
     ['TOPOLOGY_NOT_SUPPORTED', 'rule 3', { from_account: 'paper-sub-b' }],
-    ['TOPOLOGY_NOT_SUPPORTED', 'rule 4', { from_account: 'paper-sub-a', from_account_type: 'USDT_FUTURE' }],
+    [
+      'TOPOLOGY_NOT_SUPPORTED',
+      'rule 4',
+      { from_account: 'paper-sub-a', from_account_type: 'USDT_FUTURE' },
+    ],
     ['ACCOUNT_UNKNOWN', 'nobody', { to_account: 'nobody' }],
     ['ACCOUNT_TYPE_NOT_SUPPORTED', 'FUND', { to_account_type: 'FUND' }],
     ['ASSET_NOT_SUPPORTED', 'BTC', { asset: 'BTC' }],
@@ -96,15 +133,26 @@ describe('a transfer', () => {
     [
       'INSUFFICIENT_BALANCE',
       'enough',
-      { from_account: 'paper-sub-a', to_account: 'paper-main', to_account_type: 'SPOT', amount: '1000001' },
+      {
+        from_account: 'paper-sub-a',
+        to_account: 'paper-main',
+        to_account_type: 'SPOT',
+        amount: '1000001',
+      },
     ],
   ])('is refused for good with %s (%s)', async (code, words, changes) => {
     const before = await venue.get('/balances');
     const body = order(changes);
-    const refusal = { status: 422, body: { detail: { error: code, message: expect.stringContaining(words) } } };
+    const refusal = {
+      status: 422,
+      body: { detail: { error: code, message: expect.stringContaining(words) } },
+    };
     expect(await submit(body)).toEqual(refusal);
     expect(await submit(body)).toEqual(refusal);
-    expect(await find(body)).toMatchObject({ status: 200, body: { status: 'failed', error_code: code, transfer_id: null } });
+    expect(await find(body)).toMatchObject({
+      status: 200,
+      body: { status: 'failed', error_code: code, transfer_id: null },
+    });
     expect(await venue.get('/balances')).toEqual(before);
     expect(await entry(body)).toMatchObject({ submit_calls: 2, effects: 0, status: 'failed' });
   });
@@ -118,8 +166,14 @@ describe('a transfer', () => {
     });
     expect(await submit(body)).toMatchObject({ status: 422 });
     expect(await submit(order({ to_account: 'paper-sub-b' }))).toMatchObject({ status: 200 });
-    expect(await submit(body)).toMatchObject({ status: 422, body: { detail: { error: 'INSUFFICIENT_BALANCE' } } });
-    expect(await submit({ ...body, client_reference: randomUUID() })).toMatchObject({ status: 200, body: { status: 'completed' } });
+    expect(await submit(body)).toMatchObject({
+      status: 422,
+      body: { detail: { error: 'INSUFFICIENT_BALANCE' } },
+    });
+    expect(await submit({ ...body, client_reference: randomUUID() })).toMatchObject({
+      status: 200,
+      body: { status: 'completed' },
+    });
   });
 
   test.each([{ client_reference: 'a/b' }, { amount: 5 }, { note: 'x' }, { from_account: '' }])(
@@ -150,31 +204,43 @@ describe('a pending transfer', () => {
 
   test('that fails gives the source its amount back', async () => {
     const before = await both();
-    await venue.faults({ processing_ms: 200, transfer_outcome: 'failed', phases: ['transfer_submit'] });
+    await venue.faults({
+      processing_ms: 200,
+      transfer_outcome: 'failed',
+      phases: ['transfer_submit'],
+    });
     const body = order();
     expect(await submit(body)).toMatchObject({ status: 200, body: { status: 'pending' } });
     expect(await both()).toEqual([before[0] - 10, before[1]]);
-    await eventually(async () => ((await find(body)).body as { status: string }).status === 'failed' || null);
+    await eventually(
+      async () => ((await find(body)).body as { status: string }).status === 'failed' || null,
+    );
     expect(await find(body)).toMatchObject({ body: { error_code: 'TRANSFER_FAILED' } });
     expect(await both()).toEqual(before);
     expect(await entry(body)).toMatchObject({ effects: 0 });
     expect(await submit(body)).toMatchObject({ status: 200, body: { status: 'failed' } });
   });
 
-  test.each(['completed', 'failed'])('without an end stays until it is told %s, once', async (outcome) => {
-    const [from, to] = await both();
-    await venue.faults({ transfer_outcome: 'pending', phases: ['transfer_submit'] });
-    const body = order();
-    await submit(body);
-    await venue.faults(null);
-    await sleep(50);
-    expect(await find(body)).toMatchObject({ body: { status: 'pending' } });
-    expect(await settle(body, 'pending')).toMatchObject({ status: 422 });
-    expect(await settle(body, outcome)).toMatchObject({ status: 200, body: { status: outcome } });
-    expect(await settle(body, outcome)).toMatchObject({ status: 409, body: { detail: { error: 'TRANSFER_NOT_PENDING' } } });
-    expect(await both()).toEqual(outcome === 'completed' ? [from - 10, to + 10] : [from, to]);
-    expect(await settle(order(), 'completed')).toMatchObject({ status: 404 });
-  });
+  test.each(['completed', 'failed'])(
+    'without an end stays until it is told %s, once',
+    async (outcome) => {
+      const [from, to] = await both();
+      await venue.faults({ transfer_outcome: 'pending', phases: ['transfer_submit'] });
+      const body = order();
+      await submit(body);
+      await venue.faults(null);
+      await sleep(50);
+      expect(await find(body)).toMatchObject({ body: { status: 'pending' } });
+      expect(await settle(body, 'pending')).toMatchObject({ status: 422 });
+      expect(await settle(body, outcome)).toMatchObject({ status: 200, body: { status: outcome } });
+      expect(await settle(body, outcome)).toMatchObject({
+        status: 409,
+        body: { detail: { error: 'TRANSFER_NOT_PENDING' } },
+      });
+      expect(await both()).toEqual(outcome === 'completed' ? [from - 10, to + 10] : [from, to]);
+      expect(await settle(order(), 'completed')).toMatchObject({ status: 404 });
+    },
+  );
 });
 
 describe('faults', () => {
@@ -182,7 +248,10 @@ describe('faults', () => {
     const before = await both();
     await venue.faults({ error_rate: 1, phases: ['transfer_submit'], remaining: 1 });
     const body = order();
-    expect(await submit(body)).toMatchObject({ status: 500, body: { detail: { error: 'INJECTED_FAULT' } } });
+    expect(await submit(body)).toMatchObject({
+      status: 500,
+      body: { detail: { error: 'INJECTED_FAULT' } },
+    });
     expect(await find(body)).toMatchObject({ status: 404 });
     expect(await both()).toEqual(before);
     await venue.faults({ error_rate: 1 });
@@ -195,7 +264,9 @@ describe('faults', () => {
     await expect(submit(body)).rejects.toThrow('fetch failed');
     await expect(submit(refused)).rejects.toThrow('fetch failed');
     expect(await find(body)).toMatchObject({ body: { status: 'completed' } });
-    expect(await find(refused)).toMatchObject({ body: { status: 'failed', error_code: 'INSUFFICIENT_BALANCE' } });
+    expect(await find(refused)).toMatchObject({
+      body: { status: 'failed', error_code: 'INSUFFICIENT_BALANCE' },
+    });
   });
 
   test('finding may fail by itself', async () => {
@@ -219,7 +290,9 @@ describe('faults', () => {
     await expect(late).rejects.toThrow('aborted');
     expect(await find(body)).toMatchObject({ status: 404 });
     expect(await submit(body)).toMatchObject({ status: 200 });
-    await eventually(async () => ((await entry(body)) as { submit_calls?: number }).submit_calls === 2 || null);
+    await eventually(
+      async () => ((await entry(body)) as { submit_calls?: number }).submit_calls === 2 || null,
+    );
     expect(await entry(body)).toMatchObject({ effects: 1 });
     expect((await both())[0]).toBe(from - 10);
   });
@@ -257,7 +330,12 @@ describe('after kill -9', () => {
     const [done, due, hanging, refused] = [order(), order(), order(), order({ amount: '9999999' })];
     const answer = await first.send('POST', '/transfers', done);
     await first.send('POST', '/transfers', refused);
-    await first.faults({ processing_ms: 300, transfer_outcome: 'failed', phases: ['transfer_submit'], remaining: 1 });
+    await first.faults({
+      processing_ms: 300,
+      transfer_outcome: 'failed',
+      phases: ['transfer_submit'],
+      remaining: 1,
+    });
     await first.send('POST', '/transfers', due);
     await first.faults({ transfer_outcome: 'pending', phases: ['transfer_submit'], remaining: 1 });
     await first.send('POST', '/transfers', hanging);
@@ -266,11 +344,19 @@ describe('after kill -9', () => {
     expect(await second.send('POST', '/transfers', done)).toEqual(answer);
     expect(await second.send('POST', '/transfers', refused)).toMatchObject({ status: 422 });
     await eventually(
-      async () => ((await second.get(`/transfers/${due.client_reference}`)) as { status: string }).status === 'failed' || null,
+      async () =>
+        ((await second.get(`/transfers/${due.client_reference}`)) as { status: string }).status ===
+          'failed' || null,
     );
-    expect(await second.get(`/transfers/${hanging.client_reference}`)).toMatchObject({ status: 'pending' });
-    const { balances } = (await second.get('/accounts/paper-main/balances')) as { balances: unknown[] };
-    expect(balances).toContainEqual(expect.objectContaining({ account_type: 'SPOT', asset: 'USDT', available: '999980' }));
+    expect(await second.get(`/transfers/${hanging.client_reference}`)).toMatchObject({
+      status: 'pending',
+    });
+    const { balances } = (await second.get('/accounts/paper-main/balances')) as {
+      balances: unknown[];
+    };
+    expect(balances).toContainEqual(
+      expect.objectContaining({ account_type: 'SPOT', asset: 'USDT', available: '999980' }),
+    );
     await second.end('SIGKILL');
   }, 60_000);
 
@@ -287,11 +373,20 @@ describe('after kill -9', () => {
     }
     const last = await startIn(data.path);
     await Promise.all(bodies.map((body) => last.send('POST', '/transfers', body)));
-    const { entries } = (await last.get('/transfers')) as { entries: { effects: number; status: string }[] };
-    expect(entries.map(({ effects, status }) => [effects, status])).toEqual(bodies.map(() => [1, 'completed']));
+    const { entries } = (await last.get('/transfers')) as {
+      entries: { effects: number; status: string }[];
+    };
+    expect(entries.map(({ effects, status }) => [effects, status])).toEqual(
+      bodies.map(() => [1, 'completed']),
+    );
     const { balances } = (await last.get('/balances')) as { balances: unknown[] };
     expect(balances).toContainEqual(
-      expect.objectContaining({ account: 'paper-main', account_type: 'SPOT', asset: 'USDT', available: '999940' }),
+      expect.objectContaining({
+        account: 'paper-main',
+        account_type: 'SPOT',
+        asset: 'USDT',
+        available: '999940',
+      }),
     );
     await last.end('SIGKILL');
   }, 90_000);

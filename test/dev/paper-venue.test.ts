@@ -59,7 +59,9 @@ describe('a new venue', () => {
       withdrawable: '1000000',
       total: '1000000',
     });
-    expect(await venue.get('/accounts/nobody/balances')).toMatchObject({ detail: { error: 'ACCOUNT_UNKNOWN' } });
+    expect(await venue.get('/accounts/nobody/balances')).toMatchObject({
+      detail: { error: 'ACCOUNT_UNKNOWN' },
+    });
     expect(await venue.executor.health(call())).toEqual({ state: 'up' });
   });
 });
@@ -70,7 +72,10 @@ describe('a withdrawal', () => {
     const context = withdrawal('pay:1', { amount: '12.5' });
     expect(await venue.executor.preflight(context, call())).toBeNull();
     const accepted = await submit(venue, context);
-    expect(accepted).toEqual({ next_state: 'SUBMITTED', external_ref: expect.stringMatching(/^paper-/) });
+    expect(accepted).toEqual({
+      next_state: 'SUBMITTED',
+      external_ref: expect.stringMatching(/^paper-/),
+    });
     const done = await settled(venue, context);
     expect(done).toMatchObject({
       next_state: 'COMPLETED',
@@ -87,14 +92,21 @@ describe('a withdrawal', () => {
     });
     expect((await chain.received()) - before).toBe(12_500_000n);
     expect(await balance('paper-main')).toBe('999987.5');
-    expect(await venue.entry('pay:1')).toMatchObject({ state: 'mined', effects: 1, submit_calls: 1, amount: '12.5' });
+    expect(await venue.entry('pay:1')).toMatchObject({
+      state: 'mined',
+      effects: 1,
+      submit_calls: 1,
+      amount: '12.5',
+    });
   });
 
   test('a fee comes out of the amount', async () => {
     const config = { venue: 'paper-sub-a', network: 'local', destination_address: RECIPIENT };
     const context = withdrawal('fee:1', { asset: 'USDT', amount: '10', config });
     await submit(venue, context);
-    expect(await settled(venue, context)).toMatchObject({ output: { fee_amount: '1.5', received_amount: '8.5' } });
+    expect(await settled(venue, context)).toMatchObject({
+      output: { fee_amount: '1.5', received_amount: '8.5' },
+    });
     expect(await chain.received('USDT')).toBe(parseUnits('8.5', 6));
     expect(await balance('paper-sub-a', 'USDT')).toBe('999990');
   });
@@ -126,7 +138,9 @@ describe('a withdrawal', () => {
 
   test('thirty at once are paid once each, in unbroken nonces', async () => {
     const before = await chain.received();
-    const contexts = Array.from({ length: 30 }, (_, index) => withdrawal(`many:${index}`, { amount: '1' }));
+    const contexts = Array.from({ length: 30 }, (_, index) =>
+      withdrawal(`many:${index}`, { amount: '1' }),
+    );
     await Promise.all(contexts.map((context) => submit(venue, context)));
     await Promise.all(contexts.map((context) => settled(venue, context)));
     expect((await chain.received()) - before).toBe(30_000_000n);
@@ -137,7 +151,11 @@ describe('a repeated submit', () => {
   test('answers as the first did and has no second effect, also when both come together', async () => {
     const before = await chain.received();
     const context = withdrawal('twice:1', { amount: '5' });
-    const answers = await Promise.all([submit(venue, context), submit(venue, context), submit(venue, context)]);
+    const answers = await Promise.all([
+      submit(venue, context),
+      submit(venue, context),
+      submit(venue, context),
+    ]);
     await settled(venue, context);
     answers.push(await submit(venue, context));
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
@@ -152,7 +170,9 @@ describe('a repeated submit', () => {
       kind: 'rejected',
       message: 'the executor answered 409: this idempotency key was used for another order',
     });
-    expect(await venue.executor.recover(context, call(), journal)).not.toMatchObject({ next_state: 'FAILED' });
+    expect(await venue.executor.recover(context, call(), journal)).not.toMatchObject({
+      next_state: 'FAILED',
+    });
     expect((await settled(venue, context)).output).toMatchObject({ received_amount: '5' });
   });
 });
@@ -187,7 +207,11 @@ describe('recover', () => {
     expect(await submit(venue, context)).toMatchObject(refused);
     expect(await submit(venue, context)).toMatchObject(refused);
     expect(await venue.executor.recover(context, call(), journal)).toMatchObject(refused);
-    expect(await venue.entry('poor:1')).toMatchObject({ state: 'refused', effects: 0, submit_calls: 2 });
+    expect(await venue.entry('poor:1')).toMatchObject({
+      state: 'refused',
+      effects: 0,
+      submit_calls: 2,
+    });
   });
 });
 
@@ -204,7 +228,11 @@ describe('cancel', () => {
     expect(await venue.executor.cancel(context, call())).toMatchObject(cancelled);
     expect(await balance('paper-sub-b')).toBe(before);
     expect(await venue.executor.observe(context, call(), journal)).toMatchObject(cancelled);
-    expect(await venue.entry('cancel:1')).toMatchObject({ state: 'cancelled', effects: 0, tx_hash: null });
+    expect(await venue.entry('cancel:1')).toMatchObject({
+      state: 'cancelled',
+      effects: 0,
+      tx_hash: null,
+    });
   });
 
   test('of a sent order tells its state', async () => {
@@ -217,7 +245,10 @@ describe('cancel', () => {
   test('of an unknown key uses the key up, so that a late submit cannot land', async () => {
     const context = withdrawal('cancel:3');
     expect(await venue.executor.cancel(context, call())).toMatchObject({ error_code: 'CANCELLED' });
-    expect(await submit(venue, context)).toMatchObject({ next_state: 'FAILED', error_code: 'CANCELLED' });
+    expect(await submit(venue, context)).toMatchObject({
+      next_state: 'FAILED',
+      error_code: 'CANCELLED',
+    });
     expect(await venue.entry('cancel:3')).toMatchObject({ state: 'cancelled', effects: 0 });
   });
 });
@@ -263,7 +294,10 @@ describe('faults on demand', () => {
     const context = withdrawal('late:1');
     const { prepared_action = {} } = await venue.executor.prepare(context, call());
     const abort = new AbortController();
-    const late = venue.executor.submit({ context, prepared_action, journal }, { signal: abort.signal });
+    const late = venue.executor.submit(
+      { context, prepared_action, journal },
+      { signal: abort.signal },
+    );
     const lateFault = late.then(
       () => null,
       (error: unknown) => error,
@@ -286,7 +320,9 @@ describe('faults on demand', () => {
     expect(second.external_ref).not.toBe(first.external_ref);
     expect(await venue.executor.recover(context, call(), journal)).toEqual({ next_state: 'READY' });
     for (const { external_ref = '' } of [first, second]) {
-      expect(await settled(venue, { ...context, prior: { external_ref } })).toMatchObject({ next_state: 'COMPLETED' });
+      expect(await settled(venue, { ...context, prior: { external_ref } })).toMatchObject({
+        next_state: 'COMPLETED',
+      });
     }
     expect((await chain.received()) - before).toBe(2_000_000n);
     expect(await venue.entry('double:1')).toMatchObject({ effects: 2, submit_calls: 2 });
@@ -294,7 +330,12 @@ describe('faults on demand', () => {
 
   test('are shown, replaced as a whole, refused when misspelt, and removed', async () => {
     expect(await venue.faults({ latency_ms: 1, seed: 7 })).toBe(200);
-    expect(await venue.get('/faults')).toMatchObject({ latency_ms: 1, seed: 7, error_rate: 0, deduplicate: true });
+    expect(await venue.get('/faults')).toMatchObject({
+      latency_ms: 1,
+      seed: 7,
+      error_rate: 0,
+      deduplicate: true,
+    });
     expect(await venue.faults({ latencyms: 1 })).toBe(422);
     expect(await venue.faults(null)).toBe(200);
     expect(await venue.get('/faults')).toMatchObject({ latency_ms: 0 });
@@ -313,7 +354,9 @@ test('requests that are none get an HTTP error with a reason', async () => {
   expect(await post('/submit', '{}')).toEqual([422, 'INVALID_REQUEST']);
   expect(await post('/submit', '{')).toEqual([400, 'INVALID_REQUEST']);
   expect(await post('/nowhere', '{}')).toEqual([404, 'NOT_FOUND']);
-  await expect(venue.executor.observe(withdrawal('never:1'), call(), journal)).rejects.toMatchObject({
+  await expect(
+    venue.executor.observe(withdrawal('never:1'), call(), journal),
+  ).rejects.toMatchObject({
     kind: 'rejected',
   });
 });

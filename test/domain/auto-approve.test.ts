@@ -1,15 +1,33 @@
-/** The rules of automatic approval: the first check that fails decides, in the order of the contract. */
+/**
+ * The rules of automatic approval: the first check that fails decides, in the order of the
+ * contract.
+ */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { available, fits } from '../../domain/auto-approve/budget.ts';
 import { evaluateFree, FREE_CHECKS } from '../../domain/auto-approve/free.ts';
-import { capsAreComplete, evaluatePolicy, POLICY_CHECKS, type AutoApprovePolicy } from '../../domain/auto-approve/policy.ts';
+import {
+  capsAreComplete,
+  evaluatePolicy,
+  POLICY_CHECKS,
+  type AutoApprovePolicy,
+} from '../../domain/auto-approve/policy.ts';
 import { LATE_REASONS, type Evaluation } from '../../domain/auto-approve/result.ts';
 import { fromBaseUnits } from '../../domain/money.ts';
 
 const AT = '2026-11-24T10:00:00.000Z';
-const REQUEST = { client_id: 'c', asset: 'USDC', amount: '10', outflow: [], template_key: 'a/b', template_version: 2 };
-const moves = (amount: string | null, asset = 'USDC') => ({ ...REQUEST, outflow: [{ asset, amount }] });
+const REQUEST = {
+  client_id: 'c',
+  asset: 'USDC',
+  amount: '10',
+  outflow: [],
+  template_key: 'a/b',
+  template_version: 2,
+};
+const moves = (amount: string | null, asset = 'USDC') => ({
+  ...REQUEST,
+  outflow: [{ asset, amount }],
+});
 const POLICY: AutoApprovePolicy = {
   policy_id: 'p',
   client_id: 'c',
@@ -35,7 +53,9 @@ describe('a policy', () => {
       result: { outcome: 'approved', reason: 'policy_passed', policy_id: 'p', evaluated_at: AT },
       guard: { policy_id: 'p', revision: 4 },
     });
-    expect(evaluation.result.checks).toEqual(POLICY_CHECKS.map((check) => ({ check, passed: true })));
+    expect(evaluation.result.checks).toEqual(
+      POLICY_CHECKS.map((check) => ({ check, passed: true })),
+    );
   });
 
   it.each([
@@ -49,31 +69,64 @@ describe('a policy', () => {
     ['template_not_allowed', REQUEST, policy({ allowed_templates: [] }), 3],
     ['asset_not_allowed', moves('1', 'USDT'), FACTS, 2],
     ['outflow_unknown', moves(null), FACTS, 4],
-    ['outflow_unknown', moves(null), policy({ max_amount_per_request: null, max_amount_per_window: null }), 4],
+    [
+      'outflow_unknown',
+      moves(null),
+      policy({ max_amount_per_request: null, max_amount_per_window: null }),
+      4,
+    ],
     ['outflow_asset_differs', moves('1', 'USDT'), policy({ allowed_assets: ['USDC', 'USDT'] }), 4],
-    ['outflow_asset_differs', moves('1', 'USDT'), policy({ allowed_assets: ['USDC', 'USDT'], max_amount_per_request: null }), 4],
+    [
+      'outflow_asset_differs',
+      moves('1', 'USDT'),
+      policy({ allowed_assets: ['USDC', 'USDT'], max_amount_per_request: null }),
+      4,
+    ],
     ['amount_exceeded_per_request', { ...REQUEST, amount: '10.000000000000000001' }, FACTS, 4],
     ['amount_exceeded_per_request', moves('10.000000000000000001'), FACTS, 4],
-    ['window_amount_exceeded', moves('10.000000000000000001'), policy({ max_amount_per_request: null }), 4],
-    ['window_amount_exceeded', REQUEST, policy({ max_amount_per_window: '29.999999999999999999' }), 4],
+    [
+      'window_amount_exceeded',
+      moves('10.000000000000000001'),
+      policy({ max_amount_per_request: null }),
+      4,
+    ],
+    [
+      'window_amount_exceeded',
+      REQUEST,
+      policy({ max_amount_per_window: '29.999999999999999999' }),
+      4,
+    ],
     ['window_count_exceeded', REQUEST, policy({ max_count_per_window: 2 }), 4],
     ['binding_unavailable', REQUEST, { ...FACTS, bindings_available: false }, 5],
   ])('gives %s', (reason, request, facts, looked) => {
     const { result, guard } = evaluatePolicy(request, facts, false);
     expect([result.outcome, result.reason, guard]).toEqual(['pending', reason, null]);
-    expect(result.checks).toEqual(POLICY_CHECKS.slice(0, looked).map((check, index) => ({ check, passed: index < looked - 1 })));
+    expect(result.checks).toEqual(
+      POLICY_CHECKS.slice(0, looked).map((check, index) => ({ check, passed: index < looked - 1 })),
+    );
   });
 
   it('allows every version where it names none', () => {
     const any = policy({ allowed_templates: [{ template_key: 'a/b', template_version: null }] });
-    expect(reasonOf(evaluatePolicy({ ...REQUEST, template_version: 77 }, any, false))).toBe('policy_passed');
+    expect(reasonOf(evaluatePolicy({ ...REQUEST, template_version: 77 }, any, false))).toBe(
+      'policy_passed',
+    );
   });
 
   it('does not limit what it has no cap for', () => {
-    const open = policy({ max_amount_per_request: null, window_hours: null, max_amount_per_window: null, max_count_per_window: null });
-    expect(reasonOf(evaluatePolicy({ ...REQUEST, amount: '99999999999999999999' }, open, false))).toBe('policy_passed');
+    const open = policy({
+      max_amount_per_request: null,
+      window_hours: null,
+      max_amount_per_window: null,
+      max_count_per_window: null,
+    });
+    expect(
+      reasonOf(evaluatePolicy({ ...REQUEST, amount: '99999999999999999999' }, open, false)),
+    ).toBe('policy_passed');
     const assets = { ...open, policy: { ...open.policy, allowed_assets: ['USDC', 'USDT'] } };
-    expect(reasonOf(evaluatePolicy(moves('99999999999999999999', 'USDT'), assets, false))).toBe('policy_passed');
+    expect(reasonOf(evaluatePolicy(moves('99999999999999999999', 'USDT'), assets, false))).toBe(
+      'policy_passed',
+    );
   });
 
   it('names the first of all checks that fail', () => {
@@ -90,14 +143,26 @@ describe('a policy', () => {
     });
     fc.assert(
       fc.property(broken, ({ checks, bound, dry }) => {
-        const changed = checks.reduce<Partial<AutoApprovePolicy>>((all, check) => ({ ...all, ...breaks[check].policy }), {});
+        const changed = checks.reduce<Partial<AutoApprovePolicy>>(
+          (all, check) => ({ ...all, ...breaks[check].policy }),
+          {},
+        );
         const facts = { ...policy(changed), bindings_available: bound };
         const { result, guard } = evaluatePolicy(REQUEST, facts, dry);
-        const first = POLICY_CHECKS.find((check) => (check === 'binding_available' ? !bound : checks.includes(check)));
+        const first = POLICY_CHECKS.find((check) =>
+          check === 'binding_available' ? !bound : checks.includes(check),
+        );
         const expected =
-          first === undefined ? 'policy_passed' : first === 'binding_available' ? 'binding_unavailable' : breaks[first].reason;
+          first === undefined
+            ? 'policy_passed'
+            : first === 'binding_available'
+              ? 'binding_unavailable'
+              : breaks[first].reason;
         expect(result.reason).toBe(expected);
-        expect(result.checks.at(-1)).toEqual({ check: first ?? 'binding_available', passed: first === undefined });
+        expect(result.checks.at(-1)).toEqual({
+          check: first ?? 'binding_available',
+          passed: first === undefined,
+        });
         expect(result.outcome).toBe(dry ? 'dry_run' : first === undefined ? 'approved' : 'pending');
         expect(guard === null).toBe(result.outcome !== 'approved');
       }),
@@ -107,14 +172,29 @@ describe('a policy', () => {
   it('has an answer ready for everything that its transaction may still find', () => {
     const evaluation = evaluatePolicy(REQUEST, FACTS, false);
     if (evaluation.guard === null) throw new Error('not approved');
-    for (const reason of LATE_REASONS) expect(evaluation.refused[reason]).toMatchObject({ outcome: 'pending', reason, policy_id: 'p' });
-    expect(evaluation.refused.window_amount_exceeded.checks.at(-1)).toEqual({ check: 'amount', passed: false });
-    expect(evaluation.refused.binding_unavailable.checks.at(-1)).toEqual({ check: 'binding_available', passed: false });
-    expect(evaluation.refused.insufficient_effective_withdrawable.checks.every(({ passed }) => passed)).toBe(true);
+    for (const reason of LATE_REASONS)
+      expect(evaluation.refused[reason]).toMatchObject({
+        outcome: 'pending',
+        reason,
+        policy_id: 'p',
+      });
+    expect(evaluation.refused.window_amount_exceeded.checks.at(-1)).toEqual({
+      check: 'amount',
+      passed: false,
+    });
+    expect(evaluation.refused.binding_unavailable.checks.at(-1)).toEqual({
+      check: 'binding_available',
+      passed: false,
+    });
+    expect(
+      evaluation.refused.insufficient_effective_withdrawable.checks.every(({ passed }) => passed),
+    ).toBe(true);
   });
 
   it('caps a window only with a window', () => {
-    expect(capsAreComplete({ window_hours: 1, max_amount_per_window: '1', max_count_per_window: 1 })).toBe(true);
+    expect(
+      capsAreComplete({ window_hours: 1, max_amount_per_window: '1', max_count_per_window: 1 }),
+    ).toBe(true);
     expect(capsAreComplete({ window_hours: 1 })).toBe(true);
     expect(capsAreComplete({})).toBe(true);
     expect(capsAreComplete({ max_amount_per_window: '0' })).toBe(false);
@@ -128,10 +208,20 @@ describe('a window', () => {
   it('fits what whole numbers say fits, and what is left of it fits exactly', () => {
     fc.assert(
       fc.property(units, units, units, units, (most, reserved, consumed, wanted) => {
-        const caps = { window_hours: 1, max_amount_per_window: fromBaseUnits(most, 18), max_count_per_window: null };
-        const usage = { reserved_amount: fromBaseUnits(reserved, 18), consumed_amount: fromBaseUnits(consumed, 18), count_in_window: 9 };
+        const caps = {
+          window_hours: 1,
+          max_amount_per_window: fromBaseUnits(most, 18),
+          max_count_per_window: null,
+        };
+        const usage = {
+          reserved_amount: fromBaseUnits(reserved, 18),
+          consumed_amount: fromBaseUnits(consumed, 18),
+          count_in_window: 9,
+        };
         const left = most - reserved - consumed;
-        expect(fits(caps, usage, fromBaseUnits(wanted, 18))).toBe(wanted > left ? 'window_amount_exceeded' : null);
+        expect(fits(caps, usage, fromBaseUnits(wanted, 18))).toBe(
+          wanted > left ? 'window_amount_exceeded' : null,
+        );
         expect(available(caps, usage)).toBe(fromBaseUnits(left, 18));
         if (left >= 0n) expect(fits(caps, usage, fromBaseUnits(left, 18))).toBeNull();
         expect(fits(caps, usage, fromBaseUnits(left + 1n, 18))).toBe('window_amount_exceeded');
@@ -142,7 +232,12 @@ describe('a window', () => {
   it('counts what is not released', () => {
     const caps = { window_hours: 1, max_amount_per_window: null, max_count_per_window: 2 };
     const at = (count_in_window: number) => fits(caps, { ...USAGE, count_in_window }, '1');
-    expect([at(0), at(1), at(2), at(3)]).toEqual([null, null, 'window_count_exceeded', 'window_count_exceeded']);
+    expect([at(0), at(1), at(2), at(3)]).toEqual([
+      null,
+      null,
+      'window_count_exceeded',
+      'window_count_exceeded',
+    ]);
     expect(available(caps, USAGE)).toBeNull();
   });
 });
@@ -163,7 +258,11 @@ describe("a template's daily cap", () => {
   it.each([
     ['auto_approve_disabled_settings', REQUEST, { ...FREE, enabled: false, template: null }],
     ['template_not_found', REQUEST, { ...FREE, template: null }],
-    ['template_auto_approve_disabled', { ...REQUEST, asset: 'X' }, { ...FREE, template: { ...TEMPLATE, auto_approve_enabled: false } }],
+    [
+      'template_auto_approve_disabled',
+      { ...REQUEST, asset: 'X' },
+      { ...FREE, template: { ...TEMPLATE, auto_approve_enabled: false } },
+    ],
     ['asset_mismatch', { ...REQUEST, asset: 'X', amount: '31' }, FREE],
     ['amount_exceeded_per_request', { ...REQUEST, amount: '30.000000000000000001' }, FREE],
     ['daily_cap_exceeded', { ...REQUEST, amount: '10.000000000000000001' }, FREE],

@@ -16,7 +16,9 @@ const claimed = (attempts: number): ClaimedCallback => ({
 
 describe('a failed attempt', () => {
   test('is followed by a pause of two to the power of the attempts, at most of six', () => {
-    expect([0, 1, 2, 3, 4, 5, 6, 7, 20, 1_000].map(backoffSeconds)).toEqual([1, 2, 4, 8, 16, 32, 64, 64, 64, 64]);
+    expect([0, 1, 2, 3, 4, 5, 6, 7, 20, 1_000].map(backoffSeconds)).toEqual([
+      1, 2, 4, 8, 16, 32, 64, 64, 64, 64,
+    ]);
   });
 
   test('is tried again until as many as allowed have failed', () => {
@@ -25,27 +27,41 @@ describe('a failed attempt', () => {
       { status: 'pending', delay_seconds: 4 },
       { status: 'pending', delay_seconds: 64 },
     ]);
-    expect([19, 20].map((before) => afterFailure(before, 20).status)).toEqual(['dead_letter', 'dead_letter']);
+    expect([19, 20].map((before) => afterFailure(before, 20).status)).toEqual([
+      'dead_letter',
+      'dead_letter',
+    ]);
     expect(afterFailure(0, 1)).toEqual({ status: 'dead_letter' });
   });
 });
 
 describe('what becomes of an attempt', () => {
-  test.each([200, 201, 204, 299])('an answer of %d is a delivery and stands on the timeline', (status) => {
-    expect(settle(claimed(2), { kind: 'answered', status }, 20)).toMatchObject({
-      status: 'delivered',
-      seen_attempts: 2,
-      attempts: 3,
-      last_error: null,
-      timeline: [{ event_type: 'callback_delivered', data: { callback_event_id: 'e', attempts: 3 } }],
-    });
-  });
+  test.each([200, 201, 204, 299])(
+    'an answer of %d is a delivery and stands on the timeline',
+    (status) => {
+      expect(settle(claimed(2), { kind: 'answered', status }, 20)).toMatchObject({
+        status: 'delivered',
+        seen_attempts: 2,
+        attempts: 3,
+        last_error: null,
+        timeline: [
+          { event_type: 'callback_delivered', data: { callback_event_id: 'e', attempts: 3 } },
+        ],
+      });
+    },
+  );
 
   test.each([199, 300, 302, 308, 400, 404, 410, 429, 500, 503])(
     'an answer of %d is tried again, without a word on the timeline',
     (status) => {
       const settled = settle(claimed(2), { kind: 'answered', status }, 20);
-      expect(settled).toMatchObject({ status: 'pending', attempts: 3, delay_seconds: 8, last_error: `http_${status}`, timeline: [] });
+      expect(settled).toMatchObject({
+        status: 'pending',
+        attempts: 3,
+        delay_seconds: 8,
+        last_error: `http_${status}`,
+        timeline: [],
+      });
     },
   );
 
@@ -54,13 +70,19 @@ describe('what becomes of an attempt', () => {
       status: 'dead_letter',
       attempts: 20,
       last_error: 'timeout',
-      timeline: [{ event_type: 'callback_dead_lettered', data: { attempts: 20, reason: 'timeout' } }],
+      timeline: [
+        { event_type: 'callback_dead_lettered', data: { attempts: 20, reason: 'timeout' } },
+      ],
     });
   });
 
   test('what may never be called is a dead letter at once, and no attempt is counted', () => {
     const settled = settle(claimed(0), { kind: 'refused', reason: 'host_not_allowed' }, 20);
-    expect(settled).toMatchObject({ status: 'dead_letter', attempts: 0, last_error: 'host_not_allowed' });
+    expect(settled).toMatchObject({
+      status: 'dead_letter',
+      attempts: 0,
+      last_error: 'host_not_allowed',
+    });
   });
 
   test('only a dead letter can be sent again, and what was delivered stays delivered', () => {
@@ -70,7 +92,14 @@ describe('what becomes of an attempt', () => {
 });
 
 describe('where a callback may go', () => {
-  const listed = new Set(['hooks.example', '127.0.0.1', 'localhost', '[::1]', '10.0.0.5', 'xn--exmple-cua.com']);
+  const listed = new Set([
+    'hooks.example',
+    '127.0.0.1',
+    'localhost',
+    '[::1]',
+    '10.0.0.5',
+    'xn--exmple-cua.com',
+  ]);
   const verdict = (url: string): string => {
     const check = checkTarget(url, listed);
     return check.ok ? check.url.hostname : check.reason;

@@ -1,7 +1,25 @@
 import { describe, expect, it } from '@jest/globals';
-import { ACTION_STATES, ENDED_STATES, MOVEMENT_STATES, MOVEMENT_TABLE } from '../../domain/states/movement.ts';
-import { IN_FLIGHT_NODE_STATES, NODE_STATES, NODE_TABLE, SETTLED_NODE_STATES, isSettled } from '../../domain/states/node.ts';
-import { IllegalMove, allows, assertMove, isFinal, statesOf, type TransitionTable } from '../../domain/states/table.ts';
+import {
+  ACTION_STATES,
+  ENDED_STATES,
+  MOVEMENT_STATES,
+  MOVEMENT_TABLE,
+} from '../../domain/states/movement.ts';
+import {
+  IN_FLIGHT_NODE_STATES,
+  NODE_STATES,
+  NODE_TABLE,
+  SETTLED_NODE_STATES,
+  isSettled,
+} from '../../domain/states/node.ts';
+import {
+  IllegalMove,
+  allows,
+  assertMove,
+  isFinal,
+  statesOf,
+  type TransitionTable,
+} from '../../domain/states/table.ts';
 
 /** Every state that some way leads to from `start`. */
 function reachable<S extends string>(table: TransitionTable<S>, start: S): ReadonlySet<S> {
@@ -23,31 +41,51 @@ describe('the tables', () => {
   });
 
   it('leave ended movements alone but for the retry of a failed one', () => {
-    for (const state of ENDED_STATES) expect(MOVEMENT_TABLE.moves[state]).toEqual(state === 'FAILED' ? ['EXECUTING'] : []);
-    expect(MOVEMENT_STATES.filter((state) => isFinal(MOVEMENT_TABLE, state))).toEqual(['COMPLETED', 'REJECTED', 'EXPIRED', 'CANCELLED']);
+    for (const state of ENDED_STATES)
+      expect(MOVEMENT_TABLE.moves[state]).toEqual(state === 'FAILED' ? ['EXECUTING'] : []);
+    expect(MOVEMENT_STATES.filter((state) => isFinal(MOVEMENT_TABLE, state))).toEqual([
+      'COMPLETED',
+      'REJECTED',
+      'EXPIRED',
+      'CANCELLED',
+    ]);
   });
 
   it('never cancel or fail a movement that nobody approved', () => {
-    expect(MOVEMENT_TABLE.moves.PENDING_APPROVAL).toEqual(['APPROVED', 'REJECTED', 'EXPIRED', 'CANCELLED']);
+    expect(MOVEMENT_TABLE.moves.PENDING_APPROVAL).toEqual([
+      'APPROVED',
+      'REJECTED',
+      'EXPIRED',
+      'CANCELLED',
+    ]);
     expect(allows(MOVEMENT_TABLE, 'PENDING_APPROVAL', 'EXECUTING')).toBe(false);
   });
 
   it('never set a node CANCELLED once it passed the fence', () => {
-    for (const state of IN_FLIGHT_NODE_STATES) expect(allows(NODE_TABLE, state, 'CANCELLED')).toBe(false);
+    for (const state of IN_FLIGHT_NODE_STATES)
+      expect(allows(NODE_TABLE, state, 'CANCELLED')).toBe(false);
     for (const state of IN_FLIGHT_NODE_STATES) expect(isSettled(state)).toBe(false);
     for (const state of SETTLED_NODE_STATES) expect(isSettled(state)).toBe(true);
   });
 
   it('throw on a move that they do not have', () => {
     expect(() => assertMove(NODE_TABLE, 'COMPLETED', 'READY')).toThrow(IllegalMove);
-    expect(() => assertMove(NODE_TABLE, 'COMPLETED', 'READY')).toThrow('node: no move from COMPLETED to READY');
+    expect(() => assertMove(NODE_TABLE, 'COMPLETED', 'READY')).toThrow(
+      'node: no move from COMPLETED to READY',
+    );
     expect(() => assertMove(NODE_TABLE, 'FAILED', 'READY')).not.toThrow();
   });
 
   it('let operators move only where the movement may go', () => {
-    const targets = { approve: 'APPROVED', reject: 'REJECTED', resume: 'EXECUTING', cancel: 'CANCELLED' } as const;
+    const targets = {
+      approve: 'APPROVED',
+      reject: 'REJECTED',
+      resume: 'EXECUTING',
+      cancel: 'CANCELLED',
+    } as const;
     for (const action of ['approve', 'reject', 'resume', 'cancel'] as const) {
-      for (const state of ACTION_STATES[action]) expect(allows(MOVEMENT_TABLE, state, targets[action])).toBe(true);
+      for (const state of ACTION_STATES[action])
+        expect(allows(MOVEMENT_TABLE, state, targets[action])).toBe(true);
     }
   });
 });

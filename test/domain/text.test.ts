@@ -4,13 +4,17 @@ import { storable } from '../../domain/text.ts';
 
 describe('text from elsewhere', () => {
   test('is kept as it is where nothing is wrong with it', () => {
-    expect(storable('Nicht genug Guthaben: 5 € < 7 € 💸', 100)).toBe('Nicht genug Guthaben: 5 € < 7 € 💸');
+    expect(storable('Nicht genug Guthaben: 5 € < 7 € 💸', 100)).toBe(
+      'Nicht genug Guthaben: 5 € < 7 € 💸',
+    );
   });
 
   test('comes out short and without what a database or a terminal cannot take, whatever it is', () => {
     fc.assert(
       fc.property(
-        fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)) }),
+        fc.string({
+          unit: fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)),
+        }),
         fc.nat(20),
         (text, max) => {
           const kept = storable(text, max);

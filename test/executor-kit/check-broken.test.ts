@@ -1,4 +1,7 @@
-/** The check is worth what it catches: executors with one fault each, and the guarantee that must be named. */
+/**
+ * The check is worth what it catches: executors with one fault each, and the guarantee that must be
+ * named.
+ */
 import { createServer } from 'node:http';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +10,14 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { freePort } from '../../dev/stack/ports.ts';
 import type { PayeeField } from '../../domain/executor.ts';
-import { accepted, completed, failed as failedAnswer, notLanded, prepared, unknown } from '../../executor-kit/define.ts';
+import {
+  accepted,
+  completed,
+  failed as failedAnswer,
+  notLanded,
+  prepared,
+  unknown,
+} from '../../executor-kit/define.ts';
 import { checkServed, checkTarget, failed, optionsOf, troubles } from './support/check.ts';
 import { memoryExecutor } from './support/memory-executor.ts';
 
@@ -35,7 +45,9 @@ describe('caught, by the guarantee that is broken:', () => {
     }));
     const results = await checkServed(executor, { only: ['repeat', 'parallel', 'lost-answer'] });
     expect(failed(results)).toEqual(['repeat', 'parallel', 'lost-answer']);
-    expect(results.find(({ id }) => id === 'repeat')?.reason).toMatch(/external_ref .* a second effect/);
+    expect(results.find(({ id }) => id === 'repeat')?.reason).toMatch(
+      /external_ref .* a second effect/,
+    );
   });
 
   test('two effects under one reference, when effects are counted', async () => {
@@ -46,36 +58,48 @@ describe('caught, by the guarantee that is broken:', () => {
       },
     }));
     const results = await checkServed(executor, { only: ['repeat'] });
-    expect(troubles(results)).toEqual(['repeat: 3 effects were counted for one key where exactly 1 was due']);
+    expect(troubles(results)).toEqual([
+      'repeat: 3 effects were counted for one key where exactly 1 was due',
+    ]);
   });
 
   test('a key that is looked up before, but not held while the payment runs', async () => {
     const executor = memoryExecutor((payments) => ({
-      submit: async ({ context: { idempotency_key } }) => accepted(payments.ref(idempotency_key) ?? (await payments.pay(idempotency_key))),
+      submit: async ({ context: { idempotency_key } }) =>
+        accepted(payments.ref(idempotency_key) ?? (await payments.pay(idempotency_key))),
       recover: async ({ idempotency_key }) => {
         const ref = payments.ref(idempotency_key);
         return ref === undefined ? notLanded() : completed({ external_ref: ref });
       },
     }));
-    expect(failed(await checkServed(executor, { only: ['repeat', 'recover', 'parallel'] }))).toEqual(['parallel']);
+    expect(
+      failed(await checkServed(executor, { only: ['repeat', 'recover', 'parallel'] })),
+    ).toEqual(['parallel']);
   });
 
   test('READY from recover after it has sent', async () => {
     const executor = memoryExecutor(() => ({ recover: async () => notLanded() }));
     const results = await checkServed(executor, { only: ['recover', 'lost-answer', 'never-sent'] });
     expect(failed(results)).toEqual(['recover', 'lost-answer']);
-    expect(results.find(({ id }) => id === 'recover')?.reason).toMatch(/READY \(nothing landed\) although the submit had its effect/);
+    expect(results.find(({ id }) => id === 'recover')?.reason).toMatch(
+      /READY \(nothing landed\) although the submit had its effect/,
+    );
   });
 
   test('the same from an executor that is not declared same_key_safe', async () => {
     const executor = memoryExecutor(() => ({ recover: async () => notLanded() }));
-    const results = await checkServed(executor, { sameKeySafe: false, only: ['repeat', 'recover'] });
+    const results = await checkServed(executor, {
+      sameKeySafe: false,
+      only: ['repeat', 'recover'],
+    });
     expect(failed(results)).toEqual(['recover']);
     expect(results.find(({ id }) => id === 'repeat')?.status).toBe('not_run');
   });
 
   test('FAILED from recover after it has sent', async () => {
-    const executor = memoryExecutor(() => ({ recover: async () => failedAnswer('NOT_FOUND', 'no such payment') }));
+    const executor = memoryExecutor(() => ({
+      recover: async () => failedAnswer('NOT_FOUND', 'no such payment'),
+    }));
     expect(troubles(await checkServed(executor, { only: ['recover', 'never-sent'] }))).toEqual([
       'recover: recover answered FAILED (NOT_FOUND, no such payment) after a submit',
       'never-sent: recover answered FAILED NOT_FOUND, no such payment for a key that was only prepared',
@@ -103,7 +127,9 @@ describe('caught, by the guarantee that is broken:', () => {
         },
       };
     });
-    expect(failed(await checkServed(executor, { only: ['repeat', 'recover', 'lost-answer'] }))).toEqual(['lost-answer']);
+    expect(
+      failed(await checkServed(executor, { only: ['repeat', 'recover', 'lost-answer'] })),
+    ).toEqual(['lost-answer']);
   });
 
   test('no certainty ever, from an executor that is declared same_key_safe', async () => {
@@ -111,27 +137,43 @@ describe('caught, by the guarantee that is broken:', () => {
     expect(troubles(await checkServed(executor, { only: ['recover'] }))).toEqual([
       'recover: recover said UNKNOWN 20 times after a submit that reached the executor',
     ]);
-    expect(failed(await checkServed(executor, { only: ['recover'], sameKeySafe: false }))).toEqual([]);
+    expect(failed(await checkServed(executor, { only: ['recover'], sameKeySafe: false }))).toEqual(
+      [],
+    );
   });
 
   test('a prepared action that differs from call to call', async () => {
-    const executor = memoryExecutor(() => ({ prepare: async ({ amount }) => prepared({ amount, id: String(performance.now()) }) }));
+    const executor = memoryExecutor(() => ({
+      prepare: async ({ amount }) => prepared({ amount, id: String(performance.now()) }),
+    }));
     const results = await checkServed(executor);
     expect(failed(results)).toEqual(['prepare']);
-    expect(results.find(({ id }) => id === 'repeat')?.reason).toBe('the checks before it must pass first');
+    expect(results.find(({ id }) => id === 'repeat')?.reason).toBe(
+      'the checks before it must pass first',
+    );
   });
 
   test('a preflight that refuses, an action that fails and an action that never ends', async () => {
-    const refuses = memoryExecutor(() => ({ preflight: async () => failedAnswer('NO_MONEY', 'the account is empty') }));
-    expect(troubles(await checkServed(refuses))).toEqual(['preflight: preflight answered FAILED: NO_MONEY, the account is empty']);
-    const fails = memoryExecutor(() => ({ observe: async () => failedAnswer('RETURNED', 'sent back') }));
-    expect(troubles(await checkServed(fails))).toEqual(['complete: the action ended FAILED (RETURNED, sent back)']);
+    const refuses = memoryExecutor(() => ({
+      preflight: async () => failedAnswer('NO_MONEY', 'the account is empty'),
+    }));
+    expect(troubles(await checkServed(refuses))).toEqual([
+      'preflight: preflight answered FAILED: NO_MONEY, the account is empty',
+    ]);
+    const fails = memoryExecutor(() => ({
+      observe: async () => failedAnswer('RETURNED', 'sent back'),
+    }));
+    expect(troubles(await checkServed(fails))).toEqual([
+      'complete: the action ended FAILED (RETURNED, sent back)',
+    ]);
     const hangs = memoryExecutor(() => ({ observe: async () => accepted('x') }));
     expect(failed(await checkServed(hangs, { completeWithin: 0.3 }))).toEqual(['complete']);
   });
 
   test('a cancel that says FAILED after the payment', async () => {
-    const executor = memoryExecutor(() => ({ cancel: async () => failedAnswer('CANCELLED', 'stopped') }));
+    const executor = memoryExecutor(() => ({
+      cancel: async () => failedAnswer('CANCELLED', 'stopped'),
+    }));
     expect(failed(await checkServed(executor, { only: ['cancel'] }))).toEqual(['cancel']);
   });
 
@@ -157,14 +199,19 @@ describe('caught, by the guarantee that is broken:', () => {
         return null;
       },
     }));
-    expect(failed(await checkServed(brittle, { only: ['unusual-config'] }))).toEqual(['unusual-config']);
+    expect(failed(await checkServed(brittle, { only: ['unusual-config'] }))).toEqual([
+      'unusual-config',
+    ]);
   });
 
   test('an answer that a phase may not give, and rubbish that ends in a 500', async () => {
     const server = createServer((request, response) => {
       const health = request.method === 'GET';
       const preflight = request.url === '/preflight';
-      const body = request.url === '/prepare' ? { next_state: 'SUBMITTING', prepared_action: {} } : { next_state: 'READY' };
+      const body =
+        request.url === '/prepare'
+          ? { next_state: 'SUBMITTING', prepared_action: {} }
+          : { next_state: 'READY' };
       response.writeHead(preflight ? 204 : 200, { 'content-type': 'application/json' });
       response.end(preflight ? undefined : JSON.stringify(health ? {} : body));
     }).listen(0, '127.0.0.1');
@@ -174,7 +221,10 @@ describe('caught, by the guarantee that is broken:', () => {
     const results = await checkTarget(optionsOf(url));
     server.closeAllConnections();
     server.close();
-    expect(troubles(results)).toEqual(['complete: submit must not answer next_state READY', expect.stringMatching(/^protocol: submit: /)]);
+    expect(troubles(results)).toEqual([
+      'complete: submit must not answer next_state READY',
+      expect.stringMatching(/^protocol: submit: /),
+    ]);
     const careless = memoryExecutor();
     const answer: typeof careless.answer = async (phase, request, call) =>
       careless.answer(phase, request, call).catch(() => {
@@ -196,7 +246,9 @@ describe('caught, by the guarantee that is broken:', () => {
         only: ['repeat', 'recover', 'crash-after-answer'],
       }),
     );
-    expect(troubles(results)).toEqual(['crash-after-answer: recover answered READY (nothing landed) although the submit had its effect']);
+    expect(troubles(results)).toEqual([
+      'crash-after-answer: recover answered READY (nothing landed) although the submit had its effect',
+    ]);
   }, 120_000);
 });
 
@@ -204,7 +256,9 @@ describe('whom it pays', () => {
   const EVIL = `0x${'e1'.repeat(20)}`;
   const config = { id: 'alice' };
   const payees: PayeeField[] = [{ field: 'id', family: 'cex' }];
-  /** Prepares whom it is told, in the field that the config has it in, unless `id` says otherwise. */
+  /**
+   * Prepares whom it is told, in the field that the config has it in, unless `id` says otherwise.
+   */
   const naming = (id: (asked: string) => string | undefined) =>
     memoryExecutor(() => ({
       prepare: async ({ amount, config: { id: asked } }) => {
@@ -212,8 +266,10 @@ describe('whom it pays', () => {
         return prepared(named === undefined ? { amount } : { amount, id: named });
       },
     }));
-  const told = async (executor: ReturnType<typeof naming>, changes: Parameters<typeof checkServed>[1] = {}) =>
-    troubles(await checkServed(executor, { config, payees, only: ['payees'], ...changes }));
+  const told = async (
+    executor: ReturnType<typeof naming>,
+    changes: Parameters<typeof checkServed>[1] = {},
+  ) => troubles(await checkServed(executor, { config, payees, only: ['payees'], ...changes }));
   const sound = naming((asked) => asked);
 
   test('passes where prepare names the declared field’s payee, and where it serves no other', async () => {
@@ -224,14 +280,28 @@ describe('whom it pays', () => {
         id === 'alice' ? prepared({ amount, id: 'alice' }) : failedAnswer('NOT_SERVED', 'no'),
     }));
     expect(await told(closed)).toEqual([]);
-    expect(await told(sound, { config: { id: EVIL }, payees: [{ field: 'id', family: 'evm' }] })).toEqual([]);
+    expect(
+      await told(sound, { config: { id: EVIL }, payees: [{ field: 'id', family: 'evm' }] }),
+    ).toEqual([]);
     expect(await told(sound, { config: { id: EVIL }, payees: [], notPayees: ['id'] })).toEqual([]);
   });
 
   test.each<[string, (asked: string) => string | undefined, RegExp]>([
-    ['somebody else', () => 'bob', /^payees: prepare: what was prepared does not name exactly the same in id/],
-    ['nobody', () => undefined, /^payees: prepare: what was prepared does not name exactly the same in id/],
-    ['always the same one', () => 'alice', /^payees: prepare for somebody else in id: what was prepared does not name exactly the same/],
+    [
+      'somebody else',
+      () => 'bob',
+      /^payees: prepare: what was prepared does not name exactly the same in id/,
+    ],
+    [
+      'nobody',
+      () => undefined,
+      /^payees: prepare: what was prepared does not name exactly the same in id/,
+    ],
+    [
+      'always the same one',
+      () => 'alice',
+      /^payees: prepare for somebody else in id: what was prepared does not name exactly the same/,
+    ],
   ])('is caught where prepare names %s', async (_what, id, reason) => {
     expect(await told(naming(id))).toEqual([expect.stringMatching(reason)]);
   });
@@ -255,22 +325,47 @@ describe('whom it pays', () => {
     expect(reasons).toEqual([
       ['payees: the config: to.account names nobody'],
       ['payees: alice is declared as family evm, and is no address of such a chain'],
-      [`payees: the config: ${EVIL} is an EVM address, and no declared field names it: the service takes it for a payee`],
+      [
+        `payees: the config: ${EVIL} is an EVM address, and no declared field names it: the service takes it for a payee`,
+      ],
     ]);
   });
 
-  const watches = memoryExecutor(() => ({ submit: async () => completed(), effects: async () => 0 }));
+  const watches = memoryExecutor(() => ({
+    submit: async () => completed(),
+    effects: async () => 0,
+  }));
 
   test('is not asked of what the service knows by itself, and of what sends nothing', async () => {
-    const reason = async (executor: ReturnType<typeof naming>, changes: Parameters<typeof checkServed>[1]) =>
-      (await checkServed(executor, { config, payees, only: ['payees'], ...changes })).find(({ id }) => id === 'payees')?.reason;
-    expect(await reason(sound, { actionType: 'evm_native_transfer' })).toMatch(/the service knows by itself/);
+    const reason = async (
+      executor: ReturnType<typeof naming>,
+      changes: Parameters<typeof checkServed>[1],
+    ) =>
+      (await checkServed(executor, { config, payees, only: ['payees'], ...changes })).find(
+        ({ id }) => id === 'payees',
+      )?.reason;
+    expect(await reason(sound, { actionType: 'evm_native_transfer' })).toMatch(
+      /the service knows by itself/,
+    );
     expect(await reason(watches, { sends: false })).toMatch(/declared as sends: false/);
   });
 
   test('is caught where an effect is counted of an executor that is declared to send nothing', async () => {
-    const [trouble, ...others] = troubles(await checkServed(sound, { config, sends: false, only: ['complete'] }));
-    expect([trouble, others]).toEqual(['complete: 1 effects were counted, and the executor is declared to send nothing', []]);
-    expect(troubles(await checkServed(watches, { config, sends: false, only: ['complete', 'repeat', 'cancel'] }))).toEqual([]);
+    const [trouble, ...others] = troubles(
+      await checkServed(sound, { config, sends: false, only: ['complete'] }),
+    );
+    expect([trouble, others]).toEqual([
+      'complete: 1 effects were counted, and the executor is declared to send nothing',
+      [],
+    ]);
+    expect(
+      troubles(
+        await checkServed(watches, {
+          config,
+          sends: false,
+          only: ['complete', 'repeat', 'cancel'],
+        }),
+      ),
+    ).toEqual([]);
   });
 });

@@ -6,7 +6,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { createRemoteExecutor } from '../../executors/remote.ts';
-import { accepted, Rejected, Unavailable, type DefinedExecutor } from '../../executor-kit/define.ts';
+import {
+  accepted,
+  Rejected,
+  Unavailable,
+  type DefinedExecutor,
+} from '../../executor-kit/define.ts';
 import { serveExecutor, type ServedExecutor, type ServeOptions } from '../../executor-kit/http.ts';
 import { contextOf, settingsOf } from '../executors/fake-server.ts';
 import { memoryExecutor } from './support/memory-executor.ts';
@@ -18,9 +23,16 @@ const journal = { transactions: async () => [], releaseNonce: async () => undefi
 let served: ServedExecutor | undefined;
 let logged: string[] = [];
 
-async function serve(executor: DefinedExecutor = memoryExecutor(), options: Partial<ServeOptions> = {}): Promise<ServedExecutor> {
+async function serve(
+  executor: DefinedExecutor = memoryExecutor(),
+  options: Partial<ServeOptions> = {},
+): Promise<ServedExecutor> {
   logged = [];
-  served = await serveExecutor(executor, { port: 0, log: (line) => void logged.push(line), ...options });
+  served = await serveExecutor(executor, {
+    port: 0,
+    log: (line) => void logged.push(line),
+    ...options,
+  });
   return served;
 }
 afterEach(async () => {
@@ -28,10 +40,18 @@ afterEach(async () => {
   served = undefined;
 });
 
-async function post(url: string, body: string | Uint8Array, headers: Record<string, string> = { 'content-type': 'application/json' }) {
+async function post(
+  url: string,
+  body: string | Uint8Array,
+  headers: Record<string, string> = { 'content-type': 'application/json' },
+) {
   const answer = await fetch(url, { method: 'POST', body, headers });
   const text = await answer.text();
-  return { status: answer.status, body: text === '' ? undefined : (JSON.parse(text) as Record<string, unknown>), headers: answer.headers };
+  return {
+    status: answer.status,
+    body: text === '' ? undefined : (JSON.parse(text) as Record<string, unknown>),
+    headers: answer.headers,
+  };
 }
 
 test('every phase is served to the client of the service', async () => {
@@ -45,7 +65,10 @@ test('every phase is served to the client of the service', async () => {
   const sent = await client.submit({ context, prepared_action, journal }, call);
   expect(sent).toMatchObject({ next_state: 'SUBMITTED', external_ref: expect.any(String) });
   for (const phase of ['observe', 'recover'] as const) {
-    expect(await client[phase](context, call, journal)).toEqual({ next_state: 'COMPLETED', external_ref: sent.external_ref });
+    expect(await client[phase](context, call, journal)).toEqual({
+      next_state: 'COMPLETED',
+      external_ref: sent.external_ref,
+    });
   }
   expect(await client.cancel(context, call)).toMatchObject({ next_state: 'COMPLETED' });
   await client.close();
@@ -62,21 +85,35 @@ test('submit gets its prepared action checked and the signature, and what is unk
     })),
   );
   const context = { ...contextOf(), later: 1 };
-  const body = { context, prepared_action: { amount: '1' }, sign_result: { raw_tx: '0x' }, extra: true };
+  const body = {
+    context,
+    prepared_action: { amount: '1' },
+    sign_result: { raw_tx: '0x' },
+    extra: true,
+  };
   expect((await post(`${url}/submit`, JSON.stringify(body))).status).toBe(200);
   expect(seen).toEqual([{ amount: '1' }, { raw_tx: '0x' }]);
-  const wrong = await post(`${url}/submit`, JSON.stringify({ ...body, prepared_action: { amount: 1 } }));
+  const wrong = await post(
+    `${url}/submit`,
+    JSON.stringify({ ...body, prepared_action: { amount: 1 } }),
+  );
   expect(wrong).toMatchObject({ status: 422, body: { error_code: 'INVALID_REQUEST' } });
   expect(wrong.body?.['error_message']).toMatch(/prepared_action\.amount/);
 });
 
 test('rubbish is the fault of the caller, each kind with its status', async () => {
   const { url } = await serve(memoryExecutor(), { maxBodyBytes: 2_000 });
-  expect(await post(`${url}/prepare`, '{')).toMatchObject({ status: 400, body: { error_code: 'INVALID_JSON' } });
+  expect(await post(`${url}/prepare`, '{')).toMatchObject({
+    status: 400,
+    body: { error_code: 'INVALID_JSON' },
+  });
   expect((await post(`${url}/prepare`, new Uint8Array([0x22, 0xff, 0x22]))).status).toBe(400);
   expect((await post(`${url}/prepare`, '{}')).status).toBe(422);
   expect((await post(`${url}/prepare`, JSON.stringify({ a: 'x'.repeat(3_000) }))).status).toBe(413);
-  expect((await post(`${url}/prepare`, 'a=b', { 'content-type': 'application/x-www-form-urlencoded' })).status).toBe(415);
+  expect(
+    (await post(`${url}/prepare`, 'a=b', { 'content-type': 'application/x-www-form-urlencoded' }))
+      .status,
+  ).toBe(415);
   expect((await post(`${url}/pay`, '{}')).status).toBe(404);
   expect((await post(`${url}/%`, '{}')).status).toBe(400);
   const get = await fetch(`${url}/submit`);
@@ -88,7 +125,9 @@ test('rubbish is the fault of the caller, each kind with its status', async () =
 test('a body without a declared length is cut off at the limit', async () => {
   const { port } = await serve(memoryExecutor(), { maxBodyBytes: 2_000 });
   const status = await new Promise<number | undefined>((resolve, reject) => {
-    const request = plainRequest({ port, path: '/prepare', method: 'POST' }, (response) => resolve(response.statusCode));
+    const request = plainRequest({ port, path: '/prepare', method: 'POST' }, (response) =>
+      resolve(response.statusCode),
+    );
     request.on('error', reject);
     request.write('x'.repeat(3_000));
   });
@@ -126,7 +165,10 @@ test('an answer that the protocol does not have never leaves the server', async 
   const { url } = await serve(
     memoryExecutor((_, definition) => ({
       ...definition,
-      prepare: async () => ({ ...(await definition.prepare(contextOf(), call)), prepared_action: { amount: 'x'.repeat(300_000) } }),
+      prepare: async () => ({
+        ...(await definition.prepare(contextOf(), call)),
+        prepared_action: { amount: 'x'.repeat(300_000) },
+      }),
     })),
   );
   expect((await post(`${url}/prepare`, JSON.stringify(contextOf()))).status).toBe(500);
@@ -150,13 +192,23 @@ test('with a token file every route asks for the token, and a new token holds at
       })
     ).status;
   for (const path of ['/health', '/submit', '/nothing']) {
-    for (const header of [undefined, 'Bearer', 'Bearer firs', 'Bearer first2', 'Basic first', 'first']) {
+    for (const header of [
+      undefined,
+      'Bearer',
+      'Bearer firs',
+      'Bearer first2',
+      'Basic first',
+      'first',
+    ]) {
       expect([path, header, await status(path, header)]).toEqual([path, header, 401]);
     }
   }
   expect(await status('/health', 'Bearer first')).toBe(200);
   writeFileSync(authTokenFile, 'second');
-  expect([await status('/health', 'Bearer first'), await status('/health', 'Bearer second')]).toEqual([401, 200]);
+  expect([
+    await status('/health', 'Bearer first'),
+    await status('/health', 'Bearer second'),
+  ]).toEqual([401, 200]);
   rmSync(folder, { recursive: true });
 });
 
@@ -176,7 +228,9 @@ test('a phase learns that its caller has gone', async () => {
   );
   const client = createRemoteExecutor(settingsOf(url));
   const input = { context: contextOf(), prepared_action: { amount: '1' }, journal };
-  await expect(client.submit(input, { signal: caller.signal })).rejects.toMatchObject({ kind: 'timeout' });
+  await expect(client.submit(input, { signal: caller.signal })).rejects.toMatchObject({
+    kind: 'timeout',
+  });
   for (let left = 500; reason === undefined && left > 0; left -= 1) await sleep(20);
   expect(String(reason)).toMatch(/the caller has gone/);
   await client.close();
@@ -194,7 +248,10 @@ test('stop lets a running call finish and takes no new one', async () => {
       },
     })),
   );
-  const answer = post(`${server.url}/submit`, JSON.stringify({ context: contextOf(), prepared_action: { amount: '1' } }));
+  const answer = post(
+    `${server.url}/submit`,
+    JSON.stringify({ context: contextOf(), prepared_action: { amount: '1' } }),
+  );
   await running;
   const stopped = server.stop();
   await expect(fetch(`${server.url}/health`)).rejects.toThrow();
@@ -208,7 +265,9 @@ test('stop lets a running call finish and takes no new one', async () => {
 
 test('effects are served only by an executor that counts them', async () => {
   const counting = await serve();
-  expect(await (await fetch(`${counting.url}/effects/${encodeURIComponent('a/b:1')}`)).json()).toEqual({ effects: 0 });
+  expect(
+    await (await fetch(`${counting.url}/effects/${encodeURIComponent('a/b:1')}`)).json(),
+  ).toEqual({ effects: 0 });
   await counting.stop();
   const { effects: _effects, ...silent } = memoryExecutor();
   const { url } = await serve(silent);

@@ -28,8 +28,15 @@ test('what was written is there after the next opening, in its last state', asyn
   first.begin('b', { amount: '2' });
   first.close();
   const second = await openJournal(file);
-  expect(second.get('a')).toMatchObject({ state: 'ACCEPTED', external_ref: 'r1', intention: { amount: '1' } });
-  expect(second.entries().map(({ key, state }) => `${key} ${state}`)).toEqual(['a ACCEPTED', 'b INTENDED']);
+  expect(second.get('a')).toMatchObject({
+    state: 'ACCEPTED',
+    external_ref: 'r1',
+    intention: { amount: '1' },
+  });
+  expect(second.entries().map(({ key, state }) => `${key} ${state}`)).toEqual([
+    'a ACCEPTED',
+    'b INTENDED',
+  ]);
   second.close();
 });
 
@@ -54,7 +61,9 @@ test('final states and references do not change, and no state goes back', async 
   const journal = await openJournal(file);
   journal.begin('a', {});
   journal.update('a', { state: 'ACCEPTED', external_ref: 'r1' });
-  expect(() => journal.update('a', { external_ref: 'r2' })).toThrow('reference of an entry cannot change');
+  expect(() => journal.update('a', { external_ref: 'r2' })).toThrow(
+    'reference of an entry cannot change',
+  );
   expect(() => journal.update('a', { state: 'INTENDED' })).toThrow('cannot become INTENDED');
   journal.update('a', { state: 'COMPLETED' });
   expect(() => journal.update('a', { state: 'FAILED' })).toThrow('cannot become FAILED');

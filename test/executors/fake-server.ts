@@ -1,6 +1,11 @@
 /** A real HTTP server that answers as a test tells it to and remembers what it was asked. */
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import type { ExecutionContext } from '../../domain/executor.ts';
 import type { RemoteExecutorSettings } from '../../executors/remote.ts';
 
@@ -25,7 +30,12 @@ export async function startFakeServer(): Promise<FakeServer> {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const body = Buffer.concat(chunks).toString('utf8');
-      seen.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers, body });
+      seen.push({
+        method: request.method ?? '',
+        url: request.url ?? '',
+        headers: request.headers,
+        body,
+      });
       fake.answer(request, response, body);
     });
   });
@@ -46,7 +56,12 @@ export async function startFakeServer(): Promise<FakeServer> {
   return fake;
 }
 
-export function json(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
+export function json(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(JSON.stringify(body));
 }
@@ -68,7 +83,10 @@ export function contextOf(changes: Partial<ExecutionContext> = {}): ExecutionCon
   };
 }
 
-export function settingsOf(url: string, changes: Partial<RemoteExecutorSettings> = {}): RemoteExecutorSettings {
+export function settingsOf(
+  url: string,
+  changes: Partial<RemoteExecutorSettings> = {},
+): RemoteExecutorSettings {
   return {
     executor_key: 'team.withdrawals',
     kind: 'remote',

@@ -1,17 +1,30 @@
 import { describe, expect, test } from '@jest/globals';
 import { EXECUTION_STATES, EXECUTOR_PHASES, ExecutorFault } from '../../domain/executor.ts';
-import { LEGAL_STATES, executionContextSchema, parseResult, submitBodySchema } from '../../executors/protocol.ts';
+import {
+  LEGAL_STATES,
+  executionContextSchema,
+  parseResult,
+  submitBodySchema,
+} from '../../executors/protocol.ts';
 import { contextOf } from './fake-server.ts';
 
-const pairs = EXECUTOR_PHASES.flatMap((phase) => EXECUTION_STATES.map((state) => ({ phase, state })));
+const pairs = EXECUTOR_PHASES.flatMap((phase) =>
+  EXECUTION_STATES.map((state) => ({ phase, state })),
+);
 
 describe('parseResult', () => {
-  test.each(pairs)('$phase and $state go together exactly as the table says', ({ phase, state }) => {
-    const legal = LEGAL_STATES[phase].some((one) => one === state);
-    const parse = () => parseResult(phase, { next_state: state }).next_state;
-    if (legal) expect(EXECUTION_STATES).toContain(parse());
-    else expect(parse).toThrow(expect.objectContaining({ kind: 'protocol', code: 'EXECUTOR_PROTOCOL_ERROR' }));
-  });
+  test.each(pairs)(
+    '$phase and $state go together exactly as the table says',
+    ({ phase, state }) => {
+      const legal = LEGAL_STATES[phase].some((one) => one === state);
+      const parse = () => parseResult(phase, { next_state: state }).next_state;
+      if (legal) expect(EXECUTION_STATES).toContain(parse());
+      else
+        expect(parse).toThrow(
+          expect.objectContaining({ kind: 'protocol', code: 'EXECUTOR_PROTOCOL_ERROR' }),
+        );
+    },
+  );
 
   test('READY and UNKNOWN are believed of recover alone', () => {
     for (const phase of EXECUTOR_PHASES.filter((one) => one !== 'recover')) {
@@ -23,7 +36,9 @@ describe('parseResult', () => {
   test('nothing but a send completes a node that sends: preflight and prepare never do', () => {
     for (const phase of ['preflight', 'prepare'] as const) {
       for (const next_state of ['SUBMITTED', 'OBSERVING', 'COMPLETED']) {
-        expect(() => parseResult(phase, { next_state })).toThrow(expect.objectContaining({ code: 'EXECUTOR_PROTOCOL_ERROR' }));
+        expect(() => parseResult(phase, { next_state })).toThrow(
+          expect.objectContaining({ code: 'EXECUTOR_PROTOCOL_ERROR' }),
+        );
       }
     }
   });
@@ -38,15 +53,30 @@ describe('parseResult', () => {
   });
 
   test('unknown keys are dropped and null fields count as absent', () => {
-    const answer = { next_state: 'COMPLETED', output: { fee: null }, external_ref: null, surprise: 1 };
-    expect(parseResult('observe', answer)).toEqual({ next_state: 'COMPLETED', output: { fee: null } });
+    const answer = {
+      next_state: 'COMPLETED',
+      output: { fee: null },
+      external_ref: null,
+      surprise: 1,
+    };
+    expect(parseResult('observe', answer)).toEqual({
+      next_state: 'COMPLETED',
+      output: { fee: null },
+    });
   });
 
   test('only a prepare that goes on may ask for a signature', () => {
     const sign_request = { kind: 'evm_transaction', payload: { to: '0x1' } };
-    expect(parseResult('prepare', { next_state: 'SUBMITTING', sign_request })).toHaveProperty('sign_request', sign_request);
-    expect(parseResult('prepare', { next_state: 'FAILED', error_code: 'X', sign_request })).not.toHaveProperty('sign_request');
-    expect(parseResult('submit', { next_state: 'SUBMITTED', sign_request })).not.toHaveProperty('sign_request');
+    expect(parseResult('prepare', { next_state: 'SUBMITTING', sign_request })).toHaveProperty(
+      'sign_request',
+      sign_request,
+    );
+    expect(
+      parseResult('prepare', { next_state: 'FAILED', error_code: 'X', sign_request }),
+    ).not.toHaveProperty('sign_request');
+    expect(parseResult('submit', { next_state: 'SUBMITTED', sign_request })).not.toHaveProperty(
+      'sign_request',
+    );
   });
 
   test('a FAILED without a code gets one, so that no failure stands without a reason', () => {
@@ -67,7 +97,10 @@ describe('parseResult', () => {
   });
 
   test('a wait of more than a day is cut to a day', () => {
-    expect(parseResult('observe', { next_state: 'OBSERVING', retry_after_seconds: 1e9 }).retry_after_seconds).toBe(86_400);
+    expect(
+      parseResult('observe', { next_state: 'OBSERVING', retry_after_seconds: 1e9 })
+        .retry_after_seconds,
+    ).toBe(86_400);
   });
 
   test.each([
@@ -91,13 +124,17 @@ describe('parseResult', () => {
     ['a code with blanks', { next_state: 'FAILED', error_code: 'no funds' }],
   ])('%s is a protocol error', (_name, answer) => {
     expect(() => parseResult('recover', answer)).toThrow(ExecutorFault);
-    expect(() => parseResult('recover', answer)).toThrow(expect.objectContaining({ code: 'EXECUTOR_PROTOCOL_ERROR' }));
+    expect(() => parseResult('recover', answer)).toThrow(
+      expect.objectContaining({ code: 'EXECUTOR_PROTOCOL_ERROR' }),
+    );
   });
 
   test('nesting is bounded', () => {
     let deep: unknown = 1;
     for (let level = 0; level < 40; level += 1) deep = { deep };
-    expect(() => parseResult('observe', { next_state: 'COMPLETED', output: deep })).toThrow(ExecutorFault);
+    expect(() => parseResult('observe', { next_state: 'COMPLETED', output: deep })).toThrow(
+      ExecutorFault,
+    );
   });
 });
 
@@ -111,7 +148,11 @@ describe('request bodies', () => {
   });
 
   test('a submit body holds context, prepared action and the signature when there is one', () => {
-    const body = { context: contextOf(), prepared_action: { a: '1' }, sign_result: { raw_tx: '0x' } };
+    const body = {
+      context: contextOf(),
+      prepared_action: { a: '1' },
+      sign_result: { raw_tx: '0x' },
+    };
     expect(submitBodySchema.parse({ ...body, extra: 1 })).toEqual(body);
     expect(submitBodySchema.safeParse({ context: contextOf() }).success).toBe(false);
   });

@@ -49,7 +49,10 @@ function problems(content: unknown): readonly string[] {
 
 test('an entry gets its defaults, and its token path is resolved against the file', () => {
   const { executors, signers } = read({
-    executors: [minimal, { ...minimal, executor_key: 'team.b', auth_token_file: 'secrets/token', same_key_safe: true }],
+    executors: [
+      minimal,
+      { ...minimal, executor_key: 'team.b', auth_token_file: 'secrets/token', same_key_safe: true },
+    ],
     signers: [{ signer_key: 's' }],
   });
   expect(executors).toEqual([
@@ -91,12 +94,24 @@ test('all faults are told together, each with its place', () => {
 });
 
 test('a task-queue entry is taken with its queue and defaults', () => {
-  const entry = { executor_key: 'team.queue', kind: 'task_queue', task_queue: 'team payments', action_types: ['payout'], payees: [] };
+  const entry = {
+    executor_key: 'team.queue',
+    kind: 'task_queue',
+    task_queue: 'team payments',
+    action_types: ['payout'],
+    payees: [],
+  };
   expect(read({ executors: [entry] }).executors).toEqual([{ ...entry, ...defaults }]);
 });
 
 test('a task-queue entry has no URL and no token, and its queue a name', () => {
-  const entry = { executor_key: 'q', kind: 'task_queue', task_queue: 'q', action_types: ['payout'], payees: [] };
+  const entry = {
+    executor_key: 'q',
+    kind: 'task_queue',
+    task_queue: 'q',
+    action_types: ['payout'],
+    payees: [],
+  };
   expect(
     problems({
       executors: [
@@ -122,7 +137,13 @@ test('repeated keys and missing token files are refused with their place', () =>
       executors: [
         minimal,
         minimal,
-        { executor_key: 't', kind: 'task_queue', task_queue: 'q', action_types: ['x'], sends: false },
+        {
+          executor_key: 't',
+          kind: 'task_queue',
+          task_queue: 'q',
+          action_types: ['x'],
+          sends: false,
+        },
         { ...minimal, executor_key: 'u', auth_token_file: 'absent' },
       ],
     }),
@@ -137,7 +158,9 @@ describe('what an entry says of its nodes', () => {
 
   test('whom types of its own pay must be said', () => {
     expect(problems({ executors: [{ ...minimal, executor_key: 'team.b' }, own] })).toEqual([
-      expect.stringMatching(/^executors\[1\]\.payees: must say whom acme_payout, acme_refund pays, as in \[\{"field": .*"sends": false/),
+      expect.stringMatching(
+        /^executors\[1\]\.payees: must say whom acme_payout, acme_refund pays, as in \[\{"field": .*"sends": false/,
+      ),
     ]);
   });
 
@@ -158,7 +181,9 @@ describe('what an entry says of its nodes', () => {
       { payees: [], not_payees: ['audit.wallet'], completion_assurances: ['destination_credited'] },
     ],
   ])('%s', (_, facts) => {
-    expect(read({ executors: [{ ...own, ...facts }] }).executors).toEqual([{ ...own, ...defaults, ...facts }]);
+    expect(read({ executors: [{ ...own, ...facts }] }).executors).toEqual([
+      { ...own, ...defaults, ...facts },
+    ]);
   });
 
   test('faults are told with their place', () => {
@@ -172,7 +197,15 @@ describe('what an entry says of its nodes', () => {
       { payees: [], completion_assurances: ['perhaps'] },
       { sends: 'no' },
     ];
-    expect(problems({ executors: facts.map((each, index) => ({ ...own, executor_key: `k${String(index)}`, ...each })) })).toEqual([
+    expect(
+      problems({
+        executors: facts.map((each, index) => ({
+          ...own,
+          executor_key: `k${String(index)}`,
+          ...each,
+        })),
+      }),
+    ).toEqual([
       'executors[0].payees[0].field: must be names joined by dots',
       expect.stringMatching(/^executors\[1\]\.payees\[0\]\.family: /),
       expect.stringMatching(/^executors\[2\]\.payees\[0\]\.family: /),
@@ -188,5 +221,7 @@ describe('what an entry says of its nodes', () => {
 test('a file that is missing or no JSON is named', () => {
   expect(problems('{')).toEqual(['is not JSON']);
   expect(() => readRegistryFile(join(folder, 'none.json'), signer)).toThrow(RegistryFileError);
-  expect(() => readRegistryFile(join(folder, 'none.json'), signer)).toThrow(/none\.json cannot be used/);
+  expect(() => readRegistryFile(join(folder, 'none.json'), signer)).toThrow(
+    /none\.json cannot be used/,
+  );
 });

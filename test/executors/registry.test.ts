@@ -22,10 +22,23 @@ test('local and remote executors stand in one list and are found by key', async 
 
 test('a task-queue executor is listed and described, and cannot be called from here', async () => {
   const { url: _url, ...shared } = settingsOf('');
-  const queue = { ...shared, executor_key: 'team.queue', kind: 'task_queue' as const, task_queue: 'payouts', settle_seconds: 5 };
+  const queue = {
+    ...shared,
+    executor_key: 'team.queue',
+    kind: 'task_queue' as const,
+    task_queue: 'payouts',
+    settle_seconds: 5,
+  };
   const registry = createExecutorRegistry({ locals: [createNoopExecutor()], remotes: [queue] });
-  expect(registry.list().map(({ executor_key }) => executor_key)).toEqual(['builtin.noop', 'team.queue']);
-  expect(registry.describe('team.queue')).toEqual({ ...queue, endpoint: 'task-queue:payouts', in_process: false });
+  expect(registry.list().map(({ executor_key }) => executor_key)).toEqual([
+    'builtin.noop',
+    'team.queue',
+  ]);
+  expect(registry.describe('team.queue')).toEqual({
+    ...queue,
+    endpoint: 'task-queue:payouts',
+    in_process: false,
+  });
   expect(registry.get('team.queue')).toBeUndefined();
   expect(registry.describe('builtin.noop')?.kind).toBe('local');
   expect(registry.describe('nobody')).toBeUndefined();
@@ -34,8 +47,15 @@ test('a task-queue executor is listed and described, and cannot be called from h
 
 test('a task queue may not take the key of another executor', () => {
   const { url: _url, ...shared } = settingsOf('');
-  const queue = { ...shared, executor_key: 'builtin.noop', kind: 'task_queue' as const, task_queue: 'q' };
-  expect(() => createExecutorRegistry({ locals: [createNoopExecutor()], remotes: [queue] })).toThrow('registered twice');
+  const queue = {
+    ...shared,
+    executor_key: 'builtin.noop',
+    kind: 'task_queue' as const,
+    task_queue: 'q',
+  };
+  expect(() =>
+    createExecutorRegistry({ locals: [createNoopExecutor()], remotes: [queue] }),
+  ).toThrow('registered twice');
 });
 
 test('a key that is used twice is an error', () => {
@@ -49,8 +69,13 @@ test('the no-op executor passes every phase and completes at once', async () => 
   const noop = createNoopExecutor();
   const context = contextOf({ action_type: 'noop' });
   expect(await noop.preflight(context, call)).toBeNull();
-  expect(await noop.prepare(context, call)).toEqual({ next_state: 'SUBMITTING', prepared_action: {} });
-  expect(await noop.submit({ context, prepared_action: {}, journal }, call)).toMatchObject({ next_state: 'COMPLETED' });
+  expect(await noop.prepare(context, call)).toEqual({
+    next_state: 'SUBMITTING',
+    prepared_action: {},
+  });
+  expect(await noop.submit({ context, prepared_action: {}, journal }, call)).toMatchObject({
+    next_state: 'COMPLETED',
+  });
   expect(await noop.recover(context, call, journal)).toMatchObject({ next_state: 'COMPLETED' });
   expect(await noop.health(call)).toEqual({ state: 'up' });
   expect(noop.descriptor.action_types).toEqual(['noop', 'manual_gate']);

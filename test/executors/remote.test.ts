@@ -3,10 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { SubmitJournal } from '../../domain/executor.ts';
-import { createRemoteExecutor, type RemoteExecutor, type RemoteExecutorSettings } from '../../executors/remote.ts';
+import {
+  createRemoteExecutor,
+  type RemoteExecutor,
+  type RemoteExecutorSettings,
+} from '../../executors/remote.ts';
 import { contextOf, json, settingsOf, startFakeServer, type FakeServer } from './fake-server.ts';
 
-const journal: SubmitJournal = { transactions: async () => [], releaseNonce: async () => undefined };
+const journal: SubmitJournal = {
+  transactions: async () => [],
+  releaseNonce: async () => undefined,
+};
 const call = () => ({ signal: new AbortController().signal, requestId: 'request-1' });
 const submitInput = () => ({ context: contextOf(), prepared_action: { a: '1' }, journal });
 
@@ -30,7 +37,12 @@ afterEach(async () => {
 describe('a call', () => {
   test('each phase posts the context to its own path with key and request id', async () => {
     server.answer = (request, response) => {
-      const state = { '/prepare': 'SUBMITTING', '/observe': 'COMPLETED', '/recover': 'READY', '/cancel': 'FAILED' };
+      const state = {
+        '/prepare': 'SUBMITTING',
+        '/observe': 'COMPLETED',
+        '/recover': 'READY',
+        '/cancel': 'FAILED',
+      };
       json(response, 200, { next_state: state[request.url as keyof typeof state] });
     };
     const executor = remote();
@@ -57,19 +69,31 @@ describe('a call', () => {
   });
 
   test('submit sends context, prepared action and sign result side by side, on a connection of its own', async () => {
-    server.answer = (_request, response) => json(response, 200, { next_state: 'SUBMITTED', external_ref: 'r-1' });
-    const result = await remote().submit({ ...submitInput(), sign_result: { signature: '0x1' } }, call());
+    server.answer = (_request, response) =>
+      json(response, 200, { next_state: 'SUBMITTED', external_ref: 'r-1' });
+    const result = await remote().submit(
+      { ...submitInput(), sign_result: { signature: '0x1' } },
+      call(),
+    );
     expect(result).toEqual({ next_state: 'SUBMITTED', external_ref: 'r-1' });
     const sent: unknown = JSON.parse(server.seen[0]?.body ?? '');
-    expect(sent).toEqual({ context: contextOf(), prepared_action: { a: '1' }, sign_result: { signature: '0x1' } });
+    expect(sent).toEqual({
+      context: contextOf(),
+      prepared_action: { a: '1' },
+      sign_result: { signature: '0x1' },
+    });
     expect(server.seen[0]?.headers.connection).toBe('close');
   });
 
   test('204 on preflight passes, a body there is a refusal', async () => {
     server.answer = (_request, response) => void response.writeHead(204).end();
     expect(await remote().preflight(contextOf(), call())).toBeNull();
-    server.answer = (_request, response) => json(response, 200, { next_state: 'FAILED', error_code: 'NO_FUNDS' });
-    expect(await remote().preflight(contextOf(), call())).toEqual({ next_state: 'FAILED', error_code: 'NO_FUNDS' });
+    server.answer = (_request, response) =>
+      json(response, 200, { next_state: 'FAILED', error_code: 'NO_FUNDS' });
+    expect(await remote().preflight(contextOf(), call())).toEqual({
+      next_state: 'FAILED',
+      error_code: 'NO_FUNDS',
+    });
   });
 
   test('the token comes from its file at each call, so that a rotated one holds at once', async () => {
@@ -81,9 +105,14 @@ describe('a call', () => {
       await executor.health(call());
       writeFileSync(auth_token_file, 'second\n');
       await executor.health(call());
-      expect(server.seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer first', 'Bearer second']);
+      expect(server.seen.map(({ headers }) => headers.authorization)).toEqual([
+        'Bearer first',
+        'Bearer second',
+      ]);
       writeFileSync(auth_token_file, '');
-      await expect(executor.submit(submitInput(), call())).rejects.toMatchObject({ kind: 'unreachable' });
+      await expect(executor.submit(submitInput(), call())).rejects.toMatchObject({
+        kind: 'unreachable',
+      });
       expect(server.seen).toHaveLength(2);
     } finally {
       rmSync(folder, { recursive: true });
@@ -131,29 +160,40 @@ describe('a fault', () => {
     [204, 'protocol', 'EXECUTOR_PROTOCOL_ERROR'],
   ])('status %i is %s', async (code, kind, errorCode) => {
     status(code);
-    await expect(remote().prepare(contextOf(), call())).rejects.toMatchObject({ kind, code: errorCode });
+    await expect(remote().prepare(contextOf(), call())).rejects.toMatchObject({
+      kind,
+      code: errorCode,
+    });
     expect(server.seen).toHaveLength(1);
   });
 
   test('a submit that fails is sent once and no more', async () => {
     server.answer = (request) => void request.socket.destroy();
-    await expect(remote().submit(submitInput(), call())).rejects.toMatchObject({ kind: 'unreachable' });
+    await expect(remote().submit(submitInput(), call())).rejects.toMatchObject({
+      kind: 'unreachable',
+    });
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(server.seen).toHaveLength(1);
   });
 
   test('Retry-After is read in seconds and as a date, and bounded', async () => {
     status(429, {}, { 'retry-after': '7' });
-    await expect(remote().prepare(contextOf(), call())).rejects.toMatchObject({ retryAfterSeconds: 7 });
+    await expect(remote().prepare(contextOf(), call())).rejects.toMatchObject({
+      retryAfterSeconds: 7,
+    });
     status(503, {}, { 'retry-after': new Date(Date.now() + 60_000).toUTCString() });
     const dated = await remote()
       .prepare(contextOf(), call())
       .catch((error: unknown) => error);
     expect(dated).toHaveProperty('retryAfterSeconds', expect.any(Number));
     status(429, {}, { 'retry-after': '999999' });
-    await expect(remote().prepare(contextOf(), call())).rejects.toMatchObject({ retryAfterSeconds: 3_600 });
+    await expect(remote().prepare(contextOf(), call())).rejects.toMatchObject({
+      retryAfterSeconds: 3_600,
+    });
     status(429, {}, { 'retry-after': 'soon' });
-    await expect(remote().prepare(contextOf(), call())).rejects.toMatchObject({ retryAfterSeconds: undefined });
+    await expect(remote().prepare(contextOf(), call())).rejects.toMatchObject({
+      retryAfterSeconds: undefined,
+    });
   });
 
   test("a refusal carries the executor's own words, short and without markup", async () => {
@@ -165,17 +205,25 @@ describe('a fault', () => {
     expect(message).toMatch(/^the executor answered 422: script x \/script y+…$/);
     expect(message.length).toBeLessThan(350);
     status(400, { error_message: 'venue is closed' });
-    await expect(remote().prepare(contextOf(), call())).rejects.toThrow('the executor answered 400: venue is closed');
+    await expect(remote().prepare(contextOf(), call())).rejects.toThrow(
+      'the executor answered 400: venue is closed',
+    );
   });
 
   test('a body that is no JSON is never shown', async () => {
-    server.answer = (_request, response) => void response.writeHead(400).end('<html>secret page</html>');
-    await expect(remote().prepare(contextOf(), call())).rejects.toThrow(/^the executor answered 400$/);
+    server.answer = (_request, response) =>
+      void response.writeHead(400).end('<html>secret page</html>');
+    await expect(remote().prepare(contextOf(), call())).rejects.toThrow(
+      /^the executor answered 400$/,
+    );
   });
 
   test('a redirect is not followed', async () => {
-    server.answer = (_request, response) => void response.writeHead(307, { location: `${server.url}/elsewhere` }).end();
-    await expect(remote().submit(submitInput(), call())).rejects.toMatchObject({ kind: 'protocol' });
+    server.answer = (_request, response) =>
+      void response.writeHead(307, { location: `${server.url}/elsewhere` }).end();
+    await expect(remote().submit(submitInput(), call())).rejects.toMatchObject({
+      kind: 'protocol',
+    });
     expect(server.seen.map(({ url }) => url)).toEqual(['/submit']);
   });
 
@@ -185,12 +233,17 @@ describe('a fault', () => {
     ['nothing', ''],
   ])('an answer of %s is a protocol fault', async (_name, body) => {
     server.answer = (_request, response) => void response.writeHead(200).end(body);
-    await expect(remote().submit(submitInput(), call())).rejects.toMatchObject({ kind: 'protocol' });
+    await expect(remote().submit(submitInput(), call())).rejects.toMatchObject({
+      kind: 'protocol',
+    });
   });
 
   test('an answer beyond the limit is not read to its end', async () => {
-    server.answer = (_request, response) => void response.writeHead(200).end(Buffer.alloc(3 * 1024 * 1024, 0x20));
-    await expect(remote().observe(contextOf(), call(), journal)).rejects.toMatchObject({ kind: 'protocol' });
+    server.answer = (_request, response) =>
+      void response.writeHead(200).end(Buffer.alloc(3 * 1024 * 1024, 0x20));
+    await expect(remote().observe(contextOf(), call(), journal)).rejects.toMatchObject({
+      kind: 'protocol',
+    });
   });
 
   test("no answer within the executor's time is a time-out", async () => {
@@ -208,10 +261,14 @@ describe('a fault', () => {
   test("the caller's signal ends the call, also when it was given before", async () => {
     const controller = new AbortController();
     server.answer = () => controller.abort();
-    await expect(remote().submit(submitInput(), { signal: controller.signal })).rejects.toMatchObject({
+    await expect(
+      remote().submit(submitInput(), { signal: controller.signal }),
+    ).rejects.toMatchObject({
       kind: 'timeout',
     });
-    await expect(remote().submit(submitInput(), { signal: AbortSignal.abort() })).rejects.toMatchObject({
+    await expect(
+      remote().submit(submitInput(), { signal: AbortSignal.abort() }),
+    ).rejects.toMatchObject({
       kind: 'timeout',
     });
     expect(server.seen).toHaveLength(1);

@@ -1,13 +1,19 @@
 /**
- * The database is put back to before sends that it had recorded, as after a restore or a failover with lost commits, while
- * Temporal and the venues go on from where they were. After `fundadmin after-restore` nothing is paid twice, and what was
- * never sent is.
+ * The database is put back to before sends that it had recorded, as after a restore or a failover
+ * with lost commits, while Temporal and the venues go on from where they were. After
+ * `fundadmin after-restore` nothing is paid twice, and what was never sent is.
  */
 import { randomUUID } from 'node:crypto';
 import { secretsKeyFile } from '../../dev/stack/keys.ts';
 import type { TransferEntry } from '../../dev/simulators/paper-venue/transfer-views.ts';
 import { fundadmin } from '../../tools/command-line.ts';
-import { assertConsistent, ledgerOf, transfersOnChain, type MovementView, type TimelineView } from '../support/evidence.ts';
+import {
+  assertConsistent,
+  ledgerOf,
+  transfersOnChain,
+  type MovementView,
+  type TimelineView,
+} from '../support/evidence.ts';
 import { holdWrites } from '../support/held-writes.ts';
 import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
 import { compensation, edge, gate, storeTemplate, transfer, withdrawal } from '../support/plans.ts';
@@ -17,7 +23,11 @@ import { slow, test } from '../support/pace.ts';
 /** Its owner does not promise that a repeated key has no second effect. */
 const unsafe = (url: string) => ({
   ...{ executor_key: 'test.unsafe', kind: 'remote', url, timeout_seconds: 5, same_key_safe: false },
-  ...{ action_types: ['cex_withdrawal'], provider: 'unsafe', completion_assurances: ['destination_credited'] },
+  ...{
+    action_types: ['cex_withdrawal'],
+    provider: 'unsafe',
+    completion_assurances: ['destination_credited'],
+  },
 });
 
 interface Result {
@@ -46,11 +56,15 @@ async function create(name: string, template: string, approved = true): Promise<
 }
 const idOf = (name: string): string => made.get(name)?.movement_id ?? '';
 const movementOf = (name: string): Promise<MovementView> => own.api.movement(idOf(name));
-const nodeOf = async (name: string, key: string) => (await movementOf(name)).nodes.find(({ node_key }) => node_key === key);
-const consistent = async (name: string): Promise<void> => assertConsistent(await movementOf(name), await own.api.timeline(idOf(name)));
+const nodeOf = async (name: string, key: string) =>
+  (await movementOf(name)).nodes.find(({ node_key }) => node_key === key);
+const consistent = async (name: string): Promise<void> =>
+  assertConsistent(await movementOf(name), await own.api.timeline(idOf(name)));
 const ledger = (name: string) => ledgerOf(own.stack.paperVenueUrl, idOf(name));
 const paidOnChain = async (name: string): Promise<number> =>
-  (await transfersOnChain(own.stack.chain)).filter(({ amount }) => amount === made.get(name)?.amount).length;
+  (await transfersOnChain(own.stack.chain)).filter(
+    ({ amount }) => amount === made.get(name)?.amount,
+  ).length;
 /** Waits for an end that may also come after a FAILED that stood there before. */
 const ends = (name: string, state: string): Promise<MovementView> =>
   eventually(
@@ -66,12 +80,19 @@ const resolve = (name: string, node: string, outcome: 'completed' | 'failed') =>
     reason: 'the statement of the venue',
     evidence: { statement: 'line 7' },
   });
-/** Nobody sends any more: the time that would be waited for is over. Must come before who would wait. */
+/**
+ * Nobody sends any more: the time that would be waited for is over. Must come before who would
+ * wait.
+ */
 const sendsAreOver = () =>
-  own.query("UPDATE movement_nodes SET send_not_after = svc_now() - interval '1 hour' WHERE send_not_after IS NOT NULL");
+  own.query(
+    "UPDATE movement_nodes SET send_not_after = svc_now() - interval '1 hour' WHERE send_not_after IS NOT NULL",
+  );
 /** What a person is told of a movement's node that is unknown. */
 async function whyUnknown(name: string): Promise<string | undefined> {
-  const told = (await own.api.timeline(idOf(name))) as readonly (TimelineView & { readonly message: string })[];
+  const told = (await own.api.timeline(idOf(name))) as readonly (TimelineView & {
+    readonly message: string;
+  })[];
   return told.find(({ event_type }) => event_type === 'node_unknown')?.message;
 }
 const rows = () =>
@@ -82,9 +103,16 @@ const rows = () =>
 async function afterRestore(): Promise<Result> {
   let out = '';
   let err = '';
-  const env = { SVC_DATABASE_URL: own.stack.databaseUrl, SVC_SECRETS_KEY_FILE: secretsKeyFile(own.stack.dataDir) };
+  const env = {
+    SVC_DATABASE_URL: own.stack.databaseUrl,
+    SVC_SECRETS_KEY_FILE: secretsKeyFile(own.stack.dataDir),
+  };
   const args = ['after-restore', '--incident', 'test-1', '--reason', 'a backup of yesterday'];
-  const status = await fundadmin(args, { env, out: (text) => (out += text), err: (text) => (err += text) });
+  const status = await fundadmin(args, {
+    env,
+    out: (text) => (out += text),
+    err: (text) => (err += text),
+  });
   expect([status, err]).toEqual([0, '']);
   return JSON.parse(out) as Result;
 }
@@ -98,9 +126,14 @@ beforeAll(async () => {
   const { chain } = own.stack;
   const held = await holdWrites(own.stack.databaseUrl);
   const toTreasury = { destination_address: chain.accounts.treasury.address };
-  const paper = withdrawal(chain, 'pay', { config: toTreasury, more: { retry_policy: { max_attempts: 1 } } });
+  const paper = withdrawal(chain, 'pay', {
+    config: toTreasury,
+    more: { retry_policy: { max_attempts: 1 } },
+  });
   const other = withdrawal(chain, 'pay', { provider: 'unsafe', config: toTreasury });
-  const onChain = transfer(chain, 'pay', { more: { retry_policy: { max_attempts: 2, initial_interval_seconds: 0.1 } } });
+  const onChain = transfer(chain, 'pay', {
+    more: { retry_policy: { max_attempts: 2, initial_interval_seconds: 0.1 } },
+  });
   const template = {
     paper: await storeTemplate(own.api, [paper]),
     gatedPaper: await storeTemplate(own.api, [gate('check'), paper]),
@@ -110,9 +143,13 @@ beforeAll(async () => {
     cancellable: await storeTemplate(own.api, [gate('check'), paper, compensation('undo')], {
       edges: [edge('check', 'pay'), edge('pay', 'undo', 'on_cancel')],
     }),
-    twoWays: await storeTemplate(own.api, [gate('check'), paper, { ...paper, node_key: 'instead' }], {
-      edges: [edge('check', 'pay'), edge('pay', 'instead', 'on_failure')],
-    }),
+    twoWays: await storeTemplate(
+      own.api,
+      [gate('check'), paper, { ...paper, node_key: 'instead' }],
+      {
+        edges: [edge('check', 'pay'), edge('pay', 'instead', 'on_failure')],
+      },
+    ),
   };
   await create('fund', await storeTemplate(own.api, [withdrawal(chain, 'fund')]));
   await ends('fund', 'COMPLETED');
@@ -122,7 +159,8 @@ beforeAll(async () => {
   for (const name of ['blocked', 'never sent']) await create(name, template.gatedPaper);
   for (const name of ['unsafe', 'unsafe, never sent']) await create(name, template.gatedUnsafe);
   await create('on chain, never sent', template.gatedChain);
-  for (const name of ['to cancel', 'to cancel, never sent']) await create(name, template.cancellable);
+  for (const name of ['to cancel', 'to cancel, never sent'])
+    await create(name, template.cancellable);
   await create('retried', template.gatedPaper);
   await create('other way', template.twoWays);
   const gated = [
@@ -156,7 +194,8 @@ beforeAll(async () => {
   // The worker waits for these two writes, so this is done when it begins anew.
   const saved = await saveDatabase(own.stack.databaseUrl);
 
-  // What will be lost: first of all two that fail, and are paid by another attempt and on another way.
+  // What will be lost: first of all two that fail, and are paid by another attempt and on another
+  // way.
   await own.venueFaults({ error_rate: 1, phases: ['submit', 'recover'] });
   for (const name of ['retried', 'other way']) await own.api.act('resume', idOf(name));
   for (const name of ['retried', 'other way']) await ends(name, 'MANUAL_INTERVENTION');
@@ -171,7 +210,8 @@ beforeAll(async () => {
   await own.api.approve(made.get('pending')!);
   for (const name of ['blocked', 'unsafe', 'to cancel']) await own.api.act('resume', idOf(name));
   await own.api.act('retry', idOf('failed'));
-  for (const name of ['pending', 'blocked', 'unsafe', 'to cancel', 'failed', 'ready', 'on chain']) await ends(name, 'COMPLETED');
+  for (const name of ['pending', 'blocked', 'unsafe', 'to cancel', 'failed', 'ready', 'on chain'])
+    await ends(name, 'COMPLETED');
   await own.stack.stopChild('worker');
   await own.stack.stopChild('api');
   await held.close();
@@ -194,14 +234,26 @@ afterAll(() => own?.close(), 60_000);
 
 test('the step is done once, says what it did and is in the audit', async () => {
   // All but the funding are open or can be retried; the failed one has no run to wake.
-  expect(first).toMatchObject({ incident: 'test-1', movements_woken: 12, nodes_asked_first: 13, retries_asked_first: 1, repeated: false });
+  expect(first).toMatchObject({
+    incident: 'test-1',
+    movements_woken: 12,
+    nodes_asked_first: 13,
+    retries_asked_first: 1,
+    repeated: false,
+  });
   expect(second).toEqual({ ...first, repeated: true });
   expect(changedByTheSecond).toBe(false);
   // A worker of before may have sent until then.
   expect(saidNothingFoundAfter).toBeGreaterThan(60);
-  const audit = await own.query("SELECT outcome, reason, details FROM audit_events WHERE action = 'database.after_restore'");
+  const audit = await own.query(
+    "SELECT outcome, reason, details FROM audit_events WHERE action = 'database.after_restore'",
+  );
   expect(audit).toMatchObject([
-    { outcome: 'success', reason: 'a backup of yesterday', details: { nodes_asked_first: 13, retries_asked_first: 1 } },
+    {
+      outcome: 'success',
+      reason: 'a backup of yesterday',
+      details: { nodes_asked_first: 13, retries_asked_first: 1 },
+    },
   ]);
 });
 
@@ -211,12 +263,19 @@ describe('what was sent before the restore and is forgotten', () => {
     ['was not approved', 'pending', () => own.api.approve(made.get('pending')!)],
     ['waited behind a gate', 'blocked', () => own.api.act('resume', idOf('blocked'))],
     ['had failed and was retried', 'failed', () => own.api.act('retry', idOf('failed'))],
-    ['is bound to an executor whose keys are not safe', 'unsafe', () => own.api.act('resume', idOf('unsafe'))],
+    [
+      'is bound to an executor whose keys are not safe',
+      'unsafe',
+      () => own.api.act('resume', idOf('unsafe')),
+    ],
   ] as const)('is found and not sent again: %s', async (_what, name, goOn) => {
     await goOn();
     await ends(name, 'COMPLETED');
     expect(await ledger(name)).toMatchObject([{ effects: 1, submit_calls: 1 }]);
-    expect(await nodeOf(name, 'pay')).toMatchObject({ state: 'COMPLETED', amount: made.get(name)?.amount });
+    expect(await nodeOf(name, 'pay')).toMatchObject({
+      state: 'COMPLETED',
+      amount: made.get(name)?.amount,
+    });
     await consistent(name);
   });
 
@@ -224,7 +283,9 @@ describe('what was sent before the restore and is forgotten', () => {
     await own.api.act('resume', idOf('retried'));
     await ends('retried', 'MANUAL_INTERVENTION');
     expect(await whyUnknown('retried')).toContain(`${idOf('retried')}:pay:2`);
-    expect(await ledger('retried')).toMatchObject([{ effects: 1, idempotency_key: `${idOf('retried')}:pay:2` }]);
+    expect(await ledger('retried')).toMatchObject([
+      { effects: 1, idempotency_key: `${idOf('retried')}:pay:2` },
+    ]);
     await resolve('retried', 'pay', 'completed');
     await ends('retried', 'COMPLETED');
     await consistent('retried');
@@ -234,7 +295,9 @@ describe('what was sent before the restore and is forgotten', () => {
     await own.api.act('resume', idOf('other way'));
     await ends('other way', 'MANUAL_INTERVENTION');
     expect(await whyUnknown('other way')).toContain('instead may have been sent');
-    const paid = [{ effects: 1, submit_calls: 1, idempotency_key: `${idOf('other way')}:instead:1` }];
+    const paid = [
+      { effects: 1, submit_calls: 1, idempotency_key: `${idOf('other way')}:instead:1` },
+    ];
     expect(await ledger('other way')).toMatchObject(paid);
     await resolve('other way', 'pay', 'failed');
     await ends('other way', 'COMPLETED');
@@ -245,7 +308,10 @@ describe('what was sent before the restore and is forgotten', () => {
 
   test('on a chain is not sent again while the account shows a nonce that nobody knows; a person resolves it', async () => {
     await ends('on chain', 'MANUAL_INTERVENTION');
-    expect(await nodeOf('on chain', 'pay')).toMatchObject({ state: 'UNKNOWN', error_message: expect.stringContaining('nonce') });
+    expect(await nodeOf('on chain', 'pay')).toMatchObject({
+      state: 'UNKNOWN',
+      error_message: expect.stringContaining('nonce'),
+    });
     await resolve('on chain', 'pay', 'completed');
     await ends('on chain', 'COMPLETED');
     expect(await paidOnChain('on chain')).toBe(1);
@@ -256,8 +322,12 @@ describe('what was sent before the restore and is forgotten', () => {
 describe('a cancel before a node was asked about', () => {
   const cancelled = async (name: string, pay: string): Promise<void> => {
     await own.api.act('cancel', idOf(name));
-    await eventually(async () => ((await nodeOf(name, 'pay'))?.state === pay ? true : null), { timeoutMs: 120_000 });
-    await eventually(async () => (['COMPLETED', 'SKIPPED'].includes((await nodeOf(name, 'undo'))?.state ?? '') ? true : null));
+    await eventually(async () => ((await nodeOf(name, 'pay'))?.state === pay ? true : null), {
+      timeoutMs: 120_000,
+    });
+    await eventually(async () =>
+      ['COMPLETED', 'SKIPPED'].includes((await nodeOf(name, 'undo'))?.state ?? '') ? true : null,
+    );
     expect(await movementOf(name)).toMatchObject({ request_state: 'CANCELLED' });
     await consistent(name);
   };
@@ -279,7 +349,9 @@ describe('what was never sent', () => {
   test('is sent once its venue shows nothing', async () => {
     await own.api.act('resume', idOf('never sent'));
     await ends('never sent', 'COMPLETED');
-    expect(await ledger('never sent')).toMatchObject([{ effects: 1, submit_calls: 1, idempotency_key: `${idOf('never sent')}:pay:1` }]);
+    expect(await ledger('never sent')).toMatchObject([
+      { effects: 1, submit_calls: 1, idempotency_key: `${idOf('never sent')}:pay:1` },
+    ]);
     await consistent('never sent');
   });
 
@@ -306,14 +378,26 @@ slow(
   'a capital transfer is asked about first',
   async () => {
     const record = async () => {
-      const { entries } = (await (await fetch(`${own.stack.paperVenueUrl}/transfers`)).json()) as { entries: readonly TransferEntry[] };
+      const { entries } = (await (await fetch(`${own.stack.paperVenueUrl}/transfers`)).json()) as {
+        entries: readonly TransferEntry[];
+      };
       return entries.filter(({ client_reference }) => client_reference === transferId);
     };
     await own.stack.stopChild('worker');
-    const body = { source_venue: 'paper-main', destination_venue: 'paper-sub-a', asset: 'USDT', amount: '10', reason: 'a test' };
-    const created = await own.api.expect(201, 'POST', '/capital-transfers', { ...body, idempotency_key: randomUUID() });
+    const body = {
+      source_venue: 'paper-main',
+      destination_venue: 'paper-sub-a',
+      asset: 'USDT',
+      amount: '10',
+      reason: 'a test',
+    };
+    const created = await own.api.expect(201, 'POST', '/capital-transfers', {
+      ...body,
+      idempotency_key: randomUUID(),
+    });
     transferId = String(created['transfer_id']);
-    const state = async () => (await own.api.expect(200, 'GET', `/capital-transfers/${transferId}`))['request_state'];
+    const state = async () =>
+      (await own.api.expect(200, 'GET', `/capital-transfers/${transferId}`))['request_state'];
     expect(await state()).toBe('CREATED');
     await own.query('DROP SCHEMA saved_rows CASCADE');
     const saved = await saveDatabase(own.stack.databaseUrl);
@@ -325,7 +409,10 @@ slow(
     await own.stack.stopChild('api');
     await saved.restore();
     let out = '';
-    const env = { SVC_DATABASE_URL: own.stack.databaseUrl, SVC_SECRETS_KEY_FILE: secretsKeyFile(own.stack.dataDir) };
+    const env = {
+      SVC_DATABASE_URL: own.stack.databaseUrl,
+      SVC_SECRETS_KEY_FILE: secretsKeyFile(own.stack.dataDir),
+    };
     await fundadmin(['after-restore'], {
       env,
       out: (text) => (out += text),

@@ -1,4 +1,7 @@
-/** Sealers beside each other and beside writers: one chain, every committed row in it, nobody held up. */
+/**
+ * Sealers beside each other and beside writers: one chain, every committed row in it, nobody held
+ * up.
+ */
 import { randomBytes } from 'node:crypto';
 import { jest } from '@jest/globals';
 import pg from 'pg';
@@ -50,11 +53,20 @@ const write = (db: Database, count: number, entity_key: string): Promise<void> =
     db,
     Array.from(
       { length: count },
-      () => ({ action: 'route.call', entity_type: 'route', entity_key, outcome: 'denied', reason: 'ü"\\' }) as const,
+      () =>
+        ({
+          action: 'route.call',
+          entity_type: 'route',
+          entity_key,
+          outcome: 'denied',
+          reason: 'ü"\\',
+        }) as const,
     ),
   );
 const verify = (text: string, ...args: string[]) =>
-  admin<Verified>(['audit', 'verify', '--database-url', database.url, ...args], { SVC_SECRETS_KEY: text });
+  admin<Verified>(['audit', 'verify', '--database-url', database.url, ...args], {
+    SVC_SECRETS_KEY: text,
+  });
 
 async function allSealed(events: number): Promise<void> {
   await eventually(async () => {
@@ -68,8 +80,14 @@ test('rows from before the key are sealed and let pass up to the time of the key
   await write(db, 3, 'before');
   seal();
   await allSealed(3);
-  expect((await verify(FIRST)).result).toMatchObject({ ok: false, first_fault: { fault: 'row_not_of_service', position: 1 } });
-  expect((await verify(FIRST, '--unauthenticated-before', '2100-01-01')).result).toMatchObject({ ok: true, unauthenticated: 3 });
+  expect((await verify(FIRST)).result).toMatchObject({
+    ok: false,
+    first_fault: { fault: 'row_not_of_service', position: 1 },
+  });
+  expect((await verify(FIRST, '--unauthenticated-before', '2100-01-01')).result).toMatchObject({
+    ok: true,
+    unauthenticated: 3,
+  });
 });
 
 test('two sealers and many writers at once make one chain over every row', async () => {
@@ -77,8 +95,12 @@ test('two sealers and many writers at once make one chain over every row', async
   seal();
   seal();
   seal();
-  await Promise.all(Array.from({ length: 60 }, (_, index) => write(db, 1 + (index % 30), `row ${String(index)}`)));
-  const written = 3 + Array.from({ length: 60 }, (_, index) => 1 + (index % 30)).reduce((sum, each) => sum + each, 0);
+  await Promise.all(
+    Array.from({ length: 60 }, (_, index) => write(db, 1 + (index % 30), `row ${String(index)}`)),
+  );
+  const written =
+    3 +
+    Array.from({ length: 60 }, (_, index) => 1 + (index % 30)).reduce((sum, each) => sum + each, 0);
   await allSealed(written);
   expect((await verify(FIRST, '--unauthenticated-before', '2100-01-01')).result).toMatchObject({
     ok: true,
@@ -103,7 +125,9 @@ test('a row that commits late is sealed behind younger ones, and holds up nobody
     outcome: 'denied',
   };
   await slow.query('BEGIN');
-  await slow.query('SELECT write_audit($1::jsonb, svc_now())', [JSON.stringify([{ ...row, mac: macs.ofRow(row) }])]);
+  await slow.query('SELECT write_audit($1::jsonb, svc_now())', [
+    JSON.stringify([{ ...row, mac: macs.ofRow(row) }]),
+  ]);
   await write(db, 2, 'early');
   await eventually(async () => ((await readHead(db)).position === before + 2n ? true : null));
   await slow.query('COMMIT');
@@ -142,7 +166,13 @@ test('the key can be changed: new rows get the new one, and old ones are believe
     const rows = await readUnsealed(db, BEGINNING, 1);
     return rows.length === 0 ? await readHead(db) : null;
   });
-  expect((await verify(`${SECOND},${FIRST}`, '--unauthenticated-before', '2100-01-01')).result).toMatchObject({ ok: true });
-  expect((await verify(SECOND, '--unauthenticated-before', '2100-01-01')).result.first_fault?.fault).toBe('seal_not_of_service');
-  expect((await verify(FIRST, '--unauthenticated-before', '2100-01-01')).result.checked).toBe(Number(position) - 3);
+  expect(
+    (await verify(`${SECOND},${FIRST}`, '--unauthenticated-before', '2100-01-01')).result,
+  ).toMatchObject({ ok: true });
+  expect(
+    (await verify(SECOND, '--unauthenticated-before', '2100-01-01')).result.first_fault?.fault,
+  ).toBe('seal_not_of_service');
+  expect((await verify(FIRST, '--unauthenticated-before', '2100-01-01')).result.checked).toBe(
+    Number(position) - 3,
+  );
 });

@@ -1,4 +1,6 @@
-/** The callback relay on a real database and a real receiver: order, retries, dead letters, leases. */
+/**
+ * The callback relay on a real database and a real receiver: order, retries, dead letters, leases.
+ */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jest } from '@jest/globals';
@@ -17,7 +19,11 @@ import { connectDatabase, type Database } from '../../prisma/client.ts';
 import { claimCallbacks, listCallbacks, settleCallback } from '../../store/callbacks.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { NO_BALANCES } from '../../platform/balance-desk.ts';
-import { CALLBACK_SECRET, startReceiver, type FaultyReceiver } from '../support/callback-receiver.ts';
+import {
+  CALLBACK_SECRET,
+  startReceiver,
+  type FaultyReceiver,
+} from '../support/callback-receiver.ts';
 import { assertConsistent } from '../support/evidence.ts';
 import { eventually, MovementApi, startOwnDatabase } from '../support/own-stack.ts';
 
@@ -37,7 +43,11 @@ let target: FaultyReceiver;
 const relays: Loop[] = [];
 
 const connectedWith = (hosts: string): Database =>
-  connectDatabase({ url: database.url, poolSize: 4, sessionSettings: { 'svc.callback_allowed_hosts': hosts } });
+  connectDatabase({
+    url: database.url,
+    poolSize: 4,
+    sessionSettings: { 'svc.callback_allowed_hosts': hosts },
+  });
 
 beforeAll(async () => {
   database = await startOwnDatabase();
@@ -89,10 +99,15 @@ afterEach(async () => {
   await Promise.all(relays.splice(0).map((relay) => relay.stop()));
   target.close();
   // Nothing of one test is due in the next.
-  await db.callback.updateMany({ where: { status: 'pending' }, data: { next_attempt_at: new Date('2100-01-01') } });
+  await db.callback.updateMany({
+    where: { status: 'pending' },
+    data: { next_attempt_at: new Date('2100-01-01') },
+  });
 });
 
-function startRelay(options: { readonly maxAttempts?: number; readonly hosts?: readonly string[] } = {}): Loop {
+function startRelay(
+  options: { readonly maxAttempts?: number; readonly hosts?: readonly string[] } = {},
+): Loop {
   const { maxAttempts = 20, hosts = [HOST] } = options;
   const relay = startCallbackRelay({
     db,
@@ -107,17 +122,29 @@ function startRelay(options: { readonly maxAttempts?: number; readonly hosts?: r
 }
 
 async function movement(url = target.url): Promise<string> {
-  const body = { template_key: 'one', template_version: 1, intent: { asset: 'USDC', amount: '1' }, callback_url: url };
+  const body = {
+    template_key: 'one',
+    template_version: 1,
+    intent: { asset: 'USDC', amount: '1' },
+    callback_url: url,
+  };
   return String((await api.expect(201, 'POST', '/movements', body))['movement_id']);
 }
 
 /** Writes an event of a movement as every transition does, with its callback. */
-async function emit(movementId: string, event_type: CallbackEvent = 'frontier_advanced', through: Database = db): Promise<void> {
+async function emit(
+  movementId: string,
+  event_type: CallbackEvent = 'frontier_advanced',
+  through: Database = db,
+): Promise<void> {
   const timeline = [{ event_type, message: 'x', actor: { type: 'system' } as const }];
-  expect(await applyTransition(through, { movement_id: movementId, timeline })).toMatchObject({ ok: true });
+  expect(await applyTransition(through, { movement_id: movementId, timeline })).toMatchObject({
+    ok: true,
+  });
 }
 
-const rows = async (movementId: string) => [...(await listCallbacks(db, { movement_id: movementId }, PAGE))].reverse();
+const rows = async (movementId: string) =>
+  [...(await listCallbacks(db, { movement_id: movementId }, PAGE))].reverse();
 const statuses = async (movementId: string) => (await rows(movementId)).map(({ status }) => status);
 
 async function storyOf(movementId: string): Promise<string[]> {
@@ -128,10 +155,15 @@ async function storyOf(movementId: string): Promise<string[]> {
 
 /** What waits for its next attempt is due at once. */
 async function hurry(): Promise<void> {
-  await db.sql`UPDATE callbacks SET next_attempt_at = svc_now() WHERE status = 'pending' AND next_attempt_at < svc_now() + interval '1 day'`;
+  await db.sql`UPDATE callbacks SET next_attempt_at = svc_now() WHERE status = 'pending'
+    AND next_attempt_at < svc_now() + interval '1 day'`;
 }
 
-async function becomes(movementId: string, status: string, options: { readonly hurried?: boolean } = {}): Promise<void> {
+async function becomes(
+  movementId: string,
+  status: string,
+  options: { readonly hurried?: boolean } = {},
+): Promise<void> {
   let last = '';
   await eventually(
     async () => {
@@ -154,8 +186,12 @@ test('every movement is told its events in their order, several movements at onc
     const arrived = target.receiver.arrived.filter((event) => event.movement_id === id);
     expect(arrived.map(({ event_type }) => event_type)).toEqual(CALLBACK_EVENTS);
     expect(arrived).toEqual(target.receiver.eventsOf(id));
-    expect((await rows(id)).map(({ attempts, last_error }) => [attempts, last_error])).toEqual(CALLBACK_EVENTS.map(() => [1, null]));
-    expect((await storyOf(id)).filter((type) => type === 'callback_delivered')).toHaveLength(CALLBACK_EVENTS.length);
+    expect((await rows(id)).map(({ attempts, last_error }) => [attempts, last_error])).toEqual(
+      CALLBACK_EVENTS.map(() => [1, null]),
+    );
+    expect((await storyOf(id)).filter((type) => type === 'callback_delivered')).toHaveLength(
+      CALLBACK_EVENTS.length,
+    );
   }
   expect(target.attempts).toHaveLength(movements.length * CALLBACK_EVENTS.length);
   expect(target.receiver.refused).toEqual({ forged: 0, repeated: 0 });
@@ -175,7 +211,9 @@ test('a receiver that fails half of its calls still gets every event, with the p
   expect(target.attempts.length).toBeGreaterThanOrEqual(2 * CALLBACK_EVENTS.length - 1);
   for (const { event_id, nonce } of before) {
     const sent = target.attempts.filter((attempt) => attempt.event_id === event_id);
-    expect(new Set(sent.flatMap(({ headers }) => [headers['webhook-id'], headers['x-svc-nonce']]))).toEqual(new Set([nonce]));
+    expect(
+      new Set(sent.flatMap(({ headers }) => [headers['webhook-id'], headers['x-svc-nonce']])),
+    ).toEqual(new Set([nonce]));
   }
   expect((await rows(id)).map(({ payload, nonce }) => ({ payload, nonce }))).toEqual(
     before.map(({ payload, nonce }) => ({ payload, nonce })),
@@ -184,13 +222,16 @@ test('a receiver that fails half of its calls still gets every event, with the p
 
 test('one that waits for its retry lets the later ones pass, and is signed anew when its time comes', async () => {
   const id = await movement();
-  for (const type of ['request_approved', 'frontier_advanced', 'request_completed'] as const) await emit(id, type);
+  for (const type of ['request_approved', 'frontier_advanced', 'request_completed'] as const)
+    await emit(id, type);
   target.fault = (_attempt, index) => (index === 0 ? 500 : null);
   startRelay();
   await eventually(async () => (target.receiver.arrived.length === 2 ? true : null));
   const [first] = await rows(id);
   expect(first).toMatchObject({ status: 'pending', attempts: 1, last_error: 'http_500' });
-  expect(Date.parse(String(first?.next_attempt_at)) - Date.parse(String(first?.updated_at))).toBe(2_000);
+  expect(Date.parse(String(first?.next_attempt_at)) - Date.parse(String(first?.updated_at))).toBe(
+    2_000,
+  );
   await becomes(id, 'delivered');
   expect(target.receiver.arrived.map(({ event_type }) => event_type)).toEqual([
     'frontier_advanced',
@@ -202,7 +243,9 @@ test('one that waits for its retry lets the later ones pass, and is signed anew 
     'frontier_advanced',
     'request_completed',
   ]);
-  const [early, late] = target.attempts.filter(({ event_id }) => event_id === first?.event_id).map(({ headers }) => headers);
+  const [early, late] = target.attempts
+    .filter(({ event_id }) => event_id === first?.event_id)
+    .map(({ headers }) => headers);
   expect(Number(late?.['webhook-timestamp'])).toBeGreaterThan(Number(early?.['webhook-timestamp']));
   expect(late?.['x-svc-signature']).not.toBe(early?.['x-svc-signature']);
 });
@@ -214,22 +257,43 @@ test('after the last allowed failure it is a dead letter, and redelivered it arr
   target.fault = () => 302;
   startRelay({ maxAttempts: 2 });
   await becomes(id, 'dead_letter', { hurried: true });
-  expect(await rows(id)).toMatchObject([{ attempts: 2, last_error: 'http_302', next_attempt_at: null }]);
-  expect(await storyOf(id)).toEqual(['movement_created', 'request_approved', 'callback_dead_lettered']);
+  expect(await rows(id)).toMatchObject([
+    { attempts: 2, last_error: 'http_302', next_attempt_at: null },
+  ]);
+  expect(await storyOf(id)).toEqual([
+    'movement_created',
+    'request_approved',
+    'callback_dead_lettered',
+  ]);
   target.fault = () => null;
   const answer = await api.expect(200, 'POST', `/callbacks/${written?.event_id}/redeliver`);
-  expect(answer).toMatchObject({ status: 'pending', attempts: 0, last_error: null, payload: written?.payload, nonce: written?.nonce });
+  expect(answer).toMatchObject({
+    status: 'pending',
+    attempts: 0,
+    last_error: null,
+    payload: written?.payload,
+    nonce: written?.nonce,
+  });
   await becomes(id, 'delivered');
-  expect(await rows(id)).toMatchObject([{ attempts: 1, payload: written?.payload, nonce: written?.nonce }]);
+  expect(await rows(id)).toMatchObject([
+    { attempts: 1, payload: written?.payload, nonce: written?.nonce },
+  ]);
   expect(target.receiver.arrived).toEqual([written?.payload]);
-  expect(await storyOf(id)).toEqual(['movement_created', 'request_approved', 'callback_dead_lettered', 'callback_delivered']);
+  expect(await storyOf(id)).toEqual([
+    'movement_created',
+    'request_approved',
+    'callback_dead_lettered',
+    'callback_delivered',
+  ]);
 });
 
 test('a redelivery asked for four times at once happens once', async () => {
   const id = await movement();
   await emit(id, 'request_approved', elsewhere);
   const [dead] = await rows(id);
-  const answers = await Promise.all([1, 2, 3, 4].map(() => api.send('POST', `/callbacks/${dead?.event_id}/redeliver`)));
+  const answers = await Promise.all(
+    [1, 2, 3, 4].map(() => api.send('POST', `/callbacks/${dead?.event_id}/redeliver`)),
+  );
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
 });
 
@@ -237,8 +301,14 @@ describe('a host that is not listed', () => {
   test('makes a dead letter when the event is written, before any relay looks', async () => {
     const id = await movement();
     await emit(id, 'request_approved', elsewhere);
-    expect(await rows(id)).toMatchObject([{ status: 'dead_letter', attempts: 0, last_error: 'host_not_allowed' }]);
-    expect(await storyOf(id)).toEqual(['movement_created', 'request_approved', 'callback_dead_lettered']);
+    expect(await rows(id)).toMatchObject([
+      { status: 'dead_letter', attempts: 0, last_error: 'host_not_allowed' },
+    ]);
+    expect(await storyOf(id)).toEqual([
+      'movement_created',
+      'request_approved',
+      'callback_dead_lettered',
+    ]);
     await emit(id, 'request_completed', connectedNowhere());
     expect(await statuses(id)).toEqual(['dead_letter', 'dead_letter']);
   });
@@ -250,7 +320,11 @@ describe('a host that is not listed', () => {
     startRelay({ hosts: ['hooks.example'] });
     await becomes(id, 'dead_letter');
     expect(await rows(id)).toMatchObject([{ attempts: 0, last_error: 'host_not_allowed' }]);
-    expect(await storyOf(id)).toEqual(['movement_created', 'request_approved', 'callback_dead_lettered']);
+    expect(await storyOf(id)).toEqual([
+      'movement_created',
+      'request_approved',
+      'callback_dead_lettered',
+    ]);
     expect(target.attempts).toHaveLength(0);
   });
 
@@ -271,13 +345,24 @@ describe('a host that is not listed', () => {
     for (const { href, hostname } of addresses) {
       const [read] = await db.sql<{ host: string; refused: boolean }>`
         SELECT callback_host(${href}) AS host, callback_refused(${href}) AS refused`;
-      expect({ href, ...read }).toEqual({ href, host: hostname, refused: !['hooks.example', HOST].includes(hostname) });
+      expect({ href, ...read }).toEqual({
+        href,
+        host: hostname,
+        refused: !['hooks.example', HOST].includes(hostname),
+      });
     }
-    const odd = ['https://user@hooks.example/', 'https://HOOKS.example/', 'ftp://x.example/', 'https://x.example\\y', ''];
+    const odd = [
+      'https://user@hooks.example/',
+      'https://HOOKS.example/',
+      'ftp://x.example/',
+      'https://x.example\\y',
+      '',
+    ];
     for (const address of odd) {
-      expect(await db.sql`SELECT callback_host(${address}) AS host, callback_refused(${address}) AS refused`).toEqual([
-        { host: null, refused: false },
-      ]);
+      expect(
+        await db.sql`SELECT callback_host(${address}) AS host,
+          callback_refused(${address}) AS refused`,
+      ).toEqual([{ host: null, refused: false }]);
     }
   });
 });
@@ -314,7 +399,10 @@ describe('a lease', () => {
     await sleep(300);
     expect(target.attempts).toHaveLength(0);
     await becomes(id, 'delivered');
-    expect(target.receiver.arrived.map(({ event_type }) => event_type)).toEqual(['request_approved', 'request_completed']);
+    expect(target.receiver.arrived.map(({ event_type }) => event_type)).toEqual([
+      'request_approved',
+      'request_completed',
+    ]);
   });
 
   test('on one callback keeps every other of its movement back, even an earlier one whose retry has come', async () => {
@@ -338,10 +426,18 @@ describe('a lease', () => {
     const [next] = await claimCallbacks(db, { limit: 1, leaseSeconds: 60, movementId: id });
     expect(next).toEqual(late);
     // Both fail: the attempt counts once. Then one succeeds, and nothing can undo that.
-    expect(await settleCallback(db, settle(next!, { kind: 'failed', reason: 'timeout' }, 20))).toBe(true);
-    expect(await settleCallback(db, settle(late!, { kind: 'failed', reason: 'late' }, 20))).toBe(false);
-    expect(await rows(id)).toMatchObject([{ status: 'pending', attempts: 1, last_error: 'timeout' }]);
-    expect(await settleCallback(db, settle(late!, { kind: 'answered', status: 204 }, 20))).toBe(true);
+    expect(await settleCallback(db, settle(next!, { kind: 'failed', reason: 'timeout' }, 20))).toBe(
+      true,
+    );
+    expect(await settleCallback(db, settle(late!, { kind: 'failed', reason: 'late' }, 20))).toBe(
+      false,
+    );
+    expect(await rows(id)).toMatchObject([
+      { status: 'pending', attempts: 1, last_error: 'timeout' },
+    ]);
+    expect(await settleCallback(db, settle(late!, { kind: 'answered', status: 204 }, 20))).toBe(
+      true,
+    );
     for (const outcome of [
       { kind: 'answered', status: 500 },
       { kind: 'answered', status: 200 },
@@ -349,7 +445,11 @@ describe('a lease', () => {
     ] as const)
       expect(await settleCallback(db, settle({ ...next!, attempts: 1 }, outcome, 1))).toBe(false);
     expect(await statuses(id)).toEqual(['delivered']);
-    expect(await storyOf(id)).toEqual(['movement_created', 'request_approved', 'callback_delivered']);
+    expect(await storyOf(id)).toEqual([
+      'movement_created',
+      'request_approved',
+      'callback_delivered',
+    ]);
   });
 });
 
@@ -367,7 +467,11 @@ test('deliveries beside transitions leave no gap on the timeline, and version an
   const written = await db.movement.findUniqueOrThrow({ where: { movement_id: id } });
   await becomes(id, 'delivered');
   const after = await db.movement.findUniqueOrThrow({ where: { movement_id: id } });
-  expect([after.version, after.updated_at, after.swept_at]).toEqual([before.version, written.updated_at, before.swept_at]);
+  expect([after.version, after.updated_at, after.swept_at]).toEqual([
+    before.version,
+    written.updated_at,
+    before.swept_at,
+  ]);
   const story = await storyOf(id);
   expect(story.filter((type) => type === 'callback_delivered')).toHaveLength(31);
   // A record that failed would have been sent again.
@@ -379,7 +483,12 @@ test('a delivery that meets a transition waits for it and takes the next place o
   const id = await movement();
   await emit(id, 'request_approved');
   const [claimed] = await claimCallbacks(db, { limit: 1, leaseSeconds: 60, movementId: id });
-  const event = { event_id: randomUUID(), event_type: 'node_ready', message: 'x', actor: { type: 'system' } };
+  const event = {
+    event_id: randomUUID(),
+    event_type: 'node_ready',
+    message: 'x',
+    actor: { type: 'system' },
+  };
   const doc = JSON.stringify({ movement_id: id, timeline: [event] });
   let settled: Promise<boolean> | undefined;
   await elsewhere.$transaction(async (transaction) => {
@@ -389,13 +498,27 @@ test('a delivery that meets a transition waits for it and takes the next place o
     await sleep(500);
   });
   expect(await settled).toBe(true);
-  expect(await storyOf(id)).toEqual(['movement_created', 'request_approved', 'node_ready', 'callback_delivered']);
+  expect(await storyOf(id)).toEqual([
+    'movement_created',
+    'request_approved',
+    'node_ready',
+    'callback_delivered',
+  ]);
 });
 
 test('without a secret nothing goes out', async () => {
   const id = await movement();
   await emit(id, 'request_approved');
-  relays.push(startCallbackRelay({ db, log, allowedHosts: new Set([HOST]), sign: null, maxAttempts: 20, pauseMs: 20 }));
+  relays.push(
+    startCallbackRelay({
+      db,
+      log,
+      allowedHosts: new Set([HOST]),
+      sign: null,
+      maxAttempts: 20,
+      pauseMs: 20,
+    }),
+  );
   await becomes(id, 'dead_letter');
   expect(target.attempts).toHaveLength(0);
 });

@@ -1,10 +1,15 @@
 /**
- * Cancel of plans in which on_cancel edges stand beside on_success edges: compensation runs for what has
- * landed and for nothing else. Needs the runtime of graphs that fork.
+ * Cancel of plans in which on_cancel edges stand beside on_success edges: compensation runs for
+ * what has landed and for nothing else. Needs the runtime of graphs that fork.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAddressEqual } from 'viem';
-import { assertConsistent, ledgerOf, transfersOnChain, type MovementView } from '../support/evidence.ts';
+import {
+  assertConsistent,
+  ledgerOf,
+  transfersOnChain,
+  type MovementView,
+} from '../support/evidence.ts';
 import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
 import {
   compensation,
@@ -58,35 +63,59 @@ async function cancelled({ movement_id }: Created): Promise<MovementView> {
   const end = await eventually(
     async () => {
       const movement = await own.api.movement(movement_id);
-      const open = movement.nodes.some(({ state }) => !['COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED'].includes(state));
+      const open = movement.nodes.some(
+        ({ state }) => !['COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED'].includes(state),
+      );
       return open || movement.request_state !== 'CANCELLED' ? null : movement;
     },
     { timeoutMs: 60_000, what: () => `${movement_id} to be cancelled to its end` },
   );
   assertConsistent(end, await own.api.timeline(movement_id));
-  await eventually(async () => ((await own.runOf(movement_id))?.status === 'COMPLETED' ? true : null), { what: () => 'the run to close' });
+  await eventually(
+    async () => ((await own.runOf(movement_id))?.status === 'COMPLETED' ? true : null),
+    { what: () => 'the run to close' },
+  );
   return end;
 }
 
 async function expectHolds({ movement_id }: Created, status: 'held' | 'released'): Promise<void> {
-  await eventually(async () => ((await own.api.movement(movement_id)).reservation_status === status ? true : null), {
-    timeoutMs: 5_000,
-    what: () => `the reservation to be ${status}`,
-  });
+  await eventually(
+    async () => ((await own.api.movement(movement_id)).reservation_status === status ? true : null),
+    {
+      timeoutMs: 5_000,
+      what: () => `the reservation to be ${status}`,
+    },
+  );
   // Everything has come to its end, so no pool holds anything for it.
-  expect(await own.query(`SELECT 1 FROM reservations WHERE movement_id = $1 AND status = 'held'`, [movement_id])).toEqual([]);
+  expect(
+    await own.query(`SELECT 1 FROM reservations WHERE movement_id = $1 AND status = 'held'`, [
+      movement_id,
+    ]),
+  ).toEqual([]);
 }
 
-/** Payments of the movement's amount: out of the exchange, and from the wallet back to the treasury. */
-async function payments({ movement_id, amount }: Approved): Promise<{ readonly withdrawn: number; readonly returned: number }> {
+/**
+ * Payments of the movement's amount: out of the exchange, and from the wallet back to the treasury.
+ */
+async function payments({
+  movement_id,
+  amount,
+}: Approved): Promise<{ readonly withdrawn: number; readonly returned: number }> {
   const { signer, treasury, venueHotWallet } = own.stack.chain.accounts;
   const entries = await ledgerOf(own.stack.paperVenueUrl, movement_id);
-  const transfers = (await transfersOnChain(own.stack.chain)).filter((each) => each.amount === amount);
-  const withdrawn = transfers.filter(({ from }) => isAddressEqual(from, venueHotWallet.address)).length;
+  const transfers = (await transfersOnChain(own.stack.chain)).filter(
+    (each) => each.amount === amount,
+  );
+  const withdrawn = transfers.filter(({ from }) =>
+    isAddressEqual(from, venueHotWallet.address),
+  ).length;
   expect(entries.reduce((sum, entry) => sum + entry.effects, 0)).toBe(withdrawn);
   return {
     withdrawn,
-    returned: transfers.filter(({ from, to }) => isAddressEqual(from, signer.address) && isAddressEqual(to, treasury.address)).length,
+    returned: transfers.filter(
+      ({ from, to }) =>
+        isAddressEqual(from, signer.address) && isAddressEqual(to, treasury.address),
+    ).length,
   };
 }
 
@@ -94,7 +123,10 @@ const cancel = ({ movement_id }: Created): Promise<Record<string, unknown>> =>
   own.api.expect(200, 'POST', `/movements/${movement_id}/actions/cancel`);
 
 /** `pay`, a gate, `after`; a cancel sends what `pay` brought to the treasury. */
-function payThenWait(): { readonly nodes: readonly PlanNode[]; readonly edges: readonly PlanEdge[] } {
+function payThenWait(): {
+  readonly nodes: readonly PlanNode[];
+  readonly edges: readonly PlanEdge[];
+} {
   const { chain } = own.stack;
   return {
     nodes: [
@@ -112,9 +144,17 @@ describe('compensation along on_cancel edges', () => {
     const { nodes, edges } = payThenWait();
     const movement = await begin(nodes, edges);
     await own.api.reaches(movement.movement_id, 'WAITING_MANUAL_ACTION');
-    expect(await cancel(movement)).toMatchObject({ request_state: 'CANCELLED', reservation_status: 'held' });
+    expect(await cancel(movement)).toMatchObject({
+      request_state: 'CANCELLED',
+      reservation_status: 'held',
+    });
     const end = await cancelled(movement);
-    expect(statesOf(end)).toEqual({ pay: 'COMPLETED', check: 'CANCELLED', after: 'CANCELLED', 'give-back': 'COMPLETED' });
+    expect(statesOf(end)).toEqual({
+      pay: 'COMPLETED',
+      check: 'CANCELLED',
+      after: 'CANCELLED',
+      'give-back': 'COMPLETED',
+    });
     await expectHolds(movement, 'held');
     expect(await payments(movement)).toEqual({ withdrawn: 1, returned: 1 });
   }, 90_000);
@@ -125,7 +165,12 @@ describe('compensation along on_cancel edges', () => {
     await own.api.reaches(movement.movement_id, 'WAITING_MANUAL_ACTION');
     await own.api.act('resume', movement.movement_id);
     const end = await own.api.reaches(movement.movement_id, 'COMPLETED');
-    expect(statesOf(end)).toEqual({ pay: 'COMPLETED', check: 'COMPLETED', after: 'COMPLETED', 'give-back': 'SKIPPED' });
+    expect(statesOf(end)).toEqual({
+      pay: 'COMPLETED',
+      check: 'COMPLETED',
+      after: 'COMPLETED',
+      'give-back': 'SKIPPED',
+    });
     assertConsistent(end, await own.api.timeline(movement.movement_id));
     expect(await payments(movement)).toEqual({ withdrawn: 1, returned: 0 });
   }, 90_000);
@@ -138,12 +183,20 @@ describe('compensation along on_cancel edges', () => {
       let movement: Approved;
       try {
         movement = await begin(nodes, edges, { approved: when === 'before it began' });
-        expect(await cancel(movement)).toMatchObject({ request_state: 'CANCELLED', reservation_status: 'released' });
+        expect(await cancel(movement)).toMatchObject({
+          request_state: 'CANCELLED',
+          reservation_status: 'released',
+        });
       } finally {
         await own.stack.kill('worker', 'SIGCONT');
       }
       const end = await cancelled(movement);
-      expect(statesOf(end)).toEqual({ pay: 'CANCELLED', check: 'CANCELLED', after: 'CANCELLED', 'give-back': 'SKIPPED' });
+      expect(statesOf(end)).toEqual({
+        pay: 'CANCELLED',
+        check: 'CANCELLED',
+        after: 'CANCELLED',
+        'give-back': 'SKIPPED',
+      });
       expect(await payments(movement)).toEqual({ withdrawn: 0, returned: 0 });
     },
     90_000,
@@ -154,7 +207,11 @@ describe('compensation along on_cancel edges', () => {
     await own.chainFaults({ mining: 'paused' });
     const movement = await begin(nodes, edges);
     await own.api.nodeReaches(movement.movement_id, 'pay', ['OBSERVING']);
-    expect(await cancel(movement)).toMatchObject({ request_state: 'CANCELLED', current_frontier: ['pay'], reservation_status: 'held' });
+    expect(await cancel(movement)).toMatchObject({
+      request_state: 'CANCELLED',
+      current_frontier: ['pay'],
+      reservation_status: 'held',
+    });
     await sleep(500);
     expect(statesOf(await own.api.movement(movement.movement_id))).toEqual({
       pay: 'OBSERVING',
@@ -177,9 +234,15 @@ describe('compensation along on_cancel edges', () => {
     const movement = await begin([impatient, ...nodes.slice(1)], edges);
     await own.api.reaches(movement.movement_id, 'MANUAL_INTERVENTION');
     await own.venueFaults(null);
-    expect(await cancel(movement)).toMatchObject({ request_state: 'CANCELLED', reservation_status: 'held' });
+    expect(await cancel(movement)).toMatchObject({
+      request_state: 'CANCELLED',
+      reservation_status: 'held',
+    });
     await sleep(500);
-    expect(statesOf(await own.api.movement(movement.movement_id))).toMatchObject({ pay: 'UNKNOWN', 'give-back': 'BLOCKED' });
+    expect(statesOf(await own.api.movement(movement.movement_id))).toMatchObject({
+      pay: 'UNKNOWN',
+      'give-back': 'BLOCKED',
+    });
     await own.api.act('retry', movement.movement_id);
     const end = await cancelled(movement);
     expect(statesOf(end)).toMatchObject({ pay: 'COMPLETED', 'give-back': 'COMPLETED' });
@@ -224,14 +287,20 @@ describe('compensation along on_cancel edges', () => {
     await own.api.expect(200, 'PATCH', '/executors/evm.transfer', { status: 'disabled' });
     try {
       await cancel(movement);
-      expect(statesOf(await cancelled(movement))).toMatchObject({ pay: 'COMPLETED', 'give-back': 'FAILED' });
+      expect(statesOf(await cancelled(movement))).toMatchObject({
+        pay: 'COMPLETED',
+        'give-back': 'FAILED',
+      });
     } finally {
       await own.api.expect(200, 'PATCH', '/executors/evm.transfer', { status: 'active' });
     }
     await own.api.act('retry', movement.movement_id);
     await own.api.nodeReaches(movement.movement_id, 'give-back', ['COMPLETED']);
     const end = await cancelled(movement);
-    expect(end.nodes.find(({ node_key }) => node_key === 'give-back')).toMatchObject({ state: 'COMPLETED', attempt: 2 });
+    expect(end.nodes.find(({ node_key }) => node_key === 'give-back')).toMatchObject({
+      state: 'COMPLETED',
+      attempt: 2,
+    });
     expect(await payments(movement)).toEqual({ withdrawn: 1, returned: 1 });
     await own.api.expect(409, 'POST', `/movements/${movement.movement_id}/actions/retry`);
   }, 90_000);
@@ -242,12 +311,18 @@ test('a cancel asks the venue to call back an order that it has not sent yet, an
   await own.venueFaults({ processing_ms: 20_000, phases: ['submit'] });
   const movement = await begin(nodes, edges);
   await own.api.nodeReaches(movement.movement_id, 'pay', ['OBSERVING']);
-  expect(await cancel(movement)).toMatchObject({ request_state: 'CANCELLED', reservation_status: 'held' });
+  expect(await cancel(movement)).toMatchObject({
+    request_state: 'CANCELLED',
+    reservation_status: 'held',
+  });
   const end = await cancelled(movement);
   expect(statesOf(end)).toMatchObject({ pay: 'FAILED', 'give-back': 'SKIPPED' });
-  expect((await ledgerOf(own.stack.paperVenueUrl, movement.movement_id)).map(({ state, effects }) => ({ state, effects }))).toEqual([
-    { state: 'cancelled', effects: 0 },
-  ]);
+  expect(
+    (await ledgerOf(own.stack.paperVenueUrl, movement.movement_id)).map(({ state, effects }) => ({
+      state,
+      effects,
+    })),
+  ).toEqual([{ state: 'cancelled', effects: 0 }]);
   await expectHolds(movement, 'released');
   expect(await payments(movement)).toEqual({ withdrawn: 0, returned: 0 });
 }, 90_000);

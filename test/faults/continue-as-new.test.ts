@@ -1,6 +1,8 @@
 /**
- * Runs whose history grows while they only wait, on a Temporal server that ends a run at a few hundred events:
- * they continue as new in time, never in the middle of a send, and lose nothing that anybody tells them.
+ * Runs whose history grows while they only wait, on a Temporal server that ends a run at a few
+ * hundred events:
+ * they continue as new in time, never in the middle of a send, and lose nothing that anybody tells
+ * them.
  */
 import { temporal } from '@temporalio/proto';
 import { failed, pending, Unavailable } from '../../executor-kit/answers.ts';
@@ -9,8 +11,21 @@ import { runExecutorWorker, type RunningExecutorWorker } from '../../executor-ki
 import { movementWorkflowId } from '../../domain/messages.ts';
 import { memoryExecutor, type Payments } from '../executor-kit/support/memory-executor.ts';
 import { assertConsistent, type TimelineView } from '../support/evidence.ts';
-import { eventually, startOwnStack, Stop, type Created, type OwnStack } from '../support/own-stack.ts';
-import { compensation, edge, noop, storeTemplate, type PlanEdge, type PlanNode } from '../support/plans.ts';
+import {
+  eventually,
+  startOwnStack,
+  Stop,
+  type Created,
+  type OwnStack,
+} from '../support/own-stack.ts';
+import {
+  compensation,
+  edge,
+  noop,
+  storeTemplate,
+  type PlanEdge,
+  type PlanNode,
+} from '../support/plans.ts';
 import { replayed } from '../support/replays.ts';
 import { always, slow, test } from '../support/pace.ts';
 
@@ -20,7 +35,8 @@ const SUGGESTED_AT = 60;
 const TERMINATED_AT = 600;
 /** The pause before a send that did not land is made again; a run lasts for far less. */
 const PAUSE_SECONDS = 25;
-const UNHANDLED_COMMAND = temporal.api.enums.v1.WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND;
+const UNHANDLED_COMMAND =
+  temporal.api.enums.v1.WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND;
 
 let own: OwnStack;
 let team: RunningExecutorWorker;
@@ -28,7 +44,10 @@ let payments: Payments;
 /** Looks at each movement's `watch`, which goes on until the movement is let go. */
 const looks = new Map<string, number>();
 const letGo = new Set<string>();
-/** Movements whose `pay` is refused in its first attempt, and those whose send goes nowhere until it is asked about. */
+/**
+ * Movements whose `pay` is refused in its first attempt, and those whose send goes nowhere until it
+ * is asked about.
+ */
 const refused = new Set<string>();
 const lost = new Set<string>();
 /** What a movement's `pay` waits for before it is carried out. */
@@ -68,7 +87,11 @@ beforeAll(async () => {
       },
     };
   });
-  team = await runExecutorWorker(executor, { address: own.stack.temporalAddress, namespace: 'default', taskQueue: QUEUE });
+  team = await runExecutorWorker(executor, {
+    address: own.stack.temporalAddress,
+    namespace: 'default',
+    taskQueue: QUEUE,
+  });
 }, 120_000);
 afterAll(async () => {
   await team?.stop();
@@ -77,7 +100,13 @@ afterAll(async () => {
 
 function entry(type: string, timeout_seconds: number): object {
   return {
-    ...{ executor_key: type, kind: 'task_queue', task_queue: QUEUE, action_types: [type], payees: [] },
+    ...{
+      executor_key: type,
+      kind: 'task_queue',
+      task_queue: QUEUE,
+      action_types: [type],
+      payees: [],
+    },
     ...{ timeout_seconds, settle_seconds: 0, same_key_safe: true },
   };
 }
@@ -88,7 +117,12 @@ function looksAt(movementId: string): number {
 
 function paying(node_key: string, type = 'team_quick', more: object = {}): PlanNode {
   return {
-    ...{ node_key, node_kind: 'action', action_type: type, executor_selector: { action_type: type } },
+    ...{
+      node_key,
+      node_kind: 'action',
+      action_type: type,
+      executor_selector: { action_type: type },
+    },
     ...{ has_side_effect: true, config: { amount: '1' }, ...more },
   };
 }
@@ -98,10 +132,16 @@ const BESIDE: readonly PlanEdge[] = [edge('begin', 'watch'), edge('begin', 'pay'
 /** `watch` and, where it is given, a `pay` beside it. */
 function template(pay?: PlanNode, edges: readonly PlanEdge[] = BESIDE): Promise<string> {
   const nodes = pay === undefined ? [paying('watch')] : [noop('begin'), paying('watch'), pay];
-  return storeTemplate(own.api, nodes, { assurance: 'provider_completed', edges: pay === undefined ? [] : edges });
+  return storeTemplate(own.api, nodes, {
+    assurance: 'provider_completed',
+    edges: pay === undefined ? [] : edges,
+  });
 }
 
-async function begun(templateKey: string, told: (movementId: string) => void = () => undefined): Promise<Created> {
+async function begun(
+  templateKey: string,
+  told: (movementId: string) => void = () => undefined,
+): Promise<Created> {
   const movement = await own.api.create(templateKey, { amount: '5' });
   told(movement.movement_id);
   await own.api.approve(movement);
@@ -111,32 +151,49 @@ async function begun(templateKey: string, told: (movementId: string) => void = (
 /** How each run of the movement closed, oldest first; the newest may be RUNNING. */
 async function runs(movementId: string): Promise<string[]> {
   const found: { readonly status: string; readonly started: number }[] = [];
-  for await (const run of own.temporal.workflow.list({ query: `WorkflowId = "${movementWorkflowId(movementId)}"` }))
+  for await (const run of own.temporal.workflow.list({
+    query: `WorkflowId = "${movementWorkflowId(movementId)}"`,
+  }))
     found.push({ status: run.status.name, started: run.startTime.getTime() });
   return found.sort((a, b) => a.started - b.started).map(({ status }) => status);
 }
 
-/** Waits until the movement's run has been followed by so many others; a run that ends in another way is an error at once. */
+/**
+ * Waits until the movement's run has been followed by so many others; a run that ends in another
+ * way is an error at once.
+ */
 async function continued(movementId: string, times: number): Promise<void> {
   let last: readonly string[] = [];
   await eventually(
     async () => {
       last = await runs(movementId);
-      if (last.some((status) => status === 'TERMINATED' || status === 'TIMED_OUT' || status === 'FAILED'))
+      if (
+        last.some(
+          (status) => status === 'TERMINATED' || status === 'TIMED_OUT' || status === 'FAILED',
+        )
+      )
         throw new Stop(`a run ended otherwise: ${last.join(', ')}`);
       return last.filter((status) => status === 'CONTINUED_AS_NEW').length >= times ? true : null;
     },
-    { timeoutMs: 120_000, what: () => `${movementId} to continue ${String(times)} times; its runs: ${last.join(', ')}` },
+    {
+      timeoutMs: 120_000,
+      what: () => `${movementId} to continue ${String(times)} times; its runs: ${last.join(', ')}`,
+    },
   );
 }
 
-/** Lets the movement come to its end, which is as it should be, with every run of it closed as it should. */
+/**
+ * Lets the movement come to its end, which is as it should be, with every run of it closed as it
+ * should.
+ */
 async function ended(movement: Created, state = 'COMPLETED'): Promise<readonly TimelineView[]> {
   const { movement_id } = movement;
   letGo.add(movement_id);
   const view = await own.api.reaches(movement_id, state, 90_000);
   await own.api.nodeReaches(movement_id, 'watch', ['COMPLETED']);
-  await eventually(async () => ((await runs(movement_id)).includes('RUNNING') ? null : true), { what: () => 'the last run to close' });
+  await eventually(async () => ((await runs(movement_id)).includes('RUNNING') ? null : true), {
+    what: () => 'the last run to close',
+  });
   const closed = await runs(movement_id);
   expect(closed.at(-1)).toBe('COMPLETED');
   expect(new Set(closed.slice(0, -1))).toEqual(new Set(['CONTINUED_AS_NEW']));
@@ -147,14 +204,19 @@ async function ended(movement: Created, state = 'COMPLETED'): Promise<readonly T
 }
 
 /**
- * Tasks of the movement's runs that came to nothing. Only one is in order: what came while the run was about to
- * continue is looked at first.
+ * Tasks of the movement's runs that came to nothing. Only one is in order: what came while the run
+ * was about to continue is looked at first.
  */
 async function refusedTasks(movementId: string): Promise<string[]> {
   const found: string[] = [];
-  for await (const { workflowId, runId } of own.temporal.workflow.list({ query: `WorkflowId = "${movementWorkflowId(movementId)}"` })) {
+  for await (const { workflowId, runId } of own.temporal.workflow.list({
+    query: `WorkflowId = "${movementWorkflowId(movementId)}"`,
+  })) {
     const { events } = await own.temporal.workflow.getHandle(workflowId, runId).fetchHistory();
-    for (const { workflowTaskFailedEventAttributes: failure, workflowTaskTimedOutEventAttributes: late } of events ?? []) {
+    for (const {
+      workflowTaskFailedEventAttributes: failure,
+      workflowTaskTimedOutEventAttributes: late,
+    } of events ?? []) {
       if (late) found.push('timed out');
       const cause = failure?.cause ?? UNHANDLED_COMMAND;
       if (cause !== UNHANDLED_COMMAND) found.push(failure?.failure?.message ?? String(cause));
@@ -164,7 +226,9 @@ async function refusedTasks(movementId: string): Promise<string[]> {
 }
 
 function sends(timeline: readonly TimelineView[], node: string): number {
-  return timeline.filter(({ event_type, node_key }) => event_type === 'node_submitting' && node_key === node).length;
+  return timeline.filter(
+    ({ event_type, node_key }) => event_type === 'node_submitting' && node_key === node,
+  ).length;
 }
 
 test('a node that is observed for long costs many runs, each of them closed in time, and one send', async () => {
@@ -178,7 +242,9 @@ test('nodes beside one another, each asked about all the time, hold no run up', 
   const nodes = ['watch', 'second', 'third', 'fourth', 'fifth', 'sixth'];
   const graph = [noop('begin'), ...nodes.map((node) => paying(node))];
   const edges = nodes.map((node) => edge('begin', node));
-  const movement = await begun(await storeTemplate(own.api, graph, { assurance: 'provider_completed', edges }));
+  const movement = await begun(
+    await storeTemplate(own.api, graph, { assurance: 'provider_completed', edges }),
+  );
   await continued(movement.movement_id, 12);
   await ended(movement);
   for (const node of nodes) expect(payments.count(`${movement.movement_id}:${node}:1`)).toBe(1);
@@ -192,7 +258,9 @@ test('no run continues as new in the middle of a send, however long its history 
     held.set(id, async () => {
       // Only once the run has been told to continue can it be seen that it does not.
       const note = async (): Promise<void> => void seen.push((await own.runOf(id))!);
-      await eventually(async () => ((await own.runOf(id))!.events > 0 && looksAt(id) > 0 ? true : null));
+      await eventually(async () =>
+        (await own.runOf(id))!.events > 0 && looksAt(id) > 0 ? true : null,
+      );
       await note();
       const from = looksAt(id);
       await eventually(async () => (looksAt(id) >= from + 20 ? true : null), { timeoutMs: 80_000 });
@@ -219,7 +287,11 @@ slow(
         // A wake is all that makes the history of such a run longer.
         await eventually(async () => {
           for (let wake = 0; wake < 5; wake += 1) await handle.signal('wake', null);
-          return (await runs(movement.movement_id)).filter((status) => status === 'CONTINUED_AS_NEW').length >= times ? true : null;
+          return (await runs(movement.movement_id)).filter(
+            (status) => status === 'CONTINUED_AS_NEW',
+          ).length >= times
+            ? true
+            : null;
         });
         await own.api.approve(movement);
         return movement;
@@ -249,7 +321,9 @@ slow(
         await continued(movement.movement_id, times + 3);
         const timeline = await ended(movement, 'CANCELLED');
         await own.api.nodeReaches(movement.movement_id, 'undo', ['COMPLETED']);
-        expect(timeline.filter(({ message }) => message === 'Its executor was asked to cancel')).toHaveLength(1);
+        expect(
+          timeline.filter(({ message }) => message === 'Its executor was asked to cancel'),
+        ).toHaveLength(1);
         expect(payments.count(`${movement.movement_id}:watch:1`)).toBe(1);
       }),
     );
@@ -269,7 +343,9 @@ slow(
         await own.api.act('retry', movement.movement_id);
         const timeline = await ended(movement);
         expect([sends(timeline, 'watch'), sends(timeline, 'pay')]).toEqual([1, 2]);
-        expect([1, 2].map((attempt) => payments.count(`${movement.movement_id}:pay:${attempt}`))).toEqual([0, 1]);
+        expect(
+          [1, 2].map((attempt) => payments.count(`${movement.movement_id}:pay:${attempt}`)),
+        ).toEqual([0, 1]);
       }),
     );
   },
@@ -277,13 +353,21 @@ slow(
 );
 
 test('a pause before a send is made again outlasts the runs that it is waited in', async () => {
-  const retry_policy = { initial_interval_seconds: PAUSE_SECONDS, max_interval_seconds: PAUSE_SECONDS };
-  const movement = await begun(await template(paying('pay', 'team_quick', { retry_policy })), (id) => void lost.add(id));
+  const retry_policy = {
+    initial_interval_seconds: PAUSE_SECONDS,
+    max_interval_seconds: PAUSE_SECONDS,
+  };
+  const movement = await begun(
+    await template(paying('pay', 'team_quick', { retry_policy })),
+    (id) => void lost.add(id),
+  );
   const { movement_id } = movement;
   // The send's own time, the queue's and the question's add up to some thirty seconds.
   const recovered = await eventually(
     async () => {
-      const at = (await own.api.timeline(movement_id)).find(({ event_type }) => event_type === 'node_recovered');
+      const at = (await own.api.timeline(movement_id)).find(
+        ({ event_type }) => event_type === 'node_recovered',
+      );
       return at === undefined ? null : { at, runs: (await runs(movement_id)).length };
     },
     { timeoutMs: 120_000 },
@@ -291,7 +375,9 @@ test('a pause before a send is made again outlasts the runs that it is waited in
   await own.api.nodeReaches(movement_id, 'pay', ['COMPLETED'], 60_000);
   expect((await runs(movement_id)).length).toBeGreaterThan(recovered.runs);
   const timeline = await ended(movement);
-  const again = timeline.filter(({ event_type, node_key }) => event_type === 'node_submitting' && node_key === 'pay')[1];
+  const again = timeline.filter(
+    ({ event_type, node_key }) => event_type === 'node_submitting' && node_key === 'pay',
+  )[1];
   const waited = Date.parse(again!.occurred_at) - Date.parse(recovered.at.occurred_at);
   expect(waited).toBeGreaterThanOrEqual(PAUSE_SECONDS * 1000);
   expect([sends(timeline, 'pay'), payments.count(`${movement_id}:pay:1`)]).toEqual([2, 1]);

@@ -1,4 +1,6 @@
-/** What a movement costs where noise cannot reach: a change that makes it dearer has to say so here. */
+/**
+ * What a movement costs where noise cannot reach: a change that makes it dearer has to say so here.
+ */
 import { pino } from 'pino';
 import { installSdkLog } from '../../activities/sdk-log.ts';
 import { COST_LIMITS } from '../../bench/costs/limits.ts';
@@ -35,7 +37,10 @@ describe(`a movement of ${COST_NODES} nodes with an instant executor in process`
 
   test('was counted whole: every phase of every node ran', () => {
     // Preflight and prepare follow a decision, and the first look a submit, in one activity each.
-    expect(costs.sql_by_activity).toMatchObject({ decide: { calls: COST_NODES + 1 }, submit: { calls: COST_NODES } });
+    expect(costs.sql_by_activity).toMatchObject({
+      decide: { calls: COST_NODES + 1 },
+      submit: { calls: COST_NODES },
+    });
     // A fence and an outcome a node are written whatever else is saved.
     expect(costs.sql_a_movement).toBeGreaterThanOrEqual(2 * COST_NODES);
   });

@@ -8,8 +8,21 @@ import { createMovementActivities } from '../../activities/movement.ts';
 import { createApi } from '../../api/http/app.ts';
 import { routes } from '../../api/routes.ts';
 import { listen, type Listening } from '../../api/http/server.ts';
-import { ExecutorFault, type ExecutionResult, type Executor, type ExecutorPhase } from '../../domain/executor.ts';
-import type { DecideArgs, MovementActivities, Phase, PhaseArgs, PhaseResult, RecordArgs, TeamAnswer } from '../../domain/messages.ts';
+import {
+  ExecutorFault,
+  type ExecutionResult,
+  type Executor,
+  type ExecutorPhase,
+} from '../../domain/executor.ts';
+import type {
+  DecideArgs,
+  MovementActivities,
+  Phase,
+  PhaseArgs,
+  PhaseResult,
+  RecordArgs,
+  TeamAnswer,
+} from '../../domain/messages.ts';
 import type { Signer } from '../../domain/signer.ts';
 import { allow } from '../../dev/stack/allowlist.ts';
 import { connectDatabase, type Database, type SqlValue } from '../../prisma/client.ts';
@@ -40,11 +53,22 @@ type Answers = { [Phase in 'submit' | 'recover' | 'observe']: () => Promise<Exec
 
 /** An executor that counts its calls and answers as the test says. */
 function countingExecutor() {
-  const calls: Record<ExecutorPhase, number> = { preflight: 0, prepare: 0, submit: 0, observe: 0, recover: 0, cancel: 0 };
+  const calls: Record<ExecutorPhase, number> = {
+    preflight: 0,
+    prepare: 0,
+    submit: 0,
+    observe: 0,
+    recover: 0,
+    cancel: 0,
+  };
   const answers: Answers = {
     submit: async () => ({ next_state: 'SUBMITTED', external_ref: 'ref-1' }),
     recover: async () => ({ next_state: 'READY' }),
-    observe: async () => ({ next_state: 'COMPLETED', external_ref: 'ref-1', output: { paid: true } }),
+    observe: async () => ({
+      next_state: 'COMPLETED',
+      external_ref: 'ref-1',
+      output: { paid: true },
+    }),
   };
   const counted = <T>(phase: ExecutorPhase, answer: () => Promise<T>): Promise<T> => {
     calls[phase] += 1;
@@ -70,7 +94,9 @@ function countingExecutor() {
       counted('prepare', async () => ({
         next_state: 'SUBMITTING',
         prepared_action: { made: calls.prepare },
-        ...(action_type === 'memory_sign' ? { sign_request: { kind: 'evm_transaction', payload: UNSIGNED } as const } : {}),
+        ...(action_type === 'memory_sign'
+          ? { sign_request: { kind: 'evm_transaction', payload: UNSIGNED } as const }
+          : {}),
       })),
     submit: () => counted('submit', () => answers.submit()),
     observe: () => counted('observe', () => answers.observe()),
@@ -145,10 +171,14 @@ beforeAll(async () => {
   ]) {
     const node = {
       node_key: 'pay',
-      ...(template_key === LOOK ? { node_kind: 'observe', timeout_policy: { observe_seconds: 60 } } : { node_kind: 'action' }),
+      ...(template_key === LOOK
+        ? { node_kind: 'observe', timeout_policy: { observe_seconds: 60 } }
+        : { node_kind: 'action' }),
       action_type,
       executor_selector: { action_type, provider: 'memory' },
-      ...(template_key === SIGN ? { signer_selector: { chain_family: 'evm', profile: 'slow' } } : {}),
+      ...(template_key === SIGN
+        ? { signer_selector: { chain_family: 'evm', profile: 'slow' } }
+        : {}),
       has_side_effect: template_key !== LOOK,
       config: template_key === PLAIN ? {} : { destination_address: UNSIGNED.to },
     };
@@ -189,8 +219,14 @@ function watched(): { readonly watching: Database; readonly said: boolean[] } {
   return { watching, said };
 }
 
-/** The activities of one worker, which has all the time in the world. Each call runs in an activity context of its own. */
-function worker(its: Database = db, more: { readonly soonMs: number } = { soonMs: 600_000 }): MovementActivities {
+/**
+ * The activities of one worker, which has all the time in the world. Each call runs in an activity
+ * context of its own.
+ */
+function worker(
+  its: Database = db,
+  more: { readonly soonMs: number } = { soonMs: 600_000 },
+): MovementActivities {
   const activities = createMovementActivities({
     db: its,
     log,
@@ -204,7 +240,8 @@ function worker(its: Database = db, more: { readonly soonMs: number } = { soonMs
     ...more,
   });
   const inContext = <A, R>(activity: (args: A) => Promise<R>): ((args: A) => Promise<R>) => {
-    return (args) => new MockActivityEnvironment({}, { logger: QUIET }).run(activity, args) as Promise<R>;
+    return (args) =>
+      new MockActivityEnvironment({}, { logger: QUIET }).run(activity, args) as Promise<R>;
   };
   return {
     load: inContext(activities.load),
@@ -221,15 +258,22 @@ function worker(its: Database = db, more: { readonly soonMs: number } = { soonMs
   };
 }
 
-const loadOf = (movement: Created) => worker().load({ movement_id: movement.movement_id, run_id: 'a-run' });
+const loadOf = (movement: Created) =>
+  worker().load({ movement_id: movement.movement_id, run_id: 'a-run' });
 
 /** A movement that was approved and whose run has written its first decision. */
-async function executing(template: string): Promise<{ movement: Created; args: PhaseArgs; begin: DecideArgs }> {
+async function executing(
+  template: string,
+): Promise<{ movement: Created; args: PhaseArgs; begin: DecideArgs }> {
   const movement = await api.create(template, { amount: '5' });
   await api.approve(movement);
   const begin = await firstDecision(movement);
   await worker().decide(begin);
-  return { movement, args: { movement_id: movement.movement_id, node_key: 'pay', attempt: 1 }, begin };
+  return {
+    movement,
+    args: { movement_id: movement.movement_id, node_key: 'pay', attempt: 1 },
+    begin,
+  };
 }
 
 async function firstDecision(movement: Created): Promise<DecideArgs> {
@@ -254,9 +298,13 @@ async function events(movement: Created): Promise<string[]> {
   return timeline.map((event) => event.event_type);
 }
 
-async function node(
-  movement: Created,
-): Promise<{ state: string; submit_epoch: number; external_ref: string | null; prepared_action: unknown; error_count: number }> {
+async function node(movement: Created): Promise<{
+  state: string;
+  submit_epoch: number;
+  external_ref: string | null;
+  prepared_action: unknown;
+  error_count: number;
+}> {
   const rows = await db.movementNode.findMany({ where: { movement_id: movement.movement_id } });
   const [row] = rows;
   return row!;
@@ -284,7 +332,9 @@ describe('a local activity that runs again', () => {
     const { ttl_ms: _, ...again } = (await loadOf(movement))!;
     const { ttl_ms: __, ...before } = first!;
     expect(again).toEqual(before);
-    expect(await db.command.findMany({ where: { movement_id: movement.movement_id } })).toEqual(seen);
+    expect(await db.command.findMany({ where: { movement_id: movement.movement_id } })).toEqual(
+      seen,
+    );
     expect(seen.every((command) => command.applied_at !== null)).toBe(true);
   });
 
@@ -292,9 +342,15 @@ describe('a local activity that runs again', () => {
     const movement = await api.create(PAY, { amount: '5' });
     await api.approve(movement);
     const decision = await firstDecision(movement);
-    expect(await worker().decide(decision)).toEqual({ applied: true, version: decision.version + 1 });
+    expect(await worker().decide(decision)).toEqual({
+      applied: true,
+      version: decision.version + 1,
+    });
     const once = await events(movement);
-    expect(await worker().decide(decision)).toEqual({ applied: false, version: decision.version + 1 });
+    expect(await worker().decide(decision)).toEqual({
+      applied: false,
+      version: decision.version + 1,
+    });
     expect(await events(movement)).toEqual(once);
     expect(once.filter((type) => type === 'frontier_advanced')).toHaveLength(1);
   });
@@ -303,7 +359,12 @@ describe('a local activity that runs again', () => {
     const movement = await api.create(PAY, { amount: '5' });
     await api.approve(movement);
     const first = await firstDecision(movement);
-    const second: DecideArgs = { ...first, version: first.version + 1, from: 'EXECUTING', frontier: ['pay', 'elsewhere'] };
+    const second: DecideArgs = {
+      ...first,
+      version: first.version + 1,
+      from: 'EXECUTING',
+      frontier: ['pay', 'elsewhere'],
+    };
     for (const decision of [first, second]) {
       const all = await Promise.all(Array.from({ length: 8 }, () => worker().decide(decision)));
       expect(all.filter(({ applied }) => applied)).toHaveLength(1);
@@ -325,11 +386,19 @@ describe('a local activity that runs again', () => {
     const movement = await api.create(PAY, { amount: '5' });
     await worker().expire({ movement_id: movement.movement_id });
     expect((await api.movement(movement.movement_id)).request_state).toBe('PENDING_APPROVAL');
-    await db.sql`UPDATE movements SET expires_at = svc_now() WHERE movement_id = ${movement.movement_id}::uuid`;
-    await Promise.all([worker().expire({ movement_id: movement.movement_id }), worker().expire({ movement_id: movement.movement_id })]);
+    await db.sql`UPDATE movements SET expires_at = svc_now()
+      WHERE movement_id = ${movement.movement_id}::uuid`;
+    await Promise.all([
+      worker().expire({ movement_id: movement.movement_id }),
+      worker().expire({ movement_id: movement.movement_id }),
+    ]);
     await worker().expire({ movement_id: movement.movement_id });
     expect(await events(movement)).toEqual(['movement_created', 'request_expired']);
-    expect(await db.auditEvent.count({ where: { action: 'movement.expire', entity_key: movement.movement_id } })).toBe(1);
+    expect(
+      await db.auditEvent.count({
+        where: { action: 'movement.expire', entity_key: movement.movement_id },
+      }),
+    ).toBe(1);
   });
 });
 
@@ -346,7 +415,10 @@ describe('a phase that runs again', () => {
       expect((await phase(args)).next).toBe(next);
       const told = await events(movement);
       // The same phase again, and every one before it, as a reset of the run would have it.
-      for (const earlier of [preflight, prepare, submit, observe].slice(0, [preflight, prepare, submit, observe].indexOf(phase) + 1)) {
+      for (const earlier of [preflight, prepare, submit, observe].slice(
+        0,
+        [preflight, prepare, submit, observe].indexOf(phase) + 1,
+      )) {
         const again = await earlier(args);
         expect(again.next).not.toBe('wait');
         if (phase !== earlier || phase === observe) continue;
@@ -355,7 +427,14 @@ describe('a phase that runs again', () => {
       if (phase !== submit) expect(await events(movement)).toEqual(told);
     }
     expect((await recover(args)).next).toBe('settled');
-    expect(memory.calls).toEqual({ preflight: 1, prepare: 1, submit: 1, observe: 1, recover: 0, cancel: 0 });
+    expect(memory.calls).toEqual({
+      preflight: 1,
+      prepare: 1,
+      submit: 1,
+      observe: 1,
+      recover: 0,
+      cancel: 0,
+    });
     expect((await node(movement)).prepared_action).toEqual({ made: 1 });
   });
 
@@ -369,7 +448,12 @@ describe('a phase that runs again', () => {
   });
 
   test.each([
-    { which: 'the short fence', template: PLAIN, known: { executor_key: 'memory' }, short: [false, true] },
+    {
+      which: 'the short fence',
+      template: PLAIN,
+      known: { executor_key: 'memory' },
+      short: [false, true],
+    },
     { which: 'the long fence', template: PAY, known: {}, short: [] },
   ])(
     'two submits at once send once behind $which, and the loser never waits for a wake that nobody sends',
@@ -379,7 +463,10 @@ describe('a phase that runs again', () => {
       await worker().preflight(args);
       await worker().prepare(args);
       const { watching, said } = watched();
-      const both = await Promise.all([worker(watching).submit(args), worker(watching).submit(args)]);
+      const both = await Promise.all([
+        worker(watching).submit(args),
+        worker(watching).submit(args),
+      ]);
       // Which way the one that sent has taken.
       expect([...said].sort()).toEqual(short);
       expect(memory.calls.submit).toBe(1);
@@ -391,8 +478,16 @@ describe('a phase that runs again', () => {
 
 // Nobody may have asked while there was time: every worker was away.
 test.each<[string, Answers['observe'], Partial<PhaseResult>]>([
-  ['finds what has come', async () => ({ next_state: 'COMPLETED', external_ref: 'ref-1' }), { state: 'COMPLETED' }],
-  ['finds nothing', async () => ({ next_state: 'OBSERVING' }), { state: 'FAILED', error_code: 'NODE_TIMED_OUT' }],
+  [
+    'finds what has come',
+    async () => ({ next_state: 'COMPLETED', external_ref: 'ref-1' }),
+    { state: 'COMPLETED' },
+  ],
+  [
+    'finds nothing',
+    async () => ({ next_state: 'OBSERVING' }),
+    { state: 'FAILED', error_code: 'NODE_TIMED_OUT' },
+  ],
   [
     'is not answered',
     () => Promise.reject(new ExecutorFault('timeout', 'AWAY', 'away')),
@@ -401,7 +496,8 @@ test.each<[string, Answers['observe'], Partial<PhaseResult>]>([
 ])('an observer whose time is over looks once more and %s', async (_what, observe, comes) => {
   const { movement, args } = await executing(LOOK);
   await worker().preflight(args);
-  await db.sql`UPDATE movement_nodes SET started_at = svc_now() - interval '1 hour' WHERE movement_id = ${movement.movement_id}::uuid`;
+  await db.sql`UPDATE movement_nodes SET started_at = svc_now() - interval '1 hour'
+    WHERE movement_id = ${movement.movement_id}::uuid`;
   memory.answers.observe = observe;
   expect(await worker().observe(args)).toMatchObject(comes);
   expect(memory.calls.observe).toBe(1);
@@ -409,7 +505,13 @@ test.each<[string, Answers['observe'], Partial<PhaseResult>]>([
 });
 
 describe.each([
-  { which: 'the short fence', template: PLAIN, known: { executor_key: 'memory' }, passes: [true], stops: [false] },
+  {
+    which: 'the short fence',
+    template: PLAIN,
+    known: { executor_key: 'memory' },
+    passes: [true],
+    stops: [false],
+  },
   { which: 'the long fence', template: PAY, known: {}, passes: [], stops: [] },
 ])('$which', ({ template, known, passes, stops }) => {
   const preparedNode = async (): Promise<{ movement: Created; args: PhaseArgs }> => {
@@ -434,7 +536,10 @@ describe.each([
     const { watching, said } = watched();
     await registered('disabled');
     try {
-      expect(await worker(watching).submit(args)).toMatchObject({ state: 'FAILED', error_code: 'EXECUTOR_DISABLED' });
+      expect(await worker(watching).submit(args)).toMatchObject({
+        state: 'FAILED',
+        error_code: 'EXECUTOR_DISABLED',
+      });
     } finally {
       await registered('active');
     }
@@ -447,7 +552,11 @@ describe.each([
     const { args: place } = await executing(template);
     await worker().preflight(place);
     const { watching, said } = watched();
-    expect(await worker(watching).submit({ ...place, ...known })).toMatchObject({ state: 'READY', next: 'again', phase: 'preflight' });
+    expect(await worker(watching).submit({ ...place, ...known })).toMatchObject({
+      state: 'READY',
+      next: 'again',
+      phase: 'preflight',
+    });
     expect(said).toEqual(stops);
     expect(memory.calls.submit).toBe(0);
   });
@@ -455,7 +564,8 @@ describe.each([
   test('stops a node whose earlier send has to be asked about first', async () => {
     const { movement, args } = await preparedNode();
     const { watching, said } = watched();
-    await db.sql`UPDATE movement_nodes SET recover_first = true WHERE movement_id = ${args.movement_id}::uuid`;
+    await db.sql`UPDATE movement_nodes SET recover_first = true
+      WHERE movement_id = ${args.movement_id}::uuid`;
     expect(await worker(watching).submit(args)).toMatchObject({ state: 'READY', next: 'recover' });
     expect(said).toEqual(stops);
     expect(memory.calls.submit).toBe(0);
@@ -466,22 +576,45 @@ describe.each([
 describe("a record of a team's answer that runs again", () => {
   const asked = async (args: PhaseArgs, phase: Phase): Promise<RecordArgs> => {
     const answer = await worker().ask({ ...args, phase });
-    if ('result' in answer) throw new Error(`${phase} asks nobody: ${JSON.stringify(answer.result)}`);
+    if ('result' in answer)
+      throw new Error(`${phase} asks nobody: ${JSON.stringify(answer.result)}`);
     const { epoch, errors } = answer.ask;
-    return { ...args, phase, epoch, ...(errors === undefined ? {} : { errors }), given: { answer: null } };
+    return {
+      ...args,
+      phase,
+      epoch,
+      ...(errors === undefined ? {} : { errors }),
+      given: { answer: null },
+    };
   };
   /** A node behind its fence, and what its submit was asked with. */
-  const fenced = async (): Promise<{ movement: Created; args: PhaseArgs; submitted: RecordArgs }> => {
+  const fenced = async (): Promise<{
+    movement: Created;
+    args: PhaseArgs;
+    submitted: RecordArgs;
+  }> => {
     const { movement, args } = await executing(PAY);
     await worker().preflight({ ...args, chained: true });
     return { movement, args, submitted: await asked(args, 'submit') };
   };
 
   test.each<[string, TeamAnswer, Partial<PhaseResult>]>([
-    ['SUBMITTED', { answer: { next_state: 'SUBMITTED', external_ref: 'ref-1' } }, { state: 'SUBMITTED', next: 'observe' }],
+    [
+      'SUBMITTED',
+      { answer: { next_state: 'SUBMITTED', external_ref: 'ref-1' } },
+      { state: 'SUBMITTED', next: 'observe' },
+    ],
     ['COMPLETED', { answer: { next_state: 'COMPLETED' } }, { state: 'COMPLETED', next: 'settled' }],
-    ['FAILED', { answer: { next_state: 'FAILED', error_code: 'NO' } }, { state: 'FAILED', next: 'settled', error_code: 'NO' }],
-    ['that nobody took it', { fault: { kind: 'not_started', code: 'EXECUTOR_NOT_POLLING' } }, { state: 'READY', next: 'submit' }],
+    [
+      'FAILED',
+      { answer: { next_state: 'FAILED', error_code: 'NO' } },
+      { state: 'FAILED', next: 'settled', error_code: 'NO' },
+    ],
+    [
+      'that nobody took it',
+      { fault: { kind: 'not_started', code: 'EXECUTOR_NOT_POLLING' } },
+      { state: 'READY', next: 'submit' },
+    ],
   ])('of a submit that came to %s says the same and writes nothing', async (_what, given, says) => {
     const { movement, submitted } = await fenced();
     const first = await worker().record({ ...submitted, given });
@@ -495,9 +628,20 @@ describe("a record of a team's answer that runs again", () => {
 
   test('of a recovery that found nothing sends once more, not twice', async () => {
     const { movement, args, submitted } = await fenced();
-    expect((await worker().record({ ...submitted, given: { fault: { kind: 'timeout', code: 'EXECUTOR_TIMEOUT' } } })).next).toBe('recover');
-    await db.sql`UPDATE movement_nodes SET send_not_after = svc_now() WHERE movement_id = ${args.movement_id}::uuid`;
-    const recovered = { ...(await asked(args, 'recover')), given: { answer: { next_state: 'READY' } } } as const;
+    expect(
+      (
+        await worker().record({
+          ...submitted,
+          given: { fault: { kind: 'timeout', code: 'EXECUTOR_TIMEOUT' } },
+        })
+      ).next,
+    ).toBe('recover');
+    await db.sql`UPDATE movement_nodes SET send_not_after = svc_now()
+      WHERE movement_id = ${args.movement_id}::uuid`;
+    const recovered = {
+      ...(await asked(args, 'recover')),
+      given: { answer: { next_state: 'READY' } },
+    } as const;
     const first = await worker().record(recovered);
     const told = await events(movement);
     expect(first).toMatchObject({ state: 'READY', next: 'submit' });
@@ -512,7 +656,10 @@ describe("a record of a team's answer that runs again", () => {
     const failed = { ...(await asked(args, 'preflight')), given };
     const first = await worker().record(failed);
     expect(first).toMatchObject({ next: 'again' });
-    expect(await worker().record(failed)).toMatchObject({ next: 'again', delay_ms: first.delay_ms });
+    expect(await worker().record(failed)).toMatchObject({
+      next: 'again',
+      delay_ms: first.delay_ms,
+    });
     expect(await node(movement)).toMatchObject({ state: 'READY', error_count: 1 });
     // The next error is another one.
     await worker().record({ ...(await asked(args, 'preflight')), given });
@@ -528,7 +675,9 @@ describe("a record of a team's answer that runs again", () => {
     await worker().submit(args);
     // Behind the fence the epoch is another one: what holds is said when the phase begins anew.
     expect(await worker().record(passing)).toMatchObject({ next: 'again', delay_ms: 0 });
-    expect(await worker().ask({ ...args, phase: 'preflight' })).toMatchObject({ result: { state: 'SUBMITTED', next: 'observe' } });
+    expect(await worker().ask({ ...args, phase: 'preflight' })).toMatchObject({
+      result: { state: 'SUBMITTED', next: 'observe' },
+    });
   });
 });
 
@@ -537,13 +686,32 @@ describe('phases that are chained in one activity', () => {
     const { movement, args } = await executing(PAY);
     const { preflight, submit } = worker();
     const chained = { ...args, chained: true };
-    expect(await preflight(chained)).toMatchObject({ state: 'READY', next: 'continue', phase: 'prepare' });
+    expect(await preflight(chained)).toMatchObject({
+      state: 'READY',
+      next: 'continue',
+      phase: 'prepare',
+    });
     expect((await events(movement)).slice(-2)).toEqual(['node_preflight_passed', 'node_prepared']);
     expect(await preflight(chained)).toMatchObject({ next: 'continue', phase: 'prepare' });
-    expect(await submit(chained)).toMatchObject({ state: 'COMPLETED', next: 'settled', phase: 'observe' });
-    expect((await events(movement)).slice(-3)).toEqual(['node_submitting', 'node_submitted', 'node_completed']);
+    expect(await submit(chained)).toMatchObject({
+      state: 'COMPLETED',
+      next: 'settled',
+      phase: 'observe',
+    });
+    expect((await events(movement)).slice(-3)).toEqual([
+      'node_submitting',
+      'node_submitted',
+      'node_completed',
+    ]);
     expect((await submit(chained)).next).toBe('settled');
-    expect(memory.calls).toEqual({ preflight: 1, prepare: 1, submit: 1, observe: 1, recover: 0, cancel: 0 });
+    expect(memory.calls).toEqual({
+      preflight: 1,
+      prepare: 1,
+      submit: 1,
+      observe: 1,
+      recover: 0,
+      cancel: 0,
+    });
   });
 
   test('a prepare that breaks leaves the passed preflight behind', async () => {
@@ -551,73 +719,121 @@ describe('phases that are chained in one activity', () => {
     const { executor } = memory;
     const broken = new ExecutorFault('server_error', 'AWAY', 'not now');
     memory = { ...memory, executor: { ...executor, prepare: () => Promise.reject(broken) } };
-    await expect(worker().preflight({ ...args, chained: true })).rejects.toMatchObject({ type: 'AWAY' });
-    expect(await node(movement)).toMatchObject({ state: 'READY', preflight_passed: true, error_count: 1, prepared_action: null });
+    await expect(worker().preflight({ ...args, chained: true })).rejects.toMatchObject({
+      type: 'AWAY',
+    });
+    expect(await node(movement)).toMatchObject({
+      state: 'READY',
+      preflight_passed: true,
+      error_count: 1,
+      prepared_action: null,
+    });
     memory = { ...memory, executor };
-    expect(await worker().preflight({ ...args, chained: true })).toMatchObject({ next: 'continue', phase: 'prepare' });
+    expect(await worker().preflight({ ...args, chained: true })).toMatchObject({
+      next: 'continue',
+      phase: 'prepare',
+    });
     expect(memory.calls).toMatchObject({ preflight: 1, prepare: 1 });
   });
 
   test.each([
-    { which: 'the short fence', template: PLAIN, when: 'before its send', known: { executor_key: 'memory' }, short: [true] },
+    {
+      which: 'the short fence',
+      template: PLAIN,
+      when: 'before its send',
+      known: { executor_key: 'memory' },
+      short: [true],
+    },
     { which: 'the long fence', template: SIGN, when: 'before its send', known: {}, short: [] },
-    { which: 'the long fence', template: SIGN, when: 'while the fence looks at it', known: {}, short: [] },
-  ])('a prepare that was given up and ends $when changes nothing of what $which sends', async ({ template, when, known, short }) => {
-    const { movement, args: place } = await executing(template);
-    const args = { ...place, ...known };
-    const { executor } = memory;
-    const late = gate();
-    const sent: unknown[] = [];
-    let prepares = 0;
-    memory = {
-      ...memory,
-      executor: {
-        ...executor,
-        prepare: async () => {
-          prepares += 1;
-          const made = prepares === 1 ? 'given up' : 'regular';
-          if (prepares === 1) await late.opened;
-          const payload = { ...UNSIGNED, value: made === 'regular' ? '1' : '2' };
-          const signs = template === SIGN ? { sign_request: { kind: 'evm_transaction', payload } as const } : {};
-          return { next_state: 'SUBMITTING', prepared_action: { made }, ...signs };
+    {
+      which: 'the long fence',
+      template: SIGN,
+      when: 'while the fence looks at it',
+      known: {},
+      short: [],
+    },
+  ])(
+    'a prepare that was given up and ends $when changes nothing of what $which sends',
+    async ({ template, when, known, short }) => {
+      const { movement, args: place } = await executing(template);
+      const args = { ...place, ...known };
+      const { executor } = memory;
+      const late = gate();
+      const sent: unknown[] = [];
+      let prepares = 0;
+      memory = {
+        ...memory,
+        executor: {
+          ...executor,
+          prepare: async () => {
+            prepares += 1;
+            const made = prepares === 1 ? 'given up' : 'regular';
+            if (prepares === 1) await late.opened;
+            const payload = { ...UNSIGNED, value: made === 'regular' ? '1' : '2' };
+            const signs =
+              template === SIGN
+                ? { sign_request: { kind: 'evm_transaction', payload } as const }
+                : {};
+            return { next_state: 'SUBMITTING', prepared_action: { made }, ...signs };
+          },
+          submit: async (input, call) => {
+            sent.push(input.prepared_action);
+            return executor.submit(input, call);
+          },
         },
-        submit: async (input, call) => {
-          sent.push(input.prepared_action);
-          return executor.submit(input, call);
-        },
-      },
-    };
-    const abandoned = worker()
-      .preflight({ ...args, chained: true })
-      .catch((error: unknown) => String(error));
-    while (prepares === 0) await sleep(5);
-    expect(await worker().preflight({ ...args, chained: true })).toMatchObject({ next: 'continue', phase: 'prepare' });
-    const end = async (): Promise<void> => {
-      late.open();
-      expect(await abandoned).toMatch(/changed while it was worked on/);
-    };
-    if (when === 'before its send') await end();
-    else checking = end;
-    const { watching, said } = watched();
-    expect(await worker(watching).submit(args)).toMatchObject({ state: 'SUBMITTED' });
-    expect(said).toEqual(short);
-    expect(prepares).toBe(2);
-    expect(sent).toEqual([{ made: 'regular' }]);
-    expect((await node(movement)).prepared_action).toEqual({ made: 'regular' });
-    const transactions = await db.evmTransaction.findMany({ where: { movement_id: movement.movement_id } });
-    expect(transactions.map(({ unsigned }) => unsigned)).toEqual(template === SIGN ? [expect.objectContaining({ value: '1' })] : []);
-  });
+      };
+      const abandoned = worker()
+        .preflight({ ...args, chained: true })
+        .catch((error: unknown) => String(error));
+      while (prepares === 0) await sleep(5);
+      expect(await worker().preflight({ ...args, chained: true })).toMatchObject({
+        next: 'continue',
+        phase: 'prepare',
+      });
+      const end = async (): Promise<void> => {
+        late.open();
+        expect(await abandoned).toMatch(/changed while it was worked on/);
+      };
+      if (when === 'before its send') await end();
+      else checking = end;
+      const { watching, said } = watched();
+      expect(await worker(watching).submit(args)).toMatchObject({ state: 'SUBMITTED' });
+      expect(said).toEqual(short);
+      expect(prepares).toBe(2);
+      expect(sent).toEqual([{ made: 'regular' }]);
+      expect((await node(movement)).prepared_action).toEqual({ made: 'regular' });
+      const transactions = await db.evmTransaction.findMany({
+        where: { movement_id: movement.movement_id },
+      });
+      expect(transactions.map(({ unsigned }) => unsigned)).toEqual(
+        template === SIGN ? [expect.objectContaining({ value: '1' })] : [],
+      );
+    },
+  );
 
   test.each([true, false])(
     'a prepare that says COMPLETED completes nothing: what is sent passes the fence (chained: %s)',
     async (chained) => {
       const { movement, args } = await executing(PAY);
       const { executor } = memory;
-      memory = { ...memory, executor: { ...executor, prepare: async () => ({ next_state: 'COMPLETED', external_ref: 'paid' }) } };
+      memory = {
+        ...memory,
+        executor: {
+          ...executor,
+          prepare: async () => ({ next_state: 'COMPLETED', external_ref: 'paid' }),
+        },
+      };
       const { preflight, prepare } = worker();
-      const asked = chained ? preflight({ ...args, chained }) : preflight(args).then(() => prepare(args));
+      const asked = chained
+        ? preflight({ ...args, chained })
+        : preflight(args).then(() => prepare(args));
       await expect(asked).rejects.toMatchObject({ type: 'EXECUTOR_PROTOCOL_ERROR' });
-      expect(await node(movement)).toMatchObject({ state: 'READY', external_ref: null, prepared_action: null, error_count: 1 });
+      expect(await node(movement)).toMatchObject({
+        state: 'READY',
+        external_ref: null,
+        prepared_action: null,
+        error_count: 1,
+      });
     },
   );
 
@@ -630,7 +846,10 @@ describe('phases that are chained in one activity', () => {
     const { answers } = memory;
     const sound = answers.observe;
     answers.observe = observe;
-    expect(await worker(db, { soonMs: 100 }).submit({ ...args, chained: true })).toMatchObject({ state: 'SUBMITTED', next: 'observe' });
+    expect(await worker(db, { soonMs: 100 }).submit({ ...args, chained: true })).toMatchObject({
+      state: 'SUBMITTED',
+      next: 'observe',
+    });
     expect(await node(movement)).toMatchObject({ state: 'SUBMITTED', external_ref: 'ref-1' });
     answers.observe = sound;
     expect((await worker().observe(args)).state).toBe('COMPLETED');
@@ -642,8 +861,14 @@ describe('phases that are chained in one activity', () => {
     await api.approve(movement);
     const begin = { movement_id: movement.movement_id, node_key: 'pay', attempt: 1 };
     const decision = { ...(await firstDecision(movement)), begin };
-    expect(await worker().decide(decision)).toMatchObject({ applied: true, begun: { next: 'continue', phase: 'prepare' } });
-    expect(await worker().decide(decision)).toEqual({ applied: false, version: decision.version + 1 });
+    expect(await worker().decide(decision)).toMatchObject({
+      applied: true,
+      begun: { next: 'continue', phase: 'prepare' },
+    });
+    expect(await worker().decide(decision)).toEqual({
+      applied: false,
+      version: decision.version + 1,
+    });
     expect(memory.calls).toMatchObject({ preflight: 1, prepare: 1 });
   });
 });
@@ -653,7 +878,10 @@ describe('a submit whose worker counts as dead', () => {
     const { movement, args } = await executing(PAY);
     await worker().preflight({ ...args, chained: true });
     const { executor } = memory;
-    memory = { ...memory, executor: { ...executor, descriptor: { ...executor.descriptor, settle_seconds: 3_600 } } };
+    memory = {
+      ...memory,
+      executor: { ...executor, descriptor: { ...executor.descriptor, settle_seconds: 3_600 } },
+    };
     memory.answers.submit = () => Promise.reject(new Error('the answer was lost'));
     expect((await worker().submit(args)).next).toBe('recover');
     for (const ago of [0, 1_800]) {
@@ -679,7 +907,8 @@ describe('a submit whose worker counts as dead', () => {
     await expect(worker().recover(args)).rejects.toMatchObject({ type: 'NOT_YET' });
     const [told, row] = [await events(movement), await node(movement)];
     answer.open();
-    // What became of it is found out by asking, and by nothing that a worker says which was overtaken.
+    // What became of it is found out by asking, and by nothing that a worker says which was
+    // overtaken.
     expect(await zombie).toMatchObject({ next: 'recover' });
     expect(await node(movement)).toEqual(row);
     expect(row).toMatchObject({ state: 'SUBMITTING', submit_epoch: 2, external_ref: null });
@@ -700,7 +929,10 @@ describe('a submit whose worker counts as dead', () => {
     const { submit_epoch } = await node(movement);
     // The second worker finds nothing, and says so only once the send can no longer be under way.
     await expect(worker().recover(args)).rejects.toMatchObject({ type: 'NOT_YET' });
-    expect(await node(movement)).toMatchObject({ state: 'SUBMITTING', submit_epoch: submit_epoch + 1 });
+    expect(await node(movement)).toMatchObject({
+      state: 'SUBMITTING',
+      submit_epoch: submit_epoch + 1,
+    });
     answer.open();
     await expect(zombie).rejects.toThrow(/changed while it was worked on/);
     expect(await node(movement)).toMatchObject({ state: 'SUBMITTING', external_ref: null });
@@ -718,20 +950,30 @@ describe('a submit whose worker counts as dead', () => {
   test("an unsafe key is not sent again, neither by itself nor after an operator's retry", async () => {
     const { movement, args } = await executing(PAY);
     const { executor } = memory;
-    memory = { ...memory, executor: { ...executor, descriptor: { ...executor.descriptor, same_key_safe: false } } };
+    memory = {
+      ...memory,
+      executor: { ...executor, descriptor: { ...executor.descriptor, same_key_safe: false } },
+    };
     await worker().preflight({ ...args, chained: true });
     memory.answers.submit = () => Promise.reject(new Error('the answer was lost'));
     expect((await worker().submit(args)).next).toBe('recover');
     await sendIsOver(movement);
-    // The executor says that nothing landed, and does not promise what a second send under this key does.
+    // The executor says that nothing landed, and does not promise what a second send under this key
+    // does.
     expect(await worker().recover(args)).toMatchObject({ state: 'UNKNOWN', next: 'settled' });
     for (let retries = 1; retries <= 2; retries += 1) {
       const view = (await loadOf(movement))!;
-      const intervenes = { ...(await firstDecision(movement)), from: view.state, to: 'MANUAL_INTERVENTION' as const };
+      const intervenes = {
+        ...(await firstDecision(movement)),
+        from: view.state,
+        to: 'MANUAL_INTERVENTION' as const,
+      };
       expect(await worker().decide(intervenes)).toMatchObject({ applied: true });
       await api.act('retry', movement.movement_id);
       expect(await node(movement)).toMatchObject({ state: 'READY', recover_first: true });
-      expect(await worker().submit({ ...args, executor_key: 'memory' })).toMatchObject({ next: 'recover' });
+      expect(await worker().submit({ ...args, executor_key: 'memory' })).toMatchObject({
+        next: 'recover',
+      });
       expect(await worker().recover(args)).toMatchObject({ state: 'UNKNOWN', next: 'settled' });
     }
     expect(memory.calls).toMatchObject({ submit: 1, recover: 3 });
@@ -743,7 +985,8 @@ describe('a submit whose worker counts as dead', () => {
     await worker().prepare(args);
     // The next one of the signer's.
     const nonce = BigInt(FIRST_NONCE + (await db.evmTransaction.count()));
-    const transactions = () => db.evmTransaction.findMany({ where: { movement_id: movement.movement_id } });
+    const transactions = () =>
+      db.evmTransaction.findMany({ where: { movement_id: movement.movement_id } });
     slow.control.meanwhile = async () => {
       slow.control.meanwhile = async () => undefined;
       await expect(worker().recover(args)).rejects.toMatchObject({ type: 'NOT_YET' });
@@ -768,7 +1011,10 @@ describe('a submit whose worker counts as dead', () => {
     await worker().preflight(args);
     await worker().prepare(args);
     const { executor } = memory;
-    memory = { ...memory, executor: { ...executor, descriptor: { ...executor.descriptor, timeout_seconds: 0.2 } } };
+    memory = {
+      ...memory,
+      executor: { ...executor, descriptor: { ...executor.descriptor, timeout_seconds: 0.2 } },
+    };
     slow.control.meanwhile = () => sleep(250);
     expect((await worker().submit(args)).next).toBe('recover');
     expect([slow.control.signed, memory.calls.submit]).toEqual([1, 0]);
@@ -798,35 +1044,61 @@ describe('the allowlist at the fence', () => {
     return args;
   };
   const stopped = async (args: PhaseArgs): Promise<void> => {
-    expect(await worker().submit(args)).toMatchObject({ state: 'FAILED', error_code: 'ADDRESS_NOT_ALLOWLISTED' });
+    expect(await worker().submit(args)).toMatchObject({
+      state: 'FAILED',
+      error_code: 'ADDRESS_NOT_ALLOWLISTED',
+    });
     expect([memory.calls.submit, slow.control.signed]).toEqual([0, 0]);
   };
 
-  test.each([PAY, SIGN])('stops what was prepared before its address was revoked: %s', async (template) => {
-    const args = await prepared(template);
-    await db.sql`UPDATE allowed_addresses SET active = false, revoked_at = svc_now(), revoked_by = 'test'`;
-    try {
-      await stopped(args);
-    } finally {
-      await db.sql`UPDATE allowed_addresses SET active = true, revoked_at = NULL, revoked_by = NULL`;
-    }
-  });
+  test.each([PAY, SIGN])(
+    'stops what was prepared before its address was revoked: %s',
+    async (template) => {
+      const args = await prepared(template);
+      await db.sql`UPDATE allowed_addresses SET active = false, revoked_at = svc_now(),
+        revoked_by = 'test'`;
+      try {
+        await stopped(args);
+      } finally {
+        await db.sql`UPDATE allowed_addresses SET active = true, revoked_at = NULL,
+          revoked_by = NULL`;
+      }
+    },
+  );
 
   test.each<[string, Partial<ExecutionResult>]>([
-    ['typed data', { sign_request: { kind: 'evm_typed_data', payload: { message: { inner: { destination: OTHER } } } } }],
-    ['a plain transaction', { sign_request: { kind: 'evm_transaction', payload: { ...UNSIGNED, to: OTHER } } }],
+    [
+      'typed data',
+      {
+        sign_request: {
+          kind: 'evm_typed_data',
+          payload: { message: { inner: { destination: OTHER } } },
+        },
+      },
+    ],
+    [
+      'a plain transaction',
+      { sign_request: { kind: 'evm_transaction', payload: { ...UNSIGNED, to: OTHER } } },
+    ],
     [
       'a token transfer',
       {
         sign_request: {
           kind: 'evm_transaction',
-          payload: { ...UNSIGNED, data: `0xa9059cbb${OTHER.slice(2).padStart(64, '0')}${'1'.padStart(64, '0')}` },
+          payload: {
+            ...UNSIGNED,
+            data: `0xa9059cbb${OTHER.slice(2).padStart(64, '0')}${'1'.padStart(64, '0')}`,
+          },
         },
       },
     ],
     ['what was prepared', { prepared_action: { order: { recipient: OTHER } } }],
   ])('finds an address of its own in %s', async (_name, answer) => {
-    memory.executor.prepare = async () => ({ next_state: 'SUBMITTING', prepared_action: {}, ...answer });
+    memory.executor.prepare = async () => ({
+      next_state: 'SUBMITTING',
+      prepared_action: {},
+      ...answer,
+    });
     await stopped(await prepared(SIGN));
   });
 });

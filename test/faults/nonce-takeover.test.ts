@@ -1,6 +1,6 @@
 /**
- * Nonces that were claimed and never signed, and transactions that the chain has forgotten: the lane goes
- * on, and every transfer happens once.
+ * Nonces that were claimed and never signed, and transactions that the chain has forgotten: the
+ * lane goes on, and every transfer happens once.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,11 +23,15 @@ beforeAll(async () => {
   own = await startOwnStack({ split: true });
   held = await holdWrites(own.stack.databaseUrl);
   const { chain } = own.stack;
-  const fund = await own.api.create(await storeTemplate(own.api, [withdrawal(chain, 'fund')]), { amount: '1000' });
+  const fund = await own.api.create(await storeTemplate(own.api, [withdrawal(chain, 'fund')]), {
+    amount: '1000',
+  });
   await own.api.approve(fund);
   await own.api.reaches(fund.movement_id, 'COMPLETED');
   patient = await storeTemplate(own.api, [transfer(chain, 'pay')]);
-  impatient = await storeTemplate(own.api, [transfer(chain, 'pay', { more: { retry_policy: { max_attempts: 1 } } })]);
+  impatient = await storeTemplate(own.api, [
+    transfer(chain, 'pay', { more: { retry_policy: { max_attempts: 1 } } }),
+  ]);
 }, 180_000);
 afterAll(async () => {
   await held?.close();
@@ -64,18 +68,21 @@ interface Claim {
 /** The nonces that the movement ever claimed, oldest first. */
 function claimsOf({ movement_id }: Created): Promise<Claim[]> {
   return own.query<Claim & Record<string, unknown>>(
-    `SELECT attempt, nonce::integer AS nonce, raw_tx IS NOT NULL AS signed, released_at IS NOT NULL AS released
+    `SELECT attempt, nonce::integer AS nonce, raw_tx IS NOT NULL AS signed,
+      released_at IS NOT NULL AS released
      FROM evm_transactions WHERE movement_id = $1 ORDER BY created_at, transaction_id`,
     [movement_id],
   );
 }
 
 /**
- * Nobody can be sending any more, since the only worker that could is dead (or was refused): the time that
- * recovery would wait for that is over. Saves half a minute a test.
+ * Nobody can be sending any more, since the only worker that could is dead (or was refused): the
+ * time that recovery would wait for that is over. Saves half a minute a test.
  */
 async function sendsAreOver({ movement_id }: Created): Promise<void> {
-  await own.query('UPDATE movement_nodes SET send_not_after = svc_now() WHERE movement_id = $1', [movement_id]);
+  await own.query('UPDATE movement_nodes SET send_not_after = svc_now() WHERE movement_id = $1', [
+    movement_id,
+  ]);
 }
 
 /** Kills the worker between the fence, which then commits, and the signature. */
@@ -100,7 +107,9 @@ async function expectPaidOnce({ movement_id, amount }: Sent): Promise<void> {
   const { signer, treasury } = own.stack.chain.accounts;
   const paid = (await transfersOnChain(own.stack.chain)).filter((each) => each.amount === amount);
   expect(paid).toHaveLength(1);
-  expect(isAddressEqual(paid[0]!.from, signer.address) && isAddressEqual(paid[0]!.to, treasury.address)).toBe(true);
+  expect(
+    isAddressEqual(paid[0]!.from, signer.address) && isAddressEqual(paid[0]!.to, treasury.address),
+  ).toBe(true);
 }
 
 /** Everything that the lane ever signed is mined, and no nonce below its next one is free. */
@@ -108,9 +117,10 @@ async function expectNoGap(): Promise<void> {
   const { signer } = own.stack.chain.accounts;
   const client = createPublicClient({ transport: http(own.stack.chain.rpcUrl) });
   const mined = await client.getTransactionCount({ address: signer.address, blockTag: 'latest' });
-  const [lane] = await own.query<{ next_nonce: number }>('SELECT next_nonce::integer AS next_nonce FROM nonce_lanes WHERE address = $1', [
-    signer.address.toLowerCase(),
-  ]);
+  const [lane] = await own.query<{ next_nonce: number }>(
+    'SELECT next_nonce::integer AS next_nonce FROM nonce_lanes WHERE address = $1',
+    [signer.address.toLowerCase()],
+  );
   expect(mined).toBe(lane?.next_nonce);
 }
 
@@ -146,9 +156,13 @@ test('a claimed nonce whose node has ended unsigned is taken over by the next se
   expect(await claimsOf(first)).toEqual([{ ...claim, released: true }]);
 
   await own.api.act('retry', first.movement_id);
-  await eventually(async () => ((await own.api.movement(first.movement_id)).request_state === 'COMPLETED' ? true : null));
+  await eventually(async () =>
+    (await own.api.movement(first.movement_id)).request_state === 'COMPLETED' ? true : null,
+  );
   await expectPaidOnce(first);
-  expect((await claimsOf(first)).slice(1)).toEqual([{ attempt: 2, nonce: claim.nonce + 1, signed: true, released: false }]);
+  expect((await claimsOf(first)).slice(1)).toEqual([
+    { attempt: 2, nonce: claim.nonce + 1, signed: true, released: false },
+  ]);
   await expectNoGap();
 }, 120_000);
 
@@ -177,7 +191,9 @@ slow(
 
     await held.release();
     await own.api.act('retry', first.movement_id);
-    await eventually(async () => ((await own.api.movement(first.movement_id)).request_state === 'COMPLETED' ? true : null));
+    await eventually(async () =>
+      (await own.api.movement(first.movement_id)).request_state === 'COMPLETED' ? true : null,
+    );
     await expectPaidOnce(first);
     await expectNoGap();
   },
@@ -185,7 +201,10 @@ slow(
 );
 
 describe('a chain that restarts and has forgotten transactions that wait', () => {
-  /** Takes transactions that are in no block out of the chain's memory, as a node does that keeps no pool on disk. */
+  /**
+   * Takes transactions that are in no block out of the chain's memory, as a node does that keeps no
+   * pool on disk.
+   */
   function forget(hashes: readonly string[]): void {
     const file = join(own.stack.dataDir, 'chain', 'journal.jsonl');
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
@@ -198,7 +217,10 @@ describe('a chain that restarts and has forgotten transactions that wait', () =>
   }
 
   const hashOf = async ({ movement_id }: Created): Promise<string> => {
-    const [row] = await own.query<{ tx_hash: string }>('SELECT tx_hash FROM evm_transactions WHERE movement_id = $1', [movement_id]);
+    const [row] = await own.query<{ tx_hash: string }>(
+      'SELECT tx_hash FROM evm_transactions WHERE movement_id = $1',
+      [movement_id],
+    );
     return row?.tx_hash ?? '';
   };
 

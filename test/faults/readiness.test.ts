@@ -1,4 +1,7 @@
-/** GET /readyz on the operations listener: 200 only while every part is ready, 503 with the part's name otherwise. */
+/**
+ * GET /readyz on the operations listener: 200 only while every part is ready, 503 with the part's
+ * name otherwise.
+ */
 import { eventually, startOwnStack, type OwnStack } from '../support/own-stack.ts';
 
 interface Readiness {
@@ -29,7 +32,9 @@ function becomes(status: number, part?: string): Promise<Readiness> {
   return eventually(
     async () => {
       const now = await readiness();
-      return now.status === status && (part === undefined || failing(now).includes(part)) ? now : null;
+      return now.status === status && (part === undefined || failing(now).includes(part))
+        ? now
+        : null;
     },
     { timeoutMs: 60_000, what: () => `readyz ${status} ${part ?? ''}` },
   );
@@ -37,7 +42,12 @@ function becomes(status: number, part?: string): Promise<Readiness> {
 
 test('with every part up it is 200 and names postgres, migrations, temporal and worker', async () => {
   const ready = await becomes(200);
-  expect(Object.keys(ready.checks).sort()).toEqual(['migrations', 'postgres', 'temporal', 'worker']);
+  expect(Object.keys(ready.checks).sort()).toEqual([
+    'migrations',
+    'postgres',
+    'temporal',
+    'worker',
+  ]);
   expect(failing(ready)).toEqual([]);
 });
 
@@ -61,6 +71,9 @@ test('with a migration that was not applied it is 503', async () => {
   );
   await own.query(`UPDATE _prisma_migrations SET finished_at = NULL WHERE id = $1`, [row?.id]);
   expect(failing(await becomes(503, 'migrations'))).toEqual(['migrations']);
-  await own.query(`UPDATE _prisma_migrations SET finished_at = $2 WHERE id = $1`, [row?.id, row?.finished_at]);
+  await own.query(`UPDATE _prisma_migrations SET finished_at = $2 WHERE id = $1`, [
+    row?.id,
+    row?.finished_at,
+  ]);
   await becomes(200);
 });

@@ -1,5 +1,13 @@
 /** What is not seen proves nothing: an index that lags, a venue that does not answer. */
-import { accepted, completed, failed, notLanded, pending, Unavailable, unknown } from '../../executor-kit/define.ts';
+import {
+  accepted,
+  completed,
+  failed,
+  notLanded,
+  pending,
+  Unavailable,
+  unknown,
+} from '../../executor-kit/define.ts';
 import { serveExecutor, type ServedExecutor } from '../../executor-kit/http.ts';
 import { movementWorkflowId } from '../../domain/messages.ts';
 import { assertConsistent } from '../support/evidence.ts';
@@ -16,12 +24,26 @@ let served: ServedExecutor;
 let own: OwnStack;
 beforeAll(async () => {
   served = await serveExecutor(desk.executor, { port: 0, log: () => undefined });
-  const common = { kind: 'remote', url: served.url, timeout_seconds: 2, settle_seconds: 0, payees: [] };
+  const common = {
+    kind: 'remote',
+    url: served.url,
+    timeout_seconds: 2,
+    settle_seconds: 0,
+    payees: [],
+  };
   own = await startOwnStack({
-    env: { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: String(LONG_SECONDS), SVC_UNPROVEN_ASK_SECONDS: '5' },
+    env: {
+      SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: String(LONG_SECONDS),
+      SVC_UNPROVEN_ASK_SECONDS: '5',
+    },
     executors: () => [
       { ...common, executor_key: 'test.scripted', action_types: ['scripted'], same_key_safe: true },
-      { ...common, executor_key: 'test.unsafe', action_types: ['scripted_unsafe'], same_key_safe: false },
+      {
+        ...common,
+        executor_key: 'test.unsafe',
+        action_types: ['scripted_unsafe'],
+        same_key_safe: false,
+      },
     ],
   });
 }, 120_000);
@@ -60,14 +82,23 @@ async function begun(template: string, script: Script): Promise<string> {
 }
 
 const states = async (id: string) =>
-  Object.fromEntries((await own.api.movement(id)).nodes.map(({ node_key, state, attempt }) => [node_key, `${state} ${attempt}`]));
-/** The movement and its story are two reads: they are compared once nothing was written between them. */
+  Object.fromEntries(
+    (await own.api.movement(id)).nodes.map(({ node_key, state, attempt }) => [
+      node_key,
+      `${state} ${attempt}`,
+    ]),
+  );
+/**
+ * The movement and its story are two reads: they are compared once nothing was written between
+ * them.
+ */
 async function consistent(id: string): Promise<void> {
   for (;;) {
     const movement = await own.api.movement(id);
     const timeline = await own.api.timeline(id);
     const after = await own.api.movement(id);
-    if (JSON.stringify(after) === JSON.stringify(movement)) return assertConsistent(movement, timeline);
+    if (JSON.stringify(after) === JSON.stringify(movement))
+      return assertConsistent(movement, timeline);
   }
 }
 
@@ -82,11 +113,18 @@ describe('accepted, late, and not found', () => {
   test('is unknown: no time-out and no failure fires, and nothing is sent by itself', async () => {
     const id = await begun(await paying(late), HIDDEN);
     await own.api.reaches(id, 'MANUAL_INTERVENTION');
-    expect(await states(id)).toEqual({ pay: 'UNKNOWN 1', then: 'BLOCKED 1', instead: 'BLOCKED 1', late: 'BLOCKED 1', undo: 'BLOCKED 1' });
+    expect(await states(id)).toEqual({
+      pay: 'UNKNOWN 1',
+      then: 'BLOCKED 1',
+      instead: 'BLOCKED 1',
+      late: 'BLOCKED 1',
+      undo: 'BLOCKED 1',
+    });
     expect(desk.calls(id, 'submit')).toHaveLength(1);
     await consistent(id);
 
-    // Asked by a person it is sent again under its old key, which its executor promises to be harmless, and under no new one.
+    // Asked by a person it is sent again under its old key, which its executor promises to be
+    // harmless, and under no new one.
     desk.say(id, { recover: () => notLanded() });
     await own.api.act('retry', id);
     await own.api.reaches(id, 'COMPLETED');
@@ -114,8 +152,11 @@ describe('accepted, late, and not found', () => {
   };
   /** Waits until a retry has come to its end: the node is unknown again. */
   const unknownAgain = async (id: string): Promise<void> => {
-    const times = async () => (await own.api.timeline(id)).filter(({ event_type }) => event_type === 'node_unknown').length;
-    await eventually(async () => ((await times()) >= 2 ? true : null), { what: () => 'a second node_unknown' });
+    const times = async () =>
+      (await own.api.timeline(id)).filter(({ event_type }) => event_type === 'node_unknown').length;
+    await eventually(async () => ((await times()) >= 2 ? true : null), {
+      what: () => 'a second node_unknown',
+    });
     expect((await states(id))['pay']).toBe('UNKNOWN 1');
     expect(desk.calls(id, 'submit')).toHaveLength(1);
     await consistent(id);
@@ -123,7 +164,10 @@ describe('accepted, late, and not found', () => {
 
   test('the time in which it had to be sent is no matter any more: a retry sends it again', async () => {
     const id = await hidden({ timeout_policy: { observe_seconds: 1, execution_seconds: 3_600 } });
-    await own.query("UPDATE movement_nodes SET started_at = started_at - interval '1 day' WHERE movement_id = $1", [id]);
+    await own.query(
+      "UPDATE movement_nodes SET started_at = started_at - interval '1 day' WHERE movement_id = $1",
+      [id],
+    );
     await own.api.act('retry', id);
     await own.api.reaches(id, 'COMPLETED');
     expect(await states(id)).toMatchObject({ pay: 'COMPLETED 1', late: 'SKIPPED 1' });
@@ -133,7 +177,8 @@ describe('accepted, late, and not found', () => {
 
   test('a retry that may not be sent now makes no failure of it, and no new key', async () => {
     const id = await hidden();
-    const set = (status: string) => own.query("UPDATE executors SET status = $1 WHERE executor_key = 'test.scripted'", [status]);
+    const set = (status: string) =>
+      own.query("UPDATE executors SET status = $1 WHERE executor_key = 'test.scripted'", [status]);
     await set('disabled');
     try {
       await own.api.act('retry', id);
@@ -151,7 +196,10 @@ describe('accepted, late, and not found', () => {
       "UPDATE movement_nodes SET prepared_action = NULL, preflight_passed = false, restored = true WHERE movement_id = $1 AND node_key = 'pay'",
       [id],
     );
-    desk.say(id, { preflight: () => failed('INSUFFICIENT_FUNDS', 'the account is empty'), recover: () => notLanded() });
+    desk.say(id, {
+      preflight: () => failed('INSUFFICIENT_FUNDS', 'the account is empty'),
+      recover: () => notLanded(),
+    });
     await own.api.act('retry', id);
     await unknownAgain(id);
     expect((await own.api.movement(id)).nodes[0]?.error_message).toContain('INSUFFICIENT_FUNDS');
@@ -163,14 +211,19 @@ describe('accepted, late, and not found', () => {
     await own.api.act('cancel', id);
     await own.api.act('retry', id);
     await unknownAgain(id);
-    expect(await own.api.movement(id)).toMatchObject({ request_state: 'CANCELLED', reservation_status: 'held' });
+    expect(await own.api.movement(id)).toMatchObject({
+      request_state: 'CANCELLED',
+      reservation_status: 'held',
+    });
   }, 90_000);
 
   slow(
     'nor a cancel while it waits to be sent again',
     async () => {
       // Long enough that the cancel comes within the pause, however slow the machine is.
-      const id = await hidden({ retry_policy: { max_attempts: 3, initial_interval_seconds: 20, max_interval_seconds: 20 } });
+      const id = await hidden({
+        retry_policy: { max_attempts: 3, initial_interval_seconds: 20, max_interval_seconds: 20 },
+      });
       await own.api.act('retry', id);
       await own.api.nodeReaches(id, 'pay', ['READY']);
       await eventually(async () => {
@@ -181,7 +234,10 @@ describe('accepted, late, and not found', () => {
         return row?.recover_first === false ? true : null;
       });
       await own.api.act('cancel', id);
-      expect(await own.api.movement(id)).toMatchObject({ request_state: 'CANCELLED', reservation_status: 'held' });
+      expect(await own.api.movement(id)).toMatchObject({
+        request_state: 'CANCELLED',
+        reservation_status: 'held',
+      });
       expect((await states(id))['pay']).toBe('READY 1');
       await own.api.nodeReaches(id, 'pay', ['UNKNOWN'], 60_000);
       expect(desk.calls(id, 'submit')).toHaveLength(1);
@@ -204,17 +260,27 @@ describe('accepted, late, and not found', () => {
 
 /** As many looks as would have been an end once, and more. */
 const MANY = 8;
-const QUICK = { retry_policy: { max_attempts: 3, initial_interval_seconds: 0.1, max_interval_seconds: 0.2 } };
+const QUICK = {
+  retry_policy: { max_attempts: 3, initial_interval_seconds: 0.1, max_interval_seconds: 0.2 },
+};
 
 const payOf = async (id: string) => (await own.api.movement(id)).nodes[0];
 const asked = (id: string, phase: 'observe' | 'recover', times: number) =>
-  eventually(async () => (desk.calls(id, phase).length >= times ? true : null), { what: () => `${times} calls of ${phase}` });
-const events = async (id: string) => (await own.api.timeline(id)).map(({ event_type }) => event_type);
+  eventually(async () => (desk.calls(id, phase).length >= times ? true : null), {
+    what: () => `${times} calls of ${phase}`,
+  });
+const events = async (id: string) =>
+  (await own.api.timeline(id)).map(({ event_type }) => event_type);
 
-/** How often a node has found the movement in a person's hands when it was to be sent, as its run tells. */
+/**
+ * How often a node has found the movement in a person's hands when it was to be sent, as its run
+ * tells.
+ */
 async function closedFences(id: string, node: string): Promise<number> {
   const { events } = await own.temporal.workflow.getHandle(movementWorkflowId(id)).fetchHistory();
-  const submits = (events ?? []).filter(({ userMetadata }) => text(userMetadata?.summary?.data).startsWith(`"${node} · submit`));
+  const submits = (events ?? []).filter(({ userMetadata }) =>
+    text(userMetadata?.summary?.data).startsWith(`"${node} · submit`),
+  );
   const answers = (events ?? []).flatMap(({ activityTaskCompletedEventAttributes: done }) =>
     done != null && submits.some(({ eventId }) => String(eventId) === String(done.scheduledEventId))
       ? [text(done.result?.payloads?.[0]?.data)]
@@ -222,7 +288,8 @@ async function closedFences(id: string, node: string): Promise<number> {
   );
   return answers.filter((answer) => answer.includes('"wait"')).length;
 }
-const text = (data: Uint8Array | null | undefined): string => (data == null ? '' : Buffer.from(data).toString());
+const text = (data: Uint8Array | null | undefined): string =>
+  data == null ? '' : Buffer.from(data).toString();
 
 async function metric(name: string): Promise<number> {
   const text = await (await fetch(`${own.stack.opsUrl}/metrics`)).text();
@@ -235,34 +302,58 @@ describe('a venue that does not answer', () => {
   slow.each([
     ['of a node that only looks', observer, { observe: AWAY }, 'observe', 0],
     ['of a payment that is observed', () => paying(QUICK), { observe: AWAY }, 'observe', 1],
-    ['of a payment whose answer was lost', () => paying(QUICK), { submit: AWAY, recover: AWAY }, 'recover', 1],
+    [
+      'of a payment whose answer was lost',
+      () => paying(QUICK),
+      { submit: AWAY, recover: AWAY },
+      'recover',
+      1,
+    ],
   ] as const)(
     '%s is asked again for as long as it takes, and that is shown',
     async (_what, template, script, phase, sends) => {
       const id = await begun(await template(), script);
       await asked(id, phase, MANY);
       expect((await own.api.movement(id)).request_state).toBe('EXECUTING');
-      expect(await payOf(id)).toMatchObject({ error_code: 'EXECUTOR_UNAVAILABLE', error_message: expect.stringContaining('away') });
-      await eventually(async () => ((await metric('svc_nodes_unanswered')) === 1 ? true : null), { what: () => 'the metric' });
+      expect(await payOf(id)).toMatchObject({
+        error_code: 'EXECUTOR_UNAVAILABLE',
+        error_message: expect.stringContaining('away'),
+      });
+      await eventually(async () => ((await metric('svc_nodes_unanswered')) === 1 ? true : null), {
+        what: () => 'the metric',
+      });
       expect(await metric('svc_nodes_unanswered_oldest_seconds')).toBeGreaterThan(0);
 
       desk.say(id, { recover: () => completed() });
       await own.api.reaches(id, 'COMPLETED');
-      expect(await payOf(id)).toMatchObject({ state: 'COMPLETED', attempt: 1, error_code: null, error_message: null });
+      expect(await payOf(id)).toMatchObject({
+        state: 'COMPLETED',
+        attempt: 1,
+        error_code: null,
+        error_message: null,
+      });
       expect(desk.calls(id, 'submit')).toHaveLength(sends);
       const told = await events(id);
       expect(told).not.toContain('node_unknown');
       expect(told).not.toContain('request_attention');
-      await eventually(async () => ((await metric('svc_nodes_unanswered')) === 0 ? true : null), { what: () => 'the metric' });
+      await eventually(async () => ((await metric('svc_nodes_unanswered')) === 0 ? true : null), {
+        what: () => 'the metric',
+      });
       await consistent(id);
     },
     90_000,
   );
 
   test('and stays away: the pause grows, and after a time-out a person is asked', async () => {
-    const id = await begun(await paying({ ...QUICK, timeout_policy: { observe_seconds: 1 } }), { observe: AWAY, recover: AWAY });
+    const id = await begun(await paying({ ...QUICK, timeout_policy: { observe_seconds: 1 } }), {
+      observe: AWAY,
+      recover: AWAY,
+    });
     await own.api.reaches(id, 'MANUAL_INTERVENTION');
-    expect(await payOf(id)).toMatchObject({ state: 'UNKNOWN', error_code: 'RECOVERY_INCONCLUSIVE' });
+    expect(await payOf(id)).toMatchObject({
+      state: 'UNKNOWN',
+      error_code: 'RECOVERY_INCONCLUSIVE',
+    });
     expect(await states(id)).toMatchObject({ instead: 'BLOCKED 1', late: 'BLOCKED 1' });
     await consistent(id);
   }, 90_000);
@@ -281,14 +372,19 @@ describe('a node that is unknown', () => {
       noop('beside'),
     ];
     const edges = [edge('begin', 'pay'), edge('begin', 'look'), edge('look', 'beside')];
-    const id = await begun(await storeTemplate(own.api, nodes, { edges, assurance: 'provider_completed' }), {
-      ...CANNOT_TELL,
-      observe: () => pending(0.2),
-    });
+    const id = await begun(
+      await storeTemplate(own.api, nodes, { edges, assurance: 'provider_completed' }),
+      {
+        ...CANNOT_TELL,
+        observe: () => pending(0.2),
+      },
+    );
     await own.api.reaches(id, 'MANUAL_INTERVENTION');
     desk.say(id, { ...CANNOT_TELL, observe: () => completed() });
     // It has come to its fence, and waits there.
-    await eventually(async () => ((await closedFences(id, 'beside')) > 0 ? true : null), { what: () => 'the fence' });
+    await eventually(async () => ((await closedFences(id, 'beside')) > 0 ? true : null), {
+      what: () => 'the fence',
+    });
     expect(await states(id)).toMatchObject({ pay: 'UNKNOWN 1', beside: 'READY 1' });
     desk.say(id, { recover: () => completed() });
     await own.api.reaches(id, 'COMPLETED', 120_000);
@@ -300,7 +396,9 @@ describe('a node that is unknown', () => {
     'is asked about again and again, and proof moves it: nobody has to do anything',
     async () => {
       const template = await paying(few);
-      const [landed, ended, underWay, nothing, called] = await Promise.all(Array.from({ length: 5 }, () => begun(template, CANNOT_TELL)));
+      const [landed, ended, underWay, nothing, called] = await Promise.all(
+        Array.from({ length: 5 }, () => begun(template, CANNOT_TELL)),
+      );
       // Nobody said anything about this one for long.
       const silent = await begun(await paying(QUICK), { submit: AWAY, recover: AWAY });
       const all = [landed!, ended!, underWay!, nothing!, called!, silent];
@@ -315,17 +413,29 @@ describe('a node that is unknown', () => {
       desk.say(called!, { recover: () => completed() });
       desk.say(silent, { recover: () => completed() });
 
-      for (const id of [landed!, underWay!, silent, ended!]) await own.api.reaches(id, 'COMPLETED', 150_000);
-      expect(await states(landed!)).toMatchObject({ pay: 'COMPLETED 1', then: 'COMPLETED 1', instead: 'SKIPPED 1' });
+      for (const id of [landed!, underWay!, silent, ended!])
+        await own.api.reaches(id, 'COMPLETED', 150_000);
+      expect(await states(landed!)).toMatchObject({
+        pay: 'COMPLETED 1',
+        then: 'COMPLETED 1',
+        instead: 'SKIPPED 1',
+      });
       expect(await states(underWay!)).toMatchObject({ pay: 'COMPLETED 1', then: 'COMPLETED 1' });
       expect(await states(silent)).toMatchObject({ pay: 'COMPLETED 1', then: 'COMPLETED 1' });
-      expect(await states(ended!)).toMatchObject({ pay: 'FAILED 1', then: 'SKIPPED 1', instead: 'COMPLETED 1' });
+      expect(await states(ended!)).toMatchObject({
+        pay: 'FAILED 1',
+        then: 'SKIPPED 1',
+        instead: 'COMPLETED 1',
+      });
       await own.api.nodeReaches(called!, 'undo', ['COMPLETED']);
       expect(await states(called!)).toMatchObject({ pay: 'COMPLETED 1', then: 'CANCELLED 1' });
 
-      // That nothing is found moves nothing, and above all sends nothing: a person may have it sent again under its old key.
+      // That nothing is found moves nothing, and above all sends nothing: a person may have it sent
+      // again under its old key.
       await asked(nothing!, 'recover', looks + 1);
-      await eventually(async () => ((await payOf(nothing!))?.error_message?.includes('retry') === true ? true : null));
+      await eventually(async () =>
+        (await payOf(nothing!))?.error_message?.includes('retry') === true ? true : null,
+      );
       expect(await states(nothing!)).toMatchObject({ pay: 'UNKNOWN 1' });
       for (const id of all) expect(desk.calls(id, 'submit')).toHaveLength(1);
       desk.say(nothing!, {});

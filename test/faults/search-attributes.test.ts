@@ -1,4 +1,7 @@
-/** Search attributes on a real server that is shared with others: in namespaces of any name, with what is there already. */
+/**
+ * Search attributes on a real server that is shared with others: in namespaces of any name, with
+ * what is there already.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +28,16 @@ beforeAll(async () => {
   if (server.kind !== 'binary') throw new Error('this test needs a server of its own');
   const port = await freePort();
   const uiPort = await freePort([port]);
-  await supervisor.add(temporalPart({ binary: server.path, dataDir, port, uiPort, logDir: dataDir, searchAttributes: [] }));
+  await supervisor.add(
+    temporalPart({
+      binary: server.path,
+      dataDir,
+      port,
+      uiPort,
+      logDir: dataDir,
+      searchAttributes: [],
+    }),
+  );
   address = `127.0.0.1:${port}`;
   connection = await Connection.connect({ address });
 }, 120_000);
@@ -37,9 +49,17 @@ afterAll(async () => {
 
 async function namespaceWith(namespace: string, attributes: Record<string, number>): Promise<void> {
   if (namespace !== 'default')
-    await connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: msToTs('1 day') });
+    await connection.workflowService.registerNamespace({
+      namespace,
+      workflowExecutionRetentionPeriod: msToTs('1 day'),
+    });
   for (const [name, type] of Object.entries(attributes))
-    await eventually(() => connection.operatorService.addSearchAttributes({ namespace, searchAttributes: { [name]: type } }));
+    await eventually(() =>
+      connection.operatorService.addSearchAttributes({
+        namespace,
+        searchAttributes: { [name]: type },
+      }),
+    );
 }
 
 async function register(namespace: string): Promise<void> {
@@ -61,16 +81,21 @@ test.each([
   ['default', {}],
   ['team-a.finance', {}],
   ['half-there', { [SEARCH_ATTRIBUTES.asset]: 2, TheirOwn: 3 }],
-])('in namespace %s the missing ones are registered, again without harm', async (namespace, before) => {
-  await namespaceWith(namespace, before);
-  await register(namespace);
-  await register(namespace);
-  expect(await listed(namespace)).toEqual({ ...before, ...OURS });
-});
+])(
+  'in namespace %s the missing ones are registered, again without harm',
+  async (namespace, before) => {
+    await namespaceWith(namespace, before);
+    await register(namespace);
+    await register(namespace);
+    expect(await listed(namespace)).toEqual({ ...before, ...OURS });
+  },
+);
 
 test('one of another type is a fault, and nothing is changed', async () => {
   const before = { [SEARCH_ATTRIBUTES.state]: 3 };
   await namespaceWith('taken', before);
-  await expect(register('taken')).rejects.toThrow(`another type than Keyword: ${SEARCH_ATTRIBUTES.state} (Int)`);
+  await expect(register('taken')).rejects.toThrow(
+    `another type than Keyword: ${SEARCH_ATTRIBUTES.state} (Int)`,
+  );
   expect(await listed('taken')).toEqual(before);
 });

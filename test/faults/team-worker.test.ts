@@ -1,4 +1,6 @@
-/** A node whose executor is a team's own worker on its own task queue: away, killed, and back again. */
+/**
+ * A node whose executor is a team's own worker on its own task queue: away, killed, and back again.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -19,7 +21,9 @@ import { slow, test } from '../support/pace.ts';
 const PAYOUTS = 'team payouts';
 const HALF = 'team half';
 const NOBODY = 'team nobody';
-/** What a team is told passes through Temporal: here encrypted, as it should be wherever it matters. */
+/**
+ * What a team is told passes through Temporal: here encrypted, as it should be wherever it matters.
+ */
 const KEYS = `tests:${randomBytes(32).toString('base64')}`;
 
 let own: OwnStack;
@@ -47,7 +51,11 @@ const node = (node_key: string, action: string, max_attempts: number) => ({
   retry_policy: { max_attempts, initial_interval_seconds: 0.2 },
 });
 
-async function template(name: string, nodes: readonly object[], edges: readonly object[] = []): Promise<string> {
+async function template(
+  name: string,
+  nodes: readonly object[],
+  edges: readonly object[] = [],
+): Promise<string> {
   await own.api.expect(201, 'POST', '/plan-templates', {
     template_key: `test/${name}`,
     version: 1,
@@ -64,7 +72,11 @@ beforeAll(async () => {
   data = mkdtempSync(join(tmpdir(), 'team-worker-'));
   writeFileSync(join(data, 'keys'), KEYS, { mode: 0o600 });
   own = await startOwnStack({
-    executors: () => [onQueue('payouts', PAYOUTS), onQueue('half', HALF), onQueue('nobody', NOBODY)],
+    executors: () => [
+      onQueue('payouts', PAYOUTS),
+      onQueue('half', HALF),
+      onQueue('nobody', NOBODY),
+    ],
     env: { SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: '1', SVC_PAYLOAD_KEYS: KEYS },
   });
 }, 120_000);
@@ -95,7 +107,9 @@ async function startDesk(): Promise<void> {
   desk = child;
   await Promise.race([
     once(child.stdout, 'data'),
-    once(child, 'exit').then(([code]) => Promise.reject(new Error(`the desk ended with ${String(code)}`))),
+    once(child, 'exit').then(([code]) =>
+      Promise.reject(new Error(`the desk ended with ${String(code)}`)),
+    ),
   ]);
 }
 
@@ -129,7 +143,8 @@ const approved = async (key: string): Promise<string> => {
   await own.api.approve(movement);
   return movement.movement_id;
 };
-const consistent = async (id: string): Promise<void> => assertConsistent(await own.api.movement(id), await own.api.timeline(id));
+const consistent = async (id: string): Promise<void> =>
+  assertConsistent(await own.api.movement(id), await own.api.timeline(id));
 
 test('every order is paid once, however often the worker of the team is killed', async () => {
   const key = await template(
@@ -158,7 +173,9 @@ test('every order is paid once, however often the worker of the team is killed',
   expect([...taken.values()].every((times) => times === 1)).toBe(true);
   for (const id of ids) await consistent(id);
   const [first = ''] = ids;
-  const told = Buffer.concat(bytesIn(await own.temporal.workflow.getHandle(movementWorkflowId(first)).fetchHistory())).toString();
+  const told = Buffer.concat(
+    bytesIn(await own.temporal.workflow.getHandle(movementWorkflowId(first)).fetchHistory()),
+  ).toString();
   expect(told).toContain('binary/encrypted');
   expect(told).not.toContain('grocer');
 }, 200_000);
@@ -175,7 +192,13 @@ test('a submit that nobody takes is known not to have begun, and is sent once so
   const all = executorActivities(executor, () => undefined);
   const connection = await NativeConnection.connect({ address: own.stack.temporalAddress });
   const worker = (activities: object) =>
-    Worker.create({ connection, namespace: 'default', taskQueue: HALF, activities, ...withPayloadKeys(KEYS) });
+    Worker.create({
+      connection,
+      namespace: 'default',
+      taskQueue: HALF,
+      activities,
+      ...withPayloadKeys(KEYS),
+    });
   // One call at a time and gone as soon as it has prepared: nobody is left to take the submit.
   const { preflight, prepare } = all;
   let prepared = false;
@@ -191,10 +214,16 @@ test('a submit that nobody takes is known not to have begun, and is sent once so
   const id = await approved(key);
   await firstDone;
   expect(prepared).toBe(true);
-  await eventually(async () => ((await own.api.timeline(id)).some(({ event_type }) => event_type === 'node_recovered') ? true : null), {
-    timeoutMs: 40_000,
-    what: () => 'a submit that nobody took to be given back',
-  });
+  await eventually(
+    async () =>
+      (await own.api.timeline(id)).some(({ event_type }) => event_type === 'node_recovered')
+        ? true
+        : null,
+    {
+      timeoutMs: 40_000,
+      what: () => 'a submit that nobody took to be given back',
+    },
+  );
   expect(effects).toEqual([]);
   const second = await worker(all);
   const secondDone = second.run();
@@ -216,7 +245,9 @@ slow(
     const id = await approved(key);
     const ended = await own.api.reaches(id, 'FAILED', 60_000);
     expect(ended.nodes).toMatchObject([{ state: 'FAILED', error_code: 'EXECUTOR_NOT_POLLING' }]);
-    expect((await own.api.timeline(id)).some(({ to_state }) => to_state === 'SUBMITTING')).toBe(false);
+    expect((await own.api.timeline(id)).some(({ to_state }) => to_state === 'SUBMITTING')).toBe(
+      false,
+    );
     await consistent(id);
   },
   90_000,
@@ -224,8 +255,13 @@ slow(
 
 test('the registry tells whose queue is polled', async () => {
   await eventually(async () => {
-    const executors = (await own.api.expect(200, 'GET', '/executors')) as unknown as readonly Record<string, string>[];
-    const state = (executor: string) => executors.find((each) => each['executor_key'] === executor)?.['health_state'];
+    const executors = (await own.api.expect(
+      200,
+      'GET',
+      '/executors',
+    )) as unknown as readonly Record<string, string>[];
+    const state = (executor: string) =>
+      executors.find((each) => each['executor_key'] === executor)?.['health_state'];
     return state('team.payouts') === 'up' && state('team.nobody') === 'down' ? true : null;
   });
 }, 40_000);

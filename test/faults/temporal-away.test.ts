@@ -8,7 +8,13 @@ import { connectDatabase } from '../../prisma/client.ts';
 import { readSnapshot } from '../../store/movements.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { assertConsistent, PAID_ONCE, timesPaid } from '../support/evidence.ts';
-import { eventually, startOwnStack, WITHDRAW_TO_TREASURY, type Created, type OwnStack } from '../support/own-stack.ts';
+import {
+  eventually,
+  startOwnStack,
+  WITHDRAW_TO_TREASURY,
+  type Created,
+  type OwnStack,
+} from '../support/own-stack.ts';
 
 let own: OwnStack;
 beforeAll(async () => {
@@ -41,7 +47,10 @@ async function signal(movementId: string, name: string): Promise<string> {
 }
 
 /** Waits until the newest run is in this status. */
-function runBecomes(movementId: string, status: string): Promise<{ run_id: string; events: number }> {
+function runBecomes(
+  movementId: string,
+  status: string,
+): Promise<{ run_id: string; events: number }> {
   return eventually(
     async () => {
       const run = await own.runOf(movementId);
@@ -57,7 +66,9 @@ describe('with Temporal stopped', () => {
     const rejected = await own.api.create(WITHDRAW_TO_TREASURY, { amount: '20.02' });
     await own.stack.stopChild('temporal');
     await own.api.approve(approved);
-    await own.api.expect(200, 'POST', `/movements/${rejected.movement_id}/reject`, { reason: 'not today' });
+    await own.api.expect(200, 'POST', `/movements/${rejected.movement_id}/reject`, {
+      reason: 'not today',
+    });
     const created = await own.api.create(WITHDRAW_TO_TREASURY, { amount: '20.03' });
     await own.api.approve(created);
     expect((await own.api.movement(approved.movement_id)).request_state).toBe('APPROVED');
@@ -66,7 +77,10 @@ describe('with Temporal stopped', () => {
     await expectPaidOnce(approved, '20.01');
     await expectPaidOnce(created, '20.03');
     await runBecomes(rejected.movement_id, 'COMPLETED');
-    assertConsistent(await own.api.movement(rejected.movement_id), await own.api.timeline(rejected.movement_id));
+    assertConsistent(
+      await own.api.movement(rejected.movement_id),
+      await own.api.timeline(rejected.movement_id),
+    );
     const open = await own.query('SELECT 1 FROM commands WHERE applied_at IS NULL');
     expect(open).toHaveLength(0);
   }, 120_000);
@@ -78,7 +92,8 @@ describe('with Temporal stopped', () => {
     await own.api.approve(flying);
     await own.api.nodeReaches(flying.movement_id, 'withdraw', ['OBSERVING']);
     await own.stack.stopChild('temporal');
-    for (const end of ['', '-wal', '-shm']) rmSync(join(own.stack.dataDir, `temporal.db${end}`), { force: true });
+    for (const end of ['', '-wal', '-shm'])
+      rmSync(join(own.stack.dataDir, `temporal.db${end}`), { force: true });
     await own.stack.startChild('temporal');
     expect(await own.runOf(flying.movement_id)).toBeNull();
     await own.chainFaults({ mining: 'automatic' });
@@ -96,10 +111,17 @@ describe('a wake', () => {
     try {
       // The approval as the API writes it, by a process that dies before it signals.
       const snapshot = await readSnapshot(db, movement.movement_id);
-      const requester = { caller: { client_id: null, key_id: null, role: 'admin' as const }, request_id: 'lost' };
+      const requester = {
+        caller: { client_id: null, key_id: null, role: 'admin' as const },
+        request_id: 'lost',
+      };
       const outcome = await applyTransition(
         db,
-        approve(snapshot, { compiled_plan_hash: movement.compiled_plan_hash, approver_id: 'tester' }, requester),
+        approve(
+          snapshot,
+          { compiled_plan_hash: movement.compiled_plan_hash, approver_id: 'tester' },
+          requester,
+        ),
       );
       expect(outcome.ok).toBe(true);
     } finally {
@@ -107,7 +129,8 @@ describe('a wake', () => {
     }
     await expectPaidOnce(movement, '22.01');
     const [command] = await own.query<{ wakes: number; applied: boolean }>(
-      `SELECT wakes, applied_at IS NOT NULL AS applied FROM commands WHERE movement_id = $1 AND kind = 'approve'`,
+      `SELECT wakes, applied_at IS NOT NULL AS applied FROM commands WHERE movement_id = $1
+        AND kind = 'approve'`,
       [movement.movement_id],
     );
     expect(command).toEqual({ wakes: 1, applied: true });
@@ -162,19 +185,27 @@ test('a run that was terminated is revived by the sweeper, wherever its movement
   await expectPaidOnce(flying, '23.01');
   // The revived run took the approval time over.
   await own.api.reaches(waiting.movement_id, 'EXPIRED');
-  assertConsistent(await own.api.movement(waiting.movement_id), await own.api.timeline(waiting.movement_id));
+  assertConsistent(
+    await own.api.movement(waiting.movement_id),
+    await own.api.timeline(waiting.movement_id),
+  );
 }, 90_000);
 
 test('a movement whose run is well is never woken without a reason', async () => {
   const waiting = await own.api.create(WITHDRAW_TO_TREASURY, { amount: '24.01' });
   const before = await runBecomes(waiting.movement_id, 'RUNNING');
   await sleep(3_000);
-  const [row] = await own.query<{ swept: boolean }>('SELECT swept_at IS NOT NULL AS swept FROM movements WHERE movement_id = $1', [
-    waiting.movement_id,
-  ]);
+  const [row] = await own.query<{ swept: boolean }>(
+    'SELECT swept_at IS NOT NULL AS swept FROM movements WHERE movement_id = $1',
+    [waiting.movement_id],
+  );
   expect(row?.swept).toBe(true);
   const after = await own.runOf(waiting.movement_id);
   expect(after).toMatchObject({ run_id: before.run_id, status: 'RUNNING' });
-  const names = (await own.temporal.workflow.getHandle(movementWorkflowId(waiting.movement_id)).fetchHistory()).events ?? [];
-  expect(names.filter((event) => event.workflowExecutionSignaledEventAttributes != null)).toHaveLength(1);
+  const names =
+    (await own.temporal.workflow.getHandle(movementWorkflowId(waiting.movement_id)).fetchHistory())
+      .events ?? [];
+  expect(
+    names.filter((event) => event.workflowExecutionSignaledEventAttributes != null),
+  ).toHaveLength(1);
 }, 30_000);

@@ -1,10 +1,21 @@
 /**
- * Two operators act on one movement at the same moment, many times over. What they are told must be what
- * would be true had one come after the other, and the story must show just that.
+ * Two operators act on one movement at the same moment, many times over. What they are told must be
+ * what would be true had one come after the other, and the story must show just that.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { assertConsistent, ledgerOf, type MovementView, type TimelineView } from '../support/evidence.ts';
-import { eventually, startOwnStack, type Created, type JsonAnswer, type OwnStack } from '../support/own-stack.ts';
+import {
+  assertConsistent,
+  ledgerOf,
+  type MovementView,
+  type TimelineView,
+} from '../support/evidence.ts';
+import {
+  eventually,
+  startOwnStack,
+  type Created,
+  type JsonAnswer,
+  type OwnStack,
+} from '../support/own-stack.ts';
 import { compensation, edge, gate, noop, storeTemplate, withdrawal } from '../support/plans.ts';
 
 const TIMES = 8;
@@ -13,7 +24,10 @@ type Verb = 'approve' | 'reject' | 'resume' | 'retry' | 'cancel';
 let own: OwnStack;
 /** A gate, which a cancel can end. */
 let gated: string;
-/** A withdrawal that fails before it is sent; a cancel could still end a movement that tries it again. */
+/**
+ * A withdrawal that fails before it is sent; a cancel could still end a movement that tries it
+ * again.
+ */
 let failing: string;
 /** A withdrawal that is given up as UNKNOWN at the first lost answer. */
 let uncertain: string;
@@ -22,15 +36,28 @@ let serial = 0;
 beforeAll(async () => {
   own = await startOwnStack({ split: true, env: { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '1' } });
   const { chain } = own.stack;
-  gated = await storeTemplate(own.api, [gate('check'), compensation('undo')], { edges: [edge('check', 'undo', 'on_cancel')] });
+  gated = await storeTemplate(own.api, [gate('check'), compensation('undo')], {
+    edges: [edge('check', 'undo', 'on_cancel')],
+  });
   const undone = { edges: [edge('withdraw', 'undo', 'on_cancel')] };
   const lost = { config: { network: 'nowhere' } };
-  failing = await storeTemplate(own.api, [withdrawal(chain, 'withdraw', lost), compensation('undo')], undone);
+  failing = await storeTemplate(
+    own.api,
+    [withdrawal(chain, 'withdraw', lost), compensation('undo')],
+    undone,
+  );
   const impatient = { more: { retry_policy: { max_attempts: 1 } } };
-  uncertain = await storeTemplate(own.api, [withdrawal(chain, 'withdraw', impatient), compensation('undo')], undone);
-  // The API's connections to its database are made now, so that on a busy machine no race is lost to that.
+  uncertain = await storeTemplate(
+    own.api,
+    [withdrawal(chain, 'withdraw', impatient), compensation('undo')],
+    undone,
+  );
+  // The API's connections to its database are made now, so that on a busy machine no race is lost
+  // to that.
   const { movement_id } = await create(gated);
-  await Promise.all(Array.from({ length: 40 }, () => own.api.send('GET', `/movements/${movement_id}`)));
+  await Promise.all(
+    Array.from({ length: 40 }, () => own.api.send('GET', `/movements/${movement_id}`)),
+  );
 }, 180_000);
 afterAll(async () => {
   if (own?.stack.children['worker']?.pid != null) await own.stack.kill('worker', 'SIGCONT');
@@ -71,7 +98,9 @@ function settles({ movement_id }: Created): Promise<MovementView> {
   return eventually(
     async () => {
       const movement = await own.api.movement(movement_id);
-      const open = movement.nodes.some(({ state }) => !['COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED'].includes(state));
+      const open = movement.nodes.some(
+        ({ state }) => !['COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED'].includes(state),
+      );
       return open || movement.request_state === 'EXECUTING' ? null : movement;
     },
     { timeoutMs: 60_000, what: () => `${movement_id} to settle` },
@@ -81,11 +110,19 @@ function settles({ movement_id }: Created): Promise<MovementView> {
 function act(movement: Created, verb: Verb): Promise<JsonAnswer> {
   const { movement_id, compiled_plan_hash } = movement;
   const path = `/movements/${movement_id}/${verb === 'approve' || verb === 'reject' ? verb : `actions/${verb}`}`;
-  return own.api.send('POST', path, verb === 'approve' ? { compiled_plan_hash, approver_id: 'tester' } : {});
+  return own.api.send(
+    'POST',
+    path,
+    verb === 'approve' ? { compiled_plan_hash, approver_id: 'tester' } : {},
+  );
 }
 
 /** Both at once; the second is sent first every other time, so that neither is favoured. */
-async function race(movement: Created, [first, second]: readonly [Verb, Verb], index: number): Promise<readonly [JsonAnswer, JsonAnswer]> {
+async function race(
+  movement: Created,
+  [first, second]: readonly [Verb, Verb],
+  index: number,
+): Promise<readonly [JsonAnswer, JsonAnswer]> {
   if (index % 2 === 0) return Promise.all([act(movement, first), act(movement, second)]);
   const [b, a] = await Promise.all([act(movement, second), act(movement, first)]);
   return [a, b];
@@ -99,19 +136,28 @@ const TOLD_AS: Record<Verb, string> = {
   cancel: 'request_cancelled',
 };
 
-/** Every accepted action is on the timeline, in the audit and among the commands, once; every refused one only in the audit. */
-async function expectRecorded(movement: Created, done: readonly (readonly [Verb, JsonAnswer])[]): Promise<readonly TimelineView[]> {
+/**
+ * Every accepted action is on the timeline, in the audit and among the commands, once; every
+ * refused one only in the audit.
+ */
+async function expectRecorded(
+  movement: Created,
+  done: readonly (readonly [Verb, JsonAnswer])[],
+): Promise<readonly TimelineView[]> {
   const { movement_id } = movement;
   const timeline = await own.api.timeline(movement_id);
   assertConsistent(await own.api.movement(movement_id), timeline);
   for (const verb of new Set(done.map(([each]) => each))) {
     const answers = done.flatMap(([each, answer]) => (each === verb ? [answer] : []));
     const accepted = answers.filter(({ status }) => status === 200).length;
-    const audit = await own.query<{ outcome: string }>('SELECT outcome FROM audit_events WHERE entity_key = $1 AND action = $2', [
-      movement_id,
-      `movement.${verb}`,
-    ]);
-    const commands = await own.query('SELECT 1 FROM commands WHERE movement_id = $1 AND kind = $2', [movement_id, verb]);
+    const audit = await own.query<{ outcome: string }>(
+      'SELECT outcome FROM audit_events WHERE entity_key = $1 AND action = $2',
+      [movement_id, `movement.${verb}`],
+    );
+    const commands = await own.query(
+      'SELECT 1 FROM commands WHERE movement_id = $1 AND kind = $2',
+      [movement_id, verb],
+    );
     expect({
       told: timeline.filter(({ event_type }) => event_type === TOLD_AS[verb]).length,
       commands: commands.length,
@@ -122,8 +168,16 @@ async function expectRecorded(movement: Created, done: readonly (readonly [Verb,
   return timeline;
 }
 
-/** A 409 that says what is wrong: the code, a sentence, and the states (or the movement) it is about. */
-function expectRefused(answer: JsonAnswer, verb: Verb, states: readonly string[], error = 'invalid_state'): void {
+/**
+ * A 409 that says what is wrong: the code, a sentence, and the states (or the movement) it is
+ * about.
+ */
+function expectRefused(
+  answer: JsonAnswer,
+  verb: Verb,
+  states: readonly string[],
+  error = 'invalid_state',
+): void {
   expect(answer.status).toBe(409);
   const detail = answer.body['detail'] as Record<string, unknown>;
   expect(detail).toMatchObject({ error, message: expect.stringMatching(/\w+ \w+/) });
@@ -134,7 +188,8 @@ function expectRefused(answer: JsonAnswer, verb: Verb, states: readonly string[]
   }
 }
 
-const statuses = (answers: readonly JsonAnswer[]): number[] => answers.map(({ status }) => status).sort();
+const statuses = (answers: readonly JsonAnswer[]): number[] =>
+  answers.map(({ status }) => status).sort();
 
 describe('two operators at once', () => {
   test('approve and approve: one wins', async () => {
@@ -160,7 +215,8 @@ describe('two operators at once', () => {
       movements.map(async (movement, index) => {
         const [approved, rejected] = await race(movement, ['approve', 'reject'], index);
         expect(statuses([approved, rejected])).toEqual([200, 409]);
-        if (approved.status === 200) expectRefused(rejected, 'reject', ['APPROVED', 'EXECUTING', 'WAITING_MANUAL_ACTION']);
+        if (approved.status === 200)
+          expectRefused(rejected, 'reject', ['APPROVED', 'EXECUTING', 'WAITING_MANUAL_ACTION']);
         else expectRefused(approved, 'approve', ['REJECTED']);
         await becomes(movement, approved.status === 200 ? 'WAITING_MANUAL_ACTION' : 'REJECTED');
         await expectRecorded(movement, [
@@ -187,7 +243,10 @@ describe('two operators at once', () => {
           ['cancel', cancelled],
         ]);
         const kinds = timeline.map(({ event_type }) => event_type);
-        if (approved.status === 200) expect(kinds.indexOf('request_approved')).toBeLessThan(kinds.indexOf('request_cancelled'));
+        if (approved.status === 200)
+          expect(kinds.indexOf('request_approved')).toBeLessThan(
+            kinds.indexOf('request_cancelled'),
+          );
       }),
     );
   }, 120_000);
@@ -205,7 +264,10 @@ describe('two operators at once', () => {
         // Opened, the gate has completed, and the compensation behind it runs after a cancel.
         const gateState = resumed.status === 200 ? 'COMPLETED' : 'CANCELLED';
         const undone = resumed.status === 200 && cancelled.status === 200;
-        expect(end.nodes.map(({ state }) => state)).toEqual([gateState, undone ? 'COMPLETED' : 'SKIPPED']);
+        expect(end.nodes.map(({ state }) => state)).toEqual([
+          gateState,
+          undone ? 'COMPLETED' : 'SKIPPED',
+        ]);
         await expectRecorded(movement, [
           ['resume', resumed],
           ['cancel', cancelled],
@@ -269,7 +331,10 @@ describe('two operators at once', () => {
         const end = await settles(movement);
         expect(end.request_state).toBe(cancelled.status === 200 ? 'CANCELLED' : 'FAILED');
         expect(end.reservation_status).toBe('released');
-        expect(end.nodes[0]).toMatchObject({ attempt: 2, state: cancelled.status === 200 ? 'CANCELLED' : 'FAILED' });
+        expect(end.nodes[0]).toMatchObject({
+          attempt: 2,
+          state: cancelled.status === 200 ? 'CANCELLED' : 'FAILED',
+        });
         await expectRecorded(movement, [
           ['retry', retried],
           ['cancel', cancelled],
@@ -312,7 +377,8 @@ describe('two operators at once', () => {
       await Promise.all(
         movements.map(async (movement, index) => {
           const [retried, cancelled] = await race(movement, ['retry', 'cancel'], index);
-          // The retry asks about the earlier send, which a cancel does not forbid; after a quick retry all may be over.
+          // The retry asks about the earlier send, which a cancel does not forbid; after a quick
+          // retry all may be over.
           expect(retried.status).toBe(200);
           if (cancelled.status !== 200) expectRefused(cancelled, 'cancel', ['COMPLETED']);
           const end = await settles(movement);
@@ -321,7 +387,10 @@ describe('two operators at once', () => {
               ? { request_state: 'CANCELLED', reservation_status: 'held' }
               : { request_state: 'COMPLETED', reservation_status: 'consumed' },
           );
-          expect(end.nodes.map(({ state }) => state)).toEqual(['COMPLETED', cancelled.status === 200 ? 'COMPLETED' : 'SKIPPED']);
+          expect(end.nodes.map(({ state }) => state)).toEqual([
+            'COMPLETED',
+            cancelled.status === 200 ? 'COMPLETED' : 'SKIPPED',
+          ]);
           await expectRecorded(movement, [
             ['retry', retried],
             ['cancel', cancelled],
@@ -335,7 +404,9 @@ describe('two operators at once', () => {
 
 async function expectOneEffect({ movement_id }: Created): Promise<void> {
   const entries = await ledgerOf(own.stack.paperVenueUrl, movement_id);
-  expect(entries.map(({ effects, submit_calls }) => ({ effects, submit_calls }))).toEqual([{ effects: 1, submit_calls: 1 }]);
+  expect(entries.map(({ effects, submit_calls }) => ({ effects, submit_calls }))).toEqual([
+    { effects: 1, submit_calls: 1 },
+  ]);
 }
 
 describe('an approve at the moment of its expiry', () => {
@@ -345,9 +416,15 @@ describe('an approve at the moment of its expiry', () => {
       Array.from({ length: 40 }, async (_, index) => {
         // The first five are sent as soon as they can be and are in time on any machine.
         const movement = await create(template, { ttl: 4 });
-        const { expires_at } = (await own.api.expect(200, 'GET', `/movements/${movement.movement_id}`)) as { expires_at: string };
-        // The others from 600 ms before the time, since a busy machine sends late, to 150 ms after it.
-        if (index >= 5) await sleep(Math.max(0, Date.parse(expires_at) - Date.now() + (index - 32) * 22));
+        const { expires_at } = (await own.api.expect(
+          200,
+          'GET',
+          `/movements/${movement.movement_id}`,
+        )) as { expires_at: string };
+        // The others from 600 ms before the time, since a busy machine sends late, to 150 ms after
+        // it.
+        if (index >= 5)
+          await sleep(Math.max(0, Date.parse(expires_at) - Date.now() + (index - 32) * 22));
         const answer = await act(movement, 'approve');
         const seen = await own.api.movement(movement.movement_id);
         const end = await eventually(async () => {
@@ -356,15 +433,23 @@ describe('an approve at the moment of its expiry', () => {
         });
         const timeline = await own.api.timeline(movement.movement_id);
         assertConsistent(end, timeline);
-        const when = (kind: string): string[] => timeline.flatMap((event) => (event.event_type === kind ? [event.occurred_at] : []));
+        const when = (kind: string): string[] =>
+          timeline.flatMap((event) => (event.event_type === kind ? [event.occurred_at] : []));
         if (answer.status === 200) {
           expect(end.request_state).toBe('COMPLETED');
           expect(when('request_expired')).toEqual([]);
           expect(when('request_approved')).toHaveLength(1);
           expect(when('request_approved')[0]! < expires_at).toBe(true);
         } else {
-          expect(answer).toMatchObject({ status: 409, body: { detail: { error: 'approval_expired' } } });
-          expect(seen).toMatchObject({ request_state: 'EXPIRED', reservation_status: 'none', current_frontier: [] });
+          expect(answer).toMatchObject({
+            status: 409,
+            body: { detail: { error: 'approval_expired' } },
+          });
+          expect(seen).toMatchObject({
+            request_state: 'EXPIRED',
+            reservation_status: 'none',
+            current_frontier: [],
+          });
           expect(when('request_approved')).toEqual([]);
           expect(when('request_expired')).toHaveLength(1);
           expect(when('request_expired')[0]! >= expires_at).toBe(true);
@@ -400,12 +485,25 @@ test('a retry of a movement whose run has closed as failed begins a new run unde
 });
 
 describe('a cancel', () => {
-  /** What the movement says of its reservation, and whether it may still send something that a pool holds for it. */
-  const expectHolds = async ({ movement_id }: Created, status: 'held' | 'released', pools: 'open' | 'nothing'): Promise<void> => {
+  /**
+   * What the movement says of its reservation, and whether it may still send something that a pool
+   * holds for it.
+   */
+  const expectHolds = async (
+    { movement_id }: Created,
+    status: 'held' | 'released',
+    pools: 'open' | 'nothing',
+  ): Promise<void> => {
     expect((await own.api.movement(movement_id)).reservation_status).toBe(status);
-    const held = await own.query(`SELECT 1 FROM reservations WHERE movement_id = $1 AND status = 'held'`, [movement_id]);
+    const held = await own.query(
+      `SELECT 1 FROM reservations WHERE movement_id = $1 AND status = 'held'`,
+      [movement_id],
+    );
     expect(held.length > 0).toBe(pools === 'open');
-    const sent = await own.query(`SELECT 1 FROM reservations WHERE movement_id = $1 AND status = 'consumed'`, [movement_id]);
+    const sent = await own.query(
+      `SELECT 1 FROM reservations WHERE movement_id = $1 AND status = 'consumed'`,
+      [movement_id],
+    );
     expect(sent.length > 0).toBe(status === 'held' && pools === 'nothing');
   };
 
@@ -414,7 +512,9 @@ describe('a cancel', () => {
     await own.api.act('cancel', movement.movement_id);
     const end = await settles(movement);
     expect(end.nodes.map(({ state }) => state)).toEqual(['CANCELLED', 'SKIPPED']);
-    expect(await own.query('SELECT 1 FROM reservations WHERE movement_id = $1', [movement.movement_id])).toEqual([]);
+    expect(
+      await own.query('SELECT 1 FROM reservations WHERE movement_id = $1', [movement.movement_id]),
+    ).toEqual([]);
     assertConsistent(end, await own.api.timeline(movement.movement_id));
   });
 
@@ -426,7 +526,9 @@ describe('a cancel', () => {
       movement = await create(uncertain);
       await own.api.approve(movement);
       await expectHolds(movement, 'held', 'open');
-      expect(await own.api.expect(200, 'POST', `/movements/${movement.movement_id}/actions/cancel`)).toMatchObject({
+      expect(
+        await own.api.expect(200, 'POST', `/movements/${movement.movement_id}/actions/cancel`),
+      ).toMatchObject({
         request_state: 'CANCELLED',
         current_frontier: [],
         reservation_status: 'released',
@@ -446,13 +548,18 @@ describe('a cancel', () => {
     const movement = await create(uncertain);
     await own.api.approve(movement);
     await own.api.nodeReaches(movement.movement_id, 'withdraw', ['OBSERVING']);
-    expect(await own.api.expect(200, 'POST', `/movements/${movement.movement_id}/actions/cancel`)).toMatchObject({
+    expect(
+      await own.api.expect(200, 'POST', `/movements/${movement.movement_id}/actions/cancel`),
+    ).toMatchObject({
       request_state: 'CANCELLED',
       current_frontier: ['withdraw'],
       reservation_status: 'held',
     });
     await sleep(500);
-    expect((await own.api.movement(movement.movement_id)).nodes.map(({ state }) => state)).toEqual(['OBSERVING', 'BLOCKED']);
+    expect((await own.api.movement(movement.movement_id)).nodes.map(({ state }) => state)).toEqual([
+      'OBSERVING',
+      'BLOCKED',
+    ]);
     await own.chainFaults({ mining: 'automatic' });
     const end = await settles(movement);
     expect(end.nodes.map(({ state }) => state)).toEqual(['COMPLETED', 'COMPLETED']);
@@ -462,9 +569,13 @@ describe('a cancel', () => {
   });
 
   test('with a payment under way that proves unlanded releases the reservation, and undoes nothing', async () => {
-    const template = await storeTemplate(own.api, [withdrawal(own.stack.chain, 'withdraw'), compensation('undo')], {
-      edges: [edge('withdraw', 'undo', 'on_cancel')],
-    });
+    const template = await storeTemplate(
+      own.api,
+      [withdrawal(own.stack.chain, 'withdraw'), compensation('undo')],
+      {
+        edges: [edge('withdraw', 'undo', 'on_cancel')],
+      },
+    );
     // The request is lost on its way, and recovery finds nothing.
     await own.venueFaults({ latency_ms: 3_000, error_rate: 1, phases: ['submit'] });
     const movement = await create(template);
@@ -474,13 +585,25 @@ describe('a cancel', () => {
     await expectHolds(movement, 'held', 'open');
     const end = await settles(movement);
     expect(end.request_state).toBe('CANCELLED');
-    // CANCELLED when recovery is first to prove it, FAILED when the venue had already promised never to take that key.
-    expect(end.nodes.map(({ state }) => state)).toEqual([expect.stringMatching(/^(CANCELLED|FAILED)$/), 'SKIPPED']);
-    await eventually(async () => ((await own.api.movement(movement.movement_id)).reservation_status === 'released' ? true : null));
+    // CANCELLED when recovery is first to prove it, FAILED when the venue had already promised
+    // never to take that key.
+    expect(end.nodes.map(({ state }) => state)).toEqual([
+      expect.stringMatching(/^(CANCELLED|FAILED)$/),
+      'SKIPPED',
+    ]);
+    await eventually(async () =>
+      (await own.api.movement(movement.movement_id)).reservation_status === 'released'
+        ? true
+        : null,
+    );
     await expectHolds(movement, 'released', 'nothing');
     // Where the venue was asked to cancel it keeps a mark of the refused key, and no order.
     const orders = await ledgerOf(own.stack.paperVenueUrl, movement.movement_id);
-    expect(orders.map(({ effects, submit_calls }) => effects + submit_calls).filter((count) => count > 0)).toEqual([]);
+    expect(
+      orders
+        .map(({ effects, submit_calls }) => effects + submit_calls)
+        .filter((count) => count > 0),
+    ).toEqual([]);
     assertConsistent(end, await own.api.timeline(movement.movement_id));
   }, 60_000);
 
@@ -497,12 +620,17 @@ describe('a cancel', () => {
     await own.venueFaults({ lose_answer_rate: 1, phases: ['submit', 'recover'] });
     const movement = await at(uncertain, 'MANUAL_INTERVENTION');
     await own.venueFaults(null);
-    expect(await own.api.expect(200, 'POST', `/movements/${movement.movement_id}/actions/cancel`)).toMatchObject({
+    expect(
+      await own.api.expect(200, 'POST', `/movements/${movement.movement_id}/actions/cancel`),
+    ).toMatchObject({
       request_state: 'CANCELLED',
       reservation_status: 'held',
     });
     await sleep(500);
-    expect((await own.api.movement(movement.movement_id)).nodes.map(({ state }) => state)).toEqual(['UNKNOWN', 'BLOCKED']);
+    expect((await own.api.movement(movement.movement_id)).nodes.map(({ state }) => state)).toEqual([
+      'UNKNOWN',
+      'BLOCKED',
+    ]);
     await own.api.act('retry', movement.movement_id);
     const end = await settles(movement);
     expect(end.request_state).toBe('CANCELLED');
@@ -515,7 +643,8 @@ describe('a cancel', () => {
 
 test('after all of it, each pool holds what its reservations say', async () => {
   const pools = await own.query(
-    `SELECT p.venue_key, p.held::text, coalesce(sum(r.amount) FILTER (WHERE r.status = 'held'), 0)::text AS reserved
+    `SELECT p.venue_key, p.held::text,
+      coalesce(sum(r.amount) FILTER (WHERE r.status = 'held'), 0)::text AS reserved
      FROM reservation_pools p LEFT JOIN reservations r USING (venue_key, account_type, asset)
      GROUP BY p.venue_key, p.account_type, p.asset, p.held
      HAVING p.held <> coalesce(sum(r.amount) FILTER (WHERE r.status = 'held'), 0)`,

@@ -7,25 +7,49 @@ import { storeTemplate, transfer, withdrawal as fromMain } from '../support/plan
 
 /** An executor that may keep an effect to itself for an hour. */
 const slow = (url: string) => ({
-  ...{ executor_key: 'test.slow', kind: 'remote', url, timeout_seconds: 5, same_key_safe: true, settle_seconds: 3_600 },
-  ...{ action_types: ['cex_withdrawal'], provider: 'slow', completion_assurances: ['destination_credited'] },
+  ...{
+    executor_key: 'test.slow',
+    kind: 'remote',
+    url,
+    timeout_seconds: 5,
+    same_key_safe: true,
+    settle_seconds: 3_600,
+  },
+  ...{
+    action_types: ['cex_withdrawal'],
+    provider: 'slow',
+    completion_assurances: ['destination_credited'],
+  },
 });
 
 let own: OwnStack;
 let amounts = 100;
 beforeAll(async () => {
   // A person is asked at once about what nobody answers.
-  own = await startOwnStack({ executors: (paperVenueUrl) => [slow(paperVenueUrl)], env: { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '1' } });
+  own = await startOwnStack({
+    executors: (paperVenueUrl) => [slow(paperVenueUrl)],
+    env: { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '1' },
+  });
   const withdrawal = {
     node_key: 'out',
     node_kind: 'action',
     action_type: 'cex_withdrawal',
     executor_selector: { action_type: 'cex_withdrawal', provider: 'paper' },
     has_side_effect: true,
-    config: { venue: 'paper-sub-a', asset: 'USDC', network: 'local', destination_address: own.stack.chain.accounts.treasury.address },
+    config: {
+      venue: 'paper-sub-a',
+      asset: 'USDC',
+      network: 'local',
+      destination_address: own.stack.chain.accounts.treasury.address,
+    },
     retry_policy: { max_attempts: 2, initial_interval_seconds: 0.1 },
   };
-  const noop = (node_key: string) => ({ node_key, node_kind: 'action', action_type: 'noop', has_side_effect: false });
+  const noop = (node_key: string) => ({
+    node_key,
+    node_kind: 'action',
+    action_type: 'noop',
+    has_side_effect: false,
+  });
   await own.api.expect(201, 'POST', '/plan-templates', {
     template_key: 'test/unknown',
     version: 1,
@@ -55,7 +79,11 @@ const SILENT = { lose_answer_rate: 1, phases: ['submit', 'recover'] };
 const DEAD = { error_rate: 1, phases: ['submit', 'recover'] };
 
 /** What a person says, at once. */
-const say = (movementId: string, outcome: 'completed' | 'failed', { node = 'out', ...more }: { node?: string; output?: object } = {}) =>
+const say = (
+  movementId: string,
+  outcome: 'completed' | 'failed',
+  { node = 'out', ...more }: { node?: string; output?: object } = {},
+) =>
   own.api.send('POST', `/movements/${movementId}/nodes/${node}/actions/resolve`, {
     outcome,
     reason: 'the statement of the venue',
@@ -79,7 +107,9 @@ async function resolve(...args: Parameters<typeof say>): Promise<JsonAnswer> {
 const consistent = async (movementId: string): Promise<void> =>
   assertConsistent(await own.api.movement(movementId), await own.api.timeline(movementId));
 const nodeStates = async (movementId: string) =>
-  Object.fromEntries((await own.api.movement(movementId)).nodes.map((node) => [node.node_key, node.state]));
+  Object.fromEntries(
+    (await own.api.movement(movementId)).nodes.map((node) => [node.node_key, node.state]),
+  );
 
 test('a person resolves it as completed, and the success path goes on', async () => {
   const id = await unknown(SILENT);
@@ -87,12 +117,20 @@ test('a person resolves it as completed, and the success path goes on', async ()
   await own.api.reaches(id, 'COMPLETED');
   expect(await nodeStates(id)).toEqual({ out: 'COMPLETED', then: 'COMPLETED', instead: 'SKIPPED' });
   await consistent(id);
-  const audit = await own.query<{ outcome: string; reason: string; details: Record<string, unknown> }>(
+  const audit = await own.query<{
+    outcome: string;
+    reason: string;
+    details: Record<string, unknown>;
+  }>(
     "SELECT outcome, reason, details FROM audit_events WHERE action = 'movement.resolve' AND entity_key = $1",
     [id],
   );
   expect(audit).toMatchObject([
-    { outcome: 'success', reason: 'the statement of the venue', details: { node_key: 'out', outcome: 'completed' } },
+    {
+      outcome: 'success',
+      reason: 'the statement of the venue',
+      details: { node_key: 'out', outcome: 'completed' },
+    },
   ]);
   expect((await resolve(id, 'failed')).status).toBe(409);
 }, 60_000);
@@ -110,10 +148,24 @@ test('only an unknown node can be resolved, and two people at once resolve it on
   const id = await unknown(SILENT);
   expect(await resolve(id, 'completed', { node: 'then' })).toMatchObject({
     status: 409,
-    body: { detail: { error: 'invalid_state', node_key: 'then', current_state: 'BLOCKED', allowed_states: ['UNKNOWN'] } },
+    body: {
+      detail: {
+        error: 'invalid_state',
+        node_key: 'then',
+        current_state: 'BLOCKED',
+        allowed_states: ['UNKNOWN'],
+      },
+    },
   });
-  expect(await resolve(id, 'completed', { node: 'nobody' })).toMatchObject({ status: 404, body: { detail: { error: 'node_not_found' } } });
-  const answers = await Promise.all([resolve(id, 'completed'), resolve(id, 'failed'), resolve(id, 'completed')]);
+  expect(await resolve(id, 'completed', { node: 'nobody' })).toMatchObject({
+    status: 404,
+    body: { detail: { error: 'node_not_found' } },
+  });
+  const answers = await Promise.all([
+    resolve(id, 'completed'),
+    resolve(id, 'failed'),
+    resolve(id, 'completed'),
+  ]);
   expect(answers.map((answer) => answer.status).sort()).toEqual([200, 409, 409]);
   await own.api.reaches(id, 'COMPLETED');
   await consistent(id);
@@ -134,8 +186,13 @@ test('a retry asks about the earlier send first: landed is not sent again', asyn
   await own.venueFaults(null);
   await own.api.act('retry', id);
   const ended = await own.api.reaches(id, 'COMPLETED');
-  expect(ended.nodes.find((node) => node.node_key === 'out')).toMatchObject({ attempt: 1, state: 'COMPLETED' });
-  expect(await ledgerOf(own.stack.paperVenueUrl, id)).toMatchObject([{ effects: 1, submit_calls: 1 }]);
+  expect(ended.nodes.find((node) => node.node_key === 'out')).toMatchObject({
+    attempt: 1,
+    state: 'COMPLETED',
+  });
+  expect(await ledgerOf(own.stack.paperVenueUrl, id)).toMatchObject([
+    { effects: 1, submit_calls: 1 },
+  ]);
   await consistent(id);
 }, 60_000);
 
@@ -153,16 +210,23 @@ test('a retry while the venue is still silent is unknown again', async () => {
   const id = await unknown(SILENT);
   await own.api.act('retry', id);
   await eventually(async () =>
-    (await own.api.timeline(id)).filter((event) => event.event_type === 'node_unknown').length >= 2 ? true : null,
+    (await own.api.timeline(id)).filter((event) => event.event_type === 'node_unknown').length >= 2
+      ? true
+      : null,
   );
   await own.api.reaches(id, 'MANUAL_INTERVENTION');
-  expect(await ledgerOf(own.stack.paperVenueUrl, id)).toMatchObject([{ effects: 1, submit_calls: 1 }]);
+  expect(await ledgerOf(own.stack.paperVenueUrl, id)).toMatchObject([
+    { effects: 1, submit_calls: 1 },
+  ]);
   await consistent(id);
 }, 60_000);
 
 describe('nobody can know yet', () => {
   const tooEarly = (answer: JsonAnswer): number => {
-    expect(answer).toMatchObject({ status: 409, body: { detail: { error: 'send_not_over', retry_after_seconds: expect.any(Number) } } });
+    expect(answer).toMatchObject({
+      status: 409,
+      body: { detail: { error: 'send_not_over', retry_after_seconds: expect.any(Number) } },
+    });
     return (answer.body as { detail: { retry_after_seconds: number } }).detail.retry_after_seconds;
   };
 
@@ -184,11 +248,16 @@ describe('nobody can know yet', () => {
     await own.venueFaults(null);
     await own.api.act('retry', id);
     await own.api.reaches(id, 'COMPLETED');
-    expect(await ledgerOf(own.stack.paperVenueUrl, id)).toMatchObject([{ effects: 1, submit_calls: 1 }]);
+    expect(await ledgerOf(own.stack.paperVenueUrl, id)).toMatchObject([
+      { effects: 1, submit_calls: 1 },
+    ]);
   }, 60_000);
 
   test('while the effect may still appear at the venue', async () => {
-    const [chain, venue] = [own.stack.chain, { destination_address: own.stack.chain.accounts.treasury.address }];
+    const [chain, venue] = [
+      own.stack.chain,
+      { destination_address: own.stack.chain.accounts.treasury.address },
+    ];
     const template = await storeTemplate(own.api, [
       fromMain(chain, 'out', {
         provider: 'slow',
@@ -208,13 +277,17 @@ describe('nobody can know yet', () => {
 
   test('that it failed, while what was signed may still be mined', async () => {
     const { chain } = own.stack;
-    const fund = await own.api.create(await storeTemplate(own.api, [fromMain(chain, 'fund')]), { amount: '1000' });
+    const fund = await own.api.create(await storeTemplate(own.api, [fromMain(chain, 'fund')]), {
+      amount: '1000',
+    });
     await own.api.approve(fund);
     await own.api.reaches(fund.movement_id, 'COMPLETED');
     // It is held to be there some blocks later, which would not come any more.
     const pool = `/balances?venue_key=${encodeURIComponent('local-chain:dev-treasury')}&asset=USDC&fresh=true`;
     await eventually(async () => {
-      const { balances } = (await own.api.expect(200, 'GET', pool)) as { balances?: readonly { withdrawable: string }[] };
+      const { balances } = (await own.api.expect(200, 'GET', pool)) as {
+        balances?: readonly { withdrawable: string }[];
+      };
       return balances?.[0]?.withdrawable === '1000' ? true : null;
     });
     const pay = transfer(chain, 'out', { more: { timeout_policy: { observe_seconds: 1 } } });
@@ -228,25 +301,47 @@ describe('nobody can know yet', () => {
           [id],
         );
       const [{ nonce = -1, tx_hash = '' } = {}] = await claims();
-      const open = { error: 'nonce_open', signer: 'dev-treasury', chain: chain.chainId, nonce, hashes: [tx_hash] };
+      const open = {
+        error: 'nonce_open',
+        signer: 'dev-treasury',
+        chain: chain.chainId,
+        nonce,
+        hashes: [tx_hash],
+      };
       expect(await resolve(id, 'failed')).toMatchObject({ status: 409, body: { detail: open } });
       expect(await nodeStates(id)).toMatchObject({ out: 'UNKNOWN' });
 
       // Somebody uses the nonce for nothing, and it becomes final.
       const { privateKey, address } = chain.accounts.signer;
-      const wallet = createWalletClient({ account: privateKeyToAccount(privateKey), transport: http(chain.rpcUrl) });
+      const wallet = createWalletClient({
+        account: privateKeyToAccount(privateKey),
+        transport: http(chain.rpcUrl),
+      });
       const fees = { maxFeePerGas: 400_000_000_000n, maxPriorityFeePerGas: 100_000_000_000n };
-      await wallet.sendTransaction({ chain: null, to: address, value: 0n, nonce, gas: 21_000n, ...fees });
+      await wallet.sendTransaction({
+        chain: null,
+        to: address,
+        value: 0n,
+        nonce,
+        gas: 21_000n,
+        ...fees,
+      });
       await own.chainFaults({ mining: 'automatic' });
       await eventually(async () => {
         const [node] = (await own.api.movement(id)).nodes;
-        if (node?.state === 'UNKNOWN' && !(await claims())[0]?.released) await own.api.act('resume', id).catch(() => undefined);
-        return (await claims())[0]?.released === true && ['UNKNOWN', 'FAILED'].includes(node?.state ?? '') ? true : null;
+        if (node?.state === 'UNKNOWN' && !(await claims())[0]?.released)
+          await own.api.act('resume', id).catch(() => undefined);
+        return (await claims())[0]?.released === true &&
+          ['UNKNOWN', 'FAILED'].includes(node?.state ?? '')
+          ? true
+          : null;
       });
       // Either the service has proven it by itself by now, or a person may say so.
       const [node] = (await own.api.movement(id)).nodes;
       const answer = await resolve(id, 'failed');
-      expect([node?.state, answer.status]).toEqual(answer.status === 200 ? ['UNKNOWN', 200] : ['FAILED', 409]);
+      expect([node?.state, answer.status]).toEqual(
+        answer.status === 200 ? ['UNKNOWN', 200] : ['FAILED', 409],
+      );
       await own.api.reaches(id, 'FAILED');
       const hashes = (await transfersOnChain(chain)).map((each) => each.tx_hash);
       expect(hashes).not.toContain(tx_hash);
@@ -259,17 +354,29 @@ describe('nobody can know yet', () => {
 describe('what it has put out', () => {
   const passingOn = () =>
     storeTemplate(own.api, [
-      fromMain(own.stack.chain, 'out', { more: { retry_policy: { max_attempts: 2, initial_interval_seconds: 0.1 } } }),
-      { node_key: 'then', node_kind: 'action', action_type: 'noop', config: { amount_ref: 'nodes.out.output.received_amount' } },
+      fromMain(own.stack.chain, 'out', {
+        more: { retry_policy: { max_attempts: 2, initial_interval_seconds: 0.1 } },
+      }),
+      {
+        node_key: 'then',
+        node_kind: 'action',
+        action_type: 'noop',
+        config: { amount_ref: 'nodes.out.output.received_amount' },
+      },
     ]);
-  const nodeOf = async (id: string, key: string) => (await own.api.movement(id)).nodes.find((node) => node.node_key === key);
+  const nodeOf = async (id: string, key: string) =>
+    (await own.api.movement(id)).nodes.find((node) => node.node_key === key);
 
   test('is its amount where a person does not say otherwise, and a later node goes on with it', async () => {
     const id = await unknown(SILENT, await passingOn());
     expect((await resolve(id, 'completed')).status).toBe(200);
     await own.api.reaches(id, 'COMPLETED');
     const amount = `${String(amounts)}.5`;
-    expect(await nodeOf(id, 'out')).toMatchObject({ state: 'COMPLETED', amount, output: { received_amount: amount } });
+    expect(await nodeOf(id, 'out')).toMatchObject({
+      state: 'COMPLETED',
+      amount,
+      output: { received_amount: amount },
+    });
     expect(await nodeOf(id, 'then')).toMatchObject({ amount });
   }, 60_000);
 
@@ -279,9 +386,14 @@ describe('what it has put out', () => {
       status: 422,
       body: { detail: { error: 'invalid_request', issues: [{ path: 'output' }] } },
     });
-    expect((await resolve(id, 'completed', { output: { received_amount: '7.25', fee_amount: '1' } })).status).toBe(200);
+    expect(
+      (await resolve(id, 'completed', { output: { received_amount: '7.25', fee_amount: '1' } }))
+        .status,
+    ).toBe(200);
     await own.api.reaches(id, 'COMPLETED');
-    expect(await nodeOf(id, 'out')).toMatchObject({ output: { received_amount: '7.25', fee_amount: '1' } });
+    expect(await nodeOf(id, 'out')).toMatchObject({
+      output: { received_amount: '7.25', fee_amount: '1' },
+    });
     expect(await nodeOf(id, 'then')).toMatchObject({ amount: '7.25' });
   }, 60_000);
 });

@@ -1,7 +1,16 @@
-/** The worker is killed at six points of a movement; each transfer happens exactly once all the same. */
+/**
+ * The worker is killed at six points of a movement; each transfer happens exactly once all the
+ * same.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { assertConsistent, ledgerOf, PAID_ONCE, timesPaid } from '../support/evidence.ts';
-import { eventually, startOwnStack, WITHDRAW_TO_TREASURY, type Created, type OwnStack } from '../support/own-stack.ts';
+import {
+  eventually,
+  startOwnStack,
+  WITHDRAW_TO_TREASURY,
+  type Created,
+  type OwnStack,
+} from '../support/own-stack.ts';
 import { slow, test } from '../support/pace.ts';
 
 let own: OwnStack;
@@ -15,7 +24,12 @@ afterAll(async () => {
 }, 60_000);
 afterEach(async () => {
   await own.venueFaults(null);
-  await own.chainFaults({ latency_ms: 0, drop_answer_rate: 0, reject_rate: 0, mining: 'automatic' });
+  await own.chainFaults({
+    latency_ms: 0,
+    drop_answer_rate: 0,
+    reject_rate: 0,
+    mining: 'automatic',
+  });
 });
 
 interface Moved {
@@ -73,7 +87,9 @@ describe('a worker killed', () => {
       expect(await ledgerOf(own.stack.paperVenueUrl, moved.movement.movement_id)).toHaveLength(0);
       await restartWorker();
       await expectPaidOnce(moved);
-      const events = (await own.api.timeline(moved.movement.movement_id)).map((event) => event.event_type);
+      const events = (await own.api.timeline(moved.movement.movement_id)).map(
+        (event) => event.event_type,
+      );
       expect(events).toContain('node_recovered');
     },
     90_000,
@@ -84,8 +100,15 @@ describe('a worker killed', () => {
     // The answer is held back long after the venue has booked the order.
     await own.venueFaults({ lose_answer_rate: 1, phases: ['submit', 'recover'] });
     await own.api.approve(moved.movement);
-    await eventually(async () => ((await ledgerOf(own.stack.paperVenueUrl, moved.movement.movement_id)).length > 0 ? true : null));
-    expect((await own.api.nodeReaches(moved.movement.movement_id, 'withdraw', ['SUBMITTING'])).request_state).toBe('EXECUTING');
+    await eventually(async () =>
+      (await ledgerOf(own.stack.paperVenueUrl, moved.movement.movement_id)).length > 0
+        ? true
+        : null,
+    );
+    expect(
+      (await own.api.nodeReaches(moved.movement.movement_id, 'withdraw', ['SUBMITTING']))
+        .request_state,
+    ).toBe('EXECUTING');
     await own.stack.kill('worker');
     await own.venueFaults(null);
     await own.stack.startChild('worker');
@@ -113,8 +136,16 @@ describe('a worker killed', () => {
   test('while the transfer on the chain is being sent', async () => {
     const moved = await create();
     await own.api.approve(moved.movement);
-    await own.api.nodeReaches(moved.movement.movement_id, 'withdraw', ['SUBMITTED', 'OBSERVING', 'COMPLETED']);
-    await eventually(async () => ((await timesPaid(own.stack, moved.movement.movement_id, moved.amount)).withdrawals === 1 ? true : null));
+    await own.api.nodeReaches(moved.movement.movement_id, 'withdraw', [
+      'SUBMITTED',
+      'OBSERVING',
+      'COMPLETED',
+    ]);
+    await eventually(async () =>
+      (await timesPaid(own.stack, moved.movement.movement_id, moved.amount)).withdrawals === 1
+        ? true
+        : null,
+    );
     await own.chainFaults({ latency_ms: 1_500 });
     await underWay(moved.movement.movement_id, 'sweep');
     await restartWorker();
@@ -128,11 +159,18 @@ describe('a worker killed', () => {
       const moved = await create();
       await own.api.approve(moved.movement);
       await eventually(async () =>
-        (await timesPaid(own.stack, moved.movement.movement_id, moved.amount)).withdrawals === 1 ? true : null,
+        (await timesPaid(own.stack, moved.movement.movement_id, moved.amount)).withdrawals === 1
+          ? true
+          : null,
       );
       await own.api.nodeReaches(moved.movement.movement_id, 'withdraw', ['COMPLETED']);
       await own.chainFaults({ mining: 'paused' });
-      await own.api.nodeReaches(moved.movement.movement_id, 'sweep', ['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'COMPLETED']);
+      await own.api.nodeReaches(moved.movement.movement_id, 'sweep', [
+        'SUBMITTING',
+        'SUBMITTED',
+        'OBSERVING',
+        'COMPLETED',
+      ]);
       await restartWorker();
       await own.chainFaults({ mining: 'automatic' });
       await expectPaidOnce(moved);

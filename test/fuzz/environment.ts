@@ -1,4 +1,7 @@
-/** The fuzzer's Python, in a virtual environment of its own beside what else the project keeps in its cache. */
+/**
+ * The fuzzer's Python, in a virtual environment of its own beside what else the project keeps in
+ * its cache.
+ */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,10 +12,17 @@ import { findOnPath, cacheDir } from '../../dev/bootstrap/temporal-build.mjs';
 
 const REQUIREMENTS = join(import.meta.dirname, 'requirements.txt');
 
-/** The interpreter that has exactly what `requirements.txt` pins; set up when it is missing or pins have changed. */
-export async function fuzzPython(signal: AbortSignal, log: (line: string) => void): Promise<string> {
+/**
+ * The interpreter that has exactly what `requirements.txt` pins; set up when it is missing or pins
+ * have changed.
+ */
+export async function fuzzPython(
+  signal: AbortSignal,
+  log: (line: string) => void,
+): Promise<string> {
   const python = findOnPath('python3', process.env);
-  if (python === null) throw new Error('The schema fuzz needs `python3` (3.11 or newer, with venv) on PATH.');
+  if (python === null)
+    throw new Error('The schema fuzz needs `python3` (3.11 or newer, with venv) on PATH.');
   const release = await lock(signal);
   try {
     return await prepared(python, signal, log);
@@ -21,20 +31,35 @@ export async function fuzzPython(signal: AbortSignal, log: (line: string) => voi
   }
 }
 
-async function prepared(python: string, signal: AbortSignal, log: (line: string) => void): Promise<string> {
+async function prepared(
+  python: string,
+  signal: AbortSignal,
+  log: (line: string) => void,
+): Promise<string> {
   const folder = join(cacheDir(), 'fuzz-venv');
   const interpreter = join(folder, 'bin', 'python');
   // Written last: a set-up that was broken off is begun again.
   const marker = join(folder, 'requirements.sha256');
   const pins = createHash('sha256').update(readFileSync(REQUIREMENTS)).digest('hex');
-  if (existsSync(interpreter) && existsSync(marker) && readFileSync(marker, 'utf8') === pins) return interpreter;
+  if (existsSync(interpreter) && existsSync(marker) && readFileSync(marker, 'utf8') === pins)
+    return interpreter;
   log('Setting up the fuzzer (once)');
   rmSync(folder, { recursive: true, force: true });
   const logFile = join(cacheDir(), 'fuzz-venv.log');
   await runCommand(python, ['-m', 'venv', folder], { logFile, signal });
-  const pip = ['-m', 'pip', 'install', '--require-virtualenv', '--disable-pip-version-check', '--no-input'];
+  const pip = [
+    '-m',
+    'pip',
+    'install',
+    '--require-virtualenv',
+    '--disable-pip-version-check',
+    '--no-input',
+  ];
   await runCommand(interpreter, [...pip, '--no-deps', '-r', REQUIREMENTS], { logFile, signal });
-  await runCommand(interpreter, ['-m', 'pip', 'check', '--disable-pip-version-check'], { logFile, signal });
+  await runCommand(interpreter, ['-m', 'pip', 'check', '--disable-pip-version-check'], {
+    logFile,
+    signal,
+  });
   writeFileSync(marker, pins);
   return interpreter;
 }

@@ -1,6 +1,7 @@
 /**
- * `npm run fuzz`: a stack of its own, some movements in every state, and then thousands of signed requests
- * made from the OpenAPI document; every answer is checked against it. Exit status 0 only if nothing was found.
+ * `npm run fuzz`: a stack of its own, some movements in every state, and then thousands of signed
+ * requests made from the OpenAPI document; every answer is checked against it. Exit status 0 only
+ * if nothing was found.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,14 +35,19 @@ async function main(options: FuzzOptions): Promise<number> {
       restart: false,
       signal: foreground.signal,
       log: say,
-      env: { SVC_RATE_LIMIT_ENABLED: 'false', SVC_CALLBACK_HMAC_SECRET: 'fuzz-run-secret', SVC_SWEEP_IDLE_SECONDS: '60' },
+      env: {
+        SVC_RATE_LIMIT_ENABLED: 'false',
+        SVC_CALLBACK_HMAC_SECRET: 'fuzz-run-secret',
+        SVC_SWEEP_IDLE_SECONDS: '60',
+      },
     });
     status = await fuzz(stack, python, options);
     const down = Object.values(stack.children).filter(({ pid }) => pid === null);
     for (const { name } of down) say(`${name} did not survive the run`);
     if (down.length > 0) status = 1;
   } catch (error) {
-    if (foreground.status === null) say(`\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    if (foreground.status === null)
+      say(`\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   } finally {
     await stack?.stop();
     const keep = (options.keep || status !== 0) && foreground.status === null;
@@ -51,12 +57,27 @@ async function main(options: FuzzOptions): Promise<number> {
   return foreground.status ?? status;
 }
 
-/** Runs the Python side, which prints what it finds and, as its last line, the summary; answers its exit status. */
-async function fuzz({ apiUrl, opsUrl, keys, chain, dataDir }: Stack, python: string, options: FuzzOptions): Promise<number> {
+/**
+ * Runs the Python side, which prints what it finds and, as its last line, the summary; answers its
+ * exit status.
+ */
+async function fuzz(
+  { apiUrl, opsUrl, keys, chain, dataDir }: Stack,
+  python: string,
+  options: FuzzOptions,
+): Promise<number> {
   const known = await seed(apiUrl, keys, chain);
   const plan = join(dataDir, 'fuzz.json');
   const { cases, examples, seed: number } = options;
-  const text = JSON.stringify({ api_url: apiUrl, document_url: `${opsUrl}/openapi.json`, keys, known, cases, examples, seed: number });
+  const text = JSON.stringify({
+    api_url: apiUrl,
+    document_url: `${opsUrl}/openapi.json`,
+    keys,
+    known,
+    cases,
+    examples,
+    seed: number,
+  });
   writeFileSync(plan, text, { mode: 0o600 });
   const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' };
   return runCommand(python, [join(import.meta.dirname, 'run.py'), plan], { cwd: dataDir, env });

@@ -5,7 +5,10 @@ import { Command, InvalidArgumentError } from 'commander';
 export interface FuzzOptions {
   /** At least so many signed requests are sent. */
   readonly cases: number;
-  /** Generated inputs for each operation in one round; rounds follow each other until there are enough cases. */
+  /**
+   * Generated inputs for each operation in one round; rounds follow each other until there are
+   * enough cases.
+   */
   readonly examples: number;
   readonly seed: number;
   /** Logs and data stay even when nothing was found. */
@@ -19,7 +22,9 @@ const SHORT = { cases: 1_500, examples: 8 };
 /** Reads the arguments after `--`; ends the process with a usage message when they are wrong. */
 export function readOptions(args: readonly string[]): FuzzOptions {
   const command = new Command('npm run fuzz --')
-    .description('Sends signed requests made from the OpenAPI document and checks every answer against it. See docs/testing.md.')
+    .description(
+      'Sends signed requests made from the OpenAPI document and checks every answer against it. See docs/testing.md.',
+    )
     .option('--cases <n>', `at least how many signed requests (${FULL.cases})`, whole)
     .option('--seed <n>', 'generates the inputs of an earlier run', whole)
     .option('--short', `the short form: ${SHORT.cases} requests`)

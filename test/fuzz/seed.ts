@@ -29,15 +29,22 @@ const LIVES = [
 /** Makes them and answers their keys and ids. */
 export async function seed(apiUrl: string, keys: DevKeys, chain: ChainInfo): Promise<Known> {
   const call = async (method: string, path: string, body?: object): Promise<unknown> => {
-    const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+    const init =
+      body === undefined
+        ? {}
+        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
     const answer = await signedFetch(keys.admin, `${apiUrl}/v3${path}`, { method, ...init });
     const text = await answer.text();
     if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
     return JSON.parse(text) as unknown;
   };
-  const send = async (method: string, path: string, body?: object): Promise<Json> => (await call(method, path, body)) as Json;
-  const list = async (path: string): Promise<readonly Json[]> => (await call('GET', path)) as readonly Json[];
-  const templates = await Promise.all(templatesFor(chain).map((template) => send('POST', '/plan-templates', template)));
+  const send = async (method: string, path: string, body?: object): Promise<Json> =>
+    (await call(method, path, body)) as Json;
+  const list = async (path: string): Promise<readonly Json[]> =>
+    (await call('GET', path)) as readonly Json[];
+  const templates = await Promise.all(
+    templatesFor(chain).map((template) => send('POST', '/plan-templates', template)),
+  );
   const made: Json[] = [];
   for (const { template, until } of LIVES) {
     const movement = await send('POST', '/movements', {
@@ -59,7 +66,9 @@ export async function seed(apiUrl: string, keys: DevKeys, chain: ChainInfo): Pro
     await reached(send, path, until);
   }
   const signers = await list('/signers');
-  const { callbacks } = (await call('GET', '/callbacks?limit=200')) as { callbacks: readonly Json[] };
+  const { callbacks } = (await call('GET', '/callbacks?limit=200')) as {
+    callbacks: readonly Json[];
+  };
   return {
     movement_id: made.map((each) => String(each['movement_id'])),
     compiled_plan_hash: made.map((each) => String(each['compiled_plan_hash'])),
@@ -70,12 +79,18 @@ export async function seed(apiUrl: string, keys: DevKeys, chain: ChainInfo): Pro
     executor_key: (await list('/executors')).map((each) => String(each['executor_key'])),
     signer_key: signers.map((each) => String(each['signer_key'])),
     // Only the live address of a signer can be pinned.
-    expected_address: signers.flatMap(({ observed_signer_address: address }) => (typeof address === 'string' ? [address] : [])),
+    expected_address: signers.flatMap(({ observed_signer_address: address }) =>
+      typeof address === 'string' ? [address] : [],
+    ),
     authority_key: ['dev'],
   };
 }
 
-async function reached(call: (method: string, path: string) => Promise<Json>, path: string, state: string): Promise<void> {
+async function reached(
+  call: (method: string, path: string) => Promise<Json>,
+  path: string,
+  state: string,
+): Promise<void> {
   for (const end = Date.now() + STATES_WITHIN_MS; Date.now() < end; await sleep(100)) {
     if ((await call('GET', path))['request_state'] === state) return;
   }
@@ -83,10 +98,20 @@ async function reached(call: (method: string, path: string) => Promise<Json>, pa
 }
 
 function templatesFor(chain: ChainInfo): readonly object[] {
-  const noop = (node_key: string, more: object = {}) => ({ node_key, node_kind: 'action', action_type: 'noop', ...more });
+  const noop = (node_key: string, more: object = {}) => ({
+    node_key,
+    node_kind: 'action',
+    action_type: 'noop',
+    ...more,
+  });
   const gate = { node_key: 'b', node_kind: 'manual_gate', action_type: 'manual_gate' };
   const edge = { from: 'a', to: 'b', edge_type: 'on_success' };
-  const plan = (name: string, nodes: readonly object[], edges: readonly object[], more: object = {}) => ({
+  const plan = (
+    name: string,
+    nodes: readonly object[],
+    edges: readonly object[],
+    more: object = {},
+  ) => ({
     template_key: `fuzz/${name}`,
     version: 1,
     name: `Fuzz: ${name}`,

@@ -41,19 +41,31 @@ const list = (query: Readonly<Record<string, string>>, path = '/audit/events'): 
   must(200, get<Page>(`${path}?${new URLSearchParams(query).toString()}`));
 /** What was recorded, as `action entity_type outcome reason`. */
 const lines = ({ events }: Page): string[] =>
-  events.map(({ action, entity_type, outcome, reason }) => [action, entity_type, outcome, reason ?? '-'].join(' '));
+  events.map(({ action, entity_type, outcome, reason }) =>
+    [action, entity_type, outcome, reason ?? '-'].join(' '),
+  );
 
 let plain: TemplateView;
 let waiting: TemplateView;
 let undoable: TemplateView;
 beforeAll(async () => {
-  [plain, waiting, undoable] = await Promise.all([registered([noop('a')]), registered([gate('check')]), cancellable()]);
+  [plain, waiting, undoable] = await Promise.all([
+    registered([noop('a')]),
+    registered([gate('check')]),
+    cancellable(),
+  ]);
 });
 
-// Written by hand, not from the code's own tables: method, path, body, and the rows that it must leave.
+// Written by hand, not from the code's own tables: method, path, body, and the rows that it must
+// leave.
 interface Case {
   readonly name: string;
-  readonly prepare: () => Promise<{ readonly method?: string; readonly path: string; readonly body?: unknown; readonly key?: string }>;
+  readonly prepare: () => Promise<{
+    readonly method?: string;
+    readonly path: string;
+    readonly body?: unknown;
+    readonly key?: string;
+  }>;
   readonly status: number;
   readonly leaves: readonly string[];
 }
@@ -63,14 +75,23 @@ const movement = async (
   bodyOf: (of: Awaited<ReturnType<typeof create>>) => unknown = () => undefined,
 ) => {
   const made = await create(of());
-  return { path: `/movements/${made.movement_id}/${verb}`, body: bodyOf(made), key: made.movement_id };
+  return {
+    path: `/movements/${made.movement_id}/${verb}`,
+    body: bodyOf(made),
+    key: made.movement_id,
+  };
 };
 const atGate = async (verb: string) => {
   const { movement_id } = await run(waiting, 'WAITING_MANUAL_ACTION');
   return { path: `/movements/${movement_id}/actions/${verb}`, key: movement_id };
 };
 const switched = (what: string, key: string) => () =>
-  Promise.resolve({ method: 'PATCH', path: `/${what}/${key}`, body: { status: 'active', reason: 'again' }, key });
+  Promise.resolve({
+    method: 'PATCH',
+    path: `/${what}/${key}`,
+    body: { status: 'active', reason: 'again' },
+    key,
+  });
 const pin = (expected_address: string) => () =>
   Promise.resolve({
     method: 'PUT',
@@ -100,7 +121,12 @@ const CASES: readonly Case[] = [
     name: 'admin fields of a template',
     prepare: async () => {
       const { template_key } = await registered([noop('a')]);
-      return { method: 'PATCH', path: `/plan-templates/${template_key}`, body: { daily_cap_amount: '5' }, key: template_key };
+      return {
+        method: 'PATCH',
+        path: `/plan-templates/${template_key}`,
+        body: { daily_cap_amount: '5' },
+        key: template_key,
+      };
     },
     status: 200,
     leaves: ['plan_template.update_admin_fields plan_template success -'],
@@ -110,7 +136,11 @@ const CASES: readonly Case[] = [
     prepare: () =>
       Promise.resolve({
         path: '/movements',
-        body: { template_key: plain.template_key, template_version: 1, intent: { asset: 'USDC', amount: '1' } },
+        body: {
+          template_key: plain.template_key,
+          template_version: 1,
+          intent: { asset: 'USDC', amount: '1' },
+        },
       }),
     status: 201,
     leaves: ['movement.create movement success -'],
@@ -143,7 +173,12 @@ const CASES: readonly Case[] = [
     status: 200,
     leaves: ['movement.reject movement success too much'],
   },
-  { name: 'a resume', prepare: () => atGate('resume'), status: 200, leaves: ['movement.resume movement success -'] },
+  {
+    name: 'a resume',
+    prepare: () => atGate('resume'),
+    status: 200,
+    leaves: ['movement.resume movement success -'],
+  },
   {
     name: 'a resume of what does not wait',
     prepare: () => movement(() => plain, 'actions/resume'),
@@ -186,8 +221,18 @@ const CASES: readonly Case[] = [
     status: 409,
     leaves: ['signer.set_expected_identity signer denied signer_identity_mismatch'],
   },
-  { name: 'a read', prepare: () => Promise.resolve({ method: 'GET', path: '/executors' }), status: 200, leaves: [] },
-  { name: 'a body that fits no schema', prepare: () => Promise.resolve({ path: '/movements', body: {} }), status: 422, leaves: [] },
+  {
+    name: 'a read',
+    prepare: () => Promise.resolve({ method: 'GET', path: '/executors' }),
+    status: 200,
+    leaves: [],
+  },
+  {
+    name: 'a body that fits no schema',
+    prepare: () => Promise.resolve({ path: '/movements', body: {} }),
+    status: 422,
+    leaves: [],
+  },
 ];
 
 describe('an action leaves its record, and exactly that:', () => {
@@ -221,13 +266,21 @@ describe('an action leaves its record, and exactly that:', () => {
     const made = await create(plain);
     const requests = Array.from({ length: 10 }, () => randomUUID());
     const answers = await Promise.all(
-      requests.map((id) => send('POST', `/movements/${made.movement_id}/approve`, approval(made), { 'x-request-id': id })),
+      requests.map((id) =>
+        send('POST', `/movements/${made.movement_id}/approve`, approval(made), {
+          'x-request-id': id,
+        }),
+      ),
     );
     const told = answers.map(({ status }) => status).sort();
     expect(told).toEqual([200, ...Array.from({ length: 9 }, () => 409)]);
-    const left = await Promise.all(requests.map(async (request_id) => lines(await list({ request_id }))));
+    const left = await Promise.all(
+      requests.map(async (request_id) => lines(await list({ request_id }))),
+    );
     expect(left).toEqual(
-      answers.map(({ status }) => [`movement.approve movement ${status === 200 ? 'success -' : 'denied invalid_state'}`]),
+      answers.map(({ status }) => [
+        `movement.approve movement ${status === 200 ? 'success -' : 'denied invalid_state'}`,
+      ]),
     );
   });
 
@@ -235,7 +288,9 @@ describe('an action leaves its record, and exactly that:', () => {
     const { template_key } = await registered([noop('a')]);
     const request_id = randomUUID();
     const body = { auto_approve_enabled: true, daily_cap_amount: '5' };
-    const answer = await send('PATCH', `/plan-templates/${template_key}`, body, { 'x-request-id': request_id });
+    const answer = await send('PATCH', `/plan-templates/${template_key}`, body, {
+      'x-request-id': request_id,
+    });
     expect(answer.status).toBe(422);
     const { events } = await list({ request_id });
     expect(events).toMatchObject([
@@ -256,18 +311,31 @@ describe('an action leaves its record, and exactly that:', () => {
     const late = await create(plain, { approval_ttl_seconds: 1 });
     await reaches(late.movement_id, 'EXPIRED');
     const bySystem = async (entity_key: string) =>
-      (await list({ entity_key })).events.map(({ action, actor_role, request_id }) => ({ action, actor_role, request_id }));
+      (await list({ entity_key })).events.map(({ action, actor_role, request_id }) => ({
+        action,
+        actor_role,
+        request_id,
+      }));
     expect(await bySystem(done.movement_id)).toEqual([
       { action: 'movement.complete', actor_role: 'system', request_id: null },
       { action: 'movement.approve', actor_role: 'admin', request_id: expect.any(String) },
       { action: 'movement.create', actor_role: 'admin', request_id: expect.any(String) },
     ]);
-    expect((await bySystem(late.movement_id))[0]).toEqual({ action: 'movement.expire', actor_role: 'system', request_id: null });
+    expect((await bySystem(late.movement_id))[0]).toEqual({
+      action: 'movement.expire',
+      actor_role: 'system',
+      request_id: null,
+    });
   });
 });
 
 /** Rows of nobody's, a second apart from `start` on; answers their ids, oldest first. */
-async function rows(entity_key: string, start: string, count: number, fields: Readonly<Record<string, string>> = {}): Promise<string[]> {
+async function rows(
+  entity_key: string,
+  start: string,
+  count: number,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<string[]> {
   const ids = Array.from({ length: count }, () => randomUUID());
   const events = ids.map((event_id) => ({
     event_id,
@@ -278,7 +346,11 @@ async function rows(entity_key: string, start: string, count: number, fields: Re
     ...fields,
   }));
   for (const [index, event] of events.entries()) {
-    await sql('SELECT write_audit($1::jsonb, $2::timestamptz + make_interval(secs => $3))', [JSON.stringify([event]), start, index]);
+    await sql('SELECT write_audit($1::jsonb, $2::timestamptz + make_interval(secs => $3))', [
+      JSON.stringify([event]),
+      start,
+      index,
+    ]);
   }
   return ids;
 }
@@ -303,10 +375,16 @@ describe('the list', () => {
 
   test('pages through rows of one moment without repeating or leaving out one', async () => {
     const entity_key = randomUUID();
-    const made = (await Promise.all([1, 2, 3, 4, 5].map(() => rows(entity_key, '2026-01-01T00:00:00Z', 1)))).flat();
+    const made = (
+      await Promise.all([1, 2, 3, 4, 5].map(() => rows(entity_key, '2026-01-01T00:00:00Z', 1)))
+    ).flat();
     const seen: string[] = [];
     for (let cursor: string | null = ''; cursor !== null;) {
-      const page: Page = await list({ entity_key, limit: '2', ...(cursor === '' ? {} : { cursor }) });
+      const page: Page = await list({
+        entity_key,
+        limit: '2',
+        ...(cursor === '' ? {} : { cursor }),
+      });
       seen.push(...ids(page));
       cursor = page.next_cursor;
     }
@@ -316,9 +394,14 @@ describe('the list', () => {
   test('takes its range from its start on and before its end, in any offset', async () => {
     const entity_key = randomUUID();
     const [, second, third] = await rows(entity_key, '2026-03-01T12:00:00Z', 4);
-    const range = { time_range_start: '2026-03-01T14:00:01+02:00', time_range_end: '2026-03-01T12:00:03Z' };
+    const range = {
+      time_range_start: '2026-03-01T14:00:01+02:00',
+      time_range_end: '2026-03-01T12:00:03Z',
+    };
     expect(ids(await list({ entity_key, ...range }))).toEqual([third, second]);
-    expect(ids(await list({ entity_key, ...range, time_range_end: range.time_range_start }))).toEqual([]);
+    expect(
+      ids(await list({ entity_key, ...range, time_range_end: range.time_range_start })),
+    ).toEqual([]);
   });
 
   test.each([
@@ -370,11 +453,15 @@ describe('the list', () => {
     await must(200, send('PATCH', `/executors/${key}`, { status: 'active' }));
     const { events } = await list({ limit: '500' }, '/registry/audit');
     expect(new Set(events.map(({ entity_type }) => entity_type))).not.toContain('movement');
-    expect(events.every(({ entity_type }) => ['executor', 'signer'].includes(entity_type))).toBe(true);
-    expect(events[0]).toMatchObject({ action: 'executor.update_status', entity_key: key });
-    expect((await list({ entity_type: 'signer' }, '/registry/audit')).events.every(({ entity_type }) => entity_type === 'signer')).toBe(
+    expect(events.every(({ entity_type }) => ['executor', 'signer'].includes(entity_type))).toBe(
       true,
     );
+    expect(events[0]).toMatchObject({ action: 'executor.update_status', entity_key: key });
+    expect(
+      (await list({ entity_type: 'signer' }, '/registry/audit')).events.every(
+        ({ entity_type }) => entity_type === 'signer',
+      ),
+    ).toBe(true);
     expectInvalid(await get('/registry/audit?entity_type=movement'), 'entity_type');
   });
 });
@@ -393,7 +480,13 @@ test('every record is sealed within seconds, while the service runs', async () =
 
 test('the actions are an enum in the description of the API', async () => {
   const answer = await fetch(`${shared.opsUrl}/openapi.json`);
-  const api = (await answer.json()) as { paths: Record<string, { get: { parameters: { name: string; schema: { enum?: string[] } }[] } }> };
-  const action = api.paths['/v3/audit/events']?.get.parameters.find(({ name }) => name === 'action');
-  expect(action?.schema.enum).toEqual(expect.arrayContaining(['movement.create', 'plan_template.update_admin_fields', 'route.call']));
+  const api = (await answer.json()) as {
+    paths: Record<string, { get: { parameters: { name: string; schema: { enum?: string[] } }[] } }>;
+  };
+  const action = api.paths['/v3/audit/events']?.get.parameters.find(
+    ({ name }) => name === 'action',
+  );
+  expect(action?.schema.enum).toEqual(
+    expect.arrayContaining(['movement.create', 'plan_template.update_admin_fields', 'route.call']),
+  );
 });

@@ -1,4 +1,7 @@
-/** Balances of the paper venue through HTTP, and what is held against them. The account is one that no other test spends from. */
+/**
+ * Balances of the paper venue through HTTP, and what is held against them. The account is one that
+ * no other test spends from.
+ */
 import {
   act,
   approval,
@@ -37,7 +40,9 @@ interface BalanceView {
 const ACCOUNT = 'paper-sub-b';
 /** Nobody else pays from it in these tests. */
 const TREASURY = 'local-chain:dev-treasury';
-const SIGNERS = ['test-guarded', 'test-purse', 'test-wallet'].map((signer) => `local-chain:${signer}`);
+const SIGNERS = ['test-guarded', 'test-purse', 'test-wallet'].map(
+  (signer) => `local-chain:${signer}`,
+);
 const VENUES = ['paper-main', 'paper-second-main', 'paper-sub-a', ACCOUNT, TREASURY, ...SIGNERS];
 const read = async (query: string): Promise<readonly BalanceView[]> =>
   (await must(200, get<{ balances: readonly BalanceView[] }>(`/balances?${query}`))).balances;
@@ -55,8 +60,14 @@ test('a worker fetches every bound account by itself, and anybody may read them'
   });
   expect(new Set(all.map(({ venue_key }) => venue_key))).toEqual(new Set(VENUES));
   expect(all.every(({ stale }) => !stale)).toBe(true);
-  expect(await sendAs(shared.keys.agent, 'GET', `/balances?venue_key=${ACCOUNT}`)).toMatchObject({ status: 200 });
-  expect(await pool()).toMatchObject({ withdrawable: '1000000', svc_effective_withdrawable: '1000000', svc_effective_reason: null });
+  expect(await sendAs(shared.keys.agent, 'GET', `/balances?venue_key=${ACCOUNT}`)).toMatchObject({
+    status: 200,
+  });
+  expect(await pool()).toMatchObject({
+    withdrawable: '1000000',
+    svc_effective_withdrawable: '1000000',
+    svc_effective_reason: null,
+  });
 });
 
 test('filters are normalised, what is not there is an empty list, and what is no filter is refused', async () => {
@@ -72,14 +83,24 @@ test('filters are normalised, what is not there is an empty list, and what is no
 });
 
 test('what a signer has on a chain: the own coin and the listed tokens, in one pool of its own', async () => {
-  const before = new Map((await read(`venue_key=${TREASURY}&fresh=true`)).map((each) => [each.asset, each]));
+  const before = new Map(
+    (await read(`venue_key=${TREASURY}&fresh=true`)).map((each) => [each.asset, each]),
+  );
   expect([...before.keys()]).toEqual(['ETH', 'USDC', 'USDT']);
-  for (const each of before.values()) expect(each).toMatchObject({ account_type: 'SPOT', stale: false, svc_pending_outflow: '0' });
-  expect(before.get('ETH')).toMatchObject({ withdrawable: '10000', svc_effective_withdrawable: '10000' });
+  for (const each of before.values())
+    expect(each).toMatchObject({ account_type: 'SPOT', stale: false, svc_pending_outflow: '0' });
+  expect(before.get('ETH')).toMatchObject({
+    withdrawable: '10000',
+    svc_effective_withdrawable: '10000',
+  });
 
   const { address } = shared.chain.accounts.signer;
-  const node = withdrawal('in', { config: { venue: 'paper-main', asset: 'USDC', network: 'local', destination_address: address } });
-  await run(await registered([node]), 'COMPLETED', { intent: { asset: 'USDC', amount: '12.345678' } });
+  const node = withdrawal('in', {
+    config: { venue: 'paper-main', asset: 'USDC', network: 'local', destination_address: address },
+  });
+  await run(await registered([node]), 'COMPLETED', {
+    intent: { asset: 'USDC', amount: '12.345678' },
+  });
   const after = await waitFor(async () => {
     const [usdc] = await read(`venue_key=${TREASURY}&asset=USDC&fresh=true`);
     return usdc?.withdrawable === before.get('USDC')?.withdrawable ? null : usdc;
@@ -90,13 +111,22 @@ test('what a signer has on a chain: the own coin and the listed tokens, in one p
 test('an approved outflow is taken off until a snapshot from after it shows it', async () => {
   const before = await pool('&fresh=true');
   const node = withdrawal('out', {
-    config: { venue: ACCOUNT, asset: 'USDC', network: 'local', destination_address: shared.chain.accounts.treasury.address },
+    config: {
+      venue: ACCOUNT,
+      asset: 'USDC',
+      network: 'local',
+      destination_address: shared.chain.accounts.treasury.address,
+    },
   });
   const plan = await registered([gate('check'), node]);
   const movement = await create(plan, { intent: { asset: 'USDC', amount: '1250.5' } });
   expect(await pool()).toMatchObject({ svc_pending_outflow: '0' });
   await approve(movement);
-  const held = { svc_pending_outflow: '1250.5', svc_effective_withdrawable: '998749.5', svc_effective_reason: 'movement_reservation' };
+  const held = {
+    svc_pending_outflow: '1250.5',
+    svc_effective_withdrawable: '998749.5',
+    svc_effective_reason: 'movement_reservation',
+  };
   expect(await pool('&fresh=true')).toMatchObject({ ...held, withdrawable: before.withdrawable });
   expect(JSON.parse((await tool(['reservations', 'verify'])).out)).toMatchObject({ ok: true });
 
@@ -104,29 +134,45 @@ test('an approved outflow is taken off until a snapshot from after it shows it',
   await must(200, post(`/movements/${movement.movement_id}/actions/resume`));
   await reaches(movement.movement_id, 'COMPLETED');
   // As if nothing had been fetched since the outflow: the snapshot cannot know of it.
-  await sql(`UPDATE balance_snapshots SET fetched_at = $2, withdrawable = 1000000 WHERE venue_key = $1`, [ACCOUNT, before.fetched_at]);
+  await sql(
+    `UPDATE balance_snapshots SET fetched_at = $2, withdrawable = 1000000 WHERE venue_key = $1`,
+    [ACCOUNT, before.fetched_at],
+  );
   expect(await pool()).toMatchObject(held);
   // A venue is asked once a second at most, so the answer may still be the one from before.
   const after = await waitFor(async () => {
     const now = await pool('&fresh=true');
     return now.withdrawable === '998749.5' ? now : null;
   });
-  expect(after).toMatchObject({ withdrawable: '998749.5', svc_pending_outflow: '0', svc_effective_withdrawable: '998749.5' });
+  expect(after).toMatchObject({
+    withdrawable: '998749.5',
+    svc_pending_outflow: '0',
+    svc_effective_withdrawable: '998749.5',
+  });
   expect(after.svc_effective_reason).toBeNull();
 });
 
 test('an amount that was held and never sent is free again at once', async () => {
   const node = withdrawal('out', {
-    config: { venue: ACCOUNT, asset: 'USDT', network: 'local', destination_address: shared.chain.accounts.treasury.address },
+    config: {
+      venue: ACCOUNT,
+      asset: 'USDT',
+      network: 'local',
+      destination_address: shared.chain.accounts.treasury.address,
+    },
   });
-  const plan = await registered([gate('check'), node, noop('undone', { node_kind: 'compensation' })], {
-    edges: [
-      { from: 'check', to: 'out', edge_type: 'on_success' },
-      { from: 'out', to: 'undone', edge_type: 'on_cancel' },
-    ],
-  });
+  const plan = await registered(
+    [gate('check'), node, noop('undone', { node_kind: 'compensation' })],
+    {
+      edges: [
+        { from: 'check', to: 'out', edge_type: 'on_success' },
+        { from: 'out', to: 'undone', edge_type: 'on_cancel' },
+      ],
+    },
+  );
   const movement = await create(plan, { intent: { asset: 'USDT', amount: '77' } });
-  const usdt = async (): Promise<string | undefined> => (await read(`venue_key=${ACCOUNT}&asset=USDT`))[0]?.svc_pending_outflow;
+  const usdt = async (): Promise<string | undefined> =>
+    (await read(`venue_key=${ACCOUNT}&asset=USDT`))[0]?.svc_pending_outflow;
   await approve(movement);
   expect(await usdt()).toBe('77');
   await must(200, post(`/movements/${movement.movement_id}/actions/cancel`));
@@ -136,32 +182,57 @@ test('an amount that was held and never sent is free again at once', async () =>
 test('an older fetch never replaces a younger one, and an asset that is gone is there with zero', async () => {
   const venue = 'made-up-venue';
   const rows = (amount: string) =>
-    JSON.stringify([{ account_type: 'SPOT', asset: 'USDC', available: amount, withdrawable: amount, total: amount, details: null }]);
+    JSON.stringify([
+      {
+        account_type: 'SPOT',
+        asset: 'USDC',
+        available: amount,
+        withdrawable: amount,
+        total: amount,
+        details: null,
+      },
+    ]);
   const store = (at: string, text: string): Promise<unknown> =>
     sql('SELECT store_balances($1, $2::timestamptz, $3::jsonb)', [venue, at, text]);
   await store('2026-11-21T10:00:01Z', rows('2'));
   await store('2026-11-21T10:00:00Z', rows('1'));
   expect(await read(`venue_key=${venue}`)).toMatchObject([{ withdrawable: '2', stale: true }]);
   await store('2026-11-21T10:00:02Z', '[]');
-  expect(await read(`venue_key=${venue}`)).toMatchObject([{ withdrawable: '0', fetched_at: '2026-11-21T10:00:02.000Z' }]);
+  expect(await read(`venue_key=${venue}`)).toMatchObject([
+    { withdrawable: '0', fetched_at: '2026-11-21T10:00:02.000Z' },
+  ]);
 });
 
 test('what is not there cannot be promised: holds beside each other never exceed the balance', async () => {
   const venue = 'paper-sub-b';
   const node = withdrawal('out', {
-    config: { venue, asset: 'USDT', network: 'local', destination_address: shared.chain.accounts.treasury.address },
+    config: {
+      venue,
+      asset: 'USDT',
+      network: 'local',
+      destination_address: shared.chain.accounts.treasury.address,
+    },
   });
-  const plan = await registered([gate('check'), node, noop('undone', { node_kind: 'compensation' })], {
-    edges: [
-      { from: 'check', to: 'out', edge_type: 'on_success' },
-      { from: 'out', to: 'undone', edge_type: 'on_cancel' },
-    ],
-  });
-  const movements = await Promise.all(Array.from({ length: 8 }, () => create(plan, { intent: { asset: 'USDT', amount: '250000' } })));
+  const plan = await registered(
+    [gate('check'), node, noop('undone', { node_kind: 'compensation' })],
+    {
+      edges: [
+        { from: 'check', to: 'out', edge_type: 'on_success' },
+        { from: 'out', to: 'undone', edge_type: 'on_cancel' },
+      ],
+    },
+  );
+  const movements = await Promise.all(
+    Array.from({ length: 8 }, () => create(plan, { intent: { asset: 'USDT', amount: '250000' } })),
+  );
   // Too old to tell anything: the first approval asks the venue itself.
   await sql(`UPDATE balance_snapshots SET fetched_at = '2026-01-01' WHERE venue_key = $1`, [venue]);
-  const answers = await Promise.all(movements.map((each) => act(each.movement_id, 'approve', approval(each))));
-  expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 409, 409, 409, 409]);
+  const answers = await Promise.all(
+    movements.map((each) => act(each.movement_id, 'approve', approval(each))),
+  );
+  expect(answers.map(({ status }) => status).sort()).toEqual([
+    200, 200, 200, 200, 409, 409, 409, 409,
+  ]);
   const refused = answers.find(({ status }) => status === 409);
   expectRefusal(refused!, 409, 'insufficient_effective_withdrawable', {
     ...{ reason: 'insufficient', venue_key: venue, account_type: 'SPOT', asset: 'USDT' },
@@ -183,11 +254,18 @@ test('a pool that the venue does not name has nothing, and a venue that nobody f
     registered([
       gate('check'),
       withdrawal('out', {
-        config: { venue, asset: 'NONE', network: 'local', destination_address: shared.chain.accounts.treasury.address },
+        config: {
+          venue,
+          asset: 'NONE',
+          network: 'local',
+          destination_address: shared.chain.accounts.treasury.address,
+        },
       }),
     ]);
   const empty = await create(await of('paper-sub-b'), { intent: { asset: 'NONE', amount: '1' } });
   expect(await act(empty.movement_id, 'approve', approval(empty))).toMatchObject({ status: 409 });
-  const unknown = await create(await of('some-other-venue'), { intent: { asset: 'NONE', amount: '1' } });
+  const unknown = await create(await of('some-other-venue'), {
+    intent: { asset: 'NONE', amount: '1' },
+  });
   await approve(unknown);
 });

@@ -54,7 +54,9 @@ describe('the list', () => {
   test('shows everything about a callback, its query aside', async () => {
     const view = await rejected('https://Hooks.Example/in?token=hidden#here');
     const { movement_id, event_id } = view;
-    const event = (await timeline(movement_id)).find((each) => each.event_type === 'request_rejected');
+    const event = (await timeline(movement_id)).find(
+      (each) => each.event_type === 'request_rejected',
+    );
     expect(view).toEqual({
       event_id,
       movement_id,
@@ -82,16 +84,31 @@ describe('the list', () => {
     });
     expect((await timeline(movement_id)).at(-1)).toMatchObject({
       event_type: 'callback_dead_lettered',
-      data: { callback_event_id: event_id, callback_event_type: 'request_rejected', attempts: 0, reason: 'host_not_allowed' },
+      data: {
+        callback_event_id: event_id,
+        callback_event_type: 'request_rejected',
+        attempts: 0,
+        reason: 'host_not_allowed',
+      },
     });
-    expect(await detail(movement_id)).toMatchObject({ callbacks: { pending: 0, delivered: 0, dead_letter: 1 } });
+    expect(await detail(movement_id)).toMatchObject({
+      callbacks: { pending: 0, delivered: 0, dead_letter: 1 },
+    });
   });
 
   test('is filtered by status and movement', async () => {
     const { movement_id, event_id } = await rejected();
-    expect((await list(`status=dead_letter&movement_id=${movement_id}`)).callbacks.map((each) => each.event_id)).toEqual([event_id]);
+    expect(
+      (await list(`status=dead_letter&movement_id=${movement_id}`)).callbacks.map(
+        (each) => each.event_id,
+      ),
+    ).toEqual([event_id]);
     expect((await list(`status=delivered&movement_id=${movement_id}`)).callbacks).toEqual([]);
-    expect((await list('status=dead_letter&limit=200')).callbacks.every(({ status }) => status === 'dead_letter')).toBe(true);
+    expect(
+      (await list('status=dead_letter&limit=200')).callbacks.every(
+        ({ status }) => status === 'dead_letter',
+      ),
+    ).toBe(true);
     expect(await list(`movement_id=${NOBODY}`)).toEqual({ callbacks: [], next_cursor: null });
   });
 
@@ -122,7 +139,14 @@ describe('a redelivery', () => {
     const dead = await rejected();
     const request = randomUUID();
     const back = await must(200, redeliver(dead.event_id, request));
-    expect(back).toEqual({ ...dead, status: 'pending', attempts: 0, last_error: null, next_attempt_at: TIME, updated_at: TIME });
+    expect(back).toEqual({
+      ...dead,
+      status: 'pending',
+      attempts: 0,
+      last_error: null,
+      next_attempt_at: TIME,
+      updated_at: TIME,
+    });
     expect(await auditOfRequest(request)).toEqual([
       {
         action: 'callback.redeliver',
@@ -131,26 +155,43 @@ describe('a redelivery', () => {
         outcome: 'success',
         reason: null,
         request_id: request,
-        details: { previous_status: 'dead_letter', previous_attempts: 0, last_error: 'host_not_allowed' },
+        details: {
+          previous_status: 'dead_letter',
+          previous_attempts: 0,
+          last_error: 'host_not_allowed',
+        },
       },
     ]);
-    await waitFor(async () => (await list(`movement_id=${dead.movement_id}`)).callbacks[0]?.['status'] === 'dead_letter');
+    await waitFor(
+      async () =>
+        (await list(`movement_id=${dead.movement_id}`)).callbacks[0]?.['status'] === 'dead_letter',
+    );
     const types = (await timeline(dead.movement_id)).map(({ event_type }) => event_type);
     expect(types.filter((type) => type === 'callback_dead_lettered')).toHaveLength(2);
   });
 
-  test.each(['delivered', 'pending'])('of one that is %s is refused and audited', async (status) => {
-    const { event_id } = await rejected();
-    await sql("UPDATE callbacks SET status = $2, next_attempt_at = now() + interval '1 day' WHERE event_id = $1", [event_id, status]);
-    const request = randomUUID();
-    expectRefusal(await redeliver(event_id, request), 409, 'invalid_state', {
-      event_id,
-      current_state: status,
-      allowed_states: ['dead_letter'],
-    });
-    expect(await auditOfRequest(request)).toMatchObject([{ action: 'callback.redeliver', outcome: 'denied', reason: 'invalid_state' }]);
-    expect(await sql('SELECT status FROM callbacks WHERE event_id = $1', [event_id])).toEqual([{ status }]);
-  });
+  test.each(['delivered', 'pending'])(
+    'of one that is %s is refused and audited',
+    async (status) => {
+      const { event_id } = await rejected();
+      await sql(
+        "UPDATE callbacks SET status = $2, next_attempt_at = now() + interval '1 day' WHERE event_id = $1",
+        [event_id, status],
+      );
+      const request = randomUUID();
+      expectRefusal(await redeliver(event_id, request), 409, 'invalid_state', {
+        event_id,
+        current_state: status,
+        allowed_states: ['dead_letter'],
+      });
+      expect(await auditOfRequest(request)).toMatchObject([
+        { action: 'callback.redeliver', outcome: 'denied', reason: 'invalid_state' },
+      ]);
+      expect(await sql('SELECT status FROM callbacks WHERE event_id = $1', [event_id])).toEqual([
+        { status },
+      ]);
+    },
+  );
 
   test('of an unknown event is 404, of a malformed id 422, and its body is strict', async () => {
     expectRefusal(await redeliver(NOBODY), 404, 'callback_not_found', { event_id: NOBODY });

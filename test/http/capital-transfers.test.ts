@@ -1,4 +1,6 @@
-/** Capital transfers through HTTP: what may be moved, what a repeat is, and what the record shows. */
+/**
+ * Capital transfers through HTTP: what may be moved, what a repeat is, and what the record shows.
+ */
 import { randomUUID } from 'node:crypto';
 import { add, subtract } from '../../domain/money.ts';
 import {
@@ -46,18 +48,24 @@ const request = (more: object = {}): Record<string, unknown> => ({
   idempotency_key: randomUUID(),
   ...more,
 });
-const move = (more: object = {}): Promise<View> => must(201, post<View>('/capital-transfers', request(more)));
+const move = (more: object = {}): Promise<View> =>
+  must(201, post<View>('/capital-transfers', request(more)));
 const one = (id: string): Promise<View> => must(200, get<View>(`/capital-transfers/${id}`));
 const ended = (id: string): Promise<View> =>
   waitFor(async () => {
     const found = await one(id);
     return ['COMPLETED', 'FAILED'].includes(found.request_state) ? found : null;
   });
-const refused = (more: object): Promise<Answer<ErrorBody>> => post<ErrorBody>('/capital-transfers', request(more));
-const count = async (): Promise<unknown> => (await sql('SELECT count(*)::int AS n FROM capital_transfers'))[0]?.['n'];
+const refused = (more: object): Promise<Answer<ErrorBody>> =>
+  post<ErrorBody>('/capital-transfers', request(more));
+const count = async (): Promise<unknown> =>
+  (await sql('SELECT count(*)::int AS n FROM capital_transfers'))[0]?.['n'];
 
 async function pools(venue: string): Promise<Record<string, Pool>> {
-  const { balances } = await must(200, get<{ balances: readonly Pool[] }>(`/balances?venue_key=${venue}&asset=USDT&fresh=true`));
+  const { balances } = await must(
+    200,
+    get<{ balances: readonly Pool[] }>(`/balances?venue_key=${venue}&asset=USDT&fresh=true`),
+  );
   return Object.fromEntries(balances.map((pool) => [pool.account_type, pool]));
 }
 
@@ -66,12 +74,23 @@ describe('a transfer', () => {
     const [main, sub] = [await pools('paper-main'), await pools('paper-sub-a')];
     const answer = await post<View>(
       '/capital-transfers',
-      request({ destination_account_type: 'usdt_future', asset: 'usdt', amount: '12.340', strategy_id: 'basis' }),
+      request({
+        destination_account_type: 'usdt_future',
+        asset: 'usdt',
+        amount: '12.340',
+        strategy_id: 'basis',
+      }),
     );
     expect(answer.status).toBe(201);
     const { transfer_id } = answer.body;
     expect(answer.body).toMatchObject({
-      ...{ source_venue: 'paper-main', destination_venue: 'paper-sub-a', asset: 'USDT', amount: '12.34', reason: 'rebalancing' },
+      ...{
+        source_venue: 'paper-main',
+        destination_venue: 'paper-sub-a',
+        asset: 'USDT',
+        amount: '12.34',
+        reason: 'rebalancing',
+      },
       ...{
         source_account_type: 'SPOT',
         destination_account_type: 'USDT_FUTURE',
@@ -80,18 +99,32 @@ describe('a transfer', () => {
         error_code: null,
       },
     });
-    expect(await ended(transfer_id)).toMatchObject({ request_state: 'COMPLETED', provider_transfer_id: expect.any(String) });
+    expect(await ended(transfer_id)).toMatchObject({
+      request_state: 'COMPLETED',
+      provider_transfer_id: expect.any(String),
+    });
 
-    const events = await must(200, get<readonly Record<string, unknown>[]>(`/capital-transfers/${transfer_id}/timeline`));
-    expect(events.map(({ sequence, event_type, from_state, to_state }) => [sequence, event_type, from_state, to_state])).toEqual([
+    const events = await must(
+      200,
+      get<readonly Record<string, unknown>[]>(`/capital-transfers/${transfer_id}/timeline`),
+    );
+    expect(
+      events.map(({ sequence, event_type, from_state, to_state }) => [
+        sequence,
+        event_type,
+        from_state,
+        to_state,
+      ]),
+    ).toEqual([
       [1, 'transfer_created', null, 'CREATED'],
       [2, 'transfer_submitting', 'CREATED', 'SUBMITTING'],
       [3, 'transfer_completed', 'SUBMITTING', 'COMPLETED'],
     ]);
     expect(events[0]?.['actor']).toMatchObject({ type: 'key', key_id: shared.keys.admin.keyId });
-    const audit = await sql('SELECT action, actor_role, outcome FROM audit_events WHERE entity_key = $1 ORDER BY occurred_at', [
-      transfer_id,
-    ]);
+    const audit = await sql(
+      'SELECT action, actor_role, outcome FROM audit_events WHERE entity_key = $1 ORDER BY occurred_at',
+      [transfer_id],
+    );
     expect(audit).toEqual([
       { action: 'capital_transfer.create', actor_role: 'admin', outcome: 'success' },
       { action: 'capital_transfer.complete', actor_role: 'system', outcome: 'success' },
@@ -99,12 +132,25 @@ describe('a transfer', () => {
     const rows =
       'SELECT status, venue_key, account_type, asset, trim_scale(amount)::text AS amount FROM reservations WHERE transfer_id = $1';
     expect(await sql(rows, [transfer_id])).toEqual([
-      { status: 'consumed', venue_key: 'paper-main', account_type: 'SPOT', asset: 'USDT', amount: '12.34' },
+      {
+        status: 'consumed',
+        venue_key: 'paper-main',
+        account_type: 'SPOT',
+        asset: 'USDT',
+        amount: '12.34',
+      },
     ]);
     // Only this file moves USDT, so the pools differ by the amount and by nothing else.
-    const [less, more] = [subtract(main['SPOT']?.withdrawable ?? '', '12.34'), add(sub['USDT_FUTURE']?.withdrawable ?? '', '12.34')];
-    await waitFor(async () => ((await pools('paper-main'))['SPOT']?.withdrawable === less ? true : null));
-    await waitFor(async () => ((await pools('paper-sub-a'))['USDT_FUTURE']?.withdrawable === more ? true : null));
+    const [less, more] = [
+      subtract(main['SPOT']?.withdrawable ?? '', '12.34'),
+      add(sub['USDT_FUTURE']?.withdrawable ?? '', '12.34'),
+    ];
+    await waitFor(async () =>
+      (await pools('paper-main'))['SPOT']?.withdrawable === less ? true : null,
+    );
+    await waitFor(async () =>
+      (await pools('paper-sub-a'))['USDT_FUTURE']?.withdrawable === more ? true : null,
+    );
   });
 
   test('that has ended counts as outflow until a snapshot from after it shows it', async () => {
@@ -121,7 +167,9 @@ describe('a transfer', () => {
       return read.svc_pending_outflow === '0' ? read : null;
     });
     const less = (amount: string): string => subtract(before.withdrawable, amount);
-    expect((await ended((await move({ ...of, amount: '40.5' })).transfer_id)).request_state).toBe('COMPLETED');
+    expect((await ended((await move({ ...of, amount: '40.5' })).transfer_id)).request_state).toBe(
+      'COMPLETED',
+    );
     await waitFor(async () => (await spot('&fresh=true')).withdrawable === less('40.5'));
     /** As if nothing had been fetched since: that snapshot cannot know of it. */
     const asBefore = async (): Promise<Snapshot> => {
@@ -144,37 +192,68 @@ describe('a transfer', () => {
     });
     // Nor is it promised to another.
     await asBefore();
-    expectRefusal(await refused({ ...of, amount: less('40') }), 409, 'insufficient_effective_withdrawable', {
-      reason: 'insufficient',
-      ...{ venue_key: 'paper-sub-a', account_type: 'SPOT', asset: 'USDT', amount: less('40') },
-      effective_withdrawable: less('40.5'),
-    });
+    expectRefusal(
+      await refused({ ...of, amount: less('40') }),
+      409,
+      'insufficient_effective_withdrawable',
+      {
+        reason: 'insufficient',
+        ...{ venue_key: 'paper-sub-a', account_type: 'SPOT', asset: 'USDT', amount: less('40') },
+        effective_withdrawable: less('40.5'),
+      },
+    );
     await waitFor(async () => (await spot('&fresh=true')).svc_pending_outflow === '0');
   });
 
   test('is refused where the source has less than that to spare, and nothing is held then', async () => {
     const before = await count();
-    const answer = await refused({ source_venue: 'paper-sub-a', destination_venue: 'paper-main', amount: '1000000000' });
+    const answer = await refused({
+      source_venue: 'paper-sub-a',
+      destination_venue: 'paper-main',
+      amount: '1000000000',
+    });
     expectRefusal(answer, 409, 'insufficient_effective_withdrawable', {
       reason: 'insufficient',
       ...{ venue_key: 'paper-sub-a', account_type: 'SPOT', asset: 'USDT', amount: '1000000000' },
       effective_withdrawable: expect.any(String),
     });
     expect(await auditOfRequest(answer.headers.get('x-request-id') ?? '')).toMatchObject([
-      { action: 'capital_transfer.create', outcome: 'denied', reason: 'insufficient_effective_withdrawable' },
+      {
+        action: 'capital_transfer.create',
+        outcome: 'denied',
+        reason: 'insufficient_effective_withdrawable',
+      },
     ]);
     expect(await count()).toBe(before);
     // An asset that the venue never named has nothing to spare either.
-    const unnamed = { venue_key: 'paper-main', account_type: 'SPOT', asset: 'NOSUCH', amount: '10', effective_withdrawable: '0' };
-    expectRefusal(await refused({ asset: 'NOSUCH' }), 409, 'insufficient_effective_withdrawable', { reason: 'insufficient', ...unnamed });
+    const unnamed = {
+      venue_key: 'paper-main',
+      account_type: 'SPOT',
+      asset: 'NOSUCH',
+      amount: '10',
+      effective_withdrawable: '0',
+    };
+    expectRefusal(await refused({ asset: 'NOSUCH' }), 409, 'insufficient_effective_withdrawable', {
+      reason: 'insufficient',
+      ...unnamed,
+    });
   });
 
   test('is for operators and admins, and an unknown one is told so', async () => {
-    expect(await sendAs(shared.keys.agent, 'POST', '/capital-transfers', request())).toMatchObject({ status: 403 });
-    expect(await sendAs(shared.keys.operator, 'POST', '/capital-transfers', request())).toMatchObject({ status: 201 });
+    expect(await sendAs(shared.keys.agent, 'POST', '/capital-transfers', request())).toMatchObject({
+      status: 403,
+    });
+    expect(
+      await sendAs(shared.keys.operator, 'POST', '/capital-transfers', request()),
+    ).toMatchObject({ status: 201 });
     const transfer_id = '01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10';
     for (const path of ['', '/timeline']) {
-      expectRefusal(await get(`/capital-transfers/${transfer_id}${path}`), 404, 'capital_transfer_not_found', { transfer_id });
+      expectRefusal(
+        await get(`/capital-transfers/${transfer_id}${path}`),
+        404,
+        'capital_transfer_not_found',
+        { transfer_id },
+      );
     }
     const body = { resolution: 'failed', reason: 'no' };
     const resolve = await post(`/capital-transfers/${transfer_id}/actions/resolve`, body);
@@ -189,14 +268,24 @@ describe('of the topology', () => {
     ['master SPOT to sub SPOT', {}],
     ['master SPOT to sub USDT_FUTURE', { destination_account_type: 'USDT_FUTURE' }],
     ['sub SPOT to its USDT_FUTURE', { source_venue: SUB, destination_account_type: 'USDT_FUTURE' }],
-    ['sub USDT_FUTURE to its SPOT', { source_venue: SUB, source_account_type: 'USDT_FUTURE', amount: '1' }],
+    [
+      'sub USDT_FUTURE to its SPOT',
+      { source_venue: SUB, source_account_type: 'USDT_FUTURE', amount: '1' },
+    ],
     ['sub SPOT to master SPOT', { source_venue: SUB, destination_venue: 'paper-main' }],
     [
       'sub USDT_FUTURE to master SPOT',
-      { source_venue: SUB, source_account_type: 'USDT_FUTURE', destination_venue: 'paper-main', amount: '1' },
+      {
+        source_venue: SUB,
+        source_account_type: 'USDT_FUTURE',
+        destination_venue: 'paper-main',
+        amount: '1',
+      },
     ],
   ])('rule 2 allows %s', async (_name, more) => {
-    expect(await ended((await move(more)).transfer_id)).toMatchObject({ request_state: 'COMPLETED' });
+    expect(await ended((await move(more)).transfer_id)).toMatchObject({
+      request_state: 'COMPLETED',
+    });
   });
 
   test.each([
@@ -204,11 +293,27 @@ describe('of the topology', () => {
     [
       1,
       'a master as the destination in futures',
-      { source_venue: SUB, destination_venue: 'paper-main', destination_account_type: 'USDT_FUTURE' },
+      {
+        source_venue: SUB,
+        destination_venue: 'paper-main',
+        destination_account_type: 'USDT_FUTURE',
+      },
     ],
-    [1, 'the two pools of a master', { destination_venue: 'paper-main', destination_account_type: 'USDT_FUTURE' }],
+    [
+      1,
+      'the two pools of a master',
+      { destination_venue: 'paper-main', destination_account_type: 'USDT_FUTURE' },
+    ],
     [3, 'two subs', { source_venue: SUB, destination_venue: 'paper-sub-b' }],
-    [3, 'two subs in other pools', { source_venue: SUB, destination_venue: 'paper-sub-b', destination_account_type: 'USDT_FUTURE' }],
+    [
+      3,
+      'two subs in other pools',
+      {
+        source_venue: SUB,
+        destination_venue: 'paper-sub-b',
+        destination_account_type: 'USDT_FUTURE',
+      },
+    ],
     [4, 'the same pool of a sub', { source_venue: SUB }],
     [4, 'the same pool of a master', { destination_venue: 'paper-main' }],
     [5, 'two masters', { destination_venue: 'paper-second-main' }],
@@ -223,7 +328,12 @@ describe('of the topology', () => {
     for (const account_type of ['FUNDING', 'FUND', 'MARGIN']) {
       const supported = ['SPOT', 'USDT_FUTURE'];
       const given = { field: 'source_account_type', account_type, supported };
-      expectRefusal(await refused({ source_account_type: account_type.toLowerCase() }), 422, 'account_type_not_supported', given);
+      expectRefusal(
+        await refused({ source_account_type: account_type.toLowerCase() }),
+        422,
+        'account_type_not_supported',
+        given,
+      );
     }
     const unknown = { field: 'destination_venue', venue_key: 'nowhere' };
     expectRefusal(await refused({ destination_venue: 'nowhere' }), 422, 'venue_not_found', unknown);
@@ -233,13 +343,23 @@ describe('of the topology', () => {
       venue_key: 'local-chain',
     });
     const providers = { source_provider: 'paper', destination_provider: 'paper' };
-    expectRefusal(await refused({ destination_venue: 'other-paper-main' }), 422, 'provider_mismatch', providers);
+    expectRefusal(
+      await refused({ destination_venue: 'other-paper-main' }),
+      422,
+      'provider_mismatch',
+      providers,
+    );
   });
 
   test('what does not fit the schema is named', async () => {
     expectInvalid(await refused({ amount: '0' }), 'amount');
     expectInvalid(await refused({ amount: 10 }), 'amount');
-    expectInvalid(await refused({ amount: '-1', reason: '', asset: '' }), 'asset', 'amount', 'reason');
+    expectInvalid(
+      await refused({ amount: '-1', reason: '', asset: '' }),
+      'asset',
+      'amount',
+      'reason',
+    );
     expectInvalid(await refused({ source_account_type: 'X'.repeat(33) }), 'source_account_type');
     expectInvalid(await refused({ note: 'x' }), 'note');
     expectInvalid(
@@ -257,12 +377,23 @@ describe('a repeat of the idempotency key', () => {
     for (const again of [
       first,
       { ...first, reason: 'another' },
-      { ...first, amount: '1.5', asset: 'usdt', source_account_type: 'spot', destination_account_type: '' },
+      {
+        ...first,
+        amount: '1.5',
+        asset: 'usdt',
+        source_account_type: 'spot',
+        destination_account_type: '',
+      },
     ]) {
       const answer = await post<View>('/capital-transfers', again);
       expect(answer).toMatchObject({
         status: 200,
-        body: { ...made, request_state: 'COMPLETED', provider_transfer_id: expect.anything(), updated_at: expect.anything() },
+        body: {
+          ...made,
+          request_state: 'COMPLETED',
+          provider_transfer_id: expect.anything(),
+          updated_at: expect.anything(),
+        },
       });
       expect(answer.headers.get('idempotent-replayed')).toBe('true');
     }
@@ -281,25 +412,39 @@ describe('a repeat of the idempotency key', () => {
   ])('with another %s is a conflict that names what differs', async (_name, more, fields) => {
     const first = request({ amount: '1' });
     const { transfer_id } = await must(201, post<View>('/capital-transfers', first));
-    expectRefusal(await post('/capital-transfers', { ...first, ...more }), 409, 'idempotency_conflict', { transfer_id, fields });
+    expectRefusal(
+      await post('/capital-transfers', { ...first, ...more }),
+      409,
+      'idempotency_conflict',
+      { transfer_id, fields },
+    );
   });
 
   test('in parallel makes one transfer and holds once; different ones under a key make one too', async () => {
     const body = request({ amount: '3' });
-    const answers = await Promise.all(Array.from({ length: 20 }, () => post<View>('/capital-transfers', body)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([...Array<number>(19).fill(200), 201]);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => post<View>('/capital-transfers', body)),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([
+      ...Array<number>(19).fill(200),
+      201,
+    ]);
     const ids = new Set(answers.map((answer) => answer.body.transfer_id));
     expect(ids.size).toBe(1);
     const key = randomUUID();
     const others = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
-        post<View>('/capital-transfers', request({ idempotency_key: key, amount: String(index + 1) })),
+        post<View>(
+          '/capital-transfers',
+          request({ idempotency_key: key, amount: String(index + 1) }),
+        ),
       ),
     );
     expect(others.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(9).fill(409)]);
-    const rows = await sql('SELECT count(*)::int AS n FROM capital_transfers WHERE idempotency_key = ANY ($1)', [
-      [body['idempotency_key'], key],
-    ]);
+    const rows = await sql(
+      'SELECT count(*)::int AS n FROM capital_transfers WHERE idempotency_key = ANY ($1)',
+      [[body['idempotency_key'], key]],
+    );
     expect(rows).toEqual([{ n: 2 }]);
   });
 
@@ -310,26 +455,46 @@ describe('a repeat of the idempotency key', () => {
     expect(other.status).toBe(201);
     expect(other.body.transfer_id).not.toBe(made.transfer_id);
     const key = randomUUID();
-    expect(await refused({ idempotency_key: key, destination_venue: 'paper-main' })).toMatchObject({ status: 422 });
-    expect(await refused({ idempotency_key: key, amount: '1000000000' })).toMatchObject({ status: 409 });
-    expect(await post('/capital-transfers', request({ idempotency_key: key }))).toMatchObject({ status: 201 });
+    expect(await refused({ idempotency_key: key, destination_venue: 'paper-main' })).toMatchObject({
+      status: 422,
+    });
+    expect(await refused({ idempotency_key: key, amount: '1000000000' })).toMatchObject({
+      status: 409,
+    });
+    expect(await post('/capital-transfers', request({ idempotency_key: key }))).toMatchObject({
+      status: 201,
+    });
   });
 });
 
 test('the list is filtered and paged, newest first', async () => {
   const strategy_id = randomUUID();
   const made: string[] = [];
-  for (const amount of ['1', '2', '3']) made.unshift((await move({ amount, strategy_id })).transfer_id);
+  for (const amount of ['1', '2', '3'])
+    made.unshift((await move({ amount, strategy_id })).transfer_id);
   await Promise.all(made.map(ended));
   const list = (query: string) =>
-    must(200, get<{ capital_transfers: readonly View[]; next_cursor: string | null }>(`/capital-transfers?${query}`));
+    must(
+      200,
+      get<{ capital_transfers: readonly View[]; next_cursor: string | null }>(
+        `/capital-transfers?${query}`,
+      ),
+    );
   const first = await list(`strategy_id=${strategy_id}&limit=2`);
   expect(first.capital_transfers.map(({ transfer_id }) => transfer_id)).toEqual(made.slice(0, 2));
   const rest = await list(`strategy_id=${strategy_id}&limit=2&cursor=${String(first.next_cursor)}`);
-  expect(rest).toMatchObject({ capital_transfers: [{ transfer_id: made[2], amount: '1' }], next_cursor: null });
+  expect(rest).toMatchObject({
+    capital_transfers: [{ transfer_id: made[2], amount: '1' }],
+    next_cursor: null,
+  });
   const matching = `strategy_id=${strategy_id}&state=COMPLETED&source_venue=paper-main&destination_venue=paper-sub-a&asset=usdt`;
   expect((await list(matching)).capital_transfers).toHaveLength(3);
-  for (const other of ['state=FAILED', 'source_venue=paper-sub-b', 'destination_venue=paper-main', 'asset=USDC']) {
+  for (const other of [
+    'state=FAILED',
+    'source_venue=paper-sub-b',
+    'destination_venue=paper-main',
+    'asset=USDC',
+  ]) {
     expect((await list(`strategy_id=${strategy_id}&${other}`)).capital_transfers).toEqual([]);
   }
   expectInvalid(await send('GET', '/capital-transfers?state=DONE'), 'state');
@@ -339,5 +504,8 @@ test('the list is filtered and paged, newest first', async () => {
 test('reservations verify finds nothing', async () => {
   const open = `SELECT count(*)::int AS n FROM capital_transfers WHERE ended_at IS NULL`;
   await waitFor(async () => ((await sql(open))[0]?.['n'] === 0 ? true : null));
-  expect(JSON.parse((await tool(['reservations', 'verify'])).out)).toMatchObject({ ok: true, transfers: [] });
+  expect(JSON.parse((await tool(['reservations', 'verify'])).out)).toMatchObject({
+    ok: true,
+    transfers: [],
+  });
 });

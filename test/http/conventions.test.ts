@@ -1,14 +1,34 @@
-/** What holds for every route: bodies, ids, paths, methods, request ids, and the operators' listener. */
-import { expectInvalid, expectRefusal, get, movementBody, must, post, send, sendRaw, shared, type ErrorBody } from '../support/http.ts';
+/**
+ * What holds for every route: bodies, ids, paths, methods, request ids, and the operators'
+ * listener.
+ */
+import {
+  expectInvalid,
+  expectRefusal,
+  get,
+  movementBody,
+  must,
+  post,
+  send,
+  sendRaw,
+  shared,
+  type ErrorBody,
+} from '../support/http.ts';
 
 const NOBODY = '01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10';
 const json = { 'content-type': 'application/json' };
 
 describe('a request body', () => {
-  const refused = (body: string | Uint8Array, headers: Record<string, string> = {}) => post<ErrorBody>('/movements', body, headers);
+  const refused = (body: string | Uint8Array, headers: Record<string, string> = {}) =>
+    post<ErrorBody>('/movements', body, headers);
 
   test('of more than 1 MiB is 413', async () => {
-    const { status, body } = await sendRaw({ method: 'POST', path: '/v3/movements', headers: json, body: Buffer.alloc(1_048_577, 32) });
+    const { status, body } = await sendRaw({
+      method: 'POST',
+      path: '/v3/movements',
+      headers: json,
+      body: Buffer.alloc(1_048_577, 32),
+    });
     expect([status, (body as ErrorBody).detail.error]).toEqual([413, 'body_too_large']);
   });
 
@@ -24,7 +44,11 @@ describe('a request body', () => {
     ['application/json; charset=latin1', {}],
     ['application/json', { 'content-encoding': 'gzip' }],
   ])('of type %s with %j is 415', async (type, headers) => {
-    expectRefusal(await refused('{}', { 'content-type': type, ...headers }), 415, 'unsupported_media_type');
+    expectRefusal(
+      await refused('{}', { 'content-type': type, ...headers }),
+      415,
+      'unsupported_media_type',
+    );
   });
 
   test('without a type is 415', async () => {
@@ -40,7 +64,9 @@ describe('a request body', () => {
     ['more than 32 levels', `{"input_params":${'{"a":'.repeat(32)}1${'}'.repeat(32)}}`, 'too_deep'],
   ])('with %s is 422', async (_what, body, code) => {
     const answer = await refused(body);
-    expect([answer.status, answer.body.detail.error, answer.body.detail.issues?.[0]?.code]).toEqual([422, 'invalid_request', code]);
+    expect([answer.status, answer.body.detail.error, answer.body.detail.issues?.[0]?.code]).toEqual(
+      [422, 'invalid_request', code],
+    );
   });
 
   test('that is missing is told as such', async () => {
@@ -48,24 +74,44 @@ describe('a request body', () => {
   });
 
   test('is not taken by a GET', async () => {
-    const { status } = await sendRaw({ method: 'GET', path: '/v3/movements', headers: { ...json, 'content-length': '2' }, body: '{}' });
+    const { status } = await sendRaw({
+      method: 'GET',
+      path: '/v3/movements',
+      headers: { ...json, 'content-length': '2' },
+      body: '{}',
+    });
     expect(status).toBe(422);
   });
 
   test('names every unknown field', async () => {
-    const body = { ...movementBody({ template_key: 'a', version: 1 }), first: 1, intent: { asset: 'A', amount: '1', second: 2 } };
+    const body = {
+      ...movementBody({ template_key: 'a', version: 1 }),
+      first: 1,
+      intent: { asset: 'A', amount: '1', second: 2 },
+    };
     expectInvalid(await post('/movements', body), 'intent.second', 'first');
   });
 
-  test.each(['actions/resume', 'actions/retry', 'actions/cancel', 'reject'])('of %s may be left out or be {}', async (action) => {
-    for (const body of [undefined, {}])
-      expectRefusal(await post(`/movements/${NOBODY}/${action}`, body), 404, 'movement_not_found', { movement_id: NOBODY });
-  });
+  test.each(['actions/resume', 'actions/retry', 'actions/cancel', 'reject'])(
+    'of %s may be left out or be {}',
+    async (action) => {
+      for (const body of [undefined, {}])
+        expectRefusal(
+          await post(`/movements/${NOBODY}/${action}`, body),
+          404,
+          'movement_not_found',
+          { movement_id: NOBODY },
+        );
+    },
+  );
 
-  test.each(['actions/resume', 'actions/retry', 'actions/cancel', 'reject', 'approve'])('of %s is strict', async (action) => {
-    const approval = action === 'approve' ? { compiled_plan_hash: 'a', approver_id: 'b' } : {};
-    expectInvalid(await post(`/movements/${NOBODY}/${action}`, { ...approval, foo: 1 }), 'foo');
-  });
+  test.each(['actions/resume', 'actions/retry', 'actions/cancel', 'reject', 'approve'])(
+    'of %s is strict',
+    async (action) => {
+      const approval = action === 'approve' ? { compiled_plan_hash: 'a', approver_id: 'b' } : {};
+      expectInvalid(await post(`/movements/${NOBODY}/${action}`, { ...approval, foo: 1 }), 'foo');
+    },
+  );
 });
 
 describe('a path', () => {
@@ -93,9 +139,12 @@ describe('a path', () => {
     expect(answer.headers.get('allow')).toBe(allow.join(', '));
   });
 
-  test.each(['/movements/x', '/movements/x/timeline', '/movements/01938a5e'])('with a malformed id is 422: %s', async (path) => {
-    expectInvalid(await get(path), 'movement_id');
-  });
+  test.each(['/movements/x', '/movements/x/timeline', '/movements/01938a5e'])(
+    'with a malformed id is 422: %s',
+    async (path) => {
+      expectInvalid(await get(path), 'movement_id');
+    },
+  );
 
   test('with a malformed template id is 422', async () => {
     expectInvalid(await get('/plan-templates/x'), 'template_id');
@@ -109,24 +158,33 @@ describe('a path', () => {
     },
   );
 
-  test.each([`/movements/${NOBODY}`, `/movements/${NOBODY}/timeline`])('of an unknown movement is 404: %s', async (path) => {
-    expectRefusal(await get(path), 404, 'movement_not_found', { movement_id: NOBODY });
-  });
+  test.each([`/movements/${NOBODY}`, `/movements/${NOBODY}/timeline`])(
+    'of an unknown movement is 404: %s',
+    async (path) => {
+      expectRefusal(await get(path), 404, 'movement_not_found', { movement_id: NOBODY });
+    },
+  );
 
   test('of an approve of an unknown movement is 404', async () => {
     const body = { compiled_plan_hash: 'a', approver_id: 'b' };
-    expectRefusal(await post(`/movements/${NOBODY}/approve`, body), 404, 'movement_not_found', { movement_id: NOBODY });
+    expectRefusal(await post(`/movements/${NOBODY}/approve`, body), 404, 'movement_not_found', {
+      movement_id: NOBODY,
+    });
   });
 });
 
 describe('a request id', () => {
   test('is kept when it is well-formed', async () => {
-    const answer = await send('GET', '/movements?limit=1', undefined, { 'x-request-id': 'Own-1.2_3' });
+    const answer = await send('GET', '/movements?limit=1', undefined, {
+      'x-request-id': 'Own-1.2_3',
+    });
     expect(answer.headers.get('x-request-id')).toBe('Own-1.2_3');
   });
 
   test.each(['with space', 'x'.repeat(129)])('is given anew when it is not: %s', async (sent) => {
-    const given = (await send('GET', '/nothing', undefined, { 'x-request-id': sent })).headers.get('x-request-id');
+    const given = (await send('GET', '/nothing', undefined, { 'x-request-id': sent })).headers.get(
+      'x-request-id',
+    );
     expect(given).toMatch(/^[A-Za-z0-9._-]{1,128}$/);
     expect(given).not.toBe(sent);
   });
@@ -139,21 +197,38 @@ describe('the service', () => {
   });
 
   test('is ready, part by part', async () => {
-    const body = await must(200, get<{ status: string; checks: Record<string, { ok: boolean }> }>(`${shared.opsUrl}/readyz`));
+    const body = await must(
+      200,
+      get<{ status: string; checks: Record<string, { ok: boolean }> }>(`${shared.opsUrl}/readyz`),
+    );
     expect(body.status).toBe('ready');
-    expect(Object.keys(body.checks).sort()).toEqual(['migrations', 'postgres', 'temporal', 'worker']);
+    expect(Object.keys(body.checks).sort()).toEqual([
+      'migrations',
+      'postgres',
+      'temporal',
+      'worker',
+    ]);
     expect(Object.values(body.checks).every((part) => part.ok)).toBe(true);
   });
 
   test('shows its metrics and describes itself on the operators’ listener', async () => {
     expect(await (await fetch(`${shared.opsUrl}/metrics`)).text()).toContain('# HELP');
-    const api = await must(200, get<{ openapi: string; paths: object }>(`${shared.opsUrl}/openapi.json`));
+    const api = await must(
+      200,
+      get<{ openapi: string; paths: object }>(`${shared.opsUrl}/openapi.json`),
+    );
     expect(api.openapi).toMatch(/^3\.1/);
-    expect(Object.keys(api.paths)).toEqual(expect.arrayContaining(['/v3/movements', '/v3/plan-templates/{template_id}']));
+    expect(Object.keys(api.paths)).toEqual(
+      expect.arrayContaining(['/v3/movements', '/v3/plan-templates/{template_id}']),
+    );
     expect((await fetch(`${shared.opsUrl}/docs/`)).status).toBe(200);
   });
 
   test('says who signs', async () => {
-    expect(await must(200, get('/whoami'))).toEqual({ client_id: shared.adminClientId, key_id: 'dev-admin', role: 'admin' });
+    expect(await must(200, get('/whoami'))).toEqual({
+      client_id: shared.adminClientId,
+      key_id: 'dev-admin',
+      role: 'admin',
+    });
   });
 });

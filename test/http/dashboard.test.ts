@@ -1,4 +1,7 @@
-/** The allowlist over the dashboard: what a row may be, who may change one, and what is remembered of it. */
+/**
+ * The allowlist over the dashboard: what a row may be, who may change one, and what is remembered
+ * of it.
+ */
 import { createSecretKey, randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { getAddress } from 'viem';
@@ -8,13 +11,38 @@ import { createWriterAuthentication } from '../../api/dashboard/writer.ts';
 import type { ApiDependencies } from '../../api/dependencies.ts';
 import { listen, type Listening } from '../../api/http/server.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
-import { expectInvalid, expectRefusal, must, send, shared, sql, type Answer } from '../support/http.ts';
-import { allowed, dashboardHeaders, freshAddress, revoked, ROWS, toDashboard, type RowView, type Signing } from '../support/dashboard.ts';
+import {
+  expectInvalid,
+  expectRefusal,
+  must,
+  send,
+  shared,
+  sql,
+  type Answer,
+} from '../support/http.ts';
+import {
+  allowed,
+  dashboardHeaders,
+  freshAddress,
+  revoked,
+  ROWS,
+  toDashboard,
+  type RowView,
+  type Signing,
+} from '../support/dashboard.ts';
 import { tool } from '../support/tool.ts';
 
-type Listed = { readonly allowed_addresses: readonly RowView[]; readonly next_cursor: string | null };
+type Listed = {
+  readonly allowed_addresses: readonly RowView[];
+  readonly next_cursor: string | null;
+};
 const listed = (query = ''): Promise<Listed> => must(200, toDashboard<Listed>('GET', ROWS + query));
-const body = (more: object = {}) => ({ chain_family: 'evm', address: freshAddress(), reason: 'set-up', ...more });
+const body = (more: object = {}) => ({
+  chain_family: 'evm',
+  address: freshAddress(),
+  reason: 'set-up',
+  ...more,
+});
 const auditOf = (id: string) =>
   sql(
     'SELECT action, outcome, reason, actor_key_id, actor_role, actor_client_id, details FROM audit_events WHERE entity_key = $1 ORDER BY occurred_at, event_id',
@@ -25,7 +53,10 @@ const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 describe('a row', () => {
   test('is made, revoked and put back in force, each time with its audit row', async () => {
     const address = freshAddress();
-    const made = await allowed(getAddress(address as `0x${string}`), { chain_id: 5, label: 'desk' });
+    const made = await allowed(getAddress(address as `0x${string}`), {
+      chain_id: 5,
+      label: 'desk',
+    });
     const row = {
       id: made.id,
       chain_family: 'evm',
@@ -38,17 +69,45 @@ describe('a row', () => {
     };
     const force = { active: true, usable_after: null, revoked_at: null, revoked_by: null };
     expect(made).toEqual({ ...row, ...force, reason: 'a test', outcome: 'created', warnings: [] });
-    expect((await listed('?chain_id=5')).allowed_addresses[0]).toEqual({ ...row, ...force, reason: 'a test' });
+    expect((await listed('?chain_id=5')).allowed_addresses[0]).toEqual({
+      ...row,
+      ...force,
+      reason: 'a test',
+    });
 
-    const gone = await must(200, toDashboard('POST', `${ROWS}/${made.id}/revoke`, { reason: 'rotated' }));
-    expect(gone).toMatchObject({ active: false, revoked_at: at, revoked_by: 'ops-1', reason: 'rotated', outcome: 'revoked' });
+    const gone = await must(
+      200,
+      toDashboard('POST', `${ROWS}/${made.id}/revoke`, { reason: 'rotated' }),
+    );
+    expect(gone).toMatchObject({
+      active: false,
+      revoked_at: at,
+      revoked_by: 'ops-1',
+      reason: 'rotated',
+      outcome: 'revoked',
+    });
     expect((await listed()).allowed_addresses.map(({ id }) => id)).not.toContain(made.id);
-    expect((await listed('?include_inactive=true')).allowed_addresses.map(({ id }) => id)).toContain(made.id);
-    const back = await must(200, toDashboard('POST', `${ROWS}/${made.id}/reactivate`, { reason: 'back' }));
+    expect(
+      (await listed('?include_inactive=true')).allowed_addresses.map(({ id }) => id),
+    ).toContain(made.id);
+    const back = await must(
+      200,
+      toDashboard('POST', `${ROWS}/${made.id}/reactivate`, { reason: 'back' }),
+    );
     expect(back).toMatchObject({ ...force, reason: 'back', outcome: 'reactivated' });
 
-    const actor = { actor_key_id: 'dashboard:ops-1', actor_role: 'dashboard', actor_client_id: null, outcome: 'success' };
-    const details = expect.objectContaining({ address, chain_id: 5, chain_family: 'evm', usable_after: null });
+    const actor = {
+      actor_key_id: 'dashboard:ops-1',
+      actor_role: 'dashboard',
+      actor_client_id: null,
+      outcome: 'success',
+    };
+    const details = expect.objectContaining({
+      address,
+      chain_id: 5,
+      chain_family: 'evm',
+      usable_after: null,
+    });
     expect(await auditOf(made.id)).toEqual([
       { ...actor, action: 'allowed_address.create', reason: 'a test', details },
       { ...actor, action: 'allowed_address.revoke', reason: 'rotated', details },
@@ -60,17 +119,29 @@ describe('a row', () => {
     const made = await allowed(freshAddress());
     const again = await allowed(made.address.toUpperCase().replace('0X', '0x'), { label: 'other' });
     expect(again).toEqual({ ...made, outcome: 'unchanged' });
-    expect(await must(200, toDashboard('POST', `${ROWS}/${made.id}/reactivate`, { reason: 'x' }))).toMatchObject({ outcome: 'unchanged' });
+    expect(
+      await must(200, toDashboard('POST', `${ROWS}/${made.id}/reactivate`, { reason: 'x' })),
+    ).toMatchObject({ outcome: 'unchanged' });
     const gone = await revoked(made);
     expect(await revoked(made)).toEqual({ ...gone, outcome: 'unchanged' });
     expect(await auditOf(made.id)).toHaveLength(2);
-    expect(await allowed(made.address, { reason: 'again' })).toMatchObject({ id: made.id, outcome: 'reactivated', active: true });
-    expect((await auditOf(made.id)).map(({ action }) => action).at(-1)).toBe('allowed_address.reactivate');
+    expect(await allowed(made.address, { reason: 'again' })).toMatchObject({
+      id: made.id,
+      outcome: 'reactivated',
+      active: true,
+    });
+    expect((await auditOf(made.id)).map(({ action }) => action).at(-1)).toBe(
+      'allowed_address.reactivate',
+    );
   });
 
   test('is one for each chain, and one for all of them', async () => {
     const address = freshAddress();
-    const ids = await Promise.all([undefined, null, 1, 2, 1].map((chain_id) => allowed(address, { chain_id }).then(({ id }) => id)));
+    const ids = await Promise.all(
+      [undefined, null, 1, 2, 1].map((chain_id) =>
+        allowed(address, { chain_id }).then(({ id }) => id),
+      ),
+    );
     expect(new Set(ids).size).toBe(3);
     expect([ids[0], ids[2]]).toEqual([ids[1], ids[4]]);
   });
@@ -78,15 +149,23 @@ describe('a row', () => {
   test('is made once, however many ask at the same time', async () => {
     const address = freshAddress();
     const made = await Promise.all(Array.from({ length: 8 }, () => allowed(address)));
-    expect(made.map(({ outcome }) => outcome).sort()).toEqual(['created', ...Array<string>(7).fill('unchanged')]);
+    expect(made.map(({ outcome }) => outcome).sort()).toEqual([
+      'created',
+      ...Array<string>(7).fill('unchanged'),
+    ]);
     expect(await auditOf(made[0]?.id ?? '')).toHaveLength(1);
   });
 
   test('warns of an address that looks the same', async () => {
     const first = freshAddress();
     await allowed(first);
-    const alike = first.slice(0, 6) + first.slice(6, 38).replace(/./g, (digit) => (digit === '0' ? '1' : '0')) + first.slice(38);
-    expect((await allowed(alike)).warnings).toEqual([{ code: 'look_alike', message: expect.any(String), addresses: [first] }]);
+    const alike =
+      first.slice(0, 6) +
+      first.slice(6, 38).replace(/./g, (digit) => (digit === '0' ? '1' : '0')) +
+      first.slice(38);
+    expect((await allowed(alike)).warnings).toEqual([
+      { code: 'look_alike', message: expect.any(String), addresses: [first] },
+    ]);
   });
 
   test.each<[string, string, object]>([
@@ -106,7 +185,12 @@ describe('a row', () => {
 
   test('of an unknown id is 404, of none 422', async () => {
     const id = randomUUID();
-    expectRefusal(await toDashboard('POST', `${ROWS}/${id}/revoke`, { reason: 'x' }), 404, 'allowed_address_not_found', { id });
+    expectRefusal(
+      await toDashboard('POST', `${ROWS}/${id}/revoke`, { reason: 'x' }),
+      404,
+      'allowed_address_not_found',
+      { id },
+    );
     expectInvalid(await toDashboard('POST', `${ROWS}/nothing/revoke`, { reason: 'x' }), 'id');
     expectInvalid(await toDashboard('POST', `${ROWS}/${id}/reactivate`, {}), 'reason');
   });
@@ -119,11 +203,23 @@ describe('with a cooling period', () => {
   beforeAll(async () => {
     db = connectDatabase({ url: shared.databaseUrl });
     const log = pino({ level: 'silent' });
-    const keys = new Map(Object.entries(shared.dashboardKeys).map(([operator, secret]) => [operator, createSecretKey(secret, 'utf8')]));
-    // The API with a setting that the stack's own process does not have; the dashboard needs no more than the database.
-    const deps = { db, log, settings: { apiPrefix: '/v3', authEnabled: true } } as unknown as ApiDependencies;
+    const keys = new Map(
+      Object.entries(shared.dashboardKeys).map(([operator, secret]) => [
+        operator,
+        createSecretKey(secret, 'utf8'),
+      ]),
+    );
+    // The API with a setting that the stack's own process does not have; the dashboard needs no
+    // more than the database.
+    const deps = {
+      db,
+      log,
+      settings: { apiPrefix: '/v3', authEnabled: true },
+    } as unknown as ApiDependencies;
     const authenticate = createWriterAuthentication({ db, log, keys, maxSkewSeconds: 300 });
-    const app = createApi(deps, [], { dashboard: { routes: dashboardRoutes(COOLING), authenticate } });
+    const app = createApi(deps, [], {
+      dashboard: { routes: dashboardRoutes(COOLING), authenticate },
+    });
     server = await listen({ app, host: '127.0.0.1', port: 0, graceMs: 500 });
   });
   afterAll(async () => {
@@ -134,18 +230,26 @@ describe('with a cooling period', () => {
   const write = async (path: string, sent: object): Promise<RowView> => {
     const text = JSON.stringify(sent);
     const headers = { 'content-type': 'application/json', ...dashboardHeaders('POST', path, text) };
-    const response = await fetch(`http://127.0.0.1:${String(server.port)}${path}`, { method: 'POST', headers, body: text });
+    const response = await fetch(`http://127.0.0.1:${String(server.port)}${path}`, {
+      method: 'POST',
+      headers,
+      body: text,
+    });
     expect(response.status).toBe(200);
     return (await response.json()) as RowView;
   };
   /** As if it had been put on the list long ago, and then taken off. */
   const rested = async (): Promise<RowView> => {
     const made = await write(ROWS, body());
-    await sql("UPDATE allowed_addresses SET usable_after = svc_now() - interval '1 day' WHERE id = $1", [made.id]);
+    await sql(
+      "UPDATE allowed_addresses SET usable_after = svc_now() - interval '1 day' WHERE id = $1",
+      [made.id],
+    );
     await write(`${ROWS}/${made.id}/revoke`, { reason: 'a test' });
     return made;
   };
-  const coolsFor = ({ usable_after }: RowView): number => Date.parse(usable_after ?? '') - Date.now();
+  const coolsFor = ({ usable_after }: RowView): number =>
+    Date.parse(usable_after ?? '') - Date.now();
 
   test.each<[string, (row: RowView) => Promise<RowView>]>([
     ['reactivated', (row) => write(`${ROWS}/${row.id}/reactivate`, { reason: 'back' })],
@@ -162,15 +266,27 @@ describe('with a cooling period', () => {
 
 describe('a list', () => {
   test('is filtered and comes in pages', async () => {
-    for (let made = 0; made < 3; made += 1) await allowed(`bc1${freshAddress().slice(2)}`, { chain_family: 'cex' });
+    for (let made = 0; made < 3; made += 1)
+      await allowed(`bc1${freshAddress().slice(2)}`, { chain_family: 'cex' });
     const all = await listed('?chain_family=cex&limit=200');
-    expect(new Set(all.allowed_addresses.map((row) => row['chain_family']))).toEqual(new Set(['cex']));
+    expect(new Set(all.allowed_addresses.map((row) => row['chain_family']))).toEqual(
+      new Set(['cex']),
+    );
     const first = await listed('?chain_family=cex&limit=2');
     const second = await listed(`?chain_family=cex&limit=2&cursor=${first.next_cursor ?? ''}`);
-    expect([...first.allowed_addresses, ...second.allowed_addresses]).toEqual(all.allowed_addresses.slice(0, 4));
+    expect([...first.allowed_addresses, ...second.allowed_addresses]).toEqual(
+      all.allowed_addresses.slice(0, 4),
+    );
   });
 
-  test.each(['chain_id=x', 'include_inactive=yes', 'chain_family=btc', 'limit=0', 'cursor=x', 'other=1'])('refuses %s', async (query) => {
+  test.each([
+    'chain_id=x',
+    'include_inactive=yes',
+    'chain_family=btc',
+    'limit=0',
+    'cursor=x',
+    'other=1',
+  ])('refuses %s', async (query) => {
     expectInvalid(await toDashboard('GET', `${ROWS}?${query}`), query.split('=')[0] ?? '');
   });
 });
@@ -178,24 +294,45 @@ describe('a list', () => {
 describe('a write', () => {
   const write = (signing: Signing = {}, more: Record<string, string> = {}): Promise<Answer> => {
     const text = JSON.stringify(body());
-    return toDashboard('POST', ROWS, text, { ...dashboardHeaders('POST', ROWS, text, signing), ...more });
+    return toDashboard('POST', ROWS, text, {
+      ...dashboardHeaders('POST', ROWS, text, signing),
+      ...more,
+    });
   };
   const refused = (answer: Answer) => expectRefusal(answer, 401, 'unauthenticated');
 
   test.each<[string, () => Promise<Answer>]>([
     ['without a signature', () => toDashboard('POST', ROWS, body(), {})],
     ['of an unknown operator', () => write({ operator: 'ops-9', secret: 'x'.repeat(64) })],
-    ["with another operator's key", () => write({ operator: 'ops-2', secret: shared.dashboardKeys['ops-1'] ?? '' })],
+    [
+      "with another operator's key",
+      () => write({ operator: 'ops-2', secret: shared.dashboardKeys['ops-1'] ?? '' }),
+    ],
     ['in another operator’s name', () => write({}, { 'x-svc-dashboard-operator': 'ops-2' })],
     ['that is too old', () => write({ timestamp: String(Math.floor(Date.now() / 1000) - 301) })],
     ['that is too early', () => write({ timestamp: String(Math.floor(Date.now() / 1000) + 302) })],
-    ['of another version', () => write({}, { 'x-svc-dashboard-signature': `v2=${'a'.repeat(64)}` })],
-    ['with another body', () => toDashboard('POST', ROWS, body(), dashboardHeaders('POST', ROWS, '{}'))],
+    [
+      'of another version',
+      () => write({}, { 'x-svc-dashboard-signature': `v2=${'a'.repeat(64)}` }),
+    ],
+    [
+      'with another body',
+      () => toDashboard('POST', ROWS, body(), dashboardHeaders('POST', ROWS, '{}')),
+    ],
     [
       'for another path',
-      () => toDashboard('POST', `${ROWS}/${randomUUID()}/revoke`, { reason: 'x' }, dashboardHeaders('POST', ROWS, '{"reason":"x"}')),
+      () =>
+        toDashboard(
+          'POST',
+          `${ROWS}/${randomUUID()}/revoke`,
+          { reason: 'x' },
+          dashboardHeaders('POST', ROWS, '{"reason":"x"}'),
+        ),
     ],
-    ['with a nonce that is none', () => write({ nonce: 'ä ' }).catch(() => toDashboard('POST', ROWS, body(), {}))],
+    [
+      'with a nonce that is none',
+      () => write({ nonce: 'ä ' }).catch(() => toDashboard('POST', ROWS, body(), {})),
+    ],
   ])('%s is refused', async (_name, attempt) => {
     refused(await attempt());
   });
@@ -230,9 +367,10 @@ describe('a path', () => {
     expect(answer.headers.get('allow')).toBe('GET, POST');
   });
   test('is as strict as any', async () => {
-    expect((await toDashboard<{ detail: { error: string } }>('GET', '/dashboard/allowed%2Faddresses')).body.detail.error).toBe(
-      'invalid_path',
-    );
+    expect(
+      (await toDashboard<{ detail: { error: string } }>('GET', '/dashboard/allowed%2Faddresses'))
+        .body.detail.error,
+    ).toBe('invalid_path');
     expect((await toDashboard('POST', ROWS, 'not json')).status).toBe(422);
     expect((await toDashboard('GET', ROWS, undefined, { 'dry-run': 'true' })).status).toBe(422);
   });
@@ -244,19 +382,35 @@ describe('fundadmin allowlist', () => {
     if (status !== 0) throw new Error(err);
     return JSON.parse(out) as { outcome: string; row: RowView };
   };
-  const cooling = { ...shared.toolEnv, SVC_ALLOWLIST_COOLING_PERIOD_ENABLED: 'true', SVC_ALLOWLIST_COOLING_PERIOD_HOURS: '2' };
+  const cooling = {
+    ...shared.toolEnv,
+    SVC_ALLOWLIST_COOLING_PERIOD_ENABLED: 'true',
+    SVC_ALLOWLIST_COOLING_PERIOD_HOURS: '2',
+  };
 
   test('adds, moves, revokes, and lists', async () => {
     const address = freshAddress();
     const { row } = await run('add', '--family', 'evm', '--address', address, '--reason', 'x');
-    expect(row).toMatchObject({ address, chain_id: null, created_by: 'fundadmin', usable_after: null });
-    const moved = await tool(['allowlist', 'set-chain', '--id', row.id, '--chain-id', '7', '--reason', 'strict'], cooling);
+    expect(row).toMatchObject({
+      address,
+      chain_id: null,
+      created_by: 'fundadmin',
+      usable_after: null,
+    });
+    const moved = await tool(
+      ['allowlist', 'set-chain', '--id', row.id, '--chain-id', '7', '--reason', 'strict'],
+      cooling,
+    );
     const { row: after } = JSON.parse(moved.out) as { row: RowView };
     expect(after.chain_id).toBe(7);
     expect(Date.parse(after.usable_after ?? '') - Date.now()).toBeGreaterThan(7_000_000);
-    expect(await run('set-chain', '--id', row.id, '--chain-id', '7', '--reason', 'x')).toMatchObject({ outcome: 'unchanged' });
+    expect(
+      await run('set-chain', '--id', row.id, '--chain-id', '7', '--reason', 'x'),
+    ).toMatchObject({ outcome: 'unchanged' });
     await run('add', '--family', 'evm', '--address', address, '--reason', 'x');
-    expect(await tool(['allowlist', 'set-chain', '--id', row.id, '--chain-id', 'any', '--reason', 'x'])).toMatchObject({ status: 1 });
+    expect(
+      await tool(['allowlist', 'set-chain', '--id', row.id, '--chain-id', 'any', '--reason', 'x']),
+    ).toMatchObject({ status: 1 });
     expect((await run('revoke', '--id', row.id, '--reason', 'gone')).row.active).toBe(false);
     const { out } = await tool(['allowlist', 'list', '--family', 'evm']);
     expect((JSON.parse(out) as RowView[]).map(({ id }) => id)).not.toContain(row.id);
@@ -276,6 +430,8 @@ describe('fundadmin allowlist', () => {
     expect((await tool(['allowlist', ...args])).status).toBe(2);
   });
   test('says that there is no such row', async () => {
-    expect(await tool(['allowlist', 'revoke', '--id', randomUUID(), '--reason', 'x'])).toMatchObject({ status: 1 });
+    expect(
+      await tool(['allowlist', 'revoke', '--id', randomUUID(), '--reason', 'x']),
+    ).toMatchObject({ status: 1 });
   });
 });

@@ -1,4 +1,7 @@
-/** What is served to those who write a client: they need nothing else, and their first request is signed well. */
+/**
+ * What is served to those who write a client: they need nothing else, and their first request is
+ * signed well.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,21 +27,37 @@ function python(args: readonly string[], input = ''): string {
   const settings = { SVC_API_URL: shared.apiUrl, SVC_KEY_ID: keyId, SVC_HMAC_SECRET: secret };
   const env = { PATH: process.env['PATH'] ?? '', PYTHONPATH: folder, ...settings };
   // -S leaves out whatever is installed beside it.
-  return execFileSync('python3', ['-B', '-S', ...args], { cwd: folder, env, input, encoding: 'utf8', timeout: 60_000 });
+  return execFileSync('python3', ['-B', '-S', ...args], {
+    cwd: folder,
+    env,
+    input,
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
 }
 
 describe('the client that is served', () => {
   const run = (...args: string[]): unknown => JSON.parse(python(['fund_api.py', ...args]));
 
   test('signs a read', () => {
-    expect(run('GET', '/v3/whoami')).toEqual({ client_id: shared.adminClientId, key_id: shared.keys.admin.keyId, role: 'admin' });
+    expect(run('GET', '/v3/whoami')).toEqual({
+      client_id: shared.adminClientId,
+      key_id: shared.keys.admin.keyId,
+      role: 'admin',
+    });
   });
 
   test('signs a query and a path with other letters', () => {
-    const { template_key } = run('POST', '/v3/plan-templates', JSON.stringify(template([noop('a')], { name: 'Überweisung → Kasse' }))) as {
+    const { template_key } = run(
+      'POST',
+      '/v3/plan-templates',
+      JSON.stringify(template([noop('a')], { name: 'Überweisung → Kasse' })),
+    ) as {
       template_key: string;
     };
-    expect(run('GET', `/v3/plan-templates?template_key=${encodeURIComponent(template_key)}&limit=5`)).toMatchObject({
+    expect(
+      run('GET', `/v3/plan-templates?template_key=${encodeURIComponent(template_key)}&limit=5`),
+    ).toMatchObject({
       plan_templates: [{ template_key, name: 'Überweisung → Kasse' }],
     });
   });
@@ -51,9 +70,18 @@ describe('the client that is served', () => {
       'calls = json.load(sys.stdin)',
       'print(json.dumps([fund_api.call(*key, method, target, body)[0] for method, target, body in calls]))',
     ].join('\n');
-    const movement = { template_key, template_version: 1, intent: { asset: 'USDC', amount: '12.50' }, labels: { café: '€' } };
+    const movement = {
+      template_key,
+      template_version: 1,
+      intent: { asset: 'USDC', amount: '12.50' },
+      labels: { café: '€' },
+    };
     const calls = [
-      ['PATCH', `/v3/plan-templates/${template_key}`, { daily_cap_amount: '5', daily_cap_asset: 'USDC' }],
+      [
+        'PATCH',
+        `/v3/plan-templates/${template_key}`,
+        { daily_cap_amount: '5', daily_cap_asset: 'USDC' },
+      ],
       ['POST', '/v3/movements', movement],
       ['POST', '/v3/movements', movement],
     ];
@@ -65,12 +93,17 @@ describe('the worked example', () => {
   /** What a reader of the document copies out of it. */
   async function example() {
     const { info } = JSON.parse(await served('/openapi.json')) as { info: { description: string } };
-    const [, request = '', body = ''] = /```http\n([^]*?)\n\n([^]*?)\n```/.exec(info.description) ?? [];
+    const [, request = '', body = ''] =
+      /```http\n([^]*?)\n\n([^]*?)\n```/.exec(info.description) ?? [];
     const [, lines] = /```text\n([^]*?)\n```/.exec(info.description) ?? [];
     const [, secret] = /with the secret `([^`]+)`/.exec(info.description) ?? [];
     const [, method, target] = /^(\w+) (\S+) HTTP/.exec(request) ?? [];
     const header = (name: string) => new RegExp(`^X-SVC-${name}: (.*)$`, 'm').exec(request)?.[1];
-    const headers = { timestamp: header('Timestamp'), nonce: header('Nonce'), signature: header('Signature') };
+    const headers = {
+      timestamp: header('Timestamp'),
+      nonce: header('Nonce'),
+      signature: header('Signature'),
+    };
     return { secret, method, target, body, lines, ...headers };
   }
 
@@ -99,5 +132,6 @@ test('the page asks no other host for anything', async () => {
   expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
   const page = await answer.text();
   expect(page).not.toMatch(/https?:\/\//);
-  for (const [, name = ''] of page.matchAll(/(?:src|href)="([^"]+)"/g)) expect(await served(`/docs/${name}`)).not.toBe('');
+  for (const [, name = ''] of page.matchAll(/(?:src|href)="([^"]+)"/g))
+    expect(await served(`/docs/${name}`)).not.toBe('');
 });

@@ -1,4 +1,6 @@
-/** Plans of every shape, run by the real service: what becomes of each node, and of the movement. */
+/**
+ * Plans of every shape, run by the real service: what becomes of each node, and of the movement.
+ */
 import { assertConsistent } from '../support/evidence.ts';
 import {
   act,
@@ -41,11 +43,14 @@ const waiting = (node_key: string, seconds: number): NodeBody => ({
   timeout_policy: { observe_seconds: seconds },
 });
 
-const plan = (nodes: readonly NodeBody[], edges: readonly EdgeBody[]) => registered(nodes, { edges });
+const plan = (nodes: readonly NodeBody[], edges: readonly EdgeBody[]) =>
+  registered(nodes, { edges });
 const states = (movement: DetailView): Record<string, string> =>
   Object.fromEntries(movement.nodes.map((node) => [node.node_key, node.state]));
-const consistent = async (movementId: string): Promise<void> => assertConsistent(await detail(movementId), await timeline(movementId));
-const kinds = async (movementId: string): Promise<string[]> => (await timeline(movementId)).map((event) => event.event_type);
+const consistent = async (movementId: string): Promise<void> =>
+  assertConsistent(await detail(movementId), await timeline(movementId));
+const kinds = async (movementId: string): Promise<string[]> =>
+  (await timeline(movementId)).map((event) => event.event_type);
 
 describe('a plan that forks and joins', () => {
   test('runs its branches side by side and what joins them after both', async () => {
@@ -53,9 +58,18 @@ describe('a plan that forks and joins', () => {
       [noop('start'), noop('left'), noop('right'), noop('end')],
       [edge('start', 'left'), edge('start', 'right'), edge('left', 'end'), edge('right', 'end')],
     );
-    expect(of).toMatchObject({ graph_shape: 'hybrid', requires_graph_runtime: true, executable_in_v3_0: true });
+    expect(of).toMatchObject({
+      graph_shape: 'hybrid',
+      requires_graph_runtime: true,
+      executable_in_v3_0: true,
+    });
     const ended = await run(of, 'COMPLETED');
-    expect(states(ended)).toEqual({ start: 'COMPLETED', left: 'COMPLETED', right: 'COMPLETED', end: 'COMPLETED' });
+    expect(states(ended)).toEqual({
+      start: 'COMPLETED',
+      left: 'COMPLETED',
+      right: 'COMPLETED',
+      end: 'COMPLETED',
+    });
     const order = (await timeline(ended.movement_id))
       .filter((event) => event.event_type === 'node_completed')
       .map((event) => event.node_key);
@@ -72,7 +86,11 @@ describe('a plan that forks and joins', () => {
     await approve(movement);
     const waits = await waitFor(async () => {
       const seen = await detail(movement.movement_id);
-      return seen.request_state === 'WAITING_MANUAL_ACTION' && states(seen)['free'] === 'COMPLETED' && seen;
+      return (
+        seen.request_state === 'WAITING_MANUAL_ACTION' &&
+        states(seen)['free'] === 'COMPLETED' &&
+        seen
+      );
     });
     expect(states(waits)).toMatchObject({ check: 'READY', end: 'BLOCKED' });
     await must(200, act(movement.movement_id, 'resume'));
@@ -91,7 +109,13 @@ describe('a plan that forks and joins', () => {
       ],
     );
     const ended = await run(of, 'COMPLETED');
-    expect(states(ended)).toEqual({ a: 'COMPLETED', b: 'COMPLETED', c: 'FAILED', fallback: 'COMPLETED', end: 'COMPLETED' });
+    expect(states(ended)).toEqual({
+      a: 'COMPLETED',
+      b: 'COMPLETED',
+      c: 'FAILED',
+      fallback: 'COMPLETED',
+      end: 'COMPLETED',
+    });
     await consistent(ended.movement_id);
   });
 });
@@ -102,7 +126,9 @@ describe('a plan with conditions', () => {
       [noop('start'), noop('large'), noop('small'), noop('end')],
       [
         edge('start', 'large', 'on_success', { condition_expr: "dec(intent.amount) > dec('100')" }),
-        edge('start', 'small', 'on_success', { condition_expr: "dec(intent.amount) <= dec('100')" }),
+        edge('start', 'small', 'on_success', {
+          condition_expr: "dec(intent.amount) <= dec('100')",
+        }),
         edge('large', 'end'),
         edge('small', 'end'),
       ],
@@ -121,8 +147,12 @@ describe('a plan with conditions', () => {
     const of = await plan(
       [withdrawal('out'), noop('net'), noop('nothing')],
       [
-        edge('out', 'net', 'on_success', { condition_expr: "dec(nodes['out'].output.received_amount) > dec('0')" }),
-        edge('out', 'nothing', 'on_success', { condition_expr: "dec(nodes['out'].output.received_amount) <= dec('0')" }),
+        edge('out', 'net', 'on_success', {
+          condition_expr: "dec(nodes['out'].output.received_amount) > dec('0')",
+        }),
+        edge('out', 'nothing', 'on_success', {
+          condition_expr: "dec(nodes['out'].output.received_amount) <= dec('0')",
+        }),
       ],
     );
     const ended = await run(of, 'COMPLETED', { intent: { asset: 'USDC', amount: '3.3' } });
@@ -132,7 +162,10 @@ describe('a plan with conditions', () => {
   test('is remembered while the movement waits for a person', async () => {
     const of = await plan(
       [noop('look'), gate('confirm'), noop('both')],
-      [edge('look', 'both', 'on_success', { condition_expr: "dec(intent.amount) > dec('0')" }), edge('confirm', 'both', 'on_failure')],
+      [
+        edge('look', 'both', 'on_success', { condition_expr: "dec(intent.amount) > dec('0')" }),
+        edge('confirm', 'both', 'on_failure'),
+      ],
     );
     const movement = await run(of, 'WAITING_MANUAL_ACTION');
     await waitFor(async () => states(await detail(movement.movement_id))['look'] === 'COMPLETED');
@@ -148,12 +181,18 @@ describe('a plan with conditions', () => {
   test('fails with CONDITION_ERROR when one cannot be evaluated, and tells which', async () => {
     const of = await plan(
       [noop('start'), noop('next')],
-      [edge('start', 'next', 'on_success', { condition_expr: "dec(input_params.limit) > dec('1')" })],
+      [
+        edge('start', 'next', 'on_success', {
+          condition_expr: "dec(input_params.limit) > dec('1')",
+        }),
+      ],
     );
     const ended = await run(of, 'FAILED', { input_params: { limit: 'many' } });
     expect(ended).toMatchObject({ error_code: 'CONDITION_ERROR' });
     expect(states(ended)).toEqual({ start: 'COMPLETED', next: 'SKIPPED' });
-    const told = (await timeline(ended.movement_id)).filter((event) => event.event_type === 'condition_error');
+    const told = (await timeline(ended.movement_id)).filter(
+      (event) => event.event_type === 'condition_error',
+    );
     expect(told).toMatchObject([{ node_key: 'start', data: { from: 'start', to: 'next' } }]);
     await consistent(ended.movement_id);
   });
@@ -167,13 +206,21 @@ describe('a plan with conditions', () => {
         edge('start', 'also', 'on_success', { priority: 5 }),
       ],
     );
-    expect(states(await run(of, 'COMPLETED'))).toEqual({ start: 'COMPLETED', low: 'SKIPPED', high: 'COMPLETED', also: 'COMPLETED' });
+    expect(states(await run(of, 'COMPLETED'))).toEqual({
+      start: 'COMPLETED',
+      low: 'SKIPPED',
+      high: 'COMPLETED',
+      also: 'COMPLETED',
+    });
   });
 });
 
 describe('a node that fails', () => {
   test('is handled by what its on_failure edge leads to', async () => {
-    const of = await plan([failing('try'), noop('next'), noop('instead')], [edge('try', 'next'), edge('try', 'instead', 'on_failure')]);
+    const of = await plan(
+      [failing('try'), noop('next'), noop('instead')],
+      [edge('try', 'next'), edge('try', 'instead', 'on_failure')],
+    );
     const ended = await run(of, 'COMPLETED');
     expect(states(ended)).toEqual({ try: 'FAILED', next: 'SKIPPED', instead: 'COMPLETED' });
     expect(ended.error_code).toBeNull();
@@ -186,7 +233,10 @@ describe('a node that fails', () => {
       [edge('first', 'second'), edge('second', 'undo', 'on_failure')],
     );
     const ended = await run(of, 'FAILED');
-    expect(ended).toMatchObject({ error_code: 'MAX_AMOUNT_EXCEEDED', reservation_status: 'released' });
+    expect(ended).toMatchObject({
+      error_code: 'MAX_AMOUNT_EXCEEDED',
+      reservation_status: 'released',
+    });
     expect(states(ended)).toEqual({ first: 'COMPLETED', second: 'FAILED', undo: 'COMPLETED' });
     await consistent(ended.movement_id);
   });
@@ -208,13 +258,22 @@ describe('a node that fails', () => {
       [edge('start', 'bad'), edge('start', 'good'), edge('good', 'after')],
     );
     const ended = await run(of, 'FAILED', { intent: { asset: 'USDC', amount: '2.02' } });
-    expect(states(ended)).toEqual({ start: 'COMPLETED', bad: 'FAILED', good: 'COMPLETED', after: 'SKIPPED' });
+    expect(states(ended)).toEqual({
+      start: 'COMPLETED',
+      bad: 'FAILED',
+      good: 'COMPLETED',
+      after: 'SKIPPED',
+    });
     await consistent(ended.movement_id);
   });
 
   test('after everything, post-actions run and never change the outcome', async () => {
     const of = await plan(
-      [noop('work'), { ...failing('report'), node_kind: 'post_action' }, { ...noop('log'), node_kind: 'post_action' }],
+      [
+        noop('work'),
+        { ...failing('report'), node_kind: 'post_action' },
+        { ...noop('log'), node_kind: 'post_action' },
+      ],
       [edge('work', 'report'), edge('work', 'log')],
     );
     const ended = await run(of, 'COMPLETED');
@@ -223,19 +282,32 @@ describe('a node that fails', () => {
 });
 
 test('a gate that is resumed fires its on_manual_resume edge beside on_success', async () => {
-  const of = await plan([gate('check'), noop('then'), noop('note')], [edge('check', 'then'), edge('check', 'note', 'on_manual_resume')]);
+  const of = await plan(
+    [gate('check'), noop('then'), noop('note')],
+    [edge('check', 'then'), edge('check', 'note', 'on_manual_resume')],
+  );
   const movement = await create(of);
   await approve(movement);
   await reaches(movement.movement_id, 'WAITING_MANUAL_ACTION');
   await must(200, act(movement.movement_id, 'resume'));
-  expect(states(await reaches(movement.movement_id, 'COMPLETED'))).toEqual({ check: 'COMPLETED', then: 'COMPLETED', note: 'COMPLETED' });
+  expect(states(await reaches(movement.movement_id, 'COMPLETED'))).toEqual({
+    check: 'COMPLETED',
+    then: 'COMPLETED',
+    note: 'COMPLETED',
+  });
 });
 
 test('what really arrived is what the next node moves', async () => {
-  // The withdrawal takes less than the intent says, so that the two cannot be mistaken for each other.
+  // The withdrawal takes less than the intent says, so that the two cannot be mistaken for each
+  // other.
   const of = await registered([
     withdrawal('out', { config: { ...(withdrawal('x')['config'] as object), amount: '20.25' } }),
-    transfer('sweep', { config: { ...(transfer('x')['config'] as object), amount_ref: 'nodes.out.output.received_amount' } }),
+    transfer('sweep', {
+      config: {
+        ...(transfer('x')['config'] as object),
+        amount_ref: 'nodes.out.output.received_amount',
+      },
+    }),
   ]);
   const ended = await run(of, 'COMPLETED', { intent: { asset: 'USDC', amount: '55.5' } });
   const [out, sweep] = ended.nodes;
@@ -248,7 +320,10 @@ test('a retry brings back what was skipped because of the failure', async () => 
   const paid = freshAddress();
   const row = await allowed(paid, { chain_family: 'cex' });
   const to = { config: { ...(withdrawal('x')['config'] as object), destination_address: paid } };
-  const of = await plan([withdrawal('sweep', to), noop('left'), noop('right')], [edge('sweep', 'left'), edge('sweep', 'right')]);
+  const of = await plan(
+    [withdrawal('sweep', to), noop('left'), noop('right')],
+    [edge('sweep', 'left'), edge('sweep', 'right')],
+  );
   const movement = await create(of);
   await revoked(row);
   await approve(movement);

@@ -28,28 +28,47 @@ interface GraphView {
   readonly [field: string]: unknown;
 }
 
-const graphOf = (movementId: string): Promise<GraphView> => must(200, get<GraphView>(`/movements/${movementId}/graph`));
+const graphOf = (movementId: string): Promise<GraphView> =>
+  must(200, get<GraphView>(`/movements/${movementId}/graph`));
 /** Each edge as `from>to:type status`. */
 const statuses = (graph: GraphView): readonly string[] =>
-  graph.edges.map((each) => `${String(each['from'])}>${String(each['to'])}:${String(each['edge_type'])} ${String(each['status'])}`);
+  graph.edges.map(
+    (each) =>
+      `${String(each['from'])}>${String(each['to'])}:${String(each['edge_type'])} ${String(each['status'])}`,
+  );
 
 async function diagram(path: string): Promise<string> {
   const response = await signedFetch(shared.keys.admin, `${API}${path}?format=mermaid`);
-  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
+  expect([response.status, response.headers.get('content-type')]).toEqual([
+    200,
+    'text/plain; charset=utf-8',
+  ]);
   expect(response.headers.get('x-content-type-options')).toBe('nosniff');
   return response.text();
 }
 
 /** `a`, then a gate and an alternative; `undo` for a cancel. */
 const branching = (): Promise<TemplateView> =>
-  registered([noop('a'), gate('check'), noop('other'), noop('last'), { ...noop('undo'), node_kind: 'compensation' }], {
-    edges: [
-      edge('a', 'check', 'on_success', { condition_expr: 'dec(intent.amount) > dec("1")', priority: 2 }),
-      edge('a', 'other', 'on_failure'),
-      edge('check', 'last', 'on_success', { join_key: 'j' }),
-      edge('a', 'undo', 'on_cancel'),
+  registered(
+    [
+      noop('a'),
+      gate('check'),
+      noop('other'),
+      noop('last'),
+      { ...noop('undo'), node_kind: 'compensation' },
     ],
-  });
+    {
+      edges: [
+        edge('a', 'check', 'on_success', {
+          condition_expr: 'dec(intent.amount) > dec("1")',
+          priority: 2,
+        }),
+        edge('a', 'other', 'on_failure'),
+        edge('check', 'last', 'on_success', { join_key: 'j' }),
+        edge('a', 'undo', 'on_cancel'),
+      ],
+    },
+  );
 
 describe('the graph of a movement', () => {
   test('has states, bindings and what became of each edge', async () => {
@@ -66,7 +85,13 @@ describe('the graph of a movement', () => {
       nodes: [
         { node_key: 'a', state: 'COMPLETED', ...action },
         {
-          ...{ node_key: 'check', state: 'READY', node_kind: 'manual_gate', action_type: 'manual_gate', ...bound },
+          ...{
+            node_key: 'check',
+            state: 'READY',
+            node_kind: 'manual_gate',
+            action_type: 'manual_gate',
+            ...bound,
+          },
           executor_key: expect.any(String),
         },
         { node_key: 'other', state: 'SKIPPED', ...action },
@@ -75,12 +100,43 @@ describe('the graph of a movement', () => {
       ],
       edges: [
         {
-          ...{ from: 'a', to: 'check', edge_type: 'on_success', priority: 2, join_key: null, status: 'fired' },
+          ...{
+            from: 'a',
+            to: 'check',
+            edge_type: 'on_success',
+            priority: 2,
+            join_key: null,
+            status: 'fired',
+          },
           condition_expr: 'dec(intent.amount) > dec("1")',
         },
-        { from: 'a', to: 'other', edge_type: 'on_failure', priority: 0, join_key: null, condition_expr: null, status: 'dead' },
-        { from: 'check', to: 'last', edge_type: 'on_success', priority: 0, join_key: 'j', condition_expr: null, status: 'pending' },
-        { from: 'a', to: 'undo', edge_type: 'on_cancel', priority: 0, join_key: null, condition_expr: null, status: 'pending' },
+        {
+          from: 'a',
+          to: 'other',
+          edge_type: 'on_failure',
+          priority: 0,
+          join_key: null,
+          condition_expr: null,
+          status: 'dead',
+        },
+        {
+          from: 'check',
+          to: 'last',
+          edge_type: 'on_success',
+          priority: 0,
+          join_key: 'j',
+          condition_expr: null,
+          status: 'pending',
+        },
+        {
+          from: 'a',
+          to: 'undo',
+          edge_type: 'on_cancel',
+          priority: 0,
+          join_key: null,
+          condition_expr: null,
+          status: 'pending',
+        },
       ],
     });
     await must(200, act(movement_id, 'resume'));
@@ -95,9 +151,13 @@ describe('the graph of a movement', () => {
 
   test('waits as a whole before the approval, and is dead after a rejection', async () => {
     const movement = await create(await branching());
-    expect(new Set((await graphOf(movement.movement_id)).edges.map((each) => each['status']))).toEqual(new Set(['pending']));
+    expect(
+      new Set((await graphOf(movement.movement_id)).edges.map((each) => each['status'])),
+    ).toEqual(new Set(['pending']));
     await must(200, act(movement.movement_id, 'reject'));
-    expect(new Set((await graphOf(movement.movement_id)).edges.map((each) => each['status']))).toEqual(new Set(['dead']));
+    expect(
+      new Set((await graphOf(movement.movement_id)).edges.map((each) => each['status'])),
+    ).toEqual(new Set(['dead']));
   });
 
   test('shows after a cancel what had fired and what the cancel led to', async () => {
@@ -107,26 +167,43 @@ describe('the graph of a movement', () => {
     await must(200, act(movement.movement_id, 'cancel'));
     await reaches(movement.movement_id, 'CANCELLED');
     const graph = await graphOf(movement.movement_id);
-    expect(statuses(graph).slice(1)).toEqual(['a>other:on_failure dead', 'check>last:on_success dead', 'a>undo:on_cancel fired']);
+    expect(statuses(graph).slice(1)).toEqual([
+      'a>other:on_failure dead',
+      'check>last:on_success dead',
+      'a>undo:on_cancel fired',
+    ]);
   });
 
   test('follows a condition that does not hold', async () => {
     const edges = [
-      edge('a', 'big', 'on_success', { condition_expr: 'dec(intent.amount) > dec("1000")', priority: 1 }),
+      edge('a', 'big', 'on_success', {
+        condition_expr: 'dec(intent.amount) > dec("1000")',
+        priority: 1,
+      }),
       edge('a', 'small', 'on_success'),
     ];
-    const { movement_id } = await run(await registered([noop('a'), noop('big'), noop('small')], { edges }), 'COMPLETED');
-    expect(statuses(await graphOf(movement_id))).toEqual(['a>big:on_success dead', 'a>small:on_success fired']);
+    const { movement_id } = await run(
+      await registered([noop('a'), noop('big'), noop('small')], { edges }),
+      'COMPLETED',
+    );
+    expect(statuses(await graphOf(movement_id))).toEqual([
+      'a>big:on_success dead',
+      'a>small:on_success fired',
+    ]);
   });
 
   test('names the failure and the attempt', async () => {
     const failing = noop('a', { risk_patch: { max_amount: '0.000001' } });
     const { movement_id } = await run(await registered([failing]), 'FAILED');
-    expect((await graphOf(movement_id)).nodes).toMatchObject([{ state: 'FAILED', error_code: 'MAX_AMOUNT_EXCEEDED', attempt: 1 }]);
+    expect((await graphOf(movement_id)).nodes).toMatchObject([
+      { state: 'FAILED', error_code: 'MAX_AMOUNT_EXCEEDED', attempt: 1 },
+    ]);
     await must(200, act(movement_id, 'retry'));
     await reaches(movement_id, 'FAILED');
     expect((await graphOf(movement_id)).nodes).toMatchObject([{ state: 'FAILED', attempt: 2 }]);
-    expect(await diagram(`/movements/${movement_id}/graph`)).toContain('FAILED#44;#32;attempt#32;2<br/>executor#32;builtin#46;noop');
+    expect(await diagram(`/movements/${movement_id}/graph`)).toContain(
+      'FAILED#44;#32;attempt#32;2<br/>executor#32;builtin#46;noop',
+    );
   });
 
   test('is drawn with its states and a legend', async () => {
@@ -135,11 +212,15 @@ describe('the graph of a movement', () => {
     expect(text.split('\n').slice(0, 10)).toEqual([
       'flowchart TD',
       expect.stringMatching(/^ {2}n0\["a<br\/>action#58;#32;noop<br\/>COMPLETED<br\/>/),
-      expect.stringMatching(/^ {2}n1\{\{"check<br\/>manual_gate#58;#32;manual_gate<br\/>READY<br\/>/),
+      expect.stringMatching(
+        /^ {2}n1\{\{"check<br\/>manual_gate#58;#32;manual_gate<br\/>READY<br\/>/,
+      ),
       expect.stringMatching(/^ {2}n2\["other<br\/>action#58;#32;noop<br\/>SKIPPED<br\/>/),
       expect.stringMatching(/^ {2}n3\["last<br\/>action#58;#32;noop<br\/>BLOCKED<br\/>/),
       expect.stringMatching(/^ {2}n4\[\["undo<br\/>compensation#58;#32;noop<br\/>BLOCKED<br\/>/),
-      expect.stringMatching(/^ {2}n0 ==>\|"on_success<br\/>if#32;dec#40;intent#46;amount#41;.*<br\/>priority#32;2"\| n1$/),
+      expect.stringMatching(
+        /^ {2}n0 ==>\|"on_success<br\/>if#32;dec#40;intent#46;amount#41;.*<br\/>priority#32;2"\| n1$/,
+      ),
       '  n0 -.->|"on_failure"| n2',
       '  n1 -->|"on_success<br/>join#32;j"| n3',
       '  n0 -->|"on_cancel"| n4',
@@ -152,14 +233,23 @@ describe('the graph of a movement', () => {
 describe('the graph of a template', () => {
   test('has what its nodes select', async () => {
     const of = await registered([noop('a'), transfer('b')]);
-    const graph = await must(200, get<GraphView>(`/plan-templates/${of.template_id}/graph?format=json`));
+    const graph = await must(
+      200,
+      get<GraphView>(`/plan-templates/${of.template_id}/graph?format=json`),
+    );
     expect(graph).toEqual({
       template_id: of.template_id,
       template_key: of.template_key,
       version: 1,
       graph_shape: 'linear',
       nodes: [
-        { node_key: 'a', node_kind: 'action', action_type: 'noop', executor_selector: null, signer_selector: null },
+        {
+          node_key: 'a',
+          node_kind: 'action',
+          action_type: 'noop',
+          executor_selector: null,
+          signer_selector: null,
+        },
         {
           node_key: 'b',
           node_kind: 'action',
@@ -168,25 +258,50 @@ describe('the graph of a template', () => {
           signer_selector: { chain_family: 'evm', profile: 'test-wallet' },
         },
       ],
-      edges: [{ from: 'a', to: 'b', edge_type: 'on_success', priority: 0, join_key: null, condition_expr: null }],
+      edges: [
+        {
+          from: 'a',
+          to: 'b',
+          edge_type: 'on_success',
+          priority: 0,
+          join_key: null,
+          condition_expr: null,
+        },
+      ],
     });
   });
 
   test('is drawn without states, and hostile names stay inside their strings', async () => {
-    const keys = ['a"]-->b', 'end', 'click n0 href "javascript:alert(1)"', '<script>alert(1)<script>', 'x end {init: {}}', 'direction LR'];
+    const keys = [
+      'a"]-->b',
+      'end',
+      'click n0 href "javascript:alert(1)"',
+      '<script>alert(1)<script>',
+      'x end {init: {}}',
+      'direction LR',
+    ];
     const of = await registered(keys.map((key) => noop(key)));
     const lines = (await diagram(`/plan-templates/${of.template_id}/graph`)).trimEnd().split('\n');
     expect(lines).toHaveLength(1 + keys.length + keys.length - 1);
     for (const line of lines.slice(1)) {
-      expect(line).toMatch(/^ {2}(n\d\["(?:[A-Za-z0-9_-]|#\d+;|<br\/>)+"\]|n\d -->\|"on_success"\| n\d)$/);
+      expect(line).toMatch(
+        /^ {2}(n\d\["(?:[A-Za-z0-9_-]|#\d+;|<br\/>)+"\]|n\d -->\|"on_success"\| n\d)$/,
+      );
     }
   });
 });
 
 describe('asking for a graph', () => {
   test('of nothing is 404', async () => {
-    expectRefusal(await get(`/movements/${NOBODY}/graph`), 404, 'movement_not_found', { movement_id: NOBODY });
-    expectRefusal(await get(`/plan-templates/${NOBODY}/graph?format=mermaid`), 404, 'template_not_found', { template_id: NOBODY });
+    expectRefusal(await get(`/movements/${NOBODY}/graph`), 404, 'movement_not_found', {
+      movement_id: NOBODY,
+    });
+    expectRefusal(
+      await get(`/plan-templates/${NOBODY}/graph?format=mermaid`),
+      404,
+      'template_not_found',
+      { template_id: NOBODY },
+    );
   });
 
   test('in another form, or with what is not known, is 422', async () => {

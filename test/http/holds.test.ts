@@ -1,4 +1,7 @@
-/** What movements hold in a pool, through HTTP: what may still be sent, and what was sent until a snapshot shows it. */
+/**
+ * What movements hold in a pool, through HTTP: what may still be sent, and what was sent until a
+ * snapshot shows it.
+ */
 import {
   approve,
   act,
@@ -31,7 +34,13 @@ interface PoolView {
 const VENUE = 'paper-main';
 const spend = (key: string, amount: string) =>
   withdrawal(key, {
-    config: { venue: VENUE, asset: 'USDT', network: 'local', destination_address: shared.chain.accounts.treasury.address, amount },
+    config: {
+      venue: VENUE,
+      asset: 'USDT',
+      network: 'local',
+      destination_address: shared.chain.accounts.treasury.address,
+      amount,
+    },
   });
 const undone = noop('undone', { node_kind: 'compensation' });
 const usdt = { intent: { asset: 'USDT', amount: '1' } };
@@ -39,19 +48,31 @@ const usdt = { intent: { asset: 'USDT', amount: '1' } };
 async function pool(account_type = 'SPOT'): Promise<PoolView> {
   const { balances } = await must(
     200,
-    get<{ balances: PoolView[] }>(`/balances?venue_key=${VENUE}&asset=USDT&account_type=${account_type}&fresh=true`),
+    get<{ balances: PoolView[] }>(
+      `/balances?venue_key=${VENUE}&asset=USDT&account_type=${account_type}&fresh=true`,
+    ),
   );
   return balances[0] ?? { withdrawable: '0', svc_pending_outflow: '0' };
 }
 
-/** Once a fetch that began after the node's end shows that so much less is there, only `pending` is held. */
+/**
+ * Once a fetch that began after the node's end shows that so much less is there, only `pending` is
+ * held.
+ */
 const less = (before: PoolView, amount: string, pending: string): Promise<PoolView> =>
   waitFor(async () => {
     const now = await pool();
-    return subtract(before.withdrawable, now.withdrawable) === amount && now.svc_pending_outflow === pending ? now : null;
+    return subtract(before.withdrawable, now.withdrawable) === amount &&
+      now.svc_pending_outflow === pending
+      ? now
+      : null;
   });
 
-async function approved(nodes: Parameters<typeof registered>[0], more: object, params: object = {}): Promise<CreatedView> {
+async function approved(
+  nodes: Parameters<typeof registered>[0],
+  more: object,
+  params: object = {},
+): Promise<CreatedView> {
   const movement = await create(await registered(nodes, { ...more }), { ...usdt, ...params });
   await approve(movement);
   return movement;
@@ -63,9 +84,12 @@ async function verified(): Promise<void> {
 
 test('a gate after a withdrawal holds nothing for what a snapshot shows already, and a cancel leaves nothing behind', async () => {
   const before = await pool();
-  const { movement_id } = await approved([spend('out', '2000'), gate('check'), noop('then'), undone], {
-    edges: [edge('out', 'check'), edge('check', 'then'), edge('out', 'undone', 'on_cancel')],
-  });
+  const { movement_id } = await approved(
+    [spend('out', '2000'), gate('check'), noop('then'), undone],
+    {
+      edges: [edge('out', 'check'), edge('check', 'then'), edge('out', 'undone', 'on_cancel')],
+    },
+  );
   await reaches(movement_id, 'WAITING_MANUAL_ACTION');
   await less(before, '2000', '0');
   await verified();
@@ -77,9 +101,12 @@ test('a gate after a withdrawal holds nothing for what a snapshot shows already,
 
 test('of a thousand, ten are paid and the rest is cancelled: nothing stays held', async () => {
   const before = await pool();
-  const { movement_id } = await approved([spend('ten', '10'), gate('check'), spend('rest', '990'), undone], {
-    edges: [edge('ten', 'check'), edge('check', 'rest'), edge('ten', 'undone', 'on_cancel')],
-  });
+  const { movement_id } = await approved(
+    [spend('ten', '10'), gate('check'), spend('rest', '990'), undone],
+    {
+      edges: [edge('ten', 'check'), edge('check', 'rest'), edge('ten', 'undone', 'on_cancel')],
+    },
+  );
   await reaches(movement_id, 'WAITING_MANUAL_ACTION');
   await less(before, '10', '990');
   expect(await must(200, act(movement_id, 'cancel'))).toMatchObject({ reservation_status: 'held' });
@@ -89,9 +116,17 @@ test('of a thousand, ten are paid and the rest is cancelled: nothing stays held'
 });
 
 test('of two ways that exclude each other the dearer one is held', async () => {
-  const { movement_id } = await approved([gate('check'), noop('try'), spend('good', '600000'), spend('bad', '600000.5'), undone], {
-    edges: [edge('check', 'try'), edge('try', 'good'), edge('try', 'bad', 'on_failure'), edge('check', 'undone', 'on_cancel')],
-  });
+  const { movement_id } = await approved(
+    [gate('check'), noop('try'), spend('good', '600000'), spend('bad', '600000.5'), undone],
+    {
+      edges: [
+        edge('check', 'try'),
+        edge('try', 'good'),
+        edge('try', 'bad', 'on_failure'),
+        edge('check', 'undone', 'on_cancel'),
+      ],
+    },
+  );
   expect(await pool()).toMatchObject({ svc_pending_outflow: '600000.5' });
   await verified();
   await must(200, act(movement_id, 'cancel'));
@@ -117,17 +152,27 @@ test('what is drawn on a chain is held in the pool of the signer that pays it, u
   const inWallet = async (): Promise<PoolView> => {
     const { balances } = await must(
       200,
-      get<{ balances: PoolView[] }>(`/balances?venue_key=${encodeURIComponent(venue_key)}&asset=USDT&fresh=true`),
+      get<{ balances: PoolView[] }>(
+        `/balances?venue_key=${encodeURIComponent(venue_key)}&asset=USDT&fresh=true`,
+      ),
     );
     return balances[0] ?? { withdrawable: '0', svc_pending_outflow: '0' };
   };
   const lies = (withdrawable: string, svc_pending_outflow: string): Promise<PoolView> =>
     waitFor(async () => {
       const now = await inWallet();
-      return now.withdrawable === withdrawable && now.svc_pending_outflow === svc_pending_outflow ? now : null;
+      return now.withdrawable === withdrawable && now.svc_pending_outflow === svc_pending_outflow
+        ? now
+        : null;
     });
   const fund = withdrawal('fund', {
-    config: { venue: VENUE, asset: 'USDT', network: 'local', destination_address: PURSE, amount: '51' },
+    config: {
+      venue: VENUE,
+      asset: 'USDT',
+      network: 'local',
+      destination_address: PURSE,
+      amount: '51',
+    },
   });
   const pays = (amount: string) =>
     transfer('pay', {
@@ -148,11 +193,19 @@ test('what is drawn on a chain is held in the pool of the signer that pays it, u
   const first = await approved([gate('check'), pays('30'), undone], { edges });
   await lies('50', '30');
   await verified();
-  const second = await create(await registered([gate('check'), pays('20.000001'), undone], { edges }), usdt);
-  expectRefusal(await act(second.movement_id, 'approve', approval(second)), 409, 'insufficient_effective_withdrawable', {
-    ...{ reason: 'insufficient', venue_key, account_type: 'SPOT', asset: 'USDT' },
-    ...{ amount: '20.000001', effective_withdrawable: '20' },
-  });
+  const second = await create(
+    await registered([gate('check'), pays('20.000001'), undone], { edges }),
+    usdt,
+  );
+  expectRefusal(
+    await act(second.movement_id, 'approve', approval(second)),
+    409,
+    'insufficient_effective_withdrawable',
+    {
+      ...{ reason: 'insufficient', venue_key, account_type: 'SPOT', asset: 'USDT' },
+      ...{ amount: '20.000001', effective_withdrawable: '20' },
+    },
+  );
   await reaches(first.movement_id, 'WAITING_MANUAL_ACTION');
   await must(200, act(first.movement_id, 'resume'));
   await reaches(first.movement_id, 'COMPLETED');

@@ -6,11 +6,24 @@ import { must, sendAs, shared, sql } from '../support/http.ts';
 import { issueKey, tool } from '../support/tool.ts';
 
 const listed = async (client: string): Promise<Record<string, unknown>[]> =>
-  JSON.parse((await tool(['keys', 'list', '--client-name', client])).out) as Record<string, unknown>[];
-const whoami = (key: { keyId: string; secret: string }) => sendAs<Record<string, unknown>>(key, 'GET', '/whoami');
+  JSON.parse((await tool(['keys', 'list', '--client-name', client])).out) as Record<
+    string,
+    unknown
+  >[];
+const whoami = (key: { keyId: string; secret: string }) =>
+  sendAs<Record<string, unknown>>(key, 'GET', '/whoami');
 
 test('a key is issued once, printed once, and signs at once', async () => {
-  const { status, out, err } = await tool(['keys', 'issue', '--client-name', 'desk', '--key-id', 'desk-test-1', '--role', 'operator']);
+  const { status, out, err } = await tool([
+    'keys',
+    'issue',
+    '--client-name',
+    'desk',
+    '--key-id',
+    'desk-test-1',
+    '--role',
+    'operator',
+  ]);
   expect([status, err]).toEqual([0, '']);
   const issued = JSON.parse(out) as Record<string, string>;
   expect(issued).toEqual({
@@ -22,17 +35,33 @@ test('a key is issued once, printed once, and signs at once', async () => {
     cert_fingerprint: null,
     created_at: expect.any(String),
   });
-  expect(await must(200, whoami({ keyId: 'desk-test-1', secret: issued['hmac_secret'] ?? '' }))).toEqual({
+  expect(
+    await must(200, whoami({ keyId: 'desk-test-1', secret: issued['hmac_secret'] ?? '' })),
+  ).toEqual({
     client_id: issued['client_id'],
     key_id: 'desk-test-1',
     role: 'operator',
   });
   // Nothing of the secret is stored readable, and the list does not show it.
-  const [row] = await sql<{ secret: Buffer }>('SELECT secret FROM api_client_keys WHERE key_id = $1', ['desk-test-1']);
+  const [row] = await sql<{ secret: Buffer }>(
+    'SELECT secret FROM api_client_keys WHERE key_id = $1',
+    ['desk-test-1'],
+  );
   expect(row?.secret.includes(Buffer.from(issued['hmac_secret'] ?? '', 'utf8'))).toBe(false);
   expect(JSON.stringify(await listed('desk'))).not.toContain(issued['hmac_secret']);
   // A second try gives no second secret.
-  expect(await tool(['keys', 'issue', '--client-name', 'desk', '--key-id', 'desk-test-1', '--role', 'admin'])).toMatchObject({
+  expect(
+    await tool([
+      'keys',
+      'issue',
+      '--client-name',
+      'desk',
+      '--key-id',
+      'desk-test-1',
+      '--role',
+      'admin',
+    ]),
+  ).toMatchObject({
     status: 1,
     out: '',
     err: expect.stringContaining('desk-test-1 is taken'),
@@ -40,13 +69,31 @@ test('a key is issued once, printed once, and signs at once', async () => {
 });
 
 test('keys of one client share it; rotation is issue, use, revoke', async () => {
-  const first = await issueKey('--client-name', 'rotating', '--key-id', 'rotating-1', '--role', 'operator');
-  const second = await issueKey('--client-name', 'rotating', '--key-id', 'rotating-2', '--role', 'operator');
+  const first = await issueKey(
+    '--client-name',
+    'rotating',
+    '--key-id',
+    'rotating-1',
+    '--role',
+    'operator',
+  );
+  const second = await issueKey(
+    '--client-name',
+    'rotating',
+    '--key-id',
+    'rotating-2',
+    '--role',
+    'operator',
+  );
   expect(second.clientId).toBe(first.clientId);
   expect((await whoami(first)).status).toBe(200);
   expect((await whoami(second)).status).toBe(200);
   const revoked = await tool(['keys', 'revoke', '--key-id', 'rotating-1', '--reason', 'rotation']);
-  expect(JSON.parse(revoked.out)).toMatchObject({ key_id: 'rotating-1', key_status: 'revoked', was: 'active' });
+  expect(JSON.parse(revoked.out)).toMatchObject({
+    key_id: 'rotating-1',
+    key_status: 'revoked',
+    was: 'active',
+  });
   expect((await whoami(first)).status).toBe(401);
   expect((await whoami(second)).status).toBe(200);
   expect((await listed('rotating')).map(({ key_id, key_status }) => [key_id, key_status])).toEqual([
@@ -56,9 +103,10 @@ test('keys of one client share it; rotation is issue, use, revoke', async () => 
   // A repeat is no fault and leaves no second row; an unknown key is one.
   expect((await tool(['keys', 'revoke', '--key-id', 'rotating-1'])).status).toBe(0);
   expect((await tool(['keys', 'revoke', '--key-id', 'nothing'])).status).toBe(1);
-  const audit = await sql('SELECT action, outcome, reason, actor_key_id FROM audit_events WHERE entity_key = $1 ORDER BY occurred_at', [
-    'rotating-1',
-  ]);
+  const audit = await sql(
+    'SELECT action, outcome, reason, actor_key_id FROM audit_events WHERE entity_key = $1 ORDER BY occurred_at',
+    ['rotating-1'],
+  );
   expect(audit.filter(({ action }) => action !== 'api_key.authenticate')).toEqual([
     { action: 'api_key.issue', outcome: 'success', reason: null, actor_key_id: null },
     { action: 'api_key.revoke', outcome: 'success', reason: 'rotation', actor_key_id: null },
@@ -66,11 +114,34 @@ test('keys of one client share it; rotation is issue, use, revoke', async () => 
 });
 
 test('the keys of an inactive client open nothing, and open again once it is active', async () => {
-  const first = await issueKey('--client-name', 'resting', '--key-id', 'resting-1', '--role', 'operator');
-  const second = await issueKey('--client-name', 'resting', '--key-id', 'resting-2', '--role', 'admin');
-  const other = await issueKey('--client-name', 'awake', '--key-id', 'awake-1', '--role', 'operator');
-  const statuses = () => Promise.all([first, second, other].map(async (key) => (await whoami(key)).status));
-  const set = (status: string) => sql('UPDATE api_clients SET status = $1 WHERE client_id = $2', [status, first.clientId]);
+  const first = await issueKey(
+    '--client-name',
+    'resting',
+    '--key-id',
+    'resting-1',
+    '--role',
+    'operator',
+  );
+  const second = await issueKey(
+    '--client-name',
+    'resting',
+    '--key-id',
+    'resting-2',
+    '--role',
+    'admin',
+  );
+  const other = await issueKey(
+    '--client-name',
+    'awake',
+    '--key-id',
+    'awake-1',
+    '--role',
+    'operator',
+  );
+  const statuses = () =>
+    Promise.all([first, second, other].map(async (key) => (await whoami(key)).status));
+  const set = (status: string) =>
+    sql('UPDATE api_clients SET status = $1 WHERE client_id = $2', [status, first.clientId]);
   expect(await statuses()).toEqual([200, 200, 200]);
   await set('inactive');
   expect(await statuses()).toEqual([401, 401, 200]);
@@ -81,7 +152,16 @@ test('the keys of an inactive client open nothing, and open again once it is act
 
 test('an agent has an authority, and an authority one key', async () => {
   const agent = ['--role', 'agent', '--authority-key', 'treasury-bot'];
-  const limits = ['--max-notional', '1000.50', '--allowed-assets', 'usdc, USDT', '--allowed-chains', 'base', '--max-ttl-seconds', '600'];
+  const limits = [
+    '--max-notional',
+    '1000.50',
+    '--allowed-assets',
+    'usdc, USDT',
+    '--allowed-chains',
+    'base',
+    '--max-ttl-seconds',
+    '600',
+  ];
   const first = await issueKey('--client-name', 'bot', '--key-id', 'bot-1', ...agent, ...limits);
   expect(await must(200, sendAs(first, 'GET', '/agent-authorities/treasury-bot'))).toMatchObject({
     namespace: 'agent/treasury-bot',
@@ -91,12 +171,23 @@ test('an agent has an authority, and an authority one key', async () => {
     max_ttl_seconds: 600,
     key_id: 'bot-1',
   });
-  expect(await tool(['keys', 'issue', '--client-name', 'bot', '--key-id', 'bot-2', ...agent])).toMatchObject({
+  expect(
+    await tool(['keys', 'issue', '--client-name', 'bot', '--key-id', 'bot-2', ...agent]),
+  ).toMatchObject({
     status: 1,
     err: expect.stringContaining('--replace'),
   });
   expect((await whoami(first)).status).toBe(200);
-  const second = await issueKey('--client-name', 'bot', '--key-id', 'bot-2', ...agent, '--replace', '--max-notional', '5');
+  const second = await issueKey(
+    '--client-name',
+    'bot',
+    '--key-id',
+    'bot-2',
+    ...agent,
+    '--replace',
+    '--max-notional',
+    '5',
+  );
   expect((await whoami(first)).status).toBe(401);
   // What was not said again stays.
   expect(await must(200, sendAs(second, 'GET', '/agent-authorities/treasury-bot'))).toMatchObject({
@@ -120,19 +211,53 @@ test.each<[string, readonly string[], string]>([
   ['a role that there is not', ['--client-name', 'x', '--key-id', 'x', '--role', 'read'], 'role'],
   ['a bad name', ['--client-name', 'a b', '--key-id', 'x', '--role', 'admin'], '--client-name'],
   ['a bad id', ['--client-name', 'x', '--key-id', 'ä', '--role', 'admin'], '--key-id'],
-  ['a guessable secret', ['--client-name', 'x', '--key-id', 'x', '--role', 'admin', '--hmac-secret', 'short'], '32'],
-  ['a bad fingerprint', ['--client-name', 'x', '--key-id', 'x', '--role', 'admin', '--cert-fingerprint', 'zz'], '--cert-fingerprint'],
-  ['an agent without authority', ['--client-name', 'x', '--key-id', 'x', '--role', 'agent'], '--authority-key'],
-  ['an admin with one', ['--client-name', 'x', '--key-id', 'x', '--role', 'admin', '--authority-key', 'a'], '--role agent'],
+  [
+    'a guessable secret',
+    ['--client-name', 'x', '--key-id', 'x', '--role', 'admin', '--hmac-secret', 'short'],
+    '32',
+  ],
+  [
+    'a bad fingerprint',
+    ['--client-name', 'x', '--key-id', 'x', '--role', 'admin', '--cert-fingerprint', 'zz'],
+    '--cert-fingerprint',
+  ],
+  [
+    'an agent without authority',
+    ['--client-name', 'x', '--key-id', 'x', '--role', 'agent'],
+    '--authority-key',
+  ],
+  [
+    'an admin with one',
+    ['--client-name', 'x', '--key-id', 'x', '--role', 'admin', '--authority-key', 'a'],
+    '--role agent',
+  ],
   [
     'a limit that is no decimal',
-    ['--client-name', 'x', '--key-id', 'x', '--role', 'agent', '--authority-key', 'a', '--max-notional', '1e3'],
+    [
+      '--client-name',
+      'x',
+      '--key-id',
+      'x',
+      '--role',
+      'agent',
+      '--authority-key',
+      'a',
+      '--max-notional',
+      '1e3',
+    ],
     'decimal',
   ],
 ])('refuses %s, and writes nothing', async (_what, args, why) => {
-  const count = () => sql('SELECT (SELECT count(*) FROM api_clients) AS clients, (SELECT count(*) FROM api_client_keys) AS keys');
+  const count = () =>
+    sql(
+      'SELECT (SELECT count(*) FROM api_clients) AS clients, (SELECT count(*) FROM api_client_keys) AS keys',
+    );
   const before = await count();
-  expect(await tool(['keys', 'issue', ...args])).toMatchObject({ status: 2, out: '', err: expect.stringContaining(why) });
+  expect(await tool(['keys', 'issue', ...args])).toMatchObject({
+    status: 2,
+    out: '',
+    err: expect.stringContaining(why),
+  });
   expect(await count()).toEqual(before);
 });
 
@@ -144,10 +269,17 @@ test('the tool says what it needs', async () => {
 });
 
 test('the database itself knows three roles, and keeps an issued key as it is', async () => {
-  const change = (set: string) => sql(`UPDATE api_client_keys SET ${set} WHERE key_id = 'dev-operator'`);
+  const change = (set: string) =>
+    sql(`UPDATE api_client_keys SET ${set} WHERE key_id = 'dev-operator'`);
   await expect(change("role = 'read'")).rejects.toThrow();
   await expect(change("role = 'admin'")).rejects.toThrow('only be revoked');
   await expect(change("secret = 'x'")).rejects.toThrow('only be revoked');
-  await expect(sql("DELETE FROM api_client_keys WHERE key_id = 'dev-operator'")).rejects.toThrow('only be revoked');
-  await expect(sql("UPDATE api_client_keys SET status = 'active', revoked_at = NULL WHERE key_id = 'rotating-1'")).rejects.toThrow();
+  await expect(sql("DELETE FROM api_client_keys WHERE key_id = 'dev-operator'")).rejects.toThrow(
+    'only be revoked',
+  );
+  await expect(
+    sql(
+      "UPDATE api_client_keys SET status = 'active', revoked_at = NULL WHERE key_id = 'rotating-1'",
+    ),
+  ).rejects.toThrow();
 });

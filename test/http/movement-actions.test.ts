@@ -31,26 +31,48 @@ let linear: TemplateView;
 let withCancel: TemplateView;
 let withGate: TemplateView;
 beforeAll(async () => {
-  [linear, withCancel, withGate] = await Promise.all([registered([noop('a')]), cancellable(), gated()]);
+  [linear, withCancel, withGate] = await Promise.all([
+    registered([noop('a')]),
+    cancellable(),
+    gated(),
+  ]);
 });
 
-const kinds = async (movementId: string): Promise<string[]> => (await timeline(movementId)).map((event) => event.event_type);
+const kinds = async (movementId: string): Promise<string[]> =>
+  (await timeline(movementId)).map((event) => event.event_type);
 
 describe('an action that the state does not allow', () => {
-  const expectInvalidState = async (movement: { movement_id: string; compiled_plan_hash: string }, verb: Verb, state: string) => {
-    const answer = await act(movement.movement_id, verb, verb === 'approve' ? approval(movement) : undefined);
-    expectRefusal(answer, 409, 'invalid_state', { current_state: state, allowed_states: ACTION_STATES[verb] });
+  const expectInvalidState = async (
+    movement: { movement_id: string; compiled_plan_hash: string },
+    verb: Verb,
+    state: string,
+  ) => {
+    const answer = await act(
+      movement.movement_id,
+      verb,
+      verb === 'approve' ? approval(movement) : undefined,
+    );
+    expectRefusal(answer, 409, 'invalid_state', {
+      current_state: state,
+      allowed_states: ACTION_STATES[verb],
+    });
   };
 
-  test.each(['resume', 'retry'] as const)('is told with both states: %s of one that waits for approval', async (verb) => {
-    await expectInvalidState(await create(linear), verb, 'PENDING_APPROVAL');
-  });
+  test.each(['resume', 'retry'] as const)(
+    'is told with both states: %s of one that waits for approval',
+    async (verb) => {
+      await expectInvalidState(await create(linear), verb, 'PENDING_APPROVAL');
+    },
+  );
 
-  test.each(['approve', 'reject', 'resume', 'retry', 'cancel'] as const)('is told with both states: %s of a rejected one', async (verb) => {
-    const movement = await create(withCancel);
-    await must(200, act(movement.movement_id, 'reject'));
-    await expectInvalidState(movement, verb, 'REJECTED');
-  });
+  test.each(['approve', 'reject', 'resume', 'retry', 'cancel'] as const)(
+    'is told with both states: %s of a rejected one',
+    async (verb) => {
+      const movement = await create(withCancel);
+      await must(200, act(movement.movement_id, 'reject'));
+      await expectInvalidState(movement, verb, 'REJECTED');
+    },
+  );
 
   test.each(['approve', 'reject', 'resume', 'retry', 'cancel'] as const)(
     'is told with both states: %s of a completed one',
@@ -64,7 +86,12 @@ describe('an action that the state does not allow', () => {
     const request = randomUUID();
     await act(movement_id, 'resume', undefined, { 'x-request-id': request });
     expect(await auditOfRequest(request)).toEqual([
-      expect.objectContaining({ action: 'movement.resume', entity_key: movement_id, outcome: 'denied', reason: 'invalid_state' }),
+      expect.objectContaining({
+        action: 'movement.resume',
+        entity_key: movement_id,
+        outcome: 'denied',
+        reason: 'invalid_state',
+      }),
     ]);
   });
 });
@@ -73,13 +100,24 @@ describe('an approve', () => {
   test('answers with the movement as it is then', async () => {
     const movement = await create(linear);
     const request = randomUUID();
-    const answer = await act(movement.movement_id, 'approve', approval(movement), { 'x-request-id': request });
+    const answer = await act(movement.movement_id, 'approve', approval(movement), {
+      'x-request-id': request,
+    });
     expect([answer.status, answer.body]).toEqual([
       200,
-      { movement_id: movement.movement_id, request_state: 'APPROVED', current_frontier: ['a'], reservation_status: 'held' },
+      {
+        movement_id: movement.movement_id,
+        request_state: 'APPROVED',
+        current_frontier: ['a'],
+        reservation_status: 'held',
+      },
     ]);
     expect(await auditOfRequest(request)).toEqual([
-      expect.objectContaining({ action: 'movement.approve', entity_key: movement.movement_id, outcome: 'success' }),
+      expect.objectContaining({
+        action: 'movement.approve',
+        entity_key: movement.movement_id,
+        outcome: 'success',
+      }),
     ]);
   });
 
@@ -87,12 +125,25 @@ describe('an approve', () => {
     const { movement_id } = await create(linear);
     const request = randomUUID();
     const wrong = { compiled_plan_hash: '0'.repeat(64), approver_id: 'tester' };
-    expectRefusal(await act(movement_id, 'approve', wrong, { 'x-request-id': request }), 409, 'compiled_plan_hash_mismatch', {
-      movement_id,
+    expectRefusal(
+      await act(movement_id, 'approve', wrong, { 'x-request-id': request }),
+      409,
+      'compiled_plan_hash_mismatch',
+      {
+        movement_id,
+      },
+    );
+    expect(await detail(movement_id)).toMatchObject({
+      request_state: 'PENDING_APPROVAL',
+      approval_status: 'pending',
+      approver_id: null,
     });
-    expect(await detail(movement_id)).toMatchObject({ request_state: 'PENDING_APPROVAL', approval_status: 'pending', approver_id: null });
     expect(await auditOfRequest(request)).toEqual([
-      expect.objectContaining({ action: 'movement.approve', outcome: 'denied', reason: 'compiled_plan_hash_mismatch' }),
+      expect.objectContaining({
+        action: 'movement.approve',
+        outcome: 'denied',
+        reason: 'compiled_plan_hash_mismatch',
+      }),
     ]);
   });
 
@@ -100,18 +151,30 @@ describe('an approve', () => {
     const movement = await create(linear);
     // The run waits on the time it has read; only the approve that arrives sees this one.
     await waitFor(async () => (await detail(movement.movement_id)).workflow.run_id);
-    await sql("UPDATE movements SET expires_at = now() - interval '1 second' WHERE movement_id = $1", [movement.movement_id]);
+    await sql(
+      "UPDATE movements SET expires_at = now() - interval '1 second' WHERE movement_id = $1",
+      [movement.movement_id],
+    );
     const answer = await act(movement.movement_id, 'approve', approval(movement));
     expectRefusal(answer, 409, 'approval_expired', { movement_id: movement.movement_id });
     const seen = await detail(movement.movement_id);
-    expect(seen).toMatchObject({ request_state: 'EXPIRED', approval_status: 'expired', reservation_status: 'none', current_frontier: [] });
+    expect(seen).toMatchObject({
+      request_state: 'EXPIRED',
+      approval_status: 'expired',
+      reservation_status: 'none',
+      current_frontier: [],
+    });
     expect(await kinds(movement.movement_id)).toEqual(['movement_created', 'request_expired']);
   });
 
   test('of one whose second has passed is 409', async () => {
     const movement = await create(linear, { approval_ttl_seconds: 1 });
     await new Promise((resolve) => setTimeout(resolve, 1_050));
-    const { status, body } = await act<{ detail: { error: string } }>(movement.movement_id, 'approve', approval(movement));
+    const { status, body } = await act<{ detail: { error: string } }>(
+      movement.movement_id,
+      'approve',
+      approval(movement),
+    );
     expect(status).toBe(409);
     expect(body.detail.error).toBe('approval_expired');
     expect((await detail(movement.movement_id)).request_state).toBe('EXPIRED');
@@ -127,14 +190,18 @@ describe('an approve', () => {
       to_state: 'EXPIRED',
       actor: { type: 'system' },
     });
-    expect(Date.parse(events.at(-1)?.occurred_at ?? '')).toBeGreaterThanOrEqual(Date.parse(expires_at));
+    expect(Date.parse(events.at(-1)?.occurred_at ?? '')).toBeGreaterThanOrEqual(
+      Date.parse(expires_at),
+    );
   });
 
   test('with an executor that is switched off is 409 and names it; switched on, it is 200', async () => {
     const movement = await create(await registered([noop('a', { action_type: 'test_switched' })]));
     await must(200, patch('/executors/test.switched', { status: 'disabled', reason: 'a test' }));
     const answer = await act(movement.movement_id, 'approve', approval(movement));
-    expectRefusal(answer, 409, 'binding_unavailable', { bindings: [{ binding: 'executor', key: 'test.switched', reason: 'disabled' }] });
+    expectRefusal(answer, 409, 'binding_unavailable', {
+      bindings: [{ binding: 'executor', key: 'test.switched', reason: 'disabled' }],
+    });
     expect((await detail(movement.movement_id)).request_state).toBe('PENDING_APPROVAL');
     await must(200, patch('/executors/test.switched', { status: 'active' }));
     await approve(movement);
@@ -142,7 +209,9 @@ describe('an approve', () => {
 
   test('twice at once lets one win', async () => {
     const movement = await create(withGate);
-    const answers = await Promise.all([1, 2, 3].map(() => act(movement.movement_id, 'approve', approval(movement))));
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => act(movement.movement_id, 'approve', approval(movement))),
+    );
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, 409, 409]);
   });
 });
@@ -159,7 +228,11 @@ describe('a reject', () => {
       current_frontier: [],
       reservation_status: 'none',
     });
-    expect(await detail(movement_id)).toMatchObject({ request_state: 'REJECTED', approval_status: 'rejected', approver_id: 'somebody' });
+    expect(await detail(movement_id)).toMatchObject({
+      request_state: 'REJECTED',
+      approval_status: 'rejected',
+      approver_id: 'somebody',
+    });
     const events = await timeline(movement_id);
     expect(events.at(-1)).toMatchObject({
       event_type: 'request_rejected',
@@ -167,7 +240,11 @@ describe('a reject', () => {
       actor: { type: 'key', label: 'somebody' },
     });
     expect(await auditOfRequest(request)).toEqual([
-      expect.objectContaining({ action: 'movement.reject', outcome: 'success', reason: 'too much' }),
+      expect.objectContaining({
+        action: 'movement.reject',
+        outcome: 'success',
+        reason: 'too much',
+      }),
     ]);
   });
 
@@ -188,7 +265,9 @@ describe('a cancel', () => {
   test('before the approval ends the movement, and nothing of it runs', async () => {
     const { movement_id } = await create(withCancel);
     const request = randomUUID();
-    expect(await must(200, act(movement_id, 'cancel', undefined, { 'x-request-id': request }))).toEqual({
+    expect(
+      await must(200, act(movement_id, 'cancel', undefined, { 'x-request-id': request })),
+    ).toEqual({
       movement_id,
       request_state: 'CANCELLED',
       current_frontier: [],
@@ -196,22 +275,41 @@ describe('a cancel', () => {
     });
     const ended = await waitFor<DetailView>(async () => {
       const movement = await detail(movement_id);
-      return movement.nodes.every((node) => ['CANCELLED', 'SKIPPED'].includes(node.state)) && movement;
+      return (
+        movement.nodes.every((node) => ['CANCELLED', 'SKIPPED'].includes(node.state)) && movement
+      );
     });
     expect(ended.nodes.map((node) => [node.node_key, node.state])).toEqual([
       ['do', 'CANCELLED'],
       ['undo', 'SKIPPED'],
     ]);
-    expect(await kinds(movement_id)).toEqual(['movement_created', 'request_cancelled', 'node_cancelled', 'node_skipped']);
-    expect(await auditOfRequest(request)).toEqual([expect.objectContaining({ action: 'movement.cancel', outcome: 'success' })]);
+    expect(await kinds(movement_id)).toEqual([
+      'movement_created',
+      'request_cancelled',
+      'node_cancelled',
+      'node_skipped',
+    ]);
+    expect(await auditOfRequest(request)).toEqual([
+      expect.objectContaining({ action: 'movement.cancel', outcome: 'success' }),
+    ]);
   });
 
   test('at a gate keeps the reservation of what was done, and leaves out what comes after', async () => {
-    const of = await registered([noop('do', { has_side_effect: true }), gate('check'), { ...noop('undo'), node_kind: 'compensation' }], {
-      edges: [edge('do', 'check'), edge('check', 'undo', 'on_cancel')],
-    });
+    const of = await registered(
+      [
+        noop('do', { has_side_effect: true }),
+        gate('check'),
+        { ...noop('undo'), node_kind: 'compensation' },
+      ],
+      {
+        edges: [edge('do', 'check'), edge('check', 'undo', 'on_cancel')],
+      },
+    );
     const { movement_id } = await run(of, 'WAITING_MANUAL_ACTION');
-    expect(await must(200, act(movement_id, 'cancel'))).toMatchObject({ request_state: 'CANCELLED', reservation_status: 'held' });
+    expect(await must(200, act(movement_id, 'cancel'))).toMatchObject({
+      request_state: 'CANCELLED',
+      reservation_status: 'held',
+    });
     const ended = await waitFor<DetailView>(async () => {
       const movement = await detail(movement_id);
       return movement.nodes[2]?.state === 'SKIPPED' && movement;
@@ -246,19 +344,32 @@ describe('a manual gate', () => {
     const waiting = await reaches(movement_id, 'WAITING_MANUAL_ACTION');
     expect(waiting).toMatchObject({ current_frontier: ['check'], reservation_status: 'held' });
     expect(waiting.nodes.map((node) => node.state)).toEqual(['COMPLETED', 'READY', 'BLOCKED']);
-    expectRefusal(await act(movement_id, 'retry'), 409, 'no_retryable_node', { movement_id, current_state: 'WAITING_MANUAL_ACTION' });
+    expectRefusal(await act(movement_id, 'retry'), 409, 'no_retryable_node', {
+      movement_id,
+      current_state: 'WAITING_MANUAL_ACTION',
+    });
 
     const request = randomUUID();
-    expect(await must(200, act(movement_id, 'resume', undefined, { 'x-request-id': request }))).toEqual({
+    expect(
+      await must(200, act(movement_id, 'resume', undefined, { 'x-request-id': request })),
+    ).toEqual({
       movement_id,
       request_state: 'EXECUTING',
       current_frontier: ['after'],
       reservation_status: 'held',
     });
     const ended = await reaches(movement_id, 'COMPLETED');
-    expect(ended).toMatchObject({ current_frontier: [], reservation_status: 'consumed', error_code: null });
-    expect(await kinds(movement_id)).toEqual(expect.arrayContaining(['request_attention', 'request_resumed', 'request_completed']));
-    expect(await auditOfRequest(request)).toEqual([expect.objectContaining({ action: 'movement.resume', outcome: 'success' })]);
+    expect(ended).toMatchObject({
+      current_frontier: [],
+      reservation_status: 'consumed',
+      error_code: null,
+    });
+    expect(await kinds(movement_id)).toEqual(
+      expect.arrayContaining(['request_attention', 'request_resumed', 'request_completed']),
+    );
+    expect(await auditOfRequest(request)).toEqual([
+      expect.objectContaining({ action: 'movement.resume', outcome: 'success' }),
+    ]);
   });
 
   test('is passed by one of two who resume it at once', async () => {

@@ -41,7 +41,10 @@ interface Page {
 describe('creating a movement', () => {
   test('answers 201 with the compiled plan and waits for approval', async () => {
     const { template_id, template_key, version } = linear;
-    const answer = await post<CreatedView>('/movements', movementBody(linear, { approval_ttl_seconds: 600 }));
+    const answer = await post<CreatedView>(
+      '/movements',
+      movementBody(linear, { approval_ttl_seconds: 600 }),
+    );
     expect(answer.status).toBe(201);
     expect(answer.body).toEqual({
       movement_id: expect.stringMatching(UUID),
@@ -140,18 +143,34 @@ describe('creating a movement', () => {
     const { movement_id } = await create(await registered([withdrawal('out'), transfer('sweep')]));
     expect((await detail(movement_id)).nodes).toMatchObject([
       { executor_binding: { executor_key: 'paper.withdrawal' }, signer_binding: null },
-      { executor_binding: { executor_key: 'evm.transfer' }, signer_binding: { signer_key: 'test-wallet' } },
+      {
+        executor_binding: { executor_key: 'evm.transfer' },
+        signer_binding: { signer_key: 'test-wallet' },
+      },
     ]);
   });
 
   test('gives equal hashes for equal inputs in any order of keys, and others for others', async () => {
     const params = { x: { a: 1, b: [1, 2] }, y: 'z' };
     const turned = { y: 'z', x: { b: [1, 2], a: 1 } };
-    const hash = async (more: Record<string, unknown>) => (await create(linear, more)).compiled_plan_hash;
-    const first = await hash({ intent: { asset: 'USDC', amount: '10', chain_id: 1 }, input_params: params });
-    expect(await hash({ input_params: turned, intent: { chain_id: 1, amount: '10.0', asset: 'usdc' } })).toBe(first);
-    expect(await hash({ input_params: params, intent: { chain_id: 1, amount: '10.1', asset: 'USDC' } })).not.toBe(first);
-    expect(await hash({ input_params: { ...params, z: 1 }, intent: { chain_id: 1, amount: '10', asset: 'USDC' } })).not.toBe(first);
+    const hash = async (more: Record<string, unknown>) =>
+      (await create(linear, more)).compiled_plan_hash;
+    const first = await hash({
+      intent: { asset: 'USDC', amount: '10', chain_id: 1 },
+      input_params: params,
+    });
+    expect(
+      await hash({ input_params: turned, intent: { chain_id: 1, amount: '10.0', asset: 'usdc' } }),
+    ).toBe(first);
+    expect(
+      await hash({ input_params: params, intent: { chain_id: 1, amount: '10.1', asset: 'USDC' } }),
+    ).not.toBe(first);
+    expect(
+      await hash({
+        input_params: { ...params, z: 1 },
+        intent: { chain_id: 1, amount: '10', asset: 'USDC' },
+      }),
+    ).not.toBe(first);
   });
 
   test('leaves what is not of the plan out of the hash', async () => {
@@ -161,9 +180,16 @@ describe('creating a movement', () => {
 
   test('is recorded in the audit with its request', async () => {
     const request = randomUUID();
-    const { body } = await post<CreatedView>('/movements', movementBody(linear), { 'x-request-id': request });
+    const { body } = await post<CreatedView>('/movements', movementBody(linear), {
+      'x-request-id': request,
+    });
     expect(await auditOfRequest(request)).toEqual([
-      expect.objectContaining({ action: 'movement.create', entity_type: 'movement', entity_key: body.movement_id, outcome: 'success' }),
+      expect.objectContaining({
+        action: 'movement.create',
+        entity_type: 'movement',
+        entity_key: body.movement_id,
+        outcome: 'success',
+      }),
     ]);
   });
 });
@@ -203,31 +229,53 @@ describe('a create that is refused', () => {
 
   test('for a version that does not exist is 404', async () => {
     const { template_key } = linear;
-    expectRefusal(await post('/movements', movementBody({ template_key, version: 2 })), 404, 'template_not_found', {
-      template_key,
-      template_version: 2,
-    });
+    expectRefusal(
+      await post('/movements', movementBody({ template_key, version: 2 })),
+      404,
+      'template_not_found',
+      {
+        template_key,
+        template_version: 2,
+      },
+    );
   });
 
   test('for a plan that cannot be executed is recorded as denied', async () => {
     const of = await registered([noop('a', { config: { amount_ref: 'nodes.zzz.output.x' } })]);
     const request = randomUUID();
-    expect((await post('/movements', movementBody(of), { 'x-request-id': request })).status).toBe(409);
+    expect((await post('/movements', movementBody(of), { 'x-request-id': request })).status).toBe(
+      409,
+    );
     expect(await auditOfRequest(request)).toEqual([
-      expect.objectContaining({ action: 'movement.create', outcome: 'denied', reason: 'template_not_executable' }),
+      expect.objectContaining({
+        action: 'movement.create',
+        outcome: 'denied',
+        reason: 'template_not_executable',
+      }),
     ]);
   });
 
   test('for an action that no executor serves is 422', async () => {
     const of = await registered([noop('ok'), noop('b', { action_type: 'test_unserved' })]);
     const fault = { node_key: 'b', binding: 'executor', reason: 'missing', candidates: [] };
-    expectRefusal(await post('/movements', movementBody(of)), 422, 'binding_unresolved', { ...fault, bindings: [fault] });
+    expectRefusal(await post('/movements', movementBody(of)), 422, 'binding_unresolved', {
+      ...fault,
+      bindings: [fault],
+    });
   });
 
   test('for an action that two executors serve is 422 and names them', async () => {
     const of = await registered([noop('a', { action_type: 'test_twin' })]);
-    const fault = { node_key: 'a', binding: 'executor', reason: 'ambiguous', candidates: ['test.twin-a', 'test.twin-b'] };
-    expectRefusal(await post('/movements', movementBody(of)), 422, 'binding_unresolved', { ...fault, bindings: [fault] });
+    const fault = {
+      node_key: 'a',
+      binding: 'executor',
+      reason: 'ambiguous',
+      candidates: ['test.twin-a', 'test.twin-b'],
+    };
+    expectRefusal(await post('/movements', movementBody(of)), 422, 'binding_unresolved', {
+      ...fault,
+      bindings: [fault],
+    });
   });
 
   test('for signers that are missing or ambiguous is 422', async () => {
@@ -251,51 +299,96 @@ describe('a create that is refused', () => {
   });
 
   test('for a selector that fits no executor is 422', async () => {
-    const of = await registered([withdrawal('a', { executor_selector: { action_type: 'cex_withdrawal', provider: 'other' } })]);
-    const { status, body } = await post<{ detail: { bindings: unknown } }>('/movements', movementBody(of));
-    expect([status, body.detail.bindings]).toEqual([422, [{ node_key: 'a', binding: 'executor', reason: 'missing', candidates: [] }]]);
+    const of = await registered([
+      withdrawal('a', { executor_selector: { action_type: 'cex_withdrawal', provider: 'other' } }),
+    ]);
+    const { status, body } = await post<{ detail: { bindings: unknown } }>(
+      '/movements',
+      movementBody(of),
+    );
+    expect([status, body.detail.bindings]).toEqual([
+      422,
+      [{ node_key: 'a', binding: 'executor', reason: 'missing', candidates: [] }],
+    ]);
   });
 
-  test.each(['completion_assurance', 'amount_ref', 'match_from', 'burn_from', 'tag', 'baseline', 'baseline_amount'])(
-    'whose node_config says %s is 422',
-    async (key) => {
-      const of = await registered([noop('a')]);
-      expectInvalid(
-        await post('/movements', movementBody(of, { input_params: { node_config: { [key]: 'x' } } })),
-        `input_params.node_config.${key}`,
-      );
-      expect(
-        (await post('/movements', movementBody(of, { input_params: { [key]: 'x', node_config: { deep: { [key]: 'x' } } } }))).status,
-      ).toBe(201);
-    },
-  );
+  test.each([
+    'completion_assurance',
+    'amount_ref',
+    'match_from',
+    'burn_from',
+    'tag',
+    'baseline',
+    'baseline_amount',
+  ])('whose node_config says %s is 422', async (key) => {
+    const of = await registered([noop('a')]);
+    expectInvalid(
+      await post('/movements', movementBody(of, { input_params: { node_config: { [key]: 'x' } } })),
+      `input_params.node_config.${key}`,
+    );
+    expect(
+      (
+        await post(
+          '/movements',
+          movementBody(of, { input_params: { [key]: 'x', node_config: { deep: { [key]: 'x' } } } }),
+        )
+      ).status,
+    ).toBe(201);
+  });
 
   test('that asks its last node for more than its executor can show is 422', async () => {
     const completion_policy = { completion_assurance: 'protocol_finalized' };
     const of = await registered([transfer('a'), withdrawal('b')], { completion_policy });
-    const supported = ['provider_completed', 'destination_observed', 'destination_credited', 'destination_finalized'];
-    const fault = { node_key: 'b', executor_key: 'paper.withdrawal', asked: 'protocol_finalized', supported };
-    expectRefusal(await post('/movements', movementBody(of)), 422, 'completion_assurance_unsupported', {
-      ...fault,
-      nodes: [fault],
-    });
-    expect((await post('/movements', movementBody(await registered([withdrawal('b'), transfer('a')], { completion_policy })))).status).toBe(
-      201,
+    const supported = [
+      'provider_completed',
+      'destination_observed',
+      'destination_credited',
+      'destination_finalized',
+    ];
+    const fault = {
+      node_key: 'b',
+      executor_key: 'paper.withdrawal',
+      asked: 'protocol_finalized',
+      supported,
+    };
+    expectRefusal(
+      await post('/movements', movementBody(of)),
+      422,
+      'completion_assurance_unsupported',
+      {
+        ...fault,
+        nodes: [fault],
+      },
     );
+    expect(
+      (
+        await post(
+          '/movements',
+          movementBody(await registered([withdrawal('b'), transfer('a')], { completion_policy })),
+        )
+      ).status,
+    ).toBe(201);
   });
 
   test('for the family of agent wallet top-ups is 422', async () => {
     const of = await registered([
       noop('first'),
-      noop('top-up', { action_type: 'agent_wallet_top_up', signer_selector: { chain_family: 'evm', profile: 'treasury' } }),
+      noop('top-up', {
+        action_type: 'agent_wallet_top_up',
+        signer_selector: { chain_family: 'evm', profile: 'treasury' },
+      }),
     ]);
-    expectRefusal(await post('/movements', movementBody(of)), 422, 'reserved_template_family', { node_key: 'top-up' });
+    expectRefusal(await post('/movements', movementBody(of)), 422, 'reserved_template_family', {
+      node_key: 'top-up',
+    });
   });
 
   test('leaves nothing behind', async () => {
     const template_key = uniqueKey('nobody');
     await post('/movements', movementBody({ template_key, version: 1 }));
-    expect(await sql('SELECT 1 FROM movements WHERE template_key = $1', [template_key])).toEqual([]);
+    expect(await sql('SELECT 1 FROM movements WHERE template_key = $1', [template_key])).toEqual(
+      [],
+    );
   });
 });
 
@@ -303,7 +396,8 @@ describe('the list of movements', () => {
   test('pages newest first, and an insert moves nothing', async () => {
     const strategy_id = randomUUID();
     const ids: string[] = [];
-    for (let count = 0; count < 5; count += 1) ids.unshift((await create(linear, { strategy_id })).movement_id);
+    for (let count = 0; count < 5; count += 1)
+      ids.unshift((await create(linear, { strategy_id })).movement_id);
     const seen: string[] = [];
     let cursor: string | null = null;
     for (let pages = 0; pages < 5; pages += 1) {
@@ -321,7 +415,10 @@ describe('the list of movements', () => {
   test('shows summaries', async () => {
     const strategy_id = randomUUID();
     const { movement_id, created_at, expires_at } = await create(linear, { strategy_id });
-    const { movements, next_cursor } = await must(200, get<Page>(`/movements?strategy_id=${strategy_id}`));
+    const { movements, next_cursor } = await must(
+      200,
+      get<Page>(`/movements?strategy_id=${strategy_id}`),
+    );
     expect(next_cursor).toBeNull();
     expect(movements).toEqual([
       {
@@ -345,10 +442,16 @@ describe('the list of movements', () => {
 
   test('filters by state and strategy together', async () => {
     const strategy_id = randomUUID();
-    const [kept, dropped] = [await create(linear, { strategy_id }), await create(await cancellable(), { strategy_id })];
+    const [kept, dropped] = [
+      await create(linear, { strategy_id }),
+      await create(await cancellable(), { strategy_id }),
+    ];
     await must(200, post(`/movements/${dropped.movement_id}/reject`));
     const ids = async (state: string) => {
-      const page = await must(200, get<Page>(`/movements?state=${state}&strategy_id=${strategy_id}`));
+      const page = await must(
+        200,
+        get<Page>(`/movements?state=${state}&strategy_id=${strategy_id}`),
+      );
       return page.movements.map((each) => each.movement_id);
     };
     expect(await ids('PENDING_APPROVAL')).toEqual([kept.movement_id]);
@@ -357,7 +460,9 @@ describe('the list of movements', () => {
   });
 
   test('takes each of the ten states', async () => {
-    const answers = await Promise.all(MOVEMENT_STATES.map((state) => get(`/movements?state=${state}&limit=1`)));
+    const answers = await Promise.all(
+      MOVEMENT_STATES.map((state) => get(`/movements?state=${state}&limit=1`)),
+    );
     expect(answers.map((answer) => answer.status)).toEqual(MOVEMENT_STATES.map(() => 200));
     expect(MOVEMENT_STATES).toHaveLength(10);
   });

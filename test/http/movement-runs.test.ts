@@ -1,4 +1,7 @@
-/** Movements that run: to their end, to a failure before anything was sent, and as Temporal shows them. */
+/**
+ * Movements that run: to their end, to a failure before anything was sent, and as Temporal shows
+ * them.
+ */
 import { randomUUID } from 'node:crypto';
 import { CALLBACK_EVENTS, TIMELINE_EVENTS } from '../../domain/events.ts';
 import { movementWorkflowId, SEARCH_ATTRIBUTES } from '../../domain/messages.ts';
@@ -27,7 +30,8 @@ import {
 } from '../support/http.ts';
 import { allowed, freshAddress, revoked, ROWS, toDashboard } from '../support/dashboard.ts';
 
-const consistent = async (movementId: string): Promise<void> => assertConsistent(await detail(movementId), await timeline(movementId));
+const consistent = async (movementId: string): Promise<void> =>
+  assertConsistent(await detail(movementId), await timeline(movementId));
 const auditOf = (movementId: string) =>
   sql<{ action: string; outcome: string }>(
     'SELECT action, outcome FROM audit_events WHERE entity_key = $1 ORDER BY occurred_at, event_id',
@@ -36,7 +40,9 @@ const auditOf = (movementId: string) =>
 
 describe('an approved movement', () => {
   test('runs its nodes in order and completes, with everything on record', async () => {
-    const movement = await create(await registered([noop('a'), noop('b')]), { intent: { asset: 'USDC', amount: '12.50' } });
+    const movement = await create(await registered([noop('a'), noop('b')]), {
+      intent: { asset: 'USDC', amount: '12.50' },
+    });
     await approve(movement);
     const ended = await reaches(movement.movement_id, 'COMPLETED');
     expect(ended).toMatchObject({
@@ -49,16 +55,29 @@ describe('an approved movement', () => {
       compiled_plan_hash: movement.compiled_plan_hash,
     });
     for (const node of ended.nodes) {
-      expect(node).toMatchObject({ state: 'COMPLETED', attempt: 1, amount: '12.5', output: {}, error_code: null });
-      for (const time of ['started_at', 'updated_at', 'completed_at']) expect(node[time]).toMatch(/Z$/);
+      expect(node).toMatchObject({
+        state: 'COMPLETED',
+        attempt: 1,
+        amount: '12.5',
+        output: {},
+        error_code: null,
+      });
+      for (const time of ['started_at', 'updated_at', 'completed_at'])
+        expect(node[time]).toMatch(/Z$/);
     }
     expect(ended.workflow.run_id).toMatch(/^[0-9a-f-]{36}$/);
-    expect(ended.workflow.ui_url.startsWith(`${shared.uiUrl}/namespaces/default/workflows/`)).toBe(true);
+    expect(ended.workflow.ui_url.startsWith(`${shared.uiUrl}/namespaces/default/workflows/`)).toBe(
+      true,
+    );
 
     const events = await timeline(movement.movement_id);
     assertConsistent(ended, events);
-    expect(events.filter((event) => !TIMELINE_EVENTS.some((kind) => kind === event.event_type))).toEqual([]);
-    const ofNode = events.filter((event) => event.node_key === 'b' && event.event_type.startsWith('node_'));
+    expect(
+      events.filter((event) => !TIMELINE_EVENTS.some((kind) => kind === event.event_type)),
+    ).toEqual([]);
+    const ofNode = events.filter(
+      (event) => event.node_key === 'b' && event.event_type.startsWith('node_'),
+    );
     expect(ofNode.map((event) => event.event_type)).toEqual([
       'node_ready',
       'node_preflight_passed',
@@ -66,11 +85,16 @@ describe('an approved movement', () => {
       'node_submitting',
       'node_completed',
     ]);
-    const ofMovement = events.filter((event) => (CALLBACK_EVENTS as readonly string[]).includes(event.event_type));
+    const ofMovement = events.filter((event) =>
+      (CALLBACK_EVENTS as readonly string[]).includes(event.event_type),
+    );
     expect(ofMovement[0]?.event_type).toBe('request_approved');
     expect(ofMovement.at(-1)?.event_type).toBe('request_completed');
     expect(await auditOf(movement.movement_id)).toEqual(
-      ['movement.create', 'movement.approve', 'movement.complete'].map((action) => ({ action, outcome: 'success' })),
+      ['movement.create', 'movement.approve', 'movement.complete'].map((action) => ({
+        action,
+        outcome: 'success',
+      })),
     );
   });
 
@@ -82,13 +106,25 @@ describe('an approved movement', () => {
 
   test('withdraws from the venue, and the money is on the chain', async () => {
     const amount = '7.000123';
-    const ended = await run(await registered([withdrawal('out')]), 'COMPLETED', { intent: { asset: 'USDC', amount } });
+    const ended = await run(await registered([withdrawal('out')]), 'COMPLETED', {
+      intent: { asset: 'USDC', amount },
+    });
     const [entry, ...others] = await ledgerOf(ended.movement_id);
     expect(others).toEqual([]);
-    expect(entry).toMatchObject({ effects: 1, amount, destination_address: shared.wallet, node_key: 'out' });
+    expect(entry).toMatchObject({
+      effects: 1,
+      amount,
+      destination_address: shared.wallet,
+      node_key: 'out',
+    });
     const [node] = ended.nodes;
-    expect(node).toMatchObject({ external_ref: entry?.external_ref, output: { tx_hash: entry?.tx_hash, submitted_amount: amount } });
-    const paid = (await transfersOnChain(shared.chain)).filter((each) => each.tx_hash === entry?.tx_hash);
+    expect(node).toMatchObject({
+      external_ref: entry?.external_ref,
+      output: { tx_hash: entry?.tx_hash, submitted_amount: amount },
+    });
+    const paid = (await transfersOnChain(shared.chain)).filter(
+      (each) => each.tx_hash === entry?.tx_hash,
+    );
     expect(paid).toMatchObject([{ to: shared.wallet, amount: node?.output?.['received_amount'] }]);
     await consistent(ended.movement_id);
   });
@@ -97,14 +133,26 @@ describe('an approved movement', () => {
 describe('a movement that may not be sent', () => {
   const nothingSent = async (movementId: string): Promise<void> => {
     expect(await ledgerOf(movementId)).toEqual([]);
-    expect(await sql('SELECT 1 FROM evm_transactions WHERE movement_id = $1', [movementId])).toEqual([]);
+    expect(
+      await sql('SELECT 1 FROM evm_transactions WHERE movement_id = $1', [movementId]),
+    ).toEqual([]);
   };
 
   test('fails when the token has too few digits for the amount', async () => {
-    const ended = await run(await registered([transfer('sweep')]), 'FAILED', { intent: { asset: 'USDC', amount: '1.0000001' } });
-    expect(ended).toMatchObject({ error_code: 'AMOUNT_PRECISION', reservation_status: 'released', current_frontier: [] });
+    const ended = await run(await registered([transfer('sweep')]), 'FAILED', {
+      intent: { asset: 'USDC', amount: '1.0000001' },
+    });
+    expect(ended).toMatchObject({
+      error_code: 'AMOUNT_PRECISION',
+      reservation_status: 'released',
+      current_frontier: [],
+    });
     expect(ended.nodes).toMatchObject([
-      { state: 'FAILED', error_code: 'AMOUNT_PRECISION', error_message: expect.stringContaining('decimals') },
+      {
+        state: 'FAILED',
+        error_code: 'AMOUNT_PRECISION',
+        error_message: expect.stringContaining('decimals'),
+      },
     ]);
     await nothingSent(ended.movement_id);
     await consistent(ended.movement_id);
@@ -113,13 +161,21 @@ describe('a movement that may not be sent', () => {
   test('fails when it is more than the template allows', async () => {
     const of = await registered([withdrawal('out')], { risk_controls: { max_amount: '9.99' } });
     const ended = await run(of, 'FAILED');
-    expect(ended).toMatchObject({ error_code: 'MAX_AMOUNT_EXCEEDED', nodes: [{ state: 'FAILED', error_code: 'MAX_AMOUNT_EXCEEDED' }] });
+    expect(ended).toMatchObject({
+      error_code: 'MAX_AMOUNT_EXCEEDED',
+      nodes: [{ state: 'FAILED', error_code: 'MAX_AMOUNT_EXCEEDED' }],
+    });
     await nothingSent(ended.movement_id);
-    expect(await auditOf(ended.movement_id)).toContainEqual({ action: 'movement.fail', outcome: 'failed' });
+    expect(await auditOf(ended.movement_id)).toContainEqual({
+      action: 'movement.fail',
+      outcome: 'failed',
+    });
   });
 
   test('runs when it is exactly what the template allows, and fails for a node that allows less', async () => {
-    const of = await registered([noop('a'), noop('b', { risk_patch: { max_amount: '9' } })], { risk_controls: { max_amount: '10' } });
+    const of = await registered([noop('a'), noop('b', { risk_patch: { max_amount: '9' } })], {
+      risk_controls: { max_amount: '10' },
+    });
     const ended = await run(of, 'FAILED');
     expect(ended.nodes.map((node) => [node.state, node.error_code])).toEqual([
       ['COMPLETED', null],
@@ -128,21 +184,33 @@ describe('a movement that may not be sent', () => {
   });
 
   test('is retried with a new attempt and completes when its fault is mended', async () => {
-    await run(await registered([withdrawal('out')]), 'COMPLETED', { intent: { asset: 'USDC', amount: '3002' } });
+    await run(await registered([withdrawal('out')]), 'COMPLETED', {
+      intent: { asset: 'USDC', amount: '3002' },
+    });
     const paid = freshAddress();
     const row = await allowed(paid);
     const to = { config: { ...(transfer('x')['config'] as object), destination_address: paid } };
-    const before = await create(await registered([transfer('sweep', to)]), { intent: { asset: 'USDC', amount: '3000.5' } });
+    const before = await create(await registered([transfer('sweep', to)]), {
+      intent: { asset: 'USDC', amount: '3000.5' },
+    });
     await revoked(row);
-    // What arrived a moment ago is in the next fetch, and a refusal has the venue asked once a second at most.
-    await waitFor(async () => ((await act(before.movement_id, 'approve', approval(before))).status === 200 ? true : null));
+    // What arrived a moment ago is in the next fetch, and a refusal has the venue asked once a
+    // second at most.
+    await waitFor(async () =>
+      (await act(before.movement_id, 'approve', approval(before))).status === 200 ? true : null,
+    );
     const failed = await reaches(before.movement_id, 'FAILED');
-    expect(failed).toMatchObject({ error_code: 'ADDRESS_NOT_ALLOWLISTED', nodes: [{ attempt: 1, state: 'FAILED' }] });
+    expect(failed).toMatchObject({
+      error_code: 'ADDRESS_NOT_ALLOWLISTED',
+      nodes: [{ attempt: 1, state: 'FAILED' }],
+    });
     await nothingSent(before.movement_id);
 
     await must(200, toDashboard('POST', `${ROWS}/${row.id}/reactivate`, { reason: 'mended' }));
     const request = randomUUID();
-    expect(await must(200, act(before.movement_id, 'retry', undefined, { 'x-request-id': request }))).toEqual({
+    expect(
+      await must(200, act(before.movement_id, 'retry', undefined, { 'x-request-id': request })),
+    ).toEqual({
       movement_id: before.movement_id,
       request_state: 'EXECUTING',
       current_frontier: ['sweep'],
@@ -155,13 +223,26 @@ describe('a movement that may not be sent', () => {
       nodes: [{ attempt: 2, state: 'COMPLETED', error_code: null }],
     });
     const hash = ended.nodes[0]?.output?.['tx_hash'];
-    expect((await transfersOnChain(shared.chain)).filter((each) => each.tx_hash === hash)).toMatchObject([
-      { from: shared.wallet, to: expect.stringMatching(new RegExp(`^${paid}$`, 'i')), amount: '3000.5' },
+    expect(
+      (await transfersOnChain(shared.chain)).filter((each) => each.tx_hash === hash),
+    ).toMatchObject([
+      {
+        from: shared.wallet,
+        to: expect.stringMatching(new RegExp(`^${paid}$`, 'i')),
+        amount: '3000.5',
+      },
     ]);
     expect((await timeline(before.movement_id)).map((event) => event.event_type)).toEqual(
-      expect.arrayContaining(['request_failed', 'request_retried', 'node_requeued', 'request_completed']),
+      expect.arrayContaining([
+        'request_failed',
+        'request_retried',
+        'node_requeued',
+        'request_completed',
+      ]),
     );
-    expect(await auditOfRequest(request)).toEqual([expect.objectContaining({ action: 'movement.retry', outcome: 'success' })]);
+    expect(await auditOfRequest(request)).toEqual([
+      expect.objectContaining({ action: 'movement.retry', outcome: 'success' }),
+    ]);
     await consistent(before.movement_id);
   });
 
@@ -178,15 +259,22 @@ describe('a movement that may not be sent', () => {
 
 describe('in Temporal', () => {
   const statusOf = (movementId: string): Promise<string> =>
-    withTemporal(async (client) => (await client.workflow.getHandle(movementWorkflowId(movementId)).describe()).status.name);
+    withTemporal(
+      async (client) =>
+        (await client.workflow.getHandle(movementWorkflowId(movementId)).describe()).status.name,
+    );
 
   test('a movement is found by state, strategy, asset and template', async () => {
     const of = await gated();
     const strategy = `strategy-${randomUUID()}`;
-    const { movement_id } = await run(of, 'WAITING_MANUAL_ACTION', { strategy_id: strategy, intent: { asset: 'EURC', amount: '1' } });
+    const { movement_id } = await run(of, 'WAITING_MANUAL_ACTION', {
+      strategy_id: strategy,
+      intent: { asset: 'EURC', amount: '1' },
+    });
     const found = (query: string) =>
       withTemporal(async (client) => {
-        for await (const each of client.workflow.list({ query })) if (each.workflowId === movementWorkflowId(movement_id)) return true;
+        for await (const each of client.workflow.list({ query }))
+          if (each.workflowId === movementWorkflowId(movement_id)) return true;
         return false;
       });
     const { state, strategy: by, asset, template } = SEARCH_ATTRIBUTES;
@@ -201,13 +289,17 @@ describe('in Temporal', () => {
     const { movement_id } = await run(await gated(), 'WAITING_MANUAL_ACTION');
     await withTemporal(async (client) => {
       const handle = client.workflow.getHandle(movementWorkflowId(movement_id));
-      const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+      const { currentDetails } = await handle.query<{ currentDetails: string }>(
+        '__temporal_workflow_metadata',
+      );
       expect(currentDetails).toContain('WAITING_MANUAL_ACTION');
       expect(currentDetails).toMatch(/\| check \| READY \|/);
       const { events } = await handle.fetchHistory();
       const summaries = (events ?? []).flatMap((event) => {
-        // A phase of an executor in the worker's own process is a local activity, which leaves a marker.
-        const phase = event.activityTaskScheduledEventAttributes ?? event.markerRecordedEventAttributes;
+        // A phase of an executor in the worker's own process is a local activity, which leaves a
+        // marker.
+        const phase =
+          event.activityTaskScheduledEventAttributes ?? event.markerRecordedEventAttributes;
         const data = phase == null ? null : event.userMetadata?.summary?.data;
         return data == null ? [] : [JSON.parse(Buffer.from(data).toString()) as string];
       });
@@ -218,7 +310,10 @@ describe('in Temporal', () => {
   test('the close status mirrors how a movement ended', async () => {
     const noops = await registered([noop('a')]);
     const completed = await run(noops, 'COMPLETED');
-    const failed = await run(await registered([noop('a')], { risk_controls: { max_amount: '1' } }), 'FAILED');
+    const failed = await run(
+      await registered([noop('a')], { risk_controls: { max_amount: '1' } }),
+      'FAILED',
+    );
     const rejected = await create(noops);
     await must(200, act(rejected.movement_id, 'reject'));
     const closed = (movementId: string) =>
@@ -226,18 +321,22 @@ describe('in Temporal', () => {
         const status = await statusOf(movementId);
         return status !== 'RUNNING' && status;
       });
-    expect([await closed(completed.movement_id), await closed(failed.movement_id), await closed(rejected.movement_id)]).toEqual([
-      'COMPLETED',
-      'FAILED',
-      'COMPLETED',
-    ]);
+    expect([
+      await closed(completed.movement_id),
+      await closed(failed.movement_id),
+      await closed(rejected.movement_id),
+    ]).toEqual(['COMPLETED', 'FAILED', 'COMPLETED']);
   });
 
   test('a history holds no amount, address or secret', async () => {
     const amount = '11.223344';
-    const { movement_id } = await run(await registered([withdrawal('out')]), 'COMPLETED', { intent: { asset: 'USDC', amount } });
+    const { movement_id } = await run(await registered([withdrawal('out')]), 'COMPLETED', {
+      intent: { asset: 'USDC', amount },
+    });
     await withTemporal(async (client) => {
-      const history = await client.workflow.getHandle(movementWorkflowId(movement_id)).fetchHistory();
+      const history = await client.workflow
+        .getHandle(movementWorkflowId(movement_id))
+        .fetchHistory();
       const text = Buffer.concat(payloads(history)).toString();
       expect(text).toContain(movement_id);
       expect(text).not.toContain(amount);

@@ -24,8 +24,13 @@ interface PolicyView {
 }
 
 const PATH = '/auto-approve-policies';
-const body = (more: Readonly<Record<string, unknown>> = {}) => ({ client_id: randomUUID(), strategy_id: `s-${randomUUID()}`, ...more });
-const created = (more?: Readonly<Record<string, unknown>>): Promise<PolicyView> => must(201, post<PolicyView>(PATH, body(more)));
+const body = (more: Readonly<Record<string, unknown>> = {}) => ({
+  client_id: randomUUID(),
+  strategy_id: `s-${randomUUID()}`,
+  ...more,
+});
+const created = (more?: Readonly<Record<string, unknown>>): Promise<PolicyView> =>
+  must(201, post<PolicyView>(PATH, body(more)));
 const FULL = {
   is_active: false,
   allowed_templates: [{ template_key: 'a/b', template_version: 3 }, { template_key: 'c' }],
@@ -55,7 +60,10 @@ describe('a policy', () => {
     });
     expect(await must(200, get(`${PATH}/${policy.policy_id}`))).toEqual(policy);
     const newer = await created();
-    const listed = await must(200, sendAs<readonly PolicyView[]>(shared.keys.operator, 'GET', PATH));
+    const listed = await must(
+      200,
+      sendAs<readonly PolicyView[]>(shared.keys.operator, 'GET', PATH),
+    );
     const ids = listed.map(({ policy_id }) => policy_id);
     expect(listed).toContainEqual(policy);
     expect(ids.indexOf(newer.policy_id)).toBeLessThan(ids.indexOf(policy.policy_id));
@@ -75,9 +83,13 @@ describe('a policy', () => {
 
   test('exists once for a client and a strategy, also when it is created twice at once', async () => {
     const given = body();
-    const answers = await Promise.all(Array.from({ length: 8 }, () => post<PolicyView>(PATH, given)));
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => post<PolicyView>(PATH, given)),
+    );
     const [policy] = answers.filter(({ status }) => status === 201).map((answer) => answer.body);
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409, 409, 409]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([
+      201, 409, 409, 409, 409, 409, 409, 409,
+    ]);
     for (const answer of answers.filter(({ status }) => status === 409)) {
       expectRefusal(answer, 409, 'policy_exists', { policy_id: policy?.policy_id });
     }
@@ -88,32 +100,56 @@ describe('a policy', () => {
   test('changes in what is submitted', async () => {
     const policy = await created(FULL);
     const path = `${PATH}/${policy.policy_id}`;
-    const active = await must(200, patch<PolicyView>(path, { is_active: true, max_count_per_window: null }));
-    expect(active).toEqual({ ...policy, is_active: true, max_count_per_window: null, updated_at: active['updated_at'] });
+    const active = await must(
+      200,
+      patch<PolicyView>(path, { is_active: true, max_count_per_window: null }),
+    );
+    expect(active).toEqual({
+      ...policy,
+      is_active: true,
+      max_count_per_window: null,
+      updated_at: active['updated_at'],
+    });
     expect(await must(200, patch(path, {}))).toMatchObject({ is_active: true });
-    expect(await must(200, patch(path, { window_hours: null, max_amount_per_window: null }))).toMatchObject({ window_hours: null });
-    expectRefusal(await patch(`${PATH}/${randomUUID()}`, {}), 404, 'policy_not_found', { policy_id: expect.any(String) });
-    expectRefusal(await get(`${PATH}/${randomUUID()}`), 404, 'policy_not_found', { policy_id: expect.any(String) });
+    expect(
+      await must(200, patch(path, { window_hours: null, max_amount_per_window: null })),
+    ).toMatchObject({ window_hours: null });
+    expectRefusal(await patch(`${PATH}/${randomUUID()}`, {}), 404, 'policy_not_found', {
+      policy_id: expect.any(String),
+    });
+    expectRefusal(await get(`${PATH}/${randomUUID()}`), 404, 'policy_not_found', {
+      policy_id: expect.any(String),
+    });
   });
 
-  test.each([{ max_amount_per_window: '5' }, { max_count_per_window: 5 }])('has no window cap without a window: %j', async (cap) => {
-    expectRefusal(await post(PATH, body(cap)), 422, 'cap_consistency_violation');
-    const policy = await created({ ...cap, window_hours: 1 });
-    const path = `${PATH}/${policy.policy_id}`;
-    expectRefusal(await patch(path, { window_hours: null }), 422, 'cap_consistency_violation', { policy_id: policy.policy_id });
-    expect(await must(200, get(path))).toEqual(policy);
-    // The database says so by itself.
-    await expect(sql('UPDATE auto_approve_policies SET window_hours = NULL WHERE policy_id = $1', [policy.policy_id])).rejects.toThrow(
-      'auto_approve_policies_window_complete',
-    );
-  });
+  test.each([{ max_amount_per_window: '5' }, { max_count_per_window: 5 }])(
+    'has no window cap without a window: %j',
+    async (cap) => {
+      expectRefusal(await post(PATH, body(cap)), 422, 'cap_consistency_violation');
+      const policy = await created({ ...cap, window_hours: 1 });
+      const path = `${PATH}/${policy.policy_id}`;
+      expectRefusal(await patch(path, { window_hours: null }), 422, 'cap_consistency_violation', {
+        policy_id: policy.policy_id,
+      });
+      expect(await must(200, get(path))).toEqual(policy);
+      // The database says so by itself.
+      await expect(
+        sql('UPDATE auto_approve_policies SET window_hours = NULL WHERE policy_id = $1', [
+          policy.policy_id,
+        ]),
+      ).rejects.toThrow('auto_approve_policies_window_complete');
+    },
+  );
 
   test('is refused by place where it does not fit', async () => {
     expectInvalid(await post(PATH, {}), 'client_id', 'strategy_id');
     expectInvalid(await post(PATH, body({ window_hours: 0 })), 'window_hours');
     expectInvalid(await post(PATH, body({ window_hours: 721 })), 'window_hours');
     expectInvalid(await post(PATH, body({ max_amount_per_request: 1 })), 'max_amount_per_request');
-    expectInvalid(await post(PATH, body({ allowed_templates: [{ template_key: 'a', versions: 1 }] })), 'allowed_templates[0].versions');
+    expectInvalid(
+      await post(PATH, body({ allowed_templates: [{ template_key: 'a', versions: 1 }] })),
+      'allowed_templates[0].versions',
+    );
     expectInvalid(await post(PATH, body({ policy_id: randomUUID() })), 'policy_id');
     expectInvalid(await patch(`${PATH}/${randomUUID()}`, { strategy_id: 'x' }), 'strategy_id');
     expectInvalid(await get(`${PATH}/nothing`), 'policy_id');
@@ -123,18 +159,27 @@ describe('a policy', () => {
     const of = async (answer: Promise<Answer>): Promise<unknown> => {
       const { headers } = await answer;
       const rows = await auditOfRequest(headers.get('x-request-id') ?? '');
-      return rows.map(({ action, entity_key, outcome, reason }) => ({ action, entity_key, outcome, reason }));
+      return rows.map(({ action, entity_key, outcome, reason }) => ({
+        action,
+        entity_key,
+        outcome,
+        reason,
+      }));
     };
     const given = body({ window_hours: 1, max_count_per_window: 1 });
     const about = { action: 'auto_approve_policy.create', entity_key: expect.any(String) };
     expect(await of(post(PATH, given))).toEqual([{ ...about, outcome: 'success', reason: null }]);
-    expect(await of(post(PATH, given))).toEqual([{ ...about, outcome: 'denied', reason: 'policy_exists' }]);
+    expect(await of(post(PATH, given))).toEqual([
+      { ...about, outcome: 'denied', reason: 'policy_exists' },
+    ]);
     const [{ policy_id } = { policy_id: '' }] = await sql<{ policy_id: string }>(
       'SELECT policy_id FROM auto_approve_policies WHERE strategy_id = $1',
       [given.strategy_id],
     );
     const changed = { action: 'auto_approve_policy.update', entity_key: policy_id };
-    expect(await of(patch(`${PATH}/${policy_id}`, { is_active: false }))).toEqual([{ ...changed, outcome: 'success', reason: null }]);
+    expect(await of(patch(`${PATH}/${policy_id}`, { is_active: false }))).toEqual([
+      { ...changed, outcome: 'success', reason: null },
+    ]);
     expect(await of(patch(`${PATH}/${policy_id}`, { window_hours: null }))).toEqual([
       { ...changed, outcome: 'denied', reason: 'cap_consistency_violation' },
     ]);
@@ -144,7 +189,11 @@ describe('a policy', () => {
 describe('the budgets of a strategy', () => {
   test('are those of active policies that cap a window', async () => {
     const strategy_id = `s-${randomUUID()}`;
-    const amount = await created({ strategy_id, window_hours: 24, max_amount_per_window: '100.50' });
+    const amount = await created({
+      strategy_id,
+      window_hours: 24,
+      max_amount_per_window: '100.50',
+    });
     const count = await created({ strategy_id, window_hours: 1, max_count_per_window: 3 });
     await created({ strategy_id, window_hours: 1 });
     await created({ strategy_id, max_amount_per_request: '1' });
@@ -166,30 +215,57 @@ describe('the budgets of a strategy', () => {
       max_count_per_window: 3,
       available_amount: null,
     };
-    expect(await must(200, get(`/budgets/${strategy_id}`))).toEqual({ strategy_id, policies: [capped, counted] });
+    expect(await must(200, get(`/budgets/${strategy_id}`))).toEqual({
+      strategy_id,
+      policies: [capped, counted],
+    });
     const one = await must(200, get(`/budgets/${strategy_id}?client_id=${count.client_id}`));
     expect(one).toEqual({ strategy_id, policies: [counted] });
   });
 
   test('are none for a strategy that nobody knows', async () => {
-    expect(await must(200, get('/budgets/never-heard-of'))).toEqual({ strategy_id: 'never-heard-of', policies: [] });
+    expect(await must(200, get('/budgets/never-heard-of'))).toEqual({
+      strategy_id: 'never-heard-of',
+      policies: [],
+    });
     expectInvalid(await get('/budgets/x?client_id=y'), 'client_id');
   });
 
   test('of another client are nothing that an agent sees', async () => {
-    const agent = await issueKey('--client-name', 'budgets', '--key-id', 'budgets-agent', '--role', 'agent', '--authority-key', 'budgets');
+    const agent = await issueKey(
+      '--client-name',
+      'budgets',
+      '--key-id',
+      'budgets-agent',
+      '--role',
+      'agent',
+      '--authority-key',
+      'budgets',
+    );
     const { client_id } = await must(200, sendAs<{ client_id: string }>(agent, 'GET', '/whoami'));
     const strategy_id = `s-${randomUUID()}`;
     const caps = { strategy_id, window_hours: 1, max_count_per_window: 1 };
     const own = await created({ ...caps, client_id });
     const other = await created(caps);
-    const seen = async (query: string) => must<{ policies: PolicyView[] }>(200, sendAs(agent, 'GET', `/budgets/${strategy_id}${query}`));
+    const seen = async (query: string) =>
+      must<{ policies: PolicyView[] }>(
+        200,
+        sendAs(agent, 'GET', `/budgets/${strategy_id}${query}`),
+      );
     for (const query of ['', `?client_id=${client_id}`]) {
-      expect((await seen(query)).policies.map(({ policy_id }) => policy_id)).toEqual([own.policy_id]);
+      expect((await seen(query)).policies.map(({ policy_id }) => policy_id)).toEqual([
+        own.policy_id,
+      ]);
     }
-    const refused = await sendAs(agent, 'GET', `/budgets/${strategy_id}?client_id=${other.client_id}`);
+    const refused = await sendAs(
+      agent,
+      'GET',
+      `/budgets/${strategy_id}?client_id=${other.client_id}`,
+    );
     expectRefusal(refused, 403, 'forbidden');
-    expect(await auditOfRequest(refused.headers.get('x-request-id') ?? '')).toMatchObject([{ action: 'route.call', outcome: 'denied' }]);
+    expect(await auditOfRequest(refused.headers.get('x-request-id') ?? '')).toMatchObject([
+      { action: 'route.call', outcome: 'denied' },
+    ]);
     const all = await must<{ policies: PolicyView[] }>(200, send('GET', `/budgets/${strategy_id}`));
     expect(all.policies).toHaveLength(2);
   });

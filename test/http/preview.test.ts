@@ -44,9 +44,12 @@ interface PreviewView {
 }
 
 const dry = { 'dry-run': 'true' };
-const ask = (body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answer<PreviewView>> =>
-  post<PreviewView>('/movements', body, { ...headers, ...dry });
-const preview = (body: unknown, headers?: Readonly<Record<string, string>>): Promise<PreviewView> => must(200, ask(body, headers));
+const ask = (
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer<PreviewView>> => post<PreviewView>('/movements', body, { ...headers, ...dry });
+const preview = (body: unknown, headers?: Readonly<Record<string, string>>): Promise<PreviewView> =>
+  must(200, ask(body, headers));
 
 let linear: TemplateView;
 beforeAll(async () => {
@@ -54,15 +57,21 @@ beforeAll(async () => {
 });
 
 async function tables(): Promise<readonly string[]> {
-  const rows = await sql<{ name: string }>(`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`);
+  const rows = await sql<{ name: string }>(
+    `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`,
+  );
   return rows.map((row) => row.name);
 }
 
 /** Rows of every table, in one statement. */
 async function rowCounts(): Promise<Readonly<Record<string, string>>> {
   // A signed request leaves its nonce, and the sealer what others wrote before.
-  const counted = (await tables()).filter((name) => name !== 'nonce_registry' && name !== 'audit_seals');
-  const parts = counted.map((name) => `SELECT '${name}' AS name, count(*)::text AS rows FROM "${name}"`);
+  const counted = (await tables()).filter(
+    (name) => name !== 'nonce_registry' && name !== 'audit_seals',
+  );
+  const parts = counted.map(
+    (name) => `SELECT '${name}' AS name, count(*)::text AS rows FROM "${name}"`,
+  );
   const rows = await sql<{ name: string; rows: string }>(parts.join(' UNION ALL '));
   return Object.fromEntries(rows.map((row) => [row.name, row.rows]));
 }
@@ -75,12 +84,36 @@ describe('a preview', () => {
       compiled_plan_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
       current_frontier: ['out'],
       bindings: [
-        { node_key: 'out', executor_key: 'paper.withdrawal', signer_key: null, available: true, reason: null },
-        { node_key: 'check', executor_key: expect.any(String), signer_key: null, available: true, reason: null },
-        { node_key: 'sweep', executor_key: 'evm.transfer', signer_key: 'test-wallet', available: true, reason: null },
+        {
+          node_key: 'out',
+          executor_key: 'paper.withdrawal',
+          signer_key: null,
+          available: true,
+          reason: null,
+        },
+        {
+          node_key: 'check',
+          executor_key: expect.any(String),
+          signer_key: null,
+          available: true,
+          reason: null,
+        },
+        {
+          node_key: 'sweep',
+          executor_key: 'evm.transfer',
+          signer_key: 'test-wallet',
+          available: true,
+          reason: null,
+        },
       ],
       allowlist: [
-        { node_key: 'out', address: shared.wallet.toLowerCase(), chain_id: null, allowed: true, usable_after: null },
+        {
+          node_key: 'out',
+          address: shared.wallet.toLowerCase(),
+          chain_id: null,
+          allowed: true,
+          usable_after: null,
+        },
         {
           node_key: 'sweep',
           address: shared.chain.accounts.treasury.address.toLowerCase(),
@@ -97,7 +130,9 @@ describe('a preview', () => {
   });
 
   test('has the hash and the frontier of the real create of the same body', async () => {
-    const forked = await registered([noop('a'), noop('b'), noop('c')], { edges: [edge('a', 'c'), edge('b', 'c')] });
+    const forked = await registered([noop('a'), noop('b'), noop('c')], {
+      edges: [edge('a', 'c'), edge('b', 'c')],
+    });
     const body = movementBody(forked, {
       intent: { asset: 'usdc', amount: '10.500', chain_id: 1, destination_address: 'x' },
       input_params: { node_config: { note: 'x' }, own: [1, { two: 2 }] },
@@ -105,33 +140,59 @@ describe('a preview', () => {
     });
     const before = await preview(body);
     const made = await must(201, post<CreatedView>('/movements', body));
-    expect([before.compiled_plan_hash, before.current_frontier]).toEqual([made.compiled_plan_hash, made.current_frontier]);
+    expect([before.compiled_plan_hash, before.current_frontier]).toEqual([
+      made.compiled_plan_hash,
+      made.current_frontier,
+    ]);
     expect((await preview(body)).compiled_plan_hash).toBe(made.compiled_plan_hash);
-    expect((await preview({ ...body, intent: { ...body.intent, amount: '11' } })).compiled_plan_hash).not.toBe(made.compiled_plan_hash);
+    expect(
+      (await preview({ ...body, intent: { ...body.intent, amount: '11' } })).compiled_plan_hash,
+    ).not.toBe(made.compiled_plan_hash);
   });
 
   test('is the normal create with `Dry-Run: false`', async () => {
-    const { status, body } = await post<CreatedView>('/movements', movementBody(linear), { 'dry-run': 'false' });
+    const { status, body } = await post<CreatedView>('/movements', movementBody(linear), {
+      'dry-run': 'false',
+    });
     expect([status, body.request_state]).toEqual([201, 'PENDING_APPROVAL']);
   });
 
-  test.each(['yes', 'True', '1', ''])('is 422 with `Dry-Run: %s`, and nothing is made', async (value) => {
-    const strategy_id = randomUUID();
-    expectInvalid(await post('/movements', movementBody(linear, { strategy_id }), { 'dry-run': value }), 'dry-run');
-    expect(await sql('SELECT 1 FROM movements WHERE strategy_id = $1', [strategy_id])).toEqual([]);
-  });
+  test.each(['yes', 'True', '1', ''])(
+    'is 422 with `Dry-Run: %s`, and nothing is made',
+    async (value) => {
+      const strategy_id = randomUUID();
+      expectInvalid(
+        await post('/movements', movementBody(linear, { strategy_id }), { 'dry-run': value }),
+        'dry-run',
+      );
+      expect(await sql('SELECT 1 FROM movements WHERE strategy_id = $1', [strategy_id])).toEqual(
+        [],
+      );
+    },
+  );
 
   test('is refused where there is none', async () => {
     const { movement_id, compiled_plan_hash } = await create(linear);
-    expectInvalid(await post(`/movements/${movement_id}/approve`, approval({ compiled_plan_hash }), dry), 'dry-run');
-    expectInvalid(await post('/plan-templates', { template_key: 'x' }, dry), ...(await missingFields()), 'dry-run');
-    expect((await get<CreatedView>(`/movements/${movement_id}`)).body.request_state).toBe('PENDING_APPROVAL');
+    expectInvalid(
+      await post(`/movements/${movement_id}/approve`, approval({ compiled_plan_hash }), dry),
+      'dry-run',
+    );
+    expectInvalid(
+      await post('/plan-templates', { template_key: 'x' }, dry),
+      ...(await missingFields()),
+      'dry-run',
+    );
+    expect((await get<CreatedView>(`/movements/${movement_id}`)).body.request_state).toBe(
+      'PENDING_APPROVAL',
+    );
   });
 });
 
 /** What a template without anything lacks: told together with the header. */
 async function missingFields(): Promise<readonly string[]> {
-  const { body } = await post<{ detail: { issues: { path: string }[] } }>('/plan-templates', { template_key: 'x' });
+  const { body } = await post<{ detail: { issues: { path: string }[] } }>('/plan-templates', {
+    template_key: 'x',
+  });
   return body.detail.issues.map((issue) => issue.path);
 }
 
@@ -140,14 +201,17 @@ describe('a preview writes nothing', () => {
     const unserved = await registered([noop('a', { action_type: 'test_unserved' })]);
     const key = randomUUID();
     await create(linear, { idempotency_key: key });
-    // Other files use the same stack, so one moment without their rows is waited for: a row of ours would come every time.
+    // Other files use the same stack, so one moment without their rows is waited for: a row of ours
+    // would come every time.
     await waitFor(
       async () => {
         const before = await rowCounts();
         await preview(movementBody(linear, { idempotency_key: randomUUID() }));
         await preview(movementBody(linear, { idempotency_key: key }));
         await preview(movementBody(unserved));
-        expect((await ask(movementBody({ template_key: uniqueKey('nobody'), version: 1 }))).status).toBe(404);
+        expect(
+          (await ask(movementBody({ template_key: uniqueKey('nobody'), version: 1 }))).status,
+        ).toBe(404);
         return JSON.stringify(await rowCounts()) === JSON.stringify(before);
       },
       { what: () => 'equal counts of rows' },
@@ -158,20 +222,31 @@ describe('a preview writes nothing', () => {
     const of = await registered([noop('a')]);
     const [request, key, strategy_id] = [randomUUID(), randomUUID(), randomUUID()];
     const url = 'https://receiver.example/x';
-    await preview(movementBody(of, { strategy_id, callback_url: url }), { 'x-request-id': request, 'idempotency-key': key });
+    await preview(movementBody(of, { strategy_id, callback_url: url }), {
+      'x-request-id': request,
+      'idempotency-key': key,
+    });
     const marks = `%(${request}|${key}|${strategy_id}|${of.template_id})%`;
     const found = await Promise.all(
       (await tables())
         .filter((name) => !name.startsWith('plan_'))
         .map((name) =>
-          sql(`SELECT '${name}' AS name FROM "${name}" AS t WHERE t::text SIMILAR TO $1 AND t::text NOT LIKE '%plan_template.%'`, [marks]),
+          sql(
+            `SELECT '${name}' AS name FROM "${name}" AS t WHERE t::text SIMILAR TO $1
+              AND t::text NOT LIKE '%plan_template.%'`,
+            [marks],
+          ),
         ),
     );
     expect(found.flat()).toEqual([]);
   });
 
   test('with a database that refuses every write, where the real create fails', async () => {
-    const db = connectDatabase({ url: shared.databaseUrl, poolSize: 2, sessionSettings: { default_transaction_read_only: 'on' } });
+    const db = connectDatabase({
+      url: shared.databaseUrl,
+      poolSize: 2,
+      sessionSettings: { default_transaction_read_only: 'on' },
+    });
     const woken: string[] = [];
     const deps = {
       ...dependencies(),
@@ -182,10 +257,14 @@ describe('a preview writes nothing', () => {
     const served = await serve(createApi(deps, movementRoutes));
     try {
       const url = `${served.url}/v3/movements`;
-      expect(await must(200, post(url, movementBody(linear), dry))).toMatchObject({ would_create: true });
+      expect(await must(200, post(url, movementBody(linear), dry))).toMatchObject({
+        would_create: true,
+      });
       expect((await post(url, movementBody(linear))).status).toBe(500);
       const refused = await registered([noop('a', { action_type: 'test_unserved' })]);
-      expect(await must(200, post(url, movementBody(refused), dry))).toMatchObject({ would_create: false });
+      expect(await must(200, post(url, movementBody(refused), dry))).toMatchObject({
+        would_create: false,
+      });
       expect(woken).toEqual([]);
     } finally {
       await served.close();
@@ -203,9 +282,14 @@ describe('a preview writes nothing', () => {
     const made = await create(linear);
     await waitFor(async () => (await runs()).has(`movement/${made.movement_id}`));
     await preview(movementBody(linear));
-    // Runs first: a movement is stored before its run begins, so that one which somebody else creates meanwhile is known too.
+    // Runs first: a movement is stored before its run begins, so that one which somebody else
+    // creates meanwhile is known too.
     const begun = await runs();
-    const known = new Set((await sql<{ id: string }>('SELECT movement_id AS id FROM movements')).map((row) => `movement/${row.id}`));
+    const known = new Set(
+      (await sql<{ id: string }>('SELECT movement_id AS id FROM movements')).map(
+        (row) => `movement/${row.id}`,
+      ),
+    );
     expect([...begun].filter((id) => id.startsWith('movement/') && !known.has(id))).toEqual([]);
   });
 
@@ -218,7 +302,9 @@ describe('a preview writes nothing', () => {
 });
 
 describe('a preview of what the create would refuse', () => {
-  /** The preview's first reason is the detail of the create's refusal; a preview has no plan then. */
+  /**
+   * The preview's first reason is the detail of the create's refusal; a preview has no plan then.
+   */
   async function sameAsCreate(body: unknown): Promise<PreviewView> {
     const seen = await preview(body);
     const { status, body: refusal } = await post<{ detail: unknown }>('/movements', body);
@@ -230,14 +316,25 @@ describe('a preview of what the create would refuse', () => {
   const nothing = { compiled_plan_hash: null, current_frontier: [], limits: [] };
 
   test('lists a plan that cannot be executed', async () => {
-    const seen = await sameAsCreate(movementBody(await registered([noop('a', { config: { amount_ref: 'nodes.zzz.output.x' } })])));
-    expect(seen).toMatchObject({ ...nothing, blocking_reasons: [{ error: 'template_not_executable', reasons: ['unknown_amount_ref:a'] }] });
+    const seen = await sameAsCreate(
+      movementBody(await registered([noop('a', { config: { amount_ref: 'nodes.zzz.output.x' } })])),
+    );
+    expect(seen).toMatchObject({
+      ...nothing,
+      blocking_reasons: [{ error: 'template_not_executable', reasons: ['unknown_amount_ref:a'] }],
+    });
   });
 
   test('lists the reserved family', async () => {
-    const reserved = noop('t', { action_type: 'agent_wallet_top_up', signer_selector: { chain_family: 'evm', profile: 'test-wallet' } });
+    const reserved = noop('t', {
+      action_type: 'agent_wallet_top_up',
+      signer_selector: { chain_family: 'evm', profile: 'test-wallet' },
+    });
     const seen = await sameAsCreate(movementBody(await registered([reserved])));
-    expect(seen.blocking_reasons.map((each) => each['error'])).toEqual(['reserved_template_family', 'binding_unresolved']);
+    expect(seen.blocking_reasons.map((each) => each['error'])).toEqual([
+      'reserved_template_family',
+      'binding_unresolved',
+    ]);
   });
 
   test('names for each node what could not be bound', async () => {
@@ -253,16 +350,39 @@ describe('a preview of what the create would refuse', () => {
     expect(seen).toMatchObject(nothing);
     expect(seen.blocking_reasons.map((each) => each['error'])).toEqual(['binding_unresolved']);
     expect(seen.bindings).toEqual([
-      { node_key: 'a', executor_key: null, signer_key: null, available: false, reason: 'executor_ambiguous' },
-      { node_key: 'b', executor_key: 'evm.transfer', signer_key: null, available: false, reason: 'signer_missing' },
-      { node_key: 'c', executor_key: null, signer_key: null, available: false, reason: 'executor_missing' },
+      {
+        node_key: 'a',
+        executor_key: null,
+        signer_key: null,
+        available: false,
+        reason: 'executor_ambiguous',
+      },
+      {
+        node_key: 'b',
+        executor_key: 'evm.transfer',
+        signer_key: null,
+        available: false,
+        reason: 'signer_missing',
+      },
+      {
+        node_key: 'c',
+        executor_key: null,
+        signer_key: null,
+        available: false,
+        reason: 'executor_missing',
+      },
     ]);
   });
 
   test('tells every reason at once, the one of the create first', async () => {
-    const nodes = [noop('a', { action_type: 'test_unserved', config: { amount_ref: 'nodes.zzz.output.x' } })];
+    const nodes = [
+      noop('a', { action_type: 'test_unserved', config: { amount_ref: 'nodes.zzz.output.x' } }),
+    ];
     const seen = await sameAsCreate(movementBody(await registered(nodes)));
-    expect(seen.blocking_reasons.map((each) => each['error'])).toEqual(['template_not_executable', 'binding_unresolved']);
+    expect(seen.blocking_reasons.map((each) => each['error'])).toEqual([
+      'template_not_executable',
+      'binding_unresolved',
+    ]);
   });
 
   test('names the movement that a key was used for', async () => {
@@ -271,21 +391,38 @@ describe('a preview of what the create would refuse', () => {
     expect(await preview(body)).toMatchObject({
       would_create: false,
       compiled_plan_hash: first.compiled_plan_hash,
-      blocking_reasons: [{ error: 'idempotent_replay', message: expect.stringMatching(/\w/), movement_id: first.movement_id }],
+      blocking_reasons: [
+        {
+          error: 'idempotent_replay',
+          message: expect.stringMatching(/\w/),
+          movement_id: first.movement_id,
+        },
+      ],
     });
     const other = { ...body, intent: { asset: 'USDC', amount: '11' }, strategy_id: 's' };
     const seen = await sameAsCreate(other);
     expect(seen.blocking_reasons).toMatchObject([
-      { error: 'idempotency_conflict', movement_id: first.movement_id, fields: ['intent.amount', 'strategy_id'] },
+      {
+        error: 'idempotency_conflict',
+        movement_id: first.movement_id,
+        fields: ['intent.amount', 'strategy_id'],
+      },
     ]);
   });
 
   test('stays 422 and 404 where there is nothing to preview', async () => {
-    expectInvalid(await ask(movementBody(linear, { template_version: 0, unknown: 1 })), 'template_version', 'unknown');
+    expectInvalid(
+      await ask(movementBody(linear, { template_version: 0, unknown: 1 })),
+      'template_version',
+      'unknown',
+    );
     const template_key = uniqueKey('nobody');
     const answer = await ask(movementBody({ template_key, version: 1 }));
     expectRefusal(answer, 404, 'template_not_found', { template_key, template_version: 1 });
-    expectInvalid(await ask(movementBody(linear, { idempotency_key: 'a' }), { 'idempotency-key': 'b' }), 'idempotency_key');
+    expectInvalid(
+      await ask(movementBody(linear, { idempotency_key: 'a' }), { 'idempotency-key': 'b' }),
+      'idempotency_key',
+    );
   });
 });
 
@@ -297,12 +434,24 @@ describe('a preview of what would fail later', () => {
       expect(await preview(body)).toMatchObject({
         would_create: true,
         blocking_reasons: [],
-        bindings: [{ node_key: 'a', executor_key: 'test.previewed', available: false, reason: 'executor_disabled' }],
+        bindings: [
+          {
+            node_key: 'a',
+            executor_key: 'test.previewed',
+            available: false,
+            reason: 'executor_disabled',
+          },
+        ],
       });
       const made = await must(201, post<CreatedView>('/movements', body));
-      expectRefusal(await act(made.movement_id, 'approve', approval(made)), 409, 'binding_unavailable', {
-        bindings: [{ binding: 'executor', key: 'test.previewed', reason: 'disabled' }],
-      });
+      expectRefusal(
+        await act(made.movement_id, 'approve', approval(made)),
+        409,
+        'binding_unavailable',
+        {
+          bindings: [{ binding: 'executor', key: 'test.previewed', reason: 'disabled' }],
+        },
+      );
     } finally {
       await must(200, patch('/executors/test.previewed', { status: 'active' }));
     }
@@ -327,7 +476,11 @@ describe('a preview of what would fail later', () => {
       noop('b', { config: { amount: '4' }, risk_patch: { max_amount: '5' } }),
       noop('c', { config: { amount_ref: 'nodes.a.output.x' } }),
     ];
-    const seen = await preview(movementBody(await registered(nodes, { risk_controls: { max_amount: '20', min_amount: '1' } })));
+    const seen = await preview(
+      movementBody(
+        await registered(nodes, { risk_controls: { max_amount: '20', min_amount: '1' } }),
+      ),
+    );
     expect(seen).toMatchObject({ would_create: true, blocking_reasons: [] });
     expect(seen.limits).toEqual([
       { control: 'max_amount', limit: '20', used: null, after: '10', ok: null },

@@ -1,4 +1,7 @@
-/** The rate limit as callers meet it: an API with low limits beside the stack's own, over the same database and keys. */
+/**
+ * The rate limit as callers meet it: an API with low limits beside the stack's own, over the same
+ * database and keys.
+ */
 import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { createApi } from '../../api/http/app.ts';
@@ -16,11 +19,19 @@ const LIMITS = { readRpm: 5, writeRpm: 3 };
 let db: Database;
 let api: Listening;
 beforeAll(async () => {
-  const secretsKeys = parseSecretsKey(readFileSync(shared.toolEnv['SVC_SECRETS_KEY_FILE'] ?? '', 'utf8').trim());
+  const secretsKeys = parseSecretsKey(
+    readFileSync(shared.toolEnv['SVC_SECRETS_KEY_FILE'] ?? '', 'utf8').trim(),
+  );
   if (!secretsKeys.ok) throw new Error('the key of the stack cannot be read');
   db = connectDatabase({ url: shared.databaseUrl, poolSize: 2 });
   const log = pino({ level: 'silent' });
-  const guard = createGuard({ db, log, secretsKeys: secretsKeys.keys, maxSkewSeconds: 300, rateLimits: LIMITS });
+  const guard = createGuard({
+    db,
+    log,
+    secretsKeys: secretsKeys.keys,
+    maxSkewSeconds: 300,
+    rateLimits: LIMITS,
+  });
   const deps = { ...dependencies({ authEnabled: true }), db, log };
   api = await listen({ app: createApi(deps, routes, { guard }), host: '127.0.0.1', port: 0 });
 });
@@ -30,7 +41,10 @@ afterAll(async () => {
 });
 
 const url = (path: string): string => `http://127.0.0.1:${String(api.port)}${path}`;
-const statuses = async (times: number, call: () => Promise<Response>): Promise<readonly number[]> => {
+const statuses = async (
+  times: number,
+  call: () => Promise<Response>,
+): Promise<readonly number[]> => {
   const found: number[] = [];
   while (found.length < times) found.push((await call()).status);
   return found;
@@ -42,7 +56,9 @@ test('a key has the requests of its role in a minute, whatever it asks for, and 
   expect(await statuses(6, whoami(agent))).toEqual([200, 200, 200, 200, 200, 429]);
   // A refused call and a path that is none count as well.
   expect((await signedFetch(operator, url('/v3/nowhere'))).status).toBe(404);
-  expect((await signedFetch(operator, url('/v3/plan-templates'), { method: 'POST', body: '{}' })).status).toBeGreaterThanOrEqual(400);
+  expect(
+    (await signedFetch(operator, url('/v3/plan-templates'), { method: 'POST', body: '{}' })).status,
+  ).toBeGreaterThanOrEqual(400);
   expect(await statuses(2, whoami(operator))).toEqual([200, 429]);
   // Another key of the same tier has its own.
   expect(await statuses(1, whoami(admin))).toEqual([200]);

@@ -1,6 +1,17 @@
 /** Executors and signers over HTTP. */
 import { randomUUID } from 'node:crypto';
-import { auditOfRequest, expectInvalid, expectRefusal, get, must, patch, send, shared, sql, waitFor } from '../support/http.ts';
+import {
+  auditOfRequest,
+  expectInvalid,
+  expectRefusal,
+  get,
+  must,
+  patch,
+  send,
+  shared,
+  sql,
+  waitFor,
+} from '../support/http.ts';
 
 type View = Readonly<Record<string, unknown>>;
 const listed = async (what: 'executors' | 'signers', key: string): Promise<View | undefined> => {
@@ -37,9 +48,18 @@ describe('executors', () => {
 
   test('that are in memory only get their row with the first change', async () => {
     await sql("DELETE FROM executors WHERE executor_key = 'test.unstored'");
-    expect(await listed('executors', 'test.unstored')).toMatchObject({ source: 'memory', status: 'active', updated_at: null });
+    expect(await listed('executors', 'test.unstored')).toMatchObject({
+      source: 'memory',
+      status: 'active',
+      updated_at: null,
+    });
     const request = randomUUID();
-    const answer = await send('PATCH', '/executors/test.unstored', { status: 'disabled', reason: 'why' }, { 'x-request-id': request });
+    const answer = await send(
+      'PATCH',
+      '/executors/test.unstored',
+      { status: 'disabled', reason: 'why' },
+      { 'x-request-id': request },
+    );
     expect([answer.status, answer.body]).toEqual([
       200,
       expect.objectContaining({
@@ -52,12 +72,22 @@ describe('executors', () => {
     ]);
     expect(await listed('executors', 'test.unstored')).toEqual(answer.body);
     expect(await auditOfRequest(request)).toEqual([
-      expect.objectContaining({ action: 'executor.update_status', entity_key: 'test.unstored', outcome: 'success', reason: 'why' }),
+      expect.objectContaining({
+        action: 'executor.update_status',
+        entity_key: 'test.unstored',
+        outcome: 'success',
+        reason: 'why',
+      }),
     ]);
   });
 
   test('of an unknown key are 404', async () => {
-    expectRefusal(await patch('/executors/nobody', { status: 'active' }), 404, 'executor_not_found', { executor_key: 'nobody' });
+    expectRefusal(
+      await patch('/executors/nobody', { status: 'active' }),
+      404,
+      'executor_not_found',
+      { executor_key: 'nobody' },
+    );
   });
 
   test.each([
@@ -90,27 +120,48 @@ describe('signers', () => {
       source: 'both',
       updated_at: TIME,
     });
-    expect(await listed('signers', 'test-other-family')).toMatchObject({ identity_state: 'not_applicable', backend: 'noop' });
+    expect(await listed('signers', 'test-other-family')).toMatchObject({
+      identity_state: 'not_applicable',
+      backend: 'noop',
+    });
   });
 
   test('that are in memory only get their row with the first change', async () => {
     await sql("DELETE FROM signers WHERE signer_key = 'test-unstored'");
     expect(await listed('signers', 'test-unstored')).toMatchObject({ source: 'memory' });
-    expect(await must(200, patch('/signers/test-unstored', { status: 'disabled' }))).toMatchObject({ source: 'both', status: 'disabled' });
-    expect(await must(200, patch('/signers/test-unstored', { status: 'active' }))).toMatchObject({ status: 'active' });
+    expect(await must(200, patch('/signers/test-unstored', { status: 'disabled' }))).toMatchObject({
+      source: 'both',
+      status: 'disabled',
+    });
+    expect(await must(200, patch('/signers/test-unstored', { status: 'active' }))).toMatchObject({
+      status: 'active',
+    });
   });
 
   test('of an unknown key are 404', async () => {
-    expectRefusal(await patch('/signers/nobody', { status: 'active' }), 404, 'signer_not_found', { signer_key: 'nobody' });
+    expectRefusal(await patch('/signers/nobody', { status: 'active' }), 404, 'signer_not_found', {
+      signer_key: 'nobody',
+    });
   });
 
   test.each(['deprecated', 'retired'])('that are %s stay what they are', async (status) => {
     const signer_key = await storedSigner({ status });
     const request = randomUUID();
-    const answer = await send('PATCH', `/signers/${signer_key}`, { status: 'active' }, { 'x-request-id': request });
-    expectRefusal(answer, 409, 'invalid_state', { signer_key, current_state: status, allowed_states: ['active', 'disabled'] });
+    const answer = await send(
+      'PATCH',
+      `/signers/${signer_key}`,
+      { status: 'active' },
+      { 'x-request-id': request },
+    );
+    expectRefusal(answer, 409, 'invalid_state', {
+      signer_key,
+      current_state: status,
+      allowed_states: ['active', 'disabled'],
+    });
     expect(await listed('signers', signer_key)).toMatchObject({ status, source: 'persisted' });
-    expect(await auditOfRequest(request)).toEqual([expect.objectContaining({ action: 'signer.update_status', outcome: 'denied' })]);
+    expect(await auditOfRequest(request)).toEqual([
+      expect.objectContaining({ action: 'signer.update_status', outcome: 'denied' }),
+    ]);
   });
 
   test.each(['deprecated', 'retired', 'x'])('cannot be set to %s', async (status) => {
@@ -119,7 +170,12 @@ describe('signers', () => {
 });
 
 describe('pinning an address', () => {
-  const pin = (signer: string, expected_address: string, previous_expected_address: string | null = null, request: string = randomUUID()) =>
+  const pin = (
+    signer: string,
+    expected_address: string,
+    previous_expected_address: string | null = null,
+    request: string = randomUUID(),
+  ) =>
     send<View>(
       'PUT',
       `/signers/${signer}/expected-identity`,
@@ -133,12 +189,22 @@ describe('pinning an address', () => {
     signer_key: string,
     runtime: string | null,
     stored: string | null = null,
-  ) => expectRefusal(answer, 409, error, { signer_key, expected_signer_address: stored, runtime_address: runtime });
+  ) =>
+    expectRefusal(answer, 409, error, {
+      signer_key,
+      expected_signer_address: stored,
+      runtime_address: runtime,
+    });
 
   test('takes the address that the signer has, and only in order', async () => {
     const { wallet } = shared;
     refused(await pin('test-wallet', other), 'signer_identity_mismatch', 'test-wallet', wallet);
-    refused(await pin('test-wallet', wallet, other), 'previous_expected_address_mismatch', 'test-wallet', wallet);
+    refused(
+      await pin('test-wallet', wallet, other),
+      'previous_expected_address_mismatch',
+      'test-wallet',
+      wallet,
+    );
     const request = randomUUID();
     const answer = await pin('test-wallet', wallet.toLowerCase(), null, request);
     expect([answer.status, answer.body]).toEqual([
@@ -152,19 +218,48 @@ describe('pinning an address', () => {
         audit_event_id: expect.any(String),
       },
     ]);
-    const [row] = await sql('SELECT action, outcome, request_id FROM audit_events WHERE event_id = $1', [answer.body['audit_event_id']]);
-    expect(row).toEqual({ action: 'signer.set_expected_identity', outcome: 'success', request_id: request });
-    expect((await pin('test-wallet', wallet, other)).body).toMatchObject({ outcome: 'noop', previous_expected_address: wallet });
-    refused(await pin('test-wallet', other, wallet), 'signer_identity_mismatch', 'test-wallet', wallet, wallet);
-    expect(await listed('signers', 'test-wallet')).toMatchObject({ expected_signer_address: wallet, identity_state: 'match' });
+    const [row] = await sql(
+      'SELECT action, outcome, request_id FROM audit_events WHERE event_id = $1',
+      [answer.body['audit_event_id']],
+    );
+    expect(row).toEqual({
+      action: 'signer.set_expected_identity',
+      outcome: 'success',
+      request_id: request,
+    });
+    expect((await pin('test-wallet', wallet, other)).body).toMatchObject({
+      outcome: 'noop',
+      previous_expected_address: wallet,
+    });
+    refused(
+      await pin('test-wallet', other, wallet),
+      'signer_identity_mismatch',
+      'test-wallet',
+      wallet,
+      wallet,
+    );
+    expect(await listed('signers', 'test-wallet')).toMatchObject({
+      expected_signer_address: wallet,
+      identity_state: 'match',
+    });
   });
 
-  test.each(['0x0000000000000000000000000000000000000000', '0x12', 'nonsense'])('refuses %s', async (address) => {
-    const request = randomUUID();
-    const answer = await pin('dev-treasury', address, null, request);
-    refused(answer, 'signer_expected_identity_invalid', 'dev-treasury', shared.chain.accounts.signer.address);
-    expect(await auditOfRequest(request)).toEqual([expect.objectContaining({ action: 'signer.set_expected_identity', outcome: 'denied' })]);
-  });
+  test.each(['0x0000000000000000000000000000000000000000', '0x12', 'nonsense'])(
+    'refuses %s',
+    async (address) => {
+      const request = randomUUID();
+      const answer = await pin('dev-treasury', address, null, request);
+      refused(
+        answer,
+        'signer_expected_identity_invalid',
+        'dev-treasury',
+        shared.chain.accounts.signer.address,
+      );
+      expect(await auditOfRequest(request)).toEqual([
+        expect.objectContaining({ action: 'signer.set_expected_identity', outcome: 'denied' }),
+      ]);
+    },
+  );
 
   test('of a signer that is stored and not in memory cannot be checked', async () => {
     const key = await storedSigner({});
@@ -172,7 +267,9 @@ describe('pinning an address', () => {
   });
 
   test('of a signer of another family is 422', async () => {
-    expectRefusal(await pin('test-other-family', other), 422, 'signer_identity_not_applicable', { signer_key: 'test-other-family' });
+    expectRefusal(await pin('test-other-family', other), 422, 'signer_identity_not_applicable', {
+      signer_key: 'test-other-family',
+    });
   });
 
   test('of an unknown signer is 404', async () => {
@@ -189,7 +286,8 @@ describe('pinning an address', () => {
 async function storedSigner(fields: { readonly status?: string }): Promise<string> {
   const signer_key = `test-stored-${randomUUID()}`;
   await sql(
-    `INSERT INTO signers (signer_key, status, backend, chain_family, created_at, updated_at) VALUES ($1, $2, 'local', 'evm', now(), now())`,
+    `INSERT INTO signers (signer_key, status, backend, chain_family, created_at, updated_at)
+      VALUES ($1, $2, 'local', 'evm', now(), now())`,
     [signer_key, fields.status ?? 'active'],
   );
   return signer_key;

@@ -22,7 +22,10 @@ interface RouteView {
   readonly template_key: string;
   readonly version: number;
   readonly executable: boolean;
-  readonly health?: { readonly status: string; readonly executors: readonly { executor_key: string; health_state: string }[] };
+  readonly health?: {
+    readonly status: string;
+    readonly executors: readonly { executor_key: string; health_state: string }[];
+  };
   readonly [field: string]: unknown;
 }
 interface Catalog {
@@ -31,8 +34,13 @@ interface Catalog {
 }
 
 const catalog = (query = ''): Promise<Catalog> => must(200, get<Catalog>(`/route-catalog${query}`));
-const routeOf = async (of: { readonly template_key: string; readonly version: number }, query = ''): Promise<RouteView | undefined> =>
-  (await catalog(query)).routes.find((route) => route.template_key === of.template_key && route.version === of.version);
+const routeOf = async (
+  of: { readonly template_key: string; readonly version: number },
+  query = '',
+): Promise<RouteView | undefined> =>
+  (await catalog(query)).routes.find(
+    (route) => route.template_key === of.template_key && route.version === of.version,
+  );
 /** A node that only an executor of this action type can run. */
 const of = (node_key: string, action_type: string) => noop(node_key, { action_type });
 
@@ -42,11 +50,19 @@ test('a version is shown with everything that its plan says', async () => {
       [
         withdrawal('out'),
         gate('check'),
-        transfer('on', { config: { ...(transfer('on')['config'] as object), destination_venue: 'vault' } }),
+        transfer('on', {
+          config: { ...(transfer('on')['config'] as object), destination_venue: 'vault' },
+        }),
       ],
       {
         name: 'Out and on',
-        risk_controls: { max_amount: '10.50', min_amount: '1', expected_fee: '0.1', max_fee_pct: 2, hardcap_usd: '5' },
+        risk_controls: {
+          max_amount: '10.50',
+          min_amount: '1',
+          expected_fee: '0.1',
+          max_fee_pct: 2,
+          hardcap_usd: '5',
+        },
       },
     ),
   );
@@ -58,7 +74,12 @@ test('a version is shown with everything that its plan says', async () => {
     graph_shape: 'linear',
     node_count: 3,
     executable: true,
-    metadata: { transport_family: 'mixed', source_venue: 'paper-sub-a', destination_venue: 'vault', asset: 'USDC' },
+    metadata: {
+      transport_family: 'mixed',
+      source_venue: 'paper-sub-a',
+      destination_venue: 'vault',
+      asset: 'USDC',
+    },
     stats: null,
     fee_policy: { expected_fee: '0.1', max_fee_pct: 2 },
     risk_controls: { max_amount: '10.50', min_amount: '1' },
@@ -67,7 +88,8 @@ test('a version is shown with everything that its plan says', async () => {
 
 test('versions of a key come in order, each as a route of its own', async () => {
   const template_key = uniqueKey();
-  for (const version of [10, 9, 1]) await register(template([noop('a')], { template_key, version, name: `v${String(version)}` }));
+  for (const version of [10, 9, 1])
+    await register(template([noop('a')], { template_key, version, name: `v${String(version)}` }));
   const { routes, generated_at } = await catalog();
   const own = routes.filter((route) => route.template_key === template_key);
   expect(own.map(({ version, name }) => [version, name])).toEqual([
@@ -91,7 +113,9 @@ test('status shows what can be executed, what cannot, or all', async () => {
   expect(await seen('?status=all')).toEqual([true, true]);
   expect(await seen('?status=executable')).toEqual([true, false]);
   expect(await seen('?status=non_executable')).toEqual([false, true]);
-  expect((await catalog('?status=executable')).routes.every((route) => route.executable)).toBe(true);
+  expect((await catalog('?status=executable')).routes.every((route) => route.executable)).toBe(
+    true,
+  );
 });
 
 test.each([
@@ -105,17 +129,25 @@ test.each([
 });
 
 describe('health', () => {
-  const healthOf = async (view: TemplateView) => (await routeOf(view, '?include_health=true'))?.health;
+  const healthOf = async (view: TemplateView) =>
+    (await routeOf(view, '?include_health=true'))?.health;
 
   test('is there only when it is asked for', async () => {
     const view = await register(template([noop('a')]));
     expect(Object.keys((await routeOf(view)) ?? {})).not.toContain('health');
-    expect(Object.keys((await routeOf(view, '?include_health=false')) ?? {})).not.toContain('health');
-    expect(await healthOf(view)).toEqual({ status: 'healthy', executors: [{ executor_key: 'builtin.noop', health_state: 'up' }] });
+    expect(Object.keys((await routeOf(view, '?include_health=false')) ?? {})).not.toContain(
+      'health',
+    );
+    expect(await healthOf(view)).toEqual({
+      status: 'healthy',
+      executors: [{ executor_key: 'builtin.noop', health_state: 'up' }],
+    });
   });
 
   test('tells what is missing, ambiguous and down', async () => {
-    const bad = await register(template([of('a', 'nobody_does_this'), of('b', 'test_twin'), of('c', 'test_previewed')]));
+    const bad = await register(
+      template([of('a', 'nobody_does_this'), of('b', 'test_twin'), of('c', 'test_previewed')]),
+    );
     expect(await healthOf(bad)).toEqual({
       status: 'unavailable',
       executors: [
@@ -124,13 +156,17 @@ describe('health', () => {
         { executor_key: 'test.previewed', health_state: 'down' },
       ],
     });
-    expect(await healthOf(await register(template([noop('a'), of('b', 'nobody_does_this')])))).toMatchObject({ status: 'degraded' });
+    expect(
+      await healthOf(await register(template([noop('a'), of('b', 'nobody_does_this')]))),
+    ).toMatchObject({ status: 'degraded' });
   });
 
   test('is degraded while nobody has looked, and unavailable once it is switched off', async () => {
     const view = await register(template([of('a', 'test_switched')]));
     const state = (health_state: string) =>
-      sql(`UPDATE executors SET health_state = $1 WHERE executor_key = 'test.switched'`, [health_state]);
+      sql(`UPDATE executors SET health_state = $1 WHERE executor_key = 'test.switched'`, [
+        health_state,
+      ]);
     const item = (health_state: string) => [{ executor_key: 'test.switched', health_state }];
     await patch('/executors/test.switched', { status: 'active' });
     try {
@@ -149,7 +185,9 @@ describe('health', () => {
 
 test('stats are what became of the movements, from approval to end', async () => {
   const view = await register(template([noop('a')]));
-  const failing = await register(template([noop('a', { config: { amount: '2' } })], { risk_controls: { max_amount: '1' } }));
+  const failing = await register(
+    template([noop('a', { config: { amount: '2' } })], { risk_controls: { max_amount: '1' } }),
+  );
   await run(view, 'COMPLETED');
   const slow = await run(view, 'COMPLETED');
   await run(failing, 'FAILED');
@@ -162,43 +200,74 @@ test('stats are what became of the movements, from approval to end', async () =>
   });
   const seconds = async (movement_id: string): Promise<number> => {
     const [row] = await sql<{ seconds: string }>(
-      `SELECT extract(epoch FROM m.ended_at - e.occurred_at) AS seconds FROM movements m JOIN timeline_events e USING (movement_id)
+      `SELECT extract(epoch FROM m.ended_at - e.occurred_at) AS seconds FROM movements m
+        JOIN timeline_events e USING (movement_id)
        WHERE m.movement_id = $1 AND e.event_type = 'request_approved'`,
       [movement_id],
     );
     return Number(row?.seconds);
   };
-  // Two minutes between create and approval say nothing of the route; between approval and end they do.
-  await sql(`UPDATE movements SET created_at = created_at - interval '2 minutes' WHERE movement_id = $1`, [slow.movement_id]);
-  await sql(`UPDATE movements SET approved_at = approved_at - interval '100 seconds' WHERE movement_id = $1`, [slow.movement_id]);
-  const times = await sql<{ movement_id: string }>('SELECT movement_id FROM movements WHERE template_key = $1', [view.template_key]);
+  // Two minutes between create and approval say nothing of the route; between approval and end they
+  // do.
+  await sql(
+    `UPDATE movements SET created_at = created_at - interval '2 minutes' WHERE movement_id = $1`,
+    [slow.movement_id],
+  );
+  await sql(
+    `UPDATE movements SET approved_at = approved_at - interval '100 seconds' WHERE movement_id = $1`,
+    [slow.movement_id],
+  );
+  const times = await sql<{ movement_id: string }>(
+    'SELECT movement_id FROM movements WHERE template_key = $1',
+    [view.template_key],
+  );
   const durations = await Promise.all(
-    times.map(async ({ movement_id }) => (await seconds(movement_id)) + (movement_id === slow.movement_id ? 100 : 0)),
+    times.map(
+      async ({ movement_id }) =>
+        (await seconds(movement_id)) + (movement_id === slow.movement_id ? 100 : 0),
+    ),
   );
   const stats = (await routeOf(view))?.['stats'] as Record<string, number>;
   expect(stats).toMatchObject({ total_completed: 2, total_failed: 0, success_rate: 1 });
   expect(stats['max_duration_seconds']).toBeCloseTo(Math.max(...durations), 2);
-  expect(stats['avg_duration_seconds']).toBeCloseTo(durations.reduce((sum, each) => sum + each, 0) / 2, 2);
+  expect(stats['avg_duration_seconds']).toBeCloseTo(
+    durations.reduce((sum, each) => sum + each, 0) / 2,
+    2,
+  );
 });
 
 test('an agent sees its own routes and those of nobody, not those of another agent', async () => {
   const names = ['catalog_a', 'catalogXa'] as const;
   const [key] = await Promise.all([
-    issueKey('--client-name', 'catalog', '--key-id', 'catalog-agent', '--role', 'agent', '--authority-key', names[0]),
+    issueKey(
+      '--client-name',
+      'catalog',
+      '--key-id',
+      'catalog-agent',
+      '--role',
+      'agent',
+      '--authority-key',
+      names[0],
+    ),
   ]);
-  const own = await register(template([noop('a')], { template_key: `agent/${names[0]}/${uniqueKey()}` }));
-  const alike = await register(template([noop('a')], { template_key: `agent/${names[1]}/${uniqueKey()}` }));
+  const own = await register(
+    template([noop('a')], { template_key: `agent/${names[0]}/${uniqueKey()}` }),
+  );
+  const alike = await register(
+    template([noop('a')], { template_key: `agent/${names[1]}/${uniqueKey()}` }),
+  );
   const common = await register(template([noop('a')]));
   for (const [path, body] of [
     ['GET /route-catalog', undefined],
     ['POST /routes/recommend', { asset: 'USDC' }],
   ] as const) {
     const [method = '', where = ''] = path.split(' ');
-    const answer = await must<Partial<Catalog> & { recommendations?: readonly { route: RouteView }[] }>(
-      200,
-      sendAs(key, method, where, body),
+    const answer = await must<
+      Partial<Catalog> & { recommendations?: readonly { route: RouteView }[] }
+    >(200, sendAs(key, method, where, body));
+    const keys = (answer.routes ?? answer.recommendations?.map(({ route }) => route) ?? []).map(
+      ({ template_key }) => template_key,
     );
-    const keys = (answer.routes ?? answer.recommendations?.map(({ route }) => route) ?? []).map(({ template_key }) => template_key);
     expect(keys).toEqual(expect.arrayContaining([own.template_key, common.template_key]));
     expect(keys).not.toContain(alike.template_key);
   }

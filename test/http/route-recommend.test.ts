@@ -1,4 +1,7 @@
-/** Recommendations over HTTP. Every test has an asset of its own and a venue of that name, so that it meets no routes but its own. */
+/**
+ * Recommendations over HTTP. Every test has an asset of its own and a venue of that name, so that
+ * it meets no routes but its own.
+ */
 import { randomBytes } from 'node:crypto';
 import {
   create,
@@ -40,14 +43,20 @@ interface Recommended {
   readonly generated_at: string;
 }
 
-const ask = (body: unknown): Promise<Answer<Recommended>> => post<Recommended>('/routes/recommend', body);
+const ask = (body: unknown): Promise<Answer<Recommended>> =>
+  post<Recommended>('/routes/recommend', body);
 const recommended = (body: object): Promise<Recommended> => must(200, ask(body));
 /** Asks for routes of the asset from the venue of its name. */
-const ranked = (asset: string, body: object = {}): Promise<Recommended> => recommended({ asset, source_venue: asset, ...body });
+const ranked = (asset: string, body: object = {}): Promise<Recommended> =>
+  recommended({ asset, source_venue: asset, ...body });
 const assetOf = (): string => `T${randomBytes(6).toString('hex').toUpperCase()}`;
 
 /** A route of one node for this asset; its key begins with `name`. */
-async function route(asset: string, name: string, more: { controls?: object; node?: object; config?: object } = {}): Promise<string> {
+async function route(
+  asset: string,
+  name: string,
+  more: { controls?: object; node?: object; config?: object } = {},
+): Promise<string> {
   const { template_key } = await register(
     template([noop('a', { config: { asset, venue: asset, ...more.config }, ...more.node })], {
       template_key: `${name}/${randomBytes(6).toString('hex')}`,
@@ -57,26 +66,43 @@ async function route(asset: string, name: string, more: { controls?: object; nod
   return template_key;
 }
 /** As if movements of the route had ended so, `seconds` after their approval. */
-async function history(template_key: string, ends: readonly (readonly [state: string, seconds: number])[]): Promise<void> {
+async function history(
+  template_key: string,
+  ends: readonly (readonly [state: string, seconds: number])[],
+): Promise<void> {
   for (const [state, seconds] of ends) {
     const { movement_id } = await create({ template_key, version: 1 });
     await sql(
-      `UPDATE movements SET request_state = $2, ended_at = clock.now, approved_at = clock.now - make_interval(secs => $3)
+      `UPDATE movements SET request_state = $2, ended_at = clock.now,
+        approved_at = clock.now - make_interval(secs => $3)
        FROM (SELECT svc_now() AS now OFFSET 0) clock WHERE movement_id = $1`,
       [movement_id, state, seconds],
     );
   }
 }
-const keysOf = ({ recommendations }: Recommended): readonly string[] => recommendations.map((each) => each.route.template_key);
+const keysOf = ({ recommendations }: Recommended): readonly string[] =>
+  recommendations.map((each) => each.route.template_key);
 
 test('a request is answered with its echo, and every default in it', async () => {
   const asset = assetOf();
   expect(await recommended({ asset: asset.toLowerCase() })).toEqual({
     recommendations: expect.any(Array) as unknown,
-    request: { asset, source_venue: null, destination_venue: null, amount: null, priority: 'speed' },
+    request: {
+      asset,
+      source_venue: null,
+      destination_venue: null,
+      amount: null,
+      priority: 'speed',
+    },
     generated_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown,
   } as never);
-  const whole = { asset, source_venue: 'a', destination_venue: 'b', amount: '1.5', priority: 'cost' };
+  const whole = {
+    asset,
+    source_venue: 'a',
+    destination_venue: 'b',
+    amount: '1.5',
+    priority: 'cost',
+  };
   expect((await recommended(whole)).request).toEqual(whole);
 });
 
@@ -112,7 +138,9 @@ test('the proven and quick come first, or the cheap, as asked; each score is wha
   ] as const) {
     const answer = await ranked(asset, { amount: '100', priority });
     expect(keysOf(answer)).toEqual(order);
-    expect(answer.recommendations.map(({ rank, feasibility }) => [rank, feasibility])).toEqual([1, 2, 3].map((rank) => [rank, 'feasible']));
+    expect(answer.recommendations.map(({ rank, feasibility }) => [rank, feasibility])).toEqual(
+      [1, 2, 3].map((rank) => [rank, 'feasible']),
+    );
     for (const { score, score_parts } of answer.recommendations) {
       const { speed, cost, health, reliability } = score_parts;
       const sum = [speed, cost, health].reduce((all, { weight, value }) => all + weight * value, 0);
@@ -163,15 +191,24 @@ test('what cannot be taken comes last, with every reason and no score', async ()
   // The best of them by far, were it not too small for the amount.
   await history(limited, [['COMPLETED', 1]]);
   const reasons = async (amount: string | null) =>
-    (await ranked(asset, { amount })).recommendations.map((each) => [each.route.template_key, each.feasibility, each.infeasible_reasons]);
+    (await ranked(asset, { amount })).recommendations.map((each) => [
+      each.route.template_key,
+      each.feasibility,
+      each.infeasible_reasons,
+    ]);
   expect(await reasons('100')).toEqual([
     [fine, 'feasible', []],
     [limited, 'infeasible', ['amount_above_max']],
     [broken.template_key, 'infeasible', ['not_executable']],
     [unserved, 'infeasible', ['executor_unavailable']],
   ]);
-  expect((await reasons('9.999999999999999999'))[1]).toEqual([limited, 'infeasible', ['amount_below_min']]);
-  for (const amount of ['10', '99.999999999999999999', null]) expect((await reasons(amount))[0]).toEqual([limited, 'feasible', []]);
+  expect((await reasons('9.999999999999999999'))[1]).toEqual([
+    limited,
+    'infeasible',
+    ['amount_below_min'],
+  ]);
+  for (const amount of ['10', '99.999999999999999999', null])
+    expect((await reasons(amount))[0]).toEqual([limited, 'feasible', []]);
   const { recommendations } = await ranked(asset, { amount: '100' });
   expect(recommendations.map(({ score }) => score > 0)).toEqual([true, false, false, false]);
 });
@@ -180,12 +217,18 @@ describe('a route with one executor that cannot work, though its other is up', (
   /** A noop that is up beside a node of this action type, in a route of its own. */
   const feasibility = async (asset: string, node: Readonly<Record<string, unknown>>) => {
     const { template_key } = await register(
-      template([noop('a', { config: { asset, venue: asset } }), noop('b', node)], { template_key: `beside/${asset}` }),
+      template([noop('a', { config: { asset, venue: asset } }), noop('b', node)], {
+        template_key: `beside/${asset}`,
+      }),
     );
     return async () => {
       const { recommendations } = await ranked(asset);
       expect(recommendations.map((each) => each.route.template_key)).toEqual([template_key]);
-      return recommendations.map((each) => [each.feasibility, each.infeasible_reasons, each.score > 0]);
+      return recommendations.map((each) => [
+        each.feasibility,
+        each.infeasible_reasons,
+        each.score > 0,
+      ]);
     };
   };
   const feasible = [['feasible', [], true]];
@@ -200,10 +243,14 @@ describe('a route with one executor that cannot work, though its other is up', (
   test('that is down or disabled cannot be taken; that nobody has looked at yet can', async () => {
     const now = await feasibility(assetOf(), { action_type: 'test_recommended' });
     const state = (health_state: string) =>
-      sql(`UPDATE executors SET health_state = $1 WHERE executor_key = 'test.recommended'`, [health_state]);
+      sql(`UPDATE executors SET health_state = $1 WHERE executor_key = 'test.recommended'`, [
+        health_state,
+      ]);
     // The worker looks once when it starts; after that, nothing but this test writes there.
     await waitFor(async () => {
-      const [row] = await sql(`SELECT 1 FROM executors WHERE executor_key = 'test.recommended' AND health_state = 'down'`);
+      const [row] = await sql(
+        `SELECT 1 FROM executors WHERE executor_key = 'test.recommended' AND health_state = 'down'`,
+      );
       return row !== undefined;
     });
     try {
@@ -237,7 +284,9 @@ test('venues and asset choose; a route without an asset carries any', async () =
   const both = await route(asset, 'a', { config: { venue: here, destination_venue: there } });
   const out = await route(asset, 'b', { config: { source_venue: here } });
   const other = await route(assetOf(), 'c', { config: { venue: here, destination_venue: there } });
-  const { template_key: any } = await register(template([noop('a', { config: { venue: here } }), gate('g')]));
+  const { template_key: any } = await register(
+    template([noop('a', { config: { venue: here } }), gate('g')]),
+  );
   const found = async (body: object) => keysOf(await recommended({ asset, ...body }));
   expect(await found({ source_venue: here })).toEqual([both, out, any].sort());
   expect(await found({ source_venue: here, destination_venue: there })).toEqual([both]);
@@ -250,7 +299,11 @@ test('what is reserved for a route of its own is not recommended', async () => {
   const asset = assetOf();
   await register(
     template([
-      noop('a', { action_type: 'agent_wallet_top_up', signer_selector: { chain_family: 'evm' }, config: { asset, venue: asset } }),
+      noop('a', {
+        action_type: 'agent_wallet_top_up',
+        signer_selector: { chain_family: 'evm' },
+        config: { asset, venue: asset },
+      }),
     ]),
   );
   expect(keysOf(await ranked(asset))).toEqual([]);

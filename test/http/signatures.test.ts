@@ -6,7 +6,16 @@ import { startNonceCleaner } from '../../activities/relays/nonces.ts';
 import { signatureHeaders } from '../../clients/signing.ts';
 import { connectDatabase } from '../../prisma/client.ts';
 import { canonicalString, signatureOf, type SignedParts } from '../../api/auth/canonical.ts';
-import { expectRefusal, gated, must, post, shared, sql, waitFor, type Answer } from '../support/http.ts';
+import {
+  expectRefusal,
+  gated,
+  must,
+  post,
+  shared,
+  sql,
+  waitFor,
+  type Answer,
+} from '../support/http.ts';
 
 type Headers = Record<string, string | string[]>;
 const KEY = shared.keys.admin;
@@ -14,13 +23,24 @@ const nowSeconds = (): number => Math.floor(Date.now() / 1000);
 const newNonce = (): string => randomBytes(16).toString('hex');
 
 /** Sends exactly these headers and this target. */
-function exchange(method: string, target: string, headers: Headers, body?: string | Uint8Array): Promise<Answer> {
+function exchange(
+  method: string,
+  target: string,
+  headers: Headers,
+  body?: string | Uint8Array,
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(shared.apiUrl);
     const sent = httpRequest({ hostname, port, method, path: target, headers }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: new Headers(), body: JSON.parse(text) as unknown }));
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: new Headers(),
+          body: JSON.parse(text) as unknown,
+        }),
+      );
     });
     sent.on('error', reject);
     sent.end(body);
@@ -38,7 +58,14 @@ interface Signed {
 }
 
 /** Signs one thing and sends another, where the two are to differ. */
-function attempt({ method = 'GET', target = '/v3/whoami', body = '', signed = {}, headers = {}, key = KEY }: Signed): Promise<Answer> {
+function attempt({
+  method = 'GET',
+  target = '/v3/whoami',
+  body = '',
+  signed = {},
+  headers = {},
+  key = KEY,
+}: Signed): Promise<Answer> {
   const [path = '', ...rest] = target.split('?');
   const parts: SignedParts = {
     method,
@@ -75,11 +102,33 @@ describe('a signature', () => {
     ['body', { signed: { body: Buffer.from('{}') } }],
     ['timestamp', { headers: { 'X-SVC-Timestamp': String(nowSeconds() - 1) } }],
     ['nonce', { headers: { 'X-SVC-Nonce': 'another' } }],
-    ['order of the query', { target: '/v3/movements?state=FAILED&limit=5', signed: { query: 'limit=5&state=FAILED' } }],
+    [
+      'order of the query',
+      { target: '/v3/movements?state=FAILED&limit=5', signed: { query: 'limit=5&state=FAILED' } },
+    ],
     ['question mark', { target: '/v3/movements?limit=5', signed: { query: '?limit=5' } }],
-    ['escapes of the query', { target: '/v3/movements?strategy_id=a%2Fb', signed: { query: 'strategy_id=a/b' } }],
-    ['escapes of the path', { target: '/v3/executors/a%20b', method: 'PATCH', body: '{}', signed: { path: '/v3/executors/a%20b' } }],
-    ['body as parsed', { method: 'POST', target: '/v3/plan-templates', body: '{ "a": 1 }', signed: { body: Buffer.from('{"a":1}') } }],
+    [
+      'escapes of the query',
+      { target: '/v3/movements?strategy_id=a%2Fb', signed: { query: 'strategy_id=a/b' } },
+    ],
+    [
+      'escapes of the path',
+      {
+        target: '/v3/executors/a%20b',
+        method: 'PATCH',
+        body: '{}',
+        signed: { path: '/v3/executors/a%20b' },
+      },
+    ],
+    [
+      'body as parsed',
+      {
+        method: 'POST',
+        target: '/v3/plan-templates',
+        body: '{ "a": 1 }',
+        signed: { body: Buffer.from('{"a":1}') },
+      },
+    ],
     ['secret', { key: { ...KEY, secret: `${KEY.secret}0` } }],
     ['key id', { key: { ...KEY, keyId: 'dev-operator' } }],
   ])('is refused when it is over another %s', async (_what, sent) => {
@@ -87,7 +136,10 @@ describe('a signature', () => {
   });
 
   test('is lowercase hex, whole', async () => {
-    const { 'X-SVC-Signature': signature = '', ...headers } = signatureHeaders(KEY, { method: 'GET', url: `${shared.apiUrl}/v3/whoami` });
+    const { 'X-SVC-Signature': signature = '', ...headers } = signatureHeaders(KEY, {
+      method: 'GET',
+      url: `${shared.apiUrl}/v3/whoami`,
+    });
     for (const wrong of [
       signature.toUpperCase(),
       signature.slice(1),
@@ -95,9 +147,13 @@ describe('a signature', () => {
       Buffer.from(signature, 'hex').toString('base64'),
       '',
     ])
-      expect((await exchange('GET', '/v3/whoami', { ...headers, 'X-SVC-Signature': wrong })).status).toBe(401);
+      expect(
+        (await exchange('GET', '/v3/whoami', { ...headers, 'X-SVC-Signature': wrong })).status,
+      ).toBe(401);
     // None of these used the nonce up.
-    expect((await exchange('GET', '/v3/whoami', { ...headers, 'X-SVC-Signature': signature })).status).toBe(200);
+    expect(
+      (await exchange('GET', '/v3/whoami', { ...headers, 'X-SVC-Signature': signature })).status,
+    ).toBe(200);
   });
 
   test('covers what cannot be seen: binary, empty and large bodies', async () => {
@@ -106,7 +162,9 @@ describe('a signature', () => {
       const sent = { method: 'POST', target: '/v3/plan-templates', body };
       // Past the signature: what is refused then is the body.
       expect(await statusOf(sent)).toBe(422);
-      expect(await statusOf({ ...sent, signed: { body: Buffer.concat([body, Buffer.from([0])]) } })).toBe(401);
+      expect(
+        await statusOf({ ...sent, signed: { body: Buffer.concat([body, Buffer.from([0])]) } }),
+      ).toBe(401);
     }
   });
 
@@ -135,7 +193,9 @@ describe('a signature', () => {
     expectRefusal(
       await exchange('GET', target, { ...headers }).then((answer) => ({
         ...answer,
-        body: { detail: { ...(answer.body as { detail: object }).detail, message: 'of no matter' } },
+        body: {
+          detail: { ...(answer.body as { detail: object }).detail, message: 'of no matter' },
+        },
       })),
       400,
       'invalid_path',
@@ -143,7 +203,8 @@ describe('a signature', () => {
   });
 
   test('is not asked for a path in another letter case or with a slash at its end', async () => {
-    for (const target of ['/v3/Whoami', '/v3/whoami/', '/v3/whoami%20']) expect(await statusOf({ target })).toBe(404);
+    for (const target of ['/v3/Whoami', '/v3/whoami/', '/v3/whoami%20'])
+      expect(await statusOf({ target })).toBe(404);
   });
 });
 
@@ -157,30 +218,52 @@ describe('the four headers', () => {
       const headers: Headers = { ...others, ...(sent === undefined ? {} : { [name]: sent }) };
       expectRefusal(await exchange('GET', '/v3/whoami', headers), 401, 'unauthenticated');
     }
-    expect((await exchange('GET', '/v3/whoami', { ...others, [name.toLowerCase()]: value })).status).toBe(200);
+    expect(
+      (await exchange('GET', '/v3/whoami', { ...others, [name.toLowerCase()]: value })).status,
+    ).toBe(200);
   });
 
-  test.each(['', 'x'.repeat(129), 'a b', 'a/b', 'a,b', 'ä'])('a nonce of another form is refused: %j', async (nonce) => {
-    expect(await statusOf({ signed: { nonce }, headers: { 'X-SVC-Nonce': Buffer.from(nonce).toString('latin1') } })).toBe(401);
-  });
-
-  test.each(['x', 'x'.repeat(128), 'Az09._~-'])('a nonce of the form is taken: %j', async (form) => {
-    const nonce = form.length === 1 ? form : `${randomUUID().slice(0, 8)}${form}`.slice(0, 128);
-    await sql('DELETE FROM nonce_registry WHERE key_id = $1 AND nonce = $2', [KEY.keyId, nonce]);
-    expect(await statusOf({ signed: { nonce } })).toBe(200);
-  });
-
-  test.each(['', '-1', '1e9', '0x10', ' 5', `0${String(nowSeconds())}`, `${String(nowSeconds())}.0`, String(Date.now()), '9'.repeat(40)])(
-    'a timestamp of another form is refused: %j',
-    async (timestamp) => {
-      expect(await statusOf({ signed: { timestamp } })).toBe(401);
+  test.each(['', 'x'.repeat(129), 'a b', 'a/b', 'a,b', 'ä'])(
+    'a nonce of another form is refused: %j',
+    async (nonce) => {
+      expect(
+        await statusOf({
+          signed: { nonce },
+          headers: { 'X-SVC-Nonce': Buffer.from(nonce).toString('latin1') },
+        }),
+      ).toBe(401);
     },
   );
 
+  test.each(['x', 'x'.repeat(128), 'Az09._~-'])(
+    'a nonce of the form is taken: %j',
+    async (form) => {
+      const nonce = form.length === 1 ? form : `${randomUUID().slice(0, 8)}${form}`.slice(0, 128);
+      await sql('DELETE FROM nonce_registry WHERE key_id = $1 AND nonce = $2', [KEY.keyId, nonce]);
+      expect(await statusOf({ signed: { nonce } })).toBe(200);
+    },
+  );
+
+  test.each([
+    '',
+    '-1',
+    '1e9',
+    '0x10',
+    ' 5',
+    `0${String(nowSeconds())}`,
+    `${String(nowSeconds())}.0`,
+    String(Date.now()),
+    '9'.repeat(40),
+  ])('a timestamp of another form is refused: %j', async (timestamp) => {
+    expect(await statusOf({ signed: { timestamp } })).toBe(401);
+  });
+
   test('a timestamp may be five minutes off, and no more', async () => {
     // The edge itself is tested with a clock that stands still; here a few seconds may pass.
-    for (const offset of [-290, 290]) expect(await statusOf({ signed: { timestamp: String(nowSeconds() + offset) } })).toBe(200);
-    for (const offset of [-310, 310]) expect(await statusOf({ signed: { timestamp: String(nowSeconds() + offset) } })).toBe(401);
+    for (const offset of [-290, 290])
+      expect(await statusOf({ signed: { timestamp: String(nowSeconds() + offset) } })).toBe(200);
+    for (const offset of [-310, 310])
+      expect(await statusOf({ signed: { timestamp: String(nowSeconds() + offset) } })).toBe(401);
   });
 });
 
@@ -196,7 +279,9 @@ describe('a nonce', () => {
   test('is not used up by a request that is not signed well', async () => {
     const nonce = newNonce();
     expect(await statusOf({ signed: { nonce, path: '/v3/other' } })).toBe(401);
-    expect(await statusOf({ signed: { nonce, timestamp: String(nowSeconds() - 1_000) } })).toBe(401);
+    expect(await statusOf({ signed: { nonce, timestamp: String(nowSeconds() - 1_000) } })).toBe(
+      401,
+    );
     expect(await statusOf({ signed: { nonce } })).toBe(200);
   });
 
@@ -204,19 +289,25 @@ describe('a nonce', () => {
     const sent = { signed: { nonce: newNonce(), timestamp: String(nowSeconds() - 100) } };
     expect(await statusOf(sent)).toBe(200);
     // As if it had been sent 380 s ago, when its time was as far ahead as a request's may be.
-    const seconds = { [sent.signed.nonce]: 380, [newNonce()]: 61, [newNonce()]: 659, [newNonce()]: 3 * 3_600 };
+    const seconds = {
+      [sent.signed.nonce]: 380,
+      [newNonce()]: 61,
+      [newNonce()]: 659,
+      [newNonce()]: 3 * 3_600,
+    };
     for (const [nonce, ago] of Object.entries(seconds))
       await sql(
-        `INSERT INTO nonce_registry (key_id, nonce, used_at) VALUES ($1, $2, svc_now() - make_interval(secs => $3))
+        `INSERT INTO nonce_registry (key_id, nonce, used_at)
+          VALUES ($1, $2, svc_now() - make_interval(secs => $3))
          ON CONFLICT (key_id, nonce) DO UPDATE SET used_at = excluded.used_at`,
         [KEY.keyId, nonce, ago],
       );
     const kept = async (): Promise<readonly number[]> =>
       (
-        await sql<{ nonce: string }>('SELECT nonce FROM nonce_registry WHERE key_id = $1 AND nonce = ANY($2)', [
-          KEY.keyId,
-          Object.keys(seconds),
-        ])
+        await sql<{ nonce: string }>(
+          'SELECT nonce FROM nonce_registry WHERE key_id = $1 AND nonce = ANY($2)',
+          [KEY.keyId, Object.keys(seconds)],
+        )
       )
         .map(({ nonce }) => seconds[nonce] ?? 0)
         .sort((a, b) => a - b);
@@ -256,11 +347,14 @@ describe('an unsigned flood', () => {
   test('leaves one audit row for a known key, reason and minute', async () => {
     const rows = () =>
       sql<{ reason: string; minute: Date; times: string }>(
-        `SELECT reason, date_trunc('minute', occurred_at) AS minute, count(*) AS times FROM audit_events
+        `SELECT reason, date_trunc('minute', occurred_at) AS minute, count(*) AS times
+          FROM audit_events
          WHERE action = 'api_key.authenticate' AND entity_key = $1 GROUP BY 1, 2`,
         [shared.keys.agent.keyId],
       );
-    await Promise.all(Array.from({ length: 50 }, () => attempt({ key: { ...shared.keys.agent, secret: 'wrong' } })));
+    await Promise.all(
+      Array.from({ length: 50 }, () => attempt({ key: { ...shared.keys.agent, secret: 'wrong' } })),
+    );
     const seen = await waitFor(async () => {
       const found = (await rows()).filter(({ reason }) => reason === 'signature_mismatch');
       return found.length > 0 && found;
@@ -287,10 +381,19 @@ test('the repeat of a create under a new signature is still one movement', async
     idempotency_key: randomUUID(),
   };
   const first = await must<{ movement_id: string }>(201, post('/movements', body));
-  expect((await must<{ movement_id: string }>(200, post('/movements', body))).movement_id).toBe(first.movement_id);
+  expect((await must<{ movement_id: string }>(200, post('/movements', body))).movement_id).toBe(
+    first.movement_id,
+  );
 });
 
 test('six lines, one newline between each', () => {
-  const parts = { method: 'GET', path: '/p', query: '', body: new Uint8Array(), timestamp: '1', nonce: 'n' };
+  const parts = {
+    method: 'GET',
+    path: '/p',
+    query: '',
+    body: new Uint8Array(),
+    timestamp: '1',
+    nonce: 'n',
+  };
   expect(canonicalString(parts).split('\n')).toHaveLength(6);
 });

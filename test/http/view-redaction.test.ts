@@ -15,17 +15,34 @@ const TOLD = {
 const SHOWN = {
   tx_hash: TOLD.tx_hash,
   apiKey: '[redacted]',
-  deep: [{ privateKey: '[redacted]', bytes: expect.stringMatching(/^0x02f8abab…\(\d+ hex digits\)$/) as unknown }],
+  deep: [
+    {
+      privateKey: '[redacted]',
+      bytes: expect.stringMatching(/^0x02f8abab…\(\d+ hex digits\)$/) as unknown,
+    },
+  ],
   hmac_secret: '[redacted]',
   endpoint: 'https://rpc.example/path',
 };
 const MESSAGE = `could not reach https://user:hidden-4@rpc.example/v2/hidden-5 with ${RAW}`;
-const SAID = expect.stringMatching(/^could not reach https:\/\/rpc\.example\/… with 0x02f8abab…\(\d+ hex digits\)$/) as unknown;
+const SAID = expect.stringMatching(
+  /^could not reach https:\/\/rpc\.example\/… with 0x02f8abab…\(\d+ hex digits\)$/,
+) as unknown;
 
 test('in a movement: input, labels, outputs, artifacts, errors and its timeline', async () => {
-  const { movement_id } = await create(await registered([noop('a')]), { input_params: TOLD, labels: { cookie: 'hidden-1', team: 'desk' } });
-  await sql('UPDATE movement_nodes SET output = $2, error_message = $3 WHERE movement_id = $1', [movement_id, TOLD, MESSAGE]);
-  await sql('UPDATE movements SET error_message = $2 WHERE movement_id = $1', [movement_id, MESSAGE]);
+  const { movement_id } = await create(await registered([noop('a')]), {
+    input_params: TOLD,
+    labels: { cookie: 'hidden-1', team: 'desk' },
+  });
+  await sql('UPDATE movement_nodes SET output = $2, error_message = $3 WHERE movement_id = $1', [
+    movement_id,
+    TOLD,
+    MESSAGE,
+  ]);
+  await sql('UPDATE movements SET error_message = $2 WHERE movement_id = $1', [
+    movement_id,
+    MESSAGE,
+  ]);
   await tamper(shared.databaseUrl, [
     'UPDATE timeline_events SET data = $2, message = $3 WHERE movement_id = $1',
     movement_id,
@@ -49,6 +66,11 @@ test('a secret of the service’s own is not shown either', async () => {
   const { movement_id } = await create(await registered([noop('a')]));
   const key = readFileSync(shared.toolEnv['SVC_SECRETS_KEY_FILE'] ?? '', 'utf8').trim();
   expect(key.length).toBeGreaterThan(20);
-  await sql('UPDATE movement_nodes SET error_message = $2 WHERE movement_id = $1', [movement_id, `key ${key} is no good`]);
-  expect(await must(200, get(`/movements/${movement_id}`))).toMatchObject({ nodes: [{ error_message: 'key [redacted] is no good' }] });
+  await sql('UPDATE movement_nodes SET error_message = $2 WHERE movement_id = $1', [
+    movement_id,
+    `key ${key} is no good`,
+  ]);
+  expect(await must(200, get(`/movements/${movement_id}`))).toMatchObject({
+    nodes: [{ error_message: 'key [redacted] is no good' }],
+  });
 });

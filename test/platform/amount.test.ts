@@ -20,16 +20,22 @@ test.each(Object.entries(READERS))('%s drops trailing zeros and nothing else', (
 });
 
 // Whoever throws anything else would turn a bad answer into a fault of the service.
-test.each(Object.entries(READERS))('%s refuses everything else as a fault of the text', (_, reader) => {
-  for (const text of [...REFUSED, ...TOO_LONG, 1, null, undefined]) expect([text, reader.safeParse(text).success]).toEqual([text, false]);
-});
+test.each(Object.entries(READERS))(
+  '%s refuses everything else as a fault of the text',
+  (_, reader) => {
+    for (const text of [...REFUSED, ...TOO_LONG, 1, null, undefined])
+      expect([text, reader.safeParse(text).success]).toEqual([text, false]);
+  },
+);
 
 test('what no schema stands before is read the same way', () => {
   for (const [text, plain] of TAKEN) expect(readDecimal(text)).toBe(plain);
-  for (const text of [...REFUSED, ...TOO_LONG, 1, null, undefined]) expect([text, readDecimal(text)]).toEqual([text, null]);
+  for (const text of [...REFUSED, ...TOO_LONG, 1, null, undefined])
+    expect([text, readDecimal(text)]).toEqual([text, null]);
 });
 
 test('more than zero means more than zero', () => {
   expect(positiveDecimal.parse('0.10')).toBe('0.1');
-  for (const text of ['0', '0.00', 'x']) expect(positiveDecimal.safeParse(text).success).toBe(false);
+  for (const text of ['0', '0.00', 'x'])
+    expect(positiveDecimal.safeParse(text).success).toBe(false);
 });

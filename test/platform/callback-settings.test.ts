@@ -15,12 +15,23 @@ function faults(settings: Record<string, string>): readonly string[] {
 
 test('without them no host is listed and nothing is wrong', () => {
   const config = readConfig(BASE);
-  expect([config.callbackHosts, config.callbackSigner, config.callbackMaxAttempts]).toEqual([[], null, 20]);
+  expect([config.callbackHosts, config.callbackSigner, config.callbackMaxAttempts]).toEqual([
+    [],
+    null,
+    20,
+  ]);
 });
 
 test('hosts come out in their normal form', () => {
-  const hosts = { SVC_CALLBACK_ALLOWED_HOSTS_CSV: ' Hooks.Example, 127.0.0.1,,::1,', SVC_CALLBACK_HMAC_SECRET: 's' };
-  expect(readConfig({ ...BASE, ...hosts }).callbackHosts).toEqual(['hooks.example', '127.0.0.1', '[::1]']);
+  const hosts = {
+    SVC_CALLBACK_ALLOWED_HOSTS_CSV: ' Hooks.Example, 127.0.0.1,,::1,',
+    SVC_CALLBACK_HMAC_SECRET: 's',
+  };
+  expect(readConfig({ ...BASE, ...hosts }).callbackHosts).toEqual([
+    'hooks.example',
+    '127.0.0.1',
+    '[::1]',
+  ]);
 });
 
 test('every entry that is no host is named', () => {
@@ -36,7 +47,9 @@ test('every entry that is no host is named', () => {
 
 test('a list that is too long for the database connection stops the start', () => {
   const list = Array.from({ length: 800 }, (_, index) => `host-${index}.example`).join(',');
-  expect(faults({ SVC_CALLBACK_ALLOWED_HOSTS_CSV: list, SVC_CALLBACK_HMAC_SECRET: 's' })).toEqual([expect.stringContaining('8000')]);
+  expect(faults({ SVC_CALLBACK_ALLOWED_HOSTS_CSV: list, SVC_CALLBACK_HMAC_SECRET: 's' })).toEqual([
+    expect.stringContaining('8000'),
+  ]);
 });
 
 test('hosts without a secret stop the start of a process with workers, and of no other', () => {
@@ -47,7 +60,9 @@ test('hosts without a secret stop the start of a process with workers, and of no
 
 test('a secret that cannot be used stops the start and is not told', () => {
   const found = faults({ SVC_CALLBACK_HMAC_SECRET: 'whsec_my-secret' });
-  expect(found).toEqual([expect.stringMatching(/^SVC_CALLBACK_HMAC_SECRET: secret 1 is not base64/)]);
+  expect(found).toEqual([
+    expect.stringMatching(/^SVC_CALLBACK_HMAC_SECRET: secret 1 is not base64/),
+  ]);
   expect(found.join()).not.toContain('my-secret');
 });
 

@@ -1,7 +1,11 @@
 /** Callback signatures against fixed vectors and against a verifier that is not ours. */
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { callbackKeys, createCallbackSigner, SecretError } from '../../platform/callback-signature.ts';
+import {
+  callbackKeys,
+  createCallbackSigner,
+  SecretError,
+} from '../../platform/callback-signature.ts';
 
 const PLAIN = 'a shared secret of some length';
 const ENCODED = 'whsec_LXEWQrcmsEQBYnyp+6wy9chTD7GQPMTbAiWHF5IaSIE=';
@@ -36,7 +40,12 @@ const VECTORS = [
 ];
 
 test.each(VECTORS)('signs $name as others do', ({ secret, body, nonce, own, standard }) => {
-  const headers = createCallbackSigner(secret)({ event_id: 'the-event', nonce, timestamp: TIMESTAMP, body });
+  const headers = createCallbackSigner(secret)({
+    event_id: 'the-event',
+    nonce,
+    timestamp: TIMESTAMP,
+    body,
+  });
   expect(headers).toEqual({
     'content-type': 'application/json',
     'X-SVC-Event-Id': 'the-event',
@@ -50,7 +59,9 @@ test.each(VECTORS)('signs $name as others do', ({ secret, body, nonce, own, stan
 });
 
 const verifier = (secret: string): Webhook =>
-  secret.startsWith('whsec_') ? new Webhook(secret) : new Webhook(Buffer.from(secret, 'utf8'), { format: 'raw' });
+  secret.startsWith('whsec_')
+    ? new Webhook(secret)
+    : new Webhook(Buffer.from(secret, 'utf8'), { format: 'raw' });
 const now = (): number => Math.floor(Date.now() / 1_000);
 
 describe('with several secrets', () => {
@@ -58,15 +69,30 @@ describe('with several secrets', () => {
   const body = '{"text":"größe"}';
 
   test('a receiver that knows any one of them verifies', () => {
-    const headers = createCallbackSigner(secrets.join(','))({ event_id: 'e', nonce: 'n-1', timestamp: now(), body });
-    for (const secret of secrets) expect(verifier(secret).verify(Buffer.from(body), { ...headers })).toEqual({ text: 'größe' });
+    const headers = createCallbackSigner(secrets.join(','))({
+      event_id: 'e',
+      nonce: 'n-1',
+      timestamp: now(),
+      body,
+    });
+    for (const secret of secrets)
+      expect(verifier(secret).verify(Buffer.from(body), { ...headers })).toEqual({ text: 'größe' });
     expect(() => verifier('another').verify(body, { ...headers })).toThrow('No matching signature');
-    expect(() => verifier(PLAIN).verify(`${body} `, { ...headers })).toThrow('No matching signature');
+    expect(() => verifier(PLAIN).verify(`${body} `, { ...headers })).toThrow(
+      'No matching signature',
+    );
   });
 
   test('both headers carry one signature for each, in the order of the setting', () => {
-    const headers = createCallbackSigner(secrets.join(','))({ event_id: 'e', nonce: 'n', timestamp: 5, body });
-    const own = callbackKeys(secrets.join(',')).map((key) => `v1=${createHmac('sha256', key).update(`5.n.${body}`).digest('hex')}`);
+    const headers = createCallbackSigner(secrets.join(','))({
+      event_id: 'e',
+      nonce: 'n',
+      timestamp: 5,
+      body,
+    });
+    const own = callbackKeys(secrets.join(',')).map(
+      (key) => `v1=${createHmac('sha256', key).update(`5.n.${body}`).digest('hex')}`,
+    );
     expect(headers['X-SVC-Signature']).toBe(own.join(','));
     expect(headers['webhook-signature']?.split(' ')).toHaveLength(3);
   });
@@ -88,6 +114,8 @@ describe('a list of secrets', () => {
 
   test('is not in anything that can be printed of the signer', () => {
     const signer = createCallbackSigner(PLAIN);
-    expect(JSON.stringify({ signer }) + String(signer) + Object.getOwnPropertyNames(signer).join()).not.toContain(PLAIN);
+    expect(
+      JSON.stringify({ signer }) + String(signer) + Object.getOwnPropertyNames(signer).join(),
+    ).not.toContain(PLAIN);
   });
 });

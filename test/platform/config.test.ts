@@ -48,7 +48,13 @@ describe('settings', () => {
   });
 
   it('that are wrong are reported together, with rules between settings and unknown names', () => {
-    const found = faults({ SVC_PORT: 'x', SVC_EDITION: 'paid', SVC_HOST: '0.0.0.0', SVC_NOTHING_LIKE_IT: '1', SVC_DATABASE_URL: '' });
+    const found = faults({
+      SVC_PORT: 'x',
+      SVC_EDITION: 'paid',
+      SVC_HOST: '0.0.0.0',
+      SVC_NOTHING_LIKE_IT: '1',
+      SVC_DATABASE_URL: '',
+    });
     expect(found.map((fault) => fault.split(':')[0])).toEqual([
       'SVC_NOTHING_LIKE_IT',
       'SVC_DATABASE_URL',
@@ -59,7 +65,15 @@ describe('settings', () => {
   });
 
   it('that are empty count as unset', () => {
-    expect(readConfig({ ...BASE, SVC_PORT: '', SVC_SECRETS_KEY: '', SVC_SECRETS_KEY_FILE: '', SVC_UNHEARD_OF: '' }).port).toBe(8100);
+    expect(
+      readConfig({
+        ...BASE,
+        SVC_PORT: '',
+        SVC_SECRETS_KEY: '',
+        SVC_SECRETS_KEY_FILE: '',
+        SVC_UNHEARD_OF: '',
+      }).port,
+    ).toBe(8100);
   });
 
   it('limit nobody without authentication, whatever the limiter is set to', () => {
@@ -69,9 +83,9 @@ describe('settings', () => {
   it('ask for a key of the callers’ secrets where requests are signed', () => {
     const signed = { SVC_AUTH_ENABLED: 'true' };
     expect(faults(signed)).toContainEqual(expect.stringMatching(/^SVC_SECRETS_KEY: /));
-    expect(faults({ ...signed, SVC_SECRETS_KEY: Buffer.alloc(32, 1).toString('base64') })).not.toContainEqual(
-      expect.stringMatching(/^SVC_SECRETS_KEY: /),
-    );
+    expect(
+      faults({ ...signed, SVC_SECRETS_KEY: Buffer.alloc(32, 1).toString('base64') }),
+    ).not.toContainEqual(expect.stringMatching(/^SVC_SECRETS_KEY: /));
   });
 
   it.each(['0', '3601', '-1', '1.5', '1e2', ' 5'])('refuse a skew of "%s"', (seconds) => {
@@ -79,7 +93,10 @@ describe('settings', () => {
   });
 
   it('of tracing are read together', () => {
-    const tracing = { SVC_TRACING_OTLP_URL: 'http://collector:4318/v1/traces', SVC_TRACING_OTLP_HEADERS: 'api-key=a%20b,x=1' };
+    const tracing = {
+      SVC_TRACING_OTLP_URL: 'http://collector:4318/v1/traces',
+      SVC_TRACING_OTLP_HEADERS: 'api-key=a%20b,x=1',
+    };
     expect(readConfig({ ...BASE, ...tracing, SVC_TRACING_SAMPLE_RATIO: '0.25' }).tracing).toEqual({
       url: 'http://collector:4318/v1/traces',
       headers: { 'api-key': 'a b', x: '1' },
@@ -87,7 +104,9 @@ describe('settings', () => {
     });
     for (const ratio of ['1.5', '-0.1', '.', '', 'all'].filter((text) => text !== ''))
       expect(faults({ ...tracing, SVC_TRACING_SAMPLE_RATIO: ratio })).toHaveLength(1);
-    expect(faults({ SVC_TRACING_OTLP_HEADERS: 'a=b' })).toEqual([expect.stringContaining('SVC_TRACING_OTLP_URL')]);
+    expect(faults({ SVC_TRACING_OTLP_HEADERS: 'a=b' })).toEqual([
+      expect.stringContaining('SVC_TRACING_OTLP_URL'),
+    ]);
   });
 });
 
@@ -115,15 +134,24 @@ describe('an entry of the table', () => {
   it('is read from its own variable', () => {
     expect(plain.length).toBeGreaterThan(20);
     // On, it would ask for another setting.
-    for (const { name, field, text, value } of plain.filter(({ field }) => field !== 'authEnabled')) {
-      const host = name === 'SVC_HOST' ? { ...BASE, SVC_AUTH_ENABLED: 'true', SVC_SECRETS_KEY: btoa('\0'.repeat(32)) } : BASE;
-      expect([name, readConfig({ ...host, [name]: text })[field as keyof Config]]).toEqual([name, value]);
+    for (const { name, field, text, value } of plain.filter(
+      ({ field }) => field !== 'authEnabled',
+    )) {
+      const host =
+        name === 'SVC_HOST'
+          ? { ...BASE, SVC_AUTH_ENABLED: 'true', SVC_SECRETS_KEY: btoa('\0'.repeat(32)) }
+          : BASE;
+      expect([name, readConfig({ ...host, [name]: text })[field as keyof Config]]).toEqual([
+        name,
+        value,
+      ]);
     }
   });
 
   it('gives its field a type', () => {
     const config = readConfig(BASE);
-    const typed: { port: number; edition: 'commercial' | 'free'; venuesFile: string | undefined } = config;
+    const typed: { port: number; edition: 'commercial' | 'free'; venuesFile: string | undefined } =
+      config;
     expect(typed.edition).toBe('commercial');
     // @ts-expect-error a number is no text
     const text: string = config.port;
@@ -135,7 +163,9 @@ describe('an entry of the table', () => {
   });
 
   it.each(SETTING_LIST.map(([name]) => name))('%s is known where its name is misspelt', (name) => {
-    expect(faults({ [`${name}Q`]: '1' })).toEqual([expect.stringContaining(`did you mean ${name}?`)]);
+    expect(faults({ [`${name}Q`]: '1' })).toEqual([
+      expect.stringContaining(`did you mean ${name}?`),
+    ]);
   });
 });
 
@@ -148,11 +178,15 @@ describe('names', () => {
     ['SVC_PAYLOAD_KEY_FILE', 'SVC_PAYLOAD_KEYS_FILE'],
     ['SVC_PRT', 'SVC_PORT'],
   ])('%s stops the start and is known to mean %s', (wrong, right) => {
-    expect(faults({ [wrong]: 'value-of-it' })).toEqual([`${wrong}: there is no such setting; did you mean ${right}?`]);
+    expect(faults({ [wrong]: 'value-of-it' })).toEqual([
+      `${wrong}: there is no such setting; did you mean ${right}?`,
+    ]);
   });
 
   it('like no other are refused without a guess', () => {
-    expect(faults({ SVC_FLUX_CAPACITOR: '1' })).toEqual(['SVC_FLUX_CAPACITOR: there is no such setting']);
+    expect(faults({ SVC_FLUX_CAPACITOR: '1' })).toEqual([
+      'SVC_FLUX_CAPACITOR: there is no such setting',
+    ]);
   });
 
   it('of a file for what is no secret are refused', () => {
@@ -160,16 +194,30 @@ describe('names', () => {
   });
 
   it('of clients and of the embedded stack are known and ignored', () => {
-    const clients = ['KEY_ID', 'HMAC_SECRET', 'HMAC_SECRET_FILE', 'API_URL', 'AGENT_NAMESPACE', 'AUTHORITY_KEY', 'OUTPUT'];
-    const names = [...clients.map((name) => `SVC_${name}`), ...Object.values(PORT_SETTINGS).map(({ setting }) => setting)];
+    const clients = [
+      'KEY_ID',
+      'HMAC_SECRET',
+      'HMAC_SECRET_FILE',
+      'API_URL',
+      'AGENT_NAMESPACE',
+      'AUTHORITY_KEY',
+      'OUTPUT',
+    ];
+    const names = [
+      ...clients.map((name) => `SVC_${name}`),
+      ...Object.values(PORT_SETTINGS).map(({ setting }) => setting),
+    ];
     expect(faults(Object.fromEntries(names.map((name) => [name, '5001'])))).toEqual([]);
   });
 
-  it.each(['', 'something'])('SVC_DASHBOARD_WRITE_TOKEN with the value "%s" stops the start', (value) => {
-    const found = faults({ SVC_DASHBOARD_WRITE_TOKEN: value });
-    expect(found).toEqual([expect.stringContaining('SVC_DASHBOARD_WRITE_TOKEN')]);
-    expect(found.join()).not.toContain('something');
-  });
+  it.each(['', 'something'])(
+    'SVC_DASHBOARD_WRITE_TOKEN with the value "%s" stops the start',
+    (value) => {
+      const found = faults({ SVC_DASHBOARD_WRITE_TOKEN: value });
+      expect(found).toEqual([expect.stringContaining('SVC_DASHBOARD_WRITE_TOKEN')]);
+      expect(found.join()).not.toContain('something');
+    },
+  );
 });
 
 describe('a secret', () => {
@@ -177,10 +225,18 @@ describe('a secret', () => {
 
   it('comes from its file, of which one newline at the end is no part', () => {
     for (const end of ['', '\n', '\r\n']) {
-      const read = readConfig({ ...BASE, SVC_DATABASE_URL: '', SVC_DATABASE_URL_FILE: file('url', `postgresql://h/y${end}`) });
+      const read = readConfig({
+        ...BASE,
+        SVC_DATABASE_URL: '',
+        SVC_DATABASE_URL_FILE: file('url', `postgresql://h/y${end}`),
+      });
       expect(read.databaseUrl).toBe('postgresql://h/y');
     }
-    expect(readConfig({ ...BASE, SVC_PAYLOAD_KEYS_FILE: file('keys', `${key}\n`) }).payloadKeys.map(({ id }) => id)).toEqual(['a']);
+    expect(
+      readConfig({ ...BASE, SVC_PAYLOAD_KEYS_FILE: file('keys', `${key}\n`) }).payloadKeys.map(
+        ({ id }) => id,
+      ),
+    ).toEqual(['a']);
     // A second newline is a part of it, and this grammar refuses it.
     expect(faults({ SVC_CALLBACK_HMAC_SECRET_FILE: file('secret', 'text\n\n') })).toHaveLength(1);
   });
@@ -191,9 +247,15 @@ describe('a secret', () => {
       'SVC_PAYLOAD_KEYS: SVC_PAYLOAD_KEYS_FILE is set too; give one of them',
     ]);
     mkdirSync(join(folder, 'directory'), { recursive: true });
-    expect(faults({ SVC_SECRETS_KEY_FILE: join(folder, 'missing') })).toEqual([expect.stringMatching(/^SVC_SECRETS_KEY_FILE: .*ENOENT/)]);
-    expect(faults({ SVC_SECRETS_KEY_FILE: join(folder, 'directory') })).toEqual([expect.stringMatching(/^SVC_SECRETS_KEY_FILE: .*EISDIR/)]);
-    expect(faults({ SVC_SECRETS_KEY_FILE: file('empty', '\n') })).toEqual([expect.stringMatching(/^SVC_SECRETS_KEY_FILE: .*empty/)]);
+    expect(faults({ SVC_SECRETS_KEY_FILE: join(folder, 'missing') })).toEqual([
+      expect.stringMatching(/^SVC_SECRETS_KEY_FILE: .*ENOENT/),
+    ]);
+    expect(faults({ SVC_SECRETS_KEY_FILE: join(folder, 'directory') })).toEqual([
+      expect.stringMatching(/^SVC_SECRETS_KEY_FILE: .*EISDIR/),
+    ]);
+    expect(faults({ SVC_SECRETS_KEY_FILE: file('empty', '\n') })).toEqual([
+      expect.stringMatching(/^SVC_SECRETS_KEY_FILE: .*empty/),
+    ]);
     const closed = file('closed', key);
     chmodSync(closed, 0o000);
     // Root reads everything; for others this is one more way of being unreadable.
@@ -212,20 +274,23 @@ describe('a secret', () => {
   ];
   const secrets = SETTING_LIST.filter(([, { secret }]) => secret).map(([name]) => name);
 
-  it.each(secrets)('%s is in no fault, whatever is wrong with it and wherever it was put', (name) => {
-    expect(secrets).toContain('SVC_CALLBACK_HMAC_SECRET');
-    const ways: NodeJS.ProcessEnv[] = shapes.flatMap((text, index) => [
-      { [name]: text },
-      { [name]: '', [fileNameOf(name)]: file(`planted-${name}-${String(index)}`, text) },
-      // The secret itself where its file belongs, and under a misspelt name.
-      { [name]: '', [fileNameOf(name)]: text },
-      { [`${name}X`]: text },
-    ]);
-    // Beside a fault of another setting, so that there always is one.
-    for (const way of ways) {
-      const found = faults({ ...way, SVC_PORT: 'x' });
-      expect(found.length).toBeGreaterThan(0);
-      expect(found.join('\n')).not.toContain(planted);
-    }
-  });
+  it.each(secrets)(
+    '%s is in no fault, whatever is wrong with it and wherever it was put',
+    (name) => {
+      expect(secrets).toContain('SVC_CALLBACK_HMAC_SECRET');
+      const ways: NodeJS.ProcessEnv[] = shapes.flatMap((text, index) => [
+        { [name]: text },
+        { [name]: '', [fileNameOf(name)]: file(`planted-${name}-${String(index)}`, text) },
+        // The secret itself where its file belongs, and under a misspelt name.
+        { [name]: '', [fileNameOf(name)]: text },
+        { [`${name}X`]: text },
+      ]);
+      // Beside a fault of another setting, so that there always is one.
+      for (const way of ways) {
+        const found = faults({ ...way, SVC_PORT: 'x' });
+        expect(found.length).toBeGreaterThan(0);
+        expect(found.join('\n')).not.toContain(planted);
+      }
+    },
+  );
 });

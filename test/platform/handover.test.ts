@@ -4,7 +4,11 @@ import { createHandOver } from '../../platform/handover.ts';
 import type { Wake } from '../../platform/temporal.ts';
 
 const log = pino({ level: 'silent' });
-const wake = (kind: Wake['kind'], movementId: string): Wake => ({ movementId, kind, commandId: null });
+const wake = (kind: Wake['kind'], movementId: string): Wake => ({
+  movementId,
+  kind,
+  commandId: null,
+});
 
 /** A server that answers when told, and remembers the order and the crowd. */
 function slowServer() {
@@ -55,7 +59,10 @@ test('no more are under way at once than it may have, and a failed one is forgot
   server.release();
   await handOver.stop();
   expect(server.most()).toBe(3);
-  const failing = createHandOver({ temporal: { wake: () => Promise.reject(new Error('away')) }, log });
+  const failing = createHandOver({
+    temporal: { wake: () => Promise.reject(new Error('away')) },
+    log,
+  });
   failing.send(wake('resume', 'lost'));
   await expect(failing.stop()).resolves.toBeUndefined();
 });

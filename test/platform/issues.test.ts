@@ -21,7 +21,9 @@ test('every fault names its place, and the whole where nothing inside it is wron
     'venues[0].chain_id: must be a number',
     'venues[2].chain_id: must be a number',
   ]);
-  expect(describeIssues(two, { under: 'config' })[0]).toBe('config.venues[0].chain_id: must be a number');
+  expect(describeIssues(two, { under: 'config' })[0]).toBe(
+    'config.venues[0].chain_id: must be a number',
+  );
   expect(issuesLine(faults(1), { whole: 'the file' })).toMatch(/^the file: /);
   expect(issuesLine(faults(1), { under: 'config' })).toMatch(/^config: /);
 });

@@ -12,7 +12,13 @@ const SETTINGS = {
   SVC_LOG_LEVEL: 'trace',
 };
 const SECRETS = [
-  ...['p%40ssw0rd', 'p@ssw0rd', 'first-"secret"', 'second-secret', Buffer.alloc(32, 9).toString('base64')],
+  ...[
+    'p%40ssw0rd',
+    'p@ssw0rd',
+    'first-"secret"',
+    'second-secret',
+    Buffer.alloc(32, 9).toString('base64'),
+  ],
   ...['collector%20key', 'collector key'],
 ];
 
@@ -40,21 +46,43 @@ test('plain values are written, and every line tells role, process and time', ()
 
 test('a request, its headers or a row are left out when somebody hands them over whole', () => {
   const headers = { authorization: 'Bearer abc', 'x-svc-signature': 'abc' };
-  logger().debug({ request: { headers, url: '/v3/movements?callback=abc' }, headers, row: { raw_tx: 'abc' }, list: [headers] }, 'whole');
-  expect(only()).toMatchObject({ request: '[left out]', headers: '[left out]', row: '[left out]', list: ['[left out]'] });
+  logger().debug(
+    {
+      request: { headers, url: '/v3/movements?callback=abc' },
+      headers,
+      row: { raw_tx: 'abc' },
+      list: [headers],
+    },
+    'whole',
+  );
+  expect(only()).toMatchObject({
+    request: '[left out]',
+    headers: '[left out]',
+    row: '[left out]',
+    list: ['[left out]'],
+  });
   expect(lines.join('')).not.toContain('abc');
 });
 
-test.each(['secret', 'hmac_secret', 'password', 'auth_token', 'x_svc_signature', 'privateKey', 'authorization', 'raw_tx'])(
-  'a field named %s is never written',
-  (name) => {
-    logger().info({ [name]: 'abc' });
-    expect(only()[name]).toBe('[redacted]');
-  },
-);
+test.each([
+  'secret',
+  'hmac_secret',
+  'password',
+  'auth_token',
+  'x_svc_signature',
+  'privateKey',
+  'authorization',
+  'raw_tx',
+])('a field named %s is never written', (name) => {
+  logger().info({ [name]: 'abc' });
+  expect(only()[name]).toBe('[redacted]');
+});
 
 test('errors are written with code, stack and causes, and without what else clients put into them', () => {
-  const cause = Object.assign(new Error('refused'), { code: 'ECONNREFUSED', config: { headers: { authorization: 'abc' } } });
+  const cause = Object.assign(new Error('refused'), {
+    code: 'ECONNREFUSED',
+    config: { headers: { authorization: 'abc' } },
+  });
   logger().error({ err: new TypeError('broken', { cause }) }, 'failed');
   expect(only()['err']).toMatchObject({
     name: 'TypeError',
@@ -80,7 +108,8 @@ test('of addresses in errors the host is left, and of signed bytes their length'
   log.warn({ err: new Error(message) });
   log.warn(new Error(message));
   const written = lines.join('');
-  for (const hidden of ['pass-1', 'key-of-provider', 'key-2', raw.slice(0, 30)]) expect(written).not.toContain(hidden);
+  for (const hidden of ['pass-1', 'key-of-provider', 'key-2', raw.slice(0, 30)])
+    expect(written).not.toContain(hidden);
   expect(written).toContain('https://rpc.example:8545/…');
   expect(written).toContain(hash);
 });
@@ -88,7 +117,10 @@ test('of addresses in errors the host is left, and of signed bytes their length'
 test('secrets among the settings are taken out of every line, wherever they stand', () => {
   const log = logger();
   log.info({ a: `x ${SETTINGS.SVC_DATABASE_URL} y` }, SETTINGS.SVC_CALLBACK_HMAC_SECRET);
-  log.error({ err: new Error(`could not use ${SECRETS.join(' or ')}`) }, `with ${SETTINGS.SVC_PAYLOAD_KEYS}`);
+  log.error(
+    { err: new Error(`could not use ${SECRETS.join(' or ')}`) },
+    `with ${SETTINGS.SVC_PAYLOAD_KEYS}`,
+  );
   log.child({ bound: 'second-secret' }).fatal('child');
   expect(lines).toHaveLength(3);
   for (const secret of SECRETS) {

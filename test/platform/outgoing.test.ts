@@ -26,7 +26,9 @@ async function listening(server: Server): Promise<number> {
 }
 
 /** A server on this machine that counts what reaches it. */
-async function local(answer: RequestListener): Promise<{ readonly port: number; readonly requests: IncomingMessage[] }> {
+async function local(
+  answer: RequestListener,
+): Promise<{ readonly port: number; readonly requests: IncomingMessage[] }> {
   const requests: IncomingMessage[] = [];
   const port = await listening(
     createServer((request, response) => {
@@ -40,7 +42,10 @@ async function local(answer: RequestListener): Promise<{ readonly port: number; 
 
 const LISTED = ['127.0.0.1', 'localhost', 'hooks.test', '93.184.215.14'];
 const send = (url: string, settings: PostSettings = {}, allowed = LISTED) =>
-  guardedPost({ url, headers: { 'x-own': 'yes' }, body: '{"größe":1}', allowedHosts: new Set(allowed) }, settings);
+  guardedPost(
+    { url, headers: { 'x-own': 'yes' }, body: '{"größe":1}', allowedHosts: new Set(allowed) },
+    settings,
+  );
 
 /** Connects nowhere and notes where it would have gone. */
 function recordingConnector() {
@@ -64,10 +69,13 @@ describe('a listed address of this machine', () => {
       request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
       request.on('end', () => response.writeHead(204).end());
     });
-    expect(await send(`http://127.0.0.1:${port}/path?a=b`)).toEqual({ kind: 'answered', status: 204 });
-    expect(requests.map(({ method, url, headers }) => [method, url, headers['x-own'], headers.host])).toEqual([
-      ['POST', '/path?a=b', 'yes', `127.0.0.1:${port}`],
-    ]);
+    expect(await send(`http://127.0.0.1:${port}/path?a=b`)).toEqual({
+      kind: 'answered',
+      status: 204,
+    });
+    expect(
+      requests.map(({ method, url, headers }) => [method, url, headers['x-own'], headers.host]),
+    ).toEqual([['POST', '/path?a=b', 'yes', `127.0.0.1:${port}`]]);
     expect(body).toBe('{"größe":1}');
   });
 
@@ -84,7 +92,8 @@ describe('a listed address of this machine', () => {
     const proxy = await local((_request, response) => response.end());
     const { port, requests } = await local((_request, response) => response.end());
     const names = ['HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'NODE_USE_ENV_PROXY'];
-    for (const name of names) process.env[name] = name.startsWith('NODE') ? '1' : `http://127.0.0.1:${proxy.port}`;
+    for (const name of names)
+      process.env[name] = name.startsWith('NODE') ? '1' : `http://127.0.0.1:${proxy.port}`;
     try {
       expect(await send(`http://127.0.0.1:${port}/`)).toEqual({ kind: 'answered', status: 200 });
     } finally {
@@ -96,7 +105,10 @@ describe('a listed address of this machine', () => {
   test('that nobody listens on is a failure that names the cause', async () => {
     const { port } = await local((_request, response) => response.end());
     await new Promise((resolve) => servers.at(-1)?.close(resolve));
-    expect(await send(`http://127.0.0.1:${port}/`)).toEqual({ kind: 'failed', reason: 'connection_failed: ECONNREFUSED' });
+    expect(await send(`http://127.0.0.1:${port}/`)).toEqual({
+      kind: 'failed',
+      reason: 'connection_failed: ECONNREFUSED',
+    });
   });
 });
 
@@ -108,7 +120,10 @@ describe('an address that may not be called', () => {
     ['http://[::ffff:127.0.0.1]:PORT/', ['[::ffff:7f00:1]'], 'scheme_not_allowed'],
   ])('%s with %j listed is refused without a request: %s', async (url, allowed, reason) => {
     const { port, requests } = await local((_request, response) => response.end());
-    expect(await send(url.replace('PORT', String(port)), {}, allowed)).toEqual({ kind: 'refused', reason });
+    expect(await send(url.replace('PORT', String(port)), {}, allowed)).toEqual({
+      kind: 'refused',
+      reason,
+    });
     expect(requests).toHaveLength(0);
   });
 
@@ -122,22 +137,31 @@ describe('an address that may not be called', () => {
     ['none', []],
   ])('a listed name that leads to %s is not called', async (_what, addresses) => {
     const { dialled, connector } = recordingConnector();
-    const resolve: Resolve = async () => addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
-    expect(await send('https://hooks.test/', { resolve, connector })).toEqual({ kind: 'failed', reason: 'address_not_allowed' });
+    const resolve: Resolve = async () =>
+      addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+    expect(await send('https://hooks.test/', { resolve, connector })).toEqual({
+      kind: 'failed',
+      reason: 'address_not_allowed',
+    });
     expect(dialled).toEqual([]);
   });
 
   test('a listed name does not get to a listed private address either', async () => {
     const { dialled, connector } = recordingConnector();
     const resolve: Resolve = async () => [{ address: '127.0.0.1', family: 4 }];
-    expect(await send('https://hooks.test/', { resolve, connector }, ['hooks.test', '127.0.0.1'])).toMatchObject({ kind: 'failed' });
+    expect(
+      await send('https://hooks.test/', { resolve, connector }, ['hooks.test', '127.0.0.1']),
+    ).toMatchObject({ kind: 'failed' });
     expect(dialled).toEqual([]);
   });
 
   test('localhost that leads elsewhere is not called', async () => {
     const { dialled, connector } = recordingConnector();
     const resolve: Resolve = async () => [{ address: '10.0.0.5', family: 4 }];
-    expect(await send('http://localhost/', { resolve, connector })).toEqual({ kind: 'failed', reason: 'address_not_allowed' });
+    expect(await send('http://localhost/', { resolve, connector })).toEqual({
+      kind: 'failed',
+      reason: 'address_not_allowed',
+    });
     expect(dialled).toEqual([]);
   });
 });
@@ -150,19 +174,28 @@ test('a name that answers a public address first and this machine next is looked
     asked += 1;
     return [{ address: asked === 1 ? '93.184.215.14' : '127.0.0.1', family: 4 }];
   };
-  expect(await send(`https://hooks.test:${port}/`, { resolve, connector })).toMatchObject({ kind: 'failed' });
-  expect({ asked, dialled, requests: requests.length }).toEqual({ asked: 1, dialled: ['93.184.215.14'], requests: 0 });
+  expect(await send(`https://hooks.test:${port}/`, { resolve, connector })).toMatchObject({
+    kind: 'failed',
+  });
+  expect({ asked, dialled, requests: requests.length }).toEqual({
+    asked: 1,
+    dialled: ['93.184.215.14'],
+    requests: 0,
+  });
 });
 
 test('the connection goes to the address that was checked, whatever the name means to the system', async () => {
   const { port, requests } = await local((_request, response) => response.end());
   const resolve: Resolve = async () => [{ address: '127.0.0.9', family: 4 }];
-  expect(await send(`http://localhost:${port}/`, { resolve, limitMs: 500 })).toMatchObject({ kind: 'failed' });
+  expect(await send(`http://localhost:${port}/`, { resolve, limitMs: 500 })).toMatchObject({
+    kind: 'failed',
+  });
   expect(requests).toHaveLength(0);
 });
 
 describe('over TLS', () => {
-  const trusted = (lookup: LookupFunction): buildConnector.connector => buildConnector({ lookup, ca: CERTIFICATE });
+  const trusted = (lookup: LookupFunction): buildConnector.connector =>
+    buildConnector({ lookup, ca: CERTIFICATE });
   const secure = async (): Promise<{ readonly port: number; readonly names: unknown[] }> => {
     const names: unknown[] = [];
     const server = createTlsServer({ key: KEY, cert: CERTIFICATE }, (request, response) => {
@@ -176,7 +209,10 @@ describe('over TLS', () => {
 
   test('the name that was asked for is the name that is verified', async () => {
     const { port, names } = await secure();
-    expect(await send(`https://localhost:${port}/`, { resolve, connector: trusted })).toEqual({ kind: 'answered', status: 204 });
+    expect(await send(`https://localhost:${port}/`, { resolve, connector: trusted })).toEqual({
+      kind: 'answered',
+      status: 204,
+    });
     expect(names).toEqual(['localhost']);
   });
 
@@ -244,6 +280,11 @@ test('an endless answer is cut off at once', async () => {
 });
 
 test('a malformed answer is a failure', async () => {
-  const { port } = await local((_request, response) => void response.socket?.end('nonsense\r\n\r\n'));
-  expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject({ kind: 'failed', reason: expect.stringMatching(/^connection_failed/) });
+  const { port } = await local(
+    (_request, response) => void response.socket?.end('nonsense\r\n\r\n'),
+  );
+  expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject({
+    kind: 'failed',
+    reason: expect.stringMatching(/^connection_failed/),
+  });
 });

@@ -34,8 +34,17 @@ async function sealed(): Promise<Payload> {
 
 describe('the codec', () => {
   it('gives back what it was given, in order, and shows nothing of it between', async () => {
-    const written = await old.encode([plain, converter.toPayload('two'), converter.toPayload(undefined)]);
-    const wire = Buffer.concat(written.flatMap(({ data, metadata }) => [data ?? Buffer.of(), ...Object.values(metadata ?? {})]));
+    const written = await old.encode([
+      plain,
+      converter.toPayload('two'),
+      converter.toPayload(undefined),
+    ]);
+    const wire = Buffer.concat(
+      written.flatMap(({ data, metadata }) => [
+        data ?? Buffer.of(),
+        ...Object.values(metadata ?? {}),
+      ]),
+    );
     expect(wire.toString('latin1')).not.toMatch(/secret|json|two/);
     expect((await old.decode(written)).map(read)).toEqual([value, 'two', undefined]);
     expect(await old.encode([])).toEqual([]);
@@ -59,9 +68,14 @@ describe('the codec', () => {
   });
 
   it('says which key is missing', async () => {
-    await expect(after.decode([await sealed()])).rejects.toThrow('encrypted with key "2025", which SVC_PAYLOAD_KEYS does not hold');
+    await expect(after.decode([await sealed()])).rejects.toThrow(
+      'encrypted with key "2025", which SVC_PAYLOAD_KEYS does not hold',
+    );
     const named = {
-      metadata: { encoding: Buffer.from('binary/encrypted'), 'encryption-key-id': Buffer.from('a\nb\u202e') },
+      metadata: {
+        encoding: Buffer.from('binary/encrypted'),
+        'encryption-key-id': Buffer.from('a\nb\u202e'),
+      },
       data: Buffer.of(1),
     };
     await expect(after.decode([named])).rejects.toThrow('with key "a?b?",');
@@ -75,21 +89,39 @@ describe('the codec', () => {
       altered.writeUInt8(altered.readUInt8(place) ^ 1, place);
       await expect(old.decode([{ ...payload, data: altered }])).rejects.toThrow('was altered');
     }
-    for (const length of [0, 27]) await expect(old.decode([{ ...payload, data: data.subarray(0, length) }])).rejects.toThrow('cut short');
-    await expect(old.decode([{ ...payload, data: data.subarray(0, -1) }])).rejects.toThrow('was altered');
+    for (const length of [0, 27])
+      await expect(old.decode([{ ...payload, data: data.subarray(0, length) }])).rejects.toThrow(
+        'cut short',
+      );
+    await expect(old.decode([{ ...payload, data: data.subarray(0, -1) }])).rejects.toThrow(
+      'was altered',
+    );
     const namesake = createPayloadCodec(keys(`2025:${bytes(9)}`));
     await expect(namesake.decode([payload])).rejects.toThrow('its key "2025" is not the one');
   });
 
   it("reads the form of Temporal's sample codecs in other languages", async () => {
-    // Nonce, ciphertext, tag; within it the payload as protobuf, here by hand: metadata {encoding}, data.
-    const field = (tag: number, content: Buffer): Buffer => Buffer.concat([Buffer.of(tag, content.byteLength), content]);
-    const entry = Buffer.concat([field(0x0a, Buffer.from('encoding')), field(0x12, Buffer.from('json/plain'))]);
+    // Nonce, ciphertext, tag; within it the payload as protobuf, here by hand: metadata {encoding},
+    // data.
+    const field = (tag: number, content: Buffer): Buffer =>
+      Buffer.concat([Buffer.of(tag, content.byteLength), content]);
+    const entry = Buffer.concat([
+      field(0x0a, Buffer.from('encoding')),
+      field(0x12, Buffer.from('json/plain')),
+    ]);
     const message = Buffer.concat([field(0x0a, entry), field(0x12, Buffer.from('"hello"'))]);
     const nonce = randomBytes(12);
     const cipher = createCipheriv('aes-256-gcm', Buffer.alloc(32, 1), nonce);
-    const data = Buffer.concat([nonce, cipher.update(message), cipher.final(), cipher.getAuthTag()]);
-    const metadata = { encoding: Buffer.from('binary/encrypted'), 'encryption-key-id': Buffer.from('2025') };
+    const data = Buffer.concat([
+      nonce,
+      cipher.update(message),
+      cipher.final(),
+      cipher.getAuthTag(),
+    ]);
+    const metadata = {
+      encoding: Buffer.from('binary/encrypted'),
+      'encryption-key-id': Buffer.from('2025'),
+    };
     expect((await old.decode([{ metadata, data }])).map(read)).toEqual(['hello']);
   });
 });
@@ -100,7 +132,10 @@ describe('SVC_PAYLOAD_KEYS', () => {
   it('is read, and absent means no encryption', () => {
     expect(readConfig(settings).payloadKeys).toEqual([]);
     expect(readConfig({ ...settings, SVC_PAYLOAD_KEYS: '' }).payloadKeys).toEqual([]);
-    const read = readConfig({ ...settings, SVC_PAYLOAD_KEYS: `a:${bytes(1)},b:${bytes(2)}` }).payloadKeys;
+    const read = readConfig({
+      ...settings,
+      SVC_PAYLOAD_KEYS: `a:${bytes(1)},b:${bytes(2)}`,
+    }).payloadKeys;
     expect(read.map(({ id }) => id)).toEqual(['a', 'b']);
     expect(JSON.stringify(read)).not.toContain(bytes(1).slice(0, 10));
   });
@@ -115,14 +150,18 @@ describe('SVC_PAYLOAD_KEYS', () => {
     ['an id twice', `a:${bytes(1)},a:${bytes(7)}`, 'entry 2 has the id'],
     ['nothing after a comma', `a:${bytes(1)},`, 'entry 2 must be'],
   ])('with %s is a fault beside the others, and shows no key', (_name, text, fault) => {
-    const faulty = (): unknown => readConfig({ ...settings, SVC_PORT: 'x', SVC_PAYLOAD_KEYS: text });
+    const faulty = (): unknown =>
+      readConfig({ ...settings, SVC_PORT: 'x', SVC_PAYLOAD_KEYS: text });
     expect(faulty).toThrow(ConfigError);
     try {
       faulty();
     } catch (error) {
       const { faults, message } = error as ConfigError;
       expect(faults).toEqual(
-        expect.arrayContaining([expect.stringContaining(`SVC_PAYLOAD_KEYS: ${fault}`), expect.stringContaining('SVC_PORT')]),
+        expect.arrayContaining([
+          expect.stringContaining(`SVC_PAYLOAD_KEYS: ${fault}`),
+          expect.stringContaining('SVC_PORT'),
+        ]),
       );
       expect(message).not.toMatch(/BwcHBwc|070707/);
     }

@@ -1,8 +1,17 @@
-/** Texts sealed under SVC_SECRETS_KEY: what opens them, what does not, and what a setting may say. */
+/**
+ * Texts sealed under SVC_SECRETS_KEY: what opens them, what does not, and what a setting may say.
+ */
 import { inspect } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { ConfigError, readConfig } from '../../platform/config.ts';
-import { deriveKeys, openSecret, parseSecretsKey, sealSecret, SecretsError, type SecretsKeys } from '../../platform/secrets.ts';
+import {
+  deriveKeys,
+  openSecret,
+  parseSecretsKey,
+  sealSecret,
+  SecretsError,
+  type SecretsKeys,
+} from '../../platform/secrets.ts';
 
 const bytes = (fill: number): string => Buffer.alloc(32, fill).toString('base64');
 
@@ -41,7 +50,9 @@ describe('a sealed text', () => {
     const anew = sealSecret(rotated, 'text', 'a');
     expect(openSecret(keys(bytes(2)), anew, 'a')).toBe('text');
     expect(() => openSecret(old, anew, 'a')).toThrow(
-      new SecretsError(`the text is sealed with key ${rotated[0]?.id ?? ''}, which SVC_SECRETS_KEY does not hold`),
+      new SecretsError(
+        `the text is sealed with key ${rotated[0]?.id ?? ''}, which SVC_SECRETS_KEY does not hold`,
+      ),
     );
   });
 
@@ -63,7 +74,8 @@ describe('a sealed text', () => {
 
 describe('derived keys', () => {
   it('differ by purpose and by key, and are the same every time', () => {
-    const hex = (each: SecretsKeys, info: string): readonly string[] => deriveKeys(each, info).map((key) => key.export().toString('hex'));
+    const hex = (each: SecretsKeys, info: string): readonly string[] =>
+      deriveKeys(each, info).map((key) => key.export().toString('hex'));
     expect(hex(rotated, 'audit')).toEqual([...hex(keys(bytes(2)), 'audit'), ...hex(old, 'audit')]);
     expect(new Set([...hex(rotated, 'audit'), ...hex(rotated, 'other')]).size).toBe(4);
     expect(deriveKeys([], 'audit')).toEqual([]);
@@ -77,7 +89,9 @@ describe('SVC_SECRETS_KEY', () => {
     expect(readConfig(base).secretsKeys).toEqual([]);
     const { secretsKeys } = readConfig({ ...base, SVC_SECRETS_KEY: `${bytes(2)},${bytes(1)}` });
     expect(secretsKeys.map(({ id }) => id)).toEqual(rotated.map(({ id }) => id));
-    expect(inspect(secretsKeys, { depth: 5 }) + JSON.stringify(secretsKeys)).not.toContain(bytes(1).slice(0, 8));
+    expect(inspect(secretsKeys, { depth: 5 }) + JSON.stringify(secretsKeys)).not.toContain(
+      bytes(1).slice(0, 8),
+    );
   });
 
   it('names each unusable entry by its place and repeats nothing of it', () => {
@@ -89,7 +103,9 @@ describe('SVC_SECRETS_KEY', () => {
     ]);
     const given = 'not-a-key-but-secret';
     expect(() => readConfig({ ...base, SVC_SECRETS_KEY: given })).toThrow(ConfigError);
-    expect(() => readConfig({ ...base, SVC_SECRETS_KEY: given })).toThrow(/SVC_SECRETS_KEY: entry 1/);
+    expect(() => readConfig({ ...base, SVC_SECRETS_KEY: given })).toThrow(
+      /SVC_SECRETS_KEY: entry 1/,
+    );
     expect(() => readConfig({ ...base, SVC_SECRETS_KEY: given })).not.toThrow(/secret/);
   });
 });

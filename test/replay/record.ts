@@ -1,6 +1,6 @@
 /**
- * Records the replay corpus: `npm run replay:record -- [scenario …]`. Each scenario runs for
- * real on a stack of its own; the histories of its runs go to `histories/<version>-<scenario>.json`.
+ * Records the replay corpus: `npm run replay:record -- [scenario …]`. Each scenario runs for real
+ * on a stack of its own; the histories of its runs go to `histories/<version>-<scenario>.json`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,13 @@ import { capitalTransferWorkflowId, movementWorkflowId } from '../../domain/mess
 import { pending, type DefinedExecutor } from '../../executor-kit/define.ts';
 import { runExecutorWorker } from '../../executor-kit/task-queue.ts';
 import { memoryExecutor } from '../executor-kit/support/memory-executor.ts';
-import { eventually, startOwnStack, WITHDRAW_TO_TREASURY, type Created, type OwnStack } from '../support/own-stack.ts';
+import {
+  eventually,
+  startOwnStack,
+  WITHDRAW_TO_TREASURY,
+  type Created,
+  type OwnStack,
+} from '../support/own-stack.ts';
 import {
   forbiddenIn,
   HISTORIES,
@@ -107,15 +113,21 @@ const DRIVES: Record<ScenarioName, Drive> = {
   'modules-in-a-chain': (own, amount) => completed(own, CHAIN, amount),
   'lanes-and-join': (own, amount) => completed(own, LANES, amount),
   'condition-chooses': (own, amount) => completed(own, CONDITION, amount),
-  'executor-of-a-team': (own, amount) => withTeam(own, memoryExecutor(), () => completed(own, TEAM, amount)),
+  'executor-of-a-team': (own, amount) =>
+    withTeam(own, memoryExecutor(), () => completed(own, TEAM, amount)),
   // Six at once, so that answers of several come together.
-  'lanes-of-a-team': (own, amount) => withTeam(own, memoryExecutor(), () => completed(own, TEAM_LANES, amount)),
-  // The venue refuses its first submit without a trace: proven not landed, and sent once more after a pause.
+  'lanes-of-a-team': (own, amount) =>
+    withTeam(own, memoryExecutor(), () => completed(own, TEAM_LANES, amount)),
+  // The venue refuses its first submit without a trace: proven not landed, and sent once more after
+  // a pause.
   'sent-again': async (own, amount) => {
     await own.venueFaults({ error_rate: 1, phases: ['submit'], remaining: 1 });
     const movement = await completed(own, WITHDRAW_TO_TREASURY, amount);
-    const sends = (await own.api.timeline(movement.movement_id)).filter((event) => event.event_type === 'node_submitting');
-    if (sends.length !== 3) throw new Error(`there were ${String(sends.length)} sends of two nodes, not one more`);
+    const sends = (await own.api.timeline(movement.movement_id)).filter(
+      (event) => event.event_type === 'node_submitting',
+    );
+    if (sends.length !== 3)
+      throw new Error(`there were ${String(sends.length)} sends of two nodes, not one more`);
     return movement;
   },
   'unknown-heals-by-itself': async (own, amount) => {
@@ -130,12 +142,15 @@ const DRIVES: Record<ScenarioName, Drive> = {
   'continued-as-new': async (own, amount) => {
     let follows = false;
     const slow = memoryExecutor((_payments, sound) => ({
-      observe: (context, call) => (follows ? sound.observe(context, call) : Promise.resolve(pending(0.2))),
+      observe: (context, call) =>
+        follows ? sound.observe(context, call) : Promise.resolve(pending(0.2)),
     }));
     return withTeam(own, slow, async () => {
       const movement = await approved(own, TEAM, amount);
       const first = await runIs(own, movement, 'RUNNING');
-      await eventually(async () => ((await own.runOf(movement.movement_id))?.run_id === first.run_id ? null : true));
+      await eventually(async () =>
+        (await own.runOf(movement.movement_id))?.run_id === first.run_id ? null : true,
+      );
       follows = true;
       await own.api.reaches(movement.movement_id, 'COMPLETED');
       return movement;
@@ -144,11 +159,18 @@ const DRIVES: Record<ScenarioName, Drive> = {
   'capital-transfer': (own, amount) => transferred(own, amount, 'COMPLETED'),
   // Sent, its answer lost, asked about until it is a person's matter, and then resolved.
   'capital-transfer-lost-and-resolved': async (own, amount) => {
-    await own.venueFaults({ lose_answer_rate: 1, transfer_outcome: 'pending', phases: ['transfer_submit'] });
+    await own.venueFaults({
+      lose_answer_rate: 1,
+      transfer_outcome: 'pending',
+      phases: ['transfer_submit'],
+    });
     const transfer = await transferred(own, amount, 'MANUAL_INTERVENTION');
     const path = `/capital-transfers/${transfer.transfer_id}/actions/resolve`;
     await eventually(async () => {
-      const { status } = await own.api.send('POST', path, { resolution: 'failed', reason: 'recorded' });
+      const { status } = await own.api.send('POST', path, {
+        resolution: 'failed',
+        reason: 'recorded',
+      });
       return status === 200 ? true : null;
     });
     await own.venueFaults(null);
@@ -156,8 +178,16 @@ const DRIVES: Record<ScenarioName, Drive> = {
   },
 };
 
-async function withTeam<T>(own: OwnStack, executor: DefinedExecutor, work: () => Promise<T>): Promise<T> {
-  const worker = await runExecutorWorker(executor, { address: own.stack.temporalAddress, namespace: 'default', taskQueue: TEAM_QUEUE });
+async function withTeam<T>(
+  own: OwnStack,
+  executor: DefinedExecutor,
+  work: () => Promise<T>,
+): Promise<T> {
+  const worker = await runExecutorWorker(executor, {
+    address: own.stack.temporalAddress,
+    namespace: 'default',
+    taskQueue: TEAM_QUEUE,
+  });
   try {
     return await work();
   } finally {
@@ -172,9 +202,12 @@ async function transferred(own: OwnStack, amount: string, state: string): Promis
   });
   const transfer_id = String(made['transfer_id']);
   const path = `/capital-transfers/${transfer_id}`;
-  await eventually(async () => ((await own.api.expect(200, 'GET', path))['request_state'] === state ? true : null), {
-    what: () => `the transfer to be ${state}`,
-  });
+  await eventually(
+    async () => ((await own.api.expect(200, 'GET', path))['request_state'] === state ? true : null),
+    {
+      what: () => `the transfer to be ${state}`,
+    },
+  );
   return { transfer_id };
 }
 
@@ -190,7 +223,11 @@ async function approved(own: OwnStack, template: string, amount: string): Promis
   return movement;
 }
 
-function runIs(own: OwnStack, { movement_id }: Created, status: string): Promise<{ run_id: string }> {
+function runIs(
+  own: OwnStack,
+  { movement_id }: Created,
+  status: string,
+): Promise<{ run_id: string }> {
   return eventually(
     async () => {
       const run = await own.runOf(movement_id);
@@ -207,7 +244,12 @@ async function createTemplates({ api, stack }: OwnStack): Promise<void> {
     action_type: 'cex_withdrawal',
     executor_selector: { action_type: 'cex_withdrawal', provider: 'paper' },
     has_side_effect: true,
-    config: { venue: 'paper-main', asset: 'USDC', network, destination_address: stack.chain.accounts.signer.address },
+    config: {
+      venue: 'paper-main',
+      asset: 'USDC',
+      network,
+      destination_address: stack.chain.accounts.signer.address,
+    },
     ...more,
   });
   const undo = { node_key: 'undo', node_kind: 'compensation', action_type: 'noop' };
@@ -226,9 +268,23 @@ async function createTemplates({ api, stack }: OwnStack): Promise<void> {
       completion_policy: { completion_assurance },
     });
   await template(WRONG_NETWORK, [withdraw('nowhere')], []);
-  await template(WITH_COMPENSATION, [withdraw('local'), undo], [{ from: 'withdraw', to: 'undo', edge_type: 'on_cancel' }]);
-  const noop = (node_key: string) => ({ node_key, node_kind: 'action', action_type: 'noop', has_side_effect: false });
-  const edge = (from: string, to: string, more: object = {}) => ({ from, to, edge_type: 'on_success', ...more });
+  await template(
+    WITH_COMPENSATION,
+    [withdraw('local'), undo],
+    [{ from: 'withdraw', to: 'undo', edge_type: 'on_cancel' }],
+  );
+  const noop = (node_key: string) => ({
+    node_key,
+    node_kind: 'action',
+    action_type: 'noop',
+    has_side_effect: false,
+  });
+  const edge = (from: string, to: string, more: object = {}) => ({
+    from,
+    to,
+    edge_type: 'on_success',
+    ...more,
+  });
   await template(CHAIN, [noop('a'), noop('b'), noop('c')], [edge('a', 'b'), edge('b', 'c')]);
   await template(
     LANES,
@@ -243,8 +299,16 @@ async function createTemplates({ api, stack }: OwnStack): Promise<void> {
       edge('look', 'left-out', { condition_expr: "dec(intent.amount) <= dec('1')" }),
     ],
   );
-  const payout = { action_type: 'replay_payout', executor_selector: { action_type: 'replay_payout' } };
-  const pay = (node_key: string) => ({ node_key, node_kind: 'action', has_side_effect: true, ...payout });
+  const payout = {
+    action_type: 'replay_payout',
+    executor_selector: { action_type: 'replay_payout' },
+  };
+  const pay = (node_key: string) => ({
+    node_key,
+    node_kind: 'action',
+    has_side_effect: true,
+    ...payout,
+  });
   await template(TEAM, [pay('pay')], [], 'provider_completed');
   const lanes = ['a', 'b', 'c', 'd', 'e', 'f'];
   await template(
@@ -258,9 +322,14 @@ async function createTemplates({ api, stack }: OwnStack): Promise<void> {
 
 /** Every run, oldest first, once the newest has closed. */
 async function recordedRuns(own: OwnStack, of: Created | Transfer): Promise<RecordedRun[]> {
-  const workflow_id = 'transfer_id' in of ? capitalTransferWorkflowId(of.transfer_id) : movementWorkflowId(of.movement_id);
+  const workflow_id =
+    'transfer_id' in of
+      ? capitalTransferWorkflowId(of.transfer_id)
+      : movementWorkflowId(of.movement_id);
   const newestRun = () => own.temporal.workflow.getHandle(workflow_id).describe();
-  await eventually(async () => ((await newestRun()).status.name === 'RUNNING' ? null : true), { what: () => 'the run to close' });
+  await eventually(async () => ((await newestRun()).status.name === 'RUNNING' ? null : true), {
+    what: () => 'the run to close',
+  });
   const runs: { run_id: string; started: number }[] = [];
   await eventually(async () => {
     runs.length = 0;
@@ -273,7 +342,10 @@ async function recordedRuns(own: OwnStack, of: Created | Transfer): Promise<Reco
   const recorded: RecordedRun[] = [];
   for (const { run_id } of runs) {
     const history = await own.temporal.workflow.getHandle(workflow_id, run_id).fetchHistory();
-    recorded.push({ workflow_id, history: withoutMachine(toPlain(history)) as RecordedRun['history'] });
+    recorded.push({
+      workflow_id,
+      history: withoutMachine(toPlain(history)) as RecordedRun['history'],
+    });
   }
   return recorded;
 }
@@ -296,7 +368,9 @@ function withoutMachine(value: unknown): unknown {
 
 async function main(wanted: readonly string[]): Promise<void> {
   mkdirSync(HISTORIES, { recursive: true });
-  const chosen = (SCENARIOS as readonly Scenario[]).filter(({ name }) => wanted.length === 0 || wanted.includes(name));
+  const chosen = (SCENARIOS as readonly Scenario[]).filter(
+    ({ name }) => wanted.length === 0 || wanted.includes(name),
+  );
   await recordAll(
     chosen.filter(({ shortHistories }) => shortHistories !== true),
     [],
@@ -305,11 +379,17 @@ async function main(wanted: readonly string[]): Promise<void> {
   await recordAll(short, [`limit.historyCount.suggestContinueAsNew=${String(SHORT)}`]);
 }
 
-async function recordAll(scenarios: readonly Scenario[], temporalConfig: readonly string[]): Promise<void> {
+async function recordAll(
+  scenarios: readonly Scenario[],
+  temporalConfig: readonly string[],
+): Promise<void> {
   if (scenarios.length === 0) return;
   const own = await startOwnStack({
     temporalConfig,
-    env: { SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS: '2', SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '1' },
+    env: {
+      SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS: '2',
+      SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '1',
+    },
     executors: () => [
       {
         executor_key: 'team.replay',
@@ -327,11 +407,18 @@ async function recordAll(scenarios: readonly Scenario[], temporalConfig: readonl
     await createTemplates(own);
     for (const { name, amount, ends } of scenarios) {
       const runs = await recordedRuns(own, await DRIVES[name as ScenarioName](own, amount));
-      if (runs.length !== ends.length) throw new Error(`${name}: ${runs.length} runs were recorded, not ${ends.length}`);
+      if (runs.length !== ends.length)
+        throw new Error(`${name}: ${runs.length} runs were recorded, not ${ends.length}`);
       const leaks = forbiddenIn(readable(runs));
-      if (leaks.length > 0) throw new Error(`${name} says what no history may say:\n${leaks.join('\n---\n')}`);
-      writeFileSync(join(HISTORIES, historyFile(name)), `${JSON.stringify({ scenario: name, runs }, null, 1)}\n`);
-      process.stdout.write(`${name}: ${runs.map((run) => `${run.history.events.length} events`).join(', ')}\n`);
+      if (leaks.length > 0)
+        throw new Error(`${name} says what no history may say:\n${leaks.join('\n---\n')}`);
+      writeFileSync(
+        join(HISTORIES, historyFile(name)),
+        `${JSON.stringify({ scenario: name, runs }, null, 1)}\n`,
+      );
+      process.stdout.write(
+        `${name}: ${runs.map((run) => `${run.history.events.length} events`).join(', ')}\n`,
+      );
     }
   } finally {
     await own.close();

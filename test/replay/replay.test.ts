@@ -3,7 +3,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { workflowBundle } from '../../activities/bundle.ts';
 import { faultsOf, replayAll } from '../support/replays.ts';
-import { CONTINUED, forbiddenIn, fromPlain, HISTORIES, historyFile, readable, SCENARIOS, scenarioOf, type Recording } from './scenarios.ts';
+import {
+  CONTINUED,
+  forbiddenIn,
+  fromPlain,
+  HISTORIES,
+  historyFile,
+  readable,
+  SCENARIOS,
+  scenarioOf,
+  type Recording,
+} from './scenarios.ts';
 
 const files = readdirSync(HISTORIES).sort();
 const { code } = workflowBundle();
@@ -13,7 +23,10 @@ function recording(file: string): Recording {
 }
 
 /** What went wrong in each replay, by `<file>#<run>`. */
-async function replay(recordings: ReadonlyMap<string, Recording>, bundle = code): Promise<Record<string, string>> {
+async function replay(
+  recordings: ReadonlyMap<string, Recording>,
+  bundle = code,
+): Promise<Record<string, string>> {
   const names: string[] = [];
   const histories = [...recordings].flatMap(([file, { runs }]) =>
     runs.map(({ workflow_id, history }, index) => {
@@ -29,7 +42,11 @@ async function replay(recordings: ReadonlyMap<string, Recording>, bundle = code)
 const all = (): Map<string, Recording> => new Map(files.map((file) => [file, recording(file)]));
 
 /** The first event that has these attributes, changed in place. */
-function change(recorded: Recording, attributes: string, by: (attributes: Record<string, unknown>) => void): Recording {
+function change(
+  recorded: Recording,
+  attributes: string,
+  by: (attributes: Record<string, unknown>) => void,
+): Recording {
   const copy = structuredClone(recorded);
   for (const run of copy.runs) {
     for (const event of run.history.events) {
@@ -56,7 +73,9 @@ test.each(SCENARIOS)('the history of $name closed as it should', ({ name, ends }
   const closed = runs.map(({ history }) => {
     const last = history.events.at(-1);
     const text = readable(last);
-    return text.includes(`EVENT_TYPE_WORKFLOW_EXECUTION_${CONTINUED}`) ? CONTINUED : /"request_state":"([A-Z_]+)"/.exec(text)?.[1];
+    return text.includes(`EVENT_TYPE_WORKFLOW_EXECUTION_${CONTINUED}`)
+      ? CONTINUED
+      : /"request_state":"([A-Z_]+)"/.exec(text)?.[1];
   });
   expect(closed).toEqual(ends);
 });
@@ -77,18 +96,30 @@ test.each([{ traceHeaders: true }, { encodeFailures: true }, { callStacks: true 
 );
 
 test('no history holds a secret, an address, an amount or where it was recorded', () => {
-  for (const [file, recorded] of all()) expect({ file, found: forbiddenIn(readable(recorded)) }).toEqual({ file, found: [] });
-  expect(forbiddenIn('paid 41.7301 to 0x90F79bf6EB2c4f870365E785982E1f101E93b906 by 12@host from /tmp/x')).toHaveLength(4);
+  for (const [file, recorded] of all())
+    expect({ file, found: forbiddenIn(readable(recorded)) }).toEqual({ file, found: [] });
+  expect(
+    forbiddenIn(
+      'paid 41.7301 to 0x90F79bf6EB2c4f870365E785982E1f101E93b906 by 12@host from /tmp/x',
+    ),
+  ).toHaveLength(4);
 });
 
 describe('a replay fails', () => {
   const file = historyFile('approve-and-complete');
 
   test('when a phase of the history is another one', async () => {
-    const tampered = change(recording(file), 'activityTaskScheduledEventAttributes', (attributes) => {
-      attributes['activityType'] = { name: 'observe' };
-    });
-    expect(await replay(new Map([[file, tampered]]))).toHaveProperty([`${file}#1`], expect.stringMatching(/nondeterminism/i));
+    const tampered = change(
+      recording(file),
+      'activityTaskScheduledEventAttributes',
+      (attributes) => {
+        attributes['activityType'] = { name: 'observe' };
+      },
+    );
+    expect(await replay(new Map([[file, tampered]]))).toHaveProperty(
+      [`${file}#1`],
+      expect.stringMatching(/nondeterminism/i),
+    );
   }, 60_000);
 
   const without = async (part: RegExp, instead: string): Promise<readonly string[]> => {
@@ -109,14 +140,21 @@ describe('a replay fails', () => {
   }, 60_000);
 
   test('when nobody asks about an unknown node', async () => {
-    const faults = await without(/(['"])ask-about-unknown\1\)\)\s*this\.ask\(node\)/, '$1ask-about-unknown$1)) void node');
+    const faults = await without(
+      /(['"])ask-about-unknown\1\)\)\s*this\.ask\(node\)/,
+      '$1ask-about-unknown$1)) void node',
+    );
     expect(faults).toContain(`${historyFile('unknown-heals-by-itself')}#1`);
   }, 60_000);
 
   test('when the workflow code decides differently', async () => {
     // prepare is left out: what every movement did after its preflight.
-    const original = "if (phase === 'preflight') return node.node_kind === 'observe' ? 'observe' : 'prepare';";
-    const changed = code.replace(/(node\.node_kind === ['"]observe['"]\s*\?\s*['"]observe['"]\s*:\s*)['"]prepare['"]/, "$1'submit'");
+    const original =
+      "if (phase === 'preflight') return node.node_kind === 'observe' ? 'observe' : 'prepare';";
+    const changed = code.replace(
+      /(node\.node_kind === ['"]observe['"]\s*\?\s*['"]observe['"]\s*:\s*)['"]prepare['"]/,
+      "$1'submit'",
+    );
     expect({ original, differs: changed !== code }).toEqual({ original, differs: true });
     const faults = await replay(all(), changed);
     expect(Object.keys(faults)).toContain(`${file}#1`);

@@ -1,4 +1,7 @@
-/** The paths of movements and capital transfers of which a history is kept, each with how its runs closed. */
+/**
+ * The paths of movements and capital transfers of which a history is kept, each with how its runs
+ * closed.
+ */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,11 +11,17 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 
 export interface Scenario {
   readonly name: string;
-  /** An amount that no other scenario has; it must not be found in any history, unless a team's worker was `told` it. */
+  /**
+   * An amount that no other scenario has; it must not be found in any history, unless a team's
+   * worker was `told` it.
+   */
   readonly amount: string;
   /** The state in which each run closed, oldest first. */
   readonly ends: readonly string[];
-  /** What a worker outside this project is called with crosses Temporal; payload encryption is for that. */
+  /**
+   * What a worker outside this project is called with crosses Temporal; payload encryption is for
+   * that.
+   */
   readonly told?: true;
   /** Recorded on a Temporal server that asks for a new run early. */
   readonly shortHistories?: true;
@@ -40,16 +49,29 @@ export const SCENARIOS = [
   { name: 'capital-transfer-lost-and-resolved', amount: '55.7315', ends: ['FAILED'] },
   { name: 'sent-again', amount: '56.7316', ends: ['COMPLETED'] },
   { name: 'unknown-heals-by-itself', amount: '57.7317', ends: ['COMPLETED'] },
-  { name: 'continued-as-new', amount: '58.7318', ends: [CONTINUED, 'COMPLETED'], told: true, shortHistories: true },
+  {
+    name: 'continued-as-new',
+    amount: '58.7318',
+    ends: [CONTINUED, 'COMPLETED'],
+    told: true,
+    shortHistories: true,
+  },
 ] as const satisfies readonly Scenario[];
 export type ScenarioName = (typeof SCENARIOS)[number]['name'];
-const SECRET_AMOUNTS = (SCENARIOS as readonly Scenario[]).filter(({ told }) => told !== true).map(({ amount }) => amount);
+const SECRET_AMOUNTS = (SCENARIOS as readonly Scenario[])
+  .filter(({ told }) => told !== true)
+  .map(({ amount }) => amount);
 
 export const HISTORIES = join(HERE, 'histories');
 
-/** `<version>-<scenario>.json`: histories of earlier releases stay for as long as their movements may. */
+/**
+ * `<version>-<scenario>.json`: histories of earlier releases stay for as long as their movements
+ * may.
+ */
 export function historyFile(scenario: string): string {
-  const { version } = JSON.parse(readFileSync(join(HERE, '..', '..', 'package.json'), 'utf8')) as { version: string };
+  const { version } = JSON.parse(readFileSync(join(HERE, '..', '..', 'package.json'), 'utf8')) as {
+    version: string;
+  };
   return `${version}-${scenario}.json`;
 }
 
@@ -58,13 +80,18 @@ export function scenarioOf(file: string): string | undefined {
   return /^\d+\.\d+\.\d+-(.+)\.json$/.exec(file)?.[1];
 }
 
-// The form of protobufjs's own objects: the SDK's helpers for JSON fail where it is installed more than once.
+// The form of protobufjs's own objects: the SDK's helpers for JSON fail where it is installed more
+// than once.
 const { History } = proto.temporal.api.history.v1;
 export type History = proto.temporal.api.history.v1.IHistory;
 
 /** A history as plain JSON: enums by name, bytes in base64. */
 export function toPlain(history: History): unknown {
-  return History.toObject(History.fromObject(history), { enums: String, longs: String, bytes: String });
+  return History.toObject(History.fromObject(history), {
+    enums: String,
+    longs: String,
+    bytes: String,
+  });
 }
 
 /** What {@link toPlain} made, as the SDK takes it. */
@@ -84,10 +111,13 @@ export interface Recording {
 
 /** All that a history says, as text: its fields and what its payloads hold. */
 export function readable(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return typeof value === 'string' ? `${value}\n` : '';
+  if (typeof value !== 'object' || value === null)
+    return typeof value === 'string' ? `${value}\n` : '';
   return Object.entries(value)
     .map(([key, inner]) =>
-      key === 'data' && typeof inner === 'string' ? `${Buffer.from(inner, 'base64').toString('utf8')}\n` : readable(inner),
+      key === 'data' && typeof inner === 'string'
+        ? `${Buffer.from(inner, 'base64').toString('utf8')}\n`
+        : readable(inner),
     )
     .join('');
 }

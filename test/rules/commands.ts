@@ -10,7 +10,10 @@ export const commandRules: readonly Rule[] = [
     id: 'wake-starts-a-missing-run',
     section,
     rule: 'A signal is a signal-with-start: a retry of a closed movement begins a new run under the same workflow id.',
-    test: { file: 'test/http/movement-runs.test.ts', name: 'is retried with a new attempt and completes when its fault is mended' },
+    test: {
+      file: 'test/http/movement-runs.test.ts',
+      name: 'is retried with a new attempt and completes when its fault is mended',
+    },
     broken: {
       file: 'platform/temporal.ts',
       find: "workflowIdReusePolicy: 'ALLOW_DUPLICATE'",
@@ -43,7 +46,10 @@ export const commandRules: readonly Rule[] = [
     id: 'one-lease-a-movement',
     section,
     rule: 'The relay leases the oldest command of a movement only, and no second one while the lease lasts.',
-    test: { file: STORE, name: 'a lease covers one movement, its oldest command first, until it ends' },
+    test: {
+      file: STORE,
+      name: 'a lease covers one movement, its oldest command first, until it ends',
+    },
     broken: {
       file: 'store/commands.ts',
       find: '(o.created_at, o.command_id) < (c.created_at, c.command_id)',
@@ -65,14 +71,24 @@ export const commandRules: readonly Rule[] = [
     id: 'versions-grow',
     section,
     rule: 'The version grows with every command and decision, so a local activity that runs twice decides once.',
-    test: { file: RERUN, name: 'of eight decides at once exactly one is written, also where the state stays' },
-    broken: { file: 'domain/actions/advance.ts', find: '    bump: true,', replace: '    bump: false,' },
+    test: {
+      file: RERUN,
+      name: 'of eight decides at once exactly one is written, also where the state stays',
+    },
+    broken: {
+      file: 'domain/actions/advance.ts',
+      find: '    bump: true,',
+      replace: '    bump: false,',
+    },
   },
   {
     id: 'ended-runs-close',
     section,
     rule: 'A run that loads an ended movement with nothing unapplied closes at once.',
-    test: { file: AWAY, name: 'that comes late, for a movement that has ended, begins a run that closes at once' },
+    test: {
+      file: AWAY,
+      name: 'that comes late, for a movement that has ended, begins a run that closes at once',
+    },
     broken: { file: 'workflows/movement.ts', find: '        return close(view);\n', replace: '' },
   },
   {
@@ -83,27 +99,48 @@ export const commandRules: readonly Rule[] = [
       file: 'test/workflows/close.test.ts',
       name: 'a wake that comes during the last load makes the run load once more before it closes',
     },
-    broken: { file: 'workflows/movement.ts', find: '    while (run.wakes === seen) {', replace: '    for (;;) {' },
+    broken: {
+      file: 'workflows/movement.ts',
+      find: '    while (run.wakes === seen) {',
+      replace: '    for (;;) {',
+    },
   },
   {
     id: 'wakes-before-starts',
     section,
     rule: 'In the hand-over a signal for a running movement is sent before the start of a new one.',
-    test: { file: 'test/platform/handover.test.ts', name: 'a burst of new movements never stands before a signal for a running one' },
-    broken: { file: 'platform/handover.ts', find: 'wakes.shift() ?? starts.shift()', replace: 'starts.shift() ?? wakes.shift()' },
+    test: {
+      file: 'test/platform/handover.test.ts',
+      name: 'a burst of new movements never stands before a signal for a running one',
+    },
+    broken: {
+      file: 'platform/handover.ts',
+      find: 'wakes.shift() ?? starts.shift()',
+      replace: 'starts.shift() ?? wakes.shift()',
+    },
   },
   {
     id: 'hand-over-is-bounded',
     section,
     rule: 'The hand-over has a bounded number of calls under way.',
-    test: { file: 'test/platform/handover.test.ts', name: 'no more are under way at once than it may have, and a failed one is forgotten' },
-    broken: { file: 'platform/handover.ts', find: 'active.size < concurrency', replace: 'active.size < 1_000' },
+    test: {
+      file: 'test/platform/handover.test.ts',
+      name: 'no more are under way at once than it may have, and a failed one is forgotten',
+    },
+    broken: {
+      file: 'platform/handover.ts',
+      find: 'active.size < concurrency',
+      replace: 'active.size < 1_000',
+    },
   },
   {
     id: 'lost-runs-are-revived',
     section,
     rule: 'Open movements without progress are compared with what Temporal has, and those whose run is gone get a new one.',
-    test: { file: AWAY, name: 'a run that was terminated is revived by the sweeper, wherever its movement stands' },
+    test: {
+      file: AWAY,
+      name: 'a run that was terminated is revived by the sweeper, wherever its movement stands',
+    },
     broken: {
       file: 'activities/relays/commands.ts',
       find: 'if (await temporal.isRunning({ movementId })) continue;',
@@ -128,14 +165,25 @@ export const commandRules: readonly Rule[] = [
       file: 'test/faults/continue-as-new.test.ts',
       name: 'no run continues as new in the middle of a send, however long its history has become',
     },
-    broken: { file: 'workflows/run-state.ts', find: 'isLeaving() && this.submits + this.cancels === 0', replace: 'isLeaving()' },
+    broken: {
+      file: 'workflows/run-state.ts',
+      find: 'isLeaving() && this.submits + this.cancels === 0',
+      replace: 'isLeaving()',
+    },
   },
   {
     id: 'one-local-activity-at-a-time',
     section,
     rule: 'A run has one local activity open at a time, so that it can be replayed.',
-    test: { file: 'test/faults/continue-as-new.test.ts', name: 'nodes beside one another, each asked about all the time, hold no run up' },
-    broken: { file: 'workflows/local-activities.ts', find: 'return !inTurn || open === 0;', replace: 'return true;' },
+    test: {
+      file: 'test/faults/continue-as-new.test.ts',
+      name: 'nodes beside one another, each asked about all the time, hold no run up',
+    },
+    broken: {
+      file: 'workflows/local-activities.ts',
+      find: 'return !inTurn || open === 0;',
+      replace: 'return true;',
+    },
   },
   {
     id: 'pauses-outlast-runs',
@@ -145,13 +193,20 @@ export const commandRules: readonly Rule[] = [
       file: 'test/faults/continue-as-new.test.ts',
       name: 'a pause before a send is made again outlasts the runs that it is waited in',
     },
-    broken: { file: 'activities/phases/prepare.ts', find: 'sendPrepared(row))', replace: "result('READY', 'continue'))" },
+    broken: {
+      file: 'activities/phases/prepare.ts',
+      find: 'sendPrepared(row))',
+      replace: "result('READY', 'continue'))",
+    },
   },
   {
     id: 'temporal-away-changes-no-answer',
     section,
     rule: 'With Temporal down the API goes on answering, and everything goes on when it is back.',
-    test: { file: AWAY, name: 'approve, create and reject are answered as ever, and everything goes on when it is back' },
+    test: {
+      file: AWAY,
+      name: 'approve, create and reject are answered as ever, and everything goes on when it is back',
+    },
     broken: {
       file: 'api/movements/act.ts',
       find: '  deps.handOver(movementId, { kind: action, command_id: outcome.command_id });',
@@ -163,20 +218,30 @@ export const commandRules: readonly Rule[] = [
     section,
     rule: 'A run loads its progress from Postgres alone, so a wiped Temporal database strands nothing.',
     test: { file: AWAY, name: 'and its database deleted, movements in flight go on from Postgres' },
-    broken: { file: 'store/commands.ts', find: 'WHERE ended_at IS NULL AND updated_at', replace: 'WHERE false AND updated_at' },
+    broken: {
+      file: 'store/commands.ts',
+      find: 'WHERE ended_at IS NULL\n' + '          AND updated_at',
+      replace: 'WHERE false AND updated_at',
+    },
   },
   {
     id: 'broken-writes-are-looked-up',
     section,
     rule: 'When the connection breaks after a write was sent, the write is looked up by its command id before anything is repeated.',
-    test: { file: STORE, name: 'after the database took it: it is looked up by its command and counts as done, once' },
+    test: {
+      file: STORE,
+      name: 'after the database took it: it is looked up by its command and counts as done, once',
+    },
     broken: { file: 'store/transition.ts', find: '    if (known) return write();', replace: '' },
   },
   {
     id: 'unknown-outcomes-are-told',
     section,
     rule: 'When even the look-up fails the answer is 503 `outcome_unknown`.',
-    test: { file: STORE, name: 'and stays broken: the outcome is unknown, and the caller is told so' },
+    test: {
+      file: STORE,
+      name: 'and stays broken: the outcome is unknown, and the caller is told so',
+    },
     broken: {
       file: 'store/transition.ts',
       find: "throw new ServiceError('outcome_unknown', { cause });",
@@ -187,7 +252,10 @@ export const commandRules: readonly Rule[] = [
     id: 'late-approvals-expire',
     section,
     rule: 'An approve that arrives after `expires_at` is refused and writes EXPIRED itself.',
-    test: { file: 'test/http/movement-actions.test.ts', name: 'after the time is 409, and the movement is EXPIRED' },
+    test: {
+      file: 'test/http/movement-actions.test.ts',
+      name: 'after the time is 409, and the movement is EXPIRED',
+    },
     broken: {
       file: 'prisma/functions/write-path.sql',
       find: "WHEN doc ->> 'expiry' = 'future' AND m.expires_at <= at THEN 'expired'",

@@ -12,14 +12,22 @@ export const graphRules: readonly Rule[] = [
     section,
     rule: 'A group of edges of one join_key is satisfied when each is settled and at least one fired.',
     test: { file: WALK, name: 'wait for every edge of a group and need one that fired' },
-    broken: { file: THE_WALK, find: "group.every((e) => statuses.get(e) !== 'pending') && group.some", replace: 'group.some' },
+    broken: {
+      file: THE_WALK,
+      find: "group.every((e) => statuses.get(e) !== 'pending') &&\n" + '      group.some',
+      replace: 'group.some',
+    },
   },
   {
     id: 'any-group-readies',
     section,
     rule: 'A node becomes READY when any of its groups is satisfied, and dead only when all are.',
     test: { file: RUNS, name: 'needs one whole group of edges with one join_key, not all groups' },
-    broken: { file: THE_WALK, find: 'return groups(node, edges).some(', replace: 'return groups(node, edges).every(' },
+    broken: {
+      file: THE_WALK,
+      find: 'return groups(node, edges).some(',
+      replace: 'return groups(node, edges).every(',
+    },
   },
   {
     id: 'dead-paths-are-skipped',
@@ -28,7 +36,9 @@ export const graphRules: readonly Rule[] = [
     test: { file: WALK, name: 'go on where one way is dead' },
     broken: {
       file: EDGES,
-      find: "const lost = node.state === 'BLOCKED' && isOutOfReach(node, incoming, statuses, input.cancelled);",
+      find:
+        'const lost =\n' +
+        "      node.state === 'BLOCKED' && isOutOfReach(node, incoming, statuses, input.cancelled);",
       replace: 'const lost = false;',
     },
   },
@@ -42,7 +52,9 @@ export const graphRules: readonly Rule[] = [
     },
     broken: {
       file: THE_WALK,
-      find: "const satisfied = nodes.filter((node) => node.state === 'BLOCKED' && isSatisfied",
+      find:
+        'const satisfied = nodes.filter(\n' +
+        "    (node) => node.state === 'BLOCKED' && isSatisfied",
       replace: "const satisfied = nodes.filter((node) => node.state !== 'READY' && isSatisfied",
     },
   },
@@ -62,7 +74,11 @@ export const graphRules: readonly Rule[] = [
     section,
     rule: 'An edge fires only where its condition holds, as it was evaluated when its source settled.',
     test: { file: RUNS, name: 'takes the way that %s asks for and skips the other' },
-    broken: { file: EDGES, find: 'return edge.condition_expr === null || edge.condition === true;', replace: 'return true;' },
+    broken: {
+      file: EDGES,
+      find: 'return edge.condition_expr === null || edge.condition === true;',
+      replace: 'return true;',
+    },
   },
   {
     id: 'conditions-are-stored-with-the-settling',
@@ -71,7 +87,7 @@ export const graphRules: readonly Rule[] = [
     test: { file: RUNS, name: 'is remembered while the movement waits for a person' },
     broken: {
       file: 'prisma/functions/write-path.sql',
-      find: "edge_conditions = CASE WHEN doc ? 'conditions' THEN",
+      find: "edge_conditions = CASE WHEN doc ? 'conditions'\n" + '        THEN',
       replace: 'edge_conditions = CASE WHEN false THEN',
     },
   },
@@ -79,31 +95,55 @@ export const graphRules: readonly Rule[] = [
     id: 'condition-errors-fail',
     section,
     rule: 'A condition that cannot be evaluated kills its edge and ends the movement FAILED with CONDITION_ERROR.',
-    test: { file: WALK, name: 'fail the movement when a condition cannot be evaluated, however its source ended' },
-    broken: { file: 'domain/graph/failure.ts', find: "edge.condition === 'error' &&", replace: 'false &&' },
+    test: {
+      file: WALK,
+      name: 'fail the movement when a condition cannot be evaluated, however its source ended',
+    },
+    broken: {
+      file: 'domain/graph/failure.ts',
+      find: "edge.condition === 'error' &&",
+      replace: 'false &&',
+    },
   },
   {
     id: 'priorities-choose',
     section,
     rule: 'Among edges of one type from one node the highest priority fires; equal ones fire together.',
-    test: { file: RUNS, name: 'among edges of one kind the highest priority goes, and equal ones go together' },
-    broken: { file: EDGES, find: 'other.priority > edge.priority', replace: 'other.priority < edge.priority' },
+    test: {
+      file: RUNS,
+      name: 'among edges of one kind the highest priority goes, and equal ones go together',
+    },
+    broken: {
+      file: EDGES,
+      find: 'other.priority > edge.priority',
+      replace: 'other.priority < edge.priority',
+    },
   },
   {
     id: 'time-outs-have-their-own-edge',
     section,
     rule: 'A failure by time-out takes the on_timeout edge, or an on_failure edge where there is none.',
-    test: { file: RUNS, name: 'by time-out takes its on_timeout edge and not the one for failures' },
-    broken: { file: EDGES, find: 'const byTimeout = source.timed_out && siblings', replace: 'const byTimeout = false && siblings' },
+    test: {
+      file: RUNS,
+      name: 'by time-out takes its on_timeout edge and not the one for failures',
+    },
+    broken: {
+      file: EDGES,
+      find: 'const byTimeout = source.timed_out && siblings',
+      replace: 'const byTimeout = false && siblings',
+    },
   },
   {
     id: 'resumed-gates-fire-both',
     section,
     rule: 'on_manual_resume fires beside on_success when its source completes after a resume, else it is dead.',
-    test: { file: RUNS, name: 'a gate that is resumed fires its on_manual_resume edge beside on_success' },
+    test: {
+      file: RUNS,
+      name: 'a gate that is resumed fires its on_manual_resume edge beside on_success',
+    },
     broken: {
       file: EDGES,
-      find: " || (type === 'on_manual_resume' && source.resumed)",
+      find: '||\n' + "      (type === 'on_manual_resume' && source.resumed)",
       replace: '',
     },
   },
@@ -114,7 +154,16 @@ export const graphRules: readonly Rule[] = [
     test: { file: RUNS, name: 'goes on in one branch while a gate waits in the other' },
     broken: {
       file: 'domain/graph/walk.ts',
-      find: 'return { ready, skip, run: runnable(after), frontier: frontierOf(after), state, ended: false, failure: null };',
+      find:
+        'return {\n' +
+        '    ready,\n' +
+        '    skip,\n' +
+        '    run: runnable(after),\n' +
+        '    frontier: frontierOf(after),\n' +
+        '    state,\n' +
+        '    ended: false,\n' +
+        '    failure: null,\n' +
+        '  };',
       replace:
         'return { ready, skip, run: waiting ? [] : runnable(after), frontier: frontierOf(after), state, ended: false, failure: null };',
     },
@@ -124,28 +173,44 @@ export const graphRules: readonly Rule[] = [
     section,
     rule: 'While a node is UNKNOWN the movement is in MANUAL_INTERVENTION.',
     test: { file: WALK, name: 'waits for a person while a node is UNKNOWN' },
-    broken: { file: THE_WALK, find: "const derived = unknown ? 'MANUAL_INTERVENTION' : waiting", replace: 'const derived = waiting' },
+    broken: {
+      file: THE_WALK,
+      find: "const derived = unknown ? 'MANUAL_INTERVENTION' : waiting",
+      replace: 'const derived = waiting',
+    },
   },
   {
     id: 'failures-start-nothing-new',
     section,
     rule: 'After an unhandled failure nothing new starts; what runs settles, and then the movement is FAILED.',
     test: { file: RUNS, name: 'stops what has not begun, while the other branch runs to its end' },
-    broken: { file: THE_WALK, find: 'failure.unhandled.length === 0 ||', replace: 'failure.unhandled.length >= 0 ||' },
+    broken: {
+      file: THE_WALK,
+      find: 'failure.unhandled.length === 0 ||',
+      replace: 'failure.unhandled.length >= 0 ||',
+    },
   },
   {
     id: 'post-actions-come-last',
     section,
     rule: 'post_action nodes run when all others have settled and never change the outcome.',
     test: { file: RUNS, name: 'after everything, post-actions run and never change the outcome' },
-    broken: { file: 'domain/graph/failure.ts', find: "    if (node.node_kind === 'post_action') continue;\n", replace: '' },
+    broken: {
+      file: 'domain/graph/failure.ts',
+      find: "    if (node.node_kind === 'post_action') continue;\n",
+      replace: '',
+    },
   },
   {
     id: 'compensation-handles-nothing',
     section,
     rule: 'A failure that only a compensation took stays a failure, with the first code.',
     test: { file: RUNS, name: 'is compensated, and the movement still fails with its code' },
-    broken: { file: 'domain/graph/failure.ts', find: "handler.node_kind !== 'compensation' && ", replace: '' },
+    broken: {
+      file: 'domain/graph/failure.ts',
+      find: "handler.node_kind !== 'compensation' && ",
+      replace: '',
+    },
   },
   {
     id: 'cancel-stops-what-has-not-begun',
@@ -155,7 +220,11 @@ export const graphRules: readonly Rule[] = [
       file: 'test/http/movement-actions.test.ts',
       name: 'at a gate keeps the reservation of what was done, and leaves out what comes after',
     },
-    broken: { file: 'domain/actions/cancel.ts', find: "node.state === 'READY' || (node.state", replace: '(node.state' },
+    broken: {
+      file: 'domain/actions/cancel.ts',
+      find: "node.state === 'READY' || (node.state",
+      replace: '(node.state',
+    },
   },
   {
     id: 'retry-reopens-what-was-skipped',
@@ -201,7 +270,11 @@ export const graphRules: readonly Rule[] = [
       file: 'test/faults/two-operators.test.ts',
       name: 'of one whose payment is unknown keeps the reservation until somebody has found out, and undoes what landed',
     },
-    broken: { file: 'domain/actions/cancel.ts', find: 'const keeps = spendsOrMaySpend(after);', replace: 'const keeps = false;' },
+    broken: {
+      file: 'domain/actions/cancel.ts',
+      find: 'const keeps = spendsOrMaySpend(after);',
+      replace: 'const keeps = false;',
+    },
   },
   {
     id: 'failed-compensation-can-be-retried',
@@ -211,7 +284,11 @@ export const graphRules: readonly Rule[] = [
       file: 'test/faults/cancel-compensation.test.ts',
       name: 'that failed can be retried; the movement stays CANCELLED and is undone once',
     },
-    broken: { file: 'domain/graph/retry.ts', find: 'if (cancelled) return input.edges.some(', replace: 'if (cancelled) return [].some(' },
+    broken: {
+      file: 'domain/graph/retry.ts',
+      find: 'if (cancelled)\n' + '    return input.edges.some(',
+      replace: 'if (cancelled) return [].some(',
+    },
   },
   {
     id: 'executors-are-asked-to-cancel',

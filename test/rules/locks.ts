@@ -24,7 +24,10 @@ export const lockRules: readonly Rule[] = [
     id: 'illegal-moves-cannot-be-written',
     section,
     rule: 'A move that no table of states has is refused before it reaches the database.',
-    test: { file: STORE, name: 'that asks for a move which no table has is a defect, and reaches no database' },
+    test: {
+      file: STORE,
+      name: 'that asks for a move which no table has is a defect, and reaches no database',
+    },
     broken: {
       file: 'domain/states/table.ts',
       find: '  if (!allows(table, from, to)) throw new IllegalMove(table.entity, from, to);',
@@ -46,8 +49,15 @@ export const lockRules: readonly Rule[] = [
     id: 'refusals-are-recorded',
     section,
     rule: 'A guarded refusal writes nothing but its one audit row, which is committed before it is answered.',
-    test: { file: 'test/http/audit.test.ts', name: 'of ten who act at once one is heard, and each refusal is one record' },
-    broken: { file: 'api/audit/refused.ts', find: 'await writeAudit(deps.db,', replace: 'void (deps.db,' },
+    test: {
+      file: 'test/http/audit.test.ts',
+      name: 'of ten who act at once one is heard, and each refusal is one record',
+    },
+    broken: {
+      file: 'api/audit/refused.ts',
+      find: 'await writeAudit(deps.db,',
+      replace: 'void (deps.db,',
+    },
   },
   {
     id: 'sequences-are-counters-under-the-lock',
@@ -78,7 +88,9 @@ export const lockRules: readonly Rule[] = [
     test: { file: STORE, name: 'that name pools in opposite orders never wait for each other' },
     broken: {
       file: 'prisma/functions/holds.sql',
-      find: `ORDER BY each ->> 'venue_key' COLLATE "C", each ->> 'account_type' COLLATE "C", each ->> 'asset' COLLATE "C"`,
+      find:
+        'ORDER BY each ->> \'venue_key\' COLLATE "C", each ->> \'account_type\' COLLATE "C",\n' +
+        '      each ->> \'asset\' COLLATE "C"',
       // An order, but another for each movement.
       replace: 'ORDER BY md5(each::text || m.movement_id)',
     },
@@ -87,10 +99,15 @@ export const lockRules: readonly Rule[] = [
     id: 'inserts-that-conflict-read-again',
     section,
     rule: 'An idempotent insert that met a conflict answers with what a second statement finds.',
-    test: { file: STORE, name: 'that create with one key make one movement, and each is told which' },
+    test: {
+      file: STORE,
+      name: 'that create with one key make one movement, and each is told which',
+    },
     broken: {
       file: 'prisma/functions/write-path.sql',
-      find: ' ON CONFLICT (client_scope, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING;',
+      find:
+        'ON CONFLICT (client_scope, idempotency_key)\n' +
+        '    WHERE idempotency_key IS NOT NULL DO NOTHING;',
       replace: ';',
     },
   },
@@ -99,7 +116,11 @@ export const lockRules: readonly Rule[] = [
     section,
     rule: 'Deadlocks and serialization failures are run again in the store.',
     test: { file: STORE, name: 'a deadlock or a serialization failure is run again' },
-    broken: { file: 'store/faults.ts', find: "new Set(['40001', '40P01'])", replace: "new Set(['never'])" },
+    broken: {
+      file: 'store/faults.ts',
+      find: "new Set(['40001', '40P01'])",
+      replace: "new Set(['never'])",
+    },
   },
   {
     id: 'windows-are-summed-under-the-lock',
@@ -116,7 +137,10 @@ export const lockRules: readonly Rule[] = [
     id: 'budgets-follow-movements',
     section,
     rule: "What a movement uses up of its policy's budget follows from its state and its nodes' after every change, whoever made it.",
-    test: { file: BUDGETS, name: 'whatever happens to movements in whatever order, the budget is what the contract says' },
+    test: {
+      file: BUDGETS,
+      name: 'whatever happens to movements in whatever order, the budget is what the contract says',
+    },
     broken: {
       file: 'prisma/functions/approval.sql',
       find: 'share := least(row.amount, left_over);',
@@ -127,7 +151,10 @@ export const lockRules: readonly Rule[] = [
     id: 'holds-are-covered',
     section,
     rule: 'A hold is taken only where the snapshot covers it beside all that is held and all that ended since.',
-    test: { file: HOLDS, name: 'whatever happens in whatever order, pools hold what open movements may spend' },
+    test: {
+      file: HOLDS,
+      name: 'whatever happens in whatever order, pools hold what open movements may spend',
+    },
     broken: {
       file: 'prisma/functions/holds.sql',
       find: '  IF held + ended > b.withdrawable THEN',
@@ -138,7 +165,10 @@ export const lockRules: readonly Rule[] = [
     id: 'holds-count-every-node',
     section,
     rule: 'Of nodes that draw from one pool each one is held.',
-    test: { file: HOLDS, name: 'whatever happens in whatever order, pools hold what open movements may spend' },
+    test: {
+      file: HOLDS,
+      name: 'whatever happens in whatever order, pools hold what open movements may spend',
+    },
     broken: {
       file: 'prisma/functions/holds.sql',
       find: "OR n.state IN ('COMPLETED',",
@@ -150,7 +180,10 @@ export const lockRules: readonly Rule[] = [
     id: 'retries-hold-what-is-open',
     section,
     rule: 'A retry holds what is still to be sent, and completed nodes not again.',
-    test: { file: HOLDS, name: 'whatever happens in whatever order, pools hold what open movements may spend' },
+    test: {
+      file: HOLDS,
+      name: 'whatever happens in whatever order, pools hold what open movements may spend',
+    },
     broken: {
       file: 'prisma/functions/holds.sql',
       find: "OR n.state IN ('COMPLETED',",
@@ -162,7 +195,10 @@ export const lockRules: readonly Rule[] = [
     id: 'doubtful-sends-stay-held',
     section,
     rule: 'A cancel while a send is asked about keeps its hold.',
-    test: { file: HOLDS, name: 'whatever happens in whatever order, pools hold what open movements may spend' },
+    test: {
+      file: HOLDS,
+      name: 'whatever happens in whatever order, pools hold what open movements may spend',
+    },
     broken: {
       file: 'prisma/functions/holds.sql',
       find: "OR n.state IN ('COMPLETED',",
@@ -173,7 +209,10 @@ export const lockRules: readonly Rule[] = [
     id: 'holds-end-with-their-movement',
     section,
     rule: 'What ends a movement, or a node, takes from its pools in the same write what is drawn no more.',
-    test: { file: 'test/store/write-path.test.ts', name: 'a movement that is %s holds for nodes that may have sent, and for no other' },
+    test: {
+      file: 'test/store/write-path.test.ts',
+      name: 'a movement that is %s holds for nodes that may have sent, and for no other',
+    },
     broken: {
       file: 'prisma/functions/holds.sql',
       find: "\n      OR (m.request_state IN ('FAILED', 'COMPLETED') AND NOT may_have_sent(n)) THEN 0",
@@ -185,6 +224,10 @@ export const lockRules: readonly Rule[] = [
     section,
     rule: 'An automatic approval whose policy changed since it was decided writes nothing, and is decided again.',
     test: { file: BUDGETS, name: 'a policy that changed since it was asked decides nothing' },
-    broken: { file: 'prisma/functions/approval.sql', find: " AND revision = (guard ->> 'revision')::integer;", replace: ';' },
+    broken: {
+      file: 'prisma/functions/approval.sql',
+      find: " AND revision = (guard ->> 'revision')::integer;",
+      replace: ';',
+    },
   },
 ];

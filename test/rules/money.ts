@@ -13,7 +13,10 @@ export const moneyRules: readonly Rule[] = [
     id: 'submit-has-one-attempt',
     section,
     rule: 'submit is never repeated by Temporal.',
-    test: { file: 'test/architecture/single-writer.test.ts', name: 'submit has exactly one attempt' },
+    test: {
+      file: 'test/architecture/single-writer.test.ts',
+      name: 'submit has exactly one attempt',
+    },
     broken: {
       file: 'workflows/activity-options.ts',
       find: '      heartbeatTimeout: HEARTBEAT,\n      retry: { maximumAttempts: 1 },',
@@ -36,7 +39,11 @@ export const moneyRules: readonly Rule[] = [
     section,
     rule: "The record of a team's answer that runs again says what the row records, and writes nothing.",
     test: { file: RERUN, name: 'of a submit that came to %s says the same and writes nothing' },
-    broken: { file: 'activities/phases/team.ts', find: '  if (recorded !== null) return recorded;\n', replace: '' },
+    broken: {
+      file: 'activities/phases/team.ts',
+      find: '  if (recorded !== null) return recorded;\n',
+      replace: '',
+    },
   },
   {
     id: 'two-submits-send-once',
@@ -54,7 +61,11 @@ export const moneyRules: readonly Rule[] = [
     section,
     rule: 'An amount above `max_amount` fails its node, and nothing is sent.',
     test: { file: RUNS, name: 'fails when it is more than the template allows' },
-    broken: { file: 'domain/plan/amount.ts', find: 'return limit !== null && compare(amount, limit) > 0;', replace: 'return false;' },
+    broken: {
+      file: 'domain/plan/amount.ts',
+      find: 'return limit !== null && compare(amount, limit) > 0;',
+      replace: 'return false;',
+    },
   },
   {
     id: 'recover-bumps-the-epoch',
@@ -82,18 +93,25 @@ export const moneyRules: readonly Rule[] = [
     id: 'accepted-is-written-under-the-epoch',
     section,
     rule: 'That a send was accepted is written only under the epoch of its fence, too.',
-    test: { file: RERUN, name: 'can write nothing once a recovery has bumped the epoch, not even that it was accepted' },
+    test: {
+      file: RERUN,
+      name: 'can write nothing once a recovery has bumped the epoch, not even that it was accepted',
+    },
     broken: {
       file: 'activities/phases/submit.ts',
       find: "const outcome = await writeNode(deps, row, {\n    moves: ['SUBMITTED'],",
-      replace: "const outcome = await writeNode(deps, { ...row, epoch: row.epoch + 1 }, {\n    moves: ['SUBMITTED'],",
+      replace:
+        "const outcome = await writeNode(deps, { ...row, epoch: row.epoch + 1 }, {\n    moves: ['SUBMITTED'],",
     },
   },
   {
     id: 'prepared-once',
     section,
     rule: 'What is prepared is stored once for an attempt: nothing is stored over it, and what is stored is what is sent.',
-    test: { file: RERUN, name: 'a prepare that was given up and ends $when changes nothing of what $which sends' },
+    test: {
+      file: RERUN,
+      name: 'a prepare that was given up and ends $when changes nothing of what $which sends',
+    },
     broken: {
       file: 'prisma/functions/write-path.sql',
       find: 'OR (n.prepared_action IS NOT NULL AND part',
@@ -104,7 +122,10 @@ export const moneyRules: readonly Rule[] = [
     id: 'prepare-completes-nothing',
     section,
     rule: 'A prepare completes nothing: whatever moves money passes the fence.',
-    test: { file: RERUN, name: 'a prepare that says COMPLETED completes nothing: what is sent passes the fence (chained: %s)' },
+    test: {
+      file: RERUN,
+      name: 'a prepare that says COMPLETED completes nothing: what is sent passes the fence (chained: %s)',
+    },
     broken: {
       file: 'activities/phases/prepare.ts',
       find: "if (answer.next_state !== 'SUBMITTING') {",
@@ -118,7 +139,8 @@ export const moneyRules: readonly Rule[] = [
     test: { file: RERUN, name: 'stops a node whose executor is disabled' },
     broken: {
       file: 'prisma/functions/fence.sql',
-      find: "jsonb_build_object('executors', jsonb_build_array(executor), 'addresses'",
+      find:
+        "jsonb_build_object('executors', jsonb_build_array(executor),\n" + "        'addresses'",
       replace: "jsonb_build_object('addresses'",
     },
   },
@@ -137,7 +159,10 @@ export const moneyRules: readonly Rule[] = [
     id: 'unsafe-keys-are-sent-once',
     section,
     rule: "A key that is not safe to repeat is sent once, also after an operator's retry.",
-    test: { file: RERUN, name: "an unsafe key is not sent again, neither by itself nor after an operator's retry" },
+    test: {
+      file: RERUN,
+      name: "an unsafe key is not sent again, neither by itself nor after an operator's retry",
+    },
     broken: {
       file: 'domain/send/not-found.ts',
       find: '  if (!send.same_key_safe) return',
@@ -159,7 +184,10 @@ export const moneyRules: readonly Rule[] = [
     id: 'overtaken-signers-store-nothing',
     section,
     rule: 'Signed bytes are stored under the epoch they were fenced with, and the nonce stays with its node.',
-    test: { file: RERUN, name: 'stores no bytes when it is overtaken while it signs, and the nonce stays with the node' },
+    test: {
+      file: RERUN,
+      name: 'stores no bytes when it is overtaken while it signs, and the nonce stays with the node',
+    },
     broken: {
       file: 'store/evm-transactions.ts',
       find: "        AND n.submit_epoch = ${signed.epoch} AND n.state = 'SUBMITTING'\n",
@@ -173,7 +201,9 @@ export const moneyRules: readonly Rule[] = [
     test: { file: RERUN, name: 'is sent again with the stored bytes, not with new ones' },
     broken: {
       file: 'activities/phases/sign.ts',
-      find: '  if (transaction.raw_tx !== null && transaction.tx_hash !== null) return { raw_tx: transaction.raw_tx, tx_hash: transaction.tx_hash };\n',
+      find:
+        'if (transaction.raw_tx !== null && transaction.tx_hash !== null)\n' +
+        '    return { raw_tx: transaction.raw_tx, tx_hash: transaction.tx_hash };',
       replace: '',
     },
   },
@@ -217,7 +247,10 @@ export const moneyRules: readonly Rule[] = [
     id: 'accepted-is-never-stopped',
     section,
     rule: 'What was accepted once and is to be sent again is UNKNOWN, and never FAILED, when it may not be.',
-    test: { file: 'test/faults/reads-that-fail.test.ts', name: 'a retry that may not be sent now makes no failure of it, and no new key' },
+    test: {
+      file: 'test/faults/reads-that-fail.test.ts',
+      name: 'a retry that may not be sent now makes no failure of it, and no new key',
+    },
     broken: {
       file: 'activities/phases/settle.ts',
       find: '  if (row.submitted_ms === null) return failNode(',
@@ -248,7 +281,9 @@ export const moneyRules: readonly Rule[] = [
     },
     broken: {
       file: 'prisma/functions/restore.sql',
-      find: "(t.released_at IS NULL AND (n.attempt > t.attempt OR n.state IN ('COMPLETED', 'FAILED')))",
+      find:
+        '(t.released_at IS NULL\n' +
+        "      AND (n.attempt > t.attempt OR n.state IN ('COMPLETED', 'FAILED')))",
       replace: '(t.raw_tx IS NOT NULL)',
     },
   },
@@ -256,29 +291,51 @@ export const moneyRules: readonly Rule[] = [
     id: 'retry-asks-first',
     section,
     rule: 'A retry of an UNKNOWN node asks about the earlier send before anything else.',
-    test: { file: UNKNOWN, name: 'a retry asks about the earlier send first: landed is not sent again' },
-    broken: { file: 'domain/actions/retry.ts', find: '{ recover_first: true,', replace: '{ recover_first: false,' },
+    test: {
+      file: UNKNOWN,
+      name: 'a retry asks about the earlier send first: landed is not sent again',
+    },
+    broken: {
+      file: 'domain/actions/retry.ts',
+      find: '{\n' + '              recover_first: true,',
+      replace: '{ recover_first: false,',
+    },
   },
   {
     id: 'resolve-only-unknown',
     section,
     rule: 'A person can settle an UNKNOWN node and no other, once.',
-    test: { file: UNKNOWN, name: 'only an unknown node can be resolved, and two people at once resolve it once' },
-    broken: { file: 'domain/actions/resolve.ts', find: "node === undefined || node.state !== 'UNKNOWN'", replace: 'node === undefined' },
+    test: {
+      file: UNKNOWN,
+      name: 'only an unknown node can be resolved, and two people at once resolve it once',
+    },
+    broken: {
+      file: 'domain/actions/resolve.ts',
+      find: "node === undefined || node.state !== 'UNKNOWN'",
+      replace: 'node === undefined',
+    },
   },
   {
     id: 'resolve-waits-for-the-send',
     section,
     rule: "A person's word about a send counts only once its window and the executor's settle time are over.",
     test: { file: UNKNOWN, name: 'while the effect may still appear at the venue' },
-    broken: { file: 'prisma/functions/resolve.sql', find: "+ (asked ->> 'settle_seconds')::double precision", replace: '' },
+    broken: {
+      file: 'prisma/functions/resolve.sql',
+      find: "+ (asked ->> 'settle_seconds')::double precision",
+      replace: '',
+    },
   },
   {
     id: 'resolve-waits-for-the-nonce',
     section,
     rule: 'What was signed and may still be mined cannot be said to have failed.',
     test: { file: UNKNOWN, name: 'that it failed, while what was signed may still be mined' },
-    broken: { file: 'prisma/functions/resolve.sql', find: 'AND t.raw_tx IS NOT NULL AND t.released_at IS NULL', replace: 'AND false' },
+    broken: {
+      file: 'prisma/functions/resolve.sql',
+      find: 'AND t.raw_tx IS NOT NULL AND t.released_at IS NULL',
+      replace: 'AND false',
+    },
   },
   {
     id: 'restored-nodes-ask-first',
@@ -295,7 +352,10 @@ export const moneyRules: readonly Rule[] = [
     id: 'lost-attempts-are-asked-about',
     section,
     rule: 'After a restore nothing is sent under a key while a later attempt of its node is known at its venue.',
-    test: { file: 'test/faults/after-restore.test.ts', name: 'is not sent again under the key of an earlier attempt' },
+    test: {
+      file: 'test/faults/after-restore.test.ts',
+      name: 'is not sent again under the key of an earlier attempt',
+    },
     broken: {
       file: 'activities/phases/recover.ts',
       find: "if (found.next_state === 'READY') continue;",
@@ -306,7 +366,10 @@ export const moneyRules: readonly Rule[] = [
     id: 'lost-ways-are-asked-about',
     section,
     rule: 'After a restore nothing is sent that would be too much beside what another way may have sent.',
-    test: { file: 'test/faults/after-restore.test.ts', name: 'on another way is not sent beside it' },
+    test: {
+      file: 'test/faults/after-restore.test.ts',
+      name: 'on another way is not sent beside it',
+    },
     broken: {
       file: 'prisma/functions/flow.sql',
       find: 'IF used + coalesce(unasked, 0) <= most THEN RETURN NULL; END IF;',
@@ -317,10 +380,19 @@ export const moneyRules: readonly Rule[] = [
     id: 'accepted-is-not-failed-before-its-fence',
     section,
     rule: 'What was accepted once is not failed by a preflight or a prepare that refuses it later.',
-    test: { file: 'test/faults/reads-that-fail.test.ts', name: 'nor does a preflight that refuses it' },
+    test: {
+      file: 'test/faults/reads-that-fail.test.ts',
+      name: 'nor does a preflight that refuses it',
+    },
     broken: {
       file: 'activities/phases/preflight.ts',
-      find: "return stopBeforeSend(deps, row, answer.error_code ?? 'PREFLIGHT_FAILED', answer.error_message ?? 'the executor refused');",
+      find:
+        'return stopBeforeSend(\n' +
+        '        deps,\n' +
+        '        row,\n' +
+        "        answer.error_code ?? 'PREFLIGHT_FAILED',\n" +
+        "        answer.error_message ?? 'the executor refused',\n" +
+        '      );',
       replace:
         "return (await import('./settle.ts')).failNode(deps, row, answer.error_code ?? 'PREFLIGHT_FAILED', answer.error_message ?? '', ['FAILED']);",
     },
@@ -329,7 +401,10 @@ export const moneyRules: readonly Rule[] = [
     id: 'increases-count-from-the-first-look',
     section,
     rule: 'What an observed address was paid before the first look counts for nothing, however late that becomes final.',
-    test: { file: 'test/venues/evm/balance-observe.test.ts', name: 'counts nothing that was paid before' },
+    test: {
+      file: 'test/venues/evm/balance-observe.test.ts',
+      name: 'counts nothing that was paid before',
+    },
     broken: {
       file: 'venues/evm/baseline.ts',
       find: "return (await readBlock(connection, 'latest')).number;",
@@ -347,7 +422,10 @@ export const moneyRules: readonly Rule[] = [
     id: 'people-see-the-payee-that-is-read',
     section,
     rule: 'The payee that people are shown is the one that the executor reads.',
-    test: { file: 'test/domain/allowlist/destinations.test.ts', name: 'people are shown the payee that is read' },
+    test: {
+      file: 'test/domain/allowlist/destinations.test.ts',
+      name: 'people are shown the payee that is read',
+    },
     broken: {
       file: 'domain/allowlist/destinations.ts',
       find: "typeof read === 'string' ? [read, unpadded(read)] : []",
@@ -358,14 +436,24 @@ export const moneyRules: readonly Rule[] = [
     id: 'bytes-are-checked-before-a-broadcast',
     section,
     rule: 'What was signed is decoded and must be the planned transfer, or nothing is broadcast.',
-    test: { file: EVM, name: 'with bytes that are not the planned transfer: UNKNOWN, and they are never broadcast' },
-    broken: { file: 'venues/evm/signed-transfer.ts', find: 'return verdict.ok ? {', replace: 'return verdict.ok || !verdict.ok ? {' },
+    test: {
+      file: EVM,
+      name: 'with bytes that are not the planned transfer: UNKNOWN, and they are never broadcast',
+    },
+    broken: {
+      file: 'venues/evm/signed-transfer.ts',
+      find: 'return verdict.ok\n' + '    ? {',
+      replace: 'return verdict.ok || !verdict.ok ? {',
+    },
   },
   {
     id: 'nonces-end-in-a-finalized-block',
     section,
     rule: 'A nonce stays with its node until another transaction has used it in a finalized block.',
-    test: { file: EVM, name: 'is kept until that transaction is in a finalized block, then released and READY' },
+    test: {
+      file: EVM,
+      name: 'is kept until that transaction is in a finalized block, then released and READY',
+    },
     broken: {
       file: 'venues/evm/nonce-proof.ts',
       find: 'const last = await finalizedNumber(connection);',
@@ -377,7 +465,11 @@ export const moneyRules: readonly Rule[] = [
     section,
     rule: 'Nothing is sent after `send_not_after`.',
     test: { file: RERUN, name: 'sends nothing once its time to send is over' },
-    broken: { file: 'domain/send/window.ts', find: 'return left > 0 ? Math.ceil(left) : null;', replace: 'return 600_000;' },
+    broken: {
+      file: 'domain/send/window.ts',
+      find: 'return left > 0 ? Math.ceil(left) : null;',
+      replace: 'return 600_000;',
+    },
   },
   {
     id: 'history-holds-no-money-data',
@@ -405,7 +497,10 @@ export const moneyRules: readonly Rule[] = [
     id: 'venues-have-time-to-settle',
     section,
     rule: '"Not found" is believed only after the send\'s own limit and the venue\'s settle time.',
-    test: { file: RERUN, name: 'is believed to have sent nothing only after the venue has had its time to settle' },
+    test: {
+      file: RERUN,
+      name: 'is believed to have sent nothing only after the venue has had its time to settle',
+    },
     broken: {
       file: 'domain/send/not-found.ts',
       find: 'send_left_ms / 1000 + settle_seconds',
@@ -416,21 +511,38 @@ export const moneyRules: readonly Rule[] = [
     id: 'windows-reach-the-take',
     section,
     rule: "The window of a call that waits in a team's queue reaches to the last moment at which it may be taken and made.",
-    test: { file: SENDS, name: 'is made once at a time, believed lost only when it is, and always comes to an end' },
-    broken: { file: 'domain/send/node.ts', find: "kind === 'task_queue' ? TAKE_SECONDS : 0", replace: '0' },
+    test: {
+      file: SENDS,
+      name: 'is made once at a time, believed lost only when it is, and always comes to an end',
+    },
+    broken: {
+      file: 'domain/send/node.ts',
+      find: "kind === 'task_queue' ? TAKE_SECONDS : 0",
+      replace: '0',
+    },
   },
   {
     id: 'both-take-over-under-an-epoch',
     section,
     rule: 'Whoever takes over from a sender, of a transfer too, raises the epoch, and the sender writes nothing more.',
-    test: { file: SENDS, name: 'is made once at a time, believed lost only when it is, and always comes to an end' },
-    broken: { file: 'domain/send/epoch.ts', find: 'return { epoch: epoch + 1, ...(is_over', replace: 'return { epoch, ...(is_over' },
+    test: {
+      file: SENDS,
+      name: 'is made once at a time, believed lost only when it is, and always comes to an end',
+    },
+    broken: {
+      file: 'domain/send/epoch.ts',
+      find: 'return { epoch: epoch + 1, ...(is_over',
+      replace: 'return { epoch, ...(is_over',
+    },
   },
   {
     id: 'resends-ask-again',
     section,
     rule: 'A transfer that a look wants sent again is not when, until its fence, its time is over or its provider has shown it.',
-    test: { file: 'test/store/transfers.test.ts', name: 'is not sent again when, since the look that found nothing, %s' },
+    test: {
+      file: 'test/store/transfers.test.ts',
+      name: 'is not sent again when, since the look that found nothing, %s',
+    },
     broken: {
       file: 'domain/send/transfer.ts',
       find: "  return afterTransferNotFound(row, provider).next === 'send';",
@@ -442,7 +554,11 @@ export const moneyRules: readonly Rule[] = [
     section,
     rule: 'What a first look behind a submit meets takes nothing back of the send.',
     test: { file: RERUN, name: 'a first look that %s takes nothing back of the send' },
-    broken: { file: 'activities/phases/chain.ts', find: 'work().catch(() => null)', replace: 'work()' },
+    broken: {
+      file: 'activities/phases/chain.ts',
+      find: 'work().catch(() => null)',
+      replace: 'work()',
+    },
   },
   {
     id: 'untaken-calls-sent-nothing',
@@ -490,7 +606,7 @@ export const moneyRules: readonly Rule[] = [
     test: { file: 'test/store/allowlist.test.ts', name: 'refuses what is revoked or cools' },
     broken: {
       file: 'prisma/functions/fence.sql',
-      find: "jsonb_build_array(executor), 'addresses', addresses,",
+      find: 'jsonb_build_array(executor),\n' + "        'addresses', addresses,",
       replace: 'jsonb_build_array(executor),',
     },
   },
@@ -498,7 +614,10 @@ export const moneyRules: readonly Rule[] = [
     id: 'draws-stay-within-the-approved',
     section,
     rule: 'What is drawn stays within the approved outflow, in the transaction that declares the send.',
-    test: { file: 'test/store/flow.test.ts', name: 'of what the dearest way has another node that %s' },
+    test: {
+      file: 'test/store/flow.test.ts',
+      name: 'of what the dearest way has another node that %s',
+    },
     broken: {
       file: 'prisma/functions/flow.sql',
       find: "    WHEN may_have_sent(n) THEN coalesce(n.amount, (n.flow ->> 'amount')::numeric, 0)\n",
@@ -509,7 +628,10 @@ export const moneyRules: readonly Rule[] = [
     id: 'passed-on-is-what-was-sent',
     section,
     rule: 'Nodes together pass on no more than the node before them was proven to send.',
-    test: { file: 'test/store/flow.test.ts', name: 'lets nodes together pass on what the node before them sent' },
+    test: {
+      file: 'test/store/flow.test.ts',
+      name: 'lets nodes together pass on what the node before them sent',
+    },
     broken: {
       file: 'prisma/functions/fence.sql',
       find: ",\n        'flow', jsonb_build_object('node_key', key, 'amount', n.amount)),",
@@ -531,7 +653,10 @@ export const moneyRules: readonly Rule[] = [
     id: 'preparations-are-payees',
     section,
     rule: 'Whom an executor names in what it prepared or reported is somebody whom the node pays.',
-    test: { file: 'test/domain/allowlist/destinations.test.ts', name: 'a payee is found however deep it is hidden' },
+    test: {
+      file: 'test/domain/allowlist/destinations.test.ts',
+      name: 'a payee is found however deep it is hidden',
+    },
     broken: {
       file: 'domain/allowlist/destinations.ts',
       find: '...[prepared_action ?? {}, output ?? {}].flatMap(',

@@ -1,11 +1,20 @@
 /**
- * Takes each rule out, in a copy of the project, and runs the test that should notice. Ends with a line
- * `N noticed, M missed`; a rule that no test misses is missed. Slow: the better part of an hour for all rules.
- * `--sample` takes the tenth whose turn it is at this commit, `--only <rule>…` those that are named; `--times 5` asks
- * each five times, as the rules whose test tries random cases want it.
+ * Takes each rule out, in a copy of the project, and runs the test that should notice. Ends with a
+ * line `N noticed, M missed`; a rule that no test misses is missed. Slow: the better part of an
+ * hour for all rules. `--sample` takes the tenth whose turn it is at this commit, `--only <rule>…`
+ * those that are named; `--times 5` asks each five times, as the rules whose test tries random
+ * cases want it.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -26,7 +35,8 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 const times = Number(values.times);
-if (!Number.isInteger(times) || times < 1) throw new Error(`--times takes a whole number from 1, not "${values.times}"`);
+if (!Number.isInteger(times) || times < 1)
+  throw new Error(`--times takes a whole number from 1, not "${values.times}"`);
 
 /** A test that takes longer is ended, and counts as one that did not run. */
 const LONGEST_MS = 300_000;
@@ -34,20 +44,27 @@ const LONGEST_MS = 300_000;
 function choose(): readonly Rule[] {
   const wanted = [...values.only, ...positionals];
   const unknown = wanted.filter((id) => RULES.every((rule) => rule.id !== id));
-  if (unknown.length > 0) throw new Error(`no such rule: ${unknown.join(', ')}; docs/rules.md lists them`);
+  if (unknown.length > 0)
+    throw new Error(`no such rule: ${unknown.join(', ')}; docs/rules.md lists them`);
   if (wanted.length > 0) return RULES.filter(({ id }) => wanted.includes(id));
   return values.sample ? sampleOf(RULES, commits()) : RULES;
 }
 
 function commits(): number {
-  const { status, stdout, stderr } = spawnSync('git', ['rev-list', '--count', 'HEAD'], { cwd: ROOT, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync('git', ['rev-list', '--count', 'HEAD'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
   if (status !== 0) throw new Error(`the commits cannot be counted: ${stderr}`);
   return Number(stdout);
 }
 
 function copyProject(): string {
   const copy = mkdtempSync(join(tmpdir(), 'rules-'));
-  const listed = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: ROOT, encoding: 'utf8' });
+  const listed = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
   for (const file of listed.stdout.split('\n').filter((name) => name !== '')) {
     mkdirSync(join(copy, dirname(file)), { recursive: true });
     cpSync(join(ROOT, file), join(copy, file));
@@ -58,10 +75,21 @@ function copyProject(): string {
 }
 
 /** What became of the rule's test in the copy. It may not have run at all. */
-async function runTest(copy: string, rule: Rule): Promise<{ readonly ran: boolean; readonly failed: boolean; readonly output: string }> {
+async function runTest(
+  copy: string,
+  rule: Rule,
+): Promise<{ readonly ran: boolean; readonly failed: boolean; readonly output: string }> {
   const pattern = plainName(rule).replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const jest = join('node_modules', 'jest', 'bin', 'jest.js');
-  const args = ['--experimental-vm-modules', '--no-warnings', jest, '--selectProjects', projectOf(rule.test.file), '-t', pattern];
+  const args = [
+    '--experimental-vm-modules',
+    '--no-warnings',
+    jest,
+    '--selectProjects',
+    projectOf(rule.test.file),
+    '-t',
+    pattern,
+  ];
   const logFile = join(copy, '.data', 'rule.log');
   const tooLong = setTimeout(() => signalCommands('SIGTERM'), LONGEST_MS);
   const succeeded = await runCommand(process.execPath, [...args, '--', rule.test.file], {
@@ -74,10 +102,17 @@ async function runTest(copy: string, rule: Rule): Promise<{ readonly ran: boolea
   );
   clearTimeout(tooLong);
   const output = readFileSync(logFile, 'utf8');
-  return { ran: /^Tests: .*(passed|failed)/m.test(output), failed: !succeeded && /^Tests: .*failed/m.test(output), output };
+  return {
+    ran: /^Tests: .*(passed|failed)/m.test(output),
+    failed: !succeeded && /^Tests: .*failed/m.test(output),
+    output,
+  };
 }
 
-/** Writes a text of the copy, and what is made from it: the database knows SQL only by its migration. */
+/**
+ * Writes a text of the copy, and what is made from it: the database knows SQL only by its
+ * migration.
+ */
 function put(copy: string, file: string, text: string): void {
   writeFileSync(join(copy, file), text);
   if (!file.startsWith('prisma/functions/')) return;
@@ -85,7 +120,8 @@ function put(copy: string, file: string, text: string): void {
     cwd: copy,
     encoding: 'utf8',
   });
-  if (status !== 0) throw new Error(`the migration of the functions could not be written: ${stderr}`);
+  if (status !== 0)
+    throw new Error(`the migration of the functions could not be written: ${stderr}`);
 }
 
 async function prove(copy: string, rule: Rule): Promise<boolean> {
@@ -111,13 +147,16 @@ async function prove(copy: string, rule: Rule): Promise<boolean> {
   return noticed;
 }
 
-/** How many of these rules were noticed each time; the copy is gone afterwards, also after a signal. */
+/**
+ * How many of these rules were noticed each time; the copy is gone afterwards, also after a signal.
+ */
 async function proveAll(chosen: readonly Rule[]): Promise<number> {
   await findTemporalServer();
   const copy = copyProject();
   let noticed = 0;
   try {
-    for (const rule of chosen) if (foreground.status === null && (await prove(copy, rule))) noticed += 1;
+    for (const rule of chosen)
+      if (foreground.status === null && (await prove(copy, rule))) noticed += 1;
   } finally {
     await commandsEnded(15_000);
     rmSync(copy, { recursive: true, force: true });
@@ -131,5 +170,6 @@ foreground.signal.addEventListener('abort', () => {
 });
 const chosen = choose();
 const noticed = await proveAll(chosen);
-if (foreground.status === null) process.stdout.write(`\n${noticed} noticed, ${chosen.length - noticed} missed\n`);
+if (foreground.status === null)
+  process.stdout.write(`\n${noticed} noticed, ${chosen.length - noticed} missed\n`);
 process.exit(foreground.status ?? (noticed === chosen.length && chosen.length > 0 ? 0 : 1));

@@ -1,4 +1,7 @@
-/** A rule of the architecture, the test that holds it, and a way to break it that the test must notice. */
+/**
+ * A rule of the architecture, the test that holds it, and a way to break it that the test must
+ * notice.
+ */
 export const SECTIONS = [
   'Commands, wakes, versions',
   'One write path, one lock order',
@@ -19,7 +22,10 @@ export interface Rule {
   readonly broken: { readonly file: string; readonly find: string; readonly replace: string };
 }
 
-/** What a test's name begins with: names built by test.each stand in the file with their placeholders. */
+/**
+ * What a test's name begins with: names built by test.each stand in the file with their
+ * placeholders.
+ */
 export function plainName({ test }: Rule): string {
   return test.name.split(/[%$]/)[0] ?? '';
 }

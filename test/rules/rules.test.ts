@@ -15,18 +15,25 @@ test('every rule has a name of its own', () => {
   expect(ids).toEqual([...new Set(ids)]);
 });
 
-test.each(RULES.map((rule) => [rule.id, rule] as const))('%s names a test that exists and one place to break', (_id, rule) => {
-  const { test: proof, broken } = rule;
-  expect(plainName(rule)).not.toBe('');
-  const text = read(proof.file);
-  expect(text).toContain(plainName(rule));
-  // Whoever breaks a rule is told by `npm test`.
-  expect(proof.file).not.toMatch(/^test\/slow\//);
-  const kinds = [...text.slice(0, text.indexOf(plainName(rule))).matchAll(/\b(test|slow|always)(?:\.each)?\(/g)];
-  expect(kinds.at(-1)?.[1]).not.toBe('slow');
-  expect(read(broken.file).split(broken.find)).toHaveLength(2);
-  expect(broken.replace).not.toBe(broken.find);
-});
+test.each(RULES.map((rule) => [rule.id, rule] as const))(
+  '%s names a test that exists and one place to break',
+  (_id, rule) => {
+    const { test: proof, broken } = rule;
+    expect(plainName(rule)).not.toBe('');
+    const text = read(proof.file);
+    expect(text).toContain(plainName(rule));
+    // Whoever breaks a rule is told by `npm test`.
+    expect(proof.file).not.toMatch(/^test\/slow\//);
+    const kinds = [
+      ...text
+        .slice(0, text.indexOf(plainName(rule)))
+        .matchAll(/\b(test|slow|always)(?:\.each)?\(/g),
+    ];
+    expect(kinds.at(-1)?.[1]).not.toBe('slow');
+    expect(read(broken.file).split(broken.find)).toHaveLength(2);
+    expect(broken.replace).not.toBe(broken.find);
+  },
+);
 
 test('the page is as the rules say; `npm run rules:table` writes it', () => {
   expect(read(TABLE_FILE)).toBe(table());
@@ -34,17 +41,24 @@ test('the page is as the rules say; `npm run rules:table` writes it', () => {
 
 // Elsewhere a definition may have been replaced, and breaking it would prove nothing.
 const inSql = RULES.filter(({ broken }) => broken.file.endsWith('.sql'));
-test.each(inSql.map((rule) => [rule.id, rule] as const))('%s is broken in a function that the database runs', (_id, { broken }) => {
-  expect(broken.file).toMatch(/^prisma\/functions\//);
-  const within = functionBodies().filter(({ file, body }) => file === broken.file && body.includes(broken.find));
-  expect(within).toHaveLength(1);
-  const comment = broken.find.split('\n').every((line) => /^\s*(--|$)/.test(line));
-  expect(comment).toBe(false);
-});
+test.each(inSql.map((rule) => [rule.id, rule] as const))(
+  '%s is broken in a function that the database runs',
+  (_id, { broken }) => {
+    expect(broken.file).toMatch(/^prisma\/functions\//);
+    const within = functionBodies().filter(
+      ({ file, body }) => file === broken.file && body.includes(broken.find),
+    );
+    expect(within).toHaveLength(1);
+    const comment = broken.find.split('\n').every((line) => /^\s*(--|$)/.test(line));
+    expect(comment).toBe(false);
+  },
+);
 
 test('ten commits in a row prove every rule', () => {
   const from = 1234;
-  const proven = Array.from({ length: SAMPLES }, (_, index) => sampleOf(RULES, from + index).map(({ id }) => id));
+  const proven = Array.from({ length: SAMPLES }, (_, index) =>
+    sampleOf(RULES, from + index).map(({ id }) => id),
+  );
   expect(proven.flat().sort()).toEqual(RULES.map(({ id }) => id).sort());
   const sizes = proven.map(({ length }) => length);
   expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1);

@@ -1,4 +1,7 @@
-/** Which rules CI proves at a commit: a tenth of them, another with each commit, so that ten commits prove all. */
+/**
+ * Which rules CI proves at a commit: a tenth of them, another with each commit, so that ten commits
+ * prove all.
+ */
 export const SAMPLES = 10;
 
 /** `commits`: how many commits lead to the one that is judged. */

@@ -50,7 +50,10 @@ describe('the identity state', () => {
     ['evm', null, null, 'unpinned'],
     ['evm', A, null, 'unobserved'],
     ['solana', A, A, 'not_applicable'],
-  ] as const)('of %s with pin %s and observation %s is %s', (chain_family, expected, observed, state) => {
-    expect(identityState({ chain_family, expected, observed })).toBe(state);
-  });
+  ] as const)(
+    'of %s with pin %s and observation %s is %s',
+    (chain_family, expected, observed, state) => {
+      expect(identityState({ chain_family, expected, observed })).toBe(state);
+    },
+  );
 });

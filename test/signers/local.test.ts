@@ -3,7 +3,13 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { keccak256, parseTransaction, recoverTransactionAddress, recoverTypedDataAddress, type Hex } from 'viem';
+import {
+  keccak256,
+  parseTransaction,
+  recoverTransactionAddress,
+  recoverTypedDataAddress,
+  type Hex,
+} from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { EvmUnsignedTransaction } from '../../domain/executor.ts';
 import type { SignerConfig } from '../../signers/config.ts';
@@ -27,14 +33,23 @@ describe('a local signer', () => {
   it('signs the transaction it is given, with the nonce it is given', async () => {
     const signer = createLocalSigner(identity, KEY);
     const { raw_tx, tx_hash } = await signer.signEvmTransaction(unsigned, 7);
-    expect(parseTransaction(raw_tx as `0x02${string}`)).toMatchObject({ chainId: 31_337, nonce: 7, value: 10n ** 21n, gas: 21_000n });
-    expect(await recoverTransactionAddress({ serializedTransaction: raw_tx as `0x02${string}` })).toBe(ADDRESS);
+    expect(parseTransaction(raw_tx as `0x02${string}`)).toMatchObject({
+      chainId: 31_337,
+      nonce: 7,
+      value: 10n ** 21n,
+      gas: 21_000n,
+    });
+    expect(
+      await recoverTransactionAddress({ serializedTransaction: raw_tx as `0x02${string}` }),
+    ).toBe(ADDRESS);
     expect(tx_hash).toBe(keccak256(raw_tx as Hex));
   });
 
   it('signs the same bytes each time', async () => {
     const signer = createLocalSigner(identity, KEY);
-    expect(await signer.signEvmTransaction(unsigned, 7)).toEqual(await signer.signEvmTransaction(unsigned, 7));
+    expect(await signer.signEvmTransaction(unsigned, 7)).toEqual(
+      await signer.signEvmTransaction(unsigned, 7),
+    );
   });
 
   it('tells its address', async () => {
@@ -49,15 +64,26 @@ describe('a local signer', () => {
       message: { amount: '5' },
     };
     const { signature } = await createLocalSigner(identity, KEY).signEvmTypedData(payload);
-    const signed = { domain: payload.domain, types: payload.types, primaryType: 'Order', message: { amount: 5n } } as const;
+    const signed = {
+      domain: payload.domain,
+      types: payload.types,
+      primaryType: 'Order',
+      message: { amount: 5n },
+    } as const;
     expect(await recoverTypedDataAddress({ ...signed, signature: signature as Hex })).toBe(ADDRESS);
-    await expect(createLocalSigner(identity, KEY).signEvmTypedData({ message: {} })).rejects.toThrow('typed data needs');
+    await expect(
+      createLocalSigner(identity, KEY).signEvmTypedData({ message: {} }),
+    ).rejects.toThrow('typed data needs');
   });
 
   it('refuses a transaction with fields that were not checked, and a nonce that is none', async () => {
     const signer = createLocalSigner(identity, KEY);
-    await expect(signer.signEvmTransaction({ ...unsigned, ...{ nonce: 3 } }, 7)).rejects.toThrow('malformed');
-    await expect(signer.signEvmTransaction({ ...unsigned, value: '1e18' }, 7)).rejects.toThrow('value');
+    await expect(signer.signEvmTransaction({ ...unsigned, ...{ nonce: 3 } }, 7)).rejects.toThrow(
+      'malformed',
+    );
+    await expect(signer.signEvmTransaction({ ...unsigned, value: '1e18' }, 7)).rejects.toThrow(
+      'value',
+    );
     await expect(signer.signEvmTransaction(unsigned, 1.5)).rejects.toThrow('nonce');
   });
 });
@@ -133,6 +159,8 @@ describe('a key file', () => {
     await expect(opened(KEY.slice(2), 0o600)).rejects.toThrow('must hold 0x and 64 hex digits');
     await expect(opened(`0x${'f'.repeat(64)}`, 0o600)).rejects.toThrow('secp256k1');
     const missing: SignerConfig = { ...identity, backend: 'local', private_key_file: 'nowhere' };
-    await expect(openSigners([missing, missing], { baseDir: folder })).rejects.toThrow(/signers\[0\].*ENOENT[\s\S]*signers\[1\]/);
+    await expect(openSigners([missing, missing], { baseDir: folder })).rejects.toThrow(
+      /signers\[0\].*ENOENT[\s\S]*signers\[1\]/,
+    );
   });
 });

@@ -3,7 +3,12 @@ import { parseSignerConfigs, SignerConfigError } from '../../signers/config.ts';
 import { createNoopSigner } from '../../signers/noop.ts';
 import { createSignerRegistry, openSigners } from '../../signers/registry.ts';
 
-const local = { signer_key: 'dev', chain_family: 'evm', backend: 'local', private_key_file: 'dev.key' };
+const local = {
+  signer_key: 'dev',
+  chain_family: 'evm',
+  backend: 'local',
+  private_key_file: 'dev.key',
+};
 const noop = { signer_key: 'none', chain_family: 'solana', profile: 'cold', backend: 'noop' };
 
 function faultsOf(signers: unknown, allowLocal = true): readonly string[] {
@@ -23,7 +28,9 @@ describe('the signers of the registry file', () => {
   });
 
   it('may be local only where that is allowed', () => {
-    expect(faultsOf([noop, local], false)).toEqual([expect.stringMatching(/^signers\[1\]\.backend: .*development only/)]);
+    expect(faultsOf([noop, local], false)).toEqual([
+      expect.stringMatching(/^signers\[1\]\.backend: .*development only/),
+    ]);
   });
 
   it('are refused with every fault at once, each with its place', () => {
@@ -47,7 +54,9 @@ describe('the signers of the registry file', () => {
   });
 
   it('are refused when a key is used twice', () => {
-    expect(faultsOf([local, { ...noop, signer_key: 'dev' }])).toEqual(['signers[1].signer_key: dev is already used above']);
+    expect(faultsOf([local, { ...noop, signer_key: 'dev' }])).toEqual([
+      'signers[1].signer_key: dev is already used above',
+    ]);
   });
 });
 
@@ -61,9 +70,13 @@ describe('a noop signer', () => {
 
 describe('the registry', () => {
   it('lists its signers and finds them by key', async () => {
-    const signers = await openSigners(parseSignerConfigs([noop], { allowLocal: false }), { baseDir: '.' });
+    const signers = await openSigners(parseSignerConfigs([noop], { allowLocal: false }), {
+      baseDir: '.',
+    });
     const registry = createSignerRegistry(signers);
-    expect(registry.list()).toEqual([{ signer_key: 'none', chain_family: 'solana', profile: 'cold', backend: 'noop' }]);
+    expect(registry.list()).toEqual([
+      { signer_key: 'none', chain_family: 'solana', profile: 'cold', backend: 'noop' },
+    ]);
     expect(registry.get('none')).toBe(signers[0]);
     expect(registry.get('other')).toBeUndefined();
   });

@@ -1,6 +1,13 @@
-/** Callbacks of real runs: every kind of event reaches the example receiver, and a killed worker loses none. */
+/**
+ * Callbacks of real runs: every kind of event reaches the example receiver, and a killed worker
+ * loses none.
+ */
 import { CALLBACK_EVENTS } from '../../domain/events.ts';
-import { CALLBACK_SECRET, startReceiver, type FaultyReceiver } from '../support/callback-receiver.ts';
+import {
+  CALLBACK_SECRET,
+  startReceiver,
+  type FaultyReceiver,
+} from '../support/callback-receiver.ts';
 import { assertConsistent } from '../support/evidence.ts';
 import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
 
@@ -20,7 +27,11 @@ const TEMPLATES = [
     edges: [edge('before', 'check'), edge('check', 'after')],
   },
   { template_key: 'failing', nodes: [node('do')], edges: [], risk_controls: { max_amount: '1' } },
-  { template_key: 'cancellable', nodes: [node('do'), node('undo', 'compensation')], edges: [edge('do', 'undo', 'on_cancel')] },
+  {
+    template_key: 'cancellable',
+    nodes: [node('do'), node('undo', 'compensation')],
+    edges: [edge('do', 'undo', 'on_cancel')],
+  },
 ];
 
 beforeAll(async () => {
@@ -45,8 +56,17 @@ afterAll(async () => {
   await own?.close();
 }, 60_000);
 
-async function create(template_key: string, more: { readonly callback_url?: string; readonly approval_ttl_seconds?: number } = {}) {
-  const body = { template_key, template_version: 1, intent: { asset: 'USDC', amount: '5' }, callback_url: target.url, ...more };
+async function create(
+  template_key: string,
+  more: { readonly callback_url?: string; readonly approval_ttl_seconds?: number } = {},
+) {
+  const body = {
+    template_key,
+    template_version: 1,
+    intent: { asset: 'USDC', amount: '5' },
+    callback_url: target.url,
+    ...more,
+  };
   return (await own.api.expect(201, 'POST', '/movements', body)) as unknown as Created;
 }
 
@@ -60,23 +80,40 @@ interface Listed {
 
 /** The callbacks of a movement, oldest first. */
 async function callbacksOf({ movement_id }: Created): Promise<readonly Listed[]> {
-  const { callbacks } = (await own.api.expect(200, 'GET', `/callbacks?movement_id=${movement_id}&limit=200`)) as unknown as {
+  const { callbacks } = (await own.api.expect(
+    200,
+    'GET',
+    `/callbacks?movement_id=${movement_id}&limit=200`,
+  )) as unknown as {
     callbacks: Listed[];
   };
   return callbacks.reverse();
 }
 
 /** Waits until nothing of the movement is pending, and shows what it was told. */
-async function told(movement: Created, last: string, timeoutMs = 30_000): Promise<readonly string[]> {
+async function told(
+  movement: Created,
+  last: string,
+  timeoutMs = 30_000,
+): Promise<readonly string[]> {
   let seen: readonly Listed[] = [];
   await eventually(
     async () => {
       seen = await callbacksOf(movement);
-      return seen.at(-1)?.event_type === last && seen.every(({ status }) => status === 'delivered') ? true : null;
+      return seen.at(-1)?.event_type === last && seen.every(({ status }) => status === 'delivered')
+        ? true
+        : null;
     },
-    { timeoutMs, what: () => `${last} to be delivered: ${seen.map(({ event_type, status }) => `${event_type} ${status}`).join(', ')}` },
+    {
+      timeoutMs,
+      what: () =>
+        `${last} to be delivered: ${seen.map(({ event_type, status }) => `${event_type} ${status}`).join(', ')}`,
+    },
   );
-  assertConsistent(await own.api.movement(movement.movement_id), await own.api.timeline(movement.movement_id));
+  assertConsistent(
+    await own.api.movement(movement.movement_id),
+    await own.api.timeline(movement.movement_id),
+  );
   const events = target.receiver.eventsOf(movement.movement_id);
   expect(events.map(({ event_id }) => event_id)).toEqual(seen.map(({ event_id }) => event_id));
   return events.map(({ event_type }) => event_type);
@@ -99,7 +136,10 @@ test('each of the ten kinds of event reaches the receiver', async () => {
   await own.api.reaches(failing.movement_id, 'FAILED');
   await own.api.act('retry', failing.movement_id);
   await eventually(async () =>
-    (await callbacksOf(failing)).filter(({ event_type }) => event_type === 'request_failed').length === 2 ? true : null,
+    (await callbacksOf(failing)).filter(({ event_type }) => event_type === 'request_failed')
+      .length === 2
+      ? true
+      : null,
   );
 
   const heard = new Set<string>();
@@ -133,24 +173,40 @@ test('a host off the list is a dead letter from the start, whoever writes the ev
   await own.api.approve(movement);
   await own.api.reaches(movement.movement_id, 'WAITING_MANUAL_ACTION');
   const callbacks = await callbacksOf(movement);
-  expect(callbacks.map(({ event_type }) => event_type)).toEqual(expect.arrayContaining(['request_approved', 'request_attention']));
-  for (const callback of callbacks) expect(callback).toMatchObject({ status: 'dead_letter', attempts: 0, last_error: 'host_not_allowed' });
-  assertConsistent(await own.api.movement(movement.movement_id), await own.api.timeline(movement.movement_id));
+  expect(callbacks.map(({ event_type }) => event_type)).toEqual(
+    expect.arrayContaining(['request_approved', 'request_attention']),
+  );
+  for (const callback of callbacks)
+    expect(callback).toMatchObject({
+      status: 'dead_letter',
+      attempts: 0,
+      last_error: 'host_not_allowed',
+    });
+  assertConsistent(
+    await own.api.movement(movement.movement_id),
+    await own.api.timeline(movement.movement_id),
+  );
 }, 60_000);
 
 test('a worker killed while it delivers loses nothing, and delivers at most again', async () => {
   const [untaken, taken] = await Promise.all([create('gated'), create('gated')]);
-  const tries = (eventId: string): number => target.attempts.filter(({ event_id }) => event_id === eventId).length;
+  const tries = (eventId: string): number =>
+    target.attempts.filter(({ event_id }) => event_id === eventId).length;
   let first: string | undefined;
   target.fault = ({ event_id }) => {
     first ??= event_id;
-    // The event of the first movement is never taken; that of the second is, and its answer is lost.
+    // The event of the first movement is never taken; that of the second is, and its answer is
+    // lost.
     return event_id === first ? 'no answer' : 'lost answer';
   };
   await own.api.expect(200, 'POST', `/movements/${untaken.movement_id}/reject`, {});
-  await eventually(async () => (first === undefined ? null : true), { what: () => 'the first attempt' });
+  await eventually(async () => (first === undefined ? null : true), {
+    what: () => 'the first attempt',
+  });
   await own.api.expect(200, 'POST', `/movements/${taken.movement_id}/reject`, {});
-  await eventually(async () => (target.receiver.eventsOf(taken.movement_id).length === 1 ? true : null));
+  await eventually(async () =>
+    target.receiver.eventsOf(taken.movement_id).length === 1 ? true : null,
+  );
   await own.stack.kill('worker');
   const [[lost], [unheard]] = await Promise.all([callbacksOf(taken), callbacksOf(untaken)]);
   expect([lost?.status, unheard?.status, unheard?.event_id]).toEqual(['pending', 'pending', first]);
@@ -169,14 +225,23 @@ test('the receiver takes nothing that is not signed, or was sent before', async 
   const { forged, repeated } = target.receiver.refused;
   const again = target.attempts.at(-1)?.headers ?? {};
   const headers = Object.fromEntries(
-    ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => [name, String(again[name] ?? '')]),
+    ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => [
+      name,
+      String(again[name] ?? ''),
+    ]),
   );
   const send = async (body: string, more: Record<string, string>) =>
     (await fetch(target.url, { method: 'POST', body, headers: more })).status;
-  const [row] = await own.query<{ payload: string }>('SELECT payload FROM callbacks WHERE nonce = $1', [headers['webhook-id']]);
+  const [row] = await own.query<{ payload: string }>(
+    'SELECT payload FROM callbacks WHERE nonce = $1',
+    [headers['webhook-id']],
+  );
   expect(await send(row?.payload ?? '', {})).toBe(401);
   expect(await send(JSON.stringify(JSON.parse(row?.payload ?? '{}')), headers)).toBe(401);
   expect(await send(row?.payload ?? '', headers)).toBe(200);
-  expect([target.receiver.refused.forged - forged, target.receiver.refused.repeated - repeated]).toEqual([2, 1]);
+  expect([
+    target.receiver.refused.forged - forged,
+    target.receiver.refused.repeated - repeated,
+  ]).toEqual([2, 1]);
   expect(target.receiver.arrived).toHaveLength(seen);
 });

@@ -1,6 +1,6 @@
 /**
- * Capital transfers while answers are lost, providers stay silent and processes die: each is moved at most once, ends as the
- * provider's record (or a person) says, and its hold is there until then.
+ * Capital transfers while answers are lost, providers stay silent and processes die: each is moved
+ * at most once, ends as the provider's record (or a person) says, and its hold is there until then.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,7 +21,10 @@ const PENDING_SECONDS = 3;
 let own: OwnStack;
 
 beforeAll(async () => {
-  own = await startOwnStack({ split: true, env: { SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS: String(PENDING_SECONDS) } });
+  own = await startOwnStack({
+    split: true,
+    env: { SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS: String(PENDING_SECONDS) },
+  });
 }, 180_000);
 afterAll(async () => {
   await own?.close();
@@ -30,13 +33,24 @@ afterEach(() => own.venueFaults(null));
 
 const create = async (more: object = {}): Promise<View> =>
   (await own.api.expect(201, 'POST', '/capital-transfers', {
-    ...{ source_venue: 'paper-main', destination_venue: 'paper-sub-a', asset: 'USDT', amount: '10', reason: 'a test' },
+    ...{
+      source_venue: 'paper-main',
+      destination_venue: 'paper-sub-a',
+      asset: 'USDT',
+      amount: '10',
+      reason: 'a test',
+    },
     idempotency_key: randomUUID(),
     ...more,
   })) as unknown as View;
-const read = async (id: string): Promise<View> => (await own.api.expect(200, 'GET', `/capital-transfers/${id}`)) as unknown as View;
+const read = async (id: string): Promise<View> =>
+  (await own.api.expect(200, 'GET', `/capital-transfers/${id}`)) as unknown as View;
 const resolve = (id: string, resolution: string, more: object = {}): Promise<JsonAnswer> =>
-  own.api.send('POST', `/capital-transfers/${id}/actions/resolve`, { resolution, reason: 'looked it up', ...more });
+  own.api.send('POST', `/capital-transfers/${id}/actions/resolve`, {
+    resolution,
+    reason: 'looked it up',
+    ...more,
+  });
 
 function reaches(id: string, state: string, timeoutMs = 30_000): Promise<View> {
   let last = '';
@@ -52,27 +66,53 @@ function reaches(id: string, state: string, timeoutMs = 30_000): Promise<View> {
 
 /** The provider's own record of it; null when it has none. */
 async function record(id: string): Promise<TransferEntry | null> {
-  const { entries } = (await (await fetch(`${own.stack.paperVenueUrl}/transfers`)).json()) as { entries: TransferEntry[] };
+  const { entries } = (await (await fetch(`${own.stack.paperVenueUrl}/transfers`)).json()) as {
+    entries: TransferEntry[];
+  };
   return entries.find(({ client_reference }) => client_reference === id) ?? null;
 }
 async function atVenue(path: string, body: object): Promise<void> {
-  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  const init = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  };
   const answer = await fetch(`${own.stack.paperVenueUrl}/transfers${path}`, init);
   if (answer.status !== 200) throw new Error(`the venue refused: ${await answer.text()}`);
 }
-const settle = (id: string, outcome: string): Promise<void> => atVenue(`/${id}/settle`, { outcome });
-const moveAtVenue = (body: object): Promise<void> => atVenue('', { client_reference: randomUUID(), ...body });
+const settle = (id: string, outcome: string): Promise<void> =>
+  atVenue(`/${id}/settle`, { outcome });
+const moveAtVenue = (body: object): Promise<void> =>
+  atVenue('', { client_reference: randomUUID(), ...body });
 const holdOf = async (id: string): Promise<string | undefined> =>
-  (await own.query<{ status: string }>('SELECT status FROM reservations WHERE transfer_id = $1', [id]))[0]?.status;
-const events = async (id: string): Promise<readonly { event_type: string; to_state: string; message: string }[]> =>
+  (
+    await own.query<{ status: string }>('SELECT status FROM reservations WHERE transfer_id = $1', [
+      id,
+    ])
+  )[0]?.status;
+const events = async (
+  id: string,
+): Promise<readonly { event_type: string; to_state: string; message: string }[]> =>
   (await own.api.expect(200, 'GET', `/capital-transfers/${id}/timeline`)) as never;
 
-/** Ends as the record says, moved once, with a hold that ended like it, gapless history and a closed run. */
-async function expectEnd(id: string, state: 'COMPLETED' | 'FAILED', hold: 'consumed' | 'released', effects = 1): Promise<View> {
+/**
+ * Ends as the record says, moved once, with a hold that ended like it, gapless history and a closed
+ * run.
+ */
+async function expectEnd(
+  id: string,
+  state: 'COMPLETED' | 'FAILED',
+  hold: 'consumed' | 'released',
+  effects = 1,
+): Promise<View> {
   const ended = await reaches(id, state);
   expect(await holdOf(id)).toBe(hold);
   expect((await record(id))?.effects ?? 0).toBe(effects);
-  const told = (await events(id)) as unknown as { sequence: number; from_state: string | null; to_state: string }[];
+  const told = (await events(id)) as unknown as {
+    sequence: number;
+    from_state: string | null;
+    to_state: string;
+  }[];
   expect(told.map(({ sequence }) => sequence)).toEqual(told.map((_, index) => index + 1));
   told.slice(1).forEach(({ from_state }, index) => expect(from_state).toBe(told[index]?.to_state));
   const run = own.temporal.workflow.getHandle(capitalTransferWorkflowId(id));
@@ -83,7 +123,11 @@ async function expectEnd(id: string, state: 'COMPLETED' | 'FAILED', hold: 'consu
   return ended;
 }
 
-const lost = (more: object = {}): object => ({ lose_answer_rate: 1, phases: ['transfer_submit'], ...more });
+const lost = (more: object = {}): object => ({
+  lose_answer_rate: 1,
+  phases: ['transfer_submit'],
+  ...more,
+});
 
 describe('an answer that is lost', () => {
   test('of an accepted transfer: the record is found and nothing is sent again', async () => {
@@ -99,12 +143,23 @@ describe('an answer that is lost', () => {
 
   test('of a refused one: it fails with the code of the record', async () => {
     await own.stack.kill('worker');
-    const { transfer_id } = await create({ source_venue: 'paper-sub-b', destination_venue: 'paper-main', amount: '600000' });
+    const { transfer_id } = await create({
+      source_venue: 'paper-sub-b',
+      destination_venue: 'paper-main',
+      amount: '600000',
+    });
     // The balance that the service knew covered it; somebody else is faster at the venue.
-    await moveAtVenue({ from_account: 'paper-sub-b', to_account: 'paper-main', asset: 'USDT', amount: '600000' });
+    await moveAtVenue({
+      from_account: 'paper-sub-b',
+      to_account: 'paper-main',
+      asset: 'USDT',
+      amount: '600000',
+    });
     await own.venueFaults(lost({ remaining: 1 }));
     await own.stack.startChild('worker');
-    expect(await expectEnd(transfer_id, 'FAILED', 'released', 0)).toMatchObject({ error_code: 'INSUFFICIENT_BALANCE' });
+    expect(await expectEnd(transfer_id, 'FAILED', 'released', 0)).toMatchObject({
+      error_code: 'INSUFFICIENT_BALANCE',
+    });
   }, 60_000);
 
   test('before anything was booked: the same reference is sent again once that is proven', async () => {
@@ -112,7 +167,9 @@ describe('an answer that is lost', () => {
     const { transfer_id } = await create();
     await expectEnd(transfer_id, 'COMPLETED', 'consumed');
     expect(await record(transfer_id)).toMatchObject({ submit_calls: 1, effects: 1 });
-    expect((await events(transfer_id)).filter(({ event_type }) => event_type === 'transfer_submitting')).toHaveLength(2);
+    expect(
+      (await events(transfer_id)).filter(({ event_type }) => event_type === 'transfer_submitting'),
+    ).toHaveLength(2);
   });
 
   test('while the venue is still at it: a late effect and the repeat are one', async () => {
@@ -120,7 +177,9 @@ describe('an answer that is lost', () => {
     const { transfer_id } = await create();
     await expectEnd(transfer_id, 'COMPLETED', 'consumed');
     // The held call comes to its end at the venue after ours has given it up.
-    await eventually(async () => ((await record(transfer_id))?.submit_calls === 2 ? true : null), { what: () => 'the late call' });
+    await eventually(async () => ((await record(transfer_id))?.submit_calls === 2 ? true : null), {
+      what: () => 'the late call',
+    });
     expect(await record(transfer_id)).toMatchObject({ effects: 1 });
   }, 60_000);
 });
@@ -131,9 +190,13 @@ describe('a provider that does not confirm', () => {
     const { transfer_id } = await create();
     await reaches(transfer_id, 'PENDING_PROVIDER_CONFIRMATION');
     expect(await holdOf(transfer_id)).toBe('held');
-    expect(await reaches(transfer_id, 'MANUAL_INTERVENTION')).toMatchObject({ error_code: 'PROVIDER_CONFIRMATION_TIMEOUT' });
+    expect(await reaches(transfer_id, 'MANUAL_INTERVENTION')).toMatchObject({
+      error_code: 'PROVIDER_CONFIRMATION_TIMEOUT',
+    });
     expect(await holdOf(transfer_id)).toBe('held');
-    const asked = await resolve(transfer_id, 'manual_intervention', { provider_transfer_id: (await record(transfer_id))?.transfer_id });
+    const asked = await resolve(transfer_id, 'manual_intervention', {
+      provider_transfer_id: (await record(transfer_id))?.transfer_id,
+    });
     expect(asked).toMatchObject({ status: 200, body: { request_state: 'MANUAL_INTERVENTION' } });
     // The resolve has woken the run, which asks again: the record has its say.
     await settle(transfer_id, 'completed');
@@ -153,10 +216,16 @@ describe('a provider that does not confirm', () => {
   }, 60_000);
 
   test('and then says that it failed: the hold is released', async () => {
-    await own.venueFaults({ transfer_outcome: 'failed', processing_ms: 800, phases: ['transfer_submit'] });
+    await own.venueFaults({
+      transfer_outcome: 'failed',
+      processing_ms: 800,
+      phases: ['transfer_submit'],
+    });
     const { transfer_id } = await create();
     await reaches(transfer_id, 'PENDING_PROVIDER_CONFIRMATION');
-    expect(await expectEnd(transfer_id, 'FAILED', 'released', 0)).toMatchObject({ error_code: 'TRANSFER_FAILED' });
+    expect(await expectEnd(transfer_id, 'FAILED', 'released', 0)).toMatchObject({
+      error_code: 'TRANSFER_FAILED',
+    });
   });
 
   test.each([
@@ -172,29 +241,53 @@ describe('a provider that does not confirm', () => {
       await reaches(transfer_id, from);
       // While a send may still be under way nobody can know that it failed.
       const answer = await eventually(async () => {
-        const tried = await resolve(transfer_id, resolution, { provider_transfer_id: 'statement-17' });
+        const tried = await resolve(transfer_id, resolution, {
+          provider_transfer_id: 'statement-17',
+        });
         return tried.status === 200 ? tried : null;
       });
-      expect(answer.body).toMatchObject({ request_state: state, provider_transfer_id: 'statement-17' });
+      expect(answer.body).toMatchObject({
+        request_state: state,
+        provider_transfer_id: 'statement-17',
+      });
       await expectEnd(transfer_id, state, hold);
-      const audit = `SELECT action, outcome, reason, details ->> 'resolution' AS resolution FROM audit_events
-                     WHERE entity_key = $1 AND action = 'capital_transfer.resolve' AND outcome = 'success'`;
+      const audit = `SELECT action, outcome, reason, details ->> 'resolution' AS resolution
+        FROM audit_events
+                     WHERE entity_key = $1 AND action = 'capital_transfer.resolve'
+                       AND outcome = 'success'`;
       expect(await own.query(audit, [transfer_id])).toEqual([
-        { action: 'capital_transfer.resolve', outcome: 'success', reason: 'looked it up', resolution },
+        {
+          action: 'capital_transfer.resolve',
+          outcome: 'success',
+          reason: 'looked it up',
+          resolution,
+        },
       ]);
       const refused = await resolve(transfer_id, 'completed');
-      expect(refused).toMatchObject({ status: 409, body: { detail: { error: 'invalid_state', current_state: state } } });
+      expect(refused).toMatchObject({
+        status: 409,
+        body: { detail: { error: 'invalid_state', current_state: state } },
+      });
     },
     60_000,
   );
 
   test('is moved to a person at once when one asks for it, and cannot be resolved while it is being sent', async () => {
-    await own.venueFaults({ hold_ms: 2_000, transfer_outcome: 'pending', phases: ['transfer_submit'] });
+    await own.venueFaults({
+      hold_ms: 2_000,
+      transfer_outcome: 'pending',
+      phases: ['transfer_submit'],
+    });
     const { transfer_id } = await create();
     await reaches(transfer_id, 'SUBMITTING');
-    expect(await resolve(transfer_id, 'completed')).toMatchObject({ status: 409, body: { detail: { current_state: 'SUBMITTING' } } });
+    expect(await resolve(transfer_id, 'completed')).toMatchObject({
+      status: 409,
+      body: { detail: { current_state: 'SUBMITTING' } },
+    });
     await reaches(transfer_id, 'PENDING_PROVIDER_CONFIRMATION');
-    expect(await resolve(transfer_id, 'manual_intervention')).toMatchObject({ body: { request_state: 'MANUAL_INTERVENTION' } });
+    expect(await resolve(transfer_id, 'manual_intervention')).toMatchObject({
+      body: { request_state: 'MANUAL_INTERVENTION' },
+    });
     expect(await holdOf(transfer_id)).toBe('held');
     expect(await resolve(transfer_id, 'completed')).toMatchObject({ status: 200 });
     await expectEnd(transfer_id, 'COMPLETED', 'consumed');
@@ -204,9 +297,14 @@ describe('a provider that does not confirm', () => {
     await own.venueFaults({ transfer_outcome: 'pending', phases: ['transfer_submit'] });
     const { transfer_id } = await create();
     await reaches(transfer_id, 'MANUAL_INTERVENTION');
-    await eventually(async () => ((await resolve(transfer_id, 'manual_intervention')).status === 200 ? true : null));
+    await eventually(async () =>
+      (await resolve(transfer_id, 'manual_intervention')).status === 200 ? true : null,
+    );
     await sleep(3_000);
-    const answers = await Promise.all([resolve(transfer_id, 'completed'), resolve(transfer_id, 'failed')]);
+    const answers = await Promise.all([
+      resolve(transfer_id, 'completed'),
+      resolve(transfer_id, 'failed'),
+    ]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
   }, 60_000);
 });
@@ -215,14 +313,23 @@ describe('a process that dies', () => {
   test('the API, between the hold and the submit: the transfer goes on, and a repeat of its key is the same one', async () => {
     await own.stack.kill('temporal');
     const body = {
-      ...{ source_venue: 'paper-main', destination_venue: 'paper-sub-a', asset: 'USDT', amount: '7', reason: 'x' },
+      ...{
+        source_venue: 'paper-main',
+        destination_venue: 'paper-sub-a',
+        asset: 'USDT',
+        amount: '7',
+        reason: 'x',
+      },
       idempotency_key: randomUUID(),
     };
     const made = (await own.api.expect(201, 'POST', '/capital-transfers', body)) as unknown as View;
     expect(made.request_state).toBe('CREATED');
     await own.stack.kill('api');
     await Promise.all([own.stack.startChild('api'), own.stack.startChild('temporal')]);
-    expect(await own.api.send('POST', '/capital-transfers', body)).toMatchObject({ status: 200, body: { transfer_id: made.transfer_id } });
+    expect(await own.api.send('POST', '/capital-transfers', body)).toMatchObject({
+      status: 200,
+      body: { transfer_id: made.transfer_id },
+    });
     await expectEnd(made.transfer_id, 'COMPLETED', 'consumed');
   }, 120_000);
 
@@ -263,7 +370,9 @@ describe('a process that dies', () => {
     const run = own.temporal.workflow.getHandle(capitalTransferWorkflowId(transfer_id));
     const { runId } = await run.describe();
     await run.terminate('a test');
-    await eventually(async () => ((await run.describe()).runId === runId ? null : true), { what: () => 'another run' });
+    await eventually(async () => ((await run.describe()).runId === runId ? null : true), {
+      what: () => 'another run',
+    });
     await settle(transfer_id, 'completed');
     await expectEnd(transfer_id, 'COMPLETED', 'consumed');
   }, 60_000);
@@ -271,7 +380,11 @@ describe('a process that dies', () => {
 
 test('balances tell what transfers hold, beside movements, and verify finds nothing', async () => {
   const futures = '/balances?venue_key=paper-sub-a&asset=USDT&account_type=USDT_FUTURE';
-  await expectEnd((await create({ destination_account_type: 'USDT_FUTURE' })).transfer_id, 'COMPLETED', 'consumed');
+  await expectEnd(
+    (await create({ destination_account_type: 'USDT_FUTURE' })).transfer_id,
+    'COMPLETED',
+    'consumed',
+  );
   await own.api.expect(200, 'GET', `${futures}&fresh=true`);
   await own.venueFaults({ transfer_outcome: 'pending', phases: ['transfer_submit'] });
   const { transfer_id } = await create({
@@ -284,7 +397,13 @@ test('balances tell what transfers hold, beside movements, and verify finds noth
   const { balances } = (await own.api.expect(200, 'GET', futures)) as {
     balances: object[];
   };
-  expect(balances).toMatchObject([{ svc_pending_outflow: '5', svc_effective_reason: 'capital_transfer_reservation' }]);
-  const io = { env: { SVC_DATABASE_URL: own.stack.databaseUrl }, out: () => undefined, err: () => undefined };
+  expect(balances).toMatchObject([
+    { svc_pending_outflow: '5', svc_effective_reason: 'capital_transfer_reservation' },
+  ]);
+  const io = {
+    env: { SVC_DATABASE_URL: own.stack.databaseUrl },
+    out: () => undefined,
+    err: () => undefined,
+  };
   expect(await withDatabase({}, io, verifyReservations)).toMatchObject({ ok: true, transfers: [] });
 });

@@ -11,7 +11,13 @@ import { readDevKeys } from '../../dev/stack/keys.ts';
 import { PORT_SETTINGS, ROOT } from '../../dev/stack/ports.ts';
 import type { StackRecord } from '../../dev/stack/supervise/record.ts';
 import { assertConsistent, PAID_ONCE, timesPaid } from '../support/evidence.ts';
-import { eventually, MovementApi, Stop, WITHDRAW_TO_TREASURY, type Created } from '../support/own-stack.ts';
+import {
+  eventually,
+  MovementApi,
+  Stop,
+  WITHDRAW_TO_TREASURY,
+  type Created,
+} from '../support/own-stack.ts';
 
 const folders: string[] = [];
 const begun: ChildProcess[] = [];
@@ -23,7 +29,8 @@ function folder(): string {
 }
 
 afterAll(() => {
-  // Only what a failed test may have left: processes whose environment or arguments name our folders.
+  // Only what a failed test may have left: processes whose environment or arguments name our
+  // folders.
   for (const path of folders) {
     for (const pid of processesOf(path)) process.kill(pid, 'SIGKILL');
     rmSync(path, { recursive: true, force: true });
@@ -39,7 +46,9 @@ interface Started {
 }
 
 function start(dataDir: string, env: Record<string, string> = {}): Started {
-  const anyPorts = Object.fromEntries(Object.values(PORT_SETTINGS).map(({ setting }) => [setting, '0']));
+  const anyPorts = Object.fromEntries(
+    Object.values(PORT_SETTINGS).map(({ setting }) => [setting, '0']),
+  );
   const child = spawn(process.execPath, ['dev/run.mjs', 'start'], {
     cwd: ROOT,
     detached: true,
@@ -56,13 +65,17 @@ function start(dataDir: string, env: Record<string, string> = {}): Started {
   });
   begun.push(child);
   let text = '';
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk: Buffer) => (text += chunk.toString()));
   const ended = once(child, 'close').then(([code]) => code as number | null);
   return { child, dataDir, output: () => text, ended };
 }
 
 /** Runs a command of the stack of that folder to its end; rejects where its status is not 0. */
-function command(dataDir: string, ...args: string[]): Promise<{ readonly stdout: string; readonly stderr: string }> {
+function command(
+  dataDir: string,
+  ...args: string[]
+): Promise<{ readonly stdout: string; readonly stderr: string }> {
   const env = { ...process.env, NODE_OPTIONS: '', SVC_DATA_DIR: dataDir };
   return promisify(execFile)(process.execPath, ['dev/run.mjs', ...args], { cwd: ROOT, env });
 }
@@ -82,14 +95,20 @@ async function running(started: Started): Promise<Running> {
     },
     { timeoutMs: 90_000, what: () => `npm start:\n${started.output()}` },
   );
-  return { ...started, record, api: new MovementApi(record.urls?.apiUrl ?? '', readDevKeys(started.dataDir).admin) };
+  return {
+    ...started,
+    record,
+    api: new MovementApi(record.urls?.apiUrl ?? '', readDevKeys(started.dataDir).admin),
+  };
 }
 
 /** Processes whose arguments or environment name the folder. */
 function processesOf(dataDir: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .filter((pid) => ['cmdline', 'environ'].some((file) => readOrEmpty(`/proc/${pid}/${file}`).includes(dataDir)))
+    .filter((pid) =>
+      ['cmdline', 'environ'].some((file) => readOrEmpty(`/proc/${pid}/${file}`).includes(dataDir)),
+    )
     .filter((pid) => !/^\d+ \(.*\) [ZX]/s.test(readOrEmpty(`/proc/${pid}/stat`)))
     .map(Number);
 }
@@ -104,7 +123,15 @@ function readOrEmpty(file: string): string {
 
 function portsOf({ urls }: StackRecord): number[] {
   const { apiUrl, opsUrl, uiUrl, temporalAddress, databaseUrl, chainUrl, paperVenueUrl } = urls!;
-  const all = [apiUrl, opsUrl, uiUrl ?? '', `http://${temporalAddress}`, databaseUrl, chainUrl, paperVenueUrl];
+  const all = [
+    apiUrl,
+    opsUrl,
+    uiUrl ?? '',
+    `http://${temporalAddress}`,
+    databaseUrl,
+    chainUrl,
+    paperVenueUrl,
+  ];
   return all.filter((url) => url !== '').map((url) => Number(new URL(url).port));
 }
 
@@ -118,21 +145,32 @@ function isOpen(port: number): Promise<boolean> {
 
 async function expectNothingLeft({ record, dataDir }: Running): Promise<void> {
   expect(processesOf(dataDir)).toEqual([]);
-  const open = await Promise.all(portsOf(record).map(async (port) => ((await isOpen(port)) ? [port] : [])));
+  const open = await Promise.all(
+    portsOf(record).map(async (port) => ((await isOpen(port)) ? [port] : [])),
+  );
   expect(open.flat()).toEqual([]);
   expect(readdirSync(dataDir)).not.toContain('stack.json');
 }
 
-/** A movement whose withdrawal is on its way and cannot arrive before the chain is started again. */
+/**
+ * A movement whose withdrawal is on its way and cannot arrive before the chain is started again.
+ */
 async function inFlight({ api, record }: Running, amount: string): Promise<Created> {
-  await fetch(`${record.urls!.chainUrl}/faults`, { method: 'POST', body: JSON.stringify({ mining: 'paused' }) });
+  await fetch(`${record.urls!.chainUrl}/faults`, {
+    method: 'POST',
+    body: JSON.stringify({ mining: 'paused' }),
+  });
   const movement = await api.create(WITHDRAW_TO_TREASURY, { amount });
   await api.approve(movement);
   await api.nodeReaches(movement.movement_id, 'withdraw', ['OBSERVING']);
   return movement;
 }
 
-async function expectPaidOnce({ api, record, dataDir }: Running, { movement_id }: Created, amount: string): Promise<void> {
+async function expectPaidOnce(
+  { api, record, dataDir }: Running,
+  { movement_id }: Created,
+  amount: string,
+): Promise<void> {
   const ended = await api.reaches(movement_id, 'COMPLETED');
   assertConsistent(ended, await api.timeline(movement_id));
   const stack = { chain: readChainInfo(dataDir), paperVenueUrl: record.urls!.paperVenueUrl };
@@ -161,15 +199,20 @@ describe('npm start', () => {
     expect(everything.length).toBeGreaterThan(second.record.children.length);
     for (const pid of everything) process.kill(pid, 'SIGKILL');
     await second.ended;
-    await eventually(async () => (processesOf(dataDir).length === 0 ? true : null), { what: () => 'the killed processes to go' });
+    await eventually(async () => (processesOf(dataDir).length === 0 ? true : null), {
+      what: () => 'the killed processes to go',
+    });
     expect(readdirSync(dataDir)).toContain('stack.json');
 
     const third = await running(start(dataDir));
     await expectPaidOnce(third, flying, '30.02');
     flying = await inFlight(third, '30.03');
-    // Now only the command and its reaper die: Postgres and Temporal live on and must be ended by the next start.
+    // Now only the command and its reaper die: Postgres and Temporal live on and must be ended by
+    // the next start.
     const parts = new Set(third.record.children.map(({ pid }) => pid));
-    const own = processesOf(dataDir).filter((pid) => !parts.has(pid) && /run\.mjs|reaper\.mjs/.test(readOrEmpty(`/proc/${pid}/cmdline`)));
+    const own = processesOf(dataDir).filter(
+      (pid) => !parts.has(pid) && /run\.mjs|reaper\.mjs/.test(readOrEmpty(`/proc/${pid}/cmdline`)),
+    );
     expect(own.length).toBeGreaterThanOrEqual(2);
     for (const pid of own) process.kill(pid, 'SIGKILL');
     await third.ended;
@@ -189,17 +232,39 @@ describe('npm start', () => {
 
 test("what somebody declares is taken up beside the stack's own, and fundadmin finds the stack", async () => {
   const [dataDir, declared] = [folder(), folder()];
-  const bank = { executor_key: 'desk.bank', kind: 'remote', url: 'http://127.0.0.1:9', action_types: ['bank_payment'], payees: [] };
+  const bank = {
+    executor_key: 'desk.bank',
+    kind: 'remote',
+    url: 'http://127.0.0.1:9',
+    action_types: ['bank_payment'],
+    payees: [],
+  };
   writeFileSync(join(declared, 'bank.token'), 'a token');
-  writeFileSync(join(declared, 'registry.json'), JSON.stringify({ executors: [{ ...bank, auth_token_file: 'bank.token' }] }));
-  const venue = { venue_key: 'paper-desk', provider: 'paper', account_role: 'sub', account: 'paper-sub-a', url: 'http://127.0.0.1:9' };
+  writeFileSync(
+    join(declared, 'registry.json'),
+    JSON.stringify({ executors: [{ ...bank, auth_token_file: 'bank.token' }] }),
+  );
+  const venue = {
+    venue_key: 'paper-desk',
+    provider: 'paper',
+    account_role: 'sub',
+    account: 'paper-sub-a',
+    url: 'http://127.0.0.1:9',
+  };
   writeFileSync(join(declared, 'venues.json'), JSON.stringify({ venues: [venue] }));
-  const files = { SVC_REGISTRY_FILE: join(declared, 'registry.json'), SVC_VENUES_FILE: join(declared, 'venues.json') };
+  const files = {
+    SVC_REGISTRY_FILE: join(declared, 'registry.json'),
+    SVC_VENUES_FILE: join(declared, 'venues.json'),
+  };
   const service = await running(start(dataDir, files));
   expect(service.output()).toContain(`added 1 executor of ${files.SVC_REGISTRY_FILE}: desk.bank`);
   expect(service.output()).toContain(`added 1 venue of ${files.SVC_VENUES_FILE}: paper-desk`);
-  const executors = (await service.api.expect(200, 'GET', '/executors')) as unknown as readonly { readonly executor_key: string }[];
-  expect(executors.map(({ executor_key }) => executor_key)).toEqual(expect.arrayContaining(['desk.bank', 'paper.withdrawal']));
+  const executors = (await service.api.expect(200, 'GET', '/executors')) as unknown as readonly {
+    readonly executor_key: string;
+  }[];
+  expect(executors.map(({ executor_key }) => executor_key)).toEqual(
+    expect.arrayContaining(['desk.bank', 'paper.withdrawal']),
+  );
 
   const run = (...args: string[]) => command(dataDir, 'fundadmin', ...args);
   const listed = await run('keys', 'list');
@@ -212,7 +277,10 @@ test("what somebody declares is taken up beside the stack's own, and fundadmin f
 
   process.kill(service.child.pid!, 'SIGINT');
   expect(await service.ended).toBe(0);
-  await expect(run('keys', 'list')).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('SVC_DATABASE_URL') });
+  await expect(run('keys', 'list')).rejects.toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('SVC_DATABASE_URL'),
+  });
 }, 120_000);
 
 test.each(['start', 'demo'])(
@@ -220,8 +288,13 @@ test.each(['start', 'demo'])(
   async (name) => {
     const dataDir = folder();
     const run = (...args: string[]) => command(dataDir, name, ...args);
-    expect((await run('--help')).stdout).toMatch(/^Usage: npm (start|run demo)\n[^]*SVC_POSTGRES_PORT[^]*SVC_DATA_DIR/m);
-    await expect(run('--prot', '1')).rejects.toMatchObject({ code: 2, stderr: expect.stringMatching(/--prot[^]*Usage: npm/) });
+    expect((await run('--help')).stdout).toMatch(
+      /^Usage: npm (start|run demo)\n[^]*SVC_POSTGRES_PORT[^]*SVC_DATA_DIR/m,
+    );
+    await expect(run('--prot', '1')).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/--prot[^]*Usage: npm/),
+    });
     expect(readdirSync(dataDir)).not.toContain('postgres');
   },
   60_000,

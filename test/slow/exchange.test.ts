@@ -1,4 +1,7 @@
-/** Movements and capital transfers through a bound exchange: the real service, ccxt, and an exchange whose answers get lost. */
+/**
+ * Movements and capital transfers through a bound exchange: the real service, ccxt, and an exchange
+ * whose answers get lost.
+ */
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -12,18 +15,33 @@ let own: OwnStack;
 beforeAll(async () => {
   desk = await openDesk();
   freshBooks(desk);
-  const common = { provider: 'ccxt', exchange: 'binance', base_url: desk.exchange.url, fetch_interval_seconds: 1 };
+  const common = {
+    provider: 'ccxt',
+    exchange: 'binance',
+    base_url: desk.exchange.url,
+    fetch_interval_seconds: 1,
+  };
   const venuesFile = join(desk.folder, 'venues.json');
   await writeFile(
     venuesFile,
     JSON.stringify({
       venues: [
-        { ...common, venue_key: 'cex-main', account_role: 'master', account: 'master@example.com', credentials_file: 'main.json' },
+        {
+          ...common,
+          venue_key: 'cex-main',
+          account_role: 'master',
+          account: 'master@example.com',
+          credentials_file: 'main.json',
+        },
         { ...common, venue_key: 'cex-sub', account_role: 'sub', account: SUB, master: 'cex-main' },
       ],
     }),
   );
-  const env = { SVC_VENUES_FILE: venuesFile, SVC_LOG_LEVEL: 'debug', SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS: '3' };
+  const env = {
+    SVC_VENUES_FILE: venuesFile,
+    SVC_LOG_LEVEL: 'debug',
+    SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS: '3',
+  };
   own = await startOwnStack({ env, allow: [ADDRESS] });
   const node = (node_key: string, action_type: string, config: object) => ({
     node_key,
@@ -34,7 +52,11 @@ beforeAll(async () => {
     config: { venue: 'cex-main', asset: 'USDC', ...config },
     retry_policy: { max_attempts: 5, initial_interval_seconds: 0.1 },
   });
-  const template = { version: 1, edges: [], completion_policy: { completion_assurance: 'provider_completed' } };
+  const template = {
+    version: 1,
+    edges: [],
+    completion_policy: { completion_assurance: 'provider_completed' },
+  };
   await own.api.expect(201, 'POST', '/plan-templates', {
     ...template,
     template_key: 'test/exchange-out',
@@ -63,8 +85,14 @@ async function run(template: string, amount: string): Promise<string> {
 
 test('the balances of its accounts are fetched, with whichever key may', async () => {
   await eventually(async () => {
-    const { balances } = (await own.api.expect(200, 'GET', '/balances')) as unknown as { balances: { venue_key: string }[] };
-    return ['cex-main', 'cex-sub'].every((key) => balances.some(({ venue_key }) => venue_key === key)) ? balances : null;
+    const { balances } = (await own.api.expect(200, 'GET', '/balances')) as unknown as {
+      balances: { venue_key: string }[];
+    };
+    return ['cex-main', 'cex-sub'].every((key) =>
+      balances.some(({ venue_key }) => venue_key === key),
+    )
+      ? balances
+      : null;
   });
 });
 
@@ -78,7 +106,12 @@ test('a withdrawal whose answer was lost is found by its client id and paid once
   const [withdrawn] = books().withdrawals;
   expect(movement.nodes[0]).toMatchObject({
     external_ref: withdrawn?.id,
-    output: { submitted_amount: '100.123456', fee_amount: '0.25', received_amount: '99.873456', tx_hash: withdrawn?.txId },
+    output: {
+      submitted_amount: '100.123456',
+      fee_amount: '0.25',
+      received_amount: '99.873456',
+      tx_hash: withdrawn?.txId,
+    },
   });
   assertConsistent(movement, await own.api.timeline(id));
 });
@@ -92,8 +125,18 @@ test('a transfer whose answer was lost is found by its client id and moved once'
 });
 
 const transfer = async (amount: string): Promise<string> => {
-  const body = { source_venue: 'cex-main', destination_venue: 'cex-sub', destination_account_type: 'USDT_FUTURE', asset: 'USDC', amount };
-  const made = await own.api.expect(201, 'POST', '/capital-transfers', { ...body, reason: 'a test', idempotency_key: randomUUID() });
+  const body = {
+    source_venue: 'cex-main',
+    destination_venue: 'cex-sub',
+    destination_account_type: 'USDT_FUTURE',
+    asset: 'USDC',
+    amount,
+  };
+  const made = await own.api.expect(201, 'POST', '/capital-transfers', {
+    ...body,
+    reason: 'a test',
+    idempotency_key: randomUUID(),
+  });
   return String(made['transfer_id']);
 };
 const transferReaches = (id: string, state: string): Promise<Record<string, unknown>> =>
@@ -107,15 +150,22 @@ const transferReaches = (id: string, state: string): Promise<Record<string, unkn
 
 test('a capital transfer whose answer was lost is submitted once, and ends as the record of the exchange says', async () => {
   const before = books().transfers.length;
-  const asked = desk.exchange.requests.filter(({ method, path }) => method === 'POST' && path.endsWith('universalTransfer')).length;
+  const asked = desk.exchange.requests.filter(
+    ({ method, path }) => method === 'POST' && path.endsWith('universalTransfer'),
+  ).length;
   desk.exchange.fail({ path: 'universalTransfer', method: 'POST', kind: 'done_then_hangup' });
   const id = await transfer('25.5');
   const ended = await transferReaches(id, 'COMPLETED');
   expect(books().transfers).toHaveLength(before + 1);
-  expect(desk.exchange.requests.filter(({ method, path }) => method === 'POST' && path.endsWith('universalTransfer'))).toHaveLength(
-    asked + 1,
-  );
-  expect(ended).toMatchObject({ provider: 'ccxt', provider_transfer_id: String(books().transfers.at(-1)?.tranId) });
+  expect(
+    desk.exchange.requests.filter(
+      ({ method, path }) => method === 'POST' && path.endsWith('universalTransfer'),
+    ),
+  ).toHaveLength(asked + 1);
+  expect(ended).toMatchObject({
+    provider: 'ccxt',
+    provider_transfer_id: String(books().transfers.at(-1)?.tranId),
+  });
   expect(books().get(SUB, 'USDT_FUTURE', 'USDC')).toBe('25.5');
 });
 
@@ -125,13 +175,22 @@ test('one of which the exchange shows nothing is not sent again, and a person de
   const id = await transfer('7');
   await transferReaches(id, 'MANUAL_INTERVENTION');
   expect(books().transfers).toHaveLength(before);
-  const events = (await own.api.expect(200, 'GET', `/capital-transfers/${id}/timeline`)) as unknown as { event_type: string }[];
+  const events = (await own.api.expect(
+    200,
+    'GET',
+    `/capital-transfers/${id}/timeline`,
+  )) as unknown as { event_type: string }[];
   expect(events.filter(({ event_type }) => event_type === 'transfer_submitting')).toHaveLength(1);
   const resolution = { resolution: 'failed', reason: 'the statement shows nothing' };
   const resolve = `/capital-transfers/${id}/actions/resolve`;
   // The exchange takes up to a minute to show what it was sent, so until then nobody can know.
-  expect(await own.api.expect(409, 'POST', resolve, resolution)).toMatchObject({ detail: { error: 'invalid_state' } });
-  await own.query("UPDATE capital_transfers SET send_not_after = send_not_after - interval '1 minute' WHERE transfer_id = $1", [id]);
+  expect(await own.api.expect(409, 'POST', resolve, resolution)).toMatchObject({
+    detail: { error: 'invalid_state' },
+  });
+  await own.query(
+    "UPDATE capital_transfers SET send_not_after = send_not_after - interval '1 minute' WHERE transfer_id = $1",
+    [id],
+  );
   await own.api.expect(200, 'POST', resolve, resolution);
   await transferReaches(id, 'FAILED');
 });
@@ -145,15 +204,24 @@ test('one that the exchange refuses fails with its reason, and the hold is relea
   });
   const id = await transfer('3');
   expect(await transferReaches(id, 'FAILED')).toMatchObject({ error_code: expect.any(String) });
-  expect(await own.query('SELECT status FROM reservations WHERE transfer_id = $1', [id])).toEqual([{ status: 'released' }]);
+  expect(await own.query('SELECT status FROM reservations WHERE transfer_id = $1', [id])).toEqual([
+    { status: 'released' },
+  ]);
 });
 
 test('a withdrawal that the exchange refuses fails, and nothing was paid', async () => {
-  desk.exchange.fail({ path: 'withdraw/apply', kind: 'refuse', body: { code: -4035, msg: 'This address is not on the whitelist.' } });
+  desk.exchange.fail({
+    path: 'withdraw/apply',
+    kind: 'refuse',
+    body: { code: -4035, msg: 'This address is not on the whitelist.' },
+  });
   const before = books().withdrawals.length;
   const id = await run('test/exchange-out', '20');
   const movement = await own.api.reaches(id, 'FAILED');
-  expect(movement.nodes[0]).toMatchObject({ state: 'FAILED', error_code: 'ADDRESS_NOT_WHITELISTED' });
+  expect(movement.nodes[0]).toMatchObject({
+    state: 'FAILED',
+    error_code: 'ADDRESS_NOT_WHITELISTED',
+  });
   expect(books().withdrawals).toHaveLength(before);
 });
 

@@ -1,4 +1,7 @@
-/** The kit's worker on a real Temporal server: its contract, the example that passes, and a worker that sends too late. */
+/**
+ * The kit's worker on a real Temporal server: its contract, the example that passes, and a worker
+ * that sends too late.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +15,11 @@ import type { QueueOutcome } from '../../executor-kit/check/call-workflow.ts';
 import { openQueueCaller, type QueueCaller } from '../../executor-kit/check/queue-caller.ts';
 import { accepted, Rejected, Unavailable } from '../../executor-kit/define.ts';
 import { installRuntime } from '../../executor-kit/runtime.ts';
-import { executorActivities, runExecutorWorker, type RunningExecutorWorker } from '../../executor-kit/task-queue.ts';
+import {
+  executorActivities,
+  runExecutorWorker,
+  type RunningExecutorWorker,
+} from '../../executor-kit/task-queue.ts';
 import { contextOf } from '../executors/fake-server.ts';
 import { checkTarget, failed, optionsOf, troubles } from '../executor-kit/support/check.ts';
 import { memoryExecutor } from '../executor-kit/support/memory-executor.ts';
@@ -32,14 +39,18 @@ beforeAll(async () => {
   const server = await findTemporalServer();
   if (server.kind === 'address') address = server.address;
   else {
-    const environment = await TestWorkflowEnvironment.createLocal({ server: { executable: { type: 'existing-path', path: server.path } } });
+    const environment = await TestWorkflowEnvironment.createLocal({
+      server: { executable: { type: 'existing-path', path: server.path } },
+    });
     address = environment.address;
     stopServer = () => environment.teardown();
   }
   const executor = memoryExecutor((_, sound) => ({
     submit: async (submission, call) => {
       if (submission.prepared.id !== 'slow') return sound.submit(submission, call);
-      await new Promise((resolve) => call.signal.addEventListener('abort', resolve, { once: true }));
+      await new Promise((resolve) =>
+        call.signal.addEventListener('abort', resolve, { once: true }),
+      );
       seen.aborted = true;
       return accepted('never sent');
     },
@@ -49,7 +60,12 @@ beforeAll(async () => {
       throw new Error('password of the database');
     },
   }));
-  worker = await runExecutorWorker(executor, { address, namespace: 'default', taskQueue: QUEUE, log: (line) => void logged.push(line) });
+  worker = await runExecutorWorker(executor, {
+    address,
+    namespace: 'default',
+    taskQueue: QUEUE,
+    log: (line) => void logged.push(line),
+  });
   caller = await openQueueCaller(optionsOf(QUEUE, { temporalAddress: address }));
 }, 120_000);
 
@@ -67,16 +83,33 @@ const inFuture = (ms: number): string => new Date(Date.now() + ms).toISOString()
 test('every phase is an activity; a passed preflight is null', async () => {
   const context = contextOf();
   expect(await ask('preflight', context)).toEqual({ ok: true, answer: null });
-  expect(await ask('prepare', context)).toEqual({ ok: true, answer: { next_state: 'SUBMITTING', prepared_action: { amount: '100' } } });
+  expect(await ask('prepare', context)).toEqual({
+    ok: true,
+    answer: { next_state: 'SUBMITTING', prepared_action: { amount: '100' } },
+  });
   expect(await ask('recover', context)).toEqual({ ok: true, answer: { next_state: 'READY' } });
-  const sent = await ask('submit', { context, prepared_action: { amount: '100' }, send_not_after: inFuture(20_000) });
+  const sent = await ask('submit', {
+    context,
+    prepared_action: { amount: '100' },
+    send_not_after: inFuture(20_000),
+  });
   expect(sent).toMatchObject({ ok: true, answer: { next_state: 'SUBMITTED' } });
-  expect(await ask('recover', context)).toMatchObject({ ok: true, answer: { next_state: 'COMPLETED' } });
-  expect(await ask('cancel', context)).toMatchObject({ ok: true, answer: { next_state: 'COMPLETED' } });
+  expect(await ask('recover', context)).toMatchObject({
+    ok: true,
+    answer: { next_state: 'COMPLETED' },
+  });
+  expect(await ask('cancel', context)).toMatchObject({
+    ok: true,
+    answer: { next_state: 'COMPLETED' },
+  });
 }, 60_000);
 
 test('a refusal has its own type; other failures may be tried again, and only the log has the words of an accident', async () => {
-  expect(await ask('prepare', {})).toMatchObject({ ok: false, kind: 'application', type: REJECTED_FAILURE });
+  expect(await ask('prepare', {})).toMatchObject({
+    ok: false,
+    kind: 'application',
+    type: REJECTED_FAILURE,
+  });
   expect(await ask('observe', contextOf({ node_key: 'refused' }))).toMatchObject({
     type: REJECTED_FAILURE,
     message: 'KEY_UNKNOWN: never heard of',
@@ -93,10 +126,14 @@ test('a refusal has its own type; other failures may be tried again, and only th
 
 test('a submit is aborted at send_not_after, and not begun after it', async () => {
   const context = contextOf({ idempotency_key: 'late' });
-  const submit = (id: string, send_not_after: unknown) => ask('submit', { context, prepared_action: { amount: '1', id }, send_not_after });
+  const submit = (id: string, send_not_after: unknown) =>
+    ask('submit', { context, prepared_action: { amount: '1', id }, send_not_after });
   await submit('slow', inFuture(1_500));
   expect(seen.aborted).toBe(true);
-  expect(await submit('quick', inFuture(-1))).toMatchObject({ ok: false, type: 'SEND_TIME_PASSED' });
+  expect(await submit('quick', inFuture(-1))).toMatchObject({
+    ok: false,
+    type: 'SEND_TIME_PASSED',
+  });
   expect(await submit('quick', 'tomorrow')).toMatchObject({ ok: false, type: REJECTED_FAILURE });
   expect(await ask('recover', context)).toEqual({ ok: true, answer: { next_state: 'READY' } });
 }, 60_000);
@@ -115,14 +152,21 @@ test('the payout desk passes the whole check, kill -9 included', async () => {
   );
   rmSync(folder, { recursive: true });
   expect(troubles(results)).toEqual([]);
-  expect(results.filter(({ status }) => status === 'not_run').map(({ id }) => id)).toEqual(['token']);
+  expect(results.filter(({ status }) => status === 'not_run').map(({ id }) => id)).toEqual([
+    'token',
+  ]);
 }, 240_000);
 
 test('a worker that sends after send_not_after is caught, and so is a queue that nobody polls', async () => {
   const connection = await NativeConnection.connect({ address });
   const sound = executorActivities(memoryExecutor());
-  const submit: typeof sound.submit = (input) => sound.submit({ ...input, send_not_after: inFuture(60_000) });
-  const late = await Worker.create({ connection, taskQueue: 'late', activities: { ...sound, submit } });
+  const submit: typeof sound.submit = (input) =>
+    sound.submit({ ...input, send_not_after: inFuture(60_000) });
+  const late = await Worker.create({
+    connection,
+    taskQueue: 'late',
+    activities: { ...sound, submit },
+  });
   const options = optionsOf('late', { temporalAddress: address, only: ['too-late'] });
   const results = await late.runUntil(() => checkTarget(options));
   await connection.close();

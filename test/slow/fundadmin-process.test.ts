@@ -1,4 +1,7 @@
-/** Every command of `fundadmin` as a process over a real database: it does its work and then ends by itself. */
+/**
+ * Every command of `fundadmin` as a process over a real database: it does its work and then ends by
+ * itself.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +13,10 @@ import { built } from '../../dev/bootstrap/programs.mjs';
 import { fundadminProgram } from '../../tools/command-line.ts';
 import { startOwnDatabase } from '../support/own-stack.ts';
 
-/** A process that does nothing any more is ended after this; one that is only slow is done long before. */
+/**
+ * A process that does nothing any more is ended after this; one that is only slow is done long
+ * before.
+ */
 const HANGS_AFTER_MS = 150_000;
 
 interface Ended {
@@ -35,11 +41,20 @@ afterAll(async () => {
 });
 
 function start(program: readonly string[], url = own.url): Promise<Ended> {
-  const env = { ...process.env, NODE_OPTIONS: '', SVC_DATABASE_URL: url, SVC_SECRETS_KEY: Buffer.alloc(32, 7).toString('base64') };
+  const env = {
+    ...process.env,
+    NODE_OPTIONS: '',
+    SVC_DATABASE_URL: url,
+    SVC_SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
+  };
   const options = { cwd: ROOT, env, timeout: HANGS_AFTER_MS, killSignal: 'SIGKILL' } as const;
   return new Promise((resolve) => {
     execFile(process.execPath, program, options, (error, out, err) => {
-      resolve({ status: error === null ? 0 : typeof error.code === 'number' ? error.code : null, out, err });
+      resolve({
+        status: error === null ? 0 : typeof error.code === 'number' ? error.code : null,
+        out,
+        err,
+      });
     });
   });
 }
@@ -53,18 +68,23 @@ async function fundadmin(line: string): Promise<Record<string, unknown>> {
   return JSON.parse(out) as Record<string, unknown>;
 }
 
-// First, while there is nothing to seal: rows that wait long for their seal are a fault, and here nobody seals.
+// First, while there is nothing to seal: rows that wait long for their seal are a fault, and here
+// nobody seals.
 test('audit', async () => {
   const key = join(folder, 'key.pem');
   const bundle = join(folder, 'bundle.jsonl');
   await fundadmin(`audit make-key --out ${key}`);
   await fundadmin('audit verify');
-  await fundadmin(`audit export --from 2020-01-01 --to 2020-01-02 --key-file ${key} --out ${bundle}`);
+  await fundadmin(
+    `audit export --from 2020-01-01 --to 2020-01-02 --key-file ${key} --out ${bundle}`,
+  );
   await fundadmin(`audit check-bundle ${bundle}`);
 }, 600_000);
 
 test('keys', async () => {
-  expect(await fundadmin('keys issue --client-name desk --key-id desk-1 --role operator')).toMatchObject({ key_id: 'desk-1' });
+  expect(
+    await fundadmin('keys issue --client-name desk --key-id desk-1 --role operator'),
+  ).toMatchObject({ key_id: 'desk-1' });
   expect(await fundadmin('keys list')).toMatchObject([{ key_id: 'desk-1' }]);
   expect(await fundadmin('keys revoke --key-id desk-1')).toMatchObject({ key_id: 'desk-1' });
 }, 600_000);
@@ -74,7 +94,9 @@ test('allowlist', async () => {
   const { row } = await fundadmin(`allowlist add --family evm --address ${address} --reason test`);
   const { id } = row as { readonly id: string };
   for (const change of ['revoke', 'reactivate', 'set-chain --chain-id 1']) {
-    expect(await fundadmin(`allowlist ${change} --id ${id} --reason test`)).toMatchObject({ row: { id } });
+    expect(await fundadmin(`allowlist ${change} --id ${id} --reason test`)).toMatchObject({
+      row: { id },
+    });
   }
   expect(await fundadmin('allowlist list')).toMatchObject([{ id }]);
 }, 600_000);
@@ -95,7 +117,11 @@ test('as `npm run fundadmin` starts it, refused and without a database it ends, 
 
 test('each command that there is was run', () => {
   const leaves = (command: Command, path: readonly string[]): readonly string[] =>
-    command.commands.length === 0 ? [path.slice(0, 2).join(' ')] : command.commands.flatMap((each) => leaves(each, [...path, each.name()]));
+    command.commands.length === 0
+      ? [path.slice(0, 2).join(' ')]
+      : command.commands.flatMap((each) => leaves(each, [...path, each.name()]));
   const silent = (): void => undefined;
-  expect([...run].sort()).toEqual([...leaves(fundadminProgram({ env: {}, out: silent, err: silent }), [])].sort());
+  expect([...run].sort()).toEqual(
+    [...leaves(fundadminProgram({ env: {}, out: silent, err: silent }), [])].sort(),
+  );
 });

@@ -11,7 +11,10 @@ afterAll(async () => {
 
 async function page(): Promise<string> {
   const answer = await fetch(`${own.stack.opsUrl}/metrics`, { signal: AbortSignal.timeout(8_000) });
-  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/plain')]);
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([
+    200,
+    expect.stringContaining('text/plain'),
+  ]);
   return answer.text();
 }
 
@@ -26,7 +29,9 @@ test('shows what waits, what is held, what signers have and how long phases took
   // Without blocks the venue says for a while that it has not arrived yet.
   await own.chainFaults({ mining: 'paused' });
   await own.api.approve(gated);
-  await eventually(async () => ((await page()).includes('executor_kind="remote",outcome="not_yet"') ? true : null));
+  await eventually(async () =>
+    (await page()).includes('executor_kind="remote",outcome="not_yet"') ? true : null,
+  );
   await own.chainFaults(null);
   await own.api.reaches(gated.movement_id, 'WAITING_MANUAL_ACTION');
   const swept = await own.api.create('starter/treasury-transfer', { amount: '10' });
@@ -37,15 +42,25 @@ test('shows what waits, what is held, what signers have and how long phases took
   await own.api.approve(tooFine);
   await own.api.reaches(tooFine.movement_id, 'FAILED');
   // No host is allowed here, so its callback is a dead letter from the start.
-  const callback = { template_key: 'starter/treasury-transfer', template_version: 1, intent: { asset: 'USDC', amount: '1' } };
-  const rejected = await own.api.expect(201, 'POST', '/movements', { ...callback, callback_url: 'http://127.0.0.1:9/' });
+  const callback = {
+    template_key: 'starter/treasury-transfer',
+    template_version: 1,
+    intent: { asset: 'USDC', amount: '1' },
+  };
+  const rejected = await own.api.expect(201, 'POST', '/movements', {
+    ...callback,
+    callback_url: 'http://127.0.0.1:9/',
+  });
   await own.api.expect(200, 'POST', `/movements/${String(rejected['movement_id'])}/reject`);
   await own.api.create('starter/treasury-transfer', { amount: '1' });
 
   const text = await eventually(
     async () => {
       const now = await page();
-      return valueOf(now, 'svc_movements{state="PENDING_APPROVAL"}') === 1 && now.includes('svc_signer_native_balance{') ? now : null;
+      return valueOf(now, 'svc_movements{state="PENDING_APPROVAL"}') === 1 &&
+        now.includes('svc_signer_native_balance{')
+        ? now
+        : null;
     },
     { timeoutMs: 20_000, what: () => 'the figures to be renewed' },
   );
@@ -60,9 +75,13 @@ test('shows what waits, what is held, what signers have and how long phases took
   expect(value('svc_callbacks{status="pending"}')).toBe(0);
   expect(value('svc_relay_lag_seconds{relay="callbacks"}')).toBe(0);
   expect(value('svc_relay_lag_seconds{relay="commands"}')).not.toBeNull();
-  expect(value('svc_reservations_held{venue="paper-main",account_type="SPOT",asset="USDC"}')).toBe(0); // it was sent
+  expect(value('svc_reservations_held{venue="paper-main",account_type="SPOT",asset="USDC"}')).toBe(
+    0,
+  ); // it was sent
   const { address } = own.stack.chain.accounts.signer;
-  const native = value(`svc_signer_native_balance{signer_key="dev-treasury",address="${address}",chain_id="${own.stack.chain.chainId}"}`);
+  const native = value(
+    `svc_signer_native_balance{signer_key="dev-treasury",address="${address}",chain_id="${own.stack.chain.chainId}"}`,
+  );
   // It may have been read before the first gas was paid.
   expect(native).toBeGreaterThan(9_999);
   expect(native).toBeLessThanOrEqual(10_000);
@@ -73,13 +92,19 @@ test('shows what waits, what is held, what signers have and how long phases took
     ['submit', 'local'],
     ['prepare', 'local'],
   ])
-    expect([phase, kind, value(`svc_phase_duration_seconds_count{phase="${phase}",executor_kind="${kind}",outcome="done"}`)]).toEqual([
+    expect([
       phase,
       kind,
-      expect.any(Number),
-    ]);
-  expect(text).toMatch(/svc_phase_duration_seconds_count\{phase="observe",executor_kind="remote",outcome="not_yet"\} \d/);
-  expect(text).toMatch(/svc_http_requests_total\{method="POST",route="createMovement",status="201"\} 5/);
+      value(
+        `svc_phase_duration_seconds_count{phase="${phase}",executor_kind="${kind}",outcome="done"}`,
+      ),
+    ]).toEqual([phase, kind, expect.any(Number)]);
+  expect(text).toMatch(
+    /svc_phase_duration_seconds_count\{phase="observe",executor_kind="remote",outcome="not_yet"\} \d/,
+  );
+  expect(text).toMatch(
+    /svc_http_requests_total\{method="POST",route="createMovement",status="201"\} 5/,
+  );
 }, 90_000);
 
 test('answers while Postgres is away: its figures are missing, the others stay', async () => {
@@ -91,8 +116,12 @@ test('answers while Postgres is away: its figures are missing, the others stay',
     },
     { timeoutMs: 30_000, what: () => 'the page to tell that figures are missing' },
   );
-  expect(away).not.toMatch(/^svc_(movements|callbacks|relay_lag_seconds|reservations_held|approval_oldest_seconds)[ {]/m);
+  expect(away).not.toMatch(
+    /^svc_(movements|callbacks|relay_lag_seconds|reservations_held|approval_oldest_seconds)[ {]/m,
+  );
   expect(away).toContain('svc_approval_wait_seconds_count 3');
   await own.stack.startChild('postgres');
-  await eventually(async () => (valueOf(await page(), 'svc_metrics_up') === 1 ? true : null), { timeoutMs: 30_000 });
+  await eventually(async () => (valueOf(await page(), 'svc_metrics_up') === 1 ? true : null), {
+    timeoutMs: 30_000,
+  });
 }, 90_000);

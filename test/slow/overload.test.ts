@@ -1,4 +1,7 @@
-/** More than a process can take: every request is answered, nothing that was turned away was accepted, and the worker goes on. */
+/**
+ * More than a process can take: every request is answered, nothing that was turned away was
+ * accepted, and the worker goes on.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -17,8 +20,13 @@ let own: OwnStack;
 let caller: Pool;
 beforeAll(async () => {
   own = await startOwnStack({ env: { SVC_DATABASE_POOL_SIZE: CONNECTIONS } });
-  // A connection for each request, and time for all of them: what ends a request here is the service alone.
-  caller = new Pool(own.stack.apiUrl, { connections: AT_ONCE, connect: { timeout: 120_000 }, headersTimeout: 120_000 });
+  // A connection for each request, and time for all of them: what ends a request here is the
+  // service alone.
+  caller = new Pool(own.stack.apiUrl, {
+    connections: AT_ONCE,
+    connect: { timeout: 120_000 },
+    headersTimeout: 120_000,
+  });
 }, 180_000);
 afterAll(async () => {
   await caller?.destroy();
@@ -34,21 +42,36 @@ interface Heard {
 
 /** Creates a movement under a key of its own; a connection that breaks fails the test. */
 async function create(template_key: string, key: string): Promise<Heard> {
-  const body = JSON.stringify({ template_key, template_version: 1, intent: { asset: 'USDC', amount: '1' }, idempotency_key: key });
+  const body = JSON.stringify({
+    template_key,
+    template_version: 1,
+    intent: { asset: 'USDC', amount: '1' },
+    idempotency_key: key,
+  });
   const path = '/v3/movements';
   const headers = {
     'content-type': 'application/json',
-    ...signatureHeaders(own.stack.keys.admin, { method: 'POST', url: own.stack.apiUrl + path, body }),
+    ...signatureHeaders(own.stack.keys.admin, {
+      method: 'POST',
+      url: own.stack.apiUrl + path,
+      body,
+    }),
   };
   const answer = await caller.request({ method: 'POST', path, headers, body });
   const told = (await answer.body.json()) as { detail?: { error?: string } };
-  return { key, status: answer.statusCode, error: told.detail?.error, retryAfter: answer.headers['retry-after'] as string | undefined };
+  return {
+    key,
+    status: answer.statusCode,
+    error: told.detail?.error,
+    retryAfter: answer.headers['retry-after'] as string | undefined,
+  };
 }
 
 async function expectTrue(heard: readonly Heard[], prefix: string): Promise<void> {
   const turnedAway = heard.filter(({ status }) => status !== 201);
   const retry = expect.stringMatching(/^[123]$/);
-  for (const each of turnedAway) expect(each).toEqual({ key: each.key, status: 503, error: 'overloaded', retryAfter: retry });
+  for (const each of turnedAway)
+    expect(each).toEqual({ key: each.key, status: 503, error: 'overloaded', retryAfter: retry });
   const stored = await own.query<{ key: string }>(
     'SELECT idempotency_key AS key FROM movements WHERE starts_with(idempotency_key, $1) ORDER BY 1',
     [prefix],
@@ -57,10 +80,13 @@ async function expectTrue(heard: readonly Heard[], prefix: string): Promise<void
   expect(stored.map(({ key }) => key)).toEqual(accepted.sort());
 }
 
-const keys = (prefix: string): string[] => Array.from({ length: AT_ONCE }, (_, index) => `${prefix}${String(index).padStart(4, '0')}`);
+const keys = (prefix: string): string[] =>
+  Array.from({ length: AT_ONCE }, (_, index) => `${prefix}${String(index).padStart(4, '0')}`);
 const metric = async (name: string): Promise<number> => {
   const text = await (await fetch(`${own.stack.opsUrl}/metrics`)).text();
-  const found = text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+  const found = text
+    .split('\n')
+    .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
   return found.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 };
 
@@ -72,7 +98,9 @@ test('while no create gets on, all who come are told so in time, and movements t
   const holder = new pg.Client({ connectionString: own.stack.databaseUrl });
   await holder.connect();
   await holder.query('BEGIN');
-  await holder.query('SELECT FROM plan_template_versions WHERE template_key = $1 FOR UPDATE', [plain]);
+  await holder.query('SELECT FROM plan_template_versions WHERE template_key = $1 FOR UPDATE', [
+    plain,
+  ]);
   await own.api.approve(movement);
 
   let heard = 0;
@@ -82,13 +110,17 @@ test('while no create gets on, all who come are told so in time, and movements t
     }),
   );
   const isOver = async (): Promise<true | null> => {
-    const [row] = await own.query<{ request_state: string }>('SELECT request_state FROM movements WHERE movement_id = $1', [
-      movement.movement_id,
-    ]);
+    const [row] = await own.query<{ request_state: string }>(
+      'SELECT request_state FROM movements WHERE movement_id = $1',
+      [movement.movement_id],
+    );
     return (heard >= AT_ONCE - 10 && row?.request_state === 'COMPLETED') || null;
   };
   const end = Promise.allSettled(storm);
-  await eventually(isOver, { timeoutMs: 100_000, what: () => `the movement to complete and all to be answered (${heard} are)` });
+  await eventually(isOver, {
+    timeoutMs: 100_000,
+    what: () => `the movement to complete and all to be answered (${heard} are)`,
+  });
   const ready = await fetch(`${own.stack.opsUrl}/readyz`);
   expect(await ready.json()).toMatchObject({ status: 'ready', checks: { postgres: { ok: true } } });
   await holder.query('COMMIT');
@@ -96,8 +128,12 @@ test('while no create gets on, all who come are told so in time, and movements t
   await end;
   const answers = await Promise.all(storm);
   await expectTrue(answers, 'held-');
-  expect(answers.filter(({ status }) => status === 503).length).toBeGreaterThanOrEqual(AT_ONCE - 10);
-  expect(await metric('svc_http_overloaded_total')).toBe(answers.filter(({ status }) => status === 503).length);
+  expect(answers.filter(({ status }) => status === 503).length).toBeGreaterThanOrEqual(
+    AT_ONCE - 10,
+  );
+  expect(await metric('svc_http_overloaded_total')).toBe(
+    answers.filter(({ status }) => status === 503).length,
+  );
 }, 180_000);
 
 test('a crowd that is worked off is answered whole', async () => {

@@ -72,7 +72,9 @@ test('an order that was signed but has not reached the chain is sent with the sa
 test('killed at any moment under load, the venue pays every accepted order exactly once', async () => {
   const data = folder();
   const before = await chain.received();
-  const contexts = Array.from({ length: 40 }, (_, index) => withdrawal(`load:${index}`, { amount: '1' }));
+  const contexts = Array.from({ length: 40 }, (_, index) =>
+    withdrawal(`load:${index}`, { amount: '1' }),
+  );
   for (const pause of [5, 15, 40, 90]) {
     const venue = await startVenueProcess(data, chain.settings);
     const calls = contexts.map((context) => submit(venue, context).catch(() => null));
@@ -113,7 +115,9 @@ test('orders accepted while the chain is away are paid when it is back', async (
   const first = await startVenueHere(data, away);
   const context = withdrawal('away:1', { amount: '2' });
   expect(await submit(first, context)).toMatchObject({ next_state: 'SUBMITTED' });
-  expect(await first.executor.observe(context, call(), journal)).toMatchObject({ next_state: 'OBSERVING' });
+  expect(await first.executor.observe(context, call(), journal)).toMatchObject({
+    next_state: 'OBSERVING',
+  });
   await first.end();
   const second = await startVenueHere(data, own.settings);
   await settled(second, context);
@@ -139,10 +143,14 @@ test('a ledger of another chain and a ledger in use are refused', async () => {
   const data = folder();
   const settings = { port: 0, dataDir: data, chain: chain.settings };
   const running = await startVenue(settings);
-  const other = await startVenueProcess(data, chain.settings).catch((error: unknown) => String(error));
+  const other = await startVenueProcess(data, chain.settings).catch((error: unknown) =>
+    String(error),
+  );
   expect(other).toMatch(/another paper venue is using/);
   await running.close();
-  await expect(startVenue({ ...settings, chain: { ...chain.settings, chainId: 5 } })).rejects.toThrow('written for another chain');
+  await expect(
+    startVenue({ ...settings, chain: { ...chain.settings, chainId: 5 } }),
+  ).rejects.toThrow('written for another chain');
 }, 90_000);
 
 test('the process ends with a signal, and with its parent', async () => {

@@ -1,13 +1,23 @@
-/** The venue's books under random transfers, faults and crashes: nothing comes from nowhere, nothing is moved twice. */
+/**
+ * The venue's books under random transfers, faults and crashes: nothing comes from nowhere, nothing
+ * is moved twice.
+ */
 import { appendFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { VENUE_ACCOUNT_TYPES, VENUE_ACCOUNTS, openingPostings } from '../../dev/simulators/paper-venue/accounts.ts';
+import {
+  VENUE_ACCOUNT_TYPES,
+  VENUE_ACCOUNTS,
+  openingPostings,
+} from '../../dev/simulators/paper-venue/accounts.ts';
 import type { Book } from '../../dev/simulators/paper-venue/book.ts';
 import { VenueHttpError } from '../../dev/simulators/paper-venue/http-error.ts';
 import { openLedger } from '../../dev/simulators/paper-venue/ledger.ts';
-import { createTransfers, type TransferRequest } from '../../dev/simulators/paper-venue/transfers.ts';
+import {
+  createTransfers,
+  type TransferRequest,
+} from '../../dev/simulators/paper-venue/transfers.ts';
 import { NO_CHAIN, tempFolder } from '../dev/paper-venue-stack.ts';
 
 const ASSETS = Object.keys(NO_CHAIN.tokens);
@@ -24,11 +34,25 @@ const request: fc.Arbitrary<TransferRequest> = fc.record({
 });
 const conditions = {
   processing_ms: fc.constantFrom(0, 0, 5, 600_000),
-  transfer_outcome: fc.constantFrom('completed' as const, 'completed' as const, 'failed' as const, 'pending' as const),
+  transfer_outcome: fc.constantFrom(
+    'completed' as const,
+    'completed' as const,
+    'failed' as const,
+    'pending' as const,
+  ),
 };
 const step = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant('submit' as const), request, ...conditions }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('find' as const), reference: fc.constantFrom(...REFERENCES) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({ kind: fc.constant('submit' as const), request, ...conditions }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('find' as const),
+      reference: fc.constantFrom(...REFERENCES),
+    }),
+  },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -37,12 +61,17 @@ const step = fc.oneof(
       outcome: fc.constantFrom('completed' as const, 'failed' as const),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('kill' as const), half_a_line: fc.boolean() }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('kill' as const), half_a_line: fc.boolean() }),
+  },
 );
 
 /** All pools of an asset, and what is on its way between two of them. */
 function inAll(book: Book, asset: string): bigint {
-  const held = VENUE_ACCOUNTS.flatMap((account) => VENUE_ACCOUNT_TYPES.map((type) => book.balance(account, type, asset)));
+  const held = VENUE_ACCOUNTS.flatMap((account) =>
+    VENUE_ACCOUNT_TYPES.map((type) => book.balance(account, type, asset)),
+  );
   for (const units of held) expect(units >= 0n).toBe(true);
   const underWay = book.transfers.pending().filter(({ terms }) => terms.asset === asset);
   return [...held, ...underWay.map(({ units }) => units)].reduce((sum, units) => sum + units, 0n);
@@ -70,7 +99,8 @@ function openBooks(folder: string) {
     transfers: () => transfers,
     kill: (halfALine: boolean) => {
       ledger.close();
-      if (halfALine) appendFileSync(join(folder, 'ledger.jsonl'), '{"type":"transfer_accepted","reference":"r');
+      if (halfALine)
+        appendFileSync(join(folder, 'ledger.jsonl'), '{"type":"transfer_accepted","reference":"r');
       ledger = open();
       transfers = createTransfers(ledger, NO_CHAIN);
     },
@@ -88,9 +118,11 @@ test('sums never change, a reference moves at most once, and a final answer stay
       const final = new Map<string, string>();
       for (const each of steps) {
         if (each.kind === 'kill') books.kill(each.half_a_line);
-        if (each.kind === 'submit') answerOf(() => books.transfers().submit(each.request, { deduplicate: true, ...each }));
+        if (each.kind === 'submit')
+          answerOf(() => books.transfers().submit(each.request, { deduplicate: true, ...each }));
         if (each.kind === 'find') answerOf(() => books.transfers().find(each.reference, true));
-        if (each.kind === 'settle') answerOf(() => books.transfers().settle(each.reference, each.outcome));
+        if (each.kind === 'settle')
+          answerOf(() => books.transfers().settle(each.reference, each.outcome));
         expect(ASSETS.map((asset) => inAll(books.book(), asset))).toEqual(total);
         for (const { reference, transfers } of books.book().transfers.references()) {
           expect(transfers.length).toBeLessThanOrEqual(1);
@@ -109,10 +141,18 @@ test('sums never change, a reference moves at most once, and a final answer stay
 test('a venue that forgets references moves twice, and the books tell', () => {
   const folder = tempFolder();
   const books = openBooks(folder.path);
-  const body = { client_reference: 'r1', asset: 'USDC', amount: '1', from_account: 'paper-main', from_account_type: 'SPOT' };
+  const body = {
+    client_reference: 'r1',
+    asset: 'USDC',
+    amount: '1',
+    from_account: 'paper-main',
+    from_account_type: 'SPOT',
+  };
   const transfer = { ...body, to_account: 'paper-sub-a', to_account_type: 'SPOT' };
   for (const _attempt of [1, 2]) {
-    books.transfers().submit(transfer, { deduplicate: false, processing_ms: 0, transfer_outcome: 'completed' });
+    books
+      .transfers()
+      .submit(transfer, { deduplicate: false, processing_ms: 0, transfer_outcome: 'completed' });
   }
   expect(books.book().transfers.reference('r1')?.transfers).toHaveLength(2);
   expect(books.book().balance('paper-sub-a', 'SPOT', 'USDC')).toBe(1_000_002_000_000n);

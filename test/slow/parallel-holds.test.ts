@@ -1,8 +1,16 @@
-/** 500 approvals at once over two API processes, against a venue that has not enough for all of them. */
+/**
+ * 500 approvals at once over two API processes, against a venue that has not enough for all of
+ * them.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fundadmin } from '../../tools/command-line.ts';
 import { moreParts, type MoreParts } from '../support/more-parts.ts';
-import { MovementApi, startOwnStack, type JsonAnswer, type OwnStack } from '../support/own-stack.ts';
+import {
+  MovementApi,
+  startOwnStack,
+  type JsonAnswer,
+  type OwnStack,
+} from '../support/own-stack.ts';
 import { compensation, edge, gate, storeTemplate, withdrawal } from '../support/plans.ts';
 
 const VENUE = 'paper-sub-a';
@@ -37,25 +45,34 @@ async function template(): Promise<string> {
 }
 
 const at = (index: number): MovementApi => apis[index % 2 === 0 ? 0 : 1];
-/** Answers by which nothing was accepted: a process that has too much to do, or a request that this test was too slow to send. */
+/**
+ * Answers by which nothing was accepted: a process that has too much to do, or a request that this
+ * test was too slow to send.
+ */
 const AGAIN = ['overloaded', 'request_timeout'];
 
 /** Who is told that nothing was accepted asks again; nothing else is asked twice. */
 async function ask(index: number, path: string, body: object): Promise<JsonAnswer> {
   for (; ; await sleep(1_000)) {
     const answer = await at(index).send('POST', path, body);
-    if (!AGAIN.includes((answer.body['detail'] as { error?: string } | undefined)?.error ?? '')) return answer;
+    if (!AGAIN.includes((answer.body['detail'] as { error?: string } | undefined)?.error ?? ''))
+      return answer;
   }
 }
-const approve = ({ movement_id, compiled_plan_hash }: Waiting, index: number): Promise<JsonAnswer> =>
+const approve = (
+  { movement_id, compiled_plan_hash }: Waiting,
+  index: number,
+): Promise<JsonAnswer> =>
   ask(index, `/movements/${movement_id}/approve`, { compiled_plan_hash, approver_id: 'tester' });
 
 const pool = async (): Promise<{ held: string; open: string; holds: number } | undefined> =>
   (
     await own.query<{ held: string; open: string; holds: number }>(
-      `SELECT trim_scale(p.held)::text AS held, trim_scale(coalesce(sum(r.amount), 0))::text AS open, count(r.*)::int AS holds
+      `SELECT trim_scale(p.held)::text AS held,
+        trim_scale(coalesce(sum(r.amount), 0))::text AS open, count(r.*)::int AS holds
        FROM reservation_pools p LEFT JOIN reservations r USING (venue_key, account_type, asset)
-       WHERE venue_key = $1 AND asset = 'USDC' AND (r.status = 'held' OR r.status IS NULL) GROUP BY p.held`,
+       WHERE venue_key = $1 AND asset = 'USDC' AND (r.status = 'held' OR r.status IS NULL)
+         GROUP BY p.held`,
       [VENUE],
     )
   )[0];
@@ -63,14 +80,20 @@ const pool = async (): Promise<{ held: string; open: string; holds: number } | u
 async function verified(): Promise<unknown> {
   let out = '';
   const env = { SVC_DATABASE_URL: own.stack.databaseUrl };
-  const status = await fundadmin(['reservations', 'verify'], { env, out: (text) => (out += text), err: () => undefined });
+  const status = await fundadmin(['reservations', 'verify'], {
+    env,
+    out: (text) => (out += text),
+    err: () => undefined,
+  });
   return { status, ...(JSON.parse(out) as object) };
 }
 
 test('of 500 approvals at once as many pass as the balance covers, to the last digit, and the others are told why', async () => {
   const template_key = await template();
   const body = { template_key, template_version: 1, intent: { asset: 'USDC', amount: AMOUNT } };
-  const creating = await Promise.all(Array.from({ length: MOVEMENTS }, (_, index) => ask(index, '/movements', body)));
+  const creating = await Promise.all(
+    Array.from({ length: MOVEMENTS }, (_, index) => ask(index, '/movements', body)),
+  );
   expect(new Set(creating.map(({ status }) => status))).toEqual(new Set([201]));
   const made = creating.map((answer) => answer.body) as unknown as readonly Waiting[];
   const [balance] = await own.query<{ withdrawable: string }>(
@@ -93,7 +116,10 @@ test('of 500 approvals at once as many pass as the balance covers, to the last d
   });
 
   const refused = answers.filter(({ status }) => status === 409);
-  expect([answers.filter(({ status }) => status === 200).length, refused.length]).toEqual([COVERED, MOVEMENTS - COVERED]);
+  expect([answers.filter(({ status }) => status === 200).length, refused.length]).toEqual([
+    COVERED,
+    MOVEMENTS - COVERED,
+  ]);
   const detail = {
     error: 'insufficient_effective_withdrawable',
     reason: 'insufficient',
@@ -102,7 +128,9 @@ test('of 500 approvals at once as many pass as the balance covers, to the last d
     asset: 'USDC',
   };
   for (const { body: told } of refused) {
-    expect(told).toMatchObject({ detail: { ...detail, amount: AMOUNT, effective_withdrawable: '3999.999999999999999751' } });
+    expect(told).toMatchObject({
+      detail: { ...detail, amount: AMOUNT, effective_withdrawable: '3999.999999999999999751' },
+    });
   }
   const held = '996000.000000000000000249';
   expect(await pool()).toEqual({ held, open: held, holds: COVERED });

@@ -1,4 +1,7 @@
-/** A nonce is taken once over all processes, a revoke holds on all of them at once, and a lost database is no open door. */
+/**
+ * A nonce is taken once over all processes, a revoke holds on all of them at once, and a lost
+ * database is no open door.
+ */
 import { randomBytes } from 'node:crypto';
 import { Pool } from 'undici';
 import { signatureHeaders } from '../../clients/signing.ts';
@@ -17,7 +20,10 @@ beforeAll(async () => {
   parts = moreParts(own.stack);
   const second = await parts.api('second-api');
   pools = [own.stack.apiUrl, second].map((url) => new Pool(url, { connections: 16 }));
-  env = { SVC_DATABASE_URL: own.stack.databaseUrl, SVC_SECRETS_KEY_FILE: own.stack.env['SVC_SECRETS_KEY_FILE'] };
+  env = {
+    SVC_DATABASE_URL: own.stack.databaseUrl,
+    SVC_SECRETS_KEY_FILE: own.stack.env['SVC_SECRETS_KEY_FILE'],
+  };
 }, 180_000);
 afterAll(async () => {
   await Promise.all((pools ?? []).map((pool) => pool.destroy()));
@@ -32,7 +38,11 @@ const signed = (key = own.stack.keys.admin, nonce = randomBytes(16).toString('he
 
 /** Sends to one of the processes and answers the status. */
 async function ask(headers: Headers, at: number): Promise<number> {
-  const { statusCode, body } = await pools[at % 2]!.request({ method: 'GET', path: '/v3/whoami', headers });
+  const { statusCode, body } = await pools[at % 2]!.request({
+    method: 'GET',
+    path: '/v3/whoami',
+    headers,
+  });
   await body.dump();
   return statusCode;
 }
@@ -64,7 +74,10 @@ test('one after the other they are refused as well, by either process', async ()
 }, 60_000);
 
 test('a key that is revoked is refused by every process from that moment on', async () => {
-  const { key_id: keyId, hmac_secret: secret } = await issue({ clientName: 'gone', keyId: 'gone-1', role: 'operator' }, io());
+  const { key_id: keyId, hmac_secret: secret } = await issue(
+    { clientName: 'gone', keyId: 'gone-1', role: 'operator' },
+    io(),
+  );
   const kept = await issue({ clientName: 'gone', keyId: 'gone-2', role: 'operator' }, io());
   for (const at of [0, 1]) expect(await ask(signed({ keyId, secret }), at)).toBe(200);
   let revoked = false;
@@ -78,12 +91,17 @@ test('a key that is revoked is refused by every process from that moment on', as
   await revoke({ keyId, reason: 'a test' }, io());
   revoked = true;
   await Promise.all(flood);
-  expect([...new Set(seen.filter(({ sentAfter }) => sentAfter).map(({ status }) => status))]).toEqual([401]);
+  expect([
+    ...new Set(seen.filter(({ sentAfter }) => sentAfter).map(({ status }) => status)),
+  ]).toEqual([401]);
   // Several keys of a client live side by side.
   expect(await ask(signed({ keyId: kept.key_id, secret: kept.hmac_secret }), 1)).toBe(200);
-  expect(await own.query('SELECT status, revoked_at IS NOT NULL AS stamped FROM api_client_keys WHERE key_id = $1', [keyId])).toEqual([
-    { status: 'revoked', stamped: true },
-  ]);
+  expect(
+    await own.query(
+      'SELECT status, revoked_at IS NOT NULL AS stamped FROM api_client_keys WHERE key_id = $1',
+      [keyId],
+    ),
+  ).toEqual([{ status: 'revoked', stamped: true }]);
 }, 60_000);
 
 test('while the database is away nobody gets in, and a nonce that was taken stays taken', async () => {

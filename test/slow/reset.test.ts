@@ -1,12 +1,26 @@
 /**
- * `workflow reset` to every resettable event of completed movements: whatever an operator of Temporal runs
- * again, no venue gets a new instruction and no row of the movement changes.
+ * `workflow reset` to every resettable event of completed movements: whatever an operator of
+ * Temporal runs again, no venue gets a new instruction and no row of the movement changes.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { movementWorkflowId } from '../../domain/messages.ts';
 import { assertConsistent, transfersOnChain } from '../support/evidence.ts';
-import { eventually, startOwnStack, WITHDRAW_TO_TREASURY, type Created, type OwnStack } from '../support/own-stack.ts';
-import { compensation, edge, noop, passedOn, storeTemplate, transfer, withdrawal } from '../support/plans.ts';
+import {
+  eventually,
+  startOwnStack,
+  WITHDRAW_TO_TREASURY,
+  type Created,
+  type OwnStack,
+} from '../support/own-stack.ts';
+import {
+  compensation,
+  edge,
+  noop,
+  passedOn,
+  storeTemplate,
+  transfer,
+  withdrawal,
+} from '../support/plans.ts';
 
 let own: OwnStack;
 beforeAll(async () => {
@@ -32,7 +46,11 @@ interface Kind {
 
 /** Ten ways to COMPLETED. */
 const KINDS: readonly Kind[] = [
-  { name: 'a withdrawal and a transfer', amount: '31.01', drive: (amount) => completed(WITHDRAW_TO_TREASURY, amount) },
+  {
+    name: 'a withdrawal and a transfer',
+    amount: '31.01',
+    drive: (amount) => completed(WITHDRAW_TO_TREASURY, amount),
+  },
   {
     name: 'a gate that a person opened',
     amount: '31.02',
@@ -46,9 +64,14 @@ const KINDS: readonly Kind[] = [
   {
     name: 'a withdrawal alone',
     amount: '31.04',
-    drive: async (amount) => completed(await storeTemplate(own.api, [withdrawal(own.stack.chain, 'withdraw')]), amount),
+    drive: async (amount) =>
+      completed(await storeTemplate(own.api, [withdrawal(own.stack.chain, 'withdraw')]), amount),
   },
-  { name: 'a transfer on the chain', amount: '31.03', drive: (amount) => completed('starter/treasury-transfer', amount) },
+  {
+    name: 'a transfer on the chain',
+    amount: '31.03',
+    drive: (amount) => completed('starter/treasury-transfer', amount),
+  },
   {
     name: 'a withdrawal whose answer was lost',
     amount: '31.05',
@@ -57,7 +80,10 @@ const KINDS: readonly Kind[] = [
       const template = await storeTemplate(own.api, [withdrawal(own.stack.chain, 'withdraw')]);
       await own.venueFaults({ lose_answer_rate: 1, phases: ['submit'] });
       const movement = await approved(template, amount);
-      await eventually(async () => ((await kindsOf(movement)).includes('node_recovered') ? true : null), { what: () => 'a recovery' });
+      await eventually(
+        async () => ((await kindsOf(movement)).includes('node_recovered') ? true : null),
+        { what: () => 'a recovery' },
+      );
       await own.venueFaults(null);
       return ended(movement);
     },
@@ -67,7 +93,9 @@ const KINDS: readonly Kind[] = [
     amount: '31.06',
     alone: true,
     drive: async (amount) => {
-      const node = withdrawal(own.stack.chain, 'withdraw', { more: { retry_policy: { max_attempts: 1 } } });
+      const node = withdrawal(own.stack.chain, 'withdraw', {
+        more: { retry_policy: { max_attempts: 1 } },
+      });
       const template = await storeTemplate(own.api, [node]);
       await own.venueFaults({ lose_answer_rate: 1, phases: ['submit', 'recover'] });
       const movement = await approved(template, amount);
@@ -88,13 +116,18 @@ const KINDS: readonly Kind[] = [
       await runCloses(movement);
       await own.api.expect(200, 'PATCH', '/executors/evm.transfer', { status: 'active' });
       await own.api.act('retry', movement.movement_id);
-      return eventually(async () => ((await own.api.movement(movement.movement_id)).request_state === 'COMPLETED' ? movement : null));
+      return eventually(async () =>
+        (await own.api.movement(movement.movement_id)).request_state === 'COMPLETED'
+          ? movement
+          : null,
+      );
     },
   },
   {
     name: 'nodes without effects',
     amount: '31.08',
-    drive: async (amount) => completed(await storeTemplate(own.api, [noop('one'), noop('two'), noop('three')]), amount),
+    drive: async (amount) =>
+      completed(await storeTemplate(own.api, [noop('one'), noop('two'), noop('three')]), amount),
   },
   {
     name: 'a payment that is seen to arrive',
@@ -116,7 +149,10 @@ const KINDS: readonly Kind[] = [
         config,
       };
       return completed(
-        await storeTemplate(own.api, [withdrawal(chain, 'withdraw', { config: { destination_address: PAYEE } }), arrival]),
+        await storeTemplate(own.api, [
+          withdrawal(chain, 'withdraw', { config: { destination_address: PAYEE } }),
+          arrival,
+        ]),
         amount,
       );
     },
@@ -126,10 +162,27 @@ const KINDS: readonly Kind[] = [
     amount: '31.11',
     drive: async (amount) => {
       const { chain } = own.stack;
-      const on = [passedOn(transfer(chain, 't1'), 'w1'), passedOn(transfer(chain, 't2'), 'w2')] as const;
-      const nodes = [withdrawal(chain, 'w1'), on[0], withdrawal(chain, 'w2'), on[1], compensation('undo')];
-      const edges = [edge('w1', 't1'), edge('t1', 'w2'), edge('w2', 't2'), edge('t2', 'undo', 'on_cancel')];
-      return completed(await storeTemplate(own.api, nodes, { edges, assurance: 'destination_finalized' }), amount);
+      const on = [
+        passedOn(transfer(chain, 't1'), 'w1'),
+        passedOn(transfer(chain, 't2'), 'w2'),
+      ] as const;
+      const nodes = [
+        withdrawal(chain, 'w1'),
+        on[0],
+        withdrawal(chain, 'w2'),
+        on[1],
+        compensation('undo'),
+      ];
+      const edges = [
+        edge('w1', 't1'),
+        edge('t1', 'w2'),
+        edge('w2', 't2'),
+        edge('t2', 'undo', 'on_cancel'),
+      ];
+      return completed(
+        await storeTemplate(own.api, nodes, { edges, assurance: 'destination_finalized' }),
+        amount,
+      );
     },
   },
 ];
@@ -145,13 +198,17 @@ async function ended(movement: Created): Promise<Created> {
   return movement;
 }
 
-const completed = async (template: string, amount: string): Promise<Created> => ended(await approved(template, amount));
+const completed = async (template: string, amount: string): Promise<Created> =>
+  ended(await approved(template, amount));
 
 const kindsOf = async ({ movement_id }: Created): Promise<string[]> =>
   (await own.api.timeline(movement_id)).map(({ event_type }) => event_type);
 
 function runCloses({ movement_id }: Created): Promise<true> {
-  return eventually(async () => ((await own.runOf(movement_id))?.status === 'RUNNING' ? null : true), { what: () => 'the run to close' });
+  return eventually(
+    async () => ((await own.runOf(movement_id))?.status === 'RUNNING' ? null : true),
+    { what: () => 'the run to close' },
+  );
 }
 
 /** The movement's rows in every table, save which run looked at it last. */
@@ -167,14 +224,24 @@ async function rowsOf({ movement_id }: Created): Promise<Record<string, unknown>
     'callbacks',
   ];
   const rows: [string, unknown][] = [
-    ['movements', await own.query(`SELECT to_jsonb(m) - 'run_id' AS row FROM movements m WHERE movement_id = $1`, [movement_id])],
+    [
+      'movements',
+      await own.query(
+        `SELECT to_jsonb(m) - 'run_id' AS row FROM movements m WHERE movement_id = $1`,
+        [movement_id],
+      ),
+    ],
     [
       'audit_events',
-      await own.query('SELECT to_jsonb(a) AS row FROM audit_events a WHERE entity_key = $1 ORDER BY event_id', [movement_id]),
+      await own.query(
+        'SELECT to_jsonb(a) AS row FROM audit_events a WHERE entity_key = $1 ORDER BY event_id',
+        [movement_id],
+      ),
     ],
   ];
   for (const table of tables) {
-    const sql = `SELECT to_jsonb(t) AS row FROM ${table} t WHERE movement_id = $1 ORDER BY to_jsonb(t)::text`;
+    const sql = `SELECT to_jsonb(t) AS row FROM ${table} t WHERE movement_id = $1
+      ORDER BY to_jsonb(t)::text`;
     rows.push([table, await own.query(sql, [movement_id])]);
   }
   return Object.fromEntries(rows);
@@ -194,7 +261,10 @@ async function instructions(): Promise<Record<string, unknown>> {
 interface Run {
   readonly run_id: string;
   readonly status: string;
-  /** Events of workflow tasks, at which the server may reset; `completed` are those where it always can. */
+  /**
+   * Events of workflow tasks, at which the server may reset; `completed` are those where it always
+   * can.
+   */
   readonly points: readonly { readonly event: number; readonly completed: boolean }[];
 }
 
@@ -205,7 +275,9 @@ async function runsOf({ movement_id }: Created): Promise<readonly Run[]> {
   const listed = await eventually(
     async () => {
       const runs: { run_id: string; status: string; started: number }[] = [];
-      for await (const run of own.temporal.workflow.list({ query: `WorkflowId = "${workflow_id}"` }))
+      for await (const run of own.temporal.workflow.list({
+        query: `WorkflowId = "${workflow_id}"`,
+      }))
         runs.push({ run_id: run.runId, status: run.status.name, started: run.startTime.getTime() });
       return runs.some((run) => run.run_id === newest && run.status !== 'RUNNING') ? runs : null;
     },
@@ -221,15 +293,29 @@ async function runsOf({ movement_id }: Created): Promise<readonly Run[]> {
         event.workflowTaskCompletedEventAttributes != null ||
         event.workflowTaskTimedOutEventAttributes != null ||
         event.workflowTaskFailedEventAttributes != null;
-      return isPoint ? [{ event: Number(event.eventId), completed: event.workflowTaskCompletedEventAttributes != null }] : [];
+      return isPoint
+        ? [
+            {
+              event: Number(event.eventId),
+              completed: event.workflowTaskCompletedEventAttributes != null,
+            },
+          ]
+        : [];
     });
     runs.push({ run_id, status, points });
   }
   return runs;
 }
 
-/** Resets one run to one event and waits for the run that this begins; answers how that one closed, null where the server cannot reset. */
-async function reset({ movement_id }: Created, run_id: string, event: number): Promise<string | null> {
+/**
+ * Resets one run to one event and waits for the run that this begins; answers how that one closed,
+ * null where the server cannot reset.
+ */
+async function reset(
+  { movement_id }: Created,
+  run_id: string,
+  event: number,
+): Promise<string | null> {
   const workflowId = movementWorkflowId(movement_id);
   let runId: string;
   try {
@@ -251,7 +337,11 @@ async function reset({ movement_id }: Created, run_id: string, event: number): P
       const { status } = await handle.describe();
       return status.name === 'RUNNING' ? null : status.name;
     },
-    { timeoutMs: 60_000, everyMs: 100, what: () => `the run that a reset to event ${event} began to close` },
+    {
+      timeoutMs: 60_000,
+      everyMs: 100,
+      what: () => `the run that a reset to event ${event} began to close`,
+    },
   );
 }
 
@@ -264,7 +354,8 @@ describe('`workflow reset` of completed movements', () => {
   beforeAll(async () => {
     // What is transferred without a withdrawal of its own.
     await completed(await storeTemplate(own.api, [withdrawal(own.stack.chain, 'fund')]), '100');
-    const drive = async (kind: Kind): Promise<void> => void movements.set(kind.name, await kind.drive(kind.amount));
+    const drive = async (kind: Kind): Promise<void> =>
+      void movements.set(kind.name, await kind.drive(kind.amount));
     await Promise.all(KINDS.filter(({ alone }) => alone === undefined).map(drive));
     for (const kind of KINDS) if (kind.alone === true) await drive(kind);
     for (const [name, movement] of movements) {
@@ -279,7 +370,8 @@ describe('`workflow reset` of completed movements', () => {
         for (const run of runs) {
           for (const { event, completed: always } of run.points) {
             const end = await reset(movement, run.run_id, event);
-            if (always && end === null) throw new Error(`no reset to event ${event} of ${run.run_id}`);
+            if (always && end === null)
+              throw new Error(`no reset to event ${event} of ${run.run_id}`);
             if (end !== null) ends.push(end);
           }
         }
@@ -288,16 +380,22 @@ describe('`workflow reset` of completed movements', () => {
     );
   }, 300_000);
 
-  test.each(KINDS)('$name: every run that a reset began closed as COMPLETED, for that is what the movement is', ({ name }) => {
-    const ends = closed.get(name) ?? [];
-    expect(ends.length).toBeGreaterThanOrEqual(4);
-    expect(new Set(ends)).toEqual(new Set(['COMPLETED']));
-  });
+  test.each(KINDS)(
+    '$name: every run that a reset began closed as COMPLETED, for that is what the movement is',
+    ({ name }) => {
+      const ends = closed.get(name) ?? [];
+      expect(ends.length).toBeGreaterThanOrEqual(4);
+      expect(new Set(ends)).toEqual(new Set(['COMPLETED']));
+    },
+  );
 
   test.each(KINDS)('$name: no row of it changed', async ({ name }) => {
     const movement = movements.get(name)!;
     expect(await rowsOf(movement)).toEqual(rows.get(name));
-    assertConsistent(await own.api.movement(movement.movement_id), await own.api.timeline(movement.movement_id));
+    assertConsistent(
+      await own.api.movement(movement.movement_id),
+      await own.api.timeline(movement.movement_id),
+    );
   });
 
   test('no venue was given a new instruction', async () => {

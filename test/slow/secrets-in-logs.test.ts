@@ -1,9 +1,21 @@
-/** At the level that writes most, through failures of every part, no log of the stack holds a secret. */
+/**
+ * At the level that writes most, through failures of every part, no log of the stack holds a
+ * secret.
+ */
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { signedFetch } from '../../clients/signed-fetch.ts';
-import { CALLBACK_SECRET, startReceiver, type FaultyReceiver } from '../support/callback-receiver.ts';
-import { startOwnStack, WITHDRAW_TO_TREASURY, type Created, type OwnStack } from '../support/own-stack.ts';
+import {
+  CALLBACK_SECRET,
+  startReceiver,
+  type FaultyReceiver,
+} from '../support/callback-receiver.ts';
+import {
+  startOwnStack,
+  WITHDRAW_TO_TREASURY,
+  type Created,
+  type OwnStack,
+} from '../support/own-stack.ts';
 import { findSecrets, secretsOf } from '../support/secrets.ts';
 import { findSignatures } from '../support/sent-signatures.ts';
 
@@ -48,21 +60,43 @@ async function run(template: string, amount: string): Promise<Created> {
   return movement;
 }
 
-/** Requests that are refused in every way, signed wrongly and well, each with something to be kept quiet about. */
+/**
+ * Requests that are refused in every way, signed wrongly and well, each with something to be kept
+ * quiet about.
+ */
 async function refusedRequests(): Promise<void> {
-  const headers = { authorization: `Bearer ${REQUEST['a bearer token']}`, 'content-type': 'application/json' };
+  const headers = {
+    authorization: `Bearer ${REQUEST['a bearer token']}`,
+    'content-type': 'application/json',
+  };
   const { admin } = own.stack.keys;
-  const stranger = { 'x-svc-key-id': admin.keyId, 'x-svc-nonce': 'n', 'x-svc-timestamp': '1', 'x-svc-signature': SIGNATURE };
+  const stranger = {
+    'x-svc-key-id': admin.keyId,
+    'x-svc-nonce': 'n',
+    'x-svc-timestamp': '1',
+    'x-svc-signature': SIGNATURE,
+  };
   await refusedWith((url, init) => fetch(url, { ...init, headers: { ...headers, ...stranger } }));
   await refusedWith((url, init) => signedFetch(admin, url, { ...init, headers }));
 }
 
-async function refusedWith(send: (url: string, init: { method?: string; body?: string }) => Promise<Response>): Promise<void> {
+async function refusedWith(
+  send: (url: string, init: { method?: string; body?: string }) => Promise<Response>,
+): Promise<void> {
   const word = REQUEST['a word of a query'];
-  for (const path of [`/movements?state=${word}`, `/movements/${word}`, `/nowhere/${word}`, `/movements?cursor=${word}`])
+  for (const path of [
+    `/movements?state=${word}`,
+    `/movements/${word}`,
+    `/nowhere/${word}`,
+    `/movements?cursor=${word}`,
+  ])
     await send(`${own.stack.apiUrl}/v3${path}`, {});
   const secret = REQUEST['a word of a body'];
-  for (const body of [`{"template_key": "${secret}"}`, `{"${secret}": `, JSON.stringify({ template_key: secret, template_version: 1 })])
+  for (const body of [
+    `{"template_key": "${secret}"}`,
+    `{"${secret}": `,
+    JSON.stringify({ template_key: secret, template_version: 1 }),
+  ])
     await send(`${own.stack.apiUrl}/v3/movements`, { method: 'POST', body });
 }
 
@@ -74,7 +108,12 @@ test('movements that fail in every part of the stack leave no secret in any log'
   // Signed, sent and refused; signed, sent and the answer lost; then as usual.
   await own.chainFaults({ reject_rate: 1 });
   const refused = await run('starter/treasury-transfer', '11.25');
-  await own.api.nodeReaches(refused.movement_id, 'sweep', ['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN']);
+  await own.api.nodeReaches(refused.movement_id, 'sweep', [
+    'SUBMITTING',
+    'SUBMITTED',
+    'OBSERVING',
+    'UNKNOWN',
+  ]);
   await own.chainFaults({ reject_rate: 0, drop_answer_rate: 1 });
   const dropped = await run('starter/treasury-transfer', '1.5');
   await own.venueFaults({ error_rate: 0.5, lose_answer_rate: 0.3, remaining: 20 });
@@ -85,7 +124,9 @@ test('movements that fail in every part of the stack leave no secret in any log'
   await own.chainFaults(null);
   await own.venueFaults(null);
   for (const { movement_id } of [refused, dropped, stormy]) {
-    await own.api.reaches(movement_id, ['COMPLETED', 'FAILED', 'MANUAL_INTERVENTION'], 90_000).catch(() => undefined);
+    await own.api
+      .reaches(movement_id, ['COMPLETED', 'FAILED', 'MANUAL_INTERVENTION'], 90_000)
+      .catch(() => undefined);
   }
   // The database goes away under requests and workers.
   await own.stack.kill('postgres');
@@ -139,9 +180,15 @@ test('a signature that is written is found as hex and as base64, and no other ha
   const planted = 'ab'.repeat(32);
   const [sent, file] = [join(own.stack.dataDir, 'sent'), join(logs(), 'planted.log')];
   writeFileSync(sent, `${planted}\n`);
-  for (const line of [`x=0${planted.toUpperCase()}f`, Buffer.from(planted, 'hex').toString('base64')]) {
+  for (const line of [
+    `x=0${planted.toUpperCase()}f`,
+    Buffer.from(planted, 'hex').toString('base64'),
+  ]) {
     writeFileSync(file, `nothing\n{"line":"${line}"}\n`);
-    expect(findSignatures(logs(), sent)).toEqual({ signatures: 1, leaks: [{ file: 'planted.log', line: 2 }] });
+    expect(findSignatures(logs(), sent)).toEqual({
+      signatures: 1,
+      leaks: [{ file: 'planted.log', line: 2 }],
+    });
   }
   writeFileSync(file, `${'ac'.repeat(32)}\n`);
   expect(findSignatures(logs(), sent)).toEqual({ signatures: 1, leaks: [] });

@@ -1,6 +1,7 @@
 /**
- * The second half of a team's phase, `record`, runs twice: our own worker is killed after it has committed and
- * before its workflow task has ended, so the next worker is given the same answer once more.
+ * The second half of a team's phase, `record`, runs twice: our own worker is killed after it has
+ * committed and before its workflow task has ended, so the next worker is given the same answer
+ * once more.
  */
 import { Unavailable } from '../../executor-kit/answers.ts';
 import { completed, pending } from '../../executor-kit/define.ts';
@@ -56,7 +57,11 @@ beforeAll(async () => {
       },
     };
   });
-  team = await runExecutorWorker(executor, { address: own.stack.temporalAddress, namespace: 'default', taskQueue: QUEUE });
+  team = await runExecutorWorker(executor, {
+    address: own.stack.temporalAddress,
+    namespace: 'default',
+    taskQueue: QUEUE,
+  });
 }, 120_000);
 afterAll(async () => {
   await held?.close();

@@ -1,6 +1,13 @@
-/** With a collector set, one trace leads from a caller's request to the call of a remote executor. */
+/**
+ * With a collector set, one trace leads from a caller's request to the call of a remote executor.
+ */
 import { once } from 'node:events';
-import { createServer, request as httpRequest, type IncomingHttpHeaders, type Server } from 'node:http';
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type Server,
+} from 'node:http';
 import { signedFetch } from '../../clients/signed-fetch.ts';
 import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
 
@@ -14,7 +21,10 @@ interface Span {
   readonly spanId: string;
   readonly parentSpanId?: string;
   readonly name: string;
-  readonly attributes: readonly { readonly key: string; readonly value: Readonly<Record<string, unknown>> }[];
+  readonly attributes: readonly {
+    readonly key: string;
+    readonly value: Readonly<Record<string, unknown>>;
+  }[];
 }
 
 const spans: Span[] = [];
@@ -40,8 +50,12 @@ beforeAll(async () => {
       authorizations.add(request.headers.authorization);
       const text = Buffer.concat(chunks).toString();
       texts += text;
-      const { resourceSpans } = JSON.parse(text) as { resourceSpans: readonly { scopeSpans: readonly { spans: readonly Span[] }[] }[] };
-      spans.push(...resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)));
+      const { resourceSpans } = JSON.parse(text) as {
+        resourceSpans: readonly { scopeSpans: readonly { spans: readonly Span[] }[] }[];
+      };
+      spans.push(
+        ...resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)),
+      );
       response.end('{}');
     });
   });
@@ -50,17 +64,24 @@ beforeAll(async () => {
   // In front of the paper venue, to see what it is called with.
   front = createServer((request, response) => {
     calls.push({ path: request.url ?? '', headers: request.headers });
-    const onward = httpRequest(venue + (request.url ?? ''), { method: request.method, headers: request.headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 500, answer.headers);
-      answer.pipe(response);
-    });
+    const onward = httpRequest(
+      venue + (request.url ?? ''),
+      { method: request.method, headers: request.headers },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 500, answer.headers);
+        answer.pipe(response);
+      },
+    );
     onward.on('error', () => response.destroy());
     request.pipe(onward);
   });
   const frontUrl = await listening(front);
   own = await startOwnStack({
     split: true,
-    env: { SVC_TRACING_OTLP_URL: `${collectorUrl}/v1/traces`, SVC_TRACING_OTLP_HEADERS: `authorization=Bearer%20${TOKEN}` },
+    env: {
+      SVC_TRACING_OTLP_URL: `${collectorUrl}/v1/traces`,
+      SVC_TRACING_OTLP_HEADERS: `authorization=Bearer%20${TOKEN}`,
+    },
     executors: (paperVenueUrl) => {
       venue = paperVenueUrl;
       return [
@@ -88,7 +109,12 @@ beforeAll(async () => {
         action_type: 'cex_withdrawal',
         executor_selector: { action_type: 'cex_withdrawal', provider: 'front' },
         has_side_effect: true,
-        config: { venue: 'paper-main', asset: 'USDC', network: 'local', destination_address: own.stack.chain.accounts.treasury.address },
+        config: {
+          venue: 'paper-main',
+          asset: 'USDC',
+          network: 'local',
+          destination_address: own.stack.chain.accounts.treasury.address,
+        },
       },
     ],
     edges: [],
@@ -103,7 +129,11 @@ afterAll(async () => {
 }, 60_000);
 
 async function create(headers: Record<string, string>): Promise<Created> {
-  const body = { template_key: 'test/traced', template_version: 1, intent: { asset: 'USDC', amount: '7.125' } };
+  const body = {
+    template_key: 'test/traced',
+    template_version: 1,
+    intent: { asset: 'USDC', amount: '7.125' },
+  };
   const answer = await signedFetch(own.stack.keys.admin, `${own.stack.apiUrl}/v3/movements`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
@@ -127,38 +157,53 @@ test('request, wake, activities and the calls of the executor are one trace', as
   await own.api.approve(movement);
   await own.api.reaches(movement.movement_id, 'COMPLETED');
 
-  const wanted = ['POST createMovement', 'SignalWithStartWorkflow:movementWorkflow', 'RunActivity:submit'];
+  const wanted = [
+    'POST createMovement',
+    'SignalWithStartWorkflow:movementWorkflow',
+    'RunActivity:submit',
+  ];
   const ours = await eventually(
     async () => {
       const found = spans.filter(({ traceId }) => traceId === TRACE);
       return wanted.every((name) => found.some((span) => span.name === name)) ? found : null;
     },
-    { timeoutMs: 20_000, what: () => `spans of the trace; there are ${spans.map(({ name, traceId }) => `${name} ${traceId}`).join(', ')}` },
+    {
+      timeoutMs: 20_000,
+      what: () =>
+        `spans of the trace; there are ${spans.map(({ name, traceId }) => `${name} ${traceId}`).join(', ')}`,
+    },
   );
   const named = (name: string): Span | undefined => ours.find((span) => span.name === name);
   const request = named('POST createMovement');
   expect(request?.parentSpanId).toBe(PARENT);
-  expect([attribute(request, 'http.route'), attribute(request, 'http.response.status_code'), attribute(request, 'request_id')]).toEqual([
-    'createMovement',
-    201,
-    'traced-request',
-  ]);
+  expect([
+    attribute(request, 'http.route'),
+    attribute(request, 'http.response.status_code'),
+    attribute(request, 'request_id'),
+  ]).toEqual(['createMovement', 201, 'traced-request']);
   const wake = named('SignalWithStartWorkflow:movementWorkflow');
   expect(wake?.parentSpanId).toBe(request?.spanId);
   expect(named('RunActivity:submit')?.parentSpanId).toBe(wake?.spanId);
 
-  const submits = ours.filter(({ name }) => name === 'RunActivity:submit').map(({ spanId }) => spanId);
+  const submits = ours
+    .filter(({ name }) => name === 'RunActivity:submit')
+    .map(({ spanId }) => spanId);
   const submitted = calls.filter(({ path }) => path.includes('submit'));
   expect(submitted).toHaveLength(1);
-  expect(submits.map((spanId) => `00-${TRACE}-${spanId}-01`)).toContain(submitted[0]?.headers['traceparent']);
+  expect(submits.map((spanId) => `00-${TRACE}-${spanId}-01`)).toContain(
+    submitted[0]?.headers['traceparent'],
+  );
   const ofMovement = calls.filter(({ headers }) => headers['idempotency-key'] !== undefined);
-  expect(new Set(ofMovement.map(({ headers }) => String(headers['traceparent']).split('-')[1]))).toEqual(new Set([TRACE]));
+  expect(
+    new Set(ofMovement.map(({ headers }) => String(headers['traceparent']).split('-')[1])),
+  ).toEqual(new Set([TRACE]));
 }, 60_000);
 
 test('baggage goes nowhere, the collector is told who sends, and spans hold no amount or address', () => {
   expect(JSON.stringify(calls)).not.toContain(BAGGAGE);
   expect([...authorizations]).toEqual([`Bearer ${TOKEN}`]);
-  for (const text of [BAGGAGE, '7.125', own.stack.chain.accounts.treasury.address]) expect(texts).not.toContain(text);
+  for (const text of [BAGGAGE, '7.125', own.stack.chain.accounts.treasury.address])
+    expect(texts).not.toContain(text);
 });
 
 test('a trace that its caller does not keep is not sent', async () => {

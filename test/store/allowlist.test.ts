@@ -1,10 +1,18 @@
-/** The allowlist in the database: it says what the pure rule says, and the fence in one statement lets nothing past it. */
+/**
+ * The allowlist in the database: it says what the pure rule says, and the fence in one statement
+ * lets nothing past it.
+ */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { problemOf, type AskedAddress } from '../../domain/allowlist/match.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import { allowAddress, readListed, setAllowedAddress, type AllowlistChange } from '../../store/allowlist.ts';
+import {
+  allowAddress,
+  readListed,
+  setAllowedAddress,
+  type AllowlistChange,
+} from '../../store/allowlist.ts';
 import { tryFence } from '../../store/transition.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
 
@@ -34,23 +42,32 @@ const anyAsked = fc.record<AskedAddress>({
 test('an address is judged by the fence as by the rule', async () => {
   const { db } = bench;
   await fc.assert(
-    fc.asyncProperty(fc.array(anyRow, { maxLength: 6 }), fc.array(anyAsked, { minLength: 1, maxLength: 4 }), async (rows, asked) => {
-      await db.sql`DELETE FROM allowed_addresses`;
-      for (const { cools, chain_family, address, active, chain_id } of rows) {
-        await db.sql`
-          INSERT INTO allowed_addresses (id, chain_family, address, chain_id, reason, active, usable_after, created_by, created_at, updated_at,
+    fc.asyncProperty(
+      fc.array(anyRow, { maxLength: 6 }),
+      fc.array(anyAsked, { minLength: 1, maxLength: 4 }),
+      async (rows, asked) => {
+        await db.sql`DELETE FROM allowed_addresses`;
+        for (const { cools, chain_family, address, active, chain_id } of rows) {
+          await db.sql`
+          INSERT INTO allowed_addresses (id, chain_family, address, chain_id, reason, active,
+            usable_after, created_by, created_at, updated_at,
                                          revoked_at, revoked_by)
-          VALUES (${randomUUID()}::uuid, ${chain_family}, ${address}, ${chain_family === 'evm' ? chain_id : null}::bigint, 'x', ${active},
-                  svc_now() + make_interval(secs => ${cools}::double precision), 'x', svc_now(), svc_now(),
+          VALUES (${randomUUID()}::uuid, ${chain_family}, ${address},
+            ${chain_family === 'evm' ? chain_id : null}::bigint, 'x', ${active},
+                  svc_now() + make_interval(secs => ${cools}::double precision), 'x', svc_now(),
+                    svc_now(),
                   CASE WHEN NOT ${active} THEN svc_now() END, CASE WHEN NOT ${active} THEN 'x' END)
           ON CONFLICT DO NOTHING`;
-      }
-      const { now, rows: listed } = await readListed(db, asked);
-      for (const of of asked) {
-        const [fence] = await db.sql<{ code: string | null }>`SELECT address_problem(${JSON.stringify(of)}::jsonb) AS code`;
-        expect(fence?.code).toBe(problemOf(listed, of, now));
-      }
-    }),
+        }
+        const { now, rows: listed } = await readListed(db, asked);
+        for (const of of asked) {
+          const [fence] = await db.sql<{
+            code: string | null;
+          }>`SELECT address_problem(${JSON.stringify(of)}::jsonb) AS code`;
+          expect(fence?.code).toBe(problemOf(listed, of, now));
+        }
+      },
+    ),
     { numRuns: 150 },
   );
 }, 60_000);
@@ -60,12 +77,21 @@ describe('the fence in one statement', () => {
     by: 'test',
     reason: 'test',
     cooling_seconds: null,
-    audit: (action, id) => ({ action, entity_type: 'allowed_address', entity_key: id, outcome: 'success' }),
+    audit: (action, id) => ({
+      action,
+      entity_type: 'allowed_address',
+      entity_key: id,
+      outcome: 'success',
+    }),
   };
   let row = '';
   beforeEach(async () => {
     await bench.db.sql`DELETE FROM allowed_addresses`;
-    const { row: made } = await allowAddress(bench.db, { chain_family: 'cex', address: A, chain_id: null, label: null }, change);
+    const { row: made } = await allowAddress(
+      bench.db,
+      { chain_family: 'cex', address: A, chain_id: null, label: null },
+      change,
+    );
     row = made.id;
   });
 
@@ -90,13 +116,24 @@ describe('the fence in one statement', () => {
   }: Node = {}) {
     const { movement_id } = await bench.movement();
     await bench.db.sql`
-      UPDATE movements SET request_state = 'EXECUTING', intent = intent || ${JSON.stringify(intent)}::jsonb,
-        input_params = ${JSON.stringify(input_params)}::jsonb WHERE movement_id = ${movement_id}::uuid`;
+      UPDATE movements SET request_state = 'EXECUTING',
+        intent = intent || ${JSON.stringify(intent)}::jsonb,
+        input_params = ${JSON.stringify(input_params)}::jsonb
+          WHERE movement_id = ${movement_id}::uuid`;
     await bench.db.sql`
-      UPDATE movement_nodes SET state = 'READY', action_type = ${action_type}, preflight_passed = true, started_at = svc_now(), amount = 1,
-        prepared_action = ${JSON.stringify(prepared)}::jsonb, own_plan = own_plan || ${JSON.stringify({ own_config: config, action_type })}::jsonb
+      UPDATE movement_nodes SET state = 'READY', action_type = ${action_type},
+        preflight_passed = true, started_at = svc_now(), amount = 1,
+        prepared_action = ${JSON.stringify(prepared)}::jsonb,
+          own_plan = own_plan || ${JSON.stringify({ own_config: config, action_type })}::jsonb
       WHERE movement_id = ${movement_id}::uuid`;
-    const args = { movement_id, node_key: 'pay', attempt: 1, executor_key: 'acme.payouts', window_seconds: 5, pays_nobody };
+    const args = {
+      movement_id,
+      node_key: 'pay',
+      attempt: 1,
+      executor_key: 'acme.payouts',
+      window_seconds: 5,
+      pays_nobody,
+    };
     const { passed, row: after } = await tryFence(bench.db, args);
     expect(after?.state).toBe(passed ? 'SUBMITTING' : 'READY');
     return passed;
@@ -104,13 +141,29 @@ describe('the fence in one statement', () => {
 
   test.each<[string, boolean, Node]>([
     ['a withdrawal to an address on the list', true, {}],
-    ['one that is written in another case', true, { config: { destination_address: `0x${A.slice(2).toUpperCase()}` } }],
-    ['one that was prepared as planned', true, { prepared: { destination_address: A, amount: '1' } }],
+    [
+      'one that is written in another case',
+      true,
+      { config: { destination_address: `0x${A.slice(2).toUpperCase()}` } },
+    ],
+    [
+      'one that was prepared as planned',
+      true,
+      { prepared: { destination_address: A, amount: '1' } },
+    ],
     ['one to an address on no list', false, { config: { destination_address: B } }],
     ['one that was prepared otherwise', false, { prepared: { destination_address: B } }],
     ['one that was prepared with a second payee', false, { prepared: { payee: B } }],
-    ['one whose config has a second payee', false, { config: { destination_address: A, deep: [{ recipient: 'bc1q' }] } }],
-    ['one that was prepared with a payee under a name of its own', false, { prepared: { 'to_addr-ess': 'bc1q' } }],
+    [
+      'one whose config has a second payee',
+      false,
+      { config: { destination_address: A, deep: [{ recipient: 'bc1q' }] } },
+    ],
+    [
+      'one that was prepared with a payee under a name of its own',
+      false,
+      { prepared: { 'to_addr-ess': 'bc1q' } },
+    ],
     [
       'a transfer on a chain that was prepared for a name',
       false,
@@ -119,18 +172,47 @@ describe('the fence in one statement', () => {
     [
       'one whose executor says that it pays nobody',
       false,
-      { action_type: 'evm_native_transfer', config: {}, prepared: { payee_address: 'evil.eth' }, pays_nobody: ['evm_native_transfer'] },
+      {
+        action_type: 'evm_native_transfer',
+        config: {},
+        prepared: { payee_address: 'evil.eth' },
+        pays_nobody: ['evm_native_transfer'],
+      },
     ],
     ['one whose destination is no text', false, { config: { destination_address: [A] } }],
     ['one that names nobody', false, { config: {}, intent: { destination_address: A } }],
-    ['a node that pays nobody', true, { action_type: 'noop', config: {}, intent: { destination_address: B } }],
+    [
+      'a node that pays nobody',
+      true,
+      { action_type: 'noop', config: {}, intent: { destination_address: B } },
+    ],
     ['an own type that names nobody', true, { action_type: 'bank', config: { account: '12' } }],
-    ['an own type whose executor names its payees', false, { action_type: 'bank', config: { account: '12' }, pays_nobody: [] }],
-    ['one whose executor says so for another', false, { action_type: 'bank', config: {}, pays_nobody: ['bank_too'] }],
-    ['an own type that was prepared with an address', false, { action_type: 'bank', config: {}, prepared: { x: [{ y: B }] } }],
+    [
+      'an own type whose executor names its payees',
+      false,
+      { action_type: 'bank', config: { account: '12' }, pays_nobody: [] },
+    ],
+    [
+      'one whose executor says so for another',
+      false,
+      { action_type: 'bank', config: {}, pays_nobody: ['bank_too'] },
+    ],
+    [
+      'an own type that was prepared with an address',
+      false,
+      { action_type: 'bank', config: {}, prepared: { x: [{ y: B }] } },
+    ],
     ['an own type with an address', false, { action_type: 'bank', config: { recipient: A } }],
-    ['an own type with one in its parameters', false, { action_type: 'bank', config: {}, input_params: { x: ['0X12'] } }],
-    ['an own type with one in the intent', false, { action_type: 'bank', config: {}, intent: { destination_address: A } }],
+    [
+      'an own type with one in its parameters',
+      false,
+      { action_type: 'bank', config: {}, input_params: { x: ['0X12'] } },
+    ],
+    [
+      'an own type with one in the intent',
+      false,
+      { action_type: 'bank', config: {}, intent: { destination_address: A } },
+    ],
   ])('%s: passes %s', async (_name, passes, node) => {
     expect(await fence(node)).toBe(passes);
   });
@@ -148,7 +230,8 @@ describe('the fence in one statement', () => {
     let trying: Promise<boolean> = Promise.resolve(true);
     await bench.db.$transaction(async (tx) => {
       await tx.$executeRawUnsafe(
-        `UPDATE allowed_addresses SET active = false, revoked_at = svc_now(), revoked_by = 'x' WHERE id = '${row}'`,
+        `UPDATE allowed_addresses SET active = false, revoked_at = svc_now(), revoked_by = 'x'
+          WHERE id = '${row}'`,
       );
       trying = fence();
       await sleep(300);

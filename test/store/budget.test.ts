@@ -1,4 +1,7 @@
-/** Budgets of automatic approval against a model: what is reserved, consumed, released and taken again. */
+/**
+ * Budgets of automatic approval against a model: what is reserved, consumed, released and taken
+ * again.
+ */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { approveAutomatically, autoApproveEvent } from '../../domain/actions/approval.ts';
@@ -11,7 +14,12 @@ import { evaluatePolicy, type AutoApprovePolicy } from '../../domain/auto-approv
 import { newSnapshot } from '../../domain/snapshot.ts';
 import type { MovementState } from '../../domain/states/movement.ts';
 import { readPolicyFacts, updatePolicy, type PolicyRecord } from '../../store/auto-approve.ts';
-import { createApproved, createMovement, readSnapshot, type CreateOutcome } from '../../store/movements.ts';
+import {
+  createApproved,
+  createMovement,
+  readSnapshot,
+  type CreateOutcome,
+} from '../../store/movements.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { BudgetModel } from '../support/budget-model.ts';
 import { storePolicy, usageOf as budgetUsage } from './policies.ts';
@@ -24,12 +32,19 @@ beforeAll(async () => {
 afterAll(() => bench?.close(), 30_000);
 
 const CLIENT = randomUUID();
-const REQUESTER = { caller: { client_id: CLIENT, key_id: 'k', role: 'operator' }, request_id: 'r' } as const;
+const REQUESTER = {
+  caller: { client_id: CLIENT, key_id: 'k', role: 'operator' },
+  request_id: 'r',
+} as const;
 
-const policyOf = (caps: Partial<AutoApprovePolicy>): Promise<PolicyRecord> => storePolicy(bench, CLIENT, caps);
+const policyOf = (caps: Partial<AutoApprovePolicy>): Promise<PolicyRecord> =>
+  storePolicy(bench, CLIENT, caps);
 const usageOf = (policy: PolicyRecord): Promise<BudgetUsage> => budgetUsage(bench, policy);
 
-/** Asks the policy and creates as the API does; `between` happens after the question and before the create. */
+/**
+ * Asks the policy and creates as the API does; `between` happens after the question and before the
+ * create.
+ */
 async function create(
   policy: PolicyRecord,
   amount: string,
@@ -37,7 +52,11 @@ async function create(
 ): Promise<CreateOutcome | null> {
   const { strategy_id } = policy;
   const draft = bench.draft({ amount, strategy_id, unheld });
-  const { switched_off, ...facts } = await readPolicyFacts(bench.db, { client_id: CLIENT, strategy_id }, { executors: [], signers: [] });
+  const { switched_off, ...facts } = await readPolicyFacts(
+    bench.db,
+    { client_id: CLIENT, strategy_id },
+    { executors: [], signers: [] },
+  );
   const request = {
     client_id: CLIENT,
     asset: 'USDC',
@@ -46,10 +65,15 @@ async function create(
     template_key: 'test/store',
     template_version: 1,
   };
-  const evaluation = evaluatePolicy(request, { ...facts, bindings_available: switched_off.length === 0 }, false);
+  const evaluation = evaluatePolicy(
+    request,
+    { ...facts, bindings_available: switched_off.length === 0 },
+    false,
+  );
   await between?.();
   const { result } = evaluation;
-  if (evaluation.guard === null) return createMovement(bench.db, { ...draft, auto_approve_result: result });
+  if (evaluation.guard === null)
+    return createMovement(bench.db, { ...draft, auto_approve_result: result });
   const { guard, refused } = evaluation;
   const { compiled_plan_hash } = draft;
   const outcome = await createApproved(
@@ -57,34 +81,69 @@ async function create(
     { ...draft, auto_approve_result: result },
     {
       transition: (id) => ({
-        ...approveAutomatically(newSnapshot(id, draft.plan), { compiled_plan_hash, result }, REQUESTER),
+        ...approveAutomatically(
+          newSnapshot(id, draft.plan),
+          { compiled_plan_hash, result },
+          REQUESTER,
+        ),
         take: { venues: [], stale_after_seconds: 60 },
       }),
       guard,
-      refused: forLateReasons((reason) => ({ result: refused[reason], timeline: [autoApproveEvent(refused[reason])] })),
+      refused: forLateReasons((reason) => ({
+        result: refused[reason],
+        timeline: [autoApproveEvent(refused[reason])],
+      })),
     },
   );
   return outcome.created === null ? null : outcome;
 }
 
-const reasonOf = (outcome: CreateOutcome | null): unknown => (outcome?.created === true ? outcome.auto_approve_result?.['reason'] : null);
+const reasonOf = (outcome: CreateOutcome | null): unknown =>
+  outcome?.created === true ? outcome.auto_approve_result?.['reason'] : null;
 
 /** Moves the movement as its run would. */
-async function run(movementId: string, to: MovementState, settle?: 'COMPLETED' | 'FAILED'): Promise<void> {
-  const { state, version, nodes, reservation_status, ...rest } = await readSnapshot(bench.db, movementId);
+async function run(
+  movementId: string,
+  to: MovementState,
+  settle?: 'COMPLETED' | 'FAILED',
+): Promise<void> {
+  const { state, version, nodes, reservation_status, ...rest } = await readSnapshot(
+    bench.db,
+    movementId,
+  );
   if (settle !== undefined) {
     const [node] = nodes;
     await applyTransition(bench.db, {
       movement_id: movementId,
-      nodes: [{ node_key: 'pay', from: node?.state ?? 'READY', moves: [settle], set: { error_code: settle === 'FAILED' ? 'X' : null } }],
+      nodes: [
+        {
+          node_key: 'pay',
+          from: node?.state ?? 'READY',
+          moves: [settle],
+          set: { error_code: settle === 'FAILED' ? 'X' : null },
+        },
+      ],
       timeline: [],
     });
   }
   const ended = to === 'COMPLETED' || to === 'FAILED';
   const failure = to === 'FAILED' ? { node_key: 'pay', error_code: 'X' } : null;
-  const args = { movement_id: movementId, from: state, to, version, ended, failure, frontier: [], ready: [], skip: [], stop: [] };
+  const args = {
+    movement_id: movementId,
+    from: state,
+    to,
+    version,
+    ended,
+    failure,
+    frontier: [],
+    ready: [],
+    skip: [],
+    stop: [],
+  };
   const spent = spendsOrMaySpend({ ...rest, state, version, reservation_status, nodes });
-  expect(await applyTransition(bench.db, advance(args, reservation_status, spent))).toMatchObject({ ok: true });
+  expect(await applyTransition(bench.db, advance(args, reservation_status, spent))).toMatchObject({
+    ok: true,
+  });
 }
 
 interface Modelled {
@@ -93,10 +152,18 @@ interface Modelled {
   state: 'approved' | 'failed' | 'over' | 'waiting';
 }
 
-type Step = readonly ['create', string] | readonly ['cancel' | 'spend and cancel' | 'complete' | 'fail' | 'retry' | 'hour', number];
+type Step =
+  | readonly ['create', string]
+  | readonly ['cancel' | 'spend and cancel' | 'complete' | 'fail' | 'retry' | 'hour', number];
 const steps = fc.array(
   fc.oneof(
-    { weight: 4, arbitrary: fc.tuple(fc.constant('create' as const), fc.constantFrom('1', '2.5', '4.000000000000000001', '0.1')) },
+    {
+      weight: 4,
+      arbitrary: fc.tuple(
+        fc.constant('create' as const),
+        fc.constantFrom('1', '2.5', '4.000000000000000001', '0.1'),
+      ),
+    },
     {
       weight: 6,
       arbitrary: fc.tuple(
@@ -116,7 +183,12 @@ const steps = fc.array(
 );
 
 /** One step in the database and in the model. */
-async function take(step: Step, policy: PolicyRecord, model: BudgetModel, movements: Modelled[]): Promise<void> {
+async function take(
+  step: Step,
+  policy: PolicyRecord,
+  model: BudgetModel,
+  movements: Modelled[],
+): Promise<void> {
   if (step[0] === 'create') {
     const amount = step[1];
     const expected = model.refusal('', amount) ?? 'policy_passed';
@@ -131,7 +203,8 @@ async function take(step: Step, policy: PolicyRecord, model: BudgetModel, moveme
   if (verb === 'hour') {
     model.hour();
     await bench.sql(
-      `UPDATE budget_reservations SET reserved_at = reserved_at - interval '1 hour' WHERE policy_id = $1::uuid`,
+      `UPDATE budget_reservations SET reserved_at = reserved_at - interval '1 hour'
+        WHERE policy_id = $1::uuid`,
       policy.policy_id,
     );
     return;
@@ -144,14 +217,24 @@ async function take(step: Step, policy: PolicyRecord, model: BudgetModel, moveme
     const transition = retry(await readSnapshot(bench.db, movement.id), REQUESTER);
     if (transition === null) throw new Error('nothing to retry');
     const reason = model.refusal(movement.id, movement.amount);
-    const outcome = await applyTransition(bench.db, { ...transition, take: { venues: [], stale_after_seconds: 60 } });
+    const outcome = await applyTransition(bench.db, {
+      ...transition,
+      take: { venues: [], stale_after_seconds: 60 },
+    });
     if (reason === null) {
       expect(outcome).toMatchObject({ ok: true, head: { reservation_status: 'held' } });
       model.settle(movement.id, movement.amount, false);
       movement.state = 'approved';
     } else {
-      expect(outcome).toMatchObject({ ok: false, reason: 'budget', budget: { policy_id: policy.policy_id, reason } });
-      expect(await readSnapshot(bench.db, movement.id)).toMatchObject({ state: 'FAILED', reservation_status: 'released' });
+      expect(outcome).toMatchObject({
+        ok: false,
+        reason: 'budget',
+        budget: { policy_id: policy.policy_id, reason },
+      });
+      expect(await readSnapshot(bench.db, movement.id)).toMatchObject({
+        state: 'FAILED',
+        reservation_status: 'released',
+      });
     }
     return;
   }
@@ -170,7 +253,9 @@ async function take(step: Step, policy: PolicyRecord, model: BudgetModel, moveme
       await applyTransition(bench.db, { movement_id: movement.id, nodes: [spent], timeline: [] });
     }
     model.settle(movement.id, verb === 'spend and cancel' ? movement.amount : '0', true);
-    expect(await applyTransition(bench.db, cancel(await readSnapshot(bench.db, movement.id), REQUESTER))).toMatchObject({ ok: true });
+    expect(
+      await applyTransition(bench.db, cancel(await readSnapshot(bench.db, movement.id), REQUESTER)),
+    ).toMatchObject({ ok: true });
   }
   movement.state = verb === 'fail' ? 'failed' : 'over';
 }
@@ -206,19 +291,41 @@ test('whatever happens to movements in whatever order, the budget is what the co
 test.each([true, false])(
   '200 creates at once fill the window exactly, also beside cancels (in no pool: %s)',
   async (unheld) => {
-    const policy = await policyOf({ window_hours: 1, max_amount_per_window: '60.000000000000000015', max_count_per_window: 17 });
-    const outcomes = await Promise.all(Array.from({ length: 200 }, () => create(policy, '4.000000000000000001', { unheld })));
+    const policy = await policyOf({
+      window_hours: 1,
+      max_amount_per_window: '60.000000000000000015',
+      max_count_per_window: 17,
+    });
+    const outcomes = await Promise.all(
+      Array.from({ length: 200 }, () => create(policy, '4.000000000000000001', { unheld })),
+    );
     const reasons = outcomes.map(reasonOf);
     expect(reasons.filter((reason) => reason === 'policy_passed')).toHaveLength(15);
     expect(new Set(reasons)).toEqual(new Set(['policy_passed', 'window_amount_exceeded']));
-    expect(await usageOf(policy)).toEqual({ reserved_amount: '60.000000000000000015', consumed_amount: '0', count_in_window: 15 });
-    const approved = outcomes.filter((outcome) => reasonOf(outcome) === 'policy_passed').map((outcome) => outcome?.movement_id ?? '');
+    expect(await usageOf(policy)).toEqual({
+      reserved_amount: '60.000000000000000015',
+      consumed_amount: '0',
+      count_in_window: 15,
+    });
+    const approved = outcomes
+      .filter((outcome) => reasonOf(outcome) === 'policy_passed')
+      .map((outcome) => outcome?.movement_id ?? '');
     await Promise.all([
-      ...approved.slice(0, 5).map(async (id) => applyTransition(bench.db, cancel(await readSnapshot(bench.db, id), REQUESTER))),
+      ...approved
+        .slice(0, 5)
+        .map(async (id) =>
+          applyTransition(bench.db, cancel(await readSnapshot(bench.db, id), REQUESTER)),
+        ),
       ...Array.from({ length: 50 }, () => create(policy, '4.000000000000000001', { unheld })),
     ]);
-    await Promise.all(Array.from({ length: 50 }, () => create(policy, '4.000000000000000001', { unheld })));
-    expect(await usageOf(policy)).toEqual({ reserved_amount: '60.000000000000000015', consumed_amount: '0', count_in_window: 15 });
+    await Promise.all(
+      Array.from({ length: 50 }, () => create(policy, '4.000000000000000001', { unheld })),
+    );
+    expect(await usageOf(policy)).toEqual({
+      reserved_amount: '60.000000000000000015',
+      consumed_amount: '0',
+      count_in_window: 15,
+    });
   },
   60_000,
 );
@@ -226,24 +333,44 @@ test.each([true, false])(
 test('what the transaction finds too late leaves the movement waiting, with its hold and its nodes untouched', async () => {
   const policy = await policyOf({ window_hours: 1, max_count_per_window: 1 });
   const late = await create(policy, '1', { between: () => create(policy, '1') });
-  expect(late).toMatchObject({ request_state: 'PENDING_APPROVAL', approval_status: 'pending', reservation_status: 'none' });
-  expect(late).toMatchObject({ auto_approve_result: { outcome: 'pending', reason: 'window_count_exceeded' } });
+  expect(late).toMatchObject({
+    request_state: 'PENDING_APPROVAL',
+    approval_status: 'pending',
+    reservation_status: 'none',
+  });
+  expect(late).toMatchObject({
+    auto_approve_result: { outcome: 'pending', reason: 'window_count_exceeded' },
+  });
   const id = late?.movement_id ?? '';
-  const events = await bench.sql('SELECT event_type, sequence FROM timeline_events WHERE movement_id = $1::uuid ORDER BY sequence', id);
+  const events = await bench.sql(
+    'SELECT event_type, sequence FROM timeline_events WHERE movement_id = $1::uuid ORDER BY sequence',
+    id,
+  );
   expect(events).toEqual([
     { event_type: 'movement_created', sequence: 1 },
     { event_type: 'auto_approve_evaluated', sequence: 2 },
   ]);
-  expect(await bench.sql('SELECT 1 FROM reservations WHERE movement_id = $1::uuid', id)).toEqual([]);
-  expect(await bench.sql('SELECT kind FROM commands WHERE movement_id = $1::uuid', id)).toEqual([{ kind: 'create' }]);
-  expect(await readSnapshot(bench.db, id)).toMatchObject({ version: 1, nodes: [{ state: 'BLOCKED' }] });
+  expect(await bench.sql('SELECT 1 FROM reservations WHERE movement_id = $1::uuid', id)).toEqual(
+    [],
+  );
+  expect(await bench.sql('SELECT kind FROM commands WHERE movement_id = $1::uuid', id)).toEqual([
+    { kind: 'create' },
+  ]);
+  expect(await readSnapshot(bench.db, id)).toMatchObject({
+    version: 1,
+    nodes: [{ state: 'BLOCKED' }],
+  });
 });
 
 test('a policy that changed since it was asked decides nothing: not even the movement is written', async () => {
   const policy = await policyOf({ window_hours: 1, max_count_per_window: 5 });
   const count = async (): Promise<unknown> => bench.sql('SELECT count(*)::int AS n FROM movements');
   const before = await count();
-  expect(await create(policy, '1', { between: () => updatePolicy(bench.db, policy.policy_id, { allowed_assets: [] }, []) })).toBeNull();
+  expect(
+    await create(policy, '1', {
+      between: () => updatePolicy(bench.db, policy.policy_id, { allowed_assets: [] }, []),
+    }),
+  ).toBeNull();
   expect(await count()).toEqual(before);
   expect(reasonOf(await create(policy, '1'))).toBe('asset_not_allowed');
 });

@@ -1,4 +1,7 @@
-/** What draws come to, in the database as in the plan; and the fence, which lets nobody move more than was approved or had arrived. */
+/**
+ * What draws come to, in the database as in the plan; and the fence, which lets nobody move more
+ * than was approved or had arrived.
+ */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { JsonObject } from '../../domain/json.ts';
@@ -17,31 +20,51 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => bench?.close(), 30_000);
 
-const state = fc.constantFrom<NodeState>('BLOCKED', 'BLOCKED', 'COMPLETED', 'COMPLETED', 'FAILED', ...NODE_STATES);
+const state = fc.constantFrom<NodeState>(
+  'BLOCKED',
+  'BLOCKED',
+  'COMPLETED',
+  'COMPLETED',
+  'FAILED',
+  ...NODE_STATES,
+);
 
 test('the sum of what may still be drawn is that of the plan, less the ways that outcomes have closed', async () => {
   const seen = { same: 0, less: 0 };
   await fc.assert(
-    fc.asyncProperty(plans(6), fc.array(state, { minLength: 6, maxLength: 6 }), async (plan, states) => {
-      const terms = drawTerms(plan);
-      const drawing = [...flowsOf(plan)].flatMap(([key, { from, amount }]) => (from === null ? [[key, amount ?? '7'] as const] : []));
-      const amounts = new Map(drawing);
-      const nodes = (stateOf: (index: number) => NodeState) =>
-        JSON.stringify(
-          Object.fromEntries(plan.nodes.map(({ node_key }, index) => [node_key, { s: stateOf(index), v: amounts.get(node_key) ?? 0 }])),
+    fc.asyncProperty(
+      plans(6),
+      fc.array(state, { minLength: 6, maxLength: 6 }),
+      async (plan, states) => {
+        const terms = drawTerms(plan);
+        const drawing = [...flowsOf(plan)].flatMap(([key, { from, amount }]) =>
+          from === null ? [[key, amount ?? '7'] as const] : [],
         );
-      const [row] = await bench.sql<{ at_first: string; now: string }>(
-        'SELECT trim_scale(sum_of($1::jsonb, $2::jsonb))::text AS at_first, trim_scale(sum_of($1::jsonb, $3::jsonb))::text AS now',
-        JSON.stringify(terms),
-        nodes(() => 'BLOCKED'),
-        nodes((index) => states[index] ?? 'BLOCKED'),
-      );
-      expect(row?.at_first).toBe(sumOf(terms, (key) => amounts.get(key) ?? '0'));
-      const draws = drawing.map(([node_key, amount]) => ({ node_key, amount }));
-      const known = new Map(plan.nodes.map(({ node_key }, index) => [node_key, states[index] ?? 'BLOCKED'] as const));
-      expect(row?.now).toBe(dearestDraw(draws, plan.nodes, plan.edges, known));
-      seen[row?.now === row?.at_first ? 'same' : 'less'] += 1;
-    }),
+        const amounts = new Map(drawing);
+        const nodes = (stateOf: (index: number) => NodeState) =>
+          JSON.stringify(
+            Object.fromEntries(
+              plan.nodes.map(({ node_key }, index) => [
+                node_key,
+                { s: stateOf(index), v: amounts.get(node_key) ?? 0 },
+              ]),
+            ),
+          );
+        const [row] = await bench.sql<{ at_first: string; now: string }>(
+          'SELECT trim_scale(sum_of($1::jsonb, $2::jsonb))::text AS at_first, trim_scale(sum_of($1::jsonb, $3::jsonb))::text AS now',
+          JSON.stringify(terms),
+          nodes(() => 'BLOCKED'),
+          nodes((index) => states[index] ?? 'BLOCKED'),
+        );
+        expect(row?.at_first).toBe(sumOf(terms, (key) => amounts.get(key) ?? '0'));
+        const draws = drawing.map(([node_key, amount]) => ({ node_key, amount }));
+        const known = new Map(
+          plan.nodes.map(({ node_key }, index) => [node_key, states[index] ?? 'BLOCKED'] as const),
+        );
+        expect(row?.now).toBe(dearestDraw(draws, plan.nodes, plan.edges, known));
+        seen[row?.now === row?.at_first ? 'same' : 'less'] += 1;
+      },
+    ),
     { numRuns: 300 },
   );
   expect(Math.min(seen.same, seen.less)).toBeGreaterThan(2);
@@ -53,19 +76,27 @@ test('an outflow says the same of an asset in the database', async () => {
     amount: fc.constantFrom('1', '2.5', '99999999999999999999.999999999999999999', null),
   });
   await fc.assert(
-    fc.asyncProperty(fc.uniqueArray(entry, { selector: ({ asset }) => asset }), fc.constantFrom('A', 'B', 'C'), async (outflow, asset) => {
-      const [row] = await bench.sql<{ amount: string | null }>(
-        'SELECT trim_scale(outflow_in($1::jsonb, $2))::text AS amount',
-        JSON.stringify(outflow),
-        asset,
-      );
-      expect(row?.amount ?? null).toBe(outflowIn(outflow, asset));
-    }),
+    fc.asyncProperty(
+      fc.uniqueArray(entry, { selector: ({ asset }) => asset }),
+      fc.constantFrom('A', 'B', 'C'),
+      async (outflow, asset) => {
+        const [row] = await bench.sql<{ amount: string | null }>(
+          'SELECT trim_scale(outflow_in($1::jsonb, $2))::text AS amount',
+          JSON.stringify(outflow),
+          asset,
+        );
+        expect(row?.amount ?? null).toBe(outflowIn(outflow, asset));
+      },
+    ),
     { numRuns: 60 },
   );
 }, 60_000);
 
-const edge = (from: string, to: string, edge_type: GraphEdge['edge_type'] = 'on_success'): GraphEdge => ({
+const edge = (
+  from: string,
+  to: string,
+  edge_type: GraphEdge['edge_type'] = 'on_success',
+): GraphEdge => ({
   from,
   to,
   edge_type,
@@ -84,7 +115,10 @@ async function running(
     "UPDATE movements SET request_state = 'EXECUTING', approval_status = 'approved' WHERE movement_id = $1::uuid",
     movement_id,
   );
-  await bench.sql("UPDATE movement_nodes SET state = 'READY' WHERE movement_id = $1::uuid", movement_id);
+  await bench.sql(
+    "UPDATE movement_nodes SET state = 'READY' WHERE movement_id = $1::uuid",
+    movement_id,
+  );
   for (const [key, { state: at, amount = '10', output = null }] of Object.entries(given)) {
     await bench.sql(
       'UPDATE movement_nodes SET state = $3, amount = $4::numeric, output = $5::jsonb WHERE movement_id = $1::uuid AND node_key = $2',
@@ -112,13 +146,21 @@ async function fence(movement_id: string, node_key: string, amount: string): Pro
 /** As the short fence does, which finds the amount in the row. */
 async function shortFence(movement_id: string, node_key: string, amount: string): Promise<boolean> {
   await bench.sql(
-    `UPDATE movement_nodes SET preflight_passed = true, started_at = svc_now(), amount = $3::numeric, prepared_action = '{}'::jsonb
+    `UPDATE movement_nodes SET preflight_passed = true, started_at = svc_now(),
+      amount = $3::numeric, prepared_action = '{}'::jsonb
      WHERE movement_id = $1::uuid AND node_key = $2 AND state = 'READY'`,
     movement_id,
     node_key,
     amount,
   );
-  const args = { movement_id, node_key, attempt: 1, executor_key: 'acme.payouts', window_seconds: 5, pays_nobody: ['acme_payout'] };
+  const args = {
+    movement_id,
+    node_key,
+    attempt: 1,
+    executor_key: 'acme.payouts',
+    window_seconds: 5,
+    pays_nobody: ['acme_payout'],
+  };
   return (await tryFence(bench.db, args)).passed;
 }
 
@@ -141,22 +183,33 @@ describe('the fence', () => {
   test('lets what was approved be drawn, to the last digit, and nothing above it', async () => {
     const one = { nodes: [paying('a', {})], edges: [] };
     expect(await fence(await running(one), 'a', '10')).toBeNull();
-    expect(await fence(await running(one), 'a', '10.000000000000000001')).toEqual(exceeded('10', '0'));
+    expect(await fence(await running(one), 'a', '10.000000000000000001')).toEqual(
+      exceeded('10', '0'),
+    );
     expect(await shortFence(await running(one), 'a', '10')).toBe(true);
     expect(await shortFence(await running(one), 'a', '10.000000000000000001')).toBe(false);
   });
 
   test.each<[string, { state: NodeState; amount: string; output?: JsonObject }, boolean]>([
     ['has sent all', { state: 'COMPLETED', amount: '10' }, false],
-    ['has sent a part', { state: 'COMPLETED', amount: '10', output: { submitted_amount: '9' } }, true],
+    [
+      'has sent a part',
+      { state: 'COMPLETED', amount: '10', output: { submitted_amount: '9' } },
+      true,
+    ],
     ['may have sent', { state: 'UNKNOWN', amount: '10' }, false],
     ['is being sent', { state: 'SUBMITTING', amount: '10' }, false],
     ['is observed', { state: 'OBSERVING', amount: '10' }, false],
     ['is proven unsent', { state: 'FAILED', amount: '10' }, true],
   ])('of what the dearest way has another node that %s', async (_what, given, passes) => {
     // Approved is the dearer of the two: 10, of which the second wants 1.
-    const either = { nodes: [paying('a', {}), paying('f', { amount: '1' })], edges: [edge('a', 'f', 'on_failure')] };
-    expect(await fence(await running(either, { a: given }), 'f', '1')).toEqual(passes ? null : exceeded('10', '10'));
+    const either = {
+      nodes: [paying('a', {}), paying('f', { amount: '1' })],
+      edges: [edge('a', 'f', 'on_failure')],
+    };
+    expect(await fence(await running(either, { a: given }), 'f', '1')).toEqual(
+      passes ? null : exceeded('10', '10'),
+    );
     expect(await shortFence(await running(either, { a: given }), 'f', '1')).toBe(passes);
   });
 
@@ -164,15 +217,33 @@ describe('the fence', () => {
     ['a number', { submitted_amount: 1 }],
     ['no decimal', { submitted_amount: '01' }],
     ['nothing', {}],
-  ])('counts the whole amount of a node whose output tells %s of what was sent', async (_what, output) => {
-    const either = { nodes: [paying('a', {}), paying('f', { amount: '1' })], edges: [edge('a', 'f', 'on_failure')] };
-    expect(await fence(await running(either, { a: { state: 'COMPLETED', amount: '10', output } }), 'f', '1')).toEqual(exceeded('10', '10'));
-  });
+  ])(
+    'counts the whole amount of a node whose output tells %s of what was sent',
+    async (_what, output) => {
+      const either = {
+        nodes: [paying('a', {}), paying('f', { amount: '1' })],
+        edges: [edge('a', 'f', 'on_failure')],
+      };
+      expect(
+        await fence(
+          await running(either, { a: { state: 'COMPLETED', amount: '10', output } }),
+          'f',
+          '1',
+        ),
+      ).toEqual(exceeded('10', '10'));
+    },
+  );
 
   test('counts a send that is asked about again, although its node is READY', async () => {
-    const either = { nodes: [paying('a', {}), paying('f', { amount: '1' })], edges: [edge('a', 'f', 'on_failure')] };
+    const either = {
+      nodes: [paying('a', {}), paying('f', { amount: '1' })],
+      edges: [edge('a', 'f', 'on_failure')],
+    };
     const id = await running(either, { a: { state: 'READY' } });
-    await bench.sql("UPDATE movement_nodes SET recover_first = true WHERE movement_id = $1::uuid AND node_key = 'a'", id);
+    await bench.sql(
+      "UPDATE movement_nodes SET recover_first = true WHERE movement_id = $1::uuid AND node_key = 'a'",
+      id,
+    );
     expect(await fence(id, 'f', '1')).toEqual(exceeded('10', '10'));
   });
 
@@ -187,7 +258,9 @@ describe('the fence', () => {
 
   test('lets nobody pass on what was not proven to be sent', async () => {
     for (const at of ['READY', 'SUBMITTING', 'OBSERVING', 'UNKNOWN', 'FAILED'] as const) {
-      expect(await fence(await running(passing, { a: { state: at } }), 'b', '1')).toEqual(exceeded('0', '0'));
+      expect(await fence(await running(passing, { a: { state: at } }), 'b', '1')).toEqual(
+        exceeded('0', '0'),
+      );
     }
   });
 
@@ -197,7 +270,10 @@ describe('the fence', () => {
   });
 
   test('counts each asset by itself', async () => {
-    const two = { nodes: [paying('a', {}), paying('b', { asset: 'USDT', amount: '4' })], edges: [] };
+    const two = {
+      nodes: [paying('a', {}), paying('b', { asset: 'USDT', amount: '4' })],
+      edges: [],
+    };
     const id = await running(two, { a: { state: 'UNKNOWN', amount: '10' } });
     expect(await fence(id, 'b', '4')).toBeNull();
     expect(await fence(await running(two), 'b', '5')).toMatchObject([{ key: 'USDT', limit: '4' }]);
@@ -205,26 +281,35 @@ describe('the fence', () => {
 
   test('of several at once lets pass what fits together, behind either fence, and refuses the rest', async () => {
     const keys = ['b', 'c', 'd', 'e', 'f', 'g'];
-    const many = { nodes: [paying('a', {}), ...keys.map((key) => sent(key, 'a'))], edges: keys.map((key) => edge('a', key)) };
+    const many = {
+      nodes: [paying('a', {}), ...keys.map((key) => sent(key, 'a'))],
+      edges: keys.map((key) => edge('a', key)),
+    };
     const amount = fc.constantFrom('1', '2.5', '4.000000000000000001', '6', '0.1');
     const seen = new Set<string>();
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.tuple(amount, fc.boolean()), { minLength: 6, maxLength: 6 }), async (wanted) => {
-        const id = await running(many, { a: completed('10', '9.5') });
-        const passed = await Promise.all(
-          wanted.map(async ([of, short], index) => {
-            const key = keys[index] ?? '';
-            const ok = short ? await shortFence(id, key, of) : (await fence(id, key, of)) === null;
-            seen.add(`${short ? 'short' : 'long'}: ${String(ok)}`);
-            return ok;
-          }),
-        );
-        const sum = (which: boolean): readonly string[] => wanted.flatMap(([of], index) => (passed[index] === which ? [of] : []));
-        const moved = sum(true).reduce(add, '0');
-        expect(compare(moved, '9.5')).toBeLessThanOrEqual(0);
-        // Nobody was refused who would have fitted beside all others.
-        for (const of of sum(false)) expect(compare(add(moved, of), '9.5')).toBe(1);
-      }),
+      fc.asyncProperty(
+        fc.array(fc.tuple(amount, fc.boolean()), { minLength: 6, maxLength: 6 }),
+        async (wanted) => {
+          const id = await running(many, { a: completed('10', '9.5') });
+          const passed = await Promise.all(
+            wanted.map(async ([of, short], index) => {
+              const key = keys[index] ?? '';
+              const ok = short
+                ? await shortFence(id, key, of)
+                : (await fence(id, key, of)) === null;
+              seen.add(`${short ? 'short' : 'long'}: ${String(ok)}`);
+              return ok;
+            }),
+          );
+          const sum = (which: boolean): readonly string[] =>
+            wanted.flatMap(([of], index) => (passed[index] === which ? [of] : []));
+          const moved = sum(true).reduce(add, '0');
+          expect(compare(moved, '9.5')).toBeLessThanOrEqual(0);
+          // Nobody was refused who would have fitted beside all others.
+          for (const of of sum(false)) expect(compare(add(moved, of), '9.5')).toBe(1);
+        },
+      ),
       { numRuns: 25 },
     );
     expect([...seen].sort()).toEqual(['long: false', 'long: true', 'short: false', 'short: true']);

@@ -1,6 +1,14 @@
-/** The texts of prisma/functions are what a migrated database runs: each function once, and no other. */
+/**
+ * The texts of prisma/functions are what a migrated database runs: each function once, and no
+ * other.
+ */
 import { readFileSync } from 'node:fs';
-import { functionBodies, FUNCTIONS_MIGRATION, functionsMigration, functionTexts } from '../../prisma/functions-migration.ts';
+import {
+  functionBodies,
+  FUNCTIONS_MIGRATION,
+  functionsMigration,
+  functionTexts,
+} from '../../prisma/functions-migration.ts';
 import { applyMigrations } from '../../prisma/migrate.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
 
@@ -18,7 +26,8 @@ test('the migration is made of the texts; `npm run sql:migration` writes it', ()
 
 test('a migrated database has exactly these functions', async () => {
   const rows = await bench.sql<{ name: string; body: string }>(
-    `SELECT p.proname AS name, p.prosrc AS body FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+    `SELECT p.proname AS name, p.prosrc AS body FROM pg_proc p JOIN pg_namespace n
+      ON n.oid = p.pronamespace
      WHERE n.nspname = 'public' ORDER BY p.proname`,
   );
   expect(bodies.length).toBeGreaterThan(50);
@@ -28,11 +37,13 @@ test('a migrated database has exactly these functions', async () => {
 
 test('every body can be read by the database', async () => {
   // Asked here and not in the migration, whose texts may name each other in any order.
-  for (const { text } of functionTexts()) await bench.db.$executeRawUnsafe(`DO $outer$ BEGIN EXECUTE $text$${text}$text$; END $outer$`);
+  for (const { text } of functionTexts())
+    await bench.db.$executeRawUnsafe(`DO $outer$ BEGIN EXECUTE $text$${text}$text$; END $outer$`);
 });
 
 test('a database of an earlier build is told apart', async () => {
-  await bench.sql(`INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)
+  await bench.sql(`INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at,
+    applied_steps_count)
                    VALUES ('earlier', 'x', '20261121000000_init', now(), 1)`);
   await expect(applyMigrations(bench.url)).rejects.toThrow(/20261121000000_init.*earlier build/s);
 });

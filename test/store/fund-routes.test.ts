@@ -1,4 +1,7 @@
-/** What routes are read from: which movements count, at what cost, whatever the number of templates and movements. */
+/**
+ * What routes are read from: which movements count, at what cost, whatever the number of templates
+ * and movements.
+ */
 import { createApi } from '../../api/http/app.ts';
 import { routes } from '../../api/routes.ts';
 import { countStatements } from '../../bench/costs/statements.ts';
@@ -12,17 +15,24 @@ let templateId: string;
 beforeAll(async () => {
   bench = await startStoreBench();
   await bench.movement();
-  const [movement] = await bench.sql<{ template_id: string }>('SELECT template_id::text FROM movements');
+  const [movement] = await bench.sql<{ template_id: string }>(
+    'SELECT template_id::text FROM movements',
+  );
   templateId = movement?.template_id ?? '';
 }, 60_000);
 afterAll(() => bench?.close(), 30_000);
 
-/** Copies of a movement that never ran, as if they had ended in `state` at `ended` (SQL), so long after their approval. */
+/**
+ * Copies of a movement that never ran, as if they had ended in `state` at `ended` (SQL), so long
+ * after their approval.
+ */
 async function ended(state: string, at: string, seconds = 10, count = 1): Promise<void> {
   await bench.sql(
     `INSERT INTO movements SELECT copy.*
      FROM movements m, (SELECT ${at} AS at OFFSET 0) t, generate_series(1, ${String(count)}) AS i,
-       LATERAL jsonb_populate_record(m, jsonb_build_object('movement_id', gen_random_uuid(), 'request_state', '${state}', 'client_scope', i,
+       LATERAL jsonb_populate_record(m,
+         jsonb_build_object('movement_id', gen_random_uuid(), 'request_state', '${state}',
+         'client_scope', i,
          'ended_at', t.at, 'approved_at', t.at - interval '${String(seconds)} seconds')) AS copy
      WHERE m.request_state = 'PENDING_APPROVAL'`,
   );
@@ -30,7 +40,10 @@ async function ended(state: string, at: string, seconds = 10, count = 1): Promis
 const remove = () => bench.sql(`DELETE FROM movements WHERE request_state <> 'PENDING_APPROVAL'`);
 const PREVIOUS = `(date_trunc('month', svc_now() AT TIME ZONE 'UTC') - interval '1 month') AT TIME ZONE 'UTC'`;
 
-async function withDatabase<T>(sessionSettings: Record<string, string>, work: (db: Database) => Promise<T>): Promise<T> {
+async function withDatabase<T>(
+  sessionSettings: Record<string, string>,
+  work: (db: Database) => Promise<T>,
+): Promise<T> {
   const db = connectDatabase({ url: bench.url, sessionSettings });
   try {
     return await work(db);
@@ -78,7 +91,9 @@ describe('stats', () => {
     async (timezone) => {
       await ended('COMPLETED', PREVIOUS);
       await ended('FAILED', `${PREVIOUS} - interval '1 millisecond'`);
-      const stats = await withDatabase({ timezone }, async (db) => (await readFundRouteFacts(db)).statsOf(templateId));
+      const stats = await withDatabase({ timezone }, async (db) =>
+        (await readFundRouteFacts(db)).statsOf(templateId),
+      );
       expect(stats).toMatchObject({ total_completed: 1, total_failed: 0 });
     },
   );
@@ -86,10 +101,13 @@ describe('stats', () => {
   test('forget a month when the next but one begins', async () => {
     await ended('COMPLETED', `${PREVIOUS} + interval '1 month'`);
     const [span] = await bench.sql<{ ms: number }>(
-      `SELECT (extract(epoch FROM ${PREVIOUS} + interval '3 months' - svc_now()) * 1000)::float8 AS ms`,
+      `SELECT (extract(epoch
+        FROM ${PREVIOUS} + interval '3 months' - svc_now()) * 1000)::float8 AS ms`,
     );
     const at = async (ms: number) =>
-      withDatabase({ 'svc.clock_offset_ms': String(Math.round(ms)) }, async (db) => (await readFundRouteFacts(db)).statsOf(templateId));
+      withDatabase({ 'svc.clock_offset_ms': String(Math.round(ms)) }, async (db) =>
+        (await readFundRouteFacts(db)).statsOf(templateId),
+      );
     expect(await at((span?.ms ?? 0) - 60_000)).toMatchObject({ total_completed: 1 });
     expect(await at((span?.ms ?? 0) + 60_000)).toBeNull();
   });
@@ -98,11 +116,15 @@ describe('stats', () => {
     await ended('COMPLETED', `svc_now() - interval '300 days'`, 10, 20_000);
     await ended('COMPLETED', 'svc_now()', 10, 20);
     await bench.sql('VACUUM ANALYZE movements');
-    const [answer] = await bench.sql<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>('EXPLAIN (ANALYZE, FORMAT JSON) SELECT * FROM route_stats');
-    const scans = nodesOf(answer!['QUERY PLAN'][0].Plan).filter((each) => each['Relation Name'] === 'movements');
-    expect(scans.map((scan) => [scan['Node Type'], scan['Index Name'], scan['Actual Rows']])).toEqual([
-      ['Index Only Scan', 'movements_route_stats', 20],
-    ]);
+    const [answer] = await bench.sql<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+      'EXPLAIN (ANALYZE, FORMAT JSON) SELECT * FROM route_stats',
+    );
+    const scans = nodesOf(answer!['QUERY PLAN'][0].Plan).filter(
+      (each) => each['Relation Name'] === 'movements',
+    );
+    expect(
+      scans.map((scan) => [scan['Node Type'], scan['Index Name'], scan['Actual Rows']]),
+    ).toEqual([['Index Only Scan', 'movements_route_stats', 20]]);
   }, 60_000);
 });
 
@@ -119,15 +141,20 @@ const nodesOf = (plan: PlanNode): PlanNode[] => [plan, ...(plan.Plans ?? []).fla
 async function templates(prefix: string, count: number): Promise<void> {
   const series = `generate_series(1, ${String(count)}) AS i`;
   await bench.sql(
-    `INSERT INTO plan_templates (template_key, created_at, updated_at) SELECT '${prefix}-' || i, now(), now() FROM ${series}`,
+    `INSERT INTO plan_templates (template_key, created_at, updated_at)
+      SELECT '${prefix}-' || i, now(), now() FROM ${series}`,
   );
   await bench.sql(
-    `INSERT INTO plan_template_versions (template_id, template_key, version, name, graph_shape, approval_policy, risk_controls, completion_assurance, created_at)
-     SELECT gen_random_uuid(), '${prefix}-' || i, 1, 'n', 'linear', '{}', '{"max_amount": "50", "own": 1}', 'provider_completed', now() FROM ${series}`,
+    `INSERT INTO plan_template_versions (template_id, template_key, version, name, graph_shape,
+      approval_policy, risk_controls, completion_assurance, created_at)
+     SELECT gen_random_uuid(), '${prefix}-' || i, 1, 'n', 'linear', '{}',
+       '{"max_amount": "50", "own": 1}', 'provider_completed', now() FROM ${series}`,
   );
   await bench.sql(
-    `INSERT INTO plan_nodes (id, template_id, position, node_key, node_kind, action_type, has_side_effect, config)
-     SELECT gen_random_uuid(), template_id, p, 'n' || p, 'action', 'noop', true, jsonb_build_object('asset', 'USDC', 'venue', 'v' || p)
+    `INSERT INTO plan_nodes (id, template_id, position, node_key, node_kind, action_type,
+      has_side_effect, config)
+     SELECT gen_random_uuid(), template_id, p, 'n' || p, 'action', 'noop', true,
+       jsonb_build_object('asset', 'USDC', 'venue', 'v' || p)
      FROM plan_template_versions, generate_series(1, 3) AS p WHERE template_key LIKE '${prefix}-%'`,
   );
   await bench.sql(
@@ -137,8 +164,16 @@ async function templates(prefix: string, count: number): Promise<void> {
   );
 }
 
-/** Statements of a first and a second recommendation, and of a catalog, by an API that has read nothing yet. */
-async function statements(): Promise<{ readonly routes: number; readonly cold: number; readonly warm: number; readonly catalog: number }> {
+/**
+ * Statements of a first and a second recommendation, and of a catalog, by an API that has read
+ * nothing yet.
+ */
+async function statements(): Promise<{
+  readonly routes: number;
+  readonly cold: number;
+  readonly warm: number;
+  readonly catalog: number;
+}> {
   const { db, sent } = countStatements(bench.url);
   const served = await serve(createApi({ ...dependencies(), db }, routes));
   const spent = async (work: () => Promise<unknown>): Promise<number> => {
@@ -149,13 +184,18 @@ async function statements(): Promise<{ readonly routes: number; readonly cold: n
   try {
     let found = 0;
     const recommend = async () => {
-      const { status, body } = await post(`${served.url}/v3/routes/recommend`, { asset: 'USDC', amount: '5' });
+      const { status, body } = await post(`${served.url}/v3/routes/recommend`, {
+        asset: 'USDC',
+        amount: '5',
+      });
       expect(status).toBe(200);
       found = (body['recommendations'] as unknown[]).length;
     };
     const cold = await spent(recommend);
     const warm = await spent(recommend);
-    const catalog = await spent(async () => expect((await send(`${served.url}/v3/route-catalog?include_health=true`)).status).toBe(200));
+    const catalog = await spent(async () =>
+      expect((await send(`${served.url}/v3/route-catalog?include_health=true`)).status).toBe(200),
+    );
     return { routes: found, cold, warm, catalog };
   } finally {
     await served.close();
@@ -188,7 +228,12 @@ test('a version that is registered later is found, and the kept ones are what th
     node_count: 3,
     executable: true,
     reserved: false,
-    metadata: { transport_family: 'mixed', source_venue: 'v1', destination_venue: null, asset: 'USDC' },
+    metadata: {
+      transport_family: 'mixed',
+      source_venue: 'v1',
+      destination_venue: null,
+      asset: 'USDC',
+    },
     fee_policy: {},
     risk_controls: { max_amount: '50' },
     selectors: [{ action_type: 'noop' }, { action_type: 'noop' }, { action_type: 'noop' }],

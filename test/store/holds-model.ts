@@ -1,9 +1,17 @@
 /**
- * Pools as the contract has them (decisions 6): what movements hold in each, what was sent since its last fetch, and what that
- * leaves. It imports no rule of the product.
+ * Pools as the contract has them (decisions 6): what movements hold in each, what was sent since
+ * its last fetch, and what that leaves. It imports no rule of the product.
  */
 import { add, compare, subtract, total } from '../support/amounts.ts';
-import { drawing, holdsOf, poolName, poolOf, sentBy, type PoolKey, type Seen } from '../support/movement-model.ts';
+import {
+  drawing,
+  holdsOf,
+  poolName,
+  poolOf,
+  sentBy,
+  type PoolKey,
+  type Seen,
+} from '../support/movement-model.ts';
 
 /** Why holds are refused, as the store says it. */
 export interface Uncovered extends PoolKey {
@@ -33,7 +41,10 @@ export class HoldsModel {
   refresh(venue: string, withdrawable: Readonly<Record<string, string | null>>): void {
     this.#sent = this.#sent.filter(({ pool }) => keyOf(pool).venue_key !== venue);
     for (const [account_type, amount] of Object.entries(withdrawable))
-      this.#balances.set(poolName({ venue_key: venue, account_type, asset: 'USDC' }), { withdrawable: amount, stale: false });
+      this.#balances.set(poolName({ venue_key: venue, account_type, asset: 'USDC' }), {
+        withdrawable: amount,
+        stale: false,
+      });
   }
 
   age(venue: string): void {
@@ -66,7 +77,10 @@ export class HoldsModel {
     return total(this.#sent.flatMap((each) => (each.pool === pool ? [each.amount] : [])));
   }
 
-  /** The first pool, in the order of their keys, of which a movement that comes to be like this takes more than there is. */
+  /**
+   * The first pool, in the order of their keys, of which a movement that comes to be like this
+   * takes more than there is.
+   */
   uncovered(after: Seen): Uncovered | null {
     const before = this.#held.get(after.movement_id);
     for (const [pool, wanted] of holdsOf(after)) {

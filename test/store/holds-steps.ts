@@ -6,10 +6,27 @@ const AMOUNTS = ['1', '2.5', '4.000000000000000001', '0.1'] as const;
 const BALANCES = ['0', '3.999999999999999999', '6.5', '11', null] as const;
 export const amount: fc.Arbitrary<string> = fc.constantFrom(...AMOUNTS);
 export const balance: fc.Arbitrary<string | null> = fc.constantFrom(...BALANCES);
-const create = fc.tuple(fc.constant('create' as const), fc.constantFrom(...SHAPES), amount, fc.boolean());
-export const act = fc.tuple(fc.constantFrom<Verb[]>('approve', 'approve', 'reject', 'cancel', 'retry', 'retry', 'resume'), fc.nat(20));
+const create = fc.tuple(
+  fc.constant('create' as const),
+  fc.constantFrom(...SHAPES),
+  amount,
+  fc.boolean(),
+);
+export const act = fc.tuple(
+  fc.constantFrom<Verb[]>('approve', 'approve', 'reject', 'cancel', 'retry', 'retry', 'resume'),
+  fc.nat(20),
+);
 export const happen = fc.tuple(
-  fc.constantFrom<Happening[]>('fence', 'COMPLETED', 'COMPLETED', 'PART', 'FAILED', 'FAILED', 'TIMEOUT', 'UNKNOWN'),
+  fc.constantFrom<Happening[]>(
+    'fence',
+    'COMPLETED',
+    'COMPLETED',
+    'PART',
+    'FAILED',
+    'FAILED',
+    'TIMEOUT',
+    'UNKNOWN',
+  ),
   fc.nat(20),
 );
 const fetched = fc.tuple(fc.constant('refresh' as const), fc.nat(1), fc.tuple(balance, balance));
@@ -55,7 +72,10 @@ export const RARE: Step[] = [
   ['age', 0],
   ['create', 'one', '1', true],
 ];
-/** What no chance may leave out: a cancel while a send is asked about, a retry behind what has completed, two nodes in one pool. */
+/**
+ * What no chance may leave out: a cancel while a send is asked about, a retry behind what has
+ * completed, two nodes in one pool.
+ */
 export const DIRECT: Step[] = [
   ['create', 'compensated', '1', false],
   ['approve', 0],
@@ -72,7 +92,9 @@ export const DIRECT: Step[] = [
   ['create', 'twice', '1', false],
   ['approve', 2],
 ];
-/** What was sent since the fetch is not there to be promised again; the next fetch shows what is. */
+/**
+ * What was sent since the fetch is not there to be promised again; the next fetch shows what is.
+ */
 export const SENT: Step[] = [
   ['create', 'one', '4.000000000000000001', false],
   ['approve', 0],

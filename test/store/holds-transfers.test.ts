@@ -1,6 +1,7 @@
 /**
- * Transfers and movements on the same pools at once, their steps taken by workers that do not know of each other: pools hold
- * what is open, promise no balance twice, and a transfer's history is one story with one end.
+ * Transfers and movements on the same pools at once, their steps taken by workers that do not know
+ * of each other: pools hold what is open, promise no balance twice, and a transfer's history is one
+ * story with one end.
  */
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import fc from 'fast-check';
@@ -28,25 +29,47 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => bench?.close(), 30_000);
 
-const REQUESTER = { caller: { client_id: null, key_id: 'k', role: 'operator' }, request_id: 'r' } as const;
+const REQUESTER = {
+  caller: { client_id: null, key_id: 'k', role: 'operator' },
+  request_id: 'r',
+} as const;
 const PENDING_SECONDS = 60;
 
-/** What a worker or a person may write, given what they have read; null where they would write nothing. */
+/**
+ * What a worker or a person may write, given what they have read; null where they would write
+ * nothing.
+ */
 const STEPS = {
-  send: (row) => (['CREATED', 'PENDING_PROVIDER_CONFIRMATION'].includes(row.state) ? submitting(row, 5) : null),
-  takeOver: (row) => (row.state === 'SUBMITTING' ? takenOver(row, PENDING_SECONDS, { isOver: true }) : null),
-  pending: (row) => (isSent(row) ? answered(row, { status: 'pending', provider_transfer_id: 'p-1' }, PENDING_SECONDS) : null),
-  completed: (row) => (isSent(row) ? answered(row, { status: 'completed' }, PENDING_SECONDS) : null),
-  failed: (row) => (isSent(row) ? answered(row, { status: 'failed', error_code: 'NO', error_message: 'no' }, PENDING_SECONDS) : null),
-  attention: (row) => (row.state === 'PENDING_PROVIDER_CONFIRMATION' ? attention(row, 'too long') : null),
-  resolveCompleted: (row) => (isResolvable(row) ? resolved(row, { resolution: 'completed', reason: 'x' }, REQUESTER) : null),
-  resolveFailed: (row) => (isResolvable(row) ? resolved(row, { resolution: 'failed', reason: 'x' }, REQUESTER) : null),
-  resolveOpen: (row) => (isResolvable(row) ? resolved(row, { resolution: 'manual_intervention', reason: 'x' }, REQUESTER) : null),
+  send: (row) =>
+    ['CREATED', 'PENDING_PROVIDER_CONFIRMATION'].includes(row.state) ? submitting(row, 5) : null,
+  takeOver: (row) =>
+    row.state === 'SUBMITTING' ? takenOver(row, PENDING_SECONDS, { isOver: true }) : null,
+  pending: (row) =>
+    isSent(row)
+      ? answered(row, { status: 'pending', provider_transfer_id: 'p-1' }, PENDING_SECONDS)
+      : null,
+  completed: (row) =>
+    isSent(row) ? answered(row, { status: 'completed' }, PENDING_SECONDS) : null,
+  failed: (row) =>
+    isSent(row)
+      ? answered(row, { status: 'failed', error_code: 'NO', error_message: 'no' }, PENDING_SECONDS)
+      : null,
+  attention: (row) =>
+    row.state === 'PENDING_PROVIDER_CONFIRMATION' ? attention(row, 'too long') : null,
+  resolveCompleted: (row) =>
+    isResolvable(row) ? resolved(row, { resolution: 'completed', reason: 'x' }, REQUESTER) : null,
+  resolveFailed: (row) =>
+    isResolvable(row) ? resolved(row, { resolution: 'failed', reason: 'x' }, REQUESTER) : null,
+  resolveOpen: (row) =>
+    isResolvable(row)
+      ? resolved(row, { resolution: 'manual_intervention', reason: 'x' }, REQUESTER)
+      : null,
 } as const satisfies Record<string, (row: TransferRow) => TransferStep | null>;
 type StepName = keyof typeof STEPS;
 
 const isSent = ({ state, ended }: TransferRow): boolean => state !== 'CREATED' && !ended;
-const isResolvable = ({ state }: TransferRow): boolean => ['PENDING_PROVIDER_CONFIRMATION', 'MANUAL_INTERVENTION'].includes(state);
+const isResolvable = ({ state }: TransferRow): boolean =>
+  ['PENDING_PROVIDER_CONFIRMATION', 'MANUAL_INTERVENTION'].includes(state);
 
 type Command =
   | readonly ['transfer', string]
@@ -68,7 +91,13 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 2, arbitrary: fc.tuple(fc.constant('movement' as const), amount) },
   { weight: 4, arbitrary: fc.tuple(fc.constant('send' as const), fc.nat(20)) },
   { weight: 8, arbitrary: fc.tuple(name, fc.nat(20)) },
-  { weight: 2, arbitrary: fc.tuple(fc.constantFrom('fence' as const, 'COMPLETED' as const, 'FAILED' as const), fc.nat(20)) },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(
+      fc.constantFrom('fence' as const, 'COMPLETED' as const, 'FAILED' as const),
+      fc.nat(20),
+    ),
+  },
 );
 
 interface Run {
@@ -82,7 +111,11 @@ interface Run {
 async function take(run: Run, [what, of]: Command): Promise<void> {
   const { world, desk, seen } = run;
   if (what === 'transfer') {
-    const outcome = await desk.create({ source: world.venues[0], amount: String(of), covered: true });
+    const outcome = await desk.create({
+      source: world.venues[0],
+      amount: String(of),
+      covered: true,
+    });
     seen.add(`transfer: ${String(outcome.created)}`);
     if (outcome.created === true) run.transfers.push(outcome.transfer_id);
   } else if (what === 'movement') {
@@ -112,11 +145,19 @@ async function step({ desk, seen }: Run, what: StepName, id: string): Promise<vo
 /** What has to be so whenever nothing is under way. */
 async function check({ world, transfers, desk }: Run): Promise<void> {
   expect(await verifyReservations(bench.db)).toMatchObject({ ok: true });
-  const pools = await bench.sql<{ held: string; open: string; withdrawable: string; outflow: string }>(
+  const pools = await bench.sql<{
+    held: string;
+    open: string;
+    withdrawable: string;
+    outflow: string;
+  }>(
     `SELECT p.held::text, b.withdrawable::text, coalesce((SELECT sum(r.amount) FROM reservations r
-       WHERE (r.venue_key, r.account_type, r.asset) = (p.venue_key, p.account_type, p.asset) AND r.status = 'held'), 0)::text AS open,
-       (SELECT o.amount::text FROM pending_outflow(p.venue_key, p.account_type, p.asset, b.fetched_at) o) AS outflow
-     FROM reservation_pools p JOIN balance_snapshots b USING (venue_key, account_type, asset) WHERE p.venue_key = ANY($1)`,
+       WHERE (r.venue_key, r.account_type, r.asset) = (p.venue_key, p.account_type, p.asset)
+         AND r.status = 'held'), 0)::text AS open,
+       (SELECT o.amount::text
+         FROM pending_outflow(p.venue_key, p.account_type, p.asset, b.fetched_at) o) AS outflow
+     FROM reservation_pools p JOIN balance_snapshots b USING (venue_key, account_type, asset)
+       WHERE p.venue_key = ANY($1)`,
     [...world.venues],
   );
   for (const { held, open, withdrawable, outflow } of pools) {
@@ -130,25 +171,47 @@ async function check({ world, transfers, desk }: Run): Promise<void> {
 async function checkHistory(id: string, row: TransferRow): Promise<void> {
   const events = await readTransferEvents(bench.db, id);
   expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
-  events.slice(1).forEach(({ from_state }, index) => expect(from_state).toBe(events[index]?.to_state));
+  events
+    .slice(1)
+    .forEach(({ from_state }, index) => expect(from_state).toBe(events[index]?.to_state));
   expect(events.at(-1)?.to_state).toBe(row.state);
-  expect(events.filter(({ event_type }) => event_type === 'transfer_submitting')).toHaveLength(row.sends);
+  expect(events.filter(({ event_type }) => event_type === 'transfer_submitting')).toHaveLength(
+    row.sends,
+  );
   const isEnd = (state: string | null): boolean => state === 'COMPLETED' || state === 'FAILED';
   expect(events.filter(({ to_state }) => isEnd(to_state))).toHaveLength(row.ended ? 1 : 0);
-  const [hold, ...more] = await bench.sql<{ status: string }>('SELECT status FROM reservations WHERE transfer_id = $1::uuid', id);
-  expect([hold?.status, more]).toEqual([row.state === 'COMPLETED' ? 'consumed' : row.state === 'FAILED' ? 'released' : 'held', []]);
+  const [hold, ...more] = await bench.sql<{ status: string }>(
+    'SELECT status FROM reservations WHERE transfer_id = $1::uuid',
+    id,
+  );
+  expect([hold?.status, more]).toEqual([
+    row.state === 'COMPLETED' ? 'consumed' : row.state === 'FAILED' ? 'released' : 'held',
+    [],
+  ]);
 }
 
 const deadlocks = async (): Promise<unknown> =>
-  (await bench.sql('SELECT deadlocks::text FROM pg_stat_database WHERE datname = current_database()'))[0];
+  (
+    await bench.sql(
+      'SELECT deadlocks::text FROM pg_stat_database WHERE datname = current_database()',
+    )
+  )[0];
 
 /** One after the other: the ways that must have been gone, whatever chance leaves out. */
 const alone = (...commands: readonly Command[]): [Command[][]] => [commands.map((each) => [each])];
-const ENDS = ['completed', 'failed', 'attention', 'resolveCompleted', 'resolveFailed', 'resolveOpen'] as const;
+const ENDS = [
+  'completed',
+  'failed',
+  'attention',
+  'resolveCompleted',
+  'resolveFailed',
+  'resolveOpen',
+] as const;
 const MUCH = '4.000000000000000001';
 const EIGHT = Array.from({ length: 8 }, () => 0);
 const WRITTEN: [Command[][]][] = [
-  // Eight connections are open by then, so that all of them read the row before the first has written.
+  // Eight connections are open by then, so that all of them read the row before the first has
+  // written.
   [[EIGHT.map(() => ['transfer', '0.1'] as const), EIGHT.map(() => ['send', 0] as const)]],
   ...ENDS.map((end) => alone(['transfer', '1'], ['send', 0], ['takeOver', 0], [end, 0])),
   alone(...Array.from({ length: 4 }, () => ['transfer', MUCH] as const)),
@@ -161,19 +224,41 @@ slow(
     const seen = new Set<string>();
     const before = await deadlocks();
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.array(command, { minLength: 5, maxLength: 20 }), { minLength: 4, maxLength: 8 }), async (bursts) => {
-        const world = worldOf(bench);
-        for (const venue of world.venues) {
-          const rows = JSON.stringify(['SPOT', 'FUNDING'].map((account_type) => ({ account_type, asset: 'USDC', withdrawable: '14' })));
-          await bench.sql('SELECT 1 FROM (SELECT store_balances($1, svc_now(), $2::jsonb)) AS stored', venue, rows);
-        }
-        const run: Run = { world, desk: transferDesk(bench, {}), transfers: [], movements: [], seen };
-        for (const burst of bursts) {
-          await Promise.all(burst.map((each) => take(run, each)));
-          for (const id of run.movements) await world.settle(id);
-          await check(run);
-        }
-      }),
+      fc.asyncProperty(
+        fc.array(fc.array(command, { minLength: 5, maxLength: 20 }), {
+          minLength: 4,
+          maxLength: 8,
+        }),
+        async (bursts) => {
+          const world = worldOf(bench);
+          for (const venue of world.venues) {
+            const rows = JSON.stringify(
+              ['SPOT', 'FUNDING'].map((account_type) => ({
+                account_type,
+                asset: 'USDC',
+                withdrawable: '14',
+              })),
+            );
+            await bench.sql(
+              'SELECT 1 FROM (SELECT store_balances($1, svc_now(), $2::jsonb)) AS stored',
+              venue,
+              rows,
+            );
+          }
+          const run: Run = {
+            world,
+            desk: transferDesk(bench, {}),
+            transfers: [],
+            movements: [],
+            seen,
+          };
+          for (const burst of bursts) {
+            await Promise.all(burst.map((each) => take(run, each)));
+            for (const id of run.movements) await world.settle(id);
+            await check(run);
+          }
+        },
+      ),
       { numRuns: 25 + WRITTEN.length, examples: WRITTEN },
     );
     const hoped = [
@@ -185,7 +270,9 @@ slow(
       'send: too late',
       'takeOver: done',
     ];
-    expect([...hoped, ...ENDS.map((end) => `${end}: done`)].filter((each) => !seen.has(each))).toEqual([]);
+    expect(
+      [...hoped, ...ENDS.map((end) => `${end}: done`)].filter((each) => !seen.has(each)),
+    ).toEqual([]);
     expect(await deadlocks()).toEqual(before);
   },
   600_000,
@@ -193,9 +280,14 @@ slow(
 
 test('of several creates with one key at once one is written, with one hold', async () => {
   const desk = transferDesk(bench, {});
-  const outcomes = await Promise.all(Array.from({ length: 12 }, () => desk.create({ amount: '2', idempotency_key: 'the same' })));
+  const outcomes = await Promise.all(
+    Array.from({ length: 12 }, () => desk.create({ amount: '2', idempotency_key: 'the same' })),
+  );
   expect(outcomes.filter(({ created }) => created === true)).toHaveLength(1);
-  expect(new Set(outcomes.map((outcome) => (outcome.created === null ? null : outcome.transfer_id))).size).toBe(1);
+  expect(
+    new Set(outcomes.map((outcome) => (outcome.created === null ? null : outcome.transfer_id)))
+      .size,
+  ).toBe(1);
   const rows = await bench.sql(
     "SELECT r.status FROM reservations r JOIN capital_transfers t USING (transfer_id) WHERE idempotency_key = 'the same'",
   );
@@ -203,31 +295,58 @@ test('of several creates with one key at once one is written, with one hold', as
 });
 
 test.each([
-  ['its amount is changed', 'UPDATE reservations SET amount = amount + 1 WHERE transfer_id = $1::uuid'],
-  ['it is moved to another pool', "UPDATE reservations SET account_type = 'USDT_FUTURE' WHERE transfer_id = $1::uuid"],
-  ['it is ended', "UPDATE reservations SET status = 'released', ended_at = now() WHERE transfer_id = $1::uuid"],
+  [
+    'its amount is changed',
+    'UPDATE reservations SET amount = amount + 1 WHERE transfer_id = $1::uuid',
+  ],
+  [
+    'it is moved to another pool',
+    "UPDATE reservations SET account_type = 'USDT_FUTURE' WHERE transfer_id = $1::uuid",
+  ],
+  [
+    'it is ended',
+    "UPDATE reservations SET status = 'released', ended_at = now() WHERE transfer_id = $1::uuid",
+  ],
   ['it is taken away', 'DELETE FROM reservations WHERE transfer_id = $1::uuid'],
   [
     'the transfer is said to be over',
     "UPDATE capital_transfers SET request_state = 'FAILED', ended_at = now() WHERE transfer_id = $1::uuid",
   ],
-  ['the amount of the transfer is changed', 'UPDATE capital_transfers SET amount = 0.5 WHERE transfer_id = $1::uuid'],
-])("verify notices of a transfer's hold that %s, also when the pool's counter is made to fit", async (_what, tampering) => {
-  const desk = transferDesk(bench, {});
-  const id = await desk.made({ amount: '3' });
-  const { source_venue } = await desk.row(id);
-  await bench.sql("INSERT INTO reservation_pools (venue_key, account_type, asset) VALUES ($1, 'USDT_FUTURE', 'USDC')", source_venue);
-  const recount = `UPDATE reservation_pools p SET held = coalesce((SELECT sum(amount) FROM reservations r WHERE r.status = 'held'
-    AND (r.venue_key, r.account_type, r.asset) = (p.venue_key, p.account_type, p.asset)), 0) WHERE venue_key = $1`;
-  const before = await bench.sql<object>('SELECT * FROM reservations WHERE transfer_id = $1::uuid', id);
-  expect(before).toHaveLength(1);
-  await bench.sql(tampering, id);
-  await bench.sql(recount, source_venue);
-  const found = await verifyReservations(bench.db);
-  expect(found).toMatchObject({ ok: false, pools: [] });
-  expect(new Set(found.transfers.map(({ transfer_id }) => transfer_id))).toEqual(new Set([id]));
-  await bench.sql('DELETE FROM reservations WHERE transfer_id = $1::uuid', id);
-  await bench.sql("UPDATE capital_transfers SET request_state = 'FAILED', ended_at = now() WHERE transfer_id = $1::uuid", id);
-  await bench.sql(recount, source_venue);
-  expect(await verifyReservations(bench.db)).toMatchObject({ ok: true });
-});
+  [
+    'the amount of the transfer is changed',
+    'UPDATE capital_transfers SET amount = 0.5 WHERE transfer_id = $1::uuid',
+  ],
+])(
+  "verify notices of a transfer's hold that %s, also when the pool's counter is made to fit",
+  async (_what, tampering) => {
+    const desk = transferDesk(bench, {});
+    const id = await desk.made({ amount: '3' });
+    const { source_venue } = await desk.row(id);
+    await bench.sql(
+      "INSERT INTO reservation_pools (venue_key, account_type, asset) VALUES ($1, 'USDT_FUTURE', 'USDC')",
+      source_venue,
+    );
+    const recount = `UPDATE reservation_pools p
+      SET held = coalesce((SELECT sum(amount) FROM reservations r
+      WHERE r.status = 'held'
+    AND (r.venue_key, r.account_type, r.asset) = (p.venue_key, p.account_type, p.asset)), 0)
+      WHERE venue_key = $1`;
+    const before = await bench.sql<object>(
+      'SELECT * FROM reservations WHERE transfer_id = $1::uuid',
+      id,
+    );
+    expect(before).toHaveLength(1);
+    await bench.sql(tampering, id);
+    await bench.sql(recount, source_venue);
+    const found = await verifyReservations(bench.db);
+    expect(found).toMatchObject({ ok: false, pools: [] });
+    expect(new Set(found.transfers.map(({ transfer_id }) => transfer_id))).toEqual(new Set([id]));
+    await bench.sql('DELETE FROM reservations WHERE transfer_id = $1::uuid', id);
+    await bench.sql(
+      "UPDATE capital_transfers SET request_state = 'FAILED', ended_at = now() WHERE transfer_id = $1::uuid",
+      id,
+    );
+    await bench.sql(recount, source_venue);
+    expect(await verifyReservations(bench.db)).toMatchObject({ ok: true });
+  },
+);

@@ -1,7 +1,15 @@
-/** Movements of several shapes over several pools, moved as the API and the runs move them, without either. */
+/**
+ * Movements of several shapes over several pools, moved as the API and the runs move them, without
+ * either.
+ */
 import { randomUUID } from 'node:crypto';
 import { advance } from '../../domain/actions/advance.ts';
-import { approve, approveAutomatically, autoApproveEvent, reject } from '../../domain/actions/approval.ts';
+import {
+  approve,
+  approveAutomatically,
+  autoApproveEvent,
+  reject,
+} from '../../domain/actions/approval.ts';
 import { cancel, spendsOrMaySpend } from '../../domain/actions/cancel.ts';
 import { resume } from '../../domain/actions/resume.ts';
 import { retry } from '../../domain/actions/retry.ts';
@@ -11,16 +19,35 @@ import type { GraphEdge } from '../../domain/graph/types.ts';
 import { walk } from '../../domain/graph/walk.ts';
 import { resolveAmount } from '../../domain/plan/amount.ts';
 import type { PlanTemplate, TemplateNode } from '../../domain/plan/types.ts';
-import { newSnapshot, toWalk, type MovementSnapshot, type NodeSnapshot } from '../../domain/snapshot.ts';
+import {
+  newSnapshot,
+  toWalk,
+  type MovementSnapshot,
+  type NodeSnapshot,
+} from '../../domain/snapshot.ts';
 import type { NodeState } from '../../domain/states/node.ts';
-import { NOW, type NodeChange, type Take, type Transition, type TransitionOutcome } from '../../domain/transition.ts';
+import {
+  NOW,
+  type NodeChange,
+  type Take,
+  type Transition,
+  type TransitionOutcome,
+} from '../../domain/transition.ts';
 import { readPolicyFacts, type PolicyRecord } from '../../store/auto-approve.ts';
-import { createApproved, createMovement, readSnapshot, type CreateOutcome } from '../../store/movements.ts';
+import {
+  createApproved,
+  createMovement,
+  readSnapshot,
+  type CreateOutcome,
+} from '../../store/movements.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { paying, type StoreBench } from './support.ts';
 
 export const CLIENT = randomUUID();
-const REQUESTER = { caller: { client_id: CLIENT, key_id: 'k', role: 'operator' }, request_id: 'r' } as const;
+const REQUESTER = {
+  caller: { client_id: CLIENT, key_id: 'k', role: 'operator' },
+  request_id: 'r',
+} as const;
 /** Longer than a test takes; what is older is so because the test made it so. */
 const FRESH_SECONDS = 3_600;
 
@@ -42,7 +69,12 @@ const observing = (node_key: string, match_from: string): TemplateNode => ({
   has_side_effect: false,
   config: { match_from, asset: 'USDC' },
 });
-const edge = (from: string, to: string, edge_type: GraphEdge['edge_type'] = 'on_success', priority = 0): GraphEdge => ({
+const edge = (
+  from: string,
+  to: string,
+  edge_type: GraphEdge['edge_type'] = 'on_success',
+  priority = 0,
+): GraphEdge => ({
   from,
   to,
   edge_type,
@@ -71,11 +103,17 @@ type Shape = Pick<PlanTemplate, 'nodes' | 'edges'>;
 const shapes: Readonly<Record<ShapeName, (a: string, b: string) => Shape>> = {
   one: (a) => ({ nodes: [spending('x', { venue: a })], edges: [] }),
   // In the other order than the pools' keys.
-  'two pools': (a, b) => ({ nodes: [spending('x', { venue: b }), spending('y', { venue: a, amount: '2.5' })], edges: [edge('x', 'y')] }),
+  'two pools': (a, b) => ({
+    nodes: [spending('x', { venue: b }), spending('y', { venue: a, amount: '2.5' })],
+    edges: [edge('x', 'y')],
+  }),
   // An exchange's withdrawal leaves its spot account, whatever the config says of another.
   twice: (a) => ({
     nodes: [
-      { ...spending('x', { venue: a, asset: 'usdc', account_type: 'funding' }), action_type: 'cex_withdrawal' },
+      {
+        ...spending('x', { venue: a, asset: 'usdc', account_type: 'funding' }),
+        action_type: 'cex_withdrawal',
+      },
       spending('y', { venue: a, account_type: 'spot', amount: '1' }),
     ],
     edges: [],
@@ -88,7 +126,10 @@ const shapes: Readonly<Record<ShapeName, (a: string, b: string) => Shape>> = {
     edges: [edge('x', 'y')],
   }),
   compensated: (a, b) => ({
-    nodes: [spending('x', { venue: a }), spending('y', { venue: b, amount: '0.1' }, 'compensation')],
+    nodes: [
+      spending('x', { venue: a }),
+      spending('y', { venue: b, amount: '0.1' }, 'compensation'),
+    ],
     edges: [edge('x', 'y', 'on_failure'), edge('x', 'y', 'on_cancel')],
   }),
   'of no venue': () => ({ nodes: [spending('x', {})], edges: [] }),
@@ -102,8 +143,16 @@ const shapes: Readonly<Record<ShapeName, (a: string, b: string) => Shape>> = {
     edges: [edge('x', 'y', 'on_failure'), edge('x', 'z'), edge('x', 'w', 'on_timeout')],
   }),
   nested: (a) => ({
-    nodes: ['x', 'y', 'z', 'v', 'w'].map((key) => spending(key, { venue: a, ...(key === 'x' || key === 'z' ? {} : { amount: '1' }) })),
-    edges: [edge('x', 'y'), edge('y', 'z', 'on_failure'), edge('y', 'v'), edge('x', 'w', 'on_failure'), edge('w', 'v')],
+    nodes: ['x', 'y', 'z', 'v', 'w'].map((key) =>
+      spending(key, { venue: a, ...(key === 'x' || key === 'z' ? {} : { amount: '1' }) }),
+    ),
+    edges: [
+      edge('x', 'y'),
+      edge('y', 'z', 'on_failure'),
+      edge('y', 'v'),
+      edge('x', 'w', 'on_failure'),
+      edge('w', 'v'),
+    ],
   }),
   priorities: (a, b) => ({
     nodes: [
@@ -124,11 +173,21 @@ const shapes: Readonly<Record<ShapeName, (a: string, b: string) => Shape>> = {
     edges: [edge('x', 'g'), edge('g', 'y', 'on_manual_resume'), edge('x', 'u', 'on_cancel')],
   }),
   observed: (a, b) => ({
-    nodes: [spending('x', { venue: a }), observing('o', 'x'), spending('y', { venue: b, amount_ref: 'nodes.o.output.received_amount' })],
+    nodes: [
+      spending('x', { venue: a }),
+      observing('o', 'x'),
+      spending('y', { venue: b, amount_ref: 'nodes.o.output.received_amount' }),
+    ],
     edges: [edge('x', 'o'), edge('o', 'y')],
   }),
   unknown: (a) => ({
-    nodes: [waiting('g'), { ...spending('x', { venue: a, amount_ref: 'nodes.g.output.amount' }), risk_patch: { max_amount: '3' } }],
+    nodes: [
+      waiting('g'),
+      {
+        ...spending('x', { venue: a, amount_ref: 'nodes.g.output.amount' }),
+        risk_patch: { max_amount: '3' },
+      },
+    ],
     edges: [edge('g', 'x')],
   }),
 };
@@ -139,7 +198,11 @@ export type Happening = 'fence' | 'COMPLETED' | 'PART' | 'FAILED' | 'TIMEOUT' | 
 
 export interface World {
   readonly venues: readonly [string, string];
-  create(shape: ShapeName, amount: string, policy: PolicyRecord | null): Promise<CreateOutcome | null>;
+  create(
+    shape: ShapeName,
+    amount: string,
+    policy: PolicyRecord | null,
+  ): Promise<CreateOutcome | null>;
   /** Null where the action is none of the movement's. */
   act(verb: Verb, id: string): Promise<TransitionOutcome | null>;
   /** What the action would leave, without doing it. */
@@ -151,10 +214,20 @@ export interface World {
   snapshot(id: string): Promise<MovementSnapshot>;
 }
 
-const MOVES: Readonly<Record<'fence' | 'COMPLETED' | 'FAILED' | 'UNKNOWN', Partial<Record<NodeState, readonly NodeState[]>>>> = {
+const MOVES: Readonly<
+  Record<
+    'fence' | 'COMPLETED' | 'FAILED' | 'UNKNOWN',
+    Partial<Record<NodeState, readonly NodeState[]>>
+  >
+> = {
   fence: { READY: ['SUBMITTING'] },
   // A node with an effect completes behind its fence only; it may fail before.
-  COMPLETED: { READY: ['SUBMITTING', 'COMPLETED'], SUBMITTING: ['COMPLETED'], OBSERVING: ['COMPLETED'], UNKNOWN: ['COMPLETED'] },
+  COMPLETED: {
+    READY: ['SUBMITTING', 'COMPLETED'],
+    SUBMITTING: ['COMPLETED'],
+    OBSERVING: ['COMPLETED'],
+    UNKNOWN: ['COMPLETED'],
+  },
   FAILED: { READY: ['FAILED'], SUBMITTING: ['FAILED'], OBSERVING: ['FAILED'], UNKNOWN: ['FAILED'] },
   UNKNOWN: { SUBMITTING: ['UNKNOWN'], OBSERVING: ['UNKNOWN'] },
 };
@@ -181,7 +254,8 @@ function changeOf(
   const node = plan.nodes.find((each) => each.node_key === node_key);
   const moves = MOVES[LEADS_TO[happening]][state];
   if (node === undefined || moves === undefined) return null;
-  const sent = (key: string): string => String(nodes.find((each) => each.node_key === key)?.output?.['submitted_amount']);
+  const sent = (key: string): string =>
+    String(nodes.find((each) => each.node_key === key)?.output?.['submitted_amount']);
   const amount =
     known ??
     resolveAmount(node.config, plan.intent.amount, (key) =>
@@ -190,7 +264,13 @@ function changeOf(
   if (!node.sends) {
     if (LEADS_TO[happening] !== 'COMPLETED' || state !== 'READY') return null;
     const resumed = node.node_kind === 'manual_gate';
-    return { node_key, from: state, attempt, moves: ['COMPLETED'], set: { completed_at: NOW, resumed } };
+    return {
+      node_key,
+      from: state,
+      attempt,
+      moves: ['COMPLETED'],
+      set: { completed_at: NOW, resumed },
+    };
   }
   if (amount === null) throw new Error(`no amount for ${node_key}`);
   return {
@@ -201,9 +281,14 @@ function changeOf(
     set: {
       ...(moves.includes('SUBMITTING') ? { submit_epoch: submit_epoch + 1, amount } : {}),
       ...(LEADS_TO[happening] === 'COMPLETED'
-        ? { output: { submitted_amount: happening === 'PART' ? A_PART : amount }, completed_at: NOW }
+        ? {
+            output: { submitted_amount: happening === 'PART' ? A_PART : amount },
+            completed_at: NOW,
+          }
         : {}),
-      ...(LEADS_TO[happening] === 'FAILED' ? { error_code: happening === 'TIMEOUT' ? 'NODE_TIMED_OUT' : 'X', completed_at: NOW } : {}),
+      ...(LEADS_TO[happening] === 'FAILED'
+        ? { error_code: happening === 'TIMEOUT' ? 'NODE_TIMED_OUT' : 'X', completed_at: NOW }
+        : {}),
     },
   };
 }
@@ -215,7 +300,8 @@ function applied(snapshot: MovementSnapshot, { to, nodes = [] }: Transition): Mo
     ...snapshot,
     state: to ?? snapshot.state,
     nodes: snapshot.nodes.map((node) => {
-      const { moves = [], set: { recover_first = node.recover_first, output = node.output } = {} } = changes.get(node.node_key) ?? {};
+      const { moves = [], set: { recover_first = node.recover_first, output = node.output } = {} } =
+        changes.get(node.node_key) ?? {};
       return { ...node, state: moves.at(-1) ?? node.state, recover_first, output };
     }),
   };
@@ -225,11 +311,13 @@ function applied(snapshot: MovementSnapshot, { to, nodes = [] }: Transition): Mo
 export function worldOf(bench: StoreBench): World {
   const venues = [`a-${randomUUID()}`, `b-${randomUUID()}`] as const;
   const snapshot = (id: string): Promise<MovementSnapshot> => readSnapshot(bench.db, id);
-  const apply = (transition: Transition): Promise<TransitionOutcome> => applyTransition(bench.db, transition);
+  const apply = (transition: Transition): Promise<TransitionOutcome> =>
+    applyTransition(bench.db, transition);
   return {
     venues,
     snapshot,
-    create: (shape, amount, policy) => create(bench, { ...shapes[shape](...venues), amount, policy, venues }),
+    create: (shape, amount, policy) =>
+      create(bench, { ...shapes[shape](...venues), amount, policy, venues }),
     act: async (verb, id) => {
       const transition = transitionOf(verb, await snapshot(id));
       if (transition === null) return null;
@@ -247,7 +335,9 @@ export function worldOf(bench: StoreBench): World {
       const amount = change.set?.amount;
       // The fence of every send is asked, and refuses nothing that the plan has.
       const require =
-        typeof amount === 'string' ? { require: { executors: [], signers: [], flow: { node_key: change.node_key, amount } } } : {};
+        typeof amount === 'string'
+          ? { require: { executors: [], signers: [], flow: { node_key: change.node_key, amount } } }
+          : {};
       return apply({ movement_id: id, nodes: [change], ...require, timeline: [] });
     },
     settle: async (id) => {
@@ -262,10 +352,14 @@ export function worldOf(bench: StoreBench): World {
 
 /** What the API asks where somebody takes funds. */
 const TAKING: readonly Verb[] = ['approve', 'retry', 'resume'];
-const takeAt = (venues: readonly string[]): Take => ({ venues, stale_after_seconds: FRESH_SECONDS });
+const takeAt = (venues: readonly string[]): Take => ({
+  venues,
+  stale_after_seconds: FRESH_SECONDS,
+});
 
 function transitionOf(verb: Verb, snapshot: MovementSnapshot): Transition | null {
-  if (verb === 'approve') return approve(snapshot, { compiled_plan_hash: 'a'.repeat(64), approver_id: 'p' }, REQUESTER);
+  if (verb === 'approve')
+    return approve(snapshot, { compiled_plan_hash: 'a'.repeat(64), approver_id: 'p' }, REQUESTER);
   if (verb === 'reject') return reject(snapshot.movement_id, {}, REQUESTER);
   if (verb === 'resume') return resume(snapshot, REQUESTER);
   return verb === 'cancel' ? cancel(snapshot, REQUESTER) : retry(snapshot, REQUESTER);
@@ -274,16 +368,32 @@ function transitionOf(verb: Verb, snapshot: MovementSnapshot): Transition | null
 /** What the run would write now; null when the database says it all. */
 function decisionOf(snapshot: MovementSnapshot): Transition | null {
   const next = walk(toWalk(snapshot));
-  const over = ['PENDING_APPROVAL', 'COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED'].includes(snapshot.state);
+  const over = ['PENDING_APPROVAL', 'COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED'].includes(
+    snapshot.state,
+  );
   const same = next.state === snapshot.state && next.ready.length + next.skip.length === 0;
   // A cancelled movement that has ended its hold, or keeps it for good, says so by the hold alone.
   const spent = spendsOrMaySpend(snapshot);
-  const ends = next.ended && (next.state !== 'CANCELLED' || (snapshot.reservation_status === 'held' && !spent));
+  const ends =
+    next.ended &&
+    (next.state !== 'CANCELLED' || (snapshot.reservation_status === 'held' && !spent));
   if (over || (same && !ends)) return null;
-  const named = (keys: readonly string[]) => snapshot.nodes.filter(({ node_key }) => keys.includes(node_key));
+  const named = (keys: readonly string[]) =>
+    snapshot.nodes.filter(({ node_key }) => keys.includes(node_key));
   const { movement_id, version, state: from } = snapshot;
   const { state: to, frontier, ended, failure } = next;
-  const args = { movement_id, version, from, to, frontier, ended, failure, ready: named(next.ready), skip: named(next.skip), stop: [] };
+  const args = {
+    movement_id,
+    version,
+    from,
+    to,
+    frontier,
+    ended,
+    failure,
+    ready: named(next.ready),
+    skip: named(next.skip),
+    stop: [],
+  };
   return advance(args, snapshot.reservation_status, spent);
 }
 
@@ -293,25 +403,53 @@ interface Wanted extends Shape {
   readonly venues: readonly string[];
 }
 
-async function create(bench: StoreBench, { amount, policy, venues, ...shape }: Wanted): Promise<CreateOutcome | null> {
+async function create(
+  bench: StoreBench,
+  { amount, policy, venues, ...shape }: Wanted,
+): Promise<CreateOutcome | null> {
   const strategy_id = policy?.strategy_id ?? null;
   const draft = bench.draft({ amount, shape, ...(strategy_id === null ? {} : { strategy_id }) });
   const { plan } = draft;
-  if (strategy_id === null) return createMovement(bench.db, { ...draft, auto_approve_result: null });
-  const { switched_off, ...facts } = await readPolicyFacts(bench.db, { client_id: CLIENT, strategy_id }, { executors: [], signers: [] });
-  const request = { client_id: CLIENT, asset: 'USDC', amount, outflow: plan.outflow, template_key: 'test/store', template_version: 1 };
-  const evaluation = evaluatePolicy(request, { ...facts, bindings_available: switched_off.length === 0 }, false);
+  if (strategy_id === null)
+    return createMovement(bench.db, { ...draft, auto_approve_result: null });
+  const { switched_off, ...facts } = await readPolicyFacts(
+    bench.db,
+    { client_id: CLIENT, strategy_id },
+    { executors: [], signers: [] },
+  );
+  const request = {
+    client_id: CLIENT,
+    asset: 'USDC',
+    amount,
+    outflow: plan.outflow,
+    template_key: 'test/store',
+    template_version: 1,
+  };
+  const evaluation = evaluatePolicy(
+    request,
+    { ...facts, bindings_available: switched_off.length === 0 },
+    false,
+  );
   const { result } = evaluation;
   const decided = { ...draft, auto_approve_result: result };
   if (evaluation.guard === null) return createMovement(bench.db, decided);
   const { guard, refused } = evaluation;
   const hash = { compiled_plan_hash: draft.compiled_plan_hash, result };
   const outcome = await createApproved(bench.db, decided, {
-    transition: (id) => ({ ...approveAutomatically(newSnapshot(id, plan), hash, REQUESTER), take: takeAt(venues) }),
+    transition: (id) => ({
+      ...approveAutomatically(newSnapshot(id, plan), hash, REQUESTER),
+      take: takeAt(venues),
+    }),
     guard,
-    refused: forLateReasons((reason) => ({ result: refused[reason], timeline: [autoApproveEvent(refused[reason])] })),
+    refused: forLateReasons((reason) => ({
+      result: refused[reason],
+      timeline: [autoApproveEvent(refused[reason])],
+    })),
   });
   if (outcome.created !== null) return outcome;
   // What the API does when even a new snapshot does not help: a person decides.
-  return createMovement(bench.db, { ...draft, auto_approve_result: refused.insufficient_effective_withdrawable });
+  return createMovement(bench.db, {
+    ...draft,
+    auto_approve_result: refused.insufficient_effective_withdrawable,
+  });
 }

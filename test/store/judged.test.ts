@@ -6,17 +6,27 @@ import type { TemplateNode } from '../../domain/plan/types.ts';
 import type { Database } from '../../prisma/client.ts';
 import { judged } from '../../store/judged.ts';
 
-const node = (node_key: string): TemplateNode => ({ node_key, node_kind: 'action', action_type: 'noop', has_side_effect: false });
+const node = (node_key: string): TemplateNode => ({
+  node_key,
+  node_kind: 'action',
+  action_type: 'noop',
+  has_side_effect: false,
+});
 const edge = (from: string, to: string, condition_expr: string): GraphEdge => ({
   ...{ from, to, edge_type: 'on_success', priority: 0, join_key: null },
   condition_expr,
 });
-const LONG = Array.from({ length: 14 }, (_, term) => `dec(intent.amount) > dec("1${String(term)}.5")`).join(' || ');
+const LONG = Array.from(
+  { length: 14 },
+  (_, term) => `dec(intent.amount) > dec("1${String(term)}.5")`,
+).join(' || ');
 /** As many conditions as a version may have, no two alike; one of them cannot be used. */
 const large = () => ({
   nodes: [node('a'), node('b'), node('c')],
   edges: [
-    ...Array.from({ length: 999 }, (_, index) => edge('a', 'b', `${LONG} || intent.asset == "${String(index)}"`)),
+    ...Array.from({ length: 999 }, (_, index) =>
+      edge('a', 'b', `${LONG} || intent.asset == "${String(index)}"`),
+    ),
     edge('b', 'c', 'intent.amount > "9"'),
   ],
 });

@@ -1,4 +1,7 @@
-/** What a database may have forgotten, or a worker that was declared dead may still write, proves nothing. */
+/**
+ * What a database may have forgotten, or a worker that was declared dead may still write, proves
+ * nothing.
+ */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { preflight } from '../../activities/phases/preflight.ts';
@@ -39,17 +42,34 @@ async function claiming(
     attempt,
   );
   await bench.sql(
-    `INSERT INTO evm_transactions (transaction_id, chain_id, address, nonce, movement_id, node_key, attempt, unsigned, raw_tx, tx_hash, created_at, released_at)
-     VALUES ($1::uuid, $2, $3, $4, $5::uuid, 'pay', 1, '{}', $6, $6, now(), CASE WHEN $7 THEN now() END)`,
-    ...[transaction_id, CHAIN, address, nonce, movement_id, signed ? `0x02${String(nonce)}` : null, released],
+    `INSERT INTO evm_transactions (transaction_id, chain_id, address, nonce, movement_id, node_key,
+      attempt, unsigned, raw_tx, tx_hash, created_at, released_at)
+     VALUES ($1::uuid, $2, $3, $4, $5::uuid, 'pay', 1, '{}', $6, $6, now(), CASE WHEN $7
+       THEN now() END)`,
+    ...[
+      transaction_id,
+      CHAIN,
+      address,
+      nonce,
+      movement_id,
+      signed ? `0x02${String(nonce)}` : null,
+      released,
+    ],
   );
   return { movement_id, transaction_id };
 }
 
 const lane = (address: string, next: number) =>
-  bench.sql('INSERT INTO nonce_lanes (chain_id, address, next_nonce) VALUES ($1, $2, $3)', CHAIN, address, next);
-const restored = () => afterRestore(bench.db, { incident: randomUUID(), send_seconds: 100, audit: [] });
-const unknown = (address: string, count: number) => readUnknownNonces(bench.db, { chain_id: CHAIN, from: address }, count);
+  bench.sql(
+    'INSERT INTO nonce_lanes (chain_id, address, next_nonce) VALUES ($1, $2, $3)',
+    CHAIN,
+    address,
+    next,
+  );
+const restored = () =>
+  afterRestore(bench.db, { incident: randomUUID(), send_seconds: 100, audit: [] });
+const unknown = (address: string, count: number) =>
+  readUnknownNonces(bench.db, { chain_id: CHAIN, from: address }, count);
 
 describe('after a restore, a nonce is known to be ours', () => {
   test('once a transaction of ours is proven to have used it, and not because one was signed for it', async () => {
@@ -61,7 +81,8 @@ describe('after a restore, a nonce is known to be ours', () => {
       { nonce: 5, open: false },
       { nonce: 6, open: false },
     ]);
-    // The lane gives it away again, since it has forgotten that it did: which of the two is mined is open.
+    // The lane gives it away again, since it has forgotten that it did: which of the two is mined
+    // is open.
     await claiming(address, 5);
     // Of this one the chain has shown that another transaction was.
     await claiming(address, 6, { released: true, state: 'READY' });
@@ -89,24 +110,36 @@ describe('after a restore, a nonce is known to be ours', () => {
 
 test('a recovery that has found no bytes is the last word: who signs beside it stores none', async () => {
   const address = account();
-  const { movement_id, transaction_id } = await claiming(address, 1, { state: 'SUBMITTING', signed: false });
+  const { movement_id, transaction_id } = await claiming(address, 1, {
+    state: 'SUBMITTING',
+    signed: false,
+  });
   const signed = { transaction_id, epoch: 7, raw_tx: '0x02aa', tx_hash: '0xaa' };
   // Holds the signer between its look at the epoch and its write.
   const other = new pg.Client({ connectionString: bench.url });
   await other.connect();
   try {
     await other.query('BEGIN');
-    await other.query('SELECT FROM evm_transactions WHERE transaction_id = $1 FOR UPDATE', [transaction_id]);
+    await other.query('SELECT FROM evm_transactions WHERE transaction_id = $1 FOR UPDATE', [
+      transaction_id,
+    ]);
     const saving = saveSigned(bench.db, signed);
     await waiting(1);
     const taking = takeOver(bench.db, { movement_id, node_key: 'pay', attempt: 1 });
-    const first = await Promise.race([taking.then(() => 'taken over'), waiting(2).then(() => 'waits')]);
-    const seen = first === 'waits' ? null : await readTransactions(bench.db, { movement_id, node_key: 'pay', attempt: 1 });
+    const first = await Promise.race([
+      taking.then(() => 'taken over'),
+      waiting(2).then(() => 'waits'),
+    ]);
+    const seen =
+      first === 'waits'
+        ? null
+        : await readTransactions(bench.db, { movement_id, node_key: 'pay', attempt: 1 });
     await other.query('ROLLBACK');
     const [saved, taken] = await Promise.all([saving, taking]);
     expect(taken.taken).toBe(true);
     // Either the bytes are there before the recovery looks, or they are never stored.
-    const found = seen ?? (await readTransactions(bench.db, { movement_id, node_key: 'pay', attempt: 1 }));
+    const found =
+      seen ?? (await readTransactions(bench.db, { movement_id, node_key: 'pay', attempt: 1 }));
     expect(saved !== null).toBe(found.some(({ raw_tx }) => raw_tx !== undefined));
   } finally {
     await other.end();
@@ -132,13 +165,18 @@ test.each([
   async (_name, steps, preflight_passed) => {
     const { movement_id } = await bench.movement();
     await bench.sql(
-      `UPDATE movement_nodes SET state = 'READY', preflight_passed = $2, started_at = now() - interval '1 day', recover_first = true, restored = true,
+      `UPDATE movement_nodes SET state = 'READY', preflight_passed = $2,
+        started_at = now() - interval '1 day', recover_first = true, restored = true,
        own_plan = own_plan || '{"timeout_policy": {"execution_seconds": 60}}'
      WHERE movement_id = $1::uuid`,
       movement_id,
       preflight_passed,
     );
-    const begun = await steps.begin({ db: bench.db } as PhaseDependencies, { movement_id, node_key: 'pay', attempt: 1 });
+    const begun = await steps.begin({ db: bench.db } as PhaseDependencies, {
+      movement_id,
+      node_key: 'pay',
+      attempt: 1,
+    });
     expect(begun).toEqual({ state: 'READY', next: 'recover', error_code: null });
   },
 );

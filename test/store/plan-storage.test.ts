@@ -13,9 +13,24 @@ beforeAll(async () => {
 });
 afterAll(() => bench.close());
 
-/** Few keys and values, so that nodes and requests often say the same key, and sometimes the same value. */
+/**
+ * Few keys and values, so that nodes and requests often say the same key, and sometimes the same
+ * value.
+ */
 const key = fc.constantFrom('amount', 'note', 'memo', 'own_config', 'left_out', 'config', '');
-const value = fc.constantFrom<JsonObject[string]>('1', '1.0', 1, 1.5, '', null, [], [1, '2'], {}, { note: { memo: '1' } }, true);
+const value = fc.constantFrom<JsonObject[string]>(
+  '1',
+  '1.0',
+  1,
+  1.5,
+  '',
+  null,
+  [],
+  [1, '2'],
+  {},
+  { note: { memo: '1' } },
+  true,
+);
 const config = fc.dictionary(key, value);
 const node = fc.record({ config, passesOn: fc.boolean() });
 const request = fc.oneof(
@@ -26,31 +41,42 @@ const request = fc.oneof(
 
 test('whatever templates and requests say of the same keys', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(node, { minLength: 1, maxLength: 4 }), request, async (nodes, input_params) => {
-      const draft = bench.draft({
-        shape: {
-          nodes: nodes.map(({ config: own, passesOn }, index) => paying(`n${index}`, passesOn ? { ...own, amount_ref: 'intent' } : own)),
-          edges: [],
-        },
-        input_params,
-      });
-      const expected = JSON.parse(canonicalPlan(draft.plan)) as typeof draft.plan;
-      const made = await createMovement(bench.db, { ...draft, auto_approve_result: null });
-      if (!made.created) throw new Error('not made');
-      const id = made.movement_id;
+    fc.asyncProperty(
+      fc.array(node, { minLength: 1, maxLength: 4 }),
+      request,
+      async (nodes, input_params) => {
+        const draft = bench.draft({
+          shape: {
+            nodes: nodes.map(({ config: own, passesOn }, index) =>
+              paying(`n${index}`, passesOn ? { ...own, amount_ref: 'intent' } : own),
+            ),
+            edges: [],
+          },
+          input_params,
+        });
+        const expected = JSON.parse(canonicalPlan(draft.plan)) as typeof draft.plan;
+        const made = await createMovement(bench.db, { ...draft, auto_approve_result: null });
+        if (!made.created) throw new Error('not made');
+        const id = made.movement_id;
 
-      const plan = await readPlan(bench.db, id);
-      expect(plan === null ? null : canonicalPlan(plan)).toBe(canonicalPlan(draft.plan));
-      expect((await readSnapshot(bench.db, id)).plan).toEqual(expected);
-      const configs = (await readPlanNodes(bench.db, id)).map(({ node_key, config: own }) => [node_key, own]);
-      expect(Object.fromEntries(configs)).toEqual(Object.fromEntries(expected.nodes.map((each) => [each.node_key, each.config])));
-      const shown = (await readMovement(bench.db, id))?.nodes.map((each) => each.config);
-      expect(shown).toEqual(expected.nodes.map((each) => each.config));
-      for (const each of expected.nodes) {
-        const row = await readPhase(bench.db, id, each.node_key);
-        expect(row?.node).toEqual(each);
-      }
-    }),
+        const plan = await readPlan(bench.db, id);
+        expect(plan === null ? null : canonicalPlan(plan)).toBe(canonicalPlan(draft.plan));
+        expect((await readSnapshot(bench.db, id)).plan).toEqual(expected);
+        const configs = (await readPlanNodes(bench.db, id)).map(({ node_key, config: own }) => [
+          node_key,
+          own,
+        ]);
+        expect(Object.fromEntries(configs)).toEqual(
+          Object.fromEntries(expected.nodes.map((each) => [each.node_key, each.config])),
+        );
+        const shown = (await readMovement(bench.db, id))?.nodes.map((each) => each.config);
+        expect(shown).toEqual(expected.nodes.map((each) => each.config));
+        for (const each of expected.nodes) {
+          const row = await readPhase(bench.db, id, each.node_key);
+          expect(row?.node).toEqual(each);
+        }
+      },
+    ),
     { numRuns: 60 },
   );
 });
@@ -58,12 +84,16 @@ test('whatever templates and requests say of the same keys', async () => {
 test('what a request adds to every node is stored with the movement alone', async () => {
   const shared = 'x'.repeat(50_000);
   const nodes = Array.from({ length: 20 }, (_, index) => paying(`n${index}`, { venue: 'v' }));
-  const draft = bench.draft({ shape: { nodes, edges: [] }, input_params: { node_config: { note: shared } } });
+  const draft = bench.draft({
+    shape: { nodes, edges: [] },
+    input_params: { node_config: { note: shared } },
+  });
   expect(canonicalPlan(draft.plan).length).toBeGreaterThan(20 * shared.length);
   const made = await createMovement(bench.db, { ...draft, auto_approve_result: null });
   if (!made.created) throw new Error('not made');
   const [stored] = await bench.sql<{ length: number }>(
-    `SELECT (length(m::text) + (SELECT sum(length(n::text)) FROM movement_nodes n WHERE n.movement_id = m.movement_id))::integer AS length
+    `SELECT (length(m::text) + (SELECT sum(length(n::text)) FROM movement_nodes n
+      WHERE n.movement_id = m.movement_id))::integer AS length
      FROM movements m WHERE m.movement_id = $1::uuid`,
     made.movement_id,
   );

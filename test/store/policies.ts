@@ -6,7 +6,11 @@ import { createPolicy, readBudgets, type PolicyRecord } from '../../store/auto-a
 import type { StoreBench } from './support.ts';
 
 /** A policy of this client for the bench's template in USDC, of a strategy of its own. */
-export async function storePolicy(bench: StoreBench, client_id: string, caps: Partial<AutoApprovePolicy>): Promise<PolicyRecord> {
+export async function storePolicy(
+  bench: StoreBench,
+  client_id: string,
+  caps: Partial<AutoApprovePolicy>,
+): Promise<PolicyRecord> {
   const outcome = await createPolicy(
     bench.db,
     {
@@ -29,7 +33,10 @@ export async function storePolicy(bench: StoreBench, client_id: string, caps: Pa
 }
 
 /** What of the policy's budget is used, as the API would answer. */
-export async function usageOf(bench: StoreBench, { strategy_id, client_id }: PolicyRecord): Promise<BudgetUsage> {
+export async function usageOf(
+  bench: StoreBench,
+  { strategy_id, client_id }: PolicyRecord,
+): Promise<BudgetUsage> {
   const [budget] = await readBudgets(bench.db, strategy_id, client_id);
   if (budget === undefined) throw new Error('no budget');
   return budget.usage;

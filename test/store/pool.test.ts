@@ -1,4 +1,7 @@
-/** Who waits for a connection, and what it is told: a full pool, a share that is used up and a lost database are three things. */
+/**
+ * Who waits for a connection, and what it is told: a full pool, a share that is used up and a lost
+ * database are three things.
+ */
 import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { connectDatabase, shareConnections, type Database } from '../../prisma/client.ts';
@@ -16,19 +19,29 @@ afterEach(async () => {
 }, 30_000);
 afterAll(() => own?.close(), 30_000);
 
-const connected = (poolSize: number, more: { url?: string; connectTimeoutMs?: number } = {}): Database => {
+const connected = (
+  poolSize: number,
+  more: { url?: string; connectTimeoutMs?: number } = {},
+): Database => {
   const db = connectDatabase({ url: own.url, poolSize, ...more });
   open.push(db);
   return db;
 };
-/** Statements that wait for a lock which only `let go` gives back: connections at work for exactly as long as a test wants. */
+/**
+ * Statements that wait for a lock which only `let go` gives back: connections at work for exactly
+ * as long as a test wants.
+ */
 async function occupied(db: Database, connections: number): Promise<() => Promise<void>> {
   const holder = connected(1);
   await holder.sql`SELECT pg_advisory_lock(7)`;
-  const waiting = Array.from({ length: connections }, () => db.sql`SELECT pg_advisory_lock_shared(7), pg_advisory_unlock_shared(7)`);
+  const waiting = Array.from(
+    { length: connections },
+    () => db.sql`SELECT pg_advisory_lock_shared(7), pg_advisory_unlock_shared(7)`,
+  );
   for (let stuck = 0; stuck < connections;) {
     const [row] = await holder.sql<{ n: number }>`
-      SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND wait_event = 'advisory'`;
+      SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+        AND wait_event = 'advisory'`;
     stuck = row?.n ?? 0;
   }
   return async () => {
@@ -51,7 +64,9 @@ test('when every connection is at work, who waits in vain is told that, by both 
   expect(databaseFault(await faultOf(db.executor.findMany()))).toBe('busy');
   await letGo();
   // Whoever gave up has taken no connection with it.
-  expect(await Promise.all([db.sql`SELECT 1 AS one`, db.sql`SELECT 1 AS one`, db.executor.findMany()])).toHaveLength(3);
+  expect(
+    await Promise.all([db.sql`SELECT 1 AS one`, db.sql`SELECT 1 AS one`, db.executor.findMany()]),
+  ).toHaveLength(3);
 });
 
 test('a share that is used up leaves the others their connections, and those who wait for it are told that it is full', async () => {
@@ -60,7 +75,8 @@ test('a share that is used up leaves the others their connections, and those who
   const letGo = await occupied(share, 2);
   expect(databaseFault(await faultOf(share.sql`SELECT 1`))).toBe('busy');
   expect(databaseFault(await faultOf(share.executor.findMany()))).toBe('busy');
-  for (let index = 0; index < 20; index += 1) expect(await whole.sql`SELECT 1 AS one`).toEqual([{ one: 1 }]);
+  for (let index = 0; index < 20; index += 1)
+    expect(await whole.sql`SELECT 1 AS one`).toEqual([{ one: 1 }]);
   await letGo();
   expect(await share.sql`SELECT 1 AS one`).toEqual([{ one: 1 }]);
 });
@@ -80,7 +96,8 @@ test('those who wait are served in their order, and all of them', async () => {
 
 test('a statement that fails gives its place back', async () => {
   const db = shareConnections(connected(1), 1);
-  for (let index = 0; index < 5; index += 1) await expect(db.sql`SELECT 1 / 0`).rejects.toThrow('division by zero');
+  for (let index = 0; index < 5; index += 1)
+    await expect(db.sql`SELECT 1 / 0`).rejects.toThrow('division by zero');
   expect(await db.sql`SELECT 1 AS one`).toEqual([{ one: 1 }]);
 });
 
@@ -90,7 +107,11 @@ test('a database that takes connections and says nothing is out of reach, also t
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   const url = `postgresql://nobody@127.0.0.1:${String((silent.address() as AddressInfo).port)}/nothing`;
   const db = connected(1, { url, connectTimeoutMs: 2_000 });
-  const faults = await Promise.all([faultOf(db.sql`SELECT 1`), faultOf(db.sql`SELECT 2`), faultOf(db.executor.findMany())]);
+  const faults = await Promise.all([
+    faultOf(db.sql`SELECT 1`),
+    faultOf(db.sql`SELECT 2`),
+    faultOf(db.executor.findMany()),
+  ]);
   expect(faults.map(databaseFault)).toEqual(['unreachable', 'unreachable', 'unreachable']);
   for (const socket of sockets) socket.destroy();
   await new Promise((resolve) => silent.close(resolve));

@@ -33,8 +33,14 @@ export interface DraftOptions {
   readonly executor_sends?: boolean;
 }
 
-/** A template's node that sends: its action type is a team's own, whose executor says nothing else. */
-export function paying(node_key: string, config: JsonObject, node_kind: TemplateNode['node_kind'] = 'action'): TemplateNode {
+/**
+ * A template's node that sends: its action type is a team's own, whose executor says nothing else.
+ */
+export function paying(
+  node_key: string,
+  config: JsonObject,
+  node_kind: TemplateNode['node_kind'] = 'action',
+): TemplateNode {
   return { node_key, node_kind, action_type: 'acme_payout', has_side_effect: true, config };
 }
 
@@ -55,7 +61,11 @@ export function planOf(
   inputParams: JsonObject = {},
   executor_sends = true,
 ): CompiledPlan {
-  const binding = { executor_binding: { executor_key: 'acme.payouts' }, signer_binding: null, executor_sends };
+  const binding = {
+    executor_binding: { executor_key: 'acme.payouts' },
+    signer_binding: null,
+    executor_sends,
+  };
   return compilePlan(
     { ...TEMPLATE, ...shape },
     { intent: { asset: 'USDC', amount }, input_params: inputParams },
@@ -66,10 +76,13 @@ export function planOf(
 export async function startStoreBench(): Promise<StoreBench> {
   const own = await startOwnDatabase();
   const db = connectDatabase({ url: own.url, poolSize: 20 });
-  await db.sql`INSERT INTO plan_templates (template_key, created_at, updated_at) VALUES (${TEMPLATE.template_key}, now(), now())`;
+  await db.sql`INSERT INTO plan_templates (template_key, created_at, updated_at)
+    VALUES (${TEMPLATE.template_key}, now(), now())`;
   await db.sql`
-    INSERT INTO plan_template_versions (template_id, template_key, version, name, graph_shape, approval_policy, risk_controls, completion_assurance, created_at)
-    VALUES (${TEMPLATE.template_id}::uuid, ${TEMPLATE.template_key}, 1, 'store', 'linear', '{}', '{}', 'provider_completed', now())`;
+    INSERT INTO plan_template_versions (template_id, template_key, version, name, graph_shape,
+      approval_policy, risk_controls, completion_assurance, created_at)
+    VALUES (${TEMPLATE.template_id}::uuid, ${TEMPLATE.template_key}, 1, 'store', 'linear', '{}',
+      '{}', 'provider_completed', now())`;
   const draft: StoreBench['draft'] = ({
     idempotency_key = null,
     amount = '3',
@@ -79,7 +92,12 @@ export async function startStoreBench(): Promise<StoreBench> {
     input_params,
     executor_sends,
   } = {}) => ({
-    plan: planOf(shape ?? (unheld ? { nodes: [paying('pay', {})], edges: [] } : TEMPLATE), amount, input_params, executor_sends),
+    plan: planOf(
+      shape ?? (unheld ? { nodes: [paying('pay', {})], edges: [] } : TEMPLATE),
+      amount,
+      input_params,
+      executor_sends,
+    ),
     compiled_plan_hash: 'a'.repeat(64),
     strategy_id,
     labels: {},

@@ -1,4 +1,7 @@
-/** Capital transfers on a real database, worked on by the real activities, with a provider that says what a test wants. */
+/**
+ * Capital transfers on a real database, worked on by the real activities, with a provider that says
+ * what a test wants.
+ */
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { MockActivityEnvironment } from '@temporalio/testing';
@@ -7,7 +10,11 @@ import type { TransferProvider } from '../../domain/capital-transfers/provider.t
 import type { TransferRow } from '../../domain/capital-transfers/step.ts';
 import type { TransferAccountType } from '../../domain/capital-transfers/topology.ts';
 import type { CapitalTransferActivities } from '../../domain/messages.ts';
-import { createTransfer, readTransferRow, type CreateTransferOutcome } from '../../store/transfers.ts';
+import {
+  createTransfer,
+  readTransferRow,
+  type CreateTransferOutcome,
+} from '../../store/transfers.ts';
 import type { StoreBench } from './support.ts';
 
 export interface NewTransferOfTest {
@@ -31,13 +38,24 @@ export interface TransferDesk {
 
 export const FRESH_SECONDS = 3_600;
 
-/** `provider` is asked for everything but its accounts, which are those of every transfer made here. */
-export function transferDesk(bench: StoreBench, provider: Partial<TransferProvider>, pendingSeconds = 900): TransferDesk {
+/**
+ * `provider` is asked for everything but its accounts, which are those of every transfer made here.
+ */
+export function transferDesk(
+  bench: StoreBench,
+  provider: Partial<TransferProvider>,
+  pendingSeconds = 900,
+): TransferDesk {
   const [source, destination] = [`s-${randomUUID()}`, `d-${randomUUID()}`];
   const bound: TransferProvider = {
     provider: 'test',
     scope: 'test',
-    accounts: [source, destination].map((venue_key) => ({ venue_key, provider: 'test', scope: 'test', role: 'sub' })),
+    accounts: [source, destination].map((venue_key) => ({
+      venue_key,
+      provider: 'test',
+      scope: 'test',
+      role: 'sub',
+    })),
     same_key_safe: true,
     settle_seconds: 0,
     timeout_seconds: 2,
@@ -78,7 +96,14 @@ function create(
   bench: StoreBench,
   of: NewTransferOfTest & { readonly source: string; readonly destination: string },
 ): Promise<CreateTransferOutcome> {
-  const { source, destination, account_type = 'SPOT', amount = '1', idempotency_key = randomUUID(), covered = false } = of;
+  const {
+    source,
+    destination,
+    account_type = 'SPOT',
+    amount = '1',
+    idempotency_key = randomUUID(),
+    covered = false,
+  } = of;
   const hold = { venue_key: source, account_type, asset: 'USDC', amount };
   return createTransfer(
     bench.db,

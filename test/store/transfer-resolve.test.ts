@@ -15,16 +15,30 @@ beforeAll(async () => {
 afterAll(() => bench?.close(), 30_000);
 
 const SETTLE_SECONDS = 60;
-const REQUESTER = { caller: { client_id: null, key_id: null, role: 'operator' }, request_id: 'r' } as const;
+const REQUESTER = {
+  caller: { client_id: null, key_id: null, role: 'operator' },
+  request_id: 'r',
+} as const;
 
 function resolveAs(
   transfer_id: string,
   resolution: 'completed' | 'failed' | 'manual_intervention',
   settle: { readonly seconds?: number } = { seconds: SETTLE_SECONDS },
 ) {
-  const transfers = { accounts: [], settleSeconds: () => settle.seconds, handOver: () => undefined };
-  const deps = { db: bench.db, log: pino({ level: 'silent' }), transfers } as unknown as ApiDependencies;
-  return resolve({ params: { transfer_id }, body: { resolution, reason: 'x' }, requester: REQUESTER as never }, deps);
+  const transfers = {
+    accounts: [],
+    settleSeconds: () => settle.seconds,
+    handOver: () => undefined,
+  };
+  const deps = {
+    db: bench.db,
+    log: pino({ level: 'silent' }),
+    transfers,
+  } as unknown as ApiDependencies;
+  return resolve(
+    { params: { transfer_id }, body: { resolution, reason: 'x' }, requester: REQUESTER as never },
+    deps,
+  );
 }
 
 /** A transfer whose one send gave no answer, and which says that its call is over. */
@@ -38,15 +52,23 @@ async function unanswered() {
 
 test('not while the provider may still come to show what was sent, though the call is over', async () => {
   const { desk, id } = await unanswered();
-  await expect(resolveAs(id, 'failed')).rejects.toMatchObject({ code: 'invalid_state', message: expect.stringMatching(/in (59|60) s/) });
+  await expect(resolveAs(id, 'failed')).rejects.toMatchObject({
+    code: 'invalid_state',
+    message: expect.stringMatching(/in (59|60) s/),
+  });
   expect((await desk.row(id)).state).toBe('PENDING_PROVIDER_CONFIRMATION');
-  await bench.sql("UPDATE capital_transfers SET send_not_after = send_not_after - interval '61 seconds' WHERE transfer_id = $1::uuid", id);
+  await bench.sql(
+    "UPDATE capital_transfers SET send_not_after = send_not_after - interval '61 seconds' WHERE transfer_id = $1::uuid",
+    id,
+  );
   expect(await resolveAs(id, 'failed')).toMatchObject({ body: { request_state: 'FAILED' } });
 });
 
 test('that it was moved, or that it is open, can be said at once', async () => {
   const { id } = await unanswered();
-  expect(await resolveAs(id, 'manual_intervention')).toMatchObject({ body: { request_state: 'MANUAL_INTERVENTION' } });
+  expect(await resolveAs(id, 'manual_intervention')).toMatchObject({
+    body: { request_state: 'MANUAL_INTERVENTION' },
+  });
   expect(await resolveAs(id, 'completed')).toMatchObject({ body: { request_state: 'COMPLETED' } });
 });
 
@@ -67,7 +89,10 @@ test('of a provider whose venues are not bound any more, after the longest that 
     );
   const unbound = () => resolveAs(id, 'failed', {});
   await later(3_600);
-  await expect(unbound()).rejects.toMatchObject({ code: 'invalid_state', message: expect.stringMatching(/in (82799|82800) s/) });
+  await expect(unbound()).rejects.toMatchObject({
+    code: 'invalid_state',
+    message: expect.stringMatching(/in (82799|82800) s/),
+  });
   expect((await desk.row(id)).state).toBe('PENDING_PROVIDER_CONFIRMATION');
   await later(86_400);
   expect(await unbound()).toMatchObject({ body: { request_state: 'FAILED' } });

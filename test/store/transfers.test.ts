@@ -28,7 +28,10 @@ describe('texts of a provider', () => {
     ['clears the screen', '\u001b[2Jno\r\nfunds', '[2Jno funds'],
     ['is empty', '', ''],
   ])('a message that %s ends the transfer all the same', async (_what, error_message, kept) => {
-    const desk = transferDesk(bench, answering({ status: 'failed', error_code: 'NO_FUNDS', error_message }));
+    const desk = transferDesk(
+      bench,
+      answering({ status: 'failed', error_code: 'NO_FUNDS', error_message }),
+    );
     const id = await desk.made();
     await desk.submit(id);
     const read = await readTransfer(bench.db, id);
@@ -42,26 +45,41 @@ describe('texts of a provider', () => {
     ['is 10 kB', 'z'.repeat(10_240), 'z'.repeat(256)],
     ['holds NUL', 'a\0b', 'a b'],
     ['is cut in the middle of a pair', 'i'.repeat(255) + PAIR, 'i'.repeat(255)],
-  ])('an id of its record that %s is kept as it can be', async (_what, provider_transfer_id, kept) => {
-    const desk = transferDesk(bench, answering({ status: 'completed', provider_transfer_id }));
-    const id = await desk.made();
-    await desk.submit(id);
-    expect(await readTransfer(bench.db, id)).toMatchObject({ request_state: 'COMPLETED', provider_transfer_id: kept });
-    const data = (await readTransferEvents(bench.db, id)).at(-1)?.data;
-    expect(data).toEqual(kept === null ? {} : { provider_transfer_id: kept });
-  });
+  ])(
+    'an id of its record that %s is kept as it can be',
+    async (_what, provider_transfer_id, kept) => {
+      const desk = transferDesk(bench, answering({ status: 'completed', provider_transfer_id }));
+      const id = await desk.made();
+      await desk.submit(id);
+      expect(await readTransfer(bench.db, id)).toMatchObject({
+        request_state: 'COMPLETED',
+        provider_transfer_id: kept,
+      });
+      const data = (await readTransferEvents(bench.db, id)).at(-1)?.data;
+      expect(data).toEqual(kept === null ? {} : { provider_transfer_id: kept });
+    },
+  );
 
   test('an error code without anything to show is named', async () => {
-    const desk = transferDesk(bench, answering({ status: 'failed', error_code: '\0', error_message: 'why' }));
+    const desk = transferDesk(
+      bench,
+      answering({ status: 'failed', error_code: '\0', error_message: 'why' }),
+    );
     const id = await desk.made();
     await desk.submit(id);
-    expect(await readTransfer(bench.db, id)).toMatchObject({ request_state: 'FAILED', error_code: 'TRANSFER_FAILED' });
+    expect(await readTransfer(bench.db, id)).toMatchObject({
+      request_state: 'FAILED',
+      error_code: 'TRANSFER_FAILED',
+    });
   });
 });
 
 describe('a provider that breaks', () => {
   test('in another way than by a fault, when it is asked, is waited for and then left to a person', async () => {
-    const broken = { submit: () => Promise.reject(lost), find: () => Promise.reject(new TypeError('a bug')) };
+    const broken = {
+      submit: () => Promise.reject(lost),
+      find: () => Promise.reject(new TypeError('a bug')),
+    };
     const patient = transferDesk(bench, broken);
     const waits = await patient.made();
     await patient.submit(waits);
@@ -92,7 +110,11 @@ test('a transfer is neither sent to nor asked of another provider that its accou
     asked.push('find');
     return Promise.resolve(null);
   };
-  const desk = transferDesk(bench, { provider: 'another', submit: () => Promise.reject(lost), find });
+  const desk = transferDesk(bench, {
+    provider: 'another',
+    submit: () => Promise.reject(lost),
+    find,
+  });
   const id = await desk.made();
   await expect(desk.submit(id)).rejects.toMatchObject({ type: 'VENUE_NOT_BOUND' });
   expect(await desk.row(id)).toMatchObject({ state: 'CREATED', sends: 0 });
@@ -120,7 +142,11 @@ describe('a worker that wakes up after others have gone on', () => {
     };
     return { desk, answers, state, begun };
   }
-  const refusal: TransferAnswer = { status: 'failed', error_code: 'NO_FUNDS', error_message: 'no funds' };
+  const refusal: TransferAnswer = {
+    status: 'failed',
+    error_code: 'NO_FUNDS',
+    error_message: 'no funds',
+  };
 
   test('with a refusal cannot end what was sent again and is under way', async () => {
     const { desk, answers, state, begun } = slowProvider();
@@ -139,7 +165,11 @@ describe('a worker that wakes up after others have gone on', () => {
     answers[1]?.({ status: 'pending' });
     await second;
     await desk.look(id);
-    expect(await desk.row(id)).toMatchObject({ state: 'COMPLETED', sends: 2, provider_transfer_id: 'p' });
+    expect(await desk.row(id)).toMatchObject({
+      state: 'COMPLETED',
+      sends: 2,
+      provider_transfer_id: 'p',
+    });
   });
 
   test('and has not sent yet sends nothing when another has, or when a person has decided', async () => {
@@ -152,8 +182,15 @@ describe('a worker that wakes up after others have gone on', () => {
     expect(answers).toHaveLength(1);
     await expect(desk.look(id)).rejects.toMatchObject({ type: 'NOT_YET' });
     const proven = (await desk.row(id)).epoch;
-    const person = { caller: { client_id: null, key_id: null, role: 'operator' }, request_id: 'r' } as const;
-    const decision = resolved(await desk.row(id), { resolution: 'manual_intervention', reason: 'x' }, person);
+    const person = {
+      caller: { client_id: null, key_id: null, role: 'operator' },
+      request_id: 'r',
+    } as const;
+    const decision = resolved(
+      await desk.row(id),
+      { resolution: 'manual_intervention', reason: 'x' },
+      person,
+    );
     expect(await applyTransferStep(bench.db, decision)).toMatchObject({ ok: true });
     await desk.submit(id, proven);
     await desk.submit(id);
@@ -169,10 +206,17 @@ describe('a worker that wakes up after others have gone on', () => {
     const [soon, late] = [await desk.made(), await desk.made()];
     for (const id of [soon, late]) await desk.submit(id);
     // Nobody worked on it for an hour.
-    await bench.sql("UPDATE capital_transfers SET pending_until = now() - interval '1 hour' WHERE transfer_id = $1::uuid", late);
+    await bench.sql(
+      "UPDATE capital_transfers SET pending_until = now() - interval '1 hour' WHERE transfer_id = $1::uuid",
+      late,
+    );
     expect(await desk.look(soon)).toMatchObject({ next: 'submit' });
     expect(await desk.look(late)).toMatchObject({ next: 'load' });
-    expect(await desk.row(late)).toMatchObject({ state: 'MANUAL_INTERVENTION', sends: 1, error_code: 'PROVIDER_CONFIRMATION_TIMEOUT' });
+    expect(await desk.row(late)).toMatchObject({
+      state: 'MANUAL_INTERVENTION',
+      sends: 1,
+      error_code: 'PROVIDER_CONFIRMATION_TIMEOUT',
+    });
     await expect(desk.look(late)).rejects.toMatchObject({ type: 'NOT_YET' });
   });
 
@@ -192,11 +236,15 @@ describe('a worker that wakes up after others have gone on', () => {
       const told = await desk.look(id);
       expect(told).toMatchObject({ next: 'submit' });
       // Every worker was away, and comes back to what the look has said.
-      if (id === later) await bench.sql(`UPDATE capital_transfers SET ${since} WHERE transfer_id = $1::uuid`, id);
+      if (id === later)
+        await bench.sql(`UPDATE capital_transfers SET ${since} WHERE transfer_id = $1::uuid`, id);
       await desk.submit(id, told.epoch);
     }
     expect(sent).toEqual([soon, soon, later]);
-    expect(await desk.row(later)).toMatchObject({ state: 'PENDING_PROVIDER_CONFIRMATION', sends: 1 });
+    expect(await desk.row(later)).toMatchObject({
+      state: 'PENDING_PROVIDER_CONFIRMATION',
+      sends: 1,
+    });
   });
 
   test.each([
@@ -205,7 +253,10 @@ describe('a worker that wakes up after others have gone on', () => {
   ])(
     'is not repeated once the provider has acknowledged it (%s), though no record is found and a repeat would be safe',
     async (_by, atOnce) => {
-      const state: { record: TransferAnswer | null; sends: number } = { record: { status: 'pending' }, sends: 0 };
+      const state: { record: TransferAnswer | null; sends: number } = {
+        record: { status: 'pending' },
+        sends: 0,
+      };
       const desk = transferDesk(bench, {
         submit: () => {
           state.sends += 1;
@@ -218,18 +269,32 @@ describe('a worker that wakes up after others have gone on', () => {
       expect((await desk.row(id)).acknowledged).toBe(atOnce);
       if (!atOnce) expect(await desk.look(id)).toMatchObject({ next: 'load' });
       state.record = null;
-      expect(await desk.row(id)).toMatchObject({ state: 'PENDING_PROVIDER_CONFIRMATION', acknowledged: true, sends: 1 });
-      // The time of the send is over, and that of the provider is not: a transfer that nobody had acknowledged would be sent again now.
-      await bench.sql("UPDATE capital_transfers SET send_not_after = now() - interval '1 hour' WHERE transfer_id = $1::uuid", id);
+      expect(await desk.row(id)).toMatchObject({
+        state: 'PENDING_PROVIDER_CONFIRMATION',
+        acknowledged: true,
+        sends: 1,
+      });
+      // The time of the send is over, and that of the provider is not: a transfer that nobody had
+      // acknowledged would be sent again now.
+      await bench.sql(
+        "UPDATE capital_transfers SET send_not_after = now() - interval '1 hour' WHERE transfer_id = $1::uuid",
+        id,
+      );
       await expect(desk.look(id)).rejects.toMatchObject({ type: 'NOT_YET' });
-      await bench.sql("UPDATE capital_transfers SET pending_until = now() - interval '1 hour' WHERE transfer_id = $1::uuid", id);
+      await bench.sql(
+        "UPDATE capital_transfers SET pending_until = now() - interval '1 hour' WHERE transfer_id = $1::uuid",
+        id,
+      );
       expect(await desk.look(id)).toMatchObject({ next: 'load' });
       expect(await desk.row(id)).toMatchObject({ state: 'MANUAL_INTERVENTION', sends: 1 });
       expect(state.sends).toBe(1);
       // What it shows later still counts.
       state.record = { status: 'completed', provider_transfer_id: 'late' };
       await desk.look(id);
-      expect(await desk.row(id)).toMatchObject({ state: 'COMPLETED', provider_transfer_id: 'late' });
+      expect(await desk.row(id)).toMatchObject({
+        state: 'COMPLETED',
+        provider_transfer_id: 'late',
+      });
     },
   );
 
@@ -239,9 +304,15 @@ describe('a worker that wakes up after others have gone on', () => {
     void desk.submit(id);
     await begun(1);
     await desk.look(id).catch(() => undefined);
-    await bench.sql("UPDATE capital_transfers SET send_not_after = now() - interval '1 day' WHERE transfer_id = $1::uuid", id);
+    await bench.sql(
+      "UPDATE capital_transfers SET send_not_after = now() - interval '1 day' WHERE transfer_id = $1::uuid",
+      id,
+    );
     await expect(desk.look(id)).rejects.toMatchObject({ type: 'NOT_YET' });
-    await bench.sql("UPDATE capital_transfers SET pending_until = now() - interval '1 day' WHERE transfer_id = $1::uuid", id);
+    await bench.sql(
+      "UPDATE capital_transfers SET pending_until = now() - interval '1 day' WHERE transfer_id = $1::uuid",
+      id,
+    );
     await desk.look(id);
     expect((await desk.row(id)).state).toBe('MANUAL_INTERVENTION');
     state.record = { status: 'completed' };

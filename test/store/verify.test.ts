@@ -1,4 +1,7 @@
-/** What somebody writes past the service into a movement's hold, its noted sends or its budget is found by `fundadmin reservations verify`. */
+/**
+ * What somebody writes past the service into a movement's hold, its noted sends or its budget is
+ * found by `fundadmin reservations verify`.
+ */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { PolicyRecord } from '../../store/auto-approve.ts';
 import { fundadmin } from '../../tools/command-line.ts';
@@ -15,12 +18,25 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => bench?.close(), 30_000);
 
-/** Sent 4 of the first pool; a gate waits before 1 more, and a cancel would lead to 0.1. A policy approved it. */
+/**
+ * Sent 4 of the first pool; a gate waits before 1 more, and a cancel would lead to 0.1. A policy
+ * approved it.
+ */
 async function waiting(): Promise<{ readonly id: string; readonly world: World }> {
   const world = worldOf(bench);
-  const rows = JSON.stringify(['SPOT', 'FUNDING'].map((account_type) => ({ account_type, asset: 'USDC', withdrawable: '100' })));
+  const rows = JSON.stringify(
+    ['SPOT', 'FUNDING'].map((account_type) => ({
+      account_type,
+      asset: 'USDC',
+      withdrawable: '100',
+    })),
+  );
   for (const venue of world.venues)
-    await bench.sql('SELECT 1 FROM (SELECT store_balances($1, svc_now(), $2::jsonb)) AS stored', venue, rows);
+    await bench.sql(
+      'SELECT 1 FROM (SELECT store_balances($1, svc_now(), $2::jsonb)) AS stored',
+      venue,
+      rows,
+    );
   // Where a row may be moved to.
   await bench.sql(
     "INSERT INTO reservation_pools (venue_key, account_type, asset) SELECT $1, account_type, asset FROM (VALUES ('FUNDING', 'USDC'), ('SPOT', 'USDT')) AS t (account_type, asset)",
@@ -58,22 +74,37 @@ async function rowsOf(id: string) {
 
 /** Makes the pools fit what is written. */
 const recount = (): Promise<unknown> =>
-  bench.sql(`UPDATE reservation_pools p SET held = coalesce((SELECT sum(amount) FROM reservations r WHERE r.status = 'held'
+  bench.sql(`UPDATE reservation_pools p
+    SET held = coalesce((SELECT sum(amount) FROM reservations r WHERE r.status = 'held'
     AND (r.venue_key, r.account_type, r.asset) = (p.venue_key, p.account_type, p.asset)), 0)`);
 
 const HELD = "reservations WHERE movement_id = $1::uuid AND status = 'held'";
 const NOTED = "reservations WHERE movement_id = $1::uuid AND status = 'consumed'";
-const change = (what: string, set: string): string => `UPDATE ${what.replace(' WHERE', ` SET ${set} WHERE`)}`;
+const change = (what: string, set: string): string =>
+  `UPDATE ${what.replace(' WHERE', ` SET ${set} WHERE`)}`;
 const copy = (what: string, columns: string, values: string): string =>
   `INSERT INTO ${what.split(' ')[0] ?? ''} (${columns}) SELECT ${values} FROM ${what}`;
-const RESERVATION = 'reservation_id, movement_id, node_key, venue_key, account_type, asset, amount, status, created_at, ended_at';
+const RESERVATION =
+  'reservation_id, movement_id, node_key, venue_key, account_type, asset, amount, status, created_at, ended_at';
 const BUDGET = 'budget_reservations WHERE movement_id = $1::uuid';
 
 test.each<[string, string, readonly string[]]>([
-  ['a hold is made smaller', change(HELD, 'amount = amount - 0.000000000000000001'), ['hold_differs']],
+  [
+    'a hold is made smaller',
+    change(HELD, 'amount = amount - 0.000000000000000001'),
+    ['hold_differs'],
+  ],
   ['a hold is made larger', change(HELD, 'amount = amount + 1'), ['hold_differs']],
-  ['a hold is moved to another kind of account', change(HELD, "account_type = 'FUNDING'"), ['hold_missing', 'hold_unexpected']],
-  ['a hold is moved to another asset', change(HELD, "asset = 'USDT'"), ['hold_missing', 'hold_unexpected']],
+  [
+    'a hold is moved to another kind of account',
+    change(HELD, "account_type = 'FUNDING'"),
+    ['hold_missing', 'hold_unexpected'],
+  ],
+  [
+    'a hold is moved to another asset',
+    change(HELD, "asset = 'USDT'"),
+    ['hold_missing', 'hold_unexpected'],
+  ],
   ['a hold is ended', change(HELD, "status = 'released', ended_at = now()"), ['hold_missing']],
   ['a hold is taken away', `DELETE FROM ${HELD}`, ['hold_missing']],
   [
@@ -81,16 +112,44 @@ test.each<[string, string, readonly string[]]>([
     change(HELD, "status = 'consumed', ended_at = now(), node_key = 'y'"),
     ['hold_missing', 'sent_unexpected'],
   ],
-  ['what was sent is made smaller', change(NOTED, 'amount = amount - 0.000000000000000001'), ['sent_differs']],
+  [
+    'what was sent is made smaller',
+    change(NOTED, 'amount = amount - 0.000000000000000001'),
+    ['sent_differs'],
+  ],
   ['what was sent is made larger', change(NOTED, 'amount = amount + 1'), ['sent_differs']],
-  ["what was sent is another node's", change(NOTED, "node_key = 'y'"), ['sent_missing', 'sent_unexpected']],
-  ['what was sent left another pool', change(NOTED, "account_type = 'FUNDING'"), ['sent_missing', 'sent_unexpected']],
+  [
+    "what was sent is another node's",
+    change(NOTED, "node_key = 'y'"),
+    ['sent_missing', 'sent_unexpected'],
+  ],
+  [
+    'what was sent left another pool',
+    change(NOTED, "account_type = 'FUNDING'"),
+    ['sent_missing', 'sent_unexpected'],
+  ],
   ['what was sent is forgotten', `DELETE FROM ${NOTED}`, ['sent_missing']],
   ['what was sent is released', change(NOTED, "status = 'released'"), ['sent_missing']],
-  ['what was sent is noted twice', copy(NOTED, RESERVATION, RESERVATION.replace('reservation_id', 'gen_random_uuid()')), ['sent_differs']],
-  ['less of the budget is used up', change(BUDGET, 'amount = amount - 0.000000000000000001'), ['budget_reserved_differs']],
-  ['more of the budget is used up', change(BUDGET, 'amount = amount + 1'), ['budget_reserved_differs']],
-  ['the budget is given back', change(BUDGET, "status = 'released', ended_at = now()"), ['budget_reserved_differs']],
+  [
+    'what was sent is noted twice',
+    copy(NOTED, RESERVATION, RESERVATION.replace('reservation_id', 'gen_random_uuid()')),
+    ['sent_differs'],
+  ],
+  [
+    'less of the budget is used up',
+    change(BUDGET, 'amount = amount - 0.000000000000000001'),
+    ['budget_reserved_differs'],
+  ],
+  [
+    'more of the budget is used up',
+    change(BUDGET, 'amount = amount + 1'),
+    ['budget_reserved_differs'],
+  ],
+  [
+    'the budget is given back',
+    change(BUDGET, "status = 'released', ended_at = now()"),
+    ['budget_reserved_differs'],
+  ],
   ['the budget is taken away', `DELETE FROM ${BUDGET}`, ['budget_reserved_differs']],
   [
     'the budget is consumed before the end',
@@ -133,7 +192,10 @@ test.each<[string, string, readonly string[]]>([
   expect([...found(result)].sort()).toEqual(faults);
   await bench.sql('DELETE FROM reservations WHERE movement_id = $1::uuid', id);
   await bench.sql('DELETE FROM budget_reservations WHERE movement_id = $1::uuid', id);
-  await bench.sql('UPDATE movements SET auto_approve_result = NULL, pooled = false WHERE movement_id = $1::uuid', id);
+  await bench.sql(
+    'UPDATE movements SET auto_approve_result = NULL, pooled = false WHERE movement_id = $1::uuid',
+    id,
+  );
   await recount();
 });
 
@@ -142,23 +204,38 @@ test('a budget of a movement that no policy approved is found', async () => {
   const outcome = await world.create('of no venue', '4', null);
   await world.act('approve', outcome?.movement_id ?? '');
   await bench.sql(
-    `INSERT INTO budget_reservations (reservation_id, movement_id, policy_id, amount, status, reserved_at)
+    `INSERT INTO budget_reservations (reservation_id, movement_id, policy_id, amount, status,
+      reserved_at)
      VALUES (gen_random_uuid(), $1::uuid, $2::uuid, 4, 'reserved', now())`,
     outcome?.movement_id,
     policy.policy_id,
   );
   expect(await verifyReservations(bench.db)).toMatchObject({
     ok: false,
-    first_faults: [{ movement_id: outcome?.movement_id, fault: 'budget_reserved_differs', held: '4', expected: '0' }],
+    first_faults: [
+      {
+        movement_id: outcome?.movement_id,
+        fault: 'budget_reserved_differs',
+        held: '4',
+        expected: '0',
+      },
+    ],
   });
-  await bench.sql('DELETE FROM budget_reservations WHERE movement_id = $1::uuid', outcome?.movement_id);
+  await bench.sql(
+    'DELETE FROM budget_reservations WHERE movement_id = $1::uuid',
+    outcome?.movement_id,
+  );
 });
 
 test('the tool names a pool and a movement, and ends with 1; once it is mended it ends with 0', async () => {
   const { id, world } = await waiting();
   const run = async () => {
     let out = '';
-    const io = { env: { SVC_DATABASE_URL: bench.url }, out: (text: string) => (out += text), err: () => undefined };
+    const io = {
+      env: { SVC_DATABASE_URL: bench.url },
+      out: (text: string) => (out += text),
+      err: () => undefined,
+    };
     const status = await fundadmin(['reservations', 'verify'], io);
     return { status, found: JSON.parse(out) as VerifyResult };
   };
@@ -169,7 +246,9 @@ test('the tool names a pool and a movement, and ends with 1; once it is mended i
     found: {
       ok: false,
       pools: [{ venue_key: world.venues[0], held: '1.1', open: '1.100000000000000001' }],
-      first_faults: [{ movement_id: id, fault: 'hold_differs', held: '1.100000000000000001', expected: '1.1' }],
+      first_faults: [
+        { movement_id: id, fault: 'hold_differs', held: '1.100000000000000001', expected: '1.1' },
+      ],
     },
   });
   await bench.sql(change(HELD, 'amount = amount - 0.000000000000000001'), id);

@@ -15,9 +15,12 @@ beforeAll(async () => {
 afterAll(() => bench?.close(), 30_000);
 
 /** A movement that pays from each of these pools at once. */
-const created = async (...pools: readonly (readonly [venue: string, amount: string])[]): Promise<string> => {
+const created = async (
+  ...pools: readonly (readonly [venue: string, amount: string])[]
+): Promise<string> => {
   const nodes = pools.map(([venue, amount], index) => paying(`n${index}`, { venue, amount }));
-  return (await bench.movement(pools.length === 0 ? {} : { shape: { nodes, edges: [] } })).movement_id;
+  return (await bench.movement(pools.length === 0 ? {} : { shape: { nodes, edges: [] } }))
+    .movement_id;
 };
 const note = (movement_id: string): Transition => ({
   movement_id,
@@ -29,11 +32,21 @@ const approved = (movement_id: string): Transition => ({
   to: 'APPROVED',
   set: { approval_status: 'approved', reservation_status: 'held' },
   timeline: [{ event_type: 'request_approved', message: 'Approved', actor: { type: 'system' } }],
-  audit: [{ action: 'movement.approve', entity_type: 'movement', entity_key: movement_id, outcome: 'success' }],
+  audit: [
+    {
+      action: 'movement.approve',
+      entity_type: 'movement',
+      entity_key: movement_id,
+      outcome: 'success',
+    },
+  ],
   command: 'approve',
 });
 
-/** The database, counting the statements that met a deadlock: the store would run them again and say nothing. */
+/**
+ * The database, counting the statements that met a deadlock: the store would run them again and say
+ * nothing.
+ */
 function counting(): { readonly db: Database; readonly conflicts: () => number } {
   let met = 0;
   const db = new Proxy(bench.db, {
@@ -56,18 +69,28 @@ describe('many writers at once', () => {
   test('give a timeline without gaps and without repeats', async () => {
     const id = await created();
     await Promise.all(Array.from({ length: 40 }, () => applyTransition(bench.db, note(id))));
-    const rows = await bench.sql<{ sequence: number }>('SELECT sequence FROM timeline_events WHERE movement_id = $1::uuid ORDER BY 1', id);
-    expect(rows.map((row) => row.sequence)).toEqual(Array.from({ length: 41 }, (_, index) => index + 1));
+    const rows = await bench.sql<{ sequence: number }>(
+      'SELECT sequence FROM timeline_events WHERE movement_id = $1::uuid ORDER BY 1',
+      id,
+    );
+    expect(rows.map((row) => row.sequence)).toEqual(
+      Array.from({ length: 41 }, (_, index) => index + 1),
+    );
   });
 
   test('let one of them approve, and hold once', async () => {
     const venue = randomUUID();
     const id = await created([venue, '3']);
-    const outcomes = await Promise.all(Array.from({ length: 20 }, () => applyTransition(bench.db, approved(id))));
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, () => applyTransition(bench.db, approved(id))),
+    );
     expect(outcomes.filter((outcome) => outcome.ok)).toHaveLength(1);
-    expect(await bench.sql('SELECT trim_scale(held)::text AS held FROM reservation_pools WHERE venue_key = $1', venue)).toEqual([
-      { held: '3' },
-    ]);
+    expect(
+      await bench.sql(
+        'SELECT trim_scale(held)::text AS held FROM reservation_pools WHERE venue_key = $1',
+        venue,
+      ),
+    ).toEqual([{ held: '3' }]);
   });
 
   test('add their holds up exactly', async () => {
@@ -75,7 +98,9 @@ describe('many writers at once', () => {
     const ids = await Promise.all(Array.from({ length: 30 }, () => created([venue, '0.1'])));
     await Promise.all(ids.map((id) => applyTransition(bench.db, approved(id))));
     const [pool] = await bench.sql<{ held: string; sum: string }>(
-      `SELECT trim_scale(held)::text AS held, (SELECT trim_scale(sum(amount))::text FROM reservations WHERE venue_key = $1 AND status = 'held') AS sum
+      `SELECT trim_scale(held)::text AS held,
+        (SELECT trim_scale(sum(amount))::text FROM reservations WHERE venue_key = $1
+        AND status = 'held') AS sum
        FROM reservation_pools WHERE venue_key = $1`,
       venue,
     );
@@ -85,7 +110,9 @@ describe('many writers at once', () => {
   test('that name pools in opposite orders never wait for each other', async () => {
     const [a, b] = [randomUUID(), randomUUID()];
     const ids = await Promise.all(
-      Array.from({ length: 60 }, (_, index) => (index % 2 === 0 ? created([a, '1'], [b, '1']) : created([b, '1'], [a, '1']))),
+      Array.from({ length: 60 }, (_, index) =>
+        index % 2 === 0 ? created([a, '1'], [b, '1']) : created([b, '1'], [a, '1']),
+      ),
     );
     const { db, conflicts } = counting();
     await Promise.all(ids.map((id) => applyTransition(db, approved(id))));
@@ -94,53 +121,104 @@ describe('many writers at once', () => {
 
   test('that create with one key make one movement, and each is told which', async () => {
     const idempotency_key = randomUUID();
-    const outcomes = await Promise.all(Array.from({ length: 20 }, () => bench.movement({ idempotency_key })));
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, () => bench.movement({ idempotency_key })),
+    );
     expect(new Set(outcomes.map((outcome) => outcome.movement_id)).size).toBe(1);
     expect(outcomes.filter((outcome) => outcome.created)).toHaveLength(1);
   });
 });
 
 // Nothing that runs leaves such nodes open; whatever ends a movement, no pool may wait for them.
-test.each(['COMPLETED', 'FAILED'] as const)('a movement that is %s holds for nodes that may have sent, and for no other', async (to) => {
-  const venue = randomUUID();
-  const id = await created([venue, '3'], [venue, '0.5'], [venue, '0.01']);
-  expect(await applyTransition(bench.db, approved(id))).toMatchObject({ ok: true });
-  const held = async (): Promise<string | undefined> =>
-    (await bench.sql<{ held: string }>('SELECT trim_scale(held)::text AS held FROM reservation_pools WHERE venue_key = $1', venue))[0]
-      ?.held;
-  expect(await held()).toBe('3.51');
-  // As `created` made them: n0 past its fence and UNKNOWN, n1 ready, n2 not yet.
-  await bench.sql("UPDATE movement_nodes SET state = 'UNKNOWN', submit_epoch = 1 WHERE movement_id = $1::uuid AND node_key = 'n0'", id);
-  await bench.sql("UPDATE movement_nodes SET state = 'READY' WHERE movement_id = $1::uuid AND node_key = 'n1'", id);
-  await bench.sql("UPDATE movements SET request_state = 'EXECUTING' WHERE movement_id = $1::uuid", id);
-  expect(await applyTransition(bench.db, { movement_id: id, from: ['EXECUTING'], to, timeline: note(id).timeline })).toMatchObject({
-    ok: true,
-  });
-  expect(await held()).toBe('3');
-});
+test.each(['COMPLETED', 'FAILED'] as const)(
+  'a movement that is %s holds for nodes that may have sent, and for no other',
+  async (to) => {
+    const venue = randomUUID();
+    const id = await created([venue, '3'], [venue, '0.5'], [venue, '0.01']);
+    expect(await applyTransition(bench.db, approved(id))).toMatchObject({ ok: true });
+    const held = async (): Promise<string | undefined> =>
+      (
+        await bench.sql<{ held: string }>(
+          'SELECT trim_scale(held)::text AS held FROM reservation_pools WHERE venue_key = $1',
+          venue,
+        )
+      )[0]?.held;
+    expect(await held()).toBe('3.51');
+    // As `created` made them: n0 past its fence and UNKNOWN, n1 ready, n2 not yet.
+    await bench.sql(
+      "UPDATE movement_nodes SET state = 'UNKNOWN', submit_epoch = 1 WHERE movement_id = $1::uuid AND node_key = 'n0'",
+      id,
+    );
+    await bench.sql(
+      "UPDATE movement_nodes SET state = 'READY' WHERE movement_id = $1::uuid AND node_key = 'n1'",
+      id,
+    );
+    await bench.sql(
+      "UPDATE movements SET request_state = 'EXECUTING' WHERE movement_id = $1::uuid",
+      id,
+    );
+    expect(
+      await applyTransition(bench.db, {
+        movement_id: id,
+        from: ['EXECUTING'],
+        to,
+        timeline: note(id).timeline,
+      }),
+    ).toMatchObject({
+      ok: true,
+    });
+    expect(await held()).toBe('3');
+  },
+);
 
 describe('a refused transition', () => {
   test('is a result, and of it nothing is written', async () => {
     const id = await created();
     await applyTransition(bench.db, approved(id));
-    const before = await bench.sql('SELECT version, next_sequence, updated_at FROM movements WHERE movement_id = $1::uuid', id);
-    expect(await applyTransition(bench.db, approved(id))).toMatchObject({ ok: false, reason: 'movement_state' });
-    expect(await bench.sql('SELECT version, next_sequence, updated_at FROM movements WHERE movement_id = $1::uuid', id)).toEqual(before);
-    expect(await bench.sql('SELECT outcome FROM audit_events WHERE entity_key = $1', id)).toEqual([{ outcome: 'success' }]);
+    const before = await bench.sql(
+      'SELECT version, next_sequence, updated_at FROM movements WHERE movement_id = $1::uuid',
+      id,
+    );
+    expect(await applyTransition(bench.db, approved(id))).toMatchObject({
+      ok: false,
+      reason: 'movement_state',
+    });
+    expect(
+      await bench.sql(
+        'SELECT version, next_sequence, updated_at FROM movements WHERE movement_id = $1::uuid',
+        id,
+      ),
+    ).toEqual(before);
+    expect(await bench.sql('SELECT outcome FROM audit_events WHERE entity_key = $1', id)).toEqual([
+      { outcome: 'success' },
+    ]);
   });
 
   test('that asks for a move which no table has is a defect, and reaches no database', async () => {
     const id = await created();
-    const illegal: Transition = { movement_id: id, from: ['PENDING_APPROVAL'], to: 'COMPLETED', timeline: [] };
+    const illegal: Transition = {
+      movement_id: id,
+      from: ['PENDING_APPROVAL'],
+      to: 'COMPLETED',
+      timeline: [],
+    };
     await expect(applyTransition(bench.db, illegal)).rejects.toThrow(IllegalMove);
-    const backwards: Transition = { movement_id: id, nodes: [{ node_key: 'pay', from: 'COMPLETED', moves: ['READY'] }], timeline: [] };
+    const backwards: Transition = {
+      movement_id: id,
+      nodes: [{ node_key: 'pay', from: 'COMPLETED', moves: ['READY'] }],
+      timeline: [],
+    };
     await expect(applyTransition(bench.db, backwards)).rejects.toThrow(IllegalMove);
   });
 });
 
-/** The database, but each raw query breaks its connection before or after the server has done it. */
+/**
+ * The database, but each raw query breaks its connection before or after the server has done it.
+ */
 function breaking(when: 'before' | 'after', lookUp: 'works' | 'breaks' = 'works'): Database {
-  const broken = Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' });
+  const broken = Object.assign(new Error('Connection terminated unexpectedly'), {
+    code: 'ECONNRESET',
+  });
   let calls = 0;
   return new Proxy(bench.db, {
     get(target, name) {
@@ -152,7 +230,8 @@ function breaking(when: 'before' | 'after', lookUp: 'works' | 'breaks' = 'works'
           throw broken;
         };
       }
-      if (name === 'command' && lookUp === 'breaks') return { findUnique: () => Promise.reject(broken) };
+      if (name === 'command' && lookUp === 'breaks')
+        return { findUnique: () => Promise.reject(broken) };
       return Reflect.get(target, name) as unknown;
     },
   });
@@ -160,23 +239,33 @@ function breaking(when: 'before' | 'after', lookUp: 'works' | 'breaks' = 'works'
 
 describe('a connection that breaks during a write', () => {
   const events = (id: string) =>
-    bench.sql("SELECT 1 FROM timeline_events WHERE movement_id = $1::uuid AND event_type = 'request_approved'", id);
+    bench.sql(
+      "SELECT 1 FROM timeline_events WHERE movement_id = $1::uuid AND event_type = 'request_approved'",
+      id,
+    );
 
   test('after the database took it: it is looked up by its command and counts as done, once', async () => {
     const id = await created();
-    expect(await applyTransition(breaking('after'), approved(id))).toMatchObject({ ok: true, head: { request_state: 'APPROVED' } });
+    expect(await applyTransition(breaking('after'), approved(id))).toMatchObject({
+      ok: true,
+      head: { request_state: 'APPROVED' },
+    });
     expect(await events(id)).toHaveLength(1);
   });
 
   test('before the database took it: the caller is told that nothing was accepted', async () => {
     const id = await created();
-    await expect(applyTransition(breaking('before'), approved(id))).rejects.toMatchObject({ code: 'dependency_unavailable' });
+    await expect(applyTransition(breaking('before'), approved(id))).rejects.toMatchObject({
+      code: 'dependency_unavailable',
+    });
     expect(await events(id)).toHaveLength(0);
   });
 
   test('and stays broken: the outcome is unknown, and the caller is told so', async () => {
     const id = await created();
-    await expect(applyTransition(breaking('after', 'breaks'), approved(id))).rejects.toMatchObject({ code: 'outcome_unknown' });
+    await expect(applyTransition(breaking('after', 'breaks'), approved(id))).rejects.toMatchObject({
+      code: 'outcome_unknown',
+    });
   });
 });
 
@@ -195,8 +284,14 @@ test('a deadlock or a serialization failure is run again', async () => {
 test('a lease covers one movement, its oldest command first, until it ends', async () => {
   const id = await created();
   await applyTransition(bench.db, approved(id));
-  await bench.sql("UPDATE commands SET claimed_until = now() - interval '1 second', applied_at = now() WHERE movement_id <> $1::uuid", id);
-  await bench.sql("UPDATE commands SET claimed_until = now() - interval '1 second' WHERE movement_id = $1::uuid", id);
+  await bench.sql(
+    "UPDATE commands SET claimed_until = now() - interval '1 second', applied_at = now() WHERE movement_id <> $1::uuid",
+    id,
+  );
+  await bench.sql(
+    "UPDATE commands SET claimed_until = now() - interval '1 second' WHERE movement_id = $1::uuid",
+    id,
+  );
   const [first, ...others] = await claimCommands(bench.db, 10);
   expect([first?.kind, others]).toEqual(['create', []]);
   expect(await claimCommands(bench.db, 10)).toEqual([]);
@@ -204,13 +299,19 @@ test('a lease covers one movement, its oldest command first, until it ends', asy
 
 test('no fence lets a node through that is to be asked about first, whoever read it before', async () => {
   const id = await created();
-  await bench.sql("UPDATE movement_nodes SET state = 'READY', recover_first = true WHERE movement_id = $1::uuid", id);
+  await bench.sql(
+    "UPDATE movement_nodes SET state = 'READY', recover_first = true WHERE movement_id = $1::uuid",
+    id,
+  );
   const fence: Transition = {
     movement_id: id,
     nodes: [{ node_key: 'pay', from: 'READY', moves: ['SUBMITTING'], set: { submit_epoch: 1 } }],
     timeline: [],
   };
   expect(await applyTransition(bench.db, fence)).toMatchObject({ ok: false, reason: 'node_state' });
-  await bench.sql('UPDATE movement_nodes SET recover_first = false WHERE movement_id = $1::uuid', id);
+  await bench.sql(
+    'UPDATE movement_nodes SET recover_first = false WHERE movement_id = $1::uuid',
+    id,
+  );
   expect(await applyTransition(bench.db, fence)).toMatchObject({ ok: true });
 });

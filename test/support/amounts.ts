@@ -1,9 +1,13 @@
-/** Exact sums of decimal strings for the models of the tests, which must not lean on the product's own arithmetic. */
+/**
+ * Exact sums of decimal strings for the models of the tests, which must not lean on the product's
+ * own arithmetic.
+ */
 
 const DIGITS = 18;
 
 function units(amount: string): bigint {
-  const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d{1,18}))?$/.exec(amount) ?? [];
+  const [, sign = '', whole = '', fraction = ''] =
+    /^(-?)(\d+)(?:\.(\d{1,18}))?$/.exec(amount) ?? [];
   if (whole === '') throw new Error(`${amount} is no amount`);
   const value = BigInt(whole + fraction.padEnd(DIGITS, '0'));
   return sign === '' ? value : -value;

@@ -1,4 +1,7 @@
-/** The audit commands as somebody at a terminal has them, and the database as somebody with all its rights has it. */
+/**
+ * The audit commands as somebody at a terminal has them, and the database as somebody with all its
+ * rights has it.
+ */
 import pg from 'pg';
 import { fundadmin } from '../../tools/command-line.ts';
 
@@ -9,10 +12,17 @@ export interface Run<T> {
 }
 
 /** Runs `fundadmin` in this process; `result` is the JSON it printed, or null. */
-export async function admin<T = Record<string, unknown>>(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Run<T>> {
+export async function admin<T = Record<string, unknown>>(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<Run<T>> {
   let out = '';
   let err = '';
-  const exit = await fundadmin(args, { env, out: (text) => (out += text), err: (text) => (err += text) });
+  const exit = await fundadmin(args, {
+    env,
+    out: (text) => (out += text),
+    err: (text) => (err += text),
+  });
   return { exit, result: (out.startsWith('{') ? JSON.parse(out) : null) as T, err };
 }
 
@@ -24,11 +34,19 @@ export interface Verified {
   readonly authenticated: boolean;
   readonly unauthenticated: number;
   readonly head: { readonly position: number; readonly chain_hash: string } | null;
-  readonly first_fault: { readonly fault: string; readonly position?: number; readonly event_id?: string; readonly message: string } | null;
+  readonly first_fault: {
+    readonly fault: string;
+    readonly position?: number;
+    readonly event_id?: string;
+    readonly message: string;
+  } | null;
 }
 
 /** Runs statements as a superuser who has switched off what refuses changes. */
-export async function tamper(databaseUrl: string, ...statements: readonly (readonly [string, ...unknown[]])[]): Promise<void> {
+export async function tamper(
+  databaseUrl: string,
+  ...statements: readonly (readonly [string, ...unknown[]])[]
+): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {

@@ -1,4 +1,7 @@
-/** A desk that pays out of books of its own, in which every way of answering is drawn beforehand: what landed is what the books say. */
+/**
+ * A desk that pays out of books of its own, in which every way of answering is drawn beforehand:
+ * what landed is what the books say.
+ */
 import { z } from 'zod';
 import {
   accepted,
@@ -17,10 +20,22 @@ import {
 } from '../../executor-kit/define.ts';
 
 /**
- * What becomes of an order. `unheard`: the first call is lost before anything was done; `untold`: after it. `silent`: paid,
- * `dead`: not paid, and nobody can tell until the desk is calm. `boasts`: it says that it sent and received three times as much.
+ * What becomes of an order. `unheard`: the first call is lost before anything was done; `untold`:
+ * after it. `silent`: paid, `dead`: not paid, and nobody can tell until the desk is calm. `boasts`:
+ * it says that it sent and received three times as much.
  */
-export const OUTCOMES = ['pays', 'part', 'boasts', 'unheard', 'untold', 'silent', 'dead', 'breaks', 'refuses', 'stuck'] as const;
+export const OUTCOMES = [
+  'pays',
+  'part',
+  'boasts',
+  'unheard',
+  'untold',
+  'silent',
+  'dead',
+  'breaks',
+  'refuses',
+  'stuck',
+] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
 export interface BookEntry {
@@ -51,11 +66,16 @@ export function booksDesk(): BooksDesk {
 
   const labelOf = ({ config }: ExecutionContext): string => String(config['label']);
   const outcomeOf = (context: ExecutionContext): Outcome =>
-    stormy ? (outcomes.get(labelOf(context))?.(context.node_key, context.attempt) ?? 'pays') : 'pays';
+    stormy
+      ? (outcomes.get(labelOf(context))?.(context.node_key, context.attempt) ?? 'pays')
+      : 'pays';
   const done = (key: string): Progress => {
     const { amount, outcome } = books.get(key) ?? { amount: '0', outcome: 'pays' };
     const told = outcome === 'boasts' ? thrice(amount) : amount;
-    return completed({ external_ref: key, output: { submitted_amount: told, received_amount: told } });
+    return completed({
+      external_ref: key,
+      output: { submitted_amount: told, received_amount: told },
+    });
   };
   const standing = (context: ExecutionContext): Progress => {
     const entry = books.get(context.idempotency_key);
@@ -80,24 +100,38 @@ export function booksDesk(): BooksDesk {
         if (outcome === 'breaks') return failed('BROKEN', 'the desk ended it');
         const first = !heard.has(key);
         heard.add(key);
-        if (outcome === 'dead' || (outcome === 'unheard' && first)) throw new Unavailable('the desk did not hear');
+        if (outcome === 'dead' || (outcome === 'unheard' && first))
+          throw new Unavailable('the desk did not hear');
         call.signal.throwIfAborted();
         const landed = outcome === 'part' ? half(amount) : amount;
-        books.set(key, { key, label: labelOf(context), node_key: context.node_key, asset, amount: landed, outcome });
-        if (outcome === 'untold' || outcome === 'silent') throw new Unavailable('the answer is lost');
+        books.set(key, {
+          key,
+          label: labelOf(context),
+          node_key: context.node_key,
+          asset,
+          amount: landed,
+          outcome,
+        });
+        if (outcome === 'untold' || outcome === 'silent')
+          throw new Unavailable('the answer is lost');
         return accepted(key);
       },
       observe: async (context) => {
         if (context.action_type === 'books_look') return looked(context, books);
         // Calm again it knows what it never heard of; sends are long over then.
-        if (!stormy && !books.has(context.idempotency_key)) return failed('NO_SUCH_ORDER', 'the desk never heard of it');
+        if (!stormy && !books.has(context.idempotency_key))
+          return failed('NO_SUCH_ORDER', 'the desk never heard of it');
         return standing(context);
       },
       recover: async (context) => {
         if (books.has(context.idempotency_key)) {
-          return stormy && books.get(context.idempotency_key)?.outcome === 'silent' ? unknown('the desk cannot tell') : standing(context);
+          return stormy && books.get(context.idempotency_key)?.outcome === 'silent'
+            ? unknown('the desk cannot tell')
+            : standing(context);
         }
-        return stormy && outcomeOf(context) === 'dead' ? unknown('the desk cannot tell') : notLanded();
+        return stormy && outcomeOf(context) === 'dead'
+          ? unknown('the desk cannot tell')
+          : notLanded();
       },
       cancel: async (context) => standing(context),
     }),
@@ -108,10 +142,14 @@ export function booksDesk(): BooksDesk {
   };
 }
 
-/** Whoever looks sees what the node that it matches was paid; of any other it tells a fortune, which nobody may spend. */
+/**
+ * Whoever looks sees what the node that it matches was paid; of any other it tells a fortune, which
+ * nobody may spend.
+ */
 function looked(context: ExecutionContext, books: ReadonlyMap<string, BookEntry>): Progress {
   const paid = [...books.values()].filter(
-    ({ label, node_key }) => label === context.config['label'] && node_key === context.config['match_from'],
+    ({ label, node_key }) =>
+      label === context.config['label'] && node_key === context.config['match_from'],
   );
   return completed({ output: { received_amount: paid.at(-1)?.amount ?? '1000' } });
 }

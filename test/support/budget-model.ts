@@ -1,4 +1,6 @@
-/** Budgets of policies as the contract has them (decisions 5). It imports no rule of the product. */
+/**
+ * Budgets of policies as the contract has them (decisions 5). It imports no rule of the product.
+ */
 import { add, compare, subtract } from './amounts.ts';
 
 interface Caps {
@@ -20,7 +22,10 @@ interface Part {
   hours: number;
 }
 
-/** What the contract says a budget is: what each movement uses up of it, by the time at which it was taken. */
+/**
+ * What the contract says a budget is: what each movement uses up of it, by the time at which it was
+ * taken.
+ */
 export class BudgetModel {
   /** In the order in which they were taken. */
   #parts: Part[] = [];
@@ -30,13 +35,17 @@ export class BudgetModel {
   }
 
   #inside(): readonly Part[] {
-    return this.#parts.filter(({ hours, status }) => hours < (this.#policy.window_hours ?? 0) && status !== 'released');
+    return this.#parts.filter(
+      ({ hours, status }) => hours < (this.#policy.window_hours ?? 0) && status !== 'released',
+    );
   }
 
   usage(): Usage {
     const inside = this.#inside();
     const sum = (status: string): string =>
-      inside.filter((each) => each.status === status).reduce((total, each) => add(total, each.amount), '0');
+      inside
+        .filter((each) => each.status === status)
+        .reduce((total, each) => add(total, each.amount), '0');
     return {
       reserved_amount: sum('reserved'),
       consumed_amount: sum('consumed'),
@@ -51,27 +60,42 @@ export class BudgetModel {
   }
 
   /** Why the movement may not use up so much, or null. What it has already is no question. */
-  refusal(movement: string, due: string): 'window_amount_exceeded' | 'window_count_exceeded' | null {
+  refusal(
+    movement: string,
+    due: string,
+  ): 'window_amount_exceeded' | 'window_count_exceeded' | null {
     const more = subtract(due, this.#taken(movement));
     if (compare(more, '0') <= 0) return null;
     const inside = this.#inside();
     const { max_amount_per_window: most, max_count_per_window: often } = this.#policy;
     const sum = inside.reduce((all, { amount }) => add(all, amount), more);
     if (most !== null && compare(sum, most) > 0) return 'window_amount_exceeded';
-    const others = new Set(inside.map((each) => each.movement).filter((each) => each !== movement)).size;
+    const others = new Set(inside.map((each) => each.movement).filter((each) => each !== movement))
+      .size;
     return often !== null && others + 1 > often ? 'window_count_exceeded' : null;
   }
 
-  /** The movement uses up so much from now on: the latest of what it took is given back first, and what is more is taken now. */
+  /**
+   * The movement uses up so much from now on: the latest of what it took is given back first, and
+   * what is more is taken now.
+   */
   settle(movement: string, due: string, over: boolean): void {
     let left = due;
-    for (const part of this.#parts.filter((each) => each.movement === movement && each.status !== 'released')) {
+    for (const part of this.#parts.filter(
+      (each) => each.movement === movement && each.status !== 'released',
+    )) {
       const kept = compare(part.amount, left) < 0 ? part.amount : left;
       left = subtract(left, kept);
       part.status = kept === '0' ? 'released' : over ? 'consumed' : 'reserved';
       if (kept !== '0') part.amount = kept;
     }
-    if (left !== '0') this.#parts.push({ movement, amount: left, status: over ? 'consumed' : 'reserved', hours: 0 });
+    if (left !== '0')
+      this.#parts.push({
+        movement,
+        amount: left,
+        status: over ? 'consumed' : 'reserved',
+        hours: 0,
+      });
   }
 
   hour(): void {

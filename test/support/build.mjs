@@ -1,4 +1,5 @@
-// Runs once before the files of a project, whatever started jest: the programs that tests start are those of the present sources.
+// Runs once before the files of a project, whatever started jest: the programs that tests start are
+// those of the present sources.
 import { build } from '../../dev/bootstrap/build.mjs';
 
 export default build;

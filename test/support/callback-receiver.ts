@@ -10,8 +10,14 @@ export interface Attempt {
   readonly event_id: string;
 }
 
-/** What becomes of an attempt: it is taken (null), answered with a status untaken, left without an answer, or taken and its answer lost. */
-export type Fault = (attempt: Attempt, index: number) => number | 'no answer' | 'lost answer' | null;
+/**
+ * What becomes of an attempt: it is taken (null), answered with a status untaken, left without an
+ * answer, or taken and its answer lost.
+ */
+export type Fault = (
+  attempt: Attempt,
+  index: number,
+) => number | 'no answer' | 'lost answer' | null;
 
 export interface FaultyReceiver {
   readonly receiver: Receiver;
@@ -31,7 +37,10 @@ export async function startReceiver(): Promise<FaultyReceiver> {
   const receiver = createReceiver(CALLBACK_SECRET);
   let open = 0;
   const front = createServer((request, response) => {
-    const attempt = { headers: request.headers, event_id: String(request.headers['x-svc-event-id']) };
+    const attempt = {
+      headers: request.headers,
+      event_id: String(request.headers['x-svc-event-id']),
+    };
     const verdict = state.fault(attempt, state.attempts.length);
     state.attempts.push(attempt);
     open += 1;
@@ -39,7 +48,8 @@ export async function startReceiver(): Promise<FaultyReceiver> {
     response.on('close', () => (open -= 1));
     setTimeout(() => {
       if (verdict === 'no answer') return;
-      if (verdict === 'lost answer') receiver.server.emit('request', request, new ServerResponse(request));
+      if (verdict === 'lost answer')
+        receiver.server.emit('request', request, new ServerResponse(request));
       else if (verdict === null) receiver.server.emit('request', request, response);
       else response.writeHead(verdict).end();
     }, state.delayMs);

@@ -23,11 +23,28 @@ export interface Signing {
 }
 
 /** The four headers of one write. */
-export function dashboardHeaders(method: string, target: string, body: string, signing: Signing = {}): Record<string, string> {
-  const { operator = 'ops-1', timestamp = String(Math.floor(Date.now() / 1000)), nonce = randomBytes(16).toString('hex') } = signing;
+export function dashboardHeaders(
+  method: string,
+  target: string,
+  body: string,
+  signing: Signing = {},
+): Record<string, string> {
+  const {
+    operator = 'ops-1',
+    timestamp = String(Math.floor(Date.now() / 1000)),
+    nonce = randomBytes(16).toString('hex'),
+  } = signing;
   const secret = signing.secret ?? shared.dashboardKeys[operator] ?? '';
   const [path = '', query = ''] = target.split('?');
-  const text = dashboardCanonicalString({ method, path, query, body: Buffer.from(body), timestamp, nonce, operator });
+  const text = dashboardCanonicalString({
+    method,
+    path,
+    query,
+    body: Buffer.from(body),
+    timestamp,
+    nonce,
+    operator,
+  });
   return {
     'x-svc-dashboard-operator': operator,
     'x-svc-dashboard-timestamp': timestamp,
@@ -45,16 +62,24 @@ export async function toDashboard<T = RowView>(
 ): Promise<Answer<T>> {
   const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
   const signed = headers ?? (method === 'GET' ? {} : dashboardHeaders(method, target, text));
-  const init = body === undefined ? { headers: signed } : { headers: { 'content-type': 'application/json', ...signed }, body: text };
+  const init =
+    body === undefined
+      ? { headers: signed }
+      : { headers: { 'content-type': 'application/json', ...signed }, body: text };
   const response = await fetch(shared.apiUrl + target, { method, ...init });
   return { status: response.status, headers: response.headers, body: (await response.json()) as T };
 }
 
 /** An address that nobody else uses. */
-export const freshAddress = (): string => `0x${randomUUID().replaceAll('-', '')}${randomBytes(4).toString('hex')}`;
+export const freshAddress = (): string =>
+  `0x${randomUUID().replaceAll('-', '')}${randomBytes(4).toString('hex')}`;
 
 /** Puts an address on the list. */
-export const allowed = (address: string, more: Readonly<Record<string, unknown>> = {}): Promise<RowView> =>
+export const allowed = (
+  address: string,
+  more: Readonly<Record<string, unknown>> = {},
+): Promise<RowView> =>
   must(200, toDashboard('POST', ROWS, { chain_family: 'evm', address, reason: 'a test', ...more }));
 
-export const revoked = (row: RowView): Promise<RowView> => must(200, toDashboard('POST', `${ROWS}/${row.id}/revoke`, { reason: 'a test' }));
+export const revoked = (row: RowView): Promise<RowView> =>
+  must(200, toDashboard('POST', `${ROWS}/${row.id}/revoke`, { reason: 'a test' }));

@@ -1,5 +1,13 @@
 /** What a movement left behind, and whether it fits together: timeline, venue ledger, chain. */
-import { createPublicClient, erc20Abi, formatUnits, getAbiItem, http, isAddressEqual, type Address } from 'viem';
+import {
+  createPublicClient,
+  erc20Abi,
+  formatUnits,
+  getAbiItem,
+  http,
+  isAddressEqual,
+  type Address,
+} from 'viem';
 import type { ChainInfo } from '../../dev/stack/chain.ts';
 import type { LedgerEntry } from '../../dev/simulators/paper-venue/views.ts';
 import { ENDED_STATES, MOVEMENT_STATES, MOVEMENT_TABLE } from '../../domain/states/movement.ts';
@@ -38,23 +46,38 @@ export interface TimelineView {
 
 /** Every fault of a movement's story, together; throws when there is one. */
 export function assertConsistent(movement: MovementView, timeline: readonly TimelineView[]): void {
-  const faults = [...inOrder(timeline), ...movementStory(movement, timeline), ...nodeStories(movement, timeline), ...atTheEnd(movement)];
+  const faults = [
+    ...inOrder(timeline),
+    ...movementStory(movement, timeline),
+    ...nodeStories(movement, timeline),
+    ...atTheEnd(movement),
+  ];
   if (faults.length === 0) return;
   const story = timeline.map(
-    (event) => `  ${event.sequence} ${event.event_type} ${event.node_key ?? ''} ${event.from_state ?? ''}>${event.to_state ?? ''}`,
+    (event) =>
+      `  ${event.sequence} ${event.event_type} ${event.node_key ?? ''} ${event.from_state ?? ''}>${event.to_state ?? ''}`,
   );
-  throw new Error([`movement ${movement.movement_id} is not consistent:`, ...faults.map((fault) => `- ${fault}`), ...story].join('\n'));
+  throw new Error(
+    [
+      `movement ${movement.movement_id} is not consistent:`,
+      ...faults.map((fault) => `- ${fault}`),
+      ...story,
+    ].join('\n'),
+  );
 }
 
 function inOrder(timeline: readonly TimelineView[]): string[] {
   const faults: string[] = [];
   let before = '';
   for (const [index, event] of timeline.entries()) {
-    if (event.sequence !== index + 1) faults.push(`event ${index + 1} has sequence ${event.sequence}`);
-    if (event.occurred_at < before) faults.push(`event ${event.sequence} is older than the one before it`);
+    if (event.sequence !== index + 1)
+      faults.push(`event ${index + 1} has sequence ${event.sequence}`);
+    if (event.occurred_at < before)
+      faults.push(`event ${event.sequence} is older than the one before it`);
     before = event.occurred_at;
   }
-  if (timeline[0]?.event_type !== 'movement_created') faults.push('it does not begin with movement_created');
+  if (timeline[0]?.event_type !== 'movement_created')
+    faults.push('it does not begin with movement_created');
   return faults;
 }
 
@@ -63,13 +86,25 @@ function movementStory(movement: MovementView, timeline: readonly TimelineView[]
   const faults: string[] = [];
   let state = 'PENDING_APPROVAL';
   for (const event of timeline) {
-    if (event.event_type.startsWith('node_') || event.from_state === null || event.to_state === null) continue;
-    if (event.from_state !== state) faults.push(`event ${event.sequence} moves from ${event.from_state}, but it was ${state}`);
-    if (event.to_state !== event.from_state && !reaches(MOVEMENT_TABLE, MOVEMENT_STATES, event.from_state, event.to_state, 1))
-      faults.push(`event ${event.sequence} makes an illegal move ${event.from_state} > ${event.to_state}`);
+    if (
+      event.event_type.startsWith('node_') ||
+      event.from_state === null ||
+      event.to_state === null
+    )
+      continue;
+    if (event.from_state !== state)
+      faults.push(`event ${event.sequence} moves from ${event.from_state}, but it was ${state}`);
+    if (
+      event.to_state !== event.from_state &&
+      !reaches(MOVEMENT_TABLE, MOVEMENT_STATES, event.from_state, event.to_state, 1)
+    )
+      faults.push(
+        `event ${event.sequence} makes an illegal move ${event.from_state} > ${event.to_state}`,
+      );
     state = event.to_state;
   }
-  if (state !== movement.request_state) faults.push(`the timeline ends in ${state}, the movement is ${movement.request_state}`);
+  if (state !== movement.request_state)
+    faults.push(`the timeline ends in ${state}, the movement is ${movement.request_state}`);
   return faults;
 }
 
@@ -85,15 +120,21 @@ function nodeStories(movement: MovementView, timeline: readonly TimelineView[]):
     if (event.attempt !== null) attempts.set(key, event.attempt);
     if (event.from_state === null || event.to_state === null) continue;
     if (event.from_state !== states.get(key))
-      faults.push(`event ${event.sequence} moves ${key} from ${event.from_state}, but it was ${states.get(key) ?? '?'}`);
-    // One write may pass through a state in between, as from SUBMITTED through OBSERVING to its end.
+      faults.push(
+        `event ${event.sequence} moves ${key} from ${event.from_state}, but it was ${states.get(key) ?? '?'}`,
+      );
+    // One write may pass through a state in between, as from SUBMITTED through OBSERVING to its
+    // end.
     if (!reaches(NODE_TABLE, NODE_STATES, event.from_state, event.to_state, 2))
-      faults.push(`event ${event.sequence} makes an illegal move of ${key}: ${event.from_state} > ${event.to_state}`);
+      faults.push(
+        `event ${event.sequence} makes an illegal move of ${key}: ${event.from_state} > ${event.to_state}`,
+      );
     states.set(key, event.to_state);
   }
   for (const node of movement.nodes) {
     const told = states.get(node.node_key);
-    if (told !== node.state) faults.push(`the timeline leaves ${node.node_key} ${told ?? '?'}, it is ${node.state}`);
+    if (told !== node.state)
+      faults.push(`the timeline leaves ${node.node_key} ${told ?? '?'}, it is ${node.state}`);
     if (attempts.get(node.node_key) !== node.attempt)
       faults.push(`the timeline ends ${node.node_key} in another attempt than ${node.attempt}`);
   }
@@ -102,29 +143,51 @@ function nodeStories(movement: MovementView, timeline: readonly TimelineView[]):
 
 function atTheEnd(movement: MovementView): string[] {
   const faults: string[] = [];
-  if (!ENDED_STATES.some((state) => state === movement.request_state) || movement.request_state === 'CANCELLED') return faults;
-  if (movement.current_frontier.length > 0) faults.push(`it is over, but its frontier is ${movement.current_frontier.join(', ')}`);
-  if (movement.reservation_status === 'held') faults.push('it is over, but still holds a reservation');
+  if (
+    !ENDED_STATES.some((state) => state === movement.request_state) ||
+    movement.request_state === 'CANCELLED'
+  )
+    return faults;
+  if (movement.current_frontier.length > 0)
+    faults.push(`it is over, but its frontier is ${movement.current_frontier.join(', ')}`);
+  if (movement.reservation_status === 'held')
+    faults.push('it is over, but still holds a reservation');
   if (movement.request_state !== 'COMPLETED') return faults;
   for (const node of movement.nodes) {
     const state = NODE_STATES.find((each) => each === node.state);
-    if (state === undefined || !isSettled(state)) faults.push(`it is COMPLETED, but ${node.node_key} is ${node.state}`);
-    if (node.state === 'COMPLETED' && node.completed_at === null) faults.push(`${node.node_key} has no time of completion`);
+    if (state === undefined || !isSettled(state))
+      faults.push(`it is COMPLETED, but ${node.node_key} is ${node.state}`);
+    if (node.state === 'COMPLETED' && node.completed_at === null)
+      faults.push(`${node.node_key} has no time of completion`);
   }
   return faults;
 }
 
-function reaches<S extends string>(table: TransitionTable<S>, states: readonly S[], from: string, to: string, moves: number): boolean {
+function reaches<S extends string>(
+  table: TransitionTable<S>,
+  states: readonly S[],
+  from: string,
+  to: string,
+  moves: number,
+): boolean {
   const start = states.find((state) => state === from);
   const end = states.find((state) => state === to);
   if (start === undefined || end === undefined) return false;
   if (allows(table, start, end)) return true;
-  return moves > 1 && table.moves[start].some((between) => reaches(table, states, between, end, moves - 1));
+  return (
+    moves > 1 &&
+    table.moves[start].some((between) => reaches(table, states, between, end, moves - 1))
+  );
 }
 
 /** The paper venue's entries of one movement. */
-export async function ledgerOf(paperVenueUrl: string, movementId: string): Promise<readonly LedgerEntry[]> {
-  const { entries } = (await (await fetch(`${paperVenueUrl}/ledger`)).json()) as { entries: readonly LedgerEntry[] };
+export async function ledgerOf(
+  paperVenueUrl: string,
+  movementId: string,
+): Promise<readonly LedgerEntry[]> {
+  const { entries } = (await (await fetch(`${paperVenueUrl}/ledger`)).json()) as {
+    entries: readonly LedgerEntry[];
+  };
   return entries.filter((entry) => entry.movement_id === movementId);
 }
 
@@ -139,7 +202,12 @@ export interface TokenTransfer {
 export async function transfersOnChain(chain: ChainInfo): Promise<readonly TokenTransfer[]> {
   const client = createPublicClient({ transport: http(chain.rpcUrl) });
   const { address, decimals } = chain.tokens.USDC;
-  const logs = await client.getLogs({ address, event: getAbiItem({ abi: erc20Abi, name: 'Transfer' }), fromBlock: 0n, strict: true });
+  const logs = await client.getLogs({
+    address,
+    event: getAbiItem({ abi: erc20Abi, name: 'Transfer' }),
+    fromBlock: 0n,
+    strict: true,
+  });
   return logs.map(({ args, transactionHash }) => ({
     from: args.from,
     to: args.to,
@@ -149,18 +217,28 @@ export async function transfersOnChain(chain: ChainInfo): Promise<readonly Token
 }
 
 /**
- * What a withdrawal to the wallet and its move to the treasury left: how often each was paid. Tests give
- * every movement an amount of its own, so that its transfers are told apart on the chain.
+ * What a withdrawal to the wallet and its move to the treasury left: how often each was paid. Tests
+ * give every movement an amount of its own, so that its transfers are told apart on the chain.
  */
 export async function timesPaid(
   stack: { readonly chain: ChainInfo; readonly paperVenueUrl: string },
   movementId: string,
   amount: string,
-): Promise<{ readonly ledger_effects: number; readonly withdrawals: number; readonly sweeps: number }> {
+): Promise<{
+  readonly ledger_effects: number;
+  readonly withdrawals: number;
+  readonly sweeps: number;
+}> {
   const { venueHotWallet, signer, treasury } = stack.chain.accounts;
-  const [entries, transfers] = await Promise.all([ledgerOf(stack.paperVenueUrl, movementId), transfersOnChain(stack.chain)]);
+  const [entries, transfers] = await Promise.all([
+    ledgerOf(stack.paperVenueUrl, movementId),
+    transfersOnChain(stack.chain),
+  ]);
   const count = (from: Address, to: Address): number =>
-    transfers.filter((each) => each.amount === amount && isAddressEqual(each.from, from) && isAddressEqual(each.to, to)).length;
+    transfers.filter(
+      (each) =>
+        each.amount === amount && isAddressEqual(each.from, from) && isAddressEqual(each.to, to),
+    ).length;
   return {
     ledger_effects: entries.reduce((sum, entry) => sum + entry.effects, 0),
     withdrawals: count(venueHotWallet.address, signer.address),

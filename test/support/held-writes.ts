@@ -1,7 +1,8 @@
 /**
- * Holds or refuses single writes of the service, by triggers on its own database. A write that waits here
- * is a statement of which the worker has not had the answer: paused or killed meanwhile, it has passed its
- * fence (or stored its bytes) and has not done what comes next, which no clock could aim at.
+ * Holds or refuses single writes of the service, by triggers on its own database. A write that
+ * waits here is a statement of which the worker has not had the answer: paused or killed meanwhile,
+ * it has passed its fence (or stored its bytes) and has not done what comes next, which no clock
+ * could aim at.
  */
 import pg from 'pg';
 import { eventually } from './own-stack.ts';
@@ -17,11 +18,17 @@ const POINTS = {
   /** The bytes of a transaction are stored. */
   signature: ['evm_transactions', 'OLD.raw_tx IS NULL AND NEW.raw_tx IS NOT NULL'],
   /** What came of a send, from its own answer or from a recovery. */
-  answer: ['movement_nodes', "OLD.state = 'SUBMITTING' AND NEW.state IN ('SUBMITTED', 'COMPLETED', 'FAILED')"],
+  answer: [
+    'movement_nodes',
+    "OLD.state = 'SUBMITTING' AND NEW.state IN ('SUBMITTED', 'COMPLETED', 'FAILED')",
+  ],
   /** A first look that found nothing yet. */
   look: ['movement_nodes', "OLD.state = 'SUBMITTED' AND NEW.state = 'OBSERVING'"],
   /** What was sent has come to its end. */
-  end: ['movement_nodes', "OLD.state IN ('SUBMITTED', 'OBSERVING') AND NEW.state IN ('COMPLETED', 'FAILED')"],
+  end: [
+    'movement_nodes',
+    "OLD.state IN ('SUBMITTED', 'OBSERVING') AND NEW.state IN ('COMPLETED', 'FAILED')",
+  ],
 } as const;
 export type HeldPoint = keyof typeof POINTS;
 
@@ -32,7 +39,10 @@ export interface HeldWrites {
   refuse(point: HeldPoint, movementId: string): Promise<void>;
   /** Waits until so many writes wait. */
   waiting(count: number): Promise<void>;
-  /** Lets every write through that waits, also one whose client is paused or gone, and holds none any more. */
+  /**
+   * Lets every write through that waits, also one whose client is paused or gone, and holds none
+   * any more.
+   */
   release(): Promise<void>;
   close(): Promise<void>;
 }
@@ -45,7 +55,8 @@ const SETUP = `
   CREATE FUNCTION test_hold_write() RETURNS trigger LANGUAGE plpgsql AS $$
   DECLARE held test_held_writes;
   BEGIN
-    SELECT * INTO held FROM test_held_writes WHERE movement_id = NEW.movement_id AND point = TG_ARGV[0];
+    SELECT * INTO held FROM test_held_writes WHERE movement_id = NEW.movement_id
+      AND point = TG_ARGV[0];
     IF held.refused THEN RAISE EXCEPTION 'refused by a test'; END IF;
     IF held.refused IS NOT NULL THEN PERFORM pg_advisory_xact_lock_shared(${LOCK}); END IF;
     RETURN NEW;
@@ -53,7 +64,8 @@ const SETUP = `
   ${Object.entries(POINTS)
     .map(
       ([point, [table, when]]) =>
-        `CREATE TRIGGER test_hold_${point} BEFORE UPDATE ON ${table} FOR EACH ROW WHEN (${when}) EXECUTE FUNCTION test_hold_write('${point}');`,
+        `CREATE TRIGGER test_hold_${point} BEFORE UPDATE ON ${table} FOR EACH ROW
+          WHEN (${when}) EXECUTE FUNCTION test_hold_write('${point}');`,
     )
     .join('\n')}`;
 
@@ -67,7 +79,11 @@ export async function holdWrites(databaseUrl: string): Promise<HeldWrites> {
   let lock: Promise<unknown> | null = null;
   const add = async (point: HeldPoint, movementId: string, refused: boolean): Promise<void> => {
     await (lock ??= client.query('SELECT pg_advisory_lock($1)', [LOCK]));
-    await client.query('INSERT INTO test_held_writes VALUES ($1, $2, $3)', [movementId, point, refused]);
+    await client.query('INSERT INTO test_held_writes VALUES ($1, $2, $3)', [
+      movementId,
+      point,
+      refused,
+    ]);
   };
   return {
     hold: (point, movementId) => add(point, movementId, false),

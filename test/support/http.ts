@@ -16,7 +16,8 @@ export const API = `${shared.apiUrl}/v3`;
 
 function readShared(): SharedStack {
   const text = process.env[SHARED_STACK];
-  if (text === undefined) throw new Error('these tests need the shared stack: run them with --selectProjects stack');
+  if (text === undefined)
+    throw new Error('these tests need the shared stack: run them with --selectProjects stack');
   return JSON.parse(text) as SharedStack;
 }
 
@@ -27,9 +28,11 @@ export interface Issue {
 }
 
 export interface ErrorBody {
-  readonly detail: { readonly error: string; readonly message: string; readonly issues?: readonly Issue[] } & Readonly<
-    Record<string, unknown>
-  >;
+  readonly detail: {
+    readonly error: string;
+    readonly message: string;
+    readonly issues?: readonly Issue[];
+  } & Readonly<Record<string, unknown>>;
 }
 
 export interface Answer<T = unknown> {
@@ -48,7 +51,10 @@ export function send<T = unknown>(
   return sendAs<T>(shared.keys.admin, method, path, body, headers);
 }
 
-/** Sends JSON (a string or bytes as they are) to a path under the prefix, signed, and reads the JSON answer. */
+/**
+ * Sends JSON (a string or bytes as they are) to a path under the prefix, signed, and reads the JSON
+ * answer.
+ */
 export async function sendAs<T = unknown>(
   key: SigningKey,
   method: string,
@@ -60,27 +66,46 @@ export async function sendAs<T = unknown>(
   const init =
     body === undefined
       ? { headers }
-      : { body: raw ? body : JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } };
+      : {
+          body: raw ? body : JSON.stringify(body),
+          headers: { 'content-type': 'application/json', ...headers },
+        };
   const url = path.startsWith('http') ? path : API + path;
-  const response = await signedFetch(key, url, { method, ...init, signal: AbortSignal.timeout(20_000) });
+  const response = await signedFetch(key, url, {
+    method,
+    ...init,
+    signal: AbortSignal.timeout(20_000),
+  });
   return { status: response.status, headers: response.headers, body: (await response.json()) as T };
 }
 
 export const get = <T = unknown>(path: string): Promise<Answer<T>> => send<T>('GET', path);
-export const post = <T = unknown>(path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer<T>> =>
-  send<T>('POST', path, body, headers);
-export const patch = <T = unknown>(path: string, body: unknown): Promise<Answer<T>> => send<T>('PATCH', path, body);
+export const post = <T = unknown>(
+  path: string,
+  body?: unknown,
+  headers?: Readonly<Record<string, string>>,
+): Promise<Answer<T>> => send<T>('POST', path, body, headers);
+export const patch = <T = unknown>(path: string, body: unknown): Promise<Answer<T>> =>
+  send<T>('PATCH', path, body);
 
 /** The answer's body; fails unless the status is as expected. */
 export async function must<T>(status: number, answer: Promise<Answer<T>>): Promise<T> {
   const { status: actual, body } = await answer;
-  if (actual !== status) throw new Error(`answered ${actual}, not ${status}: ${JSON.stringify(body)}`);
+  if (actual !== status)
+    throw new Error(`answered ${actual}, not ${status}: ${JSON.stringify(body)}`);
   return body;
 }
 
 /** Expects a refusal: status, code, a sentence, and exactly this context beside them. */
-export function expectRefusal(answer: Answer, status: number, error: string, context: Readonly<Record<string, unknown>> = {}): void {
-  expect(answer.body).toEqual({ detail: { error, message: expect.stringMatching(/\w{2}/), ...context } });
+export function expectRefusal(
+  answer: Answer,
+  status: number,
+  error: string,
+  context: Readonly<Record<string, unknown>> = {},
+): void {
+  expect(answer.body).toEqual({
+    detail: { error, message: expect.stringMatching(/\w{2}/), ...context },
+  });
   expect(answer.status).toBe(status);
 }
 
@@ -90,7 +115,11 @@ export function expectInvalid(answer: Answer, ...paths: readonly string[]): void
   expect([answer.status, detail.error]).toEqual([422, 'invalid_request']);
   expect(detail.issues?.map((issue) => issue.path)).toEqual(paths);
   for (const issue of detail.issues ?? [])
-    expect(issue).toEqual({ path: issue.path, code: expect.any(String), message: expect.any(String) });
+    expect(issue).toEqual({
+      path: issue.path,
+      code: expect.any(String),
+      message: expect.any(String),
+    });
 }
 
 /** Sends what `fetch` would not, as a body with GET or a header of several values. */
@@ -107,7 +136,9 @@ export function sendRaw(options: {
     const sent = httpRequest(url, { method, headers: signed }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) as unknown }));
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) as unknown }),
+      );
     });
     sent.on('error', reject);
     sent.end(body);
@@ -171,7 +202,9 @@ export async function withTemporal<T>(work: (client: Client) => Promise<T>): Pro
 
 /** What the paper venue was ever asked to submit for a movement. */
 export async function ledgerOf(movementId: string): Promise<readonly LedgerEntry[]> {
-  const { entries } = (await (await fetch(`${shared.paperVenueUrl}/ledger`)).json()) as { entries: readonly LedgerEntry[] };
+  const { entries } = (await (await fetch(`${shared.paperVenueUrl}/ledger`)).json()) as {
+    entries: readonly LedgerEntry[];
+  };
   return entries.filter((entry) => entry.movement_id === movementId);
 }
 
@@ -215,14 +248,22 @@ export function gate(node_key: string, more: Readonly<Record<string, unknown>> =
 }
 
 /** A withdrawal of USDC from the paper venue, to the test signer's wallet. */
-export function withdrawal(node_key: string, more: Readonly<Record<string, unknown>> = {}): NodeBody {
+export function withdrawal(
+  node_key: string,
+  more: Readonly<Record<string, unknown>> = {},
+): NodeBody {
   return {
     node_key,
     node_kind: 'action',
     action_type: 'cex_withdrawal',
     executor_selector: { action_type: 'cex_withdrawal', provider: 'paper' },
     has_side_effect: true,
-    config: { venue: 'paper-sub-a', asset: 'USDC', network: 'local', destination_address: shared.wallet },
+    config: {
+      venue: 'paper-sub-a',
+      asset: 'USDC',
+      network: 'local',
+      destination_address: shared.wallet,
+    },
     ...more,
   };
 }
@@ -247,12 +288,20 @@ export function transfer(node_key: string, more: Readonly<Record<string, unknown
   };
 }
 
-export function edge(from: string, to: string, edge_type = 'on_success', more: Readonly<Record<string, unknown>> = {}): EdgeBody {
+export function edge(
+  from: string,
+  to: string,
+  edge_type = 'on_success',
+  more: Readonly<Record<string, unknown>> = {},
+): EdgeBody {
   return { from, to, edge_type, ...more };
 }
 
 /** The body of a template; one node after the other unless edges are given. */
-export function template(nodes: readonly NodeBody[], more: Readonly<Record<string, unknown>> = {}): TemplateBody {
+export function template(
+  nodes: readonly NodeBody[],
+  more: Readonly<Record<string, unknown>> = {},
+): TemplateBody {
   return {
     template_key: uniqueKey(),
     name: 'A template of the tests',
@@ -280,15 +329,20 @@ export async function register(body: TemplateBody): Promise<TemplateView> {
 }
 
 /** Registers a template of these nodes. */
-export const registered = (nodes: readonly NodeBody[], more?: Readonly<Record<string, unknown>>): Promise<TemplateView> =>
-  register(template(nodes, more));
+export const registered = (
+  nodes: readonly NodeBody[],
+  more?: Readonly<Record<string, unknown>>,
+): Promise<TemplateView> => register(template(nodes, more));
 
 /** `do`, and `undo` that only a cancel leads to. */
 export const cancellable = (): Promise<TemplateView> =>
-  registered([noop('do'), { ...noop('undo'), node_kind: 'compensation' }], { edges: [edge('do', 'undo', 'on_cancel')] });
+  registered([noop('do'), { ...noop('undo'), node_kind: 'compensation' }], {
+    edges: [edge('do', 'undo', 'on_cancel')],
+  });
 
 /** `before`, a gate, `after`. */
-export const gated = (): Promise<TemplateView> => registered([noop('before'), gate('check'), noop('after')]);
+export const gated = (): Promise<TemplateView> =>
+  registered([noop('before'), gate('check'), noop('after')]);
 
 // Movements.
 
@@ -317,7 +371,12 @@ export interface DetailView extends CreatedView {
   readonly reservation_status: string;
   readonly approval_status: string;
   readonly nodes: readonly NodeView[];
-  readonly workflow: { readonly namespace: string; readonly workflow_id: string; readonly run_id: string | null; readonly ui_url: string };
+  readonly workflow: {
+    readonly namespace: string;
+    readonly workflow_id: string;
+    readonly run_id: string | null;
+    readonly ui_url: string;
+  };
 }
 
 export interface EventView extends TimelineView {
@@ -338,7 +397,12 @@ export function movementBody(
   of: { readonly template_key: string; readonly version: number },
   more: Readonly<Record<string, unknown>> = {},
 ) {
-  return { template_key: of.template_key, template_version: of.version, intent: { asset: 'USDC', amount: '10' }, ...more };
+  return {
+    template_key: of.template_key,
+    template_version: of.version,
+    intent: { asset: 'USDC', amount: '10' },
+    ...more,
+  };
 }
 
 export const create = (
@@ -364,14 +428,20 @@ export const approval = (movement: { readonly compiled_plan_hash: string }) => (
   approver_id: 'tester',
 });
 
-export const approve = (movement: CreatedView): Promise<ActionView> => must(200, act(movement.movement_id, 'approve', approval(movement)));
+export const approve = (movement: CreatedView): Promise<ActionView> =>
+  must(200, act(movement.movement_id, 'approve', approval(movement)));
 
-export const detail = (movementId: string): Promise<DetailView> => must(200, get<DetailView>(`/movements/${movementId}`));
+export const detail = (movementId: string): Promise<DetailView> =>
+  must(200, get<DetailView>(`/movements/${movementId}`));
 export const timeline = (movementId: string): Promise<readonly EventView[]> =>
   must(200, get<readonly EventView[]>(`/movements/${movementId}/timeline`));
 
 /** Waits until the movement is in this state. */
-export function reaches(movementId: string, state: string, timeoutMs = 20_000): Promise<DetailView> {
+export function reaches(
+  movementId: string,
+  state: string,
+  timeoutMs = 20_000,
+): Promise<DetailView> {
   let last = '';
   return waitFor(
     async () => {

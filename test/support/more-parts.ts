@@ -17,7 +17,10 @@ export const SECOND_HOT_WALLET = {
 export interface MoreParts {
   /** Starts a process of the role `worker` with the stack's own settings. */
   worker(name: string): Promise<void>;
-  /** Starts a process of the role `api` with the stack's own settings, or others; answers its address. */
+  /**
+   * Starts a process of the role `api` with the stack's own settings, or others; answers its
+   * address.
+   */
   api(name: string, settings?: Readonly<Record<string, string>>): Promise<string>;
   /** Starts a paper venue that pays from {@link SECOND_HOT_WALLET}, which somebody has to fund. */
   venue(name: string, port: number): Promise<void>;
@@ -33,7 +36,12 @@ export function moreParts(stack: Stack): MoreParts {
     api: async (name, settings = {}) => {
       const opsPort = await freePort(Object.values(stack.ports));
       const port = await freePort([...Object.values(stack.ports), opsPort]);
-      const env = { ...stack.env, ...settings, SVC_OPS_PORT: String(opsPort), SVC_PORT: String(port) };
+      const env = {
+        ...stack.env,
+        ...settings,
+        SVC_OPS_PORT: String(opsPort),
+        SVC_PORT: String(port),
+      };
       const spec = servicePart({ role: 'api', env, opsPort, logDir });
       await supervisor.add({ ...spec, name, logFile: join(logDir, `${name}.log`) });
       return `http://127.0.0.1:${port}`;
@@ -51,9 +59,17 @@ export function moreParts(stack: Stack): MoreParts {
     venue: async (name, port) => {
       const folder = join(dataDir, name);
       mkdirSync(folder, { recursive: true });
-      const chain = JSON.parse(readFileSync(chainFile(stack.dataDir), 'utf8')) as { readonly accounts: object };
+      const chain = JSON.parse(readFileSync(chainFile(stack.dataDir), 'utf8')) as {
+        readonly accounts: object;
+      };
       const file = join(folder, 'chain.json');
-      writeFileSync(file, JSON.stringify({ ...chain, accounts: { ...chain.accounts, venueHotWallet: SECOND_HOT_WALLET } }));
+      writeFileSync(
+        file,
+        JSON.stringify({
+          ...chain,
+          accounts: { ...chain.accounts, venueHotWallet: SECOND_HOT_WALLET },
+        }),
+      );
       const spec = paperVenuePart({
         dataDir: folder,
         chainFile: file,

@@ -1,7 +1,8 @@
 /**
- * What the contract says of a movement (decisions 2, 5 and 6), from what its caller and its template's author wrote and from the
- * states of its nodes: what it may move at most, what it holds in which pool, what it uses up of a budget, and whether what
- * landed stays within what was approved. It imports no rule of the product.
+ * What the contract says of a movement (decisions 2, 5 and 6), from what its caller and its
+ * template's author wrote and from the states of its nodes: what it may move at most, what it holds
+ * in which pool, what it uses up of a budget, and whether what landed stays within what was
+ * approved. It imports no rule of the product.
  */
 import { add, compare, least, most, subtract, total } from './amounts.ts';
 import { dearestDraw, sourcesOf, type ModelEdge, type ModelNode } from './flow-model.ts';
@@ -50,7 +51,12 @@ export interface TemplateText {
     readonly config?: Json | undefined;
     readonly risk_patch?: Json | undefined;
   }[];
-  readonly edges: readonly { readonly from: string; readonly to: string; readonly edge_type: string; readonly priority?: number }[];
+  readonly edges: readonly {
+    readonly from: string;
+    readonly to: string;
+    readonly edge_type: string;
+    readonly priority?: number;
+  }[];
   readonly risk_controls?: Json | undefined;
 }
 
@@ -64,32 +70,50 @@ export interface RequestText {
 const IDLE = ['noop', 'manual_gate', 'cex_deposit_observe', 'evm_balance_observe'];
 
 /**
- * The plan as written: a caller's `node_config` fills what the template leaves open, and never says how much a node sends that the
- * template lets spend an output. `chainPool` names the pool of on-chain nodes.
+ * The plan as written: a caller's `node_config` fills what the template leaves open, and never says
+ * how much a node sends that the template lets spend an output. `chainPool` names the pool of
+ * on-chain nodes.
  */
-export function planOf(template: TemplateText, { intent, input_params }: RequestText, chainPool: string): PlanModel {
+export function planOf(
+  template: TemplateText,
+  { intent, input_params }: RequestText,
+  chainPool: string,
+): PlanModel {
   const given = input_params?.node_config ?? {};
   const asset = intent.asset.toUpperCase();
-  const nodes = template.nodes.map(({ node_key, node_kind, action_type, config: own = {}, risk_patch }): PlanNode => {
-    const { amount: offered, ...others } = given;
-    const keeps = offered === undefined || own['amount'] !== undefined || own['amount_ref'] !== undefined;
-    const config: Json = { ...others, ...(keeps ? {} : { amount: offered }), ...own };
-    return {
-      node_key,
-      action_type,
-      risk_patch,
-      config,
-      sends: node_kind !== 'observe' && !IDLE.includes(action_type),
-      asset: typeof config['asset'] === 'string' ? config['asset'].toUpperCase() : asset,
-      ...(action_type.startsWith('evm_') ? { pool: chainPool } : {}),
-    };
-  });
+  const nodes = template.nodes.map(
+    ({ node_key, node_kind, action_type, config: own = {}, risk_patch }): PlanNode => {
+      const { amount: offered, ...others } = given;
+      const keeps =
+        offered === undefined || own['amount'] !== undefined || own['amount_ref'] !== undefined;
+      const config: Json = { ...others, ...(keeps ? {} : { amount: offered }), ...own };
+      return {
+        node_key,
+        action_type,
+        risk_patch,
+        config,
+        sends: node_kind !== 'observe' && !IDLE.includes(action_type),
+        asset: typeof config['asset'] === 'string' ? config['asset'].toUpperCase() : asset,
+        ...(action_type.startsWith('evm_') ? { pool: chainPool } : {}),
+      };
+    },
+  );
   const edges = template.edges.map(({ priority = 0, ...edge }) => ({ ...edge, priority }));
-  return { nodes, edges, intent: { asset, amount: intent.amount }, risk_controls: template.risk_controls ?? {} };
+  return {
+    nodes,
+    edges,
+    intent: { asset, amount: intent.amount },
+    risk_controls: template.risk_controls ?? {},
+  };
 }
 
-export type PoolKey = { readonly venue_key: string; readonly account_type: string; readonly asset: string };
-export const poolName = ({ venue_key, account_type, asset }: PoolKey): string => `${venue_key} ${account_type} ${asset}`;
+export type PoolKey = {
+  readonly venue_key: string;
+  readonly account_type: string;
+  readonly asset: string;
+};
+export const poolName = ({ venue_key, account_type, asset }: PoolKey): string =>
+  `${venue_key} ${account_type} ${asset}`;
 
 /** The pool that a node draws from; null where there is none. */
 export function poolOf({ action_type, config, asset, pool }: PlanNode): string | null {
@@ -103,19 +127,28 @@ export function poolOf({ action_type, config, asset, pool }: PlanNode): string |
   });
 }
 
-/** What a node sends at most, before an output is known; null: an output decides it and nothing bounds it. */
-export function planned({ asset, config, risk_patch }: PlanNode, { intent, risk_controls }: PlanModel): string | null {
+/**
+ * What a node sends at most, before an output is known; null: an output decides it and nothing
+ * bounds it.
+ */
+export function planned(
+  { asset, config, risk_patch }: PlanNode,
+  { intent, risk_controls }: PlanModel,
+): string | null {
   if (typeof config['amount'] === 'string') return config['amount'];
   if (config['amount_ref'] === undefined || config['amount_ref'] === 'intent') return intent.amount;
   // A limit is in units of the intent's asset.
   if (asset !== intent.asset) return null;
-  const limits = [risk_patch?.['max_amount'], risk_controls['max_amount']].filter((each) => typeof each === 'string');
+  const limits = [risk_patch?.['max_amount'], risk_controls['max_amount']].filter(
+    (each) => typeof each === 'string',
+  );
   return limits.length === 0 ? null : limits.reduce(least);
 }
 
 /** A node past its fence whose outcome nobody has proven. */
 export const isUnderWay = ({ state, recover_first }: SeenNode): boolean =>
-  ['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN'].includes(state) || (state === 'READY' && recover_first);
+  ['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN'].includes(state) ||
+  (state === 'READY' && recover_first);
 
 /** What it was proven to send, or may have sent. */
 export function sentBy(seen: SeenNode, node: PlanNode, plan: PlanModel): string {
@@ -126,7 +159,10 @@ export function sentBy(seen: SeenNode, node: PlanNode, plan: PlanModel): string 
 }
 
 /** The nodes that draw, each with what is known of it now. */
-export function drawing({ plan, nodes }: Seen): readonly { readonly node: PlanNode; readonly seen: SeenNode }[] {
+export function drawing({
+  plan,
+  nodes,
+}: Seen): readonly { readonly node: PlanNode; readonly seen: SeenNode }[] {
   const sources = sourcesOf(plan.nodes, plan.edges);
   return plan.nodes.flatMap((node) => {
     const seen = nodes.find(({ node_key }) => node_key === node.node_key);
@@ -134,7 +170,8 @@ export function drawing({ plan, nodes }: Seen): readonly { readonly node: PlanNo
   });
 }
 
-const statesOf = ({ nodes }: Seen): ReadonlyMap<string, string> => new Map(nodes.map(({ node_key, state }) => [node_key, state]));
+const statesOf = ({ nodes }: Seen): ReadonlyMap<string, string> =>
+  new Map(nodes.map(({ node_key, state }) => [node_key, state]));
 
 /** The outflow: by asset, what the plan draws at most; null where nothing bounds it. */
 export function outflowOf(plan: PlanModel): ReadonlyMap<string, string | null> {
@@ -145,7 +182,10 @@ export function outflowOf(plan: PlanModel): ReadonlyMap<string, string | null> {
     assets.map((asset) => [
       asset,
       dearestDraw(
-        draws.map((node) => ({ node_key: node.node_key, amount: node.asset === asset ? planned(node, plan) : '0' })),
+        draws.map((node) => ({
+          node_key: node.node_key,
+          amount: node.asset === asset ? planned(node, plan) : '0',
+        })),
         plan.nodes,
         plan.edges,
       ),
@@ -158,14 +198,21 @@ export function holdsOf(movement: Seen): ReadonlyMap<string, string> {
   const all = drawing(movement);
   const over = movement.state === 'FAILED' || movement.state === 'COMPLETED';
   const open = (seen: SeenNode, node: PlanNode): string =>
-    ['COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED'].includes(seen.state) || (over && !isUnderWay(seen))
+    ['COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED'].includes(seen.state) ||
+    (over && !isUnderWay(seen))
       ? '0'
       : (seen.amount ?? planned(node, movement.plan) ?? '0');
   const pools = [...new Set(all.flatMap(({ node }) => poolOf(node) ?? []))].sort();
   return new Map(
     pools.map((pool) => {
-      const draws = all.map(({ node, seen }) => ({ node_key: node.node_key, amount: poolOf(node) === pool ? open(seen, node) : '0' }));
-      return [pool, dearestDraw(draws, movement.plan.nodes, movement.plan.edges, statesOf(movement)) ?? '0'];
+      const draws = all.map(({ node, seen }) => ({
+        node_key: node.node_key,
+        amount: poolOf(node) === pool ? open(seen, node) : '0',
+      }));
+      return [
+        pool,
+        dearestDraw(draws, movement.plan.nodes, movement.plan.edges, statesOf(movement)) ?? '0',
+      ];
     }),
   );
 }
@@ -174,7 +221,8 @@ export function holdsOf(movement: Seen): ReadonlyMap<string, string> {
 export function limitOf(plan: PlanModel): string {
   const { asset, amount } = plan.intent;
   const outflow = outflowOf(plan).get(asset) ?? '0';
-  if (outflowOf(plan).get(asset) === null) throw new Error('a plan without a bound is approved by no policy');
+  if (outflowOf(plan).get(asset) === null)
+    throw new Error('a plan without a bound is approved by no policy');
   return most(outflow, amount);
 }
 
@@ -184,11 +232,20 @@ export function budgetOf(movement: Seen): string {
   if (movement.state !== 'FAILED' && movement.state !== 'CANCELLED') return limit;
   const { asset } = movement.plan.intent;
   const all = drawing(movement).map(({ node, seen }) => {
-    const mayStill = movement.state === 'CANCELLED' && ['BLOCKED', 'READY'].includes(seen.state) && !isUnderWay(seen);
-    const open = mayStill && node.asset === asset ? (seen.amount ?? planned(node, movement.plan) ?? '0') : '0';
-    return { node_key: node.node_key, sent: node.asset === asset ? sentBy(seen, node, movement.plan) : '0', amount: open };
+    const mayStill =
+      movement.state === 'CANCELLED' &&
+      ['BLOCKED', 'READY'].includes(seen.state) &&
+      !isUnderWay(seen);
+    const open =
+      mayStill && node.asset === asset ? (seen.amount ?? planned(node, movement.plan) ?? '0') : '0';
+    return {
+      node_key: node.node_key,
+      sent: node.asset === asset ? sentBy(seen, node, movement.plan) : '0',
+      amount: open,
+    };
   });
-  const open = dearestDraw(all, movement.plan.nodes, movement.plan.edges, statesOf(movement)) ?? '0';
+  const open =
+    dearestDraw(all, movement.plan.nodes, movement.plan.edges, statesOf(movement)) ?? '0';
   return least(limit, add(total(all.map(({ sent }) => sent)), open));
 }
 
@@ -197,8 +254,12 @@ export function statusOf(movement: Seen): 'held' | 'consumed' | 'released' {
   if (movement.state === 'COMPLETED') return 'consumed';
   if (movement.state === 'FAILED') return 'released';
   if (movement.state !== 'CANCELLED') return 'held';
-  const sends = new Set(movement.plan.nodes.filter(({ sends: does }) => does).map(({ node_key }) => node_key));
-  const spent = movement.nodes.some((node) => sends.has(node.node_key) && (node.state === 'COMPLETED' || isUnderWay(node)));
+  const sends = new Set(
+    movement.plan.nodes.filter(({ sends: does }) => does).map(({ node_key }) => node_key),
+  );
+  const spent = movement.nodes.some(
+    (node) => sends.has(node.node_key) && (node.state === 'COMPLETED' || isUnderWay(node)),
+  );
   return spent ? 'held' : 'released';
 }
 
@@ -210,12 +271,17 @@ export interface Landed {
 }
 
 /**
- * Where the books say more than was approved: in an asset what landed, less what was passed on, is above the outflow, or more was
- * passed on of a node than landed of it.
+ * Where the books say more than was approved: in an asset what landed, less what was passed on, is
+ * above the outflow, or more was passed on of a node than landed of it.
  */
-export function excesses(plan: PlanModel, approved: ReadonlyMap<string, string | null>, landed: readonly Landed[]): readonly string[] {
+export function excesses(
+  plan: PlanModel,
+  approved: ReadonlyMap<string, string | null>,
+  landed: readonly Landed[],
+): readonly string[] {
   const sources = sourcesOf(plan.nodes, plan.edges);
-  const sum = (wanted: (each: Landed) => boolean): string => total(landed.filter(wanted).map(({ amount }) => amount));
+  const sum = (wanted: (each: Landed) => boolean): string =>
+    total(landed.filter(wanted).map(({ amount }) => amount));
   const passes = (each: Landed): boolean => (sources.get(each.node_key) ?? null) !== null;
   const above = [...new Set(landed.map(({ asset }) => asset))].flatMap((asset) => {
     const limit = approved.get(asset) === undefined ? '0' : approved.get(asset);
@@ -223,14 +289,28 @@ export function excesses(plan: PlanModel, approved: ReadonlyMap<string, string |
       sum((each) => each.asset === asset),
       sum((each) => each.asset === asset && passes(each)),
     );
-    return limit === null || limit === undefined || compare(net, limit) <= 0 ? [] : [`${net} ${asset} left, ${limit} was approved`];
+    return limit === null || limit === undefined || compare(net, limit) <= 0
+      ? []
+      : [`${net} ${asset} left, ${limit} was approved`];
   });
-  const beyond = [...new Set([...sources.values()].filter((from) => from !== null))].flatMap((from) => {
-    const [came, went] = [sum((each) => each.node_key === from), sum((each) => sources.get(each.node_key) === from)];
-    return compare(went, came) <= 0 ? [] : [`${went} was passed on of ${from}, which sent ${came}`];
-  });
-  const strange = landed.filter(
-    ({ node_key, asset }) => plan.nodes.find((node) => node.node_key === node_key && node.sends)?.asset !== asset,
+  const beyond = [...new Set([...sources.values()].filter((from) => from !== null))].flatMap(
+    (from) => {
+      const [came, went] = [
+        sum((each) => each.node_key === from),
+        sum((each) => sources.get(each.node_key) === from),
+      ];
+      return compare(went, came) <= 0
+        ? []
+        : [`${went} was passed on of ${from}, which sent ${came}`];
+    },
   );
-  return [...above, ...beyond, ...strange.map(({ node_key, asset }) => `${node_key} sent ${asset}, which it does not`)];
+  const strange = landed.filter(
+    ({ node_key, asset }) =>
+      plan.nodes.find((node) => node.node_key === node_key && node.sends)?.asset !== asset,
+  );
+  return [
+    ...above,
+    ...beyond,
+    ...strange.map(({ node_key, asset }) => `${node_key} sent ${asset}, which it does not`),
+  ];
 }

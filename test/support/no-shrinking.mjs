@@ -1,5 +1,5 @@
-// Only whether a property fails is asked (test/rules/prove.ts): its smallest example is not looked for, which over
-// a database takes minutes.
+// Only whether a property fails is asked (test/rules/prove.ts): its smallest example is not looked
+// for, which over a database takes minutes.
 import { configureGlobal } from 'fast-check';
 
 configureGlobal({ endOnFailure: true });

@@ -1,4 +1,7 @@
-/** A stack of a test's own on free ports and a folder of its own, with the calls that tests make of it. */
+/**
+ * A stack of a test's own on free ports and a folder of its own, with the calls that tests make of
+ * it.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +10,12 @@ import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
 import { choosePorts, freePort, type PortName } from '../../dev/stack/ports.ts';
 import { postgresPart } from '../../dev/stack/postgres.ts';
-import { ANY_FREE_PORTS, startStack, type Stack, type StackOptions } from '../../dev/stack/stack.ts';
+import {
+  ANY_FREE_PORTS,
+  startStack,
+  type Stack,
+  type StackOptions,
+} from '../../dev/stack/stack.ts';
 import { starterTemplates } from '../../dev/stack/starter-templates.ts';
 import { Supervisor } from '../../dev/stack/supervise/supervisor.ts';
 import { signedFetch } from '../../clients/signed-fetch.ts';
@@ -43,22 +51,47 @@ export class MovementApi {
     this.#key = key;
   }
 
-  async send(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<JsonAnswer> {
+  async send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<JsonAnswer> {
     const init =
-      body === undefined ? { headers } : { body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } };
-    const answer = await signedFetch(this.#key, this.#base + path, { method, ...init, signal: AbortSignal.timeout(30_000) });
+      body === undefined
+        ? { headers }
+        : {
+            body: JSON.stringify(body),
+            headers: { 'content-type': 'application/json', ...headers },
+          };
+    const answer = await signedFetch(this.#key, this.#base + path, {
+      method,
+      ...init,
+      signal: AbortSignal.timeout(30_000),
+    });
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
   }
 
   /** Sends and fails unless the status is as expected. */
-  async expect(status: number, method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
+  async expect(
+    status: number,
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<Record<string, unknown>> {
     const answer = await this.send(method, path, body);
-    if (answer.status !== status) throw new Error(`${method} ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+    if (answer.status !== status)
+      throw new Error(
+        `${method} ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`,
+      );
     return answer.body;
   }
 
   /** Creates a movement of a template of version 1. */
-  async create(template: string, options: { amount: string; ttl?: number; intent?: object }): Promise<Created> {
+  async create(
+    template: string,
+    options: { amount: string; ttl?: number; intent?: object },
+  ): Promise<Created> {
     const body = {
       template_key: template,
       template_version: 1,
@@ -71,7 +104,10 @@ export class MovementApi {
 
   async approve(movement: Created): Promise<void> {
     const { movement_id, compiled_plan_hash } = movement;
-    await this.expect(200, 'POST', `/movements/${movement_id}/approve`, { compiled_plan_hash, approver_id: 'tester' });
+    await this.expect(200, 'POST', `/movements/${movement_id}/approve`, {
+      compiled_plan_hash,
+      approver_id: 'tester',
+    });
   }
 
   async act(action: 'resume' | 'retry' | 'cancel', movementId: string): Promise<void> {
@@ -83,11 +119,19 @@ export class MovementApi {
   }
 
   async timeline(movementId: string): Promise<readonly TimelineView[]> {
-    return (await this.expect(200, 'GET', `/movements/${movementId}/timeline`)) as unknown as readonly TimelineView[];
+    return (await this.expect(
+      200,
+      'GET',
+      `/movements/${movementId}/timeline`,
+    )) as unknown as readonly TimelineView[];
   }
 
   /** Waits until the movement is in one of these states; another end is an error at once. */
-  async reaches(movementId: string, states: string | readonly string[], timeoutMs = 60_000): Promise<MovementView> {
+  async reaches(
+    movementId: string,
+    states: string | readonly string[],
+    timeoutMs = 60_000,
+  ): Promise<MovementView> {
     const wanted = typeof states === 'string' ? [states] : states;
     let last = '';
     return eventually(
@@ -96,7 +140,9 @@ export class MovementApi {
         last = `${movement.request_state} (${movement.nodes.map((node) => `${node.node_key} ${node.state}`).join(', ')})`;
         if (wanted.includes(movement.request_state)) return movement;
         if (['FAILED', 'EXPIRED', 'REJECTED', 'COMPLETED'].includes(movement.request_state))
-          throw new Stop(`the movement ended ${movement.request_state} (${movement.error_code ?? ''}), not ${wanted.join('|')}`);
+          throw new Stop(
+            `the movement ended ${movement.request_state} (${movement.error_code ?? ''}), not ${wanted.join('|')}`,
+          );
         return null;
       },
       { timeoutMs, what: () => `${movementId} to become ${wanted.join('|')}; it is ${last}` },
@@ -104,11 +150,20 @@ export class MovementApi {
   }
 
   /** Waits until a node is in one of these states. */
-  async nodeReaches(movementId: string, nodeKey: string, states: readonly string[], timeoutMs = 30_000): Promise<MovementView> {
+  async nodeReaches(
+    movementId: string,
+    nodeKey: string,
+    states: readonly string[],
+    timeoutMs = 30_000,
+  ): Promise<MovementView> {
     return eventually(
       async () => {
         const movement = await this.movement(movementId);
-        return movement.nodes.some((node) => node.node_key === nodeKey && states.includes(node.state)) ? movement : null;
+        return movement.nodes.some(
+          (node) => node.node_key === nodeKey && states.includes(node.state),
+        )
+          ? movement
+          : null;
       },
       { timeoutMs, what: () => `node ${nodeKey} to become ${states.join('|')}` },
     );
@@ -148,20 +203,34 @@ export interface OwnStack {
   /** Changes the chain's faults; null removes them. */
   chainFaults(faults: object | null): Promise<void>;
   /** The state of the movement's newest run, null when Temporal knows none. */
-  runOf(movementId: string): Promise<{ readonly run_id: string; readonly status: string; readonly events: number } | null>;
+  runOf(
+    movementId: string,
+  ): Promise<{ readonly run_id: string; readonly status: string; readonly events: number } | null>;
   close(): Promise<void>;
 }
 
-export interface OwnStackOptions extends Pick<StackOptions, 'split' | 'env' | 'service' | 'allow' | 'temporalConfig'> {
-  /** Entries of the registry file beside those of the embedded stack, given the paper venue's address. */
+export interface OwnStackOptions extends Pick<
+  StackOptions,
+  'split' | 'env' | 'service' | 'allow' | 'temporalConfig'
+> {
+  /**
+   * Entries of the registry file beside those of the embedded stack, given the paper venue's
+   * address.
+   */
   readonly executors?: (paperVenueUrl: string) => readonly object[];
 }
 
 /** Tests poll faster than callers may. */
 const WITHOUT_LIMITS = { SVC_RATE_LIMIT_ENABLED: 'false' };
 
-/** Starts a stack whose parts stay down when they die, loads the starter templates and connects to it. */
-export async function startOwnStack({ executors, ...options }: OwnStackOptions = {}): Promise<OwnStack> {
+/**
+ * Starts a stack whose parts stay down when they die, loads the starter templates and connects to
+ * it.
+ */
+export async function startOwnStack({
+  executors,
+  ...options
+}: OwnStackOptions = {}): Promise<OwnStack> {
   const dataDir = mkdtempSync(join(tmpdir(), 'own-stack-'));
   const lines: string[] = [];
   let stack: Stack;
@@ -191,7 +260,8 @@ export async function startOwnStack({ executors, ...options }: OwnStackOptions =
   const connection = Connection.lazy({ address: stack.temporalAddress });
   const temporal = new Client({ connection });
   if (options.service !== false)
-    for (const template of starterTemplates(stack.chain)) await api.expect(201, 'POST', '/plan-templates', template);
+    for (const template of starterTemplates(stack.chain))
+      await api.expect(201, 'POST', '/plan-templates', template);
   return {
     stack,
     api,
@@ -201,7 +271,9 @@ export async function startOwnStack({ executors, ...options }: OwnStackOptions =
     chainFaults: (faults) => setFaults(stack.chain.rpcUrl, faults),
     runOf: async (movementId) => {
       try {
-        const { runId, status, historyLength } = await temporal.workflow.getHandle(movementWorkflowId(movementId)).describe();
+        const { runId, status, historyLength } = await temporal.workflow
+          .getHandle(movementWorkflowId(movementId))
+          .describe();
         return { run_id: runId, status: status.name, events: historyLength };
       } catch (error) {
         if (error instanceof Error && error.name === 'WorkflowNotFoundError') return null;
@@ -220,13 +292,20 @@ async function setFaults(url: string, faults: object | null): Promise<void> {
   const init =
     faults === null
       ? { method: 'DELETE' }
-      : { method: 'POST', body: JSON.stringify(faults), headers: { 'content-type': 'application/json' } };
+      : {
+          method: 'POST',
+          body: JSON.stringify(faults),
+          headers: { 'content-type': 'application/json' },
+        };
   const answer = await fetch(`${url}/faults`, init);
   if (answer.status !== 200) throw new Error(`faults were refused: ${await answer.text()}`);
 }
 
 /** A migrated Postgres and nothing else. */
-export async function startOwnDatabase(): Promise<{ readonly url: string; close(): Promise<void> }> {
+export async function startOwnDatabase(): Promise<{
+  readonly url: string;
+  close(): Promise<void>;
+}> {
   const dataDir = mkdtempSync(join(tmpdir(), 'own-database-'));
   const supervisor = new Supervisor({ dataDir, restart: false, log: () => undefined });
   const close = async (): Promise<void> => {
@@ -234,7 +313,12 @@ export async function startOwnDatabase(): Promise<{ readonly url: string; close(
     rmSync(dataDir, { recursive: true, force: true });
   };
   try {
-    const { spec, databaseUrl } = await postgresPart({ dataDir, port: await freePort(), logDir: join(dataDir, 'logs'), durable: false });
+    const { spec, databaseUrl } = await postgresPart({
+      dataDir,
+      port: await freePort(),
+      logDir: join(dataDir, 'logs'),
+      durable: false,
+    });
     await supervisor.add(spec);
     await applyMigrations(databaseUrl);
     return { url: databaseUrl, close };

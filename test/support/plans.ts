@@ -27,7 +27,10 @@ export function compensation(node_key: string, more: object = {}): PlanNode {
   return { node_key, node_kind: 'compensation', action_type: 'noop', ...more };
 }
 
-/** A withdrawal of USDC from an exchange's main account to the wallet that the treasury signer signs for. */
+/**
+ * A withdrawal of USDC from an exchange's main account to the wallet that the treasury signer signs
+ * for.
+ */
 export function withdrawal(
   chain: ChainInfo,
   node_key: string,
@@ -40,13 +43,23 @@ export function withdrawal(
     action_type: 'cex_withdrawal',
     executor_selector: { action_type: 'cex_withdrawal', provider },
     has_side_effect: true,
-    config: { venue: 'paper-main', asset: 'USDC', network: 'local', destination_address: chain.accounts.signer.address, ...config },
+    config: {
+      venue: 'paper-main',
+      asset: 'USDC',
+      network: 'local',
+      destination_address: chain.accounts.signer.address,
+      ...config,
+    },
     ...more,
   };
 }
 
 /** A transfer of USDC on the chain, from that wallet to the treasury. */
-export function transfer(chain: ChainInfo, node_key: string, options: { readonly config?: object; readonly more?: object } = {}): PlanNode {
+export function transfer(
+  chain: ChainInfo,
+  node_key: string,
+  options: { readonly config?: object; readonly more?: object } = {},
+): PlanNode {
   return {
     node_key,
     node_kind: 'action',
@@ -67,21 +80,29 @@ export function transfer(chain: ChainInfo, node_key: string, options: { readonly
 
 /** What moves on what an earlier node of the plan sent: it draws nothing of its own. */
 export function passedOn(node: PlanNode, from: string): PlanNode {
-  return { ...node, config: { ...(node['config'] as object), amount_ref: `nodes.${from}.output.received_amount` } };
+  return {
+    ...node,
+    config: { ...(node['config'] as object), amount_ref: `nodes.${from}.output.received_amount` },
+  };
 }
 
 export function edge(from: string, to: string, edge_type = 'on_success'): PlanEdge {
   return { from, to, edge_type };
 }
 
-/** Stores version 1 of a template and answers its key; one node follows the other unless edges are given. */
+/**
+ * Stores version 1 of a template and answers its key; one node follows the other unless edges are
+ * given.
+ */
 export async function storeTemplate(
   api: MovementApi,
   nodes: readonly PlanNode[],
   options: { readonly edges?: readonly PlanEdge[]; readonly assurance?: string } = {},
 ): Promise<string> {
   const template_key = `test/${randomUUID()}`;
-  const inARow = nodes.slice(1).map((node, index) => edge(nodes[index]?.node_key ?? '', node.node_key));
+  const inARow = nodes
+    .slice(1)
+    .map((node, index) => edge(nodes[index]?.node_key ?? '', node.node_key));
   await api.expect(201, 'POST', '/plan-templates', {
     template_key,
     version: 1,

@@ -4,7 +4,8 @@ import { subscribe } from 'node:diagnostics_channel';
 
 const file = process.env.TEST_SENT_SIGNATURES;
 const note = (text) => {
-  const [, signature] = /x-svc-(?:dashboard-)?signature['",:\s]+(?:v3=)?([0-9a-f]{64})/i.exec(text) ?? [];
+  const [, signature] =
+    /x-svc-(?:dashboard-)?signature['",:\s]+(?:v3=)?([0-9a-f]{64})/i.exec(text) ?? [];
   if (file !== undefined && signature !== undefined) appendFileSync(file, `${signature}\n`);
 };
 // What `fetch` and undici send, and what node:http sends.

@@ -7,7 +7,11 @@ import { writeStackConfig } from '../../dev/stack/config.ts';
 export async function writeRegistryWith(
   folder: string,
   ports: { readonly chain: number; readonly paperVenue: number },
-  more: { readonly executors?: readonly object[]; readonly signers?: readonly object[]; readonly venues?: readonly object[] },
+  more: {
+    readonly executors?: readonly object[];
+    readonly signers?: readonly object[];
+    readonly venues?: readonly object[];
+  },
 ): Promise<{ readonly SVC_REGISTRY_FILE: string; readonly SVC_VENUES_FILE: string }> {
   mkdirSync(folder, { recursive: true });
   const { SVC_REGISTRY_FILE, SVC_VENUES_FILE } = await writeStackConfig({
@@ -19,7 +23,10 @@ export async function writeRegistryWith(
   });
   if (SVC_REGISTRY_FILE === undefined || SVC_VENUES_FILE === undefined)
     throw new Error('the embedded stack has no registry or venues file');
-  const registry = JSON.parse(readFileSync(SVC_REGISTRY_FILE, 'utf8')) as { executors: object[]; signers: object[] };
+  const registry = JSON.parse(readFileSync(SVC_REGISTRY_FILE, 'utf8')) as {
+    executors: object[];
+    signers: object[];
+  };
   registry.executors.push(...(more.executors ?? []));
   registry.signers.push(...(more.signers ?? []));
   writeFileSync(SVC_REGISTRY_FILE, JSON.stringify(registry));

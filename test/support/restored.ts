@@ -1,4 +1,6 @@
-/** A database put back to an earlier moment, as a restore or a failover with lost commits leaves it. */
+/**
+ * A database put back to an earlier moment, as a restore or a failover with lost commits leaves it.
+ */
 import pg from 'pg';
 
 export interface Saved {
@@ -25,9 +27,11 @@ export async function saveDatabase(databaseUrl: string): Promise<Saved> {
   await within(async (client) => {
     // Generated columns are made again by the database.
     const { rows } = await client.query<{ name: string; columns: string }>(
-      `SELECT c.relname AS name, string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) AS columns
+      `SELECT c.relname AS name,
+        string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) AS columns
        FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
-       WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+       WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND a.attnum > 0
+         AND NOT a.attisdropped AND a.attgenerated = ''
          AND c.relname NOT LIKE '\\_prisma%'
        GROUP BY c.relname`,
     );
@@ -42,9 +46,14 @@ export async function saveDatabase(databaseUrl: string): Promise<Saved> {
       within(async (client) => {
         // Neither triggers nor foreign keys speak while rows are put back.
         await client.query('SET LOCAL session_replication_role = replica');
-        await client.query(`TRUNCATE ${[...tables.keys()].map((name) => `public.${name}`).join(', ')}`);
+        await client.query(
+          `TRUNCATE ${[...tables.keys()].map((name) => `public.${name}`).join(', ')}`,
+        );
         for (const [name, columns] of tables)
-          await client.query(`INSERT INTO public.${name} (${columns}) OVERRIDING SYSTEM VALUE SELECT ${columns} FROM ${KEPT}.${name}`);
+          await client.query(
+            `INSERT INTO public.${name} (${columns}) OVERRIDING SYSTEM VALUE SELECT ${columns}
+              FROM ${KEPT}.${name}`,
+          );
       }),
   };
 }

@@ -1,4 +1,6 @@
-/** An executor whose answers a test decides, movement by movement, and that counts what it is asked. */
+/**
+ * An executor whose answers a test decides, movement by movement, and that counts what it is asked.
+ */
 import { z } from 'zod';
 import {
   accepted,
@@ -14,7 +16,9 @@ import {
 type Definition = ExecutorDefinition<{ readonly amount: string }>;
 /** What a movement's phases answer; a function may throw. What is left out works as it should. */
 export type Script = {
-  readonly [Phase in 'preflight' | 'submit' | 'observe' | 'recover' | 'cancel']?: () => Awaited<ReturnType<Definition[Phase]>>;
+  readonly [Phase in 'preflight' | 'submit' | 'observe' | 'recover' | 'cancel']?: () => Awaited<
+    ReturnType<Definition[Phase]>
+  >;
 };
 type Phase = keyof Script;
 
@@ -36,14 +40,18 @@ export function scriptedDesk(): ScriptedDesk {
     recover: () => notLanded(),
     cancel: () => accepted('scripted'),
   } as const satisfies Script;
-  const answer = <P extends Phase>(phase: P, context: { movement_id: string; idempotency_key: string }) => {
+  const answer = <P extends Phase>(
+    phase: P,
+    context: { movement_id: string; idempotency_key: string },
+  ) => {
     asked.push({ movement_id: context.movement_id, phase, key: context.idempotency_key });
     return (scripts.get(context.movement_id)?.[phase] ?? sound[phase])();
   };
   const definition: Definition = {
     name: 'scripted',
     prepared: z.object({ amount: z.string() }),
-    preflight: async (context) => answer('preflight', context) as ReturnType<Script['preflight'] & {}>,
+    preflight: async (context) =>
+      answer('preflight', context) as ReturnType<Script['preflight'] & {}>,
     prepare: async ({ amount }) => prepared({ amount }),
     submit: async ({ context }) => answer('submit', context) as ReturnType<typeof sound.submit>,
     observe: async (context) => answer('observe', context) as ReturnType<typeof sound.observe>,
@@ -53,6 +61,9 @@ export function scriptedDesk(): ScriptedDesk {
   return {
     executor: defineExecutor(definition),
     say: (movementId, script) => void scripts.set(movementId, script),
-    calls: (movementId, phase) => asked.filter((each) => each.movement_id === movementId && each.phase === phase).map(({ key }) => key),
+    calls: (movementId, phase) =>
+      asked
+        .filter((each) => each.movement_id === movementId && each.phase === phase)
+        .map(({ key }) => key),
   };
 }

@@ -1,4 +1,7 @@
-/** Looks for secrets where none may stand: in everything that a stack's processes wrote to their logs. */
+/**
+ * Looks for secrets where none may stand: in everything that a stack's processes wrote to their
+ * logs.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -16,17 +19,26 @@ export interface Leak {
   readonly secret: string;
 }
 
-/** Every line under `dir` that holds one of the secrets, as it is or as hex, base64 or part of a URL or of JSON. */
+/**
+ * Every line under `dir` that holds one of the secrets, as it is or as hex, base64 or part of a URL
+ * or of JSON.
+ */
 export function findSecrets(dir: string, secrets: Secrets): readonly Leak[] {
-  const wanted = Object.entries(secrets).flatMap(([secret, text]) => formsOf(text).map((form) => ({ secret, form: form.toLowerCase() })));
-  const files = readdirSync(dir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const wanted = Object.entries(secrets).flatMap(([secret, text]) =>
+    formsOf(text).map((form) => ({ secret, form: form.toLowerCase() })),
+  );
+  const files = readdirSync(dir, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
   return files.flatMap((entry) => {
     const path = join(entry.parentPath, entry.name);
     const text = readFileSync(path, 'utf8').toLowerCase();
     const present = wanted.filter(({ form }) => text.includes(form));
     if (present.length === 0) return [];
     return text.split('\n').flatMap((line, index) => {
-      const found = new Set(present.filter(({ form }) => line.includes(form)).map(({ secret }) => secret));
+      const found = new Set(
+        present.filter(({ form }) => line.includes(form)).map(({ secret }) => secret),
+      );
       return [...found].map((secret) => ({ file: entry.name, line: index + 1, secret }));
     });
   });
@@ -38,10 +50,20 @@ function formsOf(text: string): readonly string[] {
   // Of long signed bytes the end is the signature; whoever has that has them all.
   const end = /^[0-9a-f]{200,}$/i.test(bare) ? [bare.slice(-100)] : [];
   const base64 = bytes.toString('base64').replace(/=+$/, '');
-  return [bare, ...end, bytes.toString('hex'), base64, encodeURIComponent(text), JSON.stringify(text).slice(1, -1)];
+  return [
+    bare,
+    ...end,
+    bytes.toString('hex'),
+    base64,
+    encodeURIComponent(text),
+    JSON.stringify(text).slice(1, -1),
+  ];
 }
 
-/** What the service of a stack was given that is secret, the keys of its wallets and all that it has signed. */
+/**
+ * What the service of a stack was given that is secret, the keys of its wallets and all that it has
+ * signed.
+ */
 export async function secretsOf(stack: Stack): Promise<Secrets> {
   const { password } = new URL(stack.databaseUrl);
   const secrets: Record<string, string> = { 'database password': decodeURIComponent(password) };
@@ -50,9 +72,11 @@ export async function secretsOf(stack: Stack): Promise<Secrets> {
     const text = file === '' ? (stack.env[name] ?? '') : readFileSync(file, 'utf8').trim();
     if (!secret || text === '') continue;
     secrets[name] = text;
-    // Lists and `<id>:<key>` give each part away too; what an address has that is secret is its password.
+    // Lists and `<id>:<key>` give each part away too; what an address has that is secret is its
+    // password.
     if (name !== 'SVC_DATABASE_URL')
-      for (const [index, part] of text.split(/[,:]/).entries()) if (part.length >= 16) secrets[`${name}, part ${String(index + 1)}`] = part;
+      for (const [index, part] of text.split(/[,:]/).entries())
+        if (part.length >= 16) secrets[`${name}, part ${String(index + 1)}`] = part;
   }
   for (const [name, account] of Object.entries(stack.chain.accounts)) {
     if ('privateKey' in account) secrets[`private key of ${name}`] = String(account.privateKey);
@@ -70,7 +94,9 @@ async function callerSecrets(stack: Stack): Promise<readonly (readonly [string, 
   const client = new pg.Client({ connectionString: stack.databaseUrl });
   await client.connect();
   try {
-    const { rows } = await client.query<{ key_id: string; secret: Buffer }>('SELECT key_id, secret FROM api_client_keys');
+    const { rows } = await client.query<{ key_id: string; secret: Buffer }>(
+      'SELECT key_id, secret FROM api_client_keys',
+    );
     return rows.map(({ key_id, secret }) => [key_id, openSecret(parsed.keys, secret, key_id)]);
   } finally {
     await client.end();
@@ -81,7 +107,9 @@ async function signedTransactions(databaseUrl: string): Promise<readonly string[
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    const { rows } = await client.query<{ raw_tx: string }>('SELECT raw_tx FROM evm_transactions WHERE raw_tx IS NOT NULL');
+    const { rows } = await client.query<{ raw_tx: string }>(
+      'SELECT raw_tx FROM evm_transactions WHERE raw_tx IS NOT NULL',
+    );
     return rows.map(({ raw_tx }) => raw_tx);
   } finally {
     await client.end();

@@ -1,4 +1,7 @@
-/** Looks for the signatures that tests have sent, where none may stand. There are thousands, so the logs are read for what could be one. */
+/**
+ * Looks for the signatures that tests have sent, where none may stand. There are thousands, so the
+ * logs are read for what could be one.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -20,10 +23,16 @@ export function findSignatures(dir: string, file: string): Searched {
           .filter((line) => line !== '')
       : [],
   );
-  const logs = readdirSync(dir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const logs = readdirSync(dir, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
   const leaks = logs.flatMap((entry) => {
     const lines = readFileSync(join(entry.parentPath, entry.name), 'utf8').split('\n');
-    return lines.flatMap((line, index) => (candidates(line).some((each) => sent.has(each)) ? [{ file: entry.name, line: index + 1 }] : []));
+    return lines.flatMap((line, index) =>
+      candidates(line).some((each) => sent.has(each))
+        ? [{ file: entry.name, line: index + 1 }]
+        : [],
+    );
   });
   return { signatures: sent.size, leaks };
 }
@@ -33,6 +42,8 @@ function candidates(line: string): readonly string[] {
   const hex = (line.match(/[0-9a-f]{64,}/gi) ?? []).flatMap((run) =>
     Array.from({ length: run.length - 63 }, (_, at) => run.slice(at, at + 64).toLowerCase()),
   );
-  const base64 = (line.match(/[A-Za-z0-9+/_-]{43}/g) ?? []).map((text) => Buffer.from(text, 'base64').toString('hex'));
+  const base64 = (line.match(/[A-Za-z0-9+/_-]{43}/g) ?? []).map((text) =>
+    Buffer.from(text, 'base64').toString('hex'),
+  );
   return [...hex, ...base64];
 }

@@ -42,23 +42,34 @@ export interface SharedStack {
   readonly dashboardKeys: Readonly<Record<string, string>>;
 }
 
-/** A second EVM signer, so that tests may pin, disable and fund it. Its key is anvil's account 4. */
+/**
+ * A second EVM signer, so that tests may pin, disable and fund it. Its key is anvil's account 4.
+ */
 export const TEST_SIGNER = { signer_key: 'test-wallet', profile: 'test-wallet' } as const;
 const WALLET = '0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65';
 const WALLET_KEY = '0x47e179ec197488593b187f80a00eb0da91f1b9d0b13f8733639f19c30a34926a';
 
-/** One that tests disable and pin while its movements wait; nothing else is signed by it. Its key is anvil's account 8. */
+/**
+ * One that tests disable and pin while its movements wait; nothing else is signed by it. Its key is
+ * anvil's account 8.
+ */
 export const GUARDED_SIGNER = { signer_key: 'test-guarded', profile: 'test-guarded' } as const;
 const GUARDED_KEY = '0xdbda1821b80551c9d65939329250298aa3472ba22feea921c0cf5d620ea67b97';
 
-/** One whose pool a test adds up, so that no other test pays it or from it. Its key is anvil's account 7. */
+/**
+ * One whose pool a test adds up, so that no other test pays it or from it. Its key is anvil's
+ * account 7.
+ */
 export const PURSE_SIGNER = { signer_key: 'test-purse', profile: 'test-purse' } as const;
 export const PURSE = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
 const PURSE_KEY = '0x4bbbf85ce3377467afe5d46f804f221813b2bb87f24d81f60f1fcdbf7cbf4356';
 
 /** As many as the service expects unless it is told otherwise. */
 const DASHBOARD_KEYS: Readonly<Record<string, string>> = Object.fromEntries(
-  Array.from({ length: 8 }, (_, index) => [`ops-${String(index + 1)}`, randomBytes(32).toString('hex')]),
+  Array.from({ length: 8 }, (_, index) => [
+    `ops-${String(index + 1)}`,
+    randomBytes(32).toString('hex'),
+  ]),
 );
 
 /** Entries beside those of the embedded stack; nothing answers at the executors' address. */
@@ -73,24 +84,48 @@ const EXECUTORS = [
 ];
 const SIGNERS = [
   { ...TEST_SIGNER, chain_family: 'evm', backend: 'local', private_key_file: 'test-wallet.key' },
-  { ...GUARDED_SIGNER, chain_family: 'evm', backend: 'local', private_key_file: 'test-guarded.key' },
+  {
+    ...GUARDED_SIGNER,
+    chain_family: 'evm',
+    backend: 'local',
+    private_key_file: 'test-guarded.key',
+  },
   { ...PURSE_SIGNER, chain_family: 'evm', backend: 'local', private_key_file: 'test-purse.key' },
   { signer_key: 'test-other-family', chain_family: 'solana', backend: 'noop' },
   { signer_key: 'test-unstored', chain_family: 'cosmos', backend: 'noop' },
   { signer_key: 'test-previewed', chain_family: 'near', backend: 'noop' },
 ];
 
-/** Bindings that only rules about them need: another master of the venue, and one of a venue that is not there. */
+/**
+ * Bindings that only rules about them need: another master of the venue, and one of a venue that is
+ * not there.
+ */
 const venuesAt = (paperVenueUrl: string): readonly object[] => [
-  { venue_key: 'paper-second-main', provider: 'paper', account_role: 'master', account: 'paper-main', url: paperVenueUrl },
-  { venue_key: 'other-paper-main', provider: 'paper', account_role: 'master', account: 'main', url: `${paperVenueUrl}/other` },
+  {
+    venue_key: 'paper-second-main',
+    provider: 'paper',
+    account_role: 'master',
+    account: 'paper-main',
+    url: paperVenueUrl,
+  },
+  {
+    venue_key: 'other-paper-main',
+    provider: 'paper',
+    account_role: 'master',
+    account: 'main',
+    url: `${paperVenueUrl}/other`,
+  },
 ];
 
 /**
- * Starts the stack in a folder of its own, with every line of its logs. `stop` leaves nothing of it, and fails
- * when a secret stands in a log: all tests of the project together are the proof that none is written.
+ * Starts the stack in a folder of its own, with every line of its logs. `stop` leaves nothing of
+ * it, and fails when a secret stands in a log: all tests of the project together are the proof that
+ * none is written.
  */
-export async function startSharedStack(): Promise<{ readonly facts: SharedStack; stop(): Promise<void> }> {
+export async function startSharedStack(): Promise<{
+  readonly facts: SharedStack;
+  stop(): Promise<void>;
+}> {
   const dataDir = mkdtempSync(join(tmpdir(), 'shared-stack-'));
   const lines: string[] = [];
   let stack: Stack | null = null;
@@ -125,22 +160,39 @@ export async function startSharedStack(): Promise<{ readonly facts: SharedStack;
       },
       log: (line) => lines.push(line),
     });
-    const { apiUrl, opsUrl, uiUrl, temporalAddress, databaseUrl, paperVenueUrl, chain, keys } = stack;
-    const toolEnv = { SVC_DATABASE_URL: databaseUrl, SVC_SECRETS_KEY_FILE: secretsKeyFile(dataDir) };
-    const adminClientId = await withDatabase({}, { env: toolEnv, out: () => undefined, err: () => undefined }, (db) =>
-      listKeys(db, 'dev-admin'),
+    const { apiUrl, opsUrl, uiUrl, temporalAddress, databaseUrl, paperVenueUrl, chain, keys } =
+      stack;
+    const toolEnv = {
+      SVC_DATABASE_URL: databaseUrl,
+      SVC_SECRETS_KEY_FILE: secretsKeyFile(dataDir),
+    };
+    const adminClientId = await withDatabase(
+      {},
+      { env: toolEnv, out: () => undefined, err: () => undefined },
+      (db) => listKeys(db, 'dev-admin'),
     ).then(([key]) => key?.client_id ?? '');
     const running = stack;
     const checkedStop = async (): Promise<void> => {
       const secrets = await secretsOf(running).catch((): Secrets => ({}));
       await running.stop();
       const logs = join(dataDir, 'logs');
-      const leaks = findSecrets(logs, { ...secrets, ...DASHBOARD_KEYS, 'key of the test wallet': WALLET_KEY });
+      const leaks = findSecrets(logs, {
+        ...secrets,
+        ...DASHBOARD_KEYS,
+        'key of the test wallet': WALLET_KEY,
+      });
       const sent = findSignatures(logs, join(dataDir, SENT));
       await stop();
-      if (leaks.length + sent.leaks.length === 0 && Object.keys(secrets).length > 0 && sent.signatures > 0) return;
+      if (
+        leaks.length + sent.leaks.length === 0 &&
+        Object.keys(secrets).length > 0 &&
+        sent.signatures > 0
+      )
+        return;
       const found = JSON.stringify({ leaks, sent });
-      throw new Error(`logs of the shared stack hold secrets or signatures, or there was nothing to look for: ${found}`);
+      throw new Error(
+        `logs of the shared stack hold secrets or signatures, or there was nothing to look for: ${found}`,
+      );
     };
     return {
       stop: checkedStop,

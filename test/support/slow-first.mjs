@@ -1,8 +1,11 @@
-// The order of test files: those that take longest begin, so that none of them is left to run alone at the
-// end. Jest knows that by itself only where it has run before, which a fresh clone has not.
+// The order of test files: those that take longest begin, so that none of them is left to run alone
+// at the end. Jest knows that by itself only where it has run before, which a fresh clone has not.
 import Sequencer from '@jest/test-sequencer';
 
-/** Files of more than half a minute, the slowest first. One that is missing here costs time and nothing else. */
+/**
+ * Files of more than half a minute, the slowest first. One that is missing here costs time and
+ * nothing else.
+ */
 const SLOW = [
   'faults/reads-that-fail',
   'faults/worker-killed',

@@ -10,17 +10,30 @@ export interface ToolRun {
 }
 
 /** Runs one command line. */
-export async function tool(args: readonly string[], env: Readonly<Record<string, string>> = shared.toolEnv): Promise<ToolRun> {
+export async function tool(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = shared.toolEnv,
+): Promise<ToolRun> {
   let out = '';
   let err = '';
-  const status = await fundadmin(args, { env, out: (text) => (out += text), err: (text) => (err += text) });
+  const status = await fundadmin(args, {
+    env,
+    out: (text) => (out += text),
+    err: (text) => (err += text),
+  });
   return { status, out, err };
 }
 
 /** Issues a key and answers what signs with it. */
-export async function issueKey(...args: readonly string[]): Promise<SigningKey & { readonly clientId: string }> {
+export async function issueKey(
+  ...args: readonly string[]
+): Promise<SigningKey & { readonly clientId: string }> {
   const { status, out, err } = await tool(['keys', 'issue', ...args]);
   if (status !== 0) throw new Error(`no key was issued: ${err}`);
-  const issued = JSON.parse(out) as { readonly key_id: string; readonly hmac_secret: string; readonly client_id: string };
+  const issued = JSON.parse(out) as {
+    readonly key_id: string;
+    readonly hmac_secret: string;
+    readonly client_id: string;
+  };
   return { keyId: issued.key_id, secret: issued.hmac_secret, clientId: issued.client_id };
 }

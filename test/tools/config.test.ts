@@ -2,9 +2,16 @@
 import { SETTING_LIST } from '../../platform/config/settings.ts';
 import { fundadmin } from '../../tools/command-line.ts';
 
-const BASE = { SVC_DATABASE_URL: 'postgresql://user:Pl4nted@localhost/x', SVC_AUTH_ENABLED: 'false', SVC_PORT: '8123' };
+const BASE = {
+  SVC_DATABASE_URL: 'postgresql://user:Pl4nted@localhost/x',
+  SVC_AUTH_ENABLED: 'false',
+  SVC_PORT: '8123',
+};
 
-async function run(env: NodeJS.ProcessEnv, ...args: string[]): Promise<{ status: number; out: string; err: string }> {
+async function run(
+  env: NodeJS.ProcessEnv,
+  ...args: string[]
+): Promise<{ status: number; out: string; err: string }> {
   const said = { out: '', err: '' };
   const status = await fundadmin(['config', 'check', ...args], {
     env,
@@ -30,9 +37,24 @@ test('answers JSON that a script can read', async () => {
   expect(out).not.toContain('Pl4nted');
   const { ok, settings } = JSON.parse(out) as { ok: boolean; settings: readonly object[] };
   expect(ok).toBe(true);
-  expect(settings).toContainEqual({ name: 'SVC_DATABASE_URL', value: 'set', source: 'env', secret: true });
-  expect(settings).toContainEqual({ name: 'SVC_SECRETS_KEY', value: 'unset', source: 'unset', secret: true });
-  expect(settings).toContainEqual({ name: 'SVC_REGISTRY_FILE', value: null, source: 'unset', secret: false });
+  expect(settings).toContainEqual({
+    name: 'SVC_DATABASE_URL',
+    value: 'set',
+    source: 'env',
+    secret: true,
+  });
+  expect(settings).toContainEqual({
+    name: 'SVC_SECRETS_KEY',
+    value: 'unset',
+    source: 'unset',
+    secret: true,
+  });
+  expect(settings).toContainEqual({
+    name: 'SVC_REGISTRY_FILE',
+    value: null,
+    source: 'unset',
+    secret: false,
+  });
 });
 
 test('ends with 1 and every fault where a service would not start', async () => {

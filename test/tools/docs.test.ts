@@ -34,7 +34,11 @@ test('every folder with programs stands in the table once', () => {
   const found = readdirSync(ROOT, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !/^(\.|node_modules$)/.test(entry.name))
     .map(({ name }) => name)
-    .filter((name) => readdirSync(join(ROOT, name), { recursive: true, encoding: 'utf8' }).some((file) => file.endsWith('.ts')));
+    .filter((name) =>
+      readdirSync(join(ROOT, name), { recursive: true, encoding: 'utf8' }).some((file) =>
+        file.endsWith('.ts'),
+      ),
+    );
   expect([...names].sort()).toEqual(found.sort());
 });
 
@@ -42,7 +46,8 @@ test('the check of imports forbids what the table does not allow, and nothing el
   const config = createRequire(import.meta.url)(join(ROOT, '.dependency-cruiser.cjs')) as Cruiser;
   for (const { folder, may_import } of folders) {
     const rule = config.forbidden.find(({ name }) => name === `${folder}-imports`);
-    const forbids = (other: string): boolean => rule !== undefined && new RegExp(rule.to.path ?? '').test(`${other}/x.ts`);
+    const forbids = (other: string): boolean =>
+      rule !== undefined && new RegExp(rule.to.path ?? '').test(`${other}/x.ts`);
     for (const other of names) {
       const allowed = may_import === 'anything' || other === folder || may_import.includes(other);
       expect([folder, other, forbids(other)]).toEqual([folder, other, !allowed]);
@@ -54,7 +59,9 @@ test('CONTRIBUTING says of every override why it stands, and of nothing else', (
   const { overrides } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     overrides: Readonly<Record<string, string>>;
   };
-  const [, table = ''] = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8').split('| override | why |\n|---|---|\n');
+  const [, table = ''] = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8').split(
+    '| override | why |\n|---|---|\n',
+  );
   const reasons = [...table.matchAll(/^\| `(.+)` \| (.{10,}) \|$/gm)].map(([, name]) => name);
   expect(reasons).toEqual(Object.keys(overrides));
 });

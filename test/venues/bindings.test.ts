@@ -2,10 +2,26 @@ import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chainAssets, loadVenueBindings, parseVenueBindings, VenueBindingsError } from '../../venues/bindings.ts';
+import {
+  chainAssets,
+  loadVenueBindings,
+  parseVenueBindings,
+  VenueBindingsError,
+} from '../../venues/bindings.ts';
 
-const evm = { venue_key: 'local', provider: 'evm', chain_id: 31_337, rpc_url: 'http://127.0.0.1:8545' };
-const paper = { venue_key: 'paper-main', provider: 'paper', account_role: 'master', account: 'main', url: 'http://127.0.0.1:9000' };
+const evm = {
+  venue_key: 'local',
+  provider: 'evm',
+  chain_id: 31_337,
+  rpc_url: 'http://127.0.0.1:8545',
+};
+const paper = {
+  venue_key: 'paper-main',
+  provider: 'paper',
+  account_role: 'master',
+  account: 'main',
+  url: 'http://127.0.0.1:9000',
+};
 
 function faultsOf(content: unknown): readonly string[] {
   try {
@@ -20,7 +36,13 @@ function faultsOf(content: unknown): readonly string[] {
 describe('the venues file', () => {
   it('gives its entries with defaults filled in', () => {
     const [first, second] = parseVenueBindings({ venues: [evm, paper] });
-    expect(first).toMatchObject({ ...evm, confirmations: 1, native_asset: 'ETH', max_gas_cost_wei: '50000000000000000', tokens: [] });
+    expect(first).toMatchObject({
+      ...evm,
+      confirmations: 1,
+      native_asset: 'ETH',
+      max_gas_cost_wei: '50000000000000000',
+      tokens: [],
+    });
     expect(second).toEqual(paper);
   });
 
@@ -47,11 +69,14 @@ describe('the venues file', () => {
     expect(faults.at(-1)).toContain('gas');
   });
 
-  test.each(['0', '-1', '1.5', '1e18', '0x10', 5, null])('is refused with %j wei as the most that gas may cost', (max_gas_cost_wei) => {
-    const [fault, ...others] = faultsOf({ venues: [{ ...evm, max_gas_cost_wei }] });
-    expect(fault).toMatch(/^venues\[0\]\.max_gas_cost_wei: /);
-    expect(others).toEqual([]);
-  });
+  test.each(['0', '-1', '1.5', '1e18', '0x10', 5, null])(
+    'is refused with %j wei as the most that gas may cost',
+    (max_gas_cost_wei) => {
+      const [fault, ...others] = faultsOf({ venues: [{ ...evm, max_gas_cost_wei }] });
+      expect(fault).toMatch(/^venues\[0\]\.max_gas_cost_wei: /);
+      expect(others).toEqual([]);
+    },
+  );
 
   it('is refused when a key or a chain is bound twice', () => {
     expect(faultsOf({ venues: [evm, evm] })).toEqual([
@@ -61,11 +86,22 @@ describe('the venues file', () => {
   });
 
   it('lists the tokens of a chain, each asset and each token once', () => {
-    const usdc = { asset: 'USDC', address: '0x5FbDB2315678afecb367f032d93F642f64180aa3', decimals: 6 };
+    const usdc = {
+      asset: 'USDC',
+      address: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
+      decimals: 6,
+    };
     const usdt = { asset: 'USDT', address: '0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512' };
-    const bindings = parseVenueBindings({ venues: [{ ...evm, tokens: [usdc, { ...usdt, address: usdt.address.toLowerCase() }] }, paper] });
+    const bindings = parseVenueBindings({
+      venues: [{ ...evm, tokens: [usdc, { ...usdt, address: usdt.address.toLowerCase() }] }, paper],
+    });
     expect(chainAssets(bindings)).toEqual([
-      { venue_key: 'local', chain_id: 31_337, native_asset: 'ETH', tokens: [{ asset: 'USDC', address: usdc.address }, usdt] },
+      {
+        venue_key: 'local',
+        chain_id: 31_337,
+        native_asset: 'ETH',
+        tokens: [{ asset: 'USDC', address: usdc.address }, usdt],
+      },
     ]);
     const tokens = [
       usdc,
@@ -79,7 +115,13 @@ describe('the venues file', () => {
       "venues[0].tokens[3].asset: ETH is the chain's own coin",
       'venues[0].tokens[3].address: this token is already listed above',
     ]);
-    expect(faultsOf({ venues: [{ ...evm, native_asset: 'eth', tokens: [{ asset: 'usdc', address: '0x1', more: 1 }] }] })).toHaveLength(4);
+    expect(
+      faultsOf({
+        venues: [
+          { ...evm, native_asset: 'eth', tokens: [{ asset: 'usdc', address: '0x1', more: 1 }] },
+        ],
+      }),
+    ).toHaveLength(4);
   });
 
   it('is refused when it is no object with venues', () => {
@@ -88,7 +130,9 @@ describe('the venues file', () => {
   });
 
   it('never repeats a URL, which may hold an access key', () => {
-    expect(faultsOf({ venues: [{ ...evm, rpc_url: 'ftp://host/s3cr3t' }] }).join()).not.toContain('s3cr3t');
+    expect(faultsOf({ venues: [{ ...evm, rpc_url: 'ftp://host/s3cr3t' }] }).join()).not.toContain(
+      's3cr3t',
+    );
   });
 });
 
@@ -105,6 +149,8 @@ describe('loading it', () => {
     expect(await loadVenueBindings(file)).toHaveLength(1);
     await writeFile(file, '{');
     await expect(loadVenueBindings(file)).rejects.toThrow('is not valid JSON');
-    await expect(loadVenueBindings(join(folder, 'none.json'))).rejects.toThrow('cannot be read (ENOENT)');
+    await expect(loadVenueBindings(join(folder, 'none.json'))).rejects.toThrow(
+      'cannot be read (ENOENT)',
+    );
   });
 });

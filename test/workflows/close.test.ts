@@ -41,11 +41,12 @@ test('a wake that comes during the last load makes the run load once more before
     const load: MovementActivities['load'] = async () => {
       begun = performance.now();
       if (signalled === null) {
-        // The command is written after this load has read, and its wake arrives while the load is under way.
+        // The command is written after this load has read, and its wake arrives while the load is
+        // under way.
         await environment.client.workflow.getHandle('movement/m').signal('wake', null);
         signalled = performance.now();
-        // Longer than a workflow task: the server hands the signal over while the load still goes on. Without
-        // that it would refuse the close by itself.
+        // Longer than a workflow task: the server hands the signal over while the load still goes
+        // on. Without that it would refuse the close by itself.
         await sleep(4_000);
       }
       return ENDED;

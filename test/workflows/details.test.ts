@@ -4,7 +4,11 @@ import type { LoadedMovement, LoadedNode } from '../../domain/messages.ts';
 import { NODE_STATES } from '../../domain/states/node.ts';
 import { currentDetails } from '../../workflows/details.ts';
 
-const node = (node_key: string, state: LoadedNode['state'], error_code: string | null = null): LoadedNode => ({
+const node = (
+  node_key: string,
+  state: LoadedNode['state'],
+  error_code: string | null = null,
+): LoadedNode => ({
   node_key,
   state,
   error_code,
@@ -16,7 +20,10 @@ const node = (node_key: string, state: LoadedNode['state'], error_code: string |
   executor_key: 'paper.withdrawal',
 });
 
-const movement = (nodes: readonly LoadedNode[], template_key = 'starter/withdraw'): LoadedMovement => ({
+const movement = (
+  nodes: readonly LoadedNode[],
+  template_key = 'starter/withdraw',
+): LoadedMovement => ({
   movement_id: '0190',
   state: 'EXECUTING',
   reservation_status: 'held',
@@ -33,12 +40,19 @@ const movement = (nodes: readonly LoadedNode[], template_key = 'starter/withdraw
   nodes,
 });
 
-const many = (count: number, state: (index: number) => LoadedNode['state']): readonly LoadedNode[] =>
+const many = (
+  count: number,
+  state: (index: number) => LoadedNode['state'],
+): readonly LoadedNode[] =>
   Array.from({ length: count }, (_, index) => node(`node-${String(index)}`, state(index)));
 
 describe('current details', () => {
   it('are a heading and a row a node', () => {
-    expect(currentDetails(movement([node('withdraw', 'COMPLETED'), node('sweep', 'FAILED', 'TX_REVERTED')]))).toBe(
+    expect(
+      currentDetails(
+        movement([node('withdraw', 'COMPLETED'), node('sweep', 'FAILED', 'TX_REVERTED')]),
+      ),
+    ).toBe(
       [
         '**EXECUTING** · starter/withdraw v2 · USDC',
         '',
@@ -79,7 +93,11 @@ describe('current details', () => {
   });
 
   it('of a big graph count the states and list what is open', () => {
-    const text = currentDetails(movement(many(200, (index) => (index < 100 ? 'COMPLETED' : index < 103 ? 'OBSERVING' : 'BLOCKED'))));
+    const text = currentDetails(
+      movement(
+        many(200, (index) => (index < 100 ? 'COMPLETED' : index < 103 ? 'OBSERVING' : 'BLOCKED')),
+      ),
+    );
     expect(text).toContain('200 nodes: 100 COMPLETED, 3 OBSERVING, 97 BLOCKED');
     expect(text.match(/^\| node-\d+ \| OBSERVING/gm)).toHaveLength(3);
     expect(text).not.toMatch(/^\| node-\d+ \| (COMPLETED|BLOCKED)/m);
@@ -88,13 +106,20 @@ describe('current details', () => {
 
   it('never hide a node that needs a look behind those that do not', () => {
     for (const state of NODE_STATES) {
-      const listed = currentDetails(movement(many(200, (index) => (index === 150 ? state : 'COMPLETED')))).includes('| node-150 |');
-      expect([state, listed]).toEqual([state, !['BLOCKED', 'COMPLETED', 'SKIPPED', 'CANCELLED'].includes(state)]);
+      const listed = currentDetails(
+        movement(many(200, (index) => (index === 150 ? state : 'COMPLETED'))),
+      ).includes('| node-150 |');
+      expect([state, listed]).toEqual([
+        state,
+        !['BLOCKED', 'COMPLETED', 'SKIPPED', 'CANCELLED'].includes(state),
+      ]);
     }
   });
 
   it('stay small for the biggest graph with the worst names', () => {
-    const text = currentDetails(movement(many(200, () => 'READY').map((each) => ({ ...each, node_key: '|'.repeat(128) }))));
+    const text = currentDetails(
+      movement(many(200, () => 'READY').map((each) => ({ ...each, node_key: '|'.repeat(128) }))),
+    );
     expect(text).toContain('and 160 more of these');
     expect(Buffer.byteLength(text)).toBeLessThan(10_000);
   });

@@ -1,9 +1,24 @@
-/** How commands change the allowlist: in the name of the tool, with the cooling period that the service's settings give. */
-import { ADDRESS_PROBLEMS, looksLike, normalAddress, type ChainFamily } from '../../domain/allowlist/address.ts';
+/**
+ * How commands change the allowlist: in the name of the tool, with the cooling period that the
+ * service's settings give.
+ */
+import {
+  ADDRESS_PROBLEMS,
+  looksLike,
+  normalAddress,
+  type ChainFamily,
+} from '../../domain/allowlist/address.ts';
 import { coolingSeconds } from '../../platform/config.ts';
 import { isId } from '../../platform/ids.ts';
 import { readEvmAddress } from '../../platform/evm-address.ts';
-import { allowAddress, readAlike, setAllowedAddress, setAllowedChain, type Allowed, type AllowlistChange } from '../../store/allowlist.ts';
+import {
+  allowAddress,
+  readAlike,
+  setAllowedAddress,
+  setAllowedChain,
+  type Allowed,
+  type AllowlistChange,
+} from '../../store/allowlist.ts';
 import { setting, withDatabase, type DatabaseOption } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 
@@ -20,36 +35,54 @@ export interface AddOptions extends ChangeOptions {
 
 const LONGEST = 1_000;
 
-/** Adds an address, or throws a {@link ToolError} with nothing written. Addresses that look alike are told on standard error. */
+/**
+ * Adds an address, or throws a {@link ToolError} with nothing written. Addresses that look alike
+ * are told on standard error.
+ */
 export async function add(options: AddOptions, io: ToolIo): Promise<Allowed> {
   const { family: chain_family, label = null } = options;
   const normal = normalAddress(chain_family, options.address, readEvmAddress);
-  if (!normal.ok) throw new ToolError(`The address ${ADDRESS_PROBLEMS[normal.problem]}.`, { exitCode: 2 });
+  if (!normal.ok)
+    throw new ToolError(`The address ${ADDRESS_PROBLEMS[normal.problem]}.`, { exitCode: 2 });
   const chain_id = chainOf(options.chainId ?? 'any');
-  if (chain_family === 'cex' && chain_id !== null) throw new ToolError('An address of family cex has no chain id.', { exitCode: 2 });
+  if (chain_family === 'cex' && chain_id !== null)
+    throw new ToolError('An address of family cex has no chain id.', { exitCode: 2 });
   const key = { chain_family, address: normal.address, chain_id };
   const change = changeOf(options, io);
   return withDatabase(options, io, async (db) => {
     const alike = (await readAlike(db, key)).filter((address) => looksLike(address, key.address));
-    if (alike.length > 0) io.err(`Looks like ${alike.join(', ')}, which is on the list: compare every character.\n`);
+    if (alike.length > 0)
+      io.err(`Looks like ${alike.join(', ')}, which is on the list: compare every character.\n`);
     return allowAddress(db, { ...key, label }, change);
   });
 }
 
 /** Revokes a row or puts it back in force. */
-export function setActive(options: ChangeOptions & { readonly id: string }, active: boolean, io: ToolIo): Promise<Allowed> {
+export function setActive(
+  options: ChangeOptions & { readonly id: string },
+  active: boolean,
+  io: ToolIo,
+): Promise<Allowed> {
   const change = changeOf(options, io);
-  return withDatabase(options, io, async (db) => known(await setAllowedAddress(db, idOf(options), active, change), options.id));
+  return withDatabase(options, io, async (db) =>
+    known(await setAllowedAddress(db, idOf(options), active, change), options.id),
+  );
 }
 
 /** Moves a row to another chain, or to all. */
-export async function setChain(options: ChangeOptions & { readonly id: string; readonly chainId: string }, io: ToolIo): Promise<Allowed> {
+export async function setChain(
+  options: ChangeOptions & { readonly id: string; readonly chainId: string },
+  io: ToolIo,
+): Promise<Allowed> {
   const change = changeOf(options, io);
   const chain_id = chainOf(options.chainId);
   const moved = await withDatabase(options, io, async (db) =>
     known(await setAllowedChain(db, idOf(options), chain_id, change), options.id),
   );
-  if (moved.outcome === 'taken') throw new ToolError('The list has that address on that chain already; revoke this row instead.');
+  if (moved.outcome === 'taken')
+    throw new ToolError(
+      'The list has that address on that chain already; revoke this row instead.',
+    );
   return moved;
 }
 
@@ -79,12 +112,15 @@ function changeOf({ reason }: ChangeOptions, io: ToolIo): AllowlistChange {
 function chainOf(text: string): number | null {
   if (text === 'any') return null;
   if (!/^[1-9][0-9]{0,9}$/.test(text) || Number(text) > 2_147_483_647)
-    throw new ToolError('--chain-id must be a whole number up to 2147483647, or any.', { exitCode: 2 });
+    throw new ToolError('--chain-id must be a whole number up to 2147483647, or any.', {
+      exitCode: 2,
+    });
   return Number(text);
 }
 
 function idOf({ id }: { readonly id: string }): string {
-  if (!isId(id)) throw new ToolError('--id must be the id of a row; see allowlist list.', { exitCode: 2 });
+  if (!isId(id))
+    throw new ToolError('--id must be the id of a row; see allowlist list.', { exitCode: 2 });
   return id.toLowerCase();
 }
 

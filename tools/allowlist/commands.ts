@@ -1,4 +1,7 @@
-/** `fundadmin allowlist`: the addresses that funds may leave to, for operators without the dashboard. Each prints one JSON value. */
+/**
+ * `fundadmin allowlist`: the addresses that funds may leave to, for operators without the
+ * dashboard. Each prints one JSON value.
+ */
 import { Option, type Command } from 'commander';
 import { CHAIN_FAMILIES, type ChainFamily } from '../../domain/allowlist/address.ts';
 import { listAllowed } from '../../store/allowlist.ts';
@@ -8,18 +11,25 @@ import { add, setActive, setChain, type AddOptions, type ChangeOptions } from '.
 
 const ID = ['--id <id>', 'the row'] as const;
 const REASON = ['--reason <text>', 'why; kept with the row and in the audit'] as const;
-const family = (): Option => new Option('--family <family>', 'evm for what chains pay, cex for what exchanges pay').choices(CHAIN_FAMILIES);
+const family = (): Option =>
+  new Option('--family <family>', 'evm for what chains pay, cex for what exchanges pay').choices(
+    CHAIN_FAMILIES,
+  );
 /** More rows than any list has. */
 const ALL = 1_000_000;
 
 /** Adds the group. */
 export function addAllowlistCommands(program: Command, io: ToolIo): void {
-  const allowlist = program.command('allowlist').description('The addresses that funds may leave to. Rows are revoked, never removed.');
+  const allowlist = program
+    .command('allowlist')
+    .description('The addresses that funds may leave to. Rows are revoked, never removed.');
   const print = (value: unknown): void => io.out(`${JSON.stringify(value, null, 2)}\n`);
 
   allowlist
     .command('add')
-    .description('Put an address on the list, or back on it; its cooling period begins, where there is one.')
+    .description(
+      'Put an address on the list, or back on it; its cooling period begins, where there is one.',
+    )
     .addOption(family().makeOptionMandatory())
     .requiredOption('--address <address>', 'whom to pay')
     .option('--chain-id <n>', 'the only chain on which it may be paid; every chain when left out')
@@ -36,13 +46,26 @@ export function addAllowlistCommands(program: Command, io: ToolIo): void {
     .addOption(family())
     .option('--include-inactive', 'those that were revoked, too')
     .option(...DATABASE_OPTION)
-    .action(async (options: DatabaseOption & { family?: ChainFamily; includeInactive?: boolean }) => {
-      const filter = { chain_family: options.family, include_inactive: options.includeInactive === true };
-      print(await withDatabase(options, io, (db) => listAllowed(db, filter, { limit: ALL, after: null })));
-    });
+    .action(
+      async (options: DatabaseOption & { family?: ChainFamily; includeInactive?: boolean }) => {
+        const filter = {
+          chain_family: options.family,
+          include_inactive: options.includeInactive === true,
+        };
+        print(
+          await withDatabase(options, io, (db) =>
+            listAllowed(db, filter, { limit: ALL, after: null }),
+          ),
+        );
+      },
+    );
 
   for (const [name, active, description] of [
-    ['revoke', false, 'Take a row out of force: nothing more is sent there, not even by what is approved already.'],
+    [
+      'revoke',
+      false,
+      'Take a row out of force: nothing more is sent there, not even by what is approved already.',
+    ],
     ['reactivate', true, 'Put a row back in force; its cooling period begins, where there is one.'],
   ] as const) {
     allowlist
@@ -58,7 +81,9 @@ export function addAllowlistCommands(program: Command, io: ToolIo): void {
 
   allowlist
     .command('set-chain')
-    .description('Move a row to another chain, or to every chain; its cooling period begins again, where there is one.')
+    .description(
+      'Move a row to another chain, or to every chain; its cooling period begins again, where there is one.',
+    )
     .requiredOption(...ID)
     .requiredOption('--chain-id <n>', 'the chain, or any')
     .requiredOption(...REASON)

@@ -1,6 +1,6 @@
 /**
- * The exported bundle: lines of canonical JSON. First what it is, then a line for each seal with its record
- * (null where that lies outside the time asked for), last a signature over all of that.
+ * The exported bundle: lines of canonical JSON. First what it is, then a line for each seal with
+ * its record (null where that lies outside the time asked for), last a signature over all of that.
  */
 import { createHash, createPublicKey, type Hash, type KeyObject } from 'node:crypto';
 import canonicalize from 'canonicalize';
@@ -21,7 +21,10 @@ export const headLine = z.strictObject({
   exported_at: z.iso.datetime(),
   /** Of the seal before the first one of this bundle. */
   previous: z.strictObject({ position, chain_hash: hash }),
-  /** Where the chain ended at the time of the export: what `audit verify --expect-head` can be given later. */
+  /**
+   * Where the chain ended at the time of the export: what `audit verify --expect-head` can be given
+   * later.
+   */
   head: z.strictObject({ position, chain_hash: hash }),
 });
 export type HeadLine = z.output<typeof headLine>;
@@ -83,5 +86,8 @@ export function fingerprint(key: KeyObject): string {
 
 /** The public key, of a pair too, in DER. */
 export function derOf(key: KeyObject): Buffer {
-  return (key.type === 'private' ? createPublicKey(key) : key).export({ type: 'spki', format: 'der' });
+  return (key.type === 'private' ? createPublicKey(key) : key).export({
+    type: 'spki',
+    format: 'der',
+  });
 }

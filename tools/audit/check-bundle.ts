@@ -1,11 +1,23 @@
-/** Checks an exported bundle by itself: its signature, its chain and its records. No database is asked. */
+/**
+ * Checks an exported bundle by itself: its signature, its chain and its records. No database is
+ * asked.
+ */
 import { createPublicKey, verify, type KeyObject } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import type { z } from 'zod';
 import type { JsonObject } from '../../domain/json.ts';
 import { chainHash, eventHash, EMPTY_CHAIN, type ChainHead } from '../../platform/audit-chain.ts';
 import { placeOf } from '../../platform/issues.ts';
-import { digest, fingerprint, headLine, sealLine, signatureLine, signedText, type HeadLine, type SealLine } from './bundle.ts';
+import {
+  digest,
+  fingerprint,
+  headLine,
+  sealLine,
+  signatureLine,
+  signedText,
+  type HeadLine,
+  type SealLine,
+} from './bundle.ts';
 
 /** No record comes near it; a file without line ends must not fill the memory. */
 const LINE_LIMIT = 16 * 1024 * 1024;
@@ -38,7 +50,12 @@ export async function checkBundle(file: string, expected: KeyObject | null): Pro
     return { ...check.result(), fault: null, ok: true };
   } catch (error) {
     if (!(error instanceof BundleFault)) throw error;
-    return { ...check.soFar(), ok: false, trusted: false, fault: `line ${String(number)}: ${error.message}` };
+    return {
+      ...check.soFar(),
+      ok: false,
+      trusted: false,
+      fault: `line ${String(number)}: ${error.message}`,
+    };
   }
 }
 
@@ -53,30 +70,43 @@ function createCheck(expected: KeyObject | null) {
   const begin = (value: unknown): void => {
     head = parsed(headLine, value);
     at = { position: BigInt(head.previous.position), chain_hash: head.previous.chain_hash };
-    if (at.position === 0n) require(at.chain_hash === EMPTY_CHAIN.chain_hash, 'the chain does not begin as one does');
+    if (at.position === 0n)
+      require(at.chain_hash === EMPTY_CHAIN.chain_hash, 'the chain does not begin as one does');
   };
   const add = ({ seal, record }: SealLine, { from, to }: HeadLine): void => {
     const position = at.position + 1n;
     require(BigInt(seal.position) === position, 'a seal is missing before this one');
-    require(chainHash(at.chain_hash, position, seal.event_hash) === seal.chain_hash, 'the seal does not follow from the one before');
+    require(chainHash(at.chain_hash, position, seal.event_hash) ===
+      seal.chain_hash, 'the seal does not follow from the one before');
     at = { position, chain_hash: seal.chain_hash };
     seals += 1;
     if (record === null) return;
     const details = record.details as JsonObject;
-    require(eventHash({ ...record, details }) === seal.event_hash, 'the record is not what was sealed');
+    require(eventHash({ ...record, details }) ===
+      seal.event_hash, 'the record is not what was sealed');
     const time = Date.parse(record.occurred_at);
-    require(time >= Date.parse(from) && time < Date.parse(to), 'the record lies outside the time of the bundle');
+    require(time >= Date.parse(from) &&
+      time < Date.parse(to), 'the record lies outside the time of the bundle');
     records += 1;
   };
   const end = (value: unknown, { head: newest }: HeadLine): void => {
     const line = parsed(signatureLine, value);
     const key = publicKey(line.public_key);
-    require(line.seals === seals && line.records === records, 'it counts other seals or records than there are');
+    require(line.seals === seals &&
+      line.records === records, 'it counts other seals or records than there are');
     require(line.sha256 === hash.digest('hex'), 'the lines are not those that were signed');
-    require(verify(null, signedText(line), key, Buffer.from(line.signature, 'base64')), 'the signature is wrong');
+    require(verify(
+      null,
+      signedText(line),
+      key,
+      Buffer.from(line.signature, 'base64'),
+    ), 'the signature is wrong');
     require(at.position <= BigInt(newest.position), 'the chain goes beyond the head it names');
-    require(at.position < BigInt(newest.position) || at.chain_hash === newest.chain_hash, 'the chain ends in another head');
-    require(expected === null || fingerprint(expected) === fingerprint(key), 'it was signed with another key than the given one');
+    require(at.position < BigInt(newest.position) ||
+      at.chain_hash === newest.chain_hash, 'the chain ends in another head');
+    require(expected === null ||
+      fingerprint(expected) ===
+        fingerprint(key), 'it was signed with another key than the given one');
     signedBy = key;
   };
   return {
@@ -88,9 +118,14 @@ function createCheck(expected: KeyObject | null) {
       else return end(value, head);
       hash.update(bytes).update('\n');
     },
-    soFar: () => ({ records, seals, ...(head === null ? {} : { from: head.from, to: head.to, head: head.head }) }),
+    soFar: () => ({
+      records,
+      seals,
+      ...(head === null ? {} : { from: head.from, to: head.to, head: head.head }),
+    }),
     result() {
-      if (signedBy === null) throw new BundleFault('the signature is missing: the file is cut short');
+      if (signedBy === null)
+        throw new BundleFault('the signature is missing: the file is cut short');
       return { ...this.soFar(), signed_by: fingerprint(signedBy), trusted: expected !== null };
     },
   };
@@ -109,12 +144,18 @@ function parseLine(bytes: Buffer): object {
 function parsed<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw new BundleFault(`not a line of a bundle (${result.error.issues.map(({ path }) => placeOf(path)).join(', ')})`);
+  throw new BundleFault(
+    `not a line of a bundle (${result.error.issues.map(({ path }) => placeOf(path)).join(', ')})`,
+  );
 }
 
 function publicKey(base64: string): KeyObject {
   try {
-    const key = createPublicKey({ key: Buffer.from(base64, 'base64'), type: 'spki', format: 'der' });
+    const key = createPublicKey({
+      key: Buffer.from(base64, 'base64'),
+      type: 'spki',
+      format: 'der',
+    });
     if (key.asymmetricKeyType === 'ed25519') return key;
   } catch {
     // said below
@@ -126,7 +167,9 @@ function require(holds: boolean, fault: string): void {
   if (!holds) throw new BundleFault(fault);
 }
 
-/** The lines of a file as bytes, without their ends. The last must have one too, or it is cut short. */
+/**
+ * The lines of a file as bytes, without their ends. The last must have one too, or it is cut short.
+ */
 async function* linesOf(file: string): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {

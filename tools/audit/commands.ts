@@ -21,7 +21,9 @@ interface ExportArguments extends DatabaseOption {
 
 /** Commands that show that the audit trail is as it was written. Each prints one JSON object. */
 export function auditCommands(program: Command, io: ToolIo): void {
-  const group = program.command('audit').description('Show that the audit trail is as it was written.');
+  const group = program
+    .command('audit')
+    .description('Show that the audit trail is as it was written.');
   const answer = <T extends { readonly ok: boolean }>(result: T, otherwise = ''): void => {
     io.out(`${JSON.stringify(result)}\n`);
     if (!result.ok) throw new ToolError(otherwise);
@@ -29,17 +31,30 @@ export function auditCommands(program: Command, io: ToolIo): void {
 
   group
     .command('verify')
-    .description('Recompute the whole chain and name the first place that is not as it was written. SVC_SECRETS_KEY holds the key.')
+    .description(
+      'Recompute the whole chain and name the first place that is not as it was written. SVC_SECRETS_KEY holds the key.',
+    )
     .option(...DATABASE_OPTION)
-    .option('--expect-head <position:hash>', 'a head seen earlier; the chain must still go through it', head)
-    .option('--unauthenticated-before <timestamp>', 'accept rows without a MAC up to the time when the key was set', time)
+    .option(
+      '--expect-head <position:hash>',
+      'a head seen earlier; the chain must still go through it',
+      head,
+    )
+    .option(
+      '--unauthenticated-before <timestamp>',
+      'accept rows without a MAC up to the time when the key was set',
+      time,
+    )
     .action(async (options: VerifyArguments) => {
       const macs = createAuditMacs(setting(io, 'SVC_SECRETS_KEY') ?? []);
       if (!macs.keyed) io.err('SVC_SECRETS_KEY is not set: who wrote the rows is not checked.\n');
       const unauthenticatedBefore = options.unauthenticatedBefore?.getTime() ?? null;
       const settings = { macs, unauthenticatedBefore, expectHead: options.expectHead ?? null };
       const result = await withDatabase(options, io, (db) => verifyAudit(db, settings));
-      answer(result, `The audit trail is not as it was written: ${result.first_fault?.message ?? ''}`);
+      answer(
+        result,
+        `The audit trail is not as it was written: ${result.first_fault?.message ?? ''}`,
+      );
     });
 
   group
@@ -53,20 +68,31 @@ export function auditCommands(program: Command, io: ToolIo): void {
     .action(async ({ from, to, out, keyFile, ...options }: ExportArguments) => {
       const range = { from: from.toISOString(), to: to.toISOString() };
       const key = readPrivateKey(keyFile);
-      const exported = await withDatabase(options, io, (db) => exportAudit(db, { ...range, out, key }));
+      const exported = await withDatabase(options, io, (db) =>
+        exportAudit(db, { ...range, out, key }),
+      );
       answer({ ok: true, ...range, out, ...exported });
     });
 
   group
     .command('check-bundle <file>')
     .description('Check an exported file without the database.')
-    .option('--public-key <pem>', 'the key it must be signed with; without it anybody may have signed')
+    .option(
+      '--public-key <pem>',
+      'the key it must be signed with; without it anybody may have signed',
+    )
     .action(async (file: string, options: { readonly publicKey?: string }) => {
       const expected = options.publicKey === undefined ? null : readPublicKey(options.publicKey);
       const result = await checkBundle(file, expected).catch((error: unknown) => {
-        throw new ToolError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+        throw new ToolError(
+          `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+          { cause: error },
+        );
       });
-      if (result.ok && !result.trusted) io.err('No --public-key was given: the bundle is whole, and who signed it is not checked.\n');
+      if (result.ok && !result.trusted)
+        io.err(
+          'No --public-key was given: the bundle is whole, and who signed it is not checked.\n',
+        );
       answer(result, `The bundle is not as it was signed: ${result.fault ?? ''}`);
     });
 
@@ -79,12 +105,16 @@ export function auditCommands(program: Command, io: ToolIo): void {
 
 function head(text: string): ChainHead {
   const match = /^([1-9]\d{0,17}):([0-9a-f]{64})$/.exec(text);
-  if (match?.[1] === undefined || match[2] === undefined) throw new InvalidArgumentError('It must be <position>:<chain hash in hex>.');
+  if (match?.[1] === undefined || match[2] === undefined)
+    throw new InvalidArgumentError('It must be <position>:<chain hash in hex>.');
   return { position: BigInt(match[1]), chain_hash: match[2] };
 }
 
 function time(text: string): Date {
-  const date = new Date(/^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/.test(text) ? text : Number.NaN);
-  if (Number.isNaN(date.getTime())) throw new InvalidArgumentError('It must be an ISO 8601 date, or a time with its offset.');
+  const date = new Date(
+    /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/.test(text) ? text : Number.NaN,
+  );
+  if (Number.isNaN(date.getTime()))
+    throw new InvalidArgumentError('It must be an ISO 8601 date, or a time with its offset.');
   return date;
 }

@@ -1,11 +1,22 @@
-/** Writes the records of a time, with their seals, into a signed file that can be checked without the database. */
+/**
+ * Writes the records of a time, with their seals, into a signed file that can be checked without
+ * the database.
+ */
 import { sign, type KeyObject } from 'node:crypto';
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import { eventHash, EMPTY_CHAIN, type ChainHead } from '../../platform/audit-chain.ts';
 import type { Database } from '../../prisma/client.ts';
 import { readHead, readSealed, readSealedRange, type SealedRow } from '../../store/audit-seals.ts';
 import { ToolError } from '../io.ts';
-import { BUNDLE, derOf, digest, lineOf, signedText, type HeadLine, type SealLine } from './bundle.ts';
+import {
+  BUNDLE,
+  derOf,
+  digest,
+  lineOf,
+  signedText,
+  type HeadLine,
+  type SealLine,
+} from './bundle.ts';
 
 const PAGE = 1_000;
 
@@ -35,7 +46,10 @@ export async function exportAudit(db: Database, options: ExportOptions): Promise
     );
   }
   const file = await open(out, 'wx', 0o600).catch((error: unknown) => {
-    throw new ToolError(`${out} cannot be written: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new ToolError(
+      `${out} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    );
   });
   try {
     const head = placeOf(await readHead(db));
@@ -67,7 +81,9 @@ async function writeLines(
   let records = 0;
   let at = BigInt(first.previous.position);
   while (at < options.last) {
-    const page = (await readSealed(db, at, PAGE)).filter(({ seal }) => seal.position <= options.last);
+    const page = (await readSealed(db, at, PAGE)).filter(
+      ({ seal }) => seal.position <= options.last,
+    );
     const lines = page.map((pair) => toLine(pair, options));
     records += lines.filter(({ record }) => record !== null).length;
     await write(lines.map(lineOf).join(''));
@@ -75,9 +91,15 @@ async function writeLines(
     if (last === undefined) throw brokenAt(at + 1n);
     at = last;
   }
-  const counted = { seals: Number(at) - first.previous.position, records, sha256: hash.digest('hex') };
+  const counted = {
+    seals: Number(at) - first.previous.position,
+    records,
+    sha256: hash.digest('hex'),
+  };
   const signature = sign(null, signedText(counted), options.key).toString('base64');
-  await file.writeFile(lineOf({ ...counted, public_key: derOf(options.key).toString('base64'), signature }));
+  await file.writeFile(
+    lineOf({ ...counted, public_key: derOf(options.key).toString('base64'), signature }),
+  );
   await file.sync();
   return { ...counted, head: first.head };
 }
@@ -88,7 +110,10 @@ function toLine({ seal, row }: SealedRow, { from, to }: ExportOptions): SealLine
   if (row === null || eventHash(row.record) !== event_hash) throw brokenAt(position);
   const time = Date.parse(row.record.occurred_at);
   const inside = time >= Date.parse(from) && time < Date.parse(to);
-  return { seal: { position: Number(position), event_id, event_hash, chain_hash }, record: inside ? { ...row.record } : null };
+  return {
+    seal: { position: Number(position), event_id, event_hash, chain_hash },
+    record: inside ? { ...row.record } : null,
+  };
 }
 
 async function headAt(db: Database, position: bigint): Promise<ChainHead> {
@@ -103,5 +128,7 @@ function placeOf({ position, chain_hash }: ChainHead): HeadLine['head'] {
 }
 
 function brokenAt(position: bigint): ToolError {
-  return new ToolError(`The chain is not whole at position ${String(position)}: run fundadmin audit verify.`);
+  return new ToolError(
+    `The chain is not whole at position ${String(position)}: run fundadmin audit verify.`,
+  );
 }

@@ -1,18 +1,39 @@
 /** Ed25519 keys in PEM files, for signing bundles and checking who signed one. */
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+} from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { ToolError } from '../io.ts';
 import { fingerprint } from './bundle.ts';
 
-/** Writes a new pair to `file` and `<file>.pub`, for their owner alone; an existing file is never overwritten. */
-export function makeKey(file: string): { readonly private_key: string; readonly public_key: string; readonly fingerprint: string } {
+/**
+ * Writes a new pair to `file` and `<file>.pub`, for their owner alone; an existing file is never
+ * overwritten.
+ */
+export function makeKey(file: string): {
+  readonly private_key: string;
+  readonly public_key: string;
+  readonly fingerprint: string;
+} {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const publicFile = `${file}.pub`;
   try {
-    writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600, flag: 'wx' });
-    writeFileSync(publicFile, publicKey.export({ type: 'spki', format: 'pem' }), { mode: 0o600, flag: 'wx' });
+    writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }), {
+      mode: 0o600,
+      flag: 'wx',
+    });
+    writeFileSync(publicFile, publicKey.export({ type: 'spki', format: 'pem' }), {
+      mode: 0o600,
+      flag: 'wx',
+    });
   } catch (error) {
-    throw new ToolError(`The key was not written: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new ToolError(
+      `The key was not written: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    );
   }
   return { private_key: file, public_key: publicFile, fingerprint: fingerprint(publicKey) };
 }
@@ -27,14 +48,21 @@ export function readPublicKey(file: string): KeyObject {
   return readKey(file, 'public', createPublicKey);
 }
 
-function readKey(file: string, kind: 'private' | 'public', parse: (pem: Buffer) => KeyObject): KeyObject {
+function readKey(
+  file: string,
+  kind: 'private' | 'public',
+  parse: (pem: Buffer) => KeyObject,
+): KeyObject {
   let key: KeyObject;
   try {
     key = parse(readFileSync(file));
   } catch (error) {
     // Neither the file's content nor the parser's words about it: it may be a key all the same.
-    throw new ToolError(`${file} holds no ${kind} key in PEM, or cannot be read.`, { cause: error });
+    throw new ToolError(`${file} holds no ${kind} key in PEM, or cannot be read.`, {
+      cause: error,
+    });
   }
-  if (key.asymmetricKeyType !== 'ed25519') throw new ToolError(`${file} must be an Ed25519 key (fundadmin audit make-key).`);
+  if (key.asymmetricKeyType !== 'ed25519')
+    throw new ToolError(`${file} must be an Ed25519 key (fundadmin audit make-key).`);
   return key;
 }

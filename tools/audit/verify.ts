@@ -1,5 +1,14 @@
-/** Recomputes the whole chain of the audit trail and names the first place that is not as it was written. */
-import { chainHash, EMPTY_CHAIN, eventHash, type AuditMacs, type ChainHead } from '../../platform/audit-chain.ts';
+/**
+ * Recomputes the whole chain of the audit trail and names the first place that is not as it was
+ * written.
+ */
+import {
+  chainHash,
+  EMPTY_CHAIN,
+  eventHash,
+  type AuditMacs,
+  type ChainHead,
+} from '../../platform/audit-chain.ts';
 import type { Database } from '../../prisma/client.ts';
 import { countAudit, readSealed, type SealedRow } from '../../store/audit-seals.ts';
 import { ToolError } from '../io.ts';
@@ -43,7 +52,10 @@ export interface Verification {
 
 export interface VerifyOptions {
   readonly macs: AuditMacs;
-  /** Rows and seals of a time before (in ms) need no MAC, as long as nothing of a later time was sealed ahead of them. */
+  /**
+   * Rows and seals of a time before (in ms) need no MAC, as long as nothing of a later time was
+   * sealed ahead of them.
+   */
   readonly unauthenticatedBefore: number | null;
   readonly expectHead: ChainHead | null;
 }
@@ -64,7 +76,11 @@ export async function verifyAudit(db: Database, options: VerifyOptions): Promise
   fault ??= walk.missingHead();
   if (fault === null && counts.overdue > 0) {
     const message = `${String(counts.overdue)} rows have had no seal for more than ${String(SEAL_GRACE_SECONDS)} s: no worker seals, or somebody inserted them`;
-    fault = { fault: 'not_sealed', message, ...(counts.oldest_overdue === null ? {} : { event_id: counts.oldest_overdue }) };
+    fault = {
+      fault: 'not_sealed',
+      message,
+      ...(counts.oldest_overdue === null ? {} : { event_id: counts.oldest_overdue }),
+    };
   }
   const { position, chain_hash } = walk.head();
   return {
@@ -83,20 +99,34 @@ export async function verifyAudit(db: Database, options: VerifyOptions): Promise
 function createWalk({ macs, unauthenticatedBefore, expectHead }: VerifyOptions) {
   let head = EMPTY_CHAIN;
   let excused = 0;
-  /** Nothing without a MAC is accepted behind a row of a later time: it would be new and dated back. */
+  /**
+   * Nothing without a MAC is accepted behind a row of a later time: it would be new and dated back.
+   */
   let beforeKey = unauthenticatedBefore !== null;
 
   const step = ({ seal, row }: SealedRow): FaultPlace | null => {
     const position = head.position + 1n;
     const at = { position: Number(position) };
-    if (seal.position !== position) return { ...at, fault: 'seal_missing', message: 'the chain has no seal at this position' };
+    if (seal.position !== position)
+      return { ...at, fault: 'seal_missing', message: 'the chain has no seal at this position' };
     const place = { ...at, event_id: seal.event_id };
-    if (row === null) return { ...place, fault: 'row_missing', message: 'the row of this seal is gone' };
+    if (row === null)
+      return { ...place, fault: 'row_missing', message: 'the row of this seal is gone' };
     const links = chainHash(head.chain_hash, position, seal.event_hash) === seal.chain_hash;
-    if (!links) return { ...place, fault: 'seal_changed', message: 'the seal does not follow from the one before' };
-    if (eventHash(row.record) !== seal.event_hash) return { ...place, fault: 'row_changed', message: 'the row is not what was sealed' };
+    if (!links)
+      return {
+        ...place,
+        fault: 'seal_changed',
+        message: 'the seal does not follow from the one before',
+      };
+    if (eventHash(row.record) !== seal.event_hash)
+      return { ...place, fault: 'row_changed', message: 'the row is not what was sealed' };
     if (expectHead?.position === position && expectHead.chain_hash !== seal.chain_hash) {
-      return { ...place, fault: 'head_differs', message: 'the chain hash at this position is not the expected one' };
+      return {
+        ...place,
+        fault: 'head_differs',
+        message: 'the chain hash at this position is not the expected one',
+      };
     }
     beforeKey &&= Date.parse(row.record.occurred_at) < (unauthenticatedBefore ?? 0);
     const strange = foreign({ seal, row });
@@ -106,19 +136,33 @@ function createWalk({ macs, unauthenticatedBefore, expectHead }: VerifyOptions) 
   };
 
   /** What shows that somebody else than the service wrote the row or the seal. */
-  const foreign = ({ seal, row }: { seal: SealedRow['seal']; row: NonNullable<SealedRow['row']> }): Omit<FaultPlace, 'position'> | null => {
-    if (!row.exact) return { fault: 'row_not_of_service', message: 'the row holds numbers with more digits than the service writes' };
+  const foreign = ({
+    seal,
+    row,
+  }: {
+    seal: SealedRow['seal'];
+    row: NonNullable<SealedRow['row']>;
+  }): Omit<FaultPlace, 'position'> | null => {
+    if (!row.exact)
+      return {
+        fault: 'row_not_of_service',
+        message: 'the row holds numbers with more digits than the service writes',
+      };
     if (!macs.keyed) {
       if (seal.mac === null && row.mac === null) return null;
-      throw new ToolError('Rows are vouched for under a key, and none is set to check it with: set SVC_SECRETS_KEY.');
+      throw new ToolError(
+        'Rows are vouched for under a key, and none is set to check it with: set SVC_SECRETS_KEY.',
+      );
     }
     const excusable = (mac: string | null): boolean => mac === null && beforeKey;
-    const what = (mac: string | null): string => (mac === null ? 'no MAC' : 'a MAC of no known key');
+    const what = (mac: string | null): string =>
+      mac === null ? 'no MAC' : 'a MAC of no known key';
     if (!macs.isOfSeal(seal.chain_hash, seal.mac) && !excusable(seal.mac)) {
       return { fault: 'seal_not_of_service', message: `the seal has ${what(seal.mac)}` };
     }
     if (macs.isOfRow(row.record, row.mac)) return null;
-    if (!excusable(row.mac)) return { fault: 'row_not_of_service', message: `the row has ${what(row.mac)}` };
+    if (!excusable(row.mac))
+      return { fault: 'row_not_of_service', message: `the row has ${what(row.mac)}` };
     excused += 1;
     return null;
   };
@@ -130,7 +174,11 @@ function createWalk({ macs, unauthenticatedBefore, expectHead }: VerifyOptions) 
     missingHead(): FaultPlace | null {
       if (expectHead === null || expectHead.position <= head.position) return null;
       const position = Number(expectHead.position);
-      return { position, fault: 'head_missing', message: `the chain ends at position ${String(head.position)}, before the expected head` };
+      return {
+        position,
+        fault: 'head_missing',
+        message: `the chain ends at position ${String(head.position)}, before the expected head`,
+      };
     },
   };
 }

@@ -1,4 +1,7 @@
-/** `fundadmin config …`: are the settings of this environment in order, before a service is started with them. */
+/**
+ * `fundadmin config …`: are the settings of this environment in order, before a service is started
+ * with them.
+ */
 import Table from 'cli-table3';
 import type { Command } from 'commander';
 import { ConfigError } from '../../platform/config.ts';
@@ -12,7 +15,9 @@ export function addConfigCommands(program: Command, io: ToolIo): void {
     .command('config')
     .description('Look at the settings of this environment.')
     .command('check')
-    .description('Show the settings that a service would start with here; exit status 1 and every fault when it would not start.')
+    .description(
+      'Show the settings that a service would start with here; exit status 1 and every fault when it would not start.',
+    )
     .option('--json', 'answer JSON')
     .action(({ json }: { readonly json?: true }) => {
       if (json === true) checkAsJson(io);
@@ -29,7 +34,9 @@ function check(io: ToolIo): void {
   }
 }
 
-/** With faults the answer is JSON all the same, so that a script need not read two kinds of output. */
+/**
+ * With faults the answer is JSON all the same, so that a script need not read two kinds of output.
+ */
 function checkAsJson(io: ToolIo): void {
   try {
     const settings = effectiveSettings(readSettings(io.env).texts);

@@ -11,9 +11,16 @@ export interface EffectiveSetting {
 }
 
 /** Every setting in the order of the documentation. */
-export function effectiveSettings(texts: ReadonlyMap<SettingName, Sourced>): readonly EffectiveSetting[] {
+export function effectiveSettings(
+  texts: ReadonlyMap<SettingName, Sourced>,
+): readonly EffectiveSetting[] {
   return [...texts].map(([name, { text, source }]) => {
     const { secret } = SETTINGS[name];
-    return { name, value: secret ? (text === undefined ? 'unset' : 'set') : (text ?? null), source, secret };
+    return {
+      name,
+      value: secret ? (text === undefined ? 'unset' : 'set') : (text ?? null),
+      source,
+      secret,
+    };
   });
 }

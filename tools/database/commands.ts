@@ -9,7 +9,9 @@ export function databaseCommands(program: Command, io: ToolIo): void {
   const group = program.command('database').description('What the service may do in its database.');
   group
     .command('grant')
-    .description("Grant a login role what the service needs and take from it what it has beyond that; run it as the tables' owner.")
+    .description(
+      "Grant a login role what the service needs and take from it what it has beyond that; run it as the tables' owner.",
+    )
     .requiredOption('--role <name>', 'the role that the service connects as')
     .option(...DATABASE_OPTION)
     .action(async (options: DatabaseOption & { readonly role: string }) => {

@@ -12,13 +12,14 @@ export function configurationPage(): string {
     '',
     '<!-- Written by `npm run docs:tables` from platform/config/settings.ts; not by hand. -->',
     '',
-    'Every setting is an environment variable, read once at the start. All faults are reported together and stop the',
-    'start; so does a name beginning with `SVC_` that nobody reads, since it is most likely a misspelt one. An empty value',
-    'counts as unset. `npm run fundadmin -- config check` shows what holds in the present environment (`--json` for',
-    'scripts), secrets only as set or unset.',
+    'Every setting is an environment variable, read once at the start. All faults are reported together',
+    'and stop the start; so does a name beginning with `SVC_` that nobody reads, since it is most likely',
+    'a misspelt one. An empty value counts as unset. `npm run fundadmin -- config check` shows what holds',
+    'in the present environment (`--json` for scripts), secrets only as set or unset.',
     '',
-    'A setting marked *secret* can also come from a file: `<name>_FILE` holds its path, and one newline at its end is no',
-    'part of the secret. Giving both is a fault. No fault, log line or metric shows a secret.',
+    'A setting marked *secret* can also come from a file: `<name>_FILE` holds its path, and one newline',
+    'at its end is no part of the secret. Giving both is a fault. No fault, log line or metric shows a',
+    'secret.',
     '',
     ...Object.entries(SECTIONS).flatMap(([title, settings]) => section(title, settings)),
     '## Names that the service knows and does not read',
@@ -28,7 +29,10 @@ export function configurationPage(): string {
   ].join('\n');
 }
 
-function section(title: string, settings: Readonly<Record<string, Setting<unknown>>>): readonly string[] {
+function section(
+  title: string,
+  settings: Readonly<Record<string, Setting<unknown>>>,
+): readonly string[] {
   const rows = Object.entries(settings).map(
     ([name, setting]) =>
       `| \`${name}\`${setting.secret ? ' *secret*' : ''} | ${setting.description} | ${setting.type} | ${unless(setting)} |`,

@@ -12,7 +12,8 @@ const AGAIN: Readonly<Record<RetryMeaning, string>> = {
 /** The page as it should be. */
 export function errorsPage(): string {
   const rows = Object.entries(ERROR_TABLE).map(
-    ([code, { status, retry, message }]) => `| \`${code}\` | ${String(status)} | ${AGAIN[retry]} | ${message.replaceAll('|', '\\|')} |`,
+    ([code, { status, retry, message }]) =>
+      `| \`${code}\` | ${String(status)} | ${AGAIN[retry]} | ${message.replaceAll('|', '\\|')} |`,
   );
   return [
     '# Errors',

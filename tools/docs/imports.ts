@@ -30,11 +30,22 @@ export function withImports(page: string): string {
   if (begins === null || end < 0) throw new Error('the page has no place for the imports');
   const kept = page.slice(0, begins.index + begins[0].length);
   const { folders, package_homes } = readImports();
-  return [kept, '', ...folderTable(folders), '', ...packageTable(package_homes), '', page.slice(end)].join('\n');
+  return [
+    kept,
+    '',
+    ...folderTable(folders),
+    '',
+    ...packageTable(package_homes),
+    '',
+    page.slice(end),
+  ].join('\n');
 }
 
 function folderTable(folders: Imports['folders']): readonly string[] {
-  const rows = folders.map(({ folder, holds, may_import }) => `| \`${folder}/\` | ${holds} | ${words(may_import, 'nothing of ours')} |`);
+  const rows = folders.map(
+    ({ folder, holds, may_import }) =>
+      `| \`${folder}/\` | ${holds} | ${words(may_import, 'nothing of ours')} |`,
+  );
   return ['| folder | holds | may import |', '|---|---|---|', ...rows];
 }
 

@@ -14,5 +14,9 @@ export function pages(): readonly { file: string; is: string; shouldBe: string }
     const is = readFileSync(join(ROOT, file), 'utf8');
     return { file, is, shouldBe: make(is) };
   };
-  return [page(CONFIGURATION_FILE, configurationPage), page(ERRORS_FILE, errorsPage), page(ARCHITECTURE_FILE, withImports)];
+  return [
+    page(CONFIGURATION_FILE, configurationPage),
+    page(ERRORS_FILE, errorsPage),
+    page(ARCHITECTURE_FILE, withImports),
+  ];
 }

@@ -9,20 +9,36 @@ import { revoke } from './revoke.ts';
 
 /** Adds the group. */
 export function addKeyCommands(program: Command, io: ToolIo): void {
-  const keys = program.command('keys').description('Keys of callers: a key has one role, a client may have several keys.');
+  const keys = program
+    .command('keys')
+    .description('Keys of callers: a key has one role, a client may have several keys.');
   const print = (value: unknown): void => io.out(`${JSON.stringify(value, null, 2)}\n`);
 
   keys
     .command('issue')
     .description('Issue a key. Its secret is printed once, here, and stored only encrypted.')
-    .requiredOption('--client-name <name>', 'who calls; an active client of this name is used again')
+    .requiredOption(
+      '--client-name <name>',
+      'who calls; an active client of this name is used again',
+    )
     .requiredOption('--key-id <id>', 'a name for the key, such as <caller>-<environment>')
-    .addOption(new Option('--role <role>', 'what the key may do').choices(ROLES).makeOptionMandatory())
+    .addOption(
+      new Option('--role <role>', 'what the key may do').choices(ROLES).makeOptionMandatory(),
+    )
     .option(...DATABASE_OPTION)
-    .option('--hmac-secret <secret>', 'a secret of your own; other users of this machine can see it in the list of processes')
+    .option(
+      '--hmac-secret <secret>',
+      'a secret of your own; other users of this machine can see it in the list of processes',
+    )
     .option('--hmac-secret-file <file>', 'a file with a secret of your own, - for standard input')
-    .option('--cert-fingerprint <sha256>', "SHA-256 of the caller's client certificate, kept with the key for a proxy to compare")
-    .option('--authority-key <key>', 'for an agent: the authority that the key is bound to; made when there is none')
+    .option(
+      '--cert-fingerprint <sha256>',
+      "SHA-256 of the caller's client certificate, kept with the key for a proxy to compare",
+    )
+    .option(
+      '--authority-key <key>',
+      'for an agent: the authority that the key is bound to; made when there is none',
+    )
     .option('--max-notional <decimal>', "the authority's limit for one proposal")
     .option('--allowed-assets <csv>', 'assets that its proposals may move')
     .option('--allowed-chains <csv>', 'chains that its proposals may name')

@@ -50,7 +50,10 @@ export async function issue(options: IssueOptions, io: ToolIo): Promise<IssuedKe
   databaseUrl(options, io);
   const keys = setting(io, 'SVC_SECRETS_KEY');
   if (keys === undefined)
-    throw new ToolError('Set SVC_SECRETS_KEY (or SVC_SECRETS_KEY_FILE) to the value that the service has.', { exitCode: 2 });
+    throw new ToolError(
+      'Set SVC_SECRETS_KEY (or SVC_SECRETS_KEY_FILE) to the value that the service has.',
+      { exitCode: 2 },
+    );
   named('--client-name', options.clientName, NAME);
   named('--key-id', options.keyId, NAME);
   const authority = authorityOf(options);
@@ -77,31 +80,41 @@ export async function issue(options: IssueOptions, io: ToolIo): Promise<IssuedKe
     role: options.role,
     hmac_secret: secret,
     cert_fingerprint: fingerprint,
-    ...(authority === null ? {} : { namespace: agentNamespace(authority.authority_key), replaced_key_id: outcome.replaced_key_id }),
+    ...(authority === null
+      ? {}
+      : {
+          namespace: agentNamespace(authority.authority_key),
+          replaced_key_id: outcome.replaced_key_id,
+        }),
     created_at: outcome.created_at,
   };
 }
 
 const REFUSED = {
-  key_exists: ({ keyId }: IssueOptions) => `The key id ${keyId} is taken, also when its key is revoked; choose another one.`,
+  key_exists: ({ keyId }: IssueOptions) =>
+    `The key id ${keyId} is taken, also when its key is revoked; choose another one.`,
   authority_bound: ({ authorityKey }: IssueOptions) =>
     `The authority ${authorityKey ?? ''} has an active key; --replace revokes that one in the same step.`,
 } as const;
 
 function authorityOf(options: IssueOptions): AuthorityLimits | null {
-  const { role, authorityKey, maxNotional, allowedAssets, allowedChains, maxTtlSeconds, replace } = options;
+  const { role, authorityKey, maxNotional, allowedAssets, allowedChains, maxTtlSeconds, replace } =
+    options;
   const limits = [maxNotional, allowedAssets, allowedChains, maxTtlSeconds];
   if (role !== 'agent') {
     if (authorityKey !== undefined || replace === true || limits.some((each) => each !== undefined))
       throw new ToolError('Only a key with --role agent has an authority.', { exitCode: 2 });
     return null;
   }
-  if (authorityKey === undefined) throw new ToolError('A key with --role agent needs --authority-key.', { exitCode: 2 });
+  if (authorityKey === undefined)
+    throw new ToolError('A key with --role agent needs --authority-key.', { exitCode: 2 });
   named('--authority-key', authorityKey, AUTHORITY);
   if (maxNotional !== undefined && !(isDecimal(maxNotional) && isPositive(maxNotional)))
     throw new ToolError('--max-notional must be a decimal greater than zero.', { exitCode: 2 });
   if (maxTtlSeconds !== undefined && !/^[1-9][0-9]{0,8}$/.test(maxTtlSeconds))
-    throw new ToolError('--max-ttl-seconds must be a whole number greater than zero.', { exitCode: 2 });
+    throw new ToolError('--max-ttl-seconds must be a whole number greater than zero.', {
+      exitCode: 2,
+    });
   return {
     authority_key: authorityKey,
     max_notional: maxNotional === undefined ? null : normalize(maxNotional),
@@ -129,7 +142,10 @@ function secretOf({ hmacSecret, hmacSecretFile }: IssueOptions): string {
   const given = hmacSecretFile === undefined ? hmacSecret : readSecretFile(hmacSecretFile);
   if (given === undefined) return randomBytes(32).toString('hex');
   if (given.length < SECRET_MIN || given.length > SECRET_MAX)
-    throw new ToolError(`The secret must have ${String(SECRET_MIN)} to ${String(SECRET_MAX)} characters.`, { exitCode: 2 });
+    throw new ToolError(
+      `The secret must have ${String(SECRET_MIN)} to ${String(SECRET_MAX)} characters.`,
+      { exitCode: 2 },
+    );
   return given;
 }
 
@@ -142,5 +158,6 @@ function readSecretFile(file: string): string {
 }
 
 function named(option: string, value: string, form: RegExp): void {
-  if (!form.test(value)) throw new ToolError(`${option} does not fit ${form.source}.`, { exitCode: 2 });
+  if (!form.test(value))
+    throw new ToolError(`${option} does not fit ${form.source}.`, { exitCode: 2 });
 }

@@ -6,7 +6,9 @@ import { verifyReservations } from './verify.ts';
 
 /** Commands about what is held. */
 export function reservationCommands(program: Command, io: ToolIo): void {
-  const group = program.command('reservations').description('Amounts that are held for movements and capital transfers.');
+  const group = program
+    .command('reservations')
+    .description('Amounts that are held for movements and capital transfers.');
   group
     .command('verify')
     .description(
@@ -16,6 +18,9 @@ export function reservationCommands(program: Command, io: ToolIo): void {
     .action(async (options: DatabaseOption) => {
       const result = await withDatabase(options, io, verifyReservations);
       io.out(`${JSON.stringify(result, null, 2)}\n`);
-      if (!result.ok) throw new ToolError(`${String(result.faults)} holds, pools or budgets are not what they should be.`);
+      if (!result.ok)
+        throw new ToolError(
+          `${String(result.faults)} holds, pools or budgets are not what they should be.`,
+        );
     });
 }

@@ -1,4 +1,7 @@
-/** `fundadmin reservations verify`: every hold, what was noted as sent and what is used of budgets, recomputed from plans, node states and capital transfers. */
+/**
+ * `fundadmin reservations verify`: every hold, what was noted as sent and what is used of budgets,
+ * recomputed from plans, node states and capital transfers.
+ */
 import { reservationFaults, type HoldFault } from '../../domain/reservations.ts';
 import type { Database } from '../../prisma/client.ts';
 import {
@@ -33,11 +36,20 @@ export async function verifyReservations(db: Database): Promise<VerifyResult> {
     const page = await readReservingMovements(db, after, PAGE);
     movements += page.length;
     for (const each of page) {
-      found.push(...reservationFaults(each).map((fault) => ({ movement_id: each.movement_id, ...fault })));
+      found.push(
+        ...reservationFaults(each).map((fault) => ({ movement_id: each.movement_id, ...fault })),
+      );
     }
     after = page.at(-1)?.movement_id ?? null;
     if (after === null || page.length < PAGE) break;
   }
   const faults = pools.length + transfers.length + found.length;
-  return { ok: faults === 0, movements, faults, pools, transfers: transfers.slice(0, SHOWN), first_faults: found.slice(0, SHOWN) };
+  return {
+    ok: faults === 0,
+    movements,
+    faults,
+    pools,
+    transfers: transfers.slice(0, SHOWN),
+    first_faults: found.slice(0, SHOWN),
+  };
 }

@@ -29,9 +29,14 @@ export function restoreCommands(program: Command, io: ToolIo): void {
     .action(async (options: Options) => {
       const { incident = `restore-${new Date().toISOString()}`, reason = null } = options;
       if (!/^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/.test(incident))
-        throw new ToolError('--incident must be up to 128 of letters, digits and . _ : -', { exitCode: 2 });
+        throw new ToolError('--incident must be up to 128 of letters, digits and . _ : -', {
+          exitCode: 2,
+        });
       if (reason !== null && (reason.trim() === '' || reason.length > LONGEST_REASON))
-        throw new ToolError(`--reason must say why, in up to ${String(LONGEST_REASON)} characters.`, { exitCode: 2 });
+        throw new ToolError(
+          `--reason must say why, in up to ${String(LONGEST_REASON)} characters.`,
+          { exitCode: 2 },
+        );
       if (setting(io, 'SVC_SECRETS_KEY') === undefined)
         io.err('SVC_SECRETS_KEY is not set: `audit verify` will report the row of this change.\n');
       const entry = {

@@ -11,9 +11,14 @@ import { refuse, toFault } from './errors.ts';
 export interface CexAccount {
   readonly venue: CcxtVenue;
   readonly dialect: Dialect;
-  /** The binding of the account's master; for a master its own. Null for a sub-account that is bound alone. */
+  /**
+   * The binding of the account's master; for a master its own. Null for a sub-account that is bound
+   * alone.
+   */
   readonly master: CcxtVenue | null;
-  /** With the account's own key. Throws the `rejected` fault `CREDENTIALS_MISSING` when it has none. */
+  /**
+   * With the account's own key. Throws the `rejected` fault `CREDENTIALS_MISSING` when it has none.
+   */
   own(): Promise<CexConnection>;
   /** With the master's key. Throws the `rejected` fault `MASTER_MISSING` when it is not bound. */
   ofMaster(): Promise<CexConnection>;
@@ -25,17 +30,23 @@ export interface CexAccounts {
   get(venueKey: string): CexAccount;
 }
 
-/** One connection for each binding, whoever asks: the exchange counts an account's calls together. */
+/**
+ * One connection for each binding, whoever asks: the exchange counts an account's calls together.
+ */
 const connections = new WeakMap<CcxtVenue, Promise<CexConnection>>();
 
-/** The accounts of `bindings`. Opens nothing: the exchange library is loaded with the first question. */
+/**
+ * The accounts of `bindings`. Opens nothing: the exchange library is loaded with the first
+ * question.
+ */
 export function createCexAccounts(bindings: readonly CcxtVenue[]): CexAccounts {
   const accounts = new Map(bindings.map((venue) => [venue.venue_key, accountOf(venue, bindings)]));
   return {
     list: () => [...accounts.values()],
     get(venueKey) {
       const account = accounts.get(venueKey);
-      if (account === undefined) throw refuse('VENUE_NOT_BOUND', `${venueKey} is no bound account of an exchange`);
+      if (account === undefined)
+        throw refuse('VENUE_NOT_BOUND', `${venueKey} is no bound account of an exchange`);
       return account;
     },
   };
@@ -44,14 +55,18 @@ export function createCexAccounts(bindings: readonly CcxtVenue[]): CexAccounts {
 function accountOf(venue: CcxtVenue, bindings: readonly CcxtVenue[]): CexAccount {
   const dialect = DIALECTS.get(venue.exchange);
   if (dialect === undefined) throw new Error(`there is no dialect for ${venue.exchange}`);
-  const master = venue.account_role === 'master' ? venue : (bindings.find(({ venue_key }) => venue_key === venue.master) ?? null);
+  const master =
+    venue.account_role === 'master'
+      ? venue
+      : (bindings.find(({ venue_key }) => venue_key === venue.master) ?? null);
   return {
     venue,
     dialect,
     master,
     own: () => connect(venue, dialect),
     ofMaster: async () => {
-      if (master === null) throw refuse('MASTER_MISSING', `the master account of ${venue.venue_key} is not bound`);
+      if (master === null)
+        throw refuse('MASTER_MISSING', `the master account of ${venue.venue_key} is not bound`);
       return connect(master, dialect);
     },
   };
@@ -63,7 +78,8 @@ function connect(venue: CcxtVenue, dialect: Dialect): Promise<CexConnection> {
   const opened = openConnection(venue, dialect).catch((error: unknown) => {
     // A file that is mended is read again.
     connections.delete(venue);
-    if (error instanceof CredentialsError) throw new ExecutorFault('unreachable', 'CREDENTIALS_UNREADABLE', error.message);
+    if (error instanceof CredentialsError)
+      throw new ExecutorFault('unreachable', 'CREDENTIALS_UNREADABLE', error.message);
     throw toFault(error);
   });
   connections.set(venue, opened);

@@ -1,7 +1,7 @@
 /**
- * One account's connection over ccxt. The library knows endpoints, signatures and rate limits; what goes out, when, and
- * what its answer proves is decided here: its own HTTP layer repeats nothing, but knows no abort signal and stops
- * watching the clock once the headers are there.
+ * One account's connection over ccxt. The library knows endpoints, signatures and rate limits; what
+ * goes out, when, and what its answer proves is decided here: its own HTTP layer repeats nothing,
+ * but knows no abort signal and stops watching the clock once the headers are there.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Exchange } from 'ccxt';
@@ -23,12 +23,18 @@ interface Pending {
 const LARGEST_ANSWER_BYTES = 64 * 1024 * 1024;
 const agentOptions = { connect: { timeout: 10_000 }, maxResponseSize: LARGEST_ANSWER_BYTES };
 const kept = new Agent({ ...agentOptions, keepAliveTimeout: 4_000 });
-// A reused connection may be closed by the other side just as the request leaves, and nobody would know whether it arrived.
+// A reused connection may be closed by the other side just as the request leaves, and nobody would
+// know whether it arrived.
 const fresh = new Agent({ ...agentOptions, pipelining: 0 });
 
 /** Opens the connection; the library is only loaded here. Nothing is asked yet. */
-export async function openConnection(venue: CcxtVenue, dialect: Dialect, credentials?: CexCredentials): Promise<CexConnection> {
-  if (venue.credentials_file === undefined) throw refuse('CREDENTIALS_MISSING', `${venue.venue_key} has no API key of its own`);
+export async function openConnection(
+  venue: CcxtVenue,
+  dialect: Dialect,
+  credentials?: CexCredentials,
+): Promise<CexConnection> {
+  if (venue.credentials_file === undefined)
+    throw refuse('CREDENTIALS_MISSING', `${venue.venue_key} has no API key of its own`);
   const keys = credentials ?? (await readCredentials(venue.credentials_file));
   const pending = new AsyncLocalStorage<Pending>();
   const exchange = await createExchange(venue, keys);
@@ -42,7 +48,8 @@ export async function openConnection(venue: CcxtVenue, dialect: Dialect, credent
       const state: Pending = { limit, sent: false };
       try {
         const work = pending.run(state, () => endpoint(exchange, method)(defined(parameters)));
-        // Its turn by the rate limit may come after the time is over; it then finds the signal aborted and sends nothing.
+        // Its turn by the rate limit may come after the time is over; it then finds the signal
+        // aborted and sends nothing.
         return await Promise.race([work, limit.over]);
       } catch (error) {
         throw faultOf(error, { venue, state, call, expired: limit.expired() });
@@ -63,18 +70,23 @@ async function createExchange(venue: CcxtVenue, keys: CexCredentials): Promise<E
     number: String,
     enableRateLimit: true,
     timeout: venue.timeout_seconds * 1000,
-    // A write that is repeated by itself may pay twice. The short window also bounds how late a delayed one can be taken.
+    // A write that is repeated by itself may pay twice. The short window also bounds how late a
+    // delayed one can be taken.
     options: { maxRetriesOnFailure: 0, adjustForTimeDifference: false, recvWindow: 5_000 },
   });
   if (venue.sandbox) exchange.setSandboxMode(true);
-  if (venue.base_url !== undefined) Reflect.set(exchange.urls, 'api', moved(exchange.urls['api'], venue.base_url));
+  if (venue.base_url !== undefined)
+    Reflect.set(exchange.urls, 'api', moved(exchange.urls['api'], venue.base_url));
   return exchange;
 }
 
 /** The same paths at another host. What has no address, as in a sandbox, gets none. */
 function moved(urls: unknown, base: string): unknown {
-  if (typeof urls === 'string') return base.replace(/\/+$/, '') + new URL(urls).pathname.replace(/\/+$/, '');
-  return Object.fromEntries(Object.entries(urls as object).map(([name, url]) => [name, moved(url, base)]));
+  if (typeof urls === 'string')
+    return base.replace(/\/+$/, '') + new URL(urls).pathname.replace(/\/+$/, '');
+  return Object.fromEntries(
+    Object.entries(urls as object).map(([name, url]) => [name, moved(url, base)]),
+  );
 }
 
 function endpoint(exchange: Exchange, method: string): (parameters: object) => Promise<unknown> {
@@ -93,11 +105,16 @@ interface Transport {
 /** In place of the library's own: one request, no redirect, one time limit to the last byte. */
 async function send(
   { exchange, dialect, words, pending }: Transport,
-  { url, method, headers, body }: { url: string; method: string; headers: Record<string, string>; body: string | undefined },
+  {
+    url,
+    method,
+    headers,
+    body,
+  }: { url: string; method: string; headers: Record<string, string>; body: string | undefined },
 ): Promise<unknown> {
   if (pending === undefined) throw new Error('the library called the exchange by itself');
-  // Waiting for the rate limit may have taken the time that was left, and a process that was stopped meanwhile comes here
-  // before its timers are told.
+  // Waiting for the rate limit may have taken the time that was left, and a process that was
+  // stopped meanwhile comes here before its timers are told.
   pending.limit.check();
   pending.sent = true;
   const answer = await request(url, {
@@ -109,9 +126,18 @@ async function send(
   });
   const [status, text] = [answer.statusCode, await answer.body.text()];
   if (status >= 200 && status <= 299) {
-    const response = { status, statusText: '', headers: answer.headers, text: () => Promise.resolve(text) };
+    const response = {
+      status,
+      statusText: '',
+      headers: answer.headers,
+      text: () => Promise.resolve(text),
+    };
     return exchange.handleRestResponse(response, url, method, headers, body).catch(() => {
-      throw new ExchangeAnswerError({ status, message: 'the exchange answered with an error', refusal: null });
+      throw new ExchangeAnswerError({
+        status,
+        message: 'the exchange answered with an error',
+        refusal: null,
+      });
     });
   }
   const told = dialect.readError(json(text));
@@ -127,7 +153,10 @@ async function send(
   });
 }
 
-/** Others of these say that somebody gave up waiting or is too busy, on whichever side of the exchange's gate. */
+/**
+ * Others of these say that somebody gave up waiting or is too busy, on whichever side of the
+ * exchange's gate.
+ */
 function isRefusal(status: number): boolean {
   return status >= 400 && status <= 499 && ![408, 409, 418, 425, 429].includes(status);
 }
@@ -141,20 +170,41 @@ function json(text: string): unknown {
 }
 
 function withoutKeys(text: string, keys: CexCredentials): string {
-  const known = [keys.api_key, keys.secret, keys.password].flatMap((each) => (each === undefined ? [] : [each.reveal()]));
+  const known = [keys.api_key, keys.secret, keys.password].flatMap((each) =>
+    each === undefined ? [] : [each.reveal()],
+  );
   return known.reduce((rest, key) => rest.replaceAll(key, '[redacted]'), text);
 }
 
-/** The library's and the transport's errors repeat the signed request, so neither they nor their words are kept. */
-function faultOf(error: unknown, of: { venue: CcxtVenue; state: Pending; call: CallOptions; expired: boolean }): ExecutorFault {
+/**
+ * The library's and the transport's errors repeat the signed request, so neither they nor their
+ * words are kept.
+ */
+function faultOf(
+  error: unknown,
+  of: { venue: CcxtVenue; state: Pending; call: CallOptions; expired: boolean },
+): ExecutorFault {
   if (error instanceof ExchangeAnswerError) return toFault(error);
   const { venue, state } = of;
   const where = state.sent ? '' : ', before anything was sent';
-  if (of.expired) return new ExecutorFault('timeout', CEX_FAULTS.timeout, `${venue.exchange} did not answer in time${where}`);
-  if (of.call.signal.aborted) return new ExecutorFault('timeout', CEX_FAULTS.aborted, `the call was given up${where}`);
+  if (of.expired)
+    return new ExecutorFault(
+      'timeout',
+      CEX_FAULTS.timeout,
+      `${venue.exchange} did not answer in time${where}`,
+    );
+  if (of.call.signal.aborted)
+    return new ExecutorFault('timeout', CEX_FAULTS.aborted, `the call was given up${where}`);
   if (!state.sent) return unsent(error, venue);
-  const code = error instanceof Error && 'code' in error && /^[A-Z0-9_]{1,40}$/.test(String(error.code)) ? ` (${String(error.code)})` : '';
-  return new ExecutorFault('unreachable', CEX_FAULTS.unreachable, `${venue.exchange} gave no usable answer${code}`);
+  const code =
+    error instanceof Error && 'code' in error && /^[A-Z0-9_]{1,40}$/.test(String(error.code))
+      ? ` (${String(error.code)})`
+      : '';
+  return new ExecutorFault(
+    'unreachable',
+    CEX_FAULTS.unreachable,
+    `${venue.exchange} gave no usable answer${code}`,
+  );
 }
 
 function unsent(error: unknown, venue: CcxtVenue): ExecutorFault {
@@ -164,7 +214,11 @@ function unsent(error: unknown, venue: CcxtVenue): ExecutorFault {
       `${venue.exchange} has no sandbox for this; nothing was sent, and nothing is sent to the real exchange`,
     );
   }
-  return new ExecutorFault('protocol', CEX_FAULTS.protocol, `the request to ${venue.exchange} could not be made; nothing was sent`);
+  return new ExecutorFault(
+    'protocol',
+    CEX_FAULTS.protocol,
+    `the request to ${venue.exchange} could not be made; nothing was sent`,
+  );
 }
 
 function defined(parameters: Parameters): object {

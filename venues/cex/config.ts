@@ -4,13 +4,25 @@ import { TRANSFER_ACCOUNT_TYPES } from '../../domain/capital-transfers/topology.
 import { BALANCE_ACCOUNT_TYPES, type BalanceAccountType } from './dialect.ts';
 import { DIALECTS } from './dialects/index.ts';
 
-const venueKey = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 of letters, digits and . _ -');
+const venueKey = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 of letters, digits and . _ -');
 
 /** Keys and signatures go there, so plain http is for this machine alone. */
 const baseUrl = z.string().refine((text) => {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') return false;
-  return url.protocol === 'https:' || (url.protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname));
+  if (
+    url === null ||
+    url.username !== '' ||
+    url.password !== '' ||
+    url.search !== '' ||
+    url.hash !== ''
+  )
+    return false;
+  return (
+    url.protocol === 'https:' ||
+    (url.protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname))
+  );
 }, 'must be an https URL, or an http URL of this machine, without user, query and fragment');
 
 /** A `ccxt` entry of the venues file: one for each account of an exchange. */
@@ -19,28 +31,43 @@ export const ccxtVenueSchema = z
     venue_key: venueKey,
     provider: z.literal('ccxt'),
     /** The library's id of the exchange. */
-    exchange: z.string().refine((id) => DIALECTS.has(id), `must be ${[...DIALECTS.keys()].join(', ')}`),
+    exchange: z
+      .string()
+      .refine((id) => DIALECTS.has(id), `must be ${[...DIALECTS.keys()].join(', ')}`),
     account_role: z.enum(['master', 'sub']),
     /** The exchange's own name of the account. */
-    account: z.string().regex(/^[\x21-\x7e]{1,254}$/, 'must be 1 to 254 printable characters without spaces'),
-    /** Relative to the venues file. A sub-account with a master may do without; it can then be read and topped up, but not withdraw. */
+    account: z
+      .string()
+      .regex(/^[\x21-\x7e]{1,254}$/, 'must be 1 to 254 printable characters without spaces'),
+    /**
+     * Relative to the venues file. A sub-account with a master may do without; it can then be read
+     * and topped up, but not withdraw.
+     */
     credentials_file: z.string().min(1).max(4096).optional(),
     /** The `venue_key` of the account that this one is a sub-account of. */
     master: venueKey.optional(),
     sandbox: z.boolean().default(false),
     /** Replaces the exchange's hosts, for proxies and tests. */
     base_url: baseUrl.optional(),
-    /** Pools that balances are fetched of; by default all that the exchange tells of with the key at hand. */
+    /**
+     * Pools that balances are fetched of; by default all that the exchange tells of with the key at
+     * hand.
+     */
     account_types: z.array(z.enum(BALANCE_ACCOUNT_TYPES)).min(1).optional(),
-    /** Whether a withdrawal must go to an address that the exchange's own book holds as whitelisted. */
+    /**
+     * Whether a withdrawal must go to an address that the exchange's own book holds as whitelisted.
+     */
     withdrawal_whitelist: z.boolean().default(true),
     fetch_interval_seconds: z.number().positive().max(86_400).optional(),
     timeout_seconds: z.number().positive().max(60).default(10),
   })
   .superRefine((venue, context) => {
-    const fault = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message });
-    if (venue.account_role === 'master' && venue.master !== undefined) fault('master', 'is for sub-accounts only');
-    if (venue.credentials_file === undefined && venue.master === undefined) fault('credentials_file', 'is needed without a master');
+    const fault = (path: string, message: string): void =>
+      context.addIssue({ code: 'custom', path: [path], message });
+    if (venue.account_role === 'master' && venue.master !== undefined)
+      fault('master', 'is for sub-accounts only');
+    if (venue.credentials_file === undefined && venue.master === undefined)
+      fault('credentials_file', 'is needed without a master');
     const told = DIALECTS.get(venue.exchange)?.accountFault(venue.account, venue.account_role);
     if (told != null) fault('account', told);
     const known = toldTypes(venue);
@@ -52,7 +79,10 @@ export const ccxtVenueSchema = z
   })
   .transform((venue) => ({ ...venue, account_types: venue.account_types ?? toldTypes(venue) }));
 /** What the exchange tells of: more with an account's own key than with its master's. */
-function toldTypes(venue: { readonly exchange: string; readonly credentials_file?: string | undefined }): readonly BalanceAccountType[] {
+function toldTypes(venue: {
+  readonly exchange: string;
+  readonly credentials_file?: string | undefined;
+}): readonly BalanceAccountType[] {
   const types = DIALECTS.get(venue.exchange)?.account_types;
   return (venue.credentials_file === undefined ? types?.sub : types?.own) ?? [];
 }
@@ -60,13 +90,20 @@ function toldTypes(venue: { readonly exchange: string; readonly credentials_file
 export type CcxtVenue = z.output<typeof ccxtVenueSchema>;
 
 /**
- * The exchange signs and reads some requests without percent-encoding, so what goes there must not be able to end a
- * parameter and begin another.
+ * The exchange signs and reads some requests without percent-encoding, so what goes there must not
+ * be able to end a parameter and begin another.
  */
 const plainText = (max: number) =>
-  z.string().regex(new RegExp(`^[A-Za-z0-9._:-]{1,${String(max)}}$`), `must be 1 to ${String(max)} of letters, digits and . _ : -`);
+  z
+    .string()
+    .regex(
+      new RegExp(`^[A-Za-z0-9._:-]{1,${String(max)}}$`),
+      `must be 1 to ${String(max)} of letters, digits and . _ : -`,
+    );
 
-/** Node configs carry keys for others too (amount, labels), so these schemas read only their own. */
+/**
+ * Node configs carry keys for others too (amount, labels), so these schemas read only their own.
+ */
 export const withdrawalConfigSchema = z.object({
   venue: venueKey,
   network: plainText(32),
@@ -86,5 +123,8 @@ export const internalTransferConfigSchema = z.object({
 });
 export type InternalTransferConfig = z.output<typeof internalTransferConfigSchema>;
 
-export const depositObserveConfigSchema = z.object({ venue: venueKey, match_from: z.string().min(1).max(128) });
+export const depositObserveConfigSchema = z.object({
+  venue: venueKey,
+  match_from: z.string().min(1).max(128),
+});
 export type DepositObserveConfig = z.output<typeof depositObserveConfigSchema>;

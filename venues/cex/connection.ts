@@ -6,7 +6,8 @@ export type Parameters = Readonly<Record<string, string | number | boolean | und
 /** Asks one account's exchange with that account's key. */
 export interface CexConnection {
   /**
-   * Calls the endpoint that ccxt names `method`, once; the answer as the exchange gave it, not yet checked.
+   * Calls the endpoint that ccxt names `method`, once; the answer as the exchange gave it, not yet
+   * checked.
    *
    * @throws ExecutorFault, `rejected` where it is proven that nothing was done.
    */

@@ -1,4 +1,6 @@
-/** Reading an exchange account's API key from disk, and refusing to when others could read it too. */
+/**
+ * Reading an exchange account's API key from disk, and refusing to when others could read it too.
+ */
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { z } from 'zod';
@@ -11,7 +13,10 @@ export interface CexCredentials {
   readonly password?: Secret;
 }
 
-/** What is wrong with a credentials file; the message names the file and its fields and never what is in them. */
+/**
+ * What is wrong with a credentials file; the message names the file and its fields and never what
+ * is in them.
+ */
 export class CredentialsError extends Error {
   override readonly name = 'CredentialsError';
 }
@@ -25,8 +30,9 @@ const field = z
 const schema = z.strictObject({ api_key: field, secret: field, password: field.exactOptional() });
 
 /**
- * The key in `path`: `{"api_key", "secret", "password"?}` in a regular file of mode 600 that belongs to this process's
- * user. Owner and mode are read from the opened file, so that it cannot be exchanged between the check and the read.
+ * The key in `path`: `{"api_key", "secret", "password"?}` in a regular file of mode 600 that
+ * belongs to this process's user. Owner and mode are read from the opened file, so that it cannot
+ * be exchanged between the check and the read.
  *
  * @throws CredentialsError
  */
@@ -49,9 +55,14 @@ async function checkFile(file: FileHandle, path: string): Promise<void> {
   if (!stat.isFile()) throw new CredentialsError(`${path} is not a regular file`);
   if ((stat.mode & 0o177) !== 0) {
     const mode = (stat.mode & 0o777).toString(8).padStart(3, '0');
-    throw new CredentialsError(`${path} has mode ${mode}; only its owner may read it: chmod 600 ${path}`);
+    throw new CredentialsError(
+      `${path} has mode ${mode}; only its owner may read it: chmod 600 ${path}`,
+    );
   }
-  if (stat.uid !== process.getuid?.()) throw new CredentialsError(`${path} belongs to another user than the one that runs the service`);
+  if (stat.uid !== process.getuid?.())
+    throw new CredentialsError(
+      `${path} belongs to another user than the one that runs the service`,
+    );
   if (stat.size > LARGEST_BYTES) throw new CredentialsError(`${path} is too large for credentials`);
 }
 
@@ -70,6 +81,7 @@ function parse(text: string, path: string): CexCredentials {
 
 /** An unknown key may be a secret in the wrong place, so only the known ones are named. */
 function namesOnly(error: z.ZodError): readonly string[] {
-  if (error.issues.some(({ code }) => code === 'unrecognized_keys')) return ['it holds more than api_key, secret and password'];
+  if (error.issues.some(({ code }) => code === 'unrecognized_keys'))
+    return ['it holds more than api_key, secret and password'];
   return describeIssues(error, { whole: 'the file' });
 }

@@ -1,6 +1,6 @@
 /**
- * `ccxt.deposit_observe`: waits until an exchange account is credited for a transaction that an earlier node made. Which
- * node is `config.match_from`; what it reported arrives as `matched`.
+ * `ccxt.deposit_observe`: waits until an exchange account is credited for a transaction that an
+ * earlier node made. Which node is `config.match_from`; what it reported arrives as `matched`.
  */
 import {
   COMPLETION_ASSURANCES,
@@ -39,7 +39,13 @@ export const CEX_DEPOSIT_OBSERVE_DESCRIPTOR: ExecutorDescriptor = {
 /** Prepare and submit are refused: it has no side effect. */
 export function createCexDepositObserveExecutor(accounts: CexAccounts): Executor {
   const refuseSend = () =>
-    Promise.reject(new ExecutorFault('rejected', 'PHASE_NOT_SUPPORTED', 'cex_deposit_observe only observes: use it in an observe node'));
+    Promise.reject(
+      new ExecutorFault(
+        'rejected',
+        'PHASE_NOT_SUPPORTED',
+        'cex_deposit_observe only observes: use it in an observe node',
+      ),
+    );
   const observe = (context: ExecutionContext, call: CallOptions) => look(accounts, context, call);
   return {
     descriptor: CEX_DEPOSIT_OBSERVE_DESCRIPTOR,
@@ -59,16 +65,25 @@ export function createCexDepositObserveExecutor(accounts: CexAccounts): Executor
 }
 
 /**
- * COMPLETED with `{tx_hash, received_amount, deposits, network}` once every deposit of the transaction is credited, and free
- * to leave the account where the plan asks for a final one. FAILED `DEPOSIT_REJECTED` when the exchange took none of it.
+ * COMPLETED with `{tx_hash, received_amount, deposits, network}` once every deposit of the
+ * transaction is credited, and free to leave the account where the plan asks for a final one.
+ * FAILED `DEPOSIT_REJECTED` when the exchange took none of it.
  */
-async function look(accounts: CexAccounts, context: ExecutionContext, call: CallOptions): Promise<ExecutionResult> {
+async function look(
+  accounts: CexAccounts,
+  context: ExecutionContext,
+  call: CallOptions,
+): Promise<ExecutionResult> {
   const account = accounts.get(readConfig(depositObserveConfigSchema, context).venue);
   const asset = readAsset(context);
   const transaction = transactionOf(context.matched);
   const waiting: ExecutionResult = { next_state: 'OBSERVING', retry_after_seconds: POLL_SECONDS };
   if (transaction === null) return waiting;
-  const found = await account.dialect.findDeposits(await account.own(), { transaction, asset, period: lifetimeOf(context) }, call);
+  const found = await account.dialect.findDeposits(
+    await account.own(),
+    { transaction, asset, period: lifetimeOf(context) },
+    call,
+  );
   const [first] = found;
   if (first === undefined) return waiting;
   const rejected = found.find(({ status }) => status === 'failed');
@@ -81,8 +96,15 @@ async function look(accounts: CexAccounts, context: ExecutionContext, call: Call
   }
   if (!found.every((deposit) => isEnough(deposit, context.completion_assurance))) return waiting;
   const received_amount = found.reduce((sum, { amount }) => add(sum, amount), '0');
-  const output = { tx_hash: transaction, received_amount, deposits: found.length, network: first.network };
-  const assurance = found.every(({ status }) => status === 'completed') ? 'protocol_finalized' : 'destination_credited';
+  const output = {
+    tx_hash: transaction,
+    received_amount,
+    deposits: found.length,
+    network: first.network,
+  };
+  const assurance = found.every(({ status }) => status === 'completed')
+    ? 'protocol_finalized'
+    : 'destination_credited';
   return { next_state: 'COMPLETED', external_ref: first.id, output, assurance };
 }
 
@@ -92,10 +114,15 @@ function isEnough({ status }: DepositRecord, assurance: CompletionAssurance): bo
   return status === 'completed' || (status === 'credited' && !FINAL.includes(assurance));
 }
 
-/** A node's transaction hash, else what an exchange called its booking, else a reference that looks like a hash. */
+/**
+ * A node's transaction hash, else what an exchange called its booking, else a reference that looks
+ * like a hash.
+ */
 function transactionOf(matched: ExecutionContext['matched']): string | null {
   const { tx_hash, exchange_transaction } = matched?.output ?? {};
-  const told = [tx_hash, exchange_transaction].find((each) => typeof each === 'string' && each !== '');
+  const told = [tx_hash, exchange_transaction].find(
+    (each) => typeof each === 'string' && each !== '',
+  );
   if (typeof told === 'string') return told;
   const reference = matched?.external_ref;
   return reference !== undefined && /^(0x)?[0-9a-f]{64}$/i.test(reference) ? reference : null;

@@ -1,9 +1,13 @@
 /**
- * What an exchange must be able to tell and do, in our terms. ccxt's unified calls leave out what guards money (client
- * ids, transfers between accounts, the address book), so each exchange has a dialect: a second one is a second file.
+ * What an exchange must be able to tell and do, in our terms. ccxt's unified calls leave out what
+ * guards money (client ids, transfers between accounts, the address book), so each exchange has a
+ * dialect: a second one is a second file.
  */
 import type { PoolBalance } from '../../domain/balances.ts';
-import { TRANSFER_ACCOUNT_TYPES, type TransferAccountType } from '../../domain/capital-transfers/topology.ts';
+import {
+  TRANSFER_ACCOUNT_TYPES,
+  type TransferAccountType,
+} from '../../domain/capital-transfers/topology.ts';
 import type { CallOptions } from '../../domain/executor.ts';
 import type { CexConnection } from './connection.ts';
 
@@ -11,7 +15,10 @@ import type { CexConnection } from './connection.ts';
 export const BALANCE_ACCOUNT_TYPES = [...TRANSFER_ACCOUNT_TYPES, 'FUNDING', 'FUND'] as const;
 export type BalanceAccountType = (typeof BALANCE_ACCOUNT_TYPES)[number];
 
-/** What the exchange asks of a withdrawal of one asset over one network. Amounts are decimal strings. */
+/**
+ * What the exchange asks of a withdrawal of one asset over one network. Amounts are decimal
+ * strings.
+ */
 export interface WithdrawalTerms {
   readonly enabled: boolean;
   readonly min: string;
@@ -108,7 +115,9 @@ export interface Period {
   readonly to: number;
 }
 
-/** Whether a repeated send has no second effect, and how long after one its record may still appear. */
+/**
+ * Whether a repeated send has no second effect, and how long after one its record may still appear.
+ */
 export interface SendGuarantee {
   readonly same_key_safe: boolean;
   readonly settle_seconds: number;
@@ -119,7 +128,10 @@ export interface Dialect {
   accountFault(account: string, role: 'master' | 'sub'): string | null;
   /** The exchange's code and words in a body of an error; null when it holds none. */
   readError(body: unknown): { readonly code: string; readonly message: string } | null;
-  /** Codes that prove that nothing was done, with what we call them. A code that may mean anything else must not be here. */
+  /**
+   * Codes that prove that nothing was done, with what we call them. A code that may mean anything
+   * else must not be here.
+   */
   readonly refusals: Readonly<Record<string, string>>;
 
   /** Fractional digits of amounts that are moved between accounts. */
@@ -127,13 +139,30 @@ export interface Dialect {
   readonly withdrawals: SendGuarantee;
   readonly transfers: SendGuarantee;
 
-  /** Whether the key works and may do what is to be done with it; null when it may, else what it may not. */
-  keyFault(connection: CexConnection, needs: { readonly withdraw: boolean }, call: CallOptions): Promise<string | null>;
+  /**
+   * Whether the key works and may do what is to be done with it; null when it may, else what it may
+   * not.
+   */
+  keyFault(
+    connection: CexConnection,
+    needs: { readonly withdraw: boolean },
+    call: CallOptions,
+  ): Promise<string | null>;
 
-  /** The pools that an account's own key tells of, and those of a sub-account that its master's key tells of. */
-  readonly account_types: { readonly own: readonly BalanceAccountType[]; readonly sub: readonly BalanceAccountType[] };
+  /**
+   * The pools that an account's own key tells of, and those of a sub-account that its master's key
+   * tells of.
+   */
+  readonly account_types: {
+    readonly own: readonly BalanceAccountType[];
+    readonly sub: readonly BalanceAccountType[];
+  };
   /** The pools of the connection's own account. */
-  balances(connection: CexConnection, types: readonly BalanceAccountType[], call: CallOptions): Promise<readonly PoolBalance[]>;
+  balances(
+    connection: CexConnection,
+    types: readonly BalanceAccountType[],
+    call: CallOptions,
+  ): Promise<readonly PoolBalance[]>;
   /** The pools of a sub-account, asked with its master's key. */
   subBalances(
     master: CexConnection,
@@ -142,14 +171,21 @@ export interface Dialect {
   ): Promise<readonly PoolBalance[]>;
 
   /** Null when the exchange does not know the asset or that network for it. */
-  withdrawalTerms(connection: CexConnection, of: { asset: string; network: string }, call: CallOptions): Promise<WithdrawalTerms | null>;
+  withdrawalTerms(
+    connection: CexConnection,
+    of: { asset: string; network: string },
+    call: CallOptions,
+  ): Promise<WithdrawalTerms | null>;
   /** The account's own list of addresses; left out where the exchange cannot be asked for it. */
   addressBook?(connection: CexConnection, call: CallOptions): Promise<readonly BookEntry[]>;
   /** A client id that this exchange takes, always the same for the same key. */
   withdrawalId(idempotencyKey: string): string;
   /** Sends it once; the exchange's id. */
   withdraw(connection: CexConnection, order: WithdrawalOrder, call: CallOptions): Promise<string>;
-  /** Every withdrawal of the client id in the period. Throws `HISTORY_TOO_OLD` for a period that the exchange no longer tells. */
+  /**
+   * Every withdrawal of the client id in the period. Throws `HISTORY_TOO_OLD` for a period that the
+   * exchange no longer tells.
+   */
   findWithdrawals(
     connection: CexConnection,
     of: { readonly client_id: string; readonly asset: string; readonly period: Period },
@@ -166,5 +202,10 @@ export interface Dialect {
 
   /** Sends it once, with the master's key; the exchange's id. */
   transfer(master: CexConnection, transfer: ExchangeTransfer, call: CallOptions): Promise<string>;
-  findTransfers(master: CexConnection, transfer: ExchangeTransfer, period: Period, call: CallOptions): Promise<readonly TransferRecord[]>;
+  findTransfers(
+    master: CexConnection,
+    transfer: ExchangeTransfer,
+    period: Period,
+    call: CallOptions,
+  ): Promise<readonly TransferRecord[]>;
 }

@@ -1,4 +1,6 @@
-/** How a call of an exchange goes wrong: refused with proof that nothing was done, or without any. */
+/**
+ * How a call of an exchange goes wrong: refused with proof that nothing was done, or without any.
+ */
 import { z } from 'zod';
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import { issuesLine } from '../../platform/issues.ts';
@@ -20,13 +22,21 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** An answer that is no success. Holds neither the request nor the body: both may hold what nobody should read in a log. */
+/**
+ * An answer that is no success. Holds neither the request nor the body: both may hold what nobody
+ * should read in a log.
+ */
 export class ExchangeAnswerError extends Error {
   override readonly name = 'ExchangeAnswerError';
   readonly status: number;
   readonly refusal: Refusal | null;
   readonly retryAfterSeconds: number | undefined;
-  constructor(answer: { status: number; message: string; refusal: Refusal | null; retryAfterSeconds?: number | undefined }) {
+  constructor(answer: {
+    status: number;
+    message: string;
+    refusal: Refusal | null;
+    retryAfterSeconds?: number | undefined;
+  }) {
     super(answer.message);
     this.status = answer.status;
     this.refusal = answer.refusal;
@@ -36,30 +46,44 @@ export class ExchangeAnswerError extends Error {
 
 const LONGEST = 200;
 
-/** An exchange's own words without addresses of the web, long secrets-like runs, control characters and length. */
+/**
+ * An exchange's own words without addresses of the web, long secrets-like runs, control characters
+ * and length.
+ */
 export function plainWords(text: string): string {
   const plain = text.replace(/[a-z]+:\/\/\S+/gi, '[url]').replace(/[A-Za-z0-9+/=_-]{48,}/g, '…');
   return storable(plain.replace(/[\p{Cc}\p{Surrogate}<>]+/gu, ' ').trim(), LONGEST);
 }
 
 /**
- * The fault for whatever a call threw. `rejected` is proof: the exchange's refusal, or that nothing could be sent at all.
- * Everything else leaves open what became of the request.
+ * The fault for whatever a call threw. `rejected` is proof: the exchange's refusal, or that nothing
+ * could be sent at all. Everything else leaves open what became of the request.
  */
 export function toFault(error: unknown): ExecutorFault {
   if (error instanceof ExecutorFault) return error;
   if (error instanceof ExchangeAnswerError) return answerFault(error);
   if (error instanceof z.ZodError) {
     const places = issuesLine(error, { whole: 'the answer' });
-    return new ExecutorFault('protocol', CEX_FAULTS.protocol, `the exchange's answer does not fit: ${places}`);
+    return new ExecutorFault(
+      'protocol',
+      CEX_FAULTS.protocol,
+      `the exchange's answer does not fit: ${places}`,
+    );
   }
-  return new ExecutorFault('protocol', CEX_FAULTS.protocol, 'the exchange was asked and something unexpected happened');
+  return new ExecutorFault(
+    'protocol',
+    CEX_FAULTS.protocol,
+    'the exchange was asked and something unexpected happened',
+  );
 }
 
 function answerFault(error: ExchangeAnswerError): ExecutorFault {
-  if (error.refusal !== null) return new ExecutorFault('rejected', error.refusal.code, error.refusal.message);
-  const after = error.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: error.retryAfterSeconds };
-  if (error.status === 429 || error.status === 418) return new ExecutorFault('server_error', CEX_FAULTS.rateLimited, error.message, after);
+  if (error.refusal !== null)
+    return new ExecutorFault('rejected', error.refusal.code, error.refusal.message);
+  const after =
+    error.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: error.retryAfterSeconds };
+  if (error.status === 429 || error.status === 418)
+    return new ExecutorFault('server_error', CEX_FAULTS.rateLimited, error.message, after);
   return new ExecutorFault('server_error', CEX_FAULTS.error, error.message, after);
 }
 

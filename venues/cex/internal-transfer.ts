@@ -1,4 +1,7 @@
-/** `ccxt.internal_transfer`: between accounts of one master, or between an account's pools, within the exchange's books. */
+/**
+ * `ccxt.internal_transfer`: between accounts of one master, or between an account's pools, within
+ * the exchange's books.
+ */
 import { brokenRule, TOPOLOGY_RULES } from '../../domain/capital-transfers/topology.ts';
 import type { TransferAnswer } from '../../domain/capital-transfers/provider.ts';
 import {
@@ -22,7 +25,10 @@ import { endOf, findTransfer, scopeOf, sendTransfer } from './transfers.ts';
 
 const POLL_SECONDS = 2;
 
-/** Both ends are accounts of the exchange, so its word that the transfer is done shows that the destination is credited. */
+/**
+ * Both ends are accounts of the exchange, so its word that the transfer is done shows that the
+ * destination is credited.
+ */
 export function createCexInternalTransferExecutor(accounts: CexAccounts): Executor {
   const look = async (context: ExecutionContext, call: CallOptions) => {
     const { source, transfer } = plan(accounts, context);
@@ -40,14 +46,22 @@ export function createCexInternalTransferExecutor(accounts: CexAccounts): Execut
         return null;
       }),
     prepare: (context) =>
-      failWhenRefused(async () => ({ next_state: 'SUBMITTING' as const, prepared_action: preparedOf(plan(accounts, context)) })),
+      failWhenRefused(async () => ({
+        next_state: 'SUBMITTING' as const,
+        prepared_action: preparedOf(plan(accounts, context)),
+      })),
     submit: (input, call) => submit(accounts, input, call),
-    observe: async (context, call) => (await look(context, call)) ?? waiting(context.prior?.external_ref),
+    observe: async (context, call) =>
+      (await look(context, call)) ?? waiting(context.prior?.external_ref),
     recover: async (context, call) => {
       try {
         return (await look(context, call)) ?? { next_state: 'READY' };
       } catch (error) {
-        if (!(error instanceof ExecutorFault) || !['TRANSFER_DUPLICATED', 'HISTORY_TOO_OLD'].includes(error.code)) throw error;
+        if (
+          !(error instanceof ExecutorFault) ||
+          !['TRANSFER_DUPLICATED', 'HISTORY_TOO_OLD'].includes(error.code)
+        )
+          throw error;
         return { next_state: 'UNKNOWN', error_code: error.code, error_message: error.message };
       }
     },
@@ -68,63 +82,112 @@ function plan(accounts: CexAccounts, context: ExecutionContext): Planned {
   const source = accounts.get(config.venue);
   const destination = accounts.get(config.destination_venue);
   const scope = scopeOf(source);
-  if (scope === null) throw refuse('MASTER_MISSING', `the master account of ${config.venue} is not bound`);
+  if (scope === null)
+    throw refuse('MASTER_MISSING', `the master account of ${config.venue} is not bound`);
   const side = (account: CexAccount, account_type: InternalTransferConfig['account_type']) => ({
     account: { venue_key: account.venue.venue_key, role: account.venue.account_role },
     account_type,
   });
-  const rule = brokenRule(side(source, config.account_type), side(destination, config.destination_account_type));
+  const rule = brokenRule(
+    side(source, config.account_type),
+    side(destination, config.destination_account_type),
+  );
   if (rule !== null) throw refuse('TOPOLOGY_NOT_SUPPORTED', TOPOLOGY_RULES[rule]);
   const transfer = {
     reference: hashedId(context.idempotency_key),
     source: endOf(accounts, { venue_key: config.venue, account_type: config.account_type }, scope),
-    destination: endOf(accounts, { venue_key: config.destination_venue, account_type: config.destination_account_type }, scope),
+    destination: endOf(
+      accounts,
+      { venue_key: config.destination_venue, account_type: config.destination_account_type },
+      scope,
+    ),
     asset: readAsset(context),
     amount: readAmount(context),
   };
   return { config, source, transfer };
 }
 
-async function check({ config, source, transfer }: Planned, context: ExecutionContext, call: CallOptions): Promise<void> {
+async function check(
+  { config, source, transfer }: Planned,
+  context: ExecutionContext,
+  call: CallOptions,
+): Promise<void> {
   const { dialect, venue } = source;
   checkAssurance(context, 'destination_credited');
   if (toBaseUnits(transfer.amount, dialect.transfer_decimals) === null) {
-    throw refuse('AMOUNT_PRECISION', `the exchange moves amounts of at most ${String(dialect.transfer_decimals)} decimals`);
+    throw refuse(
+      'AMOUNT_PRECISION',
+      `the exchange moves amounts of at most ${String(dialect.transfer_decimals)} decimals`,
+    );
   }
   const types = [config.account_type];
   const master = await source.ofMaster();
   const pools =
     transfer.source.sub_account === null
       ? await dialect.balances(master, types, call)
-      : await dialect.subBalances(master, { sub_account: transfer.source.sub_account, types }, call);
+      : await dialect.subBalances(
+          master,
+          { sub_account: transfer.source.sub_account, types },
+          call,
+        );
   const free = pools.find(({ asset }) => asset === transfer.asset)?.withdrawable ?? '0';
   if (compare(free, transfer.amount) >= 0) return;
-  throw refuse('INSUFFICIENT_FUNDS', `${venue.venue_key} has ${free} ${transfer.asset} of the ${transfer.amount} to be moved`);
+  throw refuse(
+    'INSUFFICIENT_FUNDS',
+    `${venue.venue_key} has ${free} ${transfer.asset} of the ${transfer.amount} to be moved`,
+  );
 }
 
 function preparedOf({ config, transfer }: Planned): JsonObject {
   const { venue, account_type, destination_venue, destination_account_type } = config;
   const { reference, asset, amount } = transfer;
-  return { reference, venue, account_type, destination_venue, destination_account_type, asset, amount };
+  return {
+    reference,
+    venue,
+    account_type,
+    destination_venue,
+    destination_account_type,
+    asset,
+    amount,
+  };
 }
 
-async function submit(accounts: CexAccounts, { context, prepared_action }: SubmitInput, call: CallOptions): Promise<ExecutionResult> {
+async function submit(
+  accounts: CexAccounts,
+  { context, prepared_action }: SubmitInput,
+  call: CallOptions,
+): Promise<ExecutionResult> {
   const planned = plan(accounts, context);
   const expected = preparedOf(planned);
   const differs = Object.keys(expected).find((name) => prepared_action[name] !== expected[name]);
   if (differs !== undefined) {
-    throw new ExecutorFault('protocol', 'PREPARED_ACTION_MISMATCH', `what was prepared differs from the node in ${differs}`);
+    throw new ExecutorFault(
+      'protocol',
+      'PREPARED_ACTION_MISMATCH',
+      `what was prepared differs from the node in ${differs}`,
+    );
   }
   const answer = await sendTransfer(planned.source, planned.transfer, call);
-  return answer.status === 'pending' ? { next_state: 'SUBMITTED', ...reference(answer) } : report(answer, context);
+  return answer.status === 'pending'
+    ? { next_state: 'SUBMITTED', ...reference(answer) }
+    : report(answer, context);
 }
 
 function report(answer: TransferAnswer, context: ExecutionContext): ExecutionResult {
   switch (answer.status) {
     case 'pending':
-      return { next_state: 'OBSERVING', ...reference(answer), retry_after_seconds: answer.retry_after_seconds ?? POLL_SECONDS };
+      return {
+        next_state: 'OBSERVING',
+        ...reference(answer),
+        retry_after_seconds: answer.retry_after_seconds ?? POLL_SECONDS,
+      };
     case 'failed':
-      return { next_state: 'FAILED', ...reference(answer), error_code: answer.error_code, error_message: answer.error_message };
+      return {
+        next_state: 'FAILED',
+        ...reference(answer),
+        error_code: answer.error_code,
+        error_message: answer.error_message,
+      };
     case 'completed': {
       const amount = normalize(context.amount);
       const output = {
@@ -135,7 +198,12 @@ function report(answer: TransferAnswer, context: ExecutionContext): ExecutionRes
         received_amount: amount,
         exchange_transaction: answer.provider_transfer_id ?? null,
       };
-      return { next_state: 'COMPLETED', ...reference(answer), output, assurance: 'destination_credited' };
+      return {
+        next_state: 'COMPLETED',
+        ...reference(answer),
+        output,
+        assurance: 'destination_credited',
+      };
     }
   }
 }

@@ -1,6 +1,10 @@
 /** What the nodes of this provider are to do, read from their contexts. */
 import type { z } from 'zod';
-import { COMPLETION_ASSURANCES, type CompletionAssurance, type ExecutionContext } from '../../domain/executor.ts';
+import {
+  COMPLETION_ASSURANCES,
+  type CompletionAssurance,
+  type ExecutionContext,
+} from '../../domain/executor.ts';
 import { isPositive, readDecimal } from '../../domain/money.ts';
 import { idTime, isId } from '../../platform/ids.ts';
 import { issuesLine } from '../../platform/issues.ts';
@@ -14,30 +18,41 @@ export function readConfig<T>(schema: z.ZodType<T>, context: ExecutionContext): 
   throw refuse('CONFIG_INVALID', issuesLine(parsed.error, { under: 'config' }));
 }
 
-/** Whether an exchange may have an asset of this name. It is sent unencoded, so it must not be able to begin another parameter. */
+/**
+ * Whether an exchange may have an asset of this name. It is sent unencoded, so it must not be able
+ * to begin another parameter.
+ */
 export function isAsset(name: string): boolean {
   return /^[A-Z0-9]{1,32}$/.test(name);
 }
 
 /** The asset as exchanges write it. Throws the `rejected` fault `CONFIG_INVALID`. */
 export function readAsset({ asset }: ExecutionContext): string {
-  if (!isAsset(asset)) throw refuse('CONFIG_INVALID', 'the asset must be 1 to 32 capital letters and digits');
+  if (!isAsset(asset))
+    throw refuse('CONFIG_INVALID', 'the asset must be 1 to 32 capital letters and digits');
   return asset;
 }
 
-/** Without trailing zeros. Throws the `rejected` fault `CONFIG_INVALID` unless the amount is a decimal above zero. */
+/**
+ * Without trailing zeros. Throws the `rejected` fault `CONFIG_INVALID` unless the amount is a
+ * decimal above zero.
+ */
 export function readAmount({ amount }: ExecutionContext): string {
   const read = readDecimal(amount);
-  if (read === null || !isPositive(read)) throw refuse('CONFIG_INVALID', 'the amount must be greater than zero');
+  if (read === null || !isPositive(read))
+    throw refuse('CONFIG_INVALID', 'the amount must be greater than zero');
   return read;
 }
 
 /**
- * Throws the `rejected` fault `COMPLETION_ASSURANCE_NOT_SUPPORTED` when the plan asks for more than `strongest`. A node that
- * is not the last to move funds may say that less is enough for it: `config.completion_assurance`.
+ * Throws the `rejected` fault `COMPLETION_ASSURANCE_NOT_SUPPORTED` when the plan asks for more than
+ * `strongest`. A node that is not the last to move funds may say that less is enough for it:
+ * `config.completion_assurance`.
  */
 export function checkAssurance(context: ExecutionContext, strongest: CompletionAssurance): void {
-  const own = COMPLETION_ASSURANCES.find((known) => known === context.config['completion_assurance']);
+  const own = COMPLETION_ASSURANCES.find(
+    (known) => known === context.config['completion_assurance'],
+  );
   const asked = own ?? context.completion_assurance;
   if (COMPLETION_ASSURANCES.indexOf(asked) <= COMPLETION_ASSURANCES.indexOf(strongest)) return;
   throw refuse(

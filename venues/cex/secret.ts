@@ -10,5 +10,10 @@ const SHOWN = '[redacted]';
 
 /** Keeps the text in a closure, so that no property of the object holds it. */
 export function secretOf(text: string): Secret {
-  return Object.freeze({ reveal: () => text, toString: () => SHOWN, toJSON: () => SHOWN, [inspect.custom]: () => SHOWN });
+  return Object.freeze({
+    reveal: () => text,
+    toString: () => SHOWN,
+    toJSON: () => SHOWN,
+    [inspect.custom]: () => SHOWN,
+  });
 }

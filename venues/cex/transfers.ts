@@ -1,5 +1,13 @@
-/** Moves funds between the accounts of one master: what capital transfers and `cex_internal_transfer` nodes both use. */
-import type { TransferAnswer, TransferEnd, TransferOrder, TransferProvider } from '../../domain/capital-transfers/provider.ts';
+/**
+ * Moves funds between the accounts of one master: what capital transfers and
+ * `cex_internal_transfer` nodes both use.
+ */
+import type {
+  TransferAnswer,
+  TransferEnd,
+  TransferOrder,
+  TransferProvider,
+} from '../../domain/capital-transfers/provider.ts';
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
 import { compare, toBaseUnits } from '../../domain/money.ts';
 import { createCexAccounts, type CexAccount, type CexAccounts } from './accounts.ts';
@@ -11,7 +19,10 @@ import { isAsset } from './plan.ts';
 const POLL_SECONDS = 2;
 const MARGIN_MS = 3_600_000;
 
-/** One provider for each master among the bindings, with its sub-accounts; none for a sub-account that is bound alone. */
+/**
+ * One provider for each master among the bindings, with its sub-accounts; none for a sub-account
+ * that is bound alone.
+ */
 export function createCexTransfers(bindings: readonly CcxtVenue[]): readonly TransferProvider[] {
   const accounts = createCexAccounts(bindings);
   return accounts
@@ -39,40 +50,80 @@ function providerOf(master: CexAccount, accounts: CexAccounts): TransferProvider
   return {
     provider: 'ccxt',
     scope,
-    accounts: members.map((each) => ({ venue_key: each.venue.venue_key, provider: 'ccxt', scope, role: each.venue.account_role })),
+    accounts: members.map((each) => ({
+      venue_key: each.venue.venue_key,
+      provider: 'ccxt',
+      scope,
+      role: each.venue.account_role,
+    })),
     ...dialect.transfers,
     timeout_seconds: venue.timeout_seconds + 5,
     submit: async (order, call) => {
       const transfer = read(order);
-      if (!isAsset(order.asset)) return unsent('ASSET_UNKNOWN', 'the exchange has no asset of such a name');
+      if (!isAsset(order.asset))
+        return unsent('ASSET_UNKNOWN', 'the exchange has no asset of such a name');
       if (toBaseUnits(order.amount, dialect.transfer_decimals) === null) {
-        return unsent('AMOUNT_PRECISION', `the exchange moves amounts of at most ${String(dialect.transfer_decimals)} decimals`);
+        return unsent(
+          'AMOUNT_PRECISION',
+          `the exchange moves amounts of at most ${String(dialect.transfer_decimals)} decimals`,
+        );
       }
       return sendTransfer(master, transfer, call);
     },
     find: async (order, call) => {
       const since = Date.parse(order.created_at) - MARGIN_MS;
-      if (Number.isNaN(since)) throw new ExecutorFault('protocol', 'CREATED_AT_INVALID', 'the order tells no time of its creation');
-      return findTransfer(master, { transfer: read(order), period: { from: since, to: Date.now() + 60_000 } }, call);
+      if (Number.isNaN(since))
+        throw new ExecutorFault(
+          'protocol',
+          'CREATED_AT_INVALID',
+          'the order tells no time of its creation',
+        );
+      return findTransfer(
+        master,
+        { transfer: read(order), period: { from: since, to: Date.now() + 60_000 } },
+        call,
+      );
     },
   };
 }
 
-/** An end as the exchange names it. Throws the `rejected` fault `VENUE_NOT_BOUND` for an account of another master. */
-export function endOf(accounts: CexAccounts, { venue_key, account_type }: TransferEnd, scope: string): TransferEndOfExchange {
+/**
+ * An end as the exchange names it. Throws the `rejected` fault `VENUE_NOT_BOUND` for an account of
+ * another master.
+ */
+export function endOf(
+  accounts: CexAccounts,
+  { venue_key, account_type }: TransferEnd,
+  scope: string,
+): TransferEndOfExchange {
   const account = accounts.get(venue_key);
-  if (scopeOf(account) !== scope) throw new ExecutorFault('rejected', 'VENUE_NOT_BOUND', `${venue_key} is no account of ${scope}`);
-  return { sub_account: account.venue.account_role === 'master' ? null : account.venue.account, account_type };
+  if (scopeOf(account) !== scope)
+    throw new ExecutorFault(
+      'rejected',
+      'VENUE_NOT_BOUND',
+      `${venue_key} is no account of ${scope}`,
+    );
+  return {
+    sub_account: account.venue.account_role === 'master' ? null : account.venue.account,
+    account_type,
+  };
 }
 
-/** Sends it once: pending with the exchange's id, or failed where the exchange's refusal proves that nothing was moved. */
+/**
+ * Sends it once: pending with the exchange's id, or failed where the exchange's refusal proves that
+ * nothing was moved.
+ */
 export async function sendTransfer(
   { dialect, ofMaster }: CexAccount,
   transfer: ExchangeTransfer,
   call: CallOptions,
 ): Promise<TransferAnswer> {
   try {
-    return { status: 'pending', provider_transfer_id: await dialect.transfer(await ofMaster(), transfer, call), retry_after_seconds: 0.2 };
+    return {
+      status: 'pending',
+      provider_transfer_id: await dialect.transfer(await ofMaster(), transfer, call),
+      retry_after_seconds: 0.2,
+    };
   } catch (error) {
     const fault = toFault(error);
     if (fault.kind !== 'rejected') throw fault;
@@ -80,7 +131,10 @@ export async function sendTransfer(
   }
 }
 
-/** The record under the reference, or null. Throws `TRANSFER_DUPLICATED` for several, `TRANSFER_MISMATCH` for one of another transfer. */
+/**
+ * The record under the reference, or null. Throws `TRANSFER_DUPLICATED` for several,
+ * `TRANSFER_MISMATCH` for one of another transfer.
+ */
 export async function findTransfer(
   { dialect, ofMaster }: CexAccount,
   { transfer, period }: { readonly transfer: ExchangeTransfer; readonly period: Period },
@@ -90,16 +144,28 @@ export async function findTransfer(
   const [record] = found;
   if (record === undefined) return null;
   if (found.length > 1) {
-    throw new ExecutorFault('protocol', 'TRANSFER_DUPLICATED', `the exchange shows ${String(found.length)} transfers under one reference`);
+    throw new ExecutorFault(
+      'protocol',
+      'TRANSFER_DUPLICATED',
+      `the exchange shows ${String(found.length)} transfers under one reference`,
+    );
   }
   if (isOf(record, transfer)) return answerOf(record);
-  throw new ExecutorFault('protocol', 'TRANSFER_MISMATCH', "the exchange's record under this reference is of another transfer");
+  throw new ExecutorFault(
+    'protocol',
+    'TRANSFER_MISMATCH',
+    "the exchange's record under this reference is of another transfer",
+  );
 }
 
 /** What a master calls itself in the binding need not be what the exchange calls it. */
 function isOf(record: TransferRecord, transfer: ExchangeTransfer): boolean {
-  const isEnd = (told: TransferRecord['source'], { sub_account, account_type }: TransferEndOfExchange): boolean =>
-    told.account_type === account_type && (sub_account === null || told.account.toLowerCase() === sub_account.toLowerCase());
+  const isEnd = (
+    told: TransferRecord['source'],
+    { sub_account, account_type }: TransferEndOfExchange,
+  ): boolean =>
+    told.account_type === account_type &&
+    (sub_account === null || told.account.toLowerCase() === sub_account.toLowerCase());
   return (
     record.asset === transfer.asset &&
     compare(record.amount, transfer.amount) === 0 &&
@@ -110,8 +176,14 @@ function isOf(record: TransferRecord, transfer: ExchangeTransfer): boolean {
 
 function answerOf({ id, status, told }: TransferRecord): TransferAnswer {
   if (status === 'completed') return { status, provider_transfer_id: id };
-  if (status === 'pending') return { status, provider_transfer_id: id, retry_after_seconds: POLL_SECONDS };
-  return { status, provider_transfer_id: id, error_code: 'TRANSFER_FAILED', error_message: `the exchange ended the transfer: ${told}` };
+  if (status === 'pending')
+    return { status, provider_transfer_id: id, retry_after_seconds: POLL_SECONDS };
+  return {
+    status,
+    provider_transfer_id: id,
+    error_code: 'TRANSFER_FAILED',
+    error_message: `the exchange ended the transfer: ${told}`,
+  };
 }
 
 function unsent(error_code: string, why: string): TransferAnswer {

@@ -3,13 +3,22 @@ import { ExecutorFault } from '../../domain/executor.ts';
 import type { Period } from './dialect.ts';
 
 /**
- * Parts of `period`, the oldest first, each shorter than `longest` milliseconds and touching the next.
+ * Parts of `period`, the oldest first, each shorter than `longest` milliseconds and touching the
+ * next.
  *
- * @throws ExecutorFault `HISTORY_TOO_OLD` when it begins before what the exchange keeps: "not found" would prove nothing.
+ * @throws ExecutorFault `HISTORY_TOO_OLD` when it begins before what the exchange keeps: "not
+ *   found" would prove nothing.
  */
-export function windows(period: Period, limits: { readonly longest: number; readonly keeps: number }): readonly Period[] {
+export function windows(
+  period: Period,
+  limits: { readonly longest: number; readonly keeps: number },
+): readonly Period[] {
   if (period.to - period.from > limits.keeps) {
-    throw new ExecutorFault('protocol', 'HISTORY_TOO_OLD', 'the exchange no longer tells what was sent so long ago');
+    throw new ExecutorFault(
+      'protocol',
+      'HISTORY_TOO_OLD',
+      'the exchange no longer tells what was sent so long ago',
+    );
   }
   const parts: Period[] = [];
   for (let from = period.from; from <= period.to; from += limits.longest) {

@@ -7,8 +7,9 @@ import { refuse } from './errors.ts';
 import { checkAssurance } from './plan.ts';
 
 /**
- * Throws a `rejected` fault: `COMPLETION_ASSURANCE_NOT_SUPPORTED`, `NETWORK_UNKNOWN`, `WITHDRAWAL_SUSPENDED`, `ADDRESS_INVALID`,
- * `TAG_INVALID`, `AMOUNT_TOO_SMALL`, `AMOUNT_TOO_LARGE`, `AMOUNT_PRECISION`, `INSUFFICIENT_FUNDS` or `ADDRESS_NOT_WHITELISTED`.
+ * Throws a `rejected` fault: `COMPLETION_ASSURANCE_NOT_SUPPORTED`, `NETWORK_UNKNOWN`,
+ * `WITHDRAWAL_SUSPENDED`, `ADDRESS_INVALID`, `TAG_INVALID`, `AMOUNT_TOO_SMALL`, `AMOUNT_TOO_LARGE`,
+ * `AMOUNT_PRECISION`, `INSUFFICIENT_FUNDS` or `ADDRESS_NOT_WHITELISTED`.
  */
 export async function checkWithdrawal(
   account: CexAccount,
@@ -19,30 +20,57 @@ export async function checkWithdrawal(
   const { dialect } = account;
   const connection = await account.own();
   const terms = await dialect.withdrawalTerms(connection, order, call);
-  if (terms === null) throw refuse('NETWORK_UNKNOWN', `the exchange does not have ${order.asset} on ${order.network}`);
+  if (terms === null)
+    throw refuse(
+      'NETWORK_UNKNOWN',
+      `the exchange does not have ${order.asset} on ${order.network}`,
+    );
   checkTerms(terms, order);
   const pools = await dialect.balances(connection, ['SPOT'], call);
   const free = pools.find(({ asset }) => asset === order.asset)?.withdrawable ?? '0';
   if (compare(free, order.amount) < 0) {
-    throw refuse('INSUFFICIENT_FUNDS', `${account.venue.venue_key} has ${free} ${order.asset} of the ${order.amount} to be withdrawn`);
+    throw refuse(
+      'INSUFFICIENT_FUNDS',
+      `${account.venue.venue_key} has ${free} ${order.asset} of the ${order.amount} to be withdrawn`,
+    );
   }
   if (!account.venue.withdrawal_whitelist || dialect.addressBook === undefined) return;
   const book = await dialect.addressBook(connection, call);
   if (book.some((entry) => isEntryFor(entry, order))) return;
-  throw refuse('ADDRESS_NOT_WHITELISTED', "the exchange's address book does not hold the destination as whitelisted");
+  throw refuse(
+    'ADDRESS_NOT_WHITELISTED',
+    "the exchange's address book does not hold the destination as whitelisted",
+  );
 }
 
-function checkTerms(terms: WithdrawalTerms, { asset, network, address, tag, amount }: WithdrawalOrder): void {
-  if (!terms.enabled) throw refuse('WITHDRAWAL_SUSPENDED', `the exchange does not pay out ${asset} on ${network} at present`);
-  if (!fits(terms.address_pattern, address)) throw refuse('ADDRESS_INVALID', `the exchange takes no such address on ${network}`);
-  if (tag !== null && !fits(terms.tag_pattern, tag)) throw refuse('TAG_INVALID', `the exchange takes no such tag on ${network}`);
-  if (compare(amount, terms.min) < 0) throw refuse('AMOUNT_TOO_SMALL', `${amount} is less than the exchange's least, ${terms.min}`);
-  if (compare(amount, terms.fee) <= 0) throw refuse('AMOUNT_TOO_SMALL', `${amount} does not exceed the exchange's fee of ${terms.fee}`);
+function checkTerms(
+  terms: WithdrawalTerms,
+  { asset, network, address, tag, amount }: WithdrawalOrder,
+): void {
+  if (!terms.enabled)
+    throw refuse(
+      'WITHDRAWAL_SUSPENDED',
+      `the exchange does not pay out ${asset} on ${network} at present`,
+    );
+  if (!fits(terms.address_pattern, address))
+    throw refuse('ADDRESS_INVALID', `the exchange takes no such address on ${network}`);
+  if (tag !== null && !fits(terms.tag_pattern, tag))
+    throw refuse('TAG_INVALID', `the exchange takes no such tag on ${network}`);
+  if (compare(amount, terms.min) < 0)
+    throw refuse('AMOUNT_TOO_SMALL', `${amount} is less than the exchange's least, ${terms.min}`);
+  if (compare(amount, terms.fee) <= 0)
+    throw refuse(
+      'AMOUNT_TOO_SMALL',
+      `${amount} does not exceed the exchange's fee of ${terms.fee}`,
+    );
   if (terms.max !== null && compare(amount, terms.max) > 0) {
     throw refuse('AMOUNT_TOO_LARGE', `${amount} is more than the exchange's most, ${terms.max}`);
   }
   if (terms.step !== null && !isMultiple(amount, terms.step)) {
-    throw refuse('AMOUNT_PRECISION', `${amount} is not a multiple of ${terms.step}, which is what the exchange takes`);
+    throw refuse(
+      'AMOUNT_PRECISION',
+      `${amount} is not a multiple of ${terms.step}, which is what the exchange takes`,
+    );
   }
 }
 
@@ -68,6 +96,7 @@ function isEntryFor(entry: BookEntry, order: WithdrawalOrder): boolean {
 
 /** EVM addresses differ in case by their checksum alone; of other chains the case counts. */
 export function sameAddress(left: string, right: string): boolean {
-  const plain = (text: string): string => (/^0x[0-9a-f]{40}$/i.test(text) ? text.toLowerCase() : text);
+  const plain = (text: string): string =>
+    /^0x[0-9a-f]{40}$/i.test(text) ? text.toLowerCase() : text;
   return plain(left) === plain(right);
 }

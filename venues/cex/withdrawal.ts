@@ -1,6 +1,7 @@
 /**
- * `ccxt.withdrawal`: from an exchange account to an address. The client id comes from the idempotency key alone, so what a
- * lost answer left behind is found under it, by whichever process asks.
+ * `ccxt.withdrawal`: from an exchange account to an address. The client id comes from the
+ * idempotency key alone, so what a lost answer left behind is found under it, by whichever process
+ * asks.
  */
 import {
   ExecutorFault,
@@ -38,7 +39,10 @@ export function createCexWithdrawalExecutor(accounts: CexAccounts): Executor {
     prepare: (context) =>
       failWhenRefused(async () => {
         const { account, order } = plan(accounts, context);
-        return { next_state: 'SUBMITTING' as const, prepared_action: { venue: account.venue.venue_key, ...preparedOf(order) } };
+        return {
+          next_state: 'SUBMITTING' as const,
+          prepared_action: { venue: account.venue.venue_key, ...preparedOf(order) },
+        };
       }),
     submit: (input, call) => submit(accounts, input, call),
     observe: async (context, call) => {
@@ -47,7 +51,9 @@ export function createCexWithdrawalExecutor(accounts: CexAccounts): Executor {
       if (record !== null) return report(record, { order, context });
       return {
         next_state: 'OBSERVING',
-        ...(context.prior?.external_ref === undefined ? {} : { external_ref: context.prior.external_ref }),
+        ...(context.prior?.external_ref === undefined
+          ? {}
+          : { external_ref: context.prior.external_ref }),
         retry_after_seconds: POLL_SECONDS,
       };
     },
@@ -62,25 +68,61 @@ interface Planned {
   readonly context: ExecutionContext;
 }
 
-function plan(accounts: CexAccounts, context: ExecutionContext): { readonly account: CexAccount; readonly order: WithdrawalOrder } {
-  const { venue, network, destination_address: address, tag = null } = readConfig(withdrawalConfigSchema, context);
+function plan(
+  accounts: CexAccounts,
+  context: ExecutionContext,
+): { readonly account: CexAccount; readonly order: WithdrawalOrder } {
+  const {
+    venue,
+    network,
+    destination_address: address,
+    tag = null,
+  } = readConfig(withdrawalConfigSchema, context);
   const account = accounts.get(venue);
   const client_id = account.dialect.withdrawalId(context.idempotency_key);
-  return { account, order: { client_id, asset: readAsset(context), network, address, tag, amount: readAmount(context) } };
+  return {
+    account,
+    order: {
+      client_id,
+      asset: readAsset(context),
+      network,
+      address,
+      tag,
+      amount: readAmount(context),
+    },
+  };
 }
 
 /** The parameters as they will be sent. */
-function preparedOf({ client_id, asset, network, address, tag, amount }: WithdrawalOrder): JsonObject {
+function preparedOf({
+  client_id,
+  asset,
+  network,
+  address,
+  tag,
+  amount,
+}: WithdrawalOrder): JsonObject {
   return { client_id, asset, network, destination_address: address, tag, amount };
 }
 
-/** What was prepared is what was approved of, so it is what is sent; a config that meanwhile says otherwise stops it. */
-async function submit(accounts: CexAccounts, { context, prepared_action }: SubmitInput, call: CallOptions): Promise<ExecutionResult> {
+/**
+ * What was prepared is what was approved of, so it is what is sent; a config that meanwhile says
+ * otherwise stops it.
+ */
+async function submit(
+  accounts: CexAccounts,
+  { context, prepared_action }: SubmitInput,
+  call: CallOptions,
+): Promise<ExecutionResult> {
   const { account, order } = plan(accounts, context);
   const expected = preparedOf(order);
   const differs = Object.keys(expected).find((name) => prepared_action[name] !== expected[name]);
   if (differs !== undefined || prepared_action['venue'] !== account.venue.venue_key) {
-    throw new ExecutorFault('protocol', 'PREPARED_ACTION_MISMATCH', `what was prepared differs from the node in ${differs ?? 'venue'}`);
+    throw new ExecutorFault(
+      'protocol',
+      'PREPARED_ACTION_MISMATCH',
+      `what was prepared differs from the node in ${differs ?? 'venue'}`,
+    );
   }
   return failWhenRefused(async () => {
     const id = await account.dialect.withdraw(await account.own(), order, call);
@@ -89,12 +131,20 @@ async function submit(accounts: CexAccounts, { context, prepared_action }: Submi
 }
 
 /**
- * The one withdrawal under the client id, or null. Throws `WITHDRAWAL_DUPLICATED` when there are several and
- * `WITHDRAWAL_MISMATCH` when it is not the planned one: both are for a person.
+ * The one withdrawal under the client id, or null. Throws `WITHDRAWAL_DUPLICATED` when there are
+ * several and `WITHDRAWAL_MISMATCH` when it is not the planned one: both are for a person.
  */
-async function find({ dialect, own }: CexAccount, { order, context }: Planned, call: CallOptions): Promise<WithdrawalRecord | null> {
+async function find(
+  { dialect, own }: CexAccount,
+  { order, context }: Planned,
+  call: CallOptions,
+): Promise<WithdrawalRecord | null> {
   const { client_id, asset } = order;
-  const found = await dialect.findWithdrawals(await own(), { client_id, asset, period: lifetimeOf(context) }, call);
+  const found = await dialect.findWithdrawals(
+    await own(),
+    { client_id, asset, period: lifetimeOf(context) },
+    call,
+  );
   const [record] = found;
   if (record === undefined) return null;
   if (found.length > 1) {
@@ -105,35 +155,53 @@ async function find({ dialect, own }: CexAccount, { order, context }: Planned, c
     );
   }
   if (record.asset !== asset || !sameAddress(record.address, order.address)) {
-    throw new ExecutorFault('protocol', 'WITHDRAWAL_MISMATCH', "the exchange's record under this client id is of another asset or address");
+    throw new ExecutorFault(
+      'protocol',
+      'WITHDRAWAL_MISMATCH',
+      "the exchange's record under this client id is of another asset or address",
+    );
   }
   return record;
 }
 
-async function recover(accounts: CexAccounts, context: ExecutionContext, call: CallOptions): Promise<ExecutionResult> {
+async function recover(
+  accounts: CexAccounts,
+  context: ExecutionContext,
+  call: CallOptions,
+): Promise<ExecutionResult> {
   const { account, order } = plan(accounts, context);
   try {
     const record = await find(account, { order, context }, call);
     return record === null ? { next_state: 'READY' } : report(record, { order, context });
   } catch (error) {
     const fault = error instanceof ExecutorFault ? error : null;
-    if (fault === null || !['WITHDRAWAL_DUPLICATED', 'WITHDRAWAL_MISMATCH', 'HISTORY_TOO_OLD'].includes(fault.code)) throw error;
+    if (
+      fault === null ||
+      !['WITHDRAWAL_DUPLICATED', 'WITHDRAWAL_MISMATCH', 'HISTORY_TOO_OLD'].includes(fault.code)
+    )
+      throw error;
     return { next_state: 'UNKNOWN', error_code: fault.code, error_message: fault.message };
   }
 }
 
 /** Asked where the exchange can be; what became of it is only believed from the record. */
-async function cancel(accounts: CexAccounts, context: ExecutionContext, call: CallOptions): Promise<ExecutionResult> {
+async function cancel(
+  accounts: CexAccounts,
+  context: ExecutionContext,
+  call: CallOptions,
+): Promise<ExecutionResult> {
   const { account, order } = plan(accounts, context);
   const record = await find(account, { order, context }, call);
   if (record === null) return { next_state: 'SUBMITTING' };
-  if (record.status === 'pending') await account.dialect.cancelWithdrawal?.(await account.own(), record.id, call);
+  if (record.status === 'pending')
+    await account.dialect.cancelWithdrawal?.(await account.own(), record.id, call);
   return report(record, { order, context });
 }
 
 function report(record: WithdrawalRecord, { order, context }: Planned): ExecutionResult {
   const external_ref = record.id;
-  if (record.status === 'pending') return { next_state: 'OBSERVING', external_ref, retry_after_seconds: POLL_SECONDS };
+  if (record.status === 'pending')
+    return { next_state: 'OBSERVING', external_ref, retry_after_seconds: POLL_SECONDS };
   if (record.status === 'failed') {
     return {
       next_state: 'FAILED',

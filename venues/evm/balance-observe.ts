@@ -1,16 +1,18 @@
 /**
  * Waits until an address holds more than it did: an `observe` node without side effects.
  *
- * The increase is counted from a baseline, and this process remembers nothing. The first looks take the block
- * and, once that is deep enough, what the address held there, and answer OBSERVING with it as output; the
- * caller stores that and gives it back as `prior.output`, so that every later observe, in whichever process,
- * counts from the same block. A crash before the first answer is stored takes a newer baseline: then the node
- * may wait for an increase that has already happened, but never takes an old balance for a new one.
+ * The increase is counted from a baseline, and this process remembers nothing. The first looks take
+ * the block and, once that is deep enough, what the address held there, and answer OBSERVING with
+ * it as output; the caller stores that and gives it back as `prior.output`, so that every later
+ * observe, in whichever process, counts from the same block. A crash before the first answer is
+ * stored takes a newer baseline: then the node may wait for an increase that has already happened,
+ * but never takes an old balance for a new one.
  *
- * `config.baseline` says where to start: `first_observation` (default), the newest block of the first look,
- * suits a node that runs before or beside what pays; `movement_start`, the last block before the movement was
- * created, suits one that runs after it, when the payment may be mined already. Both need an endpoint that
- * keeps balances for as long as a block takes to be final. `config.baseline_amount` overrides both.
+ * `config.baseline` says where to start: `first_observation` (default), the newest block of the
+ * first look, suits a node that runs before or beside what pays; `movement_start`, the last block
+ * before the movement was created, suits one that runs after it, when the payment may be mined
+ * already. Both need an endpoint that keeps balances for as long as a block takes to be final.
+ * `config.baseline_amount` overrides both.
  */
 import {
   COMPLETION_ASSURANCES,
@@ -44,13 +46,24 @@ export const EVM_BALANCE_OBSERVE_DESCRIPTOR: ExecutorDescriptor = {
   sends: false,
   not_payees: [],
   // It sees the destination and nothing of the protocol that paid there.
-  completion_assurances: COMPLETION_ASSURANCES.filter((assurance) => assurance !== 'protocol_finalized'),
+  completion_assurances: COMPLETION_ASSURANCES.filter(
+    (assurance) => assurance !== 'protocol_finalized',
+  ),
 };
 
-/** `evm.balance_observe` over the configured chains. Prepare and submit are refused: it has no side effect. */
+/**
+ * `evm.balance_observe` over the configured chains. Prepare and submit are refused: it has no side
+ * effect.
+ */
 export function createEvmBalanceObserveExecutor(chains: EvmChains): Executor {
   const refuse = () =>
-    Promise.reject(new ExecutorFault('rejected', 'PHASE_NOT_SUPPORTED', 'evm_balance_observe only observes: use it in an observe node'));
+    Promise.reject(
+      new ExecutorFault(
+        'rejected',
+        'PHASE_NOT_SUPPORTED',
+        'evm_balance_observe only observes: use it in an observe node',
+      ),
+    );
   const observe = (context: ExecutionContext, call: CallOptions) => look(chains, context, call);
   return {
     descriptor: EVM_BALANCE_OBSERVE_DESCRIPTOR,
@@ -64,24 +77,38 @@ export function createEvmBalanceObserveExecutor(chains: EvmChains): Executor {
   };
 }
 
-async function check(chains: EvmChains, context: ExecutionContext, call: CallOptions): Promise<null> {
+async function check(
+  chains: EvmChains,
+  context: ExecutionContext,
+  call: CallOptions,
+): Promise<null> {
   const config = readConfig(context);
   const connection = await chains.open(config.chain_id, call);
-  baseUnits({ amount: config.min_increase }, await connection.decimals(config.token_address ?? null));
+  baseUnits(
+    { amount: config.min_increase },
+    await connection.decimals(config.token_address ?? null),
+  );
   return null;
 }
 
 /**
- * COMPLETED with `{baseline_block, baseline_amount, block_number, balance, received_amount}`, amounts in
- * units of the asset, when the balance at a block as deep as the assurance asks exceeds the baseline by
- * `min_increase`; else OBSERVING with the baseline as output. FAILED only with `BASELINE_UNAVAILABLE`.
+ * COMPLETED with `{baseline_block, baseline_amount, block_number, balance, received_amount}`,
+ * amounts in units of the asset, when the balance at a block as deep as the assurance asks exceeds
+ * the baseline by `min_increase`; else OBSERVING with the baseline as output. FAILED only with
+ * `BASELINE_UNAVAILABLE`.
  */
-async function look(chains: EvmChains, context: ExecutionContext, call: CallOptions): Promise<ExecutionResult> {
+async function look(
+  chains: EvmChains,
+  context: ExecutionContext,
+  call: CallOptions,
+): Promise<ExecutionResult> {
   const config = readConfig(context);
   const connection = await chains.open(config.chain_id, call);
   const token = config.token_address ?? null;
   const decimals = await connection.decimals(token);
-  const depth = asksFinality(context.completion_assurance) ? await finalizedNumber(connection) : await confirmedNumber(connection);
+  const depth = asksFinality(context.completion_assurance)
+    ? await finalizedNumber(connection)
+    : await confirmedNumber(connection);
   const settled = depth > 0n ? depth : 0n;
   const waiting = (from: Stored): ExecutionResult => ({
     next_state: 'OBSERVING',
@@ -91,21 +118,34 @@ async function look(chains: EvmChains, context: ExecutionContext, call: CallOpti
   const baseline = storedBaseline(context.prior?.output);
   if (!isWhole(baseline)) {
     // Never completes on this look: were its answer lost, nothing would be stored to count from.
-    return failWhenRejected(async () => waiting(await takeBaseline(connection, { config, context, decimals, settled, stored: baseline })));
+    return failWhenRejected(async () =>
+      waiting(
+        await takeBaseline(connection, { config, context, decimals, settled, stored: baseline }),
+      ),
+    );
   }
   if (settled < BigInt(baseline.baseline_block)) return waiting(baseline);
-  const balance = fromBaseUnits(await readBalance(connection, { owner: config.address, token, block: settled }), decimals);
+  const balance = fromBaseUnits(
+    await readBalance(connection, { owner: config.address, token, block: settled }),
+    decimals,
+  );
   const increase = subtract(balance, baseline.baseline_amount);
   if (compare(increase, config.min_increase) < 0) return waiting(baseline);
   return {
     next_state: 'COMPLETED',
     output: { ...baseline, block_number: settled.toString(), balance, received_amount: increase },
-    assurance: asksFinality(context.completion_assurance) ? 'destination_finalized' : 'destination_credited',
+    assurance: asksFinality(context.completion_assurance)
+      ? 'destination_finalized'
+      : 'destination_credited',
   };
 }
 
 function readConfig(context: ExecutionContext): BalanceObserveConfig {
   const parsed = balanceObserveConfigSchema.safeParse(context.config);
   if (parsed.success) return parsed.data;
-  throw new ExecutorFault('rejected', 'CONFIG_INVALID', issuesLine(parsed.error, { under: 'config' }));
+  throw new ExecutorFault(
+    'rejected',
+    'CONFIG_INVALID',
+    issuesLine(parsed.error, { under: 'config' }),
+  );
 }

@@ -9,7 +9,10 @@ import { readBalance, readBlock, type EvmChains, type EvmConnection } from './cl
 import type { EvmVenue } from './config.ts';
 
 const DEFAULT_INTERVAL_SECONDS = 30;
-/** Nodes that keep no archive answer for about 128 blocks, so confirmations beyond this many are not looked back for. */
+/**
+ * Nodes that keep no archive answer for about 128 blocks, so confirmations beyond this many are not
+ * looked back for.
+ */
 const DEEPEST_LOOK_BACK = 64;
 /** What amounts can show; a token with more digits is rounded down. */
 const MOST_DECIMALS = 18;
@@ -26,7 +29,13 @@ export function createEvmBalances(
       interval_seconds: venue.fetch_interval_seconds ?? DEFAULT_INTERVAL_SECONDS,
       fetch: async ({ signal }) => {
         const owner = await ownerOf(signer);
-        return balancesOf(await chains.open(venue.chain_id, { signal, requestId: `balances of ${venue.venue_key}` }), owner);
+        return balancesOf(
+          await chains.open(venue.chain_id, {
+            signal,
+            requestId: `balances of ${venue.venue_key}`,
+          }),
+          owner,
+        );
       },
     })),
   );
@@ -38,19 +47,31 @@ async function ownerOf(signer: Signer): Promise<Address> {
   throw new Error(`the signer ${signer.descriptor.signer_key} does not tell its address`);
 }
 
-/** Everything is read at blocks that are named, so that endpoints behind one address cannot answer for different ones. */
-async function balancesOf(connection: EvmConnection, owner: Address): Promise<readonly PoolBalance[]> {
+/**
+ * Everything is read at blocks that are named, so that endpoints behind one address cannot answer
+ * for different ones.
+ */
+async function balancesOf(
+  connection: EvmConnection,
+  owner: Address,
+): Promise<readonly PoolBalance[]> {
   const { venue } = connection;
   const latest = (await readBlock(connection, 'latest')).number;
   const back = BigInt(Math.min(venue.confirmations, DEEPEST_LOOK_BACK) - 1);
   const confirmed = latest > back ? latest - back : 0n;
-  const listed = [{ asset: venue.native_asset, token: null }, ...venue.tokens.map(({ asset, address }) => ({ asset, token: address }))];
-  return Promise.all(listed.map((each) => poolOf(connection, { ...each, owner, latest, confirmed })));
+  const listed = [
+    { asset: venue.native_asset, token: null },
+    ...venue.tokens.map(({ asset, address }) => ({ asset, token: address })),
+  ];
+  return Promise.all(
+    listed.map((each) => poolOf(connection, { ...each, owner, latest, confirmed })),
+  );
 }
 
 /**
- * `withdrawable` is what both the newest and the confirmed block show: a receipt that may still be reorganised away is no
- * promise, and neither is what has just left. Every node that has ended is in the confirmed block, since it waited for it.
+ * `withdrawable` is what both the newest and the confirmed block show: a receipt that may still be
+ * reorganised away is no promise, and neither is what has just left. Every node that has ended is
+ * in the confirmed block, since it waited for it.
  */
 async function poolOf(
   connection: EvmConnection,
@@ -66,9 +87,15 @@ async function poolOf(
   try {
     const decimals = await connection.decimals(token);
     const newest = await readBalance(connection, { owner, token, block: latest });
-    const safe = confirmed === latest ? newest : await readBalance(connection, { owner, token, block: confirmed });
+    const safe =
+      confirmed === latest
+        ? newest
+        : await readBalance(connection, { owner, token, block: confirmed });
     const total = amountOf(newest, decimals);
-    const details = { block_number: latest.toString(), confirmed_block_number: confirmed.toString() };
+    const details = {
+      block_number: latest.toString(),
+      confirmed_block_number: confirmed.toString(),
+    };
     return {
       account_type: 'SPOT',
       asset,
@@ -80,7 +107,14 @@ async function poolOf(
   } catch (error) {
     // One token that is wrongly listed must not hide the others; nothing can be promised of it.
     if (!(error instanceof ExecutorFault) || error.kind !== 'rejected') throw error;
-    return { account_type: 'SPOT', asset, available: null, withdrawable: null, total: null, details: { problem: error.code } };
+    return {
+      account_type: 'SPOT',
+      asset,
+      available: null,
+      withdrawable: null,
+      total: null,
+      details: { problem: error.code },
+    };
   }
 }
 

@@ -7,13 +7,18 @@ import { readBalance, readBlock, type EvmConnection } from './client.ts';
 import type { BalanceObserveConfig } from './config.ts';
 import { RPC_FAULTS } from './errors.ts';
 
-/** As it is stored in the node's output: the block as a string, the amount in units of the asset. */
+/**
+ * As it is stored in the node's output: the block as a string, the amount in units of the asset.
+ */
 export interface Baseline {
   readonly baseline_block: string;
   readonly baseline_amount: string;
 }
 
-/** What earlier looks have stored: nothing, the block to count from, or also what the address held then. */
+/**
+ * What earlier looks have stored: nothing, the block to count from, or also what the address held
+ * then.
+ */
 export type Stored = { readonly baseline_block?: string; readonly baseline_amount?: string };
 
 /** What is stored, as far as it can be read. */
@@ -39,21 +44,32 @@ export interface BaselineQuestion {
 }
 
 /**
- * The next that is to be stored of a baseline that is not whole yet. It is the config's own amount; else what the address
- * held at the newest block of the first look, deep enough or not, or at the last block before the movement was created.
- * Which block that is, is only known once a later one is deep enough, and what it held only once it is so itself: an
- * older block would count what was paid between the two as new. Throws the `rejected` fault `BASELINE_UNAVAILABLE` when
- * the endpoint no longer keeps the balances of that block.
+ * The next that is to be stored of a baseline that is not whole yet. It is the config's own amount;
+ * else what the address held at the newest block of the first look, deep enough or not, or at the
+ * last block before the movement was created. Which block that is, is only known once a later one
+ * is deep enough, and what it held only once it is so itself: an older block would count what was
+ * paid between the two as new. Throws the `rejected` fault `BASELINE_UNAVAILABLE` when the endpoint
+ * no longer keeps the balances of that block.
  */
-export async function takeBaseline(connection: EvmConnection, question: BaselineQuestion): Promise<Stored> {
+export async function takeBaseline(
+  connection: EvmConnection,
+  question: BaselineQuestion,
+): Promise<Stored> {
   const { config, context, decimals, settled, stored } = question;
-  if (config.baseline_amount !== undefined) return { baseline_block: settled.toString(), baseline_amount: config.baseline_amount };
+  if (config.baseline_amount !== undefined)
+    return { baseline_block: settled.toString(), baseline_amount: config.baseline_amount };
   const block =
-    stored.baseline_block === undefined ? await firstBlock(connection, config, context, settled) : BigInt(stored.baseline_block);
+    stored.baseline_block === undefined
+      ? await firstBlock(connection, config, context, settled)
+      : BigInt(stored.baseline_block);
   if (block === null) return {};
   const baseline_block = block.toString();
   if (block > settled) return { baseline_block };
-  const units = await balanceThen(connection, { owner: config.address, token: config.token_address ?? null, block });
+  const units = await balanceThen(connection, {
+    owner: config.address,
+    token: config.token_address ?? null,
+    block,
+  });
   return { baseline_block, baseline_amount: fromBaseUnits(units, decimals) };
 }
 
@@ -87,17 +103,27 @@ async function balanceThen(
 /** Milliseconds since 1970, from the first 48 bits of a UUIDv7. */
 function createdAt(movementId: string): bigint {
   if (!/^[0-9a-f]{8}-[0-9a-f]{4}-7/i.test(movementId)) {
-    throw new ExecutorFault('rejected', 'BASELINE_UNAVAILABLE', 'the movement id tells no time of creation; give config.baseline_amount');
+    throw new ExecutorFault(
+      'rejected',
+      'BASELINE_UNAVAILABLE',
+      'the movement id tells no time of creation; give config.baseline_amount',
+    );
   }
   return BigInt(`0x${movementId.slice(0, 8)}${movementId.slice(9, 13)}`);
 }
 
 /**
- * The last block that was surely made before `time`: block times are whole seconds, so one of the same
- * second counts as after. Block 0 when there is none; null while `newest` is itself before, since others may follow.
+ * The last block that was surely made before `time`: block times are whole seconds, so one of the
+ * same second counts as after. Block 0 when there is none; null while `newest` is itself before,
+ * since others may follow.
  */
-async function lastBlockBefore(connection: EvmConnection, time: bigint, newest: bigint): Promise<bigint | null> {
-  const isBefore = async (block: bigint) => ((await readBlock(connection, block)).timestamp + 1n) * 1000n <= time;
+async function lastBlockBefore(
+  connection: EvmConnection,
+  time: bigint,
+  newest: bigint,
+): Promise<bigint | null> {
+  const isBefore = async (block: bigint) =>
+    ((await readBlock(connection, block)).timestamp + 1n) * 1000n <= time;
   if (await isBefore(newest)) return null;
   if (newest <= 0n) return newest;
   let before = 0n;

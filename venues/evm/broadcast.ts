@@ -13,15 +13,25 @@ export type BroadcastOutcome =
  * One `eth_sendRawTransaction`. A node that has the bytes already has accepted them. Throws
  * {@link ExecutorFault} when the answer was lost or never came: the bytes may be on their way.
  */
-export async function broadcast(connection: EvmConnection, signed: SignedTransfer): Promise<BroadcastOutcome> {
+export async function broadcast(
+  connection: EvmConnection,
+  signed: SignedTransfer,
+): Promise<BroadcastOutcome> {
   try {
     connection.call.signal.throwIfAborted();
-    const hash = await connection.client.sendRawTransaction({ serializedTransaction: signed.raw_tx });
+    const hash = await connection.client.sendRawTransaction({
+      serializedTransaction: signed.raw_tx,
+    });
     if (hash.toLowerCase() === signed.tx_hash) return { kind: 'accepted' };
-    throw new ExecutorFault('protocol', 'EVM_HASH_MISMATCH', 'the chain endpoint answered a send with another transaction hash');
+    throw new ExecutorFault(
+      'protocol',
+      'EVM_HASH_MISMATCH',
+      'the chain endpoint answered a send with another transaction hash',
+    );
   } catch (error) {
     if (isAlreadyKnown(error)) return { kind: 'accepted' };
-    if (isRpcAnswer(error) && !connection.call.signal.aborted) return { kind: 'refused', message: rpcMessage(error) };
+    if (isRpcAnswer(error) && !connection.call.signal.aborted)
+      return { kind: 'refused', message: rpcMessage(error) };
     throw toFault(error, connection.call);
   }
 }

@@ -1,4 +1,7 @@
-/** Whether what an executor asks to sign is what the approved plan says, read from the plan and not from the executor. */
+/**
+ * Whether what an executor asks to sign is what the approved plan says, read from the plan and not
+ * from the executor.
+ */
 import type { CallOptions, SignRequest } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { readUnsignedTransaction } from '../../signers/unsigned-transaction.ts';
@@ -13,8 +16,9 @@ export interface PlannedNode {
 }
 
 /**
- * Null when the request is exactly the planned transfer and may cost no more than the venue allows, else a sentence that
- * says what differs. Throws ExecutorFault when the chain cannot be asked for the token's decimals or its fees.
+ * Null when the request is exactly the planned transfer and may cost no more than the venue allows,
+ * else a sentence that says what differs. Throws ExecutorFault when the chain cannot be asked for
+ * the token's decimals or its fees.
  */
 export async function checkSignRequest(
   chains: EvmChains,
@@ -43,7 +47,10 @@ export async function checkSignRequest(
   // What cannot be signed anyway is not asked about.
   const reading = own.ok ? readUnsignedTransaction(request.payload) : null;
   const verdict = reading?.ok
-    ? verifyEvmTransfer(request, { ...planned, layer1_fee_wei: await layer1Fee(connection, reading.unsigned) })
+    ? verifyEvmTransfer(request, {
+        ...planned,
+        layer1_fee_wei: await layer1Fee(connection, reading.unsigned),
+      })
     : own;
   return verdict.ok ? null : verdict.problem;
 }

@@ -1,5 +1,13 @@
 /** Connections to EVM chains: one endpoint a chain, opened for one call and checked each time. */
-import { createPublicClient, erc20Abi, http, type Address, type Hash, type PublicClient, type TransactionReceipt } from 'viem';
+import {
+  createPublicClient,
+  erc20Abi,
+  http,
+  type Address,
+  type Hash,
+  type PublicClient,
+  type TransactionReceipt,
+} from 'viem';
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
 import type { EvmVenue } from './config.ts';
 import { isContractRefusal, toFault } from './errors.ts';
@@ -15,8 +23,8 @@ export interface EvmConnection {
   /** Runs a read or write; whatever goes wrong becomes an {@link ExecutorFault}. */
   ask<T>(question: (client: PublicClient) => Promise<T>): Promise<T>;
   /**
-   * Digits of the token, or of the chain's own coin for null. `rejected` faults `TOKEN_INVALID` when it has none, and
-   * `TOKEN_DECIMALS_MISMATCH` when the venues file lists others.
+   * Digits of the token, or of the chain's own coin for null. `rejected` faults `TOKEN_INVALID`
+   * when it has none, and `TOKEN_DECIMALS_MISMATCH` when the venues file lists others.
    */
   decimals(token: Address | null): Promise<number>;
 }
@@ -24,7 +32,8 @@ export interface EvmConnection {
 export interface EvmChains {
   chainIds(): readonly number[];
   /**
-   * Opens the chain's endpoint. Throws `rejected` faults `CHAIN_NOT_CONFIGURED` and `CHAIN_ID_MISMATCH`:
+   * Opens the chain's endpoint. Throws `rejected` faults `CHAIN_NOT_CONFIGURED` and
+   * `CHAIN_ID_MISMATCH`:
    * an endpoint of another chain would answer "not found" and wrong nonces to everything.
    */
   open(chainId: number, call: CallOptions): Promise<EvmConnection>;
@@ -38,7 +47,12 @@ export function createEvmChains(venues: readonly EvmVenue[]): EvmChains {
     chainIds: () => [...byId.keys()],
     async open(chainId, call) {
       const venue = byId.get(chainId);
-      if (venue === undefined) throw new ExecutorFault('rejected', 'CHAIN_NOT_CONFIGURED', `no evm venue is bound to chain ${chainId}`);
+      if (venue === undefined)
+        throw new ExecutorFault(
+          'rejected',
+          'CHAIN_NOT_CONFIGURED',
+          `no evm venue is bound to chain ${chainId}`,
+        );
       const connection = connect(venue, call, decimals);
       const actual = await connection.ask((client) => client.getChainId());
       if (actual !== chainId) {
@@ -80,8 +94,9 @@ function connect(venue: EvmVenue, call: CallOptions, decimals: Map<string, numbe
 }
 
 /**
- * Never repeats a request by itself: a read is repeated by whoever called, a write only by recovery.
- * A redirect is refused, since it would carry a signed transaction to a place nobody configured.
+ * Never repeats a request by itself: a read is repeated by whoever called, a write only by
+ * recovery. A redirect is refused, since it would carry a signed transaction to a place nobody
+ * configured.
  */
 function transport(venue: EvmVenue, call: CallOptions) {
   return http(venue.rpc_url, {
@@ -99,7 +114,11 @@ async function readDecimals(client: PublicClient, token: Address): Promise<numbe
     return await client.readContract({ address: token, abi: erc20Abi, functionName: 'decimals' });
   } catch (error) {
     if (!isContractRefusal(error)) throw error;
-    throw new ExecutorFault('rejected', 'TOKEN_INVALID', `${token} is no ERC-20 token: it does not tell its decimals`);
+    throw new ExecutorFault(
+      'rejected',
+      'TOKEN_INVALID',
+      `${token} is no ERC-20 token: it does not tell its decimals`,
+    );
   }
 }
 
@@ -124,13 +143,20 @@ export interface Block {
 }
 
 /** One block by number or tag; transactions as hashes. */
-export function readBlock(connection: EvmConnection, at: bigint | 'latest' | 'finalized'): Promise<Block> {
+export function readBlock(
+  connection: EvmConnection,
+  at: bigint | 'latest' | 'finalized',
+): Promise<Block> {
   return connection.ask((client) =>
-    typeof at === 'bigint' ? client.getBlock({ blockNumber: at }) : client.getBlock({ blockTag: at }),
+    typeof at === 'bigint'
+      ? client.getBlock({ blockNumber: at })
+      : client.getBlock({ blockTag: at }),
   ) as Promise<Block>;
 }
 
-/** The number of the newest block that can no longer be reorganised; negative while there is none. */
+/**
+ * The number of the newest block that can no longer be reorganised; negative while there is none.
+ */
 export async function finalizedNumber(connection: EvmConnection): Promise<bigint> {
   const depth = connection.venue.finality_confirmations;
   if (depth === undefined) return (await readBlock(connection, 'finalized')).number;
@@ -138,7 +164,10 @@ export async function finalizedNumber(connection: EvmConnection): Promise<bigint
 }
 
 /** Null while the transaction is in no block that the endpoint considers canonical. */
-export async function readReceipt(connection: EvmConnection, hash: Hash): Promise<TransactionReceipt | null> {
+export async function readReceipt(
+  connection: EvmConnection,
+  hash: Hash,
+): Promise<TransactionReceipt | null> {
   try {
     return await connection.client.getTransactionReceipt({ hash });
   } catch (error) {
@@ -158,7 +187,10 @@ export async function isHeld(connection: EvmConnection, hash: Hash): Promise<boo
   }
 }
 
-/** Base units of `token` (or of the chain's own coin for null) that `owner` holds, at `block` or now. */
+/**
+ * Base units of `token` (or of the chain's own coin for null) that `owner` holds, at `block` or
+ * now.
+ */
 export function readBalance(
   connection: EvmConnection,
   of: { readonly owner: Address; readonly token: Address | null; readonly block?: bigint },
@@ -168,6 +200,12 @@ export function readBalance(
   return connection.ask((client) =>
     token === null
       ? client.getBalance({ address: owner, ...at })
-      : client.readContract({ address: token, abi: erc20Abi, functionName: 'balanceOf', args: [owner], ...at }),
+      : client.readContract({
+          address: token,
+          abi: erc20Abi,
+          functionName: 'balanceOf',
+          args: [owner],
+          ...at,
+        }),
   );
 }

@@ -3,18 +3,30 @@ import { z } from 'zod';
 import { isDecimal, isPositive } from '../../domain/money.ts';
 import { readEvmAddress } from '../../platform/evm-address.ts';
 
-const gwei = z.string().regex(/^(0|[1-9][0-9]{0,8})(\.[0-9]{1,9})?$/, 'must be gwei as a decimal string such as "80" or "0.5"');
+const gwei = z
+  .string()
+  .regex(
+    /^(0|[1-9][0-9]{0,8})(\.[0-9]{1,9})?$/,
+    'must be gwei as a decimal string such as "80" or "0.5"',
+  );
 
 /** 0.05 of the chain's own coin: a token transfer on Ethereum at some 300 gwei. */
 export const DEFAULT_MAX_GAS_COST_WEI = '50000000000000000';
-const wei = z.string().regex(/^[1-9][0-9]{0,29}$/, 'must be wei as a whole number greater than zero, such as "50000000000000000"');
+const wei = z
+  .string()
+  .regex(
+    /^[1-9][0-9]{0,29}$/,
+    'must be wei as a whole number greater than zero, such as "50000000000000000"',
+  );
 
 const rpcUrl = z.string().refine((text) => {
   const url = URL.canParse(text) ? new URL(text) : null;
   return url !== null && (url.protocol === 'http:' || url.protocol === 'https:');
 }, 'must be an http or https URL');
 
-/** A well-formed, non-zero address in its checksummed form; the message says which rule it breaks. */
+/**
+ * A well-formed, non-zero address in its checksummed form; the message says which rule it breaks.
+ */
 const address = z.string().transform((text, context) => {
   const reading = readEvmAddress(text);
   if (reading.ok) return reading.address;
@@ -25,8 +37,13 @@ const address = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** As intents name assets: the two are compared letter by letter, and an intent's is stored in upper case. */
-const symbol = z.string().regex(/^[A-Z0-9][A-Z0-9._-]{0,31}$/, 'must be 1 to 32 of upper-case letters, digits and . _ -');
+/**
+ * As intents name assets: the two are compared letter by letter, and an intent's is stored in upper
+ * case.
+ */
+const symbol = z
+  .string()
+  .regex(/^[A-Z0-9][A-Z0-9._-]{0,31}$/, 'must be 1 to 32 of upper-case letters, digits and . _ -');
 
 const tokenSchema = z.strictObject({
   asset: symbol,
@@ -35,9 +52,14 @@ const tokenSchema = z.strictObject({
   decimals: z.number().int().min(0).max(255).optional(),
 });
 
-/** An `evm` entry of the venues file: one for each chain. The RPC URL may hold an access key and is a secret. */
+/**
+ * An `evm` entry of the venues file: one for each chain. The RPC URL may hold an access key and is
+ * a secret.
+ */
 export const evmVenueSchema = z.strictObject({
-  venue_key: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 of letters, digits and . _ -'),
+  venue_key: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 of letters, digits and . _ -'),
   provider: z.literal('evm'),
   chain_id: z.number().int().positive().max(Number.MAX_SAFE_INTEGER),
   rpc_url: rpcUrl,
@@ -49,7 +71,10 @@ export const evmVenueSchema = z.strictObject({
   max_fee_per_gas_gwei: gwei.optional(),
   /** Most that one transaction may cost its signer, whoever prepared it. */
   max_gas_cost_wei: wei.default(DEFAULT_MAX_GAS_COST_WEI),
-  /** On rollups that charge for the chain beneath them beside the gas: the contract that tells how much. */
+  /**
+   * On rollups that charge for the chain beneath them beside the gas: the contract that tells how
+   * much.
+   */
   l1_fee_oracle: address.optional(),
   native_asset: symbol.default('ETH'),
   /** The tokens of this chain that nodes may move, each under the asset that intents name. */
@@ -63,7 +88,10 @@ export type EvmVenue = z.output<typeof evmVenueSchema>;
 
 const chainId = z.number().int().positive();
 
-/** Node configs carry keys for others too (amount, venue, labels), so these schemas read only their own. */
+/**
+ * Node configs carry keys for others too (amount, venue, labels), so these schemas read only their
+ * own.
+ */
 export const nativeTransferConfigSchema = z.object({
   chain_id: chainId,
   token_address: z.undefined('a native transfer has no token_address').optional(),
@@ -86,7 +114,10 @@ export const balanceObserveConfigSchema = z.object({
   chain_id: chainId,
   token_address: address.optional(),
   address,
-  min_increase: decimal.refine((text) => isDecimal(text) && isPositive(text), 'must be greater than zero'),
+  min_increase: decimal.refine(
+    (text) => isDecimal(text) && isPositive(text),
+    'must be greater than zero',
+  ),
   baseline: z.enum(BASELINES).default('first_observation'),
   baseline_amount: decimal.optional(),
 });

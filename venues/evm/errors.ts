@@ -21,42 +21,75 @@ export const RPC_FAULTS = {
 } as const;
 
 /**
- * A fault that says what happened and nothing secret. The library's errors repeat the endpoint's URL,
- * which may hold an access key, and the request, which may be a signed transaction: neither they nor
- * their messages are kept, only the node's own short answer. Nothing here is `rejected`: an endpoint
- * that answers 401 or 429 says nothing about the node's plan.
+ * A fault that says what happened and nothing secret. The library's errors repeat the endpoint's
+ * URL, which may hold an access key, and the request, which may be a signed transaction: neither
+ * they nor their messages are kept, only the node's own short answer. Nothing here is `rejected`:
+ * an endpoint that answers 401 or 429 says nothing about the node's plan.
  */
 export function toFault(error: unknown, call: CallOptions): ExecutorFault {
   if (error instanceof ExecutorFault) return error;
-  if (call.signal.aborted) return new ExecutorFault('timeout', RPC_FAULTS.aborted, 'the call was given up before the chain answered');
-  if (finds(error, TimeoutError)) return new ExecutorFault('timeout', RPC_FAULTS.timeout, 'the chain endpoint did not answer in time');
+  if (call.signal.aborted)
+    return new ExecutorFault(
+      'timeout',
+      RPC_FAULTS.aborted,
+      'the call was given up before the chain answered',
+    );
+  if (finds(error, TimeoutError))
+    return new ExecutorFault(
+      'timeout',
+      RPC_FAULTS.timeout,
+      'the chain endpoint did not answer in time',
+    );
   const http = find(error, HttpRequestError);
   if (http !== null || finds(error, ResponseBodyTooLargeError)) {
     const status = http?.status === undefined ? '' : ` (HTTP ${http.status})`;
-    return new ExecutorFault('unreachable', RPC_FAULTS.unreachable, `the chain endpoint gave no usable answer${status}`);
+    return new ExecutorFault(
+      'unreachable',
+      RPC_FAULTS.unreachable,
+      `the chain endpoint gave no usable answer${status}`,
+    );
   }
-  return new ExecutorFault('server_error', RPC_FAULTS.refused, `the chain endpoint refused the call: ${rpcMessage(error)}`);
+  return new ExecutorFault(
+    'server_error',
+    RPC_FAULTS.refused,
+    `the chain endpoint refused the call: ${rpcMessage(error)}`,
+  );
 }
 
 /** The node's own words, without URLs and long hex strings, at most 200 characters. */
 export function rpcMessage(error: unknown): string {
   const rpc = find(error, RpcRequestError);
-  const text = rpc?.details ?? (error instanceof BaseError ? error.details || error.shortMessage : 'unexpected answer');
+  const text =
+    rpc?.details ??
+    (error instanceof BaseError ? error.details || error.shortMessage : 'unexpected answer');
   return text
     .replace(/[a-z]+:\/\/\S+/gi, '[url]')
     .replace(/0x[0-9a-f]{67,}/gi, '0x…')
     .slice(0, 200);
 }
 
-/** Whether the chain executed the call and it reverted, as against an endpoint that failed to say. */
+/**
+ * Whether the chain executed the call and it reverted, as against an endpoint that failed to say.
+ */
 export function isRevert(error: unknown): boolean {
   const rpc = find(error, RpcRequestError);
-  return finds(error, ExecutionRevertedError) || rpc?.code === 3 || /execution reverted/i.test(rpc?.details ?? '');
+  return (
+    finds(error, ExecutionRevertedError) ||
+    rpc?.code === 3 ||
+    /execution reverted/i.test(rpc?.details ?? '')
+  );
 }
 
-/** Whether a contract was asked and answered with a revert, nothing, or something that is not of its kind. */
+/**
+ * Whether a contract was asked and answered with a revert, nothing, or something that is not of its
+ * kind.
+ */
 export function isContractRefusal(error: unknown): boolean {
-  return isRevert(error) || finds(error, ContractFunctionZeroDataError) || finds(error, AbiDecodingDataSizeTooSmallError);
+  return (
+    isRevert(error) ||
+    finds(error, ContractFunctionZeroDataError) ||
+    finds(error, AbiDecodingDataSizeTooSmallError)
+  );
 }
 
 /** Whether the account cannot pay for value and gas. */
@@ -70,17 +103,23 @@ export function isRpcAnswer(error: unknown): boolean {
 }
 
 /**
- * Whether a node says that it has these very bytes already, in the words of geth, Erigon, Nethermind,
- * Besu, Reth and anvil. "nonce too low" is not among them: another transaction may have used the nonce.
+ * Whether a node says that it has these very bytes already, in the words of geth, Erigon,
+ * Nethermind, Besu, Reth and anvil. "nonce too low" is not among them: another transaction may have
+ * used the nonce.
  */
 export function isAlreadyKnown(error: unknown): boolean {
   return (
     isRpcAnswer(error) &&
-    /already\s?known|known transaction|already imported|existing tx with same hash|already exists/i.test(rpcMessage(error))
+    /already\s?known|known transaction|already imported|existing tx with same hash|already exists/i.test(
+      rpcMessage(error),
+    )
   );
 }
 
-/** Before a submit a `rejected` fault is proof that nothing was sent: FAILED with the fault's own code. */
+/**
+ * Before a submit a `rejected` fault is proof that nothing was sent: FAILED with the fault's own
+ * code.
+ */
 export async function failWhenRejected<T>(work: () => Promise<T>): Promise<T | ExecutionResult> {
   try {
     return await work();

@@ -16,25 +16,38 @@ export interface GasQuote {
   readonly layer1Fee: bigint;
 }
 
-/** Estimates are exact for the latest block; a busy token may need a little more when it is mined. */
+/**
+ * Estimates are exact for the latest block; a busy token may need a little more when it is mined.
+ */
 const HEADROOM_PERCENT = 120n;
-/** The charge of the chain beneath is told when it is asked for, and follows that chain's fees until the block. */
+/**
+ * The charge of the chain beneath is told when it is asked for, and follows that chain's fees until
+ * the block.
+ */
 const LAYER1_HEADROOM_PERCENT = 150n;
 
 /**
  * Estimates gas on the latest block and offers twice the base fee plus the usual tip, so that the
  * transaction stays minable through several full blocks. Throws `rejected` faults
- * `TRANSACTION_WOULD_REVERT`, `INSUFFICIENT_FUNDS`, `FEE_MARKET_MISSING` and `L1_FEE_UNKNOWN`; above one of the venue's
- * caps the retryable `FEE_ABOVE_CAP`.
+ * `TRANSACTION_WOULD_REVERT`, `INSUFFICIENT_FUNDS`, `FEE_MARKET_MISSING` and `L1_FEE_UNKNOWN`;
+ * above one of the venue's caps the retryable `FEE_ABOVE_CAP`.
  */
-export async function quoteGas(connection: EvmConnection, from: Address, call: TransferCall): Promise<GasQuote> {
+export async function quoteGas(
+  connection: EvmConnection,
+  from: Address,
+  call: TransferCall,
+): Promise<GasQuote> {
   const [gas, head, tip] = await Promise.all([
     estimateGas(connection, from, call),
     readBlock(connection, 'latest'),
     connection.ask((client) => client.estimateMaxPriorityFeePerGas()),
   ]);
   if (head.baseFeePerGas === null) {
-    throw new ExecutorFault('rejected', 'FEE_MARKET_MISSING', `chain ${connection.venue.chain_id} has no EIP-1559 fee market`);
+    throw new ExecutorFault(
+      'rejected',
+      'FEE_MARKET_MISSING',
+      `chain ${connection.venue.chain_id} has no EIP-1559 fee market`,
+    );
   }
   const { max_fee_per_gas_gwei: cap, max_gas_cost_wei: allowed } = connection.venue;
   const least = head.baseFeePerGas + tip;
@@ -43,8 +56,17 @@ export async function quoteGas(connection: EvmConnection, from: Address, call: T
   const wanted = head.baseFeePerGas * 2n + tip;
   const offered = cap === undefined || wanted < parseGwei(cap) ? wanted : parseGwei(cap);
   const unsigned = {
-    ...{ chain_id: connection.venue.chain_id, to: call.to, value: call.value.toString(), data: call.data },
-    ...{ gas: limit.toString(), max_fee_per_gas: offered.toString(), max_priority_fee_per_gas: tip.toString() },
+    ...{
+      chain_id: connection.venue.chain_id,
+      to: call.to,
+      value: call.value.toString(),
+      data: call.data,
+    },
+    ...{
+      gas: limit.toString(),
+      max_fee_per_gas: offered.toString(),
+      max_priority_fee_per_gas: tip.toString(),
+    },
   };
   const beneath = ((await layer1Fee(connection, unsigned)) * LAYER1_HEADROOM_PERCENT) / 100n;
   // The fence refuses what may cost more, so no more than that is offered.
@@ -59,16 +81,34 @@ export async function quoteGas(connection: EvmConnection, from: Address, call: T
 }
 
 function aboveCap(limit: string): ExecutorFault {
-  return new ExecutorFault('server_error', 'FEE_ABOVE_CAP', `the chain asks for more than ${limit}`, { retryAfterSeconds: 30 });
+  return new ExecutorFault(
+    'server_error',
+    'FEE_ABOVE_CAP',
+    `the chain asks for more than ${limit}`,
+    { retryAfterSeconds: 30 },
+  );
 }
 
-async function estimateGas(connection: EvmConnection, from: Address, call: TransferCall): Promise<bigint> {
+async function estimateGas(
+  connection: EvmConnection,
+  from: Address,
+  call: TransferCall,
+): Promise<bigint> {
   try {
     return await connection.client.estimateGas({ account: from, ...call });
   } catch (error) {
-    if (isRevert(error)) throw new ExecutorFault('rejected', 'TRANSACTION_WOULD_REVERT', `the transfer would revert: ${rpcMessage(error)}`);
+    if (isRevert(error))
+      throw new ExecutorFault(
+        'rejected',
+        'TRANSACTION_WOULD_REVERT',
+        `the transfer would revert: ${rpcMessage(error)}`,
+      );
     if (isInsufficientFunds(error))
-      throw new ExecutorFault('rejected', 'INSUFFICIENT_FUNDS', 'the signer cannot pay for the transfer and its gas');
+      throw new ExecutorFault(
+        'rejected',
+        'INSUFFICIENT_FUNDS',
+        'the signer cannot pay for the transfer and its gas',
+      );
     return connection.ask(() => Promise.reject(error));
   }
 }

@@ -9,7 +9,9 @@ export async function checkChains(chains: EvmChains, call: CallOptions): Promise
   if (ids.length === 0) return { state: 'unknown', detail: 'no evm venue is configured' };
   const opened = await Promise.allSettled(ids.map((id) => chains.open(id, call)));
   const faults = opened.flatMap((result, index) =>
-    result.status === 'rejected' ? [`chain ${ids[index]}: ${toFault(result.reason, call).message}`] : [],
+    result.status === 'rejected'
+      ? [`chain ${ids[index]}: ${toFault(result.reason, call).message}`]
+      : [],
   );
   return faults.length === 0 ? { state: 'up' } : { state: 'down', detail: faults.join('; ') };
 }

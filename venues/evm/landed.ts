@@ -1,14 +1,24 @@
 /** What a mined transaction has proven, and whether it is deep enough to say so. */
 import { isAddressEqual, parseEventLogs, erc20Abi, type TransactionReceipt } from 'viem';
-import { ExecutorFault, type CompletionAssurance, type ExecutionResult } from '../../domain/executor.ts';
+import {
+  ExecutorFault,
+  type CompletionAssurance,
+  type ExecutionResult,
+} from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { fromBaseUnits } from '../../domain/money.ts';
 import { finalizedNumber, NATIVE_DECIMALS, readBlock, type EvmConnection } from './client.ts';
 import { baseUnits, type TransferPlan } from './plan.ts';
 import type { SignedTransfer } from './signed-transfer.ts';
 
-/** Assurances that only a finalized block gives; the others are content with the venue's confirmations. */
-const FINAL_ASSURANCES: readonly CompletionAssurance[] = ['destination_finalized', 'protocol_finalized'];
+/**
+ * Assurances that only a finalized block gives; the others are content with the venue's
+ * confirmations.
+ */
+const FINAL_ASSURANCES: readonly CompletionAssurance[] = [
+  'destination_finalized',
+  'protocol_finalized',
+];
 
 export function asksFinality(assurance: CompletionAssurance): boolean {
   return FINAL_ASSURANCES.includes(assurance);
@@ -25,11 +35,12 @@ export interface Landed {
 export type LookPhase = 'observe' | 'recover';
 
 /**
- * COMPLETED with the transfer's facts once the block is deep enough for `assurance`; OBSERVING before,
- * and when the block is no longer canonical. What went otherwise is told only from a finalized block, since before
- * that a reorganisation could still let this transaction succeed: `TRANSACTION_REVERTED` fails, for nothing has moved.
- * `TRANSFER_DIVERTED` and `TRANSFER_NOT_SEEN` are undecided: the token has left, or only its log is missing, and a failure
- * would count as unsent and permit another attempt.
+ * COMPLETED with the transfer's facts once the block is deep enough for `assurance`; OBSERVING
+ * before, and when the block is no longer canonical. What went otherwise is told only from a
+ * finalized block, since before that a reorganisation could still let this transaction succeed:
+ * `TRANSACTION_REVERTED` fails, for nothing has moved. `TRANSFER_DIVERTED` and `TRANSFER_NOT_SEEN`
+ * are undecided: the token has left, or only its log is missing, and a failure would count as
+ * unsent and permit another attempt.
  */
 export async function judgeLanded(
   connection: EvmConnection,
@@ -38,38 +49,61 @@ export async function judgeLanded(
   phase: LookPhase,
 ): Promise<ExecutionResult> {
   const oddity = oddityOf(landed);
-  const settled = oddity !== null || asksFinality(assurance) ? await finalizedNumber(connection) : await confirmedNumber(connection);
+  const settled =
+    oddity !== null || asksFinality(assurance)
+      ? await finalizedNumber(connection)
+      : await confirmedNumber(connection);
   const { receipt, signed } = landed;
-  if (receipt.blockNumber > settled || !(await isCanonical(connection, receipt))) return observing(connection, signed);
+  if (receipt.blockNumber > settled || !(await isCanonical(connection, receipt)))
+    return observing(connection, signed);
   const cost = {
     tx_hash: signed.tx_hash,
     block_number: receipt.blockNumber.toString(),
     fee_amount: fromBaseUnits(gasCost(receipt), NATIVE_DECIMALS),
     fee_asset: connection.venue.native_asset,
   };
-  if (oddity?.next_state === 'UNKNOWN') return undecided(phase, oddity.error_code, `${oddity.error_message} (${signed.tx_hash})`);
+  if (oddity?.next_state === 'UNKNOWN')
+    return undecided(phase, oddity.error_code, `${oddity.error_message} (${signed.tx_hash})`);
   if (oddity !== null) return { ...oddity, external_ref: signed.tx_hash, output: cost };
   const shown = asksFinality(assurance) ? 'protocol_finalized' : 'destination_credited';
-  return { next_state: 'COMPLETED', external_ref: signed.tx_hash, output: { ...cost, ...amounts(landed) }, assurance: shown };
+  return {
+    next_state: 'COMPLETED',
+    external_ref: signed.tx_hash,
+    output: { ...cost, ...amounts(landed) },
+    assurance: shown,
+  };
 }
 
-/** A look that proves neither: an answer where the phase has one for it, else a fault, after which it is looked again. */
+/**
+ * A look that proves neither: an answer where the phase has one for it, else a fault, after which
+ * it is looked again.
+ */
 export function undecided(phase: LookPhase, code: string, message: string): ExecutionResult {
-  if (phase === 'recover') return { next_state: 'UNKNOWN', error_code: code, error_message: message };
+  if (phase === 'recover')
+    return { next_state: 'UNKNOWN', error_code: code, error_message: message };
   throw new ExecutorFault('protocol', code, message);
 }
 
 /** Still under way; asked again after the venue's poll interval. */
 export function observing(connection: EvmConnection, signed: SignedTransfer): ExecutionResult {
-  return { next_state: 'OBSERVING', external_ref: signed.tx_hash, retry_after_seconds: connection.venue.poll_interval_seconds };
+  return {
+    next_state: 'OBSERVING',
+    external_ref: signed.tx_hash,
+    retry_after_seconds: connection.venue.poll_interval_seconds,
+  };
 }
 
 /** The newest block that has the venue's confirmations, itself counted as the first. */
 export async function confirmedNumber(connection: EvmConnection): Promise<bigint> {
-  return (await readBlock(connection, 'latest')).number - BigInt(connection.venue.confirmations) + 1n;
+  return (
+    (await readBlock(connection, 'latest')).number - BigInt(connection.venue.confirmations) + 1n
+  );
 }
 
-async function isCanonical(connection: EvmConnection, receipt: TransactionReceipt): Promise<boolean> {
+async function isCanonical(
+  connection: EvmConnection,
+  receipt: TransactionReceipt,
+): Promise<boolean> {
   return (await readBlock(connection, receipt.blockNumber)).hash === receipt.blockHash;
 }
 
@@ -95,17 +129,25 @@ function oddityOf(landed: Landed): Oddity | null {
     ? {
         next_state: 'UNKNOWN',
         error_code: 'TRANSFER_DIVERTED',
-        error_message: "the token left the signer but did not go to the destination; look at the transaction's logs",
+        error_message:
+          "the token left the signer but did not go to the destination; look at the transaction's logs",
       }
     : {
         next_state: 'UNKNOWN',
         error_code: 'TRANSFER_NOT_SEEN',
-        error_message: 'the transaction succeeded, but the token reports no transfer to the destination; look at the balances',
+        error_message:
+          'the transaction succeeded, but the token reports no transfer to the destination; look at the balances',
       };
 }
 
-/** What the token's own Transfer logs say: a token that takes a fee on transfer credits less than was sent. */
-function tokenMoves({ plan, signed, receipt }: Landed): { readonly received: bigint; readonly left: boolean } {
+/**
+ * What the token's own Transfer logs say: a token that takes a fee on transfer credits less than
+ * was sent.
+ */
+function tokenMoves({ plan, signed, receipt }: Landed): {
+  readonly received: bigint;
+  readonly left: boolean;
+} {
   const outgoing = parseEventLogs({ abi: erc20Abi, eventName: 'Transfer', logs: receipt.logs })
     .filter((log) => plan.token_address !== null && isAddressEqual(log.address, plan.token_address))
     .filter((log) => isAddressEqual(log.args.from, signed.from));
@@ -127,8 +169,12 @@ function amounts(landed: Landed): JsonObject {
   };
 }
 
-/** Wei. Rollups of the OP family charge for layer 1 beside the gas and tell it in a field of their own. */
+/**
+ * Wei. Rollups of the OP family charge for layer 1 beside the gas and tell it in a field of their
+ * own.
+ */
 function gasCost(receipt: TransactionReceipt): bigint {
-  const layer1 = 'l1Fee' in receipt && typeof receipt.l1Fee === 'string' ? BigInt(receipt.l1Fee) : 0n;
+  const layer1 =
+    'l1Fee' in receipt && typeof receipt.l1Fee === 'string' ? BigInt(receipt.l1Fee) : 0n;
   return receipt.gasUsed * receipt.effectiveGasPrice + layer1;
 }

@@ -13,24 +13,34 @@ export type NonceFate =
   | { readonly kind: 'unprovable' };
 
 /**
- * Finds the finalized block in which the account's count passed `nonce`. A transaction with that nonce
- * can be in no other block, so a hash that is not in it has not landed and never will. This is stronger
- * than "no receipt and a higher count", which two endpoints behind one address can tell at different
- * heights. Costs some forty reads in the worst case, on a path that is rarely taken.
+ * Finds the finalized block in which the account's count passed `nonce`. A transaction with that
+ * nonce can be in no other block, so a hash that is not in it has not landed and never will. This
+ * is stronger than "no receipt and a higher count", which two endpoints behind one address can tell
+ * at different heights. Costs some forty reads in the worst case, on a path that is rarely taken.
  */
-export async function nonceFate(connection: EvmConnection, address: Address, nonce: number): Promise<NonceFate> {
+export async function nonceFate(
+  connection: EvmConnection,
+  address: Address,
+  nonce: number,
+): Promise<NonceFate> {
   const last = await finalizedNumber(connection);
   if (last < 0n || (await countAt(connection, address, last)) <= nonce) return { kind: 'open' };
   try {
     const block = await firstPast(connection, { address, nonce, last });
-    return block === null ? { kind: 'unprovable' } : { kind: 'used', transactions: (await readBlock(connection, block)).transactions };
+    return block === null
+      ? { kind: 'unprovable' }
+      : { kind: 'used', transactions: (await readBlock(connection, block)).transactions };
   } catch (error) {
-    if (error instanceof ExecutorFault && error.code === RPC_FAULTS.refused) return { kind: 'unprovable' };
+    if (error instanceof ExecutorFault && error.code === RPC_FAULTS.refused)
+      return { kind: 'unprovable' };
     throw error;
   }
 }
 
-/** The first block after which the count exceeds `nonce`, given that it does after `last`; null when even block 0 does. */
+/**
+ * The first block after which the count exceeds `nonce`, given that it does after `last`; null when
+ * even block 0 does.
+ */
 async function firstPast(
   connection: EvmConnection,
   of: { readonly address: Address; readonly nonce: number; readonly last: bigint },
@@ -53,6 +63,10 @@ async function firstPast(
   return past;
 }
 
-function countAt(connection: EvmConnection, address: Address, blockNumber: bigint): Promise<number> {
+function countAt(
+  connection: EvmConnection,
+  address: Address,
+  blockNumber: bigint,
+): Promise<number> {
   return connection.ask((client) => client.getTransactionCount({ address, blockNumber }));
 }

@@ -18,36 +18,60 @@ export interface TransferPlan {
   readonly amount: string;
 }
 
-/** Throws the `rejected` fault `CONFIG_INVALID`, which names the place, when the context is no transfer. */
+/**
+ * Throws the `rejected` fault `CONFIG_INVALID`, which names the place, when the context is no
+ * transfer.
+ */
 export function readTransferPlan(context: ExecutionContext): TransferPlan {
   const action = TRANSFER_ACTIONS.find((known) => known === context.action_type);
   if (action === undefined) throw invalid(`this executor does not serve ${context.action_type}`);
-  const schema = action === 'evm_native_transfer' ? nativeTransferConfigSchema : erc20TransferConfigSchema;
+  const schema =
+    action === 'evm_native_transfer' ? nativeTransferConfigSchema : erc20TransferConfigSchema;
   const parsed = schema.safeParse(context.config);
   if (!parsed.success) throw invalid(issuesLine(parsed.error, { under: 'config' }));
-  if (!isDecimal(context.amount) || !isPositive(context.amount)) throw invalid('the amount must be greater than zero');
+  if (!isDecimal(context.amount) || !isPositive(context.amount))
+    throw invalid('the amount must be greater than zero');
   const { chain_id, destination_address, token_address } = parsed.data;
-  return { action_type: action, chain_id, token_address: token_address ?? null, destination_address, amount: context.amount };
+  return {
+    action_type: action,
+    chain_id,
+    token_address: token_address ?? null,
+    destination_address,
+    amount: context.amount,
+  };
 }
 
 function invalid(message: string): ExecutorFault {
   return new ExecutorFault('rejected', 'CONFIG_INVALID', message);
 }
 
-/** The signer's address. Throws the `rejected` fault `SIGNER_MISSING` when no EVM signer is bound. */
+/**
+ * The signer's address. Throws the `rejected` fault `SIGNER_MISSING` when no EVM signer is bound.
+ */
 export function readSigner(context: ExecutionContext): Address {
   const { signer } = context;
   if (signer === undefined || signer.chain_family !== 'evm') {
-    throw new ExecutorFault('rejected', 'SIGNER_MISSING', 'an EVM transfer needs a bound EVM signer');
+    throw new ExecutorFault(
+      'rejected',
+      'SIGNER_MISSING',
+      'an EVM transfer needs a bound EVM signer',
+    );
   }
   return signer.address as Address;
 }
 
-/** The amount in base units. Throws the `rejected` fault `AMOUNT_PRECISION` when the token has too few digits for it. */
+/**
+ * The amount in base units. Throws the `rejected` fault `AMOUNT_PRECISION` when the token has too
+ * few digits for it.
+ */
 export function baseUnits(plan: Pick<TransferPlan, 'amount'>, decimals: number): bigint {
   const units = toBaseUnits(plan.amount, decimals);
   if (units !== null) return units;
-  throw new ExecutorFault('rejected', 'AMOUNT_PRECISION', `${plan.amount} has more digits than the token's ${decimals} decimals`);
+  throw new ExecutorFault(
+    'rejected',
+    'AMOUNT_PRECISION',
+    `${plan.amount} has more digits than the token's ${decimals} decimals`,
+  );
 }
 
 export interface TransferCall {
@@ -57,8 +81,16 @@ export interface TransferCall {
 }
 
 /** The call that moves `units`: a plain payment, or the token's `transfer(address,uint256)`. */
-export function transferCall(plan: Pick<TransferPlan, 'token_address' | 'destination_address'>, units: bigint): TransferCall {
-  if (plan.token_address === null) return { to: plan.destination_address, value: units, data: '0x' };
-  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [plan.destination_address, units] });
+export function transferCall(
+  plan: Pick<TransferPlan, 'token_address' | 'destination_address'>,
+  units: bigint,
+): TransferCall {
+  if (plan.token_address === null)
+    return { to: plan.destination_address, value: units, data: '0x' };
+  const data = encodeFunctionData({
+    abi: erc20Abi,
+    functionName: 'transfer',
+    args: [plan.destination_address, units],
+  });
   return { to: plan.token_address, value: 0n, data };
 }

@@ -1,14 +1,25 @@
 /**
- * What became of a submitted transfer. Observe and recover ask the same questions of the chain; they
- * differ only in what they may answer when nothing has landed and nothing can any more.
+ * What became of a submitted transfer. Observe and recover ask the same questions of the chain;
+ * they differ only in what they may answer when nothing has landed and nothing can any more.
  */
-import { ExecutorFault, type CallOptions, type ExecutionContext, type ExecutionResult, type SubmitJournal } from '../../domain/executor.ts';
+import {
+  ExecutorFault,
+  type CallOptions,
+  type ExecutionContext,
+  type ExecutionResult,
+  type SubmitJournal,
+} from '../../domain/executor.ts';
 import { broadcast } from './broadcast.ts';
 import { isHeld, readReceipt, type EvmChains, type EvmConnection } from './client.ts';
 import { judgeLanded, observing, undecided, type Landed, type LookPhase } from './landed.ts';
 import { nonceFate } from './nonce-proof.ts';
 import { readSigner, readTransferPlan } from './plan.ts';
-import { hasBytes, readSignedTransfer, type SignedTransfer, type StoredTransaction } from './signed-transfer.ts';
+import {
+  hasBytes,
+  readSignedTransfer,
+  type SignedTransfer,
+  type StoredTransaction,
+} from './signed-transfer.ts';
 
 export interface Settlement {
   readonly context: ExecutionContext;
@@ -23,41 +34,69 @@ interface Sent {
 }
 
 /**
- * Landed: as {@link judgeLanded}. Not landed, and the nonce is free or only used by a block that is not
- * final: the same bytes are broadcast again, OBSERVING. The nonce is used by another transaction in a
- * finalized block: the claim on it is released; recover answers READY, observe FAILED `NONCE_USED_ELSEWHERE`.
- * No bytes stored: recover answers READY, since identity is stored before effect and so nothing was sent.
- * After a restore of the database, which may have forgotten bytes, both are UNKNOWN where a nonce shows that it has.
- * UNKNOWN (recover) or a fault (observe) when stored bytes are not the plan's, or the endpoint no longer
- * keeps the state that would prove who used the nonce.
+ * Landed: as {@link judgeLanded}. Not landed, and the nonce is free or only used by a block that is
+ * not final: the same bytes are broadcast again, OBSERVING. The nonce is used by another
+ * transaction in a finalized block: the claim on it is released; recover answers READY, observe
+ * FAILED `NONCE_USED_ELSEWHERE`. No bytes stored: recover answers READY, since identity is stored
+ * before effect and so nothing was sent. After a restore of the database, which may have forgotten
+ * bytes, both are UNKNOWN where a nonce shows that it has. UNKNOWN (recover) or a fault (observe)
+ * when stored bytes are not the plan's, or the endpoint no longer keeps the state that would prove
+ * who used the nonce.
  */
-export async function settleTransfer(chains: EvmChains, settlement: Settlement): Promise<ExecutionResult> {
+export async function settleTransfer(
+  chains: EvmChains,
+  settlement: Settlement,
+): Promise<ExecutionResult> {
   const { context, call, journal, phase } = settlement;
   const plan = readTransferPlan(context);
   const stored = (await journal.transactions()).filter(hasBytes);
   if (stored.length === 0) {
     if (phase === 'recover') return neverSigned(chains, settlement, plan.chain_id);
-    throw new ExecutorFault('protocol', 'NOTHING_SUBMITTED', 'no signed transaction of this node is stored');
+    throw new ExecutorFault(
+      'protocol',
+      'NOTHING_SUBMITTED',
+      'no signed transaction of this node is stored',
+    );
   }
   const connection = await chains.open(plan.chain_id, call);
   const decimals = await connection.decimals(plan.token_address);
-  const { sent, problem } = await readAll(stored, (transaction) => readSignedTransfer(transaction, plan, decimals));
+  const { sent, problem } = await readAll(stored, (transaction) =>
+    readSignedTransfer(transaction, plan, decimals),
+  );
   const landed = await findLanded(connection, sent);
-  if (landed !== null) return judgeLanded(connection, { plan, decimals, ...landed }, context.completion_assurance, phase);
-  if (problem !== null) return undecided(phase, 'SIGNED_BYTES_MISMATCH', `stored bytes are not the planned transfer: ${problem}`);
+  if (landed !== null)
+    return judgeLanded(
+      connection,
+      { plan, decimals, ...landed },
+      context.completion_assurance,
+      phase,
+    );
+  if (problem !== null)
+    return undecided(
+      phase,
+      'SIGNED_BYTES_MISMATCH',
+      `stored bytes are not the planned transfer: ${problem}`,
+    );
   return chase(connection, sent, settlement);
 }
 
 /**
- * Identity is stored before effect, so without bytes nothing was sent; unless the database was restored to before it had
- * them. Then the account shows it, mined or waiting: a nonce is used that no known transaction has.
+ * Identity is stored before effect, so without bytes nothing was sent; unless the database was
+ * restored to before it had them. Then the account shows it, mined or waiting: a nonce is used that
+ * no known transaction has.
  */
-async function neverSigned(chains: EvmChains, { context, call, journal }: Settlement, chain_id: number): Promise<ExecutionResult> {
+async function neverSigned(
+  chains: EvmChains,
+  { context, call, journal }: Settlement,
+  chain_id: number,
+): Promise<ExecutionResult> {
   if (journal.unknownNonces === undefined) return { next_state: 'READY' };
   const address = readSigner(context);
   const connection = await chains.open(chain_id, call);
   const counts = await Promise.all(
-    (['latest', 'pending'] as const).map((blockTag) => connection.ask((client) => client.getTransactionCount({ address, blockTag }))),
+    (['latest', 'pending'] as const).map((blockTag) =>
+      connection.ask((client) => client.getTransactionCount({ address, blockTag })),
+    ),
   );
   const [unknown] = await journal.unknownNonces({ chain_id, from: address }, Math.max(...counts));
   if (unknown === undefined) return { next_state: 'READY' };
@@ -90,7 +129,10 @@ async function readAll(
   return { sent, problem };
 }
 
-async function findLanded(connection: EvmConnection, sent: readonly Sent[]): Promise<Pick<Landed, 'signed' | 'receipt'> | null> {
+async function findLanded(
+  connection: EvmConnection,
+  sent: readonly Sent[],
+): Promise<Pick<Landed, 'signed' | 'receipt'> | null> {
   for (const { signed } of sent) {
     const receipt = await readReceipt(connection, signed.tx_hash);
     if (receipt !== null) return { signed, receipt };
@@ -98,9 +140,16 @@ async function findLanded(connection: EvmConnection, sent: readonly Sent[]): Pro
   return null;
 }
 
-/** Nothing is mined: sends again what may still be, or proves for every nonce that nothing can be. */
-async function chase(connection: EvmConnection, sent: readonly Sent[], { journal, phase }: Settlement): Promise<ExecutionResult> {
-  // Of several transactions with one nonce the newest pays most and is the one that nodes still take.
+/**
+ * Nothing is mined: sends again what may still be, or proves for every nonce that nothing can be.
+ */
+async function chase(
+  connection: EvmConnection,
+  sent: readonly Sent[],
+  { journal, phase }: Settlement,
+): Promise<ExecutionResult> {
+  // Of several transactions with one nonce the newest pays most and is the one that nodes still
+  // take.
   const newest = [...new Map(sent.map((each) => [each.signed.nonce, each])).values()];
   for (const each of newest) {
     const fate = await nonceFate(connection, each.signed.from, each.signed.nonce);
@@ -138,10 +187,20 @@ async function chase(connection: EvmConnection, sent: readonly Sent[], { journal
   };
 }
 
-async function sendAgain(connection: EvmConnection, signed: SignedTransfer, phase: Settlement['phase']): Promise<ExecutionResult> {
-  if (phase === 'observe' && (await isHeld(connection, signed.tx_hash))) return observing(connection, signed);
+async function sendAgain(
+  connection: EvmConnection,
+  signed: SignedTransfer,
+  phase: Settlement['phase'],
+): Promise<ExecutionResult> {
+  if (phase === 'observe' && (await isHeld(connection, signed.tx_hash)))
+    return observing(connection, signed);
   const outcome = await broadcast(connection, signed);
   if (outcome.kind === 'accepted') return observing(connection, signed);
-  // Refused is not lost: a gap below, a full pool or an empty account may pass, and the bytes stay valid.
-  return { ...observing(connection, signed), error_code: 'BROADCAST_REFUSED', error_message: outcome.message };
+  // Refused is not lost: a gap below, a full pool or an empty account may pass, and the bytes stay
+  // valid.
+  return {
+    ...observing(connection, signed),
+    error_code: 'BROADCAST_REFUSED',
+    error_message: outcome.message,
+  };
 }

@@ -1,4 +1,6 @@
-/** What signers have for gas, as it was when last looked at: for the metrics, never for a decision. */
+/**
+ * What signers have for gas, as it was when last looked at: for the metrics, never for a decision.
+ */
 import { formatEther, getAddress, isAddress } from 'viem';
 import type { EvmChains } from './client.ts';
 
@@ -14,7 +16,10 @@ export interface SignerBalance extends SignerAddress {
 }
 
 export interface SignerBalances {
-  /** Asks every chain about every address, unless it has just done so. What cannot be told is forgotten. */
+  /**
+   * Asks every chain about every address, unless it has just done so. What cannot be told is
+   * forgotten.
+   */
   refresh(signers: readonly SignerAddress[]): Promise<void>;
   list(): readonly SignerBalance[];
 }
@@ -23,7 +28,10 @@ export interface SignerBalances {
 const PAUSE_MS = 30_000;
 const ANSWER_LIMIT_MS = 5_000;
 
-export function createSignerBalances(chains: EvmChains, now: () => number = () => performance.now()): SignerBalances {
+export function createSignerBalances(
+  chains: EvmChains,
+  now: () => number = () => performance.now(),
+): SignerBalances {
   let known: readonly SignerBalance[] = [];
   let next = -Infinity;
   return {
@@ -32,25 +40,34 @@ export function createSignerBalances(chains: EvmChains, now: () => number = () =
       if (now() < next) return;
       next = now() + PAUSE_MS;
       const wanted = signers.filter(({ address }) => isAddress(address, { strict: false }));
-      const found = await Promise.all(chains.chainIds().map((chainId) => balancesOn(chains, chainId, wanted)));
+      const found = await Promise.all(
+        chains.chainIds().map((chainId) => balancesOn(chains, chainId, wanted)),
+      );
       known = found.flat();
     },
   };
 }
 
-async function balancesOn(chains: EvmChains, chain_id: number, signers: readonly SignerAddress[]): Promise<readonly SignerBalance[]> {
+async function balancesOn(
+  chains: EvmChains,
+  chain_id: number,
+  signers: readonly SignerAddress[],
+): Promise<readonly SignerBalance[]> {
   if (signers.length === 0) return [];
   const call = { signal: AbortSignal.timeout(ANSWER_LIMIT_MS), requestId: 'signer-balances' };
   try {
     const connection = await chains.open(chain_id, call);
     return await Promise.all(
       signers.map(async ({ signer_key, address }) => {
-        const wei = await connection.ask((client) => client.getBalance({ address: getAddress(address) }));
+        const wei = await connection.ask((client) =>
+          client.getBalance({ address: getAddress(address) }),
+        );
         return { signer_key, address, chain_id, balance: Number(formatEther(wei)) };
       }),
     );
   } catch {
-    // The chain's own health is for whoever sends there; here its balances are missing, which an alert can ask for.
+    // The chain's own health is for whoever sends there; here its balances are missing, which an
+    // alert can ask for.
     return [];
   }
 }

@@ -36,44 +36,68 @@ export const EVM_TRANSFER_DESCRIPTOR: ExecutorDescriptor = {
   completion_assurances: COMPLETION_ASSURANCES,
 };
 
-/** `evm.transfer` over the configured chains. It holds no state of its own: the journal and the chain do. */
+/**
+ * `evm.transfer` over the configured chains. It holds no state of its own: the journal and the
+ * chain do.
+ */
 export function createEvmTransferExecutor(chains: EvmChains): Executor {
   return {
     descriptor: EVM_TRANSFER_DESCRIPTOR,
     preflight: (context, call) => preflightTransfer(chains, context, call),
     prepare: (context, call) => prepareTransfer(chains, context, call),
     submit: (input, call) => submit(chains, input, call),
-    observe: (context, call, journal) => settleTransfer(chains, { context, call, journal, phase: 'observe' }),
-    recover: (context, call, journal) => settleTransfer(chains, { context, call, journal, phase: 'recover' }),
+    observe: (context, call, journal) =>
+      settleTransfer(chains, { context, call, journal, phase: 'observe' }),
+    recover: (context, call, journal) =>
+      settleTransfer(chains, { context, call, journal, phase: 'recover' }),
     cancel: (context) => Promise.resolve(stillUnderWay(context.prior?.external_ref)),
     health: (call) => checkChains(chains, call),
     async chainNonce(chainId, address, call) {
       const connection = await chains.open(chainId, call);
-      return connection.ask((client) => client.getTransactionCount({ address: address as Address, blockTag: 'latest' }));
+      return connection.ask((client) =>
+        client.getTransactionCount({ address: address as Address, blockTag: 'latest' }),
+      );
     },
   };
 }
 
 /**
- * SUBMITTED with the hash as reference. Everything else is a fault, after which only recover knows: even
- * a refusal says nothing about the same bytes sent by an earlier, interrupted call.
+ * SUBMITTED with the hash as reference. Everything else is a fault, after which only recover knows:
+ * even a refusal says nothing about the same bytes sent by an earlier, interrupted call.
  */
-async function submit(chains: EvmChains, input: SubmitInput, call: CallOptions): Promise<ExecutionResult> {
+async function submit(
+  chains: EvmChains,
+  input: SubmitInput,
+  call: CallOptions,
+): Promise<ExecutionResult> {
   const { raw_tx, tx_hash } = input.sign_result ?? {};
   if (typeof raw_tx !== 'string' || typeof tx_hash !== 'string') {
-    throw new ExecutorFault('protocol', 'SIGN_RESULT_MISSING', 'an EVM transfer is submitted with raw_tx and tx_hash');
+    throw new ExecutorFault(
+      'protocol',
+      'SIGN_RESULT_MISSING',
+      'an EVM transfer is submitted with raw_tx and tx_hash',
+    );
   }
   const plan = readTransferPlan(input.context);
   const connection = await chains.open(plan.chain_id, call);
   const decimals = await connection.decimals(plan.token_address);
-  const reading = await readSignedTransfer({ raw_tx, tx_hash, from: readSigner(input.context) }, plan, decimals);
+  const reading = await readSignedTransfer(
+    { raw_tx, tx_hash, from: readSigner(input.context) },
+    plan,
+    decimals,
+  );
   if (!reading.ok) throw new ExecutorFault('protocol', 'SIGNED_BYTES_MISMATCH', reading.problem);
   const outcome = await broadcast(connection, reading.signed);
-  if (outcome.kind === 'refused') throw new ExecutorFault('server_error', 'BROADCAST_REFUSED', outcome.message);
+  if (outcome.kind === 'refused')
+    throw new ExecutorFault('server_error', 'BROADCAST_REFUSED', outcome.message);
   return { next_state: 'SUBMITTED', external_ref: reading.signed.tx_hash };
 }
 
-/** Nothing that was sent can be recalled, so a cancel changes nothing: it is observed to its end. */
+/**
+ * Nothing that was sent can be recalled, so a cancel changes nothing: it is observed to its end.
+ */
 function stillUnderWay(externalRef: string | undefined): ExecutionResult {
-  return externalRef === undefined ? { next_state: 'SUBMITTING' } : { next_state: 'OBSERVING', external_ref: externalRef };
+  return externalRef === undefined
+    ? { next_state: 'SUBMITTING' }
+    : { next_state: 'OBSERVING', external_ref: externalRef };
 }

@@ -7,7 +7,13 @@ import type { PaperVenue } from '../bindings.ts';
 const amount = decimalText('must be a decimal string');
 const answerSchema = z.object({
   balances: z.array(
-    z.object({ account_type: z.string().min(1), asset: z.string().min(1), available: amount, withdrawable: amount, total: amount }),
+    z.object({
+      account_type: z.string().min(1),
+      asset: z.string().min(1),
+      available: amount,
+      withdrawable: amount,
+      total: amount,
+    }),
   ),
 });
 const DEFAULT_INTERVAL_SECONDS = 30;
@@ -22,7 +28,9 @@ export function createPaperBalances(venue: PaperVenue): BalanceFetcher {
       const answer = await fetch(url, { signal, redirect: 'error' });
       if (answer.status !== 200) {
         await answer.body?.cancel();
-        throw new Error(`the venue ${venue.venue_key} answered ${String(answer.status)} when asked for balances`);
+        throw new Error(
+          `the venue ${venue.venue_key} answered ${String(answer.status)} when asked for balances`,
+        );
       }
       const { balances } = answerSchema.parse(await answer.json());
       return balances.map((each): PoolBalance => ({

@@ -10,24 +10,46 @@ export interface VenueAnswer {
   readonly body: unknown;
 }
 
-/** Asks a venue; throws ExecutorFault for every answer outside 2xx and 4xx, for an incomplete one and for none. */
-export type AskVenue = (path: string, options: { readonly body?: object; readonly call: CallOptions }) => Promise<VenueAnswer>;
+/**
+ * Asks a venue; throws ExecutorFault for every answer outside 2xx and 4xx, for an incomplete one
+ * and for none.
+ */
+export type AskVenue = (
+  path: string,
+  options: { readonly body?: object; readonly call: CallOptions },
+) => Promise<VenueAnswer>;
 
-/** A client of the venue at `base`. A kept connection could close just as a request leaves, so none is kept. */
+/**
+ * A client of the venue at `base`. A kept connection could close just as a request leaves, so none
+ * is kept.
+ */
 export function createAsk(base: string, timeoutSeconds: number): AskVenue {
   const dispatcher = new Agent({ pipelining: 0, connect: { timeout: timeoutSeconds * 1000 } });
   return async (path, { body, call }) => {
     const limit = deadline(call.signal, timeoutSeconds * 1000);
     const { signal } = limit;
-    const asked = send({ dispatcher, url: `${base}${path}`, body, call, signal }).finally(limit.clear);
+    const asked = send({ dispatcher, url: `${base}${path}`, body, call, signal }).finally(
+      limit.clear,
+    );
     const answer = await asked.catch((error: unknown) => {
       if (error instanceof ExecutorFault) throw error;
-      if (!signal.aborted) throw new ExecutorFault('unreachable', 'PROVIDER_UNREACHABLE', 'no complete answer', { cause: error });
-      const why = limit.expired() ? `no answer within ${timeoutSeconds} s` : 'the call was aborted before an answer came';
+      if (!signal.aborted)
+        throw new ExecutorFault('unreachable', 'PROVIDER_UNREACHABLE', 'no complete answer', {
+          cause: error,
+        });
+      const why = limit.expired()
+        ? `no answer within ${timeoutSeconds} s`
+        : 'the call was aborted before an answer came';
       throw new ExecutorFault('timeout', 'PROVIDER_TIMEOUT', why, { cause: error });
     });
-    if (answer.status >= 500) throw new ExecutorFault('server_error', 'PROVIDER_UNAVAILABLE', `the venue answered ${answer.status}`);
-    if (answer.status < 200 || (answer.status >= 300 && answer.status < 400)) throw unreadable(`the venue answered ${answer.status}`);
+    if (answer.status >= 500)
+      throw new ExecutorFault(
+        'server_error',
+        'PROVIDER_UNAVAILABLE',
+        `the venue answered ${answer.status}`,
+      );
+    if (answer.status < 200 || (answer.status >= 300 && answer.status < 400))
+      throw unreadable(`the venue answered ${answer.status}`);
     return { status: answer.status, body: readJson(answer.text) };
   };
 }
@@ -63,7 +85,8 @@ async function send(options: {
   let size = 0;
   for await (const chunk of response.body as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > BODY_LIMIT_BYTES) throw unreadable(`the answer is longer than ${BODY_LIMIT_BYTES} bytes`);
+    if (size > BODY_LIMIT_BYTES)
+      throw unreadable(`the answer is longer than ${BODY_LIMIT_BYTES} bytes`);
     chunks.push(chunk);
   }
   return { status: response.statusCode, text: Buffer.concat(chunks).toString('utf8') };

@@ -1,6 +1,10 @@
 /** Transfers between accounts of the paper venue. */
 import { z } from 'zod';
-import type { TransferAnswer, TransferOrder, TransferProvider } from '../../domain/capital-transfers/provider.ts';
+import type {
+  TransferAnswer,
+  TransferOrder,
+  TransferProvider,
+} from '../../domain/capital-transfers/provider.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
 import { compare, isDecimal } from '../../domain/money.ts';
 import type { PaperVenue } from '../bindings.ts';
@@ -10,7 +14,9 @@ const TIMEOUT_SECONDS = 5;
 const SETTLE_SECONDS = 1;
 const POLL_SECONDS = 1;
 
-/** What the venue refuses for good: it has written down that nothing is moved under the reference. */
+/**
+ * What the venue refuses for good: it has written down that nothing is moved under the reference.
+ */
 const REFUSALS: readonly string[] = [
   'ACCOUNT_UNKNOWN',
   'ACCOUNT_TYPE_NOT_SUPPORTED',
@@ -36,7 +42,9 @@ const recordSchema = z.object({
   error_message: z.string().nullable(),
 });
 type TransferRecord = z.infer<typeof recordSchema>;
-const errorSchema = z.object({ detail: z.object({ error: z.string().min(1), message: z.string() }) });
+const errorSchema = z.object({
+  detail: z.object({ error: z.string().min(1), message: z.string() }),
+});
 
 /** A provider for each venue among `bindings`; bindings of one URL are accounts of one venue. */
 export function createPaperTransfers(bindings: readonly PaperVenue[]): readonly TransferProvider[] {
@@ -60,7 +68,12 @@ function createProvider(scope: string, bindings: readonly PaperVenue[]): Transfe
   return {
     provider: 'paper',
     scope,
-    accounts: bindings.map(({ venue_key, account_role: role }) => ({ venue_key, provider: 'paper', scope, role })),
+    accounts: bindings.map(({ venue_key, account_role: role }) => ({
+      venue_key,
+      provider: 'paper',
+      scope,
+      role,
+    })),
     same_key_safe: true,
     settle_seconds: SETTLE_SECONDS,
     timeout_seconds: TIMEOUT_SECONDS,
@@ -70,7 +83,11 @@ function createProvider(scope: string, bindings: readonly PaperVenue[]): Transfe
     },
     find: async (order, call) => {
       const body = requestOf(order, bindings);
-      return readFind(await ask(`/transfers/${encodeURIComponent(order.reference)}`, { call }), order, body);
+      return readFind(
+        await ask(`/transfers/${encodeURIComponent(order.reference)}`, { call }),
+        order,
+        body,
+      );
     },
   };
 }
@@ -80,7 +97,12 @@ type Request = Omit<TransferRecord, 'transfer_id' | 'status' | 'error_code' | 'e
 function requestOf(order: TransferOrder, bindings: readonly PaperVenue[]): Request {
   const accountOf = (venueKey: string): string => {
     const binding = bindings.find(({ venue_key }) => venue_key === venueKey);
-    if (binding === undefined) throw new ExecutorFault('rejected', 'VENUE_NOT_BOUND', `${venueKey} is not bound to this venue`);
+    if (binding === undefined)
+      throw new ExecutorFault(
+        'rejected',
+        'VENUE_NOT_BOUND',
+        `${venueKey} is not bound to this venue`,
+      );
     return binding.account;
   };
   return {
@@ -94,23 +116,41 @@ function requestOf(order: TransferOrder, bindings: readonly PaperVenue[]): Reque
   };
 }
 
-function readSubmit({ status, body }: VenueAnswer, order: TransferOrder, sent: Request): TransferAnswer {
+function readSubmit(
+  { status, body }: VenueAnswer,
+  order: TransferOrder,
+  sent: Request,
+): TransferAnswer {
   if (status < 300) return answerOf(readRecord(body), sent);
   const { error, message } = readError(status, body);
-  if (status === 422 && REFUSALS.includes(error)) return { status: 'failed', error_code: error, error_message: message };
-  throw new ExecutorFault('rejected', 'PROVIDER_REJECTED', `the venue answered ${status} ${error} to ${order.reference}`);
+  if (status === 422 && REFUSALS.includes(error))
+    return { status: 'failed', error_code: error, error_message: message };
+  throw new ExecutorFault(
+    'rejected',
+    'PROVIDER_REJECTED',
+    `the venue answered ${status} ${error} to ${order.reference}`,
+  );
 }
 
-function readFind({ status, body }: VenueAnswer, order: TransferOrder, sent: Request): TransferAnswer | null {
+function readFind(
+  { status, body }: VenueAnswer,
+  order: TransferOrder,
+  sent: Request,
+): TransferAnswer | null {
   if (status < 300) return answerOf(readRecord(body), sent);
   const { error } = readError(status, body);
   if (status === 404 && error === NONE) return null;
-  throw new ExecutorFault('rejected', 'PROVIDER_REJECTED', `the venue answered ${status} ${error} about ${order.reference}`);
+  throw new ExecutorFault(
+    'rejected',
+    'PROVIDER_REJECTED',
+    `the venue answered ${status} ${error} about ${order.reference}`,
+  );
 }
 
 /** What a record proves. One that tells of another transfer proves nothing about this one. */
 function answerOf(record: TransferRecord, sent: Request): TransferAnswer {
-  if (!sameTransfer(record, sent)) throw unreadable(`the venue has another transfer under ${sent.client_reference}`);
+  if (!sameTransfer(record, sent))
+    throw unreadable(`the venue has another transfer under ${sent.client_reference}`);
   const id = record.transfer_id === null ? {} : { provider_transfer_id: record.transfer_id };
   switch (record.status) {
     case 'pending':
@@ -146,8 +186,12 @@ function readRecord(body: unknown): TransferRecord {
   return parsed.data;
 }
 
-function readError(status: number, body: unknown): { readonly error: string; readonly message: string } {
+function readError(
+  status: number,
+  body: unknown,
+): { readonly error: string; readonly message: string } {
   const parsed = errorSchema.safeParse(body);
-  if (!parsed.success) throw unreadable(`the venue answered ${status} without saying why`, parsed.error);
+  if (!parsed.success)
+    throw unreadable(`the venue answered ${status} without saying why`, parsed.error);
   return parsed.data.detail;
 }

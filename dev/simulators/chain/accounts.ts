@@ -25,7 +25,10 @@ const TOKENS = {
   USDT: { address: '0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512', decimals: 6 },
 } as const;
 
-/** Where the paper venue credits what its accounts are sent. They follow from the hot wallet's key; see `paper-venue/deposits.ts`. */
+/**
+ * Where the paper venue credits what its accounts are sent. They follow from the hot wallet's key;
+ * see `paper-venue/deposits.ts`.
+ */
 export const VENUE_DEPOSIT_ADDRESSES = {
   'paper-main': '0x40aBc9b5ad17721D38efC749c38b8781be48328B',
   'paper-sub-a': '0x0dd88F5FFa5B1db543deB1D84cE12B5Ac8fAAeBA',
@@ -68,5 +71,11 @@ export interface ChainInfo {
 
 /** What there is to know about the local chain when it is served at this port. */
 export function chainInfo(port: number): ChainInfo {
-  return { rpcUrl: `http://127.0.0.1:${port}`, chainId: CHAIN_ID, tokens: TOKENS, accounts: ACCOUNTS, withdrawalFees: WITHDRAWAL_FEES };
+  return {
+    rpcUrl: `http://127.0.0.1:${port}`,
+    chainId: CHAIN_ID,
+    tokens: TOKENS,
+    accounts: ACCOUNTS,
+    withdrawalFees: WITHDRAWAL_FEES,
+  };
 }

@@ -120,9 +120,10 @@ export class ChainEngine {
   }
 
   private async mineOnNode(time: number): Promise<{ number: number; time: number; txs: Hex[] }> {
-    const [block] = await this.node.call<{ number: Hex; transactions: ({ hash: Hex } | Hex)[] }[]>('evm_mine_detailed', [
-      { timestamp: time },
-    ]);
+    const [block] = await this.node.call<{ number: Hex; transactions: ({ hash: Hex } | Hex)[] }[]>(
+      'evm_mine_detailed',
+      [{ timestamp: time }],
+    );
     if (block === undefined) throw new ReplayError('The chain made no block.');
     this.head = { number: Number(block.number), time };
     const txs = block.transactions.map((entry) => (typeof entry === 'string' ? entry : entry.hash));

@@ -11,7 +11,12 @@ export interface ChainFaults {
 }
 
 /** No faults. */
-export const NO_FAULTS: ChainFaults = { latency_ms: 0, drop_answer_rate: 0, reject_rate: 0, mining: 'automatic' };
+export const NO_FAULTS: ChainFaults = {
+  latency_ms: 0,
+  drop_answer_rate: 0,
+  reject_rate: 0,
+  mining: 'automatic',
+};
 
 /** A wish for faults that cannot be granted. */
 export class FaultsError extends Error {
@@ -20,11 +25,13 @@ export class FaultsError extends Error {
 
 /** The faults after a wish that names only what changes. */
 export function mergeFaults(current: ChainFaults, wish: unknown): ChainFaults {
-  if (typeof wish !== 'object' || wish === null || Array.isArray(wish)) throw new FaultsError('Send a JSON object.');
+  if (typeof wish !== 'object' || wish === null || Array.isArray(wish))
+    throw new FaultsError('Send a JSON object.');
   const next: Record<string, unknown> = { ...current };
   for (const [name, value] of Object.entries(wish)) {
     const rule = RULES[name];
-    if (rule === undefined) throw new FaultsError(`Unknown field ${name}; known are ${Object.keys(RULES).join(', ')}.`);
+    if (rule === undefined)
+      throw new FaultsError(`Unknown field ${name}; known are ${Object.keys(RULES).join(', ')}.`);
     if (!rule.ok(value)) throw new FaultsError(`${name} must be ${rule.be}.`);
     next[name] = value;
   }
@@ -42,5 +49,8 @@ const RULES: Record<string, { ok: (value: unknown) => boolean; be: string } | un
   },
   drop_answer_rate: rate,
   reject_rate: rate,
-  mining: { ok: (value) => value === 'automatic' || value === 'paused', be: '"automatic" or "paused"' },
+  mining: {
+    ok: (value) => value === 'automatic' || value === 'paused',
+    be: '"automatic" or "paused"',
+  },
 };

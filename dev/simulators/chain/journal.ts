@@ -1,4 +1,12 @@
-import { closeSync, fdatasyncSync, mkdirSync, openSync, readFileSync, truncateSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fdatasyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 
 export type Hex = `0x${string}`;
@@ -79,7 +87,9 @@ export class Journal {
 
   /** Transactions that were accepted and are in no block, in order. */
   pending(): JournalTransaction[] {
-    return [...this.byHash.values()].filter((entry) => !this.mined.has(entry.hash)).sort((a, b) => a.seq - b.seq);
+    return [...this.byHash.values()]
+      .filter((entry) => !this.mined.has(entry.hash))
+      .sort((a, b) => a.seq - b.seq);
   }
 
   blocks(): JournalBlock[] {
@@ -91,7 +101,11 @@ export class Journal {
     return this.entries.flatMap((entry) => {
       if (entry.kind !== 'tx') return [];
       const { kind: _, ...rest } = entry;
-      const status = this.rejected.has(entry.seq) ? 'rejected' : this.mined.has(entry.hash) ? 'mined' : 'accepted';
+      const status = this.rejected.has(entry.seq)
+        ? 'rejected'
+        : this.mined.has(entry.hash)
+          ? 'mined'
+          : 'accepted';
       return [{ ...rest, status }];
     });
   }
@@ -114,12 +128,15 @@ export class Journal {
       for (const hash of entry.txs) this.mined.add(hash);
     } else {
       this.rejected.add(entry.seq);
-      for (const [hash, transaction] of this.byHash) if (transaction.seq === entry.seq) this.byHash.delete(hash);
+      for (const [hash, transaction] of this.byHash)
+        if (transaction.seq === entry.seq) this.byHash.delete(hash);
     }
   }
 }
 
-/** Reads the entries; a last line that a kill cut off is removed, since nobody had an answer to it. */
+/**
+ * Reads the entries; a last line that a kill cut off is removed, since nobody had an answer to it.
+ */
 function load(path: string): JournalEntry[] {
   let text: string;
   try {
@@ -134,7 +151,9 @@ function load(path: string): JournalEntry[] {
     try {
       return JSON.parse(line) as JournalEntry;
     } catch {
-      throw new JournalError(`Line ${index + 1} of ${path} is damaged. Restore the file, or remove the data folder.`);
+      throw new JournalError(
+        `Line ${index + 1} of ${path} is damaged. Restore the file, or remove the data folder.`,
+      );
     }
   });
 }

@@ -41,7 +41,11 @@ export class ChainNode {
   }
 
   /** Starts a fresh chain that makes blocks only when told to. */
-  static async start(options: { dir: string; port: number; onExit: (how: string) => void }): Promise<ChainNode> {
+  static async start(options: {
+    dir: string;
+    port: number;
+    onExit: (how: string) => void;
+  }): Promise<ChainNode> {
     const { dir, port, onExit } = options;
     mkdirSync(dir, { recursive: true });
     const record = join(dir, 'anvil.json');
@@ -49,10 +53,18 @@ export class ChainNode {
     rmSync(join(dir, '.foundry'), { recursive: true, force: true });
     const args = [
       ...['--host', '127.0.0.1', '--port', String(port), '--quiet'],
-      ...['--chain-id', String(CHAIN_ID), '--mnemonic', MNEMONIC, '--timestamp', String(GENESIS_TIME)],
+      ...[
+        '--chain-id',
+        String(CHAIN_ID),
+        '--mnemonic',
+        MNEMONIC,
+        '--timestamp',
+        String(GENESIS_TIME),
+      ],
       // `finalized` follows two blocks behind; without this it would be 64.
       ...['--no-mining', '--order', 'fifo', '--slots-in-an-epoch', '1'],
-      // All state stays in memory: it is made again from the journal, and files would grow to gigabytes.
+      // All state stays in memory: it is made again from the journal, and files would grow to
+      // gigabytes.
       ...['--max-persisted-states', '0'],
     ];
     // It makes folders in the home folder all the same; a killed one leaves them there for good.
@@ -86,8 +98,12 @@ export class ChainNode {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
     });
-    const body = (await answer.json()) as { result?: T; error?: { code: number; message: string; data?: unknown } };
-    if (body.error !== undefined) throw new RpcError(body.error.code, body.error.message, body.error.data);
+    const body = (await answer.json()) as {
+      result?: T;
+      error?: { code: number; message: string; data?: unknown };
+    };
+    if (body.error !== undefined)
+      throw new RpcError(body.error.code, body.error.message, body.error.data);
     return body.result as T;
   }
 
@@ -108,7 +124,9 @@ export class ChainNode {
 async function endForgotten(record: string): Promise<void> {
   if (!existsSync(record)) return;
   try {
-    await endProcess(JSON.parse(readFileSync(record, 'utf8')) as ProcessIdentity, { signal: 'SIGKILL' });
+    await endProcess(JSON.parse(readFileSync(record, 'utf8')) as ProcessIdentity, {
+      signal: 'SIGKILL',
+    });
   } catch {
     // half written by a process that was killed: then nothing depends on it
   }

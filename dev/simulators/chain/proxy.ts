@@ -66,7 +66,10 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
     case 'POST /faults':
       return setFaults(response, body);
     default:
-      return sendJson(response, 404, { error: 'not_found', message: 'Known: POST /, GET /journal, GET|POST|DELETE /faults.' });
+      return sendJson(response, 404, {
+        error: 'not_found',
+        message: 'Known: POST /, GET /journal, GET|POST|DELETE /faults.',
+      });
   }
 }
 

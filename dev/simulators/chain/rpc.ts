@@ -19,7 +19,8 @@ interface Context {
 /** The answer of a send whose answer is to be lost. */
 const DROPPED = Symbol('dropped');
 /** These change the chain beside the journal and would be gone after a restart. */
-const UNJOURNALED = /^(anvil|hardhat|evm|miner|personal|tenderly|eth_sendTransaction$|eth_sendUnsignedTransaction$)/;
+const UNJOURNALED =
+  /^(anvil|hardhat|evm|miner|personal|tenderly|eth_sendTransaction$|eth_sendUnsignedTransaction$)/;
 const INVALID_REQUEST = -32_600;
 const METHOD_NOT_FOUND = -32_601;
 const INVALID_PARAMS = -32_602;
@@ -49,7 +50,8 @@ export async function answerRpc(context: Context & { body: string }): Promise<st
 async function answerOne(request: RpcRequest, context: Context): Promise<unknown> {
   const id = request?.id ?? null;
   try {
-    if (typeof request?.method !== 'string') throw new RpcError(INVALID_REQUEST, 'A request needs a method.');
+    if (typeof request?.method !== 'string')
+      throw new RpcError(INVALID_REQUEST, 'A request needs a method.');
     const params = Array.isArray(request.params) ? (request.params as unknown[]) : [];
     const result = await dispatch(request.method, params, context);
     return result === DROPPED ? DROPPED : { jsonrpc: '2.0', id, result };
@@ -70,7 +72,10 @@ async function dispatch(method: string, params: unknown[], context: Context): Pr
     return null;
   }
   if (UNJOURNALED.test(method)) {
-    throw new RpcError(METHOD_NOT_FOUND, `${method} is not offered here: send signed raw transactions instead.`);
+    throw new RpcError(
+      METHOD_NOT_FOUND,
+      `${method} is not offered here: send signed raw transactions instead.`,
+    );
   }
   return context.node.call(method, params);
 }
@@ -80,7 +85,8 @@ async function sendRaw(raw: unknown, { engine, faults }: Context): Promise<unkno
     throw new RpcError(INVALID_PARAMS, 'A raw transaction in hexadecimal is needed.');
   }
   if (faults.latency_ms > 0) await new Promise((resolve) => setTimeout(resolve, faults.latency_ms));
-  if (Math.random() < faults.reject_rate) throw new RpcError(-32_000, 'refused by a fault on demand');
+  if (Math.random() < faults.reject_rate)
+    throw new RpcError(-32_000, 'refused by a fault on demand');
   const hash = await engine.send(raw.toLowerCase() as Hex);
   return Math.random() < faults.drop_answer_rate ? DROPPED : hash;
 }
@@ -89,6 +95,10 @@ function failure(id: unknown, error: RpcError): unknown {
   return {
     jsonrpc: '2.0',
     id,
-    error: { code: error.code, message: error.message, ...(error.data === undefined ? {} : { data: error.data }) },
+    error: {
+      code: error.code,
+      message: error.message,
+      ...(error.data === undefined ? {} : { data: error.data }),
+    },
   };
 }

@@ -1,5 +1,10 @@
 import { TOKEN_ABI, TOKEN_BYTECODE } from './contracts/token-artifact.ts';
-import { encodeDeployData, getContractAddress, parseUnits, privateKeyToAccount } from '../../stack/viem.ts';
+import {
+  encodeDeployData,
+  getContractAddress,
+  parseUnits,
+  privateKeyToAccount,
+} from '../../stack/viem.ts';
 import { CHAIN_ID, type ChainInfo } from './accounts.ts';
 import type { ChainEngine } from './engine.ts';
 import type { Journal } from './journal.ts';
@@ -13,13 +18,19 @@ const DEPLOYMENTS = [
 ] as const;
 
 /** Deploys the tokens unless the journal has them; the paper venue's wallet gets the supply. */
-export async function deployTokens(engine: ChainEngine, journal: Journal, info: ChainInfo): Promise<void> {
+export async function deployTokens(
+  engine: ChainEngine,
+  journal: Journal,
+  info: ChainInfo,
+): Promise<void> {
   const { deployer, venueHotWallet } = info.accounts;
   const account = privateKeyToAccount(deployer.privateKey);
   for (const [nonce, { symbol, name }] of DEPLOYMENTS.entries()) {
     const { address, decimals } = info.tokens[symbol];
     if (getContractAddress({ from: account.address, nonce: BigInt(nonce) }) !== address) {
-      throw new Error(`${symbol} would not be deployed at ${address}; correct the address in chain/accounts.ts.`);
+      throw new Error(
+        `${symbol} would not be deployed at ${address}; correct the address in chain/accounts.ts.`,
+      );
     }
     // Signatures are deterministic, so a deployment is recognised by being the same transaction.
     const raw = await account.signTransaction({

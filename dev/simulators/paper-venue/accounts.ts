@@ -1,5 +1,8 @@
 /** The venue's accounts, their pools and what they hold at first. */
-import { TRANSFER_ACCOUNT_TYPES, type TransferAccountType } from '../../../domain/capital-transfers/topology.ts';
+import {
+  TRANSFER_ACCOUNT_TYPES,
+  type TransferAccountType,
+} from '../../../domain/capital-transfers/topology.ts';
 import { toBaseUnits } from '../../../domain/money.ts';
 import type { Posting } from './events.ts';
 import type { ChainSettings } from './settings.ts';
@@ -30,7 +33,10 @@ export function roleOf(account: string): 'master' | 'sub' {
   return account === MASTER ? 'master' : 'sub';
 }
 
-/** The postings a new ledger begins with: every account holds the same of every listed token in SPOT, and nothing elsewhere. */
+/**
+ * The postings a new ledger begins with: every account holds the same of every listed token in
+ * SPOT, and nothing elsewhere.
+ */
 export function openingPostings(chain: ChainSettings): Posting[] {
   return VENUE_ACCOUNTS.flatMap((account) =>
     Object.entries(chain.tokens).map(([asset, { decimals }]) => ({

@@ -1,4 +1,7 @@
-/** The addresses that withdrawals may go to, one list for the master account and its sub-accounts. Switched off at first. */
+/**
+ * The addresses that withdrawals may go to, one list for the master account and its sub-accounts.
+ * Switched off at first.
+ */
 import type { Express } from 'express';
 import { getAddress, isAddress } from 'viem';
 import { z } from 'zod';
@@ -26,21 +29,47 @@ const bookSchema = z.strictObject({
     .max(1_000),
 });
 
-/** A refusal when the book is on and does not hold the address for the asset. The venue has one network, so that one is the same. */
-export function checkAddressBook(book: AddressBook, asset: string, address: string): Refusal | null {
+/**
+ * A refusal when the book is on and does not hold the address for the asset. The venue has one
+ * network, so that one is the same.
+ */
+export function checkAddressBook(
+  book: AddressBook,
+  asset: string,
+  address: string,
+): Refusal | null {
   if (!book.enabled) return null;
-  const listed = book.entries.some((entry) => (entry.asset === null || entry.asset === asset) && entry.address === getAddress(address));
-  return listed ? null : refuse('ADDRESS_NOT_WHITELISTED', 'the address book of the account does not hold this address');
+  const listed = book.entries.some(
+    (entry) =>
+      (entry.asset === null || entry.asset === asset) && entry.address === getAddress(address),
+  );
+  return listed
+    ? null
+    : refuse(
+        'ADDRESS_NOT_WHITELISTED',
+        'the address book of the account does not hold this address',
+      );
 }
 
-/** Adds `GET` and `PUT /address-book` to `app`. A put replaces the whole book, and is on disk before it is answered. */
-export function addAddressBookRoutes(app: Express, parts: { readonly ledger: Ledger; readonly chain: ChainSettings }): void {
+/**
+ * Adds `GET` and `PUT /address-book` to `app`. A put replaces the whole book, and is on disk before
+ * it is answered.
+ */
+export function addAddressBookRoutes(
+  app: Express,
+  parts: { readonly ledger: Ledger; readonly chain: ChainSettings },
+): void {
   const { ledger, chain } = parts;
   app.get('/address-book', (_request, response) => void response.json(ledger.book.addresses()));
   app.put('/address-book', (request, response) => {
     const wanted = read(bookSchema, request.body);
     const stranger = wanted.entries.find(({ network }) => !isNetwork(network, chain));
-    if (stranger !== undefined) throw new VenueHttpError(422, 'NETWORK_NOT_SUPPORTED', `the venue has no network ${stranger.network}`);
+    if (stranger !== undefined)
+      throw new VenueHttpError(
+        422,
+        'NETWORK_NOT_SUPPORTED',
+        `the venue has no network ${stranger.network}`,
+      );
     ledger.record({ type: 'address_book', ...wanted });
     response.json(ledger.book.addresses());
   });

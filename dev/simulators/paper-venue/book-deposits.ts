@@ -25,6 +25,9 @@ export function createDepositBook(post: (postings: readonly Posting[]) => void):
     has: (depositId) => deposits.has(depositId),
     all,
     of: (account, asset, txHash) =>
-      all().filter((each) => each.account === account && each.asset === asset && each.tx_hash === txHash.toLowerCase()),
+      all().filter(
+        (each) =>
+          each.account === account && each.asset === asset && each.tx_hash === txHash.toLowerCase(),
+      ),
   };
 }

@@ -13,7 +13,10 @@ export interface TransferRecord {
   settled_at: string | null;
 }
 
-/** All that happened under one reference. More than one transfer only while references are not deduplicated. */
+/**
+ * All that happened under one reference. More than one transfer only while references are not
+ * deduplicated.
+ */
 export interface ReferenceRecord {
   readonly reference: string;
   readonly transfers: TransferRecord[];
@@ -21,7 +24,9 @@ export interface ReferenceRecord {
   submit_calls: number;
 }
 
-export type TransferEvent = EventOf<'transfer_called' | 'transfer_accepted' | 'transfer_refused' | 'transfer_settled'>;
+export type TransferEvent = EventOf<
+  'transfer_called' | 'transfer_accepted' | 'transfer_refused' | 'transfer_settled'
+>;
 
 export interface TransferBook {
   apply(event: TransferEvent): void;
@@ -44,19 +49,33 @@ export function createTransferBook(post: (postings: readonly Posting[]) => void)
   const accept = (event: EventOf<'transfer_accepted'>): void => {
     const { transfer_id, terms, outcome, due, at } = event;
     const units = BigInt(event.units);
-    const transfer: TransferRecord = { transfer_id, terms, units, outcome, due, accepted_at: at, status: 'pending', settled_at: null };
+    const transfer: TransferRecord = {
+      transfer_id,
+      terms,
+      units,
+      outcome,
+      due,
+      accepted_at: at,
+      status: 'pending',
+      settled_at: null,
+    };
     record(event.reference).transfers.push(transfer);
     pending.set(transfer_id, transfer);
     post([sourcePosting(terms, -units)]);
   };
   const settle = (event: EventOf<'transfer_settled'>): void => {
     const transfer = pending.get(event.transfer_id);
-    if (transfer === undefined) throw new Error(`the ledger settles ${event.transfer_id}, which is not pending`);
+    if (transfer === undefined)
+      throw new Error(`the ledger settles ${event.transfer_id}, which is not pending`);
     pending.delete(transfer.transfer_id);
     transfer.status = event.outcome;
     transfer.settled_at = event.at;
     const { terms, units } = transfer;
-    post([event.outcome === 'completed' ? destinationPosting(terms, units) : sourcePosting(terms, units)]);
+    post([
+      event.outcome === 'completed'
+        ? destinationPosting(terms, units)
+        : sourcePosting(terms, units),
+    ]);
   };
   return {
     apply: (event) => {
@@ -81,10 +100,20 @@ export function createTransferBook(post: (postings: readonly Posting[]) => void)
 
 /** A change of what the transfer's source holds. */
 export function sourcePosting(terms: TransferTerms, units: bigint): Posting {
-  return { account: terms.from_account, account_type: terms.from_account_type, asset: terms.asset, delta: units.toString() };
+  return {
+    account: terms.from_account,
+    account_type: terms.from_account_type,
+    asset: terms.asset,
+    delta: units.toString(),
+  };
 }
 
 /** A change of what its destination holds. */
 export function destinationPosting(terms: TransferTerms, units: bigint): Posting {
-  return { account: terms.to_account, account_type: terms.to_account_type, asset: terms.asset, delta: units.toString() };
+  return {
+    account: terms.to_account,
+    account_type: terms.to_account_type,
+    asset: terms.asset,
+    delta: units.toString(),
+  };
 }

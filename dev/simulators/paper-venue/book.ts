@@ -1,7 +1,15 @@
 /** The venue's state in memory: balances, orders and idempotency keys, folded from events. */
 import { createDepositBook, type DepositBook } from './book-deposits.ts';
 import { createTransferBook, type TransferBook } from './book-transfers.ts';
-import type { AcceptedEvent, AddressEntry, EventOf, Posting, Terms, Transfer, VenueEvent } from './events.ts';
+import type {
+  AcceptedEvent,
+  AddressEntry,
+  EventOf,
+  Posting,
+  Terms,
+  Transfer,
+  VenueEvent,
+} from './events.ts';
 
 export type OrderState = 'accepted' | 'signed' | 'mined' | 'reverted' | 'completed' | 'cancelled';
 
@@ -15,10 +23,17 @@ export interface Order {
   readonly not_before: number;
   readonly accepted_at: string;
   state: OrderState;
-  signed?: { readonly nonce: number; readonly raw_tx: `0x${string}`; readonly tx_hash: `0x${string}` };
+  signed?: {
+    readonly nonce: number;
+    readonly raw_tx: `0x${string}`;
+    readonly tx_hash: `0x${string}`;
+  };
 }
 
-/** All that happened under one idempotency key. More than one order only while keys are not deduplicated. */
+/**
+ * All that happened under one idempotency key. More than one order only while keys are not
+ * deduplicated.
+ */
 export interface KeyRecord {
   readonly idempotency_key: string;
   readonly movement_id: string;
@@ -30,7 +45,10 @@ export interface KeyRecord {
   submit_calls: number;
 }
 
-/** Which addresses withdrawals may go to; while it is switched off, to all. One for the master and its sub-accounts. */
+/**
+ * Which addresses withdrawals may go to; while it is switched off, to all. One for the master and
+ * its sub-accounts.
+ */
 export interface AddressBook {
   readonly enabled: boolean;
   readonly entries: readonly AddressEntry[];
@@ -44,7 +62,10 @@ export interface Book {
   order(orderId: string): Order | undefined;
   /** Orders that are owed on the chain and not known to be mined, oldest first. */
   open(): readonly Order[];
-  /** Signed orders with this nonce or a higher one, by nonce: what the chain does not have (any more). */
+  /**
+   * Signed orders with this nonce or a higher one, by nonce: what the chain does not have (any
+   * more).
+   */
   signedFrom(nonce: number): readonly Order[];
   nextNonce(): number;
   balance(account: string, accountType: string, asset: string): bigint;
@@ -72,11 +93,22 @@ export function createBook(): Book {
   };
   const transfers = createTransferBook((postings) => post(postings, 1n));
   const deposits = createDepositBook((postings) => post(postings, 1n));
-  const record = (caller: { idempotency_key: string; movement_id: string; node_key: string }): KeyRecord => {
+  const record = (caller: {
+    idempotency_key: string;
+    movement_id: string;
+    node_key: string;
+  }): KeyRecord => {
     const known = keys.get(caller.idempotency_key);
     if (known !== undefined) return known;
     const { idempotency_key, movement_id, node_key } = caller;
-    const fresh: KeyRecord = { idempotency_key, movement_id, node_key, orders: [], cancelled: false, submit_calls: 0 };
+    const fresh: KeyRecord = {
+      idempotency_key,
+      movement_id,
+      node_key,
+      orders: [],
+      cancelled: false,
+      submit_calls: 0,
+    };
     keys.set(idempotency_key, fresh);
     return fresh;
   };
@@ -154,7 +186,8 @@ export function createBook(): Book {
       return found;
     },
     nextNonce: () => nextNonce,
-    balance: (account, accountType, asset) => balances.get(`${account}/${accountType}/${asset}`) ?? 0n,
+    balance: (account, accountType, asset) =>
+      balances.get(`${account}/${accountType}/${asset}`) ?? 0n,
     transfers,
     deposits,
     addresses: () => addresses,
@@ -162,10 +195,21 @@ export function createBook(): Book {
 }
 
 function orderOf(event: AcceptedEvent): Order {
-  const { order_id, idempotency_key, action_type, terms, postings, transfer, not_before, at } = event;
+  const { order_id, idempotency_key, action_type, terms, postings, transfer, not_before, at } =
+    event;
   // An order that owes nothing on the chain is done when it is booked.
   const state: OrderState = transfer === null ? 'completed' : 'accepted';
-  return { order_id, idempotency_key, action_type, terms, postings, transfer, not_before, accepted_at: at, state };
+  return {
+    order_id,
+    idempotency_key,
+    action_type,
+    terms,
+    postings,
+    transfer,
+    not_before,
+    accepted_at: at,
+    state,
+  };
 }
 
 function refuse(owner: KeyRecord, event: EventOf<'refused'>): void {

@@ -14,7 +14,9 @@ import { privateKeyToAccount } from 'viem/accounts';
 import type { ChainSettings } from './settings.ts';
 import type { Transfer } from './events.ts';
 
-/** More than any ERC-20 transfer needs; asking the chain would fail for a transfer that must revert. */
+/**
+ * More than any ERC-20 transfer needs; asking the chain would fail for a transfer that must revert.
+ */
 const TRANSFER_GAS = 120_000n;
 const TRANSFER_EVENT = getAbiItem({ abi: erc20Abi, name: 'Transfer' });
 const TIP_WEI = 1_000_000_000n;
@@ -25,17 +27,28 @@ export interface SignedTransfer {
 }
 
 export interface VenueChain {
-  /** How many transactions of the hot wallet the chain has mined, which is the lowest nonce still free. */
+  /**
+   * How many transactions of the hot wallet the chain has mined, which is the lowest nonce still
+   * free.
+   */
   minedCount(): Promise<number>;
   baseFee(): Promise<bigint>;
   sign(transfer: Transfer, nonce: number, baseFee: bigint): Promise<SignedTransfer>;
-  /** Sends exactly these bytes; sending them again is harmless, and what the node says about that is ignored. */
+  /**
+   * Sends exactly these bytes; sending them again is harmless, and what the node says about that is
+   * ignored.
+   */
   broadcast(rawTx: `0x${string}`): Promise<void>;
-  receipt(txHash: `0x${string}`): Promise<{ readonly block: bigint; readonly succeeded: boolean } | null>;
+  receipt(
+    txHash: `0x${string}`,
+  ): Promise<{ readonly block: bigint; readonly succeeded: boolean } | null>;
   finalizedBlock(): Promise<bigint>;
   /** Null when the chain has no such block (any more). */
   block(of: bigint | 'latest'): Promise<{ readonly number: bigint; readonly hash: string } | null>;
-  /** Transfers of listed tokens to these addresses, in the order of the chain; both blocks are included. */
+  /**
+   * Transfers of listed tokens to these addresses, in the order of the chain; both blocks are
+   * included.
+   */
   tokenTransfers(question: {
     readonly to: readonly `0x${string}`[];
     readonly from: bigint;
@@ -81,13 +94,15 @@ export function connectChain(settings: ChainSettings): VenueChain {
         }),
         gas: TRANSFER_GAS,
         maxPriorityFeePerGas: TIP_WEI,
-        // Signed once and never replaced, so the cap leaves room for a base fee that rises meanwhile.
+        // Signed once and never replaced, so the cap leaves room for a base fee that rises
+        // meanwhile.
         maxFeePerGas: baseFee * 10n + 2n * TIP_WEI,
       });
       return { raw_tx, tx_hash: keccak256(raw_tx) };
     },
     broadcast: async (rawTx) => {
-      // "Already known" and "nonce too low" are usual for bytes sent before; only a receipt tells what became of them.
+      // "Already known" and "nonce too low" are usual for bytes sent before; only a receipt tells
+      // what became of them.
       await client.sendRawTransaction({ serializedTransaction: rawTx }).catch(() => undefined);
     },
     receipt: async (txHash) => {
@@ -101,7 +116,9 @@ export function connectChain(settings: ChainSettings): VenueChain {
     },
     block: async (of) => {
       try {
-        const { number, hash } = await client.getBlock(of === 'latest' ? { blockTag: of } : { blockNumber: of });
+        const { number, hash } = await client.getBlock(
+          of === 'latest' ? { blockTag: of } : { blockNumber: of },
+        );
         return { number, hash };
       } catch (error) {
         if (error instanceof BlockNotFoundError) return null;

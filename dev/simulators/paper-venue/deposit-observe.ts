@@ -1,4 +1,7 @@
-/** `cex_deposit_observe`: waits until what another node sent to the account's deposit address is credited. Sends nothing. */
+/**
+ * `cex_deposit_observe`: waits until what another node sent to the account's deposit address is
+ * credited. Sends nothing.
+ */
 import { z } from 'zod';
 import type { ExecutionContext, ExecutionResult } from '../../../domain/executor.ts';
 import { fromBaseUnits } from '../../../domain/money.ts';
@@ -14,12 +17,19 @@ import type { ChainSettings } from './settings.ts';
 export const DEPOSIT_OBSERVE = 'cex_deposit_observe';
 const RETRY_SECONDS = 0.5;
 
-const configSchema = z.object({ venue: z.string(), asset: z.string().optional(), match_from: z.string() });
+const configSchema = z.object({
+  venue: z.string(),
+  asset: z.string().optional(),
+  match_from: z.string(),
+});
 type DepositConfig = z.infer<typeof configSchema>;
 
 export interface DepositObserver {
   preflight(context: ExecutionContext): ExecutionResult | null;
-  /** COMPLETED, OBSERVING or, where it is proven that nothing came and nothing will, FAILED. Rejects when the chain is away. */
+  /**
+   * COMPLETED, OBSERVING or, where it is proven that nothing came and nothing will, FAILED. Rejects
+   * when the chain is away.
+   */
   look(context: ExecutionContext): Promise<ExecutionResult>;
 }
 
@@ -31,7 +41,11 @@ export function createDepositObserver(parts: {
 }): DepositObserver {
   const { ledger, chain, deposits, settings } = parts;
 
-  const completed = (context: ExecutionContext, config: DepositConfig, txHash: string): ExecutionResult => {
+  const completed = (
+    context: ExecutionContext,
+    config: DepositConfig,
+    txHash: string,
+  ): ExecutionResult => {
     const final = NEEDS_FINALITY.includes(context.completion_assurance);
     const found = ledger.book.deposits.of(config.venue, context.asset, txHash);
     const units = found.reduce((sum, each) => sum + BigInt(each.units), 0n);
@@ -66,34 +80,54 @@ export function createDepositObserver(parts: {
       if (matched?.output === undefined && matched?.external_ref === undefined) return waiting();
       const txHash = transactionOf(matched);
       if (txHash === null)
-        return failed(refuse('MATCH_WITHOUT_TRANSACTION', `${matched.node_key} has recorded no transaction to look for`));
+        return failed(
+          refuse(
+            'MATCH_WITHOUT_TRANSACTION',
+            `${matched.node_key} has recorded no transaction to look for`,
+          ),
+        );
       await deposits.scan();
       const receipt = await chain.receipt(txHash);
       const credited = ledger.book.deposits.of(config.venue, context.asset, txHash).length > 0;
-      if (credited && receipt !== null && !NEEDS_FINALITY.includes(context.completion_assurance)) return completed(context, config, txHash);
+      if (credited && receipt !== null && !NEEDS_FINALITY.includes(context.completion_assurance))
+        return completed(context, config, txHash);
       if (receipt === null || receipt.block > (await chain.finalizedBlock())) return waiting();
       if (credited) return completed(context, config, txHash);
       // Final, read, and not for this account: it will never come.
       if (receipt.block > deposits.scannedTo()) return waiting();
-      return failed(refuse('DEPOSIT_NOT_IN_TRANSACTION', `${txHash} brings no ${context.asset} to ${deposits.addressOf(config.venue)}`));
+      return failed(
+        refuse(
+          'DEPOSIT_NOT_IN_TRANSACTION',
+          `${txHash} brings no ${context.asset} to ${deposits.addressOf(config.venue)}`,
+        ),
+      );
     },
   };
 }
 
 function readConfig(context: ExecutionContext, settings: ChainSettings): DepositConfig | Refusal {
   const parsed = configSchema.safeParse(context.config);
-  if (!parsed.success) return refuse('CONFIG_INVALID', issuesLine(parsed.error, { under: 'config' }));
+  if (!parsed.success)
+    return refuse('CONFIG_INVALID', issuesLine(parsed.error, { under: 'config' }));
   const { venue, asset, match_from } = parsed.data;
   if (!isVenueAccount(venue)) return refuse('ACCOUNT_UNKNOWN', `the venue has no account ${venue}`);
   if (asset !== undefined && asset.toUpperCase() !== context.asset) {
-    return refuse('CONFIG_INVALID', `config.asset ${asset} is not the node's asset ${context.asset}`);
+    return refuse(
+      'CONFIG_INVALID',
+      `config.asset ${asset} is not the node's asset ${context.asset}`,
+    );
   }
-  if (!Object.hasOwn(settings.tokens, context.asset)) return refuse('ASSET_NOT_SUPPORTED', `the venue does not list ${context.asset}`);
-  if (context.matched?.node_key !== match_from) return refuse('MATCH_UNKNOWN', `nothing is known of a node ${match_from}`);
+  if (!Object.hasOwn(settings.tokens, context.asset))
+    return refuse('ASSET_NOT_SUPPORTED', `the venue does not list ${context.asset}`);
+  if (context.matched?.node_key !== match_from)
+    return refuse('MATCH_UNKNOWN', `nothing is known of a node ${match_from}`);
   return parsed.data;
 }
 
-/** The transaction that the other node sent: as its output names it, else its reference where that is one. */
+/**
+ * The transaction that the other node sent: as its output names it, else its reference where that
+ * is one.
+ */
 function transactionOf(matched: NonNullable<ExecutionContext['matched']>): `0x${string}` | null {
   const named = [matched.output?.['tx_hash'], matched.external_ref].find(isTransactionHash);
   return named === undefined ? null : (named.toLowerCase() as `0x${string}`);

@@ -1,4 +1,7 @@
-/** Tokens that come to the accounts' deposit addresses, read from the chain's logs and booked to SPOT once each. */
+/**
+ * Tokens that come to the accounts' deposit addresses, read from the chain's logs and booked to
+ * SPOT once each.
+ */
 import { concat, getAddress, keccak256, stringToHex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { VENUE_ACCOUNTS } from './accounts.ts';
@@ -8,9 +11,16 @@ import type { ChainSettings } from './settings.ts';
 
 const SCAN_INTERVAL_MS = 1_000;
 
-/** The one deposit address of an account; its key follows from the hot wallet's, so it is the same at every start. */
+/**
+ * The one deposit address of an account; its key follows from the hot wallet's, so it is the same
+ * at every start.
+ */
 export function depositAddress(chain: ChainSettings, account: string): `0x${string}` {
-  return privateKeyToAccount(keccak256(concat([chain.accounts.venueHotWallet.privateKey, stringToHex(`deposit/${account}`)]))).address;
+  return privateKeyToAccount(
+    keccak256(
+      concat([chain.accounts.venueHotWallet.privateKey, stringToHex(`deposit/${account}`)]),
+    ),
+  ).address;
 }
 
 export interface DepositWatcher {
@@ -23,10 +33,18 @@ export interface DepositWatcher {
 }
 
 /** Watches the chain until it is stopped. */
-export function watchDeposits(ledger: Ledger, chain: ReadChain, settings: ChainSettings): DepositWatcher {
-  const owners = new Map(VENUE_ACCOUNTS.map((account) => [depositAddress(settings, account), account]));
+export function watchDeposits(
+  ledger: Ledger,
+  chain: ReadChain,
+  settings: ChainSettings,
+): DepositWatcher {
+  const owners = new Map(
+    VENUE_ACCOUNTS.map((account) => [depositAddress(settings, account), account]),
+  );
   const addresses = [...owners.keys()];
-  const assets = new Map(Object.entries(settings.tokens).map(([asset, { address }]) => [getAddress(address), asset]));
+  const assets = new Map(
+    Object.entries(settings.tokens).map(([asset, { address }]) => [getAddress(address), asset]),
+  );
   let last: { readonly number: bigint; readonly hash: string } | null = null;
   let running: Promise<void> | undefined;
   let stopped = false;
@@ -36,20 +54,29 @@ export function watchDeposits(ledger: Ledger, chain: ReadChain, settings: ChainS
     for (const { tx_hash, token, to, units } of transfers) {
       const [account, asset] = [owners.get(to), assets.get(token)];
       if (account === undefined || asset === undefined || units === 0n) continue;
-      // Counted within its transaction: the log's place in its block may differ when the chain makes the block again.
+      // Counted within its transaction: the log's place in its block may differ when the chain
+      // makes the block again.
       const kind = `${tx_hash}:${asset}:${account}`;
       const count = (seen.get(kind) ?? 0) + 1;
       seen.set(kind, count);
       const deposit_id = `${kind}:${count}`;
       if (ledger.book.deposits.has(deposit_id)) continue;
-      ledger.record({ type: 'deposited', deposit_id, account, asset, units: units.toString(), tx_hash });
+      ledger.record({
+        type: 'deposited',
+        deposit_id,
+        account,
+        asset,
+        units: units.toString(),
+        tx_hash,
+      });
     }
   };
 
   const pass = async (): Promise<void> => {
     const newest = await chain.block('latest');
     if (newest === null || newest.hash === last?.hash) return;
-    // A chain that was put back to an older state is read from its beginning: what is booked is not booked again.
+    // A chain that was put back to an older state is read from its beginning: what is booked is not
+    // booked again.
     const goesOn = last !== null && (await chain.block(last.number))?.hash === last.hash;
     const from = goesOn && last !== null ? last.number + 1n : 0n;
     const transfers = await chain.tokenTransfers({ to: addresses, from, until: newest.number });

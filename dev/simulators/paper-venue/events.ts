@@ -2,9 +2,14 @@
 import { z } from 'zod';
 
 const integer = z.string().regex(/^-?[0-9]+$/);
-const hex = z.custom<`0x${string}`>((value) => typeof value === 'string' && /^0x[0-9a-f]*$/i.test(value));
+const hex = z.custom<`0x${string}`>(
+  (value) => typeof value === 'string' && /^0x[0-9a-f]*$/i.test(value),
+);
 
-/** A change of one balance, in the asset's smallest unit. Balances are the sums of these and nothing else. */
+/**
+ * A change of one balance, in the asset's smallest unit. Balances are the sums of these and nothing
+ * else.
+ */
 export const postingSchema = z.object({
   account: z.string(),
   account_type: z.string(),
@@ -13,7 +18,10 @@ export const postingSchema = z.object({
 });
 export type Posting = z.infer<typeof postingSchema>;
 
-/** What an order asks for, as flat text: made by prepare, stored with the order, compared on a repeat. */
+/**
+ * What an order asks for, as flat text: made by prepare, stored with the order, compared on a
+ * repeat.
+ */
 export const termsSchema = z.record(z.string(), z.string());
 export type Terms = z.infer<typeof termsSchema>;
 
@@ -38,14 +46,23 @@ export const TRANSFER_OUTCOMES = ['completed', 'failed', 'pending'] as const;
 export const TRANSFER_ENDS = ['completed', 'failed'] as const;
 
 /** Where withdrawals may go; a null asset stands for all. */
-export const addressEntrySchema = z.object({ asset: z.string().nullable(), network: z.string(), address: z.string() });
+export const addressEntrySchema = z.object({
+  asset: z.string().nullable(),
+  network: z.string(),
+  address: z.string(),
+});
 export type AddressEntry = z.infer<typeof addressEntrySchema>;
 
 const at = z.string();
 const caller = { idempotency_key: z.string(), movement_id: z.string(), node_key: z.string() };
 
 export const eventSchema = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('opened'), at, identity: z.string(), postings: z.array(postingSchema) }),
+  z.object({
+    type: z.literal('opened'),
+    at,
+    identity: z.string(),
+    postings: z.array(postingSchema),
+  }),
   /** A submit arrived; counted only, so it is not worth a flush to disk. */
   z.object({ type: z.literal('called'), at, ...caller }),
   z.object({
@@ -69,7 +86,10 @@ export const eventSchema = z.discriminatedUnion('type', [
     error_code: z.string(),
     error_message: z.string(),
   }),
-  /** The exact bytes that will be sent. Written before the first broadcast, and the only ones ever sent. */
+  /**
+   * The exact bytes that will be sent. Written before the first broadcast, and the only ones ever
+   * sent.
+   */
   z.object({
     type: z.literal('signed'),
     at,
@@ -79,11 +99,16 @@ export const eventSchema = z.discriminatedUnion('type', [
     tx_hash: hex,
   }),
   z.object({ type: z.literal('mined'), at, order_id: z.string(), succeeded: z.boolean() }),
-  /** Without an order: the key was cancelled before it was ever submitted, and can never be used. */
+  /**
+   * Without an order: the key was cancelled before it was ever submitted, and can never be used.
+   */
   z.object({ type: z.literal('cancelled'), at, ...caller, order_id: z.string().nullable() }),
   /** A transfer was asked for; counted only, like `called`. */
   z.object({ type: z.literal('transfer_called'), at, reference: z.string() }),
-  /** The source is debited. `due` is when it ends as `outcome` says, in milliseconds since 1970; null is never by itself. */
+  /**
+   * The source is debited. `due` is when it ends as `outcome` says, in milliseconds since 1970;
+   * null is never by itself.
+   */
   z.object({
     type: z.literal('transfer_accepted'),
     at,
@@ -103,8 +128,16 @@ export const eventSchema = z.discriminatedUnion('type', [
     error_message: z.string(),
   }),
   /** Completed: the destination is credited. Failed: the source gets it back. */
-  z.object({ type: z.literal('transfer_settled'), at, transfer_id: z.string(), outcome: z.enum(TRANSFER_ENDS) }),
-  /** Tokens came to an account's deposit address. `deposit_id` is the same however often the chain is read. */
+  z.object({
+    type: z.literal('transfer_settled'),
+    at,
+    transfer_id: z.string(),
+    outcome: z.enum(TRANSFER_ENDS),
+  }),
+  /**
+   * Tokens came to an account's deposit address. `deposit_id` is the same however often the chain
+   * is read.
+   */
   z.object({
     type: z.literal('deposited'),
     at,
@@ -115,7 +148,12 @@ export const eventSchema = z.discriminatedUnion('type', [
     tx_hash: hex,
   }),
   /** The address book as a whole, replacing the earlier one. */
-  z.object({ type: z.literal('address_book'), at, enabled: z.boolean(), entries: z.array(addressEntrySchema) }),
+  z.object({
+    type: z.literal('address_book'),
+    at,
+    enabled: z.boolean(),
+    entries: z.array(addressEntrySchema),
+  }),
 ]);
 export type VenueEvent = z.infer<typeof eventSchema>;
 export type EventOf<Type extends VenueEvent['type']> = Extract<VenueEvent, { type: Type }>;

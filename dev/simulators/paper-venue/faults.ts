@@ -17,15 +17,22 @@ export const faultsSchema = z.strictObject({
   error_rate: rate,
   /** Share of calls that are executed and then lose their connection instead of answering. */
   lose_answer_rate: rate,
-  /** A submit (of either kind) waits this long before the venue looks at it, and goes on even if the caller has gone. */
+  /**
+   * A submit (of either kind) waits this long before the venue looks at it, and goes on even if the
+   * caller has gone.
+   */
   hold_ms: milliseconds,
-  /** An accepted order waits this long before it is signed; until then it can be cancelled. A transfer stays pending so long. */
+  /**
+   * An accepted order waits this long before it is signed; until then it can be cancelled. A
+   * transfer stays pending so long.
+   */
   processing_ms: milliseconds,
   /** How accepted transfers end: after `processing_ms`, or for `pending` when they are told to. */
   transfer_outcome: z.enum(TRANSFER_OUTCOMES).default('completed'),
   /**
-   * false: the venue forgets keys, and every submit is a new order. Holds for all phases of the protocol when one of
-   * them is named, and likewise for transfers, whose references are forgotten then.
+   * false: the venue forgets keys, and every submit is a new order. Holds for all phases of the
+   * protocol when one of them is named, and likewise for transfers, whose references are forgotten
+   * then.
    */
   deduplicate: z.boolean().default(true),
   phases: z
@@ -83,7 +90,8 @@ export function createFaultInjector(): FaultInjector {
     draw: (phase) => {
       const active = faults;
       counts = { ...counts, calls: counts.calls + 1 };
-      const deduplicate = active.deduplicate || !active.phases.some((one) => isTransfer(one) === isTransfer(phase));
+      const deduplicate =
+        active.deduplicate || !active.phases.some((one) => isTransfer(one) === isTransfer(phase));
       if (!active.phases.includes(phase)) return { ...NONE, deduplicate };
       // Always two numbers a call, so that one rate does not shift the sequence of the other.
       const fails = random() < active.error_rate;
@@ -110,7 +118,14 @@ export function createFaultInjector(): FaultInjector {
   };
 }
 
-const NONE = { latency_ms: 0, hold_ms: 0, processing_ms: 0, transfer_outcome: 'completed', fails: false, losesAnswer: false } as const;
+const NONE = {
+  latency_ms: 0,
+  hold_ms: 0,
+  processing_ms: 0,
+  transfer_outcome: 'completed',
+  fails: false,
+  losesAnswer: false,
+} as const;
 
 function isTransfer(phase: FaultyPhase): boolean {
   return TRANSFER_PHASES.some((one) => one === phase);

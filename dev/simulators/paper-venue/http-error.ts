@@ -1,4 +1,6 @@
-/** A refusal to answer the protocol at all: an HTTP error, which claims nothing about what landed. */
+/**
+ * A refusal to answer the protocol at all: an HTTP error, which claims nothing about what landed.
+ */
 export class VenueHttpError extends Error {
   override readonly name = 'VenueHttpError';
   readonly status: number;

@@ -1,19 +1,34 @@
-/** An append-only file of events: one JSON line each, flushed to disk before anything acts on it. */
-import { closeSync, existsSync, fdatasyncSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
+/**
+ * An append-only file of events: one JSON line each, flushed to disk before anything acts on it.
+ */
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { eventSchema, type VenueEvent } from './events.ts';
 
 export interface Journal {
   /** What the file held when it was opened. */
   readonly events: readonly VenueEvent[];
-  /** Appends `event`; on return it survives a power cut when `durable`, else the end of this process. */
+  /**
+   * Appends `event`; on return it survives a power cut when `durable`, else the end of this
+   * process.
+   */
   append(event: VenueEvent, durable: boolean): void;
   close(): void;
 }
 
 /**
- * Opens `file`, creating it when missing. A last line without an end was cut off by a crash before anything
- * acted on it, and is dropped.
+ * Opens `file`, creating it when missing. A last line without an end was cut off by a crash before
+ * anything acted on it, and is dropped.
  *
  * @throws Error when a complete line is not an event, since then nothing after it can be trusted.
  */
@@ -44,7 +59,8 @@ export function openJournal(file: string): Journal {
         writeWhole(descriptor, Buffer.from(`${JSON.stringify(event)}\n`));
         if (durable) fdatasyncSync(descriptor);
       } catch (error) {
-        // Half a line may stand there now (a full disk): nothing may follow it, and the next start drops it.
+        // Half a line may stand there now (a full disk): nothing may follow it, and the next start
+        // drops it.
         close();
         throw error;
       }
@@ -61,7 +77,9 @@ function readLine(file: string, line: string, number: number): VenueEvent {
   try {
     return eventSchema.parse(JSON.parse(line));
   } catch (cause) {
-    throw new Error(`${file} line ${number} is not a ledger event; the ledger is damaged`, { cause });
+    throw new Error(`${file} line ${number} is not a ledger event; the ledger is damaged`, {
+      cause,
+    });
   }
 }
 

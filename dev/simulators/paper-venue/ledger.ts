@@ -4,7 +4,9 @@ import { createBook, type Book } from './book.ts';
 import type { Posting, VenueEvent } from './events.ts';
 import { openJournal } from './journal.ts';
 
-/** Events that only count calls: no answer depends on them, so they are not worth a flush to disk. */
+/**
+ * Events that only count calls: no answer depends on them, so they are not worth a flush to disk.
+ */
 const COUNTS: readonly VenueEvent['type'][] = ['called', 'transfer_called'];
 
 /** An event as it is handed in; the ledger adds when. */
@@ -12,7 +14,10 @@ type Unstamped<Event> = Event extends VenueEvent ? Omit<Event, 'at'> : never;
 
 export interface Ledger {
   readonly book: Book;
-  /** Writes `event` through to the disk and applies it, in one synchronous step that nothing can interleave with. */
+  /**
+   * Writes `event` through to the disk and applies it, in one synchronous step that nothing can
+   * interleave with.
+   */
   record(event: Unstamped<VenueEvent>): void;
   close(): void;
 }
@@ -20,9 +25,13 @@ export interface Ledger {
 /**
  * Opens the ledger in `dataDir` and replays it. A new one begins with `opening`.
  *
- * @throws Error when the ledger there belongs to another chain, wallet or token (`identity` differs).
+ * @throws Error when the ledger there belongs to another chain, wallet or token (`identity`
+ *   differs).
  */
-export function openLedger(dataDir: string, opening: { readonly identity: string; readonly postings: readonly Posting[] }): Ledger {
+export function openLedger(
+  dataDir: string,
+  opening: { readonly identity: string; readonly postings: readonly Posting[] },
+): Ledger {
   const file = join(dataDir, 'ledger.jsonl');
   const journal = openJournal(file);
   const book = createBook();

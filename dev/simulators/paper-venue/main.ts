@@ -1,4 +1,7 @@
-/** The paper venue as a process: says on one line that it is ready, ends on a signal or with its parent. */
+/**
+ * The paper venue as a process: says on one line that it is ready, ends on a signal or with its
+ * parent.
+ */
 import { readSettings } from './settings.ts';
 import { startVenue } from './start.ts';
 

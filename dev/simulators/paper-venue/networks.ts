@@ -5,5 +5,7 @@ const NETWORKS: readonly string[] = ['erc20', 'eth', 'ethereum', 'evm', 'local']
 
 /** Whether `name` means the venue's chain. */
 export function isNetwork(name: string, chain: ChainSettings): boolean {
-  return [...NETWORKS, `eip155:${chain.chainId}`, String(chain.chainId)].includes(name.toLowerCase());
+  return [...NETWORKS, `eip155:${chain.chainId}`, String(chain.chainId)].includes(
+    name.toLowerCase(),
+  );
 }

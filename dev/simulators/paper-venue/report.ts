@@ -8,30 +8,41 @@ import type { Sender } from './sender.ts';
 const MINING_RETRY_SECONDS = 0.3;
 const FINALITY_RETRY_SECONDS = 0.5;
 /** Assurances that only a finalized block gives. */
-export const NEEDS_FINALITY: readonly CompletionAssurance[] = ['destination_finalized', 'protocol_finalized'];
+export const NEEDS_FINALITY: readonly CompletionAssurance[] = [
+  'destination_finalized',
+  'protocol_finalized',
+];
 
 /** Reports an order's state. Rejects when the chain cannot be asked. */
 export type Reporter = (order: Order, assurance: CompletionAssurance) => Promise<ExecutionResult>;
 
 /**
- * A reporter that never takes an earlier receipt for granted: a chain put back to an older state has lost it, and
- * then the order is on its way again.
+ * A reporter that never takes an earlier receipt for granted: a chain put back to an older state
+ * has lost it, and then the order is on its way again.
  */
 export function createReporter(parts: {
   readonly chain: VenueChain;
   readonly sender: Sender;
   readonly actions: readonly VenueAction[];
 }): Reporter {
-  const completed = (order: Order, block: bigint | null, assurance: CompletionAssurance): ExecutionResult => {
+  const completed = (
+    order: Order,
+    block: bigint | null,
+    assurance: CompletionAssurance,
+  ): ExecutionResult => {
     const txHash = order.signed?.tx_hash ?? null;
     const action = parts.actions.find((one) => one.actionType === order.action_type);
-    const transaction = block === null || txHash === null ? null : { tx_hash: txHash, block_number: Number(block) };
+    const transaction =
+      block === null || txHash === null ? null : { tx_hash: txHash, block_number: Number(block) };
     return {
       next_state: 'COMPLETED',
       external_ref: order.order_id,
       output: action?.output(order.terms, txHash) ?? {},
       // What stays within the venue's own books is final there at once.
-      assurance: block === null || NEEDS_FINALITY.includes(assurance) ? 'destination_finalized' : 'destination_credited',
+      assurance:
+        block === null || NEEDS_FINALITY.includes(assurance)
+          ? 'destination_finalized'
+          : 'destination_credited',
       ...(transaction === null ? {} : { artifacts: [{ kind: 'transaction', data: transaction }] }),
     };
   };
@@ -44,16 +55,22 @@ export function createReporter(parts: {
   return async (order, assurance) => {
     if (order.state === 'accepted' || order.state === 'signed') await parts.sender.wake();
     if (order.state === 'completed') return completed(order, null, assurance);
-    if (order.state === 'cancelled') return failed(order, 'CANCELLED', 'the order was cancelled before it was sent');
-    if (order.state === 'reverted') return failed(order, 'TRANSFER_REVERTED', 'the transfer was mined but reverted');
+    if (order.state === 'cancelled')
+      return failed(order, 'CANCELLED', 'the order was cancelled before it was sent');
+    if (order.state === 'reverted')
+      return failed(order, 'TRANSFER_REVERTED', 'the transfer was mined but reverted');
     if (order.signed === undefined) return waiting(order, MINING_RETRY_SECONDS);
     const receipt = await parts.chain.receipt(order.signed.tx_hash);
     if (receipt === null || !receipt.succeeded) {
-      // Lost with the chain's newer state, not yet mined, or reverted a moment ago: a pass settles which.
+      // Lost with the chain's newer state, not yet mined, or reverted a moment ago: a pass settles
+      // which.
       void parts.sender.wake();
       return waiting(order, MINING_RETRY_SECONDS);
     }
-    if (NEEDS_FINALITY.includes(assurance) && receipt.block > (await parts.chain.finalizedBlock())) {
+    if (
+      NEEDS_FINALITY.includes(assurance) &&
+      receipt.block > (await parts.chain.finalizedBlock())
+    ) {
       return waiting(order, FINALITY_RETRY_SECONDS);
     }
     return completed(order, receipt.block, assurance);

@@ -1,4 +1,7 @@
-/** Pays accepted orders out: signs once, writes the bytes down, then broadcasts them until they are mined. */
+/**
+ * Pays accepted orders out: signs once, writes the bytes down, then broadcasts them until they are
+ * mined.
+ */
 import type { Order } from './book.ts';
 import type { PayingChain } from './chain.ts';
 import type { Ledger } from './ledger.ts';
@@ -7,14 +10,18 @@ const PASS_INTERVAL_MS = 250;
 const REBROADCAST_MS = 2_000;
 
 export interface Sender {
-  /** Runs a pass over the open orders now (or once more after the running one) and resolves when it is done. */
+  /**
+   * Runs a pass over the open orders now (or once more after the running one) and resolves when it
+   * is done.
+   */
   wake(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * The only place that signs and sends. Passes never overlap, so a nonce is never taken twice; the signed bytes
- * are journaled before they leave, so a process killed at any moment sends the same bytes again and no others.
+ * The only place that signs and sends. Passes never overlap, so a nonce is never taken twice; the
+ * signed bytes are journaled before they leave, so a process killed at any moment sends the same
+ * bytes again and no others.
  */
 export function createSender(ledger: Ledger, chain: PayingChain): Sender {
   const sentAt = new Map<string, number>();
@@ -31,14 +38,17 @@ export function createSender(ledger: Ledger, chain: PayingChain): Sender {
   };
 
   const signDue = async (mined: number): Promise<void> => {
-    const due = ledger.book.open().filter((order) => order.state === 'accepted' && order.not_before <= Date.now());
+    const due = ledger.book
+      .open()
+      .filter((order) => order.state === 'accepted' && order.not_before <= Date.now());
     if (due.length === 0) return;
     const baseFee = await chain.baseFee();
     for (const order of due) {
       if (order.transfer === null) continue;
       const nonce = Math.max(mined, ledger.book.nextNonce());
       const signed = await chain.sign(order.transfer, nonce, baseFee);
-      // A cancel may have come while the signature was made; then these bytes are dropped, and the nonce stays free.
+      // A cancel may have come while the signature was made; then these bytes are dropped, and the
+      // nonce stays free.
       if (order.state !== 'accepted' || stopped) continue;
       ledger.record({ type: 'signed', order_id: order.order_id, nonce, ...signed });
       await broadcast(order);
@@ -55,7 +65,8 @@ export function createSender(ledger: Ledger, chain: PayingChain): Sender {
 
   const pass = async (): Promise<void> => {
     const mined = await chain.minedCount();
-    // By the chain's own count and not by what was seen mined: a chain restored from an older state lost some.
+    // By the chain's own count and not by what was seen mined: a chain restored from an older state
+    // lost some.
     for (const order of ledger.book.signedFrom(mined)) {
       if (Date.now() - (sentAt.get(order.order_id) ?? 0) >= REBROADCAST_MS) await broadcast(order);
     }
@@ -69,7 +80,10 @@ export function createSender(ledger: Ledger, chain: PayingChain): Sender {
       failing = false;
     } catch (error) {
       // The chain is out of reach: the orders are safe in the journal and wait for it.
-      if (!failing) process.stderr.write(`paper venue: chain not usable, will go on trying: ${String(error)}\n`);
+      if (!failing)
+        process.stderr.write(
+          `paper venue: chain not usable, will go on trying: ${String(error)}\n`,
+        );
       failing = true;
     }
     schedule();
@@ -95,7 +109,8 @@ export function createSender(ledger: Ledger, chain: PayingChain): Sender {
     if (stopped) return Promise.resolve();
     if (next !== undefined) return next;
     if (running === undefined) return begin();
-    // The running pass may have looked before this caller's order came: one more is due, shared by all who wait.
+    // The running pass may have looked before this caller's order came: one more is due, shared by
+    // all who wait.
     next = running.then(() => {
       next = undefined;
       return stopped ? undefined : (running ?? begin());

@@ -1,12 +1,22 @@
-/** What the paper venue is told at start: where to listen, where to keep its ledger, which chain it pays out on. */
+/**
+ * What the paper venue is told at start: where to listen, where to keep its ledger, which chain it
+ * pays out on.
+ */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { DECIMAL_PATTERN } from '../../../domain/money.ts';
 
-const address = z.custom<`0x${string}`>((value) => typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value));
-const privateKey = z.custom<`0x${string}`>((value) => typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value));
+const address = z.custom<`0x${string}`>(
+  (value) => typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value),
+);
+const privateKey = z.custom<`0x${string}`>(
+  (value) => typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value),
+);
 
-/** The chain file: tokens by symbol, and the hot wallet that pays withdrawals out and belongs to the venue alone. */
+/**
+ * The chain file: tokens by symbol, and the hot wallet that pays withdrawals out and belongs to the
+ * venue alone.
+ */
 export const chainFileSchema = z.object({
   rpcUrl: z.url(),
   chainId: z.int().positive(),
@@ -29,7 +39,10 @@ const environmentSchema = z.object({
   PAPER_CHAIN_FILE: z.string().min(1),
 });
 
-/** Settings from the environment and the chain file. Throws with every fault of the part that is wrong. */
+/**
+ * Settings from the environment and the chain file. Throws with every fault of the part that is
+ * wrong.
+ */
 export function readSettings(environment: NodeJS.ProcessEnv): VenueSettings {
   const read = environmentSchema.parse(environment);
   const chain = chainFileSchema.parse(JSON.parse(readFileSync(read.PAPER_CHAIN_FILE, 'utf8')));

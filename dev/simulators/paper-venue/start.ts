@@ -51,7 +51,13 @@ async function open(settings: VenueSettings, unlock: () => void): Promise<Runnin
   const actions = [createWithdrawal(settings.chain), createInternalTransfer(settings.chain)];
   const venue = createVenue({ ledger, chain, sender, actions, observer });
   const transfers = createTransfers(ledger, settings.chain);
-  const app = createServer({ venue, transfers, ledger, faults: createFaultInjector(), chain: settings.chain });
+  const app = createServer({
+    venue,
+    transfers,
+    ledger,
+    faults: createFaultInjector(),
+    chain: settings.chain,
+  });
   const server = app.listen(settings.port, '127.0.0.1');
   await once(server, 'listening');
   void sender.wake();
@@ -73,5 +79,9 @@ function identityOf(chain: ChainSettings): string {
   const tokens = Object.entries(chain.tokens)
     .map(([symbol, { address }]) => `${symbol}=${getAddress(address)}`)
     .sort();
-  return [`chain ${chain.chainId}`, `wallet ${getAddress(chain.accounts.venueHotWallet.address)}`, ...tokens].join(', ');
+  return [
+    `chain ${chain.chainId}`,
+    `wallet ${getAddress(chain.accounts.venueHotWallet.address)}`,
+    ...tokens,
+  ].join(', ');
 }

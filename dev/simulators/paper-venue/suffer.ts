@@ -4,14 +4,17 @@ import type { Request } from 'express';
 import type { Misfortune } from './faults.ts';
 import { VenueHttpError } from './http-error.ts';
 
-/** Waits and fails as drawn; else does `work` and has it answer, unless the answer is to be lost. */
+/**
+ * Waits and fails as drawn; else does `work` and has it answer, unless the answer is to be lost.
+ */
 export async function suffer(
   misfortune: Misfortune,
   request: Request,
   work: (misfortune: Misfortune) => Promise<() => void>,
 ): Promise<void> {
   await sleep(misfortune.latency_ms);
-  if (misfortune.fails) throw new VenueHttpError(500, 'INJECTED_FAULT', 'a fault on demand; nothing was done');
+  if (misfortune.fails)
+    throw new VenueHttpError(500, 'INJECTED_FAULT', 'a fault on demand; nothing was done');
   await sleep(misfortune.hold_ms);
   const working = work(misfortune);
   if (!misfortune.losesAnswer) return (await working)();

@@ -1,4 +1,7 @@
-/** Transfers between accounts over HTTP: what an exchange has, and how a test bench looks on and steers. */
+/**
+ * Transfers between accounts over HTTP: what an exchange has, and how a test bench looks on and
+ * steers.
+ */
 import type { Express } from 'express';
 import { z } from 'zod';
 import { SPOT } from './accounts.ts';
@@ -12,7 +15,9 @@ import type { Transfers } from './transfers.ts';
 
 const name = z.string().min(1).max(128);
 const requestSchema = z.strictObject({
-  client_reference: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 of letters, digits, _ and -'),
+  client_reference: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 of letters, digits, _ and -'),
   from_account: name,
   from_account_type: name.default(SPOT),
   to_account: name,
@@ -22,7 +27,10 @@ const requestSchema = z.strictObject({
 });
 const settleSchema = z.strictObject({ outcome: z.enum(TRANSFER_ENDS) });
 
-/** Adds the routes of transfers to `app`. Only submit and find suffer faults; the bench's own routes never do. */
+/**
+ * Adds the routes of transfers to `app`. Only submit and find suffer faults; the bench's own routes
+ * never do.
+ */
 export function addTransferRoutes(
   app: Express,
   parts: { readonly transfers: Transfers; readonly ledger: Ledger; readonly faults: FaultInjector },
@@ -44,6 +52,8 @@ export function addTransferRoutes(
     response.json({ entries: transferEntries(ledger.book.transfers.references()) });
   });
   app.post('/transfers/:reference/settle', (request, response) => {
-    response.json(transfers.settle(request.params.reference, read(settleSchema, request.body).outcome));
+    response.json(
+      transfers.settle(request.params.reference, read(settleSchema, request.body).outcome),
+    );
   });
 }

@@ -11,10 +11,15 @@ export function transferUnits(terms: TransferTerms, chain: ChainSettings): bigin
   const place = checkPlaces(terms);
   if (place !== null) return place;
   const token = Object.hasOwn(chain.tokens, terms.asset) ? chain.tokens[terms.asset] : undefined;
-  if (token === undefined) return refuse('ASSET_NOT_SUPPORTED', `the venue does not list ${terms.asset}`);
-  if (!isDecimal(terms.amount) || !isPositive(terms.amount)) return refuse('AMOUNT_INVALID', 'the amount is not a decimal above zero');
+  if (token === undefined)
+    return refuse('ASSET_NOT_SUPPORTED', `the venue does not list ${terms.asset}`);
+  if (!isDecimal(terms.amount) || !isPositive(terms.amount))
+    return refuse('AMOUNT_INVALID', 'the amount is not a decimal above zero');
   const units = toBaseUnits(terms.amount, token.decimals);
-  return units ?? refuse('AMOUNT_PRECISION', `the asset has ${token.decimals} decimals, the amount has more`);
+  return (
+    units ??
+    refuse('AMOUNT_PRECISION', `the asset has ${token.decimals} decimals, the amount has more`)
+  );
 }
 
 /** A refusal when `postings` would leave less than nothing of what `balance` tells. */
@@ -23,23 +28,33 @@ export function uncovered(
   balance: (account: string, accountType: string, asset: string) => bigint,
 ): Refusal | null {
   const short = postings.find(
-    ({ account, account_type, asset, delta }) => BigInt(delta) < 0n && balance(account, account_type, asset) + BigInt(delta) < 0n,
+    ({ account, account_type, asset, delta }) =>
+      BigInt(delta) < 0n && balance(account, account_type, asset) + BigInt(delta) < 0n,
   );
   if (short === undefined) return null;
-  return refuse('INSUFFICIENT_BALANCE', `${short.account} does not hold enough ${short.asset} in ${short.account_type}`);
+  return refuse(
+    'INSUFFICIENT_BALANCE',
+    `${short.account} does not hold enough ${short.asset} in ${short.account_type}`,
+  );
 }
 
 function checkPlaces(terms: TransferTerms): Refusal | null {
   const { from_account, from_account_type, to_account, to_account_type } = terms;
   const stranger = [from_account, to_account].find((account) => !isVenueAccount(account));
-  if (stranger !== undefined) return refuse('ACCOUNT_UNKNOWN', `the venue has no account ${stranger}`);
+  if (stranger !== undefined)
+    return refuse('ACCOUNT_UNKNOWN', `the venue has no account ${stranger}`);
   if (!isAccountType(from_account_type)) return unknownPool(from_account_type);
   if (!isAccountType(to_account_type)) return unknownPool(to_account_type);
   const rule = brokenRule(
-    { account: { venue_key: from_account, role: roleOf(from_account) }, account_type: from_account_type },
+    {
+      account: { venue_key: from_account, role: roleOf(from_account) },
+      account_type: from_account_type,
+    },
     { account: { venue_key: to_account, role: roleOf(to_account) }, account_type: to_account_type },
   );
-  return rule === null ? null : refuse('TOPOLOGY_NOT_SUPPORTED', `rule ${rule}: ${TOPOLOGY_RULES[rule]}`);
+  return rule === null
+    ? null
+    : refuse('TOPOLOGY_NOT_SUPPORTED', `rule ${rule}: ${TOPOLOGY_RULES[rule]}`);
 }
 
 function unknownPool(type: string): Refusal {

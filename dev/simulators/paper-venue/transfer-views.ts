@@ -30,7 +30,9 @@ export function transferView(client_reference: string, transfer: TransferRecord)
     status,
     ...terms,
     error_code: failed ? 'TRANSFER_FAILED' : null,
-    error_message: failed ? 'the transfer was not carried out; the source got its amount back' : null,
+    error_message: failed
+      ? 'the transfer was not carried out; the source got its amount back'
+      : null,
     created_at: accepted_at,
     completed_at: settled_at,
   };
@@ -39,7 +41,15 @@ export function transferView(client_reference: string, transfer: TransferRecord)
 export function refusedView(refusal: EventOf<'transfer_refused'>): TransferView {
   const { reference, terms, error_code, error_message, at } = refusal;
   const times = { created_at: at, completed_at: at };
-  return { client_reference: reference, transfer_id: null, status: 'failed', ...terms, error_code, error_message, ...times };
+  return {
+    client_reference: reference,
+    transfer_id: null,
+    status: 'failed',
+    ...terms,
+    error_code,
+    error_message,
+    ...times,
+  };
 }
 
 /** Every reference that was booked or refused, oldest first. */
@@ -47,9 +57,17 @@ export function transferEntries(references: readonly ReferenceRecord[]): Transfe
   return references.flatMap((record) => {
     const { reference, transfers, refusal, submit_calls } = record;
     const [first] = transfers;
-    const view = first === undefined ? refusal && refusedView(refusal) : transferView(reference, first);
+    const view =
+      first === undefined ? refusal && refusedView(refusal) : transferView(reference, first);
     if (view === undefined) return [];
     const effects = transfers.filter(({ status }) => status !== 'failed').length;
-    return [{ ...view, transfer_ids: transfers.map(({ transfer_id }) => transfer_id), submit_calls, effects }];
+    return [
+      {
+        ...view,
+        transfer_ids: transfers.map(({ transfer_id }) => transfer_id),
+        submit_calls,
+        effects,
+      },
+    ];
   });
 }

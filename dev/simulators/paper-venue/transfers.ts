@@ -28,13 +28,17 @@ export interface Transfers {
   find(reference: string, deduplicate: boolean): TransferView;
   /** Ends the oldest pending transfer of a reference. */
   settle(reference: string, outcome: EventOf<'transfer_settled'>['outcome']): TransferView;
-  /** Ends what is due. Called before anybody looks at the books, so that no timer is needed and a restart forgets nothing. */
+  /**
+   * Ends what is due. Called before anybody looks at the books, so that no timer is needed and a
+   * restart forgets nothing.
+   */
   settleDue(): void;
 }
 
 /**
- * Transfers over the ledger. A refusal is VenueHttpError 422 with its code, and final for its reference; others are
- * 409 IDEMPOTENCY_CONFLICT (the reference holds another transfer), 404 TRANSFER_UNKNOWN and 409 TRANSFER_NOT_PENDING.
+ * Transfers over the ledger. A refusal is VenueHttpError 422 with its code, and final for its
+ * reference; others are 409 IDEMPOTENCY_CONFLICT (the reference holds another transfer), 404
+ * TRANSFER_UNKNOWN and 409 TRANSFER_NOT_PENDING.
  */
 export function createTransfers(ledger: Ledger, chain: ChainSettings): Transfers {
   const { book } = ledger;
@@ -61,14 +65,23 @@ export function createTransfers(ledger: Ledger, chain: ChainSettings): Transfers
     const { transfer_outcome: outcome, processing_ms } = conditions;
     const transfer_id = `paper-transfer-${randomUUID()}`;
     const due = outcome === 'pending' ? null : Date.now() + processing_ms;
-    ledger.record({ type: 'transfer_accepted', reference, transfer_id, terms, units: units.toString(), outcome, due });
+    ledger.record({
+      type: 'transfer_accepted',
+      reference,
+      transfer_id,
+      terms,
+      units: units.toString(),
+      outcome,
+      due,
+    });
     settleDue();
     return viewOf(known(reference).transfers.at(-1), reference);
   };
 
   const known = (reference: string): ReferenceRecord => {
     const record = book.transfers.reference(reference);
-    if (record === undefined || (record.transfers.length === 0 && record.refusal === undefined)) throw unknown();
+    if (record === undefined || (record.transfers.length === 0 && record.refusal === undefined))
+      throw unknown();
     return record;
   };
 
@@ -84,22 +97,37 @@ export function createTransfers(ledger: Ledger, chain: ChainSettings): Transfers
       const earlier = first?.terms ?? record?.refusal?.terms;
       if (earlier === undefined) return accept(request, conditions);
       if (canonicalize(earlier) !== canonicalize(termsOf(request))) {
-        throw new VenueHttpError(409, 'IDEMPOTENCY_CONFLICT', 'this reference was used for another transfer');
+        throw new VenueHttpError(
+          409,
+          'IDEMPOTENCY_CONFLICT',
+          'this reference was used for another transfer',
+        );
       }
       if (first !== undefined) return viewOf(first, reference);
-      throw new VenueHttpError(422, record?.refusal?.error_code ?? '', record?.refusal?.error_message ?? '');
+      throw new VenueHttpError(
+        422,
+        record?.refusal?.error_code ?? '',
+        record?.refusal?.error_message ?? '',
+      );
     },
     find: (reference, deduplicate) => {
       settleDue();
       if (!deduplicate) throw unknown();
       const record = known(reference);
       const first = record.transfers[0];
-      return first === undefined && record.refusal !== undefined ? refusedView(record.refusal) : viewOf(first, reference);
+      return first === undefined && record.refusal !== undefined
+        ? refusedView(record.refusal)
+        : viewOf(first, reference);
     },
     settle: (reference, outcome) => {
       settleDue();
       const transfer = known(reference).transfers.find(({ status }) => status === 'pending');
-      if (transfer === undefined) throw new VenueHttpError(409, 'TRANSFER_NOT_PENDING', 'this reference has no pending transfer');
+      if (transfer === undefined)
+        throw new VenueHttpError(
+          409,
+          'TRANSFER_NOT_PENDING',
+          'this reference has no pending transfer',
+        );
       ledger.record({ type: 'transfer_settled', transfer_id: transfer.transfer_id, outcome });
       return transferView(reference, transfer);
     },

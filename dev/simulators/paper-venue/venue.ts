@@ -4,7 +4,13 @@ import canonicalize from 'canonicalize';
 import type { ExecutionContext, ExecutionResult } from '../../../domain/executor.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import type { SubmitBody } from '../../../executors/protocol.ts';
-import { isRefusal, refuse, type OrderPlan, type Refusal, type VenueAction } from './actions/action.ts';
+import {
+  isRefusal,
+  refuse,
+  type OrderPlan,
+  type Refusal,
+  type VenueAction,
+} from './actions/action.ts';
 import type { KeyRecord, Order } from './book.ts';
 import type { VenueChain } from './chain.ts';
 import { DEPOSIT_OBSERVE, type DepositObserver } from './deposit-observe.ts';
@@ -33,9 +39,9 @@ export interface Venue {
 }
 
 /**
- * The venue's behaviour over its ledger. Results tell facts; a call that the venue cannot answer truthfully
- * throws VenueHttpError: 409 IDEMPOTENCY_CONFLICT (this key holds another order), 404 ORDER_UNKNOWN,
- * 409 CANCEL_NOT_POSSIBLE.
+ * The venue's behaviour over its ledger. Results tell facts; a call that the venue cannot answer
+ * truthfully throws VenueHttpError: 409 IDEMPOTENCY_CONFLICT (this key holds another order), 404
+ * ORDER_UNKNOWN, 409 CANCEL_NOT_POSSIBLE.
  */
 export function createVenue(parts: {
   readonly ledger: Ledger;
@@ -49,7 +55,8 @@ export function createVenue(parts: {
   const report = createReporter(parts);
 
   const termsOf = (context: ExecutionContext): Terms | Refusal =>
-    actionOf(context.action_type)?.terms(context) ?? refuse('ACTION_NOT_SUPPORTED', `the venue does not know ${context.action_type}`);
+    actionOf(context.action_type)?.terms(context) ??
+    refuse('ACTION_NOT_SUPPORTED', `the venue does not know ${context.action_type}`);
 
   /** The order of this call: by its reference, and by its key unless the venue forgets keys. */
   const findOrder = (context: ExecutionContext, deduplicate: boolean): Order | undefined => {
@@ -75,26 +82,45 @@ export function createVenue(parts: {
     const order_id = `paper-${randomUUID()}`;
     const not_before = Date.now() + conditions.processing_ms;
     const { terms, postings, transfer } = order;
-    ledger.record({ type: 'accepted', ...entry, order_id, terms, postings: [...postings], transfer, not_before });
-    // The answer does not wait for the chain: from here on the order is owed, whatever happens to this process.
+    ledger.record({
+      type: 'accepted',
+      ...entry,
+      order_id,
+      terms,
+      postings: [...postings],
+      transfer,
+      not_before,
+    });
+    // The answer does not wait for the chain: from here on the order is owed, whatever happens to
+    // this process.
     void sender.wake();
     return { next_state: 'SUBMITTED', external_ref: order_id };
   };
 
-  const newOrder = (context: ExecutionContext, prepared: JsonObject): (OrderPlan & { terms: Terms }) | Refusal => {
+  const newOrder = (
+    context: ExecutionContext,
+    prepared: JsonObject,
+  ): (OrderPlan & { terms: Terms }) | Refusal => {
     const terms = termsOf(context);
     if (isRefusal(terms)) return terms;
     if (canonicalize(terms) !== canonicalize(prepared)) {
-      return refuse('PREPARED_ACTION_MISMATCH', 'prepared_action is not what this context prepares');
+      return refuse(
+        'PREPARED_ACTION_MISMATCH',
+        'prepared_action is not what this context prepares',
+      );
     }
     return planOf(context.action_type, terms);
   };
 
   const planOf = (type: string, terms: Terms): (OrderPlan & { terms: Terms }) | Refusal => {
     const action = actionOf(type);
-    if (action === undefined) return refuse('ACTION_NOT_SUPPORTED', `the venue does not know ${type}`);
+    if (action === undefined)
+      return refuse('ACTION_NOT_SUPPORTED', `the venue does not know ${type}`);
     const plan = action.plan(terms);
-    return action.bar?.(terms, ledger.book) ?? uncovered(plan.postings, ledger.book.balance) ?? { terms, ...plan };
+    return (
+      action.bar?.(terms, ledger.book) ??
+      uncovered(plan.postings, ledger.book.balance) ?? { terms, ...plan }
+    );
   };
 
   return {
@@ -107,13 +133,16 @@ export function createVenue(parts: {
     },
     prepare: (context) => {
       const terms = termsOf(context);
-      return isRefusal(terms) ? failed(terms) : { next_state: 'SUBMITTING', prepared_action: terms };
+      return isRefusal(terms)
+        ? failed(terms)
+        : { next_state: 'SUBMITTING', prepared_action: terms };
     },
     submit,
     observe: async (context, deduplicate) => {
       if (context.action_type === DEPOSIT_OBSERVE) return observer.look(context);
       const order = findOrder(context, deduplicate);
-      if (order === undefined) throw new VenueHttpError(404, 'ORDER_UNKNOWN', 'no order of this key or reference');
+      if (order === undefined)
+        throw new VenueHttpError(404, 'ORDER_UNKNOWN', 'no order of this key or reference');
       return report(order, context.completion_assurance);
     },
     recover: async (context, deduplicate) => {
@@ -121,7 +150,8 @@ export function createVenue(parts: {
       const order = findOrder(context, deduplicate);
       if (order !== undefined) return report(order, context.completion_assurance);
       const known = deduplicate ? ledger.book.key(context.idempotency_key) : undefined;
-      // Nothing landed so far. A submit that is still under way may yet, which the caller has to wait out.
+      // Nothing landed so far. A submit that is still under way may yet, which the caller has to
+      // wait out.
       return knownFailure(known) ?? { next_state: 'READY' };
     },
     cancel: async (context, deduplicate) => {
@@ -132,7 +162,8 @@ export function createVenue(parts: {
         return failed(CANCELLED);
       }
       if (order !== undefined) return report(order, context.completion_assurance);
-      if (!deduplicate) throw new VenueHttpError(409, 'CANCEL_NOT_POSSIBLE', 'no order to cancel is known');
+      if (!deduplicate)
+        throw new VenueHttpError(409, 'CANCEL_NOT_POSSIBLE', 'no order to cancel is known');
       const failure = knownFailure(ledger.book.key(context.idempotency_key));
       if (failure !== null) return failure;
       // The key is used up, so that a submit still under way cannot land after this answer.
@@ -145,13 +176,22 @@ export function createVenue(parts: {
 /** The answer that the first submit of this key got; null for a key never submitted. */
 function firstAnswer(known: KeyRecord | undefined, fingerprint: string): ExecutionResult | null {
   if (known?.fingerprint !== undefined && known.fingerprint !== fingerprint) {
-    throw new VenueHttpError(409, 'IDEMPOTENCY_CONFLICT', 'this idempotency key was used for another order');
+    throw new VenueHttpError(
+      409,
+      'IDEMPOTENCY_CONFLICT',
+      'this idempotency key was used for another order',
+    );
   }
   const order = known?.orders[0];
-  return order === undefined ? knownFailure(known) : { next_state: 'SUBMITTED', external_ref: order.order_id };
+  return order === undefined
+    ? knownFailure(known)
+    : { next_state: 'SUBMITTED', external_ref: order.order_id };
 }
 
-/** A refusal is final for its key: what was once reported as failed must not land later under the same key. */
+/**
+ * A refusal is final for its key: what was once reported as failed must not land later under the
+ * same key.
+ */
 function knownFailure(known: KeyRecord | undefined): ExecutionResult | null {
   if (known?.refusal !== undefined) return failed(known.refusal);
   return known?.cancelled === true ? failed(CANCELLED) : null;

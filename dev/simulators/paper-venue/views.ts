@@ -4,7 +4,9 @@ import { VENUE_ACCOUNT_TYPES, VENUE_ACCOUNTS } from './accounts.ts';
 import type { Book, KeyRecord, Order } from './book.ts';
 import type { ChainSettings } from './settings.ts';
 
-/** One idempotency key in `GET /ledger`. `effects` above 1 means that it was paid more than once. */
+/**
+ * One idempotency key in `GET /ledger`. `effects` above 1 means that it was paid more than once.
+ */
 export interface LedgerEntry {
   readonly idempotency_key: string;
   readonly movement_id: string;
@@ -48,15 +50,26 @@ export function ledgerEntries(book: Book): LedgerEntry[] {
   return book.keys().map(ledgerEntry);
 }
 
-/** Balances of one account, or of all: every pool of every listed token, also those that never held anything. */
+/**
+ * Balances of one account, or of all: every pool of every listed token, also those that never held
+ * anything.
+ */
 export function balanceViews(book: Book, chain: ChainSettings, account?: string): BalanceView[] {
-  return VENUE_ACCOUNTS.filter((each) => account === undefined || each === account).flatMap((owner) =>
-    VENUE_ACCOUNT_TYPES.flatMap((account_type) =>
-      Object.entries(chain.tokens).map(([asset, { decimals }]) => {
-        const amount = fromBaseUnits(book.balance(owner, account_type, asset), decimals);
-        return { account: owner, account_type, asset, available: amount, withdrawable: amount, total: amount };
-      }),
-    ),
+  return VENUE_ACCOUNTS.filter((each) => account === undefined || each === account).flatMap(
+    (owner) =>
+      VENUE_ACCOUNT_TYPES.flatMap((account_type) =>
+        Object.entries(chain.tokens).map(([asset, { decimals }]) => {
+          const amount = fromBaseUnits(book.balance(owner, account_type, asset), decimals);
+          return {
+            account: owner,
+            account_type,
+            asset,
+            available: amount,
+            withdrawable: amount,
+            total: amount,
+          };
+        }),
+      ),
   );
 }
 

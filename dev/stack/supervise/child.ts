@@ -77,7 +77,8 @@ export class ManagedChild {
         await this.startOnce(deadline, signal);
         return;
       } catch (error) {
-        const again = this.spec.transientFault?.test(error instanceof Error ? error.message : '') ?? false;
+        const again =
+          this.spec.transientFault?.test(error instanceof Error ? error.message : '') ?? false;
         if (!again || Date.now() > deadline || signal?.aborted === true) throw error;
         await pause(150);
       }
@@ -95,11 +96,21 @@ export class ManagedChild {
         await this.stop();
         signal?.throwIfAborted();
         const seconds = Math.round(this.spec.readyTimeoutMs / 1000);
-        throw new ChildStartError(this.spec.name, `was not ready after ${seconds} s`, this.spec.logFile, log());
+        throw new ChildStartError(
+          this.spec.name,
+          `was not ready after ${seconds} s`,
+          this.spec.logFile,
+          log(),
+        );
       }
       await pause(POLL_MS);
     }
-    throw new ChildStartError(this.spec.name, `ended while starting (${this.lastExit})`, this.spec.logFile, log());
+    throw new ChildStartError(
+      this.spec.name,
+      `ended while starting (${this.lastExit})`,
+      this.spec.logFile,
+      log(),
+    );
   }
 
   /** Spawns the process; answers where its output begins in the log file. */
@@ -130,7 +141,9 @@ export class ManagedChild {
         this.onExit(!this.expected, how);
       };
       child.once('error', (error) => ended(error.message));
-      child.once('exit', (code, by) => ended(by === null ? `exit status ${code ?? '?'}` : `killed by ${by}`));
+      child.once('exit', (code, by) =>
+        ended(by === null ? `exit status ${code ?? '?'}` : `killed by ${by}`),
+      );
     });
     if (this.process !== null) this.onSpawn();
     return offset;
@@ -145,7 +158,10 @@ export class ManagedChild {
   async stop(): Promise<void> {
     this.expected = true;
     if (!this.running || this.identity === null) return this.exited;
-    await endProcess(this.identity, { signal: this.spec.stopSignal, timeoutMs: this.spec.stopTimeoutMs });
+    await endProcess(this.identity, {
+      signal: this.spec.stopSignal,
+      timeoutMs: this.spec.stopTimeoutMs,
+    });
     await this.exited;
   }
 

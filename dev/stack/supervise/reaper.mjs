@@ -1,6 +1,7 @@
-// Ends the parts of a stack whose supervisor was killed. It waits for the end of its standard input,
-// which the system closes with the supervisor, however that died. Node parts notice by themselves;
-// Postgres and Temporal do not. Usage: node reaper.mjs <data folder> <supervisor's start mark>
+// Ends the parts of a stack whose supervisor was killed. It waits for the end of its standard
+// input, which the system closes with the supervisor, however that died. Node parts notice by
+// themselves; Postgres and Temporal do not. Usage: node reaper.mjs <data folder> <supervisor's
+// start mark>
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { endProcess, isAlive } from '../../bootstrap/identity.mjs';
@@ -19,6 +20,8 @@ async function reap() {
   const stages = [...new Set(record.children.map((child) => child.stage))].sort((a, b) => a - b);
   for (const stage of stages) {
     const together = record.children.filter((child) => child.stage === stage);
-    await Promise.all(together.map((child) => endProcess(child, { signal: child.stopSignal, timeoutMs: 5_000 })));
+    await Promise.all(
+      together.map((child) => endProcess(child, { signal: child.stopSignal, timeoutMs: 5_000 })),
+    );
   }
 }

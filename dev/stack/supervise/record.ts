@@ -49,7 +49,9 @@ export class StackAlreadyRunning extends Error {
   }
 }
 
-/** Takes a data folder for this process; fails with StackAlreadyRunning when a live stack has it. */
+/**
+ * Takes a data folder for this process; fails with StackAlreadyRunning when a live stack has it.
+ */
 export async function claimDataDir(dataDir: string): Promise<() => void> {
   const lock = await takeLock(lockFile(dataDir));
   if (lock.release !== undefined) return lock.release;
@@ -70,7 +72,9 @@ export async function endOrphans(dataDir: string): Promise<string[]> {
   const orphans = (record?.children ?? []).filter(isAlive);
   for (const stage of [...new Set(orphans.map((child) => child.stage))].sort((a, b) => a - b)) {
     const together = orphans.filter((child) => child.stage === stage);
-    await Promise.all(together.map((child) => endProcess(child, { signal: child.stopSignal, timeoutMs: 4_000 })));
+    await Promise.all(
+      together.map((child) => endProcess(child, { signal: child.stopSignal, timeoutMs: 4_000 })),
+    );
   }
   removeRecord(dataDir);
   return orphans.map((child) => child.name);

@@ -126,7 +126,9 @@ export class Supervisor {
       entry.stopped = true;
       this.clearTimer(entry);
     }
-    for (const stage of [...new Set(entries.map(({ child }) => child.spec.stage))].sort((a, b) => a - b)) {
+    for (const stage of [...new Set(entries.map(({ child }) => child.spec.stage))].sort(
+      (a, b) => a - b,
+    )) {
       const together = entries.filter(({ child }) => child.spec.stage === stage);
       await Promise.all(together.map(({ child }) => child.stop()));
     }
@@ -164,8 +166,11 @@ export class Supervisor {
     } catch (error) {
       if (this.abort.signal.aborted || entry.stopped) return;
       // When it died during this start, its end has planned the next try already.
-      if (!entry.child.running && entry.timer?.hasRef() !== true) this.ended(entry, true, 'not ready');
-      this.options.log(`  ! ${name}: ${error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)}`);
+      if (!entry.child.running && entry.timer?.hasRef() !== true)
+        this.ended(entry, true, 'not ready');
+      this.options.log(
+        `  ! ${name}: ${error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)}`,
+      );
     }
   }
 
@@ -184,7 +189,9 @@ export class Supervisor {
     if (this.self === null || this.stopped !== null) return;
     const children = [...this.entries.values()].flatMap(({ child }): RecordedChild[] => {
       const { name, stage, stopSignal } = child.spec;
-      return child.running && child.identity !== null ? [{ name, stage, stopSignal, ...child.identity }] : [];
+      return child.running && child.identity !== null
+        ? [{ name, stage, stopSignal, ...child.identity }]
+        : [];
     });
     const state = this.urls === null ? 'starting' : 'running';
     writeRecord(this.options.dataDir, { supervisor: this.self, state, urls: this.urls, children });

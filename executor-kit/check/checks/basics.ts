@@ -1,4 +1,7 @@
-/** The ordinary way of an action, and that the executor is there at all. Without these nothing else can be asked. */
+/**
+ * The ordinary way of an action, and that the executor is there at all. Without these nothing else
+ * can be asked.
+ */
 import { wordsOf } from '../bench.ts';
 import { mustComplete, mustHaveOneEffect } from '../outcome.ts';
 import type { Check } from '../verdict.ts';
@@ -34,9 +37,12 @@ export const BASICS: readonly Check[] = [
     id: 'preflight',
     guarantee: 'Preflight passes an action that can be done.',
     run: async (bench) => {
-      const answer = await bench.call('preflight', () => bench.target.executor.preflight(bench.context(), bench.limits()));
+      const answer = await bench.call('preflight', () =>
+        bench.target.executor.preflight(bench.context(), bench.limits()),
+      );
       if (answer === null) return;
-      const advice = 'Give --config, --asset and --amount with which it can be done; a pass is 204 over HTTP and null on a task queue.';
+      const advice =
+        'Give --config, --asset and --amount with which it can be done; a pass is 204 over HTTP and null on a task queue.';
       throw new Broken(`preflight answered FAILED: ${wordsOf(answer)}`, advice);
     },
   },

@@ -1,4 +1,6 @@
-/** kill -9 at any moment: what was accepted is still known, and what was interrupted is found out. */
+/**
+ * kill -9 at any moment: what was accepted is still known, and what was interrupted is found out.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExecutionResult } from '../../../domain/executor.ts';
 import type { Action, Bench } from '../bench.ts';
@@ -31,7 +33,8 @@ async function killDuringSubmits(bench: Bench): Promise<readonly Begun[]> {
 export const CRASH: readonly Check[] = [
   {
     id: 'crash-after-answer',
-    guarantee: 'What was accepted before a crash is found after it, and a repeat makes no second effect.',
+    guarantee:
+      'What was accepted before a crash is found after it, and a repeat makes no second effect.',
     notHere: needsCommand,
     run: async (bench) => {
       const action = await bench.prepare();
@@ -42,7 +45,8 @@ export const CRASH: readonly Check[] = [
   },
   {
     id: 'crash-during-submit',
-    guarantee: 'After a crash between submit and answer, recover tells the truth, and a repeat makes no second effect.',
+    guarantee:
+      'After a crash between submit and answer, recover tells the truth, and a repeat makes no second effect.',
     notHere: needsCommand,
     run: async (bench) => {
       const remarks: (string | void)[] = [];

@@ -10,7 +10,8 @@ const WATCH_MS = 500;
 export const ENDINGS: readonly Check[] = [
   {
     id: 'cancel',
-    guarantee: 'Cancel answers how it stands; FAILED there means that no effect is there and none will come.',
+    guarantee:
+      'Cancel answers how it stands; FAILED there means that no effect is there and none will come.',
     run: async (bench) => {
       const action = await bench.prepare();
       const submitted = await bench.submit(action);
@@ -23,9 +24,11 @@ export const ENDINGS: readonly Check[] = [
       }
       await sleep(WATCH_MS);
       const advice = 'When the effect can no longer be stopped, answer that it is under way.';
-      if (((await bench.effects(action)) ?? 0) > 0) throw new Broken('cancel answered FAILED, and the effect is there', advice);
+      if (((await bench.effects(action)) ?? 0) > 0)
+        throw new Broken('cancel answered FAILED, and the effect is there', advice);
       const found = await bench.recover(action);
-      if (found.next_state === 'COMPLETED') throw new Broken('cancel answered FAILED, and recover answered COMPLETED', advice);
+      if (found.next_state === 'COMPLETED')
+        throw new Broken('cancel answered FAILED, and recover answered COMPLETED', advice);
       return 'the action was cancelled';
     },
   },
@@ -36,8 +39,12 @@ export const ENDINGS: readonly Check[] = [
     run: async (bench) => {
       const [first] = bench.formFaults;
       if (first === undefined) return;
-      const advice = 'docs/executors.md lists the fields and which next_state each phase may answer.';
-      throw new Broken(`${first.phase}: ${first.message} (${bench.formFaults.length} such in all)`, advice);
+      const advice =
+        'docs/executors.md lists the fields and which next_state each phase may answer.';
+      throw new Broken(
+        `${first.phase}: ${first.message} (${bench.formFaults.length} such in all)`,
+        advice,
+      );
     },
   },
 ];

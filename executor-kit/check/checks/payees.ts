@@ -1,4 +1,7 @@
-/** Whom it pays: what prepare answers is held against the fields that the registry entry will declare, by the service's own rules. */
+/**
+ * Whom it pays: what prepare answers is held against the fields that the registry entry will
+ * declare, by the service's own rules.
+ */
 import { ownDestinations, withoutKnown } from '../../../domain/allowlist/declared.ts';
 import type { Destination } from '../../../domain/allowlist/destination.ts';
 import { ExecutorFault, type PayeeField } from '../../../domain/executor.ts';
@@ -8,12 +11,21 @@ import type { Bench } from '../bench.ts';
 import type { Check } from '../verdict.ts';
 import { Broken } from '../broken.ts';
 
-const DECLARE = 'Name its field in payees when it is paid, in not_payees when it is not; prepare adds nobody whom the plan does not name.';
-const FOLLOW = 'Give config and prepared_action the same fields, and take payees from the context alone.';
+const DECLARE =
+  'Name its field in payees when it is paid, in not_payees when it is not; prepare adds nobody whom the plan does not name.';
+const FOLLOW =
+  'Give config and prepared_action the same fields, and take payees from the context alone.';
 const EVM = /^0x[0-9a-f]{40}$/i;
 
-/** What the service would take for paid, by a config and, unless it is null, by what was prepared from it. */
-function paid(bench: Bench, config: JsonObject, prepared_action: JsonObject | null): readonly Destination[] {
+/**
+ * What the service would take for paid, by a config and, unless it is null, by what was prepared
+ * from it.
+ */
+function paid(
+  bench: Bench,
+  config: JsonObject,
+  prepared_action: JsonObject | null,
+): readonly Destination[] {
   const { actionType, asset, amount, inputParams, payees = [], notPayees, signer } = bench.options;
   const found = ownDestinations({
     node: { node_key: 'executor-check', action_type: actionType, config },
@@ -23,7 +35,10 @@ function paid(bench: Bench, config: JsonObject, prepared_action: JsonObject | nu
     prepared_action,
   });
   const token = config['token_address'];
-  return withoutKnown(found, [...(signer === undefined ? [] : [signer.address]), ...(typeof token === 'string' ? [token] : [])]);
+  return withoutKnown(found, [
+    ...(signer === undefined ? [] : [signer.address]),
+    ...(typeof token === 'string' ? [token] : []),
+  ]);
 }
 
 /** Fails unless each declared field names somebody, and nobody else is named. */
@@ -39,7 +54,10 @@ function mustBeDeclared(destinations: readonly Destination[], where: string, adv
 }
 
 function mustBeAddresses(bench: Bench, destinations: readonly Destination[]): void {
-  const odd = destinations.find(({ chain_family, address, aside }) => aside !== true && chain_family === 'evm' && !EVM.test(address));
+  const odd = destinations.find(
+    ({ chain_family, address, aside }) =>
+      aside !== true && chain_family === 'evm' && !EVM.test(address),
+  );
   if (odd === undefined) return;
   throw new Broken(
     `${odd.address} is declared as family evm, and is no address of such a chain`,
@@ -53,7 +71,10 @@ function another(text: string): string {
   return text.slice(0, -1) + (last === '1' ? '2' : '1');
 }
 
-/** The config with somebody else in a declared field, or null where that field does not stand in the config. */
+/**
+ * The config with somebody else in a declared field, or null where that field does not stand in the
+ * config.
+ */
 function withAnother(config: JsonObject, field: string): JsonObject | null {
   const changed = change(config, field.split('.'));
   return changed === null ? null : (changed as JsonObject);
@@ -62,7 +83,9 @@ function withAnother(config: JsonObject, field: string): JsonObject | null {
 function change(value: JsonValue, path: readonly string[]): JsonValue | null {
   if (Array.isArray(value)) {
     const each = (value as readonly JsonValue[]).map((inner) => change(inner, path));
-    return each.length === 0 || each.some((inner) => inner === null) ? null : (each as readonly JsonValue[] as JsonValue);
+    return each.length === 0 || each.some((inner) => inner === null)
+      ? null
+      : (each as readonly JsonValue[] as JsonValue);
   }
   const [name, ...rest] = path;
   if (name === undefined) return typeof value === 'string' && value !== '' ? another(value) : null;
@@ -93,11 +116,14 @@ async function mustFollow(bench: Bench, { field }: PayeeField): Promise<void> {
 export const PAYEES: readonly Check[] = [
   {
     id: 'payees',
-    guarantee: 'What prepare answers names exactly whom the declared fields name, and no other address.',
+    guarantee:
+      'What prepare answers names exactly whom the declared fields name, and no other address.',
     notHere: ({ options: { sends, actionType, payees } }) => {
       if (!sends) return 'declared as sends: false, so it pays nobody';
       if (isBuiltIn(actionType)) return `the service knows by itself whom ${actionType} pays`;
-      return payees === undefined ? 'no --payees: give them as the registry entry will have them, [] when a plan cannot choose whom' : null;
+      return payees === undefined
+        ? 'no --payees: give them as the registry entry will have them, [] when a plan cannot choose whom'
+        : null;
     },
     run: async (bench) => {
       const { config, payees = [] } = bench.options;
@@ -111,7 +137,8 @@ export const PAYEES: readonly Check[] = [
       const { prepared_action } = await bench.prepare();
       mustBeDeclared(paid(bench, config, prepared_action), 'prepare', FOLLOW);
       for (const payee of payees) await mustFollow(bench, payee);
-      if (payees.length > 0 && Object.keys(prepared_action).length === 0) return 'nothing is prepared, so the config is what it is held to';
+      if (payees.length > 0 && Object.keys(prepared_action).length === 0)
+        return 'nothing is prepared, so the config is what it is held to';
     },
   },
 ];

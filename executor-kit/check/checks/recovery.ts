@@ -1,4 +1,7 @@
-/** What recover says decides whether money is sent again: it must be true whatever happened to the caller. */
+/**
+ * What recover says decides whether money is sent again: it must be true whatever happened to the
+ * caller.
+ */
 import { ExecutorFault, type ExecutionResult } from '../../../domain/executor.ts';
 import { wordsOf, type Bench } from '../bench.ts';
 import { settleOutcome } from '../outcome.ts';
@@ -8,10 +11,16 @@ import { Broken } from '../broken.ts';
 /** A submit whose caller gives up after `ms`; the answer when it came in time. */
 async function impatientSubmit(bench: Bench, ms: number) {
   const action = await bench.prepare();
-  const answer: ExecutionResult | 'open' = await bench.submit(action, AbortSignal.timeout(ms)).catch((error: unknown) => {
-    if (error instanceof ExecutorFault && (error.kind === 'timeout' || error.kind === 'unreachable')) return 'open' as const;
-    throw error;
-  });
+  const answer: ExecutionResult | 'open' = await bench
+    .submit(action, AbortSignal.timeout(ms))
+    .catch((error: unknown) => {
+      if (
+        error instanceof ExecutorFault &&
+        (error.kind === 'timeout' || error.kind === 'unreachable')
+      )
+        return 'open' as const;
+      throw error;
+    });
   return { action, answer };
 }
 
@@ -30,18 +39,26 @@ export const RECOVERY: readonly Check[] = [
     run: async (bench) => {
       const action = await bench.prepare();
       const found = await bench.recover(action);
-      const advice = 'Answer READY when the key is unknown here and at the other side; it is no error.';
+      const advice =
+        'Answer READY when the key is unknown here and at the other side; it is no error.';
       if (found.next_state !== 'READY' && found.next_state !== 'UNKNOWN') {
-        throw new Broken(`recover answered ${found.next_state} ${wordsOf(found)} for a key that was only prepared`, advice);
+        throw new Broken(
+          `recover answered ${found.next_state} ${wordsOf(found)} for a key that was only prepared`,
+          advice,
+        );
       }
       const effects = (await bench.effects(action)) ?? 0;
-      if (effects > 0) throw new Broken('prepare and recover made an effect', 'Only submit may move anything.');
-      return found.next_state === 'UNKNOWN' ? 'it answered UNKNOWN: after each lost submit a person will have to decide' : undefined;
+      if (effects > 0)
+        throw new Broken('prepare and recover made an effect', 'Only submit may move anything.');
+      return found.next_state === 'UNKNOWN'
+        ? 'it answered UNKNOWN: after each lost submit a person will have to decide'
+        : undefined;
     },
   },
   {
     id: 'lost-answer',
-    guarantee: 'When the answer to a submit is lost, recover tells the truth, and a repeat makes no second effect.',
+    guarantee:
+      'When the answer to a submit is lost, recover tells the truth, and a repeat makes no second effect.',
     run: async (bench) => {
       const remarks: (string | void)[] = [];
       for (const lost of ['answered', 0, Math.round(bench.submitMs / 2)] as const) {
@@ -54,11 +71,15 @@ export const RECOVERY: readonly Check[] = [
   },
   {
     id: 'time-out',
-    guarantee: 'When the caller gives up at its time-out, recover tells the truth, and a repeat makes no second effect.',
+    guarantee:
+      'When the caller gives up at its time-out, recover tells the truth, and a repeat makes no second effect.',
     run: async (bench) => {
       const remarks: (string | void)[] = [];
       for (const share of [0.2, 0.5, 0.9]) {
-        const { action, answer } = await impatientSubmit(bench, Math.max(1, Math.round(bench.submitMs * share)));
+        const { action, answer } = await impatientSubmit(
+          bench,
+          Math.max(1, Math.round(bench.submitMs * share)),
+        );
         remarks.push(await settleOutcome(bench, action, answer));
       }
       return remarks.find((remark) => remark !== undefined);
@@ -67,19 +88,31 @@ export const RECOVERY: readonly Check[] = [
   {
     id: 'too-late',
     guarantee: 'Nothing is sent after send_not_after.',
-    notHere: ({ target }) => (target.submitTooLate === undefined ? 'the HTTP protocol has no such time: the caller hangs up' : null),
+    notHere: ({ target }) =>
+      target.submitTooLate === undefined
+        ? 'the HTTP protocol has no such time: the caller hangs up'
+        : null,
     run: async (bench) => {
       const action = await bench.prepare();
-      const input = { ...action, ...(bench.options.signResult === undefined ? {} : { sign_result: bench.options.signResult }) };
+      const input = {
+        ...action,
+        ...(bench.options.signResult === undefined
+          ? {}
+          : { sign_result: bench.options.signResult }),
+      };
       const journal = { transactions: async () => [], releaseNonce: async () => undefined };
-      const answer = await bench.target.submitTooLate?.({ ...input, journal }).catch((error: unknown) => {
-        if (error instanceof ExecutorFault) return null;
-        throw error;
-      });
+      const answer = await bench.target
+        .submitTooLate?.({ ...input, journal })
+        .catch((error: unknown) => {
+          if (error instanceof ExecutorFault) return null;
+          throw error;
+        });
       await bench.settle();
       const found = await bench.recover(action);
       const effects = (await bench.effects(action)) ?? 0;
-      const sent = (answer != null && answer.next_state !== 'FAILED') || !['READY', 'UNKNOWN', 'FAILED'].includes(found.next_state);
+      const sent =
+        (answer != null && answer.next_state !== 'FAILED') ||
+        !['READY', 'UNKNOWN', 'FAILED'].includes(found.next_state);
       if (!sent && effects === 0) return;
       throw new Broken(
         'a submit whose send_not_after had passed was sent',

@@ -8,7 +8,9 @@ import { Broken } from '../broken.ts';
 const AT_ONCE = 5;
 
 function onlyWhenSafe({ options }: Bench): string | null {
-  return options.sameKeySafe ? null : 'not declared same_key_safe, so the service never repeats a submit';
+  return options.sameKeySafe
+    ? null
+    : 'not declared same_key_safe, so the service never repeats a submit';
 }
 
 export const REPEATS: readonly Check[] = [
@@ -32,9 +34,15 @@ export const REPEATS: readonly Check[] = [
     notHere: onlyWhenSafe,
     run: async (bench) => {
       const action = await bench.prepare();
-      const all = await Promise.all(Array.from({ length: AT_ONCE }, () => bench.submit(action).catch(noAnswer)));
+      const all = await Promise.all(
+        Array.from({ length: AT_ONCE }, () => bench.submit(action).catch(noAnswer)),
+      );
       const [first, ...others] = all.filter((answer): answer is ExecutionResult => answer !== null);
-      if (first === undefined) throw new Broken('none of them was answered', 'At least one of several equal submits must be served.');
+      if (first === undefined)
+        throw new Broken(
+          'none of them was answered',
+          'At least one of several equal submits must be served.',
+        );
       for (const other of others) mustMatch(first, other, 'a submit at the same time');
       mustComplete(await bench.observeToEnd(action, first));
       await mustHaveOneEffect(bench, action);

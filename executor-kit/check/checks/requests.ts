@@ -1,4 +1,6 @@
-/** What comes in: more than is known today, more letters than English has, rubbish, and strangers. */
+/**
+ * What comes in: more than is known today, more letters than English has, rubbish, and strangers.
+ */
 import { EXECUTOR_PHASES, ExecutorFault, type ExecutionContext } from '../../../domain/executor.ts';
 import type { Bench } from '../bench.ts';
 import { mustComplete, mustHaveOneEffect } from '../outcome.ts';
@@ -24,7 +26,11 @@ const MALFORMED: Readonly<Record<string, string | Buffer>> = {
     context: 5,
     prepared_action: [],
   }),
-  'bytes that are not UTF-8': Buffer.concat([VALID_UTF8, Buffer.from([0xff, 0xfe, 0x80]), Buffer.from('"}')]),
+  'bytes that are not UTF-8': Buffer.concat([
+    VALID_UTF8,
+    Buffer.from([0xff, 0xfe, 0x80]),
+    Buffer.from('"}'),
+  ]),
   'ten thousand brackets': '['.repeat(10_000) + ']'.repeat(10_000),
 };
 
@@ -35,7 +41,8 @@ function withMore(context: ExecutionContext): ExecutionContext {
 
 async function mustLive(bench: Bench, after: string): Promise<void> {
   const health = await bench.target.executor.health(bench.limits());
-  if (health.state !== 'up') throw new Broken(`the executor was gone after ${after}`, 'No request may end the process.');
+  if (health.state !== 'up')
+    throw new Broken(`the executor was gone after ${after}`, 'No request may end the process.');
 }
 
 export const REQUESTS: readonly Check[] = [
@@ -43,7 +50,12 @@ export const REQUESTS: readonly Check[] = [
     id: 'unusual',
     guarantee: 'Unknown fields, and any characters in node_key and input_params, are taken.',
     run: async (bench) => {
-      const context = withMore(bench.context({ node_key: ODD_TEXT, input_params: { ...bench.options.inputParams, [ODD_TEXT]: ODD_TEXT } }));
+      const context = withMore(
+        bench.context({
+          node_key: ODD_TEXT,
+          input_params: { ...bench.options.inputParams, [ODD_TEXT]: ODD_TEXT },
+        }),
+      );
       const action = await bench.prepare(context);
       mustComplete(await bench.observeToEnd(action, await bench.submit(action)));
       await mustHaveOneEffect(bench, action);
@@ -55,7 +67,9 @@ export const REQUESTS: readonly Check[] = [
     run: async (bench) => {
       const context = bench.context({ config: { ...bench.options.config, note: ODD_TEXT } });
       try {
-        await bench.call('preflight', () => bench.target.executor.preflight(context, bench.limits()));
+        await bench.call('preflight', () =>
+          bench.target.executor.preflight(context, bench.limits()),
+        );
       } catch (error) {
         if (error instanceof ExecutorFault && error.kind === 'rejected') return;
         throw error;
@@ -64,7 +78,8 @@ export const REQUESTS: readonly Check[] = [
   },
   {
     id: 'malformed',
-    guarantee: 'A malformed request is refused (4xx, or a failure of type EXECUTOR_REJECTED), and the executor lives on.',
+    guarantee:
+      'A malformed request is refused (4xx, or a failure of type EXECUTOR_REJECTED), and the executor lives on.',
     run: async (bench) => {
       for (const phase of EXECUTOR_PHASES) {
         for (const [what, body] of Object.entries(MALFORMED)) {
@@ -82,22 +97,28 @@ export const REQUESTS: readonly Check[] = [
     id: 'token',
     guarantee: 'A call without the right bearer token is refused (401 or 403), in every phase.',
     notHere: ({ target, options }) => {
-      if (target.statusWith === undefined) return 'a task queue has no token; access is a matter of its Temporal namespace';
+      if (target.statusWith === undefined)
+        return 'a task queue has no token; access is a matter of its Temporal namespace';
       return options.tokenFile === undefined ? 'needs --token-file' : null;
     },
     run: async (bench) => {
       const action = await bench.prepare();
-      const advice = 'Compare the Authorization header first, in constant time, before the body is read.';
+      const advice =
+        'Compare the Authorization header first, in constant time, before the body is read.';
       for (const phase of EXECUTOR_PHASES) {
         for (const header of [null, 'Bearer wrong', 'Bearer', 'Basic d3Jvbmc6d3Jvbmc=']) {
           const body = phase === 'submit' ? action : action.context;
           const status = await bench.target.statusWith?.(phase, body, header);
           if (status === 401 || status === 403) continue;
-          throw new Broken(`${phase} with ${header === null ? 'no token' : `"${header}"`} answered ${status ?? 'nothing'}`, advice);
+          throw new Broken(
+            `${phase} with ${header === null ? 'no token' : `"${header}"`} answered ${status ?? 'nothing'}`,
+            advice,
+          );
         }
       }
       const found = await bench.recover(action);
-      if (found.next_state !== 'READY' && found.next_state !== 'UNKNOWN') throw new Broken('a submit without the token was done', advice);
+      if (found.next_state !== 'READY' && found.next_state !== 'UNKNOWN')
+        throw new Broken('a submit without the token was done', advice);
     },
   },
 ];

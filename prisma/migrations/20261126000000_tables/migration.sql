@@ -19,7 +19,8 @@ CREATE TABLE plan_template_versions (
   version              integer NOT NULL CHECK (version >= 1),
   name                 text NOT NULL,
   owner                text,
-  graph_shape          text NOT NULL CHECK (graph_shape IN ('linear', 'branching', 'merging', 'split', 'hybrid')),
+  graph_shape          text NOT NULL CHECK (
+    graph_shape IN ('linear', 'branching', 'merging', 'split', 'hybrid')),
   approval_policy      jsonb NOT NULL,
   risk_controls        jsonb NOT NULL,
   completion_assurance text NOT NULL,
@@ -33,7 +34,8 @@ CREATE TABLE plan_nodes (
   template_id       uuid NOT NULL REFERENCES plan_template_versions (template_id),
   position          integer NOT NULL,
   node_key          text NOT NULL,
-  node_kind         text NOT NULL CHECK (node_kind IN ('action', 'observe', 'manual_gate', 'compensation', 'post_action')),
+  node_kind         text NOT NULL CHECK (
+    node_kind IN ('action', 'observe', 'manual_gate', 'compensation', 'post_action')),
   action_type       text NOT NULL,
   executor_selector jsonb,
   signer_selector   jsonb,
@@ -52,7 +54,8 @@ CREATE TABLE plan_edges (
   position       integer NOT NULL,
   from_key       text NOT NULL,
   to_key         text NOT NULL,
-  edge_type      text NOT NULL CHECK (edge_type IN ('on_success', 'on_failure', 'on_timeout', 'on_cancel', 'on_manual_resume')),
+  edge_type      text NOT NULL CHECK (
+    edge_type IN ('on_success', 'on_failure', 'on_timeout', 'on_cancel', 'on_manual_resume')),
   condition_expr text,
   priority       integer NOT NULL DEFAULT 0,
   join_key       text
@@ -66,10 +69,14 @@ CREATE TABLE movements (
   template_key         text NOT NULL,
   template_version     integer NOT NULL,
   strategy_id          text,
-  request_state        text NOT NULL CHECK (request_state IN ('PENDING_APPROVAL', 'APPROVED', 'EXECUTING', 'COMPLETED', 'FAILED',
-                         'WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION', 'REJECTED', 'EXPIRED', 'CANCELLED')),
-  approval_status      text NOT NULL CHECK (approval_status IN ('pending', 'approved', 'rejected', 'expired')),
-  reservation_status   text NOT NULL CHECK (reservation_status IN ('none', 'held', 'released', 'consumed')),
+  request_state        text NOT NULL CHECK (
+    request_state IN ('PENDING_APPROVAL', 'APPROVED', 'EXECUTING', 'COMPLETED', 'FAILED',
+                         'WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION', 'REJECTED', 'EXPIRED',
+                           'CANCELLED')),
+  approval_status      text NOT NULL CHECK (
+    approval_status IN ('pending', 'approved', 'rejected', 'expired')),
+  reservation_status   text NOT NULL CHECK (
+    reservation_status IN ('none', 'held', 'released', 'consumed')),
   version              integer NOT NULL DEFAULT 1,
   next_sequence        integer NOT NULL DEFAULT 1,
   asset                text NOT NULL,
@@ -77,7 +84,8 @@ CREATE TABLE movements (
   intent               jsonb NOT NULL,
   input_params         jsonb NOT NULL,
   labels               jsonb NOT NULL,
-  -- The compiled plan without its nodes and what stands in columns of its own; compiled_plan_of puts it together.
+  -- The compiled plan without its nodes and what stands in columns of its own; compiled_plan_of
+  -- puts it together.
   plan_frame           jsonb NOT NULL,
   compiled_plan_hash   text NOT NULL CHECK (compiled_plan_hash ~ '^[0-9a-f]{64}$'),
   current_frontier     text[] NOT NULL,
@@ -104,7 +112,8 @@ CREATE TABLE movements (
   plan_head            jsonb NOT NULL DEFAULT '{}',
   -- What its duration is counted from.
   approved_at          timestamptz,
-  -- What the plan can move at most, [{"asset", "amount"}], and how its nodes' draws add up to it; see domain/plan/flow.ts.
+  -- What the plan can move at most, [{"asset", "amount"}], and how its nodes' draws add up to it;
+  -- see domain/plan/flow.ts.
   outflow              jsonb NOT NULL DEFAULT '[]',
   draw_terms           jsonb NOT NULL DEFAULT '[]',
   -- What every limit counts in `asset`: the larger of outflow and intent. Null: nothing bounds it.
@@ -113,13 +122,15 @@ CREATE TABLE movements (
   pooled               boolean NOT NULL DEFAULT false
 );
 
-CREATE UNIQUE INDEX movements_idempotency ON movements (client_scope, idempotency_key) WHERE idempotency_key IS NOT NULL;
+CREATE UNIQUE INDEX movements_idempotency ON movements (client_scope, idempotency_key)
+  WHERE idempotency_key IS NOT NULL;
 
 CREATE INDEX movements_newest ON movements (created_at DESC, movement_id DESC);
 
 CREATE INDEX movements_by_state ON movements (request_state, created_at DESC, movement_id DESC);
 
-CREATE INDEX movements_by_strategy ON movements (strategy_id, created_at DESC, movement_id DESC) WHERE strategy_id IS NOT NULL;
+CREATE INDEX movements_by_strategy ON movements (strategy_id, created_at DESC, movement_id DESC)
+  WHERE strategy_id IS NOT NULL;
 
 CREATE INDEX movements_open ON movements (swept_at NULLS FIRST) WHERE ended_at IS NULL;
 
@@ -129,7 +140,8 @@ CREATE TABLE movement_nodes (
   position          integer NOT NULL,
   node_kind         text NOT NULL,
   action_type       text NOT NULL,
-  state             text NOT NULL CHECK (state IN ('BLOCKED', 'READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING', 'COMPLETED', 'FAILED',
+  state             text NOT NULL CHECK (
+    state IN ('BLOCKED', 'READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING', 'COMPLETED', 'FAILED',
                       'UNKNOWN', 'SKIPPED', 'CANCELLED')),
   attempt           integer NOT NULL DEFAULT 1 CHECK (attempt >= 1),
   executor_binding  jsonb NOT NULL,
@@ -143,11 +155,13 @@ CREATE TABLE movement_nodes (
   send_not_after    timestamptz,
   -- The earlier send of this attempt must be asked about before anything else.
   recover_first     boolean NOT NULL DEFAULT false,
-  -- It came out of a restored database, which may have forgotten sends of it: every new attempt asks first.
+  -- It came out of a restored database, which may have forgotten sends of it: every new attempt
+  -- asks first.
   restored          boolean NOT NULL DEFAULT false,
   resumed           boolean NOT NULL DEFAULT false,
   error_count       integer NOT NULL DEFAULT 0 CHECK (error_count >= 0),
-  -- Looks at what became of it that told nothing, since the last that told something, and when they began.
+  -- Looks at what became of it that told nothing, since the last that told something, and when they
+  -- began.
   unanswered        integer NOT NULL DEFAULT 0 CHECK (unanswered >= 0),
   unanswered_since  timestamptz,
   external_ref      text,
@@ -163,13 +177,14 @@ CREATE TABLE movement_nodes (
   on_cancel_target  boolean NOT NULL DEFAULT false,
   -- Some edge that leaves here has a condition, so settling the node settles that too.
   conditional       boolean NOT NULL DEFAULT false,
-  -- Of a sending node: {"asset", "amount", "from", "pool": {"venue_key", "account_type"}}; amount null is unknown, `from` the
-  -- node whose sending it passes on, without which it draws.
+  -- Of a sending node: {"asset", "amount", "from", "pool": {"venue_key", "account_type"}}; amount
+  -- null is unknown, `from` the node whose sending it passes on, without which it draws.
   flow              jsonb,
   PRIMARY KEY (movement_id, node_key)
 );
 
-CREATE INDEX movement_nodes_unanswered ON movement_nodes (unanswered_since) WHERE unanswered_since IS NOT NULL;
+CREATE INDEX movement_nodes_unanswered ON movement_nodes (unanswered_since)
+  WHERE unanswered_since IS NOT NULL;
 
 -- One row for each attempt that passed the fence, with the key under which its effect is known.
 CREATE TABLE node_attempts (
@@ -186,7 +201,8 @@ CREATE TABLE node_attempts (
   CONSTRAINT node_attempts_once UNIQUE (movement_id, node_key, attempt)
 );
 
-CREATE UNIQUE INDEX node_attempts_one_active ON node_attempts (movement_id, node_key) WHERE ended_at IS NULL;
+CREATE UNIQUE INDEX node_attempts_one_active ON node_attempts (movement_id, node_key)
+  WHERE ended_at IS NULL;
 
 CREATE TABLE artifacts (
   artifact_id uuid PRIMARY KEY,
@@ -255,8 +271,10 @@ CREATE TABLE reservation_pools (
   venue_key    text NOT NULL,
   account_type text NOT NULL,
   asset        text NOT NULL,
-  -- Adds up amounts that may each have all digits of the contract, so it has room for any sum of them.
-  held         numeric NOT NULL DEFAULT 0 CONSTRAINT reservation_pools_held_not_negative CHECK (held >= 0),
+  -- Adds up amounts that may each have all digits of the contract, so it has room for any sum of
+  -- them.
+  held         numeric NOT NULL DEFAULT 0 CONSTRAINT reservation_pools_held_not_negative CHECK (
+    held >= 0),
   PRIMARY KEY (venue_key, account_type, asset)
 );
 
@@ -268,7 +286,8 @@ CREATE TABLE executors (
   provider          text,
   chain_family      text,
   endpoint          text,
-  health_state      text NOT NULL DEFAULT 'unknown' CHECK (health_state IN ('up', 'down', 'unknown')),
+  health_state      text NOT NULL DEFAULT 'unknown' CHECK (
+    health_state IN ('up', 'down', 'unknown')),
   health_checked_at timestamptz,
   created_at        timestamptz NOT NULL,
   updated_at        timestamptz NOT NULL
@@ -276,7 +295,8 @@ CREATE TABLE executors (
 
 CREATE TABLE signers (
   signer_key              text PRIMARY KEY,
-  status                  text NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'disabled', 'deprecated', 'retired')),
+  status                  text NOT NULL DEFAULT 'active' CHECK (
+    status IN ('active', 'disabled', 'deprecated', 'retired')),
   backend                 text NOT NULL,
   chain_family            text NOT NULL,
   profile                 text,
@@ -287,19 +307,22 @@ CREATE TABLE signers (
   updated_at              timestamptz NOT NULL
 );
 
--- Restores of the database after which everything open was asked about first, by the name that an operator gave each.
+-- Restores of the database after which everything open was asked about first, by the name that an
+-- operator gave each.
 CREATE TABLE restores (
   incident text PRIMARY KEY,
   at       timestamptz NOT NULL,
   result   jsonb NOT NULL DEFAULT '{}'
 );
 
--- The next nonce of an account on a chain; the row is the lock that orders everything the account sends.
+-- The next nonce of an account on a chain; the row is the lock that orders everything the account
+-- sends.
 CREATE TABLE nonce_lanes (
   chain_id   bigint NOT NULL,
   address    text NOT NULL,
   next_nonce bigint NOT NULL CHECK (next_nonce >= 0),
-  -- Set by a restore: from here on the account may have used nonces that this database does not know of.
+  -- Set by a restore: from here on the account may have used nonces that this database does not
+  -- know of.
   unproven_from bigint,
   PRIMARY KEY (chain_id, address)
 );
@@ -316,18 +339,21 @@ CREATE TABLE evm_transactions (
   raw_tx         text,
   tx_hash        text,
   created_at     timestamptz NOT NULL,
-  -- Set when another, finalized transaction used the nonce: the claim is over, nothing of ours landed.
+  -- Set when another, finalized transaction used the nonce: the claim is over, nothing of ours
+  -- landed.
   released_at    timestamptz,
   CONSTRAINT evm_transactions_signed CHECK ((raw_tx IS NULL) = (tx_hash IS NULL))
 );
 
-CREATE UNIQUE INDEX evm_transactions_nonce ON evm_transactions (chain_id, address, nonce) WHERE released_at IS NULL;
+CREATE UNIQUE INDEX evm_transactions_nonce ON evm_transactions (chain_id, address, nonce)
+  WHERE released_at IS NULL;
 
 CREATE INDEX evm_transactions_node ON evm_transactions (movement_id, node_key, attempt);
 
 CREATE TABLE audit_events (
   event_id        uuid PRIMARY KEY,
-  -- Whole milliseconds, as svc_now() gives them and as the API shows them: what is sealed is all there is.
+  -- Whole milliseconds, as svc_now() gives them and as the API shows them: what is sealed is all
+  -- there is.
   occurred_at     timestamptz(3) NOT NULL,
   actor_client_id text,
   actor_key_id    text,
@@ -340,16 +366,18 @@ CREATE TABLE audit_events (
   request_id      text,
   reason          text,
   details         jsonb NOT NULL,
-  -- HMAC over what the writing process knew, under a key that the database never sees. Null without a key.
+  -- HMAC over what the writing process knew, under a key that the database never sees. Null without
+  -- a key.
   mac             bytea
 );
 
 CREATE INDEX audit_events_newest ON audit_events (occurred_at DESC, event_id DESC);
 
--- Templates and registries. One call is one transaction: the write with its audit rows, or the refusal
--- with its own.
+-- Templates and registries. One call is one transaction: the write with its audit rows, or the
+-- refusal with its own.
 
-CREATE INDEX plan_template_versions_newest ON plan_template_versions (created_at DESC, template_id DESC);
+CREATE INDEX plan_template_versions_newest
+  ON plan_template_versions (created_at DESC, template_id DESC);
 
 -- The delivery of callbacks: which rows are due, what became of them, and sending one again.
 
@@ -387,7 +415,8 @@ CREATE TABLE api_client_keys (
   client_id        uuid NOT NULL REFERENCES api_clients (client_id),
   role             text NOT NULL CHECK (role IN ('admin', 'operator', 'agent')),
   status           text NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'revoked')),
-  -- The HMAC secret, encrypted with the key id as associated data: a row copied to another id cannot be opened.
+  -- The HMAC secret, encrypted with the key id as associated data: a row copied to another id
+  -- cannot be opened.
   secret           bytea NOT NULL,
   cert_fingerprint text,
   authority_key    text REFERENCES agent_authorities (authority_key),
@@ -400,7 +429,8 @@ CREATE TABLE api_client_keys (
 CREATE INDEX api_client_keys_client ON api_client_keys (client_id);
 
 -- An authority is bound to one key at a time.
-CREATE UNIQUE INDEX api_client_keys_authority ON api_client_keys (authority_key) WHERE status = 'active';
+CREATE UNIQUE INDEX api_client_keys_authority ON api_client_keys (authority_key)
+  WHERE status = 'active';
 
 CREATE TABLE nonce_registry (
   key_id  text NOT NULL,
@@ -413,24 +443,32 @@ CREATE TABLE nonce_registry (
 CREATE INDEX nonce_registry_used ON nonce_registry USING brin (used_at);
 
 -- What an agent may see, newest first.
-CREATE INDEX movements_by_template ON movements (template_key text_pattern_ops, created_at DESC, movement_id DESC);
+CREATE INDEX movements_by_template
+  ON movements (template_key text_pattern_ops, created_at DESC, movement_id DESC);
 
--- What lists are filtered by. Most rows have no value in the partial ones' columns, or the one that nobody looks for.
-CREATE INDEX audit_events_entity ON audit_events (entity_type, entity_key, occurred_at DESC, event_id DESC);
+-- What lists are filtered by. Most rows have no value in the partial ones' columns, or the one that
+-- nobody looks for.
+CREATE INDEX audit_events_entity
+  ON audit_events (entity_type, entity_key, occurred_at DESC, event_id DESC);
 
 CREATE INDEX audit_events_action ON audit_events (action, occurred_at DESC, event_id DESC);
 
 CREATE INDEX audit_events_request ON audit_events (request_id) WHERE request_id IS NOT NULL;
 
-CREATE INDEX audit_events_client ON audit_events (actor_client_id, occurred_at DESC, event_id DESC) WHERE actor_client_id IS NOT NULL;
+CREATE INDEX audit_events_client ON audit_events (actor_client_id, occurred_at DESC, event_id DESC)
+  WHERE actor_client_id IS NOT NULL;
 
-CREATE INDEX audit_events_key ON audit_events (actor_key_id, occurred_at DESC, event_id DESC) WHERE actor_key_id IS NOT NULL;
+CREATE INDEX audit_events_key ON audit_events (actor_key_id, occurred_at DESC, event_id DESC)
+  WHERE actor_key_id IS NOT NULL;
 
-CREATE INDEX audit_events_namespace ON audit_events (namespace, occurred_at DESC, event_id DESC) WHERE namespace IS NOT NULL;
+CREATE INDEX audit_events_namespace ON audit_events (namespace, occurred_at DESC, event_id DESC)
+  WHERE namespace IS NOT NULL;
 
-CREATE INDEX audit_events_refused ON audit_events (outcome, occurred_at DESC, event_id DESC) WHERE outcome <> 'success';
+CREATE INDEX audit_events_refused ON audit_events (outcome, occurred_at DESC, event_id DESC)
+  WHERE outcome <> 'success';
 
--- The chain, in the order of sealing. No foreign key: a row that somebody removed must leave its seal behind.
+-- The chain, in the order of sealing. No foreign key: a row that somebody removed must leave its
+-- seal behind.
 CREATE TABLE audit_seals (
   position   bigint PRIMARY KEY CHECK (position > 0),
   event_id   uuid NOT NULL UNIQUE,
@@ -440,14 +478,16 @@ CREATE TABLE audit_seals (
   sealed_at  timestamptz NOT NULL
 );
 
--- What the service may do with each table. A migration that adds a table adds its line here; a table
--- without one is closed to the service. Tables that do not exist (yet) are passed over.
+-- What the service may do with each table. A migration that adds a table adds its line here; a
+-- table without one is closed to the service. Tables that do not exist (yet) are passed over.
 CREATE TABLE service_privileges (
   table_name text PRIMARY KEY,
-  privileges text NOT NULL CHECK (privileges ~ '^(SELECT|INSERT|UPDATE|DELETE)(, (SELECT|INSERT|UPDATE|DELETE))*$')
+  privileges text NOT NULL CHECK (
+    privileges ~ '^(SELECT|INSERT|UPDATE|DELETE)(, (SELECT|INSERT|UPDATE|DELETE))*$')
 );
 
--- The addresses that funds may leave to, how rows of the list change, and how the fence asks for them.
+-- The addresses that funds may leave to, how rows of the list change, and how the fence asks for
+-- them.
 
 CREATE TABLE allowed_addresses (
   id           uuid PRIMARY KEY,
@@ -475,15 +515,16 @@ CREATE TABLE allowed_addresses (
 
 CREATE INDEX allowed_addresses_newest ON allowed_addresses (created_at DESC, id DESC);
 
--- Automatic approval: policies, the budgets that their windows bound, and a create that approves in its own
--- transaction. See docs/decisions/0018-automatic-approval.md.
+-- Automatic approval: policies, the budgets that their windows bound, and a create that approves in
+-- its own transaction. See docs/decisions/0018-automatic-approval.md.
 
 CREATE TABLE auto_approve_policies (
   policy_id              uuid PRIMARY KEY,
   client_id              uuid NOT NULL,
   strategy_id            text NOT NULL,
   is_active              boolean NOT NULL,
-  -- [{"template_key", "template_version"}], a null version standing for every one. Empty allows nothing.
+  -- [{"template_key", "template_version"}], a null version standing for every one. Empty allows
+  -- nothing.
   allowed_templates      jsonb NOT NULL,
   allowed_assets         text[] NOT NULL,
   max_amount_per_request numeric(38, 18) CHECK (max_amount_per_request >= 0),
@@ -503,7 +544,8 @@ CREATE TABLE auto_approve_policies (
 
 CREATE INDEX auto_approve_policies_strategy ON auto_approve_policies (strategy_id);
 
--- What movements that a policy approved take of its budget. What a retry takes again is a row of its own.
+-- What movements that a policy approved take of its budget. What a retry takes again is a row of
+-- its own.
 CREATE TABLE budget_reservations (
   reservation_id uuid PRIMARY KEY,
   movement_id    uuid NOT NULL REFERENCES movements (movement_id),
@@ -516,15 +558,21 @@ CREATE TABLE budget_reservations (
   ended_at       timestamptz
 );
 
-CREATE INDEX budget_reservations_movement ON budget_reservations (movement_id, reserved_at) WHERE status <> 'released';
+CREATE INDEX budget_reservations_movement ON budget_reservations (movement_id, reserved_at)
+  WHERE status <> 'released';
 
-CREATE INDEX budget_reservations_window ON budget_reservations (policy_id, reserved_at) INCLUDE (amount, status) WHERE status <> 'released';
+CREATE INDEX budget_reservations_window
+  ON budget_reservations (policy_id, reserved_at) INCLUDE (amount, status)
+  WHERE status <> 'released';
 
--- Holds all that the view below reads, so that neither the rows of movements nor those of earlier months are looked at.
-CREATE INDEX movements_route_stats ON movements (ended_at) INCLUDE (template_id, request_state, approved_at)
+-- Holds all that the view below reads, so that neither the rows of movements nor those of earlier
+-- months are looked at.
+CREATE INDEX movements_route_stats
+  ON movements (ended_at) INCLUDE (template_id, request_state, approved_at)
   WHERE request_state IN ('COMPLETED', 'FAILED');
 
--- The last balance of each pool that a fetch told; a row is replaced as a whole and never by an older fetch.
+-- The last balance of each pool that a fetch told; a row is replaced as a whole and never by an
+-- older fetch.
 CREATE TABLE balance_snapshots (
   venue_key    text NOT NULL,
   account_type text NOT NULL,
@@ -546,7 +594,8 @@ CREATE TABLE capital_transfers (
   -- The request in its normal form: what a repeat is compared with.
   request                  jsonb NOT NULL,
   request_state            text NOT NULL CHECK (request_state IN
-    ('CREATED', 'SUBMITTING', 'PENDING_PROVIDER_CONFIRMATION', 'COMPLETED', 'FAILED', 'MANUAL_INTERVENTION')),
+    ('CREATED', 'SUBMITTING', 'PENDING_PROVIDER_CONFIRMATION', 'COMPLETED', 'FAILED',
+      'MANUAL_INTERVENTION')),
   source_venue             text NOT NULL,
   source_account_type      text NOT NULL,
   destination_venue        text NOT NULL,
@@ -558,7 +607,8 @@ CREATE TABLE capital_transfers (
   provider                 text NOT NULL,
   -- The provider's own id of its record.
   provider_transfer_id     text,
-  -- The provider has shown a record of it: from then on "not found" does not mean that nothing landed.
+  -- The provider has shown a record of it: from then on "not found" does not mean that nothing
+  -- landed.
   acknowledged             boolean NOT NULL DEFAULT false,
   submit_epoch             integer NOT NULL DEFAULT 0,
   sends                    integer NOT NULL DEFAULT 0,
@@ -578,7 +628,8 @@ CREATE TABLE capital_transfers (
   created_at               timestamptz NOT NULL,
   updated_at               timestamptz NOT NULL,
   ended_at                 timestamptz,
-  CONSTRAINT capital_transfers_ended CHECK ((ended_at IS NOT NULL) = (request_state IN ('COMPLETED', 'FAILED'))),
+  CONSTRAINT capital_transfers_ended CHECK ((ended_at IS NOT NULL)
+    = (request_state IN ('COMPLETED', 'FAILED'))),
   UNIQUE (client_scope, idempotency_key)
 );
 
@@ -586,7 +637,8 @@ CREATE INDEX capital_transfers_newest ON capital_transfers (created_at DESC, tra
 
 CREATE INDEX capital_transfers_by_state ON capital_transfers (request_state, created_at DESC);
 
-CREATE INDEX capital_transfers_open ON capital_transfers (claimed_until) WHERE ended_at IS NULL OR seen_version < version;
+CREATE INDEX capital_transfers_open ON capital_transfers (claimed_until) WHERE ended_at IS NULL
+  OR seen_version < version;
 
 -- What happened to a transfer, gapless and never changed.
 CREATE TABLE capital_transfer_events (
@@ -618,15 +670,19 @@ CREATE TABLE reservations (
   created_at     timestamptz NOT NULL,
   ended_at       timestamptz,
   CONSTRAINT reservations_one_owner CHECK (num_nonnulls(movement_id, transfer_id) = 1),
-  FOREIGN KEY (venue_key, account_type, asset) REFERENCES reservation_pools (venue_key, account_type, asset)
+  FOREIGN KEY (venue_key, account_type, asset) REFERENCES reservation_pools (venue_key,
+    account_type, asset)
 );
 
-CREATE UNIQUE INDEX reservations_one_hold ON reservations (movement_id, venue_key, account_type, asset) WHERE status = 'held';
+CREATE UNIQUE INDEX reservations_one_hold
+  ON reservations (movement_id, venue_key, account_type, asset) WHERE status = 'held';
 
-CREATE UNIQUE INDEX reservations_one_hold_of_transfer ON reservations (transfer_id) WHERE transfer_id IS NOT NULL;
+CREATE UNIQUE INDEX reservations_one_hold_of_transfer ON reservations (transfer_id)
+  WHERE transfer_id IS NOT NULL;
 
 -- What was proven to leave a pool: a snapshot of before that time does not show it.
-CREATE INDEX reservations_by_pool_ended ON reservations (venue_key, account_type, asset, ended_at) WHERE status = 'consumed';
+CREATE INDEX reservations_by_pool_ended ON reservations (venue_key, account_type, asset, ended_at)
+  WHERE status = 'consumed';
 
 INSERT INTO service_privileges (table_name, privileges) VALUES
   ('_prisma_migrations', 'SELECT'),

@@ -4,48 +4,58 @@ SELECT set_config('check_function_bodies', 'off', true);
 -- prisma/functions/allowlist.sql
 
 -- When a row that changes now may be used.
-CREATE OR REPLACE FUNCTION cooled_after(doc jsonb, at timestamptz) RETURNS timestamptz LANGUAGE sql IMMUTABLE AS $$
+CREATE OR REPLACE FUNCTION cooled_after(doc jsonb, at timestamptz) RETURNS timestamptz
+  LANGUAGE sql IMMUTABLE AS $$
   SELECT at + make_interval(secs => (doc ->> 'cooling_seconds')::double precision)
 $$;
 
 -- A row is always answered as it is afterwards, with what became of it.
-CREATE OR REPLACE FUNCTION allowed_answer(outcome text, a allowed_addresses) RETURNS jsonb LANGUAGE sql STABLE AS $$
+CREATE OR REPLACE FUNCTION allowed_answer(outcome text, a allowed_addresses) RETURNS jsonb
+  LANGUAGE sql STABLE AS $$
   SELECT jsonb_build_object('outcome', outcome, 'row', to_jsonb(a))
 $$;
 
-CREATE OR REPLACE FUNCTION audit_allowed(audit jsonb, action text, a allowed_addresses, extra jsonb, at timestamptz) RETURNS void LANGUAGE sql AS $$
-  SELECT write_audit(with_details(audit -> action, jsonb_build_object('chain_family', a.chain_family, 'address', a.address,
+CREATE OR REPLACE FUNCTION audit_allowed(audit jsonb, action text, a allowed_addresses,
+  extra jsonb, at timestamptz) RETURNS void LANGUAGE sql AS $$
+  SELECT write_audit(with_details(audit -> action,
+    jsonb_build_object('chain_family', a.chain_family, 'address', a.address,
     'chain_id', a.chain_id, 'usable_after', a.usable_after) || extra), at)
 $$;
 
--- Puts an address on the list. There already and active: nothing changes; inactive: active again, and it cools anew.
+-- Puts an address on the list. There already and active: nothing changes; inactive: active again,
+-- and it cools anew.
 CREATE OR REPLACE FUNCTION allow_address(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   a allowed_addresses;
   at timestamptz := svc_now();
 BEGIN
-  INSERT INTO allowed_addresses (id, chain_family, address, chain_id, label, reason, usable_after, created_by, created_at, updated_at)
-  VALUES ((doc ->> 'id')::uuid, doc ->> 'chain_family', doc ->> 'address', (doc ->> 'chain_id')::bigint, doc ->> 'label', doc ->> 'reason',
+  INSERT INTO allowed_addresses (id, chain_family, address, chain_id, label, reason, usable_after,
+    created_by, created_at, updated_at)
+  VALUES ((doc ->> 'id')::uuid, doc ->> 'chain_family', doc ->> 'address',
+    (doc ->> 'chain_id')::bigint, doc ->> 'label', doc ->> 'reason',
           cooled_after(doc, at), doc ->> 'by', at, at)
   ON CONFLICT DO NOTHING RETURNING * INTO a;
   IF FOUND THEN
     PERFORM audit_allowed(doc -> 'audit', 'create', a, '{}'::jsonb, at);
     RETURN allowed_answer('created', a);
   END IF;
-  SELECT * INTO a FROM allowed_addresses WHERE chain_family = doc ->> 'chain_family' AND address = doc ->> 'address'
+  SELECT * INTO a FROM allowed_addresses WHERE chain_family = doc ->> 'chain_family'
+    AND address = doc ->> 'address'
     AND chain_id IS NOT DISTINCT FROM (doc ->> 'chain_id')::bigint FOR UPDATE;
   IF a.active THEN RETURN allowed_answer('unchanged', a); END IF;
   -- Somebody made the row after the caller looked for its id, which its audit row has to name.
   IF a.id <> (doc ->> 'id')::uuid THEN RETURN allowed_answer('again', a); END IF;
   at := svc_now();
-  UPDATE allowed_addresses SET active = true, usable_after = cooled_after(doc, at), label = coalesce(doc ->> 'label', label),
+  UPDATE allowed_addresses SET active = true, usable_after = cooled_after(doc, at),
+    label = coalesce(doc ->> 'label', label),
     reason = doc ->> 'reason', updated_at = at, revoked_at = NULL, revoked_by = NULL
   WHERE id = a.id RETURNING * INTO a;
   PERFORM audit_allowed(doc -> 'audit', 'reactivate', a, '{}'::jsonb, at);
   RETURN allowed_answer('reactivated', a);
 END $$;
 
--- Takes a row out of force, or puts it back (and it cools anew). What is so already stays as it is. Null for an unknown id.
+-- Takes a row out of force, or puts it back (and it cools anew). What is so already stays as it is.
+-- Null for an unknown id.
 CREATE OR REPLACE FUNCTION set_allowed_address(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   a allowed_addresses;
@@ -58,13 +68,16 @@ BEGIN
   at := svc_now();
   UPDATE allowed_addresses SET active = wanted, reason = doc ->> 'reason', updated_at = at,
     usable_after = CASE WHEN wanted THEN cooled_after(doc, at) ELSE usable_after END,
-    revoked_at = CASE WHEN NOT wanted THEN at END, revoked_by = CASE WHEN NOT wanted THEN doc ->> 'by' END
+    revoked_at = CASE WHEN NOT wanted THEN at END, revoked_by = CASE WHEN NOT wanted
+      THEN doc ->> 'by' END
   WHERE id = a.id RETURNING * INTO a;
-  PERFORM audit_allowed(doc -> 'audit', CASE WHEN wanted THEN 'reactivate' ELSE 'revoke' END, a, '{}'::jsonb, at);
+  PERFORM audit_allowed(doc -> 'audit', CASE WHEN wanted THEN 'reactivate'
+    ELSE 'revoke' END, a, '{}'::jsonb, at);
   RETURN allowed_answer(CASE WHEN wanted THEN 'reactivated' ELSE 'revoked' END, a);
 END $$;
 
--- Moves a row to another chain, or to all; it cools anew. {"outcome": "taken"} where the list has that row already.
+-- Moves a row to another chain, or to all; it cools anew. {"outcome": "taken"} where the list has
+-- that row already.
 CREATE OR REPLACE FUNCTION set_allowed_chain(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   a allowed_addresses;
@@ -74,40 +87,51 @@ BEGIN
   SELECT * INTO a FROM allowed_addresses WHERE id = (doc ->> 'id')::uuid FOR UPDATE;
   IF NOT FOUND THEN RETURN NULL; END IF;
   before := a.chain_id;
-  IF before IS NOT DISTINCT FROM (doc ->> 'chain_id')::bigint THEN RETURN allowed_answer('unchanged', a); END IF;
+  IF before IS NOT DISTINCT FROM (doc ->> 'chain_id')::bigint
+    THEN RETURN allowed_answer('unchanged', a); END IF;
   at := svc_now();
   BEGIN
-    UPDATE allowed_addresses SET chain_id = (doc ->> 'chain_id')::bigint, usable_after = cooled_after(doc, at), reason = doc ->> 'reason',
+    UPDATE allowed_addresses SET chain_id = (doc ->> 'chain_id')::bigint,
+      usable_after = cooled_after(doc, at), reason = doc ->> 'reason',
       updated_at = at
     WHERE id = a.id RETURNING * INTO a;
   EXCEPTION WHEN unique_violation THEN
     RETURN allowed_answer('taken', a);
   END;
-  PERFORM audit_allowed(doc -> 'audit', 'set_chain', a, jsonb_build_object('previous_chain_id', before), at);
+  PERFORM audit_allowed(doc -> 'audit', 'set_chain', a,
+    jsonb_build_object('previous_chain_id', before), at);
   RETURN allowed_answer('moved', a);
 END $$;
 
 -- prisma/functions/approval.sql
 
 -- A policy as the service reads it; amounts as text, so that nobody makes doubles of them.
-CREATE OR REPLACE FUNCTION policy_view(p auto_approve_policies) RETURNS jsonb LANGUAGE sql STABLE AS $$
-  SELECT to_jsonb(p) || jsonb_build_object('max_amount_per_request', trim_scale(p.max_amount_per_request)::text,
+CREATE OR REPLACE FUNCTION policy_view(p auto_approve_policies) RETURNS jsonb
+  LANGUAGE sql STABLE AS $$
+  SELECT to_jsonb(p) || jsonb_build_object(
+    'max_amount_per_request', trim_scale(p.max_amount_per_request)::text,
     'max_amount_per_window', trim_scale(p.max_amount_per_window)::text)
 $$;
 
 -- What of a policy's window is used at a time, beside a movement's own.
-CREATE OR REPLACE FUNCTION budget_usage(policy uuid, hours integer, at timestamptz, without uuid DEFAULT NULL,
-                                        OUT reserved numeric, OUT consumed numeric, OUT in_window integer)
+CREATE OR REPLACE FUNCTION budget_usage(policy uuid, hours integer, at timestamptz,
+  without uuid DEFAULT NULL,
+                                        OUT reserved numeric, OUT consumed numeric,
+                                          OUT in_window integer)
 LANGUAGE sql STABLE AS $$
-  SELECT coalesce(sum(amount) FILTER (WHERE status = 'reserved'), 0), coalesce(sum(amount) FILTER (WHERE status = 'consumed'), 0),
+  SELECT coalesce(sum(amount) FILTER (WHERE status = 'reserved'), 0),
+    coalesce(sum(amount) FILTER (WHERE status = 'consumed'), 0),
          (count(DISTINCT movement_id) FILTER (WHERE movement_id IS DISTINCT FROM without))::integer
   FROM budget_reservations
-  WHERE policy_id = policy AND status <> 'released' AND reserved_at > at - make_interval(hours => hours)
+  WHERE policy_id = policy AND status <> 'released'
+    AND reserved_at > at - make_interval(hours => hours)
 $$;
 
--- Takes an amount for a movement from the budget of its policy. Whoever takes is alone with the policy's row, and what it
--- sums then is what everybody before it has left. Fails with FM010 and the reason when it does not fit and `checked`.
-CREATE OR REPLACE FUNCTION take_budget(movement uuid, policy uuid, wanted numeric, new_status text, checked boolean)
+-- Takes an amount for a movement from the budget of its policy. Whoever takes is alone with the
+-- policy's row, and what it sums then is what everybody before it has left. Fails with FM010 and
+-- the reason when it does not fit and `checked`.
+CREATE OR REPLACE FUNCTION take_budget(movement uuid, policy uuid, wanted numeric, new_status text,
+  checked boolean)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   p auto_approve_policies;
@@ -119,35 +143,49 @@ BEGIN
   at := svc_now();
   SELECT * INTO used FROM budget_usage(p.policy_id, p.window_hours, at, movement);
   refusal := CASE
-    WHEN used.reserved + used.consumed + wanted > p.max_amount_per_window THEN 'window_amount_exceeded'
+    WHEN used.reserved + used.consumed + wanted > p.max_amount_per_window
+      THEN 'window_amount_exceeded'
     WHEN used.in_window + 1 > p.max_count_per_window THEN 'window_count_exceeded' END;
-  IF checked AND refusal IS NOT NULL THEN RAISE EXCEPTION USING ERRCODE = 'FM010', MESSAGE = refusal, DETAIL = p.policy_id::text; END IF;
-  INSERT INTO budget_reservations (reservation_id, movement_id, policy_id, amount, status, reserved_at, ended_at)
-  VALUES (svc_new_id(at), movement, policy, wanted, new_status, at, CASE WHEN new_status = 'consumed' THEN at END);
+  IF checked AND refusal IS NOT NULL THEN RAISE EXCEPTION USING ERRCODE = 'FM010',
+    MESSAGE = refusal, DETAIL = p.policy_id::text; END IF;
+  INSERT INTO budget_reservations (reservation_id, movement_id, policy_id, amount, status,
+    reserved_at, ended_at)
+  VALUES (svc_new_id(at), movement, policy, wanted, new_status, at, CASE
+    WHEN new_status = 'consumed' THEN at END);
 END $$;
 
--- What of its limit an automatically approved movement uses up: all of it, until it has failed or is cancelled; from then on
--- what it drew and is not proven unsent, and what may still be drawn by nodes that a cancel leads to.
+-- What of its limit an automatically approved movement uses up: all of it, until it has failed or
+-- is cancelled; from then on what it drew and is not proven unsent, and what may still be drawn by
+-- nodes that a cancel leads to.
 CREATE OR REPLACE FUNCTION budget_due(m movements) RETURNS numeric LANGUAGE sql STABLE AS $$
-  SELECT CASE WHEN m.request_state NOT IN ('FAILED', 'CANCELLED') THEN m.limit_amount ELSE least(m.limit_amount,
+  SELECT CASE WHEN m.request_state NOT IN ('FAILED', 'CANCELLED') THEN m.limit_amount
+    ELSE least(m.limit_amount,
     coalesce(sum(sent_amount(n)) FILTER (WHERE draws), 0)
-    + sum_of(m.draw_terms, coalesce(jsonb_object_agg(n.node_key, jsonb_build_object('s', n.state, 'v',
-        CASE WHEN draws AND m.request_state = 'CANCELLED' AND n.state IN ('BLOCKED', 'READY') AND NOT may_have_sent(n)
-          THEN coalesce(n.amount, (n.flow ->> 'amount')::numeric, 0) ELSE 0 END)), '{}'::jsonb))) END
-  FROM movement_nodes n, LATERAL (SELECT n.flow ->> 'from' IS NULL AND n.flow ->> 'asset' = m.asset AS draws) d
+    + sum_of(m.draw_terms,
+      coalesce(jsonb_object_agg(n.node_key, jsonb_build_object('s', n.state, 'v',
+        CASE WHEN draws AND m.request_state = 'CANCELLED' AND n.state IN ('BLOCKED', 'READY')
+          AND NOT may_have_sent(n)
+          THEN coalesce(n.amount, (n.flow ->> 'amount')::numeric, 0) ELSE 0 END)),
+            '{}'::jsonb))) END
+  FROM movement_nodes n,
+    LATERAL (SELECT n.flow ->> 'from' IS NULL AND n.flow ->> 'asset' = m.asset AS draws) d
   WHERE n.movement_id = m.movement_id
 $$;
 
--- Makes a movement's part of its policy's budget what is due. What it took before shrinks, its latest row first, and keeps
--- the time at which it was taken; what is due beyond that is taken anew. The policy comes behind movement, nodes and pools.
-CREATE OR REPLACE FUNCTION settle_budget(m movements, checked boolean, at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+-- Makes a movement's part of its policy's budget what is due. What it took before shrinks, its
+-- latest row first, and keeps the time at which it was taken; what is due beyond that is taken
+-- anew. The policy comes behind movement, nodes and pools.
+CREATE OR REPLACE FUNCTION settle_budget(m movements, checked boolean, at timestamptz) RETURNS void
+  LANGUAGE plpgsql AS $$
 DECLARE
   row budget_reservations;
   left_over numeric := budget_due(m);
   share numeric;
-  new_status text := CASE WHEN m.request_state IN ('COMPLETED', 'FAILED', 'CANCELLED') THEN 'consumed' ELSE 'reserved' END;
+  new_status text := CASE WHEN m.request_state IN ('COMPLETED', 'FAILED', 'CANCELLED')
+    THEN 'consumed' ELSE 'reserved' END;
 BEGIN
-  FOR row IN SELECT * FROM budget_reservations WHERE movement_id = m.movement_id AND status <> 'released' ORDER BY reserved_at, reservation_id LOOP
+  FOR row IN SELECT * FROM budget_reservations WHERE movement_id = m.movement_id
+    AND status <> 'released' ORDER BY reserved_at, reservation_id LOOP
     share := least(row.amount, left_over);
     left_over := left_over - share;
     CONTINUE WHEN share = row.amount AND row.status = new_status;
@@ -158,30 +196,39 @@ BEGIN
     WHERE reservation_id = row.reservation_id;
   END LOOP;
   IF left_over > 0 THEN
-    PERFORM take_budget(m.movement_id, (m.auto_approve_result ->> 'policy_id')::uuid, left_over, new_status, checked);
+    PERFORM take_budget(m.movement_id, (m.auto_approve_result ->> 'policy_id')::uuid, left_over,
+      new_status, checked);
   END IF;
 END $$;
 
 -- What an outflow says of an asset: null where nothing bounds it, 0 where it is not named.
-CREATE OR REPLACE FUNCTION outflow_in(outflow jsonb, coin text) RETURNS numeric LANGUAGE sql IMMUTABLE AS $$
+CREATE OR REPLACE FUNCTION outflow_in(outflow jsonb, coin text) RETURNS numeric
+  LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN EXISTS (SELECT FROM jsonb_array_elements(outflow) e WHERE e ->> 'asset' = coin)
-    THEN (SELECT (e ->> 'amount')::numeric FROM jsonb_array_elements(outflow) e WHERE e ->> 'asset' = coin LIMIT 1) ELSE 0 END
+    THEN (SELECT (e ->> 'amount')::numeric FROM jsonb_array_elements(outflow) e
+      WHERE e ->> 'asset' = coin LIMIT 1) ELSE 0 END
 $$;
 
--- What movements of a template that were approved in the last 24 hours could move of one asset at most. A movement is
--- approved within a week of its creation, which bounds what is looked at. One without a bound was approved by a person, and
--- counts as what its intent says.
-CREATE OR REPLACE FUNCTION daily_cap_used(key text, cap_asset text, at timestamptz, without uuid) RETURNS numeric LANGUAGE sql STABLE AS $$
-  SELECT coalesce(sum(greatest(outflow_in(m.outflow, cap_asset), CASE WHEN m.asset = cap_asset THEN m.amount ELSE 0 END)), 0) FROM movements m
-  WHERE m.template_key = key AND m.created_at > at - interval '8 days' AND m.approval_status = 'approved'
+-- What movements of a template that were approved in the last 24 hours could move of one asset at
+-- most. A movement is approved within a week of its creation, which bounds what is looked at. One
+-- without a bound was approved by a person, and counts as what its intent says.
+CREATE OR REPLACE FUNCTION daily_cap_used(key text, cap_asset text, at timestamptz, without uuid)
+  RETURNS numeric LANGUAGE sql STABLE AS $$
+  SELECT coalesce(sum(greatest(outflow_in(m.outflow, cap_asset), CASE WHEN m.asset = cap_asset
+    THEN m.amount ELSE 0 END)), 0) FROM movements m
+  WHERE m.template_key = key AND m.created_at > at - interval '8 days'
+    AND m.approval_status = 'approved'
     AND m.movement_id IS DISTINCT FROM without
-    AND EXISTS (SELECT 1 FROM timeline_events e WHERE e.movement_id = m.movement_id AND e.event_type = 'request_approved'
+    AND EXISTS (SELECT 1 FROM timeline_events e WHERE e.movement_id = m.movement_id
+      AND e.event_type = 'request_approved'
                 AND e.occurred_at > at - interval '24 hours')
 $$;
 
--- Fails with FM011 when what an approval was decided by is no longer so, and with FM010 and the reason when a
--- daily cap is exceeded. The caller's own movement is approved already, and stands last in the lock order.
-CREATE OR REPLACE FUNCTION check_approval_guard(movement uuid, guard jsonb) RETURNS void LANGUAGE plpgsql AS $$
+-- Fails with FM011 when what an approval was decided by is no longer so, and with FM010 and the
+-- reason when a daily cap is exceeded. The caller's own movement is approved already, and stands
+-- last in the lock order.
+CREATE OR REPLACE FUNCTION check_approval_guard(movement uuid, guard jsonb) RETURNS void
+  LANGUAGE plpgsql AS $$
 DECLARE
   t plan_templates;
   wanted numeric;
@@ -193,19 +240,22 @@ BEGIN
     IF NOT FOUND THEN RAISE EXCEPTION 'the policy changed' USING ERRCODE = 'FM011'; END IF;
     RETURN;
   END IF;
-  SELECT * INTO t FROM plan_templates WHERE template_key = guard ->> 'template_key' FOR NO KEY UPDATE;
+  SELECT * INTO t FROM plan_templates
+    WHERE template_key = guard ->> 'template_key' FOR NO KEY UPDATE;
   IF NOT t.auto_approve_enabled OR t.daily_cap_amount <> (guard ->> 'daily_cap_amount')::numeric
      OR t.daily_cap_asset <> guard ->> 'daily_cap_asset' THEN
     RAISE EXCEPTION 'the template changed' USING ERRCODE = 'FM011';
   END IF;
   SELECT limit_amount INTO wanted FROM movements WHERE movement_id = movement;
-  IF wanted IS NULL OR daily_cap_used(t.template_key, t.daily_cap_asset, svc_now(), movement) + wanted > t.daily_cap_amount THEN
+  IF wanted IS NULL OR daily_cap_used(t.template_key, t.daily_cap_asset, svc_now(),
+    movement) + wanted > t.daily_cap_amount THEN
     RAISE EXCEPTION 'daily_cap_exceeded' USING ERRCODE = 'FM010';
   END IF;
 END $$;
 
--- A create that approves: the same transition as an approve's, in the transaction of the create. What forbids it
--- takes the approval back and leaves the movement waiting, with the reason. FM011 takes back everything.
+-- A create that approves: the same transition as an approve's, in the transaction of the create.
+-- What forbids it takes the approval back and leaves the movement waiting, with the reason. FM011
+-- takes back everything.
 CREATE OR REPLACE FUNCTION create_and_approve(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   created jsonb := create_movement(doc);
@@ -221,7 +271,8 @@ BEGIN
     answer := apply_transition(approval -> 'transition');
     IF (answer ->> 'ok')::boolean THEN
       PERFORM check_approval_guard(movement, approval -> 'guard');
-      RETURN created || jsonb_build_object('approved', answer, 'auto_approve_result', doc -> 'movement' -> 'auto_approve_result');
+      RETURN created || jsonb_build_object('approved', answer,
+        'auto_approve_result', doc -> 'movement' -> 'auto_approve_result');
     END IF;
     refusal := CASE answer ->> 'reason'
       WHEN 'binding' THEN 'binding_unavailable'
@@ -251,35 +302,42 @@ BEGIN
   INSERT INTO auto_approve_policies SELECT p.* ON CONFLICT (client_id, strategy_id) DO NOTHING;
   IF NOT FOUND THEN
     SELECT * INTO p FROM auto_approve_policies
-    WHERE client_id = (doc -> 'policy' ->> 'client_id')::uuid AND strategy_id = doc -> 'policy' ->> 'strategy_id';
+    WHERE client_id = (doc -> 'policy' ->> 'client_id')::uuid
+      AND strategy_id = doc -> 'policy' ->> 'strategy_id';
     RETURN jsonb_build_object('ok', false, 'policy_id', p.policy_id);
   END IF;
   PERFORM write_audit(doc -> 'audit', at);
   RETURN jsonb_build_object('ok', true, 'policy', policy_view(p));
 END $$;
 
--- Changes the fields that `patch` names. NULL for an unknown id; {"ok": false} when a cap would be left without its window.
+-- Changes the fields that `patch` names. NULL for an unknown id; {"ok": false} when a cap would be
+-- left without its window.
 CREATE OR REPLACE FUNCTION update_policy(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   p auto_approve_policies;
   at timestamptz;
 BEGIN
-  SELECT * INTO p FROM auto_approve_policies WHERE policy_id = (doc ->> 'policy_id')::uuid FOR NO KEY UPDATE;
+  SELECT * INTO p FROM auto_approve_policies
+    WHERE policy_id = (doc ->> 'policy_id')::uuid FOR NO KEY UPDATE;
   IF NOT FOUND THEN RETURN NULL; END IF;
   at := svc_now();
   p := jsonb_populate_record(p, doc -> 'patch');
-  IF p.window_hours IS NULL AND (p.max_amount_per_window IS NOT NULL OR p.max_count_per_window IS NOT NULL) THEN
+  IF p.window_hours IS NULL
+    AND (p.max_amount_per_window IS NOT NULL OR p.max_count_per_window IS NOT NULL) THEN
     RETURN jsonb_build_object('ok', false);
   END IF;
-  UPDATE auto_approve_policies SET is_active = p.is_active, allowed_templates = p.allowed_templates, allowed_assets = p.allowed_assets,
-    max_amount_per_request = p.max_amount_per_request, window_hours = p.window_hours, max_amount_per_window = p.max_amount_per_window,
+  UPDATE auto_approve_policies SET is_active = p.is_active,
+    allowed_templates = p.allowed_templates, allowed_assets = p.allowed_assets,
+    max_amount_per_request = p.max_amount_per_request, window_hours = p.window_hours,
+      max_amount_per_window = p.max_amount_per_window,
     max_count_per_window = p.max_count_per_window, revision = revision + 1, updated_at = at
   WHERE policy_id = p.policy_id RETURNING * INTO p;
   PERFORM write_audit(doc -> 'audit', at);
   RETURN jsonb_build_object('ok', true, 'policy', policy_view(p));
 END $$;
 
--- A movement is approved once, whichever way, and never approved again: the time follows from the change itself.
+-- A movement is approved once, whichever way, and never approved again: the time follows from the
+-- change itself.
 CREATE OR REPLACE FUNCTION stamp_approval() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   NEW.approved_at := NEW.updated_at; -- the time of the change
@@ -294,36 +352,45 @@ BEGIN
 END $$;
 
 CREATE OR REPLACE FUNCTION write_audit(events jsonb, at timestamptz) RETURNS void LANGUAGE sql AS $$
-  INSERT INTO audit_events (event_id, occurred_at, actor_client_id, actor_key_id, actor_role, namespace, action,
+  INSERT INTO audit_events (event_id, occurred_at, actor_client_id, actor_key_id, actor_role,
+    namespace, action,
                             entity_type, entity_key, outcome, request_id, reason, details, mac)
-  SELECT event_id, at, actor_client_id, actor_key_id, actor_role, namespace, action, entity_type, entity_key, outcome,
+  SELECT event_id, at, actor_client_id, actor_key_id, actor_role, namespace, action, entity_type,
+    entity_key, outcome,
          request_id, reason, coalesce(details, '{}'::jsonb), decode(mac, 'hex')
-  FROM jsonb_to_recordset(coalesce(events, '[]'::jsonb)) AS e (event_id uuid, actor_client_id text, actor_key_id text,
-    actor_role text, namespace text, action text, entity_type text, entity_key text, outcome text, request_id text, reason text,
+  FROM jsonb_to_recordset(coalesce(events, '[]'::jsonb)) AS e (event_id uuid, actor_client_id text,
+    actor_key_id text,
+    actor_role text, namespace text, action text, entity_type text, entity_key text, outcome text,
+      request_id text, reason text,
     details jsonb, mac text)
 $$;
 
--- Adds seals behind the head that their maker saw. False when another process seals at this moment, or has
--- since: then nothing is written, and the maker looks again.
-CREATE OR REPLACE FUNCTION seal_audit(head bigint, seals jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
+-- Adds seals behind the head that their maker saw. False when another process seals at this moment,
+-- or has since: then nothing is written, and the maker looks again.
+CREATE OR REPLACE FUNCTION seal_audit(head bigint, seals jsonb) RETURNS boolean LANGUAGE plpgsql
+  AS $$
 BEGIN
   IF NOT pg_try_advisory_xact_lock(hashtextextended('audit_seals', 0)) THEN RETURN false; END IF;
   IF head <> coalesce((SELECT max(position) FROM audit_seals), 0) THEN RETURN false; END IF;
   INSERT INTO audit_seals (position, event_id, event_hash, chain_hash, mac, sealed_at)
-  SELECT position, event_id, decode(event_hash, 'hex'), decode(chain_hash, 'hex'), decode(mac, 'hex'), svc_now()
-  FROM jsonb_to_recordset(seals) AS s (position bigint, event_id uuid, event_hash text, chain_hash text, mac text);
+  SELECT position, event_id, decode(event_hash, 'hex'), decode(chain_hash, 'hex'),
+    decode(mac, 'hex'), svc_now()
+  FROM jsonb_to_recordset(seals) AS s (position bigint, event_id uuid, event_hash text,
+    chain_hash text, mac text);
   RETURN true;
 END $$;
 
--- Gives `role` what the service needs in this schema, and takes from it what it had there beyond that. To be
--- called after migrations by the owner of the tables, which `role` must not be.
+-- Gives `role` what the service needs in this schema, and takes from it what it had there beyond
+-- that. To be called after migrations by the owner of the tables, which `role` must not be.
 CREATE OR REPLACE FUNCTION grant_service(role text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   schema_name text := current_schema();
   may record;
 BEGIN
-  IF pg_has_role(role, (SELECT relowner FROM pg_class WHERE oid = to_regclass('audit_events')), 'MEMBER') THEN
-    RAISE EXCEPTION 'the role % owns the tables, or is a superuser: nothing could be kept from it', role
+  IF pg_has_role(role, (SELECT relowner FROM pg_class WHERE oid = to_regclass('audit_events')),
+    'MEMBER') THEN
+    RAISE EXCEPTION 'the role % owns the tables, or is a superuser: nothing could be kept from it',
+      role
       USING ERRCODE = 'invalid_grant_operation';
   END IF;
   -- Two at once would change the same rows of the catalogue, and one would fail.
@@ -331,7 +398,8 @@ BEGIN
   EXECUTE format('REVOKE ALL ON SCHEMA %I FROM %I', schema_name, role);
   EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA %I FROM %I', schema_name, role);
   EXECUTE format('GRANT USAGE ON SCHEMA %I TO %I', schema_name, role);
-  FOR may IN SELECT table_name, privileges FROM service_privileges WHERE to_regclass(quote_ident(table_name)) IS NOT NULL LOOP
+  FOR may IN SELECT table_name, privileges FROM service_privileges
+    WHERE to_regclass(quote_ident(table_name)) IS NOT NULL LOOP
     EXECUTE format('GRANT %s ON %I.%I TO %I', may.privileges, schema_name, may.table_name, role);
   END LOOP;
   EXECUTE format('GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA %I TO %I', schema_name, role);
@@ -344,33 +412,40 @@ CREATE OR REPLACE FUNCTION callback_host(url text) RETURNS text LANGUAGE sql IMM
   SELECT substring(url FROM '^https?://([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]+)?(?:[/?#]|$)')
 $$;
 
--- Whether a callback to this URL is a dead letter from the start. The connection says which hosts are
--- listed; one that does not say, and a URL in another form, leave it to the delivery, which checks again.
+-- Whether a callback to this URL is a dead letter from the start. The connection says which hosts
+-- are listed; one that does not say, and a URL in another form, leave it to the delivery, which
+-- checks again.
 CREATE OR REPLACE FUNCTION callback_refused(url text) RETURNS boolean LANGUAGE sql STABLE AS $$
-  SELECT coalesce(NOT callback_host(url) = ANY (string_to_array(current_setting('svc.callback_allowed_hosts', true), ',')), false)
+  SELECT coalesce(NOT callback_host(url)
+    = ANY (string_to_array(current_setting('svc.callback_allowed_hosts', true), ',')), false)
 $$;
 
--- Leases due callbacks, of each movement the head of its line only: nothing is claimed beside another
--- claim of the same movement, nor before an earlier one that is due. An earlier one that waits for its
--- next attempt lets the later ones pass.
-CREATE OR REPLACE FUNCTION claim_callbacks(most integer, lease_seconds integer, only_movement uuid) RETURNS SETOF callbacks LANGUAGE plpgsql AS $$
+-- Leases due callbacks, of each movement the head of its line only: nothing is claimed beside
+-- another claim of the same movement, nor before an earlier one that is due. An earlier one that
+-- waits for its next attempt lets the later ones pass.
+CREATE OR REPLACE FUNCTION claim_callbacks(most integer, lease_seconds integer, only_movement uuid)
+  RETURNS SETOF callbacks LANGUAGE plpgsql AS $$
 DECLARE at timestamptz := svc_now();
 BEGIN
   RETURN QUERY
   WITH due AS MATERIALIZED (
     SELECT c.event_id FROM callbacks c
-    WHERE c.status = 'pending' AND c.next_attempt_at <= at AND (c.claimed_until IS NULL OR c.claimed_until <= at)
+    WHERE c.status = 'pending' AND c.next_attempt_at <= at
+      AND (c.claimed_until IS NULL OR c.claimed_until <= at)
       AND (only_movement IS NULL OR c.movement_id = only_movement)
-      AND NOT EXISTS (SELECT 1 FROM callbacks o WHERE o.movement_id = c.movement_id AND o.status = 'pending' AND o.event_id <> c.event_id
-                      AND (o.claimed_until > at OR (o.sequence < c.sequence AND o.next_attempt_at <= at)))
+      AND NOT EXISTS (SELECT 1 FROM callbacks o WHERE o.movement_id = c.movement_id
+        AND o.status = 'pending' AND o.event_id <> c.event_id
+                      AND (o.claimed_until > at
+                        OR (o.sequence < c.sequence AND o.next_attempt_at <= at)))
     ORDER BY c.next_attempt_at, c.sequence LIMIT most FOR UPDATE SKIP LOCKED)
-  UPDATE callbacks c SET claimed_until = at + make_interval(secs => lease_seconds) FROM due WHERE c.event_id = due.event_id
+  UPDATE callbacks c SET claimed_until = at + make_interval(secs => lease_seconds) FROM due
+    WHERE c.event_id = due.event_id
   RETURNING c.*;
 END $$;
 
--- What became of one attempt; see store/callbacks.ts for the shape of `doc`. An end is written under the
--- movement's lock with its timeline row, and touches nothing of the movement that a run or the sweeper
--- reads. False when somebody else has settled the callback since it was claimed.
+-- What became of one attempt; see store/callbacks.ts for the shape of `doc`. An end is written
+-- under the movement's lock with its timeline row, and touches nothing of the movement that a run
+-- or the sweeper reads. False when somebody else has settled the callback since it was claimed.
 CREATE OR REPLACE FUNCTION settle_callback(doc jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   m movements;
@@ -378,13 +453,16 @@ DECLARE
   next_status text := doc ->> 'status';
 BEGIN
   IF next_status <> 'pending' THEN
-    SELECT * INTO m FROM movements WHERE movement_id = (doc ->> 'movement_id')::uuid FOR NO KEY UPDATE;
+    SELECT * INTO m FROM movements
+      WHERE movement_id = (doc ->> 'movement_id')::uuid FOR NO KEY UPDATE;
   END IF;
   at := svc_now();
   -- A late success counts whoever else tried meanwhile; a late failure says nothing any more.
-  UPDATE callbacks SET status = next_status, attempts = (doc ->> 'attempts')::integer, claimed_until = NULL, updated_at = at,
+  UPDATE callbacks SET status = next_status, attempts = (doc ->> 'attempts')::integer,
+    claimed_until = NULL, updated_at = at,
     last_error = doc ->> 'last_error',
-    next_attempt_at = CASE WHEN next_status = 'pending' THEN at + make_interval(secs => (doc ->> 'delay_seconds')::double precision)
+    next_attempt_at = CASE WHEN next_status = 'pending'
+      THEN at + make_interval(secs => (doc ->> 'delay_seconds')::double precision)
                            ELSE next_attempt_at END
   WHERE event_id = (doc ->> 'event_id')::uuid AND status = 'pending'
     AND (next_status = 'delivered' OR attempts = (doc ->> 'seen_attempts')::integer);
@@ -405,11 +483,13 @@ DECLARE
 BEGIN
   SELECT * INTO c FROM callbacks WHERE event_id = (doc ->> 'event_id')::uuid FOR UPDATE;
   IF NOT FOUND THEN RETURN NULL; END IF;
-  before := jsonb_build_object('previous_status', c.status, 'previous_attempts', c.attempts, 'last_error', c.last_error);
+  before := jsonb_build_object('previous_status', c.status, 'previous_attempts', c.attempts,
+    'last_error', c.last_error);
   IF NOT (doc -> 'states') ? c.status THEN
     RETURN jsonb_build_object('ok', false, 'status', c.status);
   END IF;
-  UPDATE callbacks SET status = 'pending', attempts = 0, next_attempt_at = at, claimed_until = NULL, last_error = NULL, updated_at = at
+  UPDATE callbacks SET status = 'pending', attempts = 0, next_attempt_at = at,
+    claimed_until = NULL, last_error = NULL, updated_at = at
   WHERE event_id = c.event_id RETURNING * INTO c;
   PERFORM write_audit(with_details(doc -> 'audit', before), at);
   RETURN jsonb_build_object('ok', true, 'row', to_jsonb(c));
@@ -417,14 +497,18 @@ END $$;
 
 -- prisma/functions/clock.sql
 
--- The one clock of every decision, in milliseconds. Tests move it with the setting svc.clock_offset_ms.
+-- The one clock of every decision, in milliseconds. Tests move it with the setting
+-- svc.clock_offset_ms.
 CREATE OR REPLACE FUNCTION svc_now() RETURNS timestamptz LANGUAGE sql VOLATILE AS $$
   SELECT date_trunc('milliseconds', clock_timestamp()
-    + make_interval(secs => coalesce(nullif(current_setting('svc.clock_offset_ms', true), ''), '0')::double precision / 1000))
+    + make_interval(secs => coalesce(nullif(current_setting('svc.clock_offset_ms', true), ''),
+      '0')::double precision / 1000))
 $$;
 
--- Replaces "@now" and {"@after_seconds": n} by times, so that callers never bring a clock of their own.
-CREATE OR REPLACE FUNCTION svc_stamped(fields jsonb, at timestamptz) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+-- Replaces "@now" and {"@after_seconds": n} by times, so that callers never bring a clock of their
+-- own.
+CREATE OR REPLACE FUNCTION svc_stamped(fields jsonb, at timestamptz) RETURNS jsonb
+  LANGUAGE sql IMMUTABLE AS $$
   SELECT coalesce(jsonb_object_agg(key, CASE
     WHEN value = '"@now"'::jsonb THEN to_jsonb(at)
     WHEN jsonb_typeof(value) = 'object' AND value ? '@after_seconds'
@@ -436,30 +520,37 @@ $$;
 -- An id that sorts by its time (UUIDv7), for rows that only the database knows it must write.
 CREATE OR REPLACE FUNCTION svc_new_id(at timestamptz) RETURNS uuid LANGUAGE sql VOLATILE AS $$
   SELECT encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
-    PLACING substring(int8send(floor(extract(epoch FROM at) * 1000)::bigint) FROM 3) FROM 1 FOR 6), 52, 1), 53, 1), 'hex')::uuid
+    PLACING substring(int8send(floor(extract(epoch FROM at) * 1000)::bigint) FROM 3) FROM 1 FOR 6),
+      52, 1), 53, 1), 'hex')::uuid
 $$;
 
 -- The time that a field of a document stands for; see NOW and Stamp in domain/transition.ts.
-CREATE OR REPLACE FUNCTION svc_time(value jsonb, at timestamptz) RETURNS timestamptz LANGUAGE sql IMMUTABLE AS $$
+CREATE OR REPLACE FUNCTION svc_time(value jsonb, at timestamptz) RETURNS timestamptz
+  LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE
     WHEN value = '"@now"'::jsonb THEN at
-    WHEN jsonb_typeof(value) = 'object' THEN at + make_interval(secs => (value ->> '@after_seconds')::double precision)
+    WHEN jsonb_typeof(value) = 'object'
+      THEN at + make_interval(secs => (value ->> '@after_seconds')::double precision)
     ELSE (value #>> '{}')::timestamptz END
 $$;
 
 -- prisma/functions/fence.sql
 
 -- Whether an amount is within every max_amount that the plan and the node's patch give.
-CREATE OR REPLACE FUNCTION within_max_amount(amount numeric, controls jsonb, patch jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+CREATE OR REPLACE FUNCTION within_max_amount(amount numeric, controls jsonb, patch jsonb)
+  RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT NOT EXISTS (
     SELECT 1 FROM (VALUES (controls -> 'max_amount'), (patch -> 'max_amount')) AS limits (value)
-    WHERE jsonb_typeof(value) = 'string' AND value #>> '{}' ~ '^[0-9]{1,20}(\.[0-9]{1,18})?$' AND amount > (value #>> '{}')::numeric)
+    WHERE jsonb_typeof(value) = 'string' AND value #>> '{}' ~ '^[0-9]{1,20}(\.[0-9]{1,18})?$'
+      AND amount > (value #>> '{}')::numeric)
 $$;
 
--- The plain cases of domain/allowlist; null leaves a node to the long way. A node that pays on a chain goes it, which also
--- knows payees without 0x (names of name services); and names are compared as domain/allowlist/payees.ts does, without `_`
--- and `-`. Of a team's own types only those that pay nobody are plain, and only where nothing looks like an EVM address.
-CREATE OR REPLACE FUNCTION plain_addresses(action text, config jsonb, movement_intent jsonb, input_params jsonb, prepared jsonb, reported jsonb,
+-- The plain cases of domain/allowlist; null leaves a node to the long way. A node that pays on a
+-- chain goes it, which also knows payees without 0x (names of name services); and names are
+-- compared as domain/allowlist/payees.ts does, without `_` and `-`. Of a team's own types only
+-- those that pay nobody are plain, and only where nothing looks like an EVM address.
+CREATE OR REPLACE FUNCTION plain_addresses(action text, config jsonb, movement_intent jsonb,
+  input_params jsonb, prepared jsonb, reported jsonb,
                                            pays_nobody jsonb)
 RETURNS jsonb LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
@@ -467,27 +558,36 @@ DECLARE
   also text := prepared ->> 'destination_address';
   hex boolean;
 BEGIN
-  IF action IN ('noop', 'manual_gate', 'cex_internal_transfer', 'cex_deposit_observe', 'evm_balance_observe', 'bridge_c_observe') THEN
+  IF action IN ('noop', 'manual_gate', 'cex_internal_transfer', 'cex_deposit_observe',
+    'evm_balance_observe', 'bridge_c_observe') THEN
     RETURN '[]';
   END IF;
-  IF action IN ('evm_native_transfer', 'evm_erc20_transfer', 'cctp_burn', 'cctp_mint', 'bridge_c_send', 'perp_deposit', 'perp_withdraw',
+  IF action IN ('evm_native_transfer', 'evm_erc20_transfer', 'cctp_burn', 'cctp_mint',
+    'bridge_c_send', 'perp_deposit', 'perp_withdraw',
                 'agent_wallet_top_up') THEN
     RETURN NULL;
   END IF;
   IF action <> 'cex_withdrawal' THEN
     RETURN CASE WHEN pays_nobody ? action AND movement_intent ->> 'destination_address' IS NULL
-                     AND concat(config, input_params, prepared, reported) !~* '0x' THEN '[]'::jsonb END;
+                     AND concat(config, input_params, prepared, reported) !~* '0x'
+                       THEN '[]'::jsonb END;
   END IF;
   hex := paid ~* '^0x[0-9a-f]{40}$';
-  IF jsonb_typeof(config -> 'destination_address') IS DISTINCT FROM 'string' OR (NOT hex AND paid !~ '^[!-~]{1,256}$')
+  IF jsonb_typeof(config -> 'destination_address') IS DISTINCT FROM 'string'
+    OR (NOT hex AND paid !~ '^[!-~]{1,256}$')
      OR (NOT hex AND paid ~* '^0x') THEN RETURN NULL; END IF;
-  IF also IS NOT NULL AND (CASE WHEN hex THEN lower(also) <> lower(paid) ELSE also <> paid END) THEN RETURN NULL; END IF;
-  IF regexp_replace(concat(config - 'destination_address', prepared - 'destination_address', reported), '[_-]', '', 'g')
+  IF also IS NOT NULL AND (CASE WHEN hex THEN lower(also) <> lower(paid) ELSE also <> paid END)
+    THEN RETURN NULL; END IF;
+  IF regexp_replace(concat(config - 'destination_address', prepared - 'destination_address',
+    reported), '[_-]', '', 'g')
      ~* '0x|addr|wallet|destination|recipient|receiver|beneficiary|payee' THEN RETURN NULL; END IF;
-  RETURN jsonb_build_array(jsonb_build_object('chain_family', 'cex', 'address', CASE WHEN hex THEN lower(paid) ELSE paid END));
+  RETURN jsonb_build_array(
+    jsonb_build_object('chain_family', 'cex', 'address', CASE WHEN hex THEN lower(paid)
+    ELSE paid END));
 END $$;
 
--- Why an address may not be paid now, or null; see domain/allowlist/match.ts. Its rows are locked against a simultaneous revoke.
+-- Why an address may not be paid now, or null; see domain/allowlist/match.ts. Its rows are locked
+-- against a simultaneous revoke.
 CREATE OR REPLACE FUNCTION address_problem(asked jsonb) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   a allowed_addresses;
@@ -495,8 +595,10 @@ DECLARE
   unchained boolean := false;
 BEGIN
   FOR a IN SELECT * FROM allowed_addresses
-           WHERE chain_family = asked ->> 'chain_family' AND address = asked ->> 'address' ORDER BY id FOR SHARE LOOP
-    CONTINUE WHEN NOT a.active OR (a.chain_id IS NOT NULL AND a.chain_id IS DISTINCT FROM (asked ->> 'chain_id')::bigint);
+           WHERE chain_family = asked ->> 'chain_family' AND address = asked ->> 'address'
+             ORDER BY id FOR SHARE LOOP
+    CONTINUE WHEN NOT a.active
+      OR (a.chain_id IS NOT NULL AND a.chain_id IS DISTINCT FROM (asked ->> 'chain_id')::bigint);
     IF a.chain_id IS NULL AND coalesce((asked ->> 'strict')::boolean, false) THEN
       unchained := true;
     ELSIF a.usable_after > svc_now() THEN
@@ -505,12 +607,14 @@ BEGIN
       RETURN NULL;
     END IF;
   END LOOP;
-  RETURN CASE WHEN cools THEN 'ADDRESS_IN_COOLING_PERIOD' WHEN unchained THEN 'ADDRESS_CHAIN_ID_REQUIRED' ELSE 'ADDRESS_NOT_ALLOWLISTED' END;
+  RETURN CASE WHEN cools THEN 'ADDRESS_IN_COOLING_PERIOD' WHEN unchained
+    THEN 'ADDRESS_CHAIN_ID_REQUIRED' ELSE 'ADDRESS_NOT_ALLOWLISTED' END;
 END $$;
 
--- Why what a send needs is not to be had, as a list, or null: {"executors": [key]} must be active, {"signers": [...]} active and of
--- the identity that they are pinned to, {"addresses": [{"chain_family", "address", "chain_id", "strict"}]} on the list and usable.
--- The rows are locked, so that what is refused at the same time comes before or after and not between.
+-- Why what a send needs is not to be had, as a list, or null: {"executors": [key]} must be active,
+-- {"signers": [...]} active and of the identity that they are pinned to, {"addresses":
+-- [{"chain_family", "address", "chain_id", "strict"}]} on the list and usable. The rows are locked,
+-- so that what is refused at the same time comes before or after and not between.
 CREATE OR REPLACE FUNCTION binding_problems(required jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   listed jsonb := '[]'::jsonb;
@@ -520,35 +624,45 @@ DECLARE
   asked jsonb;
   problem text;
 BEGIN
-  FOR e IN SELECT * FROM executors WHERE executor_key IN (SELECT jsonb_array_elements_text(coalesce(required -> 'executors', '[]'::jsonb)))
+  FOR e IN SELECT * FROM executors
+    WHERE executor_key IN (
+    SELECT jsonb_array_elements_text(coalesce(required -> 'executors', '[]'::jsonb)))
            ORDER BY executor_key FOR SHARE LOOP
     IF e.status <> 'active' THEN
-      listed := listed || jsonb_build_object('binding', 'executor', 'key', e.executor_key, 'reason', e.status);
+      listed := listed || jsonb_build_object('binding', 'executor', 'key', e.executor_key,
+        'reason', e.status);
     END IF;
   END LOOP;
-  FOR signer IN SELECT value FROM jsonb_array_elements(coalesce(required -> 'signers', '[]'::jsonb)) ORDER BY value ->> 'signer_key' LOOP
+  FOR signer IN SELECT value
+    FROM jsonb_array_elements(coalesce(required -> 'signers', '[]'::jsonb))
+    ORDER BY value ->> 'signer_key' LOOP
     SELECT * INTO s FROM signers WHERE signer_key = signer ->> 'signer_key' FOR SHARE;
     CONTINUE WHEN NOT FOUND;
     IF s.status <> 'active' THEN
-      listed := listed || jsonb_build_object('binding', 'signer', 'key', s.signer_key, 'reason', s.status);
+      listed := listed || jsonb_build_object('binding', 'signer', 'key', s.signer_key,
+        'reason', s.status);
     ELSIF signer ->> 'address' IS NOT NULL AND s.expected_signer_address IS NOT NULL
           AND lower(s.expected_signer_address) <> lower(signer ->> 'address') THEN
-      listed := listed || jsonb_build_object('binding', 'signer', 'key', s.signer_key, 'reason', 'identity_mismatch');
+      listed := listed || jsonb_build_object('binding', 'signer', 'key', s.signer_key, 'reason',
+        'identity_mismatch');
     END IF;
   END LOOP;
-  FOR asked IN SELECT value FROM jsonb_array_elements(coalesce(required -> 'addresses', '[]'::jsonb))
+  FOR asked IN SELECT value
+    FROM jsonb_array_elements(coalesce(required -> 'addresses', '[]'::jsonb))
                ORDER BY value ->> 'chain_family', value ->> 'address' LOOP
     problem := address_problem(asked);
     IF problem IS NOT NULL THEN
-      listed := listed || jsonb_build_object('binding', 'address', 'key', asked ->> 'address', 'reason', problem);
+      listed := listed || jsonb_build_object('binding', 'address', 'key', asked ->> 'address',
+        'reason', problem);
     END IF;
   END LOOP;
   RETURN CASE WHEN jsonb_array_length(listed) = 0 THEN NULL ELSE listed END;
 END $$;
 
--- The short fence: one statement for a node that needs no signature and pays plain addresses, if any. Epoch and window as
--- `fenced` of domain/send/epoch.ts has them.
-CREATE OR REPLACE FUNCTION try_fence(movement uuid, key text, node_attempt integer, executor text, window_seconds double precision, event_id text,
+-- The short fence: one statement for a node that needs no signature and pays plain addresses, if
+-- any. Epoch and window as `fenced` of domain/send/epoch.ts has them.
+CREATE OR REPLACE FUNCTION try_fence(movement uuid, key text, node_attempt integer, executor text,
+  window_seconds double precision, event_id text,
                                      pays_nobody jsonb)
 RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
@@ -559,32 +673,46 @@ DECLARE
   addresses jsonb;
   passed boolean := false;
 BEGIN
-  SELECT intent, input_params, plan_head -> 'risk_controls' AS controls INTO m FROM movements WHERE movement_id = movement FOR UPDATE;
+  SELECT intent, input_params, plan_head -> 'risk_controls' AS controls INTO m FROM movements
+    WHERE movement_id = movement FOR UPDATE;
   SELECT * INTO n FROM movement_nodes WHERE movement_id = movement AND node_key = key FOR UPDATE;
   at := svc_now();
   plan := node_plan(n.own_plan, m.input_params);
-  addresses := plain_addresses(n.action_type, plan -> 'config', m.intent, m.input_params, n.prepared_action, n.output, pays_nobody);
+  addresses := plain_addresses(n.action_type, plan -> 'config', m.intent, m.input_params,
+    n.prepared_action, n.output, pays_nobody);
   -- That it is READY the transition itself compares.
-  IF n.attempt = node_attempt AND n.preflight_passed AND NOT n.recover_first AND addresses IS NOT NULL
-     AND n.prepared_action IS NOT NULL AND n.sign_request IS NULL AND n.signer_binding IS NULL AND n.amount IS NOT NULL
+  IF n.attempt = node_attempt AND n.preflight_passed AND NOT n.recover_first
+    AND addresses IS NOT NULL
+     AND n.prepared_action IS NOT NULL AND n.sign_request IS NULL AND n.signer_binding IS NULL
+       AND n.amount IS NOT NULL
      AND n.executor_binding ->> 'executor_key' = executor AND n.started_at IS NOT NULL
-     -- A team's node that the plan counts as sending nothing: the long way asks whether its executor still says so.
+     -- A team's node that the plan counts as sending nothing: the long way asks whether its
+     -- executor still says so.
      AND (n.flow IS NOT NULL OR NOT pays_nobody ? n.action_type)
-     AND at < n.started_at + make_interval(secs => coalesce((plan -> 'timeout_policy' ->> 'execution_seconds')::double precision, 1e9))
+     AND at < n.started_at + make_interval(
+       secs => coalesce((plan -> 'timeout_policy' ->> 'execution_seconds')::double precision, 1e9))
      AND within_max_amount(n.amount, m.controls, plan -> 'risk_patch')
   THEN
     passed := (apply_transition(jsonb_build_object(
       'movement_id', movement,
-      'states', CASE WHEN n.on_cancel_target THEN '["CANCELLED", "EXECUTING", "WAITING_MANUAL_ACTION"]'::jsonb
+      'states', CASE WHEN n.on_cancel_target
+        THEN '["CANCELLED", "EXECUTING", "WAITING_MANUAL_ACTION"]'::jsonb
                      ELSE '["EXECUTING", "WAITING_MANUAL_ACTION"]'::jsonb END,
-      'require', jsonb_build_object('executors', jsonb_build_array(executor), 'addresses', addresses,
+      'require', jsonb_build_object('executors', jsonb_build_array(executor),
+        'addresses', addresses,
         'flow', jsonb_build_object('node_key', key, 'amount', n.amount)),
-      'nodes', jsonb_build_array(jsonb_build_object('node_key', key, 'states', '["READY"]'::jsonb, 'attempt', n.attempt,
-        'epoch', n.submit_epoch, 'set', jsonb_build_object('state', 'SUBMITTING', 'submit_epoch', n.submit_epoch + 1,
+      'nodes', jsonb_build_array(
+        jsonb_build_object('node_key', key, 'states', '["READY"]'::jsonb, 'attempt', n.attempt,
+        'epoch', n.submit_epoch,
+          'set', jsonb_build_object('state', 'SUBMITTING', 'submit_epoch', n.submit_epoch + 1,
           'send_not_after', jsonb_build_object('@after_seconds', window_seconds)))),
-      'timeline', jsonb_build_array(jsonb_build_object('event_id', event_id, 'event_type', 'node_submitting', 'message', 'Submitting',
-        'actor', '{"type": "system"}'::jsonb, 'node_key', key, 'attempt', n.attempt, 'from_state', 'READY', 'to_state', 'SUBMITTING',
-        'data', jsonb_build_object('idempotency_key', movement || ':' || key || ':' || n.attempt, 'amount', trim_scale(n.amount)::text,
+      'timeline', jsonb_build_array(
+        jsonb_build_object('event_id', event_id, 'event_type', 'node_submitting', 'message',
+        'Submitting',
+        'actor', '{"type": "system"}'::jsonb, 'node_key', key, 'attempt', n.attempt, 'from_state',
+          'READY', 'to_state', 'SUBMITTING',
+        'data', jsonb_build_object('idempotency_key', movement || ':' || key || ':' || n.attempt,
+          'amount', trim_scale(n.amount)::text,
           'asset', plan -> 'asset')))
     )) ->> 'ok')::boolean;
   END IF;
@@ -593,9 +721,10 @@ END $$;
 
 -- prisma/functions/flow.sql
 
--- The value of terms; see Term in domain/plan/flow.ts. `nodes` gives each node's state and what it draws ("s", "v"). Ways
--- that the outcome of their node has closed count nothing.
-CREATE OR REPLACE FUNCTION sum_of(terms jsonb, nodes jsonb) RETURNS numeric LANGUAGE plpgsql IMMUTABLE AS $$
+-- The value of terms; see Term in domain/plan/flow.ts. `nodes` gives each node's state and what it
+-- draws ("s", "v"). Ways that the outcome of their node has closed count nothing.
+CREATE OR REPLACE FUNCTION sum_of(terms jsonb, nodes jsonb) RETURNS numeric
+  LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
   term jsonb;
   state text;
@@ -605,42 +734,53 @@ BEGIN
     IF jsonb_typeof(term) = 'string' THEN
       total := total + coalesce((nodes -> (term #>> '{}') ->> 'v')::numeric, 0);
     ELSIF term ? 'one' THEN
-      total := total + (SELECT max(sum_of(way, nodes)) FROM jsonb_array_elements(term -> 'one') AS way);
+      total := total + (SELECT max(sum_of(way, nodes))
+        FROM jsonb_array_elements(term -> 'one') AS way);
     ELSE
       state := nodes -> (term ->> 'of') ->> 's';
       total := total + greatest(
         CASE WHEN state = 'FAILED' THEN 0 ELSE sum_of(term -> 'success', nodes) END,
-        CASE WHEN state = 'COMPLETED' THEN 0 ELSE greatest(sum_of(term -> 'failure', nodes), sum_of(term -> 'timeout', nodes)) END);
+        CASE WHEN state = 'COMPLETED' THEN 0
+          ELSE greatest(sum_of(term -> 'failure', nodes), sum_of(term -> 'timeout', nodes)) END);
     END IF;
   END LOOP;
   RETURN total;
 END $$;
 
--- A node passed its fence in its present attempt and has not ended: it may have sent. What was accepted once and waits to be
--- sent again, because it cannot be found, may still come to be seen.
-CREATE OR REPLACE FUNCTION may_have_sent(n movement_nodes) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-  SELECT n.state IN ('SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN') OR (n.state = 'READY' AND (n.recover_first OR n.submitted_at IS NOT NULL))
+-- A node passed its fence in its present attempt and has not ended: it may have sent. What was
+-- accepted once and waits to be sent again, because it cannot be found, may still come to be seen.
+CREATE OR REPLACE FUNCTION may_have_sent(n movement_nodes) RETURNS boolean
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT n.state IN ('SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN')
+    OR (n.state = 'READY' AND (n.recover_first OR n.submitted_at IS NOT NULL))
 $$;
 
--- What a node sent, or may have. An executor that moved a part says so in `submitted_amount`; what a mint brings is what
--- arrived. Nothing before the fence, nor where it is proven that nothing landed.
-CREATE OR REPLACE FUNCTION sent_amount(n movement_nodes) RETURNS numeric LANGUAGE plpgsql IMMUTABLE AS $$
+-- What a node sent, or may have. An executor that moved a part says so in `submitted_amount`; what
+-- a mint brings is what arrived. Nothing before the fence, nor where it is proven that nothing
+-- landed.
+CREATE OR REPLACE FUNCTION sent_amount(n movement_nodes) RETURNS numeric LANGUAGE plpgsql IMMUTABLE
+  AS $$
 DECLARE
-  told jsonb := n.output -> CASE n.action_type WHEN 'cctp_mint' THEN 'received_amount' ELSE 'submitted_amount' END;
+  told jsonb := n.output -> CASE n.action_type WHEN 'cctp_mint' THEN 'received_amount'
+    ELSE 'submitted_amount' END;
 BEGIN
   RETURN CASE
     WHEN n.state = 'COMPLETED' THEN least(coalesce(n.amount, (n.flow ->> 'amount')::numeric), CASE
       -- A number is a float somewhere, and says nothing.
-      WHEN jsonb_typeof(told) = 'string' AND told #>> '{}' ~ '^(0|[1-9][0-9]{0,19})(\.[0-9]{1,18})?$' THEN (told #>> '{}')::numeric END)
+      WHEN jsonb_typeof(told) = 'string'
+        AND told #>> '{}' ~ '^(0|[1-9][0-9]{0,19})(\.[0-9]{1,18})?$'
+        THEN (told #>> '{}')::numeric END)
     WHEN may_have_sent(n) THEN coalesce(n.amount, (n.flow ->> 'amount')::numeric, 0)
     ELSE 0 END;
 END $$;
 
--- Why a node may not send so much (`flow`: {"node_key", "amount"}), or NULL: what is drawn of an asset stays within the approved
--- outflow, and what is passed on of a node's sending within what that node sent, over all nodes together. Nodes that a restore
--- brought back and that nobody has asked about yet may have been sent in what is lost: they count beside, where they would be
--- too much (RESTORED_NODE_UNASKED, with their keys). The caller holds the movement's lock.
-CREATE OR REPLACE FUNCTION flow_problems(movement uuid, flow jsonb) RETURNS jsonb LANGUAGE plpgsql STABLE AS $$
+-- Why a node may not send so much (`flow`: {"node_key", "amount"}), or NULL: what is drawn of an
+-- asset stays within the approved outflow, and what is passed on of a node's sending within what
+-- that node sent, over all nodes together. Nodes that a restore brought back and that nobody has
+-- asked about yet may have been sent in what is lost: they count beside, where they would be too
+-- much (RESTORED_NODE_UNASKED, with their keys). The caller holds the movement's lock.
+CREATE OR REPLACE FUNCTION flow_problems(movement uuid, flow jsonb) RETURNS jsonb
+  LANGUAGE plpgsql STABLE AS $$
 DECLARE
   own jsonb;
   used numeric;
@@ -648,13 +788,16 @@ DECLARE
   unasked numeric;
   keys jsonb;
 BEGIN
-  SELECT n.flow INTO own FROM movement_nodes n WHERE n.movement_id = movement AND n.node_key = flow_problems.flow ->> 'node_key';
+  SELECT n.flow INTO own FROM movement_nodes n WHERE n.movement_id = movement
+    AND n.node_key = flow_problems.flow ->> 'node_key';
   IF own IS NULL THEN RETURN NULL; END IF;
   SELECT coalesce(sum(sent_amount(n)), 0) INTO used FROM movement_nodes n
-  WHERE n.movement_id = movement AND n.node_key <> flow_problems.flow ->> 'node_key' AND n.flow ->> 'asset' = own ->> 'asset'
+  WHERE n.movement_id = movement AND n.node_key <> flow_problems.flow ->> 'node_key'
+    AND n.flow ->> 'asset' = own ->> 'asset'
     AND n.flow ->> 'from' IS NOT DISTINCT FROM own ->> 'from';
   IF own ->> 'from' IS NULL THEN
-    SELECT outflow_in(m.outflow, own ->> 'asset') INTO most FROM movements m WHERE m.movement_id = movement;
+    SELECT outflow_in(m.outflow, own ->> 'asset') INTO most FROM movements m
+      WHERE m.movement_id = movement;
     -- A person approved it without a bound.
     IF most IS NULL THEN RETURN NULL; END IF;
   ELSE
@@ -663,23 +806,30 @@ BEGIN
   END IF;
   used := used + (flow_problems.flow ->> 'amount')::numeric;
   IF used <= most THEN
-    SELECT sum(coalesce(n.amount, (n.flow ->> 'amount')::numeric, 0)), jsonb_agg(n.node_key ORDER BY n.node_key) INTO unasked, keys
+    SELECT sum(coalesce(n.amount, (n.flow ->> 'amount')::numeric, 0)),
+      jsonb_agg(n.node_key ORDER BY n.node_key) INTO unasked, keys
     FROM movement_nodes n
-    WHERE n.movement_id = movement AND n.node_key <> flow_problems.flow ->> 'node_key' AND n.recover_first
-      AND n.state IN ('BLOCKED', 'SKIPPED') AND n.flow ->> 'asset' = own ->> 'asset' AND n.flow ->> 'from' IS NOT DISTINCT FROM own ->> 'from';
+    WHERE n.movement_id = movement AND n.node_key <> flow_problems.flow ->> 'node_key'
+      AND n.recover_first
+      AND n.state IN ('BLOCKED', 'SKIPPED') AND n.flow ->> 'asset' = own ->> 'asset'
+        AND n.flow ->> 'from' IS NOT DISTINCT FROM own ->> 'from';
     IF used + coalesce(unasked, 0) <= most THEN RETURN NULL; END IF;
   END IF;
-  RETURN jsonb_build_array(jsonb_strip_nulls(jsonb_build_object('binding', 'flow', 'key', own ->> 'asset',
-    'reason', CASE WHEN keys IS NULL THEN 'APPROVED_OUTFLOW_EXCEEDED' ELSE 'RESTORED_NODE_UNASKED' END, 'nodes', keys,
-    'limit', trim_scale(coalesce(most, 0))::text, 'used', trim_scale(used - (flow_problems.flow ->> 'amount')::numeric)::text)));
+  RETURN jsonb_build_array(
+    jsonb_strip_nulls(jsonb_build_object('binding', 'flow', 'key', own ->> 'asset',
+    'reason', CASE WHEN keys IS NULL THEN 'APPROVED_OUTFLOW_EXCEEDED'
+      ELSE 'RESTORED_NODE_UNASKED' END, 'nodes', keys,
+    'limit', trim_scale(coalesce(most, 0))::text,
+      'used', trim_scale(used - (flow_problems.flow ->> 'amount')::numeric)::text)));
 END $$;
 
 -- prisma/functions/holds.sql
 
--- Adds to what a pool holds, and asks whether that is covered where `take` says that the pool's venue is fetched
--- ({"venues", "stale_after_seconds"}). What is summed there is read by a later statement than the one that waited for the
--- pool's lock, so it sees what was written meanwhile.
-CREATE OR REPLACE FUNCTION change_pool(pool jsonb, change numeric, take jsonb, at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+-- Adds to what a pool holds, and asks whether that is covered where `take` says that the pool's
+-- venue is fetched ({"venues", "stale_after_seconds"}). What is summed there is read by a later
+-- statement than the one that waited for the pool's lock, so it sees what was written meanwhile.
+CREATE OR REPLACE FUNCTION change_pool(pool jsonb, change numeric, take jsonb, at timestamptz)
+  RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   total numeric;
 BEGIN
@@ -692,20 +842,24 @@ BEGIN
   END IF;
 END $$;
 
--- What each node of a movement may still draw from a pool, as sum_of takes it. A movement that has ended draws no more with
--- nodes that have not passed their fence.
-CREATE OR REPLACE FUNCTION open_draws(m movements, pool jsonb) RETURNS jsonb LANGUAGE sql STABLE AS $$
+-- What each node of a movement may still draw from a pool, as sum_of takes it. A movement that has
+-- ended draws no more with nodes that have not passed their fence.
+CREATE OR REPLACE FUNCTION open_draws(m movements, pool jsonb) RETURNS jsonb
+  LANGUAGE sql STABLE AS $$
   SELECT coalesce(jsonb_object_agg(n.node_key, jsonb_build_object('s', n.state, 'v', CASE
-    WHEN n.flow -> 'pool' || jsonb_build_object('asset', n.flow -> 'asset') IS DISTINCT FROM pool OR n.flow ->> 'from' IS NOT NULL
+    WHEN n.flow -> 'pool' || jsonb_build_object('asset', n.flow -> 'asset') IS DISTINCT FROM pool
+      OR n.flow ->> 'from' IS NOT NULL
       OR n.state IN ('COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED')
       OR (m.request_state IN ('FAILED', 'COMPLETED') AND NOT may_have_sent(n)) THEN 0
     ELSE coalesce(n.amount, (n.flow ->> 'amount')::numeric, 0) END)), '{}'::jsonb)
   FROM movement_nodes n WHERE n.movement_id = m.movement_id
 $$;
 
--- Makes a movement's holds what its nodes may still draw: one hold for each pool, whatever it was before. Pools come in
--- key order, behind movement and nodes. `take` asks that what is more than before be covered.
-CREATE OR REPLACE FUNCTION settle_holds(m movements, take jsonb, at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+-- Makes a movement's holds what its nodes may still draw: one hold for each pool, whatever it was
+-- before. Pools come in key order, behind movement and nodes. `take` asks that what is more than
+-- before be covered.
+CREATE OR REPLACE FUNCTION settle_holds(m movements, take jsonb, at timestamptz) RETURNS void
+  LANGUAGE plpgsql AS $$
 DECLARE
   pool jsonb;
   hold reservations;
@@ -713,77 +867,101 @@ DECLARE
 BEGIN
   FOR pool IN
     SELECT each FROM (
-      SELECT DISTINCT n.flow -> 'pool' || jsonb_build_object('asset', n.flow -> 'asset') AS each FROM movement_nodes n
-      WHERE n.movement_id = m.movement_id AND jsonb_typeof(n.flow -> 'pool') = 'object' AND n.flow ->> 'from' IS NULL
+      SELECT DISTINCT n.flow -> 'pool' || jsonb_build_object('asset', n.flow -> 'asset') AS each
+        FROM movement_nodes n
+      WHERE n.movement_id = m.movement_id AND jsonb_typeof(n.flow -> 'pool') = 'object'
+        AND n.flow ->> 'from' IS NULL
     ) pools
-    ORDER BY each ->> 'venue_key' COLLATE "C", each ->> 'account_type' COLLATE "C", each ->> 'asset' COLLATE "C"
+    ORDER BY each ->> 'venue_key' COLLATE "C", each ->> 'account_type' COLLATE "C",
+      each ->> 'asset' COLLATE "C"
   LOOP
-    target := CASE WHEN m.approval_status = 'approved' THEN sum_of(m.draw_terms, open_draws(m, pool)) ELSE 0 END;
+    target := CASE WHEN m.approval_status = 'approved'
+      THEN sum_of(m.draw_terms, open_draws(m, pool)) ELSE 0 END;
     SELECT * INTO hold FROM reservations
     WHERE movement_id = m.movement_id AND status = 'held' AND venue_key = pool ->> 'venue_key'
       AND account_type = pool ->> 'account_type' AND asset = pool ->> 'asset';
     CONTINUE WHEN target = coalesce(hold.amount, 0);
     PERFORM change_pool(pool, target - coalesce(hold.amount, 0), take, at);
     IF hold.reservation_id IS NULL THEN
-      INSERT INTO reservations (reservation_id, movement_id, venue_key, account_type, asset, amount, status, created_at)
-      VALUES (svc_new_id(at), m.movement_id, pool ->> 'venue_key', pool ->> 'account_type', pool ->> 'asset', target, 'held', at);
+      INSERT INTO reservations (reservation_id, movement_id, venue_key, account_type, asset,
+        amount, status, created_at)
+      VALUES (svc_new_id(at), m.movement_id, pool ->> 'venue_key', pool ->> 'account_type',
+        pool ->> 'asset', target, 'held', at);
     ELSIF target = 0 THEN
-      UPDATE reservations SET status = 'released', ended_at = at WHERE reservation_id = hold.reservation_id;
+      UPDATE reservations SET status = 'released', ended_at = at
+        WHERE reservation_id = hold.reservation_id;
     ELSE
       UPDATE reservations SET amount = target WHERE reservation_id = hold.reservation_id;
     END IF;
   END LOOP;
 END $$;
 
--- Records what nodes that drew from pools were proven to send: until a snapshot shows it, it counts as outflow.
-CREATE OR REPLACE FUNCTION note_sent(movement uuid, keys text[], at timestamptz) RETURNS void LANGUAGE sql AS $$
-  INSERT INTO reservations (reservation_id, movement_id, node_key, venue_key, account_type, asset, amount, status, created_at, ended_at)
-  SELECT svc_new_id(at), n.movement_id, n.node_key, p.venue_key, p.account_type, p.asset, sent_amount(n), 'consumed', at, at
+-- Records what nodes that drew from pools were proven to send: until a snapshot shows it, it counts
+-- as outflow.
+CREATE OR REPLACE FUNCTION note_sent(movement uuid, keys text[], at timestamptz) RETURNS void
+  LANGUAGE sql AS $$
+  INSERT INTO reservations (reservation_id, movement_id, node_key, venue_key, account_type, asset,
+    amount, status, created_at, ended_at)
+  SELECT svc_new_id(at), n.movement_id, n.node_key, p.venue_key, p.account_type, p.asset,
+    sent_amount(n), 'consumed', at, at
   FROM movement_nodes n
-  JOIN reservation_pools p ON p.venue_key = n.flow -> 'pool' ->> 'venue_key' AND p.account_type = n.flow -> 'pool' ->> 'account_type'
+  JOIN reservation_pools p ON p.venue_key = n.flow -> 'pool' ->> 'venue_key'
+    AND p.account_type = n.flow -> 'pool' ->> 'account_type'
     AND p.asset = n.flow ->> 'asset'
-  WHERE n.movement_id = movement AND n.node_key = ANY (keys) AND n.flow ->> 'from' IS NULL AND sent_amount(n) > 0
+  WHERE n.movement_id = movement AND n.node_key = ANY (keys) AND n.flow ->> 'from' IS NULL
+    AND sent_amount(n) > 0
 $$;
 
 -- Takes the hold of a transfer.
-CREATE OR REPLACE FUNCTION take_transfer_hold(transfer uuid, hold jsonb, take jsonb, at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION take_transfer_hold(transfer uuid, hold jsonb, take jsonb,
+  at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM change_pool(hold - 'amount' - 'reservation_id', (hold ->> 'amount')::numeric, take, at);
-  INSERT INTO reservations (reservation_id, transfer_id, venue_key, account_type, asset, amount, status, created_at)
-  VALUES ((hold ->> 'reservation_id')::uuid, transfer, hold ->> 'venue_key', hold ->> 'account_type', hold ->> 'asset',
+  INSERT INTO reservations (reservation_id, transfer_id, venue_key, account_type, asset, amount,
+    status, created_at)
+  VALUES ((hold ->> 'reservation_id')::uuid, transfer, hold ->> 'venue_key',
+    hold ->> 'account_type', hold ->> 'asset',
           (hold ->> 'amount')::numeric, 'held', at);
 END $$;
 
 -- Ends the hold of a transfer. The caller holds the transfer's lock.
-CREATE OR REPLACE FUNCTION end_transfer_hold(transfer uuid, new_status text, at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION end_transfer_hold(transfer uuid, new_status text, at timestamptz)
+  RETURNS void LANGUAGE plpgsql AS $$
 DECLARE hold reservations;
 BEGIN
   SELECT * INTO hold FROM reservations WHERE transfer_id = transfer AND status = 'held';
   IF NOT FOUND THEN RETURN; END IF;
   UPDATE reservation_pools SET held = held - hold.amount
   WHERE venue_key = hold.venue_key AND account_type = hold.account_type AND asset = hold.asset;
-  UPDATE reservations SET status = new_status, ended_at = at WHERE reservation_id = hold.reservation_id;
+  UPDATE reservations SET status = new_status, ended_at = at
+    WHERE reservation_id = hold.reservation_id;
 END $$;
 
 -- What was proven to leave a pool not before `since`: a snapshot of that time may not show it.
 CREATE OR REPLACE FUNCTION ended_outflow(venue text, account text, coin text, since timestamptz)
 RETURNS TABLE (amount numeric, movements bigint, transfers bigint) LANGUAGE sql STABLE AS $$
-  SELECT coalesce(sum(r.amount), 0), count(DISTINCT r.movement_id), count(DISTINCT r.transfer_id) FROM reservations r
-  WHERE r.venue_key = venue AND r.account_type = account AND r.asset = coin AND r.status = 'consumed' AND r.ended_at >= since
+  SELECT coalesce(sum(r.amount), 0), count(DISTINCT r.movement_id), count(DISTINCT r.transfer_id)
+    FROM reservations r
+  WHERE r.venue_key = venue AND r.account_type = account AND r.asset = coin
+    AND r.status = 'consumed' AND r.ended_at >= since
 $$;
 
 -- Outflow that a snapshot may not show yet: what is held, and what has ended since.
 CREATE OR REPLACE FUNCTION pending_outflow(venue text, account text, coin text, since timestamptz)
 RETURNS TABLE (amount numeric, movements bigint, transfers bigint) LANGUAGE sql STABLE AS $$
   SELECT h.amount + e.amount, h.movements + e.movements, h.transfers + e.transfers
-  FROM (SELECT coalesce(sum(r.amount), 0) AS amount, count(r.movement_id) AS movements, count(r.transfer_id) AS transfers
-        FROM reservations r WHERE r.venue_key = venue AND r.account_type = account AND r.asset = coin AND r.status = 'held') h,
+  FROM (SELECT coalesce(sum(r.amount), 0) AS amount, count(r.movement_id) AS movements,
+    count(r.transfer_id) AS transfers
+        FROM reservations r WHERE r.venue_key = venue AND r.account_type = account
+          AND r.asset = coin AND r.status = 'held') h,
        ended_outflow(venue, account, coin, since) e
 $$;
 
--- Fails unless a snapshot younger than `stale_after` seconds covers the pool's hold (`held`, of which `change` is new) beside
--- all that left since. The caller holds the pool's lock, so what is summed here cannot grow meanwhile.
-CREATE OR REPLACE FUNCTION check_covered(pool jsonb, change numeric, held numeric, stale_after integer, at timestamptz)
+-- Fails unless a snapshot younger than `stale_after` seconds covers the pool's hold (`held`, of
+-- which `change` is new) beside all that left since. The caller holds the pool's lock, so what is
+-- summed here cannot grow meanwhile.
+CREATE OR REPLACE FUNCTION check_covered(pool jsonb, change numeric, held numeric,
+  stale_after integer, at timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   b balance_snapshots;
@@ -791,34 +969,44 @@ DECLARE
   ended numeric;
 BEGIN
   SELECT * INTO b FROM balance_snapshots
-  WHERE venue_key = pool ->> 'venue_key' AND account_type = pool ->> 'account_type' AND asset = pool ->> 'asset';
+  WHERE venue_key = pool ->> 'venue_key' AND account_type = pool ->> 'account_type'
+    AND asset = pool ->> 'asset';
   IF NOT FOUND THEN
     -- A venue that was asked and did not name this pool has nothing in it.
-    SELECT max(fetched_at) INTO b.fetched_at FROM balance_snapshots WHERE venue_key = pool ->> 'venue_key';
+    SELECT max(fetched_at) INTO b.fetched_at FROM balance_snapshots
+      WHERE venue_key = pool ->> 'venue_key';
     b.withdrawable := 0;
   END IF;
   IF b.fetched_at IS NULL OR b.fetched_at < at - make_interval(secs => stale_after) THEN
     RAISE EXCEPTION 'stale_snapshot' USING ERRCODE = 'FM012', DETAIL = told;
   END IF;
   IF b.withdrawable IS NULL THEN RETURN; END IF;
-  SELECT amount INTO ended FROM ended_outflow(pool ->> 'venue_key', pool ->> 'account_type', pool ->> 'asset', b.fetched_at);
+  SELECT amount INTO ended
+    FROM ended_outflow(pool ->> 'venue_key', pool ->> 'account_type', pool ->> 'asset',
+    b.fetched_at);
   IF held + ended > b.withdrawable THEN
     RAISE EXCEPTION 'insufficient_effective_withdrawable' USING ERRCODE = 'FM010', DETAIL = told
-      || jsonb_build_object('effective_withdrawable', trim_scale(b.withdrawable - ended - (held - change))::text);
+      || jsonb_build_object(
+        'effective_withdrawable', trim_scale(b.withdrawable - ended - (held - change))::text);
   END IF;
 END $$;
 
 -- Stores one complete fetch of a venue; assets that it no longer names are there with zero.
-CREATE OR REPLACE FUNCTION store_balances(venue text, began timestamptz, rows jsonb) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION store_balances(venue text, began timestamptz, rows jsonb) RETURNS void
+  LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO balance_snapshots AS b (venue_key, account_type, asset, available, withdrawable, total, details, fetched_at)
+  INSERT INTO balance_snapshots AS b (venue_key, account_type, asset, available, withdrawable,
+    total, details, fetched_at)
   SELECT venue, r.account_type, r.asset, r.available, r.withdrawable, r.total, r.details, began
-  FROM jsonb_to_recordset(rows) AS r (account_type text, asset text, available numeric, withdrawable numeric, total numeric, details jsonb)
+  FROM jsonb_to_recordset(rows) AS r (account_type text, asset text, available numeric,
+    withdrawable numeric, total numeric, details jsonb)
   ORDER BY r.account_type, r.asset
-  ON CONFLICT (venue_key, account_type, asset) DO UPDATE SET available = excluded.available, withdrawable = excluded.withdrawable,
+  ON CONFLICT (venue_key, account_type, asset) DO UPDATE
+    SET available = excluded.available, withdrawable = excluded.withdrawable,
     total = excluded.total, details = excluded.details, fetched_at = excluded.fetched_at
   WHERE b.fetched_at <= excluded.fetched_at;
-  UPDATE balance_snapshots SET available = 0, withdrawable = 0, total = 0, details = NULL, fetched_at = began
+  UPDATE balance_snapshots SET available = 0, withdrawable = 0, total = 0, details = NULL,
+    fetched_at = began
   WHERE venue_key = venue AND fetched_at < began;
 END $$;
 
@@ -827,15 +1015,19 @@ END $$;
 -- A key is what it was issued as: only its status changes, and never back.
 CREATE OR REPLACE FUNCTION guard_key_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF TG_OP = 'DELETE' OR OLD.status = 'revoked' OR (OLD.key_id, OLD.client_id, OLD.role, OLD.secret, OLD.cert_fingerprint, OLD.authority_key, OLD.created_at)
-     IS DISTINCT FROM (NEW.key_id, NEW.client_id, NEW.role, NEW.secret, NEW.cert_fingerprint, NEW.authority_key, NEW.created_at) THEN
+  IF TG_OP = 'DELETE' OR OLD.status = 'revoked'
+    OR (OLD.key_id, OLD.client_id, OLD.role, OLD.secret, OLD.cert_fingerprint, OLD.authority_key,
+    OLD.created_at)
+     IS DISTINCT FROM (NEW.key_id, NEW.client_id, NEW.role, NEW.secret, NEW.cert_fingerprint,
+       NEW.authority_key, NEW.created_at) THEN
     RAISE EXCEPTION 'an issued key can only be revoked' USING ERRCODE = 'insufficient_privilege';
   END IF;
   RETURN NEW;
 END $$;
 
--- Issues a key: reuses the active client of that name, else makes one; makes or updates the authority of
--- an agent's key. Answers {"ok": true, ...} or {"ok": false, "reason": ...} with nothing written.
+-- Issues a key: reuses the active client of that name, else makes one; makes or updates the
+-- authority of an agent's key. Answers {"ok": true, ...} or {"ok": false, "reason": ...} with
+-- nothing written.
 CREATE OR REPLACE FUNCTION issue_key(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   at timestamptz := svc_now();
@@ -844,40 +1036,54 @@ DECLARE
   authority jsonb := nullif(doc -> 'authority', 'null');
   bound text;
 BEGIN
-  INSERT INTO api_clients (client_id, client_name, created_at) VALUES ((doc ->> 'client_id')::uuid, doc ->> 'client_name', at)
+  INSERT INTO api_clients (client_id, client_name, created_at)
+    VALUES ((doc ->> 'client_id')::uuid, doc ->> 'client_name', at)
   ON CONFLICT (client_name) WHERE status = 'active' DO NOTHING;
   made := FOUND;
-  SELECT * INTO client FROM api_clients WHERE client_name = doc ->> 'client_name' AND status = 'active' FOR UPDATE;
+  SELECT * INTO client FROM api_clients WHERE client_name = doc ->> 'client_name'
+    AND status = 'active' FOR UPDATE;
   IF EXISTS (SELECT 1 FROM api_client_keys WHERE key_id = doc ->> 'key_id') THEN
     RAISE EXCEPTION 'key_exists' USING ERRCODE = 'FM001';
   END IF;
   IF authority IS NOT NULL THEN
-    INSERT INTO agent_authorities AS a (authority_key, max_notional, allowed_assets, allowed_chains, max_ttl_seconds, created_at, updated_at)
+    INSERT INTO agent_authorities AS a (authority_key, max_notional, allowed_assets,
+      allowed_chains, max_ttl_seconds, created_at, updated_at)
     VALUES (authority ->> 'authority_key', (authority ->> 'max_notional')::numeric,
-            ARRAY(SELECT jsonb_array_elements_text(coalesce(nullif(authority -> 'allowed_assets', 'null'), '[]'))),
-            ARRAY(SELECT jsonb_array_elements_text(coalesce(nullif(authority -> 'allowed_chains', 'null'), '[]'))),
+            ARRAY(SELECT jsonb_array_elements_text(
+              coalesce(nullif(authority -> 'allowed_assets', 'null'), '[]'))),
+            ARRAY(SELECT jsonb_array_elements_text(
+              coalesce(nullif(authority -> 'allowed_chains', 'null'), '[]'))),
             (authority ->> 'max_ttl_seconds')::integer, at, at)
     -- What is not given stays as it is.
     ON CONFLICT ON CONSTRAINT agent_authorities_pkey DO UPDATE SET
       max_notional = coalesce(excluded.max_notional, a.max_notional),
-      allowed_assets = CASE WHEN authority -> 'allowed_assets' = 'null' THEN a.allowed_assets ELSE excluded.allowed_assets END,
-      allowed_chains = CASE WHEN authority -> 'allowed_chains' = 'null' THEN a.allowed_chains ELSE excluded.allowed_chains END,
+      allowed_assets = CASE WHEN authority -> 'allowed_assets' = 'null' THEN a.allowed_assets
+        ELSE excluded.allowed_assets END,
+      allowed_chains = CASE WHEN authority -> 'allowed_chains' = 'null' THEN a.allowed_chains
+        ELSE excluded.allowed_chains END,
       max_ttl_seconds = coalesce(excluded.max_ttl_seconds, a.max_ttl_seconds), updated_at = at;
-    SELECT key_id INTO bound FROM api_client_keys WHERE authority_key = authority ->> 'authority_key' AND status = 'active' FOR UPDATE;
+    SELECT key_id INTO bound FROM api_client_keys
+      WHERE authority_key = authority ->> 'authority_key' AND status = 'active' FOR UPDATE;
     IF bound IS NOT NULL THEN
-      IF NOT coalesce((doc ->> 'replace')::boolean, false) THEN RAISE EXCEPTION 'authority_bound %', bound USING ERRCODE = 'FM002'; END IF;
+      IF NOT coalesce((doc ->> 'replace')::boolean, false)
+        THEN RAISE EXCEPTION 'authority_bound %', bound USING ERRCODE = 'FM002'; END IF;
       UPDATE api_client_keys SET status = 'revoked', revoked_at = at WHERE key_id = bound;
     END IF;
   END IF;
-  INSERT INTO api_client_keys (key_id, client_id, role, secret, cert_fingerprint, authority_key, created_at)
-  VALUES (doc ->> 'key_id', client.client_id, doc ->> 'role', decode(doc ->> 'secret', 'hex'), doc ->> 'cert_fingerprint',
+  INSERT INTO api_client_keys (key_id, client_id, role, secret, cert_fingerprint, authority_key,
+    created_at)
+  VALUES (doc ->> 'key_id', client.client_id, doc ->> 'role', decode(doc ->> 'secret', 'hex'),
+    doc ->> 'cert_fingerprint',
           authority ->> 'authority_key', at);
-  PERFORM write_audit(with_details(doc -> 'audit', jsonb_build_object('client_id', client.client_id, 'client_name', client.client_name,
+  PERFORM write_audit(with_details(doc -> 'audit',
+    jsonb_build_object('client_id', client.client_id, 'client_name', client.client_name,
     'role', doc ->> 'role', 'new_client', made, 'replaced_key_id', bound)), at);
-  RETURN jsonb_build_object('client_id', client.client_id, 'created_at', at, 'replaced_key_id', bound);
+  RETURN jsonb_build_object('client_id', client.client_id, 'created_at', at,
+    'replaced_key_id', bound);
 END $$;
 
--- Revokes a key for good. Answers null for an unknown key; a repeat changes nothing and writes nothing.
+-- Revokes a key for good. Answers null for an unknown key; a repeat changes nothing and writes
+-- nothing.
 CREATE OR REPLACE FUNCTION revoke_key(key text, audit jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   k api_client_keys;
@@ -887,33 +1093,42 @@ BEGIN
   IF NOT FOUND THEN RETURN NULL; END IF;
   IF k.status = 'active' THEN
     UPDATE api_client_keys SET status = 'revoked', revoked_at = at WHERE key_id = key;
-    PERFORM write_audit(with_details(audit, jsonb_build_object('client_id', k.client_id, 'role', k.role)), at);
+    PERFORM write_audit(with_details(audit,
+      jsonb_build_object('client_id', k.client_id, 'role', k.role)), at);
   END IF;
-  RETURN jsonb_build_object('key_id', key, 'client_id', k.client_id, 'role', k.role, 'was', k.status);
+  RETURN jsonb_build_object('key_id', key, 'client_id', k.client_id, 'role', k.role,
+    'was', k.status);
 END $$;
 
 -- prisma/functions/nonces.sql
 
--- The nonce of a node's attempt: the one it already claims, else the lane's next. A claim is given up
--- only through released_at, so recovery can never move a node to a fresh nonce by itself.
-CREATE OR REPLACE FUNCTION claim_nonce(movement uuid, node text, node_attempt integer, claim jsonb, at timestamptz)
+-- The nonce of a node's attempt: the one it already claims, else the lane's next. A claim is given
+-- up only through released_at, so recovery can never move a node to a fresh nonce by itself.
+CREATE OR REPLACE FUNCTION claim_nonce(movement uuid, node text, node_attempt integer, claim jsonb,
+  at timestamptz)
 RETURNS evm_transactions LANGUAGE plpgsql AS $$
 DECLARE
   tx evm_transactions;
   taken bigint;
 BEGIN
-  INSERT INTO nonce_lanes (chain_id, address, next_nonce) VALUES ((claim ->> 'chain_id')::bigint, claim ->> 'address', 0)
+  INSERT INTO nonce_lanes (chain_id, address, next_nonce)
+    VALUES ((claim ->> 'chain_id')::bigint, claim ->> 'address', 0)
   ON CONFLICT DO NOTHING;
-  PERFORM 1 FROM nonce_lanes WHERE chain_id = (claim ->> 'chain_id')::bigint AND address = claim ->> 'address' FOR UPDATE;
+  PERFORM 1 FROM nonce_lanes WHERE chain_id = (claim ->> 'chain_id')::bigint
+    AND address = claim ->> 'address' FOR UPDATE;
   SELECT * INTO tx FROM evm_transactions
-  WHERE movement_id = movement AND node_key = node AND attempt = node_attempt AND released_at IS NULL
+  WHERE movement_id = movement AND node_key = node AND attempt = node_attempt
+    AND released_at IS NULL
   ORDER BY created_at DESC LIMIT 1;
   IF FOUND THEN RETURN tx; END IF;
   -- A claim that was never signed and whose node has ended would leave a gap that every later nonce
-  -- waits behind. No bytes of it exist or can come to exist, so the next send of the lane takes it over.
+  -- waits behind. No bytes of it exist or can come to exist, so the next send of the lane takes it
+  -- over.
   UPDATE evm_transactions SET released_at = at WHERE transaction_id = (
-    SELECT t.transaction_id FROM evm_transactions t JOIN movement_nodes n USING (movement_id, node_key)
-    WHERE t.chain_id = (claim ->> 'chain_id')::bigint AND t.address = claim ->> 'address' AND t.released_at IS NULL
+    SELECT t.transaction_id FROM evm_transactions t
+      JOIN movement_nodes n USING (movement_id, node_key)
+    WHERE t.chain_id = (claim ->> 'chain_id')::bigint AND t.address = claim ->> 'address'
+      AND t.released_at IS NULL
       AND t.raw_tx IS NULL AND t.nonce >= (claim ->> 'chain_nonce')::bigint
       AND (n.attempt > t.attempt OR n.state IN ('FAILED', 'COMPLETED', 'CANCELLED', 'SKIPPED'))
     ORDER BY t.nonce LIMIT 1)
@@ -923,8 +1138,10 @@ BEGIN
     WHERE chain_id = (claim ->> 'chain_id')::bigint AND address = claim ->> 'address'
     RETURNING next_nonce - 1 INTO taken;
   END IF;
-  INSERT INTO evm_transactions (transaction_id, chain_id, address, nonce, movement_id, node_key, attempt, unsigned, created_at)
-  VALUES ((claim ->> 'transaction_id')::uuid, (claim ->> 'chain_id')::bigint, claim ->> 'address', taken, movement, node, node_attempt,
+  INSERT INTO evm_transactions (transaction_id, chain_id, address, nonce, movement_id, node_key,
+    attempt, unsigned, created_at)
+  VALUES ((claim ->> 'transaction_id')::uuid, (claim ->> 'chain_id')::bigint, claim ->> 'address',
+    taken, movement, node, node_attempt,
           claim -> 'unsigned', at)
   RETURNING * INTO tx;
   RETURN tx;
@@ -932,28 +1149,39 @@ END $$;
 
 -- prisma/functions/phases.sql
 
--- A node may name another one whose effect it looks for (config.match_from): a phase reads what that one recorded, once
--- it has completed.
-CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb LANGUAGE sql VOLATILE AS $$
+-- A node may name another one whose effect it looks for (config.match_from): a phase reads what
+-- that one recorded, once it has completed.
+CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb
+  LANGUAGE sql VOLATILE AS $$
   SELECT jsonb_build_object(
-    'movement_id', m.movement_id, 'movement_state', m.request_state, 'node_key', n.node_key, 'state', n.state,
-    'attempt', n.attempt, 'epoch', n.submit_epoch, 'amount', trim_scale(n.amount)::text, 'preflight_passed', n.preflight_passed,
-    'prepared_action', n.prepared_action, 'sign_request', n.sign_request, 'recover_first', n.recover_first, 'restored', n.restored,
+    'movement_id', m.movement_id, 'movement_state', m.request_state, 'node_key', n.node_key,
+      'state', n.state,
+    'attempt', n.attempt, 'epoch', n.submit_epoch, 'amount', trim_scale(n.amount)::text,
+      'preflight_passed', n.preflight_passed,
+    'prepared_action', n.prepared_action, 'sign_request', n.sign_request,
+      'recover_first', n.recover_first, 'restored', n.restored,
     'resumed', n.resumed, 'error_count', n.error_count, 'unanswered', n.unanswered,
-    'unanswered_ms', extract(epoch FROM n.unanswered_since) * 1000, 'updated_ms', extract(epoch FROM n.updated_at) * 1000,
-    'error_code', n.error_code, 'error_message', n.error_message, 'external_ref', n.external_ref, 'output', n.output,
-    'now_ms', extract(epoch FROM svc_now()) * 1000, 'started_ms', extract(epoch FROM n.started_at) * 1000,
-    'submitted_ms', extract(epoch FROM n.submitted_at) * 1000, 'send_not_after_ms', extract(epoch FROM n.send_not_after) * 1000,
+    'unanswered_ms', extract(epoch FROM n.unanswered_since) * 1000,
+      'updated_ms', extract(epoch FROM n.updated_at) * 1000,
+    'error_code', n.error_code, 'error_message', n.error_message, 'external_ref', n.external_ref,
+      'output', n.output,
+    'now_ms', extract(epoch FROM svc_now()) * 1000,
+      'started_ms', extract(epoch FROM n.started_at) * 1000,
+    'submitted_ms', extract(epoch FROM n.submitted_at) * 1000,
+      'send_not_after_ms', extract(epoch FROM n.send_not_after) * 1000,
     'plan', m.plan_head || jsonb_build_object('intent', m.intent, 'input_params', m.input_params),
     'node', p.plan, 'on_cancel_target', n.on_cancel_target, 'conditional', n.conditional,
     'conditions', CASE WHEN n.conditional THEN m.edge_conditions END,
     'outputs', CASE WHEN n.amount IS NULL AND p.plan -> 'config' ? 'amount_ref' THEN coalesce((
       SELECT jsonb_object_agg(o.node_key, o.output) FROM movement_nodes o
-      WHERE o.movement_id = m.movement_id AND o.state = 'COMPLETED' AND o.output IS NOT NULL), '{}'::jsonb) ELSE '{}'::jsonb END,
+      WHERE o.movement_id = m.movement_id AND o.state = 'COMPLETED' AND o.output IS NOT NULL),
+        '{}'::jsonb) ELSE '{}'::jsonb END,
     'matched', CASE WHEN jsonb_typeof(p.plan -> 'config' -> 'match_from') = 'string' THEN (
-      SELECT jsonb_build_object('node_key', o.node_key, 'external_ref', CASE WHEN o.state = 'COMPLETED' THEN o.external_ref END,
+      SELECT jsonb_build_object('node_key', o.node_key, 'external_ref', CASE
+        WHEN o.state = 'COMPLETED' THEN o.external_ref END,
         'output', CASE WHEN o.state = 'COMPLETED' THEN o.output END)
-      FROM movement_nodes o WHERE o.movement_id = m.movement_id AND o.node_key = p.plan -> 'config' ->> 'match_from') END)
+      FROM movement_nodes o WHERE o.movement_id = m.movement_id
+        AND o.node_key = p.plan -> 'config' ->> 'match_from') END)
   FROM movements m JOIN movement_nodes n ON n.movement_id = m.movement_id
   -- OFFSET: put together once, and not wherever it is looked at.
   CROSS JOIN LATERAL (SELECT node_plan(n.own_plan, m.input_params) AS plan OFFSET 0) p
@@ -961,8 +1189,10 @@ CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb LAN
 $$;
 
 -- The begin of a recovery, in the statement that reads the node: a new epoch, so that a worker that
--- still lives can write nothing more (`takenOver` of domain/send/epoch.ts). Nothing is written where there is nothing to recover.
-CREATE OR REPLACE FUNCTION take_over(movement uuid, key text, node_attempt integer, from_observe boolean) RETURNS jsonb LANGUAGE plpgsql AS $$
+-- still lives can write nothing more (`takenOver` of domain/send/epoch.ts). Nothing is written
+-- where there is nothing to recover.
+CREATE OR REPLACE FUNCTION take_over(movement uuid, key text, node_attempt integer,
+  from_observe boolean) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   n movement_nodes;
   taken boolean := false;
@@ -972,82 +1202,108 @@ BEGIN
   IF n.attempt = node_attempt AND (n.state = 'SUBMITTING' OR (n.state = 'READY' AND n.recover_first)
                                    OR (from_observe AND n.state IN ('SUBMITTED', 'OBSERVING'))) THEN
     taken := (apply_transition(jsonb_build_object('movement_id', movement, 'timeline', '[]'::jsonb,
-      'nodes', jsonb_build_array(jsonb_build_object('node_key', key, 'states', jsonb_build_array(n.state), 'epoch', n.submit_epoch,
+      'nodes', jsonb_build_array(
+        jsonb_build_object('node_key', key, 'states', jsonb_build_array(n.state),
+        'epoch', n.submit_epoch,
         'set', jsonb_build_object('submit_epoch', n.submit_epoch + 1))))) ->> 'ok')::boolean;
   END IF;
   RETURN jsonb_build_object('taken', taken, 'row', read_phase(movement, key));
 END $$;
 
 -- What the conditions that leave a node may look at.
-CREATE OR REPLACE FUNCTION read_condition_scope(movement uuid) RETURNS jsonb LANGUAGE sql VOLATILE AS $$
-  SELECT jsonb_build_object('edges', m.plan_frame -> 'edges', 'intent', m.intent, 'input_params', m.input_params,
-    'nodes', (SELECT jsonb_object_agg(n.node_key, jsonb_build_object('state', n.state, 'output', n.output, 'error_code', n.error_code))
+CREATE OR REPLACE FUNCTION read_condition_scope(movement uuid) RETURNS jsonb
+  LANGUAGE sql VOLATILE AS $$
+  SELECT jsonb_build_object('edges', m.plan_frame -> 'edges', 'intent', m.intent,
+    'input_params', m.input_params,
+    'nodes', (SELECT jsonb_object_agg(n.node_key,
+      jsonb_build_object('state', n.state, 'output', n.output, 'error_code', n.error_code))
               FROM movement_nodes n WHERE n.movement_id = m.movement_id))
   FROM movements m WHERE m.movement_id = movement
 $$;
 
 -- prisma/functions/plan.sql
 
--- A compiled plan is stored once: what stands in columns of the movement, and each node beside its row. What a request adds to
--- the config of every node (`input_params.node_config`) is kept with the movement alone; see domain/plan/compile.ts.
+-- A compiled plan is stored once: what stands in columns of the movement, and each node beside its
+-- row. What a request adds to the config of every node (`input_params.node_config`) is kept with
+-- the movement alone; see domain/plan/compile.ts.
 CREATE OR REPLACE FUNCTION plan_frame(compiled jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
   SELECT compiled - ARRAY['nodes', 'intent', 'input_params']
 $$;
 
-CREATE OR REPLACE FUNCTION shared_config(input_params jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
-  SELECT CASE WHEN jsonb_typeof(input_params -> 'node_config') = 'object' THEN input_params -> 'node_config' ELSE '{}'::jsonb END
+CREATE OR REPLACE FUNCTION shared_config(input_params jsonb) RETURNS jsonb
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN jsonb_typeof(input_params -> 'node_config') = 'object'
+    THEN input_params -> 'node_config' ELSE '{}'::jsonb END
 $$;
 
 -- A node without what all share: its own config, and the shared keys that it does not take.
-CREATE OR REPLACE FUNCTION own_plan(node jsonb, input_params jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+CREATE OR REPLACE FUNCTION own_plan(node jsonb, input_params jsonb) RETURNS jsonb
+  LANGUAGE sql IMMUTABLE AS $$
   SELECT (node - 'config') || jsonb_build_object(
-    'own_config', (SELECT coalesce(jsonb_object_agg(c.key, c.value), '{}'::jsonb) FROM jsonb_each(node -> 'config') AS c
+    'own_config', (SELECT coalesce(jsonb_object_agg(c.key, c.value), '{}'::jsonb)
+      FROM jsonb_each(node -> 'config') AS c
                    WHERE shared_config(input_params) -> c.key IS DISTINCT FROM c.value),
-    'left_out', (SELECT coalesce(jsonb_agg(k), '[]'::jsonb) FROM jsonb_object_keys(shared_config(input_params)) AS k
+    'left_out', (SELECT coalesce(jsonb_agg(k), '[]'::jsonb)
+      FROM jsonb_object_keys(shared_config(input_params)) AS k
                  WHERE NOT node -> 'config' ? k))
 $$;
 
 -- The node as it was compiled, hashed and approved.
-CREATE OR REPLACE FUNCTION node_plan(own jsonb, input_params jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+CREATE OR REPLACE FUNCTION node_plan(own jsonb, input_params jsonb) RETURNS jsonb
+  LANGUAGE sql IMMUTABLE AS $$
   SELECT (own - ARRAY['own_config', 'left_out']) || jsonb_build_object('config',
-    (shared_config(input_params) - ARRAY(SELECT jsonb_array_elements_text(own -> 'left_out'))) || (own -> 'own_config'))
+    (shared_config(input_params) - ARRAY(SELECT jsonb_array_elements_text(own -> 'left_out')))
+      || (own -> 'own_config'))
 $$;
 
 CREATE OR REPLACE FUNCTION compiled_plan_of(m movements) RETURNS jsonb LANGUAGE sql STABLE AS $$
-  SELECT m.plan_frame || jsonb_build_object('intent', m.intent, 'input_params', m.input_params, 'nodes', (
-    SELECT jsonb_agg(node_plan(n.own_plan, m.input_params) ORDER BY n.position) FROM movement_nodes n
+  SELECT m.plan_frame || jsonb_build_object('intent', m.intent, 'input_params', m.input_params,
+    'nodes', (
+    SELECT jsonb_agg(node_plan(n.own_plan, m.input_params) ORDER BY n.position)
+      FROM movement_nodes n
     WHERE n.movement_id = m.movement_id))
 $$;
 
 CREATE OR REPLACE FUNCTION plan_head(plan jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
-  SELECT jsonb_build_object('risk_controls', plan -> 'risk_controls', 'completion_policy', plan -> 'completion_policy')
+  SELECT jsonb_build_object('risk_controls', plan -> 'risk_controls',
+    'completion_policy', plan -> 'completion_policy')
 $$;
 
-CREATE OR REPLACE FUNCTION is_on_cancel_target(plan jsonb, key text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-  SELECT EXISTS (SELECT 1 FROM jsonb_array_elements(plan -> 'edges') AS e WHERE e ->> 'to' = key AND e ->> 'edge_type' = 'on_cancel')
+CREATE OR REPLACE FUNCTION is_on_cancel_target(plan jsonb, key text) RETURNS boolean
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT EXISTS (SELECT 1 FROM jsonb_array_elements(plan -> 'edges') AS e WHERE e ->> 'to' = key
+    AND e ->> 'edge_type' = 'on_cancel')
 $$;
 
-CREATE OR REPLACE FUNCTION is_conditional(plan jsonb, key text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-  SELECT EXISTS (SELECT 1 FROM jsonb_array_elements(plan -> 'edges') AS e WHERE e ->> 'from' = key AND e ->> 'condition_expr' IS NOT NULL)
+CREATE OR REPLACE FUNCTION is_conditional(plan jsonb, key text) RETURNS boolean
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT EXISTS (SELECT 1 FROM jsonb_array_elements(plan -> 'edges') AS e WHERE e ->> 'from' = key
+    AND e ->> 'condition_expr' IS NOT NULL)
 $$;
 
 -- prisma/functions/registry.sql
 
 -- Audit rows whose details also say what only the locked row could tell.
-CREATE OR REPLACE FUNCTION with_details(events jsonb, extra jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
-  SELECT coalesce(jsonb_agg(value || jsonb_build_object('details', coalesce(value -> 'details', '{}'::jsonb) || extra)), '[]'::jsonb)
+CREATE OR REPLACE FUNCTION with_details(events jsonb, extra jsonb) RETURNS jsonb
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(jsonb_agg(
+    value || jsonb_build_object('details', coalesce(value -> 'details', '{}'::jsonb) || extra)),
+    '[]'::jsonb)
   FROM jsonb_array_elements(coalesce(events, '[]'::jsonb))
 $$;
 
 -- The row of an executor or signer that a process has in memory, made when it is not there yet.
-CREATE OR REPLACE FUNCTION declare_executor(declared jsonb, at timestamptz) RETURNS void LANGUAGE sql AS $$
-  INSERT INTO executors (executor_key, kind, action_types, provider, chain_family, endpoint, created_at, updated_at)
+CREATE OR REPLACE FUNCTION declare_executor(declared jsonb, at timestamptz) RETURNS void
+  LANGUAGE sql AS $$
+  INSERT INTO executors (executor_key, kind, action_types, provider, chain_family, endpoint,
+    created_at, updated_at)
   SELECT executor_key, kind, action_types, provider, chain_family, endpoint, at, at
   FROM jsonb_populate_record(NULL::executors, declared) WHERE executor_key IS NOT NULL
   ON CONFLICT (executor_key) DO NOTHING
 $$;
 
-CREATE OR REPLACE FUNCTION declare_signer(declared jsonb, at timestamptz) RETURNS void LANGUAGE sql AS $$
+CREATE OR REPLACE FUNCTION declare_signer(declared jsonb, at timestamptz) RETURNS void
+  LANGUAGE sql AS $$
   INSERT INTO signers (signer_key, backend, chain_family, profile, created_at, updated_at)
   SELECT signer_key, backend, chain_family, profile, at, at
   FROM jsonb_populate_record(NULL::signers, declared) WHERE signer_key IS NOT NULL
@@ -1065,8 +1321,10 @@ BEGIN
   SELECT * INTO e FROM executors WHERE executor_key = doc ->> 'key' FOR UPDATE;
   IF NOT FOUND THEN RETURN NULL; END IF;
   before := e.status;
-  UPDATE executors SET status = doc ->> 'status', updated_at = at WHERE executor_key = e.executor_key RETURNING * INTO e;
-  PERFORM write_audit(with_details(doc -> 'audit', jsonb_build_object('previous_status', before)), at);
+  UPDATE executors SET status = doc ->> 'status', updated_at = at
+    WHERE executor_key = e.executor_key RETURNING * INTO e;
+  PERFORM write_audit(with_details(doc -> 'audit', jsonb_build_object('previous_status', before)),
+    at);
   RETURN jsonb_build_object('ok', true, 'row', to_jsonb(e));
 END $$;
 
@@ -1084,14 +1342,16 @@ BEGIN
   IF before NOT IN ('active', 'disabled') THEN
     RETURN jsonb_build_object('ok', false, 'row', to_jsonb(s));
   END IF;
-  UPDATE signers SET status = doc ->> 'status', updated_at = at WHERE signer_key = s.signer_key RETURNING * INTO s;
-  PERFORM write_audit(with_details(doc -> 'audit', jsonb_build_object('previous_status', before)), at);
+  UPDATE signers SET status = doc ->> 'status', updated_at = at WHERE signer_key = s.signer_key
+    RETURNING * INTO s;
+  PERFORM write_audit(with_details(doc -> 'audit', jsonb_build_object('previous_status', before)),
+    at);
   RETURN jsonb_build_object('ok', true, 'row', to_jsonb(s));
 END $$;
 
--- Pins a signer's address. `problem` is what the caller already knows to be wrong with the submitted or
--- the live address. When stored, submitted and live address are equal nothing changes, whatever
--- `previous` says. NULL when the signer is neither stored nor declared.
+-- Pins a signer's address. `problem` is what the caller already knows to be wrong with the
+-- submitted or the live address. When stored, submitted and live address are equal nothing changes,
+-- whatever `previous` says. NULL when the signer is neither stored nor declared.
 CREATE OR REPLACE FUNCTION set_expected_identity(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   s signers;
@@ -1105,72 +1365,89 @@ BEGIN
   SELECT * INTO s FROM signers WHERE signer_key = doc ->> 'key' FOR UPDATE;
   IF NOT FOUND THEN RETURN NULL; END IF;
   IF s.chain_family <> 'evm' THEN
-    RETURN jsonb_build_object('ok', false, 'reason', 'signer_identity_not_applicable', 'stored', s.expected_signer_address);
+    RETURN jsonb_build_object('ok', false, 'reason', 'signer_identity_not_applicable',
+      'stored', s.expected_signer_address);
   END IF;
   unchanged := doc ->> 'problem' IS NULL
-    AND coalesce(lower(s.expected_signer_address) = lower(expected) AND lower(expected) = lower(runtime), false);
+    AND coalesce(lower(s.expected_signer_address) = lower(expected)
+      AND lower(expected) = lower(runtime), false);
   refusal := CASE
     WHEN doc ->> 'problem' IS NOT NULL THEN doc ->> 'problem'
     WHEN unchanged THEN NULL
     WHEN lower(expected) IS DISTINCT FROM lower(runtime) THEN 'signer_identity_mismatch'
-    WHEN lower(s.expected_signer_address) IS DISTINCT FROM lower(doc ->> 'previous') THEN 'previous_expected_address_mismatch' END;
+    WHEN lower(s.expected_signer_address) IS DISTINCT FROM lower(doc ->> 'previous')
+      THEN 'previous_expected_address_mismatch' END;
   IF refusal IS NOT NULL THEN
     RETURN jsonb_build_object('ok', false, 'reason', refusal, 'stored', s.expected_signer_address);
   END IF;
   IF NOT unchanged THEN
-    UPDATE signers SET expected_signer_address = expected, updated_at = at WHERE signer_key = s.signer_key;
+    UPDATE signers SET expected_signer_address = expected, updated_at = at
+      WHERE signer_key = s.signer_key;
   END IF;
   PERFORM write_audit(with_details(doc -> 'audit', jsonb_build_object(
-    'outcome', CASE WHEN unchanged THEN 'noop' ELSE 'changed' END, 'stored_expected_address', s.expected_signer_address)), at);
-  RETURN jsonb_build_object('ok', true, 'outcome', CASE WHEN unchanged THEN 'noop' ELSE 'changed' END, 'stored', s.expected_signer_address);
+    'outcome', CASE WHEN unchanged THEN 'noop'
+      ELSE 'changed' END, 'stored_expected_address', s.expected_signer_address)), at);
+  RETURN jsonb_build_object('ok', true, 'outcome', CASE WHEN unchanged THEN 'noop'
+    ELSE 'changed' END, 'stored', s.expected_signer_address);
 END $$;
 
 -- What a health refresh found. `updated_at` moves only when the registration itself differs.
-CREATE OR REPLACE FUNCTION save_executor_health(declared jsonb, state text) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION save_executor_health(declared jsonb, state text) RETURNS void
+  LANGUAGE plpgsql AS $$
 DECLARE
   d executors := jsonb_populate_record(NULL::executors, declared);
   at timestamptz := svc_now();
 BEGIN
   PERFORM declare_executor(declared, at);
-  UPDATE executors AS e SET kind = d.kind, action_types = d.action_types, provider = d.provider, chain_family = d.chain_family,
+  UPDATE executors AS e SET kind = d.kind, action_types = d.action_types, provider = d.provider,
+    chain_family = d.chain_family,
     endpoint = d.endpoint, health_state = state, health_checked_at = at,
     updated_at = CASE WHEN (e.kind, e.action_types, e.provider, e.chain_family, e.endpoint)
-      IS DISTINCT FROM (d.kind, d.action_types, d.provider, d.chain_family, d.endpoint) THEN at ELSE e.updated_at END
+      IS DISTINCT FROM (d.kind, d.action_types, d.provider, d.chain_family, d.endpoint) THEN at
+        ELSE e.updated_at END
   WHERE e.executor_key = d.executor_key;
 END $$;
 
-CREATE OR REPLACE FUNCTION save_observed_identity(declared jsonb, address text) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION save_observed_identity(declared jsonb, address text) RETURNS void
+  LANGUAGE plpgsql AS $$
 DECLARE
   d signers := jsonb_populate_record(NULL::signers, declared);
   at timestamptz := svc_now();
 BEGIN
   PERFORM declare_signer(declared, at);
-  UPDATE signers AS s SET backend = d.backend, chain_family = d.chain_family, profile = d.profile, observed_signer_address = address,
+  UPDATE signers AS s SET backend = d.backend, chain_family = d.chain_family, profile = d.profile,
+    observed_signer_address = address,
     observed_at = CASE WHEN address IS NULL THEN NULL ELSE at END,
-    updated_at = CASE WHEN (s.backend, s.chain_family, s.profile) IS DISTINCT FROM (d.backend, d.chain_family, d.profile)
+    updated_at = CASE WHEN (s.backend, s.chain_family, s.profile)
+      IS DISTINCT FROM (d.backend, d.chain_family, d.profile)
       THEN at ELSE s.updated_at END
   WHERE s.signer_key = d.signer_key;
 END $$;
 
 -- prisma/functions/resolve.sql
 
--- Why nobody can know yet what became of a node's send, or null: it may still be under way, or what was signed for it may
--- still be mined. The caller holds the locks of movement and node. The time is `unsettledSeconds` of domain/send/not-found.ts,
--- stated here since it is asked under the locks; null is no time: no send can be under way.
-CREATE OR REPLACE FUNCTION unsettled_send(movement uuid, asked jsonb, at timestamptz) RETURNS jsonb LANGUAGE plpgsql AS $$
+-- Why nobody can know yet what became of a node's send, or null: it may still be under way, or what
+-- was signed for it may still be mined. The caller holds the locks of movement and node. The time
+-- is `unsettledSeconds` of domain/send/not-found.ts, stated here since it is asked under the locks;
+-- null is no time: no send can be under way.
+CREATE OR REPLACE FUNCTION unsettled_send(movement uuid, asked jsonb, at timestamptz) RETURNS jsonb
+  LANGUAGE plpgsql AS $$
 DECLARE
   n record;
   seconds double precision;
 BEGIN
   SELECT attempt, send_not_after, signer_binding ->> 'signer_key' AS signer INTO n
   FROM movement_nodes WHERE movement_id = movement AND node_key = asked ->> 'node_key';
-  seconds := extract(epoch FROM n.send_not_after - at) + (asked ->> 'settle_seconds')::double precision;
+  seconds := extract(epoch
+    FROM n.send_not_after - at) + (asked ->> 'settle_seconds')::double precision;
   IF seconds > 0 THEN
-    RETURN jsonb_build_object('reason', 'send_not_over', 'retry_after_seconds', ceil(seconds)::bigint);
+    RETURN jsonb_build_object('reason', 'send_not_over',
+      'retry_after_seconds', ceil(seconds)::bigint);
   END IF;
   IF NOT (asked ->> 'nonces_closed')::boolean THEN RETURN NULL; END IF;
   RETURN (
-    SELECT jsonb_build_object('reason', 'nonce_open', 'signer', n.signer, 'address', t.address, 'chain', t.chain_id, 'nonce', t.nonce,
+    SELECT jsonb_build_object('reason', 'nonce_open', 'signer', n.signer, 'address', t.address,
+      'chain', t.chain_id, 'nonce', t.nonce,
       'hashes', jsonb_agg(t.tx_hash ORDER BY t.created_at, t.transaction_id))
     FROM evm_transactions t
     WHERE t.movement_id = movement AND t.node_key = asked ->> 'node_key' AND t.attempt = n.attempt
@@ -1180,9 +1457,9 @@ END $$;
 
 -- prisma/functions/restore.sql
 
--- After a restore that may have lost commits: whatever is open is asked about before it may be sent (again). Once for each
--- incident; a repeat answers what was done and changes nothing. `until`: no send of before can be under way after it
--- (LONGEST_WINDOW_SECONDS of domain/send/window.ts).
+-- After a restore that may have lost commits: whatever is open is asked about before it may be sent
+-- (again). Once for each incident; a repeat answers what was done and changes nothing. `until`: no
+-- send of before can be under way after it (LONGEST_WINDOW_SECONDS of domain/send/window.ts).
 CREATE OR REPLACE FUNCTION after_restore(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   at timestamptz := svc_now();
@@ -1201,8 +1478,10 @@ BEGIN
     RETURN done || '{"repeated": true}';
   END IF;
 
-  -- An ended movement that can be retried counts too: its next attempt may have been sent in what is lost.
-  PERFORM FROM movements WHERE request_state NOT IN ('COMPLETED', 'REJECTED', 'EXPIRED') ORDER BY movement_id FOR UPDATE;
+  -- An ended movement that can be retried counts too: its next attempt may have been sent in what
+  -- is lost.
+  PERFORM FROM movements WHERE request_state NOT IN ('COMPLETED', 'REJECTED', 'EXPIRED')
+    ORDER BY movement_id FOR UPDATE;
   WITH suspect AS (
     UPDATE movement_nodes n SET
       restored = true,
@@ -1211,60 +1490,77 @@ BEGIN
       submit_epoch = submit_epoch + 1000,
       send_not_after = greatest(send_not_after, until)
     FROM movements m
-    WHERE m.movement_id = n.movement_id AND m.request_state NOT IN ('COMPLETED', 'REJECTED', 'EXPIRED')
+    WHERE m.movement_id = n.movement_id
+      AND m.request_state NOT IN ('COMPLETED', 'REJECTED', 'EXPIRED')
       AND n.state NOT IN ('COMPLETED', 'CANCELLED')
       -- These send nothing, whatever became of them.
-      AND n.node_kind NOT IN ('observe', 'manual_gate') AND n.action_type NOT IN ('noop', 'manual_gate')
+      AND n.node_kind NOT IN ('observe', 'manual_gate')
+        AND n.action_type NOT IN ('noop', 'manual_gate')
     RETURNING n.state
-  ) SELECT count(*) FILTER (WHERE state NOT IN ('FAILED', 'SKIPPED')), count(*) FILTER (WHERE state IN ('FAILED', 'SKIPPED'))
+  ) SELECT count(*) FILTER (WHERE state NOT IN ('FAILED', 'SKIPPED')), count(*)
+    FILTER (WHERE state IN ('FAILED', 'SKIPPED'))
   INTO asked, retries FROM suspect;
   WITH open AS (
-    UPDATE movements SET version = version + 1 WHERE ended_at IS NULL AND request_state NOT IN ('COMPLETED', 'REJECTED', 'EXPIRED')
+    UPDATE movements SET version = version + 1 WHERE ended_at IS NULL
+      AND request_state NOT IN ('COMPLETED', 'REJECTED', 'EXPIRED')
     RETURNING movement_id
   ) SELECT coalesce(array_agg(movement_id ORDER BY movement_id), '{}') INTO woken FROM open;
   -- A run may remember more than the database does: each is told to look again.
   INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
   SELECT svc_new_id(at), id, 'wake', at, at FROM unnest(woken) AS id;
 
-  -- From the next nonce on, the chain may show what a lost transaction of ours has used. A lane that was first used after an
-  -- earlier restore may have lost all of its nonces with that one.
+  -- From the next nonce on, the chain may show what a lost transaction of ours has used. A lane
+  -- that was first used after an earlier restore may have lost all of its nonces with that one.
   UPDATE nonce_lanes SET unproven_from = coalesce(unproven_from,
-    CASE WHEN EXISTS (SELECT FROM restores WHERE incident <> doc ->> 'incident') THEN 0 ELSE next_nonce END);
+    CASE WHEN EXISTS (SELECT FROM restores WHERE incident <> doc ->> 'incident') THEN 0
+      ELSE next_nonce END);
   GET DIAGNOSTICS lanes = ROW_COUNT;
 
-  FOR t IN SELECT * FROM capital_transfers WHERE request_state IN ('CREATED', 'SUBMITTING', 'PENDING_PROVIDER_CONFIRMATION')
+  FOR t IN SELECT * FROM capital_transfers
+    WHERE request_state IN ('CREATED', 'SUBMITTING', 'PENDING_PROVIDER_CONFIRMATION')
            ORDER BY transfer_id FOR UPDATE LOOP
-    PERFORM apply_transfer_step(jsonb_build_object('transfer_id', t.transfer_id, 'states', jsonb_build_array(t.request_state),
+    PERFORM apply_transfer_step(
+      jsonb_build_object('transfer_id', t.transfer_id, 'states', jsonb_build_array(t.request_state),
       -- As after a fence: where nothing is found, and a repeat has no second effect, it is sent.
       'to', CASE WHEN t.request_state = 'CREATED' THEN 'SUBMITTING' ELSE t.request_state END,
       'set', jsonb_build_object('epoch', t.submit_epoch + 1000,
         'send_not_after', jsonb_build_object('@after_seconds', doc -> 'send_seconds')),
-      'event', jsonb_build_object('event_id', svc_new_id(at), 'event_type', 'transfer_pending', 'actor', '{"type": "system"}'::jsonb,
+      'event', jsonb_build_object('event_id', svc_new_id(at), 'event_type', 'transfer_pending',
+        'actor', '{"type": "system"}'::jsonb,
         'message', 'The database was restored: the provider is asked what became of it'),
       'wakes', true));
     transfers := transfers + 1;
   END LOOP;
 
-  done := jsonb_build_object('incident', doc ->> 'incident', 'at', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+  done := jsonb_build_object('incident', doc ->> 'incident',
+    'at', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
     'nothing_found_counts_from', to_char(until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-    'movements_woken', cardinality(woken), 'nodes_asked_first', asked, 'retries_asked_first', retries, 'capital_transfers', transfers, 'nonce_lanes', lanes);
+    'movements_woken', cardinality(woken), 'nodes_asked_first', asked,
+      'retries_asked_first', retries, 'capital_transfers', transfers, 'nonce_lanes', lanes);
   UPDATE restores SET result = done WHERE incident = doc ->> 'incident';
   PERFORM write_audit(with_details(doc -> 'audit', done), at);
   RETURN done || '{"repeated": false}';
 END $$;
 
--- Nonces below `count` that may belong to transactions which were lost with a restore: no transaction that this database knows
--- is proven to have used them. One that was signed since may have met the lost one in its nonce: a released claim says that
--- it was the other's, and while it is open nobody knows. A lane without a row then has lost all of them.
-CREATE OR REPLACE FUNCTION unknown_nonces(chain bigint, account text, count bigint) RETURNS jsonb LANGUAGE sql VOLATILE AS $$
-  SELECT coalesce(jsonb_agg(jsonb_build_object('nonce', used, 'open', open) ORDER BY open, used), '[]'::jsonb) FROM (
-    SELECT used, coalesce(bool_or(t.released_at IS NULL) FILTER (WHERE t.transaction_id IS NOT NULL), false) AS open
+-- Nonces below `count` that may belong to transactions which were lost with a restore: no
+-- transaction that this database knows is proven to have used them. One that was signed since may
+-- have met the lost one in its nonce: a released claim says that it was the other's, and while it
+-- is open nobody knows. A lane without a row then has lost all of them.
+CREATE OR REPLACE FUNCTION unknown_nonces(chain bigint, account text, count bigint) RETURNS jsonb
+  LANGUAGE sql VOLATILE AS $$
+  SELECT coalesce(jsonb_agg(jsonb_build_object('nonce', used, 'open', open) ORDER BY open, used),
+    '[]'::jsonb) FROM (
+    SELECT used, coalesce(bool_or(t.released_at IS NULL)
+      FILTER (WHERE t.transaction_id IS NOT NULL), false) AS open
     FROM generate_series(
-      coalesce((SELECT unproven_from FROM nonce_lanes WHERE chain_id = chain AND address = account), 0), count - 1) AS used
-    LEFT JOIN evm_transactions t ON t.chain_id = chain AND t.address = account AND t.nonce = used AND t.raw_tx IS NOT NULL
+      coalesce((SELECT unproven_from FROM nonce_lanes WHERE chain_id = chain
+        AND address = account), 0), count - 1) AS used
+    LEFT JOIN evm_transactions t ON t.chain_id = chain AND t.address = account AND t.nonce = used
+      AND t.raw_tx IS NOT NULL
     LEFT JOIN movement_nodes n ON n.movement_id = t.movement_id AND n.node_key = t.node_key
     GROUP BY used
-    HAVING NOT coalesce(bool_or(t.released_at IS NULL AND (n.attempt > t.attempt OR n.state IN ('COMPLETED', 'FAILED'))), false)
+    HAVING NOT coalesce(bool_or(t.released_at IS NULL
+      AND (n.attempt > t.attempt OR n.state IN ('COMPLETED', 'FAILED'))), false)
     ORDER BY 2, 1 LIMIT 10) AS missing
 $$;
 
@@ -1278,13 +1574,16 @@ DECLARE
 BEGIN
   v := jsonb_populate_record(NULL::plan_template_versions, doc -> 'version');
   v.created_at := at;
-  INSERT INTO plan_templates (template_key, created_at, updated_at) VALUES (v.template_key, at, at) ON CONFLICT DO NOTHING;
+  INSERT INTO plan_templates (template_key, created_at, updated_at) VALUES (v.template_key, at, at)
+    ON CONFLICT DO NOTHING;
   INSERT INTO plan_template_versions SELECT v.* ON CONFLICT (template_key, version) DO NOTHING;
   IF NOT FOUND THEN
     RETURN jsonb_build_object('created', false);
   END IF;
-  INSERT INTO plan_nodes SELECT n.* FROM jsonb_populate_recordset(NULL::plan_nodes, doc -> 'nodes') AS n;
-  INSERT INTO plan_edges SELECT e.* FROM jsonb_populate_recordset(NULL::plan_edges, doc -> 'edges') AS e;
+  INSERT INTO plan_nodes SELECT n.*
+    FROM jsonb_populate_recordset(NULL::plan_nodes, doc -> 'nodes') AS n;
+  INSERT INTO plan_edges SELECT e.*
+    FROM jsonb_populate_recordset(NULL::plan_edges, doc -> 'edges') AS e;
   PERFORM write_audit(doc -> 'audit', at);
   RETURN jsonb_build_object('created', true);
 END $$;
@@ -1301,31 +1600,42 @@ BEGIN
   IF t.auto_approve_enabled AND (t.daily_cap_amount IS NULL OR t.daily_cap_asset IS NULL) THEN
     RETURN jsonb_build_object('ok', false);
   END IF;
-  UPDATE plan_templates SET auto_approve_enabled = t.auto_approve_enabled, daily_cap_amount = t.daily_cap_amount,
+  UPDATE plan_templates SET auto_approve_enabled = t.auto_approve_enabled,
+    daily_cap_amount = t.daily_cap_amount,
     daily_cap_asset = t.daily_cap_asset, updated_at = at
   WHERE template_key = t.template_key;
   PERFORM write_audit(doc -> 'audit', at);
-  RETURN jsonb_build_object('ok', true, 'updated_at', at, 'auto_approve_enabled', t.auto_approve_enabled,
+  RETURN jsonb_build_object('ok', true, 'updated_at', at,
+    'auto_approve_enabled', t.auto_approve_enabled,
     'daily_cap_amount', trim_scale(t.daily_cap_amount)::text, 'daily_cap_asset', t.daily_cap_asset,
-    'latest_version', (SELECT max(version) FROM plan_template_versions WHERE template_key = t.template_key));
+    'latest_version', (SELECT max(version) FROM plan_template_versions
+      WHERE template_key = t.template_key));
 END $$;
 
 -- prisma/functions/transfers.sql
 
 -- A line of a transfer's history. The caller holds its lock and writes the next sequence.
-CREATE OR REPLACE FUNCTION write_transfer_event(t capital_transfers, from_state text, event jsonb, at timestamptz) RETURNS void LANGUAGE sql AS $$
-  INSERT INTO capital_transfer_events (event_id, transfer_id, sequence, event_type, from_state, to_state, actor, message, data, occurred_at)
-  VALUES ((event ->> 'event_id')::uuid, t.transfer_id, t.next_sequence, event ->> 'event_type', from_state, t.request_state,
+CREATE OR REPLACE FUNCTION write_transfer_event(t capital_transfers, from_state text, event jsonb,
+  at timestamptz) RETURNS void LANGUAGE sql AS $$
+  INSERT INTO capital_transfer_events (event_id, transfer_id, sequence, event_type, from_state,
+    to_state, actor, message, data, occurred_at)
+  VALUES ((event ->> 'event_id')::uuid, t.transfer_id, t.next_sequence, event ->> 'event_type',
+    from_state, t.request_state,
           event -> 'actor', event ->> 'message', coalesce(event -> 'data', '{}'::jsonb), at)
 $$;
 
 -- A transfer for whoever works on it.
-CREATE OR REPLACE FUNCTION transfer_row(t capital_transfers, at timestamptz) RETURNS jsonb LANGUAGE sql STABLE AS $$
-  SELECT jsonb_build_object('transfer_id', t.transfer_id, 'state', t.request_state, 'version', t.version,
+CREATE OR REPLACE FUNCTION transfer_row(t capital_transfers, at timestamptz) RETURNS jsonb
+  LANGUAGE sql STABLE AS $$
+  SELECT jsonb_build_object('transfer_id', t.transfer_id, 'state', t.request_state,
+    'version', t.version,
     'source_venue', t.source_venue, 'source_account_type', t.source_account_type,
-    'destination_venue', t.destination_venue, 'destination_account_type', t.destination_account_type,
-    'asset', t.asset, 'amount', trim_scale(t.amount)::text, 'strategy_id', t.strategy_id, 'provider', t.provider,
-    'provider_transfer_id', t.provider_transfer_id, 'acknowledged', t.acknowledged, 'epoch', t.submit_epoch, 'sends', t.sends,
+    'destination_venue', t.destination_venue,
+      'destination_account_type', t.destination_account_type,
+    'asset', t.asset, 'amount', trim_scale(t.amount)::text, 'strategy_id', t.strategy_id,
+      'provider', t.provider,
+    'provider_transfer_id', t.provider_transfer_id, 'acknowledged', t.acknowledged,
+      'epoch', t.submit_epoch, 'sends', t.sends,
     'error_code', t.error_code, 'ended', t.ended_at IS NOT NULL,
     'created_at', to_char(t.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
     'age_ms', floor(extract(epoch FROM at - t.created_at) * 1000),
@@ -1333,24 +1643,29 @@ CREATE OR REPLACE FUNCTION transfer_row(t capital_transfers, at timestamptz) RET
     'pending_left_ms', ceil(extract(epoch FROM t.pending_until - at) * 1000))
 $$;
 
--- Writes a new transfer with its hold, history and audit. A used idempotency key answers with the transfer that used it,
--- selected in a statement after the insert that met it.
+-- Writes a new transfer with its hold, history and audit. A used idempotency key answers with the
+-- transfer that used it, selected in a statement after the insert that met it.
 CREATE OR REPLACE FUNCTION create_transfer(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   t capital_transfers;
   at timestamptz := svc_now();
 BEGIN
   t := jsonb_populate_record(NULL::capital_transfers, doc -> 'transfer');
-  INSERT INTO capital_transfers (transfer_id, client_scope, idempotency_key, request, request_state, source_venue, source_account_type,
-    destination_venue, destination_account_type, asset, amount, reason, strategy_id, provider, created_by, next_sequence, claimed_until,
+  INSERT INTO capital_transfers (transfer_id, client_scope, idempotency_key, request,
+    request_state, source_venue, source_account_type,
+    destination_venue, destination_account_type, asset, amount, reason, strategy_id, provider,
+      created_by, next_sequence, claimed_until,
     created_at, updated_at)
-  VALUES (t.transfer_id, t.client_scope, t.idempotency_key, t.request, t.request_state, t.source_venue, t.source_account_type,
-    t.destination_venue, t.destination_account_type, t.asset, t.amount, t.reason, t.strategy_id, t.provider, t.created_by, 2,
+  VALUES (t.transfer_id, t.client_scope, t.idempotency_key, t.request, t.request_state,
+    t.source_venue, t.source_account_type,
+    t.destination_venue, t.destination_account_type, t.asset, t.amount, t.reason, t.strategy_id,
+      t.provider, t.created_by, 2,
     at + interval '2 seconds', at, at)
   ON CONFLICT (client_scope, idempotency_key) DO NOTHING;
   IF NOT FOUND THEN
     SELECT * INTO t FROM capital_transfers
-    WHERE client_scope = doc -> 'transfer' ->> 'client_scope' AND idempotency_key = doc -> 'transfer' ->> 'idempotency_key';
+    WHERE client_scope = doc -> 'transfer' ->> 'client_scope'
+      AND idempotency_key = doc -> 'transfer' ->> 'idempotency_key';
     RETURN jsonb_build_object('created', false, 'transfer_id', t.transfer_id, 'request', t.request);
   END IF;
   t.next_sequence := 1;
@@ -1360,8 +1675,9 @@ BEGIN
   RETURN jsonb_build_object('created', true, 'transfer_id', t.transfer_id);
 END $$;
 
--- Applies one step of a transfer; see store/transfer-steps.ts for the shape of `doc`. A step that was applied already is
--- known by the id of its event. State and epoch are compared here; what a step writes of them is domain/send/epoch.ts.
+-- Applies one step of a transfer; see store/transfer-steps.ts for the shape of `doc`. A step that
+-- was applied already is known by the id of its event. State and epoch are compared here; what a
+-- step writes of them is domain/send/epoch.ts.
 CREATE OR REPLACE FUNCTION apply_transfer_step(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   t capital_transfers;
@@ -1369,15 +1685,18 @@ DECLARE
   fields jsonb := doc -> 'set';
   at timestamptz;
 BEGIN
-  SELECT * INTO t FROM capital_transfers WHERE transfer_id = (doc ->> 'transfer_id')::uuid FOR UPDATE;
+  SELECT * INTO t FROM capital_transfers
+    WHERE transfer_id = (doc ->> 'transfer_id')::uuid FOR UPDATE;
   at := svc_now();
   IF t.transfer_id IS NULL THEN
     RETURN jsonb_build_object('ok', false, 'row', NULL);
   END IF;
-  IF EXISTS (SELECT FROM capital_transfer_events WHERE event_id = (doc -> 'event' ->> 'event_id')::uuid) THEN
+  IF EXISTS (SELECT FROM capital_transfer_events
+    WHERE event_id = (doc -> 'event' ->> 'event_id')::uuid) THEN
     RETURN jsonb_build_object('ok', true, 'row', transfer_row(t, at));
   END IF;
-  IF NOT (doc -> 'states') ? t.request_state OR t.submit_epoch <> coalesce((doc ->> 'epoch')::integer, t.submit_epoch) THEN
+  IF NOT (doc -> 'states') ? t.request_state
+    OR t.submit_epoch <> coalesce((doc ->> 'epoch')::integer, t.submit_epoch) THEN
     RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
   END IF;
   before := t.request_state;
@@ -1390,13 +1709,17 @@ BEGIN
     sends = coalesce((fields ->> 'sends')::integer, sends),
     acknowledged = coalesce((fields ->> 'acknowledged')::boolean, acknowledged),
     provider_transfer_id = coalesce(fields ->> 'provider_transfer_id', provider_transfer_id),
-    send_not_after = CASE WHEN fields ? 'send_not_after' THEN svc_time(fields -> 'send_not_after', at) ELSE send_not_after END,
+    send_not_after = CASE WHEN fields ? 'send_not_after'
+      THEN svc_time(fields -> 'send_not_after', at) ELSE send_not_after END,
     -- How long the provider may take is counted from the first time that it is waited for.
-    pending_until = CASE WHEN fields ? 'pending_until' THEN coalesce(pending_until, svc_time(fields -> 'pending_until', at)) ELSE pending_until END,
+    pending_until = CASE WHEN fields ? 'pending_until'
+      THEN coalesce(pending_until, svc_time(fields -> 'pending_until', at)) ELSE pending_until END,
     error_code = CASE WHEN fields ? 'error_code' THEN fields ->> 'error_code' ELSE error_code END,
-    error_message = CASE WHEN fields ? 'error_message' THEN fields ->> 'error_message' ELSE error_message END,
+    error_message = CASE WHEN fields ? 'error_message' THEN fields ->> 'error_message'
+      ELSE error_message END,
     version = version + CASE WHEN (doc ->> 'wakes')::boolean THEN 1 ELSE 0 END,
-    claimed_until = CASE WHEN (doc ->> 'wakes')::boolean THEN at + interval '2 seconds' ELSE claimed_until END,
+    claimed_until = CASE WHEN (doc ->> 'wakes')::boolean THEN at + interval '2 seconds'
+      ELSE claimed_until END,
     wakes = CASE WHEN (doc ->> 'wakes')::boolean THEN 0 ELSE capital_transfers.wakes END,
     ended_at = CASE WHEN t.request_state IN ('COMPLETED', 'FAILED') THEN coalesce(ended_at, at) END,
     next_sequence = next_sequence + 1,
@@ -1408,7 +1731,8 @@ BEGIN
 END $$;
 
 -- What a run loads: marks what it has seen in one statement, and reads in a later one.
-CREATE OR REPLACE FUNCTION load_transfer(transfer uuid, run text) RETURNS jsonb LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION load_transfer(transfer uuid, run text) RETURNS jsonb LANGUAGE plpgsql
+  AS $$
 DECLARE t capital_transfers;
 BEGIN
   UPDATE capital_transfers SET seen_version = version, wakes = 0, run_id = run
@@ -1422,7 +1746,8 @@ END $$;
 -- Timeline rows with gapless sequence numbers and, where the movement has a URL, their callbacks. A
 -- callback whose host is not listed is written as a dead letter, and the timeline says so.
 -- The caller holds the movement's lock. Returns the next sequence.
-CREATE OR REPLACE FUNCTION append_timeline(movement uuid, next_sequence integer, callback_url text, request_state text, frontier text[],
+CREATE OR REPLACE FUNCTION append_timeline(movement uuid, next_sequence integer, callback_url text,
+  request_state text, frontier text[],
                                 error_code text, events jsonb, callback_types jsonb, at timestamptz)
 RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
@@ -1432,28 +1757,37 @@ DECLARE
 BEGIN
   FOR i IN 0 .. coalesce(jsonb_array_length(events), 0) - 1 LOOP
     event := events -> i;
-    INSERT INTO timeline_events (event_id, movement_id, sequence, event_type, node_key, attempt, from_state, to_state, actor,
+    INSERT INTO timeline_events (event_id, movement_id, sequence, event_type, node_key, attempt,
+      from_state, to_state, actor,
                                  message, data, occurred_at)
-    VALUES ((event ->> 'event_id')::uuid, movement, seq, event ->> 'event_type', event ->> 'node_key',
-            (event ->> 'attempt')::integer, event ->> 'from_state', event ->> 'to_state', event -> 'actor', event ->> 'message',
+    VALUES ((event ->> 'event_id')::uuid, movement, seq, event ->> 'event_type',
+      event ->> 'node_key',
+            (event ->> 'attempt')::integer, event ->> 'from_state', event ->> 'to_state',
+              event -> 'actor', event ->> 'message',
             coalesce(event -> 'data', '{}'::jsonb), at);
     seq := seq + 1;
-    CONTINUE WHEN callback_url IS NULL OR NOT coalesce(callback_types ? (event ->> 'event_type'), false);
+    CONTINUE WHEN callback_url IS NULL
+      OR NOT coalesce(callback_types ? (event ->> 'event_type'), false);
     dead := callback_refused(callback_url);
-    INSERT INTO callbacks (event_id, movement_id, event_type, sequence, url, payload, nonce, status, next_attempt_at, last_error,
+    INSERT INTO callbacks (event_id, movement_id, event_type, sequence, url, payload, nonce,
+      status, next_attempt_at, last_error,
                            created_at, updated_at)
     VALUES ((event ->> 'event_id')::uuid, movement, event ->> 'event_type', seq - 1, callback_url,
-            jsonb_build_object('event_id', event ->> 'event_id', 'event_type', event ->> 'event_type', 'movement_id', movement,
-              'request_state', request_state, 'current_frontier', to_jsonb(frontier), 'node_key', event -> 'node_key',
+            jsonb_build_object('event_id', event ->> 'event_id',
+              'event_type', event ->> 'event_type', 'movement_id', movement,
+              'request_state', request_state, 'current_frontier', to_jsonb(frontier),
+                'node_key', event -> 'node_key',
               'error_code', error_code, 'sequence', seq - 1,
               'occurred_at', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text,
             event ->> 'event_id', CASE WHEN dead THEN 'dead_letter' ELSE 'pending' END, at,
             CASE WHEN dead THEN 'host_not_allowed' END, at, at);
     CONTINUE WHEN NOT dead;
-    INSERT INTO timeline_events (event_id, movement_id, sequence, event_type, actor, message, data, occurred_at)
+    INSERT INTO timeline_events (event_id, movement_id, sequence, event_type, actor, message, data,
+      occurred_at)
     VALUES (svc_new_id(at), movement, seq, 'callback_dead_lettered', '{"type": "system"}'::jsonb,
             'The callback ' || (event ->> 'event_type') || ' is a dead letter: host_not_allowed',
-            jsonb_build_object('callback_event_id', event ->> 'event_id', 'callback_event_type', event ->> 'event_type',
+            jsonb_build_object('callback_event_id', event ->> 'event_id',
+              'callback_event_type', event ->> 'event_type',
               'attempts', 0, 'reason', 'host_not_allowed'), at);
     seq := seq + 1;
   END LOOP;
@@ -1461,9 +1795,11 @@ BEGIN
 END $$;
 
 -- As append_timeline, for events that call nobody back.
-CREATE OR REPLACE FUNCTION write_timeline(m movements, events jsonb, callback_types text[], at timestamptz)
+CREATE OR REPLACE FUNCTION write_timeline(m movements, events jsonb, callback_types text[],
+  at timestamptz)
 RETURNS integer LANGUAGE sql AS $$
-  SELECT append_timeline(m.movement_id, m.next_sequence, NULL, m.request_state, m.current_frontier, m.error_code, events, '[]'::jsonb, at)
+  SELECT append_timeline(m.movement_id, m.next_sequence, NULL, m.request_state, m.current_frontier,
+    m.error_code, events, '[]'::jsonb, at)
 $$;
 
 -- Applies one transition; see store/transition.ts for the shape of `doc`.
@@ -1485,17 +1821,23 @@ DECLARE
   send jsonb;
   seq integer;
 BEGIN
-  SELECT movement_id, request_state, approval_status, reservation_status, version, next_sequence, compiled_plan_hash, current_frontier,
-         error_code, callback_url, expires_at, pooled, auto_approve_result ->> 'outcome' = 'approved' AND auto_approve_result ? 'policy_id' AS budgeted
+  SELECT movement_id, request_state, approval_status, reservation_status, version, next_sequence,
+    compiled_plan_hash, current_frontier,
+         error_code, callback_url, expires_at, pooled,
+           auto_approve_result ->> 'outcome' = 'approved'
+           AND auto_approve_result ? 'policy_id' AS budgeted
   INTO m FROM movements WHERE movement_id = (doc ->> 'movement_id')::uuid FOR UPDATE;
   at := svc_now();
   IF m.movement_id IS NULL THEN
     RETURN jsonb_build_object('ok', false, 'reason', 'movement_not_found');
   END IF;
 
-  IF doc ? 'command_id' AND EXISTS (SELECT 1 FROM commands WHERE command_id = (doc ->> 'command_id')::uuid) THEN
-    RETURN jsonb_build_object('ok', true, 'at', at, 'version', m.version, 'request_state', m.request_state,
-      'approval_status', m.approval_status, 'reservation_status', m.reservation_status, 'current_frontier', to_jsonb(m.current_frontier),
+  IF doc ? 'command_id'
+    AND EXISTS (SELECT 1 FROM commands WHERE command_id = (doc ->> 'command_id')::uuid) THEN
+    RETURN jsonb_build_object('ok', true, 'at', at, 'version', m.version,
+      'request_state', m.request_state,
+      'approval_status', m.approval_status, 'reservation_status', m.reservation_status,
+        'current_frontier', to_jsonb(m.current_frontier),
       'expires_at', m.expires_at, 'repeated', true);
   END IF;
 
@@ -1508,26 +1850,32 @@ BEGIN
 
   IF refusal IS NULL THEN
     IF jsonb_array_length(nodes) > 1 THEN
-      nodes := (SELECT jsonb_agg(value ORDER BY value ->> 'node_key') FROM jsonb_array_elements(nodes));
+      nodes := (SELECT jsonb_agg(value ORDER BY value ->> 'node_key')
+        FROM jsonb_array_elements(nodes));
     END IF;
     FOR i IN 0 .. jsonb_array_length(nodes) - 1 LOOP
       part := nodes -> i;
       SELECT node_key, state, attempt, submit_epoch, recover_first, prepared_action INTO n
-      FROM movement_nodes WHERE movement_id = m.movement_id AND node_key = part ->> 'node_key' FOR UPDATE;
+      FROM movement_nodes WHERE movement_id = m.movement_id
+        AND node_key = part ->> 'node_key' FOR UPDATE;
       IF n.node_key IS NULL OR NOT (part -> 'states') ? n.state
          OR n.attempt <> coalesce((part ->> 'attempt')::integer, n.attempt)
          OR n.submit_epoch <> coalesce((part ->> 'epoch')::integer, n.submit_epoch)
-         -- What is prepared is looked at before the fence and sent behind it, so it changes with attempt or epoch only.
-         OR (n.prepared_action IS NOT NULL AND part -> 'set' ? 'prepared_action' AND NOT part -> 'set' ?| ARRAY['attempt', 'submit_epoch'])
+         -- What is prepared is looked at before the fence and sent behind it, so it changes with
+         -- attempt or epoch only.
+         OR (n.prepared_action IS NOT NULL AND part -> 'set' ? 'prepared_action'
+           AND NOT part -> 'set' ?| ARRAY['attempt', 'submit_epoch'])
          -- No fence lets a node through whose earlier send has not been asked about.
          OR (n.recover_first AND part -> 'set' ->> 'state' = 'SUBMITTING') THEN
         refusal := 'node_state';
         other := CASE WHEN n.node_key IS NOT NULL
-          THEN jsonb_build_object('node_key', n.node_key, 'state', n.state, 'attempt', n.attempt, 'epoch', n.submit_epoch) END;
+          THEN jsonb_build_object('node_key', n.node_key, 'state', n.state, 'attempt', n.attempt,
+            'epoch', n.submit_epoch) END;
         EXIT;
       END IF;
       -- What stood there before, for what follows from the change.
-      nodes := CASE WHEN part -> 'set' ? 'state' THEN jsonb_set(nodes, ARRAY[i::text, 'was'], to_jsonb(n.state)) ELSE nodes END;
+      nodes := CASE WHEN part -> 'set' ? 'state'
+        THEN jsonb_set(nodes, ARRAY[i::text, 'was'], to_jsonb(n.state)) ELSE nodes END;
     END LOOP;
   END IF;
   IF refusal IS NULL AND doc ? 'send_over' THEN
@@ -1542,8 +1890,10 @@ BEGIN
     IF problems IS NOT NULL THEN refusal := 'binding'; END IF;
   END IF;
   IF refusal IS NOT NULL THEN
-    RETURN jsonb_build_object('ok', false, 'reason', refusal, 'problems', problems, 'at', at, 'version', m.version,
-      'request_state', m.request_state, 'approval_status', m.approval_status, 'reservation_status', m.reservation_status,
+    RETURN jsonb_build_object('ok', false, 'reason', refusal, 'problems', problems, 'at', at,
+      'version', m.version,
+      'request_state', m.request_state, 'approval_status', m.approval_status,
+        'reservation_status', m.reservation_status,
       'current_frontier', to_jsonb(m.current_frontier), 'expires_at', m.expires_at,
       'node', other, 'send', send);
   END IF;
@@ -1556,48 +1906,63 @@ BEGIN
       attempt = coalesce((fields ->> 'attempt')::integer, attempt),
       amount = CASE WHEN fields ? 'amount' THEN (fields ->> 'amount')::numeric ELSE amount END,
       preflight_passed = coalesce((fields ->> 'preflight_passed')::boolean, preflight_passed),
-      prepared_action = CASE WHEN fields ? 'prepared_action' THEN nullif(fields -> 'prepared_action', 'null') ELSE prepared_action END,
-      sign_request = CASE WHEN fields ? 'sign_request' THEN nullif(fields -> 'sign_request', 'null') ELSE sign_request END,
+      prepared_action = CASE WHEN fields ? 'prepared_action'
+        THEN nullif(fields -> 'prepared_action', 'null') ELSE prepared_action END,
+      sign_request = CASE WHEN fields ? 'sign_request'
+        THEN nullif(fields -> 'sign_request', 'null') ELSE sign_request END,
       submit_epoch = coalesce((fields ->> 'submit_epoch')::integer, submit_epoch),
-      send_not_after = CASE WHEN fields ? 'send_not_after' THEN svc_time(fields -> 'send_not_after', at) ELSE send_not_after END,
+      send_not_after = CASE WHEN fields ? 'send_not_after'
+        THEN svc_time(fields -> 'send_not_after', at) ELSE send_not_after END,
       recover_first = coalesce((fields ->> 'recover_first')::boolean, recover_first),
       restored = coalesce((fields ->> 'restored')::boolean, restored),
       resumed = coalesce((fields ->> 'resumed')::boolean, resumed),
       error_count = coalesce((fields ->> 'error_count')::integer, error_count),
       unanswered = coalesce((fields ->> 'unanswered')::integer, unanswered),
       unanswered_since = CASE WHEN fields ? 'unanswered'
-        THEN CASE WHEN fields -> 'unanswered' <> '0' THEN coalesce(unanswered_since, at) END ELSE unanswered_since END,
-      external_ref = CASE WHEN fields ? 'external_ref' THEN fields ->> 'external_ref' ELSE external_ref END,
+        THEN CASE WHEN fields -> 'unanswered' <> '0' THEN coalesce(unanswered_since, at) END
+          ELSE unanswered_since END,
+      external_ref = CASE WHEN fields ? 'external_ref' THEN fields ->> 'external_ref'
+        ELSE external_ref END,
       output = CASE WHEN fields ? 'output' THEN nullif(fields -> 'output', 'null') ELSE output END,
       error_code = CASE WHEN fields ? 'error_code' THEN fields ->> 'error_code' ELSE error_code END,
-      error_message = CASE WHEN fields ? 'error_message' THEN fields ->> 'error_message' ELSE error_message END,
-      started_at = CASE WHEN fields ? 'started_at' THEN svc_time(fields -> 'started_at', at) ELSE started_at END,
-      submitted_at = CASE WHEN fields ? 'submitted_at' THEN svc_time(fields -> 'submitted_at', at) ELSE submitted_at END,
-      completed_at = CASE WHEN fields ? 'completed_at' THEN svc_time(fields -> 'completed_at', at) ELSE completed_at END,
+      error_message = CASE WHEN fields ? 'error_message' THEN fields ->> 'error_message'
+        ELSE error_message END,
+      started_at = CASE WHEN fields ? 'started_at' THEN svc_time(fields -> 'started_at', at)
+        ELSE started_at END,
+      submitted_at = CASE WHEN fields ? 'submitted_at' THEN svc_time(fields -> 'submitted_at', at)
+        ELSE submitted_at END,
+      completed_at = CASE WHEN fields ? 'completed_at' THEN svc_time(fields -> 'completed_at', at)
+        ELSE completed_at END,
       updated_at = at
     WHERE movement_id = m.movement_id AND node_key = part ->> 'node_key'
     RETURNING node_key, state, attempt, submit_epoch, external_ref, error_code INTO n;
     settles := settles OR part ? 'was' OR fields ?| ARRAY['amount', 'recover_first'];
     IF n.state = 'SUBMITTING' AND part ->> 'was' = 'READY' THEN
       INSERT INTO node_attempts (idempotency_key, movement_id, node_key, attempt, started_at)
-      VALUES (m.movement_id || ':' || n.node_key || ':' || n.attempt, m.movement_id, n.node_key, n.attempt, at)
+      VALUES (m.movement_id || ':' || n.node_key || ':' || n.attempt, m.movement_id, n.node_key,
+        n.attempt, at)
       ON CONFLICT (idempotency_key) DO NOTHING;
     ELSIF n.state IN ('COMPLETED', 'FAILED') AND part ->> 'was' <> n.state THEN
-      UPDATE node_attempts SET outcome = n.state, ended_at = at, external_ref = n.external_ref, error_code = n.error_code
-      WHERE movement_id = m.movement_id AND node_key = n.node_key AND attempt = n.attempt AND ended_at IS NULL;
+      UPDATE node_attempts SET outcome = n.state, ended_at = at, external_ref = n.external_ref,
+        error_code = n.error_code
+      WHERE movement_id = m.movement_id AND node_key = n.node_key AND attempt = n.attempt
+        AND ended_at IS NULL;
       IF n.state = 'COMPLETED' THEN completed := completed || n.node_key; END IF;
     END IF;
     IF jsonb_array_length(part -> 'artifacts') > 0 THEN
       INSERT INTO artifacts (artifact_id, movement_id, node_key, attempt, kind, data, created_at)
-      SELECT (a ->> 'artifact_id')::uuid, m.movement_id, n.node_key, n.attempt, a ->> 'kind', a -> 'data', at
+      SELECT (a ->> 'artifact_id')::uuid, m.movement_id, n.node_key, n.attempt, a ->> 'kind',
+        a -> 'data', at
       FROM jsonb_array_elements(part -> 'artifacts') AS a;
     END IF;
-    IF part ? 'nonce' THEN tx := claim_nonce(m.movement_id, n.node_key, n.attempt, part -> 'nonce', at); END IF;
+    IF part ? 'nonce' THEN tx := claim_nonce(m.movement_id, n.node_key, n.attempt, part -> 'nonce',
+      at); END IF;
   END LOOP;
 
   fields := coalesce(doc -> 'set', '{}'::jsonb);
   IF fields = '{}'::jsonb AND NOT doc ?| ARRAY['conditions', 'bump'] THEN
-    seq := append_timeline(m.movement_id, m.next_sequence, m.callback_url, m.request_state, m.current_frontier, m.error_code,
+    seq := append_timeline(m.movement_id, m.next_sequence, m.callback_url, m.request_state,
+      m.current_frontier, m.error_code,
       doc -> 'timeline', doc -> 'callback_types', at);
     UPDATE movements SET next_sequence = seq, updated_at = at WHERE movement_id = m.movement_id;
   ELSE
@@ -1609,37 +1974,51 @@ BEGIN
     END IF;
     IF fields ? 'error_code' THEN m.error_code := fields ->> 'error_code'; END IF;
     IF coalesce((doc ->> 'bump')::boolean, false) THEN m.version := m.version + 1; END IF;
-    seq := append_timeline(m.movement_id, m.next_sequence, m.callback_url, m.request_state, m.current_frontier, m.error_code,
+    seq := append_timeline(m.movement_id, m.next_sequence, m.callback_url, m.request_state,
+      m.current_frontier, m.error_code,
       doc -> 'timeline', doc -> 'callback_types', at);
     UPDATE movements SET
-      request_state = m.request_state, approval_status = m.approval_status, reservation_status = m.reservation_status,
-      version = m.version, next_sequence = seq, current_frontier = m.current_frontier, error_code = m.error_code,
-      error_message = CASE WHEN fields ? 'error_message' THEN fields ->> 'error_message' ELSE error_message END,
+      request_state = m.request_state, approval_status = m.approval_status,
+        reservation_status = m.reservation_status,
+      version = m.version, next_sequence = seq, current_frontier = m.current_frontier,
+        error_code = m.error_code,
+      error_message = CASE WHEN fields ? 'error_message' THEN fields ->> 'error_message'
+        ELSE error_message END,
       approver_id = coalesce(fields ->> 'approver_id', approver_id),
-      approved_by = CASE WHEN fields ? 'approved_by' THEN fields ->> 'approved_by' ELSE approved_by END,
-      ended_at = CASE WHEN fields ? 'ended_at' THEN svc_time(fields -> 'ended_at', at) ELSE ended_at END,
-      edge_conditions = CASE WHEN doc ? 'conditions' THEN jsonb_strip_nulls(edge_conditions || (doc -> 'conditions')) ELSE edge_conditions END,
+      approved_by = CASE WHEN fields ? 'approved_by' THEN fields ->> 'approved_by'
+        ELSE approved_by END,
+      ended_at = CASE WHEN fields ? 'ended_at' THEN svc_time(fields -> 'ended_at', at)
+        ELSE ended_at END,
+      edge_conditions = CASE WHEN doc ? 'conditions'
+        THEN jsonb_strip_nulls(edge_conditions || (doc -> 'conditions')) ELSE edge_conditions END,
       updated_at = at
     WHERE movement_id = m.movement_id;
     settles := settles OR fields ?| ARRAY['request_state', 'approval_status'];
   END IF;
-  -- What is held and what is used of a budget follow from where movement and nodes are now, whoever changed that.
+  -- What is held and what is used of a budget follow from where movement and nodes are now, whoever
+  -- changed that.
   IF settles AND (m.pooled OR m.budgeted) THEN
     SELECT * INTO after FROM movements WHERE movement_id = m.movement_id;
     IF m.pooled THEN PERFORM settle_holds(after, doc -> 'take', at); END IF;
     IF m.pooled THEN PERFORM note_sent(m.movement_id, completed, at); END IF;
-    IF m.budgeted AND after.approval_status = 'approved' THEN PERFORM settle_budget(after, doc ? 'take', at); END IF;
+    IF m.budgeted AND after.approval_status = 'approved'
+      THEN PERFORM settle_budget(after, doc ? 'take', at); END IF;
   END IF;
   IF doc ? 'command_id' THEN
     INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
-    VALUES ((doc ->> 'command_id')::uuid, m.movement_id, doc ->> 'command_kind', at, at + interval '2 seconds');
+    VALUES ((doc ->> 'command_id')::uuid, m.movement_id, doc ->> 'command_kind', at,
+      at + interval '2 seconds');
   END IF;
   IF jsonb_array_length(doc -> 'audit') > 0 THEN PERFORM write_audit(doc -> 'audit', at); END IF;
-  RETURN jsonb_build_object('ok', true, 'at', at, 'version', m.version, 'request_state', m.request_state,
-    'approval_status', m.approval_status, 'reservation_status', m.reservation_status, 'current_frontier', to_jsonb(m.current_frontier),
+  RETURN jsonb_build_object('ok', true, 'at', at, 'version', m.version,
+    'request_state', m.request_state,
+    'approval_status', m.approval_status, 'reservation_status', m.reservation_status,
+      'current_frontier', to_jsonb(m.current_frontier),
     'expires_at', m.expires_at, 'transaction',
-    CASE WHEN tx.transaction_id IS NOT NULL THEN jsonb_build_object('transaction_id', tx.transaction_id, 'chain_id', tx.chain_id,
-      'from', tx.address, 'nonce', tx.nonce, 'unsigned', tx.unsigned, 'raw_tx', tx.raw_tx, 'tx_hash', tx.tx_hash) END);
+    CASE WHEN tx.transaction_id IS NOT NULL
+      THEN jsonb_build_object('transaction_id', tx.transaction_id, 'chain_id', tx.chain_id,
+      'from', tx.address, 'nonce', tx.nonce, 'unsigned', tx.unsigned, 'raw_tx', tx.raw_tx,
+        'tx_hash', tx.tx_hash) END);
 END $$;
 
 CREATE OR REPLACE FUNCTION create_movement(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
@@ -1656,29 +2035,36 @@ BEGIN
   m.edge_conditions := '{}';
   m.plan_frame := plan_frame(compiled);
   m.plan_head := plan_head(compiled);
-  INSERT INTO movements SELECT m.* ON CONFLICT (client_scope, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING;
+  INSERT INTO movements SELECT m.* ON CONFLICT (client_scope, idempotency_key)
+    WHERE idempotency_key IS NOT NULL DO NOTHING;
   IF NOT FOUND THEN
     SELECT * INTO m FROM movements WHERE client_scope = doc -> 'movement' ->> 'client_scope'
       AND idempotency_key = doc -> 'movement' ->> 'idempotency_key';
     RETURN jsonb_build_object('created', false, 'movement_id', m.movement_id, 'request', m.request);
   END IF;
-  INSERT INTO movement_nodes (movement_id, node_key, position, node_kind, action_type, state, executor_binding, signer_binding,
+  INSERT INTO movement_nodes (movement_id, node_key, position, node_kind, action_type, state,
+    executor_binding, signer_binding,
                               own_plan, on_cancel_target, conditional, flow, updated_at)
-  SELECT m.movement_id, r.node_key, r.position, r.node_kind, r.action_type, 'BLOCKED', r.executor_binding, r.signer_binding,
-         own_plan(compiled -> 'nodes' -> r.position, m.input_params), is_on_cancel_target(compiled, r.node_key), is_conditional(compiled, r.node_key),
+  SELECT m.movement_id, r.node_key, r.position, r.node_kind, r.action_type, 'BLOCKED',
+    r.executor_binding, r.signer_binding,
+         own_plan(compiled -> 'nodes' -> r.position, m.input_params),
+           is_on_cancel_target(compiled, r.node_key), is_conditional(compiled, r.node_key),
          nullif(r.flow, 'null'), at
   FROM jsonb_populate_recordset(NULL::movement_nodes, doc -> 'nodes') AS r;
   IF compiled_plan_of(m) IS DISTINCT FROM compiled THEN
     RAISE EXCEPTION 'the plan of movement % cannot be stored: it would be read back as another one', m.movement_id;
   END IF;
-  UPDATE movements SET next_sequence = write_timeline(m, doc -> 'timeline', ARRAY[]::text[], at) WHERE movement_id = m.movement_id;
+  UPDATE movements SET next_sequence = write_timeline(m, doc -> 'timeline', ARRAY[]::text[], at)
+    WHERE movement_id = m.movement_id;
   INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
   VALUES ((doc ->> 'command_id')::uuid, m.movement_id, 'create', at, at + interval '2 seconds');
   PERFORM write_audit(doc -> 'audit', at);
-  RETURN jsonb_build_object('created', true, 'movement_id', m.movement_id, 'created_at', m.created_at, 'expires_at', m.expires_at);
+  RETURN jsonb_build_object('created', true, 'movement_id', m.movement_id,
+    'created_at', m.created_at, 'expires_at', m.expires_at);
 END $$;
 
-CREATE OR REPLACE FUNCTION load_movement(movement uuid, run text) RETURNS jsonb LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION load_movement(movement uuid, run text) RETURNS jsonb LANGUAGE plpgsql
+  AS $$
 DECLARE
   at timestamptz := svc_now();
   result jsonb;
@@ -1686,14 +2072,21 @@ BEGIN
   UPDATE commands SET applied_at = at WHERE movement_id = movement AND applied_at IS NULL;
   UPDATE movements SET run_id = run WHERE movement_id = movement AND run_id IS DISTINCT FROM run;
   SELECT jsonb_build_object(
-    'movement_id', m.movement_id, 'state', m.request_state, 'version', m.version, 'template_key', m.template_key,
-    'template_version', m.template_version, 'strategy_id', m.strategy_id, 'asset', m.asset, 'ended', m.ended_at IS NOT NULL,
-    'error_code', m.error_code, 'frontier', to_jsonb(m.current_frontier), 'ttl_ms', greatest(0, ceil(extract(epoch FROM m.expires_at - at) * 1000)),
-    'edges', m.plan_frame -> 'edges', 'conditions', m.edge_conditions, 'reservation_status', m.reservation_status,
+    'movement_id', m.movement_id, 'state', m.request_state, 'version', m.version,
+      'template_key', m.template_key,
+    'template_version', m.template_version, 'strategy_id', m.strategy_id, 'asset', m.asset,
+      'ended', m.ended_at IS NOT NULL,
+    'error_code', m.error_code, 'frontier', to_jsonb(m.current_frontier),
+      'ttl_ms', greatest(0, ceil(extract(epoch FROM m.expires_at - at) * 1000)),
+    'edges', m.plan_frame -> 'edges', 'conditions', m.edge_conditions,
+      'reservation_status', m.reservation_status,
     'nodes', (SELECT jsonb_agg(jsonb_build_object(
-        'node_key', n.node_key, 'node_kind', n.node_kind, 'state', n.state, 'attempt', n.attempt, 'resumed', n.resumed,
-        'recover_first', n.recover_first, 'error_code', n.error_code, 'executor_key', n.executor_binding ->> 'executor_key',
-        'settled_order', coalesce(extract(epoch FROM n.completed_at) * 1000, 0)) ORDER BY n.position)
+        'node_key', n.node_key, 'node_kind', n.node_kind, 'state', n.state, 'attempt', n.attempt,
+          'resumed', n.resumed,
+        'recover_first', n.recover_first, 'error_code', n.error_code,
+          'executor_key', n.executor_binding ->> 'executor_key',
+        'settled_order', coalesce(extract(epoch FROM n.completed_at) * 1000, 0))
+          ORDER BY n.position)
       FROM movement_nodes n WHERE n.movement_id = m.movement_id))
   INTO result FROM movements m WHERE m.movement_id = movement;
   RETURN result;

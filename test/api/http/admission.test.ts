@@ -1,4 +1,7 @@
-/** More requests than are worked on at once: who has no room or waits too long is told so, and nothing of it was done. */
+/**
+ * More requests than are worked on at once: who has no room or waits too long is told so, and
+ * nothing of it was done.
+ */
 import { connect } from 'node:net';
 import { register } from 'prom-client';
 import { ALL_ROLES } from '../../../domain/roles.ts';
@@ -46,11 +49,17 @@ afterEach(async () => {
 
 const LONG = 60_000;
 const admitted = async (state: string): Promise<number | undefined> =>
-  (await register.getSingleMetric('svc_http_requests_admitted')?.get())?.values.find(({ labels }) => labels['state'] === state)?.value;
+  (await register.getSingleMetric('svc_http_requests_admitted')?.get())?.values.find(
+    ({ labels }) => labels['state'] === state,
+  )?.value;
 const counts = async (running: number, waiting: number): Promise<void> => {
-  await eventually(async () => ((await admitted('running')) === running && (await admitted('waiting')) === waiting) || null, {
-    what: () => `${running} to run and ${waiting} to wait`,
-  });
+  await eventually(
+    async () =>
+      ((await admitted('running')) === running && (await admitted('waiting')) === waiting) || null,
+    {
+      what: () => `${running} to run and ${waiting} to wait`,
+    },
+  );
 };
 function expectOverloaded({ status, headers, body }: Answer): void {
   expect([status, body.detail.error]).toEqual([503, 'overloaded']);
@@ -71,9 +80,13 @@ test('who finds no room to wait is turned away at once, and the others are answe
   open();
   await eventually(() => Promise.resolve(begun === 5 || null));
   open();
-  expect((await Promise.all(others)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  expect((await Promise.all(others)).map(({ status }) => status)).toEqual([
+    200, 200, 200, 200, 200,
+  ]);
   await counts(0, 0);
-  expect((await register.getSingleMetric('svc_http_overloaded_total')?.get())?.values).toContainEqual({
+  expect(
+    (await register.getSingleMetric('svc_http_overloaded_total')?.get())?.values,
+  ).toContainEqual({
     labels: { reason: 'full' },
     value: 1,
   });
@@ -94,7 +107,9 @@ test('who hangs up while it waits makes room, and is not worked on', async () =>
   const url = await serving(LONG);
   const running = [send(`${url}/v3/slow`), send(`${url}/v3/slow`)];
   await counts(2, 0);
-  const leaving = connect(Number(new URL(url).port), '127.0.0.1', () => leaving.write('GET /v3/slow HTTP/1.1\r\nHost: x\r\n\r\n'));
+  const leaving = connect(Number(new URL(url).port), '127.0.0.1', () =>
+    leaving.write('GET /v3/slow HTTP/1.1\r\nHost: x\r\n\r\n'),
+  );
   await counts(2, 1);
   leaving.destroy();
   await counts(2, 0);

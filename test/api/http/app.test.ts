@@ -3,7 +3,16 @@ import { z } from 'zod';
 import { ServiceError } from '../../../domain/errors.ts';
 import { ALL_ROLES, OPS_ROLES } from '../../../domain/roles.ts';
 import { defineRoute, type Route } from '../../../api/http/route.ts';
-import { int32, jsonObject, noBody, noParams, noQuery, positiveDecimal, text, uuid } from '../../../api/http/schemas.ts';
+import {
+  int32,
+  jsonObject,
+  noBody,
+  noParams,
+  noQuery,
+  positiveDecimal,
+  text,
+  uuid,
+} from '../../../api/http/schemas.ts';
 import { whoamiRoutes } from '../../../api/whoami/routes.ts';
 import { guardOf, post, send, sendRaw, serveApi, type Served } from '../support.ts';
 
@@ -13,7 +22,14 @@ const echoBody = z.strictObject({
   free: jsonObject.optional(),
   count: int32().optional(),
 });
-const base = { roles: ALL_ROLES, tag: 'Test', summary: 'test', params: noParams, query: noQuery, errors: [] } as const;
+const base = {
+  roles: ALL_ROLES,
+  tag: 'Test',
+  summary: 'test',
+  params: noParams,
+  query: noQuery,
+  errors: [],
+} as const;
 
 const routes: readonly Route[] = [
   ...whoamiRoutes,
@@ -24,7 +40,8 @@ const routes: readonly Route[] = [
     path: '/echo',
     body: echoBody,
     response: jsonObject,
-    handler: ({ body }) => Promise.resolve({ status: 200, body: { amount: body.amount ?? null, nodes: body.nodes } }),
+    handler: ({ body }) =>
+      Promise.resolve({ status: 200, body: { amount: body.amount ?? null, nodes: body.nodes } }),
   }),
   defineRoute({
     ...base,
@@ -44,7 +61,8 @@ const routes: readonly Route[] = [
     query: z.strictObject({ q: z.string().optional() }),
     body: noBody,
     response: jsonObject,
-    handler: ({ params, query }) => Promise.resolve({ status: 200, body: { id: params.item_id, q: query.q ?? null } }),
+    handler: ({ params, query }) =>
+      Promise.resolve({ status: 200, body: { id: params.item_id, q: query.q ?? null } }),
   }),
   defineRoute({
     ...base,
@@ -101,7 +119,8 @@ const routes: readonly Route[] = [
     path: '/refuse',
     body: noBody,
     response: jsonObject,
-    handler: () => Promise.reject(new ServiceError('invalid_state', { context: { current_state: 'FAILED' } })),
+    handler: () =>
+      Promise.reject(new ServiceError('invalid_state', { context: { current_state: 'FAILED' } })),
   }),
   defineRoute({
     ...base,
@@ -136,12 +155,19 @@ afterAll(() => served.close());
 describe('the service itself', () => {
   it('answers healthz at the root', async () => {
     const { status, body } = await send(`${served.url}/healthz`);
-    expect([status, body]).toEqual([200, { ok: true, service: 'fund-movement-orchestrator', api_prefix: '/v3' }]);
+    expect([status, body]).toEqual([
+      200,
+      { ok: true, service: 'fund-movement-orchestrator', api_prefix: '/v3' },
+    ]);
     expect((await send(`${served.url}/healthz`, { method: 'POST' })).status).toBe(405);
   });
 
   it('takes the caller for an admin without ids while authentication is off', async () => {
-    expect((await send(`${api}/whoami`)).body).toEqual({ client_id: null, key_id: null, role: 'admin' });
+    expect((await send(`${api}/whoami`)).body).toEqual({
+      client_id: null,
+      key_id: null,
+      role: 'admin',
+    });
   });
 
   it('keeps a well-formed request id and replaces any other', async () => {
@@ -181,7 +207,11 @@ describe('routing', () => {
 
   it('answers another method with 405 and Allow', async () => {
     const { status, body, headers } = await send(`${api}/echo`, { method: 'DELETE' });
-    expect([status, body.detail.error, headers.get('allow')]).toEqual([405, 'method_not_allowed', 'POST']);
+    expect([status, body.detail.error, headers.get('allow')]).toEqual([
+      405,
+      'method_not_allowed',
+      'POST',
+    ]);
   });
 
   it('prefers a static segment to a parameter', async () => {
@@ -196,7 +226,10 @@ describe('routing', () => {
 
 describe('bodies', () => {
   it('normalises amounts', async () => {
-    expect((await post(`${api}/echo`, { amount: '1.500' })).body).toEqual({ amount: '1.5', nodes: [] });
+    expect((await post(`${api}/echo`, { amount: '1.500' })).body).toEqual({
+      amount: '1.5',
+      nodes: [],
+    });
   });
 
   it('names every fault with its place', async () => {
@@ -206,7 +239,9 @@ describe('bodies', () => {
       more: true,
     });
     expect([status, body.detail.error]).toEqual([422, 'invalid_request']);
-    const found = Object.fromEntries((body.detail.issues ?? []).map((issue) => [issue.path, issue.code]));
+    const found = Object.fromEntries(
+      (body.detail.issues ?? []).map((issue) => [issue.path, issue.code]),
+    );
     expect(found).toEqual({
       'nodes[1].node_key': 'required',
       'nodes[2].node_key': 'too_small',
@@ -216,12 +251,24 @@ describe('bodies', () => {
     });
   });
 
-  it.each(['0', '0.0', '-1', '+1', '1.', '.5', '01', '1e1', '1_0', ' 1', '1.1234567890123456789', '123456789012345678901', 'NaN', ''])(
-    'refuses the amount %j',
-    async (amount) => {
-      expect((await post(`${api}/echo`, { amount })).status).toBe(422);
-    },
-  );
+  it.each([
+    '0',
+    '0.0',
+    '-1',
+    '+1',
+    '1.',
+    '.5',
+    '01',
+    '1e1',
+    '1_0',
+    ' 1',
+    '1.1234567890123456789',
+    '123456789012345678901',
+    'NaN',
+    '',
+  ])('refuses the amount %j', async (amount) => {
+    expect((await post(`${api}/echo`, { amount })).status).toBe(422);
+  });
 
   it.each([
     ['malformed', '{"a":'],
@@ -243,15 +290,20 @@ describe('bodies', () => {
   });
 
   it('limits nesting to 32', async () => {
-    const nested = (levels: number): string => `{"free":${'{"a":'.repeat(levels - 2)}{}${'}'.repeat(levels - 2)}}`;
+    const nested = (levels: number): string =>
+      `{"free":${'{"a":'.repeat(levels - 2)}{}${'}'.repeat(levels - 2)}}`;
     expect((await post(`${api}/echo`, nested(32))).status).toBe(200);
     expect((await post(`${api}/echo`, nested(33))).body.detail.issues?.[0]?.code).toBe('too_deep');
     expect((await post(`${api}/echo`, '['.repeat(100_000))).status).toBe(422);
-    expect((await post(`${api}/echo`, `{"free":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`)).status).toBe(422);
+    expect(
+      (await post(`${api}/echo`, `{"free":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`))
+        .status,
+    ).toBe(422);
   });
 
   it('limits the size to 1 MiB', async () => {
-    const sized = (size: number): string => `{"free":{"a":"${'x'.repeat(size - 17)}"}}`.padEnd(size);
+    const sized = (size: number): string =>
+      `{"free":{"a":"${'x'.repeat(size - 17)}"}}`.padEnd(size);
     expect((await post(`${api}/echo`, sized(1_048_576))).status).toBe(200);
     const { status, body } = await post(`${api}/echo`, sized(1_048_577));
     expect([status, body.detail.error]).toEqual([413, 'body_too_large']);
@@ -270,7 +322,12 @@ describe('bodies', () => {
 
   it('takes a charset of UTF-8 and the identity encoding', async () => {
     expect(
-      (await post(`${api}/echo`, '{}', { 'content-type': 'Application/JSON; charset=UTF-8', 'content-encoding': 'identity' })).status,
+      (
+        await post(`${api}/echo`, '{}', {
+          'content-type': 'Application/JSON; charset=UTF-8',
+          'content-encoding': 'identity',
+        })
+      ).status,
     ).toBe(200);
   });
 
@@ -280,7 +337,9 @@ describe('bodies', () => {
     expect((await post(`${api}/act`, { a: 1 })).body.detail.issues).toEqual([
       expect.objectContaining({ path: 'a', code: 'unknown_field' }),
     ]);
-    expect((await post(`${api}/echo`, '')).body.detail.issues).toEqual([expect.objectContaining({ path: '', code: 'required' })]);
+    expect((await post(`${api}/echo`, '')).body.detail.issues).toEqual([
+      expect.objectContaining({ path: '', code: 'required' }),
+    ]);
   });
 
   it('refuses a body on a read', async () => {
@@ -296,7 +355,10 @@ describe('paths and queries', () => {
   const id = '01938A5E-7C00-7B3A-9D2F-5B1C7E8A4F10';
 
   it('gives ids in lower case', async () => {
-    expect((await send(`${api}/items/${id}?q=a%20b`)).body).toEqual({ id: id.toLowerCase(), q: 'a b' });
+    expect((await send(`${api}/items/${id}?q=a%20b`)).body).toEqual({
+      id: id.toLowerCase(),
+      q: 'a b',
+    });
   });
 
   it('names a malformed id', async () => {
@@ -338,36 +400,45 @@ describe('a dry run', () => {
     expect((await dry('true')).body).toEqual({ dry: true });
     expect((await dry('false')).body).toEqual({ dry: false });
     expect((await post(`${api}/dry`, {})).body).toEqual({ dry: false });
-    expect((await dry('True')).body.detail.issues).toEqual([expect.objectContaining({ path: 'dry-run', code: 'invalid_value' })]);
+    expect((await dry('True')).body.detail.issues).toEqual([
+      expect.objectContaining({ path: 'dry-run', code: 'invalid_value' }),
+    ]);
   });
 });
 
 describe('plain text', () => {
   it('is sent as such and never sniffed', async () => {
     const response = await fetch(`${api}/text`);
-    expect([response.headers.get('content-type'), response.headers.get('x-content-type-options')]).toEqual([
-      'text/plain; charset=utf-8',
-      'nosniff',
-    ]);
+    expect([
+      response.headers.get('content-type'),
+      response.headers.get('x-content-type-options'),
+    ]).toEqual(['text/plain; charset=utf-8', 'nosniff']);
     expect(await response.text()).toBe('<b>ü</b>');
   });
 });
 
 describe('errors', () => {
   it('tells nothing of the inside', async () => {
-    const { status, body } = await send(`${api}/crash`, { method: 'POST', headers: { 'x-request-id': 'r-1' } });
-    expect([status, Object.keys(body.detail), body.detail.error, body.detail['request_id']]).toEqual([
-      500,
-      ['error', 'message', 'request_id'],
-      'internal_error',
-      'r-1',
-    ]);
+    const { status, body } = await send(`${api}/crash`, {
+      method: 'POST',
+      headers: { 'x-request-id': 'r-1' },
+    });
+    expect([
+      status,
+      Object.keys(body.detail),
+      body.detail.error,
+      body.detail['request_id'],
+    ]).toEqual([500, ['error', 'message', 'request_id'], 'internal_error', 'r-1']);
     expect(JSON.stringify(body)).not.toContain('hunter2');
   });
 
   it('carries the context of a refusal', async () => {
     const { status, body } = await send(`${api}/refuse`, { method: 'POST' });
-    expect([status, body.detail.error, body.detail['current_state']]).toEqual([409, 'invalid_state', 'FAILED']);
+    expect([status, body.detail.error, body.detail['current_state']]).toEqual([
+      409,
+      'invalid_state',
+      'FAILED',
+    ]);
   });
 });
 
@@ -388,7 +459,11 @@ describe('with authentication', () => {
     expect((await send(`${open.url}/v3/ops`)).status).toBe(200);
     expect((await send(`${open.url}/v3/unmapped`)).body.detail.error).toBe('route_role_unmapped');
     await open.close();
-    const agent = await serveApi(routes, { authEnabled: true }, { guard: guardOf({ ...operator, role: 'agent' }) });
+    const agent = await serveApi(
+      routes,
+      { authEnabled: true },
+      { guard: guardOf({ ...operator, role: 'agent' }) },
+    );
     expect((await send(`${agent.url}/v3/ops`)).body.detail.error).toBe('forbidden');
     await agent.close();
   });

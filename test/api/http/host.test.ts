@@ -5,9 +5,10 @@ import { movementRoutes } from '../../../api/movements/routes.ts';
 import { sendRaw, serve, serveApi } from '../support.ts';
 
 const check = (names: readonly string[], host: string | undefined, localAddress?: string) => () =>
-  createHostCheck(names)({ headers: host === undefined ? {} : { host }, socket: { localAddress } } as Parameters<
-    ReturnType<typeof createHostCheck>
-  >[0]);
+  createHostCheck(names)({
+    headers: host === undefined ? {} : { host },
+    socket: { localAddress },
+  } as Parameters<ReturnType<typeof createHostCheck>>[0]);
 
 test('names that are given count, with any port and in any case', () => {
   for (const host of ['Metrics.internal', 'metrics.internal:9465', '[FD00::1]:1', '10.1.2.3'])
@@ -36,9 +37,20 @@ test('a request of HTTP/1.0 without a name is no browser’s', () => {
 
 test('without authentication the whole API is asked for its name, /healthz aside', async () => {
   const open = await serveApi(movementRoutes);
-  const ops = await serve(createOps({ checks: {}, openapi: {}, signing: '', checkHost: createHostCheck(['ops.internal']) }));
+  const ops = await serve(
+    createOps({
+      checks: {},
+      openapi: {},
+      signing: '',
+      checkHost: createHostCheck(['ops.internal']),
+    }),
+  );
   const status = async (port: number, path: string, host: string) =>
-    Number((await sendRaw(port, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)).split(' ')[1]);
+    Number(
+      (
+        await sendRaw(port, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+      ).split(' ')[1],
+    );
   expect(await status(open.port, '/v3/movements?limit=0', 'evil.example')).toBe(403);
   expect(await status(open.port, '/v3/movements?limit=0', 'localhost:1')).toBe(422);
   expect(await status(open.port, '/healthz', 'evil.example')).toBe(200);

@@ -1,13 +1,27 @@
-/** Connections that are slow, greedy or malformed are answered once and cut; the others do not notice. */
+/**
+ * Connections that are slow, greedy or malformed are answered once and cut; the others do not
+ * notice.
+ */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import express from 'express';
 import { createOps } from '../../../api/operations/listener.ts';
-import { KEPT_SECONDS, LIMITS, listen, REQUESTS_A_CONNECTION, type Listening } from '../../../api/http/server.ts';
+import {
+  KEPT_SECONDS,
+  LIMITS,
+  listen,
+  REQUESTS_A_CONNECTION,
+  type Listening,
+} from '../../../api/http/server.ts';
 
-const SHORT = { headersTimeout: 300, requestTimeout: 700, connectionsCheckingInterval: 50, keepAliveTimeout: 200 };
+const SHORT = {
+  headersTimeout: 300,
+  requestTimeout: 700,
+  connectionsCheckingInterval: 50,
+  keepAliveTimeout: 200,
+};
 
 let served: Listening;
 let running = 0;
@@ -27,36 +41,52 @@ beforeAll(async () => {
 afterAll(() => served.close());
 
 /** Writes each part after its pause and reads until the server hangs up; answers what it said. */
-async function talk(port: number, parts: readonly (readonly [afterMs: number, text: string])[]): Promise<string> {
+async function talk(
+  port: number,
+  parts: readonly (readonly [afterMs: number, text: string])[],
+): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   let said = '';
   socket.on('data', (chunk: Buffer) => (said += chunk.toString()));
   socket.on('error', () => undefined);
-  const timers = parts.map(([afterMs, text]) => setTimeout(() => socket.writable && socket.write(text), afterMs));
+  const timers = parts.map(([afterMs, text]) =>
+    setTimeout(() => socket.writable && socket.write(text), afterMs),
+  );
   await new Promise((resolve) => socket.on('close', resolve));
   timers.forEach(clearTimeout);
   return said;
 }
 
-const drip = (text: string, everyMs: number) => [...text].map((letter, index) => [index * everyMs, letter] as const);
+const drip = (text: string, everyMs: number) =>
+  [...text].map((letter, index) => [index * everyMs, letter] as const);
 
 async function answersOthers(): Promise<boolean> {
   return (await fetch(`http://127.0.0.1:${served.port}/`)).ok;
 }
 
 test('headers have 10 s, requests 30 s, and headers 16 KiB', () => {
-  expect(LIMITS).toMatchObject({ headersTimeout: 10_000, requestTimeout: 30_000, maxHeaderSize: 16_384 });
+  expect(LIMITS).toMatchObject({
+    headersTimeout: 10_000,
+    requestTimeout: 30_000,
+    maxHeaderSize: 16_384,
+  });
 });
 
 test('headers that come letter by letter end in 408', async () => {
-  const slow = talk(served.port, drip('GET / HTTP/1.1\r\nHost: x\r\nX-Slow: aaaaaaaaaaaaaaaaaaaaaaaa', 30));
+  const slow = talk(
+    served.port,
+    drip('GET / HTTP/1.1\r\nHost: x\r\nX-Slow: aaaaaaaaaaaaaaaaaaaaaaaa', 30),
+  );
   expect(await answersOthers()).toBe(true);
   const said = await slow;
-  expect(said).toMatch(/^HTTP\/1.1 408 [\s\S]*Connection: close[\s\S]*X-Request-Id: [\s\S]*"detail":{"error":"request_timeout"/);
+  expect(said).toMatch(
+    /^HTTP\/1.1 408 [\s\S]*Connection: close[\s\S]*X-Request-Id: [\s\S]*"detail":{"error":"request_timeout"/,
+  );
 });
 
 test('a body that comes letter by letter is cut', async () => {
-  const head = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n';
+  const head =
+    'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n';
   const slow = talk(served.port, [[0, head], ...drip('a'.repeat(60), 40)]);
   expect(await answersOthers()).toBe(true);
   const said = await slow;
@@ -64,7 +94,9 @@ test('a body that comes letter by letter is cut', async () => {
 });
 
 test('many headers are 431 as one large one is', async () => {
-  const headers = Array.from({ length: 1_500 }, (_, index) => `X-${String(index)}: aaaaaaaa`).join('\r\n');
+  const headers = Array.from({ length: 1_500 }, (_, index) => `X-${String(index)}: aaaaaaaa`).join(
+    '\r\n',
+  );
   const said = await talk(served.port, [[0, `GET / HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n`]]);
   expect(said).toMatch(/^HTTP\/1.1 431 [\s\S]*"detail":{"error":"headers_too_large"/);
 });
@@ -100,11 +132,15 @@ test('callers are told a shorter time than an idle connection is kept', async ()
 });
 
 describe('a process that was busy while its clocks ran out', () => {
-  /** Blocks this process until the caller has written its bytes into the kernel, and then for longer than every time limit. */
+  /**
+   * Blocks this process until the caller has written its bytes into the kernel, and then for longer
+   * than every time limit.
+   */
   function blockUntilWritten({ flags }: Caller): void {
     Atomics.store(flags, 0, 1);
     Atomics.notify(flags, 0);
-    if (Atomics.wait(flags, 1, 0, 10_000) === 'timed-out') throw new Error('the caller did not write');
+    if (Atomics.wait(flags, 1, 0, 10_000) === 'timed-out')
+      throw new Error('the caller did not write');
     Atomics.wait(flags, 2, 0, SHORT.keepAliveTimeout + SHORT.requestTimeout + 1_500);
   }
 
@@ -115,8 +151,8 @@ describe('a process that was busy while its clocks ran out', () => {
   }
 
   /**
-   * A caller with a loop of its own: sends the first part, and the second when it is told to (once the first was answered,
-   * if it is a request), so that only the one in this process is blocked.
+   * A caller with a loop of its own: sends the first part, and the second when it is told to (once
+   * the first was answered, if it is a request), so that only the one in this process is blocked.
    */
   function caller(port: number, first: string, second: string): Caller {
     const flags = new Int32Array(new SharedArrayBuffer(12));
@@ -138,13 +174,20 @@ describe('a process that was busy while its clocks ran out', () => {
       socket.on('error', (error) => got.push(error.message));
       socket.on('close', () => parentPort.postMessage(got));`;
     const worker = new Worker(code, { eval: true, workerData: { flags, port, first, second } });
-    return { flags, got: new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject)) };
+    return {
+      flags,
+      got: new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject)),
+    };
   }
 
   const request = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nEND';
 
   /** Calls back once, with the channel's next message about the server. */
-  function onceTold(channel: string, isIt: (message: { request?: IncomingMessage; socket?: Socket }) => boolean, then: () => void): void {
+  function onceTold(
+    channel: string,
+    isIt: (message: { request?: IncomingMessage; socket?: Socket }) => boolean,
+    then: () => void,
+  ): void {
     const told = (message: unknown): void => {
       if (!isIt(message as { request?: IncomingMessage; socket?: Socket })) return;
       unsubscribe(channel, told);
@@ -192,7 +235,11 @@ describe('a process that was busy while its clocks ran out', () => {
 });
 
 test('pages of the operations listener may not be framed, sniffed or filled with foreign scripts', async () => {
-  const ops = await listen({ app: createOps({ checks: {}, openapi: {}, signing: '' }), host: '127.0.0.1', port: 0 });
+  const ops = await listen({
+    app: createOps({ checks: {}, openapi: {}, signing: '' }),
+    host: '127.0.0.1',
+    port: 0,
+  });
   const { headers } = await fetch(`http://127.0.0.1:${ops.port}/docs/`);
   expect(headers.get('x-content-type-options')).toBe('nosniff');
   expect(headers.get('x-frame-options')).toBe('SAMEORIGIN');

@@ -56,7 +56,11 @@ const MALFORMED = ['/v3/a%2Fb', '/v3//a', '/v3/../healthz', '/v3/a\\b', '/health
 
 describe.each([
   ['the API', () => serveApi([]), [...FOREIGN, ...MALFORMED]],
-  ['the operations listener', () => serve(createOps({ checks: {}, openapi: {}, signing: '' })), FOREIGN],
+  [
+    'the operations listener',
+    () => serve(createOps({ checks: {}, openapi: {}, signing: '' })),
+    FOREIGN,
+  ],
 ])('targets over HTTP: %s', (_name, start, targets) => {
   let served: Served;
   beforeAll(async () => {
@@ -65,7 +69,10 @@ describe.each([
   afterAll(() => served.close());
 
   it.each(targets)('answers 400 for %s', async (target) => {
-    const answer = await sendRaw(served.port, `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    const answer = await sendRaw(
+      served.port,
+      `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+    );
     expect(answer).toMatch(/^HTTP\/1.1 400 /);
     expect(answer).toContain('"error":"invalid_path"');
     expect(answer).toMatch(/x-request-id: \S+/i);
@@ -79,7 +86,10 @@ describe.each([
   });
 
   it('answers headers that are too large with 431', async () => {
-    const answer = await sendRaw(served.port, `GET /healthz HTTP/1.1\r\nHost: x\r\nX-Big: ${'a'.repeat(20_000)}\r\n\r\n`);
+    const answer = await sendRaw(
+      served.port,
+      `GET /healthz HTTP/1.1\r\nHost: x\r\nX-Big: ${'a'.repeat(20_000)}\r\n\r\n`,
+    );
     expect(answer).toMatch(/^HTTP\/1.1 431 /);
   });
 });

@@ -5,7 +5,12 @@ import { routes } from '../../../api/routes.ts';
 import { listen } from '../../../api/http/server.ts';
 import { send, serve, type Served } from '../support.ts';
 
-const openapi = buildOpenApi(routes, { apiPrefix: '/v3', serverUrl: 'http://127.0.0.1:8100', authEnabled: true, maxSkewSeconds: 120 });
+const openapi = buildOpenApi(routes, {
+  apiPrefix: '/v3',
+  serverUrl: 'http://127.0.0.1:8100',
+  authEnabled: true,
+  maxSkewSeconds: 120,
+});
 let ready = true;
 let served: Served;
 beforeAll(async () => {
@@ -14,7 +19,11 @@ beforeAll(async () => {
       openapi,
       signing: 'how to sign',
       checks: {
-        postgres: { required: true, check: () => Promise.resolve(ready ? { ok: true } : { ok: false, detail: 'out of reach' }) },
+        postgres: {
+          required: true,
+          check: () =>
+            Promise.resolve(ready ? { ok: true } : { ok: false, detail: 'out of reach' }),
+        },
         temporal: { required: false, check: () => Promise.reject(new Error('secret address')) },
       },
     }),
@@ -23,14 +32,26 @@ beforeAll(async () => {
 afterAll(() => served.close());
 
 describe('the document', () => {
-  const paths = openapi['paths'] as Record<string, Record<string, { operationId: string; responses: Record<string, unknown> }>>;
+  const paths = openapi['paths'] as Record<
+    string,
+    Record<string, { operationId: string; responses: Record<string, unknown> }>
+  >;
 
   it('has every route with its success and its errors', () => {
     for (const route of routes) {
       const operation = paths[`/v3${documentedPath(route, routes)}`]?.[route.method.toLowerCase()];
       expect(operation?.operationId).toBe(route.id);
       expect(Object.keys(operation?.responses ?? {})).toEqual(
-        expect.arrayContaining([String(route.status), '400', '401', '403', '422', '429', '500', '503']),
+        expect.arrayContaining([
+          String(route.status),
+          '400',
+          '401',
+          '403',
+          '422',
+          '429',
+          '500',
+          '503',
+        ]),
       );
     }
   });
@@ -40,31 +61,54 @@ describe('the document', () => {
     expect(forms).toEqual([...new Set(forms)]);
     for (const [path, item] of Object.entries(paths)) {
       const names = [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name);
-      for (const { parameters = [] } of Object.values(item) as { parameters?: { in?: string; name?: string }[] }[])
-        expect([path, ...parameters.filter((each) => each.in === 'path').map(({ name }) => name)]).toEqual([path, ...names]);
+      for (const { parameters = [] } of Object.values(item) as {
+        parameters?: { in?: string; name?: string }[];
+      }[])
+        expect([
+          path,
+          ...parameters.filter((each) => each.in === 'path').map(({ name }) => name),
+        ]).toEqual([path, ...names]);
     }
   });
 
   it('has an example of every body, and each fits its schema', () => {
     const examples = routes
-      .filter(({ body }) => body.safeParse(undefined).success === false || body.meta()?.id !== undefined)
-      .map(({ id, body }) => [id, ((body.meta()?.['examples'] ?? []) as object[]).map((each) => body.safeParse(each).success)]);
+      .filter(
+        ({ body }) => body.safeParse(undefined).success === false || body.meta()?.id !== undefined,
+      )
+      .map(({ id, body }) => [
+        id,
+        ((body.meta()?.['examples'] ?? []) as object[]).map((each) => body.safeParse(each).success),
+      ]);
     expect(examples.length).toBeGreaterThan(5);
     expect(examples).toEqual(examples.map(([id]) => [id, [true]]));
   });
 
   it('has an example of every answer, and each fits its schema', () => {
     for (const route of routes) {
-      const responses = paths[`/v3${documentedPath(route, routes)}`]?.[route.method.toLowerCase()]?.responses ?? {};
+      const responses =
+        paths[`/v3${documentedPath(route, routes)}`]?.[route.method.toLowerCase()]?.responses ?? {};
       const exampleOf = (status: number) =>
-        (responses[String(status)] as { content: Record<string, { example: unknown }> }).content['application/json']?.example;
-      expect([route.id, route.response.safeParse(exampleOf(route.status)).error]).toEqual([route.id, undefined]);
-      if (route.preview !== undefined) expect([route.id, route.preview.safeParse(exampleOf(200)).error]).toEqual([route.id, undefined]);
+        (responses[String(status)] as { content: Record<string, { example: unknown }> }).content[
+          'application/json'
+        ]?.example;
+      expect([route.id, route.response.safeParse(exampleOf(route.status)).error]).toEqual([
+        route.id,
+        undefined,
+      ]);
+      if (route.preview !== undefined)
+        expect([route.id, route.preview.safeParse(exampleOf(200)).error]).toEqual([
+          route.id,
+          undefined,
+        ]);
     }
   });
 
   it('gives 429 its own body, the time to wait and an example', () => {
-    const { content, headers } = paths['/v3/movements']?.['get']?.responses['429'] as { content: object; headers: object };
+    const { content, headers } = paths['/v3/movements']?.['get']?.responses['429'] as {
+      content: object;
+      headers: object;
+    };
     expect(content).toEqual({
       'application/json': {
         schema: { $ref: '#/components/schemas/RateLimited' },
@@ -75,12 +119,17 @@ describe('the document', () => {
   });
 
   it('tells how to sign, within the service’s own bounds', () => {
-    expect((openapi['info'] as { description: string }).description).toMatch(/## Signing requests[^]*at most 120 from/);
+    expect((openapi['info'] as { description: string }).description).toMatch(
+      /## Signing requests[^]*at most 120 from/,
+    );
   });
 
   it('refers only to what it has', () => {
     const text = JSON.stringify(openapi);
-    const { schemas, headers, parameters } = openapi['components'] as Record<string, Record<string, unknown>>;
+    const { schemas, headers, parameters } = openapi['components'] as Record<
+      string,
+      Record<string, unknown>
+    >;
     for (const [, group, name] of text.matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)) {
       const found = { schemas, headers, parameters }[group ?? '']?.[name ?? ''];
       expect([name, found === undefined]).toEqual([name, false]);
@@ -93,11 +142,11 @@ describe('the document', () => {
       for (const operation of Object.values(item)) {
         for (const [status, response] of Object.entries(operation.responses)) {
           const { content } = response as { content: { 'application/json': { schema: object } } };
-          expect([operation.operationId, status, Object.keys(content['application/json'].schema).length > 0]).toEqual([
+          expect([
             operation.operationId,
             status,
-            true,
-          ]);
+            Object.keys(content['application/json'].schema).length > 0,
+          ]).toEqual([operation.operationId, status, true]);
         }
       }
     }
@@ -105,18 +154,25 @@ describe('the document', () => {
 });
 
 describe('what a create answers', () => {
-  type Operation = { parameters: { $ref?: string }[]; responses: Record<string, { content: Record<string, { schema: object }> }> };
+  type Operation = {
+    parameters: { $ref?: string }[];
+    responses: Record<string, { content: Record<string, { schema: object }> }>;
+  };
   const paths = openapi['paths'] as Record<string, Record<string, Operation>>;
 
   it('names the preview and the repeat, and lists the header there alone', () => {
     const create = paths['/v3/movements']?.['post'];
-    const [preview, repeat, ...more] = (create?.responses['200']?.content['application/json']?.schema as { oneOf: object[] }).oneOf;
+    const [preview, repeat, ...more] = (
+      create?.responses['200']?.content['application/json']?.schema as { oneOf: object[] }
+    ).oneOf;
     expect(preview).toEqual({ $ref: '#/components/schemas/MovementPreview' });
     expect(repeat).toEqual(create?.responses['201']?.content['application/json']?.schema);
     expect(more).toEqual([]);
     const having = Object.entries(paths).flatMap(([path, item]) =>
       Object.values(item).flatMap((each) =>
-        (each.parameters ?? []).some(({ $ref }) => $ref === '#/components/parameters/DryRun') ? [path] : [],
+        (each.parameters ?? []).some(({ $ref }) => $ref === '#/components/parameters/DryRun')
+          ? [path]
+          : [],
       ),
     );
     expect(having).toEqual(['/v3/movements']);
@@ -131,7 +187,10 @@ describe('the listener', () => {
       200,
       {
         status: 'ready',
-        checks: { postgres: { ok: true, required: true }, temporal: { ok: false, required: false, detail: 'out of reach' } },
+        checks: {
+          postgres: { ok: true, required: true },
+          temporal: { ok: false, required: false, detail: 'out of reach' },
+        },
       },
     ]);
     ready = false;
@@ -139,7 +198,9 @@ describe('the listener', () => {
   });
 
   it('does not wait long for a part', async () => {
-    const status = await readiness({ slow: { required: true, check: () => new Promise(() => undefined) } });
+    const status = await readiness({
+      slow: { required: true, check: () => new Promise(() => undefined) },
+    });
     expect(status['slow']).toEqual({ ok: false, required: true, detail: 'no answer in time' });
   });
 
@@ -155,7 +216,9 @@ describe('the listener', () => {
       await response.arrayBuffer();
     }
     expect(await (await fetch(`${served.url}/docs/signing.md`)).text()).toBe('how to sign');
-    expect(await (await fetch(`${served.url}/docs/fund_api.py`)).text()).toContain('def signed_headers(');
+    expect(await (await fetch(`${served.url}/docs/fund_api.py`)).text()).toContain(
+      'def signed_headers(',
+    );
     const script = await (await fetch(`${served.url}/docs/reference.js`)).text();
     expect(script).toContain('validatorUrl: null');
   });
@@ -172,7 +235,12 @@ describe('the listener', () => {
   });
 
   it('tells which setting names a port that is taken', async () => {
-    const taken = listen({ app: () => undefined, host: '127.0.0.1', port: served.port, setting: 'SVC_OPS_PORT' });
+    const taken = listen({
+      app: () => undefined,
+      host: '127.0.0.1',
+      port: served.port,
+      setting: 'SVC_OPS_PORT',
+    });
     await expect(taken).rejects.toThrow(/SVC_OPS_PORT/);
   });
 });

@@ -1,4 +1,6 @@
-/** The figures of the metrics page: read rarely, never twice at once, and missing rather than wrong. */
+/**
+ * The figures of the metrics page: read rarely, never twice at once, and missing rather than wrong.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createOperationMetrics } from '../../../api/operations/metrics.ts';
 import type { OperationFigures } from '../../../store/metrics.ts';
@@ -13,7 +15,9 @@ const FIGURES: OperationFigures = {
   oldest_callback: 4,
   unanswered: 2,
   oldest_unanswered: 61.5,
-  pools: [{ venue_key: 'main "1"', account_type: 'SPOT', asset: 'USDC', held: '1000.500000000000000001' }],
+  pools: [
+    { venue_key: 'main "1"', account_type: 'SPOT', asset: 'USDC', held: '1000.500000000000000001' },
+  ],
 };
 
 test('shows every figure', async () => {
@@ -34,7 +38,9 @@ test('shows every figure', async () => {
     'svc_signer_native_balance{signer_key="treasury",address="0xA",chain_id="1"} 0.25',
   ])
     expect(text).toContain(`${line}\n`);
-  expect(text.match(/# HELP svc_(reservations_held|signer_native_balance) .*for display only/g)).toHaveLength(2);
+  expect(
+    text.match(/# HELP svc_(reservations_held|signer_native_balance) .*for display only/g),
+  ).toHaveLength(2);
 });
 
 test('scrapes at once and soon after one another cost one statement', async () => {
@@ -76,7 +82,9 @@ test('what took long is read again the later', async () => {
 test('a database that is away or hangs leaves the figures out, and is asked once at a time', async () => {
   const away = await createOperationMetrics({ read: () => Promise.reject(new Error('away')) })();
   expect(away).toContain('svc_metrics_up 0\n');
-  expect(away).not.toMatch(/svc_(movements|callbacks|approval_oldest_seconds|relay_lag_seconds|reservations_held)[ {]/);
+  expect(away).not.toMatch(
+    /svc_(movements|callbacks|approval_oldest_seconds|relay_lag_seconds|reservations_held)[ {]/,
+  );
 
   let reads = 0;
   const hanging = createOperationMetrics({

@@ -1,4 +1,7 @@
-/** What a person says of nodes whose outcome nobody knows: a resolve that counts all as sent, a cancel after a restore. */
+/**
+ * What a person says of nodes whose outcome nobody knows: a resolve that counts all as sent, a
+ * cancel after a restore.
+ */
 import { describe, expect, test } from '@jest/globals';
 import { cancel } from '../../../domain/actions/cancel.ts';
 import { resolve } from '../../../domain/actions/resolve.ts';
@@ -8,18 +11,51 @@ import { walk } from '../../../domain/graph/walk.ts';
 import type { CompiledNode } from '../../../domain/plan/types.ts';
 import { toWalk, type MovementSnapshot, type NodeSnapshot } from '../../../domain/snapshot.ts';
 
-const requester = { caller: { client_id: null, key_id: null, role: 'operator' as const }, request_id: 'a-request' };
+const requester = {
+  caller: { client_id: null, key_id: null, role: 'operator' as const },
+  request_id: 'a-request',
+};
 
 function planned(node_key: string, config: JsonObject = {}): CompiledNode {
-  const action = { node_key, node_kind: 'action', action_type: 'acme_payout', has_side_effect: true } as const;
-  return { ...action, asset: 'USDC', sends: true, config, executor_binding: { executor_key: 'acme.payouts' }, signer_binding: null };
+  const action = {
+    node_key,
+    node_kind: 'action',
+    action_type: 'acme_payout',
+    has_side_effect: true,
+  } as const;
+  return {
+    ...action,
+    asset: 'USDC',
+    sends: true,
+    config,
+    executor_binding: { executor_key: 'acme.payouts' },
+    signer_binding: null,
+  };
 }
 
-function node(node_key: string, state: NodeSnapshot['state'], more: Partial<NodeSnapshot> = {}): NodeSnapshot {
+function node(
+  node_key: string,
+  state: NodeSnapshot['state'],
+  more: Partial<NodeSnapshot> = {},
+): NodeSnapshot {
   return {
-    ...{ node_key, node_kind: 'action', state, attempt: 1, submit_epoch: 1, recover_first: false, accepted: false },
+    ...{
+      node_key,
+      node_kind: 'action',
+      state,
+      attempt: 1,
+      submit_epoch: 1,
+      recover_first: false,
+      accepted: false,
+    },
     ...{ restored: false, resumed: false },
-    ...{ amount: '100', output: null, error_code: null, updated_at: '2026-01-01T00:00:00.000Z', settled_order: 0 },
+    ...{
+      amount: '100',
+      output: null,
+      error_code: null,
+      updated_at: '2026-01-01T00:00:00.000Z',
+      settled_order: 0,
+    },
     ...more,
   };
 }
@@ -27,9 +63,19 @@ function node(node_key: string, state: NodeSnapshot['state'], more: Partial<Node
 const edge = (from: string, to: string, edge_type: EdgeType = 'on_success') =>
   ({ from, to, edge_type, priority: 0, join_key: null, condition_expr: null }) as const;
 
-function movement(plan: Pick<MovementSnapshot['plan'], 'nodes' | 'edges'>, nodes: readonly NodeSnapshot[]): MovementSnapshot {
+function movement(
+  plan: Pick<MovementSnapshot['plan'], 'nodes' | 'edges'>,
+  nodes: readonly NodeSnapshot[],
+): MovementSnapshot {
   return {
-    ...{ movement_id: 'a-movement', state: 'MANUAL_INTERVENTION', reservation_status: 'held', version: 7, conditions: {}, nodes },
+    ...{
+      movement_id: 'a-movement',
+      state: 'MANUAL_INTERVENTION',
+      reservation_status: 'held',
+      version: 7,
+      conditions: {},
+      nodes,
+    },
     plan: {
       template: { template_id: 'a-template', template_key: 'key', version: 1 },
       ...plan,
@@ -49,14 +95,25 @@ describe('a resolve as completed without an output', () => {
     resolve(
       movement(plan, [pay, node('next', 'BLOCKED', { amount: null })]),
       {
-        ...{ node_key: 'pay', outcome: 'completed', reason: 'seen', evidence: {}, settle_seconds: 0 },
+        ...{
+          node_key: 'pay',
+          outcome: 'completed',
+          reason: 'seen',
+          evidence: {},
+          settle_seconds: 0,
+        },
         ...(output === undefined ? {} : { output }),
       },
       requester,
     )?.nodes?.find(({ node_key }) => node_key === 'pay')?.set;
 
   test('counts the whole amount as sent, whatever the executor told on its way', () => {
-    const told = { submitted_amount: '30', received_amount: '29', arrived: '5', note: 'first part' };
+    const told = {
+      submitted_amount: '30',
+      received_amount: '29',
+      arrived: '5',
+      note: 'first part',
+    };
     expect(resolved(node('pay', 'UNKNOWN', { output: told }))?.output).toEqual({
       ...{ submitted_amount: '100', received_amount: '100', arrived: '100' },
       note: 'first part',
@@ -68,7 +125,11 @@ describe('a resolve as completed without an output', () => {
   });
 
   test('believes the person who knows better', () => {
-    expect(resolved(node('pay', 'UNKNOWN', { output: { submitted_amount: '100' } }), { submitted_amount: '30' })?.output).toEqual({
+    expect(
+      resolved(node('pay', 'UNKNOWN', { output: { submitted_amount: '100' } }), {
+        submitted_amount: '30',
+      })?.output,
+    ).toEqual({
       submitted_amount: '30',
     });
   });
@@ -85,12 +146,21 @@ describe('a cancel after a restore', () => {
     edges: [edge('a', 'b'), edge('a', 'undo', 'on_cancel')],
   };
   const restored = { recover_first: true, restored: true };
-  const nodes = [node('a', 'READY', restored), node('b', 'BLOCKED', restored), node('undo', 'BLOCKED', restored)];
+  const nodes = [
+    node('a', 'READY', restored),
+    node('b', 'BLOCKED', restored),
+    node('undo', 'BLOCKED', restored),
+  ];
 
   test('asks about nodes whose send may be forgotten, and calls none of them off', () => {
     const transition = cancel({ ...movement(plan, nodes), state: 'EXECUTING' }, requester);
-    expect(transition.nodes?.map(({ node_key, from, moves }) => [node_key, from, ...moves])).toEqual([['b', 'BLOCKED', 'READY']]);
-    expect(transition.set).toMatchObject({ current_frontier: ['a', 'b'], reservation_status: 'held' });
+    expect(
+      transition.nodes?.map(({ node_key, from, moves }) => [node_key, from, ...moves]),
+    ).toEqual([['b', 'BLOCKED', 'READY']]);
+    expect(transition.set).toMatchObject({
+      current_frontier: ['a', 'b'],
+      reservation_status: 'held',
+    });
     const after = {
       ...movement(plan, [...nodes.slice(0, 1), node('b', 'READY', restored), ...nodes.slice(2)]),
       state: 'CANCELLED',

@@ -3,15 +3,34 @@ import { retry } from '../../../domain/actions/retry.ts';
 import type { CompiledNode } from '../../../domain/plan/types.ts';
 import type { MovementSnapshot, NodeSnapshot } from '../../../domain/snapshot.ts';
 
-const requester = { caller: { client_id: null, key_id: null, role: 'operator' as const }, request_id: 'a-request' };
+const requester = {
+  caller: { client_id: null, key_id: null, role: 'operator' as const },
+  request_id: 'a-request',
+};
 
 function planned(node_key: string): CompiledNode {
-  const action = { node_key, node_kind: 'action', action_type: 'noop', has_side_effect: false } as const;
-  return { ...action, asset: 'USDC', sends: false, config: {}, executor_binding: { executor_key: 'local.noop' }, signer_binding: null };
+  const action = {
+    node_key,
+    node_kind: 'action',
+    action_type: 'noop',
+    has_side_effect: false,
+  } as const;
+  return {
+    ...action,
+    asset: 'USDC',
+    sends: false,
+    config: {},
+    executor_binding: { executor_key: 'local.noop' },
+    signer_binding: null,
+  };
 }
 
 function node(node_key: string, state: NodeSnapshot['state']): NodeSnapshot {
-  const settled = { error_code: state === 'FAILED' ? 'NODE_TIMED_OUT' : null, updated_at: '2026-01-01T00:00:00.000Z', settled_order: 1 };
+  const settled = {
+    error_code: state === 'FAILED' ? 'NODE_TIMED_OUT' : null,
+    updated_at: '2026-01-01T00:00:00.000Z',
+    settled_order: 1,
+  };
   return {
     node_key,
     node_kind: 'action',
@@ -28,7 +47,12 @@ function node(node_key: string, state: NodeSnapshot['state']): NodeSnapshot {
   };
 }
 
-const edge = { edge_type: 'on_success', priority: 0, join_key: null, condition_expr: null } as const;
+const edge = {
+  edge_type: 'on_success',
+  priority: 0,
+  join_key: null,
+  condition_expr: null,
+} as const;
 const failed: MovementSnapshot = {
   movement_id: 'a-movement',
   state: 'FAILED',
@@ -60,7 +84,9 @@ test('every node that a retry moves is moved on the timeline too', () => {
     ['third', 'SKIPPED', 'BLOCKED'],
   ]);
   const told = transition?.timeline.filter(({ event_type }) => event_type === 'node_requeued');
-  expect(told?.map(({ node_key, from_state, to_state }) => [node_key, from_state, to_state])).toEqual(moves);
+  expect(
+    told?.map(({ node_key, from_state, to_state }) => [node_key, from_state, to_state]),
+  ).toEqual(moves);
   expect(told?.map(({ attempt }) => attempt)).toEqual([2, 1, 1]);
 });
 

@@ -16,7 +16,8 @@ describe('an EVM address', () => {
     fc.assert(
       fc.property(digits, (hex) => {
         const lower = `0x${hex}`;
-        for (const text of [lower, `0x${hex.toUpperCase()}`, getAddress(lower)]) expect(evm(text)).toEqual({ ok: true, address: lower });
+        for (const text of [lower, `0x${hex.toUpperCase()}`, getAddress(lower)])
+          expect(evm(text)).toEqual({ ok: true, address: lower });
       }),
     );
   });
@@ -25,13 +26,20 @@ describe('an EVM address', () => {
     fc.assert(
       fc.property(digits, fc.nat(), (hex, pick) => {
         const right = getAddress(`0x${hex}`);
-        const letters = [...right].flatMap((letter, at) => (at > 1 && /[a-f]/i.test(letter) ? [at] : []));
+        const letters = [...right].flatMap((letter, at) =>
+          at > 1 && /[a-f]/i.test(letter) ? [at] : [],
+        );
         fc.pre(letters.length > 2);
         const at = letters[pick % letters.length] ?? 0;
         const letter = right[at] ?? '';
         const wrong =
-          right.slice(0, at) + (letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()) + right.slice(at + 1);
-        fc.pre(wrong.slice(2) !== wrong.slice(2).toLowerCase() && wrong.slice(2) !== wrong.slice(2).toUpperCase());
+          right.slice(0, at) +
+          (letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()) +
+          right.slice(at + 1);
+        fc.pre(
+          wrong.slice(2) !== wrong.slice(2).toLowerCase() &&
+            wrong.slice(2) !== wrong.slice(2).toUpperCase(),
+        );
         expect(evm(wrong)).toEqual({ ok: false, problem: 'checksum' });
         expect(cex(wrong)).toEqual({ ok: false, problem: 'checksum' });
       }),
@@ -70,9 +78,12 @@ describe('an address of an exchange', () => {
     expect(cex(text)).toEqual({ ok: true, address });
   });
 
-  test.each(['', '0x1234', `0x${'a'.repeat(65)}`, 'two words', 'ä', 'x'.repeat(257)])('is not %j', (text) => {
-    expect(cex(text)).toEqual({ ok: false, problem: 'malformed' });
-  });
+  test.each(['', '0x1234', `0x${'a'.repeat(65)}`, 'two words', 'ä', 'x'.repeat(257)])(
+    'is not %j',
+    (text) => {
+      expect(cex(text)).toEqual({ ok: false, problem: 'malformed' });
+    },
+  );
   test('is not the zero address either', () => {
     expect(cex(`0x${'0'.repeat(40)}`)).toEqual({ ok: false, problem: 'zero' });
   });

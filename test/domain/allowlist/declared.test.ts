@@ -1,7 +1,15 @@
-/** Whom a team's own action type pays: what its executor declares, and every address that it does not declare to be none. */
+/**
+ * Whom a team's own action type pays: what its executor declares, and every address that it does
+ * not declare to be none.
+ */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { payNobody, tokensOf, withoutKnown, type DeclaredPayees } from '../../../domain/allowlist/declared.ts';
+import {
+  payNobody,
+  tokensOf,
+  withoutKnown,
+  type DeclaredPayees,
+} from '../../../domain/allowlist/declared.ts';
 import { destinationsOf, type Paying } from '../../../domain/allowlist/destinations.ts';
 import type { Destination } from '../../../domain/allowlist/destination.ts';
 import type { JsonObject, JsonValue } from '../../../domain/json.ts';
@@ -19,7 +27,11 @@ function executor(more: Partial<DeclaredPayees> = {}): DeclaredPayees {
   return { action_types: ['acme_payout'], sends: true, payees: [evm], not_payees: [], ...more };
 }
 
-function destinations(of: DeclaredPayees | undefined, config: JsonObject, more: Partial<Paying> = {}): readonly Destination[] {
+function destinations(
+  of: DeclaredPayees | undefined,
+  config: JsonObject,
+  more: Partial<Paying> = {},
+): readonly Destination[] {
   return destinationsOf({
     node: { node_key: 'n', node_kind: 'action', action_type: 'acme_payout', config },
     executor: of,
@@ -62,8 +74,20 @@ describe('a declared field', () => {
       {},
       [`evm ${A}`, `evm 1 ${A}`],
     ],
-    ['on the intent’s chain', executor(), { to: A }, { intent: { asset: 'U', amount: '1', chain_id: 7 } }, [`evm 7 ${A}`]],
-    ['at a path', executor({ payees: [{ field: 'a.b', family: 'evm' }] }), { a: { b: A } }, {}, [`evm ${A}`]],
+    [
+      'on the intent’s chain',
+      executor(),
+      { to: A },
+      { intent: { asset: 'U', amount: '1', chain_id: 7 } },
+      [`evm 7 ${A}`],
+    ],
+    [
+      'at a path',
+      executor({ payees: [{ field: 'a.b', family: 'evm' }] }),
+      { a: { b: A } },
+      {},
+      [`evm ${A}`],
+    ],
     ['with a list', executor(), { to: [A, [B]] }, {}, [`evm ${A}`, `evm ${B}`]],
     [
       'in a list',
@@ -81,7 +105,13 @@ describe('a declared field', () => {
       [`evm ${A}`],
     ],
     ['of the parameters', executor(), {}, { input_params: { to: A } }, [`evm ${A}`]],
-    ['of another family', executor({ payees: [cex] }), { to: 'bc1qacme', chain_id: 5 }, {}, ['cex bc1qacme']],
+    [
+      'of another family',
+      executor({ payees: [cex] }),
+      { to: 'bc1qacme', chain_id: 5 },
+      {},
+      ['cex bc1qacme'],
+    ],
     ['that is no address', executor(), { to: 'evil.eth' }, {}, ['evm evil.eth']],
     [
       'each of two',
@@ -116,17 +146,36 @@ describe('a declared field', () => {
   });
 
   test('of the config goes before the request’s, where an address is then nothing that is declared', () => {
-    expect(paid(executor(), { to: A }, { input_params: { to: B } })).toEqual([`evm ${A}`, `?evm ${B}`]);
+    expect(paid(executor(), { to: A }, { input_params: { to: B } })).toEqual([
+      `evm ${A}`,
+      `?evm ${B}`,
+    ]);
   });
 
   test.each<[string, JsonObject | null, readonly string[]]>([
     ['nothing', null, [`evm ${A}`]],
     ['an empty action', {}, [`evm ${A}`]],
     ['the same', { to: A, amount: '1' }, [`evm ${A}`]],
-    ['the same in another form', { to: [padded(A.toUpperCase().replace('0X', '0x'))] }, [`evm ${A}`]],
-    ['somebody else', { to: B }, ['what was prepared does not name exactly the same in to as the plan']],
-    ['one more', { to: [A, B] }, ['what was prepared does not name exactly the same in to as the plan']],
-    ['nobody', { amount: '1' }, ['what was prepared does not name exactly the same in to as the plan']],
+    [
+      'the same in another form',
+      { to: [padded(A.toUpperCase().replace('0X', '0x'))] },
+      [`evm ${A}`],
+    ],
+    [
+      'somebody else',
+      { to: B },
+      ['what was prepared does not name exactly the same in to as the plan'],
+    ],
+    [
+      'one more',
+      { to: [A, B] },
+      ['what was prepared does not name exactly the same in to as the plan'],
+    ],
+    [
+      'nobody',
+      { amount: '1' },
+      ['what was prepared does not name exactly the same in to as the plan'],
+    ],
     ['a number', { to: 1 }, ['what was prepared does not name exactly the same in to as the plan']],
   ])('held against what was prepared: %s', (_name, prepared_action, expected) => {
     expect(paid(executor(), { to: A }, { prepared_action })).toEqual(expected);
@@ -134,12 +183,18 @@ describe('a declared field', () => {
 
   test('keeps the case that means something, and that alone', () => {
     const of = executor({ payees: [cex] });
-    expect(paid(of, { to: 'TAbc' }, { prepared_action: { to: 'tabc' } })).toEqual([expect.stringContaining('exactly the same')]);
-    expect(paid(of, { to: A }, { prepared_action: { to: `0x${A.slice(2).toUpperCase()}` } })).toEqual([`cex ${A}`]);
+    expect(paid(of, { to: 'TAbc' }, { prepared_action: { to: 'tabc' } })).toEqual([
+      expect.stringContaining('exactly the same'),
+    ]);
+    expect(
+      paid(of, { to: A }, { prepared_action: { to: `0x${A.slice(2).toUpperCase()}` } }),
+    ).toEqual([`cex ${A}`]);
   });
 
   test('is asked for on the chain that was prepared as well', () => {
-    expect(paid(executor(), { to: A, chain_id: 1 }, { prepared_action: { to: A, chain_id: 5 } })).toEqual([`evm 1 ${A}`, `evm 5 ${A}`]);
+    expect(
+      paid(executor(), { to: A, chain_id: 1 }, { prepared_action: { to: A, chain_id: 5 } }),
+    ).toEqual([`evm 1 ${A}`, `evm 5 ${A}`]);
   });
 });
 
@@ -151,12 +206,36 @@ describe('an executor that serves a built-in type', () => {
   });
 
   test.each<[string, string, JsonObject, Partial<Paying>, readonly string[]]>([
-    ['that pays an address', 'cex_withdrawal', { destination_address: 'desk', account: 'iban' }, {}, ['cex desk', 'cex iban']],
+    [
+      'that pays an address',
+      'cex_withdrawal',
+      { destination_address: 'desk', account: 'iban' },
+      {},
+      ['cex desk', 'cex iban'],
+    ],
     ['that pays nobody', 'cex_internal_transfer', { account: 'iban' }, {}, ['cex iban']],
     ['that does nothing', 'noop', { account: 'iban' }, {}, ['cex iban']],
-    ['with a field that nobody fills', 'cex_withdrawal', { destination_address: 'desk' }, {}, ['cex desk']],
-    ['with a field of the request', 'noop', {}, { input_params: { account: 'iban' } }, ['cex iban']],
-    ['with a field that is only prepared', 'noop', {}, { prepared_action: { account: 'iban' } }, ['account names nobody']],
+    [
+      'with a field that nobody fills',
+      'cex_withdrawal',
+      { destination_address: 'desk' },
+      {},
+      ['cex desk'],
+    ],
+    [
+      'with a field of the request',
+      'noop',
+      {},
+      { input_params: { account: 'iban' } },
+      ['cex iban'],
+    ],
+    [
+      'with a field that is only prepared',
+      'noop',
+      {},
+      { prepared_action: { account: 'iban' } },
+      ['account names nobody'],
+    ],
     [
       'with a field that is prepared otherwise',
       'noop',
@@ -177,11 +256,23 @@ describe('an executor that serves a built-in type', () => {
 
 describe('an address that no field declares', () => {
   const none = executor({ payees: [] });
-  test.each(['to', 'address', 'wallet_address', 'wallet', 'dest', 'to_wallet', 'payout_addr', 'x'])('is a payee as %s', (name) => {
-    for (const held of [B, padded(B), ` ${B}`, B.toUpperCase(), [B], { deep: [{ er: B }] }] as const) {
-      expect(paid(none, { [name]: held }).map((each) => each.toLowerCase())).toEqual([`?evm ${B}`]);
-    }
-  });
+  test.each(['to', 'address', 'wallet_address', 'wallet', 'dest', 'to_wallet', 'payout_addr', 'x'])(
+    'is a payee as %s',
+    (name) => {
+      for (const held of [
+        B,
+        padded(B),
+        ` ${B}`,
+        B.toUpperCase(),
+        [B],
+        { deep: [{ er: B }] },
+      ] as const) {
+        expect(paid(none, { [name]: held }).map((each) => each.toLowerCase())).toEqual([
+          `?evm ${B}`,
+        ]);
+      }
+    },
+  );
 
   test.each<[string, JsonObject, Partial<Paying>]>([
     ['a name of a field', { shares: { [B]: '10' } }, {}],
@@ -205,27 +296,46 @@ describe('an address that no field declares', () => {
 
   test('is none in a field that is declared to be none, at any depth below it', () => {
     const of = executor({ payees: [], not_payees: ['audit.wallets', 'from'] });
-    expect(paid(of, { audit: { wallets: [{ main: B }] }, from: B }, { prepared_action: { from: B } })).toEqual([]);
+    expect(
+      paid(of, { audit: { wallets: [{ main: B }] }, from: B }, { prepared_action: { from: B } }),
+    ).toEqual([]);
     expect(paid(of, { audit: { wallet: B } })).toEqual([`?evm ${B}`]);
     expect(paid(of, { other: { from: B } })).toEqual([`?evm ${B}`]);
   });
 
   test('is none where it is the declared payee once more', () => {
     expect(
-      paid(executor({ payees: [cex] }), { to: A }, { prepared_action: { to: A, receiver: A.toUpperCase().replace('0X', '0x') } }),
+      paid(
+        executor({ payees: [cex] }),
+        { to: A },
+        { prepared_action: { to: A, receiver: A.toUpperCase().replace('0X', '0x') } },
+      ),
     ).toEqual([`cex ${A}`]);
   });
 
   test('is none where it is the plan’s own token or signer', () => {
     const found = destinations(executor(), { to: A, token_address: TOKEN, from: B });
-    expect(withoutKnown(found, [TOKEN.toUpperCase().replace('0X', '0x'), B]).map(({ address }) => address)).toEqual([A]);
+    expect(
+      withoutKnown(found, [TOKEN.toUpperCase().replace('0X', '0x'), B]).map(
+        ({ address }) => address,
+      ),
+    ).toEqual([A]);
     // A declared payee is asked for even then.
-    expect(withoutKnown(destinations(executor(), { to: TOKEN }), [TOKEN]).map(({ address }) => address)).toEqual([TOKEN]);
+    expect(
+      withoutKnown(destinations(executor(), { to: TOKEN }), [TOKEN]).map(({ address }) => address),
+    ).toEqual([TOKEN]);
   });
 });
 
 test('a plan’s tokens are those of its template and of the venues, not what a caller calls one', () => {
-  const chains: ChainAssets = [{ venue_key: 'v', chain_id: 1, native_asset: 'ETH', tokens: [{ asset: 'USDC', address: TOKEN }] }];
+  const chains: ChainAssets = [
+    {
+      venue_key: 'v',
+      chain_id: 1,
+      native_asset: 'ETH',
+      tokens: [{ asset: 'USDC', address: TOKEN }],
+    },
+  ];
   const tokens = (token_address: string, shared: JsonObject, listed: ChainAssets) =>
     tokensOf([{ config: { token_address } }, { config: {} }], { node_config: shared }, listed);
   expect(tokens(B, {}, [])).toEqual([B]);
@@ -241,7 +351,10 @@ describe('an executor', () => {
 
   test.each<[string, DeclaredPayees | undefined]>([
     ['is not known', undefined],
-    ['does not declare whom it pays', { action_types: ['acme_payout'], sends: true, not_payees: [] }],
+    [
+      'does not declare whom it pays',
+      { action_types: ['acme_payout'], sends: true, not_payees: [] },
+    ],
     ['declares it for other types', executor({ action_types: ['acme_refund'], payees: [] })],
     ['sends nothing, of other types', executor({ action_types: ['acme_refund'], sends: false })],
   ])('that %s pays nothing', (_name, of) => {
@@ -249,13 +362,19 @@ describe('an executor', () => {
   });
 
   test('is not asked of built-in types', () => {
-    const node = { node_key: 'n', node_kind: 'action', action_type: 'evm_native_transfer', config: { destination_address: A } } as const;
+    const node = {
+      node_key: 'n',
+      node_kind: 'action',
+      action_type: 'evm_native_transfer',
+      config: { destination_address: A },
+    } as const;
     expect(paid(undefined, {}, { node })).toEqual([`evm ${A}`]);
     expect(paid(executor({ sends: false }), {}, { node })).toEqual([`evm ${A}`]);
   });
 
   test('pays nobody whom a plan can choose where it says so for its own types', () => {
-    const of = (more: Partial<DeclaredPayees>) => payNobody(executor({ action_types: ['noop', 'a', 'b'], ...more }));
+    const of = (more: Partial<DeclaredPayees>) =>
+      payNobody(executor({ action_types: ['noop', 'a', 'b'], ...more }));
     expect(of({ payees: [] })).toEqual(['a', 'b']);
     expect(of({ sends: false })).toEqual(['a', 'b']);
     expect(of({})).toEqual([]);
@@ -263,22 +382,41 @@ describe('an executor', () => {
   });
 
   test('that watches pays nobody', () => {
-    const node = { node_key: 'n', node_kind: 'observe', action_type: 'acme_payout', config: { to: A } } as const;
+    const node = {
+      node_key: 'n',
+      node_kind: 'observe',
+      action_type: 'acme_payout',
+      config: { to: A },
+    } as const;
     expect(paid(undefined, {}, { node })).toEqual([]);
   });
 });
 
 test('an address is found however deep it is hidden', () => {
-  const wrap = fc.array(fc.oneof(fc.constant('list'), fc.string({ minLength: 1 })), { maxLength: 6 });
+  const wrap = fc.array(fc.oneof(fc.constant('list'), fc.string({ minLength: 1 })), {
+    maxLength: 6,
+  });
   fc.assert(
-    fc.property(wrap, fc.constantFrom('config', 'input_params', 'prepared_action'), (path, place) => {
-      fc.pre(!path.includes('node_config') && !path.includes('__proto__') && path[0] !== 'to');
-      const hidden = path.reduceRight<JsonValue>((inner, key) => (key === 'list' ? [inner] : { [key]: inner }), {
-        x: B,
-      });
-      const held: JsonObject = { hidden };
-      const more = place === 'config' ? {} : { [place]: place === 'prepared_action' ? { ...held, to: A } : held };
-      expect(paid(executor(), place === 'config' ? { ...held, to: A } : { to: A }, more)).toEqual([`evm ${A}`, `?evm ${B}`]);
-    }),
+    fc.property(
+      wrap,
+      fc.constantFrom('config', 'input_params', 'prepared_action'),
+      (path, place) => {
+        fc.pre(!path.includes('node_config') && !path.includes('__proto__') && path[0] !== 'to');
+        const hidden = path.reduceRight<JsonValue>(
+          (inner, key) => (key === 'list' ? [inner] : { [key]: inner }),
+          {
+            x: B,
+          },
+        );
+        const held: JsonObject = { hidden };
+        const more =
+          place === 'config'
+            ? {}
+            : { [place]: place === 'prepared_action' ? { ...held, to: A } : held };
+        expect(paid(executor(), place === 'config' ? { ...held, to: A } : { to: A }, more)).toEqual(
+          [`evm ${A}`, `?evm ${B}`],
+        );
+      },
+    ),
   );
 });

@@ -1,6 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { problemOf, usableAfter, type AskedAddress, type ListedAddress } from '../../../domain/allowlist/match.ts';
+import {
+  problemOf,
+  usableAfter,
+  type AskedAddress,
+  type ListedAddress,
+} from '../../../domain/allowlist/match.ts';
 
 const NOW = 1_000;
 const A = '0xa';
@@ -25,12 +30,27 @@ describe('an address', () => {
     ['a revoked row', [row({ active: false })], {}, 'ADDRESS_NOT_ALLOWLISTED'],
     ['a row that cools', [row({ usable_after: NOW + 1 })], {}, 'ADDRESS_IN_COOLING_PERIOD'],
     ['a row that has just cooled', [row({ usable_after: NOW })], {}, null],
-    ['one row that cools and one that serves', [row({ usable_after: NOW + 1 }), row({ chain_id: null })], {}, null],
-    ['a row for every chain, strictly', [row({ chain_id: null })], { strict: true }, 'ADDRESS_CHAIN_ID_REQUIRED'],
+    [
+      'one row that cools and one that serves',
+      [row({ usable_after: NOW + 1 }), row({ chain_id: null })],
+      {},
+      null,
+    ],
+    [
+      'a row for every chain, strictly',
+      [row({ chain_id: null })],
+      { strict: true },
+      'ADDRESS_CHAIN_ID_REQUIRED',
+    ],
     ['its own row, strictly', [row()], { strict: true }, null],
     ['no chain named', [row()], { chain_id: null }, 'ADDRESS_NOT_ALLOWLISTED'],
     ['no chain named, a row for every chain', [row({ chain_id: null })], { chain_id: null }, null],
-    ['no chain named, strictly', [row({ chain_id: null })], { chain_id: null, strict: true }, 'ADDRESS_CHAIN_ID_REQUIRED'],
+    [
+      'no chain named, strictly',
+      [row({ chain_id: null })],
+      { chain_id: null, strict: true },
+      'ADDRESS_CHAIN_ID_REQUIRED',
+    ],
   ])('%s', (_name, rows, more, problem) => {
     expect(problemOf(rows, { ...asked, ...more }, NOW)).toBe(problem);
   });
@@ -68,11 +88,18 @@ test('only an active row of the same family and address, for its chain or all, u
 
 test('revoking a row never lets more be paid, and time never less', () => {
   fc.assert(
-    fc.property(fc.array(anyRow, { minLength: 1, maxLength: 6 }), anyAsked, fc.nat(), (rows, of, pick) => {
-      const revoked = rows.map((each, at) => (at === pick % rows.length ? { ...each, active: false } : each));
-      if (problemOf(rows, of, NOW) !== null) expect(problemOf(revoked, of, NOW)).not.toBeNull();
-      if (problemOf(rows, of, NOW) === null) expect(problemOf(rows, of, NOW + 10)).toBeNull();
-    }),
+    fc.property(
+      fc.array(anyRow, { minLength: 1, maxLength: 6 }),
+      anyAsked,
+      fc.nat(),
+      (rows, of, pick) => {
+        const revoked = rows.map((each, at) =>
+          at === pick % rows.length ? { ...each, active: false } : each,
+        );
+        if (problemOf(rows, of, NOW) !== null) expect(problemOf(revoked, of, NOW)).not.toBeNull();
+        if (problemOf(rows, of, NOW) === null) expect(problemOf(rows, of, NOW + 10)).toBeNull();
+      },
+    ),
   );
 });
 

@@ -1,6 +1,12 @@
-/** The whole space of transfers between two masters and two subs, told by the specification's words. */
+/**
+ * The whole space of transfers between two masters and two subs, told by the specification's words.
+ */
 import { describe, expect, test } from '@jest/globals';
-import { brokenRule, TRANSFER_ACCOUNT_TYPES, type TransferSide } from '../../../domain/capital-transfers/topology.ts';
+import {
+  brokenRule,
+  TRANSFER_ACCOUNT_TYPES,
+  type TransferSide,
+} from '../../../domain/capital-transfers/topology.ts';
 
 const accounts = [
   { venue_key: 'main', role: 'master' },
@@ -8,8 +14,11 @@ const accounts = [
   { venue_key: 'sub-a', role: 'sub' },
   { venue_key: 'sub-b', role: 'sub' },
 ] as const;
-const sides: TransferSide[] = accounts.flatMap((account) => TRANSFER_ACCOUNT_TYPES.map((account_type) => ({ account, account_type })));
-const name = ({ account, account_type }: TransferSide): string => `${account.venue_key} ${account_type}`;
+const sides: TransferSide[] = accounts.flatMap((account) =>
+  TRANSFER_ACCOUNT_TYPES.map((account_type) => ({ account, account_type })),
+);
+const name = ({ account, account_type }: TransferSide): string =>
+  `${account.venue_key} ${account_type}`;
 
 /** Everything that part 2.7 allows, written out. */
 const ALLOWED = [
@@ -37,7 +46,11 @@ const ALLOWED = [
 
 describe('topology of capital transfers', () => {
   test('of all pairs of pools exactly the listed ones are allowed', () => {
-    const allowed = sides.flatMap((from) => sides.filter((to) => brokenRule(from, to) === null).map((to) => `${name(from)} > ${name(to)}`));
+    const allowed = sides.flatMap((from) =>
+      sides
+        .filter((to) => brokenRule(from, to) === null)
+        .map((to) => `${name(from)} > ${name(to)}`),
+    );
     expect(allowed.sort()).toEqual([...ALLOWED].sort());
   });
 
@@ -53,7 +66,9 @@ describe('topology of capital transfers', () => {
     ['main SPOT > other-main SPOT', 5],
     ['main USDT_FUTURE > other-main USDT_FUTURE', 5],
   ])('%s breaks rule %p', (pair, rule) => {
-    const [from, to] = pair.split(' > ').map((wanted) => sides.find((side) => name(side) === wanted));
+    const [from, to] = pair
+      .split(' > ')
+      .map((wanted) => sides.find((side) => name(side) === wanted));
     expect(from !== undefined && to !== undefined && brokenRule(from, to)).toBe(rule);
   });
 });

@@ -7,7 +7,10 @@ import type { GraphEdge } from '../../../domain/graph/types.ts';
 import { edge } from '../graph/build.ts';
 
 /** `z` leads to `a` and to `c`; `a` leads to `b` under the condition, which is edge 1. */
-export function planWith(condition_expr: string, inputParams: JsonObject = {}): ConditionPlan & { readonly edge: GraphEdge } {
+export function planWith(
+  condition_expr: string,
+  inputParams: JsonObject = {},
+): ConditionPlan & { readonly edge: GraphEdge } {
   const conditional = edge('a-1>b', { condition_expr });
   return {
     nodes: ['z', 'a-1', 'b', 'c'].map((node_key) => ({ node_key })),
@@ -19,7 +22,11 @@ export function planWith(condition_expr: string, inputParams: JsonObject = {}): 
 }
 
 export const NODES: Readonly<Record<string, ConditionNode>> = {
-  z: { state: 'COMPLETED', output: { fee: '2.5', count: 3, tags: ['x', 'y'], deep: { er: true } }, error_code: null },
+  z: {
+    state: 'COMPLETED',
+    output: { fee: '2.5', count: 3, tags: ['x', 'y'], deep: { er: true } },
+    error_code: null,
+  },
   'a-1': { state: 'COMPLETED', output: null, error_code: null },
   b: { state: 'BLOCKED', output: null, error_code: null },
   c: { state: 'COMPLETED', output: { fee: '1' }, error_code: null },
@@ -31,7 +38,10 @@ export function problem(expression: string): string | null {
 }
 
 /** The result and, for an error, why. */
-export function outcome(expression: string, inputParams: JsonObject = {}): [string | undefined, string | undefined] {
+export function outcome(
+  expression: string,
+  inputParams: JsonObject = {},
+): [string | undefined, string | undefined] {
   const source = { node_key: 'a-1', state: 'COMPLETED', resumed: false, timed_out: false } as const;
   const { results, errors } = settleConditions(planWith(expression, inputParams), source, NODES);
   return [results['1'], errors[0]?.message];

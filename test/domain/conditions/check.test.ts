@@ -19,18 +19,46 @@ describe('a condition is refused', () => {
     ['a type as a value', 'int == int', 'unknown variable int'],
     ["the library's constants", 'google == 1', 'unknown variable google'],
     ['an unknown field of the intent', 'intent.foo == 1', 'intent has no field foo'],
-    ['an inherited field of the intent', 'intent.constructor == 1', 'intent has no field constructor'],
+    [
+      'an inherited field of the intent',
+      'intent.constructor == 1',
+      'intent has no field constructor',
+    ],
     ['the whole intent', 'intent == intent', 'intent is read by its fields, as in intent.asset'],
-    ['a computed field of the intent', 'intent[input_params.x] == 1', 'intent is read by its fields, as in intent.asset'],
+    [
+      'a computed field of the intent',
+      'intent[input_params.x] == 1',
+      'intent is read by its fields, as in intent.asset',
+    ],
     ['an unknown node', "nodes['q'].state == 'x'", 'there is no node q'],
     ['the target', "nodes['b'].state == 'x'", "nodes['b'] does not lie before this edge"],
-    ['a node of another branch', 'nodes.c.state == "x"', "nodes['c'] does not lie before this edge"],
-    ['a computed node', "nodes[input_params.x].state == 'x'", "nodes takes a key in quotes, as in nodes['withdraw'].state"],
+    [
+      'a node of another branch',
+      'nodes.c.state == "x"',
+      "nodes['c'] does not lie before this edge",
+    ],
+    [
+      'a computed node',
+      "nodes[input_params.x].state == 'x'",
+      "nodes takes a key in quotes, as in nodes['withdraw'].state",
+    ],
     ['all nodes', 'size(nodes) == 1', "nodes takes a key in quotes, as in nodes['withdraw'].state"],
-    ['a whole node', "nodes['z'] == nodes['z']", "of nodes['z'] only state, output and error_code can be read"],
+    [
+      'a whole node',
+      "nodes['z'] == nodes['z']",
+      "of nodes['z'] only state, output and error_code can be read",
+    ],
     ['an unknown field of a node', "nodes['z'].attempt == 1", "nodes['z'] has no field attempt"],
-    ['an inherited field of a node', "nodes['z'].toString == 1", "nodes['z'] has no field toString"],
-    ['brackets around nodes', "(nodes)['z'].state == 'x'", "a node is named nodes['key'], without brackets around nodes"],
+    [
+      'an inherited field of a node',
+      "nodes['z'].toString == 1",
+      "nodes['z'] has no field toString",
+    ],
+    [
+      'brackets around nodes',
+      "(nodes)['z'].state == 'x'",
+      "a node is named nodes['key'], without brackets around nodes",
+    ],
     ['a raw amount against a string', 'intent.amount > "9"', RAW],
     ['a raw amount against a number', 'intent.amount > 9', RAW],
     ['an equal raw amount', 'intent.amount == "100"', RAW],
@@ -52,24 +80,41 @@ describe('a condition is refused', () => {
     ['map', 'input_params.l.map(x, x) == []', 'map() is not part of conditions'],
     ['filter', 'size(input_params.l.filter(x, x)) == 1', 'filter() is not part of conditions'],
     ['bind', 'cel.bind(x, 1, x == 1)', 'unknown variable cel'],
-    ['times', "timestamp('2024-01-01T00:00:00Z') == timestamp('2024-01-01T00:00:00Z')", 'timestamp() is not part of conditions'],
+    [
+      'times',
+      "timestamp('2024-01-01T00:00:00Z') == timestamp('2024-01-01T00:00:00Z')",
+      'timestamp() is not part of conditions',
+    ],
     ['floats of strings', "double('1.5') > 1.0", 'double() is not part of conditions'],
     ['types', 'type(1) == type(2)', 'type() is not part of conditions'],
     ['bytes', "b'a' == b'a'", 'bytes and unsigned numbers are not part of conditions'],
     ['unsigned numbers', '1u == 1u', 'bytes and unsigned numbers are not part of conditions'],
     ['map literals', "{'a': 1}.a == 1", 'map literals are not part of conditions'],
-    ['a method of JavaScript', "input_params.hasOwnProperty('n')", 'hasOwnProperty() is not part of conditions'],
-    ['a method named like a field', "input_params.constructor('n')", 'constructor() is not part of conditions'],
+    [
+      'a method of JavaScript',
+      "input_params.hasOwnProperty('n')",
+      'hasOwnProperty() is not part of conditions',
+    ],
+    [
+      'a method named like a field',
+      "input_params.constructor('n')",
+      'constructor() is not part of conditions',
+    ],
     [
       'quantifiers in quantifiers',
       'input_params.l.all(x, input_params.l.all(y, x == y))',
       'all() inside another quantifier is not part of conditions',
     ],
-    ['a variable named nodes', 'input_params.l.all(nodes, true)', "nodes cannot be a variable's name"],
+    [
+      'a variable named nodes',
+      'input_params.l.all(nodes, true)',
+      "nodes cannot be a variable's name",
+    ],
     ['a variable out of its quantifier', 'input_params.l.all(x, true) && x', 'unknown variable x'],
   ])('for %s', (_name, expression, why) => {
     expect(problem(expression)).toBe(why);
-    // What the check refuses is not evaluated either: a version may have been stored by an earlier release.
+    // What the check refuses is not evaluated either: a version may have been stored by an earlier
+    // release.
     expect(outcome(expression)[0]).toBe('error');
   });
 

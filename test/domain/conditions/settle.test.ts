@@ -12,7 +12,10 @@ describe('amounts', () => {
     ['dec(intent.amount) != dec("100.00")', 'false'],
     ['dec("0.1") + dec("0.2") == dec("0.3")', 'true'],
     ['dec("1") - dec("2") < dec("0")', 'true'],
-    ['dec("99999999999999999999.999999999999999999") < dec("99999999999999999999.999999999999999998")', 'false'],
+    [
+      'dec("99999999999999999999.999999999999999999") < dec("99999999999999999999.999999999999999998")',
+      'false',
+    ],
     ['dec("1.0") in [dec("2"), dec("1")]', 'true'],
     ["dec(nodes['z'].output.fee) >= dec('2.50')", 'true'],
     ['[dec("1"), dec("2")].all(x, x > dec("0.5"))', 'true'],
@@ -23,7 +26,10 @@ describe('amounts', () => {
   it.each([
     ["dec(nodes['z'].output.count) > dec('1')", "found no matching overload for 'dec(double)'"],
     ["dec(input_params.text) > dec('1')", 'dec() takes a decimal string, not "1e3"'],
-    ["nodes['z'].output.fee > input_params.text", 'strings have no order; compare amounts with dec()'],
+    [
+      "nodes['z'].output.fee > input_params.text",
+      'strings have no order; compare amounts with dec()',
+    ],
     ["nodes['z'].output.fee > 1", 'no such overload: dyn<string> > int'],
   ])('%s is an error', (expression, why) => {
     expect(outcome(expression, { text: '1e3' })).toEqual(['error', why]);
@@ -31,7 +37,15 @@ describe('amounts', () => {
 });
 
 describe('values', () => {
-  const params = { n: 3, text: 'abc', flag: false, list: ['x', 'y'], numbers: [1, 2, 3], nothing: null, other: 4.5 };
+  const params = {
+    n: 3,
+    text: 'abc',
+    flag: false,
+    list: ['x', 'y'],
+    numbers: [1, 2, 3],
+    nothing: null,
+    other: 4.5,
+  };
   it.each([
     ["nodes['a-1'].state == 'COMPLETED' && nodes['a-1'].error_code == null", 'true'],
     ["has(nodes['a-1'].output.fee)", 'false'],
@@ -45,7 +59,10 @@ describe('values', () => {
     ['input_params.nothing == null', 'true'],
     ['"x" in input_params.list && !("z" in input_params.list)', 'true'],
     ['input_params.numbers.exists_one(n, n >= 3) && input_params.numbers.all(n, n > 0)', 'true'],
-    ['size(input_params.list) == 2 && input_params.text.startsWith("a") && input_params.text.contains("b")', 'true'],
+    [
+      'size(input_params.list) == 2 && input_params.text.startsWith("a") && input_params.text.contains("b")',
+      'true',
+    ],
     ['input_params.flag', 'false'],
     ['"n" in input_params', 'true'],
     // A side that decides is enough, as everywhere in CEL.
@@ -62,14 +79,19 @@ describe('values', () => {
     ['input_params.n', 'the result is not a boolean'],
     ['input_params.nothing', 'the result is not a boolean'],
     ['1 / 0 == 1', 'division by zero'],
-    ['input_params.n.all(x, true)', "Expression of type 'double' cannot be range of a comprehension (must be list, map, or dynamic)."],
+    [
+      'input_params.n.all(x, true)',
+      "Expression of type 'double' cannot be range of a comprehension (must be list, map, or dynamic).",
+    ],
   ])('%s is an error', (expression, why) => {
     expect(outcome(expression, params)).toEqual(['error', why]);
   });
 });
 
 describe('names that mean something in JavaScript', () => {
-  const hostile = JSON.parse('{"__proto__": {"p": true}, "constructor": {"name": "Array"}, "prototype": 1, "then": 2, "n": 3}');
+  const hostile = JSON.parse(
+    '{"__proto__": {"p": true}, "constructor": {"name": "Array"}, "prototype": 1, "then": 2, "n": 3}',
+  );
   it.each([
     ['has(input_params.toString)', 'false'],
     ['has(input_params.hasOwnProperty)', 'false'],
@@ -84,28 +106,56 @@ describe('names that mean something in JavaScript', () => {
   });
 
   it('are not found where nobody sent them', () => {
-    expect(outcome('input_params.constructor.name == "Object"')).toEqual(['error', 'No such key: constructor']);
+    expect(outcome('input_params.constructor.name == "Object"')).toEqual([
+      'error',
+      'No such key: constructor',
+    ]);
     expect(outcome('has(input_params.constructor)')).toEqual(['false', undefined]);
-    expect(outcome('input_params["__proto__"] == null')).toEqual(['error', 'No such key: __proto__']);
+    expect(outcome('input_params["__proto__"] == null')).toEqual([
+      'error',
+      'No such key: __proto__',
+    ]);
   });
 });
 
 describe('what is evaluated', () => {
-  const types: EdgeType[] = ['on_success', 'on_failure', 'on_timeout', 'on_cancel', 'on_manual_resume'];
-  const all = { ...planWith('true'), edges: types.map((type) => edge(`a-1>b:${type}`, { condition_expr: 'true' })) };
+  const types: EdgeType[] = [
+    'on_success',
+    'on_failure',
+    'on_timeout',
+    'on_cancel',
+    'on_manual_resume',
+  ];
+  const all = {
+    ...planWith('true'),
+    edges: types.map((type) => edge(`a-1>b:${type}`, { condition_expr: 'true' })),
+  };
   const noTimeout = { ...all, edges: all.edges.filter((each) => each.edge_type !== 'on_timeout') };
-  const due = (plan: typeof all, state: NodeState, more: { resumed?: boolean; timed_out?: boolean } = {}): (string | undefined)[] => {
-    const { results } = settleConditions(plan, { node_key: 'a-1', state, resumed: false, timed_out: false, ...more }, NODES);
+  const due = (
+    plan: typeof all,
+    state: NodeState,
+    more: { resumed?: boolean; timed_out?: boolean } = {},
+  ): (string | undefined)[] => {
+    const { results } = settleConditions(
+      plan,
+      { node_key: 'a-1', state, resumed: false, timed_out: false, ...more },
+      NODES,
+    );
     return Object.keys(results).map((position) => plan.edges[Number(position)]?.edge_type);
   };
 
   it('is what the outcome triggers', () => {
     expect(due(all, 'COMPLETED')).toEqual(['on_success', 'on_cancel']);
-    expect(due(all, 'COMPLETED', { resumed: true })).toEqual(['on_success', 'on_cancel', 'on_manual_resume']);
+    expect(due(all, 'COMPLETED', { resumed: true })).toEqual([
+      'on_success',
+      'on_cancel',
+      'on_manual_resume',
+    ]);
     expect(due(all, 'FAILED')).toEqual(['on_failure']);
     expect(due(all, 'FAILED', { timed_out: true })).toEqual(['on_timeout']);
     expect(due(noTimeout, 'FAILED', { timed_out: true })).toEqual(['on_failure']);
-    for (const state of ['SKIPPED', 'CANCELLED', 'UNKNOWN', 'READY'] as const) expect(due(all, state)).toEqual([]);
+    for (const state of ['SKIPPED', 'CANCELLED', 'UNKNOWN', 'READY'] as const)
+      expect(due(all, state)).toEqual([]);
   });
 
   it('leaves out edges without a condition and those of other nodes', () => {
@@ -114,12 +164,20 @@ describe('what is evaluated', () => {
   });
 
   it('tells why by the position of the edge, and reads no node that was not given', () => {
-    const source = { node_key: 'a-1', state: 'COMPLETED', resumed: false, timed_out: false } as const;
+    const source = {
+      node_key: 'a-1',
+      state: 'COMPLETED',
+      resumed: false,
+      timed_out: false,
+    } as const;
     expect(settleConditions(planWith("nodes['z'].state == 'COMPLETED'"), source, {})).toEqual({
       results: { '1': 'error' },
       errors: [{ position: 1, message: 'nodes["z"] cannot be read here' }],
     });
     const foreign = settleConditions(planWith("nodes['c'].state == 'COMPLETED'"), source, NODES);
-    expect(foreign).toEqual({ results: { '1': 'error' }, errors: [{ position: 1, message: 'nodes["c"] cannot be read here' }] });
+    expect(foreign).toEqual({
+      results: { '1': 'error' },
+      errors: [{ position: 1, message: 'nodes["c"] cannot be read here' }],
+    });
   });
 });

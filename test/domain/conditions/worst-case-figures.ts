@@ -1,4 +1,7 @@
-/** What the dearest conditions take here: `node dist/conditions-worst-case.js`, after `npm run build`. */
+/**
+ * What the dearest conditions take here: `node dist/conditions-worst-case.js`, after
+ * `npm run build`.
+ */
 import { conditionProblem } from '../../../domain/conditions/check.ts';
 import { planWith } from './build.ts';
 import { DEAREST, measure } from './worst-case.ts';

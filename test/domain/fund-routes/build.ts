@@ -3,10 +3,20 @@ import type { TemplateNode } from '../../../domain/plan/types.ts';
 import type { FundRouteHealth } from '../../../domain/fund-routes/health.ts';
 import type { Candidate, FundRouteRequest } from '../../../domain/fund-routes/recommend.ts';
 import { nonExecutableReasons } from '../../../domain/plan/executable.ts';
-import { toFundRoute, type FundRouteSource, type FundRouteStats } from '../../../domain/fund-routes/fund-route.ts';
+import {
+  toFundRoute,
+  type FundRouteSource,
+  type FundRouteStats,
+} from '../../../domain/fund-routes/fund-route.ts';
 
 export function node(action_type: string, more: Partial<TemplateNode> = {}): TemplateNode {
-  return { node_key: action_type, node_kind: 'action', action_type, has_side_effect: false, ...more };
+  return {
+    node_key: action_type,
+    node_kind: 'action',
+    action_type,
+    has_side_effect: false,
+    ...more,
+  };
 }
 
 export function source(more: Partial<FundRouteSource> = {}): FundRouteSource {
@@ -23,7 +33,11 @@ export function source(more: Partial<FundRouteSource> = {}): FundRouteSource {
   };
 }
 
-export function statsOf(total_completed: number, total_failed: number, seconds: number | null): FundRouteStats {
+export function statsOf(
+  total_completed: number,
+  total_failed: number,
+  seconds: number | null,
+): FundRouteStats {
   return {
     total_completed,
     total_failed,
@@ -44,12 +58,32 @@ export interface CandidateFields {
 }
 
 export function candidate(fields: CandidateFields): Candidate {
-  const { key = 'a', version = 1, controls = {}, nodes, stats = null, health = 'healthy', can_work = true } = fields;
-  const from = source({ template_key: key, version, risk_controls: controls, ...(nodes === undefined ? {} : { nodes }) });
+  const {
+    key = 'a',
+    version = 1,
+    controls = {},
+    nodes,
+    stats = null,
+    health = 'healthy',
+    can_work = true,
+  } = fields;
+  const from = source({
+    template_key: key,
+    version,
+    risk_controls: controls,
+    ...(nodes === undefined ? {} : { nodes }),
+  });
   const route = toFundRoute(from, nonExecutableReasons(from).length === 0);
   return { route, stats, health: { status: health, executors: [] }, can_work };
 }
 
 export function request(more: Partial<FundRouteRequest> = {}): FundRouteRequest {
-  return { asset: 'USDC', source_venue: null, destination_venue: null, amount: '100', priority: 'speed', ...more };
+  return {
+    asset: 'USDC',
+    source_venue: null,
+    destination_venue: null,
+    amount: '100',
+    priority: 'speed',
+    ...more,
+  };
 }

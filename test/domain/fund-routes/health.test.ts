@@ -5,7 +5,11 @@ import { canAllWork, healthOver, type StoredHealth } from '../../../domain/fund-
 
 const STATES = ['up', 'down', 'unknown', 'unstored', 'disabled'] as const;
 
-const executor = (key: string, action: string, more: Partial<ExecutorDescriptor> = {}): ExecutorDescriptor => ({
+const executor = (
+  key: string,
+  action: string,
+  more: Partial<ExecutorDescriptor> = {},
+): ExecutorDescriptor => ({
   executor_key: key,
   kind: 'local',
   action_types: [action],

@@ -21,14 +21,21 @@ describe('transport family', () => {
   });
 
   test("a team's own action type is a family of its own only where it moves something", () => {
-    expect(fundRouteMetadata([node('cex_withdrawal', moving), node('own_check')]).transport_family).toBe('cex_withdrawal');
-    expect(fundRouteMetadata([node('cex_withdrawal', moving), node('own_wire', moving)]).transport_family).toBe('mixed');
+    expect(
+      fundRouteMetadata([node('cex_withdrawal', moving), node('own_check')]).transport_family,
+    ).toBe('cex_withdrawal');
+    expect(
+      fundRouteMetadata([node('cex_withdrawal', moving), node('own_wire', moving)])
+        .transport_family,
+    ).toBe('mixed');
     expect(fundRouteMetadata([node('toString', moving)]).transport_family).toBe('mixed');
   });
 
   test('the way back is not the way', () => {
     const back = node('evm_erc20_transfer', { node_kind: 'compensation', ...moving });
-    expect(fundRouteMetadata([node('cex_withdrawal', moving), back]).transport_family).toBe('cex_withdrawal');
+    expect(fundRouteMetadata([node('cex_withdrawal', moving), back]).transport_family).toBe(
+      'cex_withdrawal',
+    );
   });
 });
 
@@ -40,16 +47,31 @@ describe('venues and asset', () => {
       node('c', { config: { source_venue: 's2', destination_venue: 'd2', asset: 'USDT' } }),
       node('d', { config: { venue: 'v3' } }),
     ];
-    expect(fundRouteMetadata(nodes)).toMatchObject({ source_venue: 'v1', destination_venue: 'd2', asset: 'USDC' });
+    expect(fundRouteMetadata(nodes)).toMatchObject({
+      source_venue: 'v1',
+      destination_venue: 'd2',
+      asset: 'USDC',
+    });
   });
 
   test('source_venue before venue in one node', () => {
-    expect(fundRouteMetadata([node('a', { config: { venue: 'v', source_venue: 's' } })]).source_venue).toBe('s');
+    expect(
+      fundRouteMetadata([node('a', { config: { venue: 'v', source_venue: 's' } })]).source_venue,
+    ).toBe('s');
   });
 
   test('null where nothing, or no text, is said', () => {
-    const nothing = { transport_family: 'mixed', source_venue: null, destination_venue: null, asset: null };
+    const nothing = {
+      transport_family: 'mixed',
+      source_venue: null,
+      destination_venue: null,
+      asset: null,
+    };
     expect(fundRouteMetadata([node('a')])).toEqual(nothing);
-    expect(fundRouteMetadata([node('a', { config: { venue: 1, destination_venue: null, asset: ['USDC'] } })])).toEqual(nothing);
+    expect(
+      fundRouteMetadata([
+        node('a', { config: { venue: 1, destination_venue: null, asset: ['USDC'] } }),
+      ]),
+    ).toEqual(nothing);
   });
 });

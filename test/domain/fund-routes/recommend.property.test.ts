@@ -2,11 +2,21 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { fromBaseUnits } from '../../../domain/money.ts';
-import { recommend, type Candidate, type FundRouteRequest } from '../../../domain/fund-routes/recommend.ts';
+import {
+  recommend,
+  type Candidate,
+  type FundRouteRequest,
+} from '../../../domain/fund-routes/recommend.ts';
 import { candidate, node, request, statsOf, type CandidateFields } from './build.ts';
 
-/** Few different values, so that ties are common; and neighbours too close for a score to tell apart. */
-const seconds = fc.oneof(fc.constantFrom(0, 0.001, 1, 300, 1e9, 1e9 + 1e-6), fc.double({ min: 0, max: 1e12, noNaN: true }));
+/**
+ * Few different values, so that ties are common; and neighbours too close for a score to tell
+ * apart.
+ */
+const seconds = fc.oneof(
+  fc.constantFrom(0, 0.001, 1, 300, 1e9, 1e9 + 1e-6),
+  fc.double({ min: 0, max: 1e12, noNaN: true }),
+);
 const stats = fc.option(
   fc
     .tuple(fc.nat(3), fc.nat(3), seconds)
@@ -14,11 +24,24 @@ const stats = fc.option(
     .map(([completed, failed, time]) => statsOf(completed, failed, completed === 0 ? null : time)),
 );
 const money = fc.oneof(
-  fc.constantFrom('0', '1', '100', '0.000000000000000001', '99999999999999999999', '99999999999999999999.999999999999999999'),
+  fc.constantFrom(
+    '0',
+    '1',
+    '100',
+    '0.000000000000000001',
+    '99999999999999999999',
+    '99999999999999999999.999999999999999999',
+  ),
   fc.bigInt({ min: 0n, max: 10n ** 38n - 1n }).map((units) => fromBaseUnits(units, 18)),
 );
 const controls = fc.record(
-  { expected_fee: money, max_fee_abs: money, max_fee_pct: money, min_amount: money, max_amount: money },
+  {
+    expected_fee: money,
+    max_fee_abs: money,
+    max_fee_pct: money,
+    min_amount: money,
+    max_amount: money,
+  },
   { requiredKeys: [] },
 );
 const fields: fc.Arbitrary<CandidateFields> = fc.record({
@@ -30,13 +53,19 @@ const fields: fc.Arbitrary<CandidateFields> = fc.record({
 });
 /** As in the database: no two have key and version in common. */
 const routes: fc.Arbitrary<Candidate[]> = fc
-  .uniqueArray(fc.tuple(fc.constantFrom('a', 'B', 'c/d', 'é'), fc.integer({ min: 1, max: 5 }), fields), {
-    maxLength: 12,
-    selector: ([key, version]) => `${key}@${String(version)}`,
-  })
+  .uniqueArray(
+    fc.tuple(fc.constantFrom('a', 'B', 'c/d', 'é'), fc.integer({ min: 1, max: 5 }), fields),
+    {
+      maxLength: 12,
+      selector: ([key, version]) => `${key}@${String(version)}`,
+    },
+  )
   .map((all) => all.map(([key, version, more]) => candidate({ key, version, ...more })));
 const requests: fc.Arbitrary<FundRouteRequest> = fc
-  .record({ amount: fc.option(money.filter((each) => each !== '0')), priority: fc.constantFrom('speed' as const, 'cost' as const) })
+  .record({
+    amount: fc.option(money.filter((each) => each !== '0')),
+    priority: fc.constantFrom('speed' as const, 'cost' as const),
+  })
   .map(request);
 
 const shuffled = <T>(all: readonly T[], hand: readonly number[]): T[] =>
@@ -68,7 +97,10 @@ describe('every ranking', () => {
         const ranked = recommend(all, asked).map(({ candidate: each }) => each);
         for (const [index, first] of ranked.entries())
           for (const second of ranked.slice(index + 1))
-            expect([before(first, second, asked), before(second, first, asked)]).toEqual([true, false]);
+            expect([before(first, second, asked), before(second, first, asked)]).toEqual([
+              true,
+              false,
+            ]);
       }),
       { numRuns: 100 },
     );
@@ -85,8 +117,10 @@ describe('every ranking', () => {
         expect(scores).toEqual([...scores].sort((a, b) => b - a));
         for (const { score, infeasible_reasons, feasibility, score_parts } of ranked) {
           expect(feasibility === 'feasible').toBe(infeasible_reasons.length === 0);
-          // Where all that is down are executors that do no work, a route of which nothing is known has nothing to score by.
-          if (feasibility === 'infeasible' || score_parts.health.value > 0) expect(score > 0).toBe(feasibility === 'feasible');
+          // Where all that is down are executors that do no work, a route of which nothing is known
+          // has nothing to score by.
+          if (feasibility === 'infeasible' || score_parts.health.value > 0)
+            expect(score > 0).toBe(feasibility === 'feasible');
           expect(score).toBeLessThanOrEqual(1);
         }
       }),
@@ -103,25 +137,45 @@ describe('of two routes that are equal otherwise', () => {
     worse: CandidateFields,
     [mine = '', other = '']: readonly string[],
     asked: FundRouteRequest,
-  ): boolean => before(candidate({ ...better, key: mine }), candidate({ ...worse, key: other }), asked);
+  ): boolean =>
+    before(candidate({ ...better, key: mine }), candidate({ ...worse, key: other }), asked);
 
   it('the faster is first, by however little', () => {
     fc.assert(
-      fc.property(pair, fc.nat(3), fc.tuple(seconds, seconds), ([one, asked, keys], failed, times) => {
-        const [quick, slow] = [...times].sort((a, b) => a - b) as [number, number];
-        fc.pre(quick < slow);
-        expect(first({ ...one, stats: statsOf(2, failed, quick) }, { ...one, stats: statsOf(2, failed, slow) }, keys, asked)).toBe(true);
-      }),
+      fc.property(
+        pair,
+        fc.nat(3),
+        fc.tuple(seconds, seconds),
+        ([one, asked, keys], failed, times) => {
+          const [quick, slow] = [...times].sort((a, b) => a - b) as [number, number];
+          fc.pre(quick < slow);
+          expect(
+            first(
+              { ...one, stats: statsOf(2, failed, quick) },
+              { ...one, stats: statsOf(2, failed, slow) },
+              keys,
+              asked,
+            ),
+          ).toBe(true);
+        },
+      ),
       RUNS,
     );
   });
 
   it('the cheaper is first, by however little', () => {
     fc.assert(
-      fc.property(pair, fc.bigInt({ min: 0n, max: 10n ** 38n - 2n }), ([one, asked, keys], units) => {
-        const costing = (fee: bigint) => ({ ...one, controls: { ...one.controls, expected_fee: fromBaseUnits(fee, 18) } });
-        expect(first(costing(units), costing(units + 1n), keys, asked)).toBe(true);
-      }),
+      fc.property(
+        pair,
+        fc.bigInt({ min: 0n, max: 10n ** 38n - 2n }),
+        ([one, asked, keys], units) => {
+          const costing = (fee: bigint) => ({
+            ...one,
+            controls: { ...one.controls, expected_fee: fromBaseUnits(fee, 18) },
+          });
+          expect(first(costing(units), costing(units + 1n), keys, asked)).toBe(true);
+        },
+      ),
       RUNS,
     );
   });
@@ -129,9 +183,23 @@ describe('of two routes that are equal otherwise', () => {
   it('one with a known duration, fee or better health is first', () => {
     fc.assert(
       fc.property(pair, money, ([one, asked, keys], fee) => {
-        expect(first({ ...one, health: 'healthy' }, { ...one, health: 'degraded' }, keys, asked)).toBe(true);
-        const { expected_fee: _, max_fee_abs: __, max_fee_pct: ___, ...limits } = one.controls as Record<string, string>;
-        expect(first({ ...one, controls: { ...limits, max_fee_abs: fee } }, { ...one, controls: limits }, keys, asked)).toBe(true);
+        expect(
+          first({ ...one, health: 'healthy' }, { ...one, health: 'degraded' }, keys, asked),
+        ).toBe(true);
+        const {
+          expected_fee: _,
+          max_fee_abs: __,
+          max_fee_pct: ___,
+          ...limits
+        } = one.controls as Record<string, string>;
+        expect(
+          first(
+            { ...one, controls: { ...limits, max_fee_abs: fee } },
+            { ...one, controls: limits },
+            keys,
+            asked,
+          ),
+        ).toBe(true);
       }),
       RUNS,
     );
@@ -139,10 +207,15 @@ describe('of two routes that are equal otherwise', () => {
 
   it('one that failed less is first', () => {
     fc.assert(
-      fc.property(pair, fc.nat(50), fc.integer({ min: 1, max: 50 }), ([one, asked, keys], failed, more) => {
-        const having = (failures: number) => ({ ...one, stats: statsOf(3, failures, 60) });
-        expect(first(having(failed), having(failed + more), keys, asked)).toBe(true);
-      }),
+      fc.property(
+        pair,
+        fc.nat(50),
+        fc.integer({ min: 1, max: 50 }),
+        ([one, asked, keys], failed, more) => {
+          const having = (failures: number) => ({ ...one, stats: statsOf(3, failures, 60) });
+          expect(first(having(failed), having(failed + more), keys, asked)).toBe(true);
+        },
+      ),
       RUNS,
     );
   });

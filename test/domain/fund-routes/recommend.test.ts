@@ -25,7 +25,9 @@ describe('a route serves', () => {
   });
 
   test('not one that movements may not be made of', () => {
-    expect(serves(candidate({ nodes: [node('agent_wallet_top_up')] }).route, request())).toBe(false);
+    expect(serves(candidate({ nodes: [node('agent_wallet_top_up')] }).route, request())).toBe(
+      false,
+    );
   });
 });
 
@@ -46,17 +48,32 @@ describe('a route is infeasible', () => {
   });
 
   test('when only its executors, or its graph, keep it from running', () => {
-    expect(infeasibleReasons(candidate({ can_work: false }), '1')).toEqual(['executor_unavailable']);
+    expect(infeasibleReasons(candidate({ can_work: false }), '1')).toEqual([
+      'executor_unavailable',
+    ]);
     // Whatever the health of all of them together, a gate's included, is called.
-    expect(infeasibleReasons(candidate({ health: 'degraded', can_work: false }), '1')).toEqual(['executor_unavailable']);
+    expect(infeasibleReasons(candidate({ health: 'degraded', can_work: false }), '1')).toEqual([
+      'executor_unavailable',
+    ]);
     expect(infeasibleReasons(candidate({ health: 'degraded' }), '1')).toEqual([]);
     expect(infeasibleReasons(candidate({ health: 'unavailable' }), '1')).toEqual([]);
-    expect(infeasibleReasons(candidate({ nodes: [node('evm_erc20_transfer')] }), '1')).toEqual(['not_executable']);
+    expect(infeasibleReasons(candidate({ nodes: [node('evm_erc20_transfer')] }), '1')).toEqual([
+      'not_executable',
+    ]);
   });
 
   test('with every reason that holds, in one order', () => {
-    const broken = candidate({ nodes: [node('cctp_burn')], can_work: false, controls: { min_amount: '5', max_amount: '1' } });
-    expect(infeasibleReasons(broken, '3')).toEqual(['not_executable', 'executor_unavailable', 'amount_below_min', 'amount_above_max']);
+    const broken = candidate({
+      nodes: [node('cctp_burn')],
+      can_work: false,
+      controls: { min_amount: '5', max_amount: '1' },
+    });
+    expect(infeasibleReasons(broken, '3')).toEqual([
+      'not_executable',
+      'executor_unavailable',
+      'amount_below_min',
+      'amount_above_max',
+    ]);
   });
 });
 
@@ -89,14 +106,25 @@ describe('the score', () => {
   });
 
   test('is nought where the route cannot be taken, with the parts as they are', () => {
-    const [first] = recommend([candidate({ ...proven, controls: { ...proven.controls, max_amount: '1' } })], request());
-    expect(first).toMatchObject({ score: 0, feasibility: 'infeasible', score_parts: { reliability: { value: 0.9 } } });
+    const [first] = recommend(
+      [candidate({ ...proven, controls: { ...proven.controls, max_amount: '1' } })],
+      request(),
+    );
+    expect(first).toMatchObject({
+      score: 0,
+      feasibility: 'infeasible',
+      score_parts: { reliability: { value: 0.9 } },
+    });
   });
 
   test('of a route that fails at once is below that of a slow one that arrives', () => {
     const quickToFail = candidate({ key: 'a', stats: statsOf(1, 40, 0.1) });
     const slow = candidate({ key: 'b', stats: statsOf(40, 0, 900) });
-    expect(recommend([quickToFail, slow], request()).map(({ candidate: { route } }) => route.template_key)).toEqual(['b', 'a']);
+    expect(
+      recommend([quickToFail, slow], request()).map(
+        ({ candidate: { route } }) => route.template_key,
+      ),
+    ).toEqual(['b', 'a']);
   });
 });
 
@@ -108,7 +136,9 @@ test('what is equal otherwise comes by key, and of one key the newest version fi
     candidate({ key: 'Z' }),
   ];
   const ranked = recommend(routes, request());
-  expect(ranked.map(({ rank, candidate: { route } }) => [rank, route.template_key, route.version])).toEqual([
+  expect(
+    ranked.map(({ rank, candidate: { route } }) => [rank, route.template_key, route.version]),
+  ).toEqual([
     [1, 'Z', 1],
     [2, 'a', 10],
     [3, 'a', 1],

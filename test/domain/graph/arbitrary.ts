@@ -8,7 +8,10 @@ import { edge, node, type Outcome } from './build.ts';
 
 export interface Plan {
   readonly nodes: readonly WalkNode[];
-  /** Without CEL the result of each condition is drawn with the edge; with it, nothing is known before. */
+  /**
+   * Without CEL the result of each condition is drawn with the edge; with it, nothing is known
+   * before.
+   */
   readonly edges: readonly WalkEdge[];
 }
 
@@ -48,7 +51,10 @@ function drawnEdge(from: number, to: number): fc.Arbitrary<Drawn> {
   return fc.record({ from: fc.constant(from), to: fc.constant(to), pick: fc.nat(), parts });
 }
 
-/** A DAG: edges lead from lower to higher numbers, and each node but the first has one from before it. */
+/**
+ * A DAG: edges lead from lower to higher numbers, and each node but the first has one from before
+ * it.
+ */
 function drawnEdges(size: number): fc.Arbitrary<Drawn[]> {
   const spine = Array.from({ length: size - 1 }, (_, index) =>
     fc.integer({ min: 0, max: index }).chain((from) => drawnEdge(from, index + 1)),
@@ -57,17 +63,29 @@ function drawnEdges(size: number): fc.Arbitrary<Drawn[]> {
   const anyEdge = fc
     .tuple(fc.integer({ min: 0, max: size - 2 }), fc.nat())
     .chain(([from, step]) => drawnEdge(from, from + 1 + (step % (size - 1 - from))));
-  return fc.tuple(fc.tuple(...spine), fc.array(anyEdge, { maxLength: size * 2 })).map(([first, more]) => [...first, ...more]);
+  return fc
+    .tuple(fc.tuple(...spine), fc.array(anyEdge, { maxLength: size * 2 }))
+    .map(([first, more]) => [...first, ...more]);
 }
 
-function planOf(kinds: readonly WalkNode['node_kind'][], drawn: readonly Drawn[], cel: 'none' | 'own' | 'ancestors'): Plan {
+function planOf(
+  kinds: readonly WalkNode['node_kind'][],
+  drawn: readonly Drawn[],
+  cel: 'none' | 'own' | 'ancestors',
+): Plan {
   const bare = drawn.map(({ from, to }) => edge(`n${from}>n${to}`));
   const edges = drawn.map(({ from, to, pick, parts }) => {
-    if (cel === 'none') return edge(`n${from}>n${to}`, { ...parts, condition_expr: parts.condition === null ? null : `c${to}` });
+    if (cel === 'none')
+      return edge(`n${from}>n${to}`, {
+        ...parts,
+        condition_expr: parts.condition === null ? null : `c${to}`,
+      });
     if (parts.condition === null) return edge(`n${from}>n${to}`, parts);
-    const visible = cel === 'own' ? [`n${from}`] : [`n${from}`, ...ancestorsOf({ edges: bare }, `n${from}`)];
+    const visible =
+      cel === 'own' ? [`n${from}`] : [`n${from}`, ...ancestorsOf({ edges: bare }, `n${from}`)];
     const about = visible[pick % visible.length] ?? '';
-    const condition_expr = EXPRESSIONS[Math.floor(pick / 16) % EXPRESSIONS.length]?.(about) ?? 'true';
+    const condition_expr =
+      EXPRESSIONS[Math.floor(pick / 16) % EXPRESSIONS.length]?.(about) ?? 'true';
     return edge(`n${from}>n${to}`, { ...parts, condition: null, condition_expr });
   });
   const seen = new Set<string>();
@@ -75,10 +93,16 @@ function planOf(kinds: readonly WalkNode['node_kind'][], drawn: readonly Drawn[]
     const name = JSON.stringify([each.from, each.to, each.edge_type, each.condition_expr]);
     return seen.has(name) ? false : seen.add(name) !== undefined;
   });
-  return { nodes: kinds.map((node_kind, index) => node(`n${index}`, { node_kind })), edges: unique };
+  return {
+    nodes: kinds.map((node_kind, index) => node(`n${index}`, { node_kind })),
+    edges: unique,
+  };
 }
 
-/** Plans of every kind of node and edge. `own`: conditions read their source alone, so that no order can matter to them. */
+/**
+ * Plans of every kind of node and edge. `own`: conditions read their source alone, so that no order
+ * can matter to them.
+ */
 export function plans(cel: 'none' | 'own' | 'ancestors'): fc.Arbitrary<Plan> {
   return fc
     .nat({ max: 11 })
@@ -86,7 +110,10 @@ export function plans(cel: 'none' | 'own' | 'ancestors'): fc.Arbitrary<Plan> {
     .chain((size) =>
       fc
         .tuple(
-          fc.array(fc.constantFrom('action', 'action', 'action', ...NODE_KINDS), { minLength: size, maxLength: size }),
+          fc.array(fc.constantFrom('action', 'action', 'action', ...NODE_KINDS), {
+            minLength: size,
+            maxLength: size,
+          }),
           drawnEdges(size),
         )
         .map(([kinds, drawn]) => planOf(kinds, drawn, cel)),
@@ -102,8 +129,19 @@ export interface Turn {
   readonly hand: 'none' | 'resume' | 'retry' | 'cancel';
 }
 
-const OUTPUTS: readonly (JsonObject | null)[] = [null, {}, { fee: '1' }, { fee: '9', yes: true }, { yes: 'no' }];
-const OUTCOMES: readonly Outcome[] = [...Array<Outcome>(7).fill('COMPLETED'), 'FAILED', 'TIMED_OUT', 'UNKNOWN'];
+const OUTPUTS: readonly (JsonObject | null)[] = [
+  null,
+  {},
+  { fee: '1' },
+  { fee: '9', yes: true },
+  { yes: 'no' },
+];
+const OUTCOMES: readonly Outcome[] = [
+  ...Array<Outcome>(7).fill('COMPLETED'),
+  'FAILED',
+  'TIMED_OUT',
+  'UNKNOWN',
+];
 const HANDS: readonly Turn['hand'][] = ['resume', 'retry', 'retry', 'cancel', 'cancel', 'cancel'];
 
 export const outputs: fc.Arbitrary<JsonObject | null> = fc.constantFrom(...OUTPUTS);
@@ -119,7 +157,12 @@ function turnOf(drawn: number): Turn {
   };
 }
 
-/** More turns than most plans need; what is open after them completes. Small numbers are no likelier than others. */
+/**
+ * More turns than most plans need; what is open after them completes. Small numbers are no likelier
+ * than others.
+ */
 export const turns: fc.Arbitrary<Turn[]> = fc
-  .noBias(fc.array(fc.integer({ min: 0, max: 256 * 10 * 5 * 60 - 1 }), { minLength: 50, maxLength: 50 }))
+  .noBias(
+    fc.array(fc.integer({ min: 0, max: 256 * 10 * 5 * 60 - 1 }), { minLength: 50, maxLength: 50 }),
+  )
   .map((drawn) => drawn.map(turnOf));

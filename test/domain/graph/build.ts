@@ -13,7 +13,16 @@ import type { MovementState } from '../../../domain/states/movement.ts';
 export function edge(text: string, more: Partial<WalkEdge> = {}): WalkEdge {
   const [ends = '', type = 'on_success'] = text.split(':');
   const [from = '', to = ''] = ends.split('>');
-  return { from, to, edge_type: type as EdgeType, priority: 0, join_key: null, condition_expr: null, condition: null, ...more };
+  return {
+    from,
+    to,
+    edge_type: type as EdgeType,
+    priority: 0,
+    join_key: null,
+    condition_expr: null,
+    condition: null,
+    ...more,
+  };
 }
 
 /** `a` is an action; `a:manual_gate` names the kind. */
@@ -67,9 +76,15 @@ export class Run {
   private readonly outputs = new Map<string, JsonObject | null>();
   private order = 0;
 
-  constructor(nodes: readonly WalkNode[], edges: readonly WalkEdge[], conditions: Conditions | null = null) {
+  constructor(
+    nodes: readonly WalkNode[],
+    edges: readonly WalkEdge[],
+    conditions: Conditions | null = null,
+  ) {
     const targets = new Set(edges.map((each) => each.to));
-    this.nodes = nodes.map((each) => (targets.has(each.node_key) ? each : { ...each, state: 'READY' }));
+    this.nodes = nodes.map((each) =>
+      targets.has(each.node_key) ? each : { ...each, state: 'READY' },
+    );
     this.started.push(...this.open());
     this.planEdges = edges;
     this.conditions = conditions;
@@ -100,7 +115,8 @@ export class Run {
         this.started.push(key);
       }
       for (const key of next.skip) {
-        if (this.at(key).state !== 'BLOCKED') throw new Error(`${key} skipped in ${this.at(key).state}`);
+        if (this.at(key).state !== 'BLOCKED')
+          throw new Error(`${key} skipped in ${this.at(key).state}`);
         this.set(key, { state: 'SKIPPED' });
         this.skipped.push(key);
       }
@@ -117,7 +133,12 @@ export class Run {
   }
 
   /** Lets one node end, then walks. */
-  settle(key: string, outcome: Outcome, more: Partial<WalkNode> = {}, output: JsonObject | null = null): readonly string[] {
+  settle(
+    key: string,
+    outcome: Outcome,
+    more: Partial<WalkNode> = {},
+    output: JsonObject | null = null,
+  ): readonly string[] {
     this.order += 1;
     const failed = outcome === 'FAILED' || outcome === 'TIMED_OUT';
     this.set(key, {
@@ -132,11 +153,17 @@ export class Run {
     return this.step();
   }
 
-  /** What the operator's cancel writes: nothing that has not begun will, but for the cancel lane. */
+  /**
+   * What the operator's cancel writes: nothing that has not begun will, but for the cancel lane.
+   */
   cancel(): readonly string[] {
-    const lane = new Set(this.planEdges.filter((each) => each.edge_type === 'on_cancel').map((each) => each.to));
+    const lane = new Set(
+      this.planEdges.filter((each) => each.edge_type === 'on_cancel').map((each) => each.to),
+    );
     this.nodes = this.nodes.map((each) =>
-      each.state === 'READY' || (each.state === 'BLOCKED' && !lane.has(each.node_key)) ? { ...each, state: 'CANCELLED' } : each,
+      each.state === 'READY' || (each.state === 'BLOCKED' && !lane.has(each.node_key))
+        ? { ...each, state: 'CANCELLED' }
+        : each,
     );
     this.state = 'CANCELLED';
     return this.step();
@@ -150,7 +177,13 @@ export class Run {
       this.attempts.set(key, this.attemptOf(key) + 1);
       this.started.push(this.run(key));
     }
-    this.set(key, { ...fresh, state: 'READY', timed_out: false, error_code: null, settled_order: 0 });
+    this.set(key, {
+      ...fresh,
+      state: 'READY',
+      timed_out: false,
+      error_code: null,
+      settled_order: 0,
+    });
     if (this.state !== 'CANCELLED') this.state = 'EXECUTING';
     this.failure = null;
     this.ended = false;
@@ -174,12 +207,24 @@ export class Run {
   private evaluate(key: string): void {
     if (this.conditions === null) return;
     const { amount, input_params } = this.conditions;
-    const plan = { nodes: this.nodes, edges: this.planEdges, intent: { asset: 'USDC', amount }, input_params };
+    const plan = {
+      nodes: this.nodes,
+      edges: this.planEdges,
+      intent: { asset: 'USDC', amount },
+      input_params,
+    };
     const seen = this.nodes.map((each): [string, ConditionNode] => [
       each.node_key,
-      { state: each.state, output: this.outputs.get(each.node_key) ?? null, error_code: each.error_code },
+      {
+        state: each.state,
+        output: this.outputs.get(each.node_key) ?? null,
+        error_code: each.error_code,
+      },
     ]);
-    this.results = { ...this.results, ...settleConditions(plan, this.at(key), Object.fromEntries(seen)).results };
+    this.results = {
+      ...this.results,
+      ...settleConditions(plan, this.at(key), Object.fromEntries(seen)).results,
+    };
   }
 
   private attemptOf(key: string): number {

@@ -14,8 +14,14 @@ export interface Driven {
   readonly cancelled: boolean;
 }
 
-/** Plays turns until the movement has ended and nobody retries it; then everything open completes. */
-export function drive(run: Run, turns: readonly Turn[], hands: readonly Turn['hand'][] = ['resume', 'retry', 'cancel']): Driven {
+/**
+ * Plays turns until the movement has ended and nobody retries it; then everything open completes.
+ */
+export function drive(
+  run: Run,
+  turns: readonly Turn[],
+  hands: readonly Turn['hand'][] = ['resume', 'retry', 'cancel'],
+): Driven {
   let left = HANDS;
   let retries = 0;
   let cancelled = false;
@@ -49,13 +55,16 @@ function isCancellable(run: Run): boolean {
 
 function retryable(run: Run, pick: number): WalkNode | undefined {
   const states: readonly string[] = ACTION_STATES.retry;
-  const found = states.includes(run.state) ? run.nodes.filter((node) => isRetryable(run.input, node)) : [];
+  const found = states.includes(run.state)
+    ? run.nodes.filter((node) => isRetryable(run.input, node))
+    : [];
   return found[pick % Math.max(1, found.length)];
 }
 
 /** Has the first UNKNOWN node observed again. */
 function resume(run: Run): boolean {
-  const unknown = run.state === 'CANCELLED' ? undefined : run.nodes.find((node) => node.state === 'UNKNOWN');
+  const unknown =
+    run.state === 'CANCELLED' ? undefined : run.nodes.find((node) => node.state === 'UNKNOWN');
   if (unknown === undefined) return false;
   run.set(unknown.node_key, { state: 'OBSERVING', resumed: true, error_code: null });
   run.step();
@@ -67,15 +76,26 @@ function happen(run: Run, { pick, outcome, output }: Turn): void {
   const chosen = open[pick % Math.max(1, open.length)];
   if (chosen === undefined) throw new Error('nothing is open and the movement has not ended');
   const { node_key, node_kind, state } = chosen;
-  if (node_kind === 'manual_gate' && state === 'READY') run.settle(node_key, 'COMPLETED', { resumed: true });
+  if (node_kind === 'manual_gate' && state === 'READY')
+    run.settle(node_key, 'COMPLETED', { resumed: true });
   else if (state === 'READY' && Math.floor(pick / 64) % 2 === 0) {
     run.set(node_key, { state: 'SUBMITTING' });
     run.step();
-  } else run.settle(node_key, state === 'UNKNOWN' && outcome === 'UNKNOWN' ? 'FAILED' : outcome, {}, output);
+  } else
+    run.settle(
+      node_key,
+      state === 'UNKNOWN' && outcome === 'UNKNOWN' ? 'FAILED' : outcome,
+      {},
+      output,
+    );
 }
 
 function finish(run: Run): void {
   const chosen = run.nodes.find((node) => node.state !== 'BLOCKED' && !isSettled(node.state));
   if (chosen === undefined) throw new Error('nothing is open and the movement has not ended');
-  run.settle(chosen.node_key, 'COMPLETED', chosen.node_kind === 'manual_gate' ? { resumed: true } : {});
+  run.settle(
+    chosen.node_key,
+    'COMPLETED',
+    chosen.node_kind === 'manual_gate' ? { resumed: true } : {},
+  );
 }

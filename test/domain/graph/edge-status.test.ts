@@ -15,7 +15,11 @@ describe('the edges of a movement', () => {
   const edges = [edge('a>b'), edge('a>c:on_failure'), edge('a>undo:on_cancel')];
 
   it('all wait before the approval', () => {
-    expect(statuses({ state: 'PENDING_APPROVAL', nodes, edges })).toEqual(['pending', 'pending', 'pending']);
+    expect(statuses({ state: 'PENDING_APPROVAL', nodes, edges })).toEqual([
+      'pending',
+      'pending',
+      'pending',
+    ]);
   });
 
   it('all are dead after a rejection', () => {
@@ -24,9 +28,22 @@ describe('the edges of a movement', () => {
   });
 
   it('fire or die as their source settles, and one for a cancel waits as long as a cancel may come', () => {
-    const after = [node('a', { state: 'COMPLETED' }), node('b', { state: 'READY' }), node('c', { state: 'SKIPPED' }), nodes[3]!];
-    expect(statuses({ state: 'EXECUTING', nodes: after, edges })).toEqual(['fired', 'dead', 'pending']);
-    expect(statuses({ state: 'COMPLETED', nodes: after, edges })).toEqual(['fired', 'dead', 'dead']);
+    const after = [
+      node('a', { state: 'COMPLETED' }),
+      node('b', { state: 'READY' }),
+      node('c', { state: 'SKIPPED' }),
+      nodes[3]!,
+    ];
+    expect(statuses({ state: 'EXECUTING', nodes: after, edges })).toEqual([
+      'fired',
+      'dead',
+      'pending',
+    ]);
+    expect(statuses({ state: 'COMPLETED', nodes: after, edges })).toEqual([
+      'fired',
+      'dead',
+      'dead',
+    ]);
   });
 
   it('are known of a cancelled movement by what had begun', () => {
@@ -36,13 +53,24 @@ describe('the edges of a movement', () => {
       node('c', { state: 'CANCELLED' }),
       node('undo:compensation', { state: 'READY' }),
     ];
-    expect(statuses({ state: 'CANCELLED', nodes: after('CANCELLED'), edges })).toEqual(['dead', 'dead', 'fired']);
-    expect(statuses({ state: 'CANCELLED', nodes: after('COMPLETED'), edges })).toEqual(['fired', 'dead', 'fired']);
+    expect(statuses({ state: 'CANCELLED', nodes: after('CANCELLED'), edges })).toEqual([
+      'dead',
+      'dead',
+      'fired',
+    ]);
+    expect(statuses({ state: 'CANCELLED', nodes: after('COMPLETED'), edges })).toEqual([
+      'fired',
+      'dead',
+      'fired',
+    ]);
   });
 
   it('are not told where both a cancel and another edge lead to what has begun', () => {
     const both = [edge('a>undo'), edge('a>undo:on_cancel')];
-    const after = [node('a', { state: 'COMPLETED' }), node('undo:compensation', { state: 'COMPLETED' })];
+    const after = [
+      node('a', { state: 'COMPLETED' }),
+      node('undo:compensation', { state: 'COMPLETED' }),
+    ];
     expect(statuses({ state: 'CANCELLED', nodes: after, edges: both })).toEqual([null, 'fired']);
   });
 });
@@ -56,19 +84,32 @@ describe('the edges of any plan with any outcomes', () => {
         const judge = (): void => {
           const seen = statuses(run.input);
           const wrong = run.nodes.filter((each) => {
-            const into = plan.edges.flatMap((one, at) => (one.to === each.node_key ? [seen[at]] : []));
+            const into = plan.edges.flatMap((one, at) =>
+              one.to === each.node_key ? [seen[at]] : [],
+            );
             const begun = !['BLOCKED', 'SKIPPED', 'CANCELLED'].includes(each.state);
-            return begun && !roots.includes(each.node_key) && !into.some((one) => one === 'fired' || one === null);
+            return (
+              begun &&
+              !roots.includes(each.node_key) &&
+              !into.some((one) => one === 'fired' || one === null)
+            );
           });
           const early = plan.edges.filter((one, at) => {
             const from = run.at(one.from).state;
             return seen[at] === 'fired' && from !== 'COMPLETED' && from !== 'FAILED';
           });
           const untold = plan.edges.filter(
-            (one, at) => seen[at] === null && (run.state !== 'CANCELLED' || !onCancelTargets(plan.edges).has(one.to)),
+            (one, at) =>
+              seen[at] === null &&
+              (run.state !== 'CANCELLED' || !onCancelTargets(plan.edges).has(one.to)),
           );
           const open = run.ended ? seen.filter((one) => one === 'pending') : [];
-          expect({ wrong, early, untold, open }).toEqual({ wrong: [], early: [], untold: [], open: [] });
+          expect({ wrong, early, untold, open }).toEqual({
+            wrong: [],
+            early: [],
+            untold: [],
+            open: [],
+          });
         };
         run.watch = judge;
         drive(run, hand);

@@ -1,4 +1,7 @@
-/** A run that begins anew knows what is recorded and nothing else; it must decide what the live one did. */
+/**
+ * A run that begins anew knows what is recorded and nothing else; it must decide what the live one
+ * did.
+ */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { withConditions } from '../../../domain/conditions/apply.ts';
@@ -10,8 +13,14 @@ import { drive } from './drive.ts';
 
 const CEL: Conditions = { amount: '75', input_params: { flag: true } };
 
-/** Walks from what is recorded until nothing changes, as a new run would; the record is what JSON keeps of it. */
-function replay(recorded: Recorded, edges: readonly WalkEdge[]): { last: WalkResult; states: string[] } {
+/**
+ * Walks from what is recorded until nothing changes, as a new run would; the record is what JSON
+ * keeps of it.
+ */
+function replay(
+  recorded: Recorded,
+  edges: readonly WalkEdge[],
+): { last: WalkResult; states: string[] } {
   const kept: Recorded = JSON.parse(JSON.stringify(recorded));
   let { nodes, state } = kept;
   for (let rounds = 0; rounds < nodes.length + 4; rounds += 1) {
@@ -27,7 +36,10 @@ function replay(recorded: Recorded, edges: readonly WalkEdge[]): { last: WalkRes
   throw new Error('the walk does not come to rest');
 }
 
-/** As toEqual, which is too slow for tens of thousands of comparisons, and called only to tell the difference. */
+/**
+ * As toEqual, which is too slow for tens of thousands of comparisons, and called only to tell the
+ * difference.
+ */
 function same(found: unknown, expected: unknown): void {
   if (JSON.stringify(found) !== JSON.stringify(expected)) expect(found).toEqual(expected);
 }
@@ -61,8 +73,13 @@ describe('a replay', () => {
       fc.property(plans('ancestors'), turns, (plan, hand) => {
         const run = new Run(plan.nodes, plan.edges, CEL);
         run.watch = (before, live) => {
-          if (!['EXECUTING', 'WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION'].includes(before.state)) return;
-          for (const state of ['EXECUTING', 'WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION'] as const) {
+          if (!['EXECUTING', 'WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION'].includes(before.state))
+            return;
+          for (const state of [
+            'EXECUTING',
+            'WAITING_MANUAL_ACTION',
+            'MANUAL_INTERVENTION',
+          ] as const) {
             same(replay({ ...before, state }, plan.edges).last, live);
           }
         };
@@ -75,7 +92,10 @@ describe('a replay', () => {
   it('of the same outcomes evaluates every condition to the same', () => {
     fc.assert(
       fc.property(plans('ancestors'), turns, (plan, hand) => {
-        const [one, other] = [new Run(plan.nodes, plan.edges, CEL), new Run(plan.nodes, plan.edges, CEL)];
+        const [one, other] = [
+          new Run(plan.nodes, plan.edges, CEL),
+          new Run(plan.nodes, plan.edges, CEL),
+        ];
         drive(one, hand);
         drive(other, hand);
         expect(other.recorded).toEqual(one.recorded);

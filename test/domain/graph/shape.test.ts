@@ -24,7 +24,10 @@ describe('graphShape', () => {
 
   it('branches where conditions or priorities choose one success edge', () => {
     const nodes = ['a', 'b', 'c'].map((each) => node(each));
-    const byCondition = [edge('a>b', { condition_expr: 'x' }), edge('a>c', { condition_expr: 'y' })];
+    const byCondition = [
+      edge('a>b', { condition_expr: 'x' }),
+      edge('a>c', { condition_expr: 'y' }),
+    ];
     const byPriority = [edge('a>b', { priority: 1 }), edge('a>c')];
     expect(graphShape({ nodes, edges: byCondition })).toBe('branching');
     expect(graphShape({ nodes, edges: byPriority })).toBe('branching');

@@ -21,7 +21,9 @@ describe('validateGraph', () => {
   });
 
   it('names a node key that is used twice', () => {
-    expect(problems(['a', 'b', 'a'], ['a>b'])).toEqual([{ problem: 'duplicate_node_key', node_key: 'a' }]);
+    expect(problems(['a', 'b', 'a'], ['a>b'])).toEqual([
+      { problem: 'duplicate_node_key', node_key: 'a' },
+    ]);
   });
 
   it('names both unknown ends of an edge', () => {
@@ -32,11 +34,15 @@ describe('validateGraph', () => {
   });
 
   it('names a self loop', () => {
-    expect(problems(['a', 'b'], ['a>b', 'b>b'])).toEqual([{ problem: 'self_loop', node_key: 'b', edge: 'b->b' }]);
+    expect(problems(['a', 'b'], ['a>b', 'b>b'])).toEqual([
+      { problem: 'self_loop', node_key: 'b', edge: 'b->b' },
+    ]);
   });
 
   it('names an edge that stands twice, and tells conditions apart', () => {
-    expect(problems(['a', 'b'], ['a>b', 'a>b'])).toEqual([{ problem: 'duplicate_edge', edge: 'a->b' }]);
+    expect(problems(['a', 'b'], ['a>b', 'a>b'])).toEqual([
+      { problem: 'duplicate_edge', edge: 'a->b' },
+    ]);
     const edges = [edge('a>b', { condition_expr: 'x' }), edge('a>b', { condition_expr: 'y' })];
     expect(validateGraph({ nodes: [node('a'), node('b')], edges })).toEqual([]);
   });
@@ -55,11 +61,22 @@ describe('validateGraph', () => {
   });
 
   it('tells that nothing can start', () => {
-    expect(problems(['a', 'b'], ['a>b', 'b>a'])).toEqual([{ problem: 'cycle', node_keys: ['a', 'b'] }, { problem: 'no_root' }]);
+    expect(problems(['a', 'b'], ['a>b', 'b>a'])).toEqual([
+      { problem: 'cycle', node_keys: ['a', 'b'] },
+      { problem: 'no_root' },
+    ]);
   });
 
   it('reports all problems at once', () => {
-    const found = problems(['a', 'a', 'b', 'c'], ['a>b', 'a>b', 'b>x', 'b>b']).map((each) => each.problem);
-    expect(found).toEqual(['duplicate_node_key', 'duplicate_edge', 'unknown_endpoint', 'self_loop', 'disconnected']);
+    const found = problems(['a', 'a', 'b', 'c'], ['a>b', 'a>b', 'b>x', 'b>b']).map(
+      (each) => each.problem,
+    );
+    expect(found).toEqual([
+      'duplicate_node_key',
+      'duplicate_edge',
+      'unknown_endpoint',
+      'self_loop',
+      'disconnected',
+    ]);
   });
 });

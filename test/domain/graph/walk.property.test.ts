@@ -17,7 +17,13 @@ const either = fc.oneof(
   plans('ancestors').map((plan) => ({ plan, conditions: CEL })),
 );
 
-function runOf({ plan, conditions }: { readonly plan: Plan; readonly conditions: Conditions | null }): Run {
+function runOf({
+  plan,
+  conditions,
+}: {
+  readonly plan: Plan;
+  readonly conditions: Conditions | null;
+}): Run {
   const run = new Run(plan.nodes, plan.edges, conditions);
   run.onWalk = judge;
   return run;
@@ -35,13 +41,18 @@ function expectOver(run: Run): void {
   expect(over).toEqual({ ended: true, state: true, unsettled: [], twice: [], failureNamed: true });
 }
 
-/** Nodes of which an edge that their outcome triggers has a condition that could not be evaluated. */
+/**
+ * Nodes of which an edge that their outcome triggers has a condition that could not be evaluated.
+ */
 function conditionErrors(run: Run): string[] {
   return run.nodes
     .filter((node) => node.node_kind !== 'post_action')
     .filter((node) => {
       const out = run.edges.filter((edge) => edge.from === node.node_key);
-      return out.some((edge) => edge.edge_type !== 'on_cancel' && edge.condition === 'error' && triggers(edge, node, out));
+      return out.some(
+        (edge) =>
+          edge.edge_type !== 'on_cancel' && edge.condition === 'error' && triggers(edge, node, out),
+      );
     })
     .map((node) => node.node_key);
 }
@@ -61,7 +72,8 @@ describe('any plan with any outcomes', () => {
         const run = runOf(drawn);
         const { cancelled, retries } = drive(run, hand);
         expectOver(run);
-        if (cancelled !== (run.state === 'CANCELLED')) throw new Error(`cancelled and ${run.state}`);
+        if (cancelled !== (run.state === 'CANCELLED'))
+          throw new Error(`cancelled and ${run.state}`);
         met.cancelled += cancelled ? 1 : 0;
         met.retried += retries > 0 ? 1 : 0;
         if (run.state === 'COMPLETED' || run.state === 'FAILED') met[run.state] += 1;
@@ -79,8 +91,14 @@ describe('any plan with any outcomes', () => {
         drive(run, hand, ['resume', 'retry']);
         if (conditionErrors(run).length > 0) expect(run.state).toBe('FAILED');
         if (run.state !== 'COMPLETED') return;
-        for (const failed of run.nodes.filter((each) => each.state === 'FAILED' && each.node_kind !== 'post_action')) {
-          const taken = run.edges.some((each) => each.from === failed.node_key && ['on_failure', 'on_timeout'].includes(each.edge_type));
+        for (const failed of run.nodes.filter(
+          (each) => each.state === 'FAILED' && each.node_kind !== 'post_action',
+        )) {
+          const taken = run.edges.some(
+            (each) =>
+              each.from === failed.node_key &&
+              ['on_failure', 'on_timeout'].includes(each.edge_type),
+          );
           expect(taken).toBe(true);
         }
       }),
@@ -97,7 +115,10 @@ describe('any plan with any outcomes', () => {
         const codes = run.nodes
           .filter((each) => each.state === 'FAILED' && each.node_kind !== 'post_action')
           .map((each) => each.error_code);
-        expect([...codes, ...(conditionErrors(run).length > 0 ? ['CONDITION_ERROR'] : [])]).toContain(run.failure);
+        expect([
+          ...codes,
+          ...(conditionErrors(run).length > 0 ? ['CONDITION_ERROR'] : []),
+        ]).toContain(run.failure);
       }),
       { numRuns: 1_000 },
     );
@@ -109,7 +130,14 @@ describe('any plan with any outcomes', () => {
         const run = runOf(drawn);
         drive(run, hand);
         expect(walk(run.input)).toEqual(walk(run.input));
-        expect(walk(run.input)).toMatchObject({ ready: [], skip: [], run: [], frontier: [], state: run.state, ended: true });
+        expect(walk(run.input)).toMatchObject({
+          ready: [],
+          skip: [],
+          run: [],
+          frontier: [],
+          state: run.state,
+          ended: true,
+        });
       }),
       { numRuns: 500 },
     );
@@ -125,8 +153,11 @@ describe('any plan with any outcomes', () => {
           if (retried === undefined) return;
           run.retry(retried.node_key);
           while (!run.ended) {
-            const open = run.nodes.find((each) => each.state !== 'BLOCKED' && !isSettled(each.state));
-            if (open !== undefined) run.settle(open.node_key, 'COMPLETED', { resumed: open.node_kind === 'manual_gate' });
+            const open = run.nodes.find(
+              (each) => each.state !== 'BLOCKED' && !isSettled(each.state),
+            );
+            if (open !== undefined)
+              run.settle(open.node_key, 'COMPLETED', { resumed: open.node_kind === 'manual_gate' });
           }
           expectOver(run);
         }
@@ -145,7 +176,9 @@ function finishWith(run: Run, failing: string | null): Run {
     if (open === undefined) throw new Error('nothing is open and the movement has not ended');
     const fails = open.node_key === left && open.node_kind !== 'manual_gate';
     if (fails) left = null;
-    run.settle(open.node_key, fails ? 'FAILED' : 'COMPLETED', { resumed: open.node_kind === 'manual_gate' });
+    run.settle(open.node_key, fails ? 'FAILED' : 'COMPLETED', {
+      resumed: open.node_kind === 'manual_gate',
+    });
   }
   return run;
 }
@@ -183,11 +216,16 @@ describe('a retry', () => {
         if (failed.state !== 'FAILED' || !isRetryable(failed.input, failed.at(failing))) return;
         failed.retry(failing);
         const straight = finishWith(fresh(), null);
-        // Where a condition cannot be evaluated the main lane stops, and who began before it does matter.
+        // Where a condition cannot be evaluated the main lane stops, and who began before it does
+        // matter.
         if (straight.state !== 'COMPLETED') return;
         retried += 1;
         const { state, failure } = finishWith(failed, null);
-        expect([state, failure, failed.states()]).toEqual([straight.state, straight.failure, straight.states()]);
+        expect([state, failure, failed.states()]).toEqual([
+          straight.state,
+          straight.failure,
+          straight.states(),
+        ]);
       }),
       { numRuns: 1_500 },
     );
@@ -197,10 +235,13 @@ describe('a retry', () => {
 
 describe('the order of outcomes that do not depend on each other', () => {
   it('does not matter: whoever is first, the same nodes run and come to the same', () => {
-    const fates = fc.array(fc.tuple(fc.constantFrom('COMPLETED', 'COMPLETED', 'FAILED', 'TIMED_OUT' as const), outputs), {
-      minLength: 9,
-      maxLength: 9,
-    });
+    const fates = fc.array(
+      fc.tuple(fc.constantFrom('COMPLETED', 'COMPLETED', 'FAILED', 'TIMED_OUT' as const), outputs),
+      {
+        minLength: 9,
+        maxLength: 9,
+      },
+    );
     const order = fc.array(fc.nat(), { minLength: 10, maxLength: 10 });
     let completed = 0;
     fc.assert(
@@ -209,11 +250,16 @@ describe('the order of outcomes that do not depend on each other', () => {
           const run = new Run(plan.nodes, plan.edges, CEL);
           run.step();
           for (const pick of picks) {
-            const open = run.nodes.filter((each) => each.state !== 'BLOCKED' && !isSettled(each.state));
+            const open = run.nodes.filter(
+              (each) => each.state !== 'BLOCKED' && !isSettled(each.state),
+            );
             const chosen = open[pick % Math.max(1, open.length)];
             if (chosen === undefined) break;
-            const [outcome, output] = ends[plan.nodes.findIndex((each) => each.node_key === chosen.node_key)] ?? ['COMPLETED', null];
-            if (chosen.node_kind === 'manual_gate') run.settle(chosen.node_key, 'COMPLETED', { resumed: true }, output);
+            const [outcome, output] = ends[
+              plan.nodes.findIndex((each) => each.node_key === chosen.node_key)
+            ] ?? ['COMPLETED', null];
+            if (chosen.node_kind === 'manual_gate')
+              run.settle(chosen.node_key, 'COMPLETED', { resumed: true }, output);
             else run.settle(chosen.node_key, outcome, {}, output);
           }
           return run;
@@ -221,7 +267,8 @@ describe('the order of outcomes that do not depend on each other', () => {
         const [one, other] = [play(first), play(second)];
         expect([one.ended, other.ended]).toEqual([true, true]);
         expect(other.state).toBe(one.state);
-        // After an unhandled failure it does matter who began before it; without one, nothing differs.
+        // After an unhandled failure it does matter who began before it; without one, nothing
+        // differs.
         if (one.state !== 'COMPLETED') return;
         completed += 1;
         expect(other.states()).toEqual(one.states());

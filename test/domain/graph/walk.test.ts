@@ -81,7 +81,11 @@ describe('failures', () => {
     plan.settle('a', 'FAILED');
     expect([plan.state, plan.ended]).toEqual(['EXECUTING', false]);
     plan.settle('b', 'COMPLETED');
-    expect([plan.state, plan.failure, plan.states()['c']]).toEqual(['FAILED', 'a_failed', 'SKIPPED']);
+    expect([plan.state, plan.failure, plan.states()['c']]).toEqual([
+      'FAILED',
+      'a_failed',
+      'SKIPPED',
+    ]);
   });
 
   it('name the first one, also where its handler was never started', () => {
@@ -90,7 +94,11 @@ describe('failures', () => {
     plan.settle('a', 'FAILED');
     plan.settle('b', 'FAILED');
     plan.settle('j', 'COMPLETED');
-    expect([plan.state, plan.failure, plan.states()['h']]).toEqual(['FAILED', 'a_failed', 'SKIPPED']);
+    expect([plan.state, plan.failure, plan.states()['h']]).toEqual([
+      'FAILED',
+      'a_failed',
+      'SKIPPED',
+    ]);
   });
 
   it('by time-out take the on_timeout edge, or on_failure where there is none', () => {
@@ -132,7 +140,11 @@ describe('cancel', () => {
     plan.settle('a', 'COMPLETED');
     expect(plan.cancel()).toEqual(['c']);
     plan.settle('c', 'COMPLETED');
-    expect([plan.state, plan.ended, plan.states()]).toEqual(['CANCELLED', true, { a: 'COMPLETED', b: 'CANCELLED', c: 'COMPLETED' }]);
+    expect([plan.state, plan.ended, plan.states()]).toEqual([
+      'CANCELLED',
+      true,
+      { a: 'COMPLETED', b: 'CANCELLED', c: 'COMPLETED' },
+    ]);
   });
 
   it('waits for what is in flight and skips the compensation when nothing landed', () => {
@@ -144,10 +156,18 @@ describe('cancel', () => {
   });
 
   it('chains, and higher priority wins', () => {
-    const plan = run('a b c d', ['a>b:on_cancel', edge('a>c:on_cancel', { priority: 1 }), 'c>d:on_cancel']);
+    const plan = run('a b c d', [
+      'a>b:on_cancel',
+      edge('a>c:on_cancel', { priority: 1 }),
+      'c>d:on_cancel',
+    ]);
     plan.settle('a', 'COMPLETED');
     // Without a cancel the movement would be over: this one is cancelled just before.
-    const cancelled = run('a b c d', ['a>b:on_cancel', edge('a>c:on_cancel', { priority: 1 }), 'c>d:on_cancel']);
+    const cancelled = run('a b c d', [
+      'a>b:on_cancel',
+      edge('a>c:on_cancel', { priority: 1 }),
+      'c>d:on_cancel',
+    ]);
     cancelled.set('a', { state: 'COMPLETED' });
     expect(cancelled.cancel()).toEqual(['c']);
     expect(cancelled.settle('c', 'COMPLETED')).toEqual(['d']);
@@ -193,7 +213,12 @@ describe('joins', () => {
   });
 
   it('run once when several groups are satisfied', () => {
-    const plan = run('r a b j', ['r>a', 'r>b', edge('a>j', { join_key: 'x' }), edge('b>j', { join_key: 'y' })]);
+    const plan = run('r a b j', [
+      'r>a',
+      'r>b',
+      edge('a>j', { join_key: 'x' }),
+      edge('b>j', { join_key: 'y' }),
+    ]);
     plan.settle('r', 'COMPLETED');
     expect(plan.settle('a', 'COMPLETED')).toEqual(['b', 'j']);
     plan.settle('j', 'COMPLETED');
@@ -226,14 +251,24 @@ describe('conditions and priorities', () => {
     const completed = run('a b', [edge('a>b', { condition_expr: 'x', condition: 'error' })]);
     completed.settle('a', 'COMPLETED');
     expect([completed.state, completed.failure]).toEqual(['FAILED', 'CONDITION_ERROR']);
-    const failed = run('a b h', [edge('a>b:on_failure', { condition_expr: 'x', condition: 'error' }), 'a>h:on_failure']);
+    const failed = run('a b h', [
+      edge('a>b:on_failure', { condition_expr: 'x', condition: 'error' }),
+      'a>h:on_failure',
+    ]);
     failed.settle('a', 'FAILED');
-    expect([failed.state, failed.failure, failed.states()['h']]).toEqual(['FAILED', 'CONDITION_ERROR', 'SKIPPED']);
+    expect([failed.state, failed.failure, failed.states()['h']]).toEqual([
+      'FAILED',
+      'CONDITION_ERROR',
+      'SKIPPED',
+    ]);
   });
 });
 
 it('ignores the error of a condition that an earlier attempt has left on another way out', () => {
-  const plan = run('a b h', ['a>b', edge('a>h:on_failure', { condition_expr: 'x', condition: 'error' })]);
+  const plan = run('a b h', [
+    'a>b',
+    edge('a>h:on_failure', { condition_expr: 'x', condition: 'error' }),
+  ]);
   plan.settle('a', 'FAILED');
   expect(plan.failure).toBe('CONDITION_ERROR');
   expect(plan.retry('a')).toEqual(['a']);
@@ -246,13 +281,16 @@ it('judges a ladder of failed handlers in no more than a moment', () => {
   const layers = 60;
   const nodes = Array.from({ length: layers }, (_, index) => [`a${index}`, `b${index}`]).flat();
   const edges = Array.from({ length: layers - 1 }, (_, index) =>
-    ['a', 'b'].flatMap((from) => ['a', 'b'].map((to) => edge(`${from}${index}>${to}${index + 1}:on_failure`))),
+    ['a', 'b'].flatMap((from) =>
+      ['a', 'b'].map((to) => edge(`${from}${index}>${to}${index + 1}:on_failure`)),
+    ),
   ).flat();
   const plan = new Run(
     nodes.map((each) => node(each)),
     edges,
   );
   let running = plan.step();
-  for (let key = running[0]; key !== undefined; key = running[0]) running = plan.settle(key, 'FAILED');
+  for (let key = running[0]; key !== undefined; key = running[0])
+    running = plan.settle(key, 'FAILED');
   expect([plan.state, plan.failure]).toEqual(['FAILED', 'a0_failed']);
 });

@@ -2,7 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { JsonValue } from '../../../domain/json.ts';
 import { compare, fromBaseUnits, isDecimal, normalize } from '../../../domain/money.ts';
-import { exceedsMax, maxAmount, parseAmountSource, resolveAmount } from '../../../domain/plan/amount.ts';
+import {
+  exceedsMax,
+  maxAmount,
+  parseAmountSource,
+  resolveAmount,
+} from '../../../domain/plan/amount.ts';
 
 const outputs = (key: string) => (key === 'a.b' ? { received: '7.50', count: 7 } : null);
 
@@ -37,15 +42,41 @@ describe('maxAmount', () => {
   });
 
   it('allows what equals it', () => {
-    expect([exceedsMax('9', '9.0'), exceedsMax('9.000000000000000001', '9'), exceedsMax('1', null)]).toEqual([false, true, false]);
+    expect([
+      exceedsMax('9', '9.0'),
+      exceedsMax('9.000000000000000001', '9'),
+      exceedsMax('1', null),
+    ]).toEqual([false, true, false]);
   });
 });
 
 /** Amounts of the wire contract, of every size. */
-const amounts = fc.bigInt({ min: 0n, max: 10n ** 38n - 1n }).map((units) => fromBaseUnits(units, 18));
+const amounts = fc
+  .bigInt({ min: 0n, max: 10n ** 38n - 1n })
+  .map((units) => fromBaseUnits(units, 18));
 /** What is no amount, however much it may look like one. */
 const unreadable: fc.Arbitrary<JsonValue> = fc.oneof(
-  fc.constantFrom<JsonValue>(null, true, 0, 100, -1, '', ' 1', '1 ', '-1', '+1', '1e3', '01', '.5', '1.', 'NaN', 'Infinity', [], {}, ['1']),
+  fc.constantFrom<JsonValue>(
+    null,
+    true,
+    0,
+    100,
+    -1,
+    '',
+    ' 1',
+    '1 ',
+    '-1',
+    '+1',
+    '1e3',
+    '01',
+    '.5',
+    '1.',
+    'NaN',
+    'Infinity',
+    [],
+    {},
+    ['1'],
+  ),
   fc.string().filter((text) => !isDecimal(text)),
   fc.double({ noNaN: true, noDefaultInfinity: true }),
 );
@@ -58,14 +89,21 @@ const controls = fc.oneof(
 describe('any limits', () => {
   it('let nothing pass that either of the two forbids', () => {
     fc.assert(
-      fc.property(controls, fc.option(controls, { nil: undefined }), amounts, (plan, patch, amount) => {
-        const forbids = (limits: { readonly max_amount?: JsonValue } | undefined): boolean => {
-          if (limits === undefined || !('max_amount' in limits)) return false;
-          const { max_amount: limit } = limits;
-          return typeof limit === 'string' && isDecimal(limit) ? compare(amount, limit) > 0 : compare(amount, '0') > 0;
-        };
-        expect(exceedsMax(amount, maxAmount(plan, patch))).toBe(forbids(plan) || forbids(patch));
-      }),
+      fc.property(
+        controls,
+        fc.option(controls, { nil: undefined }),
+        amounts,
+        (plan, patch, amount) => {
+          const forbids = (limits: { readonly max_amount?: JsonValue } | undefined): boolean => {
+            if (limits === undefined || !('max_amount' in limits)) return false;
+            const { max_amount: limit } = limits;
+            return typeof limit === 'string' && isDecimal(limit)
+              ? compare(amount, limit) > 0
+              : compare(amount, '0') > 0;
+          };
+          expect(exceedsMax(amount, maxAmount(plan, patch))).toBe(forbids(plan) || forbids(patch));
+        },
+      ),
       { numRuns: 2_000 },
     );
   });
@@ -73,37 +111,51 @@ describe('any limits', () => {
   it('are never loosened by a patch', () => {
     fc.assert(
       fc.property(controls, controls, amounts, (plan, patch, amount) => {
-        if (exceedsMax(amount, maxAmount(plan, undefined))) expect(exceedsMax(amount, maxAmount(plan, patch))).toBe(true);
+        if (exceedsMax(amount, maxAmount(plan, undefined)))
+          expect(exceedsMax(amount, maxAmount(plan, patch))).toBe(true);
       }),
       { numRuns: 1_000 },
     );
   });
 
-  it.each([[{ max_amount: 'none' }], [{ max_amount: 100 }], [{ max_amount: null }], [{ max_amount: '1e9' }]])(
-    'that cannot be read allow nothing: %j',
-    (limits) => {
-      expect(maxAmount(limits, undefined)).toBe('0');
-      expect(maxAmount({ max_amount: '5' }, limits)).toBe('0');
-      expect(exceedsMax('0.000000000000000001', maxAmount({}, limits))).toBe(true);
-    },
-  );
+  it.each([
+    [{ max_amount: 'none' }],
+    [{ max_amount: 100 }],
+    [{ max_amount: null }],
+    [{ max_amount: '1e9' }],
+  ])('that cannot be read allow nothing: %j', (limits) => {
+    expect(maxAmount(limits, undefined)).toBe('0');
+    expect(maxAmount({ max_amount: '5' }, limits)).toBe('0');
+    expect(exceedsMax('0.000000000000000001', maxAmount({}, limits))).toBe(true);
+  });
 });
 
 describe('any output that an amount refers to', () => {
   const key = fc.stringMatching(/^[a-z][a-z0-9._:/-]{0,12}$/);
-  const field = fc.oneof(fc.stringMatching(/^[A-Za-z0-9_]{1,8}$/), fc.constantFrom('constructor', '__proto__', 'toString', 'valueOf'));
+  const field = fc.oneof(
+    fc.stringMatching(/^[A-Za-z0-9_]{1,8}$/),
+    fc.constantFrom('constructor', '__proto__', 'toString', 'valueOf'),
+  );
 
   it('is taken exactly where it is a decimal string, and else nothing is', () => {
     fc.assert(
-      fc.property(key, field, fc.oneof(amounts, unreadable), amounts, (node, name, value, intent) => {
-        const config = { amount_ref: `nodes.${node}.output.${name}` };
-        const output = Object.fromEntries([[name, value]]);
-        const expected = typeof value === 'string' && isDecimal(value) ? normalize(value) : null;
-        expect(resolveAmount(config, intent, (asked) => (asked === node ? output : null))).toBe(expected);
-        // Never the intent's amount instead, and nothing that objects inherit.
-        expect(resolveAmount(config, intent, () => null)).toBeNull();
-        expect(resolveAmount(config, intent, () => ({}))).toBeNull();
-      }),
+      fc.property(
+        key,
+        field,
+        fc.oneof(amounts, unreadable),
+        amounts,
+        (node, name, value, intent) => {
+          const config = { amount_ref: `nodes.${node}.output.${name}` };
+          const output = Object.fromEntries([[name, value]]);
+          const expected = typeof value === 'string' && isDecimal(value) ? normalize(value) : null;
+          expect(resolveAmount(config, intent, (asked) => (asked === node ? output : null))).toBe(
+            expected,
+          );
+          // Never the intent's amount instead, and nothing that objects inherit.
+          expect(resolveAmount(config, intent, () => null)).toBeNull();
+          expect(resolveAmount(config, intent, () => ({}))).toBeNull();
+        },
+      ),
       { numRuns: 1_000 },
     );
   });
@@ -111,7 +163,11 @@ describe('any output that an amount refers to', () => {
   it('is asked from the node that is named, also where keys hold dots', () => {
     fc.assert(
       fc.property(key, field, (node, name) => {
-        expect(parseAmountSource({ amount_ref: `nodes.${node}.output.${name}` })).toEqual({ kind: 'node', node_key: node, field: name });
+        expect(parseAmountSource({ amount_ref: `nodes.${node}.output.${name}` })).toEqual({
+          kind: 'node',
+          node_key: node,
+          field: name,
+        });
       }),
     );
   });

@@ -4,7 +4,11 @@ import { resolveBindings } from '../../../domain/plan/bindings.ts';
 import type { TemplateNode } from '../../../domain/plan/types.ts';
 import type { SignerDescriptor } from '../../../domain/signer.ts';
 
-const executor = (executor_key: string, action_types: string[], more: Partial<ExecutorDescriptor> = {}): ExecutorDescriptor => ({
+const executor = (
+  executor_key: string,
+  action_types: string[],
+  more: Partial<ExecutorDescriptor> = {},
+): ExecutorDescriptor => ({
   executor_key,
   kind: 'local',
   action_types,
@@ -41,23 +45,37 @@ const resolve = (...nodes: TemplateNode[]) => resolveBindings(nodes, { executors
 
 describe('resolveBindings', () => {
   it('selects by action type where there is no selector', () => {
-    const bound = { executor_binding: { executor_key: 'noop' }, signer_binding: null, executor_sends: true };
+    const bound = {
+      executor_binding: { executor_key: 'noop' },
+      signer_binding: null,
+      executor_sends: true,
+    };
     expect(resolve(node('noop')).bindings.get('n')).toEqual(bound);
   });
 
   it('narrows by every field of the selector', () => {
-    const { bindings, unresolved } = resolve(node('x', { executor_selector: { action_type: 'cex_withdrawal', provider: 'other' } }));
-    expect([bindings.get('n')?.executor_binding, unresolved]).toEqual([{ executor_key: 'other' }, []]);
+    const { bindings, unresolved } = resolve(
+      node('x', { executor_selector: { action_type: 'cex_withdrawal', provider: 'other' } }),
+    );
+    expect([bindings.get('n')?.executor_binding, unresolved]).toEqual([
+      { executor_key: 'other' },
+      [],
+    ]);
   });
 
   it('never guesses among several', () => {
     const { bindings, unresolved } = resolve(node('cex_withdrawal'));
     expect(bindings.size).toBe(0);
-    expect(unresolved).toEqual([{ node_key: 'n', binding: 'executor', reason: 'ambiguous', candidates: ['paper', 'other'] }]);
+    expect(unresolved).toEqual([
+      { node_key: 'n', binding: 'executor', reason: 'ambiguous', candidates: ['paper', 'other'] },
+    ]);
   });
 
   it('tells what is missing', () => {
-    const { unresolved } = resolve(node('unheard_of'), node('noop', { executor_selector: { action_type: 'noop', provider: 'nobody' } }));
+    const { unresolved } = resolve(
+      node('unheard_of'),
+      node('noop', { executor_selector: { action_type: 'noop', provider: 'nobody' } }),
+    );
     expect(unresolved).toEqual([
       { node_key: 'n', binding: 'executor', reason: 'missing', candidates: [] },
       { node_key: 'n', binding: 'executor', reason: 'missing', candidates: [] },
@@ -65,12 +83,22 @@ describe('resolveBindings', () => {
   });
 
   it('picks a signer by profile, and needs one for what signs', () => {
-    const picked = resolve(node('evm_native_transfer', { signer_selector: { chain_family: 'evm', profile: 'cold' } }));
+    const picked = resolve(
+      node('evm_native_transfer', { signer_selector: { chain_family: 'evm', profile: 'cold' } }),
+    );
     expect(picked.bindings.get('n')?.signer_binding).toEqual({ signer_key: 'cold' });
-    const several = resolve(node('evm_native_transfer', { signer_selector: { chain_family: 'evm' } }));
-    expect(several.unresolved).toEqual([{ node_key: 'n', binding: 'signer', reason: 'ambiguous', candidates: ['hot', 'cold'] }]);
+    const several = resolve(
+      node('evm_native_transfer', { signer_selector: { chain_family: 'evm' } }),
+    );
+    expect(several.unresolved).toEqual([
+      { node_key: 'n', binding: 'signer', reason: 'ambiguous', candidates: ['hot', 'cold'] },
+    ]);
     const none = resolve(node('evm_native_transfer', { signer_selector: { chain_family: 'svm' } }));
-    expect(none.unresolved).toEqual([{ node_key: 'n', binding: 'signer', reason: 'missing', candidates: [] }]);
-    expect(resolve(node('evm_native_transfer')).unresolved).toMatchObject([{ binding: 'signer', reason: 'missing' }]);
+    expect(none.unresolved).toEqual([
+      { node_key: 'n', binding: 'signer', reason: 'missing', candidates: [] },
+    ]);
+    expect(resolve(node('evm_native_transfer')).unresolved).toMatchObject([
+      { binding: 'signer', reason: 'missing' },
+    ]);
   });
 });

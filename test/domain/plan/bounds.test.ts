@@ -1,5 +1,12 @@
-/** Plans that would be large are refused by what they are made of: nobody waits while one is made. */
-import { excessBefore, foreignKeys, MOST_NODE_CONFIG_BYTES, MOST_PLAN_BYTES } from '../../../domain/plan/bounds.ts';
+/**
+ * Plans that would be large are refused by what they are made of: nobody waits while one is made.
+ */
+import {
+  excessBefore,
+  foreignKeys,
+  MOST_NODE_CONFIG_BYTES,
+  MOST_PLAN_BYTES,
+} from '../../../domain/plan/bounds.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import type { PlanTemplate } from '../../../domain/plan/types.ts';
 
@@ -33,15 +40,25 @@ test.each([
     null,
   ],
   ['one that fits', template(50), noted(18_000), null],
-  ['a node_config of its own', template(1), noted(MOST_NODE_CONFIG_BYTES), { part: 'node_config', limit_bytes: MOST_NODE_CONFIG_BYTES }],
+  [
+    'a node_config of its own',
+    template(1),
+    noted(MOST_NODE_CONFIG_BYTES),
+    { part: 'node_config', limit_bytes: MOST_NODE_CONFIG_BYTES },
+  ],
   ['input_params that no node takes', template(1), { memo: 'x'.repeat(MOST_PLAN_BYTES) }, PLAN],
 ])('%s', (_name, plan, inputParams, excess) => {
   expect(excessBefore(plan, inputParams)).toEqual(excess);
 });
 
-test.each(['completion_assurance', 'amount_ref', 'match_from', 'burn_from', 'tag', 'baseline', 'baseline_amount'])(
-  'a caller may not say %s',
-  (key) => {
-    expect(foreignKeys({ node_config: { note: 'x', [key]: '0' } })).toEqual([key]);
-  },
-);
+test.each([
+  'completion_assurance',
+  'amount_ref',
+  'match_from',
+  'burn_from',
+  'tag',
+  'baseline',
+  'baseline_amount',
+])('a caller may not say %s', (key) => {
+  expect(foreignKeys({ node_config: { note: 'x', [key]: '0' } })).toEqual([key]);
+});

@@ -17,13 +17,28 @@ const template: PlanTemplate = {
   template_key: 'treasury/move',
   version: 3,
   nodes: [node('a', { config: { venue: 'paper', shared: 'template' } }), node('b')],
-  edges: [{ from: 'a', to: 'b', edge_type: 'on_success', priority: 0, join_key: null, condition_expr: null }],
+  edges: [
+    {
+      from: 'a',
+      to: 'b',
+      edge_type: 'on_success',
+      priority: 0,
+      join_key: null,
+      condition_expr: null,
+    },
+  ],
   risk_controls: { max_amount: '100', asset_allowlist: ['USDC'] },
   completion_policy: { completion_assurance: 'provider_completed' },
 };
 const intent: Intent = { asset: 'USDC', amount: '10' };
-const bindings = new Map(['a', 'b'].map((key) => [key, { executor_binding: { executor_key: 'noop' }, signer_binding: null }]));
-const compile = (input_params = {}, from = template) => compilePlan(from, { intent, input_params }, bindings);
+const bindings = new Map(
+  ['a', 'b'].map((key) => [
+    key,
+    { executor_binding: { executor_key: 'noop' }, signer_binding: null },
+  ]),
+);
+const compile = (input_params = {}, from = template) =>
+  compilePlan(from, { intent, input_params }, bindings);
 const hash = (plan: ReturnType<typeof compile>) => sha256Hex(canonicalPlan(plan));
 
 /** The same value with the keys of every object turned round. */
@@ -41,25 +56,45 @@ function reversed(value: JsonValue): JsonValue {
 describe('the hash of a compiled plan', () => {
   it('does not depend on the order of keys', () => {
     fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.jsonValue() as fc.Arbitrary<JsonValue>), (input_params) => {
-        const turned: PlanTemplate = { ...template, risk_controls: reversed(template.risk_controls) };
-        expect(hash(compile(reversed(input_params), turned))).toBe(hash(compile(input_params)));
-      }),
+      fc.property(
+        fc.dictionary(fc.string(), fc.jsonValue() as fc.Arbitrary<JsonValue>),
+        (input_params) => {
+          const turned: PlanTemplate = {
+            ...template,
+            risk_controls: reversed(template.risk_controls),
+          };
+          expect(hash(compile(reversed(input_params), turned))).toBe(hash(compile(input_params)));
+        },
+      ),
     );
   });
 
   it.each([
     ['version', { ...template, version: 4 }],
-    ['risk controls without effect', { ...template, risk_controls: { ...template.risk_controls, asset_allowlist: [] } }],
+    [
+      'risk controls without effect',
+      { ...template, risk_controls: { ...template.risk_controls, asset_allowlist: [] } },
+    ],
     ['order of nodes', { ...template, nodes: [...template.nodes].reverse() }],
-    ['completion policy', { ...template, completion_policy: { completion_assurance: 'destination_finalized' } as const }],
+    [
+      'completion policy',
+      {
+        ...template,
+        completion_policy: { completion_assurance: 'destination_finalized' } as const,
+      },
+    ],
   ])('depends on the %s', (_name, changed) => {
     expect(hash(compile({}, changed))).not.toBe(hash(compile()));
   });
 
   it('depends on the bindings', () => {
-    const other = new Map(bindings).set('a', { executor_binding: { executor_key: 'else' }, signer_binding: null });
-    expect(hash(compilePlan(template, { intent, input_params: {} }, other))).not.toBe(hash(compile()));
+    const other = new Map(bindings).set('a', {
+      executor_binding: { executor_key: 'else' },
+      signer_binding: null,
+    });
+    expect(hash(compilePlan(template, { intent, input_params: {} }, other))).not.toBe(
+      hash(compile()),
+    );
   });
 });
 
@@ -81,7 +116,10 @@ describe('compilePlan', () => {
   });
 
   it('keeps selectors out of the plan: bindings took their place', () => {
-    const selecting = { ...template, nodes: [node('a', { executor_selector: { action_type: 'noop' } }), node('b')] };
+    const selecting = {
+      ...template,
+      nodes: [node('a', { executor_selector: { action_type: 'noop' } }), node('b')],
+    };
     const [first] = compile({}, selecting).nodes;
     expect(first).not.toHaveProperty('executor_selector');
     expect(first?.executor_binding).toEqual({ executor_key: 'noop' });
@@ -95,13 +133,27 @@ describe('what a built-in action sends', () => {
       signer_binding: null,
       ...(executor_sends === undefined ? {} : { executor_sends }),
     };
-    const alone = { ...template, nodes: [node('a', { has_side_effect: false, ...more })], edges: [] };
-    return compilePlan(alone, { intent, input_params: {} }, new Map([['a', bound]])).nodes[0]?.has_side_effect;
+    const alone = {
+      ...template,
+      nodes: [node('a', { has_side_effect: false, ...more })],
+      edges: [],
+    };
+    return compilePlan(alone, { intent, input_params: {} }, new Map([['a', bound]])).nodes[0]
+      ?.has_side_effect;
   };
 
   it('is a side effect, whatever the template says: it is held for, and a cancel knows of it', () => {
-    for (const action_type of ['cex_withdrawal', 'cex_internal_transfer', 'evm_erc20_transfer', 'evm_native_transfer', 'bridge_c_send']) {
-      expect({ action_type, has_side_effect: compiled({ action_type }) }).toEqual({ action_type, has_side_effect: true });
+    for (const action_type of [
+      'cex_withdrawal',
+      'cex_internal_transfer',
+      'evm_erc20_transfer',
+      'evm_native_transfer',
+      'bridge_c_send',
+    ]) {
+      expect({ action_type, has_side_effect: compiled({ action_type }) }).toEqual({
+        action_type,
+        has_side_effect: true,
+      });
     }
     expect(compiled({ action_type: 'cex_withdrawal', node_kind: 'compensation' })).toBe(true);
   });

@@ -10,28 +10,55 @@ const node = (node_key: string, more: Partial<TemplateNode> = {}): TemplateNode 
   has_side_effect: true,
   ...more,
 });
-const reasons = (nodes: TemplateNode[], ...edges: string[]) => nonExecutableReasons({ nodes, edges: edges.map((each) => edge(each)) });
+const reasons = (nodes: TemplateNode[], ...edges: string[]) =>
+  nonExecutableReasons({ nodes, edges: edges.map((each) => edge(each)) });
 
 describe('nonExecutableReasons', () => {
   it('has none for a plain line', () => {
     const second = node('b', { config: { amount_ref: 'nodes.a.output.received' } });
-    expect(reasons([node('a'), second, node('c', { node_kind: 'compensation' })], 'a>b', 'b>c:on_failure')).toEqual([]);
+    expect(
+      reasons(
+        [node('a'), second, node('c', { node_kind: 'compensation' })],
+        'a>b',
+        'b>c:on_failure',
+      ),
+    ).toEqual([]);
   });
 
   it.each([
     ['signer_selector_missing:a', [node('a', { action_type: 'evm_native_transfer' })], []],
-    ['selector_action_mismatch:a', [node('a', { executor_selector: { action_type: 'acme_payout' } })], []],
-    ['selector_action_mismatch:a', [node('a', { action_type: 'acme_payout', executor_selector: { action_type: 'noop' } })], []],
+    [
+      'selector_action_mismatch:a',
+      [node('a', { executor_selector: { action_type: 'acme_payout' } })],
+      [],
+    ],
+    [
+      'selector_action_mismatch:a',
+      [node('a', { action_type: 'acme_payout', executor_selector: { action_type: 'noop' } })],
+      [],
+    ],
     ['gate_with_side_effect:a', [node('a', { node_kind: 'manual_gate' })], []],
-    ['unknown_amount_ref:a', [node('a', { config: { amount_ref: 'nodes.b.output.x' } }), node('b')], ['a>b']],
+    [
+      'unknown_amount_ref:a',
+      [node('a', { config: { amount_ref: 'nodes.b.output.x' } }), node('b')],
+      ['a>b'],
+    ],
     ['unknown_amount_ref:a', [node('a', { config: { amount: 5 } })], []],
     ['unknown_match_from:b', [node('a'), node('b', { config: { match_from: 'c' } })], ['a>b']],
     ['unknown_match_from:a', [node('a', { config: { match_from: 'b' } }), node('b')], ['a>b']],
     ['unknown_match_from:a', [node('a', { config: { match_from: 'a' } })], []],
     ['unknown_match_from:b', [node('a'), node('b', { config: { match_from: ['a'] } })], ['a>b']],
     ['timeout_edge_without_timeout:a->b', [node('a'), node('b')], ['a>b:on_timeout']],
-    ['compensation_on_success_path:a->b', [node('a'), node('b', { node_kind: 'compensation' })], ['a>b']],
-    ['compensation_on_success_path:a->b', [node('a'), node('b', { node_kind: 'compensation' })], ['a>b:on_manual_resume']],
+    [
+      'compensation_on_success_path:a->b',
+      [node('a'), node('b', { node_kind: 'compensation' })],
+      ['a>b'],
+    ],
+    [
+      'compensation_on_success_path:a->b',
+      [node('a'), node('b', { node_kind: 'compensation' })],
+      ['a>b:on_manual_resume'],
+    ],
   ])('tells %s', (reason, nodes, edges) => {
     expect(reasons(nodes, ...edges)).toEqual([reason]);
   });
@@ -42,7 +69,9 @@ describe('nonExecutableReasons', () => {
   });
 
   it('allows an on_timeout edge of a node with a time-out', () => {
-    expect(reasons([node('a', { timeout_policy: { observe_seconds: 5 } }), node('b')], 'a>b:on_timeout')).toEqual([]);
+    expect(
+      reasons([node('a', { timeout_policy: { observe_seconds: 5 } }), node('b')], 'a>b:on_timeout'),
+    ).toEqual([]);
   });
 
   it.each([
@@ -71,8 +100,11 @@ describe('nonExecutableReasons', () => {
 
   it('allows conditions over the source and what lies before it', () => {
     const nodes = [node('r'), node('a'), node('b')];
-    const condition_expr = "nodes['a'].state == 'COMPLETED' && dec(nodes['r'].output.received) >= dec(intent.amount)";
-    expect(nonExecutableReasons({ nodes, edges: [edge('r>a'), edge('a>b', { condition_expr })] })).toEqual([]);
+    const condition_expr =
+      "nodes['a'].state == 'COMPLETED' && dec(nodes['r'].output.received) >= dec(intent.amount)";
+    expect(
+      nonExecutableReasons({ nodes, edges: [edge('r>a'), edge('a>b', { condition_expr })] }),
+    ).toEqual([]);
   });
 
   it('tells a reason once, and every other beside it', () => {
@@ -93,8 +125,12 @@ describe('nonExecutableReasons', () => {
   it('judges the largest plan in a moment', () => {
     const nodes = Array.from({ length: 200 }, (_, index) => node(`n${index}`));
     const conditioned = (from: number, to: number, extra: number) =>
-      edge(`n${from}>n${to}`, { condition_expr: `nodes['n0'].output.k${extra} == ${to} && nodes['n${from}'].state == 'COMPLETED'` });
-    const edges = Array.from({ length: 1_000 }, (_, index) => conditioned(index % 199, (index % 199) + 1, index));
+      edge(`n${from}>n${to}`, {
+        condition_expr: `nodes['n0'].output.k${extra} == ${to} && nodes['n${from}'].state == 'COMPLETED'`,
+      });
+    const edges = Array.from({ length: 1_000 }, (_, index) =>
+      conditioned(index % 199, (index % 199) + 1, index),
+    );
     const before = process.cpuUsage();
     expect(nonExecutableReasons({ nodes, edges })).toEqual([]);
     expect(process.cpuUsage(before).user).toBeLessThan(5_000_000);

@@ -47,7 +47,10 @@ const drawnEdge = fc.record({
   step: fc.nat(),
 });
 
-/** A plan of up to `size` nodes; `tree`: each node but the first has one edge into it, and nobody cancels. */
+/**
+ * A plan of up to `size` nodes; `tree`: each node but the first has one edge into it, and nobody
+ * cancels.
+ */
 export function plans(size: number, tree = false): fc.Arbitrary<CompiledPlan> {
   return fc
     .tuple(
@@ -57,11 +60,24 @@ export function plans(size: number, tree = false): fc.Arbitrary<CompiledPlan> {
     )
     .map(([nodes, spine, more]) => {
       const edges: GraphEdge[] = [];
-      const edge = (from: number, to: number, { edge_type: drawn, priority }: (typeof spine)[number]): void => {
+      const edge = (
+        from: number,
+        to: number,
+        { edge_type: drawn, priority }: (typeof spine)[number],
+      ): void => {
         const edge_type = tree && drawn === 'on_cancel' ? 'on_success' : drawn;
-        edges.push({ from: `n${from}`, to: `n${to}`, edge_type, priority, join_key: null, condition_expr: null });
+        edges.push({
+          from: `n${from}`,
+          to: `n${to}`,
+          edge_type,
+          priority,
+          join_key: null,
+          condition_expr: null,
+        });
       };
-      spine.slice(0, nodes.length - 1).forEach((each, index) => edge(each.pick % (index + 1), index + 1, each));
+      spine
+        .slice(0, nodes.length - 1)
+        .forEach((each, index) => edge(each.pick % (index + 1), index + 1, each));
       if (nodes.length > 1)
         for (const each of more) {
           const from = each.pick % (nodes.length - 1);
@@ -88,7 +104,8 @@ function compiled({ kind, asset, amount, before, patch }: DrawnNode, index: numb
   return {
     node_key: `n${index}`,
     node_kind: kind === 'gate' ? 'manual_gate' : kind === 'observe' ? 'observe' : 'action',
-    action_type: kind === 'gate' ? 'manual_gate' : kind === 'observe' ? 'cex_deposit_observe' : 'acme_payout',
+    action_type:
+      kind === 'gate' ? 'manual_gate' : kind === 'observe' ? 'cex_deposit_observe' : 'acme_payout',
     has_side_effect: sends,
     sends,
     asset,
@@ -100,7 +117,10 @@ function compiled({ kind, asset, amount, before, patch }: DrawnNode, index: numb
 }
 
 /** The plan of these, of an intent of 3 USDC. */
-export function planOfNodes(nodes: readonly CompiledNode[], edges: readonly GraphEdge[]): CompiledPlan {
+export function planOfNodes(
+  nodes: readonly CompiledNode[],
+  edges: readonly GraphEdge[],
+): CompiledPlan {
   return {
     template: { template_id: 't', template_key: 't', version: 1 },
     nodes,

@@ -15,7 +15,11 @@ interface Given {
   readonly silent?: readonly string[];
 }
 
-const pays = (node_key: string, config: JsonObject = {}, more: Partial<TemplateNode> = {}): TemplateNode => ({
+const pays = (
+  node_key: string,
+  config: JsonObject = {},
+  more: Partial<TemplateNode> = {},
+): TemplateNode => ({
   node_key,
   node_kind: 'action',
   action_type: 'cex_withdrawal',
@@ -24,7 +28,11 @@ const pays = (node_key: string, config: JsonObject = {}, more: Partial<TemplateN
   ...more,
 });
 const sees = (node_key: string, match_from: string): TemplateNode =>
-  pays(node_key, { match_from }, { node_kind: 'observe', action_type: 'cex_deposit_observe', has_side_effect: false });
+  pays(
+    node_key,
+    { match_from },
+    { node_kind: 'observe', action_type: 'cex_deposit_observe', has_side_effect: false },
+  );
 
 /** `a>b` is on_success. */
 const way = (text: string, edge_type: EdgeType = 'on_success', priority = 0): GraphEdge => {
@@ -46,32 +54,62 @@ function compiled(
       risk_controls,
       completion_policy: { completion_assurance: 'provider_completed' },
     },
-    { intent: { asset: 'USDC', amount }, input_params: node_config === undefined ? {} : { node_config } },
+    {
+      intent: { asset: 'USDC', amount },
+      input_params: node_config === undefined ? {} : { node_config },
+    },
     new Map(
       nodes.map(({ node_key }) => [
         node_key,
-        { executor_binding: { executor_key: 'e' }, signer_binding: null, executor_sends: !silent.includes(node_key) },
+        {
+          executor_binding: { executor_key: 'e' },
+          signer_binding: null,
+          executor_sends: !silent.includes(node_key),
+        },
       ]),
     ),
   );
 }
-const outflow = (nodes: readonly TemplateNode[], given: Given = {}): readonly OutflowEntry[] => compiled(nodes, given).outflow;
+const outflow = (nodes: readonly TemplateNode[], given: Given = {}): readonly OutflowEntry[] =>
+  compiled(nodes, given).outflow;
 const usdc = (amount: string | null): readonly OutflowEntry[] => [{ asset: 'USDC', amount }];
 
 describe('a node that passes on draws nothing of its own', () => {
-  const sent = (key: string): JsonObject => ({ amount_ref: `nodes.${key}.output.submitted_amount` });
+  const sent = (key: string): JsonObject => ({
+    amount_ref: `nodes.${key}.output.submitted_amount`,
+  });
 
   it.each([
     ['what an earlier node sent', [pays('a'), pays('b', sent('a'))], ['a>b'], '10'],
-    ['what an observing node saw of it arrive', [pays('a'), sees('o', 'a'), pays('b', sent('o'))], ['a>o', 'o>b'], '10'],
-    ['a fixed amount, where the template says both', [pays('a'), pays('b', { ...sent('a'), amount: '4' })], ['a>b'], '10'],
-    ['what was passed on before', [pays('a'), pays('b', sent('a')), pays('c', sent('b'))], ['a>b', 'b>c'], '10'],
+    [
+      'what an observing node saw of it arrive',
+      [pays('a'), sees('o', 'a'), pays('b', sent('o'))],
+      ['a>o', 'o>b'],
+      '10',
+    ],
+    [
+      'a fixed amount, where the template says both',
+      [pays('a'), pays('b', { ...sent('a'), amount: '4' })],
+      ['a>b'],
+      '10',
+    ],
+    [
+      'what was passed on before',
+      [pays('a'), pays('b', sent('a')), pays('c', sent('b'))],
+      ['a>b', 'b>c'],
+      '10',
+    ],
   ])('%s', (_what, nodes, ends, expected) => {
     expect(outflow(nodes, { edges: ends.map((each) => way(each)) })).toEqual(usdc(expected));
   });
 
   it('whoever else passes on the same: what they may send together is for the fence', () => {
-    const nodes = [pays('a'), pays('b', sent('a')), pays('c', sent('a')), pays('d', { ...sent('a'), amount: '7' })];
+    const nodes = [
+      pays('a'),
+      pays('b', sent('a')),
+      pays('c', sent('a')),
+      pays('d', { ...sent('a'), amount: '7' }),
+    ];
     const plan = compiled(nodes, { edges: [way('a>b'), way('a>c'), way('a>d')] });
     expect(plan.outflow).toEqual(usdc('10'));
     expect([...flowsOf(plan).values()].map(({ from }) => from)).toEqual([null, 'a', 'a', 'a']);
@@ -80,21 +118,35 @@ describe('a node that passes on draws nothing of its own', () => {
   it.each([
     [
       'of another asset',
-      [pays('a', { asset: 'USDT', amount: '1' }), pays('b', sent('a'), { risk_patch: { max_amount: '6' } })],
+      [
+        pays('a', { asset: 'USDT', amount: '1' }),
+        pays('b', sent('a'), { risk_patch: { max_amount: '6' } }),
+      ],
       ['a>b'],
       '6',
     ],
-    ['of a node that does not come before', [pays('a'), pays('b', sent('a'), { risk_patch: { max_amount: '6' } })], ['b>a'], '16'],
+    [
+      'of a node that does not come before',
+      [pays('a'), pays('b', sent('a'), { risk_patch: { max_amount: '6' } })],
+      ['b>a'],
+      '16',
+    ],
     [
       'of a node that sends nothing and saw nothing',
-      [pays('g', {}, { action_type: 'noop' }), pays('b', sent('g'), { risk_patch: { max_amount: '6' } })],
+      [
+        pays('g', {}, { action_type: 'noop' }),
+        pays('b', sent('g'), { risk_patch: { max_amount: '6' } }),
+      ],
       ['g>b'],
       '6',
     ],
     ['of the intent', [pays('a'), pays('b', { amount_ref: 'intent' })], ['a>b'], '20'],
   ])('but draws where the output is %s', (_what, nodes, ends, expected) => {
     const plan = compiled(nodes, { edges: ends.map((each) => way(each)) });
-    expect(plan.outflow.find(({ asset }) => asset === 'USDC')).toEqual({ asset: 'USDC', amount: expected });
+    expect(plan.outflow.find(({ asset }) => asset === 'USDC')).toEqual({
+      asset: 'USDC',
+      amount: expected,
+    });
   });
 
   it('a mint passes on what its burn sent', () => {
@@ -107,12 +159,19 @@ describe('a node that passes on draws nothing of its own', () => {
 
 describe('what a node may move', () => {
   it("is its config's amount and asset, whoever gave them", () => {
-    expect(outflow([pays('a')], { node_config: { amount: '90000', asset: 'usdt' } })).toEqual([{ asset: 'USDT', amount: '90000' }]);
-    expect(outflow([pays('a', { amount: '5' })], { node_config: { amount: '90000' } })).toEqual(usdc('5'));
+    expect(outflow([pays('a')], { node_config: { amount: '90000', asset: 'usdt' } })).toEqual([
+      { asset: 'USDT', amount: '90000' },
+    ]);
+    expect(outflow([pays('a', { amount: '5' })], { node_config: { amount: '90000' } })).toEqual(
+      usdc('5'),
+    );
   });
 
   it("is not the caller's where the template says what is passed on: the caller's amount is not even there", () => {
-    const nodes = [pays('a', { amount: '5' }), pays('b', { amount_ref: 'nodes.a.output.submitted_amount' })];
+    const nodes = [
+      pays('a', { amount: '5' }),
+      pays('b', { amount_ref: 'nodes.a.output.submitted_amount' }),
+    ];
     const plan = compiled(nodes, { edges: [way('a>b')], node_config: { amount: '90000' } });
     expect(plan.outflow).toEqual(usdc('5'));
     expect(plan.nodes[1]?.config).not.toHaveProperty('amount');
@@ -135,7 +194,9 @@ describe('what a node may move', () => {
     const custom = pays('x', {}, { action_type: 'acme_payout', has_side_effect: false });
     expect(outflow([custom])).toEqual(usdc('10'));
     expect(outflow([custom], { silent: ['x'] })).toEqual([]);
-    expect(outflow([pays('a', {}, { has_side_effect: false })], { silent: ['a'] })).toEqual(usdc('10'));
+    expect(outflow([pays('a', {}, { has_side_effect: false })], { silent: ['a'] })).toEqual(
+      usdc('10'),
+    );
     expect(outflow([pays('a', {}, { node_kind: 'observe' })])).toEqual([]);
   });
 
@@ -144,12 +205,19 @@ describe('what a node may move', () => {
     const gate = pays('g', {}, { node_kind: 'manual_gate', action_type: 'manual_gate' });
     const edges = [way('g>b')];
     expect(outflow([gate, later], { edges })).toEqual(usdc(null));
-    expect(outflow([gate, later], { edges, risk_controls: { max_amount: '7' } })).toEqual(usdc('7'));
-    expect(outflow([gate, { ...later, risk_patch: { max_amount: '3' } }], { edges, risk_controls: { max_amount: '7' } })).toEqual(
-      usdc('3'),
+    expect(outflow([gate, later], { edges, risk_controls: { max_amount: '7' } })).toEqual(
+      usdc('7'),
     );
+    expect(
+      outflow([gate, { ...later, risk_patch: { max_amount: '3' } }], {
+        edges,
+        risk_controls: { max_amount: '7' },
+      }),
+    ).toEqual(usdc('3'));
     const other = { ...later, config: { ...later.config, asset: 'USDT' } };
-    expect(outflow([gate, other], { edges, risk_controls: { max_amount: '7' } })).toEqual([{ asset: 'USDT', amount: null }]);
+    expect(outflow([gate, other], { edges, risk_controls: { max_amount: '7' } })).toEqual([
+      { asset: 'USDT', amount: null },
+    ]);
   });
 
   it('is nothing of what nobody sends, and limits count at least the intent', () => {
@@ -163,15 +231,46 @@ describe('what a node may move', () => {
 });
 
 describe('of ways that exclude each other the dearest counts', () => {
-  const of = (...amounts: readonly (readonly [string, string])[]): TemplateNode[] => amounts.map(([key, amount]) => pays(key, { amount }));
+  const of = (...amounts: readonly (readonly [string, string])[]): TemplateNode[] =>
+    amounts.map(([key, amount]) => pays(key, { amount }));
 
   it.each<[string, TemplateNode[], GraphEdge[], string]>([
-    ['success with its own amount', of(['a', '5'], ['b', '3'], ['f', '7']), [way('a>b'), way('a>f', 'on_failure')], '8'],
-    ['a dear failure', of(['a', '5'], ['b', '3'], ['f', '9']), [way('a>b'), way('a>f', 'on_failure')], '9'],
-    ['a dear time-out', of(['a', '5'], ['f', '7'], ['t', '8']), [way('a>f', 'on_failure'), way('a>t', 'on_timeout')], '8'],
-    ['priorities of one type', of(['a', '1'], ['x', '6'], ['y', '4']), [way('a>x', 'on_success', 1), way('a>y')], '7'],
-    ['priorities of a failure', of(['a', '1'], ['x', '6'], ['y', '4']), [way('a>x', 'on_failure', 1), way('a>y', 'on_failure')], '6'],
-    ['one priority: they fire together', of(['a', '1'], ['x', '6'], ['y', '4']), [way('a>x'), way('a>y')], '11'],
+    [
+      'success with its own amount',
+      of(['a', '5'], ['b', '3'], ['f', '7']),
+      [way('a>b'), way('a>f', 'on_failure')],
+      '8',
+    ],
+    [
+      'a dear failure',
+      of(['a', '5'], ['b', '3'], ['f', '9']),
+      [way('a>b'), way('a>f', 'on_failure')],
+      '9',
+    ],
+    [
+      'a dear time-out',
+      of(['a', '5'], ['f', '7'], ['t', '8']),
+      [way('a>f', 'on_failure'), way('a>t', 'on_timeout')],
+      '8',
+    ],
+    [
+      'priorities of one type',
+      of(['a', '1'], ['x', '6'], ['y', '4']),
+      [way('a>x', 'on_success', 1), way('a>y')],
+      '7',
+    ],
+    [
+      'priorities of a failure',
+      of(['a', '1'], ['x', '6'], ['y', '4']),
+      [way('a>x', 'on_failure', 1), way('a>y', 'on_failure')],
+      '6',
+    ],
+    [
+      'one priority: they fire together',
+      of(['a', '1'], ['x', '6'], ['y', '4']),
+      [way('a>x'), way('a>y')],
+      '11',
+    ],
     [
       'what both ways reach is reached by either',
       of(['a', '5'], ['f', '1'], ['z', '9']),
@@ -200,7 +299,11 @@ describe('of ways that exclude each other the dearest counts', () => {
   });
 
   it('in each asset by itself', () => {
-    const nodes = [pays('a', { amount: '1' }), pays('x', { amount: '6', asset: 'USDT' }), pays('y', { amount: '4' })];
+    const nodes = [
+      pays('a', { amount: '1' }),
+      pays('x', { amount: '6', asset: 'USDT' }),
+      pays('y', { amount: '4' }),
+    ];
     const edges = [way('a>x', 'on_success', 1), way('a>y')];
     expect(outflow(nodes, { edges })).toEqual([
       { asset: 'USDC', amount: '5' },

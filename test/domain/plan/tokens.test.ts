@@ -1,9 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
-import { assetOf, NO_CHAINS, onChainPool, tokenMismatch, type ChainAssets } from '../../../domain/plan/tokens.ts';
+import {
+  assetOf,
+  NO_CHAINS,
+  onChainPool,
+  tokenMismatch,
+  type ChainAssets,
+} from '../../../domain/plan/tokens.ts';
 
 const USDC = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
 const CHAINS: ChainAssets = [
-  { venue_key: 'mainnet', chain_id: 1, native_asset: 'ETH', tokens: [{ asset: 'USDC', address: USDC }] },
+  {
+    venue_key: 'mainnet',
+    chain_id: 1,
+    native_asset: 'ETH',
+    tokens: [{ asset: 'USDC', address: USDC }],
+  },
   { venue_key: 'side', chain_id: 137, native_asset: 'POL', tokens: [] },
 ];
 
@@ -26,19 +37,33 @@ describe('the asset of a token', () => {
 
 describe('the pool of a signer on a chain', () => {
   it('is its own, and none where the chain is not bound', () => {
-    expect(onChainPool(CHAINS, 137, 'desk')).toEqual({ venue_key: 'side:desk', account_type: 'SPOT' });
+    expect(onChainPool(CHAINS, 137, 'desk')).toEqual({
+      venue_key: 'side:desk',
+      account_type: 'SPOT',
+    });
     expect(onChainPool(CHAINS, 5, 'desk')).toBeNull();
   });
 });
 
 describe('an observed balance', () => {
   const observer = (asset: string, config: object) =>
-    tokenMismatch({ node_key: 'look', action_type: 'evm_balance_observe', asset, config: { chain_id: 1, ...config } }, CHAINS);
+    tokenMismatch(
+      {
+        node_key: 'look',
+        action_type: 'evm_balance_observe',
+        asset,
+        config: { chain_id: 1, ...config },
+      },
+      CHAINS,
+    );
 
   it('is of the asset that its node says', () => {
     expect(observer('USDC', { token_address: USDC })).toBeNull();
     expect(observer('ETH', {})).toBeNull();
-    expect(observer('WBTC', { token_address: USDC })).toMatchObject({ asset: 'WBTC', token_asset: 'USDC' });
+    expect(observer('WBTC', { token_address: USDC })).toMatchObject({
+      asset: 'WBTC',
+      token_asset: 'USDC',
+    });
     expect(observer('USDC', {})).toMatchObject({ token_asset: 'ETH' });
     // A caller who names a token where the template waits for the coin.
     expect(observer('ETH', { token_address: USDC })).toMatchObject({ token_asset: 'USDC' });

@@ -35,7 +35,9 @@ export function optionsOf(target: string, changes: Partial<CheckOptions> = {}): 
 
 export async function checkTarget(options: CheckOptions): Promise<readonly CheckResult[]> {
   const own = options.command === undefined ? null : createOwnProcess(options.command);
-  const target = isUrl(options.target) ? createHttpTarget(options) : await createQueueTarget(options);
+  const target = isUrl(options.target)
+    ? createHttpTarget(options)
+    : await createQueueTarget(options);
   const bench = new Bench(target, options, own);
   try {
     await bench.start();
@@ -47,10 +49,16 @@ export async function checkTarget(options: CheckOptions): Promise<readonly Check
 }
 
 /** Serves `executor` over HTTP and checks it, its effects counted. */
-export async function checkServed(executor: DefinedExecutor, changes: Partial<CheckOptions> = {}, serve: Partial<ServeOptions> = {}) {
+export async function checkServed(
+  executor: DefinedExecutor,
+  changes: Partial<CheckOptions> = {},
+  serve: Partial<ServeOptions> = {},
+) {
   const served = await serveExecutor(executor, { port: 0, log: () => undefined, ...serve });
   try {
-    return await checkTarget(optionsOf(served.url, { effectsUrl: `${served.url}/effects/{idempotency_key}`, ...changes }));
+    return await checkTarget(
+      optionsOf(served.url, { effectsUrl: `${served.url}/effects/{idempotency_key}`, ...changes }),
+    );
   } finally {
     await served.stop();
   }
@@ -62,5 +70,7 @@ export function failed(results: readonly CheckResult[]): string[] {
 
 /** What did not pass, in a form that a failed expectation shows in full. */
 export function troubles(results: readonly CheckResult[]): string[] {
-  return results.filter(({ status }) => status === 'failed').map(({ id, reason }) => `${id}: ${reason ?? ''}`);
+  return results
+    .filter(({ status }) => status === 'failed')
+    .map(({ id, reason }) => `${id}: ${reason ?? ''}`);
 }

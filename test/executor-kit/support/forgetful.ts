@@ -1,4 +1,7 @@
-/** Pays for good, but remembers only in memory for which keys: `forgetful.ts <port> <statement file>`. */
+/**
+ * Pays for good, but remembers only in memory for which keys:
+ * `forgetful.ts <port> <statement file>`.
+ */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { serveExecutor } from '../../../executor-kit/http.ts';
 import { memoryExecutor } from './memory-executor.ts';

@@ -35,7 +35,9 @@ export class Payments {
 }
 
 /** A definition without faults; `changes` puts some in. */
-export function memoryExecutor(changes: (payments: Payments, sound: Definition) => Partial<Definition> = () => ({})): DefinedExecutor {
+export function memoryExecutor(
+  changes: (payments: Payments, sound: Definition) => Partial<Definition> = () => ({}),
+): DefinedExecutor {
   const payments = new Payments();
   const known = new Map<string, Promise<string>>();
   const standing = async (key: string) => {

@@ -10,7 +10,11 @@ beforeAll(async () => {
 afterAll(() => desk.close());
 beforeEach(() => freshBooks(desk));
 
-async function fetched(index: number, changes: object = {}, subChanges: object = {}): Promise<readonly PoolBalance[]> {
+async function fetched(
+  index: number,
+  changes: object = {},
+  subChanges: object = {},
+): Promise<readonly PoolBalance[]> {
   const fetcher = balanceFetchers(desk.bindings(changes, subChanges))[index]!;
   return (await fetcher.fetch(call())).filter(({ asset }) => asset === 'USDC');
 }
@@ -27,19 +31,27 @@ const pool = (account_type: string, amount: string) => ({
 describe('balances', () => {
   test('of a master, in both pools', async () => {
     desk.exchange.books.set(null, 'USDT_FUTURE', 'USDC', '0.123456789012345678');
-    expect(await fetched(0)).toEqual([pool('SPOT', '1000'), pool('USDT_FUTURE', '0.123456789012345678')]);
+    expect(await fetched(0)).toEqual([
+      pool('SPOT', '1000'),
+      pool('USDT_FUTURE', '0.123456789012345678'),
+    ]);
   });
 
   test("of a sub-account, with its master's key", async () => {
     desk.exchange.books.set(SUB, 'SPOT', 'USDC', '7.5');
     expect(await fetched(1)).toEqual([pool('SPOT', '7.5'), pool('USDT_FUTURE', '0')]);
-    expect(desk.exchange.requests.map(({ path }) => path)).toEqual(['/sapi/v4/sub-account/assets', '/sapi/v2/sub-account/futures/account']);
+    expect(desk.exchange.requests.map(({ path }) => path)).toEqual([
+      '/sapi/v4/sub-account/assets',
+      '/sapi/v2/sub-account/futures/account',
+    ]);
   });
 
   test('of a sub-account, with its own key, and of the pools that are asked for alone', async () => {
     desk.exchange.books.set(SUB, 'SPOT', 'USDC', '7.5');
     const credentials_file = await desk.keyFile('sub.json', desk.exchange.key(SUB));
-    expect(await fetched(1, {}, { credentials_file, account_types: ['SPOT'] })).toEqual([pool('SPOT', '7.5')]);
+    expect(await fetched(1, {}, { credentials_file, account_types: ['SPOT'] })).toEqual([
+      pool('SPOT', '7.5'),
+    ]);
     expect(desk.exchange.requests.map(({ path }) => path)).toEqual(['/api/v3/account']);
   });
 
@@ -62,10 +74,13 @@ describe('balances', () => {
     expect(debt).toEqual({ ...pool('USDT_FUTURE', '0'), details: { balance: '-3.5' } });
   });
 
-  test.each(['error_500', 'malformed', 'hangup'] as const)('are none at all when one answer is not usable (%s)', async (kind) => {
-    desk.exchange.fail({ path: '/fapi/', kind });
-    await expect(fetched(0)).rejects.toMatchObject({ name: 'ExecutorFault' });
-  });
+  test.each(['error_500', 'malformed', 'hangup'] as const)(
+    'are none at all when one answer is not usable (%s)',
+    async (kind) => {
+      desk.exchange.fail({ path: '/fapi/', kind });
+      await expect(fetched(0)).rejects.toMatchObject({ name: 'ExecutorFault' });
+    },
+  );
 
   test('given as a JSON number are refused: digits may be lost already', async () => {
     desk.exchange.fail({

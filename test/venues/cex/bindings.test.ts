@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { loadVenueBindings, parseVenueBindings, VenueBindingsError } from '../../../venues/bindings.ts';
+import {
+  loadVenueBindings,
+  parseVenueBindings,
+  VenueBindingsError,
+} from '../../../venues/bindings.ts';
 import { readCredentials } from '../../../venues/cex/credentials.ts';
 import { createCexExecutors } from '../../../venues/cex/executors.ts';
 import { openDesk, type Desk } from './support/desk.ts';
@@ -21,7 +25,14 @@ const master = {
   account: 'm@x.io',
   credentials_file: 'm.json',
 };
-const sub = { venue_key: 's', provider: 'ccxt', exchange: 'binance', account_role: 'sub', account: 's@x.io', master: 'm' };
+const sub = {
+  venue_key: 's',
+  provider: 'ccxt',
+  exchange: 'binance',
+  account_role: 'sub',
+  account: 's@x.io',
+  master: 'm',
+};
 
 function faultsOf(...venues: object[]): readonly string[] {
   try {
@@ -49,38 +60,67 @@ describe('a binding of an exchange', () => {
       'venues[1].account_types[1]: binance does not tell of FUNDING with the key of this binding',
       [master, { ...sub, account_types: ['SPOT', 'FUNDING'] }],
     ],
-    ['venues[0].account_types[0]: binance does not tell of FUND with the key of this binding', [{ ...master, account_types: ['FUND'] }]],
+    [
+      'venues[0].account_types[0]: binance does not tell of FUND with the key of this binding',
+      [{ ...master, account_types: ['FUND'] }],
+    ],
     ['venues[0].exchange: must be binance', [{ ...master, exchange: 'mtgox' }]],
     ['venues[0].credentials_file: is needed without a master', [{ ...sub, master: undefined }]],
     ['venues[0].master: is for sub-accounts only', [{ ...master, master: 'm' }]],
-    ["venues[1].account: must be the sub-account's e-mail address", [master, { ...sub, account: '12345' }]],
+    [
+      "venues[1].account: must be the sub-account's e-mail address",
+      [master, { ...sub, account: '12345' }],
+    ],
     ['venues[0].master: m is no account of an exchange in this file', [sub]],
     [
       'venues[1].master: m is no master account',
-      [{ ...sub, venue_key: 'm', account: 'o@x.io', master: undefined, credentials_file: 'o' }, sub],
+      [
+        { ...sub, venue_key: 'm', account: 'o@x.io', master: undefined, credentials_file: 'o' },
+        sub,
+      ],
     ],
-    ['venues[1].master: m has another exchange, sandbox or base_url', [master, { ...sub, sandbox: true }]],
-    ['venues[1].account: this account of binance is already bound above', [master, { ...master, venue_key: 'm2', account: 'M@x.io' }]],
+    [
+      'venues[1].master: m has another exchange, sandbox or base_url',
+      [master, { ...sub, sandbox: true }],
+    ],
+    [
+      'venues[1].account: this account of binance is already bound above',
+      [master, { ...master, venue_key: 'm2', account: 'M@x.io' }],
+    ],
   ])('is refused: %s', (fault, venues) => {
     expect(faultsOf(...venues)).toEqual([fault]);
   });
 
-  test.each(['http://exchange.example', 'https://user:pass@exchange.example', 'https://exchange.example/?key=1', 'ftp://127.0.0.1', 'x'])(
-    'does not send keys to %s',
-    (base_url) => {
-      expect(faultsOf({ ...master, base_url }).map((fault) => fault.split(':')[0])).toEqual(['venues[0].base_url']);
-    },
-  );
+  test.each([
+    'http://exchange.example',
+    'https://user:pass@exchange.example',
+    'https://exchange.example/?key=1',
+    'ftp://127.0.0.1',
+    'x',
+  ])('does not send keys to %s', (base_url) => {
+    expect(faultsOf({ ...master, base_url }).map((fault) => fault.split(':')[0])).toEqual([
+      'venues[0].base_url',
+    ]);
+  });
 
   test('may go through https, and through this machine', () => {
-    for (const base_url of ['https://proxy.example/binance', 'http://127.0.0.1:9999', 'http://[::1]:9999']) {
+    for (const base_url of [
+      'https://proxy.example/binance',
+      'http://127.0.0.1:9999',
+      'http://[::1]:9999',
+    ]) {
       expect(faultsOf({ ...master, base_url })).toEqual([]);
     }
   });
 
   test('brings its executors; without one there are none', () => {
     expect(createCexExecutors([])).toEqual([]);
-    expect(createCexExecutors(desk.bindings()).map(({ descriptor }) => [descriptor.executor_key, descriptor.action_types])).toEqual([
+    expect(
+      createCexExecutors(desk.bindings()).map(({ descriptor }) => [
+        descriptor.executor_key,
+        descriptor.action_types,
+      ]),
+    ).toEqual([
       ['ccxt.withdrawal', ['cex_withdrawal']],
       ['ccxt.internal_transfer', ['cex_internal_transfer']],
       ['ccxt.deposit_observe', ['cex_deposit_observe']],
@@ -97,14 +137,20 @@ describe('a key file', () => {
 
   test('is read when it is of mode 600 and ours', async () => {
     const credentials = await readCredentials(await desk.keyFile('good.json', KEY));
-    expect([credentials.api_key.reveal(), credentials.secret.reveal(), credentials.password]).toEqual([KEY.api_key, KEY.secret, undefined]);
+    expect([
+      credentials.api_key.reveal(),
+      credentials.secret.reveal(),
+      credentials.password,
+    ]).toEqual([KEY.api_key, KEY.secret, undefined]);
     expect(await faultOf(await desk.keyFile('read-only.json', KEY, 0o400))).toBe('none');
   });
 
   test.each([0o640, 0o604, 0o660, 0o622, 0o700])('is refused with mode %i', async (mode) => {
     const path = await desk.keyFile('open.json', KEY);
     await chmod(path, mode);
-    expect(await faultOf(path)).toContain(`/open.json has mode ${mode.toString(8)}; only its owner may read it: chmod 600`);
+    expect(await faultOf(path)).toContain(
+      `/open.json has mode ${mode.toString(8)}; only its owner may read it: chmod 600`,
+    );
   });
 
   test('is refused when it is a folder, a link, missing or too large', async () => {
@@ -113,14 +159,20 @@ describe('a key file', () => {
     await symlink(await desk.keyFile('target.json', KEY), join(desk.folder, 'link.json'));
     expect(await faultOf(join(desk.folder, 'link.json'))).toContain('cannot be opened (ELOOP)');
     expect(await faultOf(join(desk.folder, 'none.json'))).toContain('cannot be opened (ENOENT)');
-    expect(await faultOf(await desk.keyFile('large.json', 'x'.repeat(20_000)))).toContain('is too large');
+    expect(await faultOf(await desk.keyFile('large.json', 'x'.repeat(20_000)))).toContain(
+      'is too large',
+    );
   });
 
   test.each<[string, unknown, string]>([
     ['no JSON', '{"api_key": "the-secret-itself', 'is not valid JSON'],
     ['a field short', { api_key: 'the-api-key-itself' }, ': secret: must be a string'],
     ['an empty field', { ...KEY, secret: '' }, ': secret: must not be empty'],
-    ['more than it should', { ...KEY, 'the-secret-itself': 1 }, ': it holds more than api_key, secret and password'],
+    [
+      'more than it should',
+      { ...KEY, 'the-secret-itself': 1 },
+      ': it holds more than api_key, secret and password',
+    ],
     ['a number', { ...KEY, secret: 5 }, ': secret: must be a string'],
   ])('with %s is refused without its values', async (_name, content, fault) => {
     const told = await faultOf(await desk.keyFile('bad.json', content));
@@ -132,9 +184,15 @@ describe('a key file', () => {
     await desk.keyFile('m.json', KEY);
     const file = join(desk.folder, 'venues.json');
     await writeFile(file, JSON.stringify({ venues: [master, sub] }));
-    expect(await loadVenueBindings(file)).toMatchObject([{ credentials_file: join(desk.folder, 'm.json') }, { venue_key: 's' }]);
+    expect(await loadVenueBindings(file)).toMatchObject([
+      { credentials_file: join(desk.folder, 'm.json') },
+      { venue_key: 's' },
+    ]);
     await chmod(join(desk.folder, 'm.json'), 0o644);
-    await writeFile(file, JSON.stringify({ venues: [master, { ...sub, credentials_file: 'none.json' }] }));
+    await writeFile(
+      file,
+      JSON.stringify({ venues: [master, { ...sub, credentials_file: 'none.json' }] }),
+    );
     await expect(loadVenueBindings(file)).rejects.toMatchObject({
       faults: [
         expect.stringMatching(/^venues\[0\]\.credentials_file: .* has mode 644/),

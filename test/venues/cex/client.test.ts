@@ -34,13 +34,18 @@ async function faultOf(work: Promise<unknown>): Promise<ExecutorFault> {
 describe('what goes out', () => {
   test('is signed with the key, within a short time window', async () => {
     const connection = await open();
-    await expect(connection.ask(READ, {}, call())).resolves.toMatchObject({ enableWithdrawals: true });
+    await expect(connection.ask(READ, {}, call())).resolves.toMatchObject({
+      enableWithdrawals: true,
+    });
     const [request] = desk.exchange.requests;
     expect(request?.parameters.get('recvWindow')).toBe('5000');
   });
 
   test('is refused by a wrong secret: the exchange under test does check signatures', async () => {
-    const credentials_file = await desk.keyFile('wrong.json', { ...desk.exchange.key(null), secret: 'another-secret' });
+    const credentials_file = await desk.keyFile('wrong.json', {
+      ...desk.exchange.key(null),
+      secret: 'another-secret',
+    });
     const fault = await faultOf((await open({ credentials_file })).ask(READ, {}, call()));
     expect(fault).toMatchObject({ kind: 'rejected', code: 'EXCHANGE_KEY_REFUSED' });
     expect(fault.message).toContain('-1022');
@@ -48,7 +53,10 @@ describe('what goes out', () => {
 
   test('is refused when the clocks differ, which proves that nothing was done', async () => {
     desk.exchange.books.skew = 60_000;
-    expect(await faultOf((await open()).ask(WRITE, {}, call()))).toMatchObject({ kind: 'rejected', code: 'CLOCK_DIFFERENCE' });
+    expect(await faultOf((await open()).ask(WRITE, {}, call()))).toMatchObject({
+      kind: 'rejected',
+      code: 'CLOCK_DIFFERENCE',
+    });
   });
 
   test('never goes out once the signal has aborted', async () => {
@@ -67,7 +75,9 @@ describe('what goes out', () => {
     controller.abort();
     expect(await waits).toMatchObject({ code: 'CEX_ABORTED' });
     await sleep(900);
-    expect(desk.exchange.requests.map(({ path }) => path)).toEqual(['/sapi/v1/capital/withdraw/address/list']);
+    expect(desk.exchange.requests.map(({ path }) => path)).toEqual([
+      '/sapi/v1/capital/withdraw/address/list',
+    ]);
   });
 
   test('does not go out when the process was stopped in that wait until the time was over, though no timer has said so', async () => {
@@ -80,24 +90,51 @@ describe('what goes out', () => {
     const fault = await waits;
     expect(fault).toMatchObject({ kind: 'timeout', code: 'CEX_TIMEOUT' });
     await sleep(300);
-    expect(desk.exchange.requests.map(({ path }) => path)).toEqual(['/sapi/v1/capital/withdraw/address/list']);
+    expect(desk.exchange.requests.map(({ path }) => path)).toEqual([
+      '/sapi/v1/capital/withdraw/address/list',
+    ]);
     expect(fault.message).toContain('before anything was sent');
   });
 });
 
 describe('what leaves open what became of a write', () => {
-  const unknown: readonly (readonly [string, Parameters<Desk['exchange']['fail']>[0], string, string])[] = [
+  const unknown: readonly (readonly [
+    string,
+    Parameters<Desk['exchange']['fail']>[0],
+    string,
+    string,
+  ])[] = [
     ['500', { path: 'apply', kind: 'error_500' }, 'server_error', 'CEX_ERROR'],
     ['a lost answer', { path: 'apply', kind: 'hangup' }, 'unreachable', 'CEX_UNREACHABLE'],
-    ['no answer in time', { path: 'apply', kind: 'slow', milliseconds: 900 }, 'timeout', 'CEX_TIMEOUT'],
+    [
+      'no answer in time',
+      { path: 'apply', kind: 'slow', milliseconds: 900 },
+      'timeout',
+      'CEX_TIMEOUT',
+    ],
     [
       '429',
-      { path: 'apply', kind: 'status', status: 429, body: { code: -1003, msg: 'Too many requests' } },
+      {
+        path: 'apply',
+        kind: 'status',
+        status: 429,
+        body: { code: -1003, msg: 'Too many requests' },
+      },
       'server_error',
       'CEX_RATE_LIMITED',
     ],
-    ['418', { path: 'apply', kind: 'status', status: 418, body: { code: -1003, msg: 'banned' } }, 'server_error', 'CEX_RATE_LIMITED'],
-    ['a gateway', { path: 'apply', kind: 'status', status: 502, body: {} }, 'server_error', 'CEX_ERROR'],
+    [
+      '418',
+      { path: 'apply', kind: 'status', status: 418, body: { code: -1003, msg: 'banned' } },
+      'server_error',
+      'CEX_RATE_LIMITED',
+    ],
+    [
+      'a gateway',
+      { path: 'apply', kind: 'status', status: 502, body: {} },
+      'server_error',
+      'CEX_ERROR',
+    ],
     [
       '"execution status unknown"',
       { path: 'apply', kind: 'status', status: 400, body: { code: -1007, msg: 'Timeout' } },
@@ -116,14 +153,32 @@ describe('what leaves open what became of a write', () => {
       'server_error',
       'CEX_ERROR',
     ],
-    ['an unknown code', { path: 'apply', kind: 'status', status: 400, body: { code: -9999, msg: 'x' } }, 'server_error', 'CEX_ERROR'],
-    ['a redirect', { path: 'apply', kind: 'status', status: 302, body: {} }, 'server_error', 'CEX_ERROR'],
-    ['403 of a firewall', { path: 'apply', kind: 'status', status: 403, body: {} }, 'server_error', 'CEX_ERROR'],
+    [
+      'an unknown code',
+      { path: 'apply', kind: 'status', status: 400, body: { code: -9999, msg: 'x' } },
+      'server_error',
+      'CEX_ERROR',
+    ],
+    [
+      'a redirect',
+      { path: 'apply', kind: 'status', status: 302, body: {} },
+      'server_error',
+      'CEX_ERROR',
+    ],
+    [
+      '403 of a firewall',
+      { path: 'apply', kind: 'status', status: 403, body: {} },
+      'server_error',
+      'CEX_ERROR',
+    ],
   ];
   test.each(unknown)('%s', async (_name, fault, kind, code) => {
     const connection = await open({ timeout_seconds: 0.6 });
     desk.exchange.fail(fault);
-    expect(await faultOf(connection.ask(WRITE, { coin: 'USDC' }, call()))).toMatchObject({ kind, code });
+    expect(await faultOf(connection.ask(WRITE, { coin: 'USDC' }, call()))).toMatchObject({
+      kind,
+      code,
+    });
     // Once: neither this layer nor the library below repeats a write.
     expect(desk.exchange.requests).toHaveLength(1);
   });
@@ -131,14 +186,26 @@ describe('what leaves open what became of a write', () => {
   test('an answer that is no JSON', async () => {
     const connection = await open();
     desk.exchange.fail({ path: 'apply', kind: 'malformed' });
-    const order = { client_id: 'x', asset: 'USDC', network: 'ETH', address: '0x1', tag: null, amount: '1' };
-    expect(await faultOf(binance.withdraw(connection, order, call()))).toMatchObject({ kind: 'protocol', code: 'CEX_PROTOCOL_ERROR' });
+    const order = {
+      client_id: 'x',
+      asset: 'USDC',
+      network: 'ETH',
+      address: '0x1',
+      tag: null,
+      amount: '1',
+    };
+    expect(await faultOf(binance.withdraw(connection, order, call()))).toMatchObject({
+      kind: 'protocol',
+      code: 'CEX_PROTOCOL_ERROR',
+    });
   });
 
   test('an abort while the exchange works on it', async () => {
     const connection = await open();
     desk.exchange.fail({ path: 'apply', kind: 'slow', milliseconds: 500 });
-    const fault = await faultOf(connection.ask(WRITE, { coin: 'USDC' }, call(AbortSignal.timeout(100))));
+    const fault = await faultOf(
+      connection.ask(WRITE, { coin: 'USDC' }, call(AbortSignal.timeout(100))),
+    );
     expect(fault).toMatchObject({ kind: 'timeout', code: 'CEX_ABORTED' });
     expect(fault.message).not.toContain('before anything was sent');
   });
@@ -146,13 +213,17 @@ describe('what leaves open what became of a write', () => {
 
 describe('a sandbox', () => {
   test('that does not have an endpoint is a clear refusal, and nothing goes to the real exchange', async () => {
-    const fault = await faultOf((await open({ sandbox: true })).ask(WRITE, { coin: 'USDC' }, call()));
+    const fault = await faultOf(
+      (await open({ sandbox: true })).ask(WRITE, { coin: 'USDC' }, call()),
+    );
     expect(fault).toMatchObject({ kind: 'rejected', code: 'SANDBOX_NOT_SUPPORTED' });
     expect(desk.exchange.requests).toEqual([]);
   });
 
   test('is asked where it has the endpoint', async () => {
-    await expect((await open({ sandbox: true })).ask('privateGetAccount', {}, call())).resolves.toHaveProperty('balances');
+    await expect(
+      (await open({ sandbox: true })).ask('privateGetAccount', {}, call()),
+    ).resolves.toHaveProperty('balances');
   });
 });
 
@@ -161,16 +232,26 @@ describe('secrets', () => {
     const key = desk.exchange.key(null);
     const connection = await open({ timeout_seconds: 0.5 });
     const faults: ExecutorFault[] = [];
-    desk.exchange.fail({ path: 'apply', kind: 'refuse', status: 400, body: { code: -1100, msg: `bad ${key.api_key} and ${key.secret}` } });
+    desk.exchange.fail({
+      path: 'apply',
+      kind: 'refuse',
+      status: 400,
+      body: { code: -1100, msg: `bad ${key.api_key} and ${key.secret}` },
+    });
     faults.push(await faultOf(connection.ask(WRITE, {}, call())));
     for (const kind of ['error_500', 'hangup', 'slow'] as const) {
       desk.exchange.fail({ path: 'apply', kind, milliseconds: 700 });
       faults.push(await faultOf(connection.ask(WRITE, {}, call())));
     }
     const lines: string[] = [];
-    const log = createLogger({ logLevel: 'debug' }, 'test', { write: (line: string) => void lines.push(line) });
+    const log = createLogger({ logLevel: 'debug' }, 'test', {
+      write: (line: string) => void lines.push(line),
+    });
     for (const fault of faults) log.error({ err: fault }, 'failed');
-    const all = [...lines, ...faults.flatMap((fault) => [inspect(fault, { depth: 10 }), JSON.stringify(fault)])].join('\n');
+    const all = [
+      ...lines,
+      ...faults.flatMap((fault) => [inspect(fault, { depth: 10 }), JSON.stringify(fault)]),
+    ].join('\n');
     expect(all).not.toContain(key.secret);
     expect(all).not.toContain(key.api_key);
     expect(all).not.toMatch(/signature=/);
@@ -179,13 +260,16 @@ describe('secrets', () => {
 
   test('are not shown by what holds them', async () => {
     const key = desk.exchange.key(null);
-    const credentials = await readCredentials(await desk.keyFile('shown.json', { ...key, password: 'pass-phrase' }));
+    const credentials = await readCredentials(
+      await desk.keyFile('shown.json', { ...key, password: 'pass-phrase' }),
+    );
     const shown = [
       inspect(credentials, { depth: 9, showHidden: true }),
       JSON.stringify(credentials),
       `${String(credentials.secret)}`,
     ].join();
-    for (const secret of [key.api_key, key.secret, 'pass-phrase']) expect(shown).not.toContain(secret);
+    for (const secret of [key.api_key, key.secret, 'pass-phrase'])
+      expect(shown).not.toContain(secret);
     expect(credentials.secret.reveal()).toBe(key.secret);
   });
 });

@@ -1,9 +1,18 @@
-/** The check that every team's executor has to pass, with what is paid at the exchange as the count of effects. */
+/**
+ * The check that every team's executor has to pass, with what is paid at the exchange as the count
+ * of effects.
+ */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ExecutorFault, type ExecutionResult, type Executor, type ExecutorPhase, type SubmitInput } from '../../../domain/executor.ts';
+import {
+  ExecutorFault,
+  type ExecutionResult,
+  type Executor,
+  type ExecutorPhase,
+  type SubmitInput,
+} from '../../../domain/executor.ts';
 import { Bench } from '../../../executor-kit/check/bench.ts';
 import { runChecks } from '../../../executor-kit/check/run.ts';
 import type { Target } from '../../../executor-kit/check/target.ts';
@@ -24,7 +33,10 @@ beforeAll(async () => {
   effects = createServer((request, response) => {
     const id = hashedId(decodeURIComponent((request.url ?? '').slice(1)));
     const { withdrawals, transfers } = desk.exchange.books;
-    const count = [...withdrawals.map((each) => each.withdrawOrderId), ...transfers.map((each) => each.clientTranId)];
+    const count = [
+      ...withdrawals.map((each) => each.withdrawOrderId),
+      ...transfers.map((each) => each.clientTranId),
+    ];
     response.end(JSON.stringify({ effects: count.filter((each) => each === id).length }));
   });
   await new Promise<void>((resolve) => effects.listen(0, '127.0.0.1', resolve));
@@ -45,8 +57,10 @@ function checked(executor: Executor): Executor {
     },
     prepare: (context, call) => executor.prepare(context, call).then(of('prepare')),
     submit: (input, call) => executor.submit(input, call).then(of('submit')),
-    observe: (context, call, journal) => executor.observe(context, call, journal).then(of('observe')),
-    recover: (context, call, journal) => executor.recover(context, call, journal).then(of('recover')),
+    observe: (context, call, journal) =>
+      executor.observe(context, call, journal).then(of('observe')),
+    recover: (context, call, journal) =>
+      executor.recover(context, call, journal).then(of('recover')),
     cancel: (context, call) => executor.cancel(context, call).then(of('cancel')),
   };
 }
@@ -61,7 +75,9 @@ function targetOf(executor: Executor): Target {
     executor: checked(executor),
     submitUnheard: async (input: SubmitInput, lost) => {
       const controller = new AbortController();
-      const sent = executor.submit(input, { signal: controller.signal }).then(() => undefined, quietly);
+      const sent = executor
+        .submit(input, { signal: controller.signal })
+        .then(() => undefined, quietly);
       if (lost === 'answered') return sent;
       await sleep(lost);
       controller.abort();
@@ -73,18 +89,45 @@ function targetOf(executor: Executor): Target {
   };
 }
 
-const CHECKS = ['recover', 'never-sent', 'lost-answer', 'time-out', 'too-late', 'unusual', 'unusual-config', 'cancel'];
+const CHECKS = [
+  'recover',
+  'never-sent',
+  'lost-answer',
+  'time-out',
+  'too-late',
+  'unusual',
+  'unusual-config',
+  'cancel',
+];
 
 test.each([
-  ['cex_withdrawal', createCexWithdrawalExecutor, { venue: 'cex-main', network: 'ETH', destination_address: ADDRESS }],
-  ['cex_internal_transfer', createCexInternalTransferExecutor, { venue: 'cex-main', destination_venue: 'cex-sub' }],
-] as const)('%s keeps the guarantees that the service relies on', async (actionType, create, config) => {
-  const executor = create(createCexAccounts(desk.bindings()));
-  const effectsUrl = `http://127.0.0.1:${String((effects.address() as AddressInfo).port)}/{idempotency_key}`;
-  const { same_key_safe: sameKeySafe } = executor.descriptor;
-  const options = optionsOf('in this process', { actionType, config, amount: '11', sameKeySafe, effectsUrl, only: CHECKS });
-  const results = await runChecks(new Bench(targetOf(executor), options, null), () => undefined);
-  expect(troubles(results)).toEqual([]);
-  const passed = results.filter(({ status }) => status === 'passed').map(({ id }) => id);
-  expect(passed).toEqual(['health', 'preflight', 'prepare', 'complete', ...CHECKS, 'protocol']);
-});
+  [
+    'cex_withdrawal',
+    createCexWithdrawalExecutor,
+    { venue: 'cex-main', network: 'ETH', destination_address: ADDRESS },
+  ],
+  [
+    'cex_internal_transfer',
+    createCexInternalTransferExecutor,
+    { venue: 'cex-main', destination_venue: 'cex-sub' },
+  ],
+] as const)(
+  '%s keeps the guarantees that the service relies on',
+  async (actionType, create, config) => {
+    const executor = create(createCexAccounts(desk.bindings()));
+    const effectsUrl = `http://127.0.0.1:${String((effects.address() as AddressInfo).port)}/{idempotency_key}`;
+    const { same_key_safe: sameKeySafe } = executor.descriptor;
+    const options = optionsOf('in this process', {
+      actionType,
+      config,
+      amount: '11',
+      sameKeySafe,
+      effectsUrl,
+      only: CHECKS,
+    });
+    const results = await runChecks(new Bench(targetOf(executor), options, null), () => undefined);
+    expect(troubles(results)).toEqual([]);
+    const passed = results.filter(({ status }) => status === 'passed').map(({ id }) => id);
+    expect(passed).toEqual(['health', 'preflight', 'prepare', 'complete', ...CHECKS, 'protocol']);
+  },
+);

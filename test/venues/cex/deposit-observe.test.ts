@@ -2,7 +2,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { ExecutionContext, Executor } from '../../../domain/executor.ts';
 import { createCexAccounts } from '../../../venues/cex/accounts.ts';
 import { createCexDepositObserveExecutor } from '../../../venues/cex/deposit-observe.ts';
-import { call, contextOf, freshBooks, NO_JOURNAL, observe, openDesk, type Desk } from './support/desk.ts';
+import {
+  call,
+  contextOf,
+  freshBooks,
+  NO_JOURNAL,
+  observe,
+  openDesk,
+  type Desk,
+} from './support/desk.ts';
 
 let desk: Desk;
 let executor: Executor;
@@ -18,7 +26,11 @@ beforeEach(() => {
 const HASH = `0x${'c4'.repeat(32)}`;
 const matched = { node_key: 'pay', external_ref: 'order-1', output: { tx_hash: HASH } };
 const looking = (changes: Partial<ExecutionContext> = {}) =>
-  contextOf('cex_deposit_observe', { venue: 'cex-main', match_from: 'pay' }, { matched, ...changes });
+  contextOf(
+    'cex_deposit_observe',
+    { venue: 'cex-main', match_from: 'pay' },
+    { matched, ...changes },
+  );
 const arrives = (changes: object = {}) =>
   desk.exchange.books.deposits.push({
     account: null,
@@ -54,14 +66,18 @@ describe('a deposit', () => {
   test('is matched however the hash is written, by the reference too when the node has no output', async () => {
     arrives({ txId: HASH.toUpperCase().replace('0X', '0x') });
     expect(await observe(executor, looking())).toMatchObject({ next_state: 'COMPLETED' });
-    expect(await observe(executor, looking({ matched: { node_key: 'pay', external_ref: HASH } }))).toMatchObject({
+    expect(
+      await observe(executor, looking({ matched: { node_key: 'pay', external_ref: HASH } })),
+    ).toMatchObject({
       next_state: 'COMPLETED',
     });
   });
 
   test('cannot be matched by a reference that is no hash, or while the node has told nothing', async () => {
     arrives({ txId: 'order-1' });
-    expect(await observe(executor, looking({ matched: { node_key: 'pay', external_ref: 'order-1' } }))).toMatchObject({
+    expect(
+      await observe(executor, looking({ matched: { node_key: 'pay', external_ref: 'order-1' } })),
+    ).toMatchObject({
       next_state: 'OBSERVING',
     });
     const { matched: _none, ...context } = looking();
@@ -72,19 +88,31 @@ describe('a deposit', () => {
   test('in several parts is added up exactly', async () => {
     arrives({ amount: '0.100000000000000001' });
     arrives({ amount: '99.9' });
-    expect(await observe(executor, looking())).toMatchObject({ output: { received_amount: '100.000000000000000001', deposits: 2 } });
+    expect(await observe(executor, looking())).toMatchObject({
+      output: { received_amount: '100.000000000000000001', deposits: 2 },
+    });
   });
 
   test('that cannot leave yet is credited, and not final', async () => {
     arrives({ status: 6 });
-    expect(await observe(executor, looking({ completion_assurance: 'destination_credited' }))).toMatchObject({ next_state: 'COMPLETED' });
-    expect(await observe(executor, looking({ completion_assurance: 'destination_finalized' }))).toMatchObject({ next_state: 'OBSERVING' });
+    expect(
+      await observe(executor, looking({ completion_assurance: 'destination_credited' })),
+    ).toMatchObject({ next_state: 'COMPLETED' });
+    expect(
+      await observe(executor, looking({ completion_assurance: 'destination_finalized' })),
+    ).toMatchObject({ next_state: 'OBSERVING' });
   });
 
-  test.each([2, 7])('that the exchange does not credit (status %i) fails the node', async (status) => {
-    arrives({ status });
-    expect(await observe(executor, looking())).toMatchObject({ next_state: 'FAILED', error_code: 'DEPOSIT_REJECTED' });
-  });
+  test.each([2, 7])(
+    'that the exchange does not credit (status %i) fails the node',
+    async (status) => {
+      arrives({ status });
+      expect(await observe(executor, looking())).toMatchObject({
+        next_state: 'FAILED',
+        error_code: 'DEPOSIT_REJECTED',
+      });
+    },
+  );
 
   test('is asked about again while the exchange does not answer', async () => {
     desk.exchange.fail({ path: 'hisrec', kind: 'error_500' });
@@ -94,9 +122,15 @@ describe('a deposit', () => {
 
 test('it has no side effect', async () => {
   const context = looking();
-  await expect(executor.prepare(context, call())).rejects.toMatchObject({ code: 'PHASE_NOT_SUPPORTED' });
-  await expect(executor.submit({ context, prepared_action: {}, journal: NO_JOURNAL }, call())).rejects.toMatchObject({
+  await expect(executor.prepare(context, call())).rejects.toMatchObject({
     code: 'PHASE_NOT_SUPPORTED',
   });
-  expect(await executor.preflight({ ...context, config: { venue: 'cex-main' } }, call())).toMatchObject({ error_code: 'CONFIG_INVALID' });
+  await expect(
+    executor.submit({ context, prepared_action: {}, journal: NO_JOURNAL }, call()),
+  ).rejects.toMatchObject({
+    code: 'PHASE_NOT_SUPPORTED',
+  });
+  expect(
+    await executor.preflight({ ...context, config: { venue: 'cex-main' } }, call()),
+  ).toMatchObject({ error_code: 'CONFIG_INVALID' });
 });

@@ -1,13 +1,26 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { TransferOrder, TransferProvider } from '../../../domain/capital-transfers/provider.ts';
+import type {
+  TransferOrder,
+  TransferProvider,
+} from '../../../domain/capital-transfers/provider.ts';
 import type { Executor } from '../../../domain/executor.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import { newId } from '../../../platform/ids.ts';
 import { createCexAccounts } from '../../../venues/cex/accounts.ts';
 import { createCexInternalTransferExecutor } from '../../../venues/cex/internal-transfer.ts';
 import { createCexTransfers } from '../../../venues/cex/transfers.ts';
-import { call, contextOf, freshBooks, observe, openDesk, recover, send, SUB, type Desk } from './support/desk.ts';
+import {
+  call,
+  contextOf,
+  freshBooks,
+  observe,
+  openDesk,
+  recover,
+  send,
+  SUB,
+  type Desk,
+} from './support/desk.ts';
 
 let desk: Desk;
 let provider: TransferProvider;
@@ -36,7 +49,13 @@ const order = (changes: Partial<TransferOrder> = {}): TransferOrder => ({
 
 describe('a provider of transfers', () => {
   test('is one for each master, with the accounts below it', () => {
-    const alone = { ...desk.bindings()[1]!, venue_key: 'alone', account: 'x@example.com', master: undefined, credentials_file: 'x' };
+    const alone = {
+      ...desk.bindings()[1]!,
+      venue_key: 'alone',
+      account: 'x@example.com',
+      master: undefined,
+      credentials_file: 'x',
+    };
     const providers = createCexTransfers([...desk.bindings(), alone as never]);
     expect(providers).toHaveLength(1);
     expect(providers[0]).toMatchObject({
@@ -54,25 +73,42 @@ describe('a provider of transfers', () => {
   test('moves between accounts and pools, and finds it by its reference', async () => {
     const placed = order();
     const answer = await provider.submit(placed, call());
-    expect(answer).toMatchObject({ status: 'pending', provider_transfer_id: String(books().transfers[0]!.tranId) });
+    expect(answer).toMatchObject({
+      status: 'pending',
+      provider_transfer_id: String(books().transfers[0]!.tranId),
+    });
     expect(await provider.find(placed, call())).toEqual({
       status: 'completed',
       provider_transfer_id: String(books().transfers[0]!.tranId),
     });
-    expect(books().transfers[0]).toMatchObject({ fromEmail: null, toEmail: SUB, clientTranId: placed.reference.replaceAll('-', '') });
-    expect([books().get(null, 'SPOT', 'USDC'), books().get(SUB, 'USDT_FUTURE', 'USDC')]).toEqual(['987.5', '12.5']);
+    expect(books().transfers[0]).toMatchObject({
+      fromEmail: null,
+      toEmail: SUB,
+      clientTranId: placed.reference.replaceAll('-', ''),
+    });
+    expect([books().get(null, 'SPOT', 'USDC'), books().get(SUB, 'USDT_FUTURE', 'USDC')]).toEqual([
+      '987.5',
+      '12.5',
+    ]);
   });
 
   test('finds what a sub-account sent, and what stays within one', async () => {
     books().set(SUB, 'USDT_FUTURE', 'USDC', '50');
     const sub = (account_type: 'SPOT' | 'USDT_FUTURE') => ({ venue_key: 'cex-sub', account_type });
     const within = order({ source: sub('USDT_FUTURE'), destination: sub('SPOT'), amount: '20' });
-    const back = order({ source: sub('SPOT'), destination: { venue_key: 'cex-main', account_type: 'SPOT' }, amount: '5' });
+    const back = order({
+      source: sub('SPOT'),
+      destination: { venue_key: 'cex-main', account_type: 'SPOT' },
+      amount: '5',
+    });
     for (const each of [within, back]) {
       await provider.submit(each, call());
       expect(await provider.find(each, call())).toMatchObject({ status: 'completed' });
     }
-    expect([books().get(null, 'SPOT', 'USDC'), books().get(SUB, 'SPOT', 'USDC')]).toEqual(['1005', '15']);
+    expect([books().get(null, 'SPOT', 'USDC'), books().get(SUB, 'SPOT', 'USDC')]).toEqual([
+      '1005',
+      '15',
+    ]);
   });
 
   test('finds nothing under a reference that was never sent', async () => {
@@ -84,7 +120,9 @@ describe('a provider of transfers', () => {
     for (const kind of ['done_then_hangup', 'done_then_500'] as const) {
       const placed = order();
       desk.exchange.fail({ path: 'universalTransfer', method: 'POST', kind });
-      await expect(provider.submit(placed, call())).rejects.toMatchObject({ name: 'ExecutorFault' });
+      await expect(provider.submit(placed, call())).rejects.toMatchObject({
+        name: 'ExecutorFault',
+      });
       expect(await provider.find(placed, call())).toMatchObject({ status: 'completed' });
     }
     expect(books().transfers).toHaveLength(2);
@@ -100,10 +138,18 @@ describe('a provider of transfers', () => {
       error_code: 'AMOUNT_PRECISION',
     });
     expect(desk.exchange.requests).toHaveLength(1);
-    desk.exchange.fail({ path: 'universalTransfer', kind: 'refuse', body: { code: -5012, msg: 'Asset transfer is in pending.' } });
+    desk.exchange.fail({
+      path: 'universalTransfer',
+      kind: 'refuse',
+      body: { code: -5012, msg: 'Asset transfer is in pending.' },
+    });
     await expect(provider.submit(order(), call())).rejects.toMatchObject({ kind: 'server_error' });
     // A duplicate speaks of an earlier send under the same reference.
-    desk.exchange.fail({ path: 'universalTransfer', kind: 'refuse', body: { code: -4115, msg: 'clientTranId is duplicated' } });
+    desk.exchange.fail({
+      path: 'universalTransfer',
+      kind: 'refuse',
+      body: { code: -4115, msg: 'clientTranId is duplicated' },
+    });
     await expect(provider.submit(order(), call())).rejects.toMatchObject({ kind: 'server_error' });
   });
 
@@ -124,7 +170,9 @@ describe('a provider of transfers', () => {
     const placed = order();
     await provider.submit(placed, call());
     books().transfers.push({ ...books().transfers[0]!, tranId: 1 });
-    await expect(provider.find(placed, call())).rejects.toMatchObject({ code: 'TRANSFER_DUPLICATED' });
+    await expect(provider.find(placed, call())).rejects.toMatchObject({
+      code: 'TRANSFER_DUPLICATED',
+    });
   });
 
   test.each([
@@ -137,7 +185,10 @@ describe('a provider of transfers', () => {
     const placed = order();
     await provider.submit(placed, call());
     Object.assign(books().transfers[0]!, changes);
-    await expect(provider.find(placed, call())).rejects.toMatchObject({ kind: 'protocol', code: 'TRANSFER_MISMATCH' });
+    await expect(provider.find(placed, call())).rejects.toMatchObject({
+      kind: 'protocol',
+      code: 'TRANSFER_MISMATCH',
+    });
   });
 
   test('knows its record by amounts and addresses as the exchange writes them', async () => {
@@ -150,13 +201,18 @@ describe('a provider of transfers', () => {
   test.each(['USDC&%61%6D%6F%75%6E%74=900', 'USDC&toEmail=other@x', 'US DC', 'usdc', 'ΑΒΓ', ''])(
     'sends nothing for an asset named %p: it could begin another parameter',
     async (asset) => {
-      expect(await provider.submit(order({ asset }), call())).toMatchObject({ status: 'failed', error_code: 'ASSET_UNKNOWN' });
+      expect(await provider.submit(order({ asset }), call())).toMatchObject({
+        status: 'failed',
+        error_code: 'ASSET_UNKNOWN',
+      });
       expect(desk.exchange.requests).toEqual([]);
     },
   );
 
   test('does not send once the signal has aborted', async () => {
-    await expect(provider.submit(order(), call(AbortSignal.abort()))).rejects.toMatchObject({ kind: 'timeout' });
+    await expect(provider.submit(order(), call(AbortSignal.abort()))).rejects.toMatchObject({
+      kind: 'timeout',
+    });
     expect(desk.exchange.requests).toEqual([]);
   });
 
@@ -170,21 +226,37 @@ describe('a provider of transfers', () => {
 
 describe('a node that transfers within the exchange', () => {
   const transfer = (config: JsonObject = {}, changes: object = {}) =>
-    contextOf('cex_internal_transfer', { venue: 'cex-main', destination_venue: 'cex-sub', ...config }, changes);
+    contextOf(
+      'cex_internal_transfer',
+      { venue: 'cex-main', destination_venue: 'cex-sub', ...config },
+      changes,
+    );
 
   test('is checked, sent once and observed to its end', async () => {
-    const context = transfer({ destination_account_type: 'usdt_future' }, { completion_assurance: 'destination_credited' });
+    const context = transfer(
+      { destination_account_type: 'usdt_future' },
+      { completion_assurance: 'destination_credited' },
+    );
     expect(await executor.preflight(context, call())).toBeNull();
     expect(await send(executor, context)).toMatchObject({ next_state: 'SUBMITTED' });
     expect(await observe(executor, context)).toMatchObject({
       next_state: 'COMPLETED',
-      output: { requested_amount: '100.5', submitted_amount: '100.5', fee_amount: '0', received_amount: '100.5' },
+      output: {
+        requested_amount: '100.5',
+        submitted_amount: '100.5',
+        fee_amount: '0',
+        received_amount: '100.5',
+      },
     });
     expect(books().get(SUB, 'USDT_FUTURE', 'USDC')).toBe('100.5');
   });
 
   test.each([
-    ['TOPOLOGY_NOT_SUPPORTED', { destination_venue: 'cex-main', destination_account_type: 'USDT_FUTURE' }, {}],
+    [
+      'TOPOLOGY_NOT_SUPPORTED',
+      { destination_venue: 'cex-main', destination_account_type: 'USDT_FUTURE' },
+      {},
+    ],
     ['TOPOLOGY_NOT_SUPPORTED', { destination_venue: 'cex-main' }, {}],
     ['VENUE_NOT_BOUND', { destination_venue: 'nowhere' }, {}],
     ['INSUFFICIENT_FUNDS', {}, { amount: '1000.1' }],
@@ -193,7 +265,10 @@ describe('a node that transfers within the exchange', () => {
     ['COMPLETION_ASSURANCE_NOT_SUPPORTED', {}, { completion_assurance: 'destination_finalized' }],
     ['CONFIG_INVALID', { account_type: 'MARGIN' }, {}],
   ])('refuses with %s', async (code, config, changes) => {
-    expect(await executor.preflight(transfer(config, changes), call())).toMatchObject({ next_state: 'FAILED', error_code: code });
+    expect(await executor.preflight(transfer(config, changes), call())).toMatchObject({
+      next_state: 'FAILED',
+      error_code: code,
+    });
   });
 
   test('is found after a lost answer, and READY where nothing arrived', async () => {
@@ -210,6 +285,9 @@ describe('a node that transfers within the exchange', () => {
 
   test('fails where the exchange refuses', async () => {
     books().set(null, 'SPOT', 'USDC', '0');
-    expect(await send(executor, transfer())).toMatchObject({ next_state: 'FAILED', error_code: 'INSUFFICIENT_FUNDS' });
+    expect(await send(executor, transfer())).toMatchObject({
+      next_state: 'FAILED',
+      error_code: 'INSUFFICIENT_FUNDS',
+    });
   });
 });

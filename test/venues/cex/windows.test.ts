@@ -6,16 +6,20 @@ const limits = { longest: 1_000, keeps: 50_000 };
 
 test('windows cover every moment of a period once, and none is as long as the exchange forbids', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 0, max: 1_000_000 }), fc.integer({ min: 0, max: 50_000 }), (from, length) => {
-      const parts = windows({ from, to: from + length }, limits);
-      expect(parts[0]?.from).toBe(from);
-      expect(parts.at(-1)?.to).toBe(from + length);
-      for (const [index, part] of parts.entries()) {
-        expect(part.to - part.from).toBeLessThan(limits.longest);
-        expect(part.to).toBeGreaterThanOrEqual(part.from);
-        if (index > 0) expect(part.from).toBe((parts[index - 1]?.to ?? 0) + 1);
-      }
-    }),
+    fc.property(
+      fc.integer({ min: 0, max: 1_000_000 }),
+      fc.integer({ min: 0, max: 50_000 }),
+      (from, length) => {
+        const parts = windows({ from, to: from + length }, limits);
+        expect(parts[0]?.from).toBe(from);
+        expect(parts.at(-1)?.to).toBe(from + length);
+        for (const [index, part] of parts.entries()) {
+          expect(part.to - part.from).toBeLessThan(limits.longest);
+          expect(part.to).toBeGreaterThanOrEqual(part.from);
+          if (index > 0) expect(part.from).toBe((parts[index - 1]?.to ?? 0) + 1);
+        }
+      },
+    ),
   );
 });
 

@@ -5,7 +5,18 @@ import { subtract } from '../../../domain/money.ts';
 import { newId } from '../../../platform/ids.ts';
 import { createCexAccounts } from '../../../venues/cex/accounts.ts';
 import { createCexWithdrawalExecutor } from '../../../venues/cex/withdrawal.ts';
-import { ADDRESS, call, freshBooks, NO_JOURNAL, observe, openDesk, recover, send, withdrawal, type Desk } from './support/desk.ts';
+import {
+  ADDRESS,
+  call,
+  freshBooks,
+  NO_JOURNAL,
+  observe,
+  openDesk,
+  recover,
+  send,
+  withdrawal,
+  type Desk,
+} from './support/desk.ts';
 
 let desk: Desk;
 let executor: Executor;
@@ -36,7 +47,11 @@ describe('preflight', () => {
     ['NETWORK_UNKNOWN', {}, { asset: 'NONE' }],
     ['WITHDRAWAL_SUSPENDED', { network: 'SUSPENDED' }, {}],
     ['ADDRESS_INVALID', { destination_address: '0x12' }, {}],
-    ['ADDRESS_NOT_WHITELISTED', { destination_address: '0x0000000000000000000000000000000000000001' }, {}],
+    [
+      'ADDRESS_NOT_WHITELISTED',
+      { destination_address: '0x0000000000000000000000000000000000000001' },
+      {},
+    ],
     ['ADDRESS_NOT_WHITELISTED', { tag: '77' }, {}],
     ['AMOUNT_TOO_SMALL', {}, { amount: '9.999999' }],
     ['AMOUNT_TOO_LARGE', {}, { amount: '1000000.000001' }],
@@ -50,18 +65,26 @@ describe('preflight', () => {
     ['CONFIG_INVALID', {}, { asset: 'usdc&x' }],
   ];
   test.each(refused)('refuses with %s', async (code, config, changes) => {
-    expect(await preflight(withdrawal(config, changes))).toMatchObject({ next_state: 'FAILED', error_code: code });
+    expect(await preflight(withdrawal(config, changes))).toMatchObject({
+      next_state: 'FAILED',
+      error_code: code,
+    });
   });
 
   test('takes less than the plan asks for where the node says that it is enough', async () => {
-    const context = withdrawal({ completion_assurance: 'provider_completed' }, { completion_assurance: 'destination_finalized' });
+    const context = withdrawal(
+      { completion_assurance: 'provider_completed' },
+      { completion_assurance: 'destination_finalized' },
+    );
     expect(await preflight(context)).toBeNull();
   });
 
   test('refuses an address of the book that is not whitelisted, and asks for no book where the account has none', async () => {
     books().book[0]!.whiteStatus = false;
     expect(await preflight(withdrawal())).toMatchObject({ error_code: 'ADDRESS_NOT_WHITELISTED' });
-    const open = createCexWithdrawalExecutor(createCexAccounts(desk.bindings({ withdrawal_whitelist: false })));
+    const open = createCexWithdrawalExecutor(
+      createCexAccounts(desk.bindings({ withdrawal_whitelist: false })),
+    );
     expect(await open.preflight(withdrawal(), call())).toBeNull();
   });
 
@@ -80,7 +103,10 @@ describe('a withdrawal', () => {
     books().settles = false;
     const context = withdrawal();
     const submitted = await send(executor, context);
-    expect(submitted).toMatchObject({ next_state: 'SUBMITTED', external_ref: books().withdrawals[0]!.id });
+    expect(submitted).toMatchObject({
+      next_state: 'SUBMITTED',
+      external_ref: books().withdrawals[0]!.id,
+    });
     expect(await observe(executor, context)).toMatchObject({ next_state: 'OBSERVING' });
     Object.assign(books().withdrawals[0]!, { status: 6, txId: `0x${'ab'.repeat(32)}` });
     expect(await observe(executor, context)).toEqual({
@@ -129,7 +155,10 @@ describe('a withdrawal', () => {
       transactionFee: '0',
     });
     const { output } = await observe(executor, context);
-    expect(output).toMatchObject({ received_amount: '100.5', exchange_transaction: 'Internal transfer 51376627901' });
+    expect(output).toMatchObject({
+      received_amount: '100.5',
+      exchange_transaction: 'Internal transfer 51376627901',
+    });
     expect(output).not.toHaveProperty('tx_hash');
   });
 
@@ -137,7 +166,10 @@ describe('a withdrawal', () => {
     const context = withdrawal();
     await send(executor, context);
     Object.assign(books().withdrawals[0]!, { status });
-    expect(await observe(executor, context)).toMatchObject({ next_state: 'FAILED', error_code: 'WITHDRAWAL_FAILED' });
+    expect(await observe(executor, context)).toMatchObject({
+      next_state: 'FAILED',
+      error_code: 'WITHDRAWAL_FAILED',
+    });
   });
 
   test('in a state that nobody documented is still under way', async () => {
@@ -150,22 +182,36 @@ describe('a withdrawal', () => {
   test('is not sent when the node says something else than what was prepared', async () => {
     const context = withdrawal();
     const { prepared_action = {} } = await executor.prepare(context, call());
-    const input = { context, prepared_action: { ...prepared_action, amount: '100.6' }, journal: NO_JOURNAL };
-    await expect(executor.submit(input, call())).rejects.toMatchObject({ code: 'PREPARED_ACTION_MISMATCH' });
+    const input = {
+      context,
+      prepared_action: { ...prepared_action, amount: '100.6' },
+      journal: NO_JOURNAL,
+    };
+    await expect(executor.submit(input, call())).rejects.toMatchObject({
+      code: 'PREPARED_ACTION_MISMATCH',
+    });
     expect(applied()).toBe(0);
   });
 
-  test.each(['0.123456789012345678', '12345678901234567890.123456789012345678'])('keeps every digit of %s', async (amount) => {
-    books().set(null, 'SPOT', 'TINY', '99999999999999999999');
-    books().coins.get('TINY')![0] = { ...books().coins.get('TINY')![0]!, withdrawMax: '99999999999999999999' };
-    books().book.push({ ...books().book[0]!, coin: 'TINY' });
-    const context = withdrawal({}, { asset: 'TINY', amount });
-    expect(await preflight(context)).toBeNull();
-    await send(executor, context);
-    const received = subtract(amount, '0.000000000000000001');
-    expect(books().withdrawals[0]!.amount).toBe(received);
-    expect(await observe(executor, context)).toMatchObject({ output: { submitted_amount: amount, received_amount: received } });
-  });
+  test.each(['0.123456789012345678', '12345678901234567890.123456789012345678'])(
+    'keeps every digit of %s',
+    async (amount) => {
+      books().set(null, 'SPOT', 'TINY', '99999999999999999999');
+      books().coins.get('TINY')![0] = {
+        ...books().coins.get('TINY')![0]!,
+        withdrawMax: '99999999999999999999',
+      };
+      books().book.push({ ...books().book[0]!, coin: 'TINY' });
+      const context = withdrawal({}, { asset: 'TINY', amount });
+      expect(await preflight(context)).toBeNull();
+      await send(executor, context);
+      const received = subtract(amount, '0.000000000000000001');
+      expect(books().withdrawals[0]!.amount).toBe(received);
+      expect(await observe(executor, context)).toMatchObject({
+        output: { submitted_amount: amount, received_amount: received },
+      });
+    },
+  );
 });
 
 describe('a refusal of the exchange is proof that nothing was done', () => {
@@ -178,13 +224,19 @@ describe('a refusal of the exchange is proof that nothing was done', () => {
     [-1021, 'CLOCK_DIFFERENCE'],
   ])('%i is FAILED %s', async (code, expected) => {
     desk.exchange.fail({ path: 'apply', kind: 'refuse', body: { code, msg: 'no' } });
-    expect(await send(executor, withdrawal())).toMatchObject({ next_state: 'FAILED', error_code: expected });
+    expect(await send(executor, withdrawal())).toMatchObject({
+      next_state: 'FAILED',
+      error_code: expected,
+    });
     expect(books().withdrawals).toEqual([]);
   });
 
   test('a balance that was spent meanwhile', async () => {
     books().set(null, 'SPOT', 'USDC', '1');
-    expect(await send(executor, withdrawal())).toMatchObject({ next_state: 'FAILED', error_code: 'INSUFFICIENT_FUNDS' });
+    expect(await send(executor, withdrawal())).toMatchObject({
+      next_state: 'FAILED',
+      error_code: 'INSUFFICIENT_FUNDS',
+    });
   });
 });
 
@@ -197,7 +249,10 @@ describe('a lost answer', () => {
       await expect(send(executor, context)).rejects.toMatchObject({ name: 'ExecutorFault' });
       expect(books().withdrawals).toHaveLength(1);
       const another = createCexWithdrawalExecutor(createCexAccounts(desk.bindings()));
-      expect(await recover(another, context)).toMatchObject({ next_state: 'COMPLETED', external_ref: books().withdrawals[0]!.id });
+      expect(await recover(another, context)).toMatchObject({
+        next_state: 'COMPLETED',
+        external_ref: books().withdrawals[0]!.id,
+      });
       expect(applied()).toBe(1);
       expect(books().get(null, 'SPOT', 'USDC')).toBe('899.5');
     },
@@ -217,7 +272,9 @@ describe('a lost answer', () => {
   test('is a fault while the exchange cannot tell', async () => {
     for (const kind of ['error_500', 'malformed', 'hangup'] as const) {
       desk.exchange.fail({ path: 'history', kind });
-      await expect(recover(executor, withdrawal())).rejects.toMatchObject({ name: 'ExecutorFault' });
+      await expect(recover(executor, withdrawal())).rejects.toMatchObject({
+        name: 'ExecutorFault',
+      });
     }
   });
 });
@@ -226,7 +283,10 @@ describe('recover', () => {
   test('finds what another attempt sent under its own key alone', async () => {
     const movement_id = newId();
     await send(executor, withdrawal({}, { movement_id }));
-    const second = withdrawal({}, { movement_id, attempt: 2, idempotency_key: `${movement_id}:out:2` });
+    const second = withdrawal(
+      {},
+      { movement_id, attempt: 2, idempotency_key: `${movement_id}:out:2` },
+    );
     expect(await recover(executor, second)).toEqual({ next_state: 'READY' });
   });
 
@@ -234,8 +294,13 @@ describe('recover', () => {
     const context = withdrawal();
     await send(executor, context);
     books().withdrawals.push({ ...books().withdrawals[0]!, id: 'another' });
-    expect(await recover(executor, context)).toMatchObject({ next_state: 'UNKNOWN', error_code: 'WITHDRAWAL_DUPLICATED' });
-    await expect(observe(executor, context)).rejects.toMatchObject({ code: 'WITHDRAWAL_DUPLICATED' });
+    expect(await recover(executor, context)).toMatchObject({
+      next_state: 'UNKNOWN',
+      error_code: 'WITHDRAWAL_DUPLICATED',
+    });
+    await expect(observe(executor, context)).rejects.toMatchObject({
+      code: 'WITHDRAWAL_DUPLICATED',
+    });
   });
 
   test('takes no record of another client id for its own, should the exchange tell one', async () => {
@@ -250,8 +315,14 @@ describe('recover', () => {
   test('leaves a record of another address to a person', async () => {
     const context = withdrawal();
     await send(executor, context);
-    books().withdrawals[0] = { ...books().withdrawals[0]!, address: '0x0000000000000000000000000000000000000001' };
-    expect(await recover(executor, context)).toMatchObject({ next_state: 'UNKNOWN', error_code: 'WITHDRAWAL_MISMATCH' });
+    books().withdrawals[0] = {
+      ...books().withdrawals[0]!,
+      address: '0x0000000000000000000000000000000000000001',
+    };
+    expect(await recover(executor, context)).toMatchObject({
+      next_state: 'UNKNOWN',
+      error_code: 'WITHDRAWAL_MISMATCH',
+    });
   });
 
   test('searches from the movement on, in windows that the exchange takes', async () => {
@@ -265,7 +336,10 @@ describe('recover', () => {
 
   test('cannot tell of what the exchange no longer keeps', async () => {
     const context = withdrawal({}, { movement_id: at(Date.now() - 120 * 86_400_000) });
-    expect(await recover(executor, context)).toMatchObject({ next_state: 'UNKNOWN', error_code: 'HISTORY_TOO_OLD' });
+    expect(await recover(executor, context)).toMatchObject({
+      next_state: 'UNKNOWN',
+      error_code: 'HISTORY_TOO_OLD',
+    });
   });
 });
 
@@ -287,6 +361,9 @@ describe('cancel and health', () => {
   test('health names the account whose key may not withdraw', async () => {
     expect(await executor.health(call())).toEqual({ state: 'up' });
     books().withdrawable = false;
-    expect(await executor.health(call())).toEqual({ state: 'down', detail: 'cex-main: the API key may not withdraw' });
+    expect(await executor.health(call())).toEqual({
+      state: 'down',
+      detail: 'cex-main: the API key may not withdraw',
+    });
   });
 });

@@ -18,15 +18,23 @@ beforeEach(() => {
 });
 
 /** Each call is another process: nothing but the stored output goes from one to the next. */
-const fresh = (extra?: Record<string, unknown>): Executor => createEvmBalanceObserveExecutor(chainsOf(chain, extra));
+const fresh = (extra?: Record<string, unknown>): Executor =>
+  createEvmBalanceObserveExecutor(chainsOf(chain, extra));
 
 function contextFor(config: JsonObject, changes: Partial<ExecutionContext> = {}): ExecutionContext {
-  const { signer: _none, ...context } = contextOf({ key: '', address }, { address, min_increase: '1', ...config });
+  const { signer: _none, ...context } = contextOf(
+    { key: '', address },
+    { address, min_increase: '1', ...config },
+  );
   return { ...context, action_type: 'evm_balance_observe', ...changes };
 }
 
 const observe = (context: ExecutionContext, prior?: ExecutionResult, executor = fresh()) =>
-  executor.observe(prior?.output === undefined ? context : { ...context, prior: { output: prior.output } }, call(), new MemoryJournal());
+  executor.observe(
+    prior?.output === undefined ? context : { ...context, prior: { output: prior.output } },
+    call(),
+    new MemoryJournal(),
+  );
 
 const setEth = async (eth: string) => {
   await chain.client.setBalance({ address, value: parseUnits(eth, 18) });
@@ -44,7 +52,11 @@ describe('an observed balance', () => {
     await setEth('5');
     const context = contextFor({});
     const first = await observe(context);
-    expect(first).toMatchObject({ next_state: 'OBSERVING', output: { baseline_amount: '5' }, retry_after_seconds: 0.1 });
+    expect(first).toMatchObject({
+      next_state: 'OBSERVING',
+      output: { baseline_amount: '5' },
+      retry_after_seconds: 0.1,
+    });
     expect(await observe(context, first)).toEqual(first);
     await setEth('5.999');
     expect(await observe(context, first)).toEqual(first);
@@ -57,10 +69,17 @@ describe('an observed balance', () => {
 
   it('counts a token in its own decimals', async () => {
     const { address: holder } = await chain.account({ tokens: '10' });
-    const context = contextFor({ address: holder, token_address: chain.token, baseline_amount: '9' });
+    const context = contextFor({
+      address: holder,
+      token_address: chain.token,
+      baseline_amount: '9',
+    });
     const first = await observe(context);
     expect(first).toMatchObject({ next_state: 'OBSERVING', output: { baseline_amount: '9' } });
-    expect(await observe(context, first)).toMatchObject({ next_state: 'COMPLETED', output: { received_amount: '1' } });
+    expect(await observe(context, first)).toMatchObject({
+      next_state: 'COMPLETED',
+      output: { received_amount: '1' },
+    });
   });
 
   it('sees what came between the creation of the movement and the first observation when asked to', async () => {
@@ -76,7 +95,10 @@ describe('an observed balance', () => {
     const context = contextFor({ baseline: 'movement_start' }, { movement_id });
     const first = await observe(context);
     expect(first.output).toMatchObject({ baseline_amount: '2' });
-    expect(await observe(context, first)).toMatchObject({ next_state: 'COMPLETED', output: { received_amount: '2' } });
+    expect(await observe(context, first)).toMatchObject({
+      next_state: 'COMPLETED',
+      output: { received_amount: '2' },
+    });
   });
 
   it('is believed only as deep as the assurance asks', async () => {
@@ -89,9 +111,15 @@ describe('an observed balance', () => {
     await setEth('3');
     await chain.finalize();
     const whole = await observe(context, block);
-    expect(whole).toMatchObject({ next_state: 'OBSERVING', output: { ...block.output, baseline_amount: '1' } });
+    expect(whole).toMatchObject({
+      next_state: 'OBSERVING',
+      output: { ...block.output, baseline_amount: '1' },
+    });
     await setEth('9');
-    expect(await observe(context, whole)).toMatchObject({ next_state: 'COMPLETED', output: { received_amount: '2' } });
+    expect(await observe(context, whole)).toMatchObject({
+      next_state: 'COMPLETED',
+      output: { received_amount: '2' },
+    });
   });
 
   it.each(['first_observation', 'movement_start'])(
@@ -99,14 +127,18 @@ describe('an observed balance', () => {
     async (baseline) => {
       await setEth('1');
       await chain.finalize();
-      // Paid to this address for something else, a moment before the movement, and not final when it is first looked at.
+      // Paid to this address for something else, a moment before the movement, and not final when
+      // it is first looked at.
       await chain.client.mine({ blocks: 1 });
       await setEth('6');
       await chain.client.increaseTime({ seconds: 60 });
       const { timestamp } = await chain.client.getBlock();
       const context = contextFor(
         { baseline },
-        { completion_assurance: 'destination_finalized', movement_id: createdAt(Number(timestamp) + 30) },
+        {
+          completion_assurance: 'destination_finalized',
+          movement_id: createdAt(Number(timestamp) + 30),
+        },
       );
       let last = await observe(context);
       expect(last.output).not.toHaveProperty('baseline_amount');
@@ -120,30 +152,55 @@ describe('an observed balance', () => {
       await chain.client.mine({ blocks: 1 });
       await setEth('8');
       await chain.finalize();
-      expect(await observe(context, last)).toMatchObject({ next_state: 'COMPLETED', output: { received_amount: '2' } });
+      expect(await observe(context, last)).toMatchObject({
+        next_state: 'COMPLETED',
+        output: { received_amount: '2' },
+      });
     },
   );
 
   it('fails when the movement id tells no time and the start of the movement is asked for', async () => {
-    const context = contextFor({ baseline: 'movement_start' }, { movement_id: 'f47ac10b-58cc-4372-a567-0e02b2c3d479' });
-    expect(await observe(context)).toMatchObject({ next_state: 'FAILED', error_code: 'BASELINE_UNAVAILABLE' });
+    const context = contextFor(
+      { baseline: 'movement_start' },
+      { movement_id: 'f47ac10b-58cc-4372-a567-0e02b2c3d479' },
+    );
+    expect(await observe(context)).toMatchObject({
+      next_state: 'FAILED',
+      error_code: 'BASELINE_UNAVAILABLE',
+    });
   });
 });
 
 describe('its preflight', () => {
   it('passes a sound config and fails the node on any other', async () => {
     expect(await fresh().preflight(contextFor({}), call())).toBeNull();
-    expect(await fresh().preflight(contextFor({ min_increase: '0' }), call())).toMatchObject({ error_code: 'CONFIG_INVALID' });
-    expect(await fresh().preflight(contextFor({ min_increase: 1 }), call())).toMatchObject({ error_code: 'CONFIG_INVALID' });
-    expect(await fresh().preflight(contextFor({ min_increase: '0.0000001', token_address: chain.token }), call())).toMatchObject({
+    expect(await fresh().preflight(contextFor({ min_increase: '0' }), call())).toMatchObject({
+      error_code: 'CONFIG_INVALID',
+    });
+    expect(await fresh().preflight(contextFor({ min_increase: 1 }), call())).toMatchObject({
+      error_code: 'CONFIG_INVALID',
+    });
+    expect(
+      await fresh().preflight(
+        contextFor({ min_increase: '0.0000001', token_address: chain.token }),
+        call(),
+      ),
+    ).toMatchObject({
       error_code: 'AMOUNT_PRECISION',
     });
-    expect(await fresh({ chain_id: 1 }).preflight(contextFor({ chain_id: 1 }), call())).toMatchObject({ error_code: 'CHAIN_ID_MISMATCH' });
+    expect(
+      await fresh({ chain_id: 1 }).preflight(contextFor({ chain_id: 1 }), call()),
+    ).toMatchObject({ error_code: 'CHAIN_ID_MISMATCH' });
   });
 
   it('and prepare or submit, which have nothing to do, are refused', async () => {
-    await expect(fresh().prepare(contextFor({}), call())).rejects.toMatchObject({ kind: 'rejected', code: 'PHASE_NOT_SUPPORTED' });
+    await expect(fresh().prepare(contextFor({}), call())).rejects.toMatchObject({
+      kind: 'rejected',
+      code: 'PHASE_NOT_SUPPORTED',
+    });
     const input = { context: contextFor({}), prepared_action: {}, journal: new MemoryJournal() };
-    await expect(fresh().submit(input, call())).rejects.toMatchObject({ code: 'PHASE_NOT_SUPPORTED' });
+    await expect(fresh().submit(input, call())).rejects.toMatchObject({
+      code: 'PHASE_NOT_SUPPORTED',
+    });
   });
 });

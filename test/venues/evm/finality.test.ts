@@ -1,5 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { createWalletClient, encodeFunctionData, erc20Abi, getAddress, http, parseUnits, type Hex } from 'viem';
+import {
+  createWalletClient,
+  encodeFunctionData,
+  erc20Abi,
+  getAddress,
+  http,
+  parseUnits,
+  type Hex,
+} from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { ExecutionContext, Executor } from '../../../domain/executor.ts';
 import { asTheyAre, BLOCKS_TO_FINALITY, startChain, type TestChain } from './support/chain.ts';
@@ -10,13 +18,21 @@ const TRANSFER_TOPIC = 'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4d
 /** Answers 1 to everything and logs nothing. */
 const SILENT_TOKEN: Hex = '0x600160005260206000f3';
 /** Answers 6 to reads; `transfer` does what the code says and answers 1. */
-const tokenThat = (does: string): Hex => `0x60003560f81c60a914601657600660005260206000f35b${does}600160005260206000f3`;
-/** `transfer` logs half the amount from `sender` (the caller, unless it is said) to `recipient`; both are EVM code that pushes them. */
+const tokenThat = (does: string): Hex =>
+  `0x60003560f81c60a914601657600660005260206000f35b${does}600160005260206000f3`;
+/**
+ * `transfer` logs half the amount from `sender` (the caller, unless it is said) to `recipient`;
+ * both are EVM code that pushes them.
+ */
 const halvingToken = (recipient: string, sender = '33'): Hex =>
   tokenThat(`60243560011c600052${recipient}${sender}7f${TRANSFER_TOPIC}60206000a3`);
 /** `transfer` logs nothing and hands its calldata to another contract. */
-const passingToken = (other: string): Hex => tokenThat(`36600060003760006000366000600073${other.slice(2)}5af150`);
-/** Logs the whole amount of what it is called with, from the account that signed the transaction to the recipient. */
+const passingToken = (other: string): Hex =>
+  tokenThat(`36600060003760006000366000600073${other.slice(2)}5af150`);
+/**
+ * Logs the whole amount of what it is called with, from the account that signed the transaction to
+ * the recipient.
+ */
 const LOGGER: Hex = `0x602435600052600435327f${TRANSFER_TOPIC}60206000a300`;
 
 let chain: TestChain;
@@ -30,14 +46,27 @@ afterEach(async () => {
   await chain.client.setAutomine(true);
 });
 
-async function sent(executor: Executor, changes: Partial<ExecutionContext> = {}, token: string = chain.token) {
+async function sent(
+  executor: Executor,
+  changes: Partial<ExecutionContext> = {},
+  token: string = chain.token,
+) {
   const account = await chain.account();
-  const context = contextOf(account, { token_address: token, destination_address: DESTINATION }, changes);
+  const context = contextOf(
+    account,
+    { token_address: token, destination_address: DESTINATION },
+    changes,
+  );
   const node = await driveToSend(executor, context, account);
   await node.submit();
   // The send is answered before the block that it causes is there.
   await chain.mined(node.signed.tx_hash as Hex);
-  return { ...node, account, context, observe: () => executor.observe(context, call(), node.journal) };
+  return {
+    ...node,
+    account,
+    context,
+    observe: () => executor.observe(context, call(), node.journal),
+  };
 }
 
 describe('a mined transfer', () => {
@@ -61,7 +90,10 @@ describe('a mined transfer', () => {
 
   it('waits for the confirmations that the venue asks for, its own block included', async () => {
     const node = await sent(executorOf(chain, { confirmations: 3 }));
-    expect(await node.observe()).toMatchObject({ next_state: 'OBSERVING', retry_after_seconds: 0.1 });
+    expect(await node.observe()).toMatchObject({
+      next_state: 'OBSERVING',
+      retry_after_seconds: 0.1,
+    });
     await chain.client.mine({ blocks: 1 });
     expect(await node.observe()).toMatchObject({ next_state: 'OBSERVING' });
     await chain.client.mine({ blocks: 1 });
@@ -79,7 +111,9 @@ describe('a mined transfer', () => {
   });
 
   it('counts blocks for finality on a chain without the tag', async () => {
-    const node = await sent(executorOf(chain, { finality_confirmations: 2 }), { completion_assurance: 'destination_finalized' });
+    const node = await sent(executorOf(chain, { finality_confirmations: 2 }), {
+      completion_assurance: 'destination_finalized',
+    });
     expect(await node.observe()).toMatchObject({ next_state: 'OBSERVING' });
     await chain.client.mine({ blocks: 1 });
     expect(await node.observe()).toMatchObject({ next_state: 'COMPLETED' });
@@ -116,7 +150,9 @@ describe('the fee of a transfer', () => {
     expect(spent).toBeGreaterThan(0n);
     expect(await told()).toBe(spent);
     const beneath = 123_456_789_000_000_001n;
-    chain.tellReceipts((receipt) => (receipt === null ? null : { ...receipt, l1Fee: `0x${beneath.toString(16)}` }));
+    chain.tellReceipts((receipt) =>
+      receipt === null ? null : { ...receipt, l1Fee: `0x${beneath.toString(16)}` },
+    );
     expect(await told()).toBe(spent + beneath);
   });
 });
@@ -125,16 +161,32 @@ describe('a reverted transfer', () => {
   it('fails only once its block is final', async () => {
     const executor = executorOf(chain);
     const account = await chain.account();
-    const context = contextOf(account, { token_address: chain.token, destination_address: DESTINATION });
+    const context = contextOf(account, {
+      token_address: chain.token,
+      destination_address: DESTINATION,
+    });
     const node = await driveToSend(executor, context, account, 1);
-    const wallet = createWalletClient({ account: privateKeyToAccount(account.key), transport: http(chain.url) });
-    const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [getAddress(DESTINATION), 990_000_000n] });
+    const wallet = createWalletClient({
+      account: privateKeyToAccount(account.key),
+      transport: http(chain.url),
+    });
+    const data = encodeFunctionData({
+      abi: erc20Abi,
+      functionName: 'transfer',
+      args: [getAddress(DESTINATION), 990_000_000n],
+    });
     await wallet.sendTransaction({ chain: null, to: chain.token, data, nonce: 0 });
     await node.submit();
-    expect(await executor.observe(context, call(), node.journal)).toMatchObject({ next_state: 'OBSERVING' });
+    expect(await executor.observe(context, call(), node.journal)).toMatchObject({
+      next_state: 'OBSERVING',
+    });
     await chain.finalize();
     const result = await executor.observe(context, call(), node.journal);
-    expect(result).toMatchObject({ next_state: 'FAILED', error_code: 'TRANSACTION_REVERTED', output: { tx_hash: node.signed.tx_hash } });
+    expect(result).toMatchObject({
+      next_state: 'FAILED',
+      error_code: 'TRANSACTION_REVERTED',
+      output: { tx_hash: node.signed.tx_hash },
+    });
     expect(await executor.recover(context, call(), node.journal)).toMatchObject({
       next_state: 'FAILED',
       error_code: 'TRANSACTION_REVERTED',
@@ -144,7 +196,10 @@ describe('a reverted transfer', () => {
 
 describe('tokens that are not like others', () => {
   /** A failure would count as unsent, and would permit another send. */
-  const expectUndecided = async (node: Awaited<ReturnType<typeof sent>>, code: string): Promise<void> => {
+  const expectUndecided = async (
+    node: Awaited<ReturnType<typeof sent>>,
+    code: string,
+  ): Promise<void> => {
     await expect(node.observe()).rejects.toMatchObject({ code });
     const answer = await executorOf(chain).recover(node.context, call(), node.journal);
     expect(answer).toMatchObject({ next_state: 'UNKNOWN', error_code: code });
@@ -161,7 +216,11 @@ describe('tokens that are not like others', () => {
     const node = await sent(executorOf(chain), { amount: '0.000004' }, token);
     expect(await node.observe()).toMatchObject({
       next_state: 'COMPLETED',
-      output: { requested_amount: '0.000004', submitted_amount: '0.000004', received_amount: '0.000002' },
+      output: {
+        requested_amount: '0.000004',
+        submitted_amount: '0.000004',
+        received_amount: '0.000002',
+      },
     });
   });
 
@@ -177,7 +236,9 @@ describe('tokens that are not like others', () => {
     const token = await install('foreign', halvingToken('600435', '6099'));
     const node = await sent(executorOf(chain), { amount: '0.000004' }, token);
     const { logs } = await chain.client.getTransactionReceipt({ hash: node.signed.tx_hash as Hex });
-    expect(logs.map(({ address, topics }) => [address.toLowerCase(), topics.length])).toEqual([[token.toLowerCase(), 3]]);
+    expect(logs.map(({ address, topics }) => [address.toLowerCase(), topics.length])).toEqual([
+      [token.toLowerCase(), 3],
+    ]);
     await chain.finalize();
     await expectUndecided(node, 'TRANSFER_NOT_SEEN');
   });
@@ -187,7 +248,9 @@ describe('tokens that are not like others', () => {
     const token = await install('passing', passingToken(other));
     const node = await sent(executorOf(chain), { amount: '0.000004' }, token);
     const { logs } = await chain.client.getTransactionReceipt({ hash: node.signed.tx_hash as Hex });
-    const [from, to] = [node.account.address, DESTINATION].map((address) => `0x${'0'.repeat(24)}${address.slice(2).toLowerCase()}`);
+    const [from, to] = [node.account.address, DESTINATION].map(
+      (address) => `0x${'0'.repeat(24)}${address.slice(2).toLowerCase()}`,
+    );
     expect(logs.map(({ address, topics }) => [address.toLowerCase(), topics])).toEqual([
       [other.toLowerCase(), [`0x${TRANSFER_TOPIC}`, from, to]],
     ]);

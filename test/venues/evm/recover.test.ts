@@ -3,7 +3,14 @@ import { createWalletClient, http, parseUnits, type Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { Executor, ExecutionContext } from '../../../domain/executor.ts';
 import { asTheyAre, startChain, type TestChain } from './support/chain.ts';
-import { call, contextOf, driveToSend, executorOf, MemoryJournal, type Driven } from './support/node.ts';
+import {
+  call,
+  contextOf,
+  driveToSend,
+  executorOf,
+  MemoryJournal,
+  type Driven,
+} from './support/node.ts';
 
 const DESTINATION = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 
@@ -31,8 +38,14 @@ interface Case extends Driven {
 
 async function fenced(changes: Partial<ExecutionContext> = {}): Promise<Case> {
   const account = await chain.account();
-  const destination = privateKeyToAccount(`0x${account.address.slice(2).padStart(64, '1')}`).address;
-  const context = contextOf(account, { token_address: chain.token, destination_address: destination }, changes);
+  const destination = privateKeyToAccount(
+    `0x${account.address.slice(2).padStart(64, '1')}`,
+  ).address;
+  const context = contextOf(
+    account,
+    { token_address: chain.token, destination_address: destination },
+    changes,
+  );
   const driven = await driveToSend(executor, context, account);
   return {
     ...driven,
@@ -41,8 +54,16 @@ async function fenced(changes: Partial<ExecutionContext> = {}): Promise<Case> {
     received: () => chain.tokenBalance(destination),
     sendsOfThis: () => chain.sends.filter((raw) => raw === driven.signed.raw_tx).length,
     async interfere(nonce) {
-      const wallet = createWalletClient({ account: privateKeyToAccount(account.key), transport: http(chain.url) });
-      const hash = await wallet.sendTransaction({ chain: null, to: account.address, value: 0n, nonce });
+      const wallet = createWalletClient({
+        account: privateKeyToAccount(account.key),
+        transport: http(chain.url),
+      });
+      const hash = await wallet.sendTransaction({
+        chain: null,
+        to: account.address,
+        value: 0n,
+        nonce,
+      });
       await chain.mined(hash);
     },
   };
@@ -54,9 +75,15 @@ const recover = (it: Case) => executor.recover(it.context, call(), it.journal);
 describe('a submit', () => {
   it('broadcasts the signed bytes once and answers with their hash', async () => {
     const node = await fenced();
-    expect(await node.submit()).toEqual({ next_state: 'SUBMITTED', external_ref: node.signed.tx_hash });
+    expect(await node.submit()).toEqual({
+      next_state: 'SUBMITTED',
+      external_ref: node.signed.tx_hash,
+    });
     expect(node.sendsOfThis()).toBe(1);
-    expect(await observe(node)).toMatchObject({ next_state: 'COMPLETED', output: { tx_hash: node.signed.tx_hash, received_amount: '25' } });
+    expect(await observe(node)).toMatchObject({
+      next_state: 'COMPLETED',
+      output: { tx_hash: node.signed.tx_hash, received_amount: '25' },
+    });
     expect(await node.received()).toBe(25_000_000n);
   });
 
@@ -72,23 +99,41 @@ describe('a submit', () => {
   it('does not repeat by itself a send that had no answer', async () => {
     const node = await fenced();
     chain.onSend('drop_before');
-    await expect(node.submit()).rejects.toMatchObject({ name: 'ExecutorFault', kind: 'unreachable' });
+    await expect(node.submit()).rejects.toMatchObject({
+      name: 'ExecutorFault',
+      kind: 'unreachable',
+    });
     expect(node.sendsOfThis()).toBe(1);
   });
 
   it('sends nothing after it was aborted', async () => {
     const node = await fenced();
-    const input = { context: node.context, prepared_action: {}, sign_result: { ...node.signed }, journal: node.journal };
-    await expect(executor.submit(input, { signal: AbortSignal.abort() })).rejects.toMatchObject({ name: 'ExecutorFault', kind: 'timeout' });
+    const input = {
+      context: node.context,
+      prepared_action: {},
+      sign_result: { ...node.signed },
+      journal: node.journal,
+    };
+    await expect(executor.submit(input, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      name: 'ExecutorFault',
+      kind: 'timeout',
+    });
     expect(node.sendsOfThis()).toBe(0);
   });
 
   it('refuses bytes that are another transfer, another account or have another hash', async () => {
     const [node, other] = [await fenced(), await fenced({ amount: '26' })];
     const submit = (sign_result: Record<string, string>) =>
-      executor.submit({ context: node.context, prepared_action: {}, sign_result, journal: node.journal }, call());
-    await expect(submit({ ...other.signed })).rejects.toMatchObject({ code: 'SIGNED_BYTES_MISMATCH' });
-    await expect(submit({ raw_tx: node.signed.raw_tx, tx_hash: other.signed.tx_hash })).rejects.toMatchObject({
+      executor.submit(
+        { context: node.context, prepared_action: {}, sign_result, journal: node.journal },
+        call(),
+      );
+    await expect(submit({ ...other.signed })).rejects.toMatchObject({
+      code: 'SIGNED_BYTES_MISMATCH',
+    });
+    await expect(
+      submit({ raw_tx: node.signed.raw_tx, tx_hash: other.signed.tx_hash }),
+    ).rejects.toMatchObject({
       code: 'SIGNED_BYTES_MISMATCH',
     });
     await expect(submit({})).rejects.toMatchObject({ code: 'SIGN_RESULT_MISSING' });
@@ -101,12 +146,16 @@ describe('a crash before anything was signed', () => {
     const node = await fenced();
     const journal = new MemoryJournal();
     expect(await executor.recover(node.context, call(), journal)).toEqual({ next_state: 'READY' });
-    await expect(executor.observe(node.context, call(), journal)).rejects.toMatchObject({ code: 'NOTHING_SUBMITTED' });
+    await expect(executor.observe(node.context, call(), journal)).rejects.toMatchObject({
+      code: 'NOTHING_SUBMITTED',
+    });
   });
 
   it('is READY again when a nonce was fenced without bytes', async () => {
     const node = await fenced();
-    node.journal.entries = node.journal.entries.map(({ raw_tx: _raw, tx_hash: _hash, ...fence }) => fence);
+    node.journal.entries = node.journal.entries.map(
+      ({ raw_tx: _raw, tx_hash: _hash, ...fence }) => fence,
+    );
     expect(await recover(node)).toEqual({ next_state: 'READY' });
   });
 });
@@ -114,7 +163,10 @@ describe('a crash before anything was signed', () => {
 describe('a crash after the bytes were stored', () => {
   it('before the send: recover broadcasts the stored bytes and the money moves once', async () => {
     const node = await fenced();
-    expect(await recover(node)).toMatchObject({ next_state: 'OBSERVING', external_ref: node.signed.tx_hash });
+    expect(await recover(node)).toMatchObject({
+      next_state: 'OBSERVING',
+      external_ref: node.signed.tx_hash,
+    });
     expect(await recover(node)).toMatchObject({ next_state: 'COMPLETED' });
     expect(node.sendsOfThis()).toBe(1);
     expect(await node.received()).toBe(25_000_000n);
@@ -124,7 +176,10 @@ describe('a crash after the bytes were stored', () => {
     const node = await fenced();
     chain.onSend('lose_answer');
     await expect(node.submit()).rejects.toMatchObject({ name: 'ExecutorFault' });
-    expect(await recover(node)).toMatchObject({ next_state: 'COMPLETED', external_ref: node.signed.tx_hash });
+    expect(await recover(node)).toMatchObject({
+      next_state: 'COMPLETED',
+      external_ref: node.signed.tx_hash,
+    });
     expect(node.sendsOfThis()).toBe(1);
     expect(await node.received()).toBe(25_000_000n);
   });
@@ -143,13 +198,19 @@ describe('a crash after the bytes were stored', () => {
   it('with the endpoint out of reach: a fault, and no opinion', async () => {
     const node = await fenced();
     const cut = executorOf({ url: 'http://127.0.0.1:9' });
-    await expect(cut.recover(node.context, call(), node.journal)).rejects.toMatchObject({ name: 'ExecutorFault', kind: 'unreachable' });
+    await expect(cut.recover(node.context, call(), node.journal)).rejects.toMatchObject({
+      name: 'ExecutorFault',
+      kind: 'unreachable',
+    });
   });
 
   it('with bytes that are not the planned transfer: UNKNOWN, and they are never broadcast', async () => {
     const [node, other] = [await fenced(), await fenced({ amount: '26' })];
     node.journal.entries = other.journal.entries;
-    expect(await recover(node)).toMatchObject({ next_state: 'UNKNOWN', error_code: 'SIGNED_BYTES_MISMATCH' });
+    expect(await recover(node)).toMatchObject({
+      next_state: 'UNKNOWN',
+      error_code: 'SIGNED_BYTES_MISMATCH',
+    });
     await expect(observe(node)).rejects.toMatchObject({ code: 'SIGNED_BYTES_MISMATCH' });
     expect(other.sendsOfThis()).toBe(0);
   });
@@ -187,7 +248,10 @@ describe('a nonce that another transaction used', () => {
   it('is kept until that transaction is in a finalized block, then released and READY', async () => {
     const node = await fenced();
     await node.interfere(0);
-    expect(await recover(node)).toMatchObject({ next_state: 'OBSERVING', error_code: 'BROADCAST_REFUSED' });
+    expect(await recover(node)).toMatchObject({
+      next_state: 'OBSERVING',
+      error_code: 'BROADCAST_REFUSED',
+    });
     expect(node.journal.released).toEqual([]);
     await chain.finalize();
     expect(await recover(node)).toEqual({ next_state: 'READY' });
@@ -206,7 +270,10 @@ describe('a nonce that another transaction used', () => {
     const node = await fenced();
     await node.interfere(0);
     await chain.finalize();
-    expect(await observe(node)).toMatchObject({ next_state: 'FAILED', error_code: 'NONCE_USED_ELSEWHERE' });
+    expect(await observe(node)).toMatchObject({
+      next_state: 'FAILED',
+      error_code: 'NONCE_USED_ELSEWHERE',
+    });
     expect(node.journal.released).toEqual([0]);
   });
 
@@ -216,10 +283,17 @@ describe('a nonce that another transaction used', () => {
     await chain.mined(node.signed.tx_hash as Hex);
     await chain.finalize();
     chain.tellReceipts(() => null);
-    for (const ask of [recover, observe]) await expect(ask(node)).rejects.toMatchObject({ kind: 'server_error', code: 'RECEIPT_MISSING' });
+    for (const ask of [recover, observe])
+      await expect(ask(node)).rejects.toMatchObject({
+        kind: 'server_error',
+        code: 'RECEIPT_MISSING',
+      });
     expect(node.journal.released).toEqual([]);
     chain.tellReceipts(asTheyAre);
-    expect(await recover(node)).toMatchObject({ next_state: 'COMPLETED', external_ref: node.signed.tx_hash });
+    expect(await recover(node)).toMatchObject({
+      next_state: 'COMPLETED',
+      external_ref: node.signed.tx_hash,
+    });
     expect(await node.received()).toBe(25_000_000n);
   });
 
@@ -239,8 +313,14 @@ describe('a nonce that another transaction used', () => {
     await chain.finalize();
     const second = await driveToSend(executor, node.context, node.account);
     node.journal.entries.push(...second.journal.entries);
-    expect(await recover(node)).toMatchObject({ next_state: 'OBSERVING', external_ref: second.signed.tx_hash });
-    expect(await recover(node)).toMatchObject({ next_state: 'COMPLETED', external_ref: second.signed.tx_hash });
+    expect(await recover(node)).toMatchObject({
+      next_state: 'OBSERVING',
+      external_ref: second.signed.tx_hash,
+    });
+    expect(await recover(node)).toMatchObject({
+      next_state: 'COMPLETED',
+      external_ref: second.signed.tx_hash,
+    });
     expect(await node.received()).toBe(25_000_000n);
     expect(node.journal.released).toEqual([]);
   });
@@ -253,7 +333,10 @@ describe('a nonce that another transaction used', () => {
     await replacement.submit();
     node.journal.entries.push(...replacement.journal.entries);
     await chain.finalize();
-    expect(await recover(node)).toMatchObject({ next_state: 'COMPLETED', external_ref: replacement.signed.tx_hash });
+    expect(await recover(node)).toMatchObject({
+      next_state: 'COMPLETED',
+      external_ref: replacement.signed.tx_hash,
+    });
     expect(await node.received()).toBe(25_000_000n);
   });
 });
@@ -269,8 +352,12 @@ describe('a database that was restored', () => {
     node.journal.unknownNonces = nothingKnown;
     expect(await recover(node)).toEqual({ next_state: 'READY' });
     await node.interfere(0);
-    expect(await recover(node)).toMatchObject({ next_state: 'UNKNOWN', error_code: 'TRANSACTION_FORGOTTEN' });
-    // Another of ours is signed for that nonce since: which of the two has used it is not known before its end.
+    expect(await recover(node)).toMatchObject({
+      next_state: 'UNKNOWN',
+      error_code: 'TRANSACTION_FORGOTTEN',
+    });
+    // Another of ours is signed for that nonce since: which of the two has used it is not known
+    // before its end.
     node.journal.unknownNonces = () => Promise.resolve([{ nonce: 0, open: true }]);
     await expect(recover(node)).rejects.toMatchObject({ code: 'NONCE_UNSETTLED' });
     node.journal.unknownNonces = () => Promise.resolve([]);
@@ -282,7 +369,10 @@ describe('a database that was restored', () => {
     node.journal.unknownNonces = nothingKnown;
     await node.interfere(0);
     await chain.finalize();
-    expect(await recover(node)).toMatchObject({ next_state: 'UNKNOWN', error_code: 'TRANSACTION_FORGOTTEN' });
+    expect(await recover(node)).toMatchObject({
+      next_state: 'UNKNOWN',
+      error_code: 'TRANSACTION_FORGOTTEN',
+    });
     expect(node.journal.released).toEqual([]);
   });
 });
@@ -291,7 +381,10 @@ describe('cancel', () => {
   it('recalls nothing: what was sent is observed on', async () => {
     const node = await fenced();
     const sent = { ...node.context, prior: { external_ref: node.signed.tx_hash } };
-    expect(await executor.cancel(sent, call())).toEqual({ next_state: 'OBSERVING', external_ref: node.signed.tx_hash });
+    expect(await executor.cancel(sent, call())).toEqual({
+      next_state: 'OBSERVING',
+      external_ref: node.signed.tx_hash,
+    });
     expect(await executor.cancel(node.context, call())).toEqual({ next_state: 'SUBMITTING' });
   });
 
@@ -306,9 +399,13 @@ describe('cancel', () => {
       next_state: 'COMPLETED',
       output: { received_amount: '0.25', fee_asset: 'ETH', destination_address: DESTINATION },
     });
-    expect((await chain.client.getBalance({ address: DESTINATION })) - before).toBe(parseUnits('0.25', 18));
+    expect((await chain.client.getBalance({ address: DESTINATION })) - before).toBe(
+      parseUnits('0.25', 18),
+    );
     const left = await chain.client.getBalance({ address: account.address });
     const spent = parseUnits('1', 18) - left;
-    expect(parseUnits(String(result.output?.['fee_amount']), 18)).toBe(spent - parseUnits('0.25', 18));
+    expect(parseUnits(String(result.output?.['fee_amount']), 18)).toBe(
+      spent - parseUnits('0.25', 18),
+    );
   });
 });

@@ -2,7 +2,10 @@ import { describe, expect, it, test } from '@jest/globals';
 import { encodeFunctionData, erc20Abi, getAddress, type Hex } from 'viem';
 import type { SignRequest } from '../../../domain/executor.ts';
 import type { JsonObject } from '../../../domain/json.ts';
-import { verifyEvmTransfer, type EvmTransferExpectation } from '../../../venues/evm/verify-sign-request.ts';
+import {
+  verifyEvmTransfer,
+  type EvmTransferExpectation,
+} from '../../../venues/evm/verify-sign-request.ts';
 
 const TOKEN = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
 const DESTINATION = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
@@ -22,7 +25,10 @@ const payload = (changes: JsonObject = {}): JsonObject => ({
   max_priority_fee_per_gas: '1000000000',
   ...changes,
 });
-const request = (changes: JsonObject = {}): SignRequest => ({ kind: 'evm_transaction', payload: payload(changes) });
+const request = (changes: JsonObject = {}): SignRequest => ({
+  kind: 'evm_transaction',
+  payload: payload(changes),
+});
 
 const erc20: EvmTransferExpectation = {
   action_type: 'evm_erc20_transfer',
@@ -39,12 +45,18 @@ const native: EvmTransferExpectation = {
   amount: '0.5',
   decimals: 18,
 };
-const payment = (changes: JsonObject = {}) => request({ to: DESTINATION, value: '500000000000000000', data: '0x', ...changes });
+const payment = (changes: JsonObject = {}) =>
+  request({ to: DESTINATION, value: '500000000000000000', data: '0x', ...changes });
 
 describe('the planned transfer is accepted', () => {
   it('of a token, whatever the case of the addresses', () => {
     expect(verifyEvmTransfer(request(), erc20)).toEqual({ ok: true });
-    expect(verifyEvmTransfer(request({ to: TOKEN.toLowerCase() }), { ...erc20, destination_address: DESTINATION.toLowerCase() })).toEqual({
+    expect(
+      verifyEvmTransfer(request({ to: TOKEN.toLowerCase() }), {
+        ...erc20,
+        destination_address: DESTINATION.toLowerCase(),
+      }),
+    ).toEqual({
       ok: true,
     });
   });
@@ -64,7 +76,11 @@ describe('a hostile sign request is refused', () => {
     ['bytes after the arguments', { data: `${GOOD_DATA}00` }, /exactly one recipient/],
     ['a whole word after the arguments', { data: `${GOOD_DATA}${word}` }, /exactly one recipient/],
     ['missing bytes', { data: GOOD_DATA.slice(0, -2) }, /exactly one recipient/],
-    ['dirt above the recipient', { data: `${GOOD_DATA.slice(0, 10)}ff${GOOD_DATA.slice(12)}` }, /canonically/],
+    [
+      'dirt above the recipient',
+      { data: `${GOOD_DATA.slice(0, 10)}ff${GOOD_DATA.slice(12)}` },
+      /canonically/,
+    ],
     ['approve in place of transfer', { data: `0x095ea7b3${GOOD_DATA.slice(10)}` }, /not transfer/],
     ['transferFrom', { data: `0x23b872dd${word}${GOOD_DATA.slice(10)}` }, /not transfer/],
     ['no calldata', { data: '0x' }, /not transfer/],
@@ -79,7 +95,11 @@ describe('a hostile sign request is refused', () => {
     ['a value that is no number', { value: '1e18' }, /malformed: value/],
     ['a value of more than 256 bits', { value: (2n ** 256n).toString() }, /malformed: value/],
     ['a number where a string belongs', { gas: 60_000 }, /malformed: gas/],
-    ['a priority fee above the whole fee', { max_priority_fee_per_gas: '2000000001' }, /priority fee/],
+    [
+      'a priority fee above the whole fee',
+      { max_priority_fee_per_gas: '2000000001' },
+      /priority fee/,
+    ],
   ])('with %s', (_name, changes, problem) => {
     const verdict = verifyEvmTransfer(request(changes), erc20);
     expect(verdict).toEqual({ ok: false, problem: expect.stringMatching(problem) });
@@ -91,16 +111,25 @@ describe('a hostile sign request is refused', () => {
     ['calldata', { data: '0x00' }, /no data/],
     ['another chain', { chain_id: 1 }, /chain 1/],
   ])('for a native transfer with %s', (_name, changes, problem) => {
-    expect(verifyEvmTransfer(payment(changes), native)).toEqual({ ok: false, problem: expect.stringMatching(problem) });
+    expect(verifyEvmTransfer(payment(changes), native)).toEqual({
+      ok: false,
+      problem: expect.stringMatching(problem),
+    });
   });
 
   it('of another kind', () => {
-    expect(verifyEvmTransfer({ kind: 'evm_typed_data', payload: payload() }, erc20)).toMatchObject({ ok: false });
+    expect(verifyEvmTransfer({ kind: 'evm_typed_data', payload: payload() }, erc20)).toMatchObject({
+      ok: false,
+    });
   });
 
   it('whose gas may cost more than allowed', () => {
-    expect(verifyEvmTransfer(request(), { ...erc20, max_gas_cost_wei: '120000000000000' })).toEqual({ ok: true });
-    expect(verifyEvmTransfer(request(), { ...erc20, max_gas_cost_wei: '119999999999999' })).toMatchObject({ ok: false });
+    expect(verifyEvmTransfer(request(), { ...erc20, max_gas_cost_wei: '120000000000000' })).toEqual(
+      { ok: true },
+    );
+    expect(
+      verifyEvmTransfer(request(), { ...erc20, max_gas_cost_wei: '119999999999999' }),
+    ).toMatchObject({ ok: false });
   });
 });
 
@@ -115,6 +144,8 @@ describe('a plan that cannot be compared is refused', () => {
   });
 
   it('with a token for a native transfer', () => {
-    expect(verifyEvmTransfer(payment(), { ...native, token_address: TOKEN })).toMatchObject({ ok: false });
+    expect(verifyEvmTransfer(payment(), { ...native, token_address: TOKEN })).toMatchObject({
+      ok: false,
+    });
   });
 });

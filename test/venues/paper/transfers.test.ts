@@ -1,12 +1,24 @@
-/** The provider of transfers between accounts of the paper venue: what it takes for proven, and what it does not. */
+/**
+ * The provider of transfers between accounts of the paper venue: what it takes for proven, and what
+ * it does not.
+ */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import type { TransferOrder, TransferProvider } from '../../../domain/capital-transfers/provider.ts';
+import type {
+  TransferOrder,
+  TransferProvider,
+} from '../../../domain/capital-transfers/provider.ts';
 import type { PaperVenue } from '../../../venues/bindings.ts';
 import { createPaperTransfers } from '../../../venues/paper/transfers.ts';
 import { transferProviders } from '../../../venues/transfers.ts';
 import { json, startFakeServer, type FakeServer } from '../../executors/fake-server.ts';
-import { eventually, NO_CHAIN, startVenueHere, tempFolder, type VenueClient } from '../../dev/paper-venue-stack.ts';
+import {
+  eventually,
+  NO_CHAIN,
+  startVenueHere,
+  tempFolder,
+  type VenueClient,
+} from '../../dev/paper-venue-stack.ts';
 
 const folder = tempFolder();
 let venue: VenueClient & { end(): Promise<void> };
@@ -28,7 +40,13 @@ afterAll(async () => {
 /** Venue keys are the service's own names; accounts are the venue's. */
 const bound = (url: string): PaperVenue[] => [
   { venue_key: 'treasury', provider: 'paper', account_role: 'master', account: 'paper-main', url },
-  { venue_key: 'desk-a', provider: 'paper', account_role: 'sub', account: 'paper-sub-a', url: `${url}/` },
+  {
+    venue_key: 'desk-a',
+    provider: 'paper',
+    account_role: 'sub',
+    account: 'paper-sub-a',
+    url: `${url}/`,
+  },
 ];
 const at = (url: string): TransferProvider => {
   const [provider] = createPaperTransfers(bound(url));
@@ -46,7 +64,9 @@ const order = (changes: Partial<TransferOrder> = {}): TransferOrder => ({
 });
 const call = (ms = 10_000) => ({ signal: AbortSignal.timeout(ms), requestId: 'request-1' });
 const entryOf = async ({ reference }: TransferOrder) => {
-  const { entries } = (await venue.get('/transfers')) as { entries: { client_reference: string }[] };
+  const { entries } = (await venue.get('/transfers')) as {
+    entries: { client_reference: string }[];
+  };
   return entries.find(({ client_reference }) => client_reference === reference);
 };
 
@@ -65,7 +85,11 @@ describe('the providers of bindings', () => {
       ['paper', 'http://127.0.0.1:9'],
       ['paper', 'http://venue/b'],
     ]);
-    expect(providers[0]).toMatchObject({ same_key_safe: true, settle_seconds: 1, timeout_seconds: 5 });
+    expect(providers[0]).toMatchObject({
+      same_key_safe: true,
+      settle_seconds: 1,
+      timeout_seconds: 5,
+    });
     expect(providers[0]?.accounts).toEqual([
       { venue_key: 'treasury', provider: 'paper', scope: 'http://127.0.0.1:9', role: 'master' },
       { venue_key: 'desk-a', provider: 'paper', scope: 'http://127.0.0.1:9', role: 'sub' },
@@ -80,7 +104,10 @@ describe('at the venue', () => {
     const body = order();
     expect(await provider.find(body, call())).toBeNull();
     const answer = await provider.submit(body, call());
-    expect(answer).toEqual({ status: 'completed', provider_transfer_id: expect.stringMatching(/^paper-transfer-/) });
+    expect(answer).toEqual({
+      status: 'completed',
+      provider_transfer_id: expect.stringMatching(/^paper-transfer-/),
+    });
     expect(await provider.submit(body, call())).toEqual(answer);
     expect(await provider.find({ ...body, amount: '2.50' }, call())).toEqual(answer);
     expect(await entryOf(body)).toMatchObject({
@@ -97,7 +124,11 @@ describe('at the venue', () => {
     const provider = at(venue.url);
     await venue.faults({ transfer_outcome: 'pending', phases: ['transfer_submit'] });
     const body = order();
-    const pending = { status: 'pending', provider_transfer_id: expect.any(String), retry_after_seconds: 1 };
+    const pending = {
+      status: 'pending',
+      provider_transfer_id: expect.any(String),
+      retry_after_seconds: 1,
+    };
     expect(await provider.submit(body, call())).toEqual(pending);
     expect(await provider.find(body, call())).toEqual(pending);
     await venue.send('POST', `/transfers/${body.reference}/settle`, { outcome: 'failed' });
@@ -125,27 +156,40 @@ describe('at the venue', () => {
   test.each([
     ['server_error', 'an error', { error_rate: 1 }],
     ['unreachable', 'a lost answer', { lose_answer_rate: 1 }],
-  ])('%s is unproven, is sent once, and recovery finds what became of it (%s)', async (kind, what, faults) => {
-    const provider = at(venue.url);
-    await venue.faults({ ...faults, phases: ['transfer_submit'] });
-    const body = order();
-    await expect(provider.submit(body, call())).rejects.toMatchObject({ name: 'ExecutorFault', kind });
-    const { calls } = (await venue.get('/faults/counts')) as { calls: number };
-    await venue.faults(null);
-    const found = await provider.find(body, call());
-    expect(found?.status).toBe(what === 'an error' ? undefined : 'completed');
-    // The one call since was the find: nothing was repeated.
-    expect(await venue.get('/faults/counts')).toMatchObject({ calls: calls + 1 });
-    expect(((await entryOf(body)) as { submit_calls?: number } | undefined)?.submit_calls).toBe(what === 'an error' ? undefined : 1);
-  });
+  ])(
+    '%s is unproven, is sent once, and recovery finds what became of it (%s)',
+    async (kind, what, faults) => {
+      const provider = at(venue.url);
+      await venue.faults({ ...faults, phases: ['transfer_submit'] });
+      const body = order();
+      await expect(provider.submit(body, call())).rejects.toMatchObject({
+        name: 'ExecutorFault',
+        kind,
+      });
+      const { calls } = (await venue.get('/faults/counts')) as { calls: number };
+      await venue.faults(null);
+      const found = await provider.find(body, call());
+      expect(found?.status).toBe(what === 'an error' ? undefined : 'completed');
+      // The one call since was the find: nothing was repeated.
+      expect(await venue.get('/faults/counts')).toMatchObject({ calls: calls + 1 });
+      expect(((await entryOf(body)) as { submit_calls?: number } | undefined)?.submit_calls).toBe(
+        what === 'an error' ? undefined : 1,
+      );
+    },
+  );
 
   test('an aborted submit is unproven and may still land, once', async () => {
     const provider = at(venue.url);
     await venue.faults({ hold_ms: 300, phases: ['transfer_submit'], remaining: 1 });
     const body = order();
-    await expect(provider.submit(body, call(100))).rejects.toMatchObject({ kind: 'timeout', code: 'PROVIDER_TIMEOUT' });
+    await expect(provider.submit(body, call(100))).rejects.toMatchObject({
+      kind: 'timeout',
+      code: 'PROVIDER_TIMEOUT',
+    });
     expect(await provider.find(body, call())).toBeNull();
-    await eventually(async () => (await provider.find(body, call()))?.status === 'completed' || null);
+    await eventually(
+      async () => (await provider.find(body, call()))?.status === 'completed' || null,
+    );
     expect(await entryOf(body)).toMatchObject({ submit_calls: 1, effects: 1 });
   });
 
@@ -154,13 +198,18 @@ describe('at the venue', () => {
     const body = order();
     await provider.submit(body, call());
     const other = { ...body, amount: '3' };
-    await expect(provider.submit(other, call())).rejects.toMatchObject({ kind: 'rejected', code: 'PROVIDER_REJECTED' });
+    await expect(provider.submit(other, call())).rejects.toMatchObject({
+      kind: 'rejected',
+      code: 'PROVIDER_REJECTED',
+    });
     await expect(provider.find(other, call())).rejects.toMatchObject({ kind: 'protocol' });
   });
 
   test('a venue that is not bound is nobody to ask', async () => {
     const body = order({ source: { venue_key: 'nobody', account_type: 'SPOT' } });
-    await expect(at(venue.url).submit(body, call())).rejects.toMatchObject({ code: 'VENUE_NOT_BOUND' });
+    await expect(at(venue.url).submit(body, call())).rejects.toMatchObject({
+      code: 'VENUE_NOT_BOUND',
+    });
   });
 });
 
@@ -188,8 +237,18 @@ describe('an answer that does not fit', () => {
     ['another amount', 200, (body) => record(body, { amount: '2.6' }), 'protocol'],
     ['another destination', 200, (body) => record(body, { to_account: 'paper-sub-b' }), 'protocol'],
     ['another source', 200, (body) => record(body, { from_account: 'paper-sub-b' }), 'protocol'],
-    ['another account type of the source', 200, (body) => record(body, { from_account_type: 'USDT_FUTURE' }), 'protocol'],
-    ['another account type of the destination', 200, (body) => record(body, { to_account_type: 'SPOT' }), 'protocol'],
+    [
+      'another account type of the source',
+      200,
+      (body) => record(body, { from_account_type: 'USDT_FUTURE' }),
+      'protocol',
+    ],
+    [
+      'another account type of the destination',
+      200,
+      (body) => record(body, { to_account_type: 'SPOT' }),
+      'protocol',
+    ],
     ['another asset', 200, (body) => record(body, { asset: 'USDC' }), 'protocol'],
     ['another reference', 200, (body) => record(body, { client_reference: 'x' }), 'protocol'],
     ['a redirect', 302, () => ({}), 'protocol'],
@@ -203,10 +262,17 @@ describe('an answer that does not fit', () => {
     ['a fault with a known code', 500, () => detail('INSUFFICIENT_BALANCE'), 'server_error'],
   ])('is unproven: %s', async (_name, status, answer, kind) => {
     const body = order();
-    fake.answer = (_request, response) => json(response, status, answer(body), status === 302 ? { location: '/x' } : {});
+    fake.answer = (_request, response) =>
+      json(response, status, answer(body), status === 302 ? { location: '/x' } : {});
     const before = fake.seen.length;
-    await expect(at(fake.url).submit(body, call())).rejects.toMatchObject({ name: 'ExecutorFault', kind });
-    await expect(at(fake.url).find(body, call())).rejects.toMatchObject({ name: 'ExecutorFault', kind });
+    await expect(at(fake.url).submit(body, call())).rejects.toMatchObject({
+      name: 'ExecutorFault',
+      kind,
+    });
+    await expect(at(fake.url).find(body, call())).rejects.toMatchObject({
+      name: 'ExecutorFault',
+      kind,
+    });
     expect(fake.seen.slice(before).map(({ method, url }) => `${method} ${url}`)).toEqual([
       'POST /transfers',
       `GET /transfers/${body.reference}`,
@@ -227,13 +293,17 @@ describe('an answer that does not fit', () => {
     await expect(provider.submit(order(), call(100))).rejects.toMatchObject({ kind: 'timeout' });
     fake.answer = (_request, response) => void response.end('x'.repeat(300_000));
     await expect(provider.submit(order(), call())).rejects.toMatchObject({ kind: 'protocol' });
-    await expect(at('http://127.0.0.1:1').submit(order(), call())).rejects.toMatchObject({ kind: 'unreachable' });
+    await expect(at('http://127.0.0.1:1').submit(order(), call())).rejects.toMatchObject({
+      kind: 'unreachable',
+    });
   });
 
   test('without an answer the call ends by itself after its time-out', async () => {
     fake.answer = () => undefined;
     const start = Date.now();
-    await expect(at(fake.url).find(order(), { signal: new AbortController().signal })).rejects.toMatchObject({ kind: 'timeout' });
+    await expect(
+      at(fake.url).find(order(), { signal: new AbortController().signal }),
+    ).rejects.toMatchObject({ kind: 'timeout' });
     expect(Date.now() - start).toBeGreaterThan(4_500);
   }, 10_000);
 

@@ -15,22 +15,44 @@ const code = z.union([z.number(), z.string()]).transform(String);
 
 export const errorBody = z.object({ code, msg: z.string().default('') });
 
-export const spotAccount = z.object({ balances: z.array(z.object({ asset: z.string().min(1), free: amount, locked: amount })) });
+export const spotAccount = z.object({
+  balances: z.array(z.object({ asset: z.string().min(1), free: amount, locked: amount })),
+});
 export const fundingWallet = z.array(
-  z.object({ asset: z.string().min(1), free: amount, locked: amount, freeze: amount, withdrawing: amount }),
+  z.object({
+    asset: z.string().min(1),
+    free: amount,
+    locked: amount,
+    freeze: amount,
+    withdrawing: amount,
+  }),
 );
-const signed = z.string().regex(/^-?(0|[1-9][0-9]{0,19})(\.[0-9]{1,18})?$/, 'must be a decimal amount');
+const signed = z
+  .string()
+  .regex(/^-?(0|[1-9][0-9]{0,19})(\.[0-9]{1,18})?$/, 'must be a decimal amount');
 export const futuresBalances = z.array(
-  z.object({ asset: z.string().min(1), balance: signed, availableBalance: signed, maxWithdrawAmount: signed }),
+  z.object({
+    asset: z.string().min(1),
+    balance: signed,
+    availableBalance: signed,
+    maxWithdrawAmount: signed,
+  }),
 );
 export const subFutures = z.object({
   futureAccountResp: z.object({
-    assets: z.array(z.object({ asset: z.string().min(1), walletBalance: signed, maxWithdrawAmount: signed })),
+    assets: z.array(
+      z.object({ asset: z.string().min(1), walletBalance: signed, maxWithdrawAmount: signed }),
+    ),
   }),
 });
-export const subSpot = z.object({ balances: z.array(z.object({ asset: z.string().min(1), free: amount, locked: amount })) });
+export const subSpot = z.object({
+  balances: z.array(z.object({ asset: z.string().min(1), free: amount, locked: amount })),
+});
 
-export const restrictions = z.object({ enableWithdrawals: z.boolean(), permitsUniversalTransfer: z.boolean().default(false) });
+export const restrictions = z.object({
+  enableWithdrawals: z.boolean(),
+  permitsUniversalTransfer: z.boolean().default(false),
+});
 
 /** A negative figure is a debt, of which nothing can be taken. */
 export function notBelowZero(text: string): string {
@@ -38,10 +60,17 @@ export function notBelowZero(text: string): string {
 }
 
 /** Zero, an empty text and absence all mean that there is no such limit. */
-const limit = optionalText.pipe(amount.nullable()).transform((text) => (text === null || compare(text, '0') === 0 ? null : text));
+const limit = optionalText
+  .pipe(amount.nullable())
+  .transform((text) => (text === null || compare(text, '0') === 0 ? null : text));
 
-/** Hundreds of coins with their networks: only what is asked for is read closely, or an odd one would stop all others. */
-export const coins = z.array(z.object({ coin: z.string(), networkList: z.array(z.looseObject({ network: z.string() })) }));
+/**
+ * Hundreds of coins with their networks: only what is asked for is read closely, or an odd one
+ * would stop all others.
+ */
+export const coins = z.array(
+  z.object({ coin: z.string(), networkList: z.array(z.looseObject({ network: z.string() })) }),
+);
 export const network = z.object({
   withdrawEnable: z.boolean(),
   withdrawFee: amount,
@@ -53,7 +82,13 @@ export const network = z.object({
 });
 
 export const addressBook = z.array(
-  z.object({ address: z.string().min(1), addressTag: optionalText, coin: optionalText, network: optionalText, whiteStatus: z.boolean() }),
+  z.object({
+    address: z.string().min(1),
+    addressTag: optionalText,
+    coin: optionalText,
+    network: optionalText,
+    whiteStatus: z.boolean(),
+  }),
 );
 
 export const applied = z.object({ id });

@@ -1,19 +1,30 @@
 /**
- * Binance, by its documented API (developers.binance.com: wallet, sub-account, spot, USD-M futures).
+ * Binance, by its documented API (developers.binance.com: wallet, sub-account, spot, USD-M
+ * futures).
  *
- * - `withdrawOrderId` finds a withdrawal again, within windows of less than 7 days. Nothing is documented about a second
- *   withdrawal with the same one, so a repeat counts as a second payment. `clientTranId` "must be unique", but what becomes
- *   of a second one is not documented either.
- * - The amount of a withdrawal includes the fee. The history tells what the destination gets and the fee apart from it.
- * - A request is only taken within `recvWindow` of its timestamp; `settle_seconds` is far longer than that.
- * - An API withdrawal takes from the wallet that is selected on the web unless it names one: it names spot.
+ * - `withdrawOrderId` finds a withdrawal again, within windows of less than 7 days. Nothing is
+ *   documented about a second withdrawal with the same one, so a repeat counts as a second payment.
+ *   `clientTranId` "must be unique", but what becomes of a second one is not documented either.
+ * - The amount of a withdrawal includes the fee. The history tells what the destination gets and
+ *   the fee apart from it.
+ * - A request is only taken within `recvWindow` of its timestamp; `settle_seconds` is far longer
+ *   than that.
+ * - An API withdrawal takes from the wallet that is selected on the web unless it names one: it
+ *   names spot.
  * - There is no way to call a withdrawal back.
  */
 import type { PoolBalance } from '../../../domain/balances.ts';
 import { add, compare } from '../../../domain/money.ts';
 import { hashedId } from '../client-id.ts';
 import type { CexConnection } from '../connection.ts';
-import type { Dialect, ExchangeTransfer, RecordStatus, TransferEndOfExchange, TransferRecord, WithdrawalRecord } from '../dialect.ts';
+import type {
+  Dialect,
+  ExchangeTransfer,
+  RecordStatus,
+  TransferEndOfExchange,
+  TransferRecord,
+  WithdrawalRecord,
+} from '../dialect.ts';
 import { toFault } from '../errors.ts';
 import { windows } from '../windows.ts';
 import * as answers from './binance-answers.ts';
@@ -53,7 +64,9 @@ const TRANSFER_STATUS: Readonly<Record<string, RecordStatus>> = {
 
 export const binance: Dialect = {
   accountFault: (account, role) =>
-    role === 'sub' && !/^[^@\s]+@[^@\s]+$/.test(account) ? "must be the sub-account's e-mail address" : null,
+    role === 'sub' && !/^[^@\s]+@[^@\s]+$/.test(account)
+      ? "must be the sub-account's e-mail address"
+      : null,
   readError(body) {
     const parsed = answers.errorBody.safeParse(body);
     return parsed.success ? { code: parsed.data.code, message: parsed.data.msg } : null;
@@ -64,7 +77,13 @@ export const binance: Dialect = {
   transfers: { same_key_safe: false, settle_seconds: 60 },
 
   async keyFault(connection, needs, call) {
-    const told = await ask(connection, 'sapiGetAccountApiRestrictions', {}, call, answers.restrictions);
+    const told = await ask(
+      connection,
+      'sapiGetAccountApiRestrictions',
+      {},
+      call,
+      answers.restrictions,
+    );
     return needs.withdraw && !told.enableWithdrawals ? 'the API key may not withdraw' : null;
   },
 
@@ -74,19 +93,41 @@ export const binance: Dialect = {
   async balances(connection, types, call) {
     const pools: PoolBalance[] = [];
     if (types.includes('SPOT')) {
-      const spot = await ask(connection, 'privateGetAccount', { omitZeroBalances: 'true' }, call, answers.spotAccount);
+      const spot = await ask(
+        connection,
+        'privateGetAccount',
+        { omitZeroBalances: 'true' },
+        call,
+        answers.spotAccount,
+      );
       pools.push(...spot.balances.map(spotPool));
     }
     if (types.includes('USDT_FUTURE')) {
-      const futures = await ask(connection, 'fapiPrivateV3GetBalance', {}, call, answers.futuresBalances);
+      const futures = await ask(
+        connection,
+        'fapiPrivateV3GetBalance',
+        {},
+        call,
+        answers.futuresBalances,
+      );
       pools.push(
         ...futures.map(({ asset, balance, availableBalance, maxWithdrawAmount }) =>
-          futuresPool(asset, { total: balance, available: availableBalance, withdrawable: maxWithdrawAmount }),
+          futuresPool(asset, {
+            total: balance,
+            available: availableBalance,
+            withdrawable: maxWithdrawAmount,
+          }),
         ),
       );
     }
     if (types.includes('FUNDING')) {
-      const wallet = await ask(connection, 'sapiPostAssetGetFundingAsset', {}, call, answers.fundingWallet);
+      const wallet = await ask(
+        connection,
+        'sapiPostAssetGetFundingAsset',
+        {},
+        call,
+        answers.fundingWallet,
+      );
       pools.push(...wallet.map(fundingPool));
     }
     return pools;
@@ -101,10 +142,20 @@ export const binance: Dialect = {
     }
     if (types.includes('USDT_FUTURE')) {
       const parameters = { email, futuresType: FUTURES_OF_USDT };
-      const futures = await ask(master, 'sapiV2GetSubAccountFuturesAccount', parameters, call, answers.subFutures);
+      const futures = await ask(
+        master,
+        'sapiV2GetSubAccountFuturesAccount',
+        parameters,
+        call,
+        answers.subFutures,
+      );
       pools.push(
         ...futures.futureAccountResp.assets.map(({ asset, walletBalance, maxWithdrawAmount }) =>
-          futuresPool(asset, { total: walletBalance, available: maxWithdrawAmount, withdrawable: maxWithdrawAmount }),
+          futuresPool(asset, {
+            total: walletBalance,
+            available: maxWithdrawAmount,
+            withdrawable: maxWithdrawAmount,
+          }),
         ),
       );
     }
@@ -113,7 +164,9 @@ export const binance: Dialect = {
 
   async withdrawalTerms(connection, { asset, network }, call) {
     const coins = await ask(connection, 'sapiGetCapitalConfigGetall', {}, call, answers.coins);
-    const found = coins.find(({ coin }) => coin === asset)?.networkList.find((each) => each.network === network);
+    const found = coins
+      .find(({ coin }) => coin === asset)
+      ?.networkList.find((each) => each.network === network);
     if (found === undefined) return null;
     const terms = read(answers.network, found);
     return {
@@ -128,7 +181,13 @@ export const binance: Dialect = {
   },
 
   async addressBook(connection, call) {
-    const book = await ask(connection, 'sapiGetCapitalWithdrawAddressList', {}, call, answers.addressBook);
+    const book = await ask(
+      connection,
+      'sapiGetCapitalWithdrawAddressList',
+      {},
+      call,
+      answers.addressBook,
+    );
     return book.map(({ address, addressTag, coin, network, whiteStatus }) => ({
       address,
       tag: addressTag,
@@ -138,7 +197,8 @@ export const binance: Dialect = {
     }));
   },
 
-  // Neither length nor letters are documented; 32 letters and digits are what its other client ids take at most.
+  // Neither length nor letters are documented; 32 letters and digits are what its other client ids
+  // take at most.
   withdrawalId: hashedId,
 
   async withdraw(connection, { client_id, asset, network, address, tag, amount }, call) {
@@ -152,16 +212,32 @@ export const binance: Dialect = {
       walletType: SPOT_WALLET,
       transactionFeeFlag: 'false',
     };
-    return (await ask(connection, 'sapiPostCapitalWithdrawApply', parameters, call, answers.applied)).id;
+    return (
+      await ask(connection, 'sapiPostCapitalWithdrawApply', parameters, call, answers.applied)
+    ).id;
   },
 
   async findWithdrawals(connection, { client_id, asset, period }, call) {
     const found: WithdrawalRecord[] = [];
     for (const { from, to } of windows(period, BY_CLIENT_ID)) {
-      const parameters = { coin: asset, withdrawOrderId: client_id, startTime: from, endTime: to, limit: PAGE };
-      const page = await ask(connection, 'sapiGetCapitalWithdrawHistory', parameters, call, answers.withdrawals);
+      const parameters = {
+        coin: asset,
+        withdrawOrderId: client_id,
+        startTime: from,
+        endTime: to,
+        limit: PAGE,
+      };
+      const page = await ask(
+        connection,
+        'sapiGetCapitalWithdrawHistory',
+        parameters,
+        call,
+        answers.withdrawals,
+      );
       // A filter that is ignored must not make another withdrawal ours.
-      found.push(...page.filter((each) => each.withdrawOrderId === client_id).map(withdrawalRecord));
+      found.push(
+        ...page.filter((each) => each.withdrawOrderId === client_id).map(withdrawalRecord),
+      );
     }
     return onceEach(found);
   },
@@ -169,15 +245,37 @@ export const binance: Dialect = {
   async findDeposits(connection, { transaction, asset, period }, call) {
     const found = [];
     for (const { from, to } of windows(period, DEPOSITS)) {
-      const parameters = { coin: asset, txId: transaction, startTime: from, endTime: to, limit: PAGE };
-      found.push(...(await ask(connection, 'sapiGetCapitalDepositHisrec', parameters, call, answers.deposits)));
+      const parameters = {
+        coin: asset,
+        txId: transaction,
+        startTime: from,
+        endTime: to,
+        limit: PAGE,
+      };
+      found.push(
+        ...(await ask(
+          connection,
+          'sapiGetCapitalDepositHisrec',
+          parameters,
+          call,
+          answers.deposits,
+        )),
+      );
     }
     return found
       .filter((each) => each.coin === asset && sameTransaction(each.txId, transaction))
       .map((each, index) => {
         const [status, told] = DEPOSIT_STATUS[each.status] ?? ['pending', `status ${each.status}`];
         const { network, amount, txId } = each;
-        return { id: each.id ?? `${txId}:${String(index)}`, status, told, asset, network, amount, transaction: txId };
+        return {
+          id: each.id ?? `${txId}:${String(index)}`,
+          status,
+          told,
+          asset,
+          network,
+          amount,
+          transaction: txId,
+        };
       });
   },
 
@@ -190,7 +288,15 @@ export const binance: Dialect = {
       asset: transfer.asset,
       amount: transfer.amount,
     };
-    return (await ask(master, 'sapiPostSubAccountUniversalTransfer', parameters, call, answers.transferred)).tranId;
+    return (
+      await ask(
+        master,
+        'sapiPostSubAccountUniversalTransfer',
+        parameters,
+        call,
+        answers.transferred,
+      )
+    ).tranId;
   },
 
   async findTransfers(master, transfer, period, call) {
@@ -199,8 +305,21 @@ export const binance: Dialect = {
     const found = [];
     for (const { from, to } of windows(period, BY_CLIENT_ID)) {
       // Without a sender the master's own are told.
-      const parameters = { fromEmail, clientTranId: client, startTime: from, endTime: to, page: 1, limit: 500 };
-      const { result } = await ask(master, 'sapiGetSubAccountUniversalTransfer', parameters, call, answers.transfers);
+      const parameters = {
+        fromEmail,
+        clientTranId: client,
+        startTime: from,
+        endTime: to,
+        page: 1,
+        limit: 500,
+      };
+      const { result } = await ask(
+        master,
+        'sapiGetSubAccountUniversalTransfer',
+        parameters,
+        call,
+        answers.transfers,
+      );
       found.push(...result.filter((each) => each.clientTranId === client));
     }
     return onceEach(found.map(transferRecord));
@@ -229,16 +348,47 @@ function read<T>(schema: Schema<T>, answer: unknown): T {
   }
 }
 
-function spotPool({ asset, free, locked }: { asset: string; free: string; locked: string }): PoolBalance {
-  return { account_type: 'SPOT', asset: asset.toUpperCase(), available: free, withdrawable: free, total: add(free, locked), details: null };
+function spotPool({
+  asset,
+  free,
+  locked,
+}: {
+  asset: string;
+  free: string;
+  locked: string;
+}): PoolBalance {
+  return {
+    account_type: 'SPOT',
+    asset: asset.toUpperCase(),
+    available: free,
+    withdrawable: free,
+    total: add(free, locked),
+    details: null,
+  };
 }
 
-function fundingPool({ asset, free, locked, freeze, withdrawing }: ReturnType<typeof answers.fundingWallet.parse>[number]): PoolBalance {
+function fundingPool({
+  asset,
+  free,
+  locked,
+  freeze,
+  withdrawing,
+}: ReturnType<typeof answers.fundingWallet.parse>[number]): PoolBalance {
   const total = [locked, freeze, withdrawing].reduce(add, free);
-  return { account_type: 'FUNDING', asset: asset.toUpperCase(), available: free, withdrawable: free, total, details: null };
+  return {
+    account_type: 'FUNDING',
+    asset: asset.toUpperCase(),
+    available: free,
+    withdrawable: free,
+    total,
+    details: null,
+  };
 }
 
-function futuresPool(asset: string, told: { total: string; available: string; withdrawable: string }): PoolBalance {
+function futuresPool(
+  asset: string,
+  told: { total: string; available: string; withdrawable: string },
+): PoolBalance {
   return {
     account_type: 'USDT_FUTURE',
     asset: asset.toUpperCase(),
@@ -249,7 +399,9 @@ function futuresPool(asset: string, told: { total: string; available: string; wi
   };
 }
 
-function withdrawalRecord(each: ReturnType<typeof answers.withdrawals.parse>[number]): WithdrawalRecord {
+function withdrawalRecord(
+  each: ReturnType<typeof answers.withdrawals.parse>[number],
+): WithdrawalRecord {
   const [status, told] = WITHDRAWAL_STATUS[each.status] ?? ['pending', `status ${each.status}`];
   const within = each.transferType === 1 || (each.txId !== null && /\s/.test(each.txId));
   return {
@@ -267,7 +419,9 @@ function withdrawalRecord(each: ReturnType<typeof answers.withdrawals.parse>[num
   };
 }
 
-function transferRecord(each: ReturnType<typeof answers.transfers.parse>['result'][number]): TransferRecord {
+function transferRecord(
+  each: ReturnType<typeof answers.transfers.parse>['result'][number],
+): TransferRecord {
   return {
     id: each.tranId,
     status: TRANSFER_STATUS[each.status] ?? 'pending',
@@ -285,8 +439,12 @@ function onceEach<T extends { readonly id: string }>(records: readonly T[]): rea
 }
 
 /** The library sends these endpoints' parameters unencoded, and an address may hold a `+`. */
-function ends({ source, destination }: ExchangeTransfer): { fromEmail: string | undefined; toEmail: string | undefined } {
-  const email = ({ sub_account }: TransferEndOfExchange) => (sub_account === null ? undefined : encodeURIComponent(sub_account));
+function ends({ source, destination }: ExchangeTransfer): {
+  fromEmail: string | undefined;
+  toEmail: string | undefined;
+} {
+  const email = ({ sub_account }: TransferEndOfExchange) =>
+    sub_account === null ? undefined : encodeURIComponent(sub_account);
   return { fromEmail: email(source), toEmail: email(destination) };
 }
 
@@ -297,6 +455,7 @@ function clientTranId(reference: string): string {
 
 /** Hashes of many chains come with and without 0x, in either case. */
 function sameTransaction(left: string, right: string): boolean {
-  const plain = (text: string): string => (/^(0x)?[0-9a-f]+$/i.test(text) ? text.toLowerCase().replace(/^0x/, '') : text);
+  const plain = (text: string): string =>
+    /^(0x)?[0-9a-f]+$/i.test(text) ? text.toLowerCase().replace(/^0x/, '') : text;
   return plain(left) === plain(right);
 }

@@ -4,7 +4,8 @@ import { parseAbi } from '../../../stack/viem.ts';
  * ABI and creation bytecode of TestToken.sol.
  *
  * Made at a desk, because the compiler is not a dependency of this project:
- *   solc 0.8.37+commit.f401782d.Emscripten.clang (the npm package `solc`), optimizer on with 200 runs,
+ *   solc 0.8.37+commit.f401782d.Emscripten.clang (the npm package `solc`), optimizer on with 200
+ *   runs,
  *   evmVersion "paris", metadata.bytecodeHash "none".
  * Compile again with these settings after a change of the contract; the token addresses
  * depend on deployer and nonce only, so they stay.

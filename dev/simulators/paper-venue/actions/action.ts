@@ -1,4 +1,7 @@
-/** What the venue must know about a kind of order. A new kind is one more of these in the server's list. */
+/**
+ * What the venue must know about a kind of order. A new kind is one more of these in the server's
+ * list.
+ */
 import type { ExecutionContext } from '../../../../domain/executor.ts';
 import type { JsonObject } from '../../../../domain/json.ts';
 import type { Book } from '../book.ts';
@@ -19,10 +22,15 @@ export interface OrderPlan {
 
 export interface VenueAction {
   readonly actionType: string;
-  /** The order that `context` asks for, all fields normalised, or why it can never be carried out. */
+  /**
+   * The order that `context` asks for, all fields normalised, or why it can never be carried out.
+   */
   terms(context: ExecutionContext): Terms | Refusal;
   plan(terms: Terms): OrderPlan;
-  /** What the books have against it now, beside a lack of funds. Asked at preflight and again at submit. */
+  /**
+   * What the books have against it now, beside a lack of funds. Asked at preflight and again at
+   * submit.
+   */
   bar?(terms: Terms, book: Book): Refusal | null;
   /** The output of the completed order. */
   output(terms: Terms, txHash: string | null): JsonObject;

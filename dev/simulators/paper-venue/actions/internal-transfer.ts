@@ -1,4 +1,7 @@
-/** `cex_internal_transfer`: from one account or pool of the venue to another, booked at once and without a fee. */
+/**
+ * `cex_internal_transfer`: from one account or pool of the venue to another, booked at once and
+ * without a fee.
+ */
 import { z } from 'zod';
 import { isDecimal, normalize } from '../../../../domain/money.ts';
 import { issuesLine } from '../../../../platform/issues.ts';
@@ -24,10 +27,14 @@ export function createInternalTransfer(chain: ChainSettings): VenueAction {
     actionType: 'cex_internal_transfer',
     terms: (context) => {
       const parsed = configSchema.safeParse(context.config);
-      if (!parsed.success) return refuse('CONFIG_INVALID', issuesLine(parsed.error, { under: 'config' }));
+      if (!parsed.success)
+        return refuse('CONFIG_INVALID', issuesLine(parsed.error, { under: 'config' }));
       const config = parsed.data;
       if (config.asset !== undefined && config.asset.toUpperCase() !== context.asset) {
-        return refuse('CONFIG_INVALID', `config.asset ${config.asset} is not the node's asset ${context.asset}`);
+        return refuse(
+          'CONFIG_INVALID',
+          `config.asset ${config.asset} is not the node's asset ${context.asset}`,
+        );
       }
       const terms: TransferTerms = {
         from_account: config.venue,
@@ -41,9 +48,14 @@ export function createInternalTransfer(chain: ChainSettings): VenueAction {
       return typeof exact === 'bigint' ? { account: terms.from_account, ...terms } : exact;
     },
     plan: (terms) => {
-      const exact = BigInt(units(field(terms, 'amount'), chain.tokens[field(terms, 'asset')]?.decimals ?? 0));
+      const exact = BigInt(
+        units(field(terms, 'amount'), chain.tokens[field(terms, 'asset')]?.decimals ?? 0),
+      );
       const transfer = transferOf(terms);
-      return { postings: [sourcePosting(transfer, -exact), destinationPosting(transfer, exact)], transfer: null };
+      return {
+        postings: [sourcePosting(transfer, -exact), destinationPosting(transfer, exact)],
+        transfer: null,
+      };
     },
     output: (terms) => ({
       requested_amount: field(terms, 'amount'),

@@ -58,7 +58,14 @@ export interface Books {
   readonly withdrawals: Withdrawal[];
   readonly transfers: Transfer[];
   readonly deposits: Deposit[];
-  readonly book: { address: string; addressTag: string; coin: string; network: string; whiteStatus: boolean; name: string }[];
+  readonly book: {
+    address: string;
+    addressTag: string;
+    coin: string;
+    network: string;
+    whiteStatus: boolean;
+    name: string;
+  }[];
   readonly coins: Map<string, Network[]>;
   /** Added to the clock. */
   skew: number;
@@ -72,7 +79,10 @@ export interface Books {
   /** As if the account had never had such a pool. */
   forget(account: string | null, type: string): void;
   get(account: string | null, type: string, asset: string): string;
-  pools(account: string | null, type: string): readonly (readonly [asset: string, amount: string])[];
+  pools(
+    account: string | null,
+    type: string,
+  ): readonly (readonly [asset: string, amount: string])[];
   take(account: string | null, type: string, asset: string, amount: string, short: Refused): void;
   give(account: string | null, type: string, asset: string, amount: string): void;
 }
@@ -90,7 +100,8 @@ const ETH: Network = {
 
 export function createBooks(subs: readonly string[]): Books {
   const pools = new Map<string, string>();
-  const name = (account: string | null, type: string, asset: string): string => JSON.stringify([account, type, asset]);
+  const name = (account: string | null, type: string, asset: string): string =>
+    JSON.stringify([account, type, asset]);
   const books: Books = {
     withdrawals: [],
     transfers: [],
@@ -131,7 +142,8 @@ export function createBooks(subs: readonly string[]): Books {
       if (compare(left, '0') < 0) throw short;
       books.set(account, type, asset, left);
     },
-    give: (account, type, asset, amount) => books.set(account, type, asset, add(books.get(account, type, asset), amount)),
+    give: (account, type, asset, amount) =>
+      books.set(account, type, asset, add(books.get(account, type, asset), amount)),
   };
   return books;
 }

@@ -23,18 +23,27 @@ export interface Desk {
   close(): Promise<void>;
 }
 
-/** An exchange with a master `cex-main` and a sub-account `cex-sub`, which has no key of its own. */
+/**
+ * An exchange with a master `cex-main` and a sub-account `cex-sub`, which has no key of its own.
+ */
 export async function openDesk(): Promise<Desk> {
   const exchange = await startExchange([SUB]);
   const folder = await mkdtemp(join(tmpdir(), 'cex-'));
   const keyFile = async (name: string, content: unknown, mode = 0o600): Promise<string> => {
     const path = join(folder, name);
     await rm(path, { force: true });
-    await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content), { mode });
+    await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content), {
+      mode,
+    });
     return path;
   };
   const credentials_file = await keyFile('main.json', exchange.key(null));
-  const common = { provider: 'ccxt', exchange: 'binance', base_url: exchange.url, timeout_seconds: 5 };
+  const common = {
+    provider: 'ccxt',
+    exchange: 'binance',
+    base_url: exchange.url,
+    timeout_seconds: 5,
+  };
   return {
     exchange,
     folder,
@@ -42,8 +51,22 @@ export async function openDesk(): Promise<Desk> {
     bindings: (changes = {}, subChanges = {}) =>
       parseVenueBindings({
         venues: [
-          { ...common, venue_key: 'cex-main', account_role: 'master', account: 'master@example.com', credentials_file, ...changes },
-          { ...common, venue_key: 'cex-sub', account_role: 'sub', account: SUB, master: 'cex-main', ...subChanges },
+          {
+            ...common,
+            venue_key: 'cex-main',
+            account_role: 'master',
+            account: 'master@example.com',
+            credentials_file,
+            ...changes,
+          },
+          {
+            ...common,
+            venue_key: 'cex-sub',
+            account_role: 'sub',
+            account: SUB,
+            master: 'cex-main',
+            ...subChanges,
+          },
         ],
       }).filter((venue) => venue.provider === 'ccxt'),
     close: async () => {
@@ -56,15 +79,28 @@ export async function openDesk(): Promise<Desk> {
 /** The books as every test begins with: 1,000 USDC, and the address in the exchange's own book. */
 export function freshBooks({ exchange: { books, reset } }: Desk): void {
   reset();
-  for (const list of [books.withdrawals, books.transfers, books.deposits, books.book]) list.length = 0;
-  for (const account of [null, SUB]) for (const type of ['SPOT', 'USDT_FUTURE']) books.set(account, type, 'USDC', '0');
+  for (const list of [books.withdrawals, books.transfers, books.deposits, books.book])
+    list.length = 0;
+  for (const account of [null, SUB])
+    for (const type of ['SPOT', 'USDT_FUTURE']) books.set(account, type, 'USDC', '0');
   for (const account of [null, SUB]) books.forget(account, 'FUNDING');
   books.set(null, 'SPOT', 'USDC', '1000');
-  books.book.push({ address: ADDRESS, addressTag: '', coin: 'USDC', network: 'ETH', whiteStatus: true, name: 'treasury' });
+  books.book.push({
+    address: ADDRESS,
+    addressTag: '',
+    coin: 'USDC',
+    network: 'ETH',
+    whiteStatus: true,
+    name: 'treasury',
+  });
   Object.assign(books, { skew: 0, settles: true, withdrawable: true });
 }
 
-export function contextOf(action_type: string, config: JsonObject, changes: Partial<ExecutionContext> = {}): ExecutionContext {
+export function contextOf(
+  action_type: string,
+  config: JsonObject,
+  changes: Partial<ExecutionContext> = {},
+): ExecutionContext {
   const movement_id = changes.movement_id ?? newId();
   return {
     movement_id,
@@ -82,16 +118,29 @@ export function contextOf(action_type: string, config: JsonObject, changes: Part
   };
 }
 
-export const withdrawal = (config: JsonObject = {}, changes: Partial<ExecutionContext> = {}): ExecutionContext =>
-  contextOf('cex_withdrawal', { venue: 'cex-main', network: 'ETH', destination_address: ADDRESS, ...config }, changes);
+export const withdrawal = (
+  config: JsonObject = {},
+  changes: Partial<ExecutionContext> = {},
+): ExecutionContext =>
+  contextOf(
+    'cex_withdrawal',
+    { venue: 'cex-main', network: 'ETH', destination_address: ADDRESS, ...config },
+    changes,
+  );
 
 export const call = (signal: AbortSignal = new AbortController().signal) => ({ signal });
 
 /** Prepares and submits, as the service does. */
-export async function send(executor: Executor, context: ExecutionContext, signal?: AbortSignal): Promise<ExecutionResult> {
+export async function send(
+  executor: Executor,
+  context: ExecutionContext,
+  signal?: AbortSignal,
+): Promise<ExecutionResult> {
   const { prepared_action = {} } = await executor.prepare(context, call());
   return executor.submit({ context, prepared_action, journal: NO_JOURNAL }, call(signal));
 }
 
-export const observe = (executor: Executor, context: ExecutionContext) => executor.observe(context, call(), NO_JOURNAL);
-export const recover = (executor: Executor, context: ExecutionContext) => executor.recover(context, call(), NO_JOURNAL);
+export const observe = (executor: Executor, context: ExecutionContext) =>
+  executor.observe(context, call(), NO_JOURNAL);
+export const recover = (executor: Executor, context: ExecutionContext) =>
+  executor.recover(context, call(), NO_JOURNAL);

@@ -7,19 +7,32 @@ import { needed, Refused, type Ask } from './protocol.ts';
 const DAY = 86_400_000;
 
 export const endpoints: Readonly<Record<string, (books: Books, ask: Ask) => unknown>> = {
-  'GET /sapi/v1/account/apiRestrictions': (books) => ({ enableWithdrawals: books.withdrawable, permitsUniversalTransfer: true }),
+  'GET /sapi/v1/account/apiRestrictions': (books) => ({
+    enableWithdrawals: books.withdrawable,
+    permitsUniversalTransfer: true,
+  }),
 
   'GET /api/v3/account': (books, { account }) => ({
-    balances: books.pools(account, 'SPOT').map(([asset, free]) => ({ asset, free, locked: '0.00000000' })),
+    balances: books
+      .pools(account, 'SPOT')
+      .map(([asset, free]) => ({ asset, free, locked: '0.00000000' })),
   }),
   'GET /fapi/v3/balance': (books, { account }) =>
-    books
-      .pools(account, 'USDT_FUTURE')
-      .map(([asset, balance]) => ({ asset, balance, availableBalance: balance, maxWithdrawAmount: balance })),
+    books.pools(account, 'USDT_FUTURE').map(([asset, balance]) => ({
+      asset,
+      balance,
+      availableBalance: balance,
+      maxWithdrawAmount: balance,
+    })),
   'POST /sapi/v1/asset/get-funding-asset': (books, { account }) =>
-    books
-      .pools(account, 'FUNDING')
-      .map(([asset, free]) => ({ asset, free, locked: '0', freeze: '1.5', withdrawing: '0.25', btcValuation: '0' })),
+    books.pools(account, 'FUNDING').map(([asset, free]) => ({
+      asset,
+      free,
+      locked: '0',
+      freeze: '1.5',
+      withdrawing: '0.25',
+      btcValuation: '0',
+    })),
   'GET /sapi/v4/sub-account/assets': (books, ask) => ({
     balances: books
       .pools(sub(books, ask, 'email'), 'SPOT')
@@ -29,26 +42,56 @@ export const endpoints: Readonly<Record<string, (books: Books, ask: Ask) => unkn
     if (needed(ask, 'futuresType') !== '1') throw new Refused(400, -1130, 'futuresType');
     const assets = books.pools(sub(books, ask, 'email'), 'USDT_FUTURE');
     return {
-      futureAccountResp: { assets: assets.map(([asset, amount]) => ({ asset, walletBalance: amount, maxWithdrawAmount: amount })) },
+      futureAccountResp: {
+        assets: assets.map(([asset, amount]) => ({
+          asset,
+          walletBalance: amount,
+          maxWithdrawAmount: amount,
+        })),
+      },
     };
   },
 
   'GET /sapi/v1/capital/config/getall': (books) =>
-    [...books.coins].map(([coin, networkList]) => ({ coin, free: '0', networkList: networkList.map((each) => ({ coin, ...each })) })),
+    [...books.coins].map(([coin, networkList]) => ({
+      coin,
+      free: '0',
+      networkList: networkList.map((each) => ({ coin, ...each })),
+    })),
   'GET /sapi/v1/capital/withdraw/address/list': (books) => books.book,
 
   'POST /sapi/v1/capital/withdraw/apply': (books, ask) => {
     if (!books.withdrawable) throw new Refused(400, -4015, 'Withdraw is limited.');
-    const [coin, address, amount] = [needed(ask, 'coin'), needed(ask, 'address'), needed(ask, 'amount')];
-    const network = books.coins.get(coin)?.find((each) => each.network === ask.parameters.get('network'));
+    const [coin, address, amount] = [
+      needed(ask, 'coin'),
+      needed(ask, 'address'),
+      needed(ask, 'amount'),
+    ];
+    const network = books.coins
+      .get(coin)
+      ?.find((each) => each.network === ask.parameters.get('network'));
     if (network === undefined) throw new Refused(400, -4018, "We don't have this asset.");
-    if (!network.withdrawEnable) throw new Refused(400, -4019, 'Current asset is not open for withdrawal.');
-    if (!new RegExp(network.addressRegex).test(address)) throw new Refused(400, -4007, 'Address validation is not passed.');
+    if (!network.withdrawEnable)
+      throw new Refused(400, -4019, 'Current asset is not open for withdrawal.');
+    if (!new RegExp(network.addressRegex).test(address))
+      throw new Refused(400, -4007, 'Address validation is not passed.');
     if (compare(amount, network.withdrawMin) < 0)
-      throw new Refused(400, -4022, `Not less than the minimum pick-up quantity ${network.withdrawMin}.`);
-    if (!isMultiple(amount, network.withdrawIntegerMultiple)) throw new Refused(400, -4021, 'Asset withdrawal must be a multiple.');
-    if (ask.parameters.get('walletType') !== '0') throw new Refused(400, -4026, 'You have insufficient balance.');
-    books.take(ask.account, 'SPOT', coin, amount, new Refused(400, -4026, 'You have insufficient balance.'));
+      throw new Refused(
+        400,
+        -4022,
+        `Not less than the minimum pick-up quantity ${network.withdrawMin}.`,
+      );
+    if (!isMultiple(amount, network.withdrawIntegerMultiple))
+      throw new Refused(400, -4021, 'Asset withdrawal must be a multiple.');
+    if (ask.parameters.get('walletType') !== '0')
+      throw new Refused(400, -4026, 'You have insufficient balance.');
+    books.take(
+      ask.account,
+      'SPOT',
+      coin,
+      amount,
+      new Refused(400, -4026, 'You have insufficient balance.'),
+    );
     const id = randomBytes(16).toString('hex');
     books.withdrawals.push({
       id,
@@ -85,9 +128,20 @@ export const endpoints: Readonly<Record<string, (books: Books, ask: Ask) => unkn
     const [from, to] = period(books, ask, 90);
     const [coin, txId] = [ask.parameters.get('coin'), ask.parameters.get('txId')];
     return books.deposits
-      .filter((each) => each.account === ask.account && each.insertTime >= from && each.insertTime <= to)
-      .filter((each) => (coin === null || each.coin === coin) && (txId === null || each.txId.toLowerCase() === txId.toLowerCase()))
-      .map(({ account: _account, ...each }, index) => ({ id: String(700_000 + index), ...each, address: '0x1', transferType: 0 }));
+      .filter(
+        (each) => each.account === ask.account && each.insertTime >= from && each.insertTime <= to,
+      )
+      .filter(
+        (each) =>
+          (coin === null || each.coin === coin) &&
+          (txId === null || each.txId.toLowerCase() === txId.toLowerCase()),
+      )
+      .map(({ account: _account, ...each }, index) => ({
+        id: String(700_000 + index),
+        ...each,
+        address: '0x1',
+        transferType: 0,
+      }));
   },
 
   'POST /sapi/v1/sub-account/universalTransfer': (books, ask) => {
@@ -99,9 +153,17 @@ export const endpoints: Readonly<Record<string, (books: Books, ask: Ask) => unkn
       ask.parameters.has('toEmail') ? sub(books, ask, 'toEmail') : null,
     ];
     const client = ask.parameters.get('clientTranId') ?? '';
-    if (!/^[A-Za-z0-9]{0,32}$/.test(client)) throw new Refused(400, -1100, 'Illegal characters found in a parameter.');
-    if (/\.\d{9,}/.test(amount)) throw new Refused(400, -1111, 'Precision is over the maximum defined for this asset.');
-    books.take(from, fromType, asset, amount, new Refused(400, -5002, 'You have insufficient balance.'));
+    if (!/^[A-Za-z0-9]{0,32}$/.test(client))
+      throw new Refused(400, -1100, 'Illegal characters found in a parameter.');
+    if (/\.\d{9,}/.test(amount))
+      throw new Refused(400, -1111, 'Precision is over the maximum defined for this asset.');
+    books.take(
+      from,
+      fromType,
+      asset,
+      amount,
+      new Refused(400, -5002, 'You have insufficient balance.'),
+    );
     books.give(to, toType, asset, amount);
     const tranId = 11_945_860_693 + books.transfers.length;
     books.transfers.push({
@@ -132,7 +194,12 @@ export const endpoints: Readonly<Record<string, (books: Books, ask: Ask) => unkn
 };
 
 function transferView(books: Books, { time, fromEmail, toEmail, ...each }: Transfer): object {
-  return { ...each, fromEmail: fromEmail ?? books.master, toEmail: toEmail ?? books.master, createTimeStamp: time };
+  return {
+    ...each,
+    fromEmail: fromEmail ?? books.master,
+    toEmail: toEmail ?? books.master,
+    createTimeStamp: time,
+  };
 }
 
 function masterOnly({ account }: Ask): void {
@@ -150,6 +217,7 @@ function sub(books: Books, ask: Ask, name: string): string {
 function period(books: Books, { parameters }: Ask, days: number): readonly [number, number] {
   const to = Number(parameters.get('endTime') ?? books.now());
   const from = Number(parameters.get('startTime') ?? to - days * DAY + 1);
-  if (to - from >= days * DAY) throw new Refused(400, -4047, `Time interval must be within 0-${String(days)} days`);
+  if (to - from >= days * DAY)
+    throw new Refused(400, -4047, `Time interval must be within 0-${String(days)} days`);
   return [from, to];
 }

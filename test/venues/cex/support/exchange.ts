@@ -1,6 +1,6 @@
 /**
- * A local exchange that answers as Binance documents it: signatures, time windows, error bodies and money are real;
- * and it misbehaves on demand.
+ * A local exchange that answers as Binance documents it: signatures, time windows, error bodies and
+ * money are real; and it misbehaves on demand.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -10,13 +10,24 @@ import { readBody, Refused, type Ask } from './protocol.ts';
 import { endpoints } from './endpoints.ts';
 import { createBooks, type Books } from './books.ts';
 
-/** What goes wrong with the requests that come next; `done` faults hit after the request had its effect. */
+/**
+ * What goes wrong with the requests that come next; `done` faults hit after the request had its
+ * effect.
+ */
 export interface Fault {
   /** Part of a path, such as `withdraw/apply`. */
   readonly path: string;
   readonly method?: 'GET' | 'POST';
   readonly kind:
-    'error_500' | 'done_then_500' | 'done_then_hangup' | 'hangup' | 'slow' | 'malformed' | 'done_then_malformed' | 'status' | 'refuse';
+    | 'error_500'
+    | 'done_then_500'
+    | 'done_then_hangup'
+    | 'hangup'
+    | 'slow'
+    | 'malformed'
+    | 'done_then_malformed'
+    | 'status'
+    | 'refuse';
   readonly status?: number;
   readonly body?: object;
   readonly milliseconds?: number;
@@ -28,7 +39,12 @@ export interface FakeExchange {
   readonly url: string;
   readonly books: Books;
   /** Every request that arrived, in order. */
-  readonly requests: { readonly method: string; readonly path: string; readonly parameters: URLSearchParams; readonly raw: string }[];
+  readonly requests: {
+    readonly method: string;
+    readonly path: string;
+    readonly parameters: URLSearchParams;
+    readonly raw: string;
+  }[];
   key(account: string | null): { readonly api_key: string; readonly secret: string };
   fail(fault: Fault): void;
   reset(): void;
@@ -37,7 +53,9 @@ export interface FakeExchange {
 
 const MASTER = null;
 
-export async function startExchange(subs: readonly string[] = ['sub-a@example.com']): Promise<FakeExchange> {
+export async function startExchange(
+  subs: readonly string[] = ['sub-a@example.com'],
+): Promise<FakeExchange> {
   const keys = new Map(
     [MASTER, ...subs].map((account) => [
       `key-of-${account ?? 'master'}`,
@@ -50,21 +68,33 @@ export async function startExchange(subs: readonly string[] = ['sub-a@example.co
 
   const take = (ask: { method: string; path: string }): Fault | undefined => {
     const found = faults.find(
-      ({ fault, left }) => left > 0 && ask.path.includes(fault.path) && (fault.method ?? ask.method) === ask.method,
+      ({ fault, left }) =>
+        left > 0 && ask.path.includes(fault.path) && (fault.method ?? ask.method) === ask.method,
     );
     if (found !== undefined) found.left -= 1;
     return found?.fault;
   };
 
-  const check = (request: IncomingMessage, raw: string, parameters: URLSearchParams): string | null => {
+  const check = (
+    request: IncomingMessage,
+    raw: string,
+    parameters: URLSearchParams,
+  ): string | null => {
     const key = keys.get(String(request.headers['x-mbx-apikey']));
-    if (key === undefined) throw new Refused(401, -2015, 'Invalid API-key, IP, or permissions for action.');
+    if (key === undefined)
+      throw new Refused(401, -2015, 'Invalid API-key, IP, or permissions for action.');
     const [signed = '', given = ''] = raw.split('&signature=');
     const expected = createHmac('sha256', key.secret).update(signed).digest('hex');
-    if (given.length !== expected.length || !timingSafeEqual(Buffer.from(given), Buffer.from(expected))) {
+    if (
+      given.length !== expected.length ||
+      !timingSafeEqual(Buffer.from(given), Buffer.from(expected))
+    ) {
       throw new Refused(400, -1022, 'Signature for this request is not valid.');
     }
-    const [timestamp, window] = [Number(parameters.get('timestamp')), Number(parameters.get('recvWindow') ?? 5_000)];
+    const [timestamp, window] = [
+      Number(parameters.get('timestamp')),
+      Number(parameters.get('recvWindow') ?? 5_000),
+    ];
     if (window > 60_000) throw new Refused(400, -1131, 'recvWindow must be less than 60000');
     const now = books.now();
     if (!(timestamp < now + 1_000 && now - timestamp <= window)) {
@@ -77,19 +107,29 @@ export async function startExchange(subs: readonly string[] = ['sub-a@example.co
     const url = new URL(request.url ?? '/', 'http://exchange');
     const body = await readBody(request);
     const raw = request.method === 'GET' ? url.search.slice(1) : body;
-    const ask = { method: request.method ?? '', path: url.pathname, parameters: new URLSearchParams(raw), raw };
+    const ask = {
+      method: request.method ?? '',
+      path: url.pathname,
+      parameters: new URLSearchParams(raw),
+      raw,
+    };
     requests.push(ask);
     const fault = take(ask);
     if (fault?.kind === 'hangup') return void request.socket.destroy();
     if (fault?.kind === 'slow') await sleep(fault.milliseconds ?? 300);
     if (fault?.kind === 'error_500')
-      return answer(response, 500, { code: -1000, msg: 'An unknown error occurred while processing the request.' });
+      return answer(response, 500, {
+        code: -1000,
+        msg: 'An unknown error occurred while processing the request.',
+      });
     if (fault?.kind === 'malformed') return answer(response, 200, '{"id": "7213');
-    if (fault?.kind === 'status' || fault?.kind === 'refuse') return answer(response, fault.status ?? 400, fault.body ?? {});
+    if (fault?.kind === 'status' || fault?.kind === 'refuse')
+      return answer(response, fault.status ?? 400, fault.body ?? {});
     const outcome = perform(() => {
       const account = check(request, raw, ask.parameters);
       const endpoint = endpoints[`${ask.method} ${ask.path}`];
-      if (endpoint === undefined) throw new Refused(404, -1020, `no ${ask.method} ${ask.path} here`);
+      if (endpoint === undefined)
+        throw new Refused(404, -1020, `no ${ask.method} ${ask.path} here`);
       return endpoint(books, { account, parameters: ask.parameters } satisfies Ask);
     });
     if (fault?.kind === 'done_then_hangup') return void request.socket.destroy();
@@ -103,7 +143,9 @@ export async function startExchange(subs: readonly string[] = ['sub-a@example.co
   };
 
   const server = createServer((request, response) => {
-    serve(request, response).catch((error: unknown) => answer(response, 500, { code: -1000, msg: String(error) }));
+    serve(request, response).catch((error: unknown) =>
+      answer(response, 500, { code: -1000, msg: String(error) }),
+    );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -111,7 +153,8 @@ export async function startExchange(subs: readonly string[] = ['sub-a@example.co
     books,
     requests,
     key(account) {
-      const [api_key = '', { secret } = { secret: '' }] = [...keys].find(([, key]) => key.account === account) ?? [];
+      const [api_key = '', { secret } = { secret: '' }] =
+        [...keys].find(([, key]) => key.account === account) ?? [];
       return { api_key, secret };
     },
     fail: (fault) => void faults.push({ fault, left: fault.times ?? 1 }),
@@ -130,7 +173,8 @@ function perform(work: () => unknown): { readonly status: number; readonly body:
   try {
     return { status: 200, body: work() };
   } catch (error) {
-    if (error instanceof Refused) return { status: error.status, body: { code: error.code, msg: error.message } };
+    if (error instanceof Refused)
+      return { status: error.status, body: { code: error.code, msg: error.message } };
     throw error;
   }
 }

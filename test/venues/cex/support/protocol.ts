@@ -28,6 +28,10 @@ export async function readBody(request: IncomingMessage): Promise<string> {
 export function needed({ parameters }: Ask, name: string): string {
   const value = parameters.get(name);
   if (value === null || value === '')
-    throw new Refused(400, -1102, `Mandatory parameter '${name}' was not sent, was empty/null, or malformed.`);
+    throw new Refused(
+      400,
+      -1102,
+      `Mandatory parameter '${name}' was not sent, was empty/null, or malformed.`,
+    );
   return value;
 }

@@ -1,4 +1,7 @@
-/** A chain of its own for each suite: anvil, a token, and a proxy that loses sends and answers on demand. */
+/**
+ * A chain of its own for each suite: anvil, a token, and a proxy that loses sends and answers on
+ * demand.
+ */
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -19,12 +22,17 @@ import {
   type TransactionReceipt,
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { TOKEN_ABI, TOKEN_BYTECODE } from '../../../../dev/simulators/chain/contracts/token-artifact.ts';
+import {
+  TOKEN_ABI,
+  TOKEN_BYTECODE,
+} from '../../../../dev/simulators/chain/contracts/token-artifact.ts';
 
 export const CHAIN_ID = 31_337;
 /** With two slots an epoch anvil's finalized block is four behind the latest. */
 export const BLOCKS_TO_FINALITY = 4;
-const DEPLOYER = privateKeyToAccount('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80');
+const DEPLOYER = privateKeyToAccount(
+  '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
+);
 
 export type SendFault = 'none' | 'drop_before' | 'lose_answer';
 
@@ -38,27 +46,49 @@ export interface TestChain {
   /** Raw transactions that reached the endpoint, in order, repeats included. */
   readonly sends: Hex[];
   onSend(fault: SendFault): void;
-  /** Receipts then tell a block hash that is not on the chain, as an endpoint that lags behind a reorganisation does. */
+  /**
+   * Receipts then tell a block hash that is not on the chain, as an endpoint that lags behind a
+   * reorganisation does.
+   */
   staleReceipts(on: boolean): void;
   /** What the endpoint makes of every receipt that it answers; null is "no such transaction". */
   tellReceipts(as: TellReceipt): void;
   /** A new account with ETH and, unless "0", tokens of 6 decimals. */
-  account(funds?: { readonly eth?: string; readonly tokens?: string }): Promise<{ readonly key: Hex; readonly address: Address }>;
+  account(funds?: {
+    readonly eth?: string;
+    readonly tokens?: string;
+  }): Promise<{ readonly key: Hex; readonly address: Address }>;
   tokenBalance(owner: Address): Promise<bigint>;
-  /** Waits for the receipt by asking for it: viem's own waiting asks with each new block, and here none comes by itself. */
+  /**
+   * Waits for the receipt by asking for it: viem's own waiting asks with each new block, and here
+   * none comes by itself.
+   */
   mined(hash: Hex): Promise<TransactionReceipt>;
   finalize(): Promise<void>;
   stop(): Promise<void>;
 }
 
 const clientOf = (url: string) =>
-  createTestClient({ mode: 'anvil', transport: http(url), cacheTime: 0, pollingInterval: 20 }).extend(publicActions);
+  createTestClient({
+    mode: 'anvil',
+    transport: http(url),
+    cacheTime: 0,
+    pollingInterval: 20,
+  }).extend(publicActions);
 
 export async function startChain(chainId: number = CHAIN_ID): Promise<TestChain> {
-  const bin = join(dirname(createRequire(import.meta.url).resolve('@foundry-rs/anvil-linux-amd64/package.json')), 'bin', 'anvil');
-  const child = spawn(bin, ['--port', '0', '--chain-id', String(chainId), '--slots-in-an-epoch', '2'], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  const bin = join(
+    dirname(createRequire(import.meta.url).resolve('@foundry-rs/anvil-linux-amd64/package.json')),
+    'bin',
+    'anvil',
+  );
+  const child = spawn(
+    bin,
+    ['--port', '0', '--chain-id', String(chainId), '--slots-in-an-epoch', '2'],
+    {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    },
+  );
   const direct = await new Promise<string>((resolve, reject) => {
     let text = '';
     child.stdout.on('data', (chunk: Buffer) => {
@@ -84,10 +114,17 @@ export async function startChain(chainId: number = CHAIN_ID): Promise<TestChain>
       const key = generatePrivateKey();
       const { address } = privateKeyToAccount(key);
       await client.setBalance({ address, value: parseUnits(eth, 18) });
-      if (tokens !== '0') await fromDeployer(direct, client, { to: token, tokens, holder: address });
+      if (tokens !== '0')
+        await fromDeployer(direct, client, { to: token, tokens, holder: address });
       return { key, address };
     },
-    tokenBalance: (owner) => client.readContract({ address: token, abi: TOKEN_ABI, functionName: 'balanceOf', args: [owner] }),
+    tokenBalance: (owner) =>
+      client.readContract({
+        address: token,
+        abi: TOKEN_ABI,
+        functionName: 'balanceOf',
+        args: [owner],
+      }),
     mined,
     finalize: () => client.mine({ blocks: BLOCKS_TO_FINALITY }),
     async stop() {
@@ -153,15 +190,23 @@ async function startProxy(target: string) {
       const isSend = asked.method === 'eth_sendRawTransaction';
       if (isSend) sends.push(asked.params[0]);
       if (isSend && fault === 'drop_before') return void response.destroy();
-      const answer = await fetch(target, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
+      const answer = await fetch(target, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': 'application/json' },
+      });
       const text = await answer.text();
       if (isSend && fault === 'lose_answer') return void response.destroy();
-      response.setHeader('content-type', 'application/json').end(asked.method === 'eth_getTransactionReceipt' ? receiptOf(text) : text);
+      response
+        .setHeader('content-type', 'application/json')
+        .end(asked.method === 'eth_getTransactionReceipt' ? receiptOf(text) : text);
     })().catch(() => response.destroy());
   });
   const receiptOf = (text: string): string => {
     if (stale) return text.replace(/"blockHash":"0x../g, '"blockHash":"0x00');
-    const answer = JSON.parse(text) as { readonly result: Readonly<Record<string, unknown>> | null };
+    const answer = JSON.parse(text) as {
+      readonly result: Readonly<Record<string, unknown>> | null;
+    };
     return JSON.stringify({ ...answer, result: tell(answer.result) });
   };
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -21,8 +21,13 @@ export const call = (): CallOptions => ({ signal: AbortSignal.timeout(20_000) })
 export class MemoryJournal implements SubmitJournal {
   entries: JournaledTransaction[] = [];
   released: number[] = [];
-  /** As of a restored database that knows no transaction of the account's first nonces, when set. */
-  unknownNonces?: (account: { readonly from: string }, count: number) => Promise<readonly UnknownNonce[]>;
+  /**
+   * As of a restored database that knows no transaction of the account's first nonces, when set.
+   */
+  unknownNonces?: (
+    account: { readonly from: string },
+    count: number,
+  ) => Promise<readonly UnknownNonce[]>;
   transactions(): Promise<readonly JournaledTransaction[]> {
     return Promise.resolve(this.entries);
   }
@@ -44,21 +49,28 @@ export const chainsOf = (chain: Pick<TestChain, 'url'>, extra: Record<string, un
     }),
   ]);
 
-export const executorOf = (chain: Pick<TestChain, 'url'>, extra?: Record<string, unknown>): Executor =>
-  createEvmTransferExecutor(chainsOf(chain, extra));
+export const executorOf = (
+  chain: Pick<TestChain, 'url'>,
+  extra?: Record<string, unknown>,
+): Executor => createEvmTransferExecutor(chainsOf(chain, extra));
 
 export interface Account {
   readonly key: string;
   readonly address: string;
 }
 
-export function contextOf(account: Account, config: JsonObject, changes: Partial<ExecutionContext> = {}): ExecutionContext {
+export function contextOf(
+  account: Account,
+  config: JsonObject,
+  changes: Partial<ExecutionContext> = {},
+): ExecutionContext {
   return {
     movement_id: '01890000-0000-7000-8000-000000000000',
     node_key: 'pay',
     attempt: 1,
     idempotency_key: '01890000-0000-7000-8000-000000000000:pay:1',
-    action_type: config['token_address'] === undefined ? 'evm_native_transfer' : 'evm_erc20_transfer',
+    action_type:
+      config['token_address'] === undefined ? 'evm_native_transfer' : 'evm_erc20_transfer',
     asset: 'TST',
     amount: '25',
     config: { chain_id: CHAIN_ID, ...config },
@@ -76,20 +88,37 @@ export interface Driven {
   submit(): Promise<ExecutionResult>;
 }
 
-/** Everything up to the send: afterwards nonce, bytes and hash are stored, as after a crash right there. */
-export async function driveToSend(executor: Executor, context: ExecutionContext, account: Account, nonce?: number): Promise<Driven> {
+/**
+ * Everything up to the send: afterwards nonce, bytes and hash are stored, as after a crash right
+ * there.
+ */
+export async function driveToSend(
+  executor: Executor,
+  context: ExecutionContext,
+  account: Account,
+  nonce?: number,
+): Promise<Driven> {
   const prepared = await executor.prepare(context, call());
-  if (prepared.sign_request === undefined) throw new Error(`prepare answered ${JSON.stringify(prepared)}`);
+  if (prepared.sign_request === undefined)
+    throw new Error(`prepare answered ${JSON.stringify(prepared)}`);
   const unsigned = prepared.sign_request.payload as JsonObject & EvmUnsignedTransaction;
-  const used = nonce ?? (await executor.chainNonce?.(unsigned.chain_id, account.address, call())) ?? 0;
+  const used =
+    nonce ?? (await executor.chainNonce?.(unsigned.chain_id, account.address, call())) ?? 0;
   const signer = createLocalSigner({ signer_key: 'test', chain_family: 'evm' }, account.key);
   const signed = await signer.signEvmTransaction(unsigned, used);
   const journal = new MemoryJournal();
-  journal.entries.push({ chain_id: unsigned.chain_id, from: account.address, nonce: used, unsigned, ...signed });
+  journal.entries.push({
+    chain_id: unsigned.chain_id,
+    from: account.address,
+    nonce: used,
+    unsigned,
+    ...signed,
+  });
   const prepared_action = prepared.prepared_action ?? {};
   return {
     journal,
     signed,
-    submit: () => executor.submit({ context, prepared_action, sign_result: { ...signed }, journal }, call()),
+    submit: () =>
+      executor.submit({ context, prepared_action, sign_result: { ...signed }, journal }, call()),
   };
 }
