@@ -2,8 +2,8 @@
 import { startBalanceLoops } from '../activities/relays/balances.ts';
 import { startCallbackRelay } from '../activities/relays/callbacks.ts';
 import { startCommandRelay, startSweeper } from '../activities/relays/commands.ts';
-import { startTransferRelay } from '../activities/relays/transfers.ts';
-import { startNonceCleaner } from '../activities/relays/nonces.ts';
+import { startTransferRelay } from '../activities/relays/capital-transfers.ts';
+import { startNonceCleaner } from '../activities/relays/request-nonces.ts';
 import { createHealthRefresher } from '../activities/relays/health.ts';
 import { startSealer } from '../activities/relays/seals.ts';
 import type { Parts } from './parts.ts';

@@ -12,7 +12,7 @@ import { chainAssets, loadVenueBindings } from '../venues/bindings.ts';
 import { createEvmBalanceObserveExecutor } from '../venues/evm/balance-observe.ts';
 import { createEvmChains } from '../venues/evm/client.ts';
 import { createEvmTransferExecutor } from '../venues/evm/transfer.ts';
-import { transferProviders } from '../venues/transfers.ts';
+import { transferProviders } from '../venues/capital-transfers.ts';
 
 /** Errors: either file does not fit, or a signer cannot be opened. */
 export async function openRegistries(config: Config) {

@@ -1,6 +1,6 @@
 /** The worker: workflows and activities of movements and of capital transfers. */
 import { createMovementActivities } from '../activities/movement.ts';
-import { createTransferActivities } from '../activities/transfers/activities.ts';
+import { createTransferActivities } from '../activities/capital-transfers/activities.ts';
 import { workflowBundle } from '../activities/bundle.ts';
 import { startWorker, type RunningWorker } from '../activities/worker.ts';
 import { checkSignRequest } from '../venues/evm/check-sign-request.ts';

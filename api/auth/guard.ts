@@ -10,7 +10,7 @@ import { openSecret, type SecretsKeys } from '../../platform/secrets.ts';
 import type { Database } from '../../prisma/client.ts';
 import { writeAudit, writeAuditOnce } from '../../store/audit.ts';
 import { readSealedSecret } from '../../store/keys.ts';
-import { takeNonces } from '../../store/nonces.ts';
+import { takeNonces } from '../../store/request-nonces.ts';
 import type { SignedRequest } from '../http/signed-request.ts';
 import type { Route } from '../http/route.ts';
 import { createAuthenticator } from './authenticate.ts';

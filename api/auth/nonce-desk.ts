@@ -1,6 +1,6 @@
 /** Takes nonces for many requests in one statement. */
 import { gather } from '../../platform/gather.ts';
-import type { AskedNonce, TakenNonce } from '../../store/nonces.ts';
+import type { AskedNonce, TakenNonce } from '../../store/request-nonces.ts';
 
 export interface NonceDesk {
   /** Who the key is now and whether the nonce was new; null when the key is not active. */

@@ -17,7 +17,7 @@ import {
   readTransferKeyUse,
   type CreateTransferOutcome,
   type TransferKeyUse,
-} from '../../store/transfers.ts';
+} from '../../store/capital-transfers.ts';
 import { afterAccepting } from './accepted.ts';
 import { auditedRefusal } from '../audit/refused.ts';
 import { refreshBefore, takeAt, uncoveredError } from '../balances/cover.ts';

@@ -1,7 +1,7 @@
 /** GET /capital-transfers, /capital-transfers/{transfer_id} and its timeline */
 import type { z } from 'zod';
 import { ServiceError } from '../../domain/errors.ts';
-import { listTransfers, readTransfer, readTransferEvents } from '../../store/transfers.ts';
+import { listTransfers, readTransfer, readTransferEvents } from '../../store/capital-transfers.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { fetchPage } from '../http/paging.ts';
 import { shown, withoutSecretsInMessage } from '../movements/redact.ts';

@@ -8,7 +8,7 @@ import type { Caller } from '../../domain/roles.ts';
 import { OPERATOR_NAME, type DashboardKeys } from '../../platform/dashboard-keys.ts';
 import type { Database } from '../../prisma/client.ts';
 import { writeAuditOnce } from '../../store/audit.ts';
-import { takeNonce } from '../../store/nonces.ts';
+import { takeNonce } from '../../store/request-nonces.ts';
 import type { SignedRequest } from '../http/signed-request.ts';
 import { dashboardCanonicalString } from '../auth/canonical.ts';
 import { NONCE, readHeaders, TIMESTAMP } from '../auth/credentials.ts';

@@ -17,7 +17,7 @@ import {
   type ExecutionContext,
   type Progress,
 } from '../../executor-kit/define.ts';
-import type { Journal } from '../../executor-kit/journal.ts';
+import type { Journal } from '../../executor-kit/submit-journal.ts';
 import { toUnits, type Bank, type Posting } from './bank.ts';
 
 const configSchema = z.object({ to: z.string().min(1).max(64) });

@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { serveExecutor } from '../../executor-kit/http.ts';
-import { openJournal } from '../../executor-kit/journal.ts';
+import { openJournal } from '../../executor-kit/submit-journal.ts';
 import { fail, stopOnSignal } from '../../executor-kit/until-signal.ts';
 import { openBank } from './bank.ts';
 import { createBankExecutor } from './executor.ts';

@@ -15,7 +15,7 @@ import {
   type DefinedExecutor,
   type Progress,
 } from '../../executor-kit/define.ts';
-import type { Journal, JournalEntry } from '../../executor-kit/journal.ts';
+import type { Journal, JournalEntry } from '../../executor-kit/submit-journal.ts';
 
 const configSchema = z.object({ beneficiary: z.string().min(1).max(64) });
 const orderSchema = z.object({ beneficiary: z.string(), asset: z.string(), amount: z.string() });

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { serveExecutor } from '../../executor-kit/http.ts';
-import { openJournal } from '../../executor-kit/journal.ts';
+import { openJournal } from '../../executor-kit/submit-journal.ts';
 import { runExecutorWorker } from '../../executor-kit/task-queue.ts';
 import { fail, stopOnSignal } from '../../executor-kit/until-signal.ts';
 import { createPayoutExecutor } from './executor.ts';

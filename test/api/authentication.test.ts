@@ -10,7 +10,7 @@ import { routes } from '../../api/routes.ts';
 import { signatureHeaders } from '../../clients/signing.ts';
 import type { Caller } from '../../domain/roles.ts';
 import type { AuditEntry } from '../../domain/transition.ts';
-import type { AskedNonce } from '../../store/nonces.ts';
+import type { AskedNonce } from '../../store/request-nonces.ts';
 import { pino } from 'pino';
 
 const KEY = { keyId: 'k', secret: 's'.repeat(40) };

@@ -22,7 +22,7 @@ const FOLDERS = [
   'workflows',
 ];
 const THE_WRITER = 'store/transition.ts';
-const THE_WRITER_OF_TRANSFERS = 'store/transfer-steps.ts';
+const THE_WRITER_OF_TRANSFERS = 'store/capital-transfer-steps.ts';
 
 interface Rule {
   readonly what: string;
@@ -72,7 +72,7 @@ function writers(rules: readonly Rule[], files: ReadonlyMap<string, string>): st
   );
 }
 
-test('store/transition.ts, and for transfers store/transfer-steps.ts, is the only writer of a state', () => {
+test('store/transition.ts, and for transfers store/capital-transfer-steps.ts, is the only writer of a state', () => {
   const files = sources();
   expect(files.size).toBeGreaterThan(100);
   const others = new Map(

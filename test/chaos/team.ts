@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { built } from '../../dev/bootstrap/programs.mjs';
-import type { JournalEntry } from '../../executor-kit/journal.ts';
+import type { JournalEntry } from '../../executor-kit/submit-journal.ts';
 
 const TASK_QUEUE = 'fault-run-payouts';
 const READY_MS = 60_000;

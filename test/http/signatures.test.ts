@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { pino } from 'pino';
-import { startNonceCleaner } from '../../activities/relays/nonces.ts';
+import { startNonceCleaner } from '../../activities/relays/request-nonces.ts';
 import { signatureHeaders } from '../../clients/signing.ts';
 import { connectDatabase } from '../../prisma/client.ts';
 import { canonicalString, signatureOf, type SignedParts } from '../../api/auth/canonical.ts';

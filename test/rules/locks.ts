@@ -12,7 +12,7 @@ export const lockRules: readonly Rule[] = [
     rule: 'A state column is written by store/transition.ts alone.',
     test: {
       file: 'test/architecture/single-writer.test.ts',
-      name: 'store/transition.ts, and for transfers store/transfer-steps.ts, is the only writer of a state',
+      name: 'store/transition.ts, and for transfers store/capital-transfer-steps.ts, is the only writer of a state',
     },
     broken: {
       file: 'store/ping.ts',

@@ -540,11 +540,11 @@ export const moneyRules: readonly Rule[] = [
     section,
     rule: 'A transfer that a look wants sent again is not when, until its fence, its time is over or its provider has shown it.',
     test: {
-      file: 'test/store/transfers.test.ts',
+      file: 'test/store/capital-transfers.test.ts',
       name: 'is not sent again when, since the look that found nothing, %s',
     },
     broken: {
-      file: 'domain/send/transfer.ts',
+      file: 'domain/send/capital-transfer.ts',
       find: "  return afterTransferNotFound(row, provider).next === 'send';",
       replace: '  return true;',
     },
@@ -594,7 +594,7 @@ export const moneyRules: readonly Rule[] = [
       name: 'a claimed nonce whose node has ended unsigned is taken over by the next send, and a retry gets one of its own',
     },
     broken: {
-      file: 'prisma/functions/nonces.sql',
+      file: 'prisma/functions/transaction-nonces.sql',
       find: 'AND t.raw_tx IS NULL AND t.nonce >=',
       replace: 'AND false AND t.nonce >=',
     },

@@ -15,12 +15,12 @@ import {
   type TransferStep,
 } from '../../domain/capital-transfers/step.ts';
 import { compare } from '../../domain/money.ts';
-import { applyTransferStep } from '../../store/transfer-steps.ts';
-import { readTransferEvents } from '../../store/transfers.ts';
+import { applyTransferStep } from '../../store/capital-transfer-steps.ts';
+import { readTransferEvents } from '../../store/capital-transfers.ts';
 import { verifyReservations } from '../../tools/reservations/verify.ts';
 import { worldOf, type World } from './holds-world.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
-import { transferDesk, type TransferDesk } from './transfer-desk.ts';
+import { transferDesk, type TransferDesk } from './capital-transfer-desk.ts';
 import { slow, test } from '../support/pace.ts';
 
 let bench: StoreBench;

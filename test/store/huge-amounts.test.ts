@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { verifyReservations } from '../../tools/reservations/verify.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
-import { transferDesk } from './transfer-desk.ts';
+import { transferDesk } from './capital-transfer-desk.ts';
 
 let bench: StoreBench;
 beforeAll(async () => {

@@ -21,7 +21,7 @@ import { sendingDescriptor } from './descriptor.ts';
 import type { ExchangeTransfer } from './dialect.ts';
 import { failWhenRefused, refuse } from './errors.ts';
 import { checkAssurance, lifetimeOf, readAmount, readAsset, readConfig } from './plan.ts';
-import { endOf, findTransfer, scopeOf, sendTransfer } from './transfers.ts';
+import { endOf, findTransfer, scopeOf, sendTransfer } from './account-transfers.ts';
 
 const POLL_SECONDS = 2;
 

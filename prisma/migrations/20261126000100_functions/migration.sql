@@ -495,6 +495,135 @@ BEGIN
   RETURN jsonb_build_object('ok', true, 'row', to_jsonb(c));
 END $$;
 
+-- prisma/functions/capital-transfers.sql
+
+-- A line of a transfer's history. The caller holds its lock and writes the next sequence.
+CREATE OR REPLACE FUNCTION write_transfer_event(t capital_transfers, from_state text, event jsonb,
+  at timestamptz) RETURNS void LANGUAGE sql AS $$
+  INSERT INTO capital_transfer_events (event_id, transfer_id, sequence, event_type, from_state,
+    to_state, actor, message, data, occurred_at)
+  VALUES ((event ->> 'event_id')::uuid, t.transfer_id, t.next_sequence, event ->> 'event_type',
+    from_state, t.request_state,
+          event -> 'actor', event ->> 'message', coalesce(event -> 'data', '{}'::jsonb), at)
+$$;
+
+-- A transfer for whoever works on it.
+CREATE OR REPLACE FUNCTION transfer_row(t capital_transfers, at timestamptz) RETURNS jsonb
+  LANGUAGE sql STABLE AS $$
+  SELECT jsonb_build_object('transfer_id', t.transfer_id, 'state', t.request_state,
+    'version', t.version,
+    'source_venue', t.source_venue, 'source_account_type', t.source_account_type,
+    'destination_venue', t.destination_venue,
+      'destination_account_type', t.destination_account_type,
+    'asset', t.asset, 'amount', trim_scale(t.amount)::text, 'strategy_id', t.strategy_id,
+      'provider', t.provider,
+    'provider_transfer_id', t.provider_transfer_id, 'acknowledged', t.acknowledged,
+      'epoch', t.submit_epoch, 'sends', t.sends,
+    'error_code', t.error_code, 'ended', t.ended_at IS NOT NULL,
+    'created_at', to_char(t.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    'age_ms', floor(extract(epoch FROM at - t.created_at) * 1000),
+    'send_left_ms', ceil(extract(epoch FROM t.send_not_after - at) * 1000),
+    'pending_left_ms', ceil(extract(epoch FROM t.pending_until - at) * 1000))
+$$;
+
+-- Writes a new transfer with its hold, history and audit. A used idempotency key answers with the
+-- transfer that used it, selected in a statement after the insert that met it.
+CREATE OR REPLACE FUNCTION create_transfer(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  t capital_transfers;
+  at timestamptz := svc_now();
+BEGIN
+  t := jsonb_populate_record(NULL::capital_transfers, doc -> 'transfer');
+  INSERT INTO capital_transfers (transfer_id, client_scope, idempotency_key, request,
+    request_state, source_venue, source_account_type,
+    destination_venue, destination_account_type, asset, amount, reason, strategy_id, provider,
+      created_by, next_sequence, claimed_until,
+    created_at, updated_at)
+  VALUES (t.transfer_id, t.client_scope, t.idempotency_key, t.request, t.request_state,
+    t.source_venue, t.source_account_type,
+    t.destination_venue, t.destination_account_type, t.asset, t.amount, t.reason, t.strategy_id,
+      t.provider, t.created_by, 2,
+    at + interval '2 seconds', at, at)
+  ON CONFLICT (client_scope, idempotency_key) DO NOTHING;
+  IF NOT FOUND THEN
+    SELECT * INTO t FROM capital_transfers
+    WHERE client_scope = doc -> 'transfer' ->> 'client_scope'
+      AND idempotency_key = doc -> 'transfer' ->> 'idempotency_key';
+    RETURN jsonb_build_object('created', false, 'transfer_id', t.transfer_id, 'request', t.request);
+  END IF;
+  t.next_sequence := 1;
+  PERFORM take_transfer_hold(t.transfer_id, doc -> 'hold', doc -> 'take', at);
+  PERFORM write_transfer_event(t, NULL, doc -> 'event', at);
+  PERFORM write_audit(doc -> 'audit', at);
+  RETURN jsonb_build_object('created', true, 'transfer_id', t.transfer_id);
+END $$;
+
+-- Applies one step of a transfer; see store/capital-transfer-steps.ts for the shape of `doc`. A step that
+-- was applied already is known by the id of its event. State and epoch are compared here; what a
+-- step writes of them is domain/send/epoch.ts.
+CREATE OR REPLACE FUNCTION apply_transfer_step(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  t capital_transfers;
+  before text;
+  fields jsonb := doc -> 'set';
+  at timestamptz;
+BEGIN
+  SELECT * INTO t FROM capital_transfers
+    WHERE transfer_id = (doc ->> 'transfer_id')::uuid FOR UPDATE;
+  at := svc_now();
+  IF t.transfer_id IS NULL THEN
+    RETURN jsonb_build_object('ok', false, 'row', NULL);
+  END IF;
+  IF EXISTS (SELECT FROM capital_transfer_events
+    WHERE event_id = (doc -> 'event' ->> 'event_id')::uuid) THEN
+    RETURN jsonb_build_object('ok', true, 'row', transfer_row(t, at));
+  END IF;
+  IF NOT (doc -> 'states') ? t.request_state
+    OR t.submit_epoch <> coalesce((doc ->> 'epoch')::integer, t.submit_epoch) THEN
+    RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
+  END IF;
+  before := t.request_state;
+  t.request_state := coalesce(doc ->> 'to', t.request_state);
+  IF doc ? 'end_hold' THEN PERFORM end_transfer_hold(t.transfer_id, doc ->> 'end_hold', at); END IF;
+  PERFORM write_transfer_event(t, before, doc -> 'event', at);
+  UPDATE capital_transfers SET
+    request_state = t.request_state,
+    submit_epoch = coalesce((fields ->> 'epoch')::integer, submit_epoch),
+    sends = coalesce((fields ->> 'sends')::integer, sends),
+    acknowledged = coalesce((fields ->> 'acknowledged')::boolean, acknowledged),
+    provider_transfer_id = coalesce(fields ->> 'provider_transfer_id', provider_transfer_id),
+    send_not_after = CASE WHEN fields ? 'send_not_after'
+      THEN svc_time(fields -> 'send_not_after', at) ELSE send_not_after END,
+    -- How long the provider may take is counted from the first time that it is waited for.
+    pending_until = CASE WHEN fields ? 'pending_until'
+      THEN coalesce(pending_until, svc_time(fields -> 'pending_until', at)) ELSE pending_until END,
+    error_code = CASE WHEN fields ? 'error_code' THEN fields ->> 'error_code' ELSE error_code END,
+    error_message = CASE WHEN fields ? 'error_message' THEN fields ->> 'error_message'
+      ELSE error_message END,
+    version = version + CASE WHEN (doc ->> 'wakes')::boolean THEN 1 ELSE 0 END,
+    claimed_until = CASE WHEN (doc ->> 'wakes')::boolean THEN at + interval '2 seconds'
+      ELSE claimed_until END,
+    wakes = CASE WHEN (doc ->> 'wakes')::boolean THEN 0 ELSE capital_transfers.wakes END,
+    ended_at = CASE WHEN t.request_state IN ('COMPLETED', 'FAILED') THEN coalesce(ended_at, at) END,
+    next_sequence = next_sequence + 1,
+    updated_at = at
+  WHERE transfer_id = t.transfer_id
+  RETURNING * INTO t;
+  PERFORM write_audit(doc -> 'audit', at);
+  RETURN jsonb_build_object('ok', true, 'row', transfer_row(t, at));
+END $$;
+
+-- What a run loads: marks what it has seen in one statement, and reads in a later one.
+CREATE OR REPLACE FUNCTION load_transfer(transfer uuid, run text) RETURNS jsonb LANGUAGE plpgsql
+  AS $$
+DECLARE t capital_transfers;
+BEGIN
+  UPDATE capital_transfers SET seen_version = version, wakes = 0, run_id = run
+  WHERE transfer_id = transfer AND (seen_version < version OR run_id IS DISTINCT FROM run);
+  SELECT * INTO t FROM capital_transfers WHERE transfer_id = transfer;
+  RETURN CASE WHEN t.transfer_id IS NOT NULL THEN transfer_row(t, svc_now()) END;
+END $$;
+
 -- prisma/functions/clock.sql
 
 -- The one clock of every decision, in milliseconds. Tests move it with the setting
@@ -1100,53 +1229,6 @@ BEGIN
     'was', k.status);
 END $$;
 
--- prisma/functions/nonces.sql
-
--- The nonce of a node's attempt: the one it already claims, else the lane's next. A claim is given
--- up only through released_at, so recovery can never move a node to a fresh nonce by itself.
-CREATE OR REPLACE FUNCTION claim_nonce(movement uuid, node text, node_attempt integer, claim jsonb,
-  at timestamptz)
-RETURNS evm_transactions LANGUAGE plpgsql AS $$
-DECLARE
-  tx evm_transactions;
-  taken bigint;
-BEGIN
-  INSERT INTO nonce_lanes (chain_id, address, next_nonce)
-    VALUES ((claim ->> 'chain_id')::bigint, claim ->> 'address', 0)
-  ON CONFLICT DO NOTHING;
-  PERFORM 1 FROM nonce_lanes WHERE chain_id = (claim ->> 'chain_id')::bigint
-    AND address = claim ->> 'address' FOR UPDATE;
-  SELECT * INTO tx FROM evm_transactions
-  WHERE movement_id = movement AND node_key = node AND attempt = node_attempt
-    AND released_at IS NULL
-  ORDER BY created_at DESC LIMIT 1;
-  IF FOUND THEN RETURN tx; END IF;
-  -- A claim that was never signed and whose node has ended would leave a gap that every later nonce
-  -- waits behind. No bytes of it exist or can come to exist, so the next send of the lane takes it
-  -- over.
-  UPDATE evm_transactions SET released_at = at WHERE transaction_id = (
-    SELECT t.transaction_id FROM evm_transactions t
-      JOIN movement_nodes n USING (movement_id, node_key)
-    WHERE t.chain_id = (claim ->> 'chain_id')::bigint AND t.address = claim ->> 'address'
-      AND t.released_at IS NULL
-      AND t.raw_tx IS NULL AND t.nonce >= (claim ->> 'chain_nonce')::bigint
-      AND (n.attempt > t.attempt OR n.state IN ('FAILED', 'COMPLETED', 'CANCELLED', 'SKIPPED'))
-    ORDER BY t.nonce LIMIT 1)
-  RETURNING nonce INTO taken;
-  IF taken IS NULL THEN
-    UPDATE nonce_lanes SET next_nonce = greatest(next_nonce, (claim ->> 'chain_nonce')::bigint) + 1
-    WHERE chain_id = (claim ->> 'chain_id')::bigint AND address = claim ->> 'address'
-    RETURNING next_nonce - 1 INTO taken;
-  END IF;
-  INSERT INTO evm_transactions (transaction_id, chain_id, address, nonce, movement_id, node_key,
-    attempt, unsigned, created_at)
-  VALUES ((claim ->> 'transaction_id')::uuid, (claim ->> 'chain_id')::bigint, claim ->> 'address',
-    taken, movement, node, node_attempt,
-          claim -> 'unsigned', at)
-  RETURNING * INTO tx;
-  RETURN tx;
-END $$;
-
 -- prisma/functions/phases.sql
 
 -- A node may name another one whose effect it looks for (config.match_from): a phase reads what
@@ -1612,133 +1694,51 @@ BEGIN
       WHERE template_key = t.template_key));
 END $$;
 
--- prisma/functions/transfers.sql
+-- prisma/functions/transaction-nonces.sql
 
--- A line of a transfer's history. The caller holds its lock and writes the next sequence.
-CREATE OR REPLACE FUNCTION write_transfer_event(t capital_transfers, from_state text, event jsonb,
-  at timestamptz) RETURNS void LANGUAGE sql AS $$
-  INSERT INTO capital_transfer_events (event_id, transfer_id, sequence, event_type, from_state,
-    to_state, actor, message, data, occurred_at)
-  VALUES ((event ->> 'event_id')::uuid, t.transfer_id, t.next_sequence, event ->> 'event_type',
-    from_state, t.request_state,
-          event -> 'actor', event ->> 'message', coalesce(event -> 'data', '{}'::jsonb), at)
-$$;
-
--- A transfer for whoever works on it.
-CREATE OR REPLACE FUNCTION transfer_row(t capital_transfers, at timestamptz) RETURNS jsonb
-  LANGUAGE sql STABLE AS $$
-  SELECT jsonb_build_object('transfer_id', t.transfer_id, 'state', t.request_state,
-    'version', t.version,
-    'source_venue', t.source_venue, 'source_account_type', t.source_account_type,
-    'destination_venue', t.destination_venue,
-      'destination_account_type', t.destination_account_type,
-    'asset', t.asset, 'amount', trim_scale(t.amount)::text, 'strategy_id', t.strategy_id,
-      'provider', t.provider,
-    'provider_transfer_id', t.provider_transfer_id, 'acknowledged', t.acknowledged,
-      'epoch', t.submit_epoch, 'sends', t.sends,
-    'error_code', t.error_code, 'ended', t.ended_at IS NOT NULL,
-    'created_at', to_char(t.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-    'age_ms', floor(extract(epoch FROM at - t.created_at) * 1000),
-    'send_left_ms', ceil(extract(epoch FROM t.send_not_after - at) * 1000),
-    'pending_left_ms', ceil(extract(epoch FROM t.pending_until - at) * 1000))
-$$;
-
--- Writes a new transfer with its hold, history and audit. A used idempotency key answers with the
--- transfer that used it, selected in a statement after the insert that met it.
-CREATE OR REPLACE FUNCTION create_transfer(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+-- The nonce of a node's attempt: the one it already claims, else the lane's next. A claim is given
+-- up only through released_at, so recovery can never move a node to a fresh nonce by itself.
+CREATE OR REPLACE FUNCTION claim_nonce(movement uuid, node text, node_attempt integer, claim jsonb,
+  at timestamptz)
+RETURNS evm_transactions LANGUAGE plpgsql AS $$
 DECLARE
-  t capital_transfers;
-  at timestamptz := svc_now();
+  tx evm_transactions;
+  taken bigint;
 BEGIN
-  t := jsonb_populate_record(NULL::capital_transfers, doc -> 'transfer');
-  INSERT INTO capital_transfers (transfer_id, client_scope, idempotency_key, request,
-    request_state, source_venue, source_account_type,
-    destination_venue, destination_account_type, asset, amount, reason, strategy_id, provider,
-      created_by, next_sequence, claimed_until,
-    created_at, updated_at)
-  VALUES (t.transfer_id, t.client_scope, t.idempotency_key, t.request, t.request_state,
-    t.source_venue, t.source_account_type,
-    t.destination_venue, t.destination_account_type, t.asset, t.amount, t.reason, t.strategy_id,
-      t.provider, t.created_by, 2,
-    at + interval '2 seconds', at, at)
-  ON CONFLICT (client_scope, idempotency_key) DO NOTHING;
-  IF NOT FOUND THEN
-    SELECT * INTO t FROM capital_transfers
-    WHERE client_scope = doc -> 'transfer' ->> 'client_scope'
-      AND idempotency_key = doc -> 'transfer' ->> 'idempotency_key';
-    RETURN jsonb_build_object('created', false, 'transfer_id', t.transfer_id, 'request', t.request);
+  INSERT INTO nonce_lanes (chain_id, address, next_nonce)
+    VALUES ((claim ->> 'chain_id')::bigint, claim ->> 'address', 0)
+  ON CONFLICT DO NOTHING;
+  PERFORM 1 FROM nonce_lanes WHERE chain_id = (claim ->> 'chain_id')::bigint
+    AND address = claim ->> 'address' FOR UPDATE;
+  SELECT * INTO tx FROM evm_transactions
+  WHERE movement_id = movement AND node_key = node AND attempt = node_attempt
+    AND released_at IS NULL
+  ORDER BY created_at DESC LIMIT 1;
+  IF FOUND THEN RETURN tx; END IF;
+  -- A claim that was never signed and whose node has ended would leave a gap that every later nonce
+  -- waits behind. No bytes of it exist or can come to exist, so the next send of the lane takes it
+  -- over.
+  UPDATE evm_transactions SET released_at = at WHERE transaction_id = (
+    SELECT t.transaction_id FROM evm_transactions t
+      JOIN movement_nodes n USING (movement_id, node_key)
+    WHERE t.chain_id = (claim ->> 'chain_id')::bigint AND t.address = claim ->> 'address'
+      AND t.released_at IS NULL
+      AND t.raw_tx IS NULL AND t.nonce >= (claim ->> 'chain_nonce')::bigint
+      AND (n.attempt > t.attempt OR n.state IN ('FAILED', 'COMPLETED', 'CANCELLED', 'SKIPPED'))
+    ORDER BY t.nonce LIMIT 1)
+  RETURNING nonce INTO taken;
+  IF taken IS NULL THEN
+    UPDATE nonce_lanes SET next_nonce = greatest(next_nonce, (claim ->> 'chain_nonce')::bigint) + 1
+    WHERE chain_id = (claim ->> 'chain_id')::bigint AND address = claim ->> 'address'
+    RETURNING next_nonce - 1 INTO taken;
   END IF;
-  t.next_sequence := 1;
-  PERFORM take_transfer_hold(t.transfer_id, doc -> 'hold', doc -> 'take', at);
-  PERFORM write_transfer_event(t, NULL, doc -> 'event', at);
-  PERFORM write_audit(doc -> 'audit', at);
-  RETURN jsonb_build_object('created', true, 'transfer_id', t.transfer_id);
-END $$;
-
--- Applies one step of a transfer; see store/transfer-steps.ts for the shape of `doc`. A step that
--- was applied already is known by the id of its event. State and epoch are compared here; what a
--- step writes of them is domain/send/epoch.ts.
-CREATE OR REPLACE FUNCTION apply_transfer_step(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
-DECLARE
-  t capital_transfers;
-  before text;
-  fields jsonb := doc -> 'set';
-  at timestamptz;
-BEGIN
-  SELECT * INTO t FROM capital_transfers
-    WHERE transfer_id = (doc ->> 'transfer_id')::uuid FOR UPDATE;
-  at := svc_now();
-  IF t.transfer_id IS NULL THEN
-    RETURN jsonb_build_object('ok', false, 'row', NULL);
-  END IF;
-  IF EXISTS (SELECT FROM capital_transfer_events
-    WHERE event_id = (doc -> 'event' ->> 'event_id')::uuid) THEN
-    RETURN jsonb_build_object('ok', true, 'row', transfer_row(t, at));
-  END IF;
-  IF NOT (doc -> 'states') ? t.request_state
-    OR t.submit_epoch <> coalesce((doc ->> 'epoch')::integer, t.submit_epoch) THEN
-    RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
-  END IF;
-  before := t.request_state;
-  t.request_state := coalesce(doc ->> 'to', t.request_state);
-  IF doc ? 'end_hold' THEN PERFORM end_transfer_hold(t.transfer_id, doc ->> 'end_hold', at); END IF;
-  PERFORM write_transfer_event(t, before, doc -> 'event', at);
-  UPDATE capital_transfers SET
-    request_state = t.request_state,
-    submit_epoch = coalesce((fields ->> 'epoch')::integer, submit_epoch),
-    sends = coalesce((fields ->> 'sends')::integer, sends),
-    acknowledged = coalesce((fields ->> 'acknowledged')::boolean, acknowledged),
-    provider_transfer_id = coalesce(fields ->> 'provider_transfer_id', provider_transfer_id),
-    send_not_after = CASE WHEN fields ? 'send_not_after'
-      THEN svc_time(fields -> 'send_not_after', at) ELSE send_not_after END,
-    -- How long the provider may take is counted from the first time that it is waited for.
-    pending_until = CASE WHEN fields ? 'pending_until'
-      THEN coalesce(pending_until, svc_time(fields -> 'pending_until', at)) ELSE pending_until END,
-    error_code = CASE WHEN fields ? 'error_code' THEN fields ->> 'error_code' ELSE error_code END,
-    error_message = CASE WHEN fields ? 'error_message' THEN fields ->> 'error_message'
-      ELSE error_message END,
-    version = version + CASE WHEN (doc ->> 'wakes')::boolean THEN 1 ELSE 0 END,
-    claimed_until = CASE WHEN (doc ->> 'wakes')::boolean THEN at + interval '2 seconds'
-      ELSE claimed_until END,
-    wakes = CASE WHEN (doc ->> 'wakes')::boolean THEN 0 ELSE capital_transfers.wakes END,
-    ended_at = CASE WHEN t.request_state IN ('COMPLETED', 'FAILED') THEN coalesce(ended_at, at) END,
-    next_sequence = next_sequence + 1,
-    updated_at = at
-  WHERE transfer_id = t.transfer_id
-  RETURNING * INTO t;
-  PERFORM write_audit(doc -> 'audit', at);
-  RETURN jsonb_build_object('ok', true, 'row', transfer_row(t, at));
-END $$;
-
--- What a run loads: marks what it has seen in one statement, and reads in a later one.
-CREATE OR REPLACE FUNCTION load_transfer(transfer uuid, run text) RETURNS jsonb LANGUAGE plpgsql
-  AS $$
-DECLARE t capital_transfers;
-BEGIN
-  UPDATE capital_transfers SET seen_version = version, wakes = 0, run_id = run
-  WHERE transfer_id = transfer AND (seen_version < version OR run_id IS DISTINCT FROM run);
-  SELECT * INTO t FROM capital_transfers WHERE transfer_id = transfer;
-  RETURN CASE WHEN t.transfer_id IS NOT NULL THEN transfer_row(t, svc_now()) END;
+  INSERT INTO evm_transactions (transaction_id, chain_id, address, nonce, movement_id, node_key,
+    attempt, unsigned, created_at)
+  VALUES ((claim ->> 'transaction_id')::uuid, (claim ->> 'chain_id')::bigint, claim ->> 'address',
+    taken, movement, node, node_attempt,
+          claim -> 'unsigned', at)
+  RETURNING * INTO tx;
+  RETURN tx;
 END $$;
 
 -- prisma/functions/write-path.sql

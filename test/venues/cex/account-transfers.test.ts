@@ -9,7 +9,7 @@ import type { JsonObject } from '../../../domain/json.ts';
 import { newId } from '../../../platform/ids.ts';
 import { createCexAccounts } from '../../../venues/cex/accounts.ts';
 import { createCexInternalTransferExecutor } from '../../../venues/cex/internal-transfer.ts';
-import { createCexTransfers } from '../../../venues/cex/transfers.ts';
+import { createCexTransfers } from '../../../venues/cex/account-transfers.ts';
 import {
   call,
   contextOf,

@@ -12,9 +12,9 @@ import {
   type TransferRow,
 } from '../../domain/capital-transfers/step.ts';
 import type { SubmitTransferArgs } from '../../domain/messages.ts';
-import { maySendTransfer, transferWindow } from '../../domain/send/transfer.ts';
+import { maySendTransfer, transferWindow } from '../../domain/send/capital-transfer.ts';
 import { deadlineOf, leftToSend } from '../../domain/send/window.ts';
-import { readTransferRow } from '../../store/transfers.ts';
+import { readTransferRow } from '../../store/capital-transfers.ts';
 import { tryAgain } from '../failures.ts';
 import { callOptions, within } from '../call.ts';
 import { applyStep, orderOf, type TransferDependencies } from './context.ts';

@@ -19,8 +19,8 @@ import {
 } from '../../domain/capital-transfers/step.ts';
 import type { LookTransferResult } from '../../domain/messages.ts';
 import type { AfterNotFound } from '../../domain/send/not-found.ts';
-import { afterTransferNotFound } from '../../domain/send/transfer.ts';
-import { readTransferRow } from '../../store/transfers.ts';
+import { afterTransferNotFound } from '../../domain/send/capital-transfer.ts';
+import { readTransferRow } from '../../store/capital-transfers.ts';
 import { lookAgain, unhurriedSeconds } from '../failures.ts';
 import { callOptions, within } from '../call.ts';
 import { applyStep, orderOf, type TransferDependencies } from './context.ts';

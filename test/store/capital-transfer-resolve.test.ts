@@ -4,9 +4,9 @@ import { pino } from 'pino';
 import { resolve } from '../../api/capital-transfers/resolve.ts';
 import type { ApiDependencies } from '../../api/dependencies.ts';
 import { answered, submitting, takenOver } from '../../domain/capital-transfers/step.ts';
-import { applyTransferStep } from '../../store/transfer-steps.ts';
+import { applyTransferStep } from '../../store/capital-transfer-steps.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
-import { transferDesk } from './transfer-desk.ts';
+import { transferDesk } from './capital-transfer-desk.ts';
 
 let bench: StoreBench;
 beforeAll(async () => {

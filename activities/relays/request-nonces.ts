@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { LARGEST_SKEW_SECONDS } from '../../platform/config/settings.ts';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Database } from '../../prisma/client.ts';
-import { dropOldNonces } from '../../store/nonces.ts';
+import { dropOldNonces } from '../../store/request-nonces.ts';
 
 const PAUSE_MS = 30_000;
 const BATCH = 5_000;

@@ -4,7 +4,7 @@ import type { TransferOrder, TransferProvider } from '../../domain/capital-trans
 import type { TransferRow, TransferStep } from '../../domain/capital-transfers/step.ts';
 import type { Database } from '../../prisma/client.ts';
 import type { Unhurried } from '../failures.ts';
-import { applyTransferStep, type StepOutcome } from '../../store/transfer-steps.ts';
+import { applyTransferStep, type StepOutcome } from '../../store/capital-transfer-steps.ts';
 
 export interface TransferDependencies extends Unhurried {
   readonly db: Database;

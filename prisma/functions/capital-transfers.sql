@@ -59,7 +59,7 @@ BEGIN
   RETURN jsonb_build_object('created', true, 'transfer_id', t.transfer_id);
 END $$;
 
--- Applies one step of a transfer; see store/transfer-steps.ts for the shape of `doc`. A step that
+-- Applies one step of a transfer; see store/capital-transfer-steps.ts for the shape of `doc`. A step that
 -- was applied already is known by the id of its event. State and epoch are compared here; what a
 -- step writes of them is domain/send/epoch.ts.
 CREATE OR REPLACE FUNCTION apply_transfer_step(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Temporal } from '../../platform/temporal.ts';
 import type { Database } from '../../prisma/client.ts';
-import { claimTransfers } from '../../store/transfers.ts';
+import { claimTransfers } from '../../store/capital-transfers.ts';
 
 const BATCH = 50;
 

@@ -1,6 +1,6 @@
 /** The activities of a capital transfer, built from explicit dependencies. */
 import type { CapitalTransferActivities } from '../../domain/messages.ts';
-import { loadTransfer } from '../../store/transfers.ts';
+import { loadTransfer } from '../../store/capital-transfers.ts';
 import { beating, named } from '../guarded.ts';
 import { look } from './look.ts';
 import { submit } from './submit.ts';

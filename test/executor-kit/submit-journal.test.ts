@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { built } from '../../dev/bootstrap/programs.mjs';
-import { openJournal } from '../../executor-kit/journal.ts';
+import { openJournal } from '../../executor-kit/submit-journal.ts';
 
 jest.setTimeout(60_000);
 

@@ -1,4 +1,4 @@
-/** Creating and reading capital transfers. Changes go through `transfer-steps.ts`. */
+/** Creating and reading capital transfers. Changes go through `capital-transfer-steps.ts`. */
 import type { TransferEvent, TransferRow } from '../domain/capital-transfers/step.ts';
 import type { TransferAccountType } from '../domain/capital-transfers/topology.ts';
 import type { TransferEventType } from '../domain/events.ts';

@@ -9,8 +9,8 @@ import type {
   TransferProvider,
 } from '../../../domain/capital-transfers/provider.ts';
 import type { PaperVenue } from '../../../venues/bindings.ts';
-import { createPaperTransfers } from '../../../venues/paper/transfers.ts';
-import { transferProviders } from '../../../venues/transfers.ts';
+import { createPaperTransfers } from '../../../venues/paper/account-transfers.ts';
+import { transferProviders } from '../../../venues/capital-transfers.ts';
 import { json, startFakeServer, type FakeServer } from '../../executors/fake-server.ts';
 import {
   eventually,

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { TransferAnswer } from '../../domain/capital-transfers/provider.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
 import { resolved } from '../../domain/capital-transfers/step.ts';
-import { applyTransferStep } from '../../store/transfer-steps.ts';
-import { readTransfer, readTransferEvents } from '../../store/transfers.ts';
+import { applyTransferStep } from '../../store/capital-transfer-steps.ts';
+import { readTransfer, readTransferEvents } from '../../store/capital-transfers.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
-import { transferDesk } from './transfer-desk.ts';
+import { transferDesk } from './capital-transfer-desk.ts';
 
 let bench: StoreBench;
 beforeAll(async () => {

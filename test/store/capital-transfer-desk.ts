@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { createTransferActivities } from '../../activities/transfers/activities.ts';
+import { createTransferActivities } from '../../activities/capital-transfers/activities.ts';
 import type { TransferProvider } from '../../domain/capital-transfers/provider.ts';
 import type { TransferRow } from '../../domain/capital-transfers/step.ts';
 import type { TransferAccountType } from '../../domain/capital-transfers/topology.ts';
@@ -14,7 +14,7 @@ import {
   createTransfer,
   readTransferRow,
   type CreateTransferOutcome,
-} from '../../store/transfers.ts';
+} from '../../store/capital-transfers.ts';
 import type { StoreBench } from './support.ts';
 
 export interface NewTransferOfTest {
