@@ -22,6 +22,8 @@ const PARTLY_SLOW = [
 /** What every project has, and the one of test/browser, which has a configuration of its own. */
 export const common = {
   rootDir: '.',
+  // Not in the temporary folder, which is another for each run (dev/bootstrap/test-room.mjs).
+  cacheDirectory: '<rootDir>/node_modules/.cache/jest',
   globalSetup: '<rootDir>/test/support/build.mjs',
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],

@@ -11,6 +11,7 @@ import { findChromium } from './bootstrap/chromium.mjs';
 import { ROOT, ensureDependencies, ensurePrismaClient } from './bootstrap/install.mjs';
 import { built } from './bootstrap/programs.mjs';
 import { report } from './bootstrap/progress.mjs';
+import { closeTestRooms, openTestRoom } from './bootstrap/test-room.mjs';
 import {
   startTemporalBuild,
   temporalAtHand,
@@ -116,12 +117,14 @@ async function findTemporal() {
 
 async function runTests(extra) {
   await findTemporal();
-  return runNode([
-    '--experimental-vm-modules',
-    '--no-warnings',
-    modules('jest/bin/jest.js'),
-    ...extra,
-  ]);
+  try {
+    return await runNode(
+      ['--experimental-vm-modules', '--no-warnings', modules('jest/bin/jest.js'), ...extra],
+      { ...process.env, TMPDIR: openTestRoom() },
+    );
+  } finally {
+    await closeTestRooms();
+  }
 }
 
 /** All but the slow ones, unless files or projects are named. */
@@ -171,8 +174,8 @@ async function runChecks(extra) {
 }
 
 /** A child that shares our terminal; signals sent to us alone are passed on. */
-function runNode(nodeArgs) {
-  return runCommand(process.execPath, nodeArgs, { cwd: ROOT });
+function runNode(nodeArgs, env) {
+  return runCommand(process.execPath, nodeArgs, { cwd: ROOT, env });
 }
 
 function modules(file) {
@@ -186,5 +189,7 @@ function stopSetUp(signal) {
   const code = 128 + (signal === 'SIGINT' ? 2 : signal === 'SIGHUP' ? 1 : 15);
   const leave = () => process.exit(code);
   // The helpers end by themselves first: tests stop what they started, a build removes its caches.
-  Promise.all([temporalBuildInFlight()?.cancel(), commandsEnded(15_000)]).then(leave, leave);
+  Promise.all([temporalBuildInFlight()?.cancel(), commandsEnded(15_000)])
+    .then(closeTestRooms)
+    .then(leave, leave);
 }

@@ -1,0 +1,64 @@
+// The temporary folder of one run of the tests: whatever they leave there goes with it, also when
+// the run is interrupted. A run that was killed without notice is cleaned up after by the next.
+import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const NAME = /^fund-movement-tests-(\d+)-/;
+const rooms = new Set();
+
+/**
+ * Makes the folder, named after this process.
+ *
+ * @returns {string}
+ */
+export function openTestRoom() {
+  sweepTestRooms();
+  const room = mkdtempSync(join(tmpdir(), `fund-movement-tests-${process.pid}-`));
+  rooms.add(room);
+  // What Temporal's SDK has downloaded is looked for in the temporary folder.
+  for (const name of readdirSync(tmpdir()))
+    if (name.startsWith('temporal-sdk-typescript-'))
+      symlinkSync(join(tmpdir(), name), join(room, name));
+  return room;
+}
+
+/**
+ * Removes the folders of this process. Parts of a stack may still be ending and write to it, so it
+ * is tried for some seconds.
+ *
+ * @returns {Promise<void>}
+ */
+export async function closeTestRooms() {
+  for (const room of rooms) {
+    for (const deadline = Date.now() + 10_000; !removed(room) && Date.now() < deadline;)
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    rooms.delete(room);
+  }
+}
+
+/** Removes the folders of processes that are gone. */
+function sweepTestRooms() {
+  for (const name of readdirSync(tmpdir())) {
+    const pid = NAME.exec(name)?.[1];
+    if (pid !== undefined && !isAlive(Number(pid))) removed(join(tmpdir(), name));
+  }
+}
+
+function removed(folder) {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
