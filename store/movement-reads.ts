@@ -1,4 +1,5 @@
 /** Movements as callers read them. */
+import type { AttentionFacts, AttentionReason } from '../domain/attention.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { NodeKind } from '../domain/graph/types.ts';
 import type { ConditionResults } from '../domain/messages.ts';
@@ -31,6 +32,8 @@ export interface MovementSummary {
   readonly outflow: readonly OutflowEntry[];
   readonly current_frontier: readonly string[];
   readonly error_code: string | null;
+  /** Why it needs a person; null while it needs none. */
+  readonly attention_reason: AttentionReason | null;
   readonly created_at: string;
   readonly updated_at: string;
   readonly expires_at: string;
@@ -90,6 +93,7 @@ export interface MovementDetail extends MovementSummary {
   };
   /** Stored results of conditions, by the edge's position. */
   readonly edge_conditions: ConditionResults;
+  readonly attention: AttentionFacts | null;
 }
 
 const SUMMARY = {
@@ -111,7 +115,10 @@ const SUMMARY = {
 
 type SummaryRow = Prisma.MovementGetPayload<{ select: typeof SUMMARY }>;
 
-function toSummary(row: SummaryRow): MovementSummary {
+function toSummary(
+  row: SummaryRow,
+  reasons: ReadonlyMap<string, AttentionReason>,
+): MovementSummary {
   return {
     movement_id: row.movement_id,
     template_key: row.template_key,
@@ -124,6 +131,7 @@ function toSummary(row: SummaryRow): MovementSummary {
     outflow: stored<readonly OutflowEntry[]>(row.outflow),
     current_frontier: row.current_frontier,
     error_code: row.error_code,
+    attention_reason: reasons.get(row.movement_id) ?? null,
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
     expires_at: iso(row.expires_at),
@@ -133,30 +141,94 @@ function toSummary(row: SummaryRow): MovementSummary {
 export interface MovementFilter {
   readonly state?: MovementState | undefined;
   readonly strategy_id?: string | undefined;
+  readonly template_key?: string | undefined;
+  /** What it is for, or can move. */
+  readonly asset?: string | undefined;
+  /** Only those that need a person. */
+  readonly needs_attention?: true | undefined;
   /** Only movements of templates in this namespace. */
   readonly namespace?: string | undefined;
+}
+
+interface MovementPage {
+  readonly limit: number;
+  readonly after: PagePosition | null;
 }
 
 /** Up to `limit` movements after `position`, newest first. */
 export async function listMovements(
   db: Database,
   filter: MovementFilter,
-  page: { readonly limit: number; readonly after: PagePosition | null },
+  page: MovementPage,
 ): Promise<readonly MovementSummary[]> {
+  const needing = filter.needs_attention === true ? await listNeeding(db, filter, page) : undefined;
+  const { asset } = filter;
   const rows = await run(() =>
     db.movement.findMany({
       select: SUMMARY,
       where: {
+        ...(needing === undefined ? {} : { movement_id: { in: needing } }),
         ...(filter.state === undefined ? {} : { request_state: filter.state }),
         ...(filter.strategy_id === undefined ? {} : { strategy_id: filter.strategy_id }),
-        ...(filter.namespace === undefined ? {} : inNamespace(filter.namespace)),
+        template_key: {
+          ...(filter.template_key === undefined ? {} : { equals: filter.template_key }),
+          ...(filter.namespace === undefined ? {} : inNamespace(filter.namespace).template_key),
+        },
+        ...(asset === undefined
+          ? {}
+          : { OR: [{ asset }, { outflow: { array_contains: [{ asset }] } }] }),
         ...(page.after === null ? {} : olderThan(page.after, 'movement_id')),
       },
       orderBy: [{ created_at: 'desc' }, { movement_id: 'desc' }],
       take: page.limit,
     }),
   );
-  return rows.map(toSummary);
+  const reasons = await readReasons(
+    db,
+    rows.map(({ movement_id }) => movement_id),
+  );
+  return rows.map((row) => toSummary(row, reasons));
+}
+
+/** Which movements of the page need a person, newest first. */
+async function listNeeding(
+  db: Database,
+  filter: MovementFilter,
+  { limit, after }: MovementPage,
+): Promise<string[]> {
+  const { state = null, strategy_id = null, template_key = null, asset = null } = filter;
+  const prefix = filter.namespace === undefined ? null : `${filter.namespace}/`;
+  const rows = await run(
+    () => db.sql<{ movement_id: string }>`
+      SELECT m.movement_id FROM movements m
+      WHERE m.request_state NOT IN ('COMPLETED', 'REJECTED', 'EXPIRED')
+        AND (${state}::text IS NULL OR m.request_state = ${state})
+        AND (${strategy_id}::text IS NULL OR m.strategy_id = ${strategy_id})
+        AND (${template_key}::text IS NULL OR m.template_key = ${template_key})
+        AND (${prefix}::text IS NULL OR starts_with(m.template_key, ${prefix}))
+        AND (${asset}::text IS NULL OR m.asset = ${asset}
+          OR m.outflow @> jsonb_build_array(jsonb_build_object('asset', ${asset}::text)))
+        AND (${after?.created_at ?? null}::timestamptz IS NULL OR (m.created_at, m.movement_id)
+          < (${after?.created_at ?? null}::timestamptz, ${after?.id ?? null}::uuid))
+        AND attention_of(m, svc_now()) IS NOT NULL
+      ORDER BY m.created_at DESC, m.movement_id DESC LIMIT ${limit}::integer`,
+  );
+  return rows.map(({ movement_id }) => movement_id);
+}
+
+/** Why each of these movements needs a person; those that need none are left out. */
+async function readReasons(
+  db: Database,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, AttentionReason>> {
+  if (ids.length === 0) return new Map();
+  const rows = await run(
+    () => db.sql<{ movement_id: string; reason: AttentionReason }>`
+      SELECT m.movement_id, a.facts ->> 'reason' AS reason
+      FROM movements m CROSS JOIN LATERAL (SELECT attention_of(m, svc_now()) AS facts) a
+      WHERE m.movement_id = ANY (${`{${ids.join(',')}}`}::uuid[]) AND a.facts IS NOT NULL`,
+  );
+  return new Map(rows.map(({ movement_id, reason }) => [movement_id, reason]));
 }
 
 /** The template of a movement, or null. */
@@ -174,7 +246,10 @@ export async function readMovementTemplateKey(
 }
 
 /** A row of the statement below; dates within aggregates are text. */
-type DetailRow = Omit<MovementDetail, DatedColumns | 'callbacks' | 'nodes' | 'artifacts'> & {
+type DetailRow = Omit<
+  MovementDetail,
+  DatedColumns | 'callbacks' | 'nodes' | 'artifacts' | 'attention_reason'
+> & {
   readonly [name in DatedColumns]: Date;
 } & {
   readonly callbacks: Readonly<Record<string, number>> | null;
@@ -210,7 +285,7 @@ async function readMovements(
         m.reservation_status, m.intent, m.outflow, m.current_frontier, m.error_code,
           m.error_message, m.compiled_plan_hash, m.input_params, m.labels,
         m.created_by, m.approver_id, m.approved_by, m.auto_approve_result, m.run_id,
-          m.edge_conditions,
+          m.edge_conditions, attention_of(m, svc_now()) AS attention,
         m.created_at, m.updated_at, m.expires_at,
         (
           SELECT json_agg(n ORDER BY n.position) FROM (
@@ -256,6 +331,7 @@ function toDetail({
 }: DetailRow): MovementDetail {
   return {
     ...row,
+    attention_reason: row.attention?.reason ?? null,
     created_at: iso(created_at),
     updated_at: iso(updated_at),
     expires_at: iso(expires_at),

@@ -142,3 +142,20 @@ export async function readEnd(
   );
   return rows[0] ?? { reservation: 'none', spent: false };
 }
+
+/**
+ * Notes when it will be asked again what became of the node, for people to see. It is written past
+ * the node's version, since nothing is decided by it.
+ */
+export async function noteNextLook(
+  db: Database,
+  node: Pick<PhaseRow, 'movement_id' | 'node_key' | 'attempt'>,
+  seconds: number,
+): Promise<void> {
+  await run(
+    () => db.sql`
+      UPDATE movement_nodes SET next_look_at = svc_now() + make_interval(secs => ${seconds})
+      WHERE movement_id = ${node.movement_id}::uuid AND node_key = ${node.node_key}
+        AND attempt = ${node.attempt}::integer`,
+  );
+}

@@ -5,7 +5,7 @@ import type { ExecutorFault } from '../../domain/executor.ts';
 import type { PhaseResult } from '../../domain/messages.ts';
 import { storable } from '../../domain/text.ts';
 import type { NodeFields } from '../../domain/transition.ts';
-import type { PhaseRow } from '../../store/phases.ts';
+import { noteNextLook, type PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { backoffSeconds, lookPauseSeconds, maxAttempts, Overtaken, tryAgain } from '../failures.ts';
 import type { PhaseDependencies } from './context.ts';
@@ -63,11 +63,9 @@ export async function unanswered(
   )
     return options.person();
   await noteUnanswered(deps, row, fault, count);
-  throw tryAgain(
-    fault.code,
-    `${row.node_key}: look ${count} told nothing`,
-    fault.retryAfterSeconds ?? lookPauseSeconds(policy, count),
-  );
+  const pause = fault.retryAfterSeconds ?? lookPauseSeconds(policy, count);
+  await noteNextLook(deps.db, row, pause);
+  throw tryAgain(fault.code, `${row.node_key}: look ${count} told nothing`, pause);
 }
 
 /** Shows the last answer on the node. Its words go to the row and the log, never to the history. */

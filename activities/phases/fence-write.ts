@@ -59,7 +59,7 @@ export function fenceWrite(
     timeline: [
       {
         event_type: 'node_submitting',
-        message: 'Submitting',
+        message: row.error_count > 0 ? 'Submitting again under the same key' : 'Submitting',
         actor: SYSTEM_ACTOR,
         node_key: row.node_key,
         attempt: row.attempt,

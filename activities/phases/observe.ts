@@ -20,6 +20,7 @@ import {
   completeNode,
   failNode,
   isBeforeObserving,
+  isLookedFor,
   movesTo,
   onlyLooks,
   reported,
@@ -42,7 +43,7 @@ export const observe: PhaseSteps = {
     const recorded = observe.recorded(row, args);
     if (recorded !== null) return recorded;
     // A node that only looks looks once more: nobody may have asked while there was time.
-    if (isLate(row) && !onlyLooks(row)) return result(row.state, 'recover');
+    if ((isLate(row) && !onlyLooks(row)) || isLookedFor(row)) return result(row.state, 'recover');
     return question(
       async () => ({ row, context: await contextOf(deps, row, amountOf(row) ?? '0') }),
       (fault) => observe.finish(deps, args, row, { fault }),

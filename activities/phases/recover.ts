@@ -16,7 +16,7 @@ import { afterNodeNotFound, isAccepted, isLate, unlanded } from '../../domain/se
 import type { AfterNotFound } from '../../domain/send/not-found.ts';
 import { storable } from '../../domain/text.ts';
 import { NOW } from '../../domain/transition.ts';
-import { takeOver, type PhaseRow } from '../../store/phases.ts';
+import { noteNextLook, takeOver, type PhaseRow } from '../../store/phases.ts';
 import { lookAgain, maxAttempts, unhurriedSeconds } from '../failures.ts';
 import { amountOf } from './amount.ts';
 import { descriptorOf } from './bound-executor.ts';
@@ -35,6 +35,7 @@ import {
   completeNode,
   failNode,
   INCONCLUSIVE,
+  isLookedFor,
   movesTo,
   reported,
   sentAmount,
@@ -103,7 +104,7 @@ export const recover: PhaseSteps = {
       case 'SUBMITTING':
       case 'SUBMITTED':
       case 'OBSERVING':
-        return args.from_observe === true
+        return args.from_observe === true && !isLookedFor(row)
           ? unknown(deps, row, UNDER_WAY)
           : landed(deps, row, answer);
     }
@@ -158,7 +159,10 @@ async function landed(
   row: PhaseRow,
   answer: ExecutionResult,
 ): Promise<PhaseResult> {
-  if (isAccepted(row.state)) return result(row.state, 'observe');
+  if (isAccepted(row.state)) {
+    if (isLookedFor(row)) await found(deps, row, answer);
+    return result(row.state, 'observe');
+  }
   const to = row.state === 'SUBMITTING' ? 'SUBMITTED' : 'OBSERVING';
   await mustWrite(deps, row, {
     moves: [to],
@@ -176,6 +180,17 @@ async function landed(
     ...(answer.external_ref === undefined ? {} : { data: { external_ref: answer.external_ref } }),
   });
   return result(to, 'observe');
+}
+
+/** A person asked to look for it, and it is there: from now on it counts as accepted. */
+function found(deps: PhaseDependencies, row: PhaseRow, answer: ExecutionResult): Promise<void> {
+  return mustWrite(deps, row, {
+    moves: [],
+    set: { ...reported(answer), ...sentAmount(row), ...ANSWERED, submitted_at: NOW },
+    artifacts: answer.artifacts ?? [],
+    event: 'node_recovered',
+    message: 'Looked for: the earlier send landed',
+  });
 }
 
 /**
@@ -231,7 +246,7 @@ async function goOn(
     set: { ...ANSWERED, ...kept },
     event: 'node_recovered',
     message: counts
-      ? 'Recovered: nothing landed, sent again under the same key'
+      ? 'Recovered: nothing landed'
       : 'Asked after a restore of the database: nothing was sent',
   });
   return sendAgain({ ...row, error_count: kept.error_count });
@@ -255,7 +270,10 @@ async function askedUnhurried(
   if (recorded !== null) return recorded;
   // A run that begins anew, or a worker, asks no sooner than the one before it would have.
   const early = unhurriedSeconds(deps) * 1000 - (row.now_ms - row.updated_ms);
-  if (early > 0) throw stillWaiting(row, early / 1000);
+  if (early > 0) {
+    await noteNextLook(deps.db, row, early / 1000);
+    throw stillWaiting(row, early / 1000);
+  }
   return question(
     async () => ({ row, context: await contextOf(deps, row, amountOf(row) ?? '0') }),
     (fault) => stillUnknown(deps, row, { fault }),
@@ -310,7 +328,9 @@ async function waits(
     storable(why, 1_000) !== row.error_message || (count === 0) !== (row.unanswered === 0);
   if (news)
     await noteUnanswered(deps, row, new ExecutorFault('server_error', INCONCLUSIVE, why), count);
-  throw stillWaiting(row, unhurriedSeconds(deps));
+  const pause = unhurriedSeconds(deps);
+  await noteNextLook(deps.db, row, pause);
+  throw stillWaiting(row, pause);
 }
 
 function stillWaiting(row: PhaseRow, seconds: number): ApplicationFailure {

@@ -14,6 +14,14 @@ import type { PhaseDependencies } from './context.ts';
 import { result } from './results.ts';
 import { mustWrite } from './write.ts';
 
+/**
+ * A person had an unknown outcome looked at, of what was never said to be accepted: the executor is
+ * asked whether there is anything, and where nothing is found it is unknown again.
+ */
+export function isLookedFor(row: PhaseRow): boolean {
+  return row.state === 'OBSERVING' && row.resumed && row.submitted_ms === null && !onlyLooks(row);
+}
+
 /** The node sends nothing: it is there to look. */
 export function onlyLooks({ node }: PhaseRow): boolean {
   return node.node_kind === 'observe';

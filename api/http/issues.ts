@@ -18,14 +18,20 @@ export function pathText(path: readonly PropertyKey[]): string {
   return text.length > LONGEST_PATH ? `${text.slice(0, LONGEST_PATH)}…` : text;
 }
 
-/** The issues of a failed parse; every unknown field is one of its own. */
-export function toIssues(error: z.ZodError): readonly Issue[] {
+/**
+ * The issues of a failed parse; every unknown field is one of its own. `known`: the names that
+ * there are at the top, where they are few enough to be told.
+ */
+export function toIssues(error: z.ZodError, known?: readonly string[]): readonly Issue[] {
   return error.issues.flatMap((issue): Issue[] => {
     if (issue.code === 'unrecognized_keys') {
       return issue.keys.map((key) => ({
         path: pathText([...issue.path, key]),
         code: 'unknown_field',
-        message: 'is not a known field',
+        message:
+          known === undefined || issue.path.length > 0
+            ? 'is not a known field'
+            : `is not a known parameter; ${known.length === 0 ? 'this request takes none' : `there are ${known.join(', ')}`}`,
       }));
     }
     const path = pathText(issue.path);

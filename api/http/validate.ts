@@ -1,5 +1,5 @@
 /** A request against its route's schemas: everything that does not fit is told at once. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import { invalidRequest, toIssues, type Issue } from './issues.ts';
 import { parseQuery } from './query.ts';
 import type { Route } from './route.ts';
@@ -46,17 +46,17 @@ export function singleHeaders(
  */
 export function validate(route: Route, raw: RawInput): ValidInput {
   const issues: Issue[] = [];
-  const check = (schema: z.ZodType, value: unknown): unknown => {
+  const check = (schema: z.ZodType, value: unknown, known?: readonly string[]): unknown => {
     const parsed = schema.safeParse(value);
     if (parsed.success) return parsed.data;
-    issues.push(...toIssues(parsed.error));
+    issues.push(...toIssues(parsed.error, known));
     return undefined;
   };
   const params = check(route.params, raw.params);
   const parsedQuery = parseQuery(raw.query);
   issues.push(...parsedQuery.issues);
   const known = new Set(parsedQuery.issues.map((issue) => issue.path));
-  const query = check(route.query, parsedQuery.values);
+  const query = check(route.query, parsedQuery.values, namesOf(route.query));
   let body: unknown;
   if (route.method === 'GET') {
     if (raw.body !== undefined)
@@ -73,6 +73,10 @@ export function validate(route: Route, raw: RawInput): ValidInput {
       ),
     );
   return { params, query, body, dryRun: raw.dryRun === 'true' };
+}
+
+function namesOf(schema: z.ZodType): readonly string[] | undefined {
+  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : undefined;
 }
 
 /**

@@ -8,6 +8,7 @@ import type { MovementDetail, NodeRecord } from '../../store/movement-reads.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
 import { visibleMovement } from '../auth/visible.ts';
+import { attentionOf } from './attention.ts';
 import { withoutSecrets, withoutSecretsInMessage } from './redact.ts';
 import type { DetailResponse, NodeView } from './responses.ts';
 
@@ -17,15 +18,26 @@ export async function detail(
   deps: ApiDependencies,
 ): Promise<Reply<DetailResponse>> {
   const found = await visibleMovement(input.params.movement_id, input.requester, deps);
-  return { status: 200, body: toDetail(found, deps) };
+  return {
+    status: 200,
+    body: { ...toDetail(found, deps), attention: await attentionOf(found, input.requester, deps) },
+  };
 }
 
 type Shower = Pick<ApiDependencies, 'executors' | 'settings' | 'redact'>;
 
-/** The movement as it is shown. */
-export function toDetail(found: MovementDetail, deps: Shower): DetailResponse {
+/** The movement as it is shown, without what it asks of a person. */
+function toDetail(found: MovementDetail, deps: Shower): Omit<DetailResponse, 'attention'> {
   const { settings, redact } = deps;
-  const { edge_conditions: _conditions, template_id, run_id, nodes, artifacts, ...shown } = found;
+  const {
+    edge_conditions: _conditions,
+    attention: _attention,
+    template_id,
+    run_id,
+    nodes,
+    artifacts,
+    ...shown
+  } = found;
   return {
     ...shown,
     input_params: withoutSecrets(found.input_params, redact),

@@ -14,11 +14,11 @@ export async function list(
   input: { readonly query: z.output<typeof listQuery>; readonly requester: Requester },
   deps: ApiDependencies,
 ): Promise<Reply<z.input<typeof listResponse>>> {
-  const { state, strategy_id, ...query } = input.query;
+  const { limit, cursor, ...filter } = input.query;
   const namespace = namespaceOf(input.requester.caller);
   const page = await fetchPage(
-    query,
-    (at) => listMovements(deps.db, { state, strategy_id, namespace }, at),
+    { limit, cursor },
+    (at) => listMovements(deps.db, { ...filter, namespace }, at),
     (row) => ({ created_at: row.created_at, id: row.movement_id }),
   );
   return { status: 200, body: { movements: page.items, next_cursor: page.next_cursor } };

@@ -1,5 +1,6 @@
 /** The wire contract of movements: what is answered. */
 import { z } from 'zod';
+import { ATTENTION_REASONS } from '../../domain/attention.ts';
 import { TIMELINE_EVENTS } from '../../domain/events.ts';
 import {
   APPROVAL_STATUSES,
@@ -66,6 +67,10 @@ const summaryFields = {
   outflow,
   current_frontier: frontier,
   error_code: text,
+  attention_reason: z
+    .enum(ATTENTION_REASONS)
+    .nullable()
+    .meta({ description: 'Why it needs a person; null while it needs none.' }),
   created_at: timestamp,
   updated_at: timestamp,
   expires_at: timestamp,
@@ -116,6 +121,32 @@ const artifactView = z
   })
   .meta({ id: 'ArtifactView' });
 
+const attention = z
+  .object({
+    reason: z.enum(ATTENTION_REASONS),
+    message: z.string().meta({ description: 'The reason in a sentence.' }),
+    node_key: text.meta({ description: 'The node that it is about; null for an approval.' }),
+    last_answer: text.meta({
+      description: 'What was last said about the node, by its executor or on its way there.',
+    }),
+    attempt: z.int().nullable().meta({ description: 'The present attempt of the node.' }),
+    max_attempts: z.int().nullable().meta({
+      description:
+        'Errors before a send after which the attempt gives up. Looks at what became of a send have no such end.',
+    }),
+    errors: z.int().nullable().meta({
+      description: 'Errors of the attempt so far, and looks in a row that told nothing.',
+    }),
+    next_look_at: timestamp.nullable().meta({
+      description: 'When it is asked again what became of it, if it is.',
+    }),
+    actions: listOf(z.object({ action: z.string(), consequence: z.string() })).meta({
+      description: 'What may be done now, and what comes of it.',
+    }),
+  })
+  .meta({ id: 'MovementAttention' });
+export type AttentionView = z.input<typeof attention>;
+
 export const detailResponse = z
   .object({
     ...summaryFields,
@@ -131,6 +162,7 @@ export const detailResponse = z
     nodes: listOf(nodeView),
     artifacts: listOf(artifactView),
     callbacks: z.object({ pending: z.int(), delivered: z.int(), dead_letter: z.int() }),
+    attention: attention.nullable().meta({ description: 'Set while a person is needed.' }),
     workflow: z.object({
       namespace: z.string(),
       workflow_id: z.string(),

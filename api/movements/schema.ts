@@ -103,6 +103,15 @@ export type CreateBody = z.output<typeof createBody>;
 export const listQuery = z.strictObject({
   state: z.enum(MOVEMENT_STATES).optional(),
   strategy_id: text(1, 128).optional(),
+  template_key: text(1, 256).optional(),
+  asset: assetCode
+    .optional()
+    .meta({ description: 'What the movement is for, or what its plan can move.' }),
+  needs_attention: z
+    .literal('true')
+    .transform(() => true as const)
+    .optional()
+    .meta({ description: 'Only those that need a person, each with `attention_reason`.' }),
   ...pageParameters,
 });
 

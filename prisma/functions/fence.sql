@@ -169,8 +169,9 @@ BEGIN
           'set', jsonb_build_object('state', 'SUBMITTING', 'submit_epoch', n.submit_epoch + 1,
           'send_not_after', jsonb_build_object('@after_seconds', window_seconds)))),
       'timeline', jsonb_build_array(
-        jsonb_build_object('event_id', event_id, 'event_type', 'node_submitting', 'message',
-        'Submitting',
+        jsonb_build_object('event_id', event_id, 'event_type', 'node_submitting',
+        'message', CASE WHEN n.error_count > 0 THEN 'Submitting again under the same key'
+          ELSE 'Submitting' END,
         'actor', '{"type": "system"}'::jsonb, 'node_key', key, 'attempt', n.attempt, 'from_state',
           'READY', 'to_state', 'SUBMITTING',
         'data', jsonb_build_object('idempotency_key', movement || ':' || key || ':' || n.attempt,

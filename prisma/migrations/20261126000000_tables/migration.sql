@@ -129,6 +129,10 @@ CREATE INDEX movements_newest ON movements (created_at DESC, movement_id DESC);
 
 CREATE INDEX movements_by_state ON movements (request_state, created_at DESC, movement_id DESC);
 
+-- Those that may need a person (attention_of), which a list filters by.
+CREATE INDEX movements_needing ON movements (created_at DESC, movement_id DESC)
+  WHERE request_state NOT IN ('COMPLETED', 'REJECTED', 'EXPIRED');
+
 CREATE INDEX movements_by_strategy ON movements (strategy_id, created_at DESC, movement_id DESC)
   WHERE strategy_id IS NOT NULL;
 
@@ -164,6 +168,8 @@ CREATE TABLE movement_nodes (
   -- began.
   unanswered        integer NOT NULL DEFAULT 0 CHECK (unanswered >= 0),
   unanswered_since  timestamptz,
+  -- When it is asked again what became of it, as it was planned at the last look.
+  next_look_at      timestamptz,
   external_ref      text,
   output            jsonb,
   error_code        text,

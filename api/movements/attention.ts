@@ -1,0 +1,44 @@
+/** What a movement that needs a person asks of them, as its detail shows it. */
+import type { Requester } from '../../domain/actions/context.ts';
+import { offersFor, sentenceOf, type AttentionFacts } from '../../domain/attention.ts';
+import { isoOfOrNull } from '../../store/json.ts';
+import type { MovementDetail } from '../../store/movement-reads.ts';
+import { readSnapshot } from '../../store/movements.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import { withoutSecretsInMessage } from './redact.ts';
+import type { AttentionView } from './responses.ts';
+
+/** Null while no person is needed. The plan is read only where one is. */
+export async function attentionOf(
+  found: MovementDetail,
+  requester: Requester,
+  { db, redact }: Pick<ApiDependencies, 'db' | 'redact'>,
+): Promise<AttentionView | null> {
+  if (found.attention === null) return null;
+  const facts = visibleFacts(found.attention, requester);
+  return {
+    reason: facts.reason,
+    message: sentenceOf(facts, found.expires_at),
+    node_key: facts.node_key ?? null,
+    last_answer: withoutSecretsInMessage(lastAnswer(facts), redact),
+    attempt: facts.attempt ?? null,
+    max_attempts: facts.max_attempts ?? null,
+    errors: facts.errors ?? null,
+    next_look_at: isoOfOrNull(facts.next_look_at ?? null),
+    actions: offersFor(facts, await readSnapshot(db, found.movement_id), requester).map(
+      (offer) => ({ ...offer }),
+    ),
+  };
+}
+
+/** An agent is not told of movements that it may not see. */
+function visibleFacts(facts: AttentionFacts, { caller }: Requester): AttentionFacts {
+  return caller.role === 'agent' ? { ...facts, blocked_by: null } : facts;
+}
+
+function lastAnswer({ error_code, error_message }: AttentionFacts): string | null {
+  if (error_message === undefined || error_message === null) return error_code ?? null;
+  return error_code === undefined || error_code === null
+    ? error_message
+    : `${error_code}: ${error_message}`;
+}

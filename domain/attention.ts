@@ -1,0 +1,206 @@
+/**
+ * What a movement that needs a person asks of them: why, what was last said, and what may be done
+ * with which consequence. Why it needs one is said by `attention_of` (prisma/functions), which
+ * lists filter by; what may be done is asked of the same rules that the actions go through.
+ */
+import { cancel, isCancellable } from './actions/cancel.ts';
+import type { Requester } from './actions/context.ts';
+import { resume } from './actions/resume.ts';
+import { retry } from './actions/retry.ts';
+import { onCancelTargets } from './graph/edges.ts';
+import type { MovementSnapshot } from './snapshot.ts';
+import { ACTION_STATES, type MovementAction } from './states/movement.ts';
+import type { Transition } from './transition.ts';
+
+export const ATTENTION_REASONS = [
+  'approval',
+  'approval_expires_soon',
+  'unknown_outcome',
+  'manual_gate',
+  'failed',
+  'lane_blocked',
+  'executor_unavailable',
+] as const;
+export type AttentionReason = (typeof ATTENTION_REASONS)[number];
+
+/** What `attention_of` says of a movement; of an approval only the reason. */
+export interface AttentionFacts {
+  readonly reason: AttentionReason;
+  readonly node_key?: string;
+  readonly attempt?: number;
+  readonly max_attempts?: number | null;
+  readonly errors?: number;
+  readonly error_code?: string | null;
+  readonly error_message?: string | null;
+  readonly executor_key?: string | null;
+  readonly executor_status?: string | null;
+  readonly executor_health?: string | null;
+  /** As Postgres writes it. */
+  readonly next_look_at?: string | null;
+  readonly blocked_by?: LaneBlocker | null;
+}
+
+/** The claim of an earlier transaction nonce that nobody can say the end of. */
+export interface LaneBlocker {
+  readonly movement_id: string;
+  readonly node_key: string;
+  readonly chain_id: number;
+  readonly address: string;
+  readonly nonce: number;
+}
+
+/** Something a person may do: an action of the API, and what comes of it. */
+export interface Offer {
+  readonly action: string;
+  readonly consequence: string;
+}
+
+/** The reason in a sentence. */
+export function sentenceOf(facts: AttentionFacts, expiresAt: string): string {
+  const node = facts.node_key ?? '';
+  const executor = facts.executor_key ?? 'its executor';
+  switch (facts.reason) {
+    case 'approval':
+      return `It waits for an approval until ${expiresAt}.`;
+    case 'approval_expires_soon':
+      return `It waits for an approval, and its time is over at ${expiresAt}.`;
+    case 'manual_gate':
+      return `The gate ${node} waits for a person to resume it.`;
+    case 'unknown_outcome':
+      return `Nobody can say whether ${node} has moved anything; it is asked again and again, and proof moves it.`;
+    case 'failed':
+      return `${node} failed, and with it the movement.`;
+    case 'lane_blocked': {
+      const by = facts.blocked_by;
+      if (by === null || by === undefined)
+        return `${node} waits for an earlier transaction of its account.`;
+      return `${node} cannot be mined before transaction nonce ${String(by.nonce)} of ${by.address} on chain ${String(by.chain_id)}, which ${by.node_key} of movement ${by.movement_id} holds; what became of that one is unknown.`;
+    }
+    case 'executor_unavailable':
+      return `${node} does not go on: ${whyUnavailable(facts, executor)}.`;
+  }
+}
+
+function whyUnavailable(facts: AttentionFacts, executor: string): string {
+  if (facts.executor_status === null || facts.executor_status === undefined)
+    return 'its executor is not registered';
+  if (facts.executor_status !== 'active') return `${executor} is ${facts.executor_status}`;
+  if (facts.executor_health === 'down') return `${executor} is down`;
+  return `${executor} has told nothing about it for more than a minute`;
+}
+
+/**
+ * What may be done now, most useful first. An action is offered exactly when the rule behind it
+ * would take it from this snapshot; what the database refuses at that moment (a budget, a hold) is
+ * not foreseen.
+ */
+export function offersFor(
+  facts: AttentionFacts,
+  snapshot: MovementSnapshot,
+  requester: Requester,
+): readonly Offer[] {
+  return [
+    ...approvalOffers(snapshot),
+    ...executorOffers(facts),
+    ...resumeOffers(snapshot, requester),
+    ...retryOffers(snapshot, requester),
+    ...resolveOffers(facts, snapshot),
+    ...cancelOffers(snapshot, requester),
+  ];
+}
+
+function allows(action: MovementAction, { state }: MovementSnapshot): boolean {
+  return (ACTION_STATES[action] as readonly string[]).includes(state);
+}
+
+function approvalOffers(snapshot: MovementSnapshot): readonly Offer[] {
+  if (!allows('approve', snapshot)) return [];
+  const outflow = snapshot.plan.outflow
+    .map(({ asset, amount }) => `${amount ?? 'an unbounded amount of'} ${asset}`)
+    .join(', ');
+  return [
+    {
+      action: 'approve',
+      consequence: `The plan runs as it was hashed; it can move at most ${outflow === '' ? 'nothing' : outflow}.`,
+    },
+    { action: 'reject', consequence: 'It ends as REJECTED, and nothing is moved.' },
+  ];
+}
+
+function executorOffers(facts: AttentionFacts): readonly Offer[] {
+  const { executor_key, executor_status } = facts;
+  if (facts.reason !== 'executor_unavailable' || executor_status !== 'disabled') return [];
+  return [
+    {
+      action: 'enable_executor',
+      consequence: `${executor_key ?? 'The executor'} may be given work again, by every movement; a node that was refused meanwhile fails and can be retried.`,
+    },
+  ];
+}
+
+function resumeOffers(snapshot: MovementSnapshot, requester: Requester): readonly Offer[] {
+  const change = allows('resume', snapshot) ? resume(snapshot, requester) : null;
+  if (change === null) return [];
+  const node = nodeOf(change);
+  const unknown = snapshot.nodes.some((each) => each.node_key === node && each.state === 'UNKNOWN');
+  const begins = (change.nodes ?? [])
+    .filter(({ moves }) => moves.includes('READY'))
+    .map(({ node_key }) => node_key);
+  return [
+    {
+      action: 'resume',
+      consequence: unknown
+        ? `${node} is observed again; nothing is sent.`
+        : `The gate ${node} is released${begins.length === 0 ? '' : `, and ${begins.join(', ')} begins`}.`,
+    },
+  ];
+}
+
+function retryOffers(snapshot: MovementSnapshot, requester: Requester): readonly Offer[] {
+  const change = allows('retry', snapshot) ? retry(snapshot, requester) : null;
+  if (change === null) return [];
+  const node = nodeOf(change);
+  const failed = snapshot.nodes.some((each) => each.node_key === node && each.state === 'FAILED');
+  return [
+    {
+      action: 'retry',
+      consequence: failed
+        ? `${node} runs again as a new attempt with a new key; what the failed one gave back is taken again.`
+        : `${node} is asked about under its old key first, and sent again only where it is proven that nothing landed.`,
+    },
+  ];
+}
+
+function resolveOffers(facts: AttentionFacts, snapshot: MovementSnapshot): readonly Offer[] {
+  if (facts.reason !== 'unknown_outcome' || !allows('resolve', snapshot)) return [];
+  const node = facts.node_key ?? '';
+  return [
+    {
+      action: 'resolve',
+      consequence: `A person answers for ${node} with evidence: as completed its amount counts as sent and the plan goes on; as failed it counts as not sent, and a retry pays under a new key. Refused while its send may be under way.`,
+    },
+  ];
+}
+
+function cancelOffers(snapshot: MovementSnapshot, requester: Requester): readonly Offer[] {
+  if (!allows('cancel', snapshot) || !isCancellable(snapshot)) return [];
+  if (snapshot.state === 'PENDING_APPROVAL')
+    return [{ action: 'cancel', consequence: 'It ends as CANCELLED, and nothing is moved.' }];
+  const lane = [...onCancelTargets(snapshot.plan.edges)];
+  const stopped = (cancel(snapshot, requester).nodes ?? [])
+    .filter(({ moves }) => moves.includes('CANCELLED'))
+    .map(({ node_key }) => node_key);
+  const ends =
+    stopped.length === 0 ? 'nothing is left to stop' : `${stopped.join(', ')} never runs`;
+  return [
+    {
+      action: 'cancel',
+      consequence: `${ends}; what is in flight is followed to its end; then ${lane.join(', ')} may run.`,
+    },
+  ];
+}
+
+/** The node that the change is about. */
+function nodeOf({ timeline }: Transition): string {
+  return timeline.find(({ node_key }) => node_key !== undefined)?.node_key ?? '';
+}

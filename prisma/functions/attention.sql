@@ -1,0 +1,65 @@
+-- Whose transaction keeps a node's own from being mined: an earlier nonce of the same account is
+-- claimed by a node of which nobody knows what became. NULL where there is none.
+CREATE OR REPLACE FUNCTION lane_blocker(n movement_nodes, at timestamptz) RETURNS jsonb
+  LANGUAGE sql STABLE AS $$
+  SELECT jsonb_build_object('movement_id', o.movement_id, 'node_key', o.node_key,
+    'chain_id', o.chain_id, 'address', o.address, 'nonce', o.nonce)
+  FROM evm_transactions t
+  JOIN evm_transactions o ON o.chain_id = t.chain_id AND o.address = t.address
+    AND o.nonce < t.nonce AND o.released_at IS NULL
+  JOIN movement_nodes b ON b.movement_id = o.movement_id AND b.node_key = o.node_key
+    AND b.attempt = o.attempt AND b.state = 'UNKNOWN'
+  WHERE t.movement_id = n.movement_id AND t.node_key = n.node_key AND t.attempt = n.attempt
+    AND t.released_at IS NULL AND n.state IN ('SUBMITTED', 'OBSERVING')
+    AND n.submitted_at <= at - interval '1 minute'
+  ORDER BY o.nonce LIMIT 1
+$$;
+
+-- Why a movement needs a person at a moment, and which of its nodes does; NULL when none is needed.
+-- Lists and details both read this. What each reason lets a person do: domain/attention.ts.
+CREATE OR REPLACE FUNCTION attention_of(m movements, at timestamptz) RETURNS jsonb
+  LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  left_over interval := m.expires_at - at;
+  found jsonb;
+BEGIN
+  IF m.request_state = 'PENDING_APPROVAL' THEN
+    RETURN CASE
+      WHEN left_over <= interval '0' THEN NULL
+      WHEN left_over <= least(interval '15 minutes', (m.expires_at - m.created_at) / 4)
+        THEN jsonb_build_object('reason', 'approval_expires_soon')
+      ELSE jsonb_build_object('reason', 'approval') END;
+  END IF;
+  -- What failed a week ago and was left alone is nobody's work any more.
+  IF m.request_state IN ('COMPLETED', 'REJECTED', 'EXPIRED')
+    OR m.request_state = 'FAILED' AND m.updated_at <= at - interval '7 days' THEN
+    RETURN NULL;
+  END IF;
+  SELECT jsonb_build_object('reason', r.why, 'node_key', n.node_key, 'attempt', n.attempt,
+    'max_attempts', node_plan(n.own_plan, m.input_params) -> 'retry_policy' -> 'max_attempts',
+    'errors', n.error_count + n.unanswered, 'error_code', n.error_code,
+    'error_message', n.error_message, 'executor_key', e.executor_key,
+    'executor_status', e.status, 'executor_health', e.health_state,
+    'next_look_at', CASE WHEN n.state = 'UNKNOWN' OR n.unanswered > 0 THEN n.next_look_at END,
+    'blocked_by', CASE WHEN r.why = 'lane_blocked' THEN lane_blocker(n, at) END)
+  INTO found
+  FROM movement_nodes n
+  LEFT JOIN executors e ON e.executor_key
+    = coalesce(n.executor_binding ->> 'executor_key', n.executor_binding #>> '{}')
+  CROSS JOIN LATERAL (SELECT CASE
+    WHEN n.state = 'UNKNOWN' THEN 'unknown_outcome'
+    WHEN n.state = 'READY' AND n.node_kind = 'manual_gate'
+      AND m.request_state IN ('WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION') THEN 'manual_gate'
+    WHEN n.state = 'FAILED' AND m.request_state IN ('FAILED', 'CANCELLED')
+      AND n.error_code = m.error_code THEN 'failed'
+    WHEN lane_blocker(n, at) IS NOT NULL THEN 'lane_blocked'
+    WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
+      AND n.node_kind <> 'manual_gate' AND (e.status IS DISTINCT FROM 'active'
+        OR e.health_state = 'down' OR n.unanswered_since <= at - interval '1 minute') THEN 'executor_unavailable'
+    END AS why) r
+  WHERE n.movement_id = m.movement_id AND r.why IS NOT NULL
+  ORDER BY array_position(ARRAY['unknown_outcome', 'manual_gate', 'failed', 'lane_blocked',
+    'executor_unavailable'], r.why), n.updated_at, n.position
+  LIMIT 1;
+  RETURN found;
+END $$;

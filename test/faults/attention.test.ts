@@ -1,0 +1,298 @@
+/**
+ * What needs a person, and why: one request lists it, each detail says what may be done, and doing
+ * it has the consequence that was said.
+ */
+import {
+  accepted,
+  failed,
+  notLanded,
+  pending,
+  Unavailable,
+  unknown,
+} from '../../executor-kit/define.ts';
+import { serveExecutor, type ServedExecutor } from '../../executor-kit/http.ts';
+import { eventually, startOwnStack, type OwnStack } from '../support/own-stack.ts';
+import { compensation, edge, gate, noop, storeTemplate } from '../support/plans.ts';
+import { scriptedDesk, type Script } from '../support/scripted-desk.ts';
+
+interface Attention {
+  readonly reason: string;
+  readonly message: string;
+  readonly node_key: string | null;
+  readonly last_answer: string | null;
+  readonly attempt: number | null;
+  readonly max_attempts: number | null;
+  readonly errors: number | null;
+  readonly next_look_at: string | null;
+  readonly actions: readonly { readonly action: string; readonly consequence: string }[];
+}
+interface Needing {
+  readonly movements: readonly {
+    readonly movement_id: string;
+    readonly attention_reason: string | null;
+  }[];
+}
+
+const ASK_SECONDS = 5;
+const desk = scriptedDesk();
+let served: ServedExecutor;
+let own: OwnStack;
+beforeAll(async () => {
+  served = await serveExecutor(desk.executor, { port: 0, log: () => undefined });
+  own = await startOwnStack({
+    env: { SVC_UNPROVEN_ASK_SECONDS: String(ASK_SECONDS) },
+    executors: () => [
+      {
+        executor_key: 'test.scripted',
+        kind: 'remote',
+        url: served.url,
+        action_types: ['scripted'],
+        timeout_seconds: 2,
+        settle_seconds: 0,
+        same_key_safe: true,
+        payees: [],
+      },
+    ],
+  });
+}, 120_000);
+afterAll(async () => {
+  await own?.close();
+  await served?.stop();
+}, 60_000);
+
+const pay = {
+  node_key: 'pay',
+  node_kind: 'action',
+  action_type: 'scripted',
+  executor_selector: { action_type: 'scripted' },
+  has_side_effect: true,
+  retry_policy: { max_attempts: 3, initial_interval_seconds: 0.1 },
+};
+const plan = (
+  nodes: Parameters<typeof storeTemplate>[1],
+  edges: readonly ReturnType<typeof edge>[],
+): Promise<string> => storeTemplate(own.api, nodes, { edges, assurance: 'provider_completed' });
+const undoable = (): Promise<string> =>
+  plan([pay, compensation('undo')], [edge('pay', 'undo', 'on_cancel')]);
+
+async function begun(template: string, script: Script): Promise<string> {
+  const movement = await own.api.create(template, { amount: '5' });
+  desk.say(movement.movement_id, script);
+  await own.api.approve(movement);
+  return movement.movement_id;
+}
+
+const read = async <T>(path: string): Promise<T> =>
+  (await own.api.expect(200, 'GET', path)) as unknown as T;
+const attentionOf = async (id: string): Promise<Attention | null> =>
+  (await read<{ attention: Attention | null }>(`/movements/${id}`)).attention;
+const set = (status: string): Promise<unknown> =>
+  own.api.expect(200, 'PATCH', '/executors/test.scripted', { status });
+
+/** What is asked of a person, once it is asked for this reason. */
+const asks = (id: string, reason: string): Promise<Attention> =>
+  eventually(
+    async () => {
+      const attention = await attentionOf(id);
+      return attention?.reason === reason ? attention : null;
+    },
+    { what: () => `attention for ${reason}` },
+  );
+const needing = async (query = ''): Promise<ReadonlyMap<string, string | null>> => {
+  const { movements } = await read<Needing>(`/movements?needs_attention=true${query}`);
+  return new Map(movements.map((each) => [each.movement_id, each.attention_reason]));
+};
+const offered = ({ actions }: Attention): readonly string[] => actions.map(({ action }) => action);
+const consequence = ({ actions }: Attention, action: string): string =>
+  actions.find((each) => each.action === action)?.consequence ?? 'not offered';
+
+test('an approval is waited for, more urgently towards its end, and no longer once it is over', async () => {
+  const template = await plan([noop('only')], []);
+  const { movement_id: id } = await own.api.create(template, { amount: '5', ttl: 8 });
+  const first = await asks(id, 'approval');
+  expect(first).toMatchObject({ node_key: null, attempt: null, last_answer: null });
+  expect(offered(first)).toEqual(['approve', 'reject']);
+  expect(consequence(first, 'reject')).toContain('nothing is moved');
+  expect((await needing()).get(id)).toBe('approval');
+  await asks(id, 'approval_expires_soon');
+  await own.api.reaches(id, 'EXPIRED');
+  expect(await attentionOf(id)).toBeNull();
+  expect((await needing()).has(id)).toBe(false);
+}, 60_000);
+
+test('a gate says what its resume begins', async () => {
+  const template = await plan([gate('ask'), noop('after')], [edge('ask', 'after')]);
+  const id = await begun(template, {});
+  const attention = await asks(id, 'manual_gate');
+  expect(attention).toMatchObject({ node_key: 'ask', last_answer: null, next_look_at: null });
+  expect(attention.actions).toEqual([
+    { action: 'resume', consequence: 'The gate ask is released, and after begins.' },
+  ]);
+  await own.api.act('resume', id);
+  await own.api.reaches(id, 'COMPLETED');
+  expect((await needing()).has(id)).toBe(false);
+}, 60_000);
+
+test('an unknown outcome tells the last answer and when it is asked next', async () => {
+  const lost: Script = {
+    submit: () => {
+      throw new Unavailable('the line broke');
+    },
+    recover: () => unknown('the ledger is closed'),
+  };
+  const id = await begun(await undoable(), lost);
+  await own.api.reaches(id, 'MANUAL_INTERVENTION');
+  const attention = await asks(id, 'unknown_outcome');
+  expect(attention).toMatchObject({ node_key: 'pay', attempt: 1, max_attempts: 3 });
+  expect(attention.last_answer).toContain('the ledger is closed');
+  expect(offered(attention)).toEqual(['resume', 'retry', 'resolve', 'cancel']);
+  expect(consequence(attention, 'retry')).toContain('old key');
+  expect(consequence(attention, 'resume')).toContain('nothing is sent');
+  expect(consequence(attention, 'cancel')).toContain('then undo may run');
+
+  const next = await eventually(async () => (await asks(id, 'unknown_outcome')).next_look_at, {
+    what: () => 'the time of the next look',
+  });
+  const asked = desk.calls(id, 'recover').length;
+  const look = Date.parse(next);
+  expect(look).toBeGreaterThan(Date.now() - ASK_SECONDS * 1000);
+  expect(look).toBeLessThan(Date.now() + (ASK_SECONDS + 2) * 1000);
+  // It is asked then, and the next time is told.
+  await eventually(
+    async () => {
+      const { next_look_at } = await asks(id, 'unknown_outcome');
+      return next_look_at !== null && Date.parse(next_look_at) > look ? true : null;
+    },
+    { what: () => 'a later look' },
+  );
+  expect(desk.calls(id, 'recover').length).toBeGreaterThan(asked);
+
+  desk.say(id, { recover: () => notLanded() });
+  await own.api.act('retry', id);
+  await own.api.reaches(id, 'COMPLETED');
+  expect((await needing()).has(id)).toBe(false);
+  // What was sent again is said to be when it is, not when it was decided.
+  const told = (await own.api.timeline(id))
+    .filter(({ event_type }) => event_type === 'node_submitting' || event_type === 'node_recovered')
+    .map(({ message }) => message);
+  expect(told).toEqual([
+    'Submitting',
+    'Recovered: nothing landed',
+    'Submitting again under the same key',
+  ]);
+}, 90_000);
+
+describe('a person has an unknown outcome looked at', () => {
+  const lost: Script = {
+    submit: () => {
+      throw new Unavailable('the line broke');
+    },
+    recover: () => unknown('the ledger is closed'),
+    observe: () => pending(0.2),
+  };
+  const unknownOne = async (): Promise<string> => {
+    const id = await begun(await plan([pay], []), lost);
+    await own.api.reaches(id, 'MANUAL_INTERVENTION');
+    return id;
+  };
+  const unknowns = async (id: string): Promise<number> =>
+    (await own.api.timeline(id)).filter(({ event_type }) => event_type === 'node_unknown').length;
+
+  test('where nothing is found it is unknown again, though observe would wait for ever', async () => {
+    const id = await unknownOne();
+    desk.say(id, { recover: () => notLanded(), observe: () => pending(0.2) });
+    await own.api.act('resume', id);
+    await eventually(async () => ((await unknowns(id)) === 2 ? true : null), {
+      what: () => 'a second node_unknown',
+    });
+    await own.api.reaches(id, 'MANUAL_INTERVENTION');
+    expect(desk.calls(id, 'submit')).toHaveLength(1);
+    // It never was accepted: a retry may still send it again, under its old key.
+    desk.say(id, { recover: () => notLanded() });
+    await own.api.act('retry', id);
+    await own.api.reaches(id, 'COMPLETED');
+    expect(desk.calls(id, 'submit')).toEqual([`${id}:pay:1`, `${id}:pay:1`]);
+  }, 60_000);
+
+  test('where it is found it counts as accepted, and is followed to its end', async () => {
+    const id = await unknownOne();
+    desk.say(id, { recover: () => accepted('found'), observe: () => pending(0.2) });
+    await own.api.act('resume', id);
+    await eventually(
+      async () =>
+        (await own.api.timeline(id)).find(({ message }) => message?.startsWith('Looked for')) ??
+        null,
+      { what: () => 'the find' },
+    );
+    desk.say(id, {});
+    await own.api.reaches(id, 'COMPLETED');
+    expect(desk.calls(id, 'submit')).toHaveLength(1);
+  }, 60_000);
+});
+
+test('a failure offers what can still be done, and nothing where nothing can', async () => {
+  const refusing: Script = {
+    submit: () => failed('BANK_CLOSED', 'the bank is closed'),
+  };
+  const open = await begun(await plan([pay], []), refusing);
+  const attention = await asks(open, 'failed');
+  expect(attention).toMatchObject({ node_key: 'pay', attempt: 1 });
+  expect(attention.last_answer).toContain('the bank is closed');
+  expect(offered(attention)).toEqual(['retry']);
+  desk.say(open, { submit: () => accepted('later') });
+  await own.api.act('retry', open);
+  await own.api.reaches(open, 'COMPLETED');
+
+  const undone = await begun(
+    await plan([pay, compensation('undo')], [edge('pay', 'undo', 'on_failure')]),
+    refusing,
+  );
+  expect((await asks(undone, 'failed')).actions).toEqual([]);
+  expect((await own.api.send('POST', `/movements/${undone}/actions/retry`)).status).toBe(409);
+  // After a week it is nobody's work any more.
+  await own.query(
+    "UPDATE movements SET updated_at = updated_at - interval '7 days' WHERE movement_id = $1",
+    [undone],
+  );
+  expect((await needing()).has(undone)).toBe(false);
+}, 90_000);
+
+test('a node whose executor was switched off names it, and who switches it on again', async () => {
+  const id = await begun(await plan([pay], []), { observe: () => pending(0.2) });
+  await own.api.nodeReaches(id, 'pay', ['OBSERVING']);
+  expect((await needing()).has(id)).toBe(false);
+  await set('disabled');
+  const attention = await asks(id, 'executor_unavailable');
+  expect(attention.message).toContain('test.scripted is disabled');
+  expect(offered(attention)).toContain('enable_executor');
+  await set('active');
+  expect((await needing()).has(id)).toBe(false);
+  // Nothing is heard of it for more than a minute.
+  await own.query(
+    "UPDATE movement_nodes SET unanswered = 3, unanswered_since = svc_now() - interval '61 seconds' WHERE movement_id = $1",
+    [id],
+  );
+  expect((await needing()).get(id) ?? 'answered meanwhile').toMatch(
+    /^(executor_unavailable|answered meanwhile)$/,
+  );
+  desk.say(id, {});
+  await own.api.reaches(id, 'COMPLETED');
+}, 60_000);
+
+test('lists filter by what is moved, by template, and say which filters there are', async () => {
+  const template = await plan([gate('ask')], []);
+  const id = await begun(template, {});
+  await asks(id, 'manual_gate');
+  const key = encodeURIComponent(template);
+  expect([...(await needing(`&template_key=${key}`)).keys()]).toEqual([id]);
+  expect((await needing(`&template_key=${key}&asset=usdc`)).get(id)).toBe('manual_gate');
+  expect((await needing(`&template_key=${key}&asset=DOGE`)).size).toBe(0);
+  expect((await needing(`&template_key=${key}&state=FAILED`)).size).toBe(0);
+  const plain = await read<Needing>(`/movements?template_key=${key}&asset=USDC`);
+  expect(plain.movements).toMatchObject([{ movement_id: id, attention_reason: 'manual_gate' }]);
+  const { status, body } = await own.api.send('GET', '/movements?needsAttention=true');
+  expect(status).toBe(422);
+  expect(JSON.stringify(body)).toContain(
+    'there are state, strategy_id, template_key, asset, needs_attention, limit, cursor',
+  );
+}, 60_000);
