@@ -121,7 +121,7 @@ function approvalOffers(snapshot: MovementSnapshot): readonly Offer[] {
   return [
     {
       action: 'approve',
-      consequence: `The plan runs as it was hashed; it can move at most ${outflow === '' ? 'nothing' : outflow}.`,
+      consequence: `The plan runs as it was hashed; it can move ${outflow === '' ? 'nothing' : `at most ${outflow}`}.`,
     },
     { action: 'reject', consequence: 'It ends as REJECTED, and nothing is moved.' },
   ];

@@ -51,7 +51,12 @@ export interface CapitalTransferOutcome {
   readonly request_state: string;
 }
 
-export async function capitalTransferWorkflow(transferId: string): Promise<CapitalTransferOutcome> {
+/** Temporal's own "request cancellation" ends nothing, as in a movement's run. */
+export function capitalTransferWorkflow(transferId: string): Promise<CapitalTransferOutcome> {
+  return CancellationScope.nonCancellable(() => conduct(transferId));
+}
+
+async function conduct(transferId: string): Promise<CapitalTransferOutcome> {
   let wakes = 0;
   let unsent = 0;
   let shown: string | null = null;

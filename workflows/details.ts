@@ -36,11 +36,17 @@ const ALL_SHOWN = 50;
 const MOST_ROWS = 40;
 const LONGEST_NAME = 64;
 
-/** The graph's state as Markdown. Bounded, and cheap: it is made anew after every change. */
+/**
+ * The graph's state as Markdown, what somebody may look for first: the UI shows the first lines
+ * until it is asked for more. Bounded, and cheap: it is made anew after every change.
+ */
 export function currentDetails(view: LoadedMovement): string {
-  const head = `**${view.state}** · ${plain(view.template_key)} v${String(view.template_version)} · ${plain(view.asset)}`;
-  if (view.nodes.length <= ALL_SHOWN) return [head, '', ...table(view.nodes)].join('\n');
+  const head = `**${view.state}**${waits(view)} · ${plain(view.template_key)} v${String(view.template_version)} · ${plain(view.asset)}`;
   const wanted = view.nodes.filter(isOpen);
+  if (view.nodes.length <= ALL_SHOWN) {
+    const others = view.nodes.filter((node) => !isOpen(node));
+    return [head, '', ...table([...wanted, ...others])].join('\n');
+  }
   const rest = wanted.length - MOST_ROWS;
   return [
     head,
@@ -49,6 +55,27 @@ export function currentDetails(view: LoadedMovement): string {
     ...(wanted.length === 0 ? [] : ['', ...table(wanted.slice(0, MOST_ROWS))]),
     ...(rest > 0 ? ['', `and ${String(rest)} more of these`] : []),
   ].join('\n');
+}
+
+/** Whom or what a movement that needs a person waits for. */
+function waits({ state, nodes, error_code }: LoadedMovement): string {
+  const names = (at: (node: LoadedNode) => boolean): string => {
+    const [first, ...others] = nodes.filter(at);
+    if (first === undefined) return 'a node';
+    return `${plain(first.node_key)}${others.length === 0 ? '' : ` and ${String(others.length)} more`}`;
+  };
+  switch (state) {
+    case 'PENDING_APPROVAL':
+      return ' · waits for an approval';
+    case 'WAITING_MANUAL_ACTION':
+      return ` · waits at gate ${names((node) => node.node_kind === 'manual_gate' && node.state === 'READY')}`;
+    case 'MANUAL_INTERVENTION':
+      return ` · nobody can say what became of ${names((node) => node.state === 'UNKNOWN')}`;
+    case 'FAILED':
+      return ` · failed at ${names((node) => node.state === 'FAILED' && node.error_code === error_code)}`;
+    default:
+      return '';
+  }
 }
 
 /** Begun and not ended, or ended in a way that needs a look. */

@@ -4,6 +4,7 @@
  */
 import {
   ApplicationFailure,
+  CancellationScope,
   condition,
   continueAsNew,
   defineSignal,
@@ -22,10 +23,18 @@ export interface MovementOutcome {
   readonly request_state: string;
 }
 
-export async function movementWorkflow(
+/**
+ * Temporal's own "request cancellation" ends nothing: only what is written in the database may, and
+ * a run that went away in the middle of a send would leave its nodes' promises behind.
+ */
+export function movementWorkflow(
   movementId: string,
   handed: HandedOn = { asked: [] },
 ): Promise<MovementOutcome> {
+  return CancellationScope.nonCancellable(() => conduct(movementId, handed));
+}
+
+async function conduct(movementId: string, handed: HandedOn): Promise<MovementOutcome> {
   const run = new RunState(movementId, handed);
   for (const name of SIGNALS) setHandler(defineSignal<[string | null]>(name), () => run.wake());
   const follow = (): Promise<never> =>
@@ -57,7 +66,9 @@ export async function movementWorkflow(
       if (run.leaves()) return follow();
       if (view.state === 'PENDING_APPROVAL') {
         run.tell(view, 'pausing');
-        const woken = await condition(() => run.wakes !== seen, Math.max(view.ttl_ms, 10));
+        const woken = await condition(() => run.wakes !== seen, Math.max(view.ttl_ms, 10), {
+          summary: 'until the approval expires',
+        });
         if (!woken)
           await locally(LOCAL_OPTIONS, (local) => local.expire({ movement_id: movementId }));
         break;
@@ -89,8 +100,11 @@ export async function movementWorkflow(
 
 function close(view: LoadedMovement): MovementOutcome {
   if (view.state === 'FAILED') {
+    const at = view.nodes.find(
+      ({ state, error_code }) => state === 'FAILED' && error_code === view.error_code,
+    );
     throw ApplicationFailure.create({
-      message: `movement failed: ${view.error_code ?? 'unknown'}`,
+      message: `movement failed${at === undefined ? '' : ` at ${at.node_key}`}: ${view.error_code ?? 'unknown'}`,
       type: view.error_code ?? 'MOVEMENT_FAILED',
       nonRetryable: true,
       details: [{ movement_id: view.movement_id, request_state: view.state }],

@@ -83,7 +83,9 @@ export async function runNode(
       case 'submit':
         // A submit that keeps failing before its fence must not spin: the pause doubles to half a
         // minute.
-        await sleep(Math.max(result.delay_ms ?? 0, Math.min(30_000, 100 * 2 ** sends)));
+        await sleep(Math.max(result.delay_ms ?? 0, Math.min(30_000, 100 * 2 ** sends)), {
+          summary: `${node.node_key}: before it is sent again`,
+        });
         sends += 1;
         step = 'submit';
         break;
@@ -92,7 +94,7 @@ export async function runNode(
         step = 'recover';
         break;
       case 'again':
-        await sleep(result.delay_ms ?? 1_000);
+        await sleep(result.delay_ms ?? 1_000, { summary: `${node.node_key}: before ${step}` });
         break;
       case 'wait':
         await condition(() => run.wakes() !== wakes);
@@ -132,7 +134,8 @@ export async function askAboutUnknown(
         executor_key,
         from_unknown: true,
       });
-      if (said.next === 'again') await sleep(said.delay_ms ?? 60_000);
+      if (said.next === 'again')
+        await sleep(said.delay_ms ?? 60_000, { summary: `${node_key}: before it is asked again` });
       else if (!PROVEN.includes(said.state)) return null;
       else
         return {

@@ -102,6 +102,20 @@ const needing = async (query = ''): Promise<ReadonlyMap<string, string | null>> 
   const { movements } = await read<Needing>(`/movements?needs_attention=true${query}`);
   return new Map(movements.map((each) => [each.movement_id, each.attention_reason]));
 };
+/** The queries of docs/operations.md, which links of the Temporal UI carry. */
+const IN_THE_UI =
+  'ExecutionStatus="Running" AND SvcMovementState IN ("PENDING_APPROVAL", "WAITING_MANUAL_ACTION", "MANUAL_INTERVENTION")';
+const FAILED_IN_THE_UI = 'ExecutionStatus="Failed" AND WorkflowType="movementWorkflow"';
+/** Waits until the Temporal UI lists the movement. */
+const listed = (id: string, query: string): Promise<true> =>
+  eventually(
+    async () => {
+      for await (const { workflowId } of own.temporal.workflow.list({ query }))
+        if (workflowId === `movement/${id}`) return true;
+      return null;
+    },
+    { what: () => `the run of ${id} among ${query}` },
+  );
 const offered = ({ actions }: Attention): readonly string[] => actions.map(({ action }) => action);
 const consequence = ({ actions }: Attention, action: string): string =>
   actions.find((each) => each.action === action)?.consequence ?? 'not offered';
@@ -114,6 +128,7 @@ test('an approval is waited for, more urgently towards its end, and no longer on
   expect(offered(first)).toEqual(['approve', 'reject']);
   expect(consequence(first, 'reject')).toContain('nothing is moved');
   expect((await needing()).get(id)).toBe('approval');
+  await listed(id, IN_THE_UI);
   await asks(id, 'approval_expires_soon');
   await own.api.reaches(id, 'EXPIRED');
   expect(await attentionOf(id)).toBeNull();
@@ -128,6 +143,7 @@ test('a gate says what its resume begins', async () => {
   expect(attention.actions).toEqual([
     { action: 'resume', consequence: 'The gate ask is released, and after begins.' },
   ]);
+  await listed(id, IN_THE_UI);
   await own.api.act('resume', id);
   await own.api.reaches(id, 'COMPLETED');
   expect((await needing()).has(id)).toBe(false);
@@ -146,6 +162,7 @@ test('an unknown outcome tells the last answer and when it is asked next', async
   expect(attention).toMatchObject({ node_key: 'pay', attempt: 1, max_attempts: 3 });
   expect(attention.last_answer).toContain('the ledger is closed');
   expect(offered(attention)).toEqual(['resume', 'retry', 'resolve', 'cancel']);
+  await listed(id, IN_THE_UI);
   expect(consequence(attention, 'retry')).toContain('old key');
   expect(consequence(attention, 'resume')).toContain('nothing is sent');
   expect(consequence(attention, 'cancel')).toContain('then undo may run');
@@ -239,6 +256,7 @@ test('a failure offers what can still be done, and nothing where nothing can', a
   expect(attention).toMatchObject({ node_key: 'pay', attempt: 1 });
   expect(attention.last_answer).toContain('the bank is closed');
   expect(offered(attention)).toEqual(['retry']);
+  await listed(open, FAILED_IN_THE_UI);
   desk.say(open, { submit: () => accepted('later') });
   await own.api.act('retry', open);
   await own.api.reaches(open, 'COMPLETED');
@@ -295,4 +313,39 @@ test('lists filter by what is moved, by template, and say which filters there ar
   expect(JSON.stringify(body)).toContain(
     'there are state, strategy_id, template_key, asset, needs_attention, limit, cursor',
   );
+}, 60_000);
+
+test('a cancellation requested in the Temporal UI moves no money and stops nothing', async () => {
+  const sends: (() => void)[] = [];
+  const id = await begun(await plan([gate('ask'), pay], [edge('ask', 'pay')]), {
+    submit: () => new Promise((answer) => sends.push(() => answer(accepted('slow')))) as never,
+  });
+  const cancelled = async (): Promise<void> => {
+    const run = own.temporal.workflow.getHandle(`movement/${id}`);
+    await run.cancel();
+    // The run has seen it: a task was completed after it.
+    await eventually(
+      async () => {
+        const events = (await run.fetchHistory()).events ?? [];
+        const asked = events.findLastIndex(
+          (e) => e.workflowExecutionCancelRequestedEventAttributes,
+        );
+        return events.slice(asked).some((e) => e.workflowTaskCompletedEventAttributes)
+          ? true
+          : null;
+      },
+      { what: () => 'a task after the request' },
+    );
+  };
+  await asks(id, 'manual_gate');
+  const run = await own.runOf(id);
+  await cancelled();
+  expect((await own.api.movement(id)).request_state).toBe('WAITING_MANUAL_ACTION');
+  await own.api.act('resume', id);
+  await eventually(async () => (sends.length === 1 ? true : null), { what: () => 'the send' });
+  await cancelled();
+  sends[0]?.();
+  await own.api.reaches(id, 'COMPLETED');
+  expect(desk.calls(id, 'submit')).toHaveLength(1);
+  expect((await own.runOf(id))?.run_id).toBe(run?.run_id);
 }, 60_000);

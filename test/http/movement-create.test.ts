@@ -103,6 +103,24 @@ describe('creating a movement', () => {
       intent: { asset: 'USDC', amount: '10.5', source_venue: 'paper-main', chain_id: 31_337 },
       error_code: null,
       error_message: null,
+      attention_reason: 'approval',
+      attention: {
+        reason: 'approval',
+        message: `It waits for an approval until ${created.expires_at}.`,
+        node_key: null,
+        last_answer: null,
+        attempt: null,
+        max_attempts: null,
+        errors: null,
+        next_look_at: null,
+        actions: [
+          {
+            action: 'approve',
+            consequence: 'The plan runs as it was hashed; it can move nothing.',
+          },
+          { action: 'reject', consequence: 'It ends as REJECTED, and nothing is moved.' },
+        ],
+      },
       updated_at: expect.stringMatching(TIME),
       input_params: more.input_params,
       labels: { ticket: 'T-1' },
@@ -433,6 +451,7 @@ describe('the list of movements', () => {
         outflow: [],
         current_frontier: ['a'],
         error_code: null,
+        attention_reason: 'approval',
         created_at,
         updated_at: expect.stringMatching(TIME),
         expires_at,
@@ -476,7 +495,10 @@ describe('the list of movements', () => {
     ['cursor', 'cursor=abc'],
     ['cursor', 'cursor='],
     ['strategy_id', 'strategy_id='],
-    ['asset', 'asset=USDC'],
+    ['asset', 'asset=U%20SD'],
+    ['needs_attention', 'needs_attention=yes'],
+    ['template_key', 'template_key='],
+    ['venue', 'venue=paper-main'],
   ])('refuses a bad %s: %s', async (path, query) => {
     expectInvalid(await get(`/movements?${query}`), path);
   });

@@ -7,6 +7,20 @@ const STORE = 'test/store/write-path.test.ts';
 
 export const commandRules: readonly Rule[] = [
   {
+    id: 'a-run-is-not-cancelled',
+    section,
+    rule: "Temporal's own request to cancel a run stops nothing: only what is written in the database does.",
+    test: {
+      file: 'test/faults/attention.test.ts',
+      name: 'a cancellation requested in the Temporal UI moves no money and stops nothing',
+    },
+    broken: {
+      file: 'workflows/movement.ts',
+      find: 'CancellationScope.nonCancellable(() => conduct(movementId, handed))',
+      replace: 'conduct(movementId, handed)',
+    },
+  },
+  {
     id: 'wake-starts-a-missing-run',
     section,
     rule: 'A signal is a signal-with-start: a retry of a closed movement begins a new run under the same workflow id.',

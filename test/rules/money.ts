@@ -24,6 +24,20 @@ export const moneyRules: readonly Rule[] = [
     },
   },
   {
+    id: 'a-look-is-no-acceptance',
+    section,
+    rule: 'An unknown outcome that a person has looked at is asked about, and counts as accepted only once it is found.',
+    test: {
+      file: 'test/faults/attention.test.ts',
+      name: 'where nothing is found it is unknown again, though observe would wait for ever',
+    },
+    broken: {
+      file: 'activities/phases/observe.ts',
+      find: ' || isLookedFor(row)',
+      replace: '',
+    },
+  },
+  {
     id: 'recorded-phases-call-nobody',
     section,
     rule: 'A phase that runs again returns what its row records and calls nobody.',

@@ -45,7 +45,7 @@ test('an observed transaction behind one of which nobody knows the end waits for
   });
   expect(await attention(blocker)).toMatchObject({ reason: 'unknown_outcome' });
 
-  // Another account's, an earlier one, one that has just been sent, and one that is observed itself.
+  // Another account, an earlier one, one that has just been sent, and one that is observed itself.
   expect(await attention(await claiming('OBSERVING', 9, '0xb2', '2 minutes'))).toBeNull();
   expect(await attention(await claiming('OBSERVING', 6, '0xa1', '2 minutes'))).toBeNull();
   expect(await attention(await claiming('OBSERVING', 9, '0xa1', '30 seconds'))).toBeNull();

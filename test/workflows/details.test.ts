@@ -58,10 +58,39 @@ describe('current details', () => {
         '',
         '| node | state | attempt | error |',
         '|---|---|---|---|',
-        '| withdraw | COMPLETED | 1 |  |',
         '| sweep | FAILED | 1 | TX\\_REVERTED |',
+        '| withdraw | COMPLETED | 1 |  |',
       ].join('\n'),
     );
+  });
+
+  it.each([
+    ['PENDING_APPROVAL', [], null, 'waits for an approval'],
+    [
+      'WAITING_MANUAL_ACTION',
+      [
+        node('sweep', 'READY'),
+        { ...node('done', 'COMPLETED'), node_kind: 'manual_gate' },
+        { ...node('ask', 'READY'), node_kind: 'manual_gate' },
+      ],
+      null,
+      'waits at gate ask',
+    ],
+    [
+      'MANUAL_INTERVENTION',
+      [node('first', 'COMPLETED'), node('a', 'UNKNOWN'), node('b', 'UNKNOWN')],
+      null,
+      'nobody can say what became of a and 1 more',
+    ],
+    [
+      'FAILED',
+      [node('tried', 'FAILED', 'HANDLED'), node('pay', 'FAILED', 'BANK')],
+      'BANK',
+      'failed at pay',
+    ],
+  ] as const)('of one that is %s say what it waits for', (state, nodes, error_code, words) => {
+    const [head] = currentDetails({ ...movement(nodes), state, error_code }).split('\n');
+    expect(head).toBe(`**${state}** · ${words} · starter/withdraw v2 · USDC`);
   });
 
   it.each([
