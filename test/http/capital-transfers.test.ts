@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { add, subtract } from '../../domain/money.ts';
 import {
+  alone,
   auditOfRequest,
   expectInvalid,
   expectRefusal,
@@ -27,6 +28,8 @@ interface View {
   readonly provider_transfer_id: string | null;
   readonly [field: string]: unknown;
 }
+alone('USDT of the paper venue');
+
 interface Pool {
   readonly account_type: string;
   readonly withdrawable: string;
@@ -140,7 +143,7 @@ describe('a transfer', () => {
         amount: '12.34',
       },
     ]);
-    // Only this file moves USDT, so the pools differ by the amount and by nothing else.
+    // Only this file moves USDT meanwhile, so the pools differ by the amount and by nothing else.
     const [less, more] = [
       subtract(main['SPOT']?.withdrawable ?? '', '12.34'),
       add(sub['USDT_FUTURE']?.withdrawable ?? '', '12.34'),

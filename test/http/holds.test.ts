@@ -3,6 +3,7 @@
  * snapshot shows it.
  */
 import {
+  alone,
   approve,
   act,
   approval,
@@ -25,12 +26,13 @@ import { subtract } from '../../domain/money.ts';
 import { PURSE, PURSE_SIGNER } from '../support/shared-stack.ts';
 import { tool } from '../support/tool.ts';
 
+alone('USDT of the paper venue');
+
 interface PoolView {
   readonly withdrawable: string;
   readonly svc_pending_outflow: string;
 }
 
-/** USDT of this account: nobody else spends it in these tests. */
 const VENUE = 'paper-main';
 const spend = (key: string, amount: string) =>
   withdrawal(key, {

@@ -6,6 +6,7 @@ import { VENUE_DEPOSIT_ADDRESSES } from '../../dev/simulators/chain/accounts.ts'
 import type { DepositView } from '../../dev/simulators/paper-venue/views.ts';
 import { assertConsistent } from '../support/evidence.ts';
 import {
+  alone,
   create,
   approve,
   detail,
@@ -31,6 +32,8 @@ const deposits = async (): Promise<readonly DepositView[]> => {
   };
   return answer.entries;
 };
+alone('USDT of the paper venue');
+
 /** USDT leaves the paper venue with a fee of 1. */
 const payOut = (node_key: string): NodeBody =>
   withdrawal(node_key, {

@@ -158,6 +158,19 @@ export async function waitFor<T>(
   throw new Error(`waited ${timeoutMs} ms in vain for ${what()}`);
 }
 
+/**
+ * Has the tests of a file wait until no other file says the same: they compare balances from before
+ * and after, which others would change.
+ */
+export function alone(what: string): void {
+  const client = new pg.Client({ connectionString: shared.databaseUrl });
+  beforeAll(async () => {
+    await client.connect();
+    await client.query('SELECT pg_advisory_lock(hashtext($1))', [what]);
+  }, 300_000);
+  afterAll(() => client.end());
+}
+
 /** Rows of one statement on the service's database. */
 export async function sql<R extends pg.QueryResultRow = Record<string, unknown>>(
   text: string,
