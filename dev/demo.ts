@@ -5,26 +5,26 @@
 import { createHash } from 'node:crypto';
 import { createPublicClient, erc20Abi, formatUnits, http } from 'viem';
 import { takeSignals } from './stack/foreground.ts';
-import { DemoApi, loadStarterTemplates, type Movement, type TimelineEvent } from './demo-api.ts';
+import { DemoApi, loadStarterTemplates, type Movement } from './demo-api.ts';
+import { demoMovement, line, RESTING, say } from './demo-story.ts';
 import { readDevKeys, type DevKeys } from './stack/keys.ts';
 import { readChainInfo, type ChainInfo } from './stack/chain.ts';
 import { readDevSettings, type DevSettings } from './stack/ports.ts';
 import { findRunningStack, startStack, type Stack, type StackUrls } from './stack/stack.ts';
+import { storm } from './storm.ts';
 import { answeredByUsage } from './usage.ts';
 
-const AMOUNT = '250.5';
 /** A movement of the demo takes seconds; somebody who waits longer wants to know why. */
 const PATIENCE_MS = 120_000;
-/** Events after which the movement rests. */
-const RESTING = ['completed', 'failed', 'rejected', 'expired', 'cancelled', 'attention'].map(
-  (end) => `request_${end}`,
-);
 /** One request a second is what an operator's key may make. */
 const POLL_MS = 1_200;
 
 const HELP = [
   'Moves 250.5 USDC from the paper venue to the treasury, on the stack that runs in this folder or on one of its own, and',
   'tells what happens. Standard output ends with one line of JSON; the exit status is 0 when the movement has completed.',
+  '',
+  '  --storm  on a stack of its own, while the worker is killed in the middle of both sends, the venue loses its answer and',
+  '           Temporal goes away; the exit status is 0 when everything was paid exactly once',
 ];
 
 let stack: Stack | null = null;
@@ -33,8 +33,12 @@ process.exitCode = await main();
 process.exit();
 
 async function main(): Promise<number> {
-  const answered = answeredByUsage(process.argv.slice(2), 'npm run demo', HELP);
+  const args = process.argv.slice(2);
+  const stormy = args.includes('--storm');
+  const others = args.filter((arg) => arg !== '--storm');
+  const answered = answeredByUsage(others, 'npm run demo [-- --storm]', HELP);
   if (answered !== null) return answered;
+  if (stormy) return underStorm();
   const settings = readDevSettings();
   try {
     const urls = await findOrStart(settings);
@@ -48,6 +52,17 @@ async function main(): Promise<number> {
   } finally {
     if (stack !== null) say('Stopping the stack …');
     await stack?.stop();
+  }
+}
+
+async function underStorm(): Promise<number> {
+  try {
+    return await storm(foreground.signal, (its) => {
+      stack = its;
+    });
+  } catch (error) {
+    say(`\n${error instanceof Error ? error.message : String(error)}`);
+    return foreground.status ?? 1;
   }
 }
 
@@ -70,19 +85,7 @@ async function demonstrate(urls: StackUrls, chain: ChainInfo, keys: DevKeys): Pr
   say(`\nTemplate   ${template.template_key} v${template.version}: ${template.name}`);
 
   const before = await balances(urls, chain);
-  const created = await api.createMovement({
-    template_key: template.template_key,
-    template_version: template.version,
-    intent: {
-      asset: 'USDC',
-      amount: AMOUNT,
-      source_venue: 'paper-main',
-      destination_address: chain.accounts.treasury.address,
-      chain_id: chain.chainId,
-    },
-    strategy_id: 'demo',
-    labels: { purpose: 'demo' },
-  });
+  const created = await api.createMovement(demoMovement(template, chain));
   say(
     `Movement   ${created.movement_id}: ${created.request_state}, waits for approval until ${created.expires_at}`,
   );
@@ -170,12 +173,6 @@ async function follow(api: DemoApi, movementId: string): Promise<Movement> {
   }
 }
 
-function line(event: TimelineEvent): string {
-  const what =
-    event.node_key === null ? event.event_type : `${event.node_key} · ${event.event_type}`;
-  return `${event.occurred_at.slice(11, 23)}  ${what.padEnd(34)} ${event.message}`;
-}
-
 /** Balances in USDC, straight from the chain and from the venue's own books. */
 async function balances(urls: StackUrls, chain: ChainInfo): Promise<Record<string, string>> {
   const client = createPublicClient({ transport: http(chain.rpcUrl) });
@@ -202,8 +199,4 @@ async function balances(urls: StackUrls, chain: ChainInfo): Promise<Record<strin
     'wallet (chain)': await onChain(chain.accounts.signer.address),
     'treasury (chain)': await onChain(chain.accounts.treasury.address),
   };
-}
-
-function say(text: string): void {
-  process.stderr.write(`${text}\n`);
 }

@@ -17,7 +17,7 @@ const RETENTION = '2160h';
  * answer, and a movement that met a few such deaths stands still for that long
  * (docs/operations.md).
  */
-const DYNAMIC_CONFIG = [
+export const DYNAMIC_CONFIG = [
   'history.transferProcessorMaxPollRPS=1000',
   'system.enableActivityEagerExecution=true',
   'matching.numTaskqueueReadPartitions=1',

@@ -42,8 +42,8 @@ def signed_headers(key_id, secret, method, target, body=b""):
     }
 
 
-def call(base_url, key_id, secret, method, target, body=None):
-    """Sends one request; answers (status, parsed body)."""
+def send(base_url, key_id, secret, method, target, body=None):
+    """Sends one request; answers (status, parsed body, request id)."""
     data = b"" if body is None else json.dumps(body).encode("utf-8")
     headers = signed_headers(key_id, secret, method, target, data)
     if body is not None:
@@ -51,25 +51,63 @@ def call(base_url, key_id, secret, method, target, body=None):
     request = urllib.request.Request(base_url + target, data=data or None, headers=headers, method=method)
     try:
         with urllib.request.urlopen(request, timeout=30) as answer:
-            return answer.status, json.load(answer)
+            return answer.status, json.load(answer), answer.headers.get("X-Request-Id")
     except urllib.error.HTTPError as refusal:
-        return refusal.code, json.load(refusal)
+        text = refusal.read().decode("utf-8", errors="replace")
+        try:
+            answer = json.loads(text)
+        except ValueError:
+            answer = text.strip()
+        return refusal.code, answer, refusal.headers.get("X-Request-Id")
+
+
+def call(base_url, key_id, secret, method, target, body=None):
+    """Sends one request; answers (status, parsed body)."""
+    status, answer, _ = send(base_url, key_id, secret, method, target, body)
+    return status, answer
+
+
+def refusal_line(status, answer, request_id):
+    """What was refused and why, in one line, with the id under which the service's log has it."""
+    detail = answer.get("detail", answer) if isinstance(answer, dict) else answer
+    if isinstance(detail, dict):
+        known = ("error", "message", "issues", "request_id")
+        said = ": ".join(detail[name] for name in known[:2] if name in detail)
+        issues = [f"{issue['path'] or 'body'} {issue['message']}" for issue in detail.get("issues", [])]
+        more = [f"{name} {json.dumps(value)}" for name, value in detail.items() if name not in known]
+        said = "; ".join([said, *issues, *more])
+    else:
+        said = str(detail)
+    return f"error: {status} {' '.join(said.split())} (request {request_id or 'unknown'})"
+
+
+def fail(words):
+    """Nothing was asked, or nobody answered: one line, exit status 2."""
+    print(f"error: {words}", file=sys.stderr)
+    sys.exit(2)
 
 
 def main():
     if len(sys.argv) not in (3, 4):
-        sys.exit(__doc__)
-    body = json.loads(sys.argv[3]) if len(sys.argv) == 4 else None
-    status, answer = call(
-        os.environ.get("SVC_API_URL", "http://localhost:8100"),
-        os.environ["SVC_KEY_ID"],
-        os.environ["SVC_HMAC_SECRET"],
-        sys.argv[1],
-        sys.argv[2],
-        body,
-    )
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
+    for name in ("SVC_KEY_ID", "SVC_HMAC_SECRET"):
+        if not os.environ.get(name):
+            fail(f"{name} is not set; an administrator issues keys with `fundadmin keys issue`")
+    try:
+        body = json.loads(sys.argv[3]) if len(sys.argv) == 4 else None
+    except ValueError as fault:
+        fail(f"the body is no JSON: {fault}")
+    base_url = os.environ.get("SVC_API_URL", "http://localhost:8100")
+    key = os.environ["SVC_KEY_ID"], os.environ["SVC_HMAC_SECRET"]
+    try:
+        status, answer, request_id = send(base_url, *key, sys.argv[1], sys.argv[2], body)
+    except (urllib.error.URLError, OSError) as fault:
+        fail(f"{base_url} does not answer: {getattr(fault, 'reason', fault)}")
+    if status >= 400:
+        print(refusal_line(status, answer, request_id), file=sys.stderr)
+        sys.exit(1)
     print(json.dumps(answer, indent=2))
-    sys.exit(0 if status < 400 else 1)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
  * service relies on.
  */
 import { CommanderError, InvalidArgumentError } from 'commander';
+import { request } from 'undici';
 import { Bench } from './bench.ts';
 import { createHttpTarget } from './http-target.ts';
 import { checkCommand, isUrl, readOptions, type CheckOptions } from './options.ts';
@@ -25,6 +26,7 @@ async function check(options: CheckOptions): Promise<number> {
   const bench = new Bench(target, options, ownProcess);
   try {
     if (ownProcess !== null) await startOwn(bench);
+    else await mustBeThere(bench);
     return await judge(bench);
   } finally {
     await ownProcess?.stop();
@@ -39,9 +41,36 @@ async function judge(bench: Bench): Promise<number> {
   report?.begin(options);
   const results = await runChecks(bench, (result) => report?.result(result));
   const milliseconds = performance.now() - begun;
-  report?.end(results, milliseconds);
+  report?.end(options, results, milliseconds);
   if (report === null) process.stdout.write(`${jsonVerdict(options, results, milliseconds)}\n`);
   return results.some((result) => result.status === 'failed') ? 1 : 0;
+}
+
+/** Who is there and answers wrongly, or not in time, is judged by the checks. */
+const NOBODY = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
+
+/** Where there is nobody, nothing can be said about anybody. */
+async function mustBeThere(bench: Bench): Promise<void> {
+  const { target, options } = bench;
+  if (target.kind === 'http') {
+    const code = await request(options.target, { signal: AbortSignal.timeout(10_000) }).then(
+      async ({ body }) => {
+        await body.dump();
+        return null;
+      },
+      (error: unknown) => (error instanceof Error && 'code' in error ? error.code : null),
+    );
+    if (NOBODY.some((each) => each === code))
+      throw new NotRunnable(
+        `nothing answers at ${options.target} (${String(code)}); start the executor, or let --command do so`,
+      );
+    return;
+  }
+  const health = await target.executor.health(bench.limits());
+  if (health.state !== 'up')
+    throw new NotRunnable(
+      `${health.detail ?? 'the task queue has no worker'}; start the worker, and compare the name of its task queue`,
+    );
 }
 
 /** Another process at the same address would be checked instead, and would survive every kill. */

@@ -8,7 +8,7 @@ import { PAYEES } from './checks/payees.ts';
 import { RECOVERY } from './checks/recovery.ts';
 import { REPEATS } from './checks/repeats.ts';
 import { REQUESTS } from './checks/requests.ts';
-import type { Check, CheckResult } from './verdict.ts';
+import { LEFT_OUT, type Check, type CheckResult } from './verdict.ts';
 import { Broken } from './broken.ts';
 
 /** In the order in which they run. */
@@ -59,7 +59,7 @@ async function one(bench: Bench, check: Check, stopped: boolean): Promise<CheckR
     ? 'the checks before it must pass first'
     : (check.notHere?.(bench) ??
       (only !== undefined && !ALWAYS.has(id) && check.inAnyCase !== true && !only.includes(id)
-        ? 'left out by --only'
+        ? LEFT_OUT
         : null));
   if (reason !== null) return { id, guarantee, status: 'not_run', milliseconds: 0, reason };
   const begun = performance.now();

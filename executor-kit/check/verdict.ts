@@ -25,3 +25,25 @@ export interface CheckResult {
   readonly reason?: string;
   readonly advice?: string;
 }
+
+/**
+ * What the verdict says nothing about although the service relies on it: without these an executor
+ * has not passed, whatever else holds.
+ */
+export function notCovered(
+  { effectsUrl }: { readonly effectsUrl?: string | undefined },
+  results: readonly CheckResult[],
+): readonly string[] {
+  const left = results.filter(({ status }) => status === 'not_run').map(({ id }) => id);
+  const byOnly = results.filter(({ reason }) => reason === LEFT_OUT).map(({ id }) => id);
+  return [
+    ...(effectsUrl === undefined ? ['effects (--effects-url)'] : []),
+    ...(left.some((id) => id.startsWith('crash-') && !byOnly.includes(id))
+      ? ['crashes (--command)']
+      : []),
+    ...(byOnly.length === 0 ? [] : [`${byOnly.join(', ')} (--only)`]),
+  ];
+}
+
+/** Why a check was not run that `--only` does not name. */
+export const LEFT_OUT = 'left out by --only';

@@ -2,7 +2,7 @@
  * What is served to those who write a client: they need nothing else, and their first request is
  * signed well.
  */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,15 +21,18 @@ async function served(path: string): Promise<string> {
   return answer.text();
 }
 
-/** Runs Python beside the downloaded client, with the standard library alone. */
-function python(args: readonly string[], input = ''): string {
+function environment(): Record<string, string> {
   const { keyId, secret } = shared.keys.admin;
   const settings = { SVC_API_URL: shared.apiUrl, SVC_KEY_ID: keyId, SVC_HMAC_SECRET: secret };
-  const env = { PATH: process.env['PATH'] ?? '', PYTHONPATH: folder, ...settings };
+  return { PATH: process.env['PATH'] ?? '', PYTHONPATH: folder, ...settings };
+}
+
+/** Runs Python beside the downloaded client, with the standard library alone. */
+function python(args: readonly string[], input = ''): string {
   // -S leaves out whatever is installed beside it.
   return execFileSync('python3', ['-B', '-S', ...args], {
     cwd: folder,
-    env,
+    env: environment(),
     input,
     encoding: 'utf8',
     timeout: 60_000,
@@ -60,6 +63,39 @@ describe('the client that is served', () => {
     ).toMatchObject({
       plan_templates: [{ template_key, name: 'Überweisung → Kasse' }],
     });
+  });
+
+  test('says in one line what was refused and why, and what is wrong before that', () => {
+    const refused = (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+      const { status, stdout, stderr } = spawnSync(
+        'python3',
+        ['-B', '-S', 'fund_api.py', ...args],
+        { cwd: folder, encoding: 'utf8', env: { ...environment(), ...env } },
+      );
+      expect(stdout).toBe('');
+      expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+      return [status, stderr];
+    };
+    expect(refused(['GET', '/v3/movements?limit=0'])).toEqual([
+      1,
+      expect.stringMatching(/^error: 422 invalid_request: .*; limit .* \(request [\w-]+\)\n$/),
+    ]);
+    expect(refused(['GET', '/v3/whoami'], { SVC_HMAC_SECRET: 'wrong' })).toEqual([
+      1,
+      expect.stringMatching(/^error: 401 /),
+    ]);
+    expect(refused(['POST', '/v3/movements', '{'])).toEqual([
+      2,
+      expect.stringMatching(/^error: the body is no JSON: /),
+    ]);
+    expect(refused(['GET', '/v3/whoami'], { SVC_KEY_ID: '' })).toEqual([
+      2,
+      expect.stringMatching(/^error: SVC_KEY_ID is not set; /),
+    ]);
+    expect(refused(['GET', '/v3/whoami'], { SVC_API_URL: 'http://127.0.0.1:9' })).toEqual([
+      2,
+      expect.stringMatching(/^error: http:\/\/127\.0\.0\.1:9 does not answer: /),
+    ]);
   });
 
   test('signs writes, each with a nonce of its own', async () => {

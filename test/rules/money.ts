@@ -190,7 +190,10 @@ export const moneyRules: readonly Rule[] = [
     test: { file: 'test/replay/replay.test.ts', name: 'every history replays' },
     broken: {
       file: 'workflows/node.ts',
-      find: '        await sleep(Math.max(result.delay_ms ?? 0, Math.min(30_000, 100 * 2 ** sends)));\n',
+      find:
+        'await sleep(Math.max(result.delay_ms ?? 0, Math.min(30_000, 100 * 2 ** sends)), {\n' +
+        '          summary: `${node.node_key}: before it is sent again`,\n' +
+        '        });',
       replace: '',
     },
   },

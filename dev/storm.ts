@@ -1,0 +1,228 @@
+/**
+ * `npm run demo -- --storm`: the demo's movement while its worker is killed in the middle of both
+ * sends, the venue loses its answer and Temporal goes away. What was paid is then counted where it
+ * shows: in the venue's books, on the chain and on the timeline.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createPublicClient, erc20Abi, formatUnits, getAbiItem, http, isAddressEqual } from 'viem';
+import type { Address } from 'viem';
+import { DemoApi, loadStarterTemplates, type Movement } from './demo-api.ts';
+import { AMOUNT, demoMovement, line, RESTING, say } from './demo-story.ts';
+import type { LedgerEntry } from './simulators/paper-venue/views.ts';
+import type { ChainInfo } from './stack/chain.ts';
+import { ANY_FREE_PORTS } from './stack/ports.ts';
+import { startStack, type Stack } from './stack/stack.ts';
+
+/** A worker that died is noticed by its silence, which takes a while each time. */
+const PATIENCE_MS = 240_000;
+const POLL_MS = 100;
+/** How long the venue sits on the order, so that the worker can be killed meanwhile. */
+const HOLD_MS = 1_500;
+
+/** How often each of the two transfers was paid, by who wrote it down. */
+interface Evidence {
+  readonly venue: number;
+  readonly withdrawals_on_chain: number;
+  readonly sweeps_on_chain: number;
+  readonly nodes_completed: number;
+}
+const ONCE: Evidence = {
+  venue: 1,
+  withdrawals_on_chain: 1,
+  sweeps_on_chain: 1,
+  nodes_completed: 2,
+};
+
+/**
+ * Runs the storm on a stack of its own, which is gone afterwards. `keep` is given the stack once it
+ * runs, for whoever must end it. The exit status is 0 only where everything was paid exactly once.
+ */
+export async function storm(signal: AbortSignal, keep: (stack: Stack) => void): Promise<number> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'storm-'));
+  try {
+    say('Starting a stack of its own, in which processes may die.');
+    const stack = await startStack({
+      settings: { dataDir, ports: ANY_FREE_PORTS },
+      restart: false,
+      split: true,
+      signal,
+      // The story is told as it happens, which takes more requests than a caller may make.
+      env: { SVC_RATE_LIMIT_ENABLED: 'false', SVC_SWEEP_IDLE_SECONDS: '1' },
+    });
+    keep(stack);
+    try {
+      return await tell(stack);
+    } finally {
+      say('Stopping the stack …');
+      await stack.stop();
+    }
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function tell(stack: Stack): Promise<number> {
+  const api = new DemoApi(`${stack.apiUrl}/v3`, stack.keys);
+  const [template] = await loadStarterTemplates(stack);
+  if (template === undefined) throw new Error('there is no starter template');
+  const movement = await api.createMovement(demoMovement(template, stack.chain));
+  const { movement_id } = movement;
+  say(
+    `\nMovement   ${movement_id}: ${AMOUNT} USDC, from the venue to the wallet to the treasury\n`,
+  );
+  const story = new Story(api, movement_id);
+
+  await setFaults(stack.paperVenueUrl, {
+    ...{ hold_ms: HOLD_MS, lose_answer_rate: 1, remaining: 1 },
+    phases: ['submit'],
+  });
+  say('storm      the venue will take the next order, pay it, and lose its answer');
+  await api.approve(movement_id, {
+    compiled_plan_hash: movement.compiled_plan_hash,
+    approver_id: 'demo-operator',
+  });
+
+  await story.until(({ event_type, node_key }) => is(event_type, node_key, 'withdraw'));
+  await killWorker(stack, 'while the venue has the order');
+  await paid(stack, movement_id);
+  say('venue      has paid, and nobody has heard of it');
+  await stack.kill('temporal');
+  say('storm      kill -9 of Temporal');
+  const { request_state } = await api.movement(movement_id);
+  say(`API        answers all the same: the movement is ${request_state}`);
+  await stack.startChild('temporal');
+  await stack.startChild('worker');
+  say('calm       Temporal and a worker are back\n');
+
+  await story.until(({ event_type, node_key }) => is(event_type, node_key, 'sweep'));
+  await killWorker(stack, 'while it sends on the chain');
+  await stack.startChild('worker');
+  say('calm       a worker is back\n');
+
+  const ended = await story.end();
+  const evidence = await gather(stack, ended);
+  say(
+    [
+      '',
+      `${ended.request_state}, and this is what was written down:`,
+      `  the venue's books     ${times(evidence.venue)} paid under the movement's key`,
+      `  the chain             ${times(evidence.withdrawals_on_chain)} ${AMOUNT} USDC from the venue to the wallet`,
+      `                        ${times(evidence.sweeps_on_chain)} ${AMOUNT} USDC from the wallet to the treasury`,
+      `  the timeline          ${String(evidence.nodes_completed)} nodes completed, in ${String(story.submits)} submits`,
+      '',
+    ].join('\n'),
+  );
+  const once = JSON.stringify(evidence) === JSON.stringify(ONCE);
+  process.stdout.write(
+    `${JSON.stringify({ movement_id, request_state: ended.request_state, paid_once: once, evidence })}\n`,
+  );
+  return once && ended.request_state === 'COMPLETED' ? 0 : 1;
+}
+
+function is(event_type: string, node_key: string | null, node: string): boolean {
+  return event_type === 'node_submitting' && node_key === node;
+}
+
+/** The timeline, told once as it grows. */
+class Story {
+  readonly #api: DemoApi;
+  readonly #movementId: string;
+  readonly #deadline = Date.now() + PATIENCE_MS;
+  #shown = 0;
+  submits = 0;
+
+  constructor(api: DemoApi, movementId: string) {
+    this.#api = api;
+    this.#movementId = movementId;
+  }
+
+  /** Tells on until an event that was not told before is the one that is waited for. */
+  async until(
+    wanted: (event: { readonly event_type: string; readonly node_key: string | null }) => boolean,
+  ): Promise<void> {
+    for (;;) {
+      let found = false;
+      for (const event of await this.#api.timeline(this.#movementId)) {
+        if (event.sequence <= this.#shown) continue;
+        say(`  ${line(event)}`);
+        this.#shown = event.sequence;
+        if (event.event_type === 'node_submitting') this.submits += 1;
+        found ||= wanted(event);
+      }
+      if (found) return;
+      if (Date.now() > this.#deadline)
+        throw new Error(`The movement came to no end within ${String(PATIENCE_MS / 1000)} s.`);
+      await sleep(POLL_MS);
+    }
+  }
+
+  async end(): Promise<Movement> {
+    await this.until(({ event_type }) => RESTING.includes(event_type));
+    return this.#api.movement(this.#movementId);
+  }
+}
+
+async function killWorker(stack: Stack, when: string): Promise<void> {
+  const pid = stack.children['worker']?.pid;
+  await stack.kill('worker');
+  say(`storm      kill -9 of the worker (process ${String(pid)}), ${when}`);
+}
+
+/** Waits until the venue has made the transfer. */
+async function paid(stack: Stack, movementId: string): Promise<void> {
+  for (const deadline = Date.now() + 30_000; Date.now() < deadline; await sleep(POLL_MS))
+    if ((await effects(stack, movementId)) > 0) return;
+  throw new Error('The venue has not paid within half a minute.');
+}
+
+async function effects(stack: Stack, movementId: string): Promise<number> {
+  const answer = await fetch(`${stack.paperVenueUrl}/ledger`);
+  const { entries } = (await answer.json()) as { entries: readonly LedgerEntry[] };
+  return entries
+    .filter(({ movement_id }) => movement_id === movementId)
+    .reduce((sum, entry) => sum + entry.effects, 0);
+}
+
+async function gather(stack: Stack, { movement_id, nodes }: Movement): Promise<Evidence> {
+  const { venueHotWallet, signer, treasury } = stack.chain.accounts;
+  return {
+    venue: await effects(stack, movement_id),
+    withdrawals_on_chain: await transfers(stack.chain, venueHotWallet.address, signer.address),
+    sweeps_on_chain: await transfers(stack.chain, signer.address, treasury.address),
+    nodes_completed: nodes.filter(({ state }) => state === 'COMPLETED').length,
+  };
+}
+
+/** How often the demo's amount went from one account to the other; the chain is this movement's. */
+async function transfers(chain: ChainInfo, from: Address, to: Address): Promise<number> {
+  const client = createPublicClient({ transport: http(chain.rpcUrl) });
+  const { address, decimals } = chain.tokens.USDC;
+  const logs = await client.getLogs({
+    address,
+    event: getAbiItem({ abi: erc20Abi, name: 'Transfer' }),
+    fromBlock: 0n,
+    strict: true,
+  });
+  return logs.filter(
+    ({ args }) =>
+      isAddressEqual(args.from, from) &&
+      isAddressEqual(args.to, to) &&
+      formatUnits(args.value, decimals) === AMOUNT,
+  ).length;
+}
+
+async function setFaults(url: string, faults: object): Promise<void> {
+  const answer = await fetch(`${url}/faults`, {
+    method: 'POST',
+    body: JSON.stringify(faults),
+    headers: { 'content-type': 'application/json' },
+  });
+  if (answer.status !== 200) throw new Error(`The faults were refused: ${await answer.text()}`);
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${String(count)} times`;
+}
