@@ -69,7 +69,9 @@ export function sentenceOf(facts: AttentionFacts, expiresAt: string): string {
     case 'unknown_outcome':
       return `Nobody can say whether ${node} has moved anything; it is asked again and again, and proof moves it.`;
     case 'failed':
-      return `${node} failed, and with it the movement.`;
+      return facts.error_code === 'CONDITION_ERROR'
+        ? `A condition behind ${node} could not be evaluated, and with it the movement failed.`
+        : `${node === '' ? 'It' : node} failed${node === '' ? '' : ', and with it what the movement was to do'}.`;
     case 'lane_blocked': {
       const by = facts.blocked_by;
       if (by === null || by === undefined)
@@ -92,13 +94,14 @@ function whyUnavailable(facts: AttentionFacts, executor: string): string {
 /**
  * What may be done now, most useful first. An action is offered exactly when the rule behind it
  * would take it from this snapshot; what the database refuses at that moment (a budget, a hold) is
- * not foreseen.
+ * not foreseen. An agent only reads and proposes: nothing is offered to one.
  */
 export function offersFor(
   facts: AttentionFacts,
   snapshot: MovementSnapshot,
   requester: Requester,
 ): readonly Offer[] {
+  if (requester.caller.role === 'agent') return [];
   return [
     ...approvalOffers(snapshot),
     ...executorOffers(facts),

@@ -166,42 +166,49 @@ export async function listMovements(
   const rows = await run(() =>
     db.movement.findMany({
       select: SUMMARY,
-      where: {
-        ...(needing === undefined ? {} : { movement_id: { in: needing } }),
-        ...(filter.state === undefined ? {} : { request_state: filter.state }),
-        ...(filter.strategy_id === undefined ? {} : { strategy_id: filter.strategy_id }),
-        template_key: {
-          ...(filter.template_key === undefined ? {} : { equals: filter.template_key }),
-          ...(filter.namespace === undefined ? {} : inNamespace(filter.namespace).template_key),
-        },
-        ...(asset === undefined
-          ? {}
-          : { OR: [{ asset }, { outflow: { array_contains: [{ asset }] } }] }),
-        ...(page.after === null ? {} : olderThan(page.after, 'movement_id')),
-      },
+      // Those that need a person are read as they were chosen, or a page could seem to be the last.
+      where:
+        needing !== undefined
+          ? { movement_id: { in: [...needing.keys()] } }
+          : {
+              ...(filter.state === undefined ? {} : { request_state: filter.state }),
+              ...(filter.strategy_id === undefined ? {} : { strategy_id: filter.strategy_id }),
+              template_key: {
+                ...(filter.template_key === undefined ? {} : { equals: filter.template_key }),
+                ...(filter.namespace === undefined
+                  ? {}
+                  : inNamespace(filter.namespace).template_key),
+              },
+              ...(asset === undefined
+                ? {}
+                : { OR: [{ asset }, { outflow: { array_contains: [{ asset }] } }] }),
+              ...(page.after === null ? {} : olderThan(page.after, 'movement_id')),
+            },
       orderBy: [{ created_at: 'desc' }, { movement_id: 'desc' }],
       take: page.limit,
     }),
   );
-  const reasons = await readReasons(
-    db,
-    rows.map(({ movement_id }) => movement_id),
-  );
+  const ids = rows.map(({ movement_id }) => movement_id);
+  const reasons = needing ?? (await readReasons(db, ids));
   return rows.map((row) => toSummary(row, reasons));
 }
 
-/** Which movements of the page need a person, newest first. */
+/** The movements of the page that need a person, newest first, and why. */
 async function listNeeding(
   db: Database,
   filter: MovementFilter,
   { limit, after }: MovementPage,
-): Promise<string[]> {
+): Promise<ReadonlyMap<string, AttentionReason>> {
   const { state = null, strategy_id = null, template_key = null, asset = null } = filter;
   const prefix = filter.namespace === undefined ? null : `${filter.namespace}/`;
   const rows = await run(
-    () => db.sql<{ movement_id: string }>`
-      SELECT m.movement_id FROM movements m
-      WHERE m.request_state NOT IN ('COMPLETED', 'REJECTED', 'EXPIRED')
+    () => db.sql<{ movement_id: string; reason: AttentionReason }>`
+      SELECT m.movement_id, a.facts ->> 'reason' AS reason
+      FROM movements m CROSS JOIN LATERAL (SELECT attention_of(m, svc_now()) AS facts) a
+      -- What attention_of would refuse at a glance, in the words of two indexes.
+      WHERE (m.ended_at IS NULL OR m.ended_at IS NOT NULL
+          AND m.request_state IN ('FAILED', 'CANCELLED')
+          AND m.updated_at > (SELECT svc_now()) - interval '7 days')
         AND (${state}::text IS NULL OR m.request_state = ${state})
         AND (${strategy_id}::text IS NULL OR m.strategy_id = ${strategy_id})
         AND (${template_key}::text IS NULL OR m.template_key = ${template_key})
@@ -210,10 +217,10 @@ async function listNeeding(
           OR m.outflow @> jsonb_build_array(jsonb_build_object('asset', ${asset}::text)))
         AND (${after?.created_at ?? null}::timestamptz IS NULL OR (m.created_at, m.movement_id)
           < (${after?.created_at ?? null}::timestamptz, ${after?.id ?? null}::uuid))
-        AND attention_of(m, svc_now()) IS NOT NULL
+        AND a.facts IS NOT NULL
       ORDER BY m.created_at DESC, m.movement_id DESC LIMIT ${limit}::integer`,
   );
-  return rows.map(({ movement_id }) => movement_id);
+  return new Map(rows.map(({ movement_id, reason }) => [movement_id, reason]));
 }
 
 /** Why each of these movements needs a person; those that need none are left out. */

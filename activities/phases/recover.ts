@@ -104,7 +104,7 @@ export const recover: PhaseSteps = {
       case 'SUBMITTING':
       case 'SUBMITTED':
       case 'OBSERVING':
-        return args.from_observe === true && !isLookedFor(row)
+        return args.from_observe === true && isOverdue(row) && !isLookedFor(row)
           ? unknown(deps, row, UNDER_WAY)
           : landed(deps, row, answer);
     }
@@ -180,6 +180,13 @@ async function landed(
     ...(answer.external_ref === undefined ? {} : { data: { external_ref: answer.external_ref } }),
   });
   return result(to, 'observe');
+}
+
+/**
+ * Why observe handed it over. A look that was recorded already, by a worker that died, has neither.
+ */
+function isOverdue(row: PhaseRow): boolean {
+  return isLate(row) || row.unanswered > 0;
 }
 
 /** A person asked to look for it, and it is there: from now on it counts as accepted. */

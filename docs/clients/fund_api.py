@@ -104,6 +104,8 @@ def main():
         status, answer, request_id = send(base_url, *key, sys.argv[1], sys.argv[2], body)
     except (urllib.error.URLError, OSError) as fault:
         fail(f"{base_url} does not answer: {getattr(fault, 'reason', fault)}")
+    except ValueError as fault:
+        fail(f"{base_url} answered with something that is no JSON: {fault}")
     if status >= 400:
         print(refusal_line(status, answer, request_id), file=sys.stderr)
         sys.exit(1)

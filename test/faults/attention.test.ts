@@ -275,6 +275,39 @@ test('a failure offers what can still be done, and nothing where nothing can', a
   expect((await needing()).has(undone)).toBe(false);
 }, 90_000);
 
+test('a failure that no node has, and one of what a cancel led to, are named too', async () => {
+  const wrong = {
+    ...edge('first', 'then'),
+    condition_expr: 'dec(intent.asset) > dec("1")',
+  };
+  const unsaid = await begun(await plan([noop('first'), noop('then')], [wrong]), {});
+  const condition = await asks(unsaid, 'failed');
+  expect(condition).toMatchObject({ node_key: 'first', actions: [] });
+  expect(condition.message).toContain('A condition behind first');
+  expect((await needing()).get(unsaid)).toBe('failed');
+
+  const undo = { ...pay, node_key: 'undo', node_kind: 'compensation' };
+  const cancelled = await begun(
+    await plan(
+      [noop('first'), gate('ask'), undo],
+      [edge('first', 'ask'), edge('first', 'undo', 'on_cancel')],
+    ),
+    { submit: () => failed('BANK_CLOSED', 'the bank is closed') },
+  );
+  await asks(cancelled, 'manual_gate');
+  await own.api.act('cancel', cancelled);
+  const left = await asks(cancelled, 'failed');
+  expect((await own.api.movement(cancelled)).request_state).toBe('CANCELLED');
+  expect(left).toMatchObject({ node_key: 'undo' });
+  expect(left.last_answer).toContain('the bank is closed');
+  expect(offered(left)).toEqual(['retry']);
+  expect((await needing()).get(cancelled)).toBe('failed');
+  desk.say(cancelled, {});
+  await own.api.act('retry', cancelled);
+  await own.api.nodeReaches(cancelled, 'undo', ['COMPLETED']);
+  expect((await needing()).has(cancelled)).toBe(false);
+}, 90_000);
+
 test('a node whose executor was switched off names it, and who switches it on again', async () => {
   const id = await begun(await plan([pay], []), { observe: () => pending(0.2) });
   await own.api.nodeReaches(id, 'pay', ['OBSERVING']);

@@ -129,9 +129,9 @@ CREATE INDEX movements_newest ON movements (created_at DESC, movement_id DESC);
 
 CREATE INDEX movements_by_state ON movements (request_state, created_at DESC, movement_id DESC);
 
--- Those that may need a person (attention_of), which a list filters by.
-CREATE INDEX movements_needing ON movements (created_at DESC, movement_id DESC)
-  WHERE request_state NOT IN ('COMPLETED', 'REJECTED', 'EXPIRED');
+-- Those that ended and may need a person all the same, for a while (attention_of).
+CREATE INDEX movements_ended_badly ON movements (updated_at)
+  WHERE ended_at IS NOT NULL AND request_state IN ('FAILED', 'CANCELLED');
 
 CREATE INDEX movements_by_strategy ON movements (strategy_id, created_at DESC, movement_id DESC)
   WHERE strategy_id IS NOT NULL;
@@ -188,6 +188,9 @@ CREATE TABLE movement_nodes (
   flow              jsonb,
   PRIMARY KEY (movement_id, node_key)
 );
+
+CREATE INDEX movement_nodes_unknown ON movement_nodes (movement_id, node_key, attempt)
+  WHERE state = 'UNKNOWN';
 
 CREATE INDEX movement_nodes_unanswered ON movement_nodes (unanswered_since)
   WHERE unanswered_since IS NOT NULL;

@@ -352,13 +352,14 @@ CREATE OR REPLACE FUNCTION lane_blocker(n movement_nodes, at timestamptz) RETURN
   LANGUAGE sql STABLE AS $$
   SELECT jsonb_build_object('movement_id', o.movement_id, 'node_key', o.node_key,
     'chain_id', o.chain_id, 'address', o.address, 'nonce', o.nonce)
-  FROM evm_transactions t
-  JOIN evm_transactions o ON o.chain_id = t.chain_id AND o.address = t.address
-    AND o.nonce < t.nonce AND o.released_at IS NULL
-  JOIN movement_nodes b ON b.movement_id = o.movement_id AND b.node_key = o.node_key
-    AND b.attempt = o.attempt AND b.state = 'UNKNOWN'
+  -- From the few nodes that are unknown: an account's claims are as many as it ever sent.
+  FROM (SELECT movement_id, node_key, attempt FROM movement_nodes WHERE state = 'UNKNOWN'
+    OFFSET 0) b
+  JOIN evm_transactions o USING (movement_id, node_key, attempt)
+  JOIN evm_transactions t ON t.chain_id = o.chain_id AND t.address = o.address
+    AND t.nonce > o.nonce AND t.released_at IS NULL
   WHERE t.movement_id = n.movement_id AND t.node_key = n.node_key AND t.attempt = n.attempt
-    AND t.released_at IS NULL AND n.state IN ('SUBMITTED', 'OBSERVING')
+    AND o.released_at IS NULL AND n.state IN ('SUBMITTED', 'OBSERVING')
     AND n.submitted_at <= at - interval '1 minute'
   ORDER BY o.nonce LIMIT 1
 $$;
@@ -378,14 +379,17 @@ BEGIN
         THEN jsonb_build_object('reason', 'approval_expires_soon')
       ELSE jsonb_build_object('reason', 'approval') END;
   END IF;
-  -- What failed a week ago and was left alone is nobody's work any more.
-  IF m.request_state IN ('COMPLETED', 'REJECTED', 'EXPIRED')
-    OR m.request_state = 'FAILED' AND m.updated_at <= at - interval '7 days' THEN
+  -- What ended badly a week ago and was left alone is nobody's work any more. A list that filters
+  -- by this looks at no others (listNeeding in store/movement-reads.ts).
+  IF m.ended_at IS NOT NULL AND (m.request_state NOT IN ('FAILED', 'CANCELLED')
+    OR m.updated_at <= at - interval '7 days') THEN
     RETURN NULL;
   END IF;
   SELECT jsonb_build_object('reason', r.why, 'node_key', n.node_key, 'attempt', n.attempt,
     'max_attempts', node_plan(n.own_plan, m.input_params) -> 'retry_policy' -> 'max_attempts',
-    'errors', n.error_count + n.unanswered, 'error_code', n.error_code,
+    'errors', n.error_count + n.unanswered,
+    'error_code', CASE WHEN r.why = 'failed' THEN coalesce(n.error_code, m.error_code)
+      ELSE n.error_code END,
     'error_message', n.error_message, 'executor_key', e.executor_key,
     'executor_status', e.status, 'executor_health', e.health_state,
     'next_look_at', CASE WHEN n.state = 'UNKNOWN' OR n.unanswered > 0 THEN n.next_look_at END,
@@ -398,8 +402,11 @@ BEGIN
     WHEN n.state = 'UNKNOWN' THEN 'unknown_outcome'
     WHEN n.state = 'READY' AND n.node_kind = 'manual_gate'
       AND m.request_state IN ('WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION') THEN 'manual_gate'
-    WHEN n.state = 'FAILED' AND m.request_state IN ('FAILED', 'CANCELLED')
-      AND n.error_code = m.error_code THEN 'failed'
+    -- Whose failure ended it is said in its message (domain/actions/advance.ts); a condition that
+    -- cannot be evaluated is the failure of a node that may have completed. Once cancelled, what a
+    -- cancel leads to may still fail.
+    WHEN m.request_state = 'FAILED' AND m.error_message = 'node ' || n.node_key || ' failed'
+      OR m.request_state = 'CANCELLED' AND n.state = 'FAILED' AND n.on_cancel_target THEN 'failed'
     WHEN lane_blocker(n, at) IS NOT NULL THEN 'lane_blocked'
     WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
       AND n.node_kind <> 'manual_gate' AND (e.status IS DISTINCT FROM 'active'
@@ -409,6 +416,10 @@ BEGIN
   ORDER BY array_position(ARRAY['unknown_outcome', 'manual_gate', 'failed', 'lane_blocked',
     'executor_unavailable'], r.why), n.updated_at, n.position
   LIMIT 1;
+  IF found IS NULL AND m.request_state = 'FAILED' THEN
+    RETURN jsonb_build_object('reason', 'failed', 'error_code', m.error_code,
+      'error_message', m.error_message);
+  END IF;
   RETURN found;
 END $$;
 
