@@ -289,7 +289,7 @@ test.each(['start', 'demo'])(
     const dataDir = folder();
     const run = (...args: string[]) => command(dataDir, name, ...args);
     expect((await run('--help')).stdout).toMatch(
-      /^Usage: npm (start|run demo)\n[^]*SVC_POSTGRES_PORT[^]*SVC_DATA_DIR/m,
+      /^Usage: npm (start|run demo \[-- --storm\])\n[^]*SVC_POSTGRES_PORT[^]*SVC_DATA_DIR/m,
     );
     await expect(run('--prot', '1')).rejects.toMatchObject({
       code: 2,

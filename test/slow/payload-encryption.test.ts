@@ -132,7 +132,9 @@ test("a failed movement's message and stack are encrypted too", async () => {
   );
   expect(failure).toBeDefined();
   const [text] = await decoded(failure === undefined ? [] : [failure.payload]);
-  expect(JSON.parse(text ?? '')).toMatchObject({ message: `movement failed: ${error_code ?? ''}` });
+  expect(JSON.parse(text ?? '')).toMatchObject({
+    message: `movement failed at withdraw: ${error_code ?? ''}`,
+  });
 }, 60_000);
 
 test('the UI knows the endpoint, and the link of a movement leads to it', async () => {
