@@ -55,6 +55,13 @@ module.exports = {
       to: { path: 'node_modules/ccxt(/|$)', dependencyTypesNot: ['type-only', 'dynamic-import'] },
     },
     {
+      // Large too, and loaded only where a key service is bound.
+      name: 'aws-sdk-is-loaded-late',
+      severity: 'error',
+      from: { path: '^signers/' },
+      to: { path: 'node_modules/@aws-sdk/', dependencyTypesNot: ['type-only', 'dynamic-import'] },
+    },
+    {
       // A client knows the wire contract and how to sign, and nothing else of the service.
       name: 'clients-know-the-wire',
       severity: 'error',
@@ -87,7 +94,7 @@ module.exports = {
   options: {
     doNotFollow: { path: 'node_modules' },
     exclude: {
-      path: '^(node_modules/(?!@prisma|@temporalio|ccxt|express|viem)|\\.data|dist|prisma/generated|coverage)',
+      path: '^(node_modules/(?!@aws-sdk|@prisma|@temporalio|ccxt|express|viem)|\\.data|dist|prisma/generated|coverage)',
     },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },

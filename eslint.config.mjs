@@ -101,7 +101,7 @@ export default tseslint.config(
   },
   {
     files: ['**/*.ts'],
-    ignores: ['platform/config.ts', 'dev/**', 'test/**', 'prisma.config.ts'],
+    ignores: ['platform/config.ts', 'dev/**', 'examples/**', 'test/**', 'prisma.config.ts'],
     rules: {
       'no-restricted-properties': [
         'error',

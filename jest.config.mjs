@@ -12,6 +12,7 @@ for (const name of Object.keys(process.env)) if (name.startsWith('SVC_')) delete
 const PARTLY_SLOW = [
   'faults/after-restore',
   'faults/continue-as-new',
+  'faults/lanes',
   'faults/nonce-takeover',
   'faults/reads-that-fail',
   'faults/team-worker',

@@ -63,7 +63,7 @@ async function load(
   if (movement === null) return null;
   return {
     ...movement,
-    conduct: 2,
+    conduct: 3,
     nodes: movement.nodes.map((node) => {
       const descriptor = deps.executors.describe(node.executor_key);
       if (descriptor?.task_queue !== undefined)

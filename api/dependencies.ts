@@ -5,6 +5,8 @@ import type { CommandKind } from '../domain/transition.ts';
 import type { TransferRow } from '../domain/capital-transfers/step.ts';
 import type { TransferAccount } from '../domain/capital-transfers/topology.ts';
 import type { ChainAssets } from '../domain/plan/tokens.ts';
+import type { CompiledPlan } from '../domain/plan/types.ts';
+import type { AccountReader } from '../domain/signer-lifecycle.ts';
 import type { Signer, SignerDescriptor } from '../domain/signer.ts';
 import type { BalanceDesk } from '../platform/balance-desk.ts';
 import type { Database } from '../prisma/client.ts';
@@ -19,12 +21,19 @@ export interface ApiDependencies {
   readonly signers: { list(): readonly SignerDescriptor[]; get(key: string): Signer | undefined };
   /** The chains of the venues file, and which token is which asset. */
   readonly chains: ChainAssets;
+  /** Looks at what an account has and gave away on chains; absent where none is bound. */
+  readonly accounts?: AccountReader;
   /** Which venues' balances are fetched, and asking one on demand. */
   readonly balances: BalanceDesk;
   /** Wakes a movement's run in the background; never throws and is never waited for. */
   readonly handOver: (
     movementId: string,
-    command?: { readonly kind: CommandKind; readonly command_id: string | null },
+    command?: {
+      readonly kind: CommandKind;
+      readonly command_id: string | null;
+      /** What it is about, for the name of a run that is begun. */
+      readonly plan: Pick<CompiledPlan, 'intent' | 'template'>;
+    },
   ) => void;
   /** The accounts between which funds may be moved; absent where there are none. */
   readonly transfers?: {

@@ -6,6 +6,7 @@ import { policyRoutes } from './auto-approve/routes.ts';
 import { budgetRoutes } from './budgets/routes.ts';
 import { callbackRoutes } from './callbacks/routes.ts';
 import { capitalTransferRoutes } from './capital-transfers/routes.ts';
+import { cutoverRoutes } from './cutover/routes.ts';
 import { graphRoutes } from './graphs/routes.ts';
 import { movementRoutes } from './movements/routes.ts';
 import { registryRoutes } from './registries/routes.ts';
@@ -20,6 +21,7 @@ export const routes: readonly Route[] = [
   ...templateRoutes,
   ...routeCatalogRoutes,
   ...registryRoutes,
+  ...cutoverRoutes,
   ...balanceRoutes,
   ...capitalTransferRoutes,
   ...policyRoutes,

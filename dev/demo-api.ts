@@ -1,6 +1,7 @@
 /** The few calls of the API that the demo makes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signedFetch } from '../clients/signed-fetch.ts';
+import type { Graph } from './draw-graph.ts';
 import type { ChainInfo } from './stack/chain.ts';
 import type { DevKeys } from './stack/keys.ts';
 import { starterTemplates } from './stack/starter-templates.ts';
@@ -56,6 +57,9 @@ export class DemoApi {
   /** The document that is hashed, as it is. */
   plan(id: string): Promise<string> {
     return this.#text('GET', `/movements/${id}/plan`, undefined, [200]);
+  }
+  graph(id: string): Promise<Graph> {
+    return this.#call('GET', `/movements/${id}/graph`, undefined, [200]);
   }
   timeline(id: string): Promise<TimelineEvent[]> {
     return this.#call('GET', `/movements/${id}/timeline`, undefined, [200]);

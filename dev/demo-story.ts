@@ -1,11 +1,12 @@
 /** What both ways of the demo tell, and of which movement. */
-import type { TimelineEvent } from './demo-api.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DemoApi, Movement, TimelineEvent } from './demo-api.ts';
 import type { ChainInfo } from './stack/chain.ts';
 
 export const AMOUNT = '250.5';
 
 /** Events after which the movement rests. */
-export const RESTING: readonly string[] = [
+const RESTING: readonly string[] = [
   ...['completed', 'failed', 'rejected', 'expired', 'cancelled', 'attention'],
 ].map((end) => `request_${end}`);
 
@@ -29,8 +30,61 @@ export function demoMovement(
   };
 }
 
-/** An event of the timeline in one line. */
-export function line(event: TimelineEvent): string {
+/** A movement's timeline, each event told once as it comes. */
+export class Story {
+  readonly #api: DemoApi;
+  readonly #movement: Movement;
+  readonly #patienceMs: number;
+  readonly #everyMs: number;
+  readonly #deadline: number;
+  #shown = 0;
+  /** Submits that were told. */
+  submits = 0;
+
+  /** It is asked every `everyMs`, for `patienceMs` in all. */
+  constructor(
+    api: DemoApi,
+    movement: Movement,
+    { patienceMs, everyMs }: { readonly patienceMs: number; readonly everyMs: number },
+  ) {
+    this.#api = api;
+    this.#movement = movement;
+    this.#patienceMs = patienceMs;
+    this.#everyMs = everyMs;
+    this.#deadline = Date.now() + patienceMs;
+  }
+
+  /** Tells on until an event that was not told before is the one that is waited for. */
+  async until(wanted: (event: TimelineEvent) => boolean): Promise<void> {
+    const { movement_id } = this.#movement;
+    for (;;) {
+      let found = false;
+      for (const event of await this.#api.timeline(movement_id)) {
+        if (event.sequence <= this.#shown) continue;
+        say(`  ${line(event)}`);
+        this.#shown = event.sequence;
+        if (event.event_type === 'node_submitting') this.submits += 1;
+        found ||= wanted(event);
+      }
+      if (found) return;
+      if (Date.now() > this.#deadline) {
+        const movement = await this.#api.movement(movement_id);
+        throw new Error(
+          `The movement is still ${movement.request_state} after ${this.#patienceMs / 1000} s. Look at ${movement.workflow.ui_url} and at the logs in the data folder.`,
+        );
+      }
+      await sleep(this.#everyMs);
+    }
+  }
+
+  /** Tells on until the movement rests, and answers it. */
+  async end(): Promise<Movement> {
+    await this.until(({ event_type }) => RESTING.includes(event_type));
+    return this.#api.movement(this.#movement.movement_id);
+  }
+}
+
+function line(event: TimelineEvent): string {
   const what =
     event.node_key === null ? event.event_type : `${event.node_key} · ${event.event_type}`;
   return `${event.occurred_at.slice(11, 23)}  ${what.padEnd(34)} ${event.message}`;

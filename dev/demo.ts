@@ -5,8 +5,9 @@
 import { createHash } from 'node:crypto';
 import { createPublicClient, erc20Abi, formatUnits, http } from 'viem';
 import { takeSignals } from './stack/foreground.ts';
+import { drawGraph } from './draw-graph.ts';
 import { DemoApi, loadStarterTemplates, type Movement } from './demo-api.ts';
-import { demoMovement, line, RESTING, say } from './demo-story.ts';
+import { demoMovement, say, Story } from './demo-story.ts';
 import { readDevKeys, type DevKeys } from './stack/keys.ts';
 import { readChainInfo, type ChainInfo } from './stack/chain.ts';
 import { readDevSettings, type DevSettings } from './stack/ports.ts';
@@ -96,8 +97,11 @@ async function demonstrate(urls: StackUrls, chain: ChainInfo, keys: DevKeys): Pr
     approver_id: 'demo-operator',
   });
   say('Approved   by demo-operator, bound to that hash\n\nTimeline');
-  const movement = await follow(api, created.movement_id);
+  const story = new Story(api, created, { patienceMs: PATIENCE_MS, everyMs: POLL_MS });
+  const movement = await story.end();
   const seconds = (Date.now() - started) / 1000;
+  say('\nGraph');
+  for (const line of drawGraph(await api.graph(movement.movement_id))) say(`  ${line}`);
   say(`\nTemporal UI  ${movement.workflow.ui_url}`);
   const after = await balances(urls, chain);
   say('\nBalances (USDC)            before          after');
@@ -148,29 +152,6 @@ async function showPlan(
       say(
         `  ${node_key.padEnd(8)} ${amount === null ? `the ${asset ?? 'amount'} that arrived` : `${amount} ${asset ?? ''}`} to ${destination}`,
       );
-}
-
-/** Prints each timeline event once, as it happens, until the movement rests. */
-async function follow(api: DemoApi, movementId: string): Promise<Movement> {
-  const deadline = Date.now() + PATIENCE_MS;
-  let shown = 0;
-  for (;;) {
-    let rests = false;
-    for (const event of await api.timeline(movementId)) {
-      if (event.sequence <= shown) continue;
-      say(`  ${line(event)}`);
-      shown = event.sequence;
-      rests ||= RESTING.includes(event.event_type);
-    }
-    if (rests) return api.movement(movementId);
-    if (Date.now() > deadline) {
-      const movement = await api.movement(movementId);
-      throw new Error(
-        `The movement is still ${movement.request_state} after ${PATIENCE_MS / 1000} s. Look at ${movement.workflow.ui_url} and at the logs in the data folder.`,
-      );
-    }
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
 }
 
 /** Balances in USDC, straight from the chain and from the venue's own books. */

@@ -1,7 +1,7 @@
 // Entry of every npm script: `node dev/run.mjs <target> …`. It needs nothing but Node, brings the
 // clone and what is built of it up to date, and then runs the target in this same process, so that
 // Ctrl-C and SIGTERM reach our own code and not a wrapper.
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from './bootstrap/build.mjs';
@@ -35,6 +35,9 @@ const TARGETS = {
   fuzz: { needsTemporal: true, run: runProgram('fuzz') },
   fundadmin: { needsTemporal: false, run: runProgram('embedded-fundadmin') },
   'executor:check': { needsTemporal: false, run: runProgram('executor-check') },
+  'docs:examples': { needsTemporal: true, run: recordExamples },
+  'docs:pictures': { needsTemporal: true, run: runProgram('docs-pictures') },
+  'kit:pack': { needsTemporal: false, run: runProgram('kit-pack') },
   'docs:tables': { needsTemporal: false, run: runProgram('docs-tables') },
   'replay:record': { needsTemporal: true, run: runProgram('replay-record') },
   'rules:prove': { needsTemporal: true, run: runProgram('rules-prove') },
@@ -130,6 +133,14 @@ async function runTests(extra) {
 /** All but the slow ones, unless files or projects are named. */
 function runQuickTests(extra) {
   return runTests(extra.length > 0 ? extra : ['--selectProjects', 'unit', 'stack', 'faults']);
+}
+
+/** The answers that the API's document shows, asked for anew; see test/support/seen.ts. */
+function recordExamples() {
+  writeFileSync(join(ROOT, 'api', 'openapi', 'seen.json'), '{ "answers": {}, "refusals": {} }\n');
+  process.env.RECORD_EXAMPLES = 'true';
+  const files = ['http/examples', 'http/rate-limit', 'faults/unknown-outcomes', 'faults/lanes'];
+  return runTests(['--runInBand', ...files.map((file) => `test/${file}`)]);
 }
 
 /** The dashboard's signing in a real browser, which is looked for before anything is started. */

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createPublicClient, erc20Abi, formatUnits, getAbiItem, http, isAddressEqual } from 'viem';
 import type { Address } from 'viem';
 import { DemoApi, loadStarterTemplates, type Movement } from './demo-api.ts';
-import { AMOUNT, demoMovement, line, RESTING, say } from './demo-story.ts';
+import { AMOUNT, demoMovement, say, Story } from './demo-story.ts';
 import type { LedgerEntry } from './simulators/paper-venue/views.ts';
 import type { ChainInfo } from './stack/chain.ts';
 import { ANY_FREE_PORTS } from './stack/ports.ts';
@@ -73,7 +73,7 @@ async function tell(stack: Stack): Promise<number> {
   say(
     `\nMovement   ${movement_id}: ${AMOUNT} USDC, from the venue to the wallet to the treasury\n`,
   );
-  const story = new Story(api, movement_id);
+  const story = new Story(api, movement, { patienceMs: PATIENCE_MS, everyMs: POLL_MS });
 
   await setFaults(stack.paperVenueUrl, {
     ...{ hold_ms: HOLD_MS, lose_answer_rate: 1, remaining: 1 },
@@ -124,45 +124,6 @@ async function tell(stack: Stack): Promise<number> {
 
 function is(event_type: string, node_key: string | null, node: string): boolean {
   return event_type === 'node_submitting' && node_key === node;
-}
-
-/** The timeline, told once as it grows. */
-class Story {
-  readonly #api: DemoApi;
-  readonly #movementId: string;
-  readonly #deadline = Date.now() + PATIENCE_MS;
-  #shown = 0;
-  submits = 0;
-
-  constructor(api: DemoApi, movementId: string) {
-    this.#api = api;
-    this.#movementId = movementId;
-  }
-
-  /** Tells on until an event that was not told before is the one that is waited for. */
-  async until(
-    wanted: (event: { readonly event_type: string; readonly node_key: string | null }) => boolean,
-  ): Promise<void> {
-    for (;;) {
-      let found = false;
-      for (const event of await this.#api.timeline(this.#movementId)) {
-        if (event.sequence <= this.#shown) continue;
-        say(`  ${line(event)}`);
-        this.#shown = event.sequence;
-        if (event.event_type === 'node_submitting') this.submits += 1;
-        found ||= wanted(event);
-      }
-      if (found) return;
-      if (Date.now() > this.#deadline)
-        throw new Error(`The movement came to no end within ${String(PATIENCE_MS / 1000)} s.`);
-      await sleep(POLL_MS);
-    }
-  }
-
-  async end(): Promise<Movement> {
-    await this.until(({ event_type }) => RESTING.includes(event_type));
-    return this.#api.movement(this.#movementId);
-  }
 }
 
 async function killWorker(stack: Stack, when: string): Promise<void> {

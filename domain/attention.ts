@@ -7,21 +7,11 @@ import { cancel, isCancellable } from './actions/cancel.ts';
 import type { Requester } from './actions/context.ts';
 import { resume } from './actions/resume.ts';
 import { retry } from './actions/retry.ts';
+import type { AttentionReason } from './attention-reasons.ts';
 import { onCancelTargets } from './graph/edges.ts';
 import type { MovementSnapshot } from './snapshot.ts';
 import { ACTION_STATES, type MovementAction } from './states/movement.ts';
 import type { Transition } from './transition.ts';
-
-export const ATTENTION_REASONS = [
-  'approval',
-  'approval_expires_soon',
-  'unknown_outcome',
-  'manual_gate',
-  'failed',
-  'lane_blocked',
-  'executor_unavailable',
-] as const;
-export type AttentionReason = (typeof ATTENTION_REASONS)[number];
 
 /** What `attention_of` says of a movement; of an approval only the reason. */
 export interface AttentionFacts {

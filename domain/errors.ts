@@ -180,6 +180,11 @@ export const ERROR_TABLE = {
   ),
   approval_expired: rule(409, 'never', 'The approval time has passed; create the movement again.'),
   binding_unavailable: rule(409, 'safe', 'An executor or signer of the frontier is not available.'),
+  cutover_mode_active: rule(
+    409,
+    'safe',
+    'No new movements or transfers are taken at present; `mode` says which switch is set.',
+  ),
   insufficient_effective_withdrawable: rule(
     409,
     'safe',
@@ -198,7 +203,12 @@ export const ERROR_TABLE = {
   nonce_open: rule(
     409,
     'after_change',
-    'What was signed for this node may still be mined; it can be resolved as failed once another transaction has used the nonce in a finalized block.',
+    'What was signed for this node may still be mined; it can be resolved as failed once another transaction has used the nonce in a finalized block; cancel-transaction sends one that moves nothing.',
+  ),
+  nothing_signed: rule(
+    409,
+    'never',
+    'No transaction of this node waits to be mined, so there is none to cancel.',
   ),
   no_on_cancel_edge: rule(
     409,
@@ -232,6 +242,24 @@ export const ERROR_TABLE = {
     409,
     'after_change',
     'The pinned address is malformed or zero.',
+  ),
+
+  ack_impact_required: rule(
+    400,
+    'after_change',
+    'A rotation that is no drill needs ack_impact true; a drill tells its impact.',
+  ),
+  validation_failed: rule(409, 'after_change', 'The two signers cannot be rotated; see `cause`.'),
+  new_signer_health_check_failed: rule(409, 'safe', 'The replacement does not answer here.'),
+  signer_expected_identity_missing: rule(
+    409,
+    'after_change',
+    'The replacement has no pinned address; pin it first.',
+  ),
+  retirement_denied: rule(
+    409,
+    'after_change',
+    'The signer is still needed; `failed_gate` says for what.',
   ),
 
   outcome_unknown: rule(

@@ -123,23 +123,69 @@ export interface EvmUnsignedTransaction {
  * else.
  */
 export interface JournaledTransaction {
+  readonly transaction_id: string;
+  /** Whose nonce it has: its own id, or that of the first version when this one came later. */
+  readonly claim: string;
+  readonly kind: TransactionKind;
   readonly chain_id: number;
   readonly from: string;
   readonly nonce: number;
   readonly unsigned: EvmUnsignedTransaction;
+  /** Seconds since it was stored. */
+  readonly age_seconds: number;
   readonly tx_hash?: string;
   readonly raw_tx?: string;
 }
+
+/** `cancel` pays nobody: the account sends itself nothing, so that the nonce is used. */
+export type TransactionKind = 'payment' | 'cancel';
+
+/** A version whose bytes are stored, and so may have been sent. */
+export type StoredTransaction = JournaledTransaction & {
+  readonly raw_tx: string;
+  readonly tx_hash: string;
+};
+
+/** Whether its bytes are stored. */
+export function hasBytes(transaction: JournaledTransaction): transaction is StoredTransaction {
+  return transaction.raw_tx !== undefined && transaction.tx_hash !== undefined;
+}
+
+/** Another transaction with the nonce of a stored one. */
+export interface NextVersion {
+  /** The newest version that is known. */
+  readonly over: StoredTransaction;
+  readonly kind: TransactionKind;
+  readonly unsigned: EvmUnsignedTransaction;
+}
+
+/** `why` says what keeps it from being signed: somebody was quicker, or it may not be paid now. */
+export type VersionOutcome =
+  | { readonly ok: true; readonly stored: StoredTransaction }
+  | { readonly ok: false; readonly why: string };
 
 /**
  * The durable memory of one submit, handed to the executor by the caller: identity before effect.
  * All writes are guarded by the submit epoch, so a worker that was declared dead can write nothing.
  */
 export interface SubmitJournal {
-  /** Every transaction of this node and attempt, oldest first (empty when none was fenced). */
+  /**
+   * Every transaction of this node and attempt, oldest first (empty when none was fenced). Of one
+   * nonce the last is the newest version.
+   */
   transactions(): Promise<readonly JournaledTransaction[]>;
-  /** Drops the node's claim on a nonce that another, finalized transaction has used. */
-  releaseNonce(transaction: JournaledTransaction): Promise<void>;
+  /**
+   * Signs and stores one more version of a nonce; only what is stored may be sent. Given where a
+   * signer is bound.
+   */
+  nextVersion?(version: NextVersion): Promise<VersionOutcome>;
+  /** A person has asked that a transaction which moves nothing takes this attempt's nonce. */
+  readonly cancelAsked?: boolean;
+  /**
+   * Drops the node's claim on a nonce that another, finalized transaction has used. False when
+   * `transaction` is no longer its newest version, or a recovery took over: it is looked again.
+   */
+  releaseNonce(transaction: JournaledTransaction): Promise<boolean>;
   /**
    * Given only where the database was restored and may have forgotten transactions of this node:
    * nonces of the account below `count` that no transaction of the database is known to have used

@@ -26,6 +26,11 @@ export function movementWorkflowId(movementId: string): string {
   return `movement/${movementId}`;
 }
 
+/** The other way round. */
+export function movementOfWorkflow(workflowId: string): string {
+  return workflowId.slice(movementWorkflowId('').length);
+}
+
 export const CAPITAL_TRANSFER_WORKFLOW = 'capitalTransferWorkflow';
 
 /** One workflow id a transfer; its id is also the provider's reference. */
@@ -41,7 +46,20 @@ export type SignalName = (typeof SIGNALS)[number];
 
 /** The signal that hands a command over. */
 export function signalFor(kind: CommandKind): SignalName {
-  return kind === 'create' || kind === 'resolve' ? 'wake' : kind;
+  return kind === 'create' || kind === 'resolve' || kind === 'cancel_transaction' ? 'wake' : kind;
+}
+
+/**
+ * The signal that tells a run why its movement needs a person where its state does not say so, with
+ * a `ToldAttention` (attention-reasons.ts).
+ */
+export const ATTENTION_SIGNAL = 'attention';
+
+/** What the Temporal UI calls a movement's run. */
+export interface About {
+  readonly amount: string;
+  readonly asset: string;
+  readonly template_key: string;
 }
 
 /** Keyword search attributes: no addresses, no amounts, no secrets. */
@@ -50,6 +68,7 @@ export const SEARCH_ATTRIBUTES = {
   strategy: 'SvcStrategyId',
   asset: 'SvcAsset',
   template: 'SvcTemplateKey',
+  attention: 'SvcAttention',
   transfer: 'SvcTransferState',
 } as const;
 
@@ -91,11 +110,13 @@ export interface LoadedMovement {
   /** Results of conditions, by the edge's position. */
   readonly conditions?: ConditionResults;
   readonly nodes: readonly LoadedNode[];
+  /** Nodes that wait at their fence are to try it again. */
+  readonly woken?: true;
   /**
    * The conduct of the workflow that goes with this load; absent in histories of 0.1.0, 1 in those
    * of 0.2.0. See workflows/versions.ts.
    */
-  readonly conduct?: 1 | 2;
+  readonly conduct?: 1 | 2 | 3;
 }
 
 /** Stored results of conditions, by the edge's position in the plan. */

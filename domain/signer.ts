@@ -19,13 +19,54 @@ export interface SignedTransaction {
   readonly tx_hash: string;
 }
 
+/**
+ * Why a signer gave nothing that can be used: it did not answer in time or at all, it answered that
+ * it will not, or its answer is not what was asked for.
+ */
+export type SignerFaultCode = 'SIGNER_UNREACHABLE' | 'SIGNER_REFUSED' | 'SIGNER_ANSWER_INVALID';
+
+/** Its message names the signer's fault and never holds what was signed, a token or an answer. */
+export class SignerFault extends Error {
+  override readonly name = 'SignerFault';
+  readonly code: SignerFaultCode;
+  constructor(code: SignerFaultCode, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** A recent identity is at most this old. */
+export const RECENT_IDENTITY_MS = 10_000;
+
+/**
+ * One key, wherever it is held. What is asked of it may throw {@link SignerFault}; a backend with a
+ * connection answers or throws within a time of its own.
+ */
 export interface Signer {
   readonly descriptor: SignerDescriptor;
   /**
    * The live identity, asked afresh at each call: the checksummed address for EVM, null where it
-   * does not apply.
+   * does not apply. For whatever decides: the fence, pins, what is observed of a signer, whose
+   * address is spared by the allowlist, whose balances are read.
    */
   identity(): Promise<string | null>;
-  signEvmTransaction(unsigned: EvmUnsignedTransaction, nonce: number): Promise<SignedTransaction>;
-  signEvmTypedData(payload: JsonObject): Promise<{ readonly signature: string }>;
+  /**
+   * The same, but perhaps as it was up to {@link RECENT_IDENTITY_MS} ago. For what only looks or
+   * prepares: the phases of a node save its fence, of which there are many more than sends.
+   */
+  recentIdentity(): Promise<string | null>;
+  /**
+   * The transaction of exactly these fields and this nonce, signed by `address`; where none is
+   * given, by the key's present address. Backends that hold no key themselves verify what they are
+   * given; who stores the bytes verifies them once more (`signers/verify.ts`).
+   */
+  signEvmTransaction(
+    unsigned: EvmUnsignedTransaction,
+    nonce: number,
+    address?: string,
+  ): Promise<SignedTransaction>;
+  /** EIP-712: 65 bytes in hex, which recover to `address` or to the key's present address. */
+  signEvmTypedData(payload: JsonObject, address?: string): Promise<{ readonly signature: string }>;
+  /** Ends its connections. */
+  close?(): Promise<void>;
 }

@@ -28,6 +28,8 @@ export interface NodeSnapshot {
   readonly error_code: string | null;
   /** Orders nodes by their last change; ISO 8601. */
   readonly updated_at: string;
+  /** Who signs it now; a rotation may have replaced the one that its plan names. */
+  readonly signer_key: string | null;
   /** Milliseconds since the epoch, 0 while open. */
   readonly settled_order: number;
 }
@@ -52,9 +54,10 @@ export function newSnapshot(movement_id: string, plan: CompiledPlan): MovementSn
     version: 1,
     plan,
     conditions: {},
-    nodes: plan.nodes.map(({ node_key, node_kind }) => ({
+    nodes: plan.nodes.map(({ node_key, node_kind, signer_binding }) => ({
       node_key,
       node_kind,
+      signer_key: signer_binding?.signer_key ?? null,
       state: 'BLOCKED',
       attempt: 1,
       submit_epoch: 0,

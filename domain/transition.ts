@@ -6,7 +6,7 @@
 import type { AskedAddress } from './allowlist/match.ts';
 import type { ConditionResult } from './conditions/scope.ts';
 import type { AuditAction, AuditOutcome, TimelineEventType } from './events.ts';
-import type { Artifact, EvmUnsignedTransaction } from './executor.ts';
+import type { Artifact, EvmUnsignedTransaction, TransactionKind } from './executor.ts';
 import type { JsonObject } from './json.ts';
 import type { Actor } from './roles.ts';
 import type { ApprovalStatus, MovementState, ReservationStatus } from './states/movement.ts';
@@ -38,6 +38,8 @@ export interface NodeFields {
   readonly recover_first?: boolean;
   readonly restored?: boolean;
   readonly resumed?: boolean;
+  /** The attempt whose transaction a person wants cancelled. */
+  readonly cancel_asked?: number;
   readonly error_count?: number;
   /** Looks in a row that told nothing; the database keeps since when. */
   readonly unanswered?: number;
@@ -66,8 +68,21 @@ export interface NodeChange {
     readonly chain_id: number;
     readonly address: string;
     readonly chain_nonce: number;
+    readonly signer_key: string;
     readonly unsigned: EvmUnsignedTransaction;
   };
+  /** Stores a later version of a claim's nonce, if `over` is still its newest. */
+  readonly version?: {
+    readonly transaction_id: string;
+    readonly claim: string;
+    readonly over: string;
+    readonly kind: TransactionKind;
+    readonly unsigned: EvmUnsignedTransaction;
+    readonly raw_tx: string;
+    readonly tx_hash: string;
+  };
+  /** The claim of this node, which had ended, whose block is no longer on the chain. */
+  readonly reorged?: string;
 }
 
 export interface TimelineEntry {
@@ -120,6 +135,7 @@ export const COMMAND_KINDS = [
   'retry',
   'cancel',
   'resolve',
+  'cancel_transaction',
   'wake',
 ] as const;
 export type CommandKind = (typeof COMMAND_KINDS)[number];
@@ -193,8 +209,10 @@ export const REFUSALS = [
   'not_expired',
   'plan_hash',
   'node_state',
+  'frozen',
   'send_not_over',
   'nonce_open',
+  'nothing_signed',
   'binding',
   'budget',
   'withdrawable',
@@ -211,7 +229,7 @@ export interface MovementHead {
 }
 
 export interface BindingProblem {
-  readonly binding: 'executor' | 'signer' | 'address' | 'flow';
+  readonly binding: 'executor' | 'signer' | 'address' | 'flow' | 'lane';
   readonly key: string;
   readonly reason: string;
   /** Only of `flow`: what may be moved in all, and what the other nodes have moved of it. */

@@ -12,11 +12,24 @@ import { openAppendLog, type AppendLog } from './append-log.ts';
 import { Rejected } from './answers.ts';
 import { lockPath } from './lock.ts';
 
-/**
- * INTENDED: something may have been sent. ACCEPTED: it was, under external_ref. COMPLETED and
- * FAILED are final.
- */
+/** In the order in which an entry may go through them. */
 const STATES = ['INTENDED', 'ACCEPTED', 'COMPLETED', 'FAILED'] as const;
+
+export interface JournalEntry {
+  readonly key: string;
+  /**
+   * INTENDED: something may have been sent. ACCEPTED: it was, under external_ref. COMPLETED and
+   * FAILED are final.
+   */
+  readonly state: (typeof STATES)[number];
+  /** What begin was given. */
+  readonly intention: JsonObject;
+  readonly external_ref?: string;
+  readonly note?: string;
+  /** When it was last written, ISO 8601. */
+  readonly at: string;
+}
+export type JournalChange = Partial<Pick<JournalEntry, 'state' | 'external_ref' | 'note'>>;
 
 const entrySchema = z.object({
   key: z.string(),
@@ -25,9 +38,7 @@ const entrySchema = z.object({
   external_ref: z.string().exactOptional(),
   note: z.string().exactOptional(),
   at: z.string(),
-});
-export type JournalEntry = Readonly<z.infer<typeof entrySchema>>;
-export type JournalChange = Partial<Pick<JournalEntry, 'state' | 'external_ref' | 'note'>>;
+}) satisfies z.ZodType<JournalEntry>;
 
 export interface Journal {
   get(key: string): JournalEntry | undefined;

@@ -15,6 +15,8 @@ import { Rejected, Unavailable } from './answers.ts';
 import type { CallOptions, DefinedExecutor } from './define.ts';
 import { installRuntime } from './runtime.ts';
 
+export type { ExecutorActivities } from '../domain/executor.ts';
+
 export interface WorkerOptions {
   /** host:port of Temporal's front end. */
   readonly address: string;
@@ -91,7 +93,7 @@ export function withPayloadKeys(keys: string | undefined): {
 export function executorActivities(
   executor: DefinedExecutor,
   log = (line: string): void => void process.stderr.write(`${line}\n`),
-) {
+): ExecutorActivities {
   const run = async (
     phase: ExecutorPhase,
     request: unknown,

@@ -12,6 +12,7 @@ import {
 import { TASK_QUEUE } from '../domain/messages.ts';
 import { isBuiltIn } from '../domain/plan/actions.ts';
 import { describeIssues } from '../platform/issues.ts';
+import { serviceUrl } from '../platform/outgoing/url.ts';
 import type { RemoteExecutorSettings } from './remote.ts';
 import type { TaskQueueExecutorSettings } from './task-queue.ts';
 
@@ -24,17 +25,6 @@ const key = z
     'must be letters, digits and . _ : -, beginning with a letter or digit',
   );
 const name = z.string().min(1).max(128);
-
-const url = z.string().superRefine((value, context) => {
-  const parsed = URL.canParse(value) ? new URL(value) : null;
-  if (parsed === null || !['http:', 'https:'].includes(parsed.protocol)) {
-    context.addIssue({ code: 'custom', message: 'must be an http or https URL' });
-  } else if (parsed.username !== '' || parsed.password !== '') {
-    context.addIssue({ code: 'custom', message: 'must not hold credentials; use auth_token_file' });
-  } else if (parsed.search !== '' || parsed.hash !== '') {
-    context.addIssue({ code: 'custom', message: 'must not have a query or a fragment' });
-  }
-});
 
 const fieldPath = z
   .string()
@@ -74,7 +64,7 @@ const shared = {
 const remote = z.strictObject({
   ...shared,
   kind: z.literal('remote'),
-  url,
+  url: serviceUrl,
   auth_token_file: name.max(4_096).exactOptional(),
 });
 const taskQueue = z.strictObject({

@@ -1,10 +1,14 @@
 /** The addresses of a plan's signers. */
 import type { Signer } from '../domain/signer.ts';
 import type { SignerBinding } from '../domain/plan/types.ts';
+import { within } from './time-limit.ts';
+
+/** How long one of them may take to tell it. */
+const ANSWER_LIMIT_MS = 5_000;
 
 /**
- * Asked afresh. A signer that is not here or tells nothing has none, and then its address is asked
- * for like any other.
+ * Asked afresh. A signer that is not here or tells nothing in time has none, and then its address
+ * is asked for like any other.
  */
 export async function signerAddresses(
   nodes: readonly { readonly signer_binding: SignerBinding | null }[],
@@ -17,13 +21,11 @@ export async function signerAddresses(
       ),
     ),
   ];
-  const told = await Promise.all(
-    keys.map(
-      async (key) =>
-        (await get(key)
-          ?.identity()
-          .catch(() => null)) ?? null,
-    ),
-  );
+  const told = await Promise.all(keys.map((key) => addressOf(get(key))));
   return told.filter((address) => address !== null);
+}
+
+async function addressOf(signer: Signer | undefined): Promise<string | null> {
+  if (signer === undefined) return null;
+  return within(signer.identity(), ANSWER_LIMIT_MS).catch(() => null);
 }

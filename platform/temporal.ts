@@ -7,15 +7,24 @@ import {
   WorkflowNotFoundError,
   type WorkflowClientInterceptor,
 } from '@temporalio/client';
-import type { PayloadCodec } from '@temporalio/common';
+import {
+  defineSearchAttributeKey,
+  SearchAttributeType,
+  type PayloadCodec,
+} from '@temporalio/common';
 import proto from '@temporalio/proto';
 import type { Logger } from 'pino';
+import { TOLD_REASONS, type ToldAttention } from '../domain/attention-reasons.ts';
 import {
+  ATTENTION_SIGNAL,
   CAPITAL_TRANSFER_WORKFLOW,
   capitalTransferWorkflowId,
   MOVEMENT_WORKFLOW,
+  movementOfWorkflow,
   movementWorkflowId,
+  SEARCH_ATTRIBUTES,
   signalFor,
+  type About,
   TASK_QUEUE,
 } from '../domain/messages.ts';
 import type { CommandKind } from '../domain/transition.ts';
@@ -25,18 +34,32 @@ const CALL_TIMEOUT_MS = 10_000;
 /** A worker asks again at least once a minute; the server remembers dead ones for five. */
 const POLLED_WITHIN_MS = 75_000;
 
+const ATTENTION = defineSearchAttributeKey(
+  SEARCH_ATTRIBUTES.attention,
+  SearchAttributeType.KEYWORD,
+);
+const SHOWS_WHAT_IT_WAS_TOLD =
+  `WorkflowType="${MOVEMENT_WORKFLOW}" AND ExecutionStatus="Running" AND ` +
+  `${ATTENTION.name} IN (${TOLD_REASONS.map((reason) => `"${reason}"`).join(', ')})`;
+
 /** What has a run of its own. */
 export type RunOf = { readonly movementId: string } | { readonly transferId: string };
 
 export type Wake = RunOf & {
   readonly kind: CommandKind;
   readonly commandId: string | null;
+  /** Used where the wake begins a run; without it the run is called by its id. */
+  readonly about?: About | undefined;
 };
 
 export interface Temporal {
   readonly client: Client;
   /** Signal-with-start: a running run looks again, a missing one is begun. */
   wake(wake: Wake): Promise<void>;
+  /** Tells a movement's run why it needs a person; one that is closed is told nothing. */
+  tell(movementId: string, told: ToldAttention): Promise<void>;
+  /** What open runs were told and still show, by movement. */
+  listTold(): Promise<ReadonlyMap<string, string>>;
   /** Whether there is a run of it that is not closed. */
   isRunning(of: RunOf): Promise<boolean>;
   /** Whether some worker has asked this task queue for activities within the last minute or so. */
@@ -72,7 +95,7 @@ export function connectTemporal(settings: {
     connection.withDeadline(Date.now() + CALL_TIMEOUT_MS, work);
   return {
     client,
-    wake: ({ kind, commandId, ...of }) =>
+    wake: ({ kind, commandId, about, ...of }) =>
       limited(async () => {
         const { type, id, workflowId, summary } = runOf(of);
         await client.workflow.signalWithStart(type, {
@@ -82,8 +105,31 @@ export function connectTemporal(settings: {
           signal: signalFor(kind),
           signalArgs: [commandId],
           workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-          staticSummary: summary,
+          staticSummary:
+            about === undefined
+              ? summary
+              : `${about.amount} ${about.asset} · ${about.template_key}`,
         });
+      }),
+    tell: (movementId, told) =>
+      limited(async () => {
+        try {
+          await client.workflow
+            .getHandle(movementWorkflowId(movementId))
+            .signal(ATTENTION_SIGNAL, told);
+        } catch (error) {
+          if (!(error instanceof WorkflowNotFoundError)) throw error;
+        }
+      }),
+    listTold: () =>
+      limited(async () => {
+        const shown = new Map<string, string>();
+        const runs = client.workflow.list({ query: SHOWS_WHAT_IT_WAS_TOLD, pageSize: 1_000 });
+        for await (const { workflowId, typedSearchAttributes } of runs) {
+          const reason = typedSearchAttributes.get(ATTENTION);
+          if (reason !== undefined) shown.set(movementOfWorkflow(workflowId), reason);
+        }
+        return shown;
       }),
     isRunning: (of) =>
       limited(async () => {

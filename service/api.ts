@@ -17,6 +17,7 @@ import type { Config } from '../platform/config.ts';
 import { readDashboardKeys } from '../platform/dashboard-keys.ts';
 import { createHandOver } from '../platform/handover.ts';
 import { shareConnections, type Database } from '../prisma/client.ts';
+import { createAccountReader } from '../venues/evm/account-reader.ts';
 import type { Parts } from './parts.ts';
 
 /** What an API is made of that is known before anything is connected. */
@@ -52,12 +53,18 @@ export async function startApi(
       executors: bound.executors,
       signers: bound.signers,
       chains: bound.chainAssets,
+      accounts: createAccountReader(bound),
       balances: desk,
       handOver: (movementId, command) =>
         handOver.send({
           movementId,
           kind: command?.kind ?? 'wake',
           commandId: command?.command_id ?? null,
+          about: command && {
+            amount: command.plan.intent.amount,
+            asset: command.plan.intent.asset,
+            template_key: command.plan.template.template_key,
+          },
         }),
       transfers: {
         accounts: bound.transferProviders.flatMap(({ accounts }) => accounts),
@@ -91,7 +98,7 @@ export async function startApi(
   }
   const api = await listen({ app, host: config.host, port: config.port, setting: 'SVC_PORT' });
   stops.push(() => api.close());
-  log.info({ port: api.port }, 'the API listens');
+  log.info({ port: api.port, edition: config.edition }, 'the API listens');
   return api.port;
 }
 

@@ -41,6 +41,7 @@ export async function connect(
   stops.push(() => temporal.close());
   const bound = await openRegistries(config);
   stops.push(() => bound.executors.close());
+  stops.push(() => bound.signers.close());
   const balances = createSignerBalances(bound.chains);
   const desk = createBalanceDesk(bound.fetchers, (venueKey, fetch) =>
     refreshBalances(db, venueKey, fetch),

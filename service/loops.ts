@@ -1,8 +1,10 @@
 /** What is done behind the requests, in every process that takes work. */
+import { startAttentionTeller } from '../activities/relays/attention.ts';
 import { startBalanceLoops } from '../activities/relays/balances.ts';
 import { startCallbackRelay } from '../activities/relays/callbacks.ts';
 import { startCommandRelay, startSweeper } from '../activities/relays/commands.ts';
 import { startTransferRelay } from '../activities/relays/capital-transfers.ts';
+import { startLaneTender } from '../activities/relays/lanes.ts';
 import { startNonceCleaner } from '../activities/relays/request-nonces.ts';
 import { createHealthRefresher } from '../activities/relays/health.ts';
 import { startSealer } from '../activities/relays/seals.ts';
@@ -26,6 +28,7 @@ export function startLoops({
     startCommandRelay(relay),
     startSweeper(relay),
     startTransferRelay(relay),
+    startAttentionTeller({ ...relay, pauseMs: Math.max(1_000, config.sweepIdleSeconds * 250) }),
     startCallbackRelay({
       db,
       log,
@@ -34,6 +37,10 @@ export function startLoops({
       maxAttempts: config.callbackMaxAttempts,
     }),
     startNonceCleaner({ db, log }),
+    startLaneTender({
+      ...{ db, log, chains: bound.chains, signers },
+      pauseMs: config.laneIntervalSeconds * 1_000,
+    }),
     startSealer({ db, log, macs: auditMacs }),
     ...startBalanceLoops(desk, log),
   ];

@@ -36,6 +36,7 @@ export async function startOps(
         serverUrl: `http://${config.host}:${apiPort}`,
         authEnabled: config.authEnabled,
         maxSkewSeconds: config.authMaxSkewSeconds,
+        edition: config.edition,
       }),
       signing: signingText(config.authMaxSkewSeconds),
       metrics,

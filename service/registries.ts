@@ -5,7 +5,7 @@ import { createNoopExecutor } from '../executors/local/noop.ts';
 import { createExecutorRegistry } from '../executors/registry.ts';
 import { readRegistryFile } from '../executors/registry-file.ts';
 import type { Config } from '../platform/config.ts';
-import { parseSignerConfigs } from '../signers/config.ts';
+import { parseSignerConfigs, whyNotLocal } from '../signers/config.ts';
 import { createSignerRegistry, openSigners } from '../signers/registry.ts';
 import { balanceFetchers } from '../venues/balances.ts';
 import { chainAssets, loadVenueBindings } from '../venues/bindings.ts';
@@ -20,15 +20,22 @@ export async function openRegistries(config: Config) {
     config.registryFile === undefined
       ? { executors: [], signers: [], folder: '.' }
       : readRegistryFile(config.registryFile, z.unknown());
-  const signers = await openSigners(
-    parseSignerConfigs([...file.signers], { allowLocal: config.allowLocalSigners }),
-    {
-      baseDir: file.folder,
-    },
-  );
   const bindings =
     config.venuesFile === undefined ? [] : await loadVenueBindings(config.venuesFile);
-  const chains = createEvmChains(bindings.filter((binding) => binding.provider === 'evm'));
+  const evmVenues = bindings.filter((binding) => binding.provider === 'evm');
+  const signers = await openSigners(
+    parseSignerConfigs(file.signers, {
+      backend: config.signerBackend,
+      whyNotLocal: whyNotLocal({
+        backend: config.signerBackend,
+        forced: config.localSignersForced,
+        host: config.host,
+        chains: evmVenues,
+      }),
+    }),
+    { baseDir: file.folder },
+  );
+  const chains = createEvmChains(evmVenues);
   const executors = createExecutorRegistry({
     locals: [
       createNoopExecutor(),

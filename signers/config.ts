@@ -1,6 +1,8 @@
 /** The `signers` array of the registry file, as it is written. */
 import { z } from 'zod';
+import { SIGNER_BACKENDS, type SignerBackend } from '../domain/signer.ts';
 import { describeIssues } from '../platform/issues.ts';
+import { isLoopbackUrl, serviceUrl } from '../platform/outgoing/url.ts';
 
 const signerKey = z
   .string()
@@ -9,12 +11,36 @@ const chainFamily = z
   .string()
   .regex(/^[a-z][a-z0-9_-]{0,31}$/, 'must be a chain family such as evm');
 const shared = { signer_key: signerKey, profile: z.string().min(1).max(128).optional() };
+const evm = z.literal('evm', 'a signer of this backend holds an EVM key: chain_family must be evm');
+const path = z.string().min(1).max(4_096);
 
 const local = z.strictObject({
   ...shared,
-  chain_family: z.literal('evm', 'a local signer holds an EVM key: chain_family must be evm'),
+  chain_family: evm,
   backend: z.literal('local'),
-  private_key_file: z.string().min(1),
+  private_key_file: path,
+});
+
+const kms = z.strictObject({
+  ...shared,
+  chain_family: evm,
+  backend: z.literal('managed_kms_evm'),
+  key_id: z.string().regex(/^[\x21-\x7e]{1,2048}$/, 'must be the id, ARN or alias/… of a key'),
+  region: z.string().regex(/^[a-z0-9-]{1,64}$/, 'must be a region such as eu-central-1'),
+  endpoint: serviceUrl.optional(),
+});
+
+const remote = z.strictObject({
+  ...shared,
+  chain_family: evm,
+  backend: z.literal('remote'),
+  // The token opens the key: it crosses no network in the clear.
+  url: serviceUrl.refine(
+    (url) => url.startsWith('https:') || isLoopbackUrl(url),
+    'must be https, unless the proxy is on this machine',
+  ),
+  auth_token_file: path,
+  timeout_seconds: z.number().min(0.1).max(30).default(4),
 });
 
 const noop = z.strictObject({
@@ -26,25 +52,15 @@ const noop = z.strictObject({
   backend: z.literal('noop'),
 });
 
-const unavailable = (backend: 'managed_kms_evm' | 'remote') =>
-  z
-    .looseObject({ ...shared, chain_family: chainFamily, backend: z.literal(backend) })
-    .refine(() => false, {
-      path: ['backend'],
-      message: `${backend} signers are not available in this release; use local (development) or noop`,
-    });
-
-const entry = z.discriminatedUnion(
-  'backend',
-  [local, noop, unavailable('managed_kms_evm'), unavailable('remote')],
-  {
-    error: 'must be local, managed_kms_evm, remote or noop',
-  },
-);
+const entry = z.discriminatedUnion('backend', [local, kms, remote, noop], {
+  error: `must be ${SIGNER_BACKENDS.join(', ')}`,
+});
 
 export type LocalSignerConfig = z.infer<typeof local>;
+export type KmsSignerConfig = z.infer<typeof kms>;
+export type RemoteSignerConfig = z.infer<typeof remote>;
 export type NoopSignerConfig = z.infer<typeof noop>;
-export type SignerConfig = LocalSignerConfig | NoopSignerConfig;
+export type SignerConfig = z.infer<typeof entry>;
 
 /** Everything wrong with the `signers` array, one line a place. */
 export class SignerConfigError extends Error {
@@ -58,27 +74,30 @@ export class SignerConfigError extends Error {
   }
 }
 
+export interface SignerRules {
+  /** `SVC_LOCAL_SIGNER_BACKEND`: the backend of entries that name none. */
+  readonly backend: SignerBackend | undefined;
+  /** Why keys on disk are not acceptable, as {@link whyNotLocal} says; null where they are. */
+  readonly whyNotLocal: string | null;
+}
+
 /**
- * Reads the array. `allowLocal` is true only where keys on disk are acceptable, which is
- * development. Throws {@link SignerConfigError} with every fault, placed as
+ * Reads the array. Throws {@link SignerConfigError} with every fault, placed as
  * `signers[1].backend: …`.
  */
 export function parseSignerConfigs(
-  signers: unknown,
-  options: { readonly allowLocal: boolean },
+  signers: readonly unknown[],
+  { backend, whyNotLocal: reason }: SignerRules,
 ): readonly SignerConfig[] {
-  const parsed = z.object({ signers: z.array(entry) }).safeParse({ signers });
+  const parsed = z
+    .object({ signers: z.array(entry) })
+    .safeParse({ signers: signers.map((each) => withBackend(each, backend)) });
   if (!parsed.success)
     throw new SignerConfigError(describeIssues(parsed.error, { whole: 'the file' }));
-  // The refused backends never reach this line; the filter is what tells the compiler so.
-  const configs = parsed.data.signers.filter(
-    (config) => config.backend === 'local' || config.backend === 'noop',
-  );
+  const configs = parsed.data.signers;
   const faults = configs.flatMap((config, index) => [
-    ...(config.backend === 'local' && !options.allowLocal
-      ? [
-          `signers[${index}].backend: local signers keep a key in a file and are for development only; they are not allowed here`,
-        ]
+    ...(config.backend === 'local' && reason !== null
+      ? [`signers[${index}].backend: ${reason}`]
       : []),
     ...(configs.findIndex((other) => other.signer_key === config.signer_key) < index
       ? [`signers[${index}].signer_key: ${config.signer_key} is already used above`]
@@ -86,4 +105,45 @@ export function parseSignerConfigs(
   ]);
   if (faults.length > 0) throw new SignerConfigError(faults);
   return configs;
+}
+
+function withBackend(signer: unknown, backend: SignerBackend | undefined): unknown {
+  const isBare =
+    typeof signer === 'object' &&
+    signer !== null &&
+    !Array.isArray(signer) &&
+    !Object.hasOwn(signer, 'backend');
+  return isBare && backend !== undefined ? { ...signer, backend } : signer;
+}
+
+/** What is known of a process when its signers are opened. */
+export interface Surroundings {
+  readonly backend: SignerBackend | undefined;
+  readonly forced: boolean;
+  /** Where the API listens. */
+  readonly host: string;
+  /** The endpoints of the chains that are bound. */
+  readonly chains: readonly { readonly venue_key: string; readonly rpc_url: string }[];
+}
+
+const LOCAL = 'local signers keep a key in a file and are for development only';
+const HOSTS = ['127.0.0.1', '::1', 'localhost'];
+
+/**
+ * Why this process takes no signer whose key lies in a file; null where it does. Development is
+ * where it is said to be, the API listens on this machine alone, and so do all chains: elsewhere
+ * real money may hang on the file.
+ */
+export function whyNotLocal({ backend, forced, host, chains }: Surroundings): string | null {
+  if (backend !== 'local') return `${LOCAL}; SVC_LOCAL_SIGNER_BACKEND=local says that this is it`;
+  if (forced) return null;
+  const far = chains.find(({ rpc_url }) => !isLoopbackUrl(rpc_url));
+  const sign = !HOSTS.includes(host)
+    ? `the API listens on ${host}`
+    : far === undefined
+      ? null
+      : `the chain ${far.venue_key} is not on this machine`;
+  return sign === null
+    ? null
+    : `${LOCAL}, which this is not: ${sign}. Use managed_kms_evm or remote; SVC_LOCAL_SIGNER_FORCED=true takes it all the same`;
 }

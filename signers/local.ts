@@ -2,20 +2,13 @@
  * The development signer: a private key from a file. The key lives only in viem's closure, never on
  * an object, so that no log, inspection or JSON of a signer can show it.
  */
-import { isHex, keccak256, type Hex } from 'viem';
+import { isHex, keccak256 } from 'viem';
 import { privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts';
-import { z } from 'zod';
 import type { EvmUnsignedTransaction } from '../domain/executor.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { SignedTransaction, Signer, SignerDescriptor } from '../domain/signer.ts';
-import { readUnsignedTransaction } from './unsigned-transaction.ts';
-
-const typedData = z.strictObject({
-  domain: z.record(z.string(), z.unknown()),
-  types: z.record(z.string(), z.array(z.strictObject({ name: z.string(), type: z.string() }))),
-  primaryType: z.string(),
-  message: z.record(z.string(), z.unknown()),
-});
+import { evmTransaction } from './evm-transaction.ts';
+import { readTypedData } from './typed-data.ts';
 
 /**
  * A signer over `privateKey` (0x and 64 hex digits). Throws an Error that names the signer, and
@@ -26,9 +19,11 @@ export function createLocalSigner(
   privateKey: string,
 ): Signer {
   const account = accountOf(identity.signer_key, privateKey);
+  const address = (): Promise<string> => Promise.resolve(account.address);
   return Object.freeze({
     descriptor: Object.freeze({ ...identity, backend: 'local' as const }),
-    identity: () => Promise.resolve(account.address),
+    identity: address,
+    recentIdentity: address,
     signEvmTransaction: (unsigned: EvmUnsignedTransaction, nonce: number) =>
       sign(account, unsigned, nonce),
     signEvmTypedData: (payload: JsonObject) => signTyped(account, payload),
@@ -49,25 +44,10 @@ function accountOf(signerKey: string, privateKey: string): PrivateKeyAccount {
 
 async function sign(
   account: PrivateKeyAccount,
-  payload: EvmUnsignedTransaction,
+  unsigned: EvmUnsignedTransaction,
   nonce: number,
 ): Promise<SignedTransaction> {
-  const reading = readUnsignedTransaction(payload);
-  if (!reading.ok) throw new Error(`the unsigned transaction is malformed: ${reading.problem}`);
-  if (!Number.isSafeInteger(nonce) || nonce < 0)
-    throw new Error('the nonce must be a whole number');
-  const { unsigned } = reading;
-  const raw_tx = await account.signTransaction({
-    type: 'eip1559',
-    chainId: unsigned.chain_id,
-    nonce,
-    to: unsigned.to as Hex,
-    value: BigInt(unsigned.value),
-    data: unsigned.data as Hex,
-    gas: BigInt(unsigned.gas),
-    maxFeePerGas: BigInt(unsigned.max_fee_per_gas),
-    maxPriorityFeePerGas: BigInt(unsigned.max_priority_fee_per_gas),
-  });
+  const raw_tx = await account.signTransaction(evmTransaction(unsigned, nonce));
   return { raw_tx, tx_hash: keccak256(raw_tx) };
 }
 
@@ -75,8 +55,5 @@ async function signTyped(
   account: PrivateKeyAccount,
   payload: JsonObject,
 ): Promise<{ readonly signature: string }> {
-  const parsed = typedData.safeParse(payload);
-  if (!parsed.success)
-    throw new Error('typed data needs domain, types, primaryType and message, and nothing else');
-  return { signature: await account.signTypedData(parsed.data) };
+  return { signature: await account.signTypedData(readTypedData(payload)) };
 }

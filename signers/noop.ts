@@ -8,6 +8,7 @@ export function createNoopSigner(identity: Omit<SignerDescriptor, 'backend'>): S
   return Object.freeze({
     descriptor: Object.freeze({ ...identity, backend: 'noop' as const }),
     identity: () => Promise.resolve(null),
+    recentIdentity: () => Promise.resolve(null),
     signEvmTransaction: refuse,
     signEvmTypedData: refuse,
   });

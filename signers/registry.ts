@@ -1,15 +1,21 @@
 /** The signers of this process, by key. */
+import { access, constants } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Signer, SignerDescriptor } from '../domain/signer.ts';
 import { SignerConfigError, type SignerConfig } from './config.ts';
 import { readPrivateKeyFile } from './key-file.ts';
+import { openKms } from './kms-client.ts';
+import { createKmsSigner } from './kms.ts';
 import { createLocalSigner } from './local.ts';
 import { createNoopSigner } from './noop.ts';
+import { createRemoteSigner } from './remote.ts';
 
 export interface SignerRegistry {
   list(): readonly SignerDescriptor[];
   /** Undefined when no signer of that key is in memory. */
   get(signerKey: string): Signer | undefined;
+  /** Ends the connections of those that have some. */
+  close(): Promise<void>;
 }
 
 /**
@@ -24,13 +30,20 @@ export function createSignerRegistry(signers: readonly Signer[]): SignerRegistry
     byKey.set(signer_key, signer);
   }
   const descriptors = signers.map((signer) => signer.descriptor);
-  return { list: () => descriptors, get: (signerKey) => byKey.get(signerKey) };
+  return {
+    list: () => descriptors,
+    get: (signerKey) => byKey.get(signerKey),
+    close: async () => {
+      await Promise.all(signers.flatMap((signer) => signer.close?.() ?? []));
+    },
+  };
 }
 
 /**
- * Opens the configured signers; `private_key_file` is relative to `baseDir`, the registry file's
- * folder. Throws {@link SignerConfigError} with every file that is missing, readable by others or
- * not a key.
+ * Opens the configured signers; `private_key_file` and `auth_token_file` are relative to `baseDir`,
+ * the registry file's folder. No signer is asked for anything yet: one that is down stops no start.
+ * Throws {@link SignerConfigError} with every file that is missing, readable by others or not a
+ * key.
  */
 export async function openSigners(
   configs: readonly SignerConfig[],
@@ -56,9 +69,28 @@ async function openSigner(config: SignerConfig, baseDir: string): Promise<Signer
     chain_family: config.chain_family,
     ...(config.profile === undefined ? {} : { profile: config.profile }),
   };
-  if (config.backend === 'noop') return createNoopSigner(identity);
-  return createLocalSigner(
-    identity,
-    await readPrivateKeyFile(resolve(baseDir, config.private_key_file)),
-  );
+  const at = (file: string): string => resolve(baseDir, file);
+  switch (config.backend) {
+    case 'local':
+      return createLocalSigner(identity, await readPrivateKeyFile(at(config.private_key_file)));
+    case 'managed_kms_evm': {
+      const { key_id, region, endpoint } = config;
+      const key = { key_id, region, ...(endpoint === undefined ? {} : { endpoint }) };
+      return createKmsSigner(identity, await openKms(key));
+    }
+    case 'remote': {
+      const { url, timeout_seconds } = config;
+      const auth_token_file = at(config.auth_token_file);
+      await mustBeReadable(auth_token_file);
+      return createRemoteSigner(identity, { url, auth_token_file, timeout_seconds });
+    }
+    case 'noop':
+      return createNoopSigner(identity);
+  }
+}
+
+async function mustBeReadable(file: string): Promise<void> {
+  await access(file, constants.R_OK).catch(() => {
+    throw new Error(`auth_token_file ${file} cannot be read`);
+  });
 }

@@ -1,9 +1,10 @@
 /** Commands that no run has seen yet, and open movements whose run may be gone. */
+import type { About } from '../domain/messages.ts';
 import type { CommandKind } from '../domain/transition.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 
-export interface DueCommand {
+export interface DueCommand extends About {
   readonly command_id: string;
   readonly movement_id: string;
   readonly kind: CommandKind;
@@ -18,14 +19,15 @@ export async function claimCommands(db: Database, limit: number): Promise<readon
     () => db.sql<DueCommand>`
       UPDATE commands SET wakes = wakes + 1,
         claimed_until = svc_now() + make_interval(secs => least(60, power(2, wakes + 1)))
-      WHERE command_id IN (
+      FROM movements m WHERE m.movement_id = commands.movement_id AND command_id IN (
         SELECT c.command_id FROM commands c
         WHERE c.applied_at IS NULL AND c.claimed_until <= svc_now()
           AND NOT EXISTS (SELECT 1 FROM commands o WHERE o.movement_id = c.movement_id
             AND o.applied_at IS NULL
                           AND (o.created_at, o.command_id) < (c.created_at, c.command_id))
         ORDER BY c.created_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
-      RETURNING command_id::text, movement_id::text, kind`,
+      RETURNING command_id::text, m.movement_id::text, kind,
+        m.asset, trim_scale(m.amount)::text AS amount, m.template_key`,
   );
 }
 
@@ -36,9 +38,9 @@ export async function claimCommands(db: Database, limit: number): Promise<readon
 export async function claimIdle(
   db: Database,
   options: { readonly idleSeconds: number; readonly limit: number },
-): Promise<readonly string[]> {
-  const rows = await run(
-    () => db.sql<{ movement_id: string }>`
+): Promise<readonly (About & { readonly movement_id: string })[]> {
+  return run(
+    () => db.sql<About & { readonly movement_id: string }>`
       UPDATE movements SET swept_at = svc_now() WHERE movement_id IN (
         SELECT movement_id FROM movements
         WHERE ended_at IS NULL
@@ -48,7 +50,6 @@ export async function claimIdle(
             OR swept_at <= svc_now() - make_interval(
             secs => ${Math.max(options.idleSeconds, 1) * 4}::double precision))
         ORDER BY swept_at NULLS FIRST LIMIT ${options.limit} FOR UPDATE SKIP LOCKED)
-      RETURNING movement_id::text`,
+      RETURNING movement_id::text, asset, trim_scale(amount)::text AS amount, template_key`,
   );
-  return rows.map((row) => row.movement_id);
 }

@@ -11,16 +11,14 @@ interface Owner {
   readonly attempt: number;
 }
 
-interface Row {
-  readonly chain_id: number;
-  readonly from: string;
-  readonly nonce: number;
-  readonly unsigned: JournaledTransaction['unsigned'];
+/** A transaction as SQL tells it. */
+export interface TransactionRow extends Omit<JournaledTransaction, 'tx_hash' | 'raw_tx'> {
   readonly tx_hash: string | null;
   readonly raw_tx: string | null;
 }
 
-function toTransaction({ tx_hash, raw_tx, ...rest }: Row): JournaledTransaction {
+/** Without the fields that are not there yet. */
+export function toTransaction({ tx_hash, raw_tx, ...rest }: TransactionRow): JournaledTransaction {
   return tx_hash === null || raw_tx === null ? rest : { ...rest, tx_hash, raw_tx };
 }
 
@@ -30,10 +28,11 @@ export async function readTransactions(
   owner: Owner,
 ): Promise<readonly JournaledTransaction[]> {
   const rows = await run(
-    () => db.sql<{ answer: Row }>`
-      SELECT jsonb_build_object('chain_id', chain_id, 'from', address, 'nonce', nonce,
-        'unsigned', unsigned,
-        'tx_hash', tx_hash, 'raw_tx', raw_tx) AS answer
+    () => db.sql<{ answer: TransactionRow }>`
+      SELECT jsonb_build_object('transaction_id', transaction_id,
+        'claim', coalesce(replaces, transaction_id), 'kind', kind, 'chain_id', chain_id,
+        'from', address, 'nonce', nonce, 'unsigned', unsigned, 'tx_hash', tx_hash,
+        'raw_tx', raw_tx, 'age_seconds', extract(epoch FROM svc_now() - created_at)) AS answer
       FROM evm_transactions
       WHERE movement_id = ${owner.movement_id}::uuid AND node_key = ${owner.node_key}
         AND attempt = ${owner.attempt}
@@ -74,21 +73,25 @@ export async function saveSigned(
   return rows[0] ?? null;
 }
 
-/** Ends the claim on a nonce that another, finalized transaction has used. */
+/**
+ * Ends the claim on a nonce that another, finalized transaction has used. False when somebody was
+ * quicker: a later version than `transaction` is stored, or a recovery took over.
+ */
 export async function releaseNonce(
   db: Database,
-  owner: Owner,
+  owner: Owner & { readonly epoch: number },
   transaction: JournaledTransaction,
-): Promise<void> {
-  await run(
-    () => db.sql`
-      UPDATE evm_transactions SET released_at = svc_now()
-      WHERE movement_id = ${owner.movement_id}::uuid AND node_key = ${owner.node_key}
-        AND attempt = ${owner.attempt}
-        AND chain_id = ${transaction.chain_id} AND address = ${transaction.from}
-          AND nonce = ${transaction.nonce}
-        AND released_at IS NULL`,
+): Promise<boolean> {
+  const version = JSON.stringify({
+    claim: transaction.claim,
+    over: transaction.transaction_id,
+  });
+  const rows = await run(
+    () => db.sql<{ released: boolean }>`
+      SELECT release_nonce(${owner.movement_id}::uuid, ${owner.node_key}, ${owner.attempt}::integer,
+        ${owner.epoch}::integer, ${version}::jsonb) AS released`,
   );
+  return rows[0]?.released ?? false;
 }
 
 export interface Account {

@@ -19,6 +19,8 @@ export const SNAPSHOT_STALE = 'FM012';
 export const NOT_COVERED = 'insufficient_effective_withdrawable';
 /** The same: what an automatic approval was decided by has changed since. */
 export const DECISION_OUTDATED = 'FM011';
+/** Raised by creates while the switch of prisma/functions/cutover.sql lets nothing new in. */
+const CUTOVER_ACTIVE = 'FM013';
 /** Of the error of prisma/pool.ts. */
 const POOL_BUSY = 'POOL_BUSY';
 const SOCKET =
@@ -128,5 +130,19 @@ export async function writeOrFind<T>(
 export function refusedBy(fault: DatabaseFault, error: unknown): unknown {
   if (fault === 'unreachable') return new ServiceError('dependency_unavailable', { cause: error });
   if (fault === 'busy') return new ServiceError('overloaded', { cause: error });
+  if (sqlState(error) === CUTOVER_ACTIVE) return cutoverActive(modeOf(error));
   return error;
+}
+
+/** Nothing new is taken in this mode. */
+export function cutoverActive(mode: string): ServiceError {
+  return new ServiceError('cutover_mode_active', { context: { mode } });
+}
+
+function modeOf(error: unknown): string {
+  for (const each of chain(error)) {
+    const detail = field(each, 'detail');
+    if (detail !== undefined) return detail;
+  }
+  return 'unknown';
 }

@@ -1,5 +1,6 @@
 /** API keys: who may call. Only tools write them; the service reads. */
 import type { Role } from '../domain/roles.ts';
+import type { ApiKeyStatus } from '../domain/states/api-key.ts';
 import type { AuditEntry } from '../domain/transition.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
@@ -85,7 +86,7 @@ export interface RevokedKey {
   readonly client_id: string;
   readonly role: Role;
   /** What it was before; a repeat finds it revoked. */
-  readonly was: 'active' | 'revoked';
+  readonly was: ApiKeyStatus;
 }
 
 /** Revokes a key for good, on every instance from the commit on; null for an unknown one. */
@@ -107,7 +108,7 @@ export interface KeyRecord {
   readonly client_name: string;
   readonly key_id: string;
   readonly role: Role;
-  readonly key_status: 'active' | 'revoked';
+  readonly key_status: ApiKeyStatus;
   readonly cert_fingerprint: string | null;
   readonly namespace: string | null;
   readonly created_at: string;

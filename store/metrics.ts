@@ -1,6 +1,7 @@
 /**
  * What the metrics page tells of the database: one statement, made of counts and ends of indexes.
  */
+import type { LaneView } from './lanes.ts';
 import type { Database } from '../prisma/client.ts';
 
 export interface PoolHold {
@@ -24,6 +25,7 @@ export interface OperationFigures {
   readonly unanswered: number;
   readonly oldest_unanswered: number;
   readonly pools: readonly PoolHold[];
+  readonly lanes: readonly LaneView[];
 }
 
 /**
@@ -57,7 +59,8 @@ export async function readFigures(db: Pick<Database, 'sql'>): Promise<OperationF
         WHERE unanswered_since IS NOT NULL)), 0)),
       'pools', (SELECT coalesce(
         jsonb_agg(jsonb_build_object('venue_key', venue_key, 'account_type', account_type,
-        'asset', asset, 'held', held::text)), '[]') FROM reservation_pools)
+        'asset', asset, 'held', held::text)), '[]') FROM reservation_pools),
+      'lanes', lane_views()
     ) AS figures`;
   const [row] = rows;
   if (row === undefined) throw new Error('the statement of the metrics answered nothing');

@@ -1,5 +1,6 @@
 /** Movements as callers read them. */
-import type { AttentionFacts, AttentionReason } from '../domain/attention.ts';
+import type { AttentionFacts } from '../domain/attention.ts';
+import type { AttentionReason } from '../domain/attention-reasons.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { NodeKind } from '../domain/graph/types.ts';
 import type { ConditionResults } from '../domain/messages.ts';
@@ -13,7 +14,8 @@ import type {
 import type { NodeState } from '../domain/states/node.ts';
 import { gather } from '../platform/gather.ts';
 import type { Prisma } from '../prisma/generated/client.ts';
-import { olderThan, type PagePosition } from './paging.ts';
+import { listNeeding, readReasons, type MovementPage, type MovementScope } from './attention.ts';
+import { olderThan } from './paging.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 import { iso, isoOf, isoOfOrNull, object, stored } from './json.ts';
@@ -49,6 +51,8 @@ export interface NodeRecord {
   readonly resumed: boolean;
   readonly executor_binding: JsonObject;
   readonly signer_binding: JsonObject | null;
+  /** As its plan has it. */
+  readonly original_signer_binding: JsonObject | null;
   /** As its plan has them. */
   readonly config: JsonObject;
   readonly asset: string;
@@ -138,21 +142,9 @@ function toSummary(
   };
 }
 
-export interface MovementFilter {
-  readonly state?: MovementState | undefined;
-  readonly strategy_id?: string | undefined;
-  readonly template_key?: string | undefined;
-  /** What it is for, or can move. */
-  readonly asset?: string | undefined;
+export interface MovementFilter extends MovementScope {
   /** Only those that need a person. */
   readonly needs_attention?: true | undefined;
-  /** Only movements of templates in this namespace. */
-  readonly namespace?: string | undefined;
-}
-
-interface MovementPage {
-  readonly limit: number;
-  readonly after: PagePosition | null;
 }
 
 /** Up to `limit` movements after `position`, newest first. */
@@ -191,51 +183,6 @@ export async function listMovements(
   const ids = rows.map(({ movement_id }) => movement_id);
   const reasons = needing ?? (await readReasons(db, ids));
   return rows.map((row) => toSummary(row, reasons));
-}
-
-/** The movements of the page that need a person, newest first, and why. */
-async function listNeeding(
-  db: Database,
-  filter: MovementFilter,
-  { limit, after }: MovementPage,
-): Promise<ReadonlyMap<string, AttentionReason>> {
-  const { state = null, strategy_id = null, template_key = null, asset = null } = filter;
-  const prefix = filter.namespace === undefined ? null : `${filter.namespace}/`;
-  const rows = await run(
-    () => db.sql<{ movement_id: string; reason: AttentionReason }>`
-      SELECT m.movement_id, a.facts ->> 'reason' AS reason
-      FROM movements m CROSS JOIN LATERAL (SELECT attention_of(m, svc_now()) AS facts) a
-      -- What attention_of would refuse at a glance, in the words of two indexes.
-      WHERE (m.ended_at IS NULL OR m.ended_at IS NOT NULL
-          AND m.request_state IN ('FAILED', 'CANCELLED')
-          AND m.updated_at > (SELECT svc_now()) - interval '7 days')
-        AND (${state}::text IS NULL OR m.request_state = ${state})
-        AND (${strategy_id}::text IS NULL OR m.strategy_id = ${strategy_id})
-        AND (${template_key}::text IS NULL OR m.template_key = ${template_key})
-        AND (${prefix}::text IS NULL OR starts_with(m.template_key, ${prefix}))
-        AND (${asset}::text IS NULL OR m.asset = ${asset}
-          OR m.outflow @> jsonb_build_array(jsonb_build_object('asset', ${asset}::text)))
-        AND (${after?.created_at ?? null}::timestamptz IS NULL OR (m.created_at, m.movement_id)
-          < (${after?.created_at ?? null}::timestamptz, ${after?.id ?? null}::uuid))
-        AND a.facts IS NOT NULL
-      ORDER BY m.created_at DESC, m.movement_id DESC LIMIT ${limit}::integer`,
-  );
-  return new Map(rows.map(({ movement_id, reason }) => [movement_id, reason]));
-}
-
-/** Why each of these movements needs a person; those that need none are left out. */
-async function readReasons(
-  db: Database,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, AttentionReason>> {
-  if (ids.length === 0) return new Map();
-  const rows = await run(
-    () => db.sql<{ movement_id: string; reason: AttentionReason }>`
-      SELECT m.movement_id, a.facts ->> 'reason' AS reason
-      FROM movements m CROSS JOIN LATERAL (SELECT attention_of(m, svc_now()) AS facts) a
-      WHERE m.movement_id = ANY (${`{${ids.join(',')}}`}::uuid[]) AND a.facts IS NOT NULL`,
-  );
-  return new Map(rows.map(({ movement_id, reason }) => [movement_id, reason]));
 }
 
 /** The template of a movement, or null. */
@@ -298,6 +245,7 @@ async function readMovements(
           SELECT json_agg(n ORDER BY n.position) FROM (
             SELECT position, node_key, node_kind, action_type, state, attempt, resumed,
               executor_binding, signer_binding,
+              nullif(own_plan -> 'signer_binding', 'null') AS original_signer_binding,
               node_plan(own_plan, m.input_params) -> 'config' AS config,
                 own_plan ->> 'asset' AS asset, prepared_action,
               coalesce(trim_scale(amount)::text, CASE WHEN flow ->> 'from' IS NULL

@@ -266,6 +266,7 @@ function createDocument(
       expires_at: { '@after_seconds': movement.approval_ttl_seconds },
     },
     nodes,
+    signed: nodes.some(({ signer_binding }) => signer_binding !== null),
     compiled_plan: plan,
     timeline: withEventIds(movement.timeline),
     audit: auditRows(db, movement.audit(movementId)),
@@ -297,7 +298,8 @@ export async function readSnapshot(db: Database, movementId: string): Promise<Mo
           SELECT position, node_key, node_kind, state, attempt, submit_epoch, recover_first,
             submitted_at IS NOT NULL AS accepted, restored, resumed,
             trim_scale(amount)::text AS amount, output,
-                 error_code, updated_at, completed_at
+                 error_code, updated_at, completed_at,
+            coalesce(signer_binding ->> 'signer_key', signer_binding #>> '{}') AS signer_key
           FROM movement_nodes WHERE movement_id = m.movement_id
         ) n
       ) AS nodes
@@ -327,6 +329,7 @@ export async function readSnapshot(db: Database, movementId: string): Promise<Mo
       output: node.output,
       error_code: node.error_code,
       updated_at: isoOf(node.updated_at),
+      signer_key: node.signer_key,
       settled_order: node.completed_at === null ? 0 : Date.parse(node.completed_at),
     })),
   };

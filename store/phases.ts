@@ -28,6 +28,8 @@ export interface PhaseRow {
   /** It came out of a restored database, which may have forgotten sends of it. */
   readonly restored: boolean;
   readonly resumed: boolean;
+  /** A person wants this attempt's transaction cancelled. */
+  readonly cancel_asked: boolean;
   readonly error_count: number;
   /** Looks in a row that told nothing. */
   readonly unanswered: number;

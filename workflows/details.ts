@@ -1,6 +1,12 @@
 /** What an operator reads about a run in the Temporal UI. */
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import {
+  ATTENTION_OF_STATE,
+  type AttentionReason,
+  type ToldAttention,
+} from '../domain/attention-reasons.ts';
+import { onCancelTargets } from '../domain/graph/edges.ts';
 import { SEARCH_ATTRIBUTES, type LoadedMovement, type LoadedNode } from '../domain/messages.ts';
 
 const keys = {
@@ -8,24 +14,48 @@ const keys = {
   strategy: defineSearchAttributeKey(SEARCH_ATTRIBUTES.strategy, SearchAttributeType.KEYWORD),
   asset: defineSearchAttributeKey(SEARCH_ATTRIBUTES.asset, SearchAttributeType.KEYWORD),
   template: defineSearchAttributeKey(SEARCH_ATTRIBUTES.template, SearchAttributeType.KEYWORD),
+  attention: defineSearchAttributeKey(SEARCH_ATTRIBUTES.attention, SearchAttributeType.KEYWORD),
 };
 
+/** What was indexed last. */
+export interface Shown {
+  readonly state: LoadedMovement['state'];
+  readonly attention: AttentionReason | null;
+}
+
 /**
- * Shows state and nodes; `shown` is the state that was indexed last, null before the first time.
+ * Shows state and nodes; `told`: what was said of it from outside; `shown` is null before the first
+ * time.
  */
-export function show(view: LoadedMovement, shown: string | null): string {
-  if (shown === null) {
-    upsertSearchAttributes([
-      { key: keys.state, value: view.state },
-      { key: keys.asset, value: view.asset },
-      { key: keys.template, value: view.template_key },
-      ...(view.strategy_id === null ? [] : [{ key: keys.strategy, value: view.strategy_id }]),
-    ]);
-  } else if (shown !== view.state) {
-    upsertSearchAttributes([{ key: keys.state, value: view.state }]);
+export function show(view: LoadedMovement, told: ToldAttention, shown: Shown | null): Shown {
+  const next = { state: view.state, attention: told?.reason ?? reasonOf(view) };
+  const changed = [
+    ...(next.state === shown?.state ? [] : [{ key: keys.state, value: next.state }]),
+    // The first time also where there is none: a run that follows another has its index.
+    ...(shown !== null && next.attention === shown.attention
+      ? []
+      : [{ key: keys.attention, value: next.attention }]),
+  ];
+  const once = [
+    { key: keys.asset, value: view.asset },
+    { key: keys.template, value: view.template_key },
+    ...(view.strategy_id === null ? [] : [{ key: keys.strategy, value: view.strategy_id }]),
+  ];
+  if (changed.length > 0) upsertSearchAttributes([...changed, ...(shown === null ? once : [])]);
+  setCurrentDetails(currentDetails(view, told));
+  return next;
+}
+
+/** Why a person is needed, as far as the run can see. */
+function reasonOf(view: LoadedMovement): AttentionReason | null {
+  // What a cancel leads to may fail, and asks for a person although the state stays.
+  if (view.state === 'CANCELLED' && (view.conduct ?? 0) >= 3) {
+    const lane = onCancelTargets(view.edges);
+    if (view.nodes.some(({ state }) => state === 'UNKNOWN')) return 'unknown_outcome';
+    const failed = view.nodes.some((node) => node.state === 'FAILED' && lane.has(node.node_key));
+    return failed ? 'failed' : null;
   }
-  setCurrentDetails(currentDetails(view));
-  return view.state;
+  return ATTENTION_OF_STATE[view.state] ?? null;
 }
 
 /**
@@ -40,8 +70,8 @@ const LONGEST_NAME = 64;
  * The graph's state as Markdown, what somebody may look for first: the UI shows the first lines
  * until it is asked for more. Bounded, and cheap: it is made anew after every change.
  */
-export function currentDetails(view: LoadedMovement): string {
-  const head = `**${view.state}**${waits(view)} · ${plain(view.template_key)} v${String(view.template_version)} · ${plain(view.asset)}`;
+export function currentDetails(view: LoadedMovement, told: ToldAttention = null): string {
+  const head = `**${view.state}**${waits(view, told)} · ${plain(view.template_key)} v${String(view.template_version)} · ${plain(view.asset)}`;
   const wanted = view.nodes.filter(isOpen);
   if (view.nodes.length <= ALL_SHOWN) {
     const others = view.nodes.filter((node) => !isOpen(node));
@@ -58,24 +88,38 @@ export function currentDetails(view: LoadedMovement): string {
 }
 
 /** Whom or what a movement that needs a person waits for. */
-function waits({ state, nodes, error_code }: LoadedMovement): string {
-  const names = (at: (node: LoadedNode) => boolean): string => {
-    const [first, ...others] = nodes.filter(at);
-    if (first === undefined) return 'a node';
-    return `${plain(first.node_key)}${others.length === 0 ? '' : ` and ${String(others.length)} more`}`;
-  };
-  switch (state) {
-    case 'PENDING_APPROVAL':
+function waits(view: LoadedMovement, told: ToldAttention): string {
+  const reason = told?.reason ?? ATTENTION_OF_STATE[view.state];
+  const node = told === null ? waitedFor(view) : plain(told.node_key ?? 'a node');
+  if (reason === undefined) return '';
+  switch (reason) {
+    case 'approval':
       return ' · waits for an approval';
-    case 'WAITING_MANUAL_ACTION':
-      return ` · waits at gate ${names((node) => node.node_kind === 'manual_gate' && node.state === 'READY')}`;
-    case 'MANUAL_INTERVENTION':
-      return ` · nobody can say what became of ${names((node) => node.state === 'UNKNOWN')}`;
-    case 'FAILED':
-      return ` · failed at ${names((node) => node.state === 'FAILED' && node.error_code === error_code)}`;
-    default:
-      return '';
+    case 'approval_expires_soon':
+      return ' · waits for an approval, and its time is nearly over';
+    case 'manual_gate':
+      return ` · waits at gate ${node}`;
+    case 'unknown_outcome':
+      return ` · nobody can say what became of ${node}`;
+    case 'failed':
+      return ` · failed at ${node}`;
+    case 'lane_blocked':
+      return ` · ${node} waits for an earlier transaction of its account`;
+    case 'executor_unavailable':
+      return ` · ${node} waits for its executor`;
   }
+}
+
+/** The nodes that the state is about. */
+function waitedFor({ state, nodes, error_code }: LoadedMovement): string {
+  const [first, ...others] = nodes.filter((node) => {
+    if (state === 'WAITING_MANUAL_ACTION')
+      return node.node_kind === 'manual_gate' && node.state === 'READY';
+    if (state === 'MANUAL_INTERVENTION') return node.state === 'UNKNOWN';
+    return state === 'FAILED' && node.state === 'FAILED' && node.error_code === error_code;
+  });
+  if (first === undefined) return 'a node';
+  return `${plain(first.node_key)}${others.length === 0 ? '' : ` and ${String(others.length)} more`}`;
 }
 
 /** Begun and not ended, or ended in a way that needs a look. */

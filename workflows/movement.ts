@@ -11,7 +11,8 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import { SIGNALS, type LoadedMovement } from '../domain/messages.ts';
+import { readTold } from '../domain/attention-reasons.ts';
+import { ATTENTION_SIGNAL, SIGNALS, type LoadedMovement } from '../domain/messages.ts';
 import { decideOptions, LOCAL_OPTIONS } from './activity-options.ts';
 import { locally, turnIsFree } from './local-activities.ts';
 import { RunState, type HandedOn } from './run-state.ts';
@@ -37,6 +38,7 @@ export function movementWorkflow(
 async function conduct(movementId: string, handed: HandedOn): Promise<MovementOutcome> {
   const run = new RunState(movementId, handed);
   for (const name of SIGNALS) setHandler(defineSignal<[string | null]>(name), () => run.wake());
+  setHandler(defineSignal<[unknown]>(ATTENTION_SIGNAL), (told) => run.needs(readTold(told)));
   const follow = (): Promise<never> =>
     continueAsNew<typeof movementWorkflow>(movementId, run.handedOn());
 

@@ -4,6 +4,7 @@
  * loop of `movement.ts` makes the moves.
  */
 import { CancellationScope, workflowInfo } from '@temporalio/workflow';
+import type { ToldAttention } from '../domain/attention-reasons.ts';
 import { onCancelTargets } from '../domain/graph/edges.ts';
 import type {
   LoadedMovement,
@@ -12,7 +13,7 @@ import type {
   PhaseArgs,
   PhaseResult,
 } from '../domain/messages.ts';
-import { show } from './details.ts';
+import { show, type Shown } from './details.ts';
 import { takeTurns, turnIsFree } from './local-activities.ts';
 import { askAboutUnknown, runNode, type NodeEnd } from './node.ts';
 import { askToCancel } from './phases.ts';
@@ -37,7 +38,10 @@ export class RunState {
   /** How often fences that were closed for a person's sake were opened by proof. */
   private opened = 0;
   private known: LoadedMovement['state'] | null = null;
-  private shown: string | null = null;
+  private shown: Shown | null = null;
+  /** What was told last of why a person is needed, and of which view of the movement. */
+  private told: ToldAttention = null;
+  private view: LoadedMovement | null = null;
   /** Nodes at work. */
   private readonly running = new Set<string>();
   /** What first phases have said already, by attempt. */
@@ -83,6 +87,7 @@ export class RunState {
     this.endings.clear();
     this.conduct = view.conduct ?? 0;
     if (this.conduct >= 2) takeTurns();
+    if (this.conduct >= 3 && view.woken === true) this.opened += 1;
     this.follow(view);
     // A node that the database has put back (a restore) is not one whose lane is closed.
     for (const node of view.nodes) {
@@ -107,8 +112,19 @@ export class RunState {
    * an event and an index write.
    */
   tell(view: LoadedMovement, when: 'changed' | 'pausing'): void {
+    // What was told of another state is not true of this one.
+    if (view.state !== this.view?.state || view.ended) this.told = null;
+    this.view = view;
     if (when === (view.conduct === undefined ? 'changed' : 'pausing'))
-      this.shown = show(view, this.shown);
+      this.shown = show(view, this.told, this.shown);
+  }
+
+  /** Shows why a person is needed where the state does not say so; decides nothing. */
+  needs(told: ToldAttention): void {
+    // A run that an older worker may have conducted has a history without what this would write.
+    if (this.view === null || this.shown === null || this.conduct < 3) return;
+    this.told = told;
+    this.shown = show(this.view, told, this.shown);
   }
 
   isIdle(node: LoadedNode): boolean {

@@ -15,7 +15,8 @@
  * on (0.3.0) a run has one local activity open at a time, continues as new while it waits, and
  * begins no send once it is to; before, it had as many as nodes, and continued only after something
  * had woken it. A closed fence is then tried again also when the run itself has found that no
- * person is needed any more; before, only after a wake.
+ * person is needed any more; before, only after a wake. From `conduct` 3 on it shows what it is
+ * told of why a person is needed, and a load may say that fences are to be tried again.
  */
 import { patched } from '@temporalio/workflow';
 

@@ -21,11 +21,13 @@ import type { LookTransferResult } from '../../domain/messages.ts';
 import type { AfterNotFound } from '../../domain/send/not-found.ts';
 import { afterTransferNotFound } from '../../domain/send/capital-transfer.ts';
 import { readTransferRow } from '../../store/capital-transfers.ts';
+import { readCutover } from '../../store/cutover.ts';
 import { lookAgain, unhurriedSeconds } from '../failures.ts';
 import { callOptions, within } from '../call.ts';
 import { applyStep, orderOf, type TransferDependencies } from './context.ts';
 
 const LONGEST_PAUSE_SECONDS = 15;
+const FROZEN_SECONDS = 5;
 
 export async function look(
   deps: TransferDependencies,
@@ -114,6 +116,9 @@ async function notFound(
     case 'person':
       return unanswered(deps, row, LEFT_TO_A_PERSON[follows.why]);
     case 'send':
+      // Its fence would be closed: it is looked for until it is open.
+      if ((await readCutover(deps.db)).mode === 'frozen')
+        throw lookAgain('no send begins at present', FROZEN_SECONDS);
       return { next: 'submit', epoch: row.epoch, delay_ms: 250 * 2 ** row.sends };
     case 'fail': {
       const fault = {

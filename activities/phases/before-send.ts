@@ -33,7 +33,7 @@ export async function beforeSend(
   const amount = allowedAmount(row);
   if (!amount.ok) return stopBeforeSend(deps, row, amount.code, amount.message);
   return question(
-    async () => ({ row, context: await contextOf(deps, row, amount.amount) }),
+    async () => ({ row, context: await contextOf(deps, row, amount.amount, 'prepare') }),
     (fault) => preSendFault(deps, row, fault),
   );
 }

@@ -23,7 +23,7 @@ export async function cancellable(
   const row = await phaseRow(deps, args);
   const open = row.attempt === args.attempt && IN_FLIGHT_NODE_STATES.includes(row.state);
   if (!open || row.movement_state !== 'CANCELLED') return null;
-  return { row, context: await contextOf(deps, row, amountOf(row) ?? '0') };
+  return { row, context: await contextOf(deps, row, amountOf(row) ?? '0', 'look') };
 }
 
 /**

@@ -6,19 +6,13 @@ import type {
   ExecutionContext,
   Executor,
   ExecutorDescriptor,
-  SubmitJournal,
 } from '../../domain/executor.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { ChainAssets } from '../../domain/plan/tokens.ts';
-import type { Signer } from '../../domain/signer.ts';
+import { SignerFault, type Signer } from '../../domain/signer.ts';
 import type { Unhurried } from '../failures.ts';
 import type { Database } from '../../prisma/client.ts';
-import {
-  readTransactions,
-  readUnknownNonces,
-  releaseNonce,
-  type Account,
-} from '../../store/evm-transactions.ts';
+import { readTransactions } from '../../store/evm-transactions.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 
 /** Checks a sign request against the plan; null is a pass, a text says what differs. */
@@ -62,12 +56,25 @@ export function idempotencyKey(
   return `${row.movement_id}:${row.node_key}:${row.attempt}`;
 }
 
+/**
+ * What a context is for, which says how its signer's address is found. `send`: asked of the signer
+ * afresh, since it decides whose nonce is claimed and who has to sign. `prepare`: as it was a
+ * moment ago. `look`: the same, and where the signer does not tell it, as what was signed shows
+ * it; a signer that is down must not hide what became of a send.
+ */
+export type Purpose = 'prepare' | 'send' | 'look';
+
+/**
+ * @throws ExecutorFault `unreachable` where the bound signer does not tell its address, with the
+ *   code of its {@link SignerFault} or `SIGNER_MISSING`.
+ */
 export async function contextOf(
   deps: PhaseDependencies,
   row: PhaseRow,
   amount: string,
+  purpose: Purpose,
 ): Promise<ExecutionContext> {
-  const signer = await signerOf(deps, row);
+  const signer = await signerOf(deps, row, purpose);
   const prior = {
     ...(row.external_ref === null ? {} : { external_ref: row.external_ref }),
     ...(row.prepared_action === null ? {} : { prepared_action: row.prepared_action }),
@@ -111,6 +118,7 @@ function matchedOf({
 async function signerOf(
   deps: PhaseDependencies,
   row: PhaseRow,
+  purpose: Purpose,
 ): Promise<NonNullable<ExecutionContext['signer']> | null> {
   const binding = row.node.signer_binding;
   if (binding === null) return null;
@@ -121,25 +129,39 @@ async function signerOf(
       'SIGNER_MISSING',
       `signer ${binding.signer_key} is not registered in this worker`,
     );
-  const address = await signer.identity();
   return {
     signer_key: binding.signer_key,
     chain_family: signer.descriptor.chain_family,
-    address: address ?? '',
+    address: await addressOf(deps, row, signer, purpose),
   };
 }
 
-/** The submit's durable memory for this attempt. */
-export function journalOf(deps: PhaseDependencies, row: PhaseRow): SubmitJournal {
-  const owner = { movement_id: row.movement_id, node_key: row.node_key, attempt: row.attempt };
-  return {
-    transactions: () => readTransactions(deps.db, owner),
-    releaseNonce: (transaction) => releaseNonce(deps.db, owner, transaction),
-    ...(row.restored
-      ? {
-          unknownNonces: (account: Account, count: number) =>
-            readUnknownNonces(deps.db, account, count),
-        }
-      : {}),
-  };
+async function addressOf(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  signer: Signer,
+  purpose: Purpose,
+): Promise<string> {
+  try {
+    return (await (purpose === 'send' ? signer.identity() : signer.recentIdentity())) ?? '';
+  } catch (error) {
+    const signed = purpose === 'look' ? (await readTransactions(deps.db, ownerOf(row)))[0] : null;
+    if (signed !== null && signed !== undefined) return signed.from;
+    const { signer_key } = signer.descriptor;
+    // What is no fault of a backend's own words might say anything.
+    const [code, why] =
+      error instanceof SignerFault
+        ? [error.code, error.message]
+        : ['SIGNER_UNREACHABLE', 'it does not tell its address'];
+    throw new ExecutorFault('unreachable', code, `signer ${signer_key}: ${why}`, { cause: error });
+  }
+}
+
+/** The attempt whose transactions are meant. */
+export function ownerOf({ movement_id, node_key, attempt }: PhaseRow): {
+  readonly movement_id: string;
+  readonly node_key: string;
+  readonly attempt: number;
+} {
+  return { movement_id, node_key, attempt };
 }

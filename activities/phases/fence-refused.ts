@@ -17,7 +17,13 @@ export function refusedFence(
   row: PhaseRow,
   outcome: TransitionOutcome & { readonly ok: false },
 ): PhaseResult | null {
-  if (outcome.reason === 'binding') throw refusalOf(outcome.problems[0]);
+  if (outcome.reason === 'frozen') return result('READY', 'wait');
+  if (outcome.reason === 'binding') {
+    const [first] = outcome.problems;
+    // A rotation has replaced its signer, and bound it to another one.
+    if (first?.binding === 'signer' && first.reason === 'deprecated') return null;
+    throw refusalOf(first);
+  }
   return outcome.reason === 'movement_state' ? closedLane(row, outcome.head?.request_state) : null;
 }
 

@@ -1,4 +1,5 @@
 /** The fence's one write. */
+import { LANE_BLOCKED } from '../../domain/attention-reasons.ts';
 import type { AskedAddress } from '../../domain/allowlist/match.ts';
 import type { ExecutionContext } from '../../domain/executor.ts';
 import { SYSTEM_ACTOR } from '../../domain/roles.ts';
@@ -52,7 +53,12 @@ export function fenceWrite(
         moves: ['SUBMITTING'],
         attempt: row.attempt,
         epoch: row.epoch,
-        set: { submit_epoch: epoch, send_not_after, amount: context.amount },
+        set: {
+          submit_epoch: epoch,
+          send_not_after,
+          amount: context.amount,
+          ...(row.error_code === LANE_BLOCKED ? { error_code: null, error_message: null } : {}),
+        },
         ...(claim === undefined ? {} : { nonce: claim }),
       },
     ],
@@ -73,5 +79,8 @@ export function fenceWrite(
       },
     ],
   };
-  return { write, behind: { ...row, state: 'SUBMITTING', epoch, amount: context.amount } };
+  // The row was read before the write, so this is no later than what the database has then.
+  const send_not_after_ms = row.now_ms + window * 1000;
+  const behind = { state: 'SUBMITTING', epoch, amount: context.amount, send_not_after_ms } as const;
+  return { write, behind: { ...row, ...behind } };
 }

@@ -19,6 +19,7 @@ import { contextOf, type PhaseDependencies } from './context.ts';
 import { refusedFence } from './fence-refused.ts';
 import { fenceWrite } from './fence-write.ts';
 import { nonceClaim } from './nonce-claim.ts';
+import { waitForLane } from './lane-wait.ts';
 import { alreadyBeyond, result } from './results.ts';
 import { phaseRow } from './row.ts';
 
@@ -54,7 +55,7 @@ export async function passFence(
         'its executor is declared to move funds now, and the approved plan says that this node moves none';
       throw new ExecutorFault('rejected', 'APPROVED_OUTFLOW_EXCEEDED', message);
     }
-    const context = await contextOf(deps, row, amount.amount);
+    const context = await contextOf(deps, row, amount.amount, 'send');
     const difference =
       row.sign_request === null
         ? null
@@ -67,6 +68,8 @@ export async function passFence(
     const { write, behind } = fenceWrite(row, { context, window, claim, addresses: by.asked });
     const outcome = await applyTransition(deps.db, write);
     if (outcome.ok) return { row: behind, context, transaction: outcome.transaction, deadline };
+    const [lane] = outcome.problems.filter(({ binding }) => binding === 'lane');
+    if (lane !== undefined) return await waitForLane(deps, row, lane.reason);
     // Somebody else passed the fence or began a recovery meanwhile: the run follows what they
     // wrote, and waits for nobody.
     return (

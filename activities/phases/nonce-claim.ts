@@ -38,5 +38,11 @@ export async function nonceClaim(
     );
   }
   const chain_nonce = await executor.chainNonce(unsigned.chain_id, address, callOptions());
-  return { chain_id: unsigned.chain_id, address: address.toLowerCase(), chain_nonce, unsigned };
+  return {
+    chain_id: unsigned.chain_id,
+    address: address.toLowerCase(),
+    chain_nonce,
+    signer_key: context.signer?.signer_key ?? '',
+    unsigned,
+  };
 }

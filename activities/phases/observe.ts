@@ -11,7 +11,8 @@ import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { lookAgain } from '../failures.ts';
 import { amountOf } from './amount.ts';
-import { assuranceOf, contextOf, journalOf, type PhaseDependencies } from './context.ts';
+import { assuranceOf, contextOf, type PhaseDependencies } from './context.ts';
+import { journalOf } from './journal.ts';
 import { phaseRow } from './row.ts';
 import { elsewhere, result } from './results.ts';
 import { unanswered } from './faults.ts';
@@ -45,7 +46,7 @@ export const observe: PhaseSteps = {
     // A node that only looks looks once more: nobody may have asked while there was time.
     if ((isLate(row) && !onlyLooks(row)) || isLookedFor(row)) return result(row.state, 'recover');
     return question(
-      async () => ({ row, context: await contextOf(deps, row, amountOf(row) ?? '0') }),
+      async () => ({ row, context: await contextOf(deps, row, amountOf(row) ?? '0', 'look') }),
       (fault) => observe.finish(deps, args, row, { fault }),
     );
   },

@@ -20,13 +20,8 @@ import { noteNextLook, takeOver, type PhaseRow } from '../../store/phases.ts';
 import { lookAgain, maxAttempts, unhurriedSeconds } from '../failures.ts';
 import { amountOf } from './amount.ts';
 import { descriptorOf } from './bound-executor.ts';
-import {
-  assuranceOf,
-  contextOf,
-  idempotencyKey,
-  journalOf,
-  type PhaseDependencies,
-} from './context.ts';
+import { assuranceOf, contextOf, idempotencyKey, type PhaseDependencies } from './context.ts';
+import { journalOf } from './journal.ts';
 import { phaseRow } from './row.ts';
 import { elsewhere, result, sendAgain } from './results.ts';
 import { noteUnanswered, unanswered } from './faults.ts';
@@ -66,7 +61,7 @@ export const recover: PhaseSteps = {
     if (row === null) throw new Error(`movement ${args.movement_id} has no node ${args.node_key}`);
     if (!taken) return recover.recorded(row, args) ?? elsewhere(row, sendAgain(row));
     return question(
-      async () => ({ row, context: await contextOf(deps, row, amountOf(row) ?? '0') }),
+      async () => ({ row, context: await contextOf(deps, row, amountOf(row) ?? '0', 'look') }),
       (fault) => recover.finish(deps, args, row, { fault }),
     );
   },
@@ -151,7 +146,10 @@ async function lostAttempts(
 }
 
 function failureCode(row: PhaseRow, answer: ExecutionResult): string {
-  return isLate(row) ? 'NODE_TIMED_OUT' : (answer.error_code ?? 'VENUE_FAILED');
+  // Whose transaction a person had cancelled did not fail for lack of time.
+  return isLate(row) && !row.cancel_asked
+    ? 'NODE_TIMED_OUT'
+    : (answer.error_code ?? 'VENUE_FAILED');
 }
 
 async function landed(
@@ -282,7 +280,7 @@ async function askedUnhurried(
     throw stillWaiting(row, early / 1000);
   }
   return question(
-    async () => ({ row, context: await contextOf(deps, row, amountOf(row) ?? '0') }),
+    async () => ({ row, context: await contextOf(deps, row, amountOf(row) ?? '0', 'look') }),
     (fault) => stillUnknown(deps, row, { fault }),
   );
 }

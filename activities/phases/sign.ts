@@ -1,5 +1,9 @@
-/** Signing behind the fence, outside any transaction; only stored bytes are ever sent. */
-import type { EvmUnsignedTransaction } from '../../domain/executor.ts';
+/**
+ * Signing behind the fence, outside any transaction. Only verified bytes are stored, and only
+ * stored bytes are ever sent.
+ */
+import { sameEvmAddress } from '../../platform/evm-address.ts';
+import { verifiedTransaction, verifiedTypedData } from '../../signers/verify.ts';
 import { saveSigned } from '../../store/evm-transactions.ts';
 import type { PhaseDependencies } from './context.ts';
 import type { Fenced } from './fence.ts';
@@ -12,19 +16,28 @@ export async function signFenced(
   deps: PhaseDependencies,
   fenced: Fenced,
 ): Promise<Readonly<Record<string, string>> | null | 'overtaken'> {
-  const { row, transaction } = fenced;
+  const { row, context, transaction } = fenced;
   const request = row.sign_request;
   if (request === null) return null;
   const signer = deps.signers.get(row.node.signer_binding?.signer_key ?? '');
   if (signer === undefined) throw new Error('the bound signer is not registered in this worker');
-  if (request.kind === 'evm_typed_data') return signer.signEvmTypedData(request.payload);
+  const address = context.signer?.address ?? '';
+  if (request.kind === 'evm_typed_data') {
+    const { payload } = request;
+    const given = await signer.signEvmTypedData(payload, address);
+    return verifiedTypedData({ payload, address }, given.signature);
+  }
   if (transaction === null) throw new Error('a transaction is signed only with a claimed nonce');
   if (transaction.raw_tx !== null && transaction.tx_hash !== null)
     return { raw_tx: transaction.raw_tx, tx_hash: transaction.tx_hash };
-  // The claim keeps the fields it was made with: a second fence of the attempt signs the same
-  // transaction.
-  const unsigned: EvmUnsignedTransaction = transaction.unsigned;
-  const signed = await signer.signEvmTransaction(unsigned, transaction.nonce);
+  // The claim keeps the account and the fields it was made with: a second fence of the attempt
+  // signs the same transaction, or none where the signer has another key since.
+  const { unsigned, nonce } = transaction;
+  if (!sameEvmAddress(transaction.from, address))
+    throw new Error('the nonce was claimed for another address than the signer has now');
+  const given = await signer.signEvmTransaction(unsigned, nonce, address);
+  // Whatever the backend looked at itself, and whichever it is.
+  const signed = await verifiedTransaction({ unsigned, nonce, address }, given.raw_tx);
   const stored = await saveSigned(deps.db, {
     transaction_id: transaction.transaction_id,
     epoch: row.epoch,

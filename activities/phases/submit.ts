@@ -14,7 +14,8 @@ import { tryFence } from '../../store/transition.ts';
 import { maxAttempts } from '../failures.ts';
 import { within } from '../call.ts';
 import { failIfLate } from './before-send.ts';
-import { assuranceOf, contextOf, journalOf, type PhaseDependencies } from './context.ts';
+import { assuranceOf, contextOf, type PhaseDependencies } from './context.ts';
+import { journalOf } from './journal.ts';
 import { phaseRow } from './row.ts';
 import { alreadyBeyond, result, sendAgain } from './results.ts';
 import { passFence, type Fenced } from './fence.ts';
@@ -92,7 +93,7 @@ async function fence(deps: PhaseDependencies, args: PhaseArgs): Promise<Fenced |
   if (!passed || row === null) return longFence(deps, args, row ?? (await phaseRow(deps, args)));
   return {
     row,
-    context: await contextOf(deps, row, row.amount ?? '0'),
+    context: await contextOf(deps, row, row.amount ?? '0', 'send'),
     transaction: null,
     deadline,
   };
@@ -109,6 +110,8 @@ async function longFence(
   // What is looked at here is what is sent: something that is stored, and that nobody stores
   // anything over.
   if (row.prepared_action === null) return sendAgain(row);
+  // It was bound to another signer between the two.
+  if (!row.preflight_passed) return sendAgain({ ...row, prepared_action: null });
   return (await failIfLate(deps, row)) ?? passFence(deps, row);
 }
 

@@ -31,6 +31,7 @@ export function startCommandRelay(options: CommandRelayOptions): Loop {
               movementId: command.movement_id,
               kind: command.kind,
               commandId: command.command_id,
+              about: command,
             })
             .catch((error: unknown) => {
               log.warn(
@@ -57,13 +58,14 @@ export function startSweeper(options: CommandRelayOptions): Loop {
     log,
     work: async () => {
       const idle = await claimIdle(db, { idleSeconds: sweepIdleSeconds, limit: BATCH });
-      for (const movementId of idle) {
+      for (const about of idle) {
+        const { movement_id: movementId } = about;
         if (await temporal.isRunning({ movementId })) continue;
         log.warn(
           { movement_id: movementId },
           'the run of an open movement is gone; it is begun again',
         );
-        await temporal.wake({ movementId, kind: 'wake', commandId: null });
+        await temporal.wake({ movementId, kind: 'wake', commandId: null, about });
       }
       return idle.length === BATCH;
     },

@@ -31,7 +31,8 @@ export const auditRoutes: readonly Route[] = [
     id: 'listRegistryAudit',
     path: '/registry/audit',
     summary: 'List audit events of the registries',
-    description: 'The same list over what was done to executors and signers.',
+    description:
+      'The same list over what was done to executors, signers and the switch, and over checks for drift.',
     query: registryListQuery,
     handler: listRegistry,
   }),

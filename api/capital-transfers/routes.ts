@@ -38,6 +38,7 @@ export const capitalTransferRoutes: readonly Route[] = [
       'provider_mismatch',
       'topology_not_supported',
       'idempotency_conflict',
+      'cutover_mode_active',
       'insufficient_effective_withdrawable',
       'outcome_unknown',
     ],

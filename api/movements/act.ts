@@ -45,7 +45,11 @@ export async function act(request: Action, deps: ApiDependencies): Promise<Reply
     entity_key: movementId,
   } as const;
   const outcome = await auditedRefusal(deps, requester, subject, () => applied(request, deps));
-  deps.handOver(movementId, { kind: action, command_id: outcome.command_id });
+  deps.handOver(movementId, {
+    kind: action,
+    command_id: outcome.command_id,
+    plan: outcome.plan,
+  });
   const { request_state, current_frontier, reservation_status } = outcome.head;
   return {
     status: 200,
@@ -53,10 +57,9 @@ export async function act(request: Action, deps: ApiDependencies): Promise<Reply
   };
 }
 
-async function applied(
-  request: Action,
-  deps: ApiDependencies,
-): Promise<Extract<TransitionOutcome, { ok: true }>> {
+type Applied = Extract<TransitionOutcome, { ok: true }> & Pick<MovementSnapshot, 'plan'>;
+
+async function applied(request: Action, deps: ApiDependencies): Promise<Applied> {
   const { action, movementId, decide } = request;
   let refreshed = false;
   for (let attempt = 1; ; attempt += 1) {
@@ -67,7 +70,7 @@ async function applied(
       deps.db,
       TAKING.includes(action) ? { ...transition, take: takeAt(deps) } : transition,
     );
-    if (outcome.ok) return outcome;
+    if (outcome.ok) return { ...outcome, plan: snapshot.plan };
     if (!refreshed && (await refreshBefore(outcome.uncovered, deps))) {
       refreshed = true;
       continue;
@@ -138,6 +141,8 @@ function refusalError(action: MovementAction, movementId: string, outcome: Refus
       const { reason, ...context } = outcome.send ?? { reason: outcome.reason };
       return new ServiceError(reason, { context: { movement_id: movementId, ...context } });
     }
+    case 'nothing_signed':
+      return new ServiceError('nothing_signed', { context: { movement_id: movementId } });
     case 'withdrawable':
       return uncoveredError(outcome.uncovered);
     case 'budget':

@@ -27,7 +27,7 @@ export async function approve(
 ): Promise<Reply<ActionResponse>> {
   const { params, body, requester } = input;
   const decide = (snapshot: MovementSnapshot): ReturnType<typeof approval> => {
-    const bindings = missingBindings(bindingsOf(snapshot.plan, rootNodes(snapshot.plan)), deps);
+    const bindings = missingBindings(bindingsOf(snapshot, rootNodes(snapshot.plan)), deps);
     if (bindings.length > 0)
       throw new ServiceError('binding_unavailable', { context: { bindings } });
     return approval(snapshot, body, requester);

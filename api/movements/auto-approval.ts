@@ -35,7 +35,7 @@ export async function evaluate(
   if (requester.caller.role === 'agent') return skippedForAgent(new Date().toISOString());
   if (!deps.autoApprove || strategy_id === null) return null;
   const { plan } = compiled;
-  const required = bindingsOf(plan, rootNodes(plan));
+  const required = bindingsOf(newSnapshot('', plan), rootNodes(plan));
   const { client_id } = requester.caller;
   return deps.autoApprove(
     { client_id, strategy_id, plan, required, missing: missingBindings(required, deps) },

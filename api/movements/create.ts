@@ -86,7 +86,7 @@ export async function create(
     } as const;
     const outcome = await createDecided(movement, requester, deps);
     if (!outcome.created) return replay(outcome, request, requester.caller, deps);
-    deps.handOver(outcome.movement_id, outcome.command);
+    deps.handOver(outcome.movement_id, { ...outcome.command, plan });
     countDecision(outcome);
     return {
       status: 201,

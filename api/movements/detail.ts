@@ -54,16 +54,17 @@ function toDetail(found: MovementDetail, deps: Shower): Omit<DetailResponse, 'at
 }
 
 function toNodeView(
-  { resumed: _resumed, config, prepared_action, ...node }: NodeRecord,
+  { resumed: _resumed, config, prepared_action, original_signer_binding, ...node }: NodeRecord,
   movement: MovementDetail,
   { executors, redact }: Shower,
 ): NodeView {
-  const signer =
-    node.signer_binding === null ? null : bindingKey(node.signer_binding, 'signer_key');
   return {
     ...node,
     executor_binding: { executor_key: bindingKey(node.executor_binding, 'executor_key') },
-    signer_binding: signer === null ? null : { signer_key: signer },
+    signer_binding: signerOf(node.signer_binding),
+    ...(isSame(node.signer_binding, original_signer_binding)
+      ? {}
+      : { original_signer_binding: signerOf(original_signer_binding) }),
     destination: shownDestination({
       node: { ...node, config },
       executor: executors
@@ -76,6 +77,14 @@ function toNodeView(
     output: node.output === null ? null : withoutSecrets(node.output, redact),
     error_message: withoutSecretsInMessage(node.error_message, redact),
   };
+}
+
+function isSame(now: unknown, planned: unknown): boolean {
+  return signerOf(now)?.signer_key === signerOf(planned)?.signer_key;
+}
+
+function signerOf(binding: unknown): { readonly signer_key: string } | null {
+  return binding === null ? null : { signer_key: bindingKey(binding, 'signer_key') };
 }
 
 /** A binding is stored as an object or as a plain key; both are shown as an object. */

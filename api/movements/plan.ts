@@ -1,6 +1,6 @@
 /** From a create request to the compiled plan, or every reason why there is none. */
 import { ServiceError } from '../../domain/errors.ts';
-import { RESERVED_ACTION } from '../../domain/plan/actions.ts';
+import { needsSigner, RESERVED_ACTION } from '../../domain/plan/actions.ts';
 import { excessBefore, excessOf, type Excess } from '../../domain/plan/bounds.ts';
 import { unsupportedAssurances } from '../../domain/plan/assurance.ts';
 import { resolveBindings, type ResolvedBindings } from '../../domain/plan/bindings.ts';
@@ -8,6 +8,7 @@ import { canonicalPlan, compilePlan, withoutAssetCode } from '../../domain/plan/
 import { tokenMismatch } from '../../domain/plan/tokens.ts';
 import type { CompiledPlan, PlanTemplate } from '../../domain/plan/types.ts';
 import { sha256Hex } from '../../platform/hash.ts';
+import { readReplacedSigners } from '../../store/signer-lifecycle.ts';
 import { judged, readTemplateForPlan } from '../../store/templates.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { invalidRequest } from '../http/issues.ts';
@@ -48,9 +49,13 @@ export async function assess(body: CreateBody, deps: ApiDependencies): Promise<A
   const template = await readTemplateForPlan(deps.db, template_key, template_version);
   if (template === null)
     throw new ServiceError('template_not_found', { context: { template_key, template_version } });
+  const signs = template.nodes.some(
+    ({ signer_selector, action_type }) => signer_selector !== undefined || needsSigner(action_type),
+  );
   const resolved = resolveBindings(template.nodes, {
     executors: deps.executors.list(),
     signers: deps.signers.list(),
+    replaced: signs ? await readReplacedSigners(deps.db) : [],
   });
   const reasons = await judged(deps.db, template.template_id, template);
   const refusals = [

@@ -6,6 +6,8 @@ import { rootNodes } from '../../domain/graph/shape.ts';
 import type { ResolvedBindings } from '../../domain/plan/bindings.ts';
 import { amountLimits } from '../../domain/plan/limits.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';
+import { readCutover } from '../../store/cutover.ts';
+import { cutoverActive } from '../../store/faults.ts';
 import type { KeyUse } from '../../store/movement-idempotency.ts';
 import { registeredStatuses } from '../../store/registry.ts';
 import type { ApiDependencies } from '../dependencies.ts';
@@ -29,14 +31,20 @@ export async function preview(
   deps: ApiDependencies,
 ): Promise<Reply<PreviewResponse>> {
   const { body, requester } = request;
-  const [used, { template, resolved, refusals, compiled, addresses }, statuses] = await Promise.all(
-    [keyUseOf(request, deps), assess(body, deps), registeredStatuses(deps.db)],
-  );
+  const [used, { template, resolved, refusals, compiled, addresses }, statuses, { mode }] =
+    await Promise.all([
+      keyUseOf(request, deps),
+      assess(body, deps),
+      registeredStatuses(deps.db),
+      readCutover(deps.db),
+    ]);
   const strategy_id = body.strategy_id ?? null;
   const evaluation =
     compiled === null ? null : await evaluate({ compiled, strategy_id, requester }, deps);
   const repeated = used === null ? [] : [keyReason(used, body, requester)];
-  const blocking_reasons = [...repeated, ...refusals.map(reasonOf)];
+  // A repeat is answered in every mode.
+  const shut = mode === 'normal' || used !== null ? [] : [reasonOf(cutoverActive(mode))];
+  const blocking_reasons = [...repeated, ...shut, ...refusals.map(reasonOf)];
   return {
     status: 200,
     body: {

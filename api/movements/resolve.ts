@@ -4,6 +4,7 @@ import { resolve as resolution } from '../../domain/actions/resolve.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { LONGEST_SETTLE_SECONDS } from '../../domain/executor.ts';
 import type { MovementSnapshot } from '../../domain/snapshot.ts';
+import type { NodeState } from '../../domain/states/node.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
 import { act } from './act.ts';
@@ -31,7 +32,7 @@ export function resolve(
           snapshot,
           { node_key, ...body, settle_seconds: settleSeconds(snapshot, node_key, deps) },
           requester,
-        ) ?? refuse(snapshot, node_key),
+        ) ?? wrongNode(snapshot, { node_key, action: 'resolve', allowed: ['UNKNOWN'] }),
     },
     deps,
   );
@@ -54,14 +55,21 @@ function settleSeconds(
   );
 }
 
-function refuse(snapshot: MovementSnapshot, node_key: string): never {
-  const node = snapshot.nodes.find((each) => each.node_key === node_key);
+/** Says that there is no such node, or that the action is not for its state. */
+export function wrongNode(
+  { movement_id, nodes }: MovementSnapshot,
+  asked: {
+    readonly node_key: string;
+    readonly action: string;
+    readonly allowed: readonly NodeState[];
+  },
+): never {
+  const { node_key, action, allowed } = asked;
+  const node = nodes.find((each) => each.node_key === node_key);
   if (node === undefined)
-    throw new ServiceError('node_not_found', {
-      context: { movement_id: snapshot.movement_id, node_key },
-    });
+    throw new ServiceError('node_not_found', { context: { movement_id, node_key } });
   throw new ServiceError('invalid_state', {
-    message: `Only a node in UNKNOWN can be resolved; ${node_key} is ${node.state}.`,
-    context: { node_key, current_state: node.state, allowed_states: ['UNKNOWN'] },
+    message: `${action} is for a node in ${allowed.join(' or ')}; ${node_key} is ${node.state}.`,
+    context: { node_key, current_state: node.state, allowed_states: allowed },
   });
 }

@@ -1,6 +1,6 @@
 /** The wire contract of movements: what is answered. */
 import { z } from 'zod';
-import { ATTENTION_REASONS } from '../../domain/attention.ts';
+import { ATTENTION_REASONS } from '../../domain/attention-reasons.ts';
 import { TIMELINE_EVENTS } from '../../domain/events.ts';
 import {
   APPROVAL_STATUSES,
@@ -90,7 +90,12 @@ const nodeView = z
     state: z.enum(NODE_STATES),
     attempt: z.int(),
     executor_binding: z.object({ executor_key: z.string() }),
-    signer_binding: z.object({ signer_key: z.string() }).nullable(),
+    signer_binding: z.object({ signer_key: z.string() }).nullable().meta({
+      description: 'Who signs; a rotation may have replaced the one of the plan.',
+    }),
+    original_signer_binding: z.object({ signer_key: z.string() }).nullable().optional().meta({
+      description: 'Who signs by the plan that was approved, where a rotation replaced that one.',
+    }),
     asset: z.string().meta({ description: 'What the node moves or looks for.' }),
     amount: decimalString.nullable().meta({
       description:

@@ -17,6 +17,7 @@ import {
   listResponse,
   timelineResponse,
 } from './responses.ts';
+import { cancelTransaction } from './cancel-transaction.ts';
 import { resolve } from './resolve.ts';
 import { resume } from './resume.ts';
 import { retry } from './retry.ts';
@@ -27,6 +28,7 @@ import {
   movementParams,
   nodeParams,
   rejectBody,
+  cancelTransactionBody,
   resolveBody,
 } from './schema.ts';
 import { timeline } from './timeline.ts';
@@ -70,9 +72,11 @@ export const movementRoutes: readonly Route[] = [
       'address_not_allowlisted',
       'plan_too_large',
       'binding_unresolved',
+      'completion_assurance_unsupported',
       'intent_asset_not_moved',
       'token_asset_mismatch',
       'idempotency_conflict',
+      'cutover_mode_active',
       'outcome_unknown',
     ],
     handler: create,
@@ -220,5 +224,25 @@ export const movementRoutes: readonly Route[] = [
       'outcome_unknown',
     ],
     handler: resolve,
+  }),
+  defineRoute({
+    ...action,
+    id: 'cancelNodeTransaction',
+    path: '/movements/{movement_id}/nodes/{node_key}/actions/cancel-transaction',
+    summary: 'Cancel the transaction of a node',
+    description:
+      'For a node in UNKNOWN or OBSERVING whose transaction is signed and not mined for good. A transaction with the same nonce that ' +
+      'moves nothing is signed and sent; whichever of the two is mined decides. When it is this one, in a finalized block, the node is ' +
+      'FAILED with `TRANSACTION_CANCELLED`; otherwise it goes on as if nobody had asked. A node in UNKNOWN is looked at within a minute.',
+    params: nodeParams,
+    body: cancelTransactionBody,
+    errors: [
+      'movement_not_found',
+      'node_not_found',
+      'invalid_state',
+      'nothing_signed',
+      'outcome_unknown',
+    ],
+    handler: cancelTransaction,
   }),
 ];

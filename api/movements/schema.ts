@@ -150,6 +150,12 @@ export const resolveBody = z
   });
 export type ResolveBody = z.output<typeof resolveBody>;
 
+export const cancelTransactionBody = z.strictObject({ reason: text(1, 1000) }).meta({
+  id: 'MovementNodeCancelTransactionRequest',
+  examples: [{ reason: 'The fees of the day are above what this payment is worth.' }],
+});
+export type CancelTransactionBody = z.output<typeof cancelTransactionBody>;
+
 export const approveBody = z
   .strictObject({
     compiled_plan_hash: text(1, 128).meta({

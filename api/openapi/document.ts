@@ -1,8 +1,18 @@
 /** OpenAPI 3.1 from the route table and the schemas that validate. */
 import { z } from 'zod';
 import { VERSION } from '../../platform/version.ts';
-import { bareFailures, HEADERS, RATE_LIMITED, REQUEST_ID, routeFailures } from './errors.ts';
-import { exampleOf } from './examples.ts';
+import {
+  bareFailures,
+  commonErrorsText,
+  commonResponses,
+  errorExamples,
+  HEADERS,
+  RATE_LIMITED,
+  REQUEST_ID,
+  routeFailures,
+  type ErrorOptions,
+} from './errors.ts';
+import { SEEN } from './seen.ts';
 import { SchemaCollector, type JsonSchema } from './schemas.ts';
 import { securityRequirement, securitySchemes, signingText } from './signing.ts';
 import type { Route } from '../http/route.ts';
@@ -15,22 +25,55 @@ export interface OpenApiOptions {
   readonly authEnabled: boolean;
   /** How far the time of a signature may be away. */
   readonly maxSkewSeconds: number;
+  /** Which edition is served; nothing is said of it where it is left out. */
+  readonly edition?: Edition;
 }
+
+type Edition = 'commercial' | 'free';
 
 const REPLAYED = {
   ...REQUEST_ID,
   'Idempotent-Replayed': { $ref: '#/components/headers/IdempotentReplayed' },
 };
+const REPEATED = 'A repeat: the first result';
 const ABOUT =
   'Guarded transfers of funds between venues. Amounts are decimal strings; timestamps are ISO 8601 UTC with milliseconds. ' +
   'Queries and bodies are strict: an unknown parameter or field is refused by name. No text holds NUL or half of a surrogate pair; ' +
   'a body is nested 32 levels deep at most, and no field is called `__proto__`. ' +
   'Every error has the shape of `Error`, but for 429 (`RateLimited`).';
 
+const EDITIONS: Readonly<Record<Edition, string>> = {
+  commercial:
+    'This is the commercial edition: it has everything that is described here, the lifecycle of signers among it, and policies decide about automatic approval.',
+  free: 'This is the free edition: it has everything that is described here. The lifecycle of signers (rotation, inventory, allowances, retirement, history) and the check of the registries for drift belong to the commercial edition and are 404; automatic approval goes by the daily caps of templates, and policies are kept and decide nothing.',
+};
+
+const ROLES =
+  'A key has one role: `agent`, `operator` or `admin`. Each operation says which of them may call it.';
+/** What stands under each heading; a tag without a sentence here is found by the lint test. */
+const TAGS: Readonly<Record<string, string>> = {
+  Service: 'Whether the service is alive, and whom it takes the caller for.',
+  Movements: 'From a plan to funds that have arrived: create, approve, act, follow.',
+  'Plan templates': 'The graphs that movements are compiled from. Versions never change.',
+  Routes: 'Templates seen as ways from one venue to another, listed and ranked.',
+  Administration: 'The switch that stops new money.',
+  Registries: 'Executors, which act, and signers, which sign.',
+  Balances: 'What the venues hold, and what of it is promised already.',
+  'Capital transfers': 'Transfers between two accounts of one provider.',
+  'Automatic approval': 'Policies that approve in place of a person, and what they have left.',
+  Callbacks: 'What is sent to callers when a movement changes, and what could not be sent.',
+  'Signer lifecycle': 'Rotation and retirement of signers, with what was seen of their accounts.',
+  Audit: 'Who did what, when, and what was refused.',
+  Agents: 'What an agent may propose.',
+};
+
 /** The document, ready to be served as JSON. */
 export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions): JsonSchema {
   const collector = new SchemaCollector();
-  const failure = collector.add(errorBody, 'output');
+  const errors: ErrorOptions = {
+    failure: collector.add(errorBody, 'output'),
+    authEnabled: options.authEnabled,
+  };
   const responses = new Map(
     routes.map((route) => [route.id, collector.add(route.response, 'output')]),
   );
@@ -40,7 +83,7 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
     ),
   );
   const paths: Record<string, Record<string, unknown>> = {
-    '/healthz': { get: healthOperation(failure) },
+    '/healthz': { get: healthOperation() },
   };
   for (const route of routes) {
     const path = documentedPath(route, routes);
@@ -48,11 +91,10 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
     const success = responses.get(route.id) ?? {};
     item[route.method.toLowerCase()] = operation(route, {
       collector,
-      failure,
+      errors,
       success,
       preview: previews.get(route.id),
       path,
-      options,
     });
   }
   return {
@@ -62,18 +104,31 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
       version: VERSION,
       description: [
         ABOUT,
+        ...(options.edition === undefined ? [] : [EDITIONS[options.edition]]),
+        ROLES,
+        commonErrorsText(errors),
         ...(options.authEnabled ? [signingText(options.maxSkewSeconds)] : []),
       ].join('\n\n'),
+      ...(options.edition === undefined ? {} : { 'x-edition': options.edition }),
+      license: { name: 'All rights reserved', identifier: 'LicenseRef-UNLICENSED' },
     },
     servers: [{ url: options.serverUrl }],
-    tags: [...new Set(['Service', ...routes.map((route) => route.tag)])].map((name) => ({ name })),
+    tags: [...new Set(['Service', ...routes.map((route) => route.tag)])].map((name) => ({
+      name,
+      description: TAGS[name],
+    })),
     paths,
     components: {
       schemas: {
         ...collector.components,
         ...(options.authEnabled ? { RateLimited: RATE_LIMITED } : {}),
       },
-      headers: HEADERS,
+      headers: options.authEnabled ? HEADERS : withoutLimit(HEADERS),
+      responses: commonResponses(errors),
+      examples: errorExamples(
+        routes.flatMap((route) => route.errors),
+        errors,
+      ),
       parameters: {
         RequestId: {
           name: 'X-Request-Id',
@@ -103,18 +158,23 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
       },
       ...(options.authEnabled ? { securitySchemes: securitySchemes() } : {}),
     },
-    ...(options.authEnabled ? { security: [securityRequirement()] } : {}),
+    // Said in either case: without it a document leaves open whether requests are signed.
+    security: options.authEnabled ? [securityRequirement()] : [],
   };
+}
+
+function withoutLimit(headers: JsonSchema): JsonSchema {
+  const { RetryAfter: _limit, ...rest } = headers;
+  return rest;
 }
 
 interface OperationContext {
   readonly collector: SchemaCollector;
-  readonly failure: JsonSchema;
+  readonly errors: ErrorOptions;
   readonly success: JsonSchema;
   /** What a dry run answers, where there is one. */
   readonly preview: JsonSchema | undefined;
   readonly path: string;
-  readonly options: OpenApiOptions;
 }
 
 /**
@@ -130,11 +190,11 @@ export function documentedPath(route: Route, routes: readonly Route[]): string {
 
 function operation(
   route: Route,
-  { collector, failure, success, preview, path, options }: OperationContext,
+  { collector, errors, success, preview, path }: OperationContext,
 ): JsonSchema {
   const body = route.method === 'GET' ? null : bodyOf(route, collector);
-  const answered = (schema: JsonSchema): JsonSchema =>
-    json(schema, exampleOf(schema, collector.components));
+  const answered = (status: number, schema: JsonSchema): JsonSchema =>
+    json(schema, SEEN.answers[route.id]?.[status]);
   // A body that must have the key takes none from the header.
   const key: unknown =
     route.body instanceof z.ZodObject ? route.body.shape['idempotency_key'] : undefined;
@@ -143,13 +203,15 @@ function operation(
   const succeeded = {
     description: 'Success',
     headers: REQUEST_ID,
-    content: { ...answered(success), ...plain(route.text) },
+    content: { ...answered(route.status, success), ...plain(route.text) },
   };
   return {
     operationId: route.id,
     tags: [route.tag],
     summary: route.summary,
-    ...(route.description === undefined ? {} : { description: route.description }),
+    description: [route.description, `Roles: ${route.roles.join(', ')}.`]
+      .filter((part) => part !== undefined)
+      .join('\n\n'),
     'x-roles': route.roles,
     parameters: [
       ...pathParametersOf(route, path, collector),
@@ -163,10 +225,10 @@ function operation(
       [String(route.status)]: succeeded,
       ...otherSuccess(route, {
         succeeded,
-        content: answered(preview === undefined ? success : { oneOf: [preview, success] }),
+        content: answered(200, preview === undefined ? success : { oneOf: [preview, success] }),
         idempotent,
       }),
-      ...routeFailures(route.errors, failure, options.authEnabled),
+      ...routeFailures(route.errors, errors),
     },
   };
 }
@@ -184,7 +246,7 @@ function otherSuccess(
   if (route.status !== 201) return {};
   if (route.preview === undefined)
     return idempotent
-      ? { 200: { ...succeeded, description: 'A repeat: the first result', headers: REPLAYED } }
+      ? { 200: { ...succeeded, content, description: REPEATED, headers: REPLAYED } }
       : {};
   const description =
     'With `Dry-Run: true`: what would happen, nothing was written. Else a repeat of an idempotency key: the first result, ' +
@@ -236,7 +298,7 @@ function plain(description: string | undefined): JsonSchema {
     : { 'text/plain': { schema: { type: 'string', description } } };
 }
 
-function healthOperation(failure: JsonSchema): JsonSchema {
+function healthOperation(): JsonSchema {
   const properties = {
     ok: { type: 'boolean' },
     service: { type: 'string' },
@@ -249,8 +311,12 @@ function healthOperation(failure: JsonSchema): JsonSchema {
     summary: 'Whether the process is alive',
     security: [],
     responses: {
-      200: { description: 'Alive', headers: REQUEST_ID, content: json(schema) },
-      ...bareFailures(failure),
+      200: {
+        description: 'Alive',
+        headers: REQUEST_ID,
+        content: json(schema, SEEN.answers['healthz']?.['200']),
+      },
+      ...bareFailures(),
     },
   };
 }

@@ -1,7 +1,8 @@
 /** The refusals and faults of an operation as OpenAPI describes them. */
-import { ERROR_TABLE, type ErrorCode } from '../../domain/errors.ts';
+import { ERROR_TABLE, type ErrorCode, type RetryMeaning } from '../../domain/errors.ts';
 import { RETRY_AFTER_SECONDS } from '../http/admission.ts';
 import type { JsonSchema } from './schemas.ts';
+import { SEEN } from './seen.ts';
 
 /** What the server itself answers before any route is looked for. */
 const BEFORE_ROUTE: readonly ErrorCode[] = [
@@ -68,55 +69,150 @@ export const RATE_LIMITED: JsonSchema = {
   required: ['detail'],
 };
 
-/** The error responses of a route, by status. */
-export function routeFailures(
-  own: readonly ErrorCode[],
-  failure: JsonSchema,
-  authEnabled: boolean,
-): JsonSchema {
-  return failures([...new Set([...own, ...EVERY_ROUTE, ...(authEnabled ? SIGNED : [])])], failure);
-}
-
-/** The error responses of what is answered without a route. */
-export function bareFailures(failure: JsonSchema): JsonSchema {
-  return failures([...BEFORE_ROUTE, 'method_not_allowed'], failure);
+/** What the errors of a document are made of. */
+export interface ErrorOptions {
+  /** The schema of the body. */
+  readonly failure: JsonSchema;
+  readonly authEnabled: boolean;
 }
 
 /**
- * Errors by status: OpenAPI has one response for each, so the codes are told in words and as
- * examples.
+ * The error responses of a route, by status: those of its own, and where it has none of a status
+ * the common one by reference.
  */
-function failures(codes: readonly ErrorCode[], failure: JsonSchema): JsonSchema {
-  const statuses = [...new Set(codes.map((code) => ERROR_TABLE[code].status))].sort(
-    (a, b) => a - b,
-  );
+export function routeFailures(own: readonly ErrorCode[], options: ErrorOptions): JsonSchema {
+  const common = commonCodes(options);
+  const statuses = statusesOf([...own, ...common]);
   return Object.fromEntries(
     statuses.map((status) => {
-      const own = codes.filter((code) => ERROR_TABLE[code].status === status).sort();
-      const schema =
-        status === ERROR_TABLE.rate_limited.status
-          ? { $ref: '#/components/schemas/RateLimited' }
-          : failure;
-      return [
-        String(status),
-        {
-          description: own
-            .map(
-              (code) =>
-                `\`${code}\` (retry: ${ERROR_TABLE[code].retry}): ${ERROR_TABLE[code].message}`,
-            )
-            .join('\n\n'),
-          headers: { ...REQUEST_ID, ...headersOf(status) },
-          content: {
-            'application/json': {
-              schema,
-              examples: Object.fromEntries(own.map((code) => [code, { value: exampleOf(code) }])),
-            },
-          },
-        },
-      ];
+      const mine = withStatus(own, status);
+      if (mine.length === 0) return [String(status), referenceTo(status)];
+      const shared = withStatus(common, status).filter((code) => !mine.includes(code));
+      return [String(status), failure(status, { mine, shared }, options.failure)];
     }),
   );
+}
+
+/** The error responses of what is answered without a route. */
+export function bareFailures(): JsonSchema {
+  const statuses = statusesOf([...BEFORE_ROUTE, 'method_not_allowed']);
+  return Object.fromEntries(statuses.map((status) => [String(status), referenceTo(status)]));
+}
+
+/** The responses that are common to all operations, by the names of their components. */
+export function commonResponses(options: ErrorOptions): JsonSchema {
+  const codes = commonCodes(options);
+  return Object.fromEntries(
+    statusesOf(codes).map((status) => [
+      nameOf(status),
+      {
+        ...failure(status, { mine: withStatus(codes, status), shared: [] }, options.failure),
+        // The page shows these below an operation's own.
+        'x-common': true,
+      },
+    ]),
+  );
+}
+
+/** The examples of errors that responses refer to, by code; `own` are the codes of all routes. */
+export function errorExamples(own: readonly ErrorCode[], options: ErrorOptions): JsonSchema {
+  const told = new Set([...own, ...commonCodes(options)]);
+  return Object.fromEntries(
+    Object.entries(SEEN.refusals)
+      .filter(([code]) => told.has(code as ErrorCode))
+      .map(([code, value]) => [code, { summary: code, value }]),
+  );
+}
+
+/** The errors of every operation in Markdown, said once for the whole document. */
+export function commonErrorsText(options: ErrorOptions): string {
+  const rows = statusesOf(commonCodes(options)).flatMap((status) =>
+    withStatus(commonCodes(options), status).map((code) => {
+      const { retry, message } = ERROR_TABLE[code];
+      return `| ${String(status)} | \`${code}\` | ${REPEAT[retry]} | ${message} |`;
+    }),
+  );
+  return [
+    '## Errors of every operation',
+    'Each operation lists its own errors first. Beside them each may answer these:',
+    ['| status | code | repeat | meaning |', '|---|---|---|---|', ...rows].join('\n'),
+  ].join('\n\n');
+}
+
+const REPEAT: Readonly<Record<RetryMeaning, string>> = {
+  never: 'never',
+  after_change: 'after a change',
+  safe: 'as it is',
+};
+
+/** The common response of a status is named for what it mostly says. */
+const NAMES: Readonly<Record<number, string>> = {
+  400: 'InvalidPath',
+  401: 'Unauthenticated',
+  403: 'Forbidden',
+  404: 'RouteNotFound',
+  405: 'MethodNotAllowed',
+  408: 'RequestTimeout',
+  413: 'BodyTooLarge',
+  415: 'UnsupportedMediaType',
+  422: 'InvalidRequest',
+  429: 'TooManyRequests',
+  431: 'HeadersTooLarge',
+  500: 'InternalError',
+  503: 'Unavailable',
+};
+
+function nameOf(status: number): string {
+  const name = NAMES[status];
+  if (name === undefined) throw new Error(`the common response of ${String(status)} has no name`);
+  return name;
+}
+
+function referenceTo(status: number): JsonSchema {
+  return { $ref: `#/components/responses/${nameOf(status)}` };
+}
+
+function commonCodes({ authEnabled }: ErrorOptions): readonly ErrorCode[] {
+  return [...EVERY_ROUTE, ...(authEnabled ? SIGNED : [])];
+}
+
+function statusesOf(codes: readonly ErrorCode[]): readonly number[] {
+  return [...new Set(codes.map((code) => ERROR_TABLE[code].status))].sort((a, b) => a - b);
+}
+
+function withStatus(codes: readonly ErrorCode[], status: number): readonly ErrorCode[] {
+  return [...new Set(codes.filter((code) => ERROR_TABLE[code].status === status))].sort();
+}
+
+/** OpenAPI has one response for each status, so its codes are told in words and as examples. */
+function failure(
+  status: number,
+  codes: { readonly mine: readonly ErrorCode[]; readonly shared: readonly ErrorCode[] },
+  schema: JsonSchema,
+): JsonSchema {
+  const { mine, shared } = codes;
+  const told = mine.map(
+    (code) => `\`${code}\` (retry: ${ERROR_TABLE[code].retry}): ${ERROR_TABLE[code].message}`,
+  );
+  const also =
+    shared.length === 0
+      ? []
+      : [`As everywhere: ${shared.map((code) => `\`${code}\``).join(', ')}.`];
+  const limited = status === ERROR_TABLE.rate_limited.status;
+  const seen = [...mine, ...shared].filter((code) => code in SEEN.refusals);
+  const examples = Object.fromEntries(
+    seen.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
+  );
+  return {
+    description: [...told, ...also].join('\n\n'),
+    headers: { ...REQUEST_ID, ...headersOf(status) },
+    content: {
+      'application/json': {
+        schema: limited ? { $ref: '#/components/schemas/RateLimited' } : schema,
+        ...(seen.length === 0 ? {} : { examples }),
+      },
+    },
+  };
 }
 
 function headersOf(status: number): JsonSchema {
@@ -127,17 +223,4 @@ function headersOf(status: number): JsonSchema {
   if (status === ERROR_TABLE.overloaded.status)
     return { 'Retry-After': { $ref: '#/components/headers/RetryAfterOverload' } };
   return {};
-}
-
-function exampleOf(code: ErrorCode): JsonSchema {
-  const { message } = ERROR_TABLE[code];
-  if (code === 'rate_limited') return { detail: message };
-  const issues = [
-    {
-      path: 'nodes[2].node_key',
-      code: 'too_small',
-      message: 'Too small: expected string to have >=1 characters',
-    },
-  ];
-  return { detail: { error: code, message, ...(code === 'invalid_request' ? { issues } : {}) } };
 }

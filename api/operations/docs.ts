@@ -25,6 +25,14 @@ export const DOCS_CONTENT_POLICY = {
   },
 };
 
+const STYLE = `
+      .files { font: 16px sans-serif; max-width: 1460px; margin: 20px auto 0; padding: 0 20px; }
+      .common { color: #3b4151; font-family: sans-serif; font-size: 14px; padding: 0 20px 20px; }
+      .common summary { cursor: pointer; }
+      .common dt { font-weight: bold; margin-top: 10px; }
+      .common dd { margin: 0 0 0 20px; }
+    `;
+
 const PAGE = `<!doctype html>
 <html lang="en">
   <head>
@@ -33,12 +41,13 @@ const PAGE = `<!doctype html>
     <title>Fund movement orchestrator: API reference</title>
     <link rel="icon" type="image/png" href="favicon-32x32.png">
     <link rel="stylesheet" href="swagger-ui.css">
-    <style>.files { font: 16px sans-serif; max-width: 1460px; margin: 20px auto 0; padding: 0 20px; }</style>
+    <style>${STYLE}</style>
   </head>
   <body>
     <p class="files">
-      For a client: <a href="../openapi.json">openapi.json</a>, <a href="signing.md">how requests are signed</a>,
-      <a href="fund_api.py">one that signs, in Python's standard library</a>
+      This page only shows. Requests are signed: <a href="fund_api.py">fund_api.py</a> signs and sends them
+      with Python's standard library, <a href="signing.md">signing.md</a> says how,
+      <a href="../openapi.json">openapi.json</a> is for making a client.
     </p>
     <div id="reference"></div>
     <script src="swagger-ui-bundle.js"></script>
@@ -47,9 +56,48 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-// Requests are signed by clients, so the page only shows; it sends nothing but the read of the
-// document.
-const SCRIPT = `window.addEventListener('load', () => {
+// Requests are signed by clients, so the page only shows: it sends nothing but the read of the
+// document, and asks for no key. What each operation may answer stands below its own answers,
+// folded.
+const SCRIPT = `const nothing = () => null;
+
+const isCommon = (response) =>
+  response.get('x-common') === true ||
+  String(response.get('$ref')).startsWith('#/components/responses/');
+
+const commonErrors = ({ React: { createElement: h }, getComponent }, responses) => {
+  const Markdown = getComponent('Markdown', true);
+  const rows = responses.entrySeq().toArray().flatMap(([status, response]) => [
+    h('dt', { key: status }, status),
+    h('dd', { key: status + ' in words' }, h(Markdown, { source: response.get('description', '') })),
+  ]);
+  const statuses = responses.keySeq().join(', ');
+  return h(
+    'details',
+    { className: 'common', key: 'common' },
+    h('summary', null, 'Errors of every operation: ' + statuses),
+    h('dl', null, rows),
+  );
+};
+
+const OwnAnswersFirst = () => ({
+  wrapComponents: {
+    responses: (Responses, system) => (props) => {
+      const { responses } = props;
+      const common = responses.filter(isCommon);
+      const own = system.React.createElement(Responses, {
+        ...props,
+        key: 'own',
+        responses: responses.filterNot(isCommon),
+      });
+      return common.size === 0 ? own : [own, commonErrors(system, common)];
+    },
+  },
+});
+
+const NoKeys = () => ({ components: { authorizeBtn: nothing, authorizeOperationBtn: nothing } });
+
+window.addEventListener('load', () => {
   SwaggerUIBundle({
     url: '../openapi.json',
     dom_id: '#reference',
@@ -57,6 +105,7 @@ const SCRIPT = `window.addEventListener('load', () => {
     validatorUrl: null,
     supportedSubmitMethods: [],
     defaultModelsExpandDepth: 0,
+    plugins: [OwnAnswersFirst, NoKeys],
   });
 });
 `;

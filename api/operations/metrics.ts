@@ -46,6 +46,7 @@ export function createOperationMetrics(options: OperationMetricsOptions): () => 
       'Whether the figures that come from Postgres are on this page (1) or missing (0).',
     ).set(read === null ? 0 : 1);
     if (read !== null) show(read, gauge);
+    if (read !== null) showLanes(read, gauge);
     const native = gauge(
       'svc_signer_native_balance',
       `Balance of a signer in the chain’s own coin. ${DISPLAY}`,
@@ -99,6 +100,33 @@ function show(read: OperationFigures, gauge: MakeGauge): void {
       { venue: pool.venue_key, account_type: pool.account_type, asset: pool.asset },
       Number(pool.held),
     );
+  }
+}
+
+/** Of each account on each chain: how many of its nonces are not mined, and since when. */
+function showLanes({ lanes }: OperationFigures, gauge: MakeGauge): void {
+  const labels = ['signer_key', 'address', 'chain_id'];
+  const open = gauge(
+    'svc_lane_open_nonces',
+    'Nonces of an account that were given away and are in no block that was seen.',
+    labels,
+  );
+  const oldest = gauge(
+    'svc_lane_oldest_open_seconds',
+    'Age of the oldest of them; 0 when there is none.',
+    labels,
+  );
+  const unfinal = gauge(
+    'svc_lane_unfinal_nonces',
+    'Nonces of an account that are mined and not final.',
+    labels,
+  );
+  for (const lane of lanes) {
+    const { address, signer_key } = lane;
+    const of = { signer_key: signer_key ?? '', address, chain_id: String(lane.chain_id) };
+    open.set(of, lane.open_nonces);
+    oldest.set(of, lane.oldest_open_seconds ?? 0);
+    unfinal.set(of, lane.unfinal_nonces);
   }
 }
 

@@ -3,16 +3,13 @@ import { z } from 'zod';
 import { auditOf } from '../../domain/actions/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { ADMIN_ROLES } from '../../domain/roles.ts';
-import type { Signer } from '../../domain/signer.ts';
-import { within } from '../../platform/time-limit.ts';
 import { readIdentity } from '../../signers/identity.ts';
-import { readSignerRow, setExpectedIdentity, type IdentityRefusal } from '../../store/registry.ts';
+import { readSignerRow, setExpectedIdentity } from '../../store/registry.ts';
 import { auditedRefusal } from '../audit/refused.ts';
 import { defineRoute } from '../http/route.ts';
 import { noQuery } from '../http/schemas.ts';
+import { liveIdentity } from './live-identity.ts';
 import { registryKey, setExpectedIdentityRequest, setExpectedIdentityResponse } from './schema.ts';
-
-const ANSWER_LIMIT_MS = 5_000;
 
 export const setExpectedIdentityRoute = defineRoute({
   id: 'setExpectedSignerIdentity',
@@ -99,23 +96,3 @@ export const setExpectedIdentityRoute = defineRoute({
     });
   },
 });
-
-type LiveIdentity =
-  | { readonly address: string; readonly problem: null }
-  | { readonly address: null; readonly problem: IdentityRefusal };
-
-/** Asks the signer, outside any transaction. */
-async function liveIdentity(signer: Signer | undefined): Promise<LiveIdentity> {
-  const unavailable = { address: null, problem: 'signer_runtime_identity_unavailable' } as const;
-  if (signer === undefined) return unavailable;
-  try {
-    const told = await within(signer.identity(), ANSWER_LIMIT_MS);
-    if (told === null) return unavailable;
-    const reading = readIdentity(told);
-    return reading.ok
-      ? { address: reading.address, problem: null }
-      : { address: null, problem: 'signer_runtime_identity_invalid' };
-  } catch {
-    return unavailable;
-  }
-}

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { IDENTITY_STATES } from '../../signers/identity.ts';
 import { SIGNER_BACKENDS } from '../../domain/signer.ts';
+import { SIGNER_STATUSES, SWITCHED_STATUSES } from '../../domain/states/signer.ts';
 import { listOf, oneOf, segment, text, timestamp, uuid } from '../http/schemas.ts';
 
 const source = z
@@ -25,10 +26,26 @@ export const executorView = z
   .meta({ id: 'ExecutorRegistryView' });
 export type ExecutorView = z.input<typeof executorView>;
 
+const lane = z
+  .object({
+    chain_id: z.int(),
+    address: z.string(),
+    next_nonce: z.int().meta({ description: 'The nonce that is given away next.' }),
+    mined_nonce: z.int().nullable().meta({
+      description: 'How many transactions its newest block counts, as last seen; null before that.',
+    }),
+    final_nonce: z.int().nullable().meta({ description: 'The same of its newest final block.' }),
+    seen_at: timestamp.nullable(),
+    open_nonces: z.int().meta({ description: 'Given away, and in no block that was seen.' }),
+    oldest_open_seconds: z.int().nullable(),
+    unfinal_nonces: z.int().meta({ description: 'Mined, and not final yet.' }),
+  })
+  .meta({ id: 'SignerLane' });
+
 export const signerView = z
   .object({
     signer_key: z.string(),
-    status: oneOf(['active', 'disabled', 'deprecated', 'retired']),
+    status: oneOf(SIGNER_STATUSES),
     backend: oneOf(SIGNER_BACKENDS),
     chain_family: z.string(),
     profile: z.string().nullable(),
@@ -42,6 +59,9 @@ export const signerView = z
       .meta({ description: 'What the last health refresh saw; diagnostic.' }),
     observed_at: timestamp.nullable(),
     identity_state: z.enum(IDENTITY_STATES),
+    lanes: z.array(lane).meta({
+      description: 'The nonces of its address, one entry for each chain on which it has sent.',
+    }),
     source,
     updated_at: timestamp.nullable(),
   })
@@ -52,7 +72,7 @@ export type SignerView = z.input<typeof signerView>;
 export const registryKey = segment(128);
 
 export const updateRegistryStatus = z
-  .strictObject({ status: z.enum(['active', 'disabled']), reason: text(1, 1_000).optional() })
+  .strictObject({ status: z.enum(SWITCHED_STATUSES), reason: text(1, 1_000).optional() })
   .meta({
     id: 'UpdateRegistryStatusRequest',
     examples: [{ status: 'disabled', reason: 'The venue announced maintenance.' }],

@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { auditOf } from '../../domain/actions/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { ADMIN_ROLES, OPS_ROLES } from '../../domain/roles.ts';
+import { SWITCHED_STATUSES } from '../../domain/states/signer.ts';
+import { readLanes } from '../../store/lanes.ts';
 import { listSignerRows, setSignerStatus } from '../../store/registry.ts';
 import { auditedRefusal } from '../audit/refused.ts';
 import { defineRoute } from '../http/route.ts';
@@ -24,12 +26,13 @@ export const listSignersRoute = defineRoute({
   response: listOf(signerView),
   errors: [],
   handler: async (_input, { db, signers }) => {
-    const rows = new Map((await listSignerRows(db)).map((row) => [row.signer_key, row]));
+    const [listed, lanes] = await Promise.all([listSignerRows(db), readLanes(db)]);
+    const rows = new Map(listed.map((row) => [row.signer_key, row]));
     const declared = new Map(signers.list().map((each) => [each.signer_key, each]));
     return {
       status: 200,
       body: mergeByKey(rows, declared).map((each) =>
-        signerViewOf(each.key, each.row, each.declared),
+        signerViewOf(each.key, each.row, each.declared, lanes),
       ),
     };
   },
@@ -72,11 +75,12 @@ export const updateSignerRoute = defineRoute({
           const context = {
             signer_key: key,
             current_state: outcome.row.status,
-            allowed_states: ['active', 'disabled'],
+            allowed_states: SWITCHED_STATUSES,
           };
           throw new ServiceError('invalid_state', { context });
         }
-        return { status: 200, body: signerViewOf(key, outcome.row, declared) };
+        const lanes = await readLanes(deps.db);
+        return { status: 200, body: signerViewOf(key, outcome.row, declared, lanes) };
       },
     );
   },

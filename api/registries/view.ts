@@ -2,6 +2,7 @@
 import type { ExecutorDescriptor } from '../../domain/executor.ts';
 import type { SignerDescriptor } from '../../domain/signer.ts';
 import { identityState } from '../../signers/identity.ts';
+import type { LaneView } from '../../store/lanes.ts';
 import type { ExecutorRow, SignerRow } from '../../store/registry.ts';
 import type { ExecutorView, SignerView } from './schema.ts';
 
@@ -53,6 +54,7 @@ export function signerViewOf(
   key: string,
   row: SignerRow | undefined,
   declared: SignerDescriptor | undefined,
+  lanes: readonly LaneView[],
 ): SignerView {
   const what = declared ?? row;
   const chain_family = what?.chain_family ?? '';
@@ -68,7 +70,12 @@ export function signerViewOf(
     observed_signer_address: observed,
     observed_at: row?.observed_at ?? null,
     identity_state: identityState({ chain_family, expected, observed }),
+    lanes: lanes.filter(({ signer_key }) => signer_key === key).map(laneOf),
     source: sourceOf(row, declared),
     updated_at: row?.updated_at ?? null,
   };
+}
+
+function laneOf({ signer_key: _of, ...lane }: LaneView): SignerView['lanes'][number] {
+  return lane;
 }

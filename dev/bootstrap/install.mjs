@@ -86,8 +86,12 @@ export async function ensurePrismaClient(logDir) {
   }
 }
 
-/** The npm that runs us when there is one, else the one on PATH. */
-function npmCommand() {
+/**
+ * The npm that runs us when there is one, else the one on PATH.
+ *
+ * @returns {string[]}
+ */
+export function npmCommand() {
   const own = process.env.npm_execpath;
   return own !== undefined && basename(own).startsWith('npm-cli')
     ? [process.execPath, own]

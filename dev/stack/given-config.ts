@@ -20,7 +20,11 @@ const KINDS: Readonly<
   >
 > = {
   executors: { key: 'executor_key', paths: ['auth_token_file'], called: 'executor' },
-  signers: { key: 'signer_key', paths: ['private_key_file'], called: 'signer' },
+  signers: {
+    key: 'signer_key',
+    paths: ['private_key_file', 'auth_token_file'],
+    called: 'signer',
+  },
   venues: { key: 'venue_key', paths: ['credentials_file'], called: 'venue' },
 };
 

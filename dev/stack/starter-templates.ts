@@ -37,6 +37,8 @@ export function starterTemplates(chain: ChainInfo) {
     ...sweep,
     config: { ...sweep.config, amount_ref: 'nodes.withdraw.output.received_amount' },
   };
+  // Where a cancel leads: it undoes nothing, what has arrived by then stays where it is.
+  const stop = { node_key: 'stop', node_kind: 'compensation', action_type: 'noop' };
   const gate = { node_key: 'check', node_kind: 'manual_gate', action_type: 'manual_gate' };
   const common = {
     version: 1,
@@ -48,18 +50,22 @@ export function starterTemplates(chain: ChainInfo) {
       ...common,
       template_key: 'starter/withdraw-to-treasury',
       name: 'Withdraw USDC from the paper venue and move it to the treasury',
-      nodes: [withdraw, passOn],
-      edges: [{ from: 'withdraw', to: 'sweep', edge_type: 'on_success' }],
+      nodes: [withdraw, passOn, stop],
+      edges: [
+        { from: 'withdraw', to: 'sweep', edge_type: 'on_success' },
+        { from: 'withdraw', to: 'stop', edge_type: 'on_cancel' },
+      ],
       completion_policy: { completion_assurance: 'destination_finalized' },
     },
     {
       ...common,
       template_key: 'starter/withdraw-with-gate',
       name: 'Withdraw USDC, wait for a person, then move it to the treasury',
-      nodes: [withdraw, gate, passOn],
+      nodes: [withdraw, gate, passOn, stop],
       edges: [
         { from: 'withdraw', to: 'check', edge_type: 'on_success' },
         { from: 'check', to: 'sweep', edge_type: 'on_success' },
+        { from: 'withdraw', to: 'stop', edge_type: 'on_cancel' },
       ],
       completion_policy: { completion_assurance: 'destination_credited' },
     },
@@ -67,8 +73,8 @@ export function starterTemplates(chain: ChainInfo) {
       ...common,
       template_key: 'starter/treasury-transfer',
       name: 'Move USDC from the wallet to the treasury',
-      nodes: [sweep],
-      edges: [],
+      nodes: [sweep, stop],
+      edges: [{ from: 'sweep', to: 'stop', edge_type: 'on_cancel' }],
       completion_policy: { completion_assurance: 'destination_finalized' },
     },
   ];

@@ -3,28 +3,31 @@ import { asJson, type AutoApproveResult } from '../auto-approve/result.ts';
 import { rootNodes } from '../graph/shape.ts';
 import type { CompiledPlan } from '../plan/types.ts';
 import { SYSTEM_ACTOR, type Actor } from '../roles.ts';
-import type { MovementSnapshot } from '../snapshot.ts';
+import type { MovementSnapshot, NodeSnapshot } from '../snapshot.ts';
 import { NOW, type MovementFields, type TimelineEntry, type Transition } from '../transition.ts';
 import { actorOf, movementAudit, type Requester } from './context.ts';
 
 /** The executors and signers that nodes are bound to, as an approval and a fence require them. */
 export function bindingsOf(
-  plan: Pick<CompiledPlan, 'nodes'>,
+  {
+    plan,
+    nodes,
+  }: {
+    readonly plan: Pick<CompiledPlan, 'nodes'>;
+    readonly nodes: readonly Pick<NodeSnapshot, 'node_key' | 'signer_key'>[];
+  },
   keys: readonly string[],
 ): {
   readonly executors: readonly string[];
   readonly signers: readonly { readonly signer_key: string }[];
 } {
-  const nodes = plan.nodes.filter((node) => keys.includes(node.node_key));
+  const planned = plan.nodes.filter((node) => keys.includes(node.node_key));
+  const signers = nodes
+    .filter((node) => keys.includes(node.node_key))
+    .flatMap(({ signer_key }) => signer_key ?? []);
   return {
-    executors: [...new Set(nodes.map((node) => node.executor_binding.executor_key))],
-    signers: [
-      ...new Set(
-        nodes.flatMap((node) =>
-          node.signer_binding === null ? [] : [node.signer_binding.signer_key],
-        ),
-      ),
-    ].map((signer_key) => ({ signer_key })),
+    executors: [...new Set(planned.map((node) => node.executor_binding.executor_key))],
+    signers: [...new Set(signers)].map((signer_key) => ({ signer_key })),
   };
 }
 
@@ -122,7 +125,9 @@ function approval(
     expiry: 'future',
     plan_hash: by.plan_hash,
     bump: true,
-    require: bindingsOf(snapshot.plan, roots),
+    // Who signs is as it was read, or it is read again.
+    version: snapshot.version,
+    require: bindingsOf(snapshot, roots),
     set: withNames({
       approval_status: 'approved',
       reservation_status: 'held',

@@ -16,6 +16,7 @@ const FRESH_ATTEMPT = {
   sign_request: null,
   send_not_after: null,
   resumed: false,
+  cancel_asked: 0,
   error_count: 0,
   unanswered: 0,
   external_ref: null,

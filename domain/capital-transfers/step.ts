@@ -78,6 +78,8 @@ export interface TransferStep {
   readonly end_hold?: 'released' | 'consumed';
   readonly event: TransferEvent;
   readonly audit?: readonly AuditEntry[];
+  /** A send begins with it: refused while the switch is frozen. */
+  readonly fence?: true;
   /** Comes from outside of the run, which has to be woken for it. */
   readonly wakes?: boolean;
 }
@@ -98,6 +100,7 @@ export function submitting(
   return {
     ...from(row),
     to: 'SUBMITTING',
+    fence: true,
     set: { ...fenced(row.epoch, windowSeconds), sends: row.sends + 1 },
     event: told(
       'transfer_submitting',

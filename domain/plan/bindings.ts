@@ -49,15 +49,33 @@ export function matchExecutors(
     .map((executor) => executor.executor_key);
 }
 
-/** Signers of the chain family, and of the profile when one is given. */
+/** A signer that a rotation replaced, whether or not it is still in memory. */
+export interface ReplacedSigner {
+  readonly signer_key: string;
+  readonly chain_family: string;
+  readonly profile?: string;
+  readonly replaced_by: string;
+}
+
+/**
+ * Signers of the chain family, and of the profile when one is given. One that was replaced stands
+ * for who signs in its place, so that the two are never two.
+ */
 export function matchSigners(
   selector: SignerSelector,
   signers: readonly SignerDescriptor[],
+  replaced: readonly ReplacedSigner[] = [],
 ): readonly string[] {
-  return signers
+  const keys = [...signers, ...replaced]
     .filter((signer) => signer.chain_family === selector.chain_family)
     .filter((signer) => selector.profile === undefined || signer.profile === selector.profile)
-    .map((signer) => signer.signer_key);
+    .map((signer) => successorOf(signer.signer_key, replaced));
+  return [...new Set(keys)];
+}
+
+function successorOf(key: string, replaced: readonly ReplacedSigner[]): string {
+  const next = replaced.find(({ signer_key }) => signer_key === key)?.replaced_by;
+  return next === undefined ? key : successorOf(next, replaced);
 }
 
 /**
@@ -69,6 +87,7 @@ export function resolveBindings(
   registry: {
     readonly executors: readonly ExecutorDescriptor[];
     readonly signers: readonly SignerDescriptor[];
+    readonly replaced?: readonly ReplacedSigner[];
   },
 ): ResolvedBindings {
   const bindings = new Map<string, NodeBindings>();
@@ -87,7 +106,7 @@ export function resolveBindings(
       const signers =
         node.signer_selector === undefined
           ? []
-          : matchSigners(node.signer_selector, registry.signers);
+          : matchSigners(node.signer_selector, registry.signers, registry.replaced);
       const signer = only(signers);
       if (signer === null) unresolved.push(fault(node, 'signer', signers));
       else signer_binding = { signer_key: signer };

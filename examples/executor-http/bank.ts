@@ -31,10 +31,9 @@ export interface Bank {
 
 const OPENING_BALANCE = toUnits('1000000');
 const NETWORK_MS = 15;
-const CLEARING_MS = 100;
 
-/** Opens the bank whose statement is kept in `file`. */
-export function openBank(file: string): Bank {
+/** The bank whose statement is kept in `file`; money clears `clearingMs` after its booking. */
+export function openBank(file: string, clearingMs = 100): Bank {
   const log = openAppendLog(file);
   const postings = log.lines.map((line) => postingSchema.parse(line));
   const of = (reference: string): Posting[] =>
@@ -54,7 +53,7 @@ export function openBank(file: string): Bank {
       postings
         .filter((posting) => posting.asset === asset)
         .reduce((left, { amount }) => left - toUnits(amount), OPENING_BALANCE),
-    hasCleared: (posting) => Date.now() - posting.booked_at >= CLEARING_MS,
+    hasCleared: (posting) => Date.now() - posting.booked_at >= clearingMs,
     close: () => log.close(),
   };
 }

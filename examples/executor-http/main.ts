@@ -15,13 +15,14 @@ const { values } = parseArgs({
   options: {
     port: { type: 'string', default: '8300' },
     data: { type: 'string', default: '.data/executor-http' },
+    'clearing-ms': { type: 'string', default: '100' },
     'token-file': { type: 'string' },
   },
 });
 
 async function main(): Promise<void> {
   const journal = await openJournal(join(values.data, 'journal.jsonl'));
-  const bank = openBank(join(values.data, 'statement.jsonl'));
+  const bank = openBank(join(values.data, 'statement.jsonl'), Number(values['clearing-ms']));
   const token = values['token-file'];
   const served = await serveExecutor(createBankExecutor(bank, journal), {
     port: Number(values.port),

@@ -15,7 +15,10 @@ import { createPayoutExecutor } from './executor.ts';
 const { values } = parseArgs({
   options: {
     'task-queue': { type: 'string', default: 'payouts' },
-    'temporal-address': { type: 'string', default: '127.0.0.1:7233' },
+    'temporal-address': {
+      type: 'string',
+      default: process.env['SVC_TEMPORAL_ADDRESS'] ?? '127.0.0.1:7233',
+    },
     namespace: { type: 'string', default: 'default' },
     data: { type: 'string', default: '.data/executor-task-queue' },
     'delay-ms': { type: 'string', default: '300' },

@@ -40,12 +40,12 @@ const optionsSchema = z.object({
 });
 export type CheckOptions = z.infer<typeof optionsSchema> & { readonly target: string };
 
-const EXAMPLES = `
+const examples = (command: string): string => `
 Examples:
-  $ npm run executor:check -- http://127.0.0.1:8300 --action-type bank_payment --config '{"to":"alice"}' \\
+  $ ${command} http://127.0.0.1:8300 --action-type bank_payment --config '{"to":"alice"}' \\
       --payees '[{"field":"to","family":"cex"}]'
-  $ npm run executor:check -- payouts --action-type payout --config @config.json --temporal-address 127.0.0.1:7233
-  $ npm run executor:check -- http://127.0.0.1:8300 --action-type bank_payment --config @config.json \\
+  $ ${command} payouts --action-type payout --config @config.json --temporal-address 127.0.0.1:7233
+  $ ${command} http://127.0.0.1:8300 --action-type bank_payment --config @config.json \\
       --effects-url 'http://127.0.0.1:8300/effects/{idempotency_key}' --command 'python3 executor.py --port 8300'
 
 It moves real amounts of whatever the executor moves: point it at a test account.
@@ -53,11 +53,11 @@ Exit status: 0 every guarantee that was checked holds, 1 one does not, 2 the che
 What each guarantee means: docs/executors.md`;
 
 /**
- * The command, without what it does. Commander ends the process on --help; faults of usage exit
- * with 2.
+ * The command, without what it does, under the words by which it is started. Commander ends the
+ * process on --help; faults of usage exit with 2.
  */
-export function checkCommand(): Command {
-  return new Command('executor:check')
+export function checkCommand(words: string): Command {
+  return new Command(words)
     .description(
       'Checks that an executor keeps the guarantees that the service relies on: one effect for one key, whatever happens.',
     )
@@ -123,7 +123,11 @@ export function checkCommand(): Command {
       parseSeconds,
       60,
     )
-    .option('--temporal-address <host:port>', 'Temporal, for a task queue', '127.0.0.1:7233')
+    .addOption(
+      new Option('--temporal-address <host:port>', 'Temporal, for a task queue')
+        .env('SVC_TEMPORAL_ADDRESS')
+        .default('127.0.0.1:7233'),
+    )
     .option('--namespace <name>', "the task queue's namespace", 'default')
     .option(
       '--effects-url <template>',
@@ -140,7 +144,7 @@ export function checkCommand(): Command {
       (text) => text.split(',').map((id) => id.trim()),
     )
     .option('--json', 'print the verdict as JSON', false)
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', examples(words))
     .showHelpAfterError('(--help shows all options)');
 }
 

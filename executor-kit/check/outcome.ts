@@ -7,7 +7,7 @@ import { Broken } from './broken.ts';
 const ROUNDS = 20;
 const BETWEEN_MS = 100;
 const WRITE_FIRST =
-  'Write the key down on disk before you send and the reference after it, and let recover look there (executor-kit/submit-journal.ts).';
+  'Write the key down on disk before you send and the reference after it, and let recover look there (openJournal of the kit keeps such notes).';
 
 /**
  * Goes the service's way after a submit that gave no answer: asks recover, submits again only where

@@ -1,5 +1,6 @@
 /** Calls activities on another team's task queue through Temporal itself. */
 import { randomUUID } from 'node:crypto';
+import { extname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
@@ -17,6 +18,9 @@ export interface QueueCaller {
   hasWorker(taskQueue: string): Promise<boolean>;
   close(): Promise<void>;
 }
+
+/** Beside this file: TypeScript in the service's clone, JavaScript in the package of the kit. */
+const WORKFLOW = `./call-workflow${extname(import.meta.url)}`;
 
 /**
  * Connects and starts the worker of the check's own workflow, on a queue of its own.
@@ -38,7 +42,7 @@ export async function openQueueCaller({
   const client = new Client({ connection, namespace });
   const native = await NativeConnection.connect({ address });
   const taskQueue = `executor-check-${randomUUID()}`;
-  const workflowsPath = fileURLToPath(new URL('./call-workflow.ts', import.meta.url));
+  const workflowsPath = fileURLToPath(new URL(WORKFLOW, import.meta.url));
   const worker = await Worker.create({
     connection: native,
     namespace,

@@ -40,4 +40,4 @@ export interface Target {
 export type MalformedOutcome = 'refused' | { readonly instead: string };
 
 /** The service's own journal of transactions: remote and task-queue executors never see it. */
-export const NO_JOURNAL = { transactions: async () => [], releaseNonce: async () => undefined };
+export const NO_JOURNAL = { transactions: async () => [], releaseNonce: async () => true };

@@ -6,7 +6,7 @@ import { normalHost } from '../../domain/callbacks/target.ts';
 import { createCallbackSigner, SecretError, type CallbackSigner } from '../callback-signature.ts';
 import { parsePayloadKeys, type PayloadKey } from '../payload-keys.ts';
 import { parseSecretsKey, type SecretsKeys } from '../secrets.ts';
-import { oneOf, type Kind, type KindWithNone } from './setting.ts';
+import type { Kind, KindWithNone } from './setting.ts';
 
 export const DATABASE_URL: Kind<string> = {
   type: '`postgresql://` URL',
@@ -15,13 +15,6 @@ export const DATABASE_URL: Kind<string> = {
     const { password } = URL.canParse(text) ? new URL(text) : { password: '' };
     return [password, decoded(password) ?? password];
   },
-};
-
-/** True where signers may be used whose key lies in a file. */
-export const LOCAL_SIGNERS: KindWithNone<boolean> = {
-  type: 'local, managed_kms_evm',
-  schema: oneOf('local', 'managed_kms_evm').schema.transform((backend) => backend === 'local'),
-  none: false,
 };
 
 export const PAYLOAD_KEYS: KindWithNone<readonly PayloadKey[]> = {

@@ -4,12 +4,12 @@
  * what is taken out of logs, `fundadmin config check` and docs/configuration.md
  * (`npm run docs:tables`) follow from this table.
  */
+import { SIGNER_BACKENDS } from '../../domain/signer.ts';
 import {
   CALLBACK_SECRETS,
   DATABASE_URL,
   HEADERS,
   HOSTS,
-  LOCAL_SIGNERS,
   PAYLOAD_KEYS,
   SECRETS_KEYS,
   SHARE,
@@ -229,9 +229,15 @@ const MOVEMENTS = {
     'Pause between two looks at the health of executors and the identity of signers.',
   ),
   SVC_LOCAL_SIGNER_BACKEND: optional(
-    'allowLocalSigners',
-    LOCAL_SIGNERS,
-    '`local` allows signers whose key lies in a file, for development.',
+    'signerBackend',
+    oneOf(...SIGNER_BACKENDS),
+    'Backend of signers in the registry file that name none; `local` moreover says that this is development, and nowhere else may a key lie in a file.',
+  ),
+  SVC_LOCAL_SIGNER_FORCED: standard(
+    'localSignersForced',
+    FLAG,
+    'false',
+    'Takes keys in files also where the API listens, or a chain is, beyond this machine.',
   ),
   SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS: standard(
     'transferPendingSeconds',
@@ -256,6 +262,12 @@ const MOVEMENTS = {
     whole(1, 86_400),
     '300',
     'Age from which a balance counts as stale.',
+  ),
+  SVC_LANE_INTERVAL_SECONDS: standard(
+    'laneIntervalSeconds',
+    whole(1, 3_600),
+    '5',
+    'Pause between two looks at the nonces of each signer that no final block has settled.',
   ),
   SVC_SWEEP_IDLE_SECONDS: standard(
     'sweepIdleSeconds',

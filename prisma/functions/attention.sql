@@ -1,5 +1,6 @@
--- Whose transaction keeps a node's own from being mined: an earlier nonce of the same account is
--- claimed by a node of which nobody knows what became. NULL where there is none.
+-- Whose transaction keeps a node's own from being mined, or from being signed at all: an earlier
+-- nonce of the same account is claimed by a node of which nobody knows what became. NULL where
+-- there is none.
 CREATE OR REPLACE FUNCTION lane_blocker(n movement_nodes, at timestamptz) RETURNS jsonb
   LANGUAGE sql STABLE AS $$
   SELECT jsonb_build_object('movement_id', o.movement_id, 'node_key', o.node_key,
@@ -8,11 +9,17 @@ CREATE OR REPLACE FUNCTION lane_blocker(n movement_nodes, at timestamptz) RETURN
   FROM (SELECT movement_id, node_key, attempt FROM movement_nodes WHERE state = 'UNKNOWN'
     OFFSET 0) b
   JOIN evm_transactions o USING (movement_id, node_key, attempt)
-  JOIN evm_transactions t ON t.chain_id = o.chain_id AND t.address = o.address
-    AND t.nonce > o.nonce AND t.released_at IS NULL
-  WHERE t.movement_id = n.movement_id AND t.node_key = n.node_key AND t.attempt = n.attempt
-    AND o.released_at IS NULL AND n.state IN ('SUBMITTED', 'OBSERVING')
-    AND n.submitted_at <= at - interval '1 minute'
+  LEFT JOIN evm_transactions t ON t.chain_id = o.chain_id AND t.address = o.address
+    AND t.nonce > o.nonce AND t.released_at IS NULL AND t.movement_id = n.movement_id
+    AND t.node_key = n.node_key AND t.attempt = n.attempt
+  WHERE o.released_at IS NULL AND CASE
+    WHEN n.state IN ('SUBMITTED', 'OBSERVING')
+      THEN t.transaction_id IS NOT NULL AND n.submitted_at <= at - interval '1 minute'
+    -- It waits before its fence; see lane_problem.
+    WHEN n.state = 'READY' THEN n.error_code = 'LANE_BLOCKED'
+      AND n.updated_at <= at - interval '1 minute'
+      AND o.signer_key = n.signer_binding ->> 'signer_key'
+      AND o.chain_id = (n.sign_request -> 'payload' ->> 'chain_id')::bigint END
   ORDER BY o.nonce LIMIT 1
 $$;
 
@@ -32,7 +39,7 @@ BEGIN
       ELSE jsonb_build_object('reason', 'approval') END;
   END IF;
   -- What ended badly a week ago and was left alone is nobody's work any more. A list that filters
-  -- by this looks at no others (listNeeding in store/movement-reads.ts).
+  -- by this looks at no others (listNeeding in store/attention.ts).
   IF m.ended_at IS NOT NULL AND (m.request_state NOT IN ('FAILED', 'CANCELLED')
     OR m.updated_at <= at - interval '7 days') THEN
     RETURN NULL;

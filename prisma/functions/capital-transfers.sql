@@ -33,6 +33,7 @@ CREATE OR REPLACE FUNCTION create_transfer(doc jsonb) RETURNS jsonb LANGUAGE plp
 DECLARE
   t capital_transfers;
   at timestamptz := svc_now();
+  mode text := cutover_now();
 BEGIN
   t := jsonb_populate_record(NULL::capital_transfers, doc -> 'transfer');
   INSERT INTO capital_transfers (transfer_id, client_scope, idempotency_key, request,
@@ -52,6 +53,9 @@ BEGIN
       AND idempotency_key = doc -> 'transfer' ->> 'idempotency_key';
     RETURN jsonb_build_object('created', false, 'transfer_id', t.transfer_id, 'request', t.request);
   END IF;
+  IF mode <> 'normal' THEN
+    RAISE EXCEPTION 'cutover_mode_active' USING ERRCODE = 'FM013', DETAIL = mode;
+  END IF;
   t.next_sequence := 1;
   PERFORM take_transfer_hold(t.transfer_id, doc -> 'hold', doc -> 'take', at);
   PERFORM write_transfer_event(t, NULL, doc -> 'event', at);
@@ -68,6 +72,7 @@ DECLARE
   before text;
   fields jsonb := doc -> 'set';
   at timestamptz;
+  frozen boolean := CASE WHEN doc ? 'fence' THEN cutover_now() = 'frozen' ELSE false END;
 BEGIN
   SELECT * INTO t FROM capital_transfers
     WHERE transfer_id = (doc ->> 'transfer_id')::uuid FOR UPDATE;
@@ -81,6 +86,9 @@ BEGIN
   END IF;
   IF NOT (doc -> 'states') ? t.request_state
     OR t.submit_epoch <> coalesce((doc ->> 'epoch')::integer, t.submit_epoch) THEN
+    RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
+  END IF;
+  IF frozen THEN
     RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
   END IF;
   before := t.request_state;

@@ -75,9 +75,11 @@ END $$;
 
 -- Why what a send needs is not to be had, as a list, or null: {"executors": [key]} must be active,
 -- {"signers": [...]} active and of the identity that they are pinned to, {"addresses":
--- [{"chain_family", "address", "chain_id", "strict"}]} on the list and usable. The rows are locked,
--- so that what is refused at the same time comes before or after and not between.
-CREATE OR REPLACE FUNCTION binding_problems(required jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+-- [{"chain_family", "address", "chain_id", "strict"}]} on the list and usable. A deprecated signer
+-- is there for what its rotation left with it. The rows are locked, so that what is refused at the
+-- same time comes before or after and not between. The caller holds the movement.
+CREATE OR REPLACE FUNCTION binding_problems(required jsonb, movement uuid) RETURNS jsonb
+  LANGUAGE plpgsql AS $$
 DECLARE
   listed jsonb := '[]'::jsonb;
   e executors;
@@ -100,7 +102,10 @@ BEGIN
     ORDER BY value ->> 'signer_key' LOOP
     SELECT * INTO s FROM signers WHERE signer_key = signer ->> 'signer_key' FOR SHARE;
     CONTINUE WHEN NOT FOUND;
-    IF s.status <> 'active' THEN
+    IF s.status <> 'active' AND NOT (s.status = 'deprecated' AND EXISTS (
+      SELECT FROM movement_nodes n WHERE n.movement_id = binding_problems.movement
+        AND n.signer_binding ->> 'signer_key' = s.signer_key
+        AND n.state NOT IN ('COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED'))) THEN
       listed := listed || jsonb_build_object('binding', 'signer', 'key', s.signer_key,
         'reason', s.status);
     ELSIF signer ->> 'address' IS NOT NULL AND s.expected_signer_address IS NOT NULL
@@ -135,6 +140,8 @@ DECLARE
   addresses jsonb;
   passed boolean := false;
 BEGIN
+  -- Before any row; what a frozen one means is said behind.
+  PERFORM cutover_now();
   SELECT intent, input_params, plan_head -> 'risk_controls' AS controls INTO m FROM movements
     WHERE movement_id = movement FOR UPDATE;
   SELECT * INTO n FROM movement_nodes WHERE movement_id = movement AND node_key = key FOR UPDATE;
@@ -151,7 +158,7 @@ BEGIN
      -- A team's node that the plan counts as sending nothing: the long way asks whether its
      -- executor still says so.
      AND (n.flow IS NOT NULL OR NOT pays_nobody ? n.action_type)
-     AND at < n.started_at + make_interval(
+     AND at < n.started_at + coalesce(at - n.frozen_since, interval '0') + make_interval(
        secs => coalesce((plan -> 'timeout_policy' ->> 'execution_seconds')::double precision, 1e9))
      AND within_max_amount(n.amount, m.controls, plan -> 'risk_patch')
   THEN

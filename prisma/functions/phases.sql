@@ -9,13 +9,15 @@ CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb
       'preflight_passed', n.preflight_passed,
     'prepared_action', n.prepared_action, 'sign_request', n.sign_request,
       'recover_first', n.recover_first, 'restored', n.restored,
-    'resumed', n.resumed, 'error_count', n.error_count, 'unanswered', n.unanswered,
+    'resumed', n.resumed, 'cancel_asked', coalesce(n.cancel_asked = n.attempt, false),
+    'error_count', n.error_count, 'unanswered', n.unanswered,
     'unanswered_ms', extract(epoch FROM n.unanswered_since) * 1000,
       'updated_ms', extract(epoch FROM n.updated_at) * 1000,
     'error_code', n.error_code, 'error_message', n.error_message, 'external_ref', n.external_ref,
       'output', n.output,
     'now_ms', extract(epoch FROM svc_now()) * 1000,
-      'started_ms', extract(epoch FROM n.started_at) * 1000,
+      'started_ms', extract(epoch FROM n.started_at
+        + coalesce(svc_now() - n.frozen_since, interval '0')) * 1000,
     'submitted_ms', extract(epoch FROM n.submitted_at) * 1000,
       'send_not_after_ms', extract(epoch FROM n.send_not_after) * 1000,
     'plan', m.plan_head || jsonb_build_object('intent', m.intent, 'input_params', m.input_params),
@@ -32,8 +34,10 @@ CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb
       FROM movement_nodes o WHERE o.movement_id = m.movement_id
         AND o.node_key = p.plan -> 'config' ->> 'match_from') END)
   FROM movements m JOIN movement_nodes n ON n.movement_id = m.movement_id
-  -- OFFSET: put together once, and not wherever it is looked at.
-  CROSS JOIN LATERAL (SELECT node_plan(n.own_plan, m.input_params) AS plan OFFSET 0) p
+  -- OFFSET: put together once, and not wherever it is looked at. Who signs may have been replaced
+  -- since the plan was compiled.
+  CROSS JOIN LATERAL (SELECT node_plan(n.own_plan, m.input_params)
+    || jsonb_build_object('signer_binding', n.signer_binding) AS plan OFFSET 0) p
   WHERE m.movement_id = movement AND n.node_key = key
 $$;
 

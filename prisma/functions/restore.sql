@@ -60,7 +60,7 @@ BEGIN
   FOR t IN SELECT * FROM capital_transfers
     WHERE request_state IN ('CREATED', 'SUBMITTING', 'PENDING_PROVIDER_CONFIRMATION')
            ORDER BY transfer_id FOR UPDATE LOOP
-    PERFORM apply_transfer_step(
+    IF NOT (apply_transfer_step(
       jsonb_build_object('transfer_id', t.transfer_id, 'states', jsonb_build_array(t.request_state),
       -- As after a fence: where nothing is found, and a repeat has no second effect, it is sent.
       'to', CASE WHEN t.request_state = 'CREATED' THEN 'SUBMITTING' ELSE t.request_state END,
@@ -69,7 +69,9 @@ BEGIN
       'event', jsonb_build_object('event_id', svc_new_id(at), 'event_type', 'transfer_pending',
         'actor', '{"type": "system"}'::jsonb,
         'message', 'The database was restored: the provider is asked what became of it'),
-      'wakes', true));
+      'wakes', true)) ->> 'ok')::boolean THEN
+      RAISE EXCEPTION 'the capital transfer % cannot be marked', t.transfer_id;
+    END IF;
     transfers := transfers + 1;
   END LOOP;
 
@@ -91,7 +93,7 @@ CREATE OR REPLACE FUNCTION unknown_nonces(chain bigint, account text, count bigi
   LANGUAGE sql VOLATILE AS $$
   SELECT coalesce(jsonb_agg(jsonb_build_object('nonce', used, 'open', open) ORDER BY open, used),
     '[]'::jsonb) FROM (
-    SELECT used, coalesce(bool_or(t.released_at IS NULL)
+    SELECT used, coalesce(bool_or(t.released_at IS NULL AND t.final_at IS NULL)
       FILTER (WHERE t.transaction_id IS NOT NULL), false) AS open
     FROM generate_series(
       coalesce((SELECT unproven_from FROM nonce_lanes WHERE chain_id = chain
@@ -100,7 +102,11 @@ CREATE OR REPLACE FUNCTION unknown_nonces(chain bigint, account text, count bigi
       AND t.raw_tx IS NOT NULL
     LEFT JOIN movement_nodes n ON n.movement_id = t.movement_id AND n.node_key = t.node_key
     GROUP BY used
-    HAVING NOT coalesce(bool_or(t.released_at IS NULL
-      AND (n.attempt > t.attempt OR n.state IN ('COMPLETED', 'FAILED'))), false)
+    -- A final block that was seen says it; before that, a node that ended by proof does, and a
+    -- person's word about it does not.
+    HAVING NOT coalesce(bool_or(t.mined_hash IS NOT NULL OR t.released_at IS NULL
+      AND t.final_at IS NULL AND (n.attempt > t.attempt OR n.state IN ('COMPLETED', 'FAILED'))
+      AND NOT EXISTS (SELECT FROM artifacts a WHERE a.movement_id = t.movement_id
+        AND a.node_key = t.node_key AND a.attempt = t.attempt AND a.kind = 'resolution')), false)
     ORDER BY 2, 1 LIMIT 10) AS missing
 $$;

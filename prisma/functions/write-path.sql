@@ -75,7 +75,15 @@ DECLARE
   problems jsonb;
   send jsonb;
   seq integer;
+  fenced text[];
+  frozen boolean;
 BEGIN
+  -- Which of the changes are fences is asked before anything is locked; see cutover_now.
+  SELECT array_agg(value ->> 'node_key') INTO fenced FROM jsonb_array_elements(nodes)
+    WHERE value -> 'set' ->> 'state' = 'SUBMITTING';
+  frozen := fenced IS NOT NULL AND cutover_now() = 'frozen';
+  -- What a retry brings back is bound to the signers of now, so no rotation may pass it by.
+  IF doc ->> 'command_kind' = 'retry' THEN PERFORM cutover_now(); END IF;
   SELECT movement_id, request_state, approval_status, reservation_status, version, next_sequence,
     compiled_plan_hash, current_frontier,
          error_code, callback_url, expires_at, pooled,
@@ -133,17 +141,44 @@ BEGIN
         THEN jsonb_set(nodes, ARRAY[i::text, 'was'], to_jsonb(n.state)) ELSE nodes END;
     END LOOP;
   END IF;
+  IF refusal IS NULL AND frozen THEN
+    PERFORM freeze_node(m.movement_id, key, at) FROM unnest(fenced) AS key;
+    refusal := 'frozen';
+  END IF;
   IF refusal IS NULL AND doc ? 'send_over' THEN
     send := unsettled_send(m.movement_id, doc -> 'send_over', at);
     refusal := send ->> 'reason';
   END IF;
   IF refusal IS NULL AND doc ? 'require' THEN
-    problems := binding_problems(doc -> 'require');
+    problems := binding_problems(doc -> 'require', m.movement_id);
     IF problems IS NULL AND doc -> 'require' ? 'flow' THEN
       problems := flow_problems(m.movement_id, doc -> 'require' -> 'flow');
     END IF;
     IF problems IS NOT NULL THEN refusal := 'binding'; END IF;
   END IF;
+  FOR part IN SELECT value FROM jsonb_array_elements(nodes) LOOP
+    EXIT WHEN refusal IS NOT NULL;
+    IF part ? 'nonce' THEN
+      problems := lane_problem(m.movement_id, part ->> 'node_key', (part ->> 'attempt')::integer,
+        part -> 'nonce');
+      IF problems IS NOT NULL THEN refusal := 'binding'; END IF;
+    ELSIF part ? 'version' THEN
+      -- Alone with the lane: the next send might take an unsigned claim over just now.
+      PERFORM 1 FROM nonce_lanes l JOIN evm_transactions c
+        ON c.chain_id = l.chain_id AND c.address = l.address
+      WHERE c.transaction_id = (part -> 'version' ->> 'claim')::uuid FOR UPDATE OF l;
+      IF NOT is_newest_version(m.movement_id, part -> 'version') THEN
+        refusal := 'node_state';
+      END IF;
+    ELSIF (part -> 'set' ->> 'cancel_asked')::integer > 0 AND NOT EXISTS (
+      SELECT FROM evm_transactions t WHERE t.movement_id = m.movement_id
+        AND t.node_key = part ->> 'node_key'
+        AND t.attempt = (part -> 'set' ->> 'cancel_asked')::integer
+        AND t.raw_tx IS NOT NULL AND t.replaces IS NULL AND t.released_at IS NULL
+        AND t.final_at IS NULL) THEN
+      refusal := 'nothing_signed';
+    END IF;
+  END LOOP;
   IF refusal IS NOT NULL THEN
     RETURN jsonb_build_object('ok', false, 'reason', refusal, 'problems', problems, 'at', at,
       'version', m.version,
@@ -171,6 +206,7 @@ BEGIN
       recover_first = coalesce((fields ->> 'recover_first')::boolean, recover_first),
       restored = coalesce((fields ->> 'restored')::boolean, restored),
       resumed = coalesce((fields ->> 'resumed')::boolean, resumed),
+      cancel_asked = coalesce((fields ->> 'cancel_asked')::integer, cancel_asked),
       error_count = coalesce((fields ->> 'error_count')::integer, error_count),
       unanswered = coalesce((fields ->> 'unanswered')::integer, unanswered),
       unanswered_since = CASE WHEN fields ? 'unanswered'
@@ -182,8 +218,11 @@ BEGIN
       error_code = CASE WHEN fields ? 'error_code' THEN fields ->> 'error_code' ELSE error_code END,
       error_message = CASE WHEN fields ? 'error_message' THEN fields ->> 'error_message'
         ELSE error_message END,
+      -- What it waited at a frozen fence is no time of its own.
       started_at = CASE WHEN fields ? 'started_at' THEN svc_time(fields -> 'started_at', at)
+        WHEN fields ? 'state' THEN started_at + coalesce(at - frozen_since, interval '0')
         ELSE started_at END,
+      frozen_since = CASE WHEN NOT fields ? 'state' THEN frozen_since END,
       submitted_at = CASE WHEN fields ? 'submitted_at' THEN svc_time(fields -> 'submitted_at', at)
         ELSE submitted_at END,
       completed_at = CASE WHEN fields ? 'completed_at' THEN svc_time(fields -> 'completed_at', at)
@@ -212,6 +251,9 @@ BEGIN
     END IF;
     IF part ? 'nonce' THEN tx := claim_nonce(m.movement_id, n.node_key, n.attempt, part -> 'nonce',
       at); END IF;
+    IF part ? 'version' THEN PERFORM store_version(part -> 'version', at); END IF;
+    IF part ? 'reorged' THEN UPDATE evm_transactions SET reorged_at = at
+      WHERE transaction_id = (part ->> 'reorged')::uuid; END IF;
   END LOOP;
 
   fields := coalesce(doc -> 'set', '{}'::jsonb);
@@ -250,6 +292,9 @@ BEGIN
     WHERE movement_id = m.movement_id;
     settles := settles OR fields ?| ARRAY['request_state', 'approval_status'];
   END IF;
+  IF settles AND doc ->> 'command_kind' = 'retry' THEN
+    PERFORM follow_signers(m.movement_id, doc -> 'take', '{"type": "system"}'::jsonb, at);
+  END IF;
   -- What is held and what is used of a budget follow from where movement and nodes are now, whoever
   -- changed that.
   IF settles AND (m.pooled OR m.budgeted) THEN
@@ -281,6 +326,7 @@ DECLARE
   m movements;
   compiled jsonb := doc -> 'compiled_plan';
   at timestamptz := svc_now();
+  mode text := cutover_now();
 BEGIN
   m := jsonb_populate_record(NULL::movements, svc_stamped(doc -> 'movement', at));
   m.created_at := at;
@@ -297,6 +343,10 @@ BEGIN
       AND idempotency_key = doc -> 'movement' ->> 'idempotency_key';
     RETURN jsonb_build_object('created', false, 'movement_id', m.movement_id, 'request', m.request);
   END IF;
+  -- A repeat is answered whatever the switch says; what is new is not let in.
+  IF mode <> 'normal' THEN
+    RAISE EXCEPTION 'cutover_mode_active' USING ERRCODE = 'FM013', DETAIL = mode;
+  END IF;
   INSERT INTO movement_nodes (movement_id, node_key, position, node_kind, action_type, state,
     executor_binding, signer_binding,
                               own_plan, on_cancel_target, conditional, flow, updated_at)
@@ -306,6 +356,7 @@ BEGIN
            is_on_cancel_target(compiled, r.node_key), is_conditional(compiled, r.node_key),
          nullif(r.flow, 'null'), at
   FROM jsonb_populate_recordset(NULL::movement_nodes, doc -> 'nodes') AS r;
+  IF (doc ->> 'signed')::boolean THEN PERFORM follow_at_create(m.movement_id); END IF;
   IF compiled_plan_of(m) IS DISTINCT FROM compiled THEN
     RAISE EXCEPTION 'the plan of movement % cannot be stored: it would be read back as another one', m.movement_id;
   END IF;
@@ -322,9 +373,13 @@ CREATE OR REPLACE FUNCTION load_movement(movement uuid, run text) RETURNS jsonb 
   AS $$
 DECLARE
   at timestamptz := svc_now();
+  woken boolean;
   result jsonb;
 BEGIN
-  UPDATE commands SET applied_at = at WHERE movement_id = movement AND applied_at IS NULL;
+  WITH applied AS (
+    UPDATE commands SET applied_at = at WHERE movement_id = movement AND applied_at IS NULL
+    RETURNING kind)
+  SELECT bool_or(kind = 'wake') INTO woken FROM applied;
   UPDATE movements SET run_id = run WHERE movement_id = movement AND run_id IS DISTINCT FROM run;
   SELECT jsonb_build_object(
     'movement_id', m.movement_id, 'state', m.request_state, 'version', m.version,
@@ -344,5 +399,6 @@ BEGIN
           ORDER BY n.position)
       FROM movement_nodes n WHERE n.movement_id = m.movement_id))
   INTO result FROM movements m WHERE m.movement_id = movement;
-  RETURN result;
+  -- Nobody is signalled for a command that a load has seen: what it was to wake is told here.
+  RETURN result || CASE WHEN woken THEN '{"woken": true}' ELSE '{}' END::jsonb;
 END $$;

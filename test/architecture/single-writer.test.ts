@@ -113,7 +113,8 @@ test('in the database the states of movements and transfers are written by the f
     ...sql.matchAll(/CREATE (?:OR REPLACE )?FUNCTION (\w+)\([\s\S]*?\$\$([\s\S]*?)\$\$/g),
   ];
   const writing = functions.filter(([, , body = '']) =>
-    /UPDATE movement_nodes SET|INSERT INTO (?:movement(?:s|_nodes)|capital_transfers)\b|UPDATE (?:movements|capital_transfers) SET[^;]*request_state =/.test(
+    // Behind WHERE a state is only compared.
+    /UPDATE (?:movements|movement_nodes|capital_transfers) SET(?:(?!\bWHERE\b)[^;])*\b(?:request_)?state =|INSERT INTO (?:movement(?:s|_nodes)|capital_transfers)\b/.test(
       body,
     ),
   );

@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium, type BrowserContext, type Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
+import { openBrowser } from '../../dev/browser.ts';
 import { VECTORS } from '../clients/vectors.ts';
 import { freshAddress, ROWS, toDashboard, type RowView } from '../support/dashboard.ts';
 import {
@@ -28,15 +29,7 @@ let page: Page;
 
 /** A browser with a profile on disk: what it keeps outlives its processes. */
 async function open(): Promise<void> {
-  // The sandbox needs a user that is not root; in a container there is often no other.
-  const chromiumSandbox = process.getuid?.() !== 0;
-  const executablePath = process.env['TEST_CHROMIUM'] ?? '';
-  browser = await chromium.launchPersistentContext(profile, {
-    executablePath,
-    chromiumSandbox,
-    headless: true,
-    args: ['--disable-gpu'],
-  });
+  browser = await openBrowser({ program: process.env['TEST_CHROMIUM'] ?? '', profile });
   page = await browser.newPage();
   await page.goto(proxy.origin);
 }

@@ -4,6 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import {
+  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -11,6 +12,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -162,4 +164,19 @@ test('the service refuses an unknown role in plain words', async () => {
     stdout: '',
     stderr: 'unknown role "nothing": use all, api, worker\n',
   });
+});
+
+test('the service needs no file beside it but those that the operations guide names', async () => {
+  const [, named = ''] =
+    /It needs (.+?) and the packages of/s.exec(
+      readFileSync(join(ROOT, 'docs/operations.md'), 'utf8'),
+    ) ?? [];
+  const files = [...named.matchAll(/`([^`]+)`/g)].map(([, file = '']) => file);
+  expect(files).toContain('dist/');
+  for (const file of files) cpSync(join(ROOT, file), join(root, file), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
+  const ended = await run(join(root, 'dist', 'main.js'));
+  expect(ended.stderr).toMatch(
+    /^The settings cannot be used:\n {2}- SVC_DATABASE_URL: must be set/,
+  );
 });

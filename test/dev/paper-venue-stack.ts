@@ -261,7 +261,7 @@ export function withdrawal(key: string, changes: Partial<ExecutionContext> = {})
 }
 
 export const call = () => ({ signal: new AbortController().signal });
-export const journal = { transactions: async () => [], releaseNonce: async () => undefined };
+export const journal = { transactions: async () => [], releaseNonce: async () => true };
 
 /** Prepares and submits; what prepare refuses is the answer. */
 export async function submit(

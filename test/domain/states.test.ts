@@ -12,6 +12,9 @@ import {
   SETTLED_NODE_STATES,
   isSettled,
 } from '../../domain/states/node.ts';
+import { API_KEY_TABLE } from '../../domain/states/api-key.ts';
+import { PROPOSAL_TABLE } from '../../domain/states/proposal.ts';
+import { SIGNER_STATUSES, SIGNER_TABLE, SWITCHED_STATUSES } from '../../domain/states/signer.ts';
 import {
   IllegalMove,
   allows,
@@ -66,6 +69,22 @@ describe('the tables', () => {
       expect(allows(NODE_TABLE, state, 'CANCELLED')).toBe(false);
     for (const state of IN_FLIGHT_NODE_STATES) expect(isSettled(state)).toBe(false);
     for (const state of SETTLED_NODE_STATES) expect(isSettled(state)).toBe(true);
+  });
+
+  it('retire a signer only behind a rotation, and switch one only before it', () => {
+    expect(reachable(SIGNER_TABLE, 'active').size).toBe(SIGNER_STATUSES.length);
+    const before = (to: 'deprecated' | 'retired') =>
+      SIGNER_STATUSES.filter((from) => allows(SIGNER_TABLE, from, to));
+    expect([before('deprecated'), before('retired')]).toEqual([['active'], ['deprecated']]);
+    for (const from of ['deprecated', 'retired'] as const)
+      for (const to of SWITCHED_STATUSES) expect(allows(SIGNER_TABLE, from, to)).toBe(false);
+  });
+
+  it('bring back neither a revoked key nor a proposal that ended', () => {
+    expect(isFinal(API_KEY_TABLE, 'revoked')).toBe(true);
+    expect(statesOf(PROPOSAL_TABLE).filter((state) => !isFinal(PROPOSAL_TABLE, state))).toEqual([
+      'submitted',
+    ]);
   });
 
   it('throw on a move that they do not have', () => {

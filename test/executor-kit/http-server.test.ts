@@ -19,7 +19,7 @@ import { memoryExecutor } from './support/memory-executor.ts';
 jest.setTimeout(60_000);
 
 const call = { signal: new AbortController().signal };
-const journal = { transactions: async () => [], releaseNonce: async () => undefined };
+const journal = { transactions: async () => [], releaseNonce: async () => true };
 let served: ServedExecutor | undefined;
 let logged: string[] = [];
 

@@ -12,7 +12,7 @@ import { contextOf, json, settingsOf, startFakeServer, type FakeServer } from '.
 
 const journal: SubmitJournal = {
   transactions: async () => [],
-  releaseNonce: async () => undefined,
+  releaseNonce: async () => true,
 };
 const call = () => ({ signal: new AbortController().signal, requestId: 'request-1' });
 const submitInput = () => ({ context: contextOf(), prepared_action: { a: '1' }, journal });

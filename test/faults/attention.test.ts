@@ -12,7 +12,15 @@ import {
 } from '../../executor-kit/define.ts';
 import { serveExecutor, type ServedExecutor } from '../../executor-kit/http.ts';
 import { eventually, startOwnStack, type OwnStack } from '../support/own-stack.ts';
-import { compensation, edge, gate, noop, storeTemplate } from '../support/plans.ts';
+import {
+  compensation,
+  edge,
+  gate,
+  noop,
+  storeTemplate,
+  transfer,
+  withdrawal,
+} from '../support/plans.ts';
 import { scriptedDesk, type Script } from '../support/scripted-desk.ts';
 
 interface Attention {
@@ -102,35 +110,39 @@ const needing = async (query = ''): Promise<ReadonlyMap<string, string | null>> 
   const { movements } = await read<Needing>(`/movements?needs_attention=true${query}`);
   return new Map(movements.map((each) => [each.movement_id, each.attention_reason]));
 };
-/** The queries of docs/operations.md, which links of the Temporal UI carry. */
-const IN_THE_UI =
-  'ExecutionStatus="Running" AND SvcMovementState IN ("PENDING_APPROVAL", "WAITING_MANUAL_ACTION", "MANUAL_INTERVENTION")';
-const FAILED_IN_THE_UI = 'ExecutionStatus="Failed" AND WorkflowType="movementWorkflow"';
-/** Waits until the Temporal UI lists the movement. */
-const listed = (id: string, query: string): Promise<true> =>
-  eventually(
-    async () => {
-      for await (const { workflowId } of own.temporal.workflow.list({ query }))
-        if (workflowId === `movement/${id}`) return true;
-      return null;
-    },
-    { what: () => `the run of ${id} among ${query}` },
-  );
+/** What the one link of docs/operations.md asks the Temporal UI. */
+const WHAT_NEEDS_ME = 'SvcAttention IS NOT NULL';
+/** What the list of the UI shows of a movement's newest run, null where it lists none. */
+const shown = async (id: string): Promise<string | null> => {
+  const run = await own.runOf(id);
+  for await (const each of own.temporal.workflow.list({ query: WHAT_NEEDS_ME })) {
+    const [reason] = each.searchAttributes['SvcAttention'] ?? [];
+    if (each.workflowId === `movement/${id}` && each.runId === run?.run_id) return String(reason);
+  }
+  return null;
+};
+/** Waits until the Temporal UI lists the movement for this reason, or (null) no longer. */
+const listed = (id: string, reason: string | null): Promise<true> =>
+  eventually(async () => ((await shown(id)) === reason ? true : null), {
+    what: () => `the UI to show ${String(reason)} of ${id}`,
+  });
 const offered = ({ actions }: Attention): readonly string[] => actions.map(({ action }) => action);
 const consequence = ({ actions }: Attention, action: string): string =>
   actions.find((each) => each.action === action)?.consequence ?? 'not offered';
 
 test('an approval is waited for, more urgently towards its end, and no longer once it is over', async () => {
   const template = await plan([noop('only')], []);
-  const { movement_id: id } = await own.api.create(template, { amount: '5', ttl: 8 });
+  const { movement_id: id } = await own.api.create(template, { amount: '5', ttl: 20 });
   const first = await asks(id, 'approval');
   expect(first).toMatchObject({ node_key: null, attempt: null, last_answer: null });
   expect(offered(first)).toEqual(['approve', 'reject']);
   expect(consequence(first, 'reject')).toContain('nothing is moved');
   expect((await needing()).get(id)).toBe('approval');
-  await listed(id, IN_THE_UI);
+  await listed(id, 'approval');
   await asks(id, 'approval_expires_soon');
+  await listed(id, 'approval_expires_soon');
   await own.api.reaches(id, 'EXPIRED');
+  await listed(id, null);
   expect(await attentionOf(id)).toBeNull();
   expect((await needing()).has(id)).toBe(false);
 }, 60_000);
@@ -143,7 +155,7 @@ test('a gate says what its resume begins', async () => {
   expect(attention.actions).toEqual([
     { action: 'resume', consequence: 'The gate ask is released, and after begins.' },
   ]);
-  await listed(id, IN_THE_UI);
+  await listed(id, 'manual_gate');
   await own.api.act('resume', id);
   await own.api.reaches(id, 'COMPLETED');
   expect((await needing()).has(id)).toBe(false);
@@ -162,7 +174,7 @@ test('an unknown outcome tells the last answer and when it is asked next', async
   expect(attention).toMatchObject({ node_key: 'pay', attempt: 1, max_attempts: 3 });
   expect(attention.last_answer).toContain('the ledger is closed');
   expect(offered(attention)).toEqual(['resume', 'retry', 'resolve', 'cancel']);
-  await listed(id, IN_THE_UI);
+  await listed(id, 'unknown_outcome');
   expect(consequence(attention, 'retry')).toContain('old key');
   expect(consequence(attention, 'resume')).toContain('nothing is sent');
   expect(consequence(attention, 'cancel')).toContain('then undo may run');
@@ -256,10 +268,11 @@ test('a failure offers what can still be done, and nothing where nothing can', a
   expect(attention).toMatchObject({ node_key: 'pay', attempt: 1 });
   expect(attention.last_answer).toContain('the bank is closed');
   expect(offered(attention)).toEqual(['retry']);
-  await listed(open, FAILED_IN_THE_UI);
+  await listed(open, 'failed');
   desk.say(open, { submit: () => accepted('later') });
   await own.api.act('retry', open);
   await own.api.reaches(open, 'COMPLETED');
+  await listed(open, null);
 
   const undone = await begun(
     await plan([pay, compensation('undo')], [edge('pay', 'undo', 'on_failure')]),
@@ -302,6 +315,7 @@ test('a failure that no node has, and one of what a cancel led to, are named too
   expect(left.last_answer).toContain('the bank is closed');
   expect(offered(left)).toEqual(['retry']);
   expect((await needing()).get(cancelled)).toBe('failed');
+  await listed(cancelled, 'failed');
   desk.say(cancelled, {});
   await own.api.act('retry', cancelled);
   await own.api.nodeReaches(cancelled, 'undo', ['COMPLETED']);
@@ -316,8 +330,15 @@ test('a node whose executor was switched off names it, and who switches it on ag
   const attention = await asks(id, 'executor_unavailable');
   expect(attention.message).toContain('test.scripted is disabled');
   expect(offered(attention)).toContain('enable_executor');
+  await listed(id, 'executor_unavailable');
+  // What somebody sends by hand and is nothing that can be told stops no run, and is told anew.
+  const run = own.temporal.workflow.getHandle(`movement/${id}`);
+  for (const wrong of [[], ['failed'], [{ reason: 'no such reason' }], [{ reason: 7 }]])
+    await run.signal('attention', ...wrong);
+  await listed(id, 'executor_unavailable');
   await set('active');
   expect((await needing()).has(id)).toBe(false);
+  await listed(id, null);
   // Nothing is heard of it for more than a minute.
   await own.query(
     "UPDATE movement_nodes SET unanswered = 3, unanswered_since = svc_now() - interval '61 seconds' WHERE movement_id = $1",
@@ -329,6 +350,46 @@ test('a node whose executor was switched off names it, and who switches it on ag
   desk.say(id, {});
   await own.api.reaches(id, 'COMPLETED');
 }, 60_000);
+
+test('a payment behind one that nobody can say the end of names it', async () => {
+  const { chain } = own.stack;
+  const fund = await own.api.create(await storeTemplate(own.api, [withdrawal(chain, 'fund')]), {
+    amount: '20',
+  });
+  await own.api.approve(fund);
+  await own.api.reaches(fund.movement_id, 'COMPLETED');
+  const pays = async (more: object): Promise<string> => {
+    const template = await storeTemplate(own.api, [transfer(chain, 'out', { more })]);
+    const movement = await own.api.create(template, { amount: '5' });
+    await own.api.approve(movement);
+    return movement.movement_id;
+  };
+  await own.chainFaults({ mining: 'paused' });
+  try {
+    const first = await pays({ timeout_policy: { observe_seconds: 1 } });
+    await own.api.reaches(first, 'MANUAL_INTERVENTION');
+    const second = await pays({});
+    const states = 'SELECT error_code FROM movement_nodes WHERE movement_id = $1';
+    await eventually(async () => {
+      const [node] = await own.query<{ error_code: string | null }>(states, [second]);
+      return node?.error_code === 'LANE_BLOCKED' ? true : null;
+    });
+    expect((await needing()).has(second)).toBe(false);
+    // It has waited for a minute.
+    await own.query(
+      "UPDATE movement_nodes SET updated_at = updated_at - interval '1 minute' WHERE movement_id = $1",
+      [second],
+    );
+    expect((await asks(second, 'lane_blocked')).message).toContain(`of movement ${first}`);
+    expect((await needing()).get(second)).toBe('lane_blocked');
+    await listed(second, 'lane_blocked');
+    await own.chainFaults({ mining: 'automatic' });
+    for (const id of [first, second]) await own.api.reaches(id, 'COMPLETED');
+    await listed(second, null);
+  } finally {
+    await own.chainFaults({ mining: 'automatic' });
+  }
+}, 120_000);
 
 test('lists filter by what is moved, by template, and say which filters there are', async () => {
   const template = await plan([gate('ask')], []);

@@ -326,3 +326,22 @@ test('a cancel asks the venue to call back an order that it has not sent yet, an
   await expectHolds(movement, 'released');
   expect(await payments(movement)).toEqual({ withdrawn: 0, returned: 0 });
 }, 90_000);
+
+test('a wrong movement of each starter template can be ended', async () => {
+  const gated = await own.api.create('starter/withdraw-with-gate', { amount: '3.5' });
+  await own.api.approve(gated);
+  await own.api.reaches(gated.movement_id, 'WAITING_MANUAL_ACTION');
+  await own.api.act('cancel', gated.movement_id);
+  const ended = await own.api.nodeReaches(gated.movement_id, 'stop', ['COMPLETED']);
+  expect(ended.request_state).toBe('CANCELLED');
+  expect(statesOf(ended)).toMatchObject({ withdraw: 'COMPLETED', sweep: 'CANCELLED' });
+  await own.chainFaults({ mining: 'paused' });
+  for (const template of ['starter/withdraw-to-treasury', 'starter/treasury-transfer']) {
+    const movement = await own.api.create(template, { amount: '1.5' });
+    await own.api.approve(movement);
+    const [first] = (await own.api.movement(movement.movement_id)).nodes;
+    await own.api.nodeReaches(movement.movement_id, first?.node_key ?? '', ['OBSERVING']);
+    await own.api.act('cancel', movement.movement_id);
+    expect((await own.api.movement(movement.movement_id)).request_state).toBe('CANCELLED');
+  }
+}, 90_000);

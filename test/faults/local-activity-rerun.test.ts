@@ -23,7 +23,8 @@ import type {
   RecordArgs,
   TeamAnswer,
 } from '../../domain/messages.ts';
-import type { Signer } from '../../domain/signer.ts';
+import { SignerFault, type Signer } from '../../domain/signer.ts';
+import { createLocalSigner } from '../../signers/local.ts';
 import { allow } from '../../dev/stack/allowlist.ts';
 import { connectDatabase, type Database, type SqlValue } from '../../prisma/client.ts';
 import { NO_BALANCES } from '../../platform/balance-desk.ts';
@@ -46,6 +47,9 @@ const UNSIGNED = {
   max_fee_per_gas: '2',
   max_priority_fee_per_gas: '1',
 };
+
+/** Another address than the plan's. */
+const PAID = `0x${'7'.repeat(40)}`;
 
 const QUIET = new DefaultLogger('ERROR', () => undefined);
 
@@ -108,22 +112,28 @@ function countingExecutor() {
   return { executor, calls, answers };
 }
 
+const key = createLocalSigner(
+  { signer_key: 'slow', chain_family: 'evm', profile: 'slow' },
+  `0x${'5'.repeat(64)}`,
+);
+
 /** A signer whose signing can be held up, as one that waits for a person or a slow key service. */
 function slowSigner() {
   const control = { signed: 0, meanwhile: async (): Promise<void> => undefined };
   const signer: Signer = {
-    descriptor: { signer_key: 'slow', backend: 'local', chain_family: 'evm', profile: 'slow' },
-    identity: async () => '0x90F79bf6EB2c4f870365E785982E1f101E93b906',
-    signEvmTransaction: async (_unsigned, nonce) => {
+    ...key,
+    signEvmTransaction: async (unsigned, nonce) => {
       control.signed += 1;
-      const mine = control.signed;
       await control.meanwhile();
-      return { raw_tx: `0xraw${mine}`, tx_hash: `0x${String(nonce).padStart(63, '0')}${mine}` };
+      return key.signEvmTransaction(unsigned, nonce);
     },
-    signEvmTypedData: async () => ({ signature: '0x' }),
   };
   return { signer, control };
 }
+
+/** What it signs for the node: the same bytes each time. */
+const bytesOf = async (nonce: number): Promise<string> =>
+  (await key.signEvmTransaction(UNSIGNED, nonce)).raw_tx;
 
 let database: Awaited<ReturnType<typeof startOwnDatabase>>;
 let db: Database;
@@ -1002,7 +1012,8 @@ describe('a submit whose worker counts as dead', () => {
     expect(await worker().submit(args)).toMatchObject({ state: 'SUBMITTED' });
     const after = await transactions();
     expect(after).toHaveLength(1);
-    expect(after[0]).toMatchObject({ nonce, raw_tx: '0xraw2' });
+    expect(after[0]).toMatchObject({ nonce, raw_tx: await bytesOf(Number(nonce)) });
+    expect(slow.control.signed).toBe(2);
     await events(movement);
   });
 
@@ -1031,7 +1042,101 @@ describe('a submit whose worker counts as dead', () => {
     expect(await worker().submit(args)).toMatchObject({ next: 'recover' });
     expect(slow.control.signed).toBe(1);
     const kept = await db.evmTransaction.findMany({ where: { movement_id: movement.movement_id } });
-    expect(kept.map(({ raw_tx }) => raw_tx)).toEqual(['0xraw1']);
+    expect(kept.map(({ raw_tx }) => raw_tx)).toEqual([await bytesOf(Number(kept[0]?.nonce))]);
+  });
+});
+
+describe('what a signer gives', () => {
+  const other = createLocalSigner(
+    { signer_key: 'other', chain_family: 'evm' },
+    `0x${'6'.repeat(64)}`,
+  );
+  const sign = key.signEvmTransaction;
+
+  test.each<[string, Signer['signEvmTransaction']]>([
+    ['signed by another key', other.signEvmTransaction],
+    ['with another nonce', (unsigned, nonce) => sign(unsigned, nonce + 1)],
+    ['with another recipient', (unsigned, nonce) => sign({ ...unsigned, to: PAID }, nonce)],
+    ['of another amount', (unsigned, nonce) => sign({ ...unsigned, value: '2' }, nonce)],
+    ['that is nothing', async () => ({ raw_tx: '0x', tx_hash: '0x' })],
+  ])('is neither stored nor sent when it is a transaction %s', async (_what, forged) => {
+    const { movement, args } = await executing(SIGN);
+    await worker().preflight(args);
+    await worker().prepare(args);
+    slow.signer = { ...slow.signer, signEvmTransaction: forged };
+    expect(await worker().submit(args)).toMatchObject({ state: 'SUBMITTING', next: 'recover' });
+    const claimed = await db.evmTransaction.findMany({
+      where: { movement_id: movement.movement_id },
+    });
+    expect(claimed).toMatchObject([{ raw_tx: null, tx_hash: null }]);
+    expect(memory.calls.submit).toBe(0);
+  });
+
+  test('is not sent when it is typed data that another key signed', async () => {
+    const payload = {
+      domain: { name: 'Test', chainId: 31_337 },
+      types: { Order: [{ name: 'to', type: 'address' }] },
+      primaryType: 'Order',
+      message: { to: UNSIGNED.to },
+    };
+    const signing = async (by: Signer) => {
+      const { args } = await executing(SIGN);
+      await worker().preflight(args);
+      memory.executor = {
+        ...memory.executor,
+        prepare: async () => ({
+          next_state: 'SUBMITTING',
+          prepared_action: {},
+          sign_request: { kind: 'evm_typed_data', payload },
+        }),
+      };
+      await worker().prepare(args);
+      slow.signer = { ...slow.signer, signEvmTypedData: by.signEvmTypedData };
+      return worker().submit(args);
+    };
+    expect(await signing(other)).toMatchObject({ state: 'SUBMITTING', next: 'recover' });
+    expect(memory.calls.submit).toBe(0);
+    expect(await signing(key)).toMatchObject({ state: 'SUBMITTED' });
+    expect(memory.calls.submit).toBe(1);
+  });
+
+  test('under a nonce that was claimed for another address is not even asked for', async () => {
+    const { movement, args } = await executing(SIGN);
+    await worker().preflight(args);
+    await worker().prepare(args);
+    const { signer } = slow;
+    slow.signer = { ...signer, signEvmTransaction: () => Promise.reject(new Error('no answer')) };
+    expect(await worker().submit(args)).toMatchObject({ next: 'recover' });
+    await sendIsOver(movement);
+    expect(await worker().recover(args)).toMatchObject({ state: 'READY', next: 'submit' });
+    // Behind the same name there is another key now.
+    slow.signer = { ...signer, identity: other.identity };
+    expect(await worker().submit(args)).toMatchObject({ next: 'recover' });
+    expect([slow.control.signed, memory.calls.submit]).toEqual([0, 0]);
+  });
+
+  test('no address before the fence is a fault that is tried again, and claims nothing', async () => {
+    const { movement, args } = await executing(SIGN);
+    await worker().preflight(args);
+    await worker().prepare(args);
+    const { signer } = slow;
+    const gone = () => Promise.reject(new SignerFault('SIGNER_UNREACHABLE', 'it is down'));
+    slow.signer = { ...signer, identity: gone };
+    await expect(worker().submit(args)).rejects.toMatchObject({ type: 'SIGNER_UNREACHABLE' });
+    expect(await node(movement)).toMatchObject({ state: 'READY', error_count: 1, submit_epoch: 0 });
+    slow.signer = signer;
+    expect(await worker().submit(args)).toMatchObject({ state: 'SUBMITTED' });
+  });
+
+  test('no address does not hide what became of a send', async () => {
+    const { movement, args } = await executing(SIGN);
+    await worker().preflight(args);
+    await worker().prepare(args);
+    expect(await worker().submit(args)).toMatchObject({ state: 'SUBMITTED' });
+    const gone = () => Promise.reject(new SignerFault('SIGNER_UNREACHABLE', 'it is down'));
+    slow.signer = { ...slow.signer, identity: gone, recentIdentity: gone };
+    expect(await worker().observe(args)).toMatchObject({ state: 'COMPLETED' });
+    await events(movement);
   });
 });
 

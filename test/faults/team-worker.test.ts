@@ -30,7 +30,7 @@ let own: OwnStack;
 let data: string;
 let desk: ChildProcess | undefined;
 
-const onQueue = (key: string, task_queue: string) => ({
+const onQueue = (key: string, task_queue: string, payees: readonly object[] = []) => ({
   executor_key: `team.${key}`,
   kind: 'task_queue',
   task_queue,
@@ -38,7 +38,7 @@ const onQueue = (key: string, task_queue: string) => ({
   timeout_seconds: 2,
   settle_seconds: 1,
   same_key_safe: true,
-  payees: [],
+  payees,
 });
 
 const node = (node_key: string, action: string, max_attempts: number) => ({
@@ -72,8 +72,10 @@ beforeAll(async () => {
   data = mkdtempSync(join(tmpdir(), 'team-worker-'));
   writeFileSync(join(data, 'keys'), KEYS, { mode: 0o600 });
   own = await startOwnStack({
+    allow: ['grocer'],
     executors: () => [
-      onQueue('payouts', PAYOUTS),
+      // Somebody to ask the allowlist for: the fence goes another way then.
+      onQueue('payouts', PAYOUTS, [{ field: 'beneficiary', family: 'cex' }]),
       onQueue('half', HALF),
       onQueue('nobody', NOBODY),
     ],

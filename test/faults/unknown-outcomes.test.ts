@@ -3,6 +3,7 @@ import { createWalletClient, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { assertConsistent, ledgerOf, transfersOnChain } from '../support/evidence.ts';
 import { eventually, startOwnStack, type JsonAnswer, type OwnStack } from '../support/own-stack.ts';
+import { SeenExamples } from '../support/seen.ts';
 import { storeTemplate, transfer, withdrawal as fromMain } from '../support/plans.ts';
 
 /** An executor that may keep an effect to itself for an hour. */
@@ -110,6 +111,25 @@ const nodeStates = async (movementId: string) =>
   Object.fromEntries(
     (await own.api.movement(movementId)).nodes.map((node) => [node.node_key, node.state]),
   );
+
+test('it is resolved as the document of the API shows it', async () => {
+  const examples = await SeenExamples.servedBy(own.stack.opsUrl);
+  const id = await unknown(SILENT);
+  examples.refused((await say(id, 'failed')).body);
+  examples.refused((await say(id, 'failed', { node: 'nobody' })).body);
+  await sendEnds(id, -7_200);
+  const { status, body } = await own.api.send(
+    'POST',
+    `/movements/${id}/nodes/out/actions/resolve`,
+    examples.request('resolveMovementNode'),
+  );
+  expect([status, [...examples.refusals.keys()]]).toEqual([
+    200,
+    ['send_not_over', 'node_not_found'],
+  ]);
+  examples.answered('resolveMovementNode', 200, body);
+  await examples.write();
+});
 
 test('a person resolves it as completed, and the success path goes on', async () => {
   const id = await unknown(SILENT);

@@ -84,6 +84,8 @@ UNSAYABLE = {
         "template_key",
         # Only a node that is resolved as completed has one.
         "output",
+        # Only a chain that the venues file binds.
+        "chains",
     },
 }
 
@@ -124,7 +126,8 @@ def _unsayable(issue):
     places = UNSAYABLE.get(issue["code"], ())
     if places is None:
         return issue["code"]
-    name = re.split(r"[.\[]", issue["path"])[-1]
+    # An entry of a list is named by the list.
+    name = re.split(r"[.\[]", re.sub(r"(\[\d+\])+$", "", issue["path"]))[-1]
     return name if name in places else None
 
 

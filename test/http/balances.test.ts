@@ -2,8 +2,10 @@
  * Balances of the paper venue through HTTP, and what is held against them. The account is one that
  * no other test spends from.
  */
+import { createPublicClient, formatEther, http } from 'viem';
 import {
   act,
+  alone,
   approval,
   approve,
   create,
@@ -37,6 +39,9 @@ interface BalanceView {
   readonly svc_effective_withdrawable: string;
   readonly svc_effective_reason: string | null;
 }
+// What it holds is compared with before.
+alone('the treasury wallet');
+
 const ACCOUNT = 'paper-sub-b';
 /** Nobody else pays from it in these tests. */
 const TREASURY = 'local-chain:dev-treasury';
@@ -89,12 +94,15 @@ test('what a signer has on a chain: the own coin and the listed tokens, in one p
   expect([...before.keys()]).toEqual(['ETH', 'USDC', 'USDT']);
   for (const each of before.values())
     expect(each).toMatchObject({ account_type: 'SPOT', stale: false, svc_pending_outflow: '0' });
+  const { address } = shared.chain.accounts.signer;
+  const chain = createPublicClient({ transport: http(shared.chain.rpcUrl) });
+  const coins = formatEther(await chain.getBalance({ address }));
+  expect(Number(coins)).toBeGreaterThan(9_999);
   expect(before.get('ETH')).toMatchObject({
-    withdrawable: '10000',
-    svc_effective_withdrawable: '10000',
+    withdrawable: coins,
+    svc_effective_withdrawable: coins,
   });
 
-  const { address } = shared.chain.accounts.signer;
   const node = withdrawal('in', {
     config: { venue: 'paper-main', asset: 'USDC', network: 'local', destination_address: address },
   });

@@ -328,7 +328,7 @@ describe('in Temporal', () => {
     ]).toEqual(['COMPLETED', 'FAILED', 'COMPLETED']);
   });
 
-  test('a history holds no amount, address or secret', async () => {
+  test('a history holds no address or secret, and its amount only in its name', async () => {
     const amount = '11.223344';
     const { movement_id } = await run(await registered([withdrawal('out')]), 'COMPLETED', {
       intent: { asset: 'USDC', amount },
@@ -339,7 +339,9 @@ describe('in Temporal', () => {
         .fetchHistory();
       const text = Buffer.concat(payloads(history)).toString();
       expect(text).toContain(movement_id);
-      expect(text).not.toContain(amount);
+      const [name, ...others] = text.split(amount);
+      expect([name, others.length]).toEqual([expect.stringMatching(/"$/), 1]);
+      expect(others[0]).toMatch(/^ USDC · test\//);
       expect(text.toLowerCase()).not.toContain(shared.wallet.slice(2).toLowerCase());
     });
   });

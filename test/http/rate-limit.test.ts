@@ -14,6 +14,7 @@ import { parseSecretsKey } from '../../platform/secrets.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
 import { dependencies } from '../api/support.ts';
 import { shared } from '../support/http.ts';
+import { SeenExamples } from '../support/seen.ts';
 
 const LIMITS = { readRpm: 5, writeRpm: 3 };
 let db: Database;
@@ -66,7 +67,11 @@ test('a key has the requests of its role in a minute, whatever it asks for, and 
   const refused = await whoami(agent)();
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
   expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60);
-  expect(await refused.json()).toEqual({ detail: 'rate limit exceeded' });
+  const body: unknown = await refused.json();
+  expect(body).toEqual({ detail: 'rate limit exceeded' });
+  const examples = await SeenExamples.servedBy(shared.opsUrl);
+  examples.refused(body);
+  await examples.write();
 });
 
 test('who is not known is not counted, and probes never are', async () => {

@@ -117,9 +117,18 @@ describe('signers', () => {
       observed_signer_address: expect.stringMatching(new RegExp(address, 'i')),
       observed_at: TIME,
       identity_state: 'unpinned',
+      lanes: expect.any(Array),
       source: 'both',
       updated_at: TIME,
     });
+    // What it has sent so far depends on the tests beside this one.
+    for (const lane of view.lanes as readonly object[])
+      expect(lane).toMatchObject({
+        chain_id: shared.chain.chainId,
+        address: address.toLowerCase(),
+        next_nonce: expect.any(Number),
+        open_nonces: expect.any(Number),
+      });
     expect(await listed('signers', 'test-other-family')).toMatchObject({
       identity_state: 'not_applicable',
       backend: 'noop',

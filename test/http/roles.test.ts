@@ -1,6 +1,8 @@
 /** Who may call what: every route of the table, by every kind of caller. */
 import { randomUUID } from 'node:crypto';
-import { routes } from '../../api/routes.ts';
+import { commercial } from '../../api/commercial.ts';
+import { withExtensions } from '../../api/extension.ts';
+import { routes as base } from '../../api/routes.ts';
 import type { SigningKey } from '../../clients/signing.ts';
 import {
   create,
@@ -17,6 +19,8 @@ import {
   type Answer,
 } from '../support/http.ts';
 import { issueKey, tool } from '../support/tool.ts';
+
+const routes = withExtensions(base, [commercial({ autoApproveDryRun: false })]);
 
 type Role = 'admin' | 'operator' | 'agent';
 const ALL: readonly Role[] = ['admin', 'operator', 'agent'];
@@ -37,6 +41,7 @@ const MAP: Readonly<Record<string, readonly Role[]>> = {
   'POST /movements/{movement_id}/actions/retry': OPS,
   'POST /movements/{movement_id}/actions/cancel': OPS,
   'POST /movements/{movement_id}/nodes/{node_key}/actions/resolve': OPS,
+  'POST /movements/{movement_id}/nodes/{node_key}/actions/cancel-transaction': OPS,
   'POST /plan-templates': ADMIN,
   'GET /plan-templates': ALL,
   'GET /plan-templates/{template_id}': ALL,
@@ -49,6 +54,14 @@ const MAP: Readonly<Record<string, readonly Role[]>> = {
   'GET /signers': OPS,
   'PATCH /signers/{signer_key}': ADMIN,
   'PUT /signers/{signer_key}/expected-identity': ADMIN,
+  'GET /admin/cutover-mode': OPS,
+  'POST /admin/cutover-mode': ADMIN,
+  'POST /admin/signers/{signer_key}/rotate': ADMIN,
+  'POST /admin/signers/{signer_key}/inventory': ADMIN,
+  'POST /admin/signers/{signer_key}/allowances': ADMIN,
+  'POST /admin/signers/{signer_key}/retire': ADMIN,
+  'GET /admin/signers/{signer_key}/rotation-history': OPS,
+  'POST /registry/verify-drift': ADMIN,
   'GET /balances': ALL,
   'POST /capital-transfers': OPS,
   'GET /capital-transfers': OPS,

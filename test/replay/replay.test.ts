@@ -120,7 +120,7 @@ describe('a replay fails', () => {
       [`${file}#1`],
       expect.stringMatching(/nondeterminism/i),
     );
-  }, 60_000);
+  }, 240_000);
 
   const without = async (part: RegExp, instead: string): Promise<readonly string[]> => {
     const changed = code.replace(part, instead);
@@ -132,12 +132,12 @@ describe('a replay fails', () => {
     const faults = await without(/\(0, ?\w+\.sleep\)\(Math\.max\(/, 'Promise.resolve(Math.max(');
     expect(faults).toContain(`${historyFile('sent-again')}#1`);
     expect(faults).not.toContain(`${file}#1`);
-  }, 60_000);
+  }, 240_000);
 
   test('when a run no longer continues as new while it waits', async () => {
     const faults = await without(/settled !== before \|\| run\.leaves\(\)/, 'settled !== before');
     expect(faults).toEqual([`${historyFile('continued-as-new')}#1`]);
-  }, 60_000);
+  }, 240_000);
 
   test('when nobody asks about an unknown node', async () => {
     const faults = await without(
@@ -145,7 +145,7 @@ describe('a replay fails', () => {
       '$1ask-about-unknown$1)) void node',
     );
     expect(faults).toContain(`${historyFile('unknown-heals-by-itself')}#1`);
-  }, 60_000);
+  }, 240_000);
 
   test('when the workflow code decides differently', async () => {
     // prepare is left out: what every movement did after its preflight.
@@ -160,5 +160,5 @@ describe('a replay fails', () => {
     expect(Object.keys(faults)).toContain(`${file}#1`);
     // A movement that was rejected never came so far, and replays still.
     expect(Object.keys(faults)).not.toContain(`${historyFile('reject')}#1`);
-  }, 60_000);
+  }, 240_000);
 });

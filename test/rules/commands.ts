@@ -3,6 +3,8 @@ import type { Rule } from './rule.ts';
 const section = 'Commands, wakes, versions';
 const AWAY = 'test/faults/temporal-away.test.ts';
 const RERUN = 'test/faults/local-activity-rerun.test.ts';
+const CUTOVER = 'test/faults/cutover.test.ts';
+const ATTENTION = 'test/faults/attention.test.ts';
 const STORE = 'test/store/write-path.test.ts';
 
 export const commandRules: readonly Rule[] = [
@@ -11,13 +13,97 @@ export const commandRules: readonly Rule[] = [
     section,
     rule: "Temporal's own request to cancel a run stops nothing: only what is written in the database does.",
     test: {
-      file: 'test/faults/attention.test.ts',
+      file: ATTENTION,
       name: 'a cancellation requested in the Temporal UI moves no money and stops nothing',
     },
     broken: {
       file: 'workflows/movement.ts',
       find: 'CancellationScope.nonCancellable(() => conduct(movementId, handed))',
       replace: 'conduct(movementId, handed)',
+    },
+  },
+  {
+    id: 'runs-are-told',
+    section,
+    rule: 'A run shows why its movement needs a person also where only the database knows it, and no longer than that is so.',
+    test: {
+      file: ATTENTION,
+      name: 'a node whose executor was switched off names it, and who switches it on again',
+    },
+    broken: {
+      file: 'activities/relays/attention.ts',
+      find: '(id) => shown.get(id) !== needed.get(id)?.reason',
+      replace: '(id) => needed.has(id) && shown.get(id) !== needed.get(id)?.reason',
+    },
+  },
+  {
+    id: 'what-is-told-is-read',
+    section,
+    rule: 'What a run is told of its movement is read as hostile: text that fits nothing changes nothing and stops no run.',
+    test: {
+      file: ATTENTION,
+      name: 'a node whose executor was switched off names it, and who switches it on again',
+    },
+    broken: {
+      file: 'workflows/movement.ts',
+      find: 'run.needs(readTold(told))',
+      replace: 'run.needs(told as never)',
+    },
+  },
+  {
+    id: 'drained-nothing-new-is-taken',
+    section,
+    rule: 'While the switch is not normal, no process takes a new movement or transfer; repeats are answered.',
+    test: {
+      file: CUTOVER,
+      name: 'drained: nothing new is taken in any process, repeats are answered, what runs goes on',
+    },
+    broken: {
+      file: 'prisma/functions/capital-transfers.sql',
+      find: "IF mode <> 'normal' THEN",
+      replace: "IF mode = 'frozen' THEN",
+    },
+  },
+  {
+    id: 'frozen-nothing-is-sent',
+    section,
+    rule: 'From the moment that a freeze is answered nothing passes its fence; what was let through before has committed by then.',
+    test: {
+      file: CUTOVER,
+      name: 'a freeze is answered behind the fence that was being passed',
+    },
+    broken: {
+      file: 'prisma/functions/cutover.sql',
+      find: '  PERFORM pg_advisory_xact_lock_shared(7203118846);\n',
+      replace: '',
+    },
+  },
+  {
+    id: 'a-freeze-takes-no-time',
+    section,
+    rule: 'What a node waits at a frozen fence does not count into its `execution_seconds`.',
+    test: {
+      file: CUTOVER,
+      name: 'frozen: what was sent is followed, what was not waits outside of its time and goes on',
+    },
+    broken: {
+      file: 'prisma/functions/cutover.sql',
+      find: 'SET started_at = started_at + (at - frozen_since), frozen_since = NULL',
+      replace: 'SET frozen_since = NULL',
+    },
+  },
+  {
+    id: 'a-thaw-wakes',
+    section,
+    rule: 'The release of a freeze wakes what waited, in its own transaction.',
+    test: {
+      file: CUTOVER,
+      name: 'frozen: what was sent is followed, what was not waits outside of its time and goes on',
+    },
+    broken: {
+      file: 'prisma/functions/cutover.sql',
+      find: 'FROM (SELECT DISTINCT movement_id FROM thawed) t;',
+      replace: 'FROM (SELECT DISTINCT movement_id FROM thawed) t WHERE false;',
     },
   },
   {
@@ -52,8 +138,8 @@ export const commandRules: readonly Rule[] = [
     test: { file: AWAY, name: 'a movement whose run is well is never woken without a reason' },
     broken: {
       file: 'prisma/functions/write-path.sql',
-      find: '  UPDATE commands SET applied_at = at WHERE movement_id = movement AND applied_at IS NULL;',
-      replace: '',
+      find: 'UPDATE commands SET applied_at = at WHERE movement_id = movement AND applied_at IS NULL',
+      replace: 'UPDATE commands SET applied_at = at WHERE false',
     },
   },
   {
@@ -223,7 +309,7 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'api/movements/act.ts',
-      find: '  deps.handOver(movementId, { kind: action, command_id: outcome.command_id });',
+      find: '  deps.handOver(movementId, {\n    kind: action,\n    command_id: outcome.command_id,\n    plan: outcome.plan,\n  });',
       replace: '  await fetch(deps.settings.temporalUiUrl);',
     },
   },

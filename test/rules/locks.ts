@@ -126,7 +126,7 @@ export const lockRules: readonly Rule[] = [
     id: 'windows-are-summed-under-the-lock',
     section,
     rule: "A policy's window is summed by whoever holds its row, in a statement after the one that waited for it.",
-    test: { file: BUDGETS, name: 'creates at once fill the window exactly' },
+    test: { file: BUDGETS, name: 'a create sums what another one took that has not committed' },
     broken: {
       file: 'prisma/functions/approval.sql',
       find: 'FROM auto_approve_policies WHERE policy_id = policy FOR NO KEY UPDATE;',

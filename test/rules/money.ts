@@ -225,6 +225,67 @@ export const moneyRules: readonly Rule[] = [
     },
   },
   {
+    id: 'signed-bytes-are-verified',
+    section,
+    rule: 'What a signer gives is stored only if it is byte for byte what was asked for, signed by the address of the fence, whichever backend it is.',
+    test: { file: RERUN, name: 'is neither stored nor sent when it is a transaction %s' },
+    broken: {
+      file: 'activities/phases/sign.ts',
+      find: 'const signed = await verifiedTransaction({ unsigned, nonce, address }, given.raw_tx);',
+      replace: 'const signed = given;',
+    },
+  },
+  {
+    id: 'verified-is-who-signed',
+    section,
+    rule: 'A signature counts as verified only where the address that was meant recovers from it.',
+    test: { file: 'test/signers/verify.test.ts', name: 'by another address is refused' },
+    broken: {
+      file: 'signers/verify.ts',
+      find: 'if (by === null || !sameEvmAddress(by, address))',
+      replace: 'if (by === null || address === null)',
+    },
+  },
+  {
+    id: 'verified-is-every-byte',
+    section,
+    rule: 'A signed transaction is made anew from what was asked for and has to be the same bytes: whatever has a byte more or other is refused.',
+    test: { file: 'test/signers/verify.test.ts', name: 'is refused when it is one %s' },
+    broken: {
+      file: 'signers/verify.ts',
+      find: 'if (raw_tx !== given.toLowerCase())',
+      replace: "if (raw_tx === '0x')",
+    },
+  },
+  {
+    id: 'identity-is-fresh-at-the-fence',
+    section,
+    rule: 'The fence asks the signer for its address afresh: what it was a moment ago decides nothing.',
+    test: {
+      file: RERUN,
+      name: 'no address before the fence is a fault that is tried again, and claims nothing',
+    },
+    broken: {
+      file: 'activities/phases/context.ts',
+      find: "purpose === 'send' ? signer.identity() : signer.recentIdentity()",
+      replace: 'signer.recentIdentity()',
+    },
+  },
+  {
+    id: 'claims-keep-their-account',
+    section,
+    rule: 'A nonce that was claimed for one address is never signed for once the signer has another.',
+    test: {
+      file: RERUN,
+      name: 'under a nonce that was claimed for another address is not even asked for',
+    },
+    broken: {
+      file: 'activities/phases/sign.ts',
+      find: 'if (!sameEvmAddress(transaction.from, address))',
+      replace: "if (transaction.from === '')",
+    },
+  },
+  {
     id: 'lost-answers-are-asked-about',
     section,
     rule: 'A submit that gave no answer is recovered by its key, and what landed is not sent again.',
@@ -298,10 +359,8 @@ export const moneyRules: readonly Rule[] = [
     },
     broken: {
       file: 'prisma/functions/restore.sql',
-      find:
-        '(t.released_at IS NULL\n' +
-        "      AND (n.attempt > t.attempt OR n.state IN ('COMPLETED', 'FAILED')))",
-      replace: '(t.raw_tx IS NOT NULL)',
+      find: "AND t.final_at IS NULL AND (n.attempt > t.attempt OR n.state IN ('COMPLETED', 'FAILED'))",
+      replace: 'AND t.raw_tx IS NOT NULL',
     },
   },
   {
@@ -459,7 +518,7 @@ export const moneyRules: readonly Rule[] = [
     },
     broken: {
       file: 'venues/evm/signed-transfer.ts',
-      find: 'return verdict.ok\n' + '    ? {',
+      find: 'return verdict.ok ? {',
       replace: 'return verdict.ok || !verdict.ok ? {',
     },
   },
@@ -491,8 +550,11 @@ export const moneyRules: readonly Rule[] = [
   {
     id: 'history-holds-no-money-data',
     section,
-    rule: 'Outputs, amounts and addresses stay in Postgres and out of the history.',
-    test: { file: RUNS, name: 'a history holds no amount, address or secret' },
+    rule: 'Outputs, amounts and addresses stay in Postgres and out of the history, but for the amount that a run is called by.',
+    test: {
+      file: RUNS,
+      name: 'a history holds no address or secret, and its amount only in its name',
+    },
     broken: {
       file: 'activities/phases/settle.ts',
       find: "...result('COMPLETED', 'settled'),",
@@ -611,8 +673,8 @@ export const moneyRules: readonly Rule[] = [
       name: 'a claimed nonce whose node has ended unsigned is taken over by the next send, and a retry gets one of its own',
     },
     broken: {
-      file: 'prisma/functions/transaction-nonces.sql',
-      find: 'AND t.raw_tx IS NULL AND t.nonce >=',
+      file: 'prisma/functions/lanes.sql',
+      find: 'AND t.raw_tx IS NULL AND t.replaces IS NULL AND t.nonce >=',
       replace: 'AND false AND t.nonce >=',
     },
   },

@@ -6,7 +6,9 @@ export const SECTIONS = [
   'Commands, wakes, versions',
   'One write path, one lock order',
   'Money is spent at most once',
+  'Lanes of nonces',
   'The graph',
+  'Signers are replaced',
 ] as const;
 export type Section = (typeof SECTIONS)[number];
 

@@ -1,8 +1,17 @@
 /** Every rule, in the order of docs/architecture.md. */
 import { commandRules } from './commands.ts';
 import { graphRules } from './graph.ts';
+import { laneRules } from './lanes.ts';
 import { lockRules } from './locks.ts';
+import { signerRules } from './signers.ts';
 import { moneyRules } from './money.ts';
 import type { Rule } from './rule.ts';
 
-export const RULES: readonly Rule[] = [...commandRules, ...lockRules, ...moneyRules, ...graphRules];
+export const RULES: readonly Rule[] = [
+  ...commandRules,
+  ...lockRules,
+  ...moneyRules,
+  ...laneRules,
+  ...graphRules,
+  ...signerRules,
+];

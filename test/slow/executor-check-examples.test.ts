@@ -1,6 +1,6 @@
 /**
- * The examples pass the whole check, kill -9 included, and so does the command line that
- * docs/executors.md gives.
+ * The bank over HTTP passes the whole check, kill -9 included, and what the check says of faults.
+ * The other examples: test/slow/guides and executor-check-task-queue.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -51,32 +51,6 @@ test('the bank over HTTP passes, with its token', async () => {
   expect(results.filter(({ status }) => status === 'not_run').map(({ id }) => id)).toEqual([
     'too-late',
   ]);
-}, 180_000);
-
-test('the bank in Python passes, checked by the command', async () => {
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
-  const [data, tokenFile] = [join(folder, 'python'), join(folder, 'python.token')];
-  writeFileSync(tokenFile, 'secret-of-the-python-bank');
-  const { code, stdout, stderr } = await runCheck([
-    ...[url, '--action-type', 'bank_payment', '--config', '{"to":"alice"}', '--json'],
-    ...['--payees', '[{"field":"to","family":"cex"}]'],
-    ...['--effects-url', `${url}/effects/{idempotency_key}`],
-    ...['--token-file', tokenFile],
-    ...[
-      '--command',
-      `exec python3 examples/executor-python/executor.py --port ${port} --data ${data} --token-file ${tokenFile}`,
-    ],
-  ]);
-  expect(stderr).toBe('');
-  const verdict = JSON.parse(stdout) as {
-    ok: boolean;
-    counts: object;
-    checks: { id: string; status: string; reason?: string }[];
-  };
-  expect(verdict.checks.filter(({ status }) => status === 'failed')).toEqual([]);
-  expect(verdict).toMatchObject({ ok: true, counts: { passed: 19, failed: 0, not_run: 1 } });
-  expect(code).toBe(0);
 }, 180_000);
 
 test('faults of usage, and nobody there, end with 2 and say what to do', async () => {

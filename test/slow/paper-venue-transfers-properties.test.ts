@@ -133,7 +133,7 @@ test('sums never change, a reference moves at most once, and a final answer stay
       }
       books.close();
     }),
-    { numRuns: 60 },
+    { numRuns: 60, endOnFailure: true },
   );
   folder.remove();
 }, 60_000);

@@ -240,8 +240,9 @@ async function rowsOf({ movement_id }: Created): Promise<Record<string, unknown>
     ],
   ];
   for (const table of tables) {
-    const sql = `SELECT to_jsonb(t) AS row FROM ${table} t WHERE movement_id = $1
-      ORDER BY to_jsonb(t)::text`;
+    // When a nonce is seen to be final is up to a loop, and no matter of a run.
+    const sql = `SELECT to_jsonb(t) - 'final_at' - 'mined_hash' AS row FROM ${table} t
+      WHERE movement_id = $1 ORDER BY (to_jsonb(t) - 'final_at' - 'mined_hash')::text`;
     rows.push([table, await own.query(sql, [movement_id])]);
   }
   return Object.fromEntries(rows);

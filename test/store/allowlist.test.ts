@@ -68,7 +68,7 @@ test('an address is judged by the fence as by the rule', async () => {
         }
       },
     ),
-    { numRuns: 150 },
+    { numRuns: 150, endOnFailure: true },
   );
 }, 60_000);
 

@@ -26,9 +26,9 @@ async function claiming(state: string, nonce: number, lane: string, ago: string)
     ...[movement_id, state, ago],
   );
   await bench.sql(
-    `INSERT INTO evm_transactions (transaction_id, chain_id, address, nonce, movement_id, node_key,
+    `INSERT INTO evm_transactions (transaction_id, signer_key, chain_id, address, nonce, movement_id, node_key,
         attempt, unsigned, created_at)
-      VALUES ($1::uuid, 1, $2, $3, $4::uuid, 'pay', 1, '{}', now())`,
+      VALUES ($1::uuid, 'evm.test', 1, $2, $3, $4::uuid, 'pay', 1, '{}', now())`,
     ...[randomUUID(), lane, nonce, movement_id],
   );
   return movement_id;

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
+import pg from 'pg';
 import { approveAutomatically, autoApproveEvent } from '../../domain/actions/approval.ts';
 import { advance } from '../../domain/actions/advance.ts';
 import { cancel, spendsOrMaySpend } from '../../domain/actions/cancel.ts';
@@ -23,7 +24,7 @@ import {
 import { applyTransition } from '../../store/transition.ts';
 import { BudgetModel } from '../support/budget-model.ts';
 import { storePolicy, usageOf as budgetUsage } from './policies.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { startStoreBench, waitForLocks, type StoreBench } from './support.ts';
 
 let bench: StoreBench;
 beforeAll(async () => {
@@ -281,7 +282,7 @@ test('whatever happens to movements in whatever order, the budget is what the co
       const left = available(policy, await usageOf(policy));
       if (left !== null) expect(left.startsWith('-')).toBe(false);
     }),
-    { numRuns: 40 },
+    { numRuns: 40, endOnFailure: true },
   );
   // Every kind of step was taken, with and without a budget that was too small.
   expect(seen.size).toBe(14);
@@ -329,6 +330,31 @@ test.each([true, false])(
   },
   60_000,
 );
+
+test('a create sums what another one took that has not committed', async () => {
+  const policy = await policyOf({ window_hours: 1, max_count_per_window: 1 });
+  const holder = new pg.Client({ connectionString: bench.url });
+  await holder.connect();
+  // Whoever has taken from this policy waits here, still in its transaction.
+  await holder.query(`
+    CREATE FUNCTION test_hold_take() RETURNS trigger LANGUAGE plpgsql AS
+      'BEGIN PERFORM pg_advisory_xact_lock_shared(7411903); RETURN NULL; END';
+    CREATE TRIGGER test_hold_take AFTER INSERT ON budget_reservations FOR EACH ROW
+      WHEN (NEW.policy_id = '${policy.policy_id}') EXECUTE FUNCTION test_hold_take();
+    SELECT pg_advisory_lock(7411903)`);
+  try {
+    const outcomes = [1, 2].map(() => create(policy, '1', { unheld: true }));
+    await waitForLocks(bench, 2);
+    await holder.query('SELECT pg_advisory_unlock(7411903)');
+    expect((await Promise.all(outcomes)).map(reasonOf).sort()).toEqual([
+      'policy_passed',
+      'window_count_exceeded',
+    ]);
+  } finally {
+    await holder.query('DROP TRIGGER test_hold_take ON budget_reservations');
+    await holder.end();
+  }
+});
 
 test('what the transaction finds too late leaves the movement waiting, with its hold and its nodes untouched', async () => {
   const policy = await policyOf({ window_hours: 1, max_count_per_window: 1 });

@@ -65,7 +65,7 @@ test('the sum of what may still be drawn is that of the plan, less the ways that
         seen[row?.now === row?.at_first ? 'same' : 'less'] += 1;
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 300, endOnFailure: true },
   );
   expect(Math.min(seen.same, seen.less)).toBeGreaterThan(2);
 }, 120_000);
@@ -88,7 +88,7 @@ test('an outflow says the same of an asset in the database', async () => {
         expect(row?.amount ?? null).toBe(outflowIn(outflow, asset));
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 60, endOnFailure: true },
   );
 }, 60_000);
 
@@ -310,7 +310,7 @@ describe('the fence', () => {
           for (const of of sum(false)) expect(compare(add(moved, of), '9.5')).toBe(1);
         },
       ),
-      { numRuns: 25 },
+      { numRuns: 25, endOnFailure: true },
     );
     expect([...seen].sort()).toEqual(['long: false', 'long: true', 'short: false', 'short: true']);
   }, 60_000);

@@ -259,7 +259,7 @@ slow(
           }
         },
       ),
-      { numRuns: 25 + WRITTEN.length, examples: WRITTEN },
+      { numRuns: 25 + WRITTEN.length, endOnFailure: true, examples: WRITTEN },
     );
     const hoped = [
       'transfer: true',

@@ -313,6 +313,17 @@ export function worldOf(bench: StoreBench): World {
   const snapshot = (id: string): Promise<MovementSnapshot> => readSnapshot(bench.db, id);
   const apply = (transition: Transition): Promise<TransitionOutcome> =>
     applyTransition(bench.db, transition);
+  // No fence lets a node through whose earlier send has not been asked about: nothing has landed.
+  const askFirst = async (
+    { node_key, from, moves }: NodeChange,
+    { movement_id, nodes }: MovementSnapshot,
+  ): Promise<void> => {
+    const asks = nodes.some((node) => node.node_key === node_key && node.recover_first);
+    if (!asks || !moves.includes('SUBMITTING')) return;
+    const asked: NodeChange = { node_key, from, moves: [], set: { recover_first: false } };
+    const { ok } = await apply({ movement_id, nodes: [asked], timeline: [] });
+    if (!ok) throw new Error(`${node_key} could not be asked about`);
+  };
   return {
     venues,
     snapshot,
@@ -332,6 +343,7 @@ export function worldOf(bench: StoreBench): World {
       const before = await snapshot(id);
       const [change] = before.nodes.flatMap((node) => changeOf(happening, before, node) ?? []);
       if (change === undefined) return null;
+      await askFirst(change, before);
       const amount = change.set?.amount;
       // The fence of every send is asked, and refuses nothing that the plan has.
       const require =

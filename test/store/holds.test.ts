@@ -307,6 +307,7 @@ test('whatever happens in whatever order, pools hold what open movements may spe
     ),
     {
       numRuns: 25,
+      endOnFailure: true,
       examples: [
         [{ max_amount_per_window: null, max_count_per_window: 3 }, ENOUGH, RARE],
         [{ max_amount_per_window: null, max_count_per_window: 3 }, ENOUGH, DIRECT],
@@ -366,7 +367,7 @@ test('whatever happens at once, pools, movements and budgets agree afterwards, a
         await budgetsFollowMovements(policy, world, ids);
       },
     ),
-    { numRuns: 25 },
+    { numRuns: 25, endOnFailure: true },
   );
   expect([...seen]).toEqual(
     expect.arrayContaining([

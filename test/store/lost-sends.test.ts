@@ -10,7 +10,7 @@ import type { PhaseDependencies } from '../../activities/phases/context.ts';
 import { readTransactions, readUnknownNonces, saveSigned } from '../../store/evm-transactions.ts';
 import { takeOver } from '../../store/phases.ts';
 import { afterRestore } from '../../store/restore.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { startStoreBench, waitForLocks, type StoreBench } from './support.ts';
 
 let bench: StoreBench;
 beforeAll(async () => {
@@ -42,9 +42,9 @@ async function claiming(
     attempt,
   );
   await bench.sql(
-    `INSERT INTO evm_transactions (transaction_id, chain_id, address, nonce, movement_id, node_key,
+    `INSERT INTO evm_transactions (transaction_id, signer_key, chain_id, address, nonce, movement_id, node_key,
       attempt, unsigned, raw_tx, tx_hash, created_at, released_at)
-     VALUES ($1::uuid, $2, $3, $4, $5::uuid, 'pay', 1, '{}', $6, $6, now(), CASE WHEN $7
+     VALUES ($1::uuid, 'evm.test', $2, $3, $4, $5::uuid, 'pay', 1, '{}', $6, $6, now(), CASE WHEN $7
        THEN now() END)`,
     ...[
       transaction_id,
@@ -124,11 +124,11 @@ test('a recovery that has found no bytes is the last word: who signs beside it s
       transaction_id,
     ]);
     const saving = saveSigned(bench.db, signed);
-    await waiting(1);
+    await waitForLocks(bench, 1);
     const taking = takeOver(bench.db, { movement_id, node_key: 'pay', attempt: 1 });
     const first = await Promise.race([
       taking.then(() => 'taken over'),
-      waiting(2).then(() => 'waits'),
+      waitForLocks(bench, 2).then(() => 'waits'),
     ]);
     const seen =
       first === 'waits'
@@ -146,16 +146,6 @@ test('a recovery that has found no bytes is the last word: who signs beside it s
   }
   expect(await saveSigned(bench.db, { ...signed, epoch: 7 })).toBeNull();
 });
-
-/** Until so many statements wait for a lock. */
-async function waiting(count: number): Promise<void> {
-  for (;;) {
-    const [row] = await bench.sql<{ waiting: number }>(
-      "SELECT count(*)::integer AS waiting FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
-    );
-    if ((row?.waiting ?? 0) >= count) return;
-  }
-}
 
 test.each([
   ['preflight', preflight, false],

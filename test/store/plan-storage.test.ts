@@ -77,7 +77,7 @@ test('whatever templates and requests say of the same keys', async () => {
         }
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 60, endOnFailure: true },
   );
 });
 

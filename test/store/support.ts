@@ -124,3 +124,14 @@ export async function startStoreBench(): Promise<StoreBench> {
     },
   };
 }
+
+/** Returns once so many statements of the database wait for a lock. */
+export async function waitForLocks(bench: StoreBench, count: number): Promise<void> {
+  for (;;) {
+    const [row] = await bench.sql<{ waiting: number }>(
+      `SELECT count(*)::integer AS waiting FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    if ((row?.waiting ?? 0) >= count) return;
+  }
+}

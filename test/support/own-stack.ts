@@ -2,7 +2,7 @@
  * A stack of a test's own on free ports and a folder of its own, with the calls that tests make of
  * it.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -218,6 +218,9 @@ export interface OwnStackOptions extends Pick<
    * address.
    */
   readonly executors?: (paperVenueUrl: string) => readonly object[];
+  readonly signers?: readonly object[];
+  /** Local signers beside it, by key, each with a profile of its own name. */
+  readonly localSigners?: Readonly<Record<string, `0x${string}`>>;
 }
 
 /** Tests poll faster than callers may. */
@@ -228,7 +231,9 @@ const WITHOUT_LIMITS = { SVC_RATE_LIMIT_ENABLED: 'false' };
  * it.
  */
 export async function startOwnStack({
-  executors,
+  executors = () => [],
+  signers = [],
+  localSigners = {},
   ...options
 }: OwnStackOptions = {}): Promise<OwnStack> {
   const dataDir = mkdtempSync(join(tmpdir(), 'own-stack-'));
@@ -236,12 +241,21 @@ export async function startOwnStack({
   let stack: Stack;
   try {
     const ports = await choosePorts(ANY_FREE_PORTS, Object.keys(ANY_FREE_PORTS) as PortName[]);
+    const folder = join(dataDir, 'test-config');
+    const local = Object.keys(localSigners).map((signer_key) => ({
+      ...{ signer_key, profile: signer_key, chain_family: 'evm', backend: 'local' },
+      private_key_file: `${signer_key}.key`,
+    }));
+    const more = {
+      executors: executors(`http://127.0.0.1:${ports.paperVenue}`),
+      signers: [...signers, ...local],
+    };
     const registry =
-      executors === undefined
+      more.executors.length + more.signers.length === 0
         ? {}
-        : await writeRegistryWith(join(dataDir, 'test-config'), ports, {
-            executors: executors(`http://127.0.0.1:${ports.paperVenue}`),
-          });
+        : await writeRegistryWith(folder, ports, more);
+    for (const [key, secret] of Object.entries(localSigners))
+      writeFileSync(join(folder, 'config', `${key}.key`), secret, { mode: 0o600 });
     stack = await startStack({
       ...options,
       settings: { dataDir, ports },

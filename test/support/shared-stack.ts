@@ -81,6 +81,8 @@ const EXECUTORS = [
   { ...nobody, executor_key: 'test.unstored', action_types: ['test_unstored'] },
   { ...nobody, executor_key: 'test.previewed', action_types: ['test_previewed'] },
   { ...nobody, executor_key: 'test.recommended', action_types: ['test_recommended'] },
+  // As the examples of the API's document show them.
+  { ...nobody, executor_key: 'example.bank', action_types: ['example_payment'] },
 ];
 const SIGNERS = [
   { ...TEST_SIGNER, chain_family: 'evm', backend: 'local', private_key_file: 'test-wallet.key' },
@@ -94,6 +96,7 @@ const SIGNERS = [
   { signer_key: 'test-other-family', chain_family: 'solana', backend: 'noop' },
   { signer_key: 'test-unstored', chain_family: 'cosmos', backend: 'noop' },
   { signer_key: 'test-previewed', chain_family: 'near', backend: 'noop' },
+  { signer_key: 'example-wallet', chain_family: 'stellar', backend: 'noop' },
 ];
 
 /**

@@ -32,7 +32,7 @@ test('a part is written anew whatever stood there, and the rest of the page is k
 
 test('every folder with programs stands in the table once', () => {
   const found = readdirSync(ROOT, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && !/^(\.|node_modules$)/.test(entry.name))
+    .filter((entry) => entry.isDirectory() && !/^(\.|(node_modules|dist)$)/.test(entry.name))
     .map(({ name }) => name)
     .filter((name) =>
       readdirSync(join(ROOT, name), { recursive: true, encoding: 'utf8' }).some((file) =>

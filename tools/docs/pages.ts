@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { CONFIGURATION_FILE, configurationPage } from './configuration.ts';
 import { ERRORS_FILE, errorsPage } from './errors.ts';
 import { withImports } from './imports.ts';
+import { STATES_FILE, statesPage } from './states.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const ARCHITECTURE_FILE = 'docs/architecture.md';
@@ -17,6 +18,7 @@ export function pages(): readonly { file: string; is: string; shouldBe: string }
   return [
     page(CONFIGURATION_FILE, configurationPage),
     page(ERRORS_FILE, errorsPage),
+    page(STATES_FILE, statesPage),
     page(ARCHITECTURE_FILE, withImports),
   ];
 }

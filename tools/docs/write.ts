@@ -1,4 +1,4 @@
-/** `npm run docs:tables`: writes what the documentation says of settings, errors and imports. */
+/** `npm run docs:tables`: writes what the pages say of settings, errors, states and imports. */
 import { writeFileSync } from 'node:fs';
 import { pages } from './pages.ts';
 

@@ -119,7 +119,7 @@ async function poolOf(
 }
 
 /** Rounded down to what amounts can show; null for what is larger than they can. */
-function amountOf(units: bigint, decimals: number): string | null {
+export function amountOf(units: bigint, decimals: number): string | null {
   const shown = Math.min(decimals, MOST_DECIMALS);
   const text = fromBaseUnits(units / 10n ** BigInt(decimals - shown), shown);
   return isDecimal(text) ? text : null;

@@ -19,9 +19,9 @@ export async function broadcast(
 ): Promise<BroadcastOutcome> {
   try {
     connection.call.signal.throwIfAborted();
-    const hash = await connection.client.sendRawTransaction({
-      serializedTransaction: signed.raw_tx,
-    });
+    const hash = await connection.raw((client) =>
+      client.sendRawTransaction({ serializedTransaction: signed.raw_tx }),
+    );
     if (hash.toLowerCase() === signed.tx_hash) return { kind: 'accepted' };
     throw new ExecutorFault(
       'protocol',

@@ -1,8 +1,6 @@
-/** Connections to EVM chains: one endpoint a chain, opened for one call and checked each time. */
+/** Connections to EVM chains, opened for one call and checked each time. */
 import {
-  createPublicClient,
   erc20Abi,
-  http,
   type Address,
   type Hash,
   type PublicClient,
@@ -10,18 +8,24 @@ import {
 } from 'viem';
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
 import type { EvmVenue } from './config.ts';
+import { openEndpoints, type Endpoints, type Question, type Silences } from './endpoints.ts';
 import { isContractRefusal, toFault } from './errors.ts';
 
 /** Of every EVM chain's own coin. */
 export const NATIVE_DECIMALS = 18;
 
-/** An endpoint whose chain id was seen to be the configured one, for the duration of one call. */
+/** A chain whose endpoints were seen to be on it, for the duration of one call. */
 export interface EvmConnection {
   readonly venue: EvmVenue;
-  readonly client: PublicClient;
   readonly call: CallOptions;
+  /** As {@link Endpoints.ask}, with the library's own errors. */
+  readonly raw: Endpoints['ask'];
   /** Runs a read or write; whatever goes wrong becomes an {@link ExecutorFault}. */
-  ask<T>(question: (client: PublicClient) => Promise<T>): Promise<T>;
+  ask<T>(question: Question<T>): Promise<T>;
+  /** What any endpoint has; null only where as many as it takes say that it is not there. */
+  find<T>(question: Question<T | null>): Promise<T | null>;
+  /** The answers of as many endpoints as an absence takes, each on a connection of its own. */
+  witnesses<T>(question: (connection: EvmConnection) => Promise<T>): Promise<readonly T[]>;
   /**
    * Digits of the token, or of the chain's own coin for null. `rejected` faults `TOKEN_INVALID`
    * when it has none, and `TOKEN_DECIMALS_MISMATCH` when the venues file lists others.
@@ -31,18 +35,18 @@ export interface EvmConnection {
 
 export interface EvmChains {
   chainIds(): readonly number[];
-  /**
-   * Opens the chain's endpoint. Throws `rejected` faults `CHAIN_NOT_CONFIGURED` and
-   * `CHAIN_ID_MISMATCH`:
-   * an endpoint of another chain would answer "not found" and wrong nonces to everything.
-   */
+  /** Opens the chain. Throws `rejected` faults `CHAIN_NOT_CONFIGURED` and `CHAIN_ID_MISMATCH`. */
   open(chainId: number, call: CallOptions): Promise<EvmConnection>;
 }
 
-/** The chains of the venues file. Decimals are remembered; nothing else outlives a call. */
+/**
+ * The chains of the venues file. Decimals and silent endpoints are remembered; nothing else
+ * outlives a call.
+ */
 export function createEvmChains(venues: readonly EvmVenue[]): EvmChains {
   const byId = new Map(venues.map((venue) => [venue.chain_id, venue]));
   const decimals = new Map<string, number>();
+  const silences: Silences = new Map();
   return {
     chainIds: () => [...byId.keys()],
     async open(chainId, call) {
@@ -53,34 +57,37 @@ export function createEvmChains(venues: readonly EvmVenue[]): EvmChains {
           'CHAIN_NOT_CONFIGURED',
           `no evm venue is bound to chain ${chainId}`,
         );
-      const connection = connect(venue, call, decimals);
-      const actual = await connection.ask((client) => client.getChainId());
-      if (actual !== chainId) {
-        throw new ExecutorFault(
-          'rejected',
-          'CHAIN_ID_MISMATCH',
-          `the endpoint of venue ${venue.venue_key} is on chain ${actual}, not ${chainId}`,
-        );
-      }
-      return connection;
+      const endpoints = await openEndpoints(venue, call, silences);
+      return connect({ venue, call, decimals, endpoints });
     },
   };
 }
 
-function connect(venue: EvmVenue, call: CallOptions, decimals: Map<string, number>): EvmConnection {
-  const client = createPublicClient({ transport: transport(venue, call), cacheTime: 0 });
-  const ask = async <T>(question: (asked: PublicClient) => Promise<T>): Promise<T> => {
+function connect(of: {
+  readonly venue: EvmVenue;
+  readonly call: CallOptions;
+  readonly decimals: Map<string, number>;
+  readonly endpoints: Endpoints;
+}): EvmConnection {
+  const { venue, call, decimals, endpoints } = of;
+  const faults = async <T>(work: Promise<T>): Promise<T> => {
     try {
-      return await question(client);
+      return await work;
     } catch (error) {
       throw toFault(error, call);
     }
   };
+  const ask = <T>(question: Question<T>): Promise<T> => faults(endpoints.ask(question));
   return {
     venue,
-    client,
     call,
+    raw: endpoints.ask,
     ask,
+    find: (question) => faults(endpoints.find(question)),
+    witnesses: (question) =>
+      faults(
+        endpoints.witnesses((client) => question(connect({ ...of, endpoints: only(client) }))),
+      ),
     async decimals(token) {
       if (token === null) return NATIVE_DECIMALS;
       const known = decimals.get(`${venue.chain_id}:${token}`);
@@ -93,20 +100,13 @@ function connect(venue: EvmVenue, call: CallOptions, decimals: Map<string, numbe
   };
 }
 
-/**
- * Never repeats a request by itself: a read is repeated by whoever called, a write only by
- * recovery. A redirect is refused, since it would carry a signed transaction to a place nobody
- * configured.
- */
-function transport(venue: EvmVenue, call: CallOptions) {
-  return http(venue.rpc_url, {
-    retryCount: 0,
-    timeout: venue.request_timeout_seconds * 1000,
-    fetchFn: (input, init) => {
-      const signals = [call.signal, ...(init?.signal ? [init.signal] : [])];
-      return fetch(input, { ...init, redirect: 'error', signal: AbortSignal.any(signals) });
-    },
-  });
+/** One endpoint alone, which is what a witness is asked through. */
+function only(client: PublicClient): Endpoints {
+  return {
+    ask: (question) => question(client),
+    find: (question) => question(client),
+    witnesses: async (question) => [await question(client)],
+  };
 }
 
 async function readDecimals(client: PublicClient, token: Address): Promise<number> {
@@ -163,28 +163,30 @@ export async function finalizedNumber(connection: EvmConnection): Promise<bigint
   return (await readBlock(connection, 'latest')).number - BigInt(depth) + 1n;
 }
 
-/** Null while the transaction is in no block that the endpoint considers canonical. */
-export async function readReceipt(
+/** Null while the transaction is in no block that enough endpoints consider canonical. */
+export function readReceipt(
   connection: EvmConnection,
   hash: Hash,
 ): Promise<TransactionReceipt | null> {
-  try {
-    return await connection.client.getTransactionReceipt({ hash });
-  } catch (error) {
-    if (error instanceof Error && error.name === 'TransactionReceiptNotFoundError') return null;
-    throw toFault(error, connection.call);
-  }
+  return connection.find((client) =>
+    client.getTransactionReceipt({ hash }).catch(orNull('TransactionReceiptNotFoundError')),
+  );
 }
 
-/** Whether the endpoint holds the transaction, waiting or mined. */
+/** Whether an endpoint holds the transaction, waiting or mined. */
 export async function isHeld(connection: EvmConnection, hash: Hash): Promise<boolean> {
-  try {
-    await connection.client.getTransaction({ hash });
-    return true;
-  } catch (error) {
-    if (error instanceof Error && error.name === 'TransactionNotFoundError') return false;
-    throw toFault(error, connection.call);
-  }
+  const held = await connection.ask((client) =>
+    client.getTransaction({ hash }).catch(orNull('TransactionNotFoundError')),
+  );
+  return held !== null;
+}
+
+/** "Not found" is an answer, for which the library has an error of this name. */
+function orNull(name: string): (error: unknown) => null {
+  return (error) => {
+    if (error instanceof Error && error.name === name) return null;
+    throw error;
+  };
 }
 
 /**

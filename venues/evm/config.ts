@@ -63,6 +63,8 @@ export const evmVenueSchema = z.strictObject({
   provider: z.literal('evm'),
   chain_id: z.number().int().positive().max(Number.MAX_SAFE_INTEGER),
   rpc_url: rpcUrl,
+  /** Other endpoints of the same chain, asked when the first is silent and about what is absent. */
+  more_rpc_urls: z.array(rpcUrl).max(8).default([]),
   /** Blocks, the transaction's own included, before a weaker assurance than "finalized" holds. */
   confirmations: z.number().int().min(1).max(10_000).default(1),
   /** For chains without a `finalized` block tag: a block this deep counts as finalized. */
@@ -79,10 +81,14 @@ export const evmVenueSchema = z.strictObject({
   native_asset: symbol.default('ETH'),
   /** The tokens of this chain that nodes may move, each under the asset that intents name. */
   tokens: z.array(tokenSchema).default([]),
+  /** Contracts that signers may have given allowances to, beside those that are found. */
+  spenders: z.array(address).optional(),
   /** Between two looks at what each signer has there. */
   fetch_interval_seconds: z.number().positive().max(86_400).optional(),
   request_timeout_seconds: z.number().positive().max(60).default(10),
   poll_interval_seconds: z.number().min(0.1).max(3600).default(4),
+  /** A transaction that is next in its lane and not mined for so long is signed again, for more. */
+  replace_after_seconds: z.number().min(1).max(86_400).default(180),
 });
 export type EvmVenue = z.output<typeof evmVenueSchema>;
 

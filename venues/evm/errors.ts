@@ -56,6 +56,20 @@ export function toFault(error: unknown, call: CallOptions): ExecutorFault {
   );
 }
 
+/**
+ * Whether the endpoint gave no answer of its own, so that another one may be asked instead; a
+ * refusal is an answer.
+ */
+export function isSilence(error: unknown): boolean {
+  if (error instanceof ExecutorFault)
+    return error.code === RPC_FAULTS.timeout || error.code === RPC_FAULTS.unreachable;
+  return (
+    finds(error, TimeoutError) ||
+    finds(error, HttpRequestError) ||
+    finds(error, ResponseBodyTooLargeError)
+  );
+}
+
 /** The node's own words, without URLs and long hex strings, at most 200 characters. */
 export function rpcMessage(error: unknown): string {
   const rpc = find(error, RpcRequestError);

@@ -1,10 +1,11 @@
 /** What a transfer will cost in gas, and at most. */
 import { parseGwei } from 'viem';
-import { ExecutorFault } from '../../domain/executor.ts';
+import { ExecutorFault, type EvmUnsignedTransaction } from '../../domain/executor.ts';
 import { readBlock, type EvmConnection } from './client.ts';
 import { layer1Fee } from './layer1-fee.ts';
 import { isInsufficientFunds, isRevert, rpcMessage } from './errors.ts';
 import type { TransferCall } from './plan.ts';
+import { revertReason } from './revert-reason.ts';
 import type { Address } from 'viem';
 
 /** All in wei or gas units. */
@@ -19,7 +20,7 @@ export interface GasQuote {
 /**
  * Estimates are exact for the latest block; a busy token may need a little more when it is mined.
  */
-const HEADROOM_PERCENT = 120n;
+export const HEADROOM_PERCENT = 120n;
 /**
  * The charge of the chain beneath is told when it is asked for, and follows that chain's fees until
  * the block.
@@ -68,7 +69,7 @@ export async function quoteGas(
       max_priority_fee_per_gas: tip.toString(),
     },
   };
-  const beneath = ((await layer1Fee(connection, unsigned)) * LAYER1_HEADROOM_PERCENT) / 100n;
+  const beneath = await layer1Allowance(connection, unsigned);
   // The fence refuses what may cost more, so no more than that is offered.
   const affordable = (BigInt(allowed) - beneath) / limit;
   if (least > affordable) throw aboveCap(`the ${allowed} wei that the venue allows a transaction`);
@@ -78,6 +79,14 @@ export async function quoteGas(
     maxPriorityFeePerGas: tip,
     layer1Fee: beneath,
   };
+}
+
+/** Wei that the chain beneath may come to charge for it; 0 where there is none. */
+export async function layer1Allowance(
+  connection: EvmConnection,
+  unsigned: EvmUnsignedTransaction,
+): Promise<bigint> {
+  return ((await layer1Fee(connection, unsigned)) * LAYER1_HEADROOM_PERCENT) / 100n;
 }
 
 function aboveCap(limit: string): ExecutorFault {
@@ -95,13 +104,13 @@ async function estimateGas(
   call: TransferCall,
 ): Promise<bigint> {
   try {
-    return await connection.client.estimateGas({ account: from, ...call });
+    return await connection.raw((client) => client.estimateGas({ account: from, ...call }));
   } catch (error) {
     if (isRevert(error))
       throw new ExecutorFault(
         'rejected',
         'TRANSACTION_WOULD_REVERT',
-        `the transfer would revert: ${rpcMessage(error)}`,
+        `the transfer would revert: ${revertReason(error) ?? rpcMessage(error)}`,
       );
     if (isInsufficientFunds(error))
       throw new ExecutorFault(

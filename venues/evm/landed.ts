@@ -7,8 +7,15 @@ import {
 } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { fromBaseUnits } from '../../domain/money.ts';
-import { finalizedNumber, NATIVE_DECIMALS, readBlock, type EvmConnection } from './client.ts';
-import { baseUnits, type TransferPlan } from './plan.ts';
+import {
+  finalizedNumber,
+  NATIVE_DECIMALS,
+  readBlock,
+  readReceipt,
+  type EvmConnection,
+} from './client.ts';
+import { baseUnits, transferCall, type TransferPlan } from './plan.ts';
+import { revertReason } from './revert-reason.ts';
 import type { SignedTransfer } from './signed-transfer.ts';
 
 /**
@@ -56,21 +63,66 @@ export async function judgeLanded(
   const { receipt, signed } = landed;
   if (receipt.blockNumber > settled || !(await isCanonical(connection, receipt)))
     return observing(connection, signed);
-  const cost = {
-    tx_hash: signed.tx_hash,
-    block_number: receipt.blockNumber.toString(),
-    fee_amount: fromBaseUnits(gasCost(receipt), NATIVE_DECIMALS),
-    fee_asset: connection.venue.native_asset,
-  };
+  const cost = costOf(connection, signed, receipt);
   if (oddity?.next_state === 'UNKNOWN')
     return undecided(phase, oddity.error_code, `${oddity.error_message} (${signed.tx_hash})`);
-  if (oddity !== null) return { ...oddity, external_ref: signed.tx_hash, output: cost };
+  if (oddity !== null) {
+    if (!(await isAgreed(connection, receipt))) return observing(connection, signed);
+    const why = await whyReverted(connection, landed);
+    const error_message = why === null ? oddity.error_message : `${oddity.error_message}: ${why}`;
+    return { ...oddity, error_message, external_ref: signed.tx_hash, output: cost };
+  }
   const shown = asksFinality(assurance) ? 'protocol_finalized' : 'destination_credited';
   return {
     next_state: 'COMPLETED',
     external_ref: signed.tx_hash,
     output: { ...cost, ...amounts(landed) },
     assurance: shown,
+  };
+}
+
+/**
+ * What the contract said, asked again on the state that its block left; null where that says
+ * nothing. It explains and decides nothing.
+ */
+async function whyReverted(
+  connection: EvmConnection,
+  { plan, decimals, signed, receipt }: Landed,
+): Promise<string | null> {
+  try {
+    await connection.raw((client) =>
+      client.call({
+        account: signed.from,
+        blockNumber: receipt.blockNumber,
+        ...transferCall(plan, baseUnits(plan, decimals)),
+      }),
+    );
+    return null;
+  } catch (error) {
+    return revertReason(error);
+  }
+}
+
+/**
+ * FAILED `TRANSACTION_CANCELLED` once the block of the version that moves nothing is final: the
+ * payment can then never be mined. OBSERVING before.
+ */
+export async function judgeCancelled(
+  connection: EvmConnection,
+  { signed, receipt }: Pick<Landed, 'signed' | 'receipt'>,
+): Promise<ExecutionResult> {
+  if (
+    receipt.blockNumber > (await finalizedNumber(connection)) ||
+    !(await isCanonical(connection, receipt)) ||
+    !(await isAgreed(connection, receipt))
+  )
+    return observing(connection, signed);
+  return {
+    next_state: 'FAILED',
+    external_ref: signed.tx_hash,
+    error_code: 'TRANSACTION_CANCELLED',
+    error_message: `nothing was moved: a transaction that pays nobody used nonce ${signed.nonce} in a finalized block`,
+    output: costOf(connection, signed, receipt),
   };
 }
 
@@ -82,6 +134,19 @@ export function undecided(phase: LookPhase, code: string, message: string): Exec
   if (phase === 'recover')
     return { next_state: 'UNKNOWN', error_code: code, error_message: message };
   throw new ExecutorFault('protocol', code, message);
+}
+
+function costOf(
+  connection: EvmConnection,
+  signed: SignedTransfer,
+  receipt: TransactionReceipt,
+): JsonObject {
+  return {
+    tx_hash: signed.tx_hash,
+    block_number: receipt.blockNumber.toString(),
+    fee_amount: fromBaseUnits(gasCost(receipt), NATIVE_DECIMALS),
+    fee_asset: connection.venue.native_asset,
+  };
 }
 
 /** Still under way; asked again after the venue's poll interval. */
@@ -98,6 +163,25 @@ export async function confirmedNumber(connection: EvmConnection): Promise<bigint
   return (
     (await readBlock(connection, 'latest')).number - BigInt(connection.venue.confirmations) + 1n
   );
+}
+
+/**
+ * Whether as many endpoints as an absence takes show the same end in a final block. A failure lets
+ * a person pay anew, so it takes as much as the proof that nothing landed.
+ */
+async function isAgreed(connection: EvmConnection, receipt: TransactionReceipt): Promise<boolean> {
+  const told = await connection.witnesses(async (one) => {
+    const [theirs, last] = await Promise.all([
+      readReceipt(one, receipt.transactionHash),
+      finalizedNumber(one),
+    ]);
+    return (
+      theirs?.blockHash === receipt.blockHash &&
+      theirs.status === receipt.status &&
+      theirs.blockNumber <= last
+    );
+  });
+  return told.every(Boolean);
 }
 
 async function isCanonical(

@@ -1,40 +1,76 @@
 /** Who used a nonce: the only proof that a stored transaction can never land any more. */
-import type { Address, Hash } from 'viem';
+import { isAddressEqual, type Address, type Hash } from 'viem';
 import { ExecutorFault } from '../../domain/executor.ts';
-import { finalizedNumber, readBlock, type EvmConnection } from './client.ts';
+import { finalizedNumber, type EvmConnection } from './client.ts';
 import { RPC_FAULTS } from './errors.ts';
 
 export type NonceFate =
   /** No finalized block has used the nonce: what was signed with it may still be mined. */
   | { readonly kind: 'open' }
-  /** A finalized block has used it; these are all of that block's transactions. */
-  | { readonly kind: 'used'; readonly transactions: readonly Hash[] }
-  /** It is used, and the endpoint no longer keeps the state that would show where. */
+  /** A finalized block has used it, for this transaction of the account. */
+  | { readonly kind: 'used'; readonly by: Hash }
+  /** It counts as used, and the endpoint does not show by what. */
   | { readonly kind: 'unprovable' };
 
 /**
- * Finds the finalized block in which the account's count passed `nonce`. A transaction with that
- * nonce can be in no other block, so a hash that is not in it has not landed and never will. This
- * is stronger than "no receipt and a higher count", which two endpoints behind one address can tell
- * at different heights. Costs some forty reads in the worst case, on a path that is rarely taken.
+ * What as many endpoints as an absence takes agree on: `used` only where each of them says so, and
+ * by the same transaction.
+ */
+export async function agreedFate(
+  connection: EvmConnection,
+  address: Address,
+  nonce: number,
+): Promise<NonceFate> {
+  const first = await nonceFate(connection, address, nonce);
+  if (first.kind !== 'used') return first;
+  const fates = await connection.witnesses((one) => nonceFate(one, address, nonce));
+  const other = fates.find((fate) => fate.kind !== 'used' || fate.by !== first.by);
+  if (other === undefined) return first;
+  return other.kind === 'used' ? { kind: 'unprovable' } : other;
+}
+
+/**
+ * Finds the finalized block in which the account's count passed `nonce`, and in it the account's
+ * transaction with that nonce, which is the proof: a count alone may be told wrong, and two
+ * endpoints behind one address can tell it at different heights. Costs some forty reads in the
+ * worst case, on a path that is rarely taken.
  */
 export async function nonceFate(
   connection: EvmConnection,
   address: Address,
   nonce: number,
 ): Promise<NonceFate> {
+  // The newest state is always kept; that of the newest final block may not be.
+  const latest = await connection.ask((client) => client.getTransactionCount({ address }));
+  if (latest <= nonce) return { kind: 'open' };
   const last = await finalizedNumber(connection);
   if (last < 0n || (await countAt(connection, address, last)) <= nonce) return { kind: 'open' };
   try {
     const block = await firstPast(connection, { address, nonce, last });
-    return block === null
-      ? { kind: 'unprovable' }
-      : { kind: 'used', transactions: (await readBlock(connection, block)).transactions };
+    const by = block === null ? null : await userOf(connection, { address, nonce, block });
+    return by === null ? { kind: 'unprovable' } : { kind: 'used', by };
   } catch (error) {
     if (error instanceof ExecutorFault && error.code === RPC_FAULTS.refused)
       return { kind: 'unprovable' };
     throw error;
   }
+}
+
+/**
+ * The account's transaction with this nonce in the block; null when it has none, as where code that
+ * the account delegates to has used the nonce (EIP-7702).
+ */
+async function userOf(
+  connection: EvmConnection,
+  of: { readonly address: Address; readonly nonce: number; readonly block: bigint },
+): Promise<Hash | null> {
+  const { transactions } = await connection.ask((client) =>
+    client.getBlock({ blockNumber: of.block, includeTransactions: true }),
+  );
+  const used = transactions.find(
+    ({ from, nonce }) => nonce === of.nonce && isAddressEqual(from, of.address),
+  );
+  return used?.hash ?? null;
 }
 
 /**

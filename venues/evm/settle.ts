@@ -2,24 +2,24 @@
  * What became of a submitted transfer. Observe and recover ask the same questions of the chain;
  * they differ only in what they may answer when nothing has landed and nothing can any more.
  */
+import type { Address, TransactionReceipt } from 'viem';
 import {
   ExecutorFault,
+  hasBytes,
   type CallOptions,
   type ExecutionContext,
   type ExecutionResult,
+  type NextVersion,
+  type StoredTransaction,
   type SubmitJournal,
 } from '../../domain/executor.ts';
 import { broadcast } from './broadcast.ts';
 import { isHeld, readReceipt, type EvmChains, type EvmConnection } from './client.ts';
-import { judgeLanded, observing, undecided, type Landed, type LookPhase } from './landed.ts';
-import { nonceFate } from './nonce-proof.ts';
+import { judgeCancelled, judgeLanded, observing, undecided, type LookPhase } from './landed.ts';
+import { agreedFate } from './nonce-proof.ts';
 import { readSigner, readTransferPlan } from './plan.ts';
-import {
-  hasBytes,
-  readSignedTransfer,
-  type SignedTransfer,
-  type StoredTransaction,
-} from './signed-transfer.ts';
+import { readVersion, type SignedTransfer } from './signed-transfer.ts';
+import { dearer, selfTransfer } from './versions.ts';
 
 export interface Settlement {
   readonly context: ExecutionContext;
@@ -28,20 +28,26 @@ export interface Settlement {
   readonly phase: LookPhase;
 }
 
+interface Chased extends Settlement {
+  /** Reads stored bytes back and compares them with the plan. */
+  readonly read: (transaction: StoredTransaction) => ReturnType<typeof readVersion>;
+}
+
 interface Sent {
   readonly stored: StoredTransaction;
   readonly signed: SignedTransfer;
 }
 
 /**
- * Landed: as {@link judgeLanded}. Not landed, and the nonce is free or only used by a block that is
- * not final: the same bytes are broadcast again, OBSERVING. The nonce is used by another
- * transaction in a finalized block: the claim on it is released; recover answers READY, observe
- * FAILED `NONCE_USED_ELSEWHERE`. No bytes stored: recover answers READY, since identity is stored
- * before effect and so nothing was sent. After a restore of the database, which may have forgotten
- * bytes, both are UNKNOWN where a nonce shows that it has. UNKNOWN (recover) or a fault (observe)
- * when stored bytes are not the plan's, or the endpoint no longer keeps the state that would prove
- * who used the nonce.
+ * Landed: as {@link judgeLanded}; a version that moves nothing as {@link judgeCancelled}. Not
+ * landed, and the nonce is free or only used by a block that is not final: the same bytes are
+ * broadcast again, or a version that pays more or moves nothing where it is time for one,
+ * OBSERVING. The nonce is used by another transaction in a finalized block: the claim on it is
+ * released; recover answers READY, observe FAILED `NONCE_USED_ELSEWHERE`. No bytes stored: recover
+ * answers READY, since identity is stored before effect and so nothing was sent. After a restore of
+ * the database, which may have forgotten bytes, both are UNKNOWN where a nonce shows that it has.
+ * UNKNOWN (recover) or a fault (observe) when stored bytes are not the plan's, or the endpoint no
+ * longer keeps the state that would prove who used the nonce.
  */
 export async function settleTransfer(
   chains: EvmChains,
@@ -61,9 +67,10 @@ export async function settleTransfer(
   const connection = await chains.open(plan.chain_id, call);
   const decimals = await connection.decimals(plan.token_address);
   const { sent, problem } = await readAll(stored, (transaction) =>
-    readSignedTransfer(transaction, plan, decimals),
+    readVersion(transaction, plan, decimals),
   );
   const landed = await findLanded(connection, sent);
+  if (landed?.stored.kind === 'cancel') return judgeCancelled(connection, landed);
   if (landed !== null)
     return judgeLanded(
       connection,
@@ -77,7 +84,10 @@ export async function settleTransfer(
       'SIGNED_BYTES_MISMATCH',
       `stored bytes are not the planned transfer: ${problem}`,
     );
-  return chase(connection, sent, settlement);
+  return chase(connection, sent, {
+    ...settlement,
+    read: (transaction) => readVersion(transaction, plan, decimals),
+  });
 }
 
 /**
@@ -117,7 +127,7 @@ async function neverSigned(
 
 async function readAll(
   stored: readonly StoredTransaction[],
-  read: (transaction: StoredTransaction) => ReturnType<typeof readSignedTransfer>,
+  read: (transaction: StoredTransaction) => ReturnType<typeof readVersion>,
 ): Promise<{ readonly sent: readonly Sent[]; readonly problem: string | null }> {
   const sent: Sent[] = [];
   let problem: string | null = null;
@@ -132,28 +142,28 @@ async function readAll(
 async function findLanded(
   connection: EvmConnection,
   sent: readonly Sent[],
-): Promise<Pick<Landed, 'signed' | 'receipt'> | null> {
-  for (const { signed } of sent) {
-    const receipt = await readReceipt(connection, signed.tx_hash);
-    if (receipt !== null) return { signed, receipt };
+): Promise<(Sent & { readonly receipt: TransactionReceipt }) | null> {
+  for (const each of sent) {
+    const receipt = await readReceipt(connection, each.signed.tx_hash);
+    if (receipt !== null) return { ...each, receipt };
   }
   return null;
 }
 
 /**
- * Nothing is mined: sends again what may still be, or proves for every nonce that nothing can be.
+ * Nothing is mined: sends what may still be, or proves for every nonce that nothing can be.
  */
 async function chase(
   connection: EvmConnection,
   sent: readonly Sent[],
-  { journal, phase }: Settlement,
+  chased: Chased,
 ): Promise<ExecutionResult> {
-  // Of several transactions with one nonce the newest pays most and is the one that nodes still
-  // take.
+  const { journal, phase } = chased;
+  // Of several versions of one nonce the newest pays most and is the one that nodes still take.
   const newest = [...new Map(sent.map((each) => [each.signed.nonce, each])).values()];
   for (const each of newest) {
-    const fate = await nonceFate(connection, each.signed.from, each.signed.nonce);
-    if (fate.kind === 'open') return sendAgain(connection, each.signed, phase);
+    const fate = await agreedFate(connection, each.signed.from, each.signed.nonce);
+    if (fate.kind === 'open') return push(connection, each, chased);
     if (fate.kind === 'unprovable') {
       return undecided(
         phase,
@@ -161,7 +171,7 @@ async function chase(
         `nonce ${each.signed.nonce} is used, and the endpoint no longer keeps the state that shows by what`,
       );
     }
-    if (sent.some(({ signed }) => fate.transactions.includes(signed.tx_hash))) {
+    if (sent.some(({ signed }) => signed.tx_hash === fate.by)) {
       throw new ExecutorFault(
         'server_error',
         'RECEIPT_MISSING',
@@ -177,7 +187,13 @@ async function chase(
       `the database was restored, and nonce ${nonces} is used by a transaction that it does not know`,
     );
   }
-  for (const each of newest) await journal.releaseNonce(each.stored);
+  for (const { stored } of newest)
+    if (!(await journal.releaseNonce(stored)))
+      throw new ExecutorFault(
+        'server_error',
+        'NONCE_CHANGED',
+        `something else was signed for nonce ${stored.nonce} while it was looked at`,
+      );
   if (phase === 'recover') return { next_state: 'READY' };
   return {
     next_state: 'FAILED',
@@ -185,6 +201,52 @@ async function chase(
     error_message:
       'another transaction used the nonce in a finalized block, so this transfer can no longer happen; something else signs with this key',
   };
+}
+
+/**
+ * Sees to it that a nonce which is open gets mined: by a version that moves nothing where a person
+ * asked for it, by one that pays more where the newest has waited long enough, else by the newest
+ * itself.
+ */
+async function push(
+  connection: EvmConnection,
+  newest: Sent,
+  { journal, phase, read }: Chased,
+): Promise<ExecutionResult> {
+  const { stored, signed } = newest;
+  const cancels = journal.cancelAsked === true && stored.kind === 'payment';
+  if (journal.nextVersion === undefined || !(cancels || (await isOverdue(connection, newest))))
+    return sendAgain(connection, signed, phase);
+  let next: NextVersion;
+  try {
+    next = await (cancels ? selfTransfer : dearer)(connection, stored);
+  } catch (error) {
+    // What cannot be replaced may still be mined as it is.
+    await sendAgain(connection, signed, phase);
+    throw error;
+  }
+  const version = await journal.nextVersion(next);
+  if (!version.ok) {
+    await sendAgain(connection, signed, phase);
+    throw new ExecutorFault(
+      'server_error',
+      'NOT_REPLACED',
+      `nonce ${stored.nonce} is not mined, and nothing else was signed for it: ${version.why}`,
+    );
+  }
+  // Read back like everything that was stored: what is sent is what was approved.
+  const reading = await read(version.stored);
+  if (!reading.ok) return undecided(phase, 'SIGNED_BYTES_MISMATCH', reading.problem);
+  return sendAgain(connection, reading.signed, phase);
+}
+
+/** It is next in its lane, so that nothing before it keeps it from being mined. */
+async function isOverdue(connection: EvmConnection, { stored, signed }: Sent): Promise<boolean> {
+  if (stored.age_seconds < connection.venue.replace_after_seconds) return false;
+  const mined = await connection.ask((client) =>
+    client.getTransactionCount({ address: signed.from as Address, blockTag: 'latest' }),
+  );
+  return mined === signed.nonce;
 }
 
 async function sendAgain(

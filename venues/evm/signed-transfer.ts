@@ -9,12 +9,13 @@ import {
   type Hex,
   type TransactionSerializedEIP1559,
 } from 'viem';
-import type { JournaledTransaction } from '../../domain/executor.ts';
+import type { EvmUnsignedTransaction, StoredTransaction } from '../../domain/executor.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import { sameEvmAddress } from '../../platform/evm-address.ts';
 import type { TransferPlan } from './plan.ts';
 import { verifyEvmTransfer } from './verify-sign-request.ts';
 
-/** A signed transaction that is exactly the planned transfer. */
+/** Signed bytes that were read back: who signed them, and with which nonce. */
 export interface SignedTransfer {
   readonly raw_tx: Hex;
   readonly tx_hash: Hash;
@@ -28,26 +29,76 @@ export type SignedReading =
 
 const wrong = (problem: string): SignedReading => ({ ok: false, problem });
 
+interface Bytes {
+  readonly raw_tx: string;
+  readonly tx_hash: string;
+  readonly from: string;
+}
+
 /**
  * Reads `raw_tx` and proves that it is the plan's transfer, signed by `from`, and that `tx_hash` is
  * its hash. `problem` never repeats the bytes: until broadcast they are a secret.
  */
 export async function readSignedTransfer(
-  bytes: { readonly raw_tx: string; readonly tx_hash: string; readonly from: string },
+  bytes: Bytes,
   plan: TransferPlan,
   decimals: number,
 ): Promise<SignedReading> {
+  const read = await readBytes(bytes);
+  if (!read.ok) return read;
+  const verdict = verifyEvmTransfer(
+    { kind: 'evm_transaction', payload: read.payload },
+    { ...plan, decimals },
+  );
+  return verdict.ok ? { ok: true, signed: read.signed } : wrong(verdict.problem);
+}
+
+/** The same of a stored version, which may be one that moves nothing. */
+export async function readVersion(
+  stored: StoredTransaction,
+  plan: TransferPlan,
+  decimals: number,
+): Promise<SignedReading> {
+  const reading =
+    stored.kind === 'cancel'
+      ? await readSelfTransfer(stored, plan.chain_id)
+      : await readSignedTransfer(stored, plan, decimals);
+  if (!reading.ok || reading.signed.nonce === stored.nonce) return reading;
+  return wrong(`the bytes have nonce ${reading.signed.nonce} and not ${stored.nonce}`);
+}
+
+/** Proves that the bytes move nothing: signed by `from`, to itself, on this chain. */
+async function readSelfTransfer(bytes: Bytes, chainId: number): Promise<SignedReading> {
+  const read = await readBytes(bytes);
+  if (!read.ok) return read;
+  const { payload, signed } = read;
+  if (payload.chain_id !== chainId)
+    return wrong(`the transaction is for chain ${payload.chain_id}, not ${chainId}`);
+  const nothing =
+    sameEvmAddress(payload.to, signed.from) && payload.value === '0' && payload.data === '0x';
+  return nothing ? { ok: true, signed } : wrong('the transaction is to move nothing, and does');
+}
+
+async function readBytes(bytes: Bytes): Promise<
+  | {
+      readonly ok: true;
+      readonly signed: SignedTransfer;
+      readonly payload: EvmUnsignedTransaction & JsonObject;
+    }
+  | { readonly ok: false; readonly problem: string }
+> {
+  const no = (problem: string) => ({ ok: false, problem }) as const;
   const { raw_tx } = bytes;
-  if (!isEip1559(raw_tx)) return wrong('the signed bytes are no EIP-1559 transaction');
+  if (!isEip1559(raw_tx)) return no('the signed bytes are no EIP-1559 transaction');
   const tx_hash = keccak256(raw_tx);
   if (tx_hash !== bytes.tx_hash.toLowerCase())
-    return wrong('the hash is not that of the signed bytes');
+    return no('the hash is not that of the signed bytes');
   const parsed = await parse(raw_tx);
-  if (parsed === null) return wrong('the signed bytes cannot be decoded');
+  if (parsed === null) return no('the signed bytes cannot be decoded');
   const { transaction, from } = parsed;
   if (!sameEvmAddress(from, bytes.from))
-    return wrong(`the bytes are signed by ${from} and not by ${bytes.from}`);
-  if ((transaction.accessList ?? []).length > 0) return wrong('the transaction has an access list');
+    return no(`the bytes are signed by ${from} and not by ${bytes.from}`);
+  if ((transaction.accessList ?? []).length > 0) return no('the transaction has an access list');
   const payload = {
     chain_id: transaction.chainId,
     to: transaction.to ?? '',
@@ -57,10 +108,7 @@ export async function readSignedTransfer(
     max_fee_per_gas: String(transaction.maxFeePerGas ?? 0n),
     max_priority_fee_per_gas: String(transaction.maxPriorityFeePerGas ?? 0n),
   };
-  const verdict = verifyEvmTransfer({ kind: 'evm_transaction', payload }, { ...plan, decimals });
-  return verdict.ok
-    ? { ok: true, signed: { raw_tx, tx_hash, from, nonce: transaction.nonce ?? 0 } }
-    : wrong(verdict.problem);
+  return { ok: true, payload, signed: { raw_tx, tx_hash, from, nonce: transaction.nonce ?? 0 } };
 }
 
 function isEip1559(text: string): text is TransactionSerializedEIP1559 {
@@ -76,14 +124,4 @@ async function parse(raw: TransactionSerializedEIP1559) {
   } catch {
     return null;
   }
-}
-
-/** A journaled transaction whose bytes are stored, and so may have been sent. */
-export type StoredTransaction = JournaledTransaction & {
-  readonly raw_tx: string;
-  readonly tx_hash: string;
-};
-
-export function hasBytes(transaction: JournaledTransaction): transaction is StoredTransaction {
-  return transaction.raw_tx !== undefined && transaction.tx_hash !== undefined;
 }

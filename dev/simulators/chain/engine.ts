@@ -88,6 +88,20 @@ export class ChainEngine {
     });
   }
 
+  /**
+   * Takes the newest blocks back, as a reorganisation does. Their transactions are in no block and
+   * in no pool afterwards.
+   */
+  rollback(depth: number): Promise<void> {
+    return this.exclusively(async () => {
+      if (depth > this.head.number) throw new RpcError(-32_602, 'There are not so many blocks.');
+      await this.node.call('anvil_rollback', [depth]);
+      const number = this.head.number - depth;
+      this.journal.appendRollback(number);
+      this.head = { ...this.head, number };
+    });
+  }
+
   /** Pauses or resumes the making of blocks; transactions wait in the pool meanwhile. */
   setMining(on: boolean): void {
     this.mining = on;

@@ -1,4 +1,4 @@
-/** Faults that the proxy plays on raw sends. */
+/** Faults that the proxy plays on raw sends, and on reads. */
 export interface ChainFaults {
   /** Wait before anything is done. */
   latency_ms: number;
@@ -6,6 +6,10 @@ export interface ChainFaults {
   drop_answer_rate: number;
   /** Share of sends that are refused without reaching the chain. */
   reject_rate: number;
+  /** Share of reads whose answer is lost. */
+  drop_read_rate: number;
+  /** Share of reads that lie: a receipt is not there, a count is one too many or too few. */
+  wrong_read_rate: number;
   /** `paused`: transactions wait in the pool, no block is made. */
   mining: 'automatic' | 'paused';
 }
@@ -15,6 +19,8 @@ export const NO_FAULTS: ChainFaults = {
   latency_ms: 0,
   drop_answer_rate: 0,
   reject_rate: 0,
+  drop_read_rate: 0,
+  wrong_read_rate: 0,
   mining: 'automatic',
 };
 
@@ -49,6 +55,8 @@ const RULES: Record<string, { ok: (value: unknown) => boolean; be: string } | un
   },
   drop_answer_rate: rate,
   reject_rate: rate,
+  drop_read_rate: rate,
+  wrong_read_rate: rate,
   mining: {
     ok: (value) => value === 'automatic' || value === 'paused',
     be: '"automatic" or "paused"',

@@ -35,7 +35,13 @@ export interface JournalBlock {
   txs: Hex[];
 }
 
-export type JournalEntry = JournalTransaction | JournalRejection | JournalBlock;
+/** The blocks above `number` were taken back, and their transactions with them. */
+export interface JournalRollback {
+  kind: 'rollback';
+  number: number;
+}
+
+export type JournalEntry = JournalTransaction | JournalRejection | JournalBlock | JournalRollback;
 
 /** The journal cannot be read; the message says where. */
 export class JournalError extends Error {
@@ -52,6 +58,7 @@ export class Journal {
   private readonly byHash = new Map<Hex, JournalTransaction>();
   private readonly rejected = new Set<number>();
   private readonly mined = new Set<Hex>();
+  private chain: JournalBlock[] = [];
   private lastSeq = 0;
 
   constructor(path: string) {
@@ -80,6 +87,11 @@ export class Journal {
     this.append({ kind: 'block', ...block });
   }
 
+  /** Notes that the blocks above `number` are no longer part of the chain. */
+  appendRollback(number: number): void {
+    this.append({ kind: 'rollback', number });
+  }
+
   /** A transaction by its hash, unless the chain refused it. */
   accepted(hash: Hex): JournalTransaction | undefined {
     return this.byHash.get(hash);
@@ -93,7 +105,7 @@ export class Journal {
   }
 
   blocks(): JournalBlock[] {
-    return this.entries.filter((entry) => entry.kind === 'block');
+    return [...this.chain];
   }
 
   /** Transactions with what became of them, for people and tests. */
@@ -126,6 +138,11 @@ export class Journal {
       this.byHash.set(entry.hash, entry);
     } else if (entry.kind === 'block') {
       for (const hash of entry.txs) this.mined.add(hash);
+      this.chain.push(entry);
+    } else if (entry.kind === 'rollback') {
+      const dropped = this.chain.filter(({ number }) => number > entry.number);
+      for (const hash of dropped.flatMap(({ txs }) => txs)) this.mined.delete(hash);
+      this.chain = this.chain.filter(({ number }) => number <= entry.number);
     } else {
       this.rejected.add(entry.seq);
       for (const [hash, transaction] of this.byHash)

@@ -71,13 +71,36 @@ async function dispatch(method: string, params: unknown[], context: Context): Pr
     await context.engine.mine(count);
     return null;
   }
+  if (method === 'anvil_rollback') {
+    const depth = Number(params[0] ?? 1);
+    if (!Number.isInteger(depth) || depth < 1 || depth > 64)
+      throw new RpcError(INVALID_PARAMS, 'The number of blocks must be from 1 to 64.');
+    await context.engine.rollback(depth);
+    return null;
+  }
   if (UNJOURNALED.test(method)) {
     throw new RpcError(
       METHOD_NOT_FOUND,
       `${method} is not offered here: send signed raw transactions instead.`,
     );
   }
-  return context.node.call(method, params);
+  return read(method, params, context);
+}
+
+/** What a read answers, which may be lost or a lie. The chain's id is always true. */
+async function read(
+  method: string,
+  params: unknown[],
+  { node, faults }: Context,
+): Promise<unknown> {
+  const answer = await node.call<unknown>(method, params);
+  if (method === 'eth_chainId') return answer;
+  if (Math.random() < faults.drop_read_rate) return DROPPED;
+  if (Math.random() >= faults.wrong_read_rate) return answer;
+  if (method === 'eth_getTransactionReceipt') return null;
+  if (method !== 'eth_getTransactionCount') return answer;
+  const told = Number(answer) + (Math.random() < 0.5 ? 1 : -1);
+  return `0x${Math.max(0, told).toString(16)}`;
 }
 
 async function sendRaw(raw: unknown, { engine, faults }: Context): Promise<unknown> {

@@ -100,7 +100,7 @@ export const RECOVERY: readonly Check[] = [
           ? {}
           : { sign_result: bench.options.signResult }),
       };
-      const journal = { transactions: async () => [], releaseNonce: async () => undefined };
+      const journal = { transactions: async () => [], releaseNonce: async () => true };
       const answer = await bench.target
         .submitTooLate?.({ ...input, journal })
         .catch((error: unknown) => {

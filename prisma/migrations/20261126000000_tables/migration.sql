@@ -163,6 +163,8 @@ CREATE TABLE movement_nodes (
   -- asks first.
   restored          boolean NOT NULL DEFAULT false,
   resumed           boolean NOT NULL DEFAULT false,
+  -- The attempt whose transaction a person has asked to be cancelled.
+  cancel_asked      integer,
   error_count       integer NOT NULL DEFAULT 0 CHECK (error_count >= 0),
   -- Looks at what became of it that told nothing, since the last that told something, and when they
   -- began.
@@ -170,6 +172,8 @@ CREATE TABLE movement_nodes (
   unanswered_since  timestamptz,
   -- When it is asked again what became of it, as it was planned at the last look.
   next_look_at      timestamptz,
+  -- When it came to its fence while the switch was frozen, and its time stopped.
+  frozen_since      timestamptz,
   external_ref      text,
   output            jsonb,
   error_code        text,
@@ -272,6 +276,8 @@ CREATE TABLE commands (
   wakes         integer NOT NULL DEFAULT 0
 );
 
+CREATE INDEX movement_nodes_frozen ON movement_nodes (movement_id) WHERE frozen_since IS NOT NULL;
+
 CREATE INDEX commands_unapplied ON commands (movement_id, created_at) WHERE applied_at IS NULL;
 
 CREATE INDEX commands_due ON commands (claimed_until) WHERE applied_at IS NULL;
@@ -286,6 +292,18 @@ CREATE TABLE reservation_pools (
     held >= 0),
   PRIMARY KEY (venue_key, account_type, asset)
 );
+
+-- One row: whether new money is let in, and sends begin.
+CREATE TABLE cutover (
+  id            integer PRIMARY KEY DEFAULT 1 CHECK (id = 1),
+  mode          text NOT NULL CHECK (mode IN ('normal', 'drain', 'frozen')),
+  previous_mode text,
+  reason        text,
+  changed_at    timestamptz,
+  changed_by    jsonb
+);
+
+INSERT INTO cutover (mode) VALUES ('normal');
 
 CREATE TABLE executors (
   executor_key      text PRIMARY KEY,
@@ -312,9 +330,32 @@ CREATE TABLE signers (
   expected_signer_address text,
   observed_signer_address text,
   observed_at             timestamptz,
+  -- Who signs in its place since it was rotated, and every address it was known by then.
+  replaced_by             text REFERENCES signers (signer_key),
+  known_addresses         text[] NOT NULL DEFAULT '{}',
   created_at              timestamptz NOT NULL,
   updated_at              timestamptz NOT NULL
 );
+
+-- What was done about a signer or looked up of it, in the order in which it was; never changed.
+CREATE TABLE signer_events (
+  event_id       uuid PRIMARY KEY,
+  signer_key     text NOT NULL REFERENCES signers (signer_key),
+  -- The replacement of a rotation.
+  other_key      text REFERENCES signers (signer_key),
+  event_type     text NOT NULL CHECK (event_type IN ('rotation_drilled', 'rotated', 'inventory',
+    'allowances', 'retirement_denied', 'retired')),
+  reason         text,
+  data           jsonb NOT NULL,
+  done_by        jsonb NOT NULL,
+  audit_event_id uuid,
+  occurred_at    timestamptz NOT NULL
+);
+
+CREATE INDEX signer_events_signer ON signer_events (signer_key, occurred_at);
+
+CREATE INDEX signer_events_other ON signer_events (other_key, occurred_at)
+  WHERE other_key IS NOT NULL;
 
 -- Restores of the database after which everything open was asked about first, by the name that an
 -- operator gave each.
@@ -330,9 +371,18 @@ CREATE TABLE nonce_lanes (
   chain_id   bigint NOT NULL,
   address    text NOT NULL,
   next_nonce bigint NOT NULL CHECK (next_nonce >= 0),
+  -- Who signs for it, as of its latest claim.
+  signer_key text,
   -- Set by a restore: from here on the account may have used nonces that this database does not
   -- know of.
   unproven_from bigint,
+  -- What the chain was last seen to count of the account's transactions, in its newest block and in
+  -- its newest final one; for people, never for a decision.
+  mined_count   bigint,
+  final_count   bigint,
+  seen_at       timestamptz,
+  -- One process at a time looks after the lane.
+  tended_until  timestamptz,
   PRIMARY KEY (chain_id, address)
 );
 
@@ -341,9 +391,15 @@ CREATE TABLE evm_transactions (
   chain_id       bigint NOT NULL,
   address        text NOT NULL,
   nonce          bigint NOT NULL CHECK (nonce >= 0),
-  movement_id    uuid NOT NULL REFERENCES movements (movement_id),
-  node_key       text NOT NULL,
-  attempt        integer NOT NULL,
+  signer_key     text NOT NULL,
+  -- Null: no node's, it fills a gap in the lane.
+  movement_id    uuid REFERENCES movements (movement_id),
+  node_key       text,
+  attempt        integer,
+  -- `cancel` moves nothing: the account pays itself nothing, so that the nonce is used.
+  kind           text NOT NULL DEFAULT 'payment' CHECK (kind IN ('payment', 'cancel')),
+  -- The claim whose nonce this later version takes as well; null for the claim itself.
+  replaces       uuid REFERENCES evm_transactions (transaction_id),
   unsigned       jsonb NOT NULL,
   raw_tx         text,
   tx_hash        text,
@@ -351,11 +407,26 @@ CREATE TABLE evm_transactions (
   -- Set when another, finalized transaction used the nonce: the claim is over, nothing of ours
   -- landed.
   released_at    timestamptz,
-  CONSTRAINT evm_transactions_signed CHECK ((raw_tx IS NULL) = (tx_hash IS NULL))
+  -- Of a claim: when a final block was seen to have used the nonce, and the hash of the version
+  -- that did; null where none of ours did.
+  final_at       timestamptz,
+  mined_hash     text,
+  -- When a node that had ended lost its block again.
+  reorged_at     timestamptz,
+  CONSTRAINT evm_transactions_signed CHECK ((raw_tx IS NULL) = (tx_hash IS NULL)),
+  CONSTRAINT evm_transactions_owner CHECK ((movement_id IS NULL) = (node_key IS NULL)
+    AND (movement_id IS NULL) = (attempt IS NULL) AND (movement_id IS NOT NULL OR kind = 'cancel')),
+  CONSTRAINT evm_transactions_version CHECK (replaces IS NULL OR raw_tx IS NOT NULL)
 );
 
 CREATE UNIQUE INDEX evm_transactions_nonce ON evm_transactions (chain_id, address, nonce)
-  WHERE released_at IS NULL;
+  WHERE released_at IS NULL AND replaces IS NULL;
+
+-- The claims that no final block has settled, which are few of all that a lane ever made.
+CREATE INDEX evm_transactions_open ON evm_transactions (chain_id, address, nonce)
+  WHERE released_at IS NULL AND replaces IS NULL AND final_at IS NULL;
+
+CREATE INDEX evm_transactions_versions ON evm_transactions (replaces) WHERE replaces IS NOT NULL;
 
 CREATE INDEX evm_transactions_node ON evm_transactions (movement_id, node_key, attempt);
 
@@ -708,8 +779,10 @@ INSERT INTO service_privileges (table_name, privileges) VALUES
   ('commands', 'SELECT, INSERT, UPDATE'),
   ('reservation_pools', 'SELECT, INSERT, UPDATE'),
   ('reservations', 'SELECT, INSERT, UPDATE'),
+  ('cutover', 'SELECT, UPDATE'),
   ('executors', 'SELECT, INSERT, UPDATE'),
   ('signers', 'SELECT, INSERT, UPDATE'),
+  ('signer_events', 'SELECT, INSERT'),
   ('nonce_lanes', 'SELECT, INSERT, UPDATE'),
   ('evm_transactions', 'SELECT, INSERT, UPDATE'),
   ('restores', 'SELECT, INSERT, UPDATE'),

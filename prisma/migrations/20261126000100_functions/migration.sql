@@ -346,8 +346,9 @@ END $$;
 
 -- prisma/functions/attention.sql
 
--- Whose transaction keeps a node's own from being mined: an earlier nonce of the same account is
--- claimed by a node of which nobody knows what became. NULL where there is none.
+-- Whose transaction keeps a node's own from being mined, or from being signed at all: an earlier
+-- nonce of the same account is claimed by a node of which nobody knows what became. NULL where
+-- there is none.
 CREATE OR REPLACE FUNCTION lane_blocker(n movement_nodes, at timestamptz) RETURNS jsonb
   LANGUAGE sql STABLE AS $$
   SELECT jsonb_build_object('movement_id', o.movement_id, 'node_key', o.node_key,
@@ -356,11 +357,17 @@ CREATE OR REPLACE FUNCTION lane_blocker(n movement_nodes, at timestamptz) RETURN
   FROM (SELECT movement_id, node_key, attempt FROM movement_nodes WHERE state = 'UNKNOWN'
     OFFSET 0) b
   JOIN evm_transactions o USING (movement_id, node_key, attempt)
-  JOIN evm_transactions t ON t.chain_id = o.chain_id AND t.address = o.address
-    AND t.nonce > o.nonce AND t.released_at IS NULL
-  WHERE t.movement_id = n.movement_id AND t.node_key = n.node_key AND t.attempt = n.attempt
-    AND o.released_at IS NULL AND n.state IN ('SUBMITTED', 'OBSERVING')
-    AND n.submitted_at <= at - interval '1 minute'
+  LEFT JOIN evm_transactions t ON t.chain_id = o.chain_id AND t.address = o.address
+    AND t.nonce > o.nonce AND t.released_at IS NULL AND t.movement_id = n.movement_id
+    AND t.node_key = n.node_key AND t.attempt = n.attempt
+  WHERE o.released_at IS NULL AND CASE
+    WHEN n.state IN ('SUBMITTED', 'OBSERVING')
+      THEN t.transaction_id IS NOT NULL AND n.submitted_at <= at - interval '1 minute'
+    -- It waits before its fence; see lane_problem.
+    WHEN n.state = 'READY' THEN n.error_code = 'LANE_BLOCKED'
+      AND n.updated_at <= at - interval '1 minute'
+      AND o.signer_key = n.signer_binding ->> 'signer_key'
+      AND o.chain_id = (n.sign_request -> 'payload' ->> 'chain_id')::bigint END
   ORDER BY o.nonce LIMIT 1
 $$;
 
@@ -380,7 +387,7 @@ BEGIN
       ELSE jsonb_build_object('reason', 'approval') END;
   END IF;
   -- What ended badly a week ago and was left alone is nobody's work any more. A list that filters
-  -- by this looks at no others (listNeeding in store/movement-reads.ts).
+  -- by this looks at no others (listNeeding in store/attention.ts).
   IF m.ended_at IS NOT NULL AND (m.request_state NOT IN ('FAILED', 'CANCELLED')
     OR m.updated_at <= at - interval '7 days') THEN
     RETURN NULL;
@@ -611,6 +618,7 @@ CREATE OR REPLACE FUNCTION create_transfer(doc jsonb) RETURNS jsonb LANGUAGE plp
 DECLARE
   t capital_transfers;
   at timestamptz := svc_now();
+  mode text := cutover_now();
 BEGIN
   t := jsonb_populate_record(NULL::capital_transfers, doc -> 'transfer');
   INSERT INTO capital_transfers (transfer_id, client_scope, idempotency_key, request,
@@ -630,6 +638,9 @@ BEGIN
       AND idempotency_key = doc -> 'transfer' ->> 'idempotency_key';
     RETURN jsonb_build_object('created', false, 'transfer_id', t.transfer_id, 'request', t.request);
   END IF;
+  IF mode <> 'normal' THEN
+    RAISE EXCEPTION 'cutover_mode_active' USING ERRCODE = 'FM013', DETAIL = mode;
+  END IF;
   t.next_sequence := 1;
   PERFORM take_transfer_hold(t.transfer_id, doc -> 'hold', doc -> 'take', at);
   PERFORM write_transfer_event(t, NULL, doc -> 'event', at);
@@ -646,6 +657,7 @@ DECLARE
   before text;
   fields jsonb := doc -> 'set';
   at timestamptz;
+  frozen boolean := CASE WHEN doc ? 'fence' THEN cutover_now() = 'frozen' ELSE false END;
 BEGIN
   SELECT * INTO t FROM capital_transfers
     WHERE transfer_id = (doc ->> 'transfer_id')::uuid FOR UPDATE;
@@ -659,6 +671,9 @@ BEGIN
   END IF;
   IF NOT (doc -> 'states') ? t.request_state
     OR t.submit_epoch <> coalesce((doc ->> 'epoch')::integer, t.submit_epoch) THEN
+    RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
+  END IF;
+  IF frozen THEN
     RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
   END IF;
   before := t.request_state;
@@ -742,6 +757,59 @@ CREATE OR REPLACE FUNCTION svc_time(value jsonb, at timestamptz) RETURNS timesta
     ELSE (value #>> '{}')::timestamptz END
 $$;
 
+-- prisma/functions/cutover.sql
+
+-- The switch that stops new money, as what a create and a fence read. It is held until their
+-- transaction ends, so that a change answers only behind all that was let through before it; and it
+-- is taken before any row, since whoever changes it takes rows behind it.
+CREATE OR REPLACE FUNCTION cutover_now() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE mode text;
+BEGIN
+  PERFORM pg_advisory_xact_lock_shared(7203118846);
+  -- A database without the row lets nothing through.
+  SELECT c.mode INTO STRICT mode FROM cutover c;
+  RETURN mode;
+END $$;
+
+-- Changes the switch. Nodes and transfers that waited at their fence while it was frozen are woken
+-- by what is written here, and what they waited does not count into their time.
+CREATE OR REPLACE FUNCTION set_cutover_mode(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  c cutover;
+  before text;
+  at timestamptz;
+BEGIN
+  PERFORM pg_advisory_xact_lock(7203118846);
+  at := svc_now();
+  SELECT mode INTO STRICT before FROM cutover;
+  UPDATE cutover SET mode = doc ->> 'mode', previous_mode = before, reason = doc ->> 'reason',
+    changed_at = at, changed_by = doc -> 'changed_by' RETURNING * INTO c;
+  IF before = 'frozen' AND c.mode <> 'frozen' THEN
+    -- Movements before their nodes, as everybody takes them.
+    PERFORM FROM movements WHERE movement_id IN (
+      SELECT movement_id FROM movement_nodes WHERE frozen_since IS NOT NULL)
+    ORDER BY movement_id FOR UPDATE;
+    WITH thawed AS (
+      UPDATE movement_nodes SET started_at = started_at + (at - frozen_since), frozen_since = NULL
+      WHERE frozen_since IS NOT NULL RETURNING movement_id)
+    INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
+    SELECT gen_random_uuid(), movement_id, 'wake', at, at
+    FROM (SELECT DISTINCT movement_id FROM thawed) t;
+    UPDATE capital_transfers SET version = version + 1, claimed_until = at, wakes = 0
+    WHERE request_state = 'CREATED';
+  END IF;
+  PERFORM write_audit(with_details(doc -> 'audit', jsonb_build_object('previous_mode', before)),
+    at);
+  RETURN to_jsonb(c);
+END $$;
+
+-- A node that came to its fence while it was frozen; from now on its time stands still.
+CREATE OR REPLACE FUNCTION freeze_node(movement uuid, key text, at timestamptz) RETURNS void
+  LANGUAGE sql AS $$
+  UPDATE movement_nodes SET frozen_since = at
+  WHERE movement_id = movement AND node_key = key AND state = 'READY' AND frozen_since IS NULL
+$$;
+
 -- prisma/functions/fence.sql
 
 -- Whether an amount is within every max_amount that the plan and the node's patch give.
@@ -821,9 +889,11 @@ END $$;
 
 -- Why what a send needs is not to be had, as a list, or null: {"executors": [key]} must be active,
 -- {"signers": [...]} active and of the identity that they are pinned to, {"addresses":
--- [{"chain_family", "address", "chain_id", "strict"}]} on the list and usable. The rows are locked,
--- so that what is refused at the same time comes before or after and not between.
-CREATE OR REPLACE FUNCTION binding_problems(required jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+-- [{"chain_family", "address", "chain_id", "strict"}]} on the list and usable. A deprecated signer
+-- is there for what its rotation left with it. The rows are locked, so that what is refused at the
+-- same time comes before or after and not between. The caller holds the movement.
+CREATE OR REPLACE FUNCTION binding_problems(required jsonb, movement uuid) RETURNS jsonb
+  LANGUAGE plpgsql AS $$
 DECLARE
   listed jsonb := '[]'::jsonb;
   e executors;
@@ -846,7 +916,10 @@ BEGIN
     ORDER BY value ->> 'signer_key' LOOP
     SELECT * INTO s FROM signers WHERE signer_key = signer ->> 'signer_key' FOR SHARE;
     CONTINUE WHEN NOT FOUND;
-    IF s.status <> 'active' THEN
+    IF s.status <> 'active' AND NOT (s.status = 'deprecated' AND EXISTS (
+      SELECT FROM movement_nodes n WHERE n.movement_id = binding_problems.movement
+        AND n.signer_binding ->> 'signer_key' = s.signer_key
+        AND n.state NOT IN ('COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED'))) THEN
       listed := listed || jsonb_build_object('binding', 'signer', 'key', s.signer_key,
         'reason', s.status);
     ELSIF signer ->> 'address' IS NOT NULL AND s.expected_signer_address IS NOT NULL
@@ -881,6 +954,8 @@ DECLARE
   addresses jsonb;
   passed boolean := false;
 BEGIN
+  -- Before any row; what a frozen one means is said behind.
+  PERFORM cutover_now();
   SELECT intent, input_params, plan_head -> 'risk_controls' AS controls INTO m FROM movements
     WHERE movement_id = movement FOR UPDATE;
   SELECT * INTO n FROM movement_nodes WHERE movement_id = movement AND node_key = key FOR UPDATE;
@@ -897,7 +972,7 @@ BEGIN
      -- A team's node that the plan counts as sending nothing: the long way asks whether its
      -- executor still says so.
      AND (n.flow IS NOT NULL OR NOT pays_nobody ? n.action_type)
-     AND at < n.started_at + make_interval(
+     AND at < n.started_at + coalesce(at - n.frozen_since, interval '0') + make_interval(
        secs => coalesce((plan -> 'timeout_policy' ->> 'execution_seconds')::double precision, 1e9))
      AND within_max_amount(n.amount, m.controls, plan -> 'risk_patch')
   THEN
@@ -1309,6 +1384,206 @@ BEGIN
     'was', k.status);
 END $$;
 
+-- prisma/functions/lanes.sql
+
+-- Lanes of nonces: what is open in them, which later versions a nonce has, and what settles it.
+
+-- The lowest nonce whose claim was never signed and whose node has ended, or is unknown: nobody can
+-- sign for it any more (only a node behind its fence stores bytes), so the next send of the lane
+-- takes it over instead of leaving a gap. NULL where there is none.
+CREATE OR REPLACE FUNCTION left_claim(claim jsonb) RETURNS evm_transactions
+  LANGUAGE sql VOLATILE AS $$
+  SELECT t FROM evm_transactions t JOIN movement_nodes n USING (movement_id, node_key)
+  WHERE t.chain_id = (claim ->> 'chain_id')::bigint AND t.address = claim ->> 'address'
+    AND t.released_at IS NULL AND t.final_at IS NULL
+    AND t.raw_tx IS NULL AND t.replaces IS NULL AND t.nonce >= (claim ->> 'chain_nonce')::bigint
+    AND (n.attempt > t.attempt
+      OR n.state IN ('FAILED', 'COMPLETED', 'CANCELLED', 'SKIPPED', 'UNKNOWN'))
+    AND NOT EXISTS (SELECT FROM evm_transactions v WHERE v.replaces = t.transaction_id)
+  ORDER BY t.nonce LIMIT 1
+$$;
+
+-- Why a lane gives no nonce away now, as a problem of a binding, or null: an earlier nonce was
+-- signed for, is in no block, and nobody works on its node. What came behind it would wait for it.
+-- `claim` as claim_nonce has it. What lies above the nonce that the attempt has already, or would
+-- take over, is no obstacle: it waits for this one itself.
+CREATE OR REPLACE FUNCTION lane_problem(movement uuid, node text, node_attempt integer, claim jsonb)
+RETURNS jsonb LANGUAGE sql VOLATILE AS $$
+  SELECT jsonb_build_array(jsonb_build_object('binding', 'lane', 'key', t.address,
+    'reason', 'nonce ' || t.nonce || ' on chain ' || t.chain_id || ' of node ' || t.node_key
+      || ' of movement ' || t.movement_id || ' is still open'))
+  FROM evm_transactions t JOIN movement_nodes n USING (movement_id, node_key)
+  WHERE t.chain_id = (claim ->> 'chain_id')::bigint AND t.address = claim ->> 'address'
+    AND t.released_at IS NULL AND t.replaces IS NULL AND t.final_at IS NULL
+    AND t.raw_tx IS NOT NULL AND t.nonce >= (claim ->> 'chain_nonce')::bigint
+    AND t.nonce < coalesce(
+      (SELECT own.nonce FROM evm_transactions own WHERE own.movement_id = movement
+        AND own.node_key = node AND own.attempt = node_attempt AND own.replaces IS NULL
+        AND own.released_at IS NULL),
+      (left_claim(claim)).nonce, 9223372036854775807)
+    AND (n.attempt > t.attempt
+      OR n.state IN ('FAILED', 'COMPLETED', 'CANCELLED', 'SKIPPED', 'UNKNOWN'))
+  ORDER BY t.nonce LIMIT 1
+$$;
+
+-- Ends the claim on a nonce that another, finalized transaction has used: only of the attempt and
+-- epoch that saw it, and while the newest version is the one that was looked for last. Under the
+-- movement's lock, like every later version.
+CREATE OR REPLACE FUNCTION release_nonce(movement uuid, key text, of_attempt integer,
+  of_epoch integer, version jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM 1 FROM movements WHERE movement_id = movement FOR UPDATE;
+  IF NOT EXISTS (SELECT FROM movement_nodes n WHERE n.movement_id = movement AND n.node_key = key
+      AND n.attempt = of_attempt AND n.submit_epoch = of_epoch)
+    OR NOT is_newest_version(movement, version) THEN
+    RETURN false;
+  END IF;
+  UPDATE evm_transactions SET released_at = svc_now()
+  WHERE transaction_id = (version ->> 'claim')::uuid
+    OR replaces = (version ->> 'claim')::uuid;
+  RETURN true;
+END $$;
+
+-- Whether the newest version of a claim is still the one that another is to take the place of:
+-- {"claim", "over"} are ids. `movement` is null for a claim that is no node's.
+CREATE OR REPLACE FUNCTION is_newest_version(movement uuid, version jsonb) RETURNS boolean
+  LANGUAGE sql VOLATILE AS $$
+  SELECT EXISTS (
+    SELECT FROM evm_transactions c
+    WHERE c.transaction_id = (version ->> 'claim')::uuid AND c.replaces IS NULL
+      AND c.movement_id IS NOT DISTINCT FROM movement
+      AND c.released_at IS NULL AND c.final_at IS NULL
+      AND (version ->> 'over')::uuid = (
+        SELECT v.transaction_id FROM evm_transactions v
+        WHERE v.transaction_id = c.transaction_id OR v.replaces = c.transaction_id
+        ORDER BY v.created_at DESC, v.transaction_id DESC LIMIT 1))
+$$;
+
+-- Stores a later version of a claim's nonce, with its bytes. Who calls holds the lock of the
+-- movement, or of the lane, and has asked is_newest_version.
+CREATE OR REPLACE FUNCTION store_version(version jsonb, at timestamptz) RETURNS void
+  LANGUAGE sql VOLATILE AS $$
+  INSERT INTO evm_transactions (transaction_id, chain_id, address, nonce, signer_key, movement_id,
+    node_key, attempt, kind, replaces, unsigned, raw_tx, tx_hash, created_at)
+  SELECT (version ->> 'transaction_id')::uuid, chain_id, address, nonce, signer_key, movement_id,
+    node_key, attempt, version ->> 'kind', transaction_id, version -> 'unsigned',
+    version ->> 'raw_tx', version ->> 'tx_hash', at
+  FROM evm_transactions WHERE transaction_id = (version ->> 'claim')::uuid
+$$;
+
+-- A transaction that fills a nonce which nobody claims, or a later version of one that does so
+-- ("claim", "over"). False when somebody was quicker.
+CREATE OR REPLACE FUNCTION fill_nonce(doc jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  at timestamptz;
+BEGIN
+  PERFORM 1 FROM nonce_lanes WHERE chain_id = (doc ->> 'chain_id')::bigint
+    AND address = doc ->> 'address' FOR UPDATE;
+  at := svc_now();
+  IF doc ? 'claim' THEN
+    IF NOT is_newest_version(NULL, doc) THEN RETURN false; END IF;
+    PERFORM store_version(doc, at);
+    RETURN true;
+  END IF;
+  -- Only what was given away once: the lane gives the others away itself.
+  IF (doc ->> 'nonce')::bigint >= (SELECT next_nonce FROM nonce_lanes
+    WHERE chain_id = (doc ->> 'chain_id')::bigint AND address = doc ->> 'address') THEN
+    RETURN false;
+  END IF;
+  INSERT INTO evm_transactions (transaction_id, chain_id, address, nonce, signer_key, kind,
+    unsigned, raw_tx, tx_hash, created_at)
+  VALUES ((doc ->> 'transaction_id')::uuid, (doc ->> 'chain_id')::bigint, doc ->> 'address',
+    (doc ->> 'nonce')::bigint, doc ->> 'signer_key', 'cancel', doc -> 'unsigned', doc ->> 'raw_tx',
+    doc ->> 'tx_hash', at)
+  ON CONFLICT DO NOTHING;
+  RETURN FOUND;
+END $$;
+
+-- The versions of a claim, oldest first.
+CREATE OR REPLACE FUNCTION versions_of(claim evm_transactions) RETURNS jsonb
+  LANGUAGE sql VOLATILE AS $$
+  SELECT jsonb_agg(jsonb_build_object('transaction_id', v.transaction_id,
+    'claim', claim.transaction_id, 'chain_id', v.chain_id, 'from', v.address, 'nonce', v.nonce,
+    'kind', v.kind, 'unsigned', v.unsigned, 'tx_hash', v.tx_hash, 'raw_tx', v.raw_tx,
+    'age_seconds', extract(epoch FROM svc_now() - v.created_at))
+    ORDER BY v.created_at, v.transaction_id)
+  FROM evm_transactions v
+  WHERE v.transaction_id = claim.transaction_id OR v.replaces = claim.transaction_id
+$$;
+
+-- The lanes that have open claims and that nobody else looks after just now, each with its lowest
+-- claims; they are the caller's for `seconds`. `ended`: the node's run works on it no more.
+-- `proven`: it ended because its own payment was seen in a block.
+CREATE OR REPLACE FUNCTION take_lanes(seconds double precision, most integer) RETURNS jsonb
+  LANGUAGE plpgsql AS $$
+DECLARE
+  at timestamptz := svc_now();
+  lanes jsonb;
+BEGIN
+  WITH due AS (
+    SELECT l.chain_id, l.address FROM nonce_lanes l
+    WHERE coalesce(l.tended_until, '-infinity') <= at AND EXISTS (
+      SELECT FROM evm_transactions t WHERE t.chain_id = l.chain_id AND t.address = l.address
+        AND t.released_at IS NULL AND t.replaces IS NULL AND t.final_at IS NULL)
+    ORDER BY l.tended_until NULLS FIRST FOR UPDATE SKIP LOCKED
+  ), taken AS (
+    UPDATE nonce_lanes l SET tended_until = at + make_interval(secs => seconds)
+    FROM due WHERE l.chain_id = due.chain_id AND l.address = due.address
+    RETURNING l.chain_id, l.address
+  )
+  SELECT coalesce(jsonb_agg(jsonb_build_object('chain_id', chain_id, 'address', address,
+    'claims', (
+      SELECT jsonb_agg(jsonb_build_object('transaction_id', t.transaction_id, 'nonce', t.nonce,
+        'signer_key', t.signer_key, 'movement_id', t.movement_id, 'node_key', t.node_key,
+        'attempt', t.attempt, 'node_state', t.node_state, 'reorged', t.reorged_at IS NOT NULL,
+        'ended', t.ended, 'proven', t.proven, 'versions', versions_of(t.claim)) ORDER BY t.nonce)
+      FROM (
+        SELECT c.*, c AS claim, n.state AS node_state,
+          c.movement_id IS NULL OR n.attempt > c.attempt
+            OR n.state IN ('FAILED', 'COMPLETED', 'CANCELLED', 'SKIPPED') AS ended,
+          coalesce(n.attempt = c.attempt AND n.state = 'COMPLETED' AND NOT EXISTS (
+            SELECT FROM artifacts a WHERE a.movement_id = c.movement_id
+              AND a.node_key = c.node_key AND a.attempt = c.attempt
+              AND a.kind = 'resolution'), false) AS proven
+        FROM evm_transactions c LEFT JOIN movement_nodes n
+          ON n.movement_id = c.movement_id AND n.node_key = c.node_key
+        WHERE c.chain_id = taken.chain_id AND c.address = taken.address
+          AND c.released_at IS NULL AND c.replaces IS NULL AND c.final_at IS NULL
+        ORDER BY c.nonce LIMIT most) t))), '[]'::jsonb) INTO lanes
+  FROM taken;
+  RETURN lanes;
+END $$;
+
+-- What the chain was seen to count, and the claims that a final block has settled:
+-- [{"transaction_id", "mined_hash"}].
+CREATE OR REPLACE FUNCTION note_lane(doc jsonb) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE nonce_lanes SET mined_count = (doc ->> 'mined')::bigint,
+    final_count = (doc ->> 'final')::bigint, seen_at = svc_now()
+  WHERE chain_id = (doc ->> 'chain_id')::bigint AND address = doc ->> 'address';
+  UPDATE evm_transactions t SET final_at = svc_now(), mined_hash = d.mined_hash
+  FROM jsonb_to_recordset(doc -> 'settled') AS d (transaction_id uuid, mined_hash text)
+  WHERE t.transaction_id = d.transaction_id AND t.final_at IS NULL AND t.released_at IS NULL;
+END $$;
+
+-- Lanes for people: what is claimed and in no block that was seen, since when, and what is mined
+-- and not yet final.
+CREATE OR REPLACE FUNCTION lane_views() RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT coalesce(jsonb_agg(jsonb_build_object('chain_id', l.chain_id, 'address', l.address,
+    'signer_key', l.signer_key, 'next_nonce', l.next_nonce, 'mined_nonce', l.mined_count,
+    'final_nonce', l.final_count,
+    'seen_at', to_char(l.seen_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    'open_nonces', coalesce(o.open, 0),
+    'oldest_open_seconds', extract(epoch FROM svc_now() - o.since)::bigint,
+    'unfinal_nonces', coalesce(o.unfinal, 0)) ORDER BY l.chain_id, l.address), '[]'::jsonb)
+  FROM nonce_lanes l LEFT JOIN LATERAL (
+    SELECT count(*) FILTER (WHERE t.nonce >= coalesce(l.mined_count, 0)) AS open,
+      min(t.created_at) FILTER (WHERE t.nonce >= coalesce(l.mined_count, 0)) AS since,
+      count(*) FILTER (WHERE t.nonce < coalesce(l.mined_count, 0)) AS unfinal
+    FROM evm_transactions t WHERE t.chain_id = l.chain_id AND t.address = l.address
+      AND t.released_at IS NULL AND t.replaces IS NULL AND t.final_at IS NULL) o ON true
+$$;
+
 -- prisma/functions/phases.sql
 
 -- A node may name another one whose effect it looks for (config.match_from): a phase reads what
@@ -1322,13 +1597,15 @@ CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb
       'preflight_passed', n.preflight_passed,
     'prepared_action', n.prepared_action, 'sign_request', n.sign_request,
       'recover_first', n.recover_first, 'restored', n.restored,
-    'resumed', n.resumed, 'error_count', n.error_count, 'unanswered', n.unanswered,
+    'resumed', n.resumed, 'cancel_asked', coalesce(n.cancel_asked = n.attempt, false),
+    'error_count', n.error_count, 'unanswered', n.unanswered,
     'unanswered_ms', extract(epoch FROM n.unanswered_since) * 1000,
       'updated_ms', extract(epoch FROM n.updated_at) * 1000,
     'error_code', n.error_code, 'error_message', n.error_message, 'external_ref', n.external_ref,
       'output', n.output,
     'now_ms', extract(epoch FROM svc_now()) * 1000,
-      'started_ms', extract(epoch FROM n.started_at) * 1000,
+      'started_ms', extract(epoch FROM n.started_at
+        + coalesce(svc_now() - n.frozen_since, interval '0')) * 1000,
     'submitted_ms', extract(epoch FROM n.submitted_at) * 1000,
       'send_not_after_ms', extract(epoch FROM n.send_not_after) * 1000,
     'plan', m.plan_head || jsonb_build_object('intent', m.intent, 'input_params', m.input_params),
@@ -1345,8 +1622,10 @@ CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb
       FROM movement_nodes o WHERE o.movement_id = m.movement_id
         AND o.node_key = p.plan -> 'config' ->> 'match_from') END)
   FROM movements m JOIN movement_nodes n ON n.movement_id = m.movement_id
-  -- OFFSET: put together once, and not wherever it is looked at.
-  CROSS JOIN LATERAL (SELECT node_plan(n.own_plan, m.input_params) AS plan OFFSET 0) p
+  -- OFFSET: put together once, and not wherever it is looked at. Who signs may have been replaced
+  -- since the plan was compiled.
+  CROSS JOIN LATERAL (SELECT node_plan(n.own_plan, m.input_params)
+    || jsonb_build_object('signer_binding', n.signer_binding) AS plan OFFSET 0) p
   WHERE m.movement_id = movement AND n.node_key = key
 $$;
 
@@ -1681,7 +1960,7 @@ BEGIN
   FOR t IN SELECT * FROM capital_transfers
     WHERE request_state IN ('CREATED', 'SUBMITTING', 'PENDING_PROVIDER_CONFIRMATION')
            ORDER BY transfer_id FOR UPDATE LOOP
-    PERFORM apply_transfer_step(
+    IF NOT (apply_transfer_step(
       jsonb_build_object('transfer_id', t.transfer_id, 'states', jsonb_build_array(t.request_state),
       -- As after a fence: where nothing is found, and a repeat has no second effect, it is sent.
       'to', CASE WHEN t.request_state = 'CREATED' THEN 'SUBMITTING' ELSE t.request_state END,
@@ -1690,7 +1969,9 @@ BEGIN
       'event', jsonb_build_object('event_id', svc_new_id(at), 'event_type', 'transfer_pending',
         'actor', '{"type": "system"}'::jsonb,
         'message', 'The database was restored: the provider is asked what became of it'),
-      'wakes', true));
+      'wakes', true)) ->> 'ok')::boolean THEN
+      RAISE EXCEPTION 'the capital transfer % cannot be marked', t.transfer_id;
+    END IF;
     transfers := transfers + 1;
   END LOOP;
 
@@ -1712,7 +1993,7 @@ CREATE OR REPLACE FUNCTION unknown_nonces(chain bigint, account text, count bigi
   LANGUAGE sql VOLATILE AS $$
   SELECT coalesce(jsonb_agg(jsonb_build_object('nonce', used, 'open', open) ORDER BY open, used),
     '[]'::jsonb) FROM (
-    SELECT used, coalesce(bool_or(t.released_at IS NULL)
+    SELECT used, coalesce(bool_or(t.released_at IS NULL AND t.final_at IS NULL)
       FILTER (WHERE t.transaction_id IS NOT NULL), false) AS open
     FROM generate_series(
       coalesce((SELECT unproven_from FROM nonce_lanes WHERE chain_id = chain
@@ -1721,10 +2002,422 @@ CREATE OR REPLACE FUNCTION unknown_nonces(chain bigint, account text, count bigi
       AND t.raw_tx IS NOT NULL
     LEFT JOIN movement_nodes n ON n.movement_id = t.movement_id AND n.node_key = t.node_key
     GROUP BY used
-    HAVING NOT coalesce(bool_or(t.released_at IS NULL
-      AND (n.attempt > t.attempt OR n.state IN ('COMPLETED', 'FAILED'))), false)
+    -- A final block that was seen says it; before that, a node that ended by proof does, and a
+    -- person's word about it does not.
+    HAVING NOT coalesce(bool_or(t.mined_hash IS NOT NULL OR t.released_at IS NULL
+      AND t.final_at IS NULL AND (n.attempt > t.attempt OR n.state IN ('COMPLETED', 'FAILED'))
+      AND NOT EXISTS (SELECT FROM artifacts a WHERE a.movement_id = t.movement_id
+        AND a.node_key = t.node_key AND a.attempt = t.attempt AND a.kind = 'resolution')), false)
     ORDER BY 2, 1 LIMIT 10) AS missing
 $$;
+
+-- prisma/functions/signer-lifecycle.sql
+
+-- Rotation and retirement of signers (docs/decisions/0064-signer-lifecycle.md). A rotation is alone
+-- with the switch of cutover.sql: creates, retries and fences come before it or behind it, and so
+-- whatever is bound to a deprecated signer afterwards was left with it on purpose.
+
+-- Who signs in place of a signer: itself, or the end of the rotations that replaced it.
+CREATE OR REPLACE FUNCTION successor_of(key text) RETURNS text LANGUAGE sql STABLE AS $$
+  WITH RECURSIVE chain AS (
+    SELECT signer_key, replaced_by FROM signers WHERE signer_key = key
+    UNION SELECT s.signer_key, s.replaced_by FROM chain c JOIN signers s
+      ON s.signer_key = c.replaced_by)
+  SELECT coalesce((SELECT signer_key FROM chain WHERE replaced_by IS NULL), key)
+$$;
+
+-- The pool of what the replacement has on the same chain; see onChainVenueKey in
+-- domain/plan/tokens.ts. Pools that belong to no signer stay what they are.
+CREATE OR REPLACE FUNCTION pool_of_successor(flow jsonb, old_key text, new_key text) RETURNS jsonb
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN split_part(flow -> 'pool' ->> 'venue_key', ':', 2) = old_key
+    THEN jsonb_set(flow, '{pool,venue_key}',
+      to_jsonb(split_part(flow -> 'pool' ->> 'venue_key', ':', 1) || ':' || new_key))
+    ELSE flow END
+$$;
+
+-- Why a node stays with a signer that was replaced; NULL: it goes to the replacement. What other
+-- nodes decide for it is said by signer_ties.
+CREATE OR REPLACE FUNCTION signer_tie(m movements, n movement_nodes, addresses text[],
+  without_room boolean) RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT CASE
+    WHEN EXISTS (SELECT FROM evm_transactions t WHERE t.movement_id = n.movement_id
+      AND t.node_key = n.node_key AND t.attempt = n.attempt AND t.released_at IS NULL)
+      THEN 'open_nonce'
+    WHEN n.state NOT IN ('BLOCKED', 'READY') THEN 'in_flight'
+    -- What its account sent is looked for at the account that it had.
+    WHEN n.recover_first OR n.restored OR n.submitted_at IS NOT NULL
+      OR EXISTS (SELECT FROM node_attempts a WHERE a.movement_id = n.movement_id
+        AND a.node_key = n.node_key AND a.attempt = n.attempt) THEN 'passed_fence'
+    WHEN n.action_type IN ('perp_deposit', 'perp_withdraw', 'agent_wallet_top_up')
+      THEN 'perp_master'
+    -- Their contracts pull the tokens.
+    WHEN n.action_type IN ('cctp_burn', 'bridge_c_send') THEN 'allowance'
+    WHEN EXISTS (SELECT FROM movement_nodes o WHERE o.movement_id = m.movement_id
+      AND lower(node_plan(o.own_plan, m.input_params) -> 'config' ->> 'destination_caller')
+        = ANY (addresses)) THEN 'destination_caller'
+    -- Funds may come to the old address, to be passed on from there.
+    WHEN EXISTS (SELECT FROM unnest(addresses) a
+      CROSS JOIN LATERAL (SELECT lower(substr(a, 3)) AS digits) d
+      WHERE position(digits IN lower(concat(m.intent, m.input_params))) > 0
+        OR EXISTS (SELECT FROM movement_nodes o WHERE o.movement_id = m.movement_id
+          AND position(digits IN lower(o.own_plan::text)) > 0)) THEN 'old_address'
+    WHEN without_room AND n.flow ->> 'from' IS NULL
+      AND split_part(n.flow -> 'pool' ->> 'venue_key', ':', 2) = n.signer_binding ->> 'signer_key'
+      THEN 'no_room' END
+$$;
+
+-- Of each node that is bound to a replaced signer and may still sign: why it stays, or null. What
+-- spends what a node of the old address brought there, or uses an allowance that one gave, stays
+-- with it.
+CREATE OR REPLACE FUNCTION signer_ties(m movements, without_room boolean) RETURNS jsonb
+  LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  ties jsonb;
+  more jsonb;
+BEGIN
+  SELECT coalesce(jsonb_object_agg(n.node_key,
+    signer_tie(m, n, signer_addresses(s), without_room)), '{}'::jsonb)
+  INTO ties FROM movement_nodes n
+  JOIN signers s ON s.signer_key = n.signer_binding ->> 'signer_key' AND s.replaced_by IS NOT NULL
+  WHERE n.movement_id = m.movement_id
+    AND n.state NOT IN ('COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED');
+  LOOP
+    SELECT jsonb_object_agg(n.node_key,
+      CASE WHEN o.action_type = 'evm_erc20_approve' THEN 'allowance' ELSE 'passes_on' END)
+    INTO more FROM movement_nodes n
+    JOIN movement_nodes o ON o.movement_id = n.movement_id AND o.node_key <> n.node_key
+      AND o.signer_binding = n.signer_binding
+      AND (o.state = 'COMPLETED' OR ties ->> o.node_key IS NOT NULL)
+      AND (o.node_key = n.flow ->> 'from' OR o.action_type = 'evm_erc20_approve')
+    WHERE n.movement_id = m.movement_id AND ties ? n.node_key AND ties ->> n.node_key IS NULL;
+    EXIT WHEN more IS NULL;
+    ties := ties || more;
+  END LOOP;
+  RETURN ties;
+END $$;
+
+-- Every address that a signer is or was known by, in lower case.
+CREATE OR REPLACE FUNCTION signer_addresses(s signers) RETURNS text[] LANGUAGE sql IMMUTABLE AS $$
+  SELECT ARRAY(SELECT DISTINCT lower(a) FROM unnest(s.known_addresses
+    || s.expected_signer_address || s.observed_signer_address) a WHERE a ~* '^0x[0-9a-f]{40}$')
+$$;
+
+-- Binds nodes to the signers that replaced theirs; they are prepared anew, and a worker that still
+-- has them as they were can write nothing more.
+CREATE OR REPLACE FUNCTION rebind_nodes(movement uuid, ties jsonb, at timestamptz) RETURNS void
+  LANGUAGE sql AS $$
+  UPDATE movement_nodes n SET
+    signer_binding = jsonb_build_object('signer_key', s.next_key),
+    flow = pool_of_successor(n.flow, s.old_key, s.next_key),
+    preflight_passed = false, prepared_action = NULL, sign_request = NULL, error_count = 0,
+    submit_epoch = n.submit_epoch + 1, updated_at = at
+  FROM (SELECT signer_key AS old_key, successor_of(signer_key) AS next_key FROM signers
+    WHERE replaced_by IS NOT NULL) s
+  WHERE n.movement_id = movement AND n.signer_binding ->> 'signer_key' = s.old_key
+    AND ties ? n.node_key AND ties ->> n.node_key IS NULL
+$$;
+
+-- What a movement holds, after nodes of it were bound to another signer: taken from the pools of the
+-- one, given back to those of the other.
+CREATE OR REPLACE FUNCTION move_holds(m movements, take jsonb, at timestamptz) RETURNS void
+  LANGUAGE plpgsql AS $$
+DECLARE hold reservations;
+BEGIN
+  PERFORM settle_holds(m, take, at);
+  FOR hold IN SELECT * FROM reservations r WHERE r.movement_id = m.movement_id
+    AND r.status = 'held' AND NOT EXISTS (
+      SELECT FROM movement_nodes n WHERE n.movement_id = m.movement_id AND n.flow ->> 'from' IS NULL
+        AND n.flow -> 'pool' ->> 'venue_key' = r.venue_key
+        AND n.flow -> 'pool' ->> 'account_type' = r.account_type
+        AND n.flow ->> 'asset' = r.asset)
+    ORDER BY r.venue_key COLLATE "C", r.account_type COLLATE "C", r.asset COLLATE "C" LOOP
+    UPDATE reservation_pools SET held = held - hold.amount WHERE venue_key = hold.venue_key
+      AND account_type = hold.account_type AND asset = hold.asset;
+    UPDATE reservations SET status = 'released', ended_at = at
+      WHERE reservation_id = hold.reservation_id;
+  END LOOP;
+END $$;
+
+-- Binds what a movement may still sign to the signers that replaced its own, as far as nothing ties
+-- it to them. Answers why each node stays, null where it went. The caller holds the movement.
+CREATE OR REPLACE FUNCTION follow_signers(movement uuid, take jsonb, actor jsonb, at timestamptz)
+  RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  m movements;
+  ties jsonb;
+BEGIN
+  SELECT * INTO STRICT m FROM movements WHERE movement_id = movement;
+  ties := signer_ties(m, false);
+  IF NOT EXISTS (SELECT FROM jsonb_each(ties) WHERE value = 'null') THEN RETURN ties; END IF;
+  BEGIN
+    PERFORM rebind_nodes(movement, ties, at);
+    IF m.pooled THEN PERFORM move_holds(m, take, at); END IF;
+  EXCEPTION WHEN SQLSTATE 'FM010' OR SQLSTATE 'FM012' THEN
+    -- The funds are where they were, and so is who pays with them.
+    ties := signer_ties(m, true);
+    PERFORM rebind_nodes(movement, ties, at);
+  END;
+  UPDATE movements SET updated_at = at, next_sequence = write_timeline(m, (
+    SELECT coalesce(jsonb_agg(jsonb_build_object('event_id', svc_new_id(at),
+      'event_type', 'signer_remapped', 'node_key', n.node_key, 'attempt', n.attempt,
+      'actor', actor, 'message', 'Bound to the signer ' || (n.signer_binding ->> 'signer_key')
+        || ', which replaced its own',
+      'data', jsonb_build_object('signer_key', n.signer_binding ->> 'signer_key',
+        'original_signer_key', n.own_plan -> 'signer_binding' ->> 'signer_key'))
+      ORDER BY n.position), '[]'::jsonb)
+    FROM movement_nodes n WHERE n.movement_id = movement AND ties ? n.node_key
+      AND ties ->> n.node_key IS NULL), ARRAY[]::text[], at)
+  WHERE movement_id = movement;
+  RETURN ties;
+END $$;
+
+-- A plan that was compiled before a rotation and stored behind it.
+CREATE OR REPLACE FUNCTION follow_at_create(movement uuid) RETURNS void LANGUAGE sql AS $$
+  UPDATE movement_nodes n SET
+    signer_binding = jsonb_build_object('signer_key', successor_of(s.signer_key)),
+    flow = pool_of_successor(n.flow, s.signer_key, successor_of(s.signer_key))
+  FROM signers s
+  WHERE n.movement_id = movement AND s.signer_key = n.signer_binding ->> 'signer_key'
+    AND s.replaced_by IS NOT NULL
+$$;
+
+-- The pools of both signers, in the order in which everybody takes pools.
+CREATE OR REPLACE FUNCTION lock_signer_pools(old_key text, new_key text) RETURNS void
+  LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO reservation_pools (venue_key, account_type, asset, held)
+  SELECT split_part(venue_key, ':', 1) || ':' || new_key, account_type, asset, 0
+  FROM reservation_pools WHERE split_part(venue_key, ':', 2) = old_key
+  ORDER BY venue_key COLLATE "C", account_type COLLATE "C", asset COLLATE "C"
+  ON CONFLICT DO NOTHING;
+  PERFORM FROM reservation_pools WHERE split_part(venue_key, ':', 2) IN (old_key, new_key)
+  ORDER BY venue_key COLLATE "C", account_type COLLATE "C", asset COLLATE "C" FOR UPDATE;
+END $$;
+
+-- Nodes of movements that have not ended, bound to a signer, that have not ended themselves.
+CREATE OR REPLACE FUNCTION open_nodes_of(key text) RETURNS SETOF movement_nodes
+  LANGUAGE sql STABLE AS $$
+  SELECT n.* FROM movements m JOIN movement_nodes n USING (movement_id)
+  WHERE m.ended_at IS NULL AND n.signer_binding ->> 'signer_key' = key
+    AND n.state NOT IN ('COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED')
+$$;
+
+-- Deprecates the old signer and binds what it had to the new one; answers what that came to.
+CREATE OR REPLACE FUNCTION replace_signer(old_key text, new_key text, doc jsonb,
+  movement_ids uuid[], at timestamptz) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  movement uuid;
+  ties jsonb;
+  remapped integer := 0;
+  kept jsonb := '[]';
+BEGIN
+  UPDATE signers SET status = 'deprecated', replaced_by = new_key, updated_at = at,
+    known_addresses = ARRAY(SELECT jsonb_array_elements_text(doc -> 'known_addresses'))
+  WHERE signer_key = old_key;
+  PERFORM lock_signer_pools(old_key, new_key);
+  FOREACH movement IN ARRAY movement_ids LOOP
+    ties := follow_signers(movement, doc -> 'take', doc -> 'actor', at);
+    SELECT remapped + count(*) FILTER (WHERE value = 'null'),
+      kept || coalesce(jsonb_agg(jsonb_build_object('movement_id', movement, 'node_key', key,
+        'reason', value) ORDER BY key) FILTER (WHERE value <> 'null'), '[]'::jsonb)
+    INTO remapped, kept FROM jsonb_each(ties);
+    CONTINUE WHEN NOT EXISTS (SELECT FROM jsonb_each(ties) WHERE value = 'null');
+    -- Whoever decided by the movement as it was decides again.
+    UPDATE movements SET version = version + 1 WHERE movement_id = movement;
+    INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
+    SELECT gen_random_uuid(), movement, 'wake', at, at
+    WHERE EXISTS (SELECT FROM movement_nodes n WHERE n.movement_id = movement
+      AND n.state = 'READY' AND ties ? n.node_key AND ties ->> n.node_key IS NULL);
+  END LOOP;
+  RETURN jsonb_build_object('remapped', remapped, 'kept', kept,
+    'open_nonces', (SELECT count(*) FROM open_nodes_of(old_key) n
+      JOIN evm_transactions t USING (movement_id, node_key, attempt)
+      WHERE t.released_at IS NULL AND t.replaces IS NULL AND t.final_at IS NULL),
+    'pending_approval', (SELECT count(*) FROM movements m
+      WHERE m.movement_id = ANY (movement_ids) AND m.request_state = 'PENDING_APPROVAL'));
+END $$;
+
+-- One row of what was done about a signer, with its audit rows.
+CREATE OR REPLACE FUNCTION write_signer_event(doc jsonb, extra jsonb, at timestamptz) RETURNS void
+  LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM write_audit(with_details(doc -> 'audit', extra), at);
+  INSERT INTO signer_events (event_id, signer_key, other_key, event_type, reason, data, done_by,
+    audit_event_id, occurred_at)
+  VALUES ((doc ->> 'event_id')::uuid, doc ->> 'key', doc ->> 'other_key', doc ->> 'event_type',
+    doc ->> 'reason', coalesce(doc -> 'data', '{}'::jsonb) || extra, doc -> 'actor',
+    (doc -> 'audit' -> 0 ->> 'event_id')::uuid, at);
+END $$;
+
+-- Why two signers cannot change places now, or NULL. What was asked of the new one outside of this
+-- transaction counts while its pin is the one that was compared, and nobody has seen another
+-- address of it since.
+CREATE OR REPLACE FUNCTION rotation_problem(a signers, b signers, asked jsonb) RETURNS jsonb
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE
+    WHEN a.signer_key = b.signer_key
+      THEN '{"error": "validation_failed", "cause": "same_signer"}'::jsonb
+    WHEN a.status <> 'active'
+      THEN '{"error": "validation_failed", "cause": "old_not_active"}'::jsonb
+    WHEN b.status <> 'active'
+      THEN '{"error": "validation_failed", "cause": "replacement_not_active"}'::jsonb
+    WHEN a.chain_family <> b.chain_family
+      THEN '{"error": "validation_failed", "cause": "chain_family_mismatch"}'::jsonb
+    WHEN b.expected_signer_address IS DISTINCT FROM asked ->> 'pin'
+      OR (b.observed_at IS DISTINCT FROM (asked ->> 'observed_at')::timestamptz
+        AND lower(b.observed_signer_address) IS DISTINCT FROM lower(asked ->> 'runtime'))
+      THEN '{"error": "signer_runtime_identity_unavailable"}'::jsonb
+    WHEN lower(b.expected_signer_address) IS DISTINCT FROM lower(asked ->> 'runtime')
+      THEN '{"error": "signer_identity_mismatch"}'::jsonb END
+$$;
+
+-- What a rotation begins with: both rows, made where only a process has them in memory, and why they
+-- cannot change places whatever their identities.
+CREATE OR REPLACE FUNCTION read_rotation(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  a signers;
+  b signers;
+BEGIN
+  PERFORM declare_signer(value, svc_now()) FROM jsonb_array_elements(doc -> 'declared');
+  SELECT * INTO a FROM signers WHERE signer_key = doc ->> 'key';
+  SELECT * INTO b FROM signers WHERE signer_key = doc ->> 'other_key';
+  IF a.signer_key IS NULL OR b.signer_key IS NULL THEN
+    RETURN jsonb_build_object('missing', CASE WHEN a.signer_key IS NULL THEN doc -> 'key'
+      ELSE doc -> 'other_key' END);
+  END IF;
+  RETURN jsonb_build_object('pin', b.expected_signer_address, 'observed_at', b.observed_at,
+    'known_addresses', signer_addresses(a), 'problem', rotation_problem(a, b, jsonb_build_object(
+      'pin', b.expected_signer_address, 'runtime', b.expected_signer_address,
+      'observed_at', b.observed_at)));
+END $$;
+
+-- Rotates `key` to `other_key`, or plays it through and takes it back (`drill`); see
+-- store/signer-lifecycle.ts for the shape of `doc`.
+CREATE OR REPLACE FUNCTION rotate_signer(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  a signers;
+  b signers;
+  movement_ids uuid[];
+  problem jsonb;
+  impact jsonb;
+  played text;
+  at timestamptz;
+BEGIN
+  PERFORM pg_advisory_xact_lock(7203118846);
+  at := svc_now();
+  PERFORM declare_signer(value, at) FROM jsonb_array_elements(doc -> 'declared');
+  -- Movements before signers, as everybody takes them.
+  movement_ids := ARRAY(SELECT m.movement_id FROM movements m
+    WHERE m.movement_id IN (SELECT n.movement_id FROM open_nodes_of(doc ->> 'key') n)
+    ORDER BY m.movement_id FOR UPDATE);
+  PERFORM FROM movement_nodes WHERE movement_id = ANY (movement_ids)
+    AND signer_binding ->> 'signer_key' = doc ->> 'key' ORDER BY movement_id, node_key FOR UPDATE;
+  PERFORM FROM signers WHERE signer_key IN (doc ->> 'key', doc ->> 'other_key')
+    ORDER BY signer_key FOR UPDATE;
+  SELECT * INTO STRICT a FROM signers WHERE signer_key = doc ->> 'key';
+  SELECT * INTO STRICT b FROM signers WHERE signer_key = doc ->> 'other_key';
+  problem := rotation_problem(a, b, doc -> 'asked');
+  IF problem IS NOT NULL THEN RETURN jsonb_build_object('ok', false) || problem; END IF;
+  BEGIN
+    impact := replace_signer(a.signer_key, b.signer_key, doc, movement_ids, at);
+    IF (doc ->> 'drill')::boolean THEN
+      RAISE EXCEPTION 'a drill' USING ERRCODE = 'FM014', DETAIL = impact::text;
+    END IF;
+  EXCEPTION WHEN SQLSTATE 'FM014' THEN
+    GET STACKED DIAGNOSTICS played = PG_EXCEPTION_DETAIL;
+    impact := played::jsonb;
+  END;
+  PERFORM write_signer_event(doc, jsonb_build_object('impact', impact), at);
+  RETURN jsonb_build_object('ok', true, 'impact', impact, 'at', at);
+END $$;
+
+-- Evidence of what was looked up of a signer, with its audit rows.
+CREATE OR REPLACE FUNCTION record_signer_event(doc jsonb) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE at timestamptz := svc_now();
+BEGIN
+  PERFORM declare_signer(value, at) FROM jsonb_array_elements(doc -> 'declared');
+  PERFORM write_signer_event(doc, '{}'::jsonb, at);
+END $$;
+
+-- The nonces that were signed for an account and whose use is not final: by the chain, or by a node
+-- that has ended with what its plan asks for. `used`: [{"chain_id", "final", "mined"}], how many
+-- each chain says are used in final blocks and at all.
+CREATE OR REPLACE FUNCTION open_nonces(account text, used jsonb) RETURNS jsonb
+  LANGUAGE sql STABLE AS $$
+  SELECT coalesce(jsonb_agg(DISTINCT jsonb_build_object('chain', t.chain_id::text,
+    'nonce', t.nonce)), '[]'::jsonb)
+  FROM evm_transactions t LEFT JOIN movement_nodes n USING (movement_id, node_key)
+  LEFT JOIN jsonb_to_recordset(used) AS u (chain_id bigint, final bigint, mined bigint)
+    USING (chain_id)
+  WHERE t.address = lower(account) AND t.raw_tx IS NOT NULL AND t.released_at IS NULL
+    AND t.nonce >= coalesce(u.final, 0) AND NOT (t.nonce < coalesce(u.mined, 0)
+      AND coalesce(n.attempt > t.attempt OR n.state IN ('COMPLETED', 'FAILED'), false))
+$$;
+
+-- The first gate that a retirement does not pass, or NULL. What stands on chains was looked up
+-- before (`seen`); the rest is asked under the signer's lock.
+CREATE OR REPLACE FUNCTION failed_gate(s signers, seen jsonb, acknowledged boolean) RETURNS jsonb
+  LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  nodes jsonb;
+  nonces jsonb;
+BEGIN
+  IF s.status <> 'deprecated' THEN
+    RETURN jsonb_build_object('failed_gate', 'signer_not_deprecated', 'status', s.status);
+  END IF;
+  IF seen ->> 'unavailable' IS NOT NULL THEN
+    RETURN jsonb_build_object('failed_gate', 'inventory_unavailable',
+      'reason', seen ->> 'unavailable', 'problems', seen -> 'problems');
+  END IF;
+  IF jsonb_array_length(seen -> 'above_dust') > 0 THEN
+    RETURN jsonb_build_object('failed_gate', 'balance_above_dust',
+      'balances', seen -> 'above_dust');
+  END IF;
+  SELECT jsonb_agg(jsonb_build_object('movement_id', n.movement_id, 'node_key', n.node_key,
+    'state', n.state) ORDER BY n.movement_id, n.position) INTO nodes
+  FROM open_nodes_of(s.signer_key) n;
+  IF nodes IS NOT NULL THEN
+    RETURN jsonb_build_object('failed_gate', 'non_terminal_nodes', 'non_terminal_nodes', nodes);
+  END IF;
+  SELECT jsonb_agg(nonce) INTO nonces FROM jsonb_array_elements(seen -> 'accounts') account,
+    jsonb_array_elements(open_nonces(account ->> 'address', account -> 'used_nonces')) nonce;
+  IF nonces IS NOT NULL THEN
+    RETURN jsonb_build_object('failed_gate', 'open_nonces', 'open_nonces', nonces);
+  END IF;
+  IF NOT acknowledged AND (jsonb_array_length(seen -> 'allowances') > 0
+    OR (seen ->> 'unsupported_spender_not_checked')::boolean) THEN
+    RETURN jsonb_build_object('failed_gate', 'allowances_not_acknowledged',
+      'allowances', seen -> 'allowances',
+      'unsupported_spender_not_checked', seen -> 'unsupported_spender_not_checked');
+  END IF;
+  RETURN NULL;
+END $$;
+
+-- Retires a signer, or answers the gate that it does not pass; either is kept as evidence. NULL for
+-- an unknown one.
+CREATE OR REPLACE FUNCTION retire_signer(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  s signers;
+  at timestamptz;
+  denied jsonb;
+BEGIN
+  -- Alone with retries, creates and fences, as a rotation is.
+  PERFORM pg_advisory_xact_lock(7203118846);
+  at := svc_now();
+  PERFORM declare_signer(value, at) FROM jsonb_array_elements(doc -> 'declared');
+  SELECT * INTO s FROM signers WHERE signer_key = doc ->> 'key' FOR UPDATE;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  denied := failed_gate(s, doc -> 'seen', (doc ->> 'acknowledged')::boolean);
+  IF denied IS NOT NULL THEN
+    PERFORM write_signer_event(doc || '{"event_type": "retirement_denied", "audit": []}', denied,
+      at);
+    RETURN jsonb_build_object('ok', false, 'denied', denied);
+  END IF;
+  UPDATE signers SET status = 'retired', updated_at = at WHERE signer_key = s.signer_key;
+  PERFORM write_signer_event(doc, '{}'::jsonb, at);
+  RETURN jsonb_build_object('ok', true, 'at', at);
+END $$;
 
 -- prisma/functions/templates.sql
 
@@ -1792,31 +2485,23 @@ BEGIN
     AND address = claim ->> 'address' FOR UPDATE;
   SELECT * INTO tx FROM evm_transactions
   WHERE movement_id = movement AND node_key = node AND attempt = node_attempt
-    AND released_at IS NULL
+    AND released_at IS NULL AND replaces IS NULL
   ORDER BY created_at DESC LIMIT 1;
   IF FOUND THEN RETURN tx; END IF;
-  -- A claim that was never signed and whose node has ended would leave a gap that every later nonce
-  -- waits behind. No bytes of it exist or can come to exist, so the next send of the lane takes it
-  -- over.
-  UPDATE evm_transactions SET released_at = at WHERE transaction_id = (
-    SELECT t.transaction_id FROM evm_transactions t
-      JOIN movement_nodes n USING (movement_id, node_key)
-    WHERE t.chain_id = (claim ->> 'chain_id')::bigint AND t.address = claim ->> 'address'
-      AND t.released_at IS NULL
-      AND t.raw_tx IS NULL AND t.nonce >= (claim ->> 'chain_nonce')::bigint
-      AND (n.attempt > t.attempt OR n.state IN ('FAILED', 'COMPLETED', 'CANCELLED', 'SKIPPED'))
-    ORDER BY t.nonce LIMIT 1)
+  -- Nobody can sign for it any more, and every later nonce waits behind it.
+  UPDATE evm_transactions SET released_at = at
+  WHERE transaction_id = (left_claim(claim)).transaction_id
   RETURNING nonce INTO taken;
   IF taken IS NULL THEN
-    UPDATE nonce_lanes SET next_nonce = greatest(next_nonce, (claim ->> 'chain_nonce')::bigint) + 1
+    UPDATE nonce_lanes SET next_nonce = greatest(next_nonce, (claim ->> 'chain_nonce')::bigint) + 1,
+      signer_key = claim ->> 'signer_key'
     WHERE chain_id = (claim ->> 'chain_id')::bigint AND address = claim ->> 'address'
     RETURNING next_nonce - 1 INTO taken;
   END IF;
-  INSERT INTO evm_transactions (transaction_id, chain_id, address, nonce, movement_id, node_key,
-    attempt, unsigned, created_at)
+  INSERT INTO evm_transactions (transaction_id, chain_id, address, nonce, signer_key, movement_id,
+    node_key, attempt, unsigned, created_at)
   VALUES ((claim ->> 'transaction_id')::uuid, (claim ->> 'chain_id')::bigint, claim ->> 'address',
-    taken, movement, node, node_attempt,
-          claim -> 'unsigned', at)
+    taken, claim ->> 'signer_key', movement, node, node_attempt, claim -> 'unsigned', at)
   RETURNING * INTO tx;
   RETURN tx;
 END $$;
@@ -1900,7 +2585,15 @@ DECLARE
   problems jsonb;
   send jsonb;
   seq integer;
+  fenced text[];
+  frozen boolean;
 BEGIN
+  -- Which of the changes are fences is asked before anything is locked; see cutover_now.
+  SELECT array_agg(value ->> 'node_key') INTO fenced FROM jsonb_array_elements(nodes)
+    WHERE value -> 'set' ->> 'state' = 'SUBMITTING';
+  frozen := fenced IS NOT NULL AND cutover_now() = 'frozen';
+  -- What a retry brings back is bound to the signers of now, so no rotation may pass it by.
+  IF doc ->> 'command_kind' = 'retry' THEN PERFORM cutover_now(); END IF;
   SELECT movement_id, request_state, approval_status, reservation_status, version, next_sequence,
     compiled_plan_hash, current_frontier,
          error_code, callback_url, expires_at, pooled,
@@ -1958,17 +2651,44 @@ BEGIN
         THEN jsonb_set(nodes, ARRAY[i::text, 'was'], to_jsonb(n.state)) ELSE nodes END;
     END LOOP;
   END IF;
+  IF refusal IS NULL AND frozen THEN
+    PERFORM freeze_node(m.movement_id, key, at) FROM unnest(fenced) AS key;
+    refusal := 'frozen';
+  END IF;
   IF refusal IS NULL AND doc ? 'send_over' THEN
     send := unsettled_send(m.movement_id, doc -> 'send_over', at);
     refusal := send ->> 'reason';
   END IF;
   IF refusal IS NULL AND doc ? 'require' THEN
-    problems := binding_problems(doc -> 'require');
+    problems := binding_problems(doc -> 'require', m.movement_id);
     IF problems IS NULL AND doc -> 'require' ? 'flow' THEN
       problems := flow_problems(m.movement_id, doc -> 'require' -> 'flow');
     END IF;
     IF problems IS NOT NULL THEN refusal := 'binding'; END IF;
   END IF;
+  FOR part IN SELECT value FROM jsonb_array_elements(nodes) LOOP
+    EXIT WHEN refusal IS NOT NULL;
+    IF part ? 'nonce' THEN
+      problems := lane_problem(m.movement_id, part ->> 'node_key', (part ->> 'attempt')::integer,
+        part -> 'nonce');
+      IF problems IS NOT NULL THEN refusal := 'binding'; END IF;
+    ELSIF part ? 'version' THEN
+      -- Alone with the lane: the next send might take an unsigned claim over just now.
+      PERFORM 1 FROM nonce_lanes l JOIN evm_transactions c
+        ON c.chain_id = l.chain_id AND c.address = l.address
+      WHERE c.transaction_id = (part -> 'version' ->> 'claim')::uuid FOR UPDATE OF l;
+      IF NOT is_newest_version(m.movement_id, part -> 'version') THEN
+        refusal := 'node_state';
+      END IF;
+    ELSIF (part -> 'set' ->> 'cancel_asked')::integer > 0 AND NOT EXISTS (
+      SELECT FROM evm_transactions t WHERE t.movement_id = m.movement_id
+        AND t.node_key = part ->> 'node_key'
+        AND t.attempt = (part -> 'set' ->> 'cancel_asked')::integer
+        AND t.raw_tx IS NOT NULL AND t.replaces IS NULL AND t.released_at IS NULL
+        AND t.final_at IS NULL) THEN
+      refusal := 'nothing_signed';
+    END IF;
+  END LOOP;
   IF refusal IS NOT NULL THEN
     RETURN jsonb_build_object('ok', false, 'reason', refusal, 'problems', problems, 'at', at,
       'version', m.version,
@@ -1996,6 +2716,7 @@ BEGIN
       recover_first = coalesce((fields ->> 'recover_first')::boolean, recover_first),
       restored = coalesce((fields ->> 'restored')::boolean, restored),
       resumed = coalesce((fields ->> 'resumed')::boolean, resumed),
+      cancel_asked = coalesce((fields ->> 'cancel_asked')::integer, cancel_asked),
       error_count = coalesce((fields ->> 'error_count')::integer, error_count),
       unanswered = coalesce((fields ->> 'unanswered')::integer, unanswered),
       unanswered_since = CASE WHEN fields ? 'unanswered'
@@ -2007,8 +2728,11 @@ BEGIN
       error_code = CASE WHEN fields ? 'error_code' THEN fields ->> 'error_code' ELSE error_code END,
       error_message = CASE WHEN fields ? 'error_message' THEN fields ->> 'error_message'
         ELSE error_message END,
+      -- What it waited at a frozen fence is no time of its own.
       started_at = CASE WHEN fields ? 'started_at' THEN svc_time(fields -> 'started_at', at)
+        WHEN fields ? 'state' THEN started_at + coalesce(at - frozen_since, interval '0')
         ELSE started_at END,
+      frozen_since = CASE WHEN NOT fields ? 'state' THEN frozen_since END,
       submitted_at = CASE WHEN fields ? 'submitted_at' THEN svc_time(fields -> 'submitted_at', at)
         ELSE submitted_at END,
       completed_at = CASE WHEN fields ? 'completed_at' THEN svc_time(fields -> 'completed_at', at)
@@ -2037,6 +2761,9 @@ BEGIN
     END IF;
     IF part ? 'nonce' THEN tx := claim_nonce(m.movement_id, n.node_key, n.attempt, part -> 'nonce',
       at); END IF;
+    IF part ? 'version' THEN PERFORM store_version(part -> 'version', at); END IF;
+    IF part ? 'reorged' THEN UPDATE evm_transactions SET reorged_at = at
+      WHERE transaction_id = (part ->> 'reorged')::uuid; END IF;
   END LOOP;
 
   fields := coalesce(doc -> 'set', '{}'::jsonb);
@@ -2075,6 +2802,9 @@ BEGIN
     WHERE movement_id = m.movement_id;
     settles := settles OR fields ?| ARRAY['request_state', 'approval_status'];
   END IF;
+  IF settles AND doc ->> 'command_kind' = 'retry' THEN
+    PERFORM follow_signers(m.movement_id, doc -> 'take', '{"type": "system"}'::jsonb, at);
+  END IF;
   -- What is held and what is used of a budget follow from where movement and nodes are now, whoever
   -- changed that.
   IF settles AND (m.pooled OR m.budgeted) THEN
@@ -2106,6 +2836,7 @@ DECLARE
   m movements;
   compiled jsonb := doc -> 'compiled_plan';
   at timestamptz := svc_now();
+  mode text := cutover_now();
 BEGIN
   m := jsonb_populate_record(NULL::movements, svc_stamped(doc -> 'movement', at));
   m.created_at := at;
@@ -2122,6 +2853,10 @@ BEGIN
       AND idempotency_key = doc -> 'movement' ->> 'idempotency_key';
     RETURN jsonb_build_object('created', false, 'movement_id', m.movement_id, 'request', m.request);
   END IF;
+  -- A repeat is answered whatever the switch says; what is new is not let in.
+  IF mode <> 'normal' THEN
+    RAISE EXCEPTION 'cutover_mode_active' USING ERRCODE = 'FM013', DETAIL = mode;
+  END IF;
   INSERT INTO movement_nodes (movement_id, node_key, position, node_kind, action_type, state,
     executor_binding, signer_binding,
                               own_plan, on_cancel_target, conditional, flow, updated_at)
@@ -2131,6 +2866,7 @@ BEGIN
            is_on_cancel_target(compiled, r.node_key), is_conditional(compiled, r.node_key),
          nullif(r.flow, 'null'), at
   FROM jsonb_populate_recordset(NULL::movement_nodes, doc -> 'nodes') AS r;
+  IF (doc ->> 'signed')::boolean THEN PERFORM follow_at_create(m.movement_id); END IF;
   IF compiled_plan_of(m) IS DISTINCT FROM compiled THEN
     RAISE EXCEPTION 'the plan of movement % cannot be stored: it would be read back as another one', m.movement_id;
   END IF;
@@ -2147,9 +2883,13 @@ CREATE OR REPLACE FUNCTION load_movement(movement uuid, run text) RETURNS jsonb 
   AS $$
 DECLARE
   at timestamptz := svc_now();
+  woken boolean;
   result jsonb;
 BEGIN
-  UPDATE commands SET applied_at = at WHERE movement_id = movement AND applied_at IS NULL;
+  WITH applied AS (
+    UPDATE commands SET applied_at = at WHERE movement_id = movement AND applied_at IS NULL
+    RETURNING kind)
+  SELECT bool_or(kind = 'wake') INTO woken FROM applied;
   UPDATE movements SET run_id = run WHERE movement_id = movement AND run_id IS DISTINCT FROM run;
   SELECT jsonb_build_object(
     'movement_id', m.movement_id, 'state', m.request_state, 'version', m.version,
@@ -2169,5 +2909,6 @@ BEGIN
           ORDER BY n.position)
       FROM movement_nodes n WHERE n.movement_id = m.movement_id))
   INTO result FROM movements m WHERE m.movement_id = movement;
-  RETURN result;
+  -- Nobody is signalled for a command that a load has seen: what it was to wake is told here.
+  RETURN result || CASE WHEN woken THEN '{"woken": true}' ELSE '{}' END::jsonb;
 END $$;

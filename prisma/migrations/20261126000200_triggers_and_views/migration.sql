@@ -9,6 +9,9 @@ CREATE TRIGGER audit_events_no_truncate BEFORE TRUNCATE
 CREATE TRIGGER timeline_events_append_only BEFORE UPDATE
   OR DELETE ON timeline_events FOR EACH ROW EXECUTE FUNCTION refuse_change();
 
+CREATE TRIGGER signer_events_append_only BEFORE UPDATE
+  OR DELETE ON signer_events FOR EACH ROW EXECUTE FUNCTION refuse_change();
+
 CREATE TRIGGER plan_nodes_immutable BEFORE UPDATE
   OR DELETE ON plan_nodes FOR EACH ROW EXECUTE FUNCTION refuse_change();
 

@@ -92,6 +92,7 @@ describe('the document', () => {
         (responses[String(status)] as { content: Record<string, { example: unknown }> }).content[
           'application/json'
         ]?.example;
+      expect([route.id, exampleOf(route.status) !== undefined]).toEqual([route.id, true]);
       expect([route.id, route.response.safeParse(exampleOf(route.status)).error]).toEqual([
         route.id,
         undefined,
@@ -104,18 +105,54 @@ describe('the document', () => {
     }
   });
 
+  it('says what every operation may answer once', () => {
+    const { responses } = openapi['components'] as { responses: Record<string, object> };
+    const { description } = openapi['info'] as { description: string };
+    const reference = (name: string) => ({ $ref: `#/components/responses/${name}` });
+    for (const operation of Object.values(paths).flatMap((item) => Object.values(item))) {
+      expect(operation.responses['400']).toEqual(reference('InvalidPath'));
+      expect(operation.responses['500']).toEqual(reference('InternalError'));
+    }
+    expect(paths['/v3/movements']?.['get']?.responses['401']).toEqual(reference('Unauthenticated'));
+    for (const response of Object.values(responses) as { description: string }[])
+      for (const [, code] of response.description.matchAll(/^`(\w+)` \(/gm))
+        expect(description).toContain(`| \`${code ?? ''}\` |`);
+  });
+
+  it('tells the errors of an operation before those of all', () => {
+    const { description, content } = paths['/v3/movements/{movement_id}']?.['get']?.responses[
+      '404'
+    ] as { description: string; content: Record<string, { examples: object }> };
+    expect(description).toMatch(
+      /^`movement_not_found` \(retry: never\): No such movement\.\n\nAs everywhere: `route_not_found`\.$/,
+    );
+    expect(Object.keys(content['application/json']?.examples ?? {})).toEqual([
+      'movement_not_found',
+      'route_not_found',
+    ]);
+  });
+
+  it('tells the roles of every operation in words', () => {
+    for (const route of routes) {
+      const operation = paths[`/v3${documentedPath(route, routes)}`]?.[
+        route.method.toLowerCase()
+      ] as unknown as { description: string };
+      expect(operation.description).toContain(`Roles: ${route.roles.join(', ')}.`);
+    }
+  });
+
   it('gives 429 its own body, the time to wait and an example', () => {
-    const { content, headers } = paths['/v3/movements']?.['get']?.responses['429'] as {
-      content: object;
-      headers: object;
+    const { responses } = openapi['components'] as {
+      responses: Record<string, { content: object; headers: object }>;
     };
+    const { content, headers } = responses['TooManyRequests'] ?? {};
     expect(content).toEqual({
       'application/json': {
         schema: { $ref: '#/components/schemas/RateLimited' },
-        examples: { rate_limited: { value: { detail: 'rate limit exceeded' } } },
+        examples: { rate_limited: { $ref: '#/components/examples/rate_limited' } },
       },
     });
-    expect(Object.keys(headers)).toEqual(['X-Request-Id', 'Retry-After']);
+    expect(Object.keys(headers ?? {})).toEqual(['X-Request-Id', 'Retry-After']);
   });
 
   it('tells how to sign, within the service’s own bounds', () => {
@@ -126,21 +163,21 @@ describe('the document', () => {
 
   it('refers only to what it has', () => {
     const text = JSON.stringify(openapi);
-    const { schemas, headers, parameters } = openapi['components'] as Record<
-      string,
-      Record<string, unknown>
-    >;
+    const components = openapi['components'] as Record<string, Record<string, unknown>>;
     for (const [, group, name] of text.matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)) {
-      const found = { schemas, headers, parameters }[group ?? '']?.[name ?? ''];
+      const found = components[group ?? '']?.[name ?? ''];
       expect([name, found === undefined]).toEqual([name, false]);
     }
     expect(text).not.toContain('#/$defs/');
   });
 
   it('describes every response and request', () => {
+    const { responses: common } = openapi['components'] as { responses: Record<string, unknown> };
     for (const item of Object.values(paths)) {
       for (const operation of Object.values(item)) {
-        for (const [status, response] of Object.entries(operation.responses)) {
+        for (const [status, given] of Object.entries(operation.responses)) {
+          const { $ref = '' } = given as { $ref?: string };
+          const response = common[$ref.replace(/^.*\//, '')] ?? given;
           const { content } = response as { content: { 'application/json': { schema: object } } };
           expect([
             operation.operationId,

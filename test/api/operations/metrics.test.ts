@@ -18,6 +18,13 @@ const FIGURES: OperationFigures = {
   pools: [
     { venue_key: 'main "1"', account_type: 'SPOT', asset: 'USDC', held: '1000.500000000000000001' },
   ],
+  lanes: [
+    {
+      ...{ chain_id: 1, address: '0xa', signer_key: 'treasury', next_nonce: 9, mined_nonce: 6 },
+      ...{ final_nonce: 5, seen_at: null, open_nonces: 3, oldest_open_seconds: 70 },
+      unfinal_nonces: 1,
+    },
+  ],
 };
 
 test('shows every figure', async () => {
@@ -35,6 +42,9 @@ test('shows every figure', async () => {
     'svc_nodes_unanswered 2',
     'svc_nodes_unanswered_oldest_seconds 61.5',
     'svc_reservations_held{venue="main \\"1\\"",account_type="SPOT",asset="USDC"} 1000.5',
+    'svc_lane_open_nonces{signer_key="treasury",address="0xa",chain_id="1"} 3',
+    'svc_lane_oldest_open_seconds{signer_key="treasury",address="0xa",chain_id="1"} 70',
+    'svc_lane_unfinal_nonces{signer_key="treasury",address="0xa",chain_id="1"} 1',
     'svc_signer_native_balance{signer_key="treasury",address="0xA",chain_id="1"} 0.25',
   ])
     expect(text).toContain(`${line}\n`);

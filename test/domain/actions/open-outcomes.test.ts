@@ -45,6 +45,7 @@ function node(
       state,
       attempt: 1,
       submit_epoch: 1,
+      signer_key: null,
       recover_first: false,
       accepted: false,
     },

@@ -37,6 +37,7 @@ function node(node_key: string, state: NodeSnapshot['state']): NodeSnapshot {
     state,
     attempt: 1,
     submit_epoch: 0,
+    signer_key: null,
     recover_first: false,
     accepted: false,
     restored: false,

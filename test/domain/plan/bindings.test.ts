@@ -101,4 +101,24 @@ describe('resolveBindings', () => {
       { binding: 'signer', reason: 'missing' },
     ]);
   });
+
+  it('binds to who replaced a signer, which is not two with the one that it replaced', () => {
+    const pay = (selector: TemplateNode['signer_selector']) =>
+      node('evm_native_transfer', selector === undefined ? {} : { signer_selector: selector });
+    const replaced = [
+      { signer_key: 'gone', chain_family: 'evm', profile: 'old', replaced_by: 'hot' },
+      { signer_key: 'hot', chain_family: 'evm', profile: 'hot', replaced_by: 'cold' },
+    ];
+    const bound = (selector: TemplateNode['signer_selector']) =>
+      resolveBindings([pay(selector)], { executors, signers, replaced }).bindings.get('n')
+        ?.signer_binding;
+    // `gone` is in no process's memory any more.
+    for (const selector of [
+      { chain_family: 'evm', profile: 'old' },
+      { chain_family: 'evm', profile: 'hot' },
+      { chain_family: 'evm', profile: 'cold' },
+      { chain_family: 'evm' },
+    ])
+      expect(bound(selector)).toEqual({ signer_key: 'cold' });
+  });
 });

@@ -7,6 +7,7 @@ import {
   http,
   parseUnits,
   type Hex,
+  toFunctionSelector,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { ExecutionContext, Executor } from '../../../domain/executor.ts';
@@ -185,6 +186,9 @@ describe('a reverted transfer', () => {
     expect(result).toMatchObject({
       next_state: 'FAILED',
       error_code: 'TRANSACTION_REVERTED',
+      error_message: expect.stringContaining(
+        toFunctionSelector('InsufficientBalance(address,uint256,uint256)'),
+      ),
       output: { tx_hash: node.signed.tx_hash },
     });
     expect(await executor.recover(context, call(), node.journal)).toMatchObject({

@@ -11,7 +11,7 @@ import { startExchange, type FakeExchange } from './exchange.ts';
 
 export const SUB = 'sub-a@example.com';
 export const ADDRESS = '0x52908400098527886E0F7030069857D2E4169EE7';
-export const NO_JOURNAL = { transactions: async () => [], releaseNonce: async () => undefined };
+export const NO_JOURNAL = { transactions: async () => [], releaseNonce: async () => true };
 
 export interface Desk {
   readonly exchange: FakeExchange;

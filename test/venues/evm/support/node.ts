@@ -31,9 +31,9 @@ export class MemoryJournal implements SubmitJournal {
   transactions(): Promise<readonly JournaledTransaction[]> {
     return Promise.resolve(this.entries);
   }
-  releaseNonce(transaction: JournaledTransaction): Promise<void> {
+  releaseNonce(transaction: JournaledTransaction): Promise<boolean> {
     this.released.push(transaction.nonce);
-    return Promise.resolve();
+    return Promise.resolve(true);
   }
 }
 
@@ -108,6 +108,10 @@ export async function driveToSend(
   const signed = await signer.signEvmTransaction(unsigned, used);
   const journal = new MemoryJournal();
   journal.entries.push({
+    transaction_id: 'first',
+    claim: 'first',
+    kind: 'payment',
+    age_seconds: 0,
     chain_id: unsigned.chain_id,
     from: account.address,
     nonce: used,

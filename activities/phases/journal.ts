@@ -1,0 +1,29 @@
+/** What an executor may ask about the transactions of its node, and have signed for it. */
+import type { SubmitJournal } from '../../domain/executor.ts';
+import {
+  readTransactions,
+  readUnknownNonces,
+  releaseNonce,
+  type Account,
+} from '../../store/evm-transactions.ts';
+import type { PhaseRow } from '../../store/phases.ts';
+import { ownerOf, type PhaseDependencies } from './context.ts';
+import { nextVersion } from './next-version.ts';
+
+/** The submit's durable memory for this attempt. */
+export function journalOf(deps: PhaseDependencies, row: PhaseRow): SubmitJournal {
+  const owner = ownerOf(row);
+  return {
+    transactions: () => readTransactions(deps.db, owner),
+    releaseNonce: (transaction) =>
+      releaseNonce(deps.db, { ...owner, epoch: row.epoch }, transaction),
+    nextVersion: (version) => nextVersion(deps, row, version),
+    cancelAsked: row.cancel_asked,
+    ...(row.restored
+      ? {
+          unknownNonces: (account: Account, count: number) =>
+            readUnknownNonces(deps.db, account, count),
+        }
+      : {}),
+  };
+}

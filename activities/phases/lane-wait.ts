@@ -1,0 +1,43 @@
+/** A node whose lane gives no nonce away now. */
+import { LANE_BLOCKED } from '../../domain/attention-reasons.ts';
+import type { PhaseResult } from '../../domain/messages.ts';
+import { storable } from '../../domain/text.ts';
+import type { PhaseRow } from '../../store/phases.ts';
+import { applyTransition } from '../../store/transition.ts';
+import type { PhaseDependencies } from './context.ts';
+import { result } from './results.ts';
+
+const PAUSE_MS = 5_000;
+
+/**
+ * Nothing of it is claimed or sent, so it waits, as long as its time allows, and costs none of its
+ * attempts. What it waits for is shown on it.
+ */
+export async function waitForLane(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  why: string,
+): Promise<PhaseResult> {
+  if (row.error_code !== LANE_BLOCKED || row.error_message !== why || row.error_count > 0) {
+    await applyTransition(deps.db, {
+      movement_id: row.movement_id,
+      nodes: [
+        {
+          node_key: row.node_key,
+          from: 'READY',
+          moves: [],
+          attempt: row.attempt,
+          epoch: row.epoch,
+          // Faults that it met while it waited are no tries of its own.
+          set: {
+            error_code: LANE_BLOCKED,
+            error_message: storable(why, 1_000),
+            error_count: 0,
+          },
+        },
+      ],
+      timeline: [],
+    });
+  }
+  return { ...result('READY', 'submit'), delay_ms: PAUSE_MS };
+}

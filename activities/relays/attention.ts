@@ -1,0 +1,68 @@
+/**
+ * Tells runs why their movements need a person where only the database knows: an approval that is
+ * nearly over, an executor that is away, a lane that is blocked. The Temporal UI then finds them.
+ */
+import type { Logger } from 'pino';
+import { startLoop, type Loop } from '../../platform/loop.ts';
+import type { Temporal } from '../../platform/temporal.ts';
+import type { Database } from '../../prisma/client.ts';
+import { readTold } from '../../store/attention.ts';
+
+/** Movements that are told of; what is beyond shows in the API alone until these are dealt with. */
+const MOST = 5_000;
+/** Signals that are under way at a time. */
+const AT_ONCE = 16;
+const FIRST_PAUSE_MS = 5_000;
+const LONGEST_PAUSE_MS = 600_000;
+const REST = 4;
+
+/**
+ * Compares what is true with what the runs show, and signals the difference. The runs' own index is
+ * the only record of what was told, so whatever gets lost is told again.
+ */
+export function startAttentionTeller(options: {
+  readonly db: Database;
+  readonly temporal: Pick<Temporal, 'tell' | 'listTold'>;
+  readonly log: Logger;
+  readonly pauseMs: number;
+}): Loop {
+  const { db, temporal, log } = options;
+  const told = new Map<
+    string,
+    { readonly reason: string | null; pauseMs: number; until: number }
+  >();
+  // One that was told and does not show it (an older worker has the run) is told ever more seldom.
+  const isDue = (id: string, reason: string | null): boolean => {
+    const before = told.get(id);
+    const now = performance.now();
+    if (before !== undefined && before.reason === reason && now < before.until) return false;
+    const pauseMs =
+      before?.reason === reason ? Math.min(before.pauseMs * 2, LONGEST_PAUSE_MS) : FIRST_PAUSE_MS;
+    told.set(id, { reason, pauseMs, until: now + pauseMs });
+    return true;
+  };
+  let restUntil = 0;
+  return startLoop({
+    name: 'attention teller',
+    pauseMs: options.pauseMs,
+    log,
+    work: async () => {
+      const began = performance.now();
+      if (began < restUntil) return;
+      // In this order: what becomes true in between is told the next time.
+      const shown = await temporal.listTold();
+      const needed = await readTold(db, MOST);
+      // Many movements make it slow; it takes no more than a fifth of the time.
+      restUntil = performance.now() + REST * (performance.now() - began);
+      // Of those beyond the limit nothing is known.
+      const ids = needed.size < MOST ? [...shown.keys(), ...needed.keys()] : [...needed.keys()];
+      const differing = new Set(ids.filter((id) => shown.get(id) !== needed.get(id)?.reason));
+      for (const id of told.keys()) if (!differing.has(id)) told.delete(id);
+      const changed = [...differing].filter((id) => isDue(id, needed.get(id)?.reason ?? null));
+      for (let at = 0; at < changed.length; at += AT_ONCE)
+        await Promise.all(
+          changed.slice(at, at + AT_ONCE).map((id) => temporal.tell(id, needed.get(id) ?? null)),
+        );
+    },
+  });
+}

@@ -1,0 +1,314 @@
+/**
+ * Looks after lanes of nonces where no run does: notes what is final, sends a payment again whose
+ * block is gone, and uses up nonces that were left open, so that nothing behind waits for good.
+ */
+import type { Logger } from 'pino';
+import {
+  ExecutorFault,
+  type JournaledTransaction,
+  type NextVersion,
+  type StoredTransaction,
+  type TransactionKind,
+} from '../../domain/executor.ts';
+import { dutiesOf, type Duty, type OpenClaim } from '../../domain/lanes/duties.ts';
+import { SYSTEM_ACTOR } from '../../domain/roles.ts';
+import type { Signer } from '../../domain/signer.ts';
+import type { NodeChange, TimelineEntry } from '../../domain/transition.ts';
+import { newId } from '../../platform/ids.ts';
+import { startLoop, type Loop } from '../../platform/loop.ts';
+import type { Database } from '../../prisma/client.ts';
+import { verifiedTransaction } from '../../signers/verify.ts';
+import { fillNonce, noteLane, takeLanes, type OpenLane } from '../../store/lanes.ts';
+import { applyTransition } from '../../store/transition.ts';
+import type { EvmChains, EvmConnection } from '../../venues/evm/client.ts';
+import {
+  countLane,
+  fillingOf,
+  isUsedElsewhere,
+  minedVersion,
+  sendVersion,
+} from '../../venues/evm/lane.ts';
+import { dearer, selfTransfer } from '../../venues/evm/versions.ts';
+
+/** Claims of a lane that are looked at in one turn, the lowest first. */
+const MOST_CLAIMS = 200;
+/** How long one turn of a lane may take. */
+const TURN_MS = 60_000;
+
+export interface LaneTenderOptions {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly chains: EvmChains;
+  readonly signers: { get(key: string): Signer | undefined };
+  readonly pauseMs: number;
+}
+
+interface Turn extends LaneTenderOptions {
+  /** Since when payments that were mined are in no block, by claim. */
+  readonly missing: Map<string, number>;
+  readonly lane: OpenLane;
+  readonly connection: EvmConnection;
+}
+
+/** One process at a time looks after a lane; a lane that fails is looked at again the next time. */
+export function startLaneTender(options: LaneTenderOptions): Loop {
+  const { db, log, pauseMs } = options;
+  const missing = new Map<string, number>();
+  return startLoop({
+    name: 'lane tender',
+    pauseMs,
+    log,
+    work: async () => {
+      for (const lane of await takeLanes(db, pauseMs / 1_000, MOST_CLAIMS)) {
+        const { chain_id, address } = lane;
+        await tend({ ...options, missing }, lane).catch((error: unknown) =>
+          log.warn({ err: error, chain_id, address }, 'a lane of nonces could not be looked after'),
+        );
+      }
+    },
+  });
+}
+
+async function tend(options: Omit<Turn, 'lane' | 'connection'>, lane: OpenLane): Promise<void> {
+  const { chain_id, address, claims } = lane;
+  const call = { signal: AbortSignal.timeout(TURN_MS), requestId: 'lane-tender' };
+  const connection = await options.chains.open(chain_id, call);
+  const counted = await countLane(connection, address);
+  const turn = { ...options, lane, connection };
+  const settled: { transaction_id: string; mined_hash: string | null }[] = [];
+  const failed: unknown[] = [];
+  for (const duty of dutiesOf(claims, counted)) {
+    try {
+      if (duty.kind !== 'settle') await act(turn, duty);
+      else {
+        const mined_hash = await settledBy(turn, duty.claim, counted.last);
+        if (mined_hash !== undefined)
+          settled.push({ transaction_id: duty.claim.transaction_id, mined_hash });
+      }
+    } catch (error) {
+      // What keeps one nonce from its end keeps no other; the first of them is told.
+      failed.push(error);
+    }
+  }
+  const { latest: mined, final } = counted;
+  await noteLane(options.db, { chain_id, address, mined, final, settled });
+  if (failed.length > 0) throw failed[0];
+}
+
+function act(turn: Turn, duty: Exclude<Duty, { kind: 'settle' }>): Promise<void> {
+  switch (duty.kind) {
+    case 'send_again':
+      return sendAgain(turn, duty.claim, duty.newest);
+    case 'close':
+      return close(turn, duty.claim, duty.newest);
+    case 'fill':
+      return duty.claim === null ? fill(turn, duty.nonce) : closeUnsigned(turn, duty.claim);
+  }
+}
+
+/** What a final block made of the claim; undefined while that is not known, or its run says it. */
+async function settledBy(
+  turn: Turn,
+  claim: OpenClaim,
+  last: bigint,
+): Promise<string | null | undefined> {
+  const { ended, proven, nonce, versions } = claim;
+  const mined = await minedVersion(turn.connection, versions);
+  // A count may be told too high: the block itself has to be final.
+  if (mined !== null && mined.block > last) return undefined;
+  if (mined === null) {
+    if (!ended || !(await isUsedElsewhere(turn.connection, turn.lane.address, claim)))
+      return undefined;
+    if (proven) await displaced(turn, claim, 'another transaction');
+    return null;
+  }
+  if (proven && mined.kind === 'cancel')
+    await displaced(turn, claim, 'a transaction that moves nothing');
+  if (ended && claim.node_state !== 'FAILED' && !proven && mined.kind === 'payment') {
+    turn.log.error(
+      { movement_id: claim.movement_id, node_key: claim.node_key, nonce },
+      'a payment that a person had answered for was mined all the same',
+    );
+    await note(turn, claim, {
+      event_type: 'transaction_mined_late',
+      message: `The payment with nonce ${nonce} was mined, though a person had answered for the node before`,
+      data: { nonce, tx_hash: mined.hash },
+    });
+  }
+  return mined.hash;
+}
+
+async function displaced(turn: Turn, claim: OpenClaim, by: string): Promise<void> {
+  const { movement_id, node_key, nonce } = claim;
+  turn.log.error(
+    { movement_id, node_key, nonce },
+    'a payment that was seen in a block is gone, and its nonce is used otherwise',
+  );
+  await note(turn, claim, {
+    event_type: 'transaction_displaced',
+    message: `The payment was in a block that is gone, and ${by} used its nonce ${nonce}: nothing was paid`,
+  });
+}
+
+/**
+ * Its block is gone: the same bytes are sent until they are mined again, and after a while the same
+ * payment for more. It is noted when it was missing for two turns: an endpoint may lag behind.
+ */
+async function sendAgain(turn: Turn, claim: OpenClaim, newest: StoredTransaction): Promise<void> {
+  const { connection, missing } = turn;
+  const { transaction_id, movement_id, node_key, nonce, reorged } = claim;
+  if ((await minedVersion(connection, claim.versions)) !== null) {
+    missing.delete(transaction_id);
+    return;
+  }
+  const since = missing.get(transaction_id) ?? performance.now();
+  missing.set(transaction_id, since);
+  if (!reorged && performance.now() - since >= 2 * turn.pauseMs) {
+    turn.log.warn(
+      { movement_id, node_key, nonce },
+      'the block of a completed payment is gone; it is sent again',
+    );
+    await note(
+      turn,
+      claim,
+      {
+        event_type: 'transaction_dropped',
+        message: 'The block of the payment is gone; the same payment is sent again',
+      },
+      { reorged: transaction_id },
+    );
+  }
+  await sendVersion(connection, newest);
+  const last = claim.versions.at(-1) ?? newest;
+  const isOutbid = last.kind === 'cancel';
+  if (reorged && (isOutbid || last.age_seconds >= connection.venue.replace_after_seconds))
+    await store(turn, claim, await dearer(connection, newest, last.unsigned));
+}
+
+/** Signs over what was left behind, once and then for more, and sends it until it is mined. */
+async function close(turn: Turn, claim: OpenClaim, newest: StoredTransaction): Promise<void> {
+  const { connection } = turn;
+  if ((await minedVersion(connection, claim.versions)) !== null) return;
+  const isOld = newest.age_seconds >= connection.venue.replace_after_seconds;
+  if (newest.kind === 'cancel' && !isOld) return void (await sendVersion(connection, newest));
+  const next = await (newest.kind === 'cancel' ? dearer : selfTransfer)(connection, newest).catch(
+    async (error: unknown) => {
+      if (newest.kind === 'cancel') await sendVersion(connection, newest);
+      throw error;
+    },
+  );
+  await store(turn, claim, next);
+}
+
+async function closeUnsigned(turn: Turn, claim: OpenClaim): Promise<void> {
+  const unsigned = await fillingOf(turn.connection, turn.lane.address);
+  const [over] = claim.versions;
+  if (unsigned !== null && over !== undefined)
+    await store(turn, claim, { over, kind: 'cancel', unsigned });
+}
+
+async function fill(turn: Turn, nonce: number): Promise<void> {
+  const { db, lane, connection } = turn;
+  const unsigned = await fillingOf(connection, lane.address);
+  const signer_key = lane.claims[0]?.signer_key;
+  if (unsigned === null || signer_key === undefined) return;
+  const signed = await sign(turn, { signer_key, nonce, unsigned });
+  const { chain_id, address } = lane;
+  const filled = { chain_id, address, nonce, signer_key, unsigned, ...signed };
+  if (!(await fillNonce(db, filled))) return;
+  turn.log.warn({ chain_id, address, nonce }, 'a nonce that nobody claims is used up');
+  await sendVersion(connection, { ...asVersion(filled), ...signed });
+}
+
+function asVersion(filled: {
+  readonly chain_id: number;
+  readonly address: string;
+  readonly nonce: number;
+  readonly unsigned: JournaledTransaction['unsigned'];
+}): JournaledTransaction {
+  const { address, ...rest } = filled;
+  return {
+    ...rest,
+    ...{ transaction_id: '', claim: '', kind: 'cancel', from: address, age_seconds: 0 },
+  };
+}
+
+/** A version is stored first, and only then sent. */
+async function store(
+  turn: Turn,
+  claim: OpenClaim,
+  next: Pick<NextVersion, 'kind' | 'unsigned'> & { readonly over: JournaledTransaction },
+): Promise<void> {
+  const { db, lane, connection } = turn;
+  const { nonce, signer_key, transaction_id } = claim;
+  const { over, kind, unsigned } = next;
+  const signed = await sign(turn, { signer_key, nonce, unsigned });
+  const replaces = { claim: transaction_id, over: claim.versions.at(-1)?.transaction_id ?? '' };
+  const { chain_id, address } = lane;
+  const version = { ...{ transaction_id: newId(), kind, unsigned }, ...replaces, ...signed };
+  const stored =
+    claim.movement_id === null
+      ? await fillNonce(db, { chain_id, address, nonce, signer_key, unsigned, ...signed, replaces })
+      : await note(
+          turn,
+          claim,
+          { ...saidOf(kind, nonce), data: { nonce, tx_hash: signed.tx_hash } },
+          { version },
+        );
+  if (stored) await sendVersion(connection, { ...over, ...version });
+}
+
+function saidOf(
+  kind: TransactionKind,
+  nonce: number,
+): Pick<TimelineEntry, 'event_type' | 'message'> {
+  return kind === 'cancel'
+    ? {
+        event_type: 'transaction_cancelling',
+        message: `Nonce ${nonce} was left open: a transaction that moves nothing uses it up`,
+      }
+    : {
+        event_type: 'transaction_replaced',
+        message: 'Not mined again so far: signed again with the same nonce and higher fees',
+      };
+}
+
+/** Verified bytes by the lane's own account. */
+async function sign(
+  { signers, lane }: Turn,
+  what: {
+    readonly signer_key: string;
+    readonly nonce: number;
+    readonly unsigned: JournaledTransaction['unsigned'];
+  },
+): Promise<{ readonly raw_tx: string; readonly tx_hash: string }> {
+  const signer = signers.get(what.signer_key);
+  if (signer === undefined)
+    throw new ExecutorFault(
+      'unreachable',
+      'SIGNER_MISSING',
+      `signer ${what.signer_key} is not registered in this worker`,
+    );
+  const asked = { unsigned: what.unsigned, nonce: what.nonce, address: lane.address };
+  const given = await signer.signEvmTransaction(asked.unsigned, asked.nonce, asked.address);
+  return verifiedTransaction(asked, given.raw_tx);
+}
+
+/** A line on the timeline of the claim's node, with what goes with it; false when it came late. */
+async function note(
+  { db }: Turn,
+  claim: OpenClaim,
+  event: Omit<TimelineEntry, 'actor' | 'node_key' | 'attempt'>,
+  change: Pick<NodeChange, 'version' | 'reorged'> = {},
+): Promise<boolean> {
+  const { movement_id, node_key, attempt, node_state } = claim;
+  if (movement_id === null || node_key === null || node_state === null) return false;
+  const outcome = await applyTransition(db, {
+    movement_id,
+    nodes: [{ node_key, from: node_state, moves: [], ...change }],
+    timeline: [
+      { ...event, actor: SYSTEM_ACTOR, node_key, ...(attempt === null ? {} : { attempt }) },
+    ],
+  });
+  return outcome.ok;
+}

@@ -1,0 +1,35 @@
+/** What a signer says that it is, asked afresh and outside of any transaction. */
+import type { Signer } from '../../domain/signer.ts';
+import { within } from '../../platform/time-limit.ts';
+import { readIdentity } from '../../signers/identity.ts';
+
+const ANSWER_LIMIT_MS = 5_000;
+
+export type LiveIdentity =
+  | { readonly address: string; readonly problem: null }
+  | {
+      readonly address: null;
+      readonly problem: 'signer_runtime_identity_unavailable' | 'signer_runtime_identity_invalid';
+      /** It is registered in this process and answered, whatever it said. */
+      readonly answered: boolean;
+    };
+
+/** Never throws; a signer that is not here, or does not answer in time, tells nothing. */
+export async function liveIdentity(signer: Signer | undefined): Promise<LiveIdentity> {
+  const unavailable = (answered: boolean): LiveIdentity => ({
+    address: null,
+    problem: 'signer_runtime_identity_unavailable',
+    answered,
+  });
+  if (signer === undefined) return unavailable(false);
+  try {
+    const told = await within(signer.identity(), ANSWER_LIMIT_MS);
+    if (told === null) return unavailable(true);
+    const reading = readIdentity(told);
+    return reading.ok
+      ? { address: reading.address, problem: null }
+      : { address: null, problem: 'signer_runtime_identity_invalid', answered: true };
+  } catch {
+    return unavailable(false);
+  }
+}

@@ -1,0 +1,46 @@
+/** Cancel-transaction: a person wants what was signed for a node never to be mined. */
+import type { MovementSnapshot } from '../snapshot.ts';
+import type { NodeState } from '../states/node.ts';
+import type { Transition } from '../transition.ts';
+import { changeOf } from './changes.ts';
+import { actorOf, movementAudit, type Requester } from './context.ts';
+
+/** The states of a node whose transaction can be cancelled. */
+export const CANCELLABLE: readonly NodeState[] = ['UNKNOWN', 'OBSERVING'];
+
+/**
+ * Asks for a transaction with the same nonce that moves nothing; whichever of them is mined
+ * decides.
+ * Null when the node is in another state (the caller answers `invalid_state`).
+ */
+export function cancelTransaction(
+  snapshot: MovementSnapshot,
+  asked: { readonly node_key: string; readonly reason: string },
+  requester: Requester,
+): Transition | null {
+  const { node_key, reason } = asked;
+  const node = snapshot.nodes.find((each) => each.node_key === node_key);
+  if (node === undefined || !CANCELLABLE.includes(node.state)) return null;
+  return {
+    movement_id: snapshot.movement_id,
+    from: [snapshot.state],
+    version: snapshot.version,
+    bump: true,
+    nodes: [{ ...changeOf(node, []), set: { cancel_asked: node.attempt } }],
+    timeline: [
+      {
+        event_type: 'transaction_cancel_requested',
+        message: 'A person wants the transaction cancelled',
+        actor: actorOf(requester),
+        node_key,
+        attempt: node.attempt,
+        data: { reason },
+      },
+    ],
+    ...movementAudit(requester, 'movement.cancel_transaction', snapshot.movement_id, {
+      reason,
+      details: { node_key },
+    }),
+    command: 'cancel_transaction',
+  };
+}

@@ -1,0 +1,48 @@
+/** Why a movement may need a person; read by the API, the database's rule and the run alike. */
+import { isObject } from './json.ts';
+import type { MovementState } from './states/movement.ts';
+
+export const ATTENTION_REASONS = [
+  'approval',
+  'approval_expires_soon',
+  'unknown_outcome',
+  'manual_gate',
+  'failed',
+  'lane_blocked',
+  'executor_unavailable',
+] as const;
+export type AttentionReason = (typeof ATTENTION_REASONS)[number];
+
+/** On a node that waits before its fence; `lane_blocker` in prisma/functions knows it by this. */
+export const LANE_BLOCKED = 'LANE_BLOCKED';
+
+/** What a run is told of it, and of which node; null: its state says all there is. */
+export type ToldAttention = {
+  readonly reason: AttentionReason;
+  readonly node_key: string | null;
+} | null;
+
+/** Reads what came with the signal; what somebody sent by hand and does not fit is null. */
+export function readTold(value: unknown): ToldAttention {
+  if (!isObject(value)) return null;
+  const { reason, node_key } = value;
+  const known = ATTENTION_REASONS.find((each) => each === reason);
+  if (known === undefined) return null;
+  return { reason: known, node_key: typeof node_key === 'string' ? node_key : null };
+}
+
+/**
+ * What a state says by itself. `attention_of` (prisma/functions) may say more of a movement, since
+ * it knows the time and the executors; activities/relays/attention.ts tells a run when it does.
+ */
+export const ATTENTION_OF_STATE: Readonly<Partial<Record<MovementState, AttentionReason>>> = {
+  PENDING_APPROVAL: 'approval',
+  WAITING_MANUAL_ACTION: 'manual_gate',
+  MANUAL_INTERVENTION: 'unknown_outcome',
+  FAILED: 'failed',
+};
+
+/** Reasons that no state gives, and that a run is told therefore. */
+export const TOLD_REASONS: readonly AttentionReason[] = ATTENTION_REASONS.filter(
+  (reason) => !Object.values(ATTENTION_OF_STATE).includes(reason),
+);

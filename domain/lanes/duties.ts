@@ -1,0 +1,92 @@
+/**
+ * What a lane of nonces needs that no run of a movement does: its nodes have ended, or nobody owns
+ * the nonce at all. Pure; see activities/relays/lanes.ts for who does it.
+ */
+import { hasBytes, type JournaledTransaction, type StoredTransaction } from '../executor.ts';
+import type { NodeState } from '../states/node.ts';
+
+/** A nonce that was given away and that no final block was seen to have used. */
+export interface OpenClaim {
+  readonly transaction_id: string;
+  readonly nonce: number;
+  readonly signer_key: string;
+  /** Null where it fills a gap and is no node's. */
+  readonly movement_id: string | null;
+  readonly node_key: string | null;
+  readonly attempt: number | null;
+  readonly node_state: NodeState | null;
+  /** Its node's run works on it no more. */
+  readonly ended: boolean;
+  /** Its node ended because its payment was seen in a block. */
+  readonly proven: boolean;
+  /** It was noted that its block is gone. */
+  readonly reorged: boolean;
+  /** Oldest first; the first is the claim itself, which may be unsigned. */
+  readonly versions: readonly JournaledTransaction[];
+}
+
+/** How many transactions the account has on the chain. */
+export interface Counted {
+  readonly latest: number;
+  readonly final: number;
+}
+
+export type Duty =
+  /** A final block has used the nonce: which version was it? */
+  | { readonly kind: 'settle'; readonly claim: OpenClaim }
+  /** Its payment was mined and its block is gone: it has to be mined again. */
+  | { readonly kind: 'send_again'; readonly claim: OpenClaim; readonly newest: StoredTransaction }
+  /** Whatever was signed for it must not land any more. */
+  | { readonly kind: 'close'; readonly claim: OpenClaim; readonly newest: StoredTransaction }
+  /** Never signed, or not even claimed, and later nonces wait behind it. */
+  | { readonly kind: 'fill'; readonly nonce: number; readonly claim: OpenClaim | null };
+
+/**
+ * The duties of a lane, lowest nonce first. `claims` are its lowest, in order. What a run still
+ * works on is left to it, and a nonce that is only mined and not final is nobody's duty.
+ */
+export function dutiesOf(claims: readonly OpenClaim[], counted: Counted): readonly Duty[] {
+  const settled = claims
+    .filter(({ nonce }) => nonce < counted.final)
+    .map((claim): Duty => ({ kind: 'settle', claim }));
+  const waiting = claims.filter(({ nonce }) => nonce >= counted.latest);
+  return [...settled, ...gapsBefore(waiting, counted.latest), ...waiting.flatMap(tended(waiting))];
+}
+
+/** How long a signed nonce waits before what is missing below it is filled. */
+const GAP_SECONDS = 30;
+/** Most nonces that are filled in one turn: a count that is told wrong must not cost thousands. */
+const MOST_FILLED = 16;
+
+/** Nonces that nobody claims, below the lowest that somebody has signed for. */
+function gapsBefore(waiting: readonly OpenClaim[], latest: number): readonly Duty[] {
+  const claimed = new Set(waiting.map(({ nonce }) => nonce));
+  const signed = waiting.find(({ versions }) => newestOf(versions) !== null);
+  // A count that lags behind catches up meanwhile.
+  const isOld = (signed?.versions.at(-1)?.age_seconds ?? 0) >= GAP_SECONDS;
+  const count = signed === undefined || !isOld ? 0 : signed.nonce - latest;
+  const length = Math.min(Math.max(0, count), MOST_FILLED);
+  return Array.from({ length }, (_, index) => latest + index)
+    .filter((nonce) => !claimed.has(nonce))
+    .map((nonce) => ({ kind: 'fill', nonce, claim: null }));
+}
+
+function tended(waiting: readonly OpenClaim[]): (claim: OpenClaim) => readonly Duty[] {
+  return (claim) => {
+    if (!claim.ended) return [];
+    // Of one that has paid only a payment may be mined again, whatever was signed after it.
+    const { versions, proven } = claim;
+    const newest = newestOf(proven ? versions.filter(({ kind }) => kind === 'payment') : versions);
+    if (newest !== null) return [{ kind: proven ? 'send_again' : 'close', claim, newest } as const];
+    // The next send takes the nonce over; only what waits already needs it filled.
+    const isWaitedFor = waiting.some(
+      ({ nonce, versions }) => nonce > claim.nonce && newestOf(versions) !== null,
+    );
+    return isWaitedFor ? [{ kind: 'fill', nonce: claim.nonce, claim }] : [];
+  };
+}
+
+function newestOf(versions: readonly JournaledTransaction[]): StoredTransaction | null {
+  const last = versions.at(-1);
+  return last !== undefined && hasBytes(last) ? last : null;
+}

@@ -1,0 +1,21 @@
+/**
+ * What the kit's package gives under its own name: everything that an executor over HTTP needs.
+ * `task-queue.ts` is the other half, since only that needs Temporal's packages.
+ */
+export * from './define.ts';
+export { serveExecutor, type ServedExecutor, type ServeOptions } from './http.ts';
+export {
+  openJournal,
+  type Journal,
+  type JournalChange,
+  type JournalEntry,
+} from './submit-journal.ts';
+export { stopOnSignal } from './until-signal.ts';
+export type {
+  Artifact,
+  CompletionAssurance,
+  ExecutionResult,
+  ExecutionState,
+  ExecutorPhase,
+  SignRequest,
+} from '../domain/executor.ts';

@@ -1,0 +1,122 @@
+/**
+ * One HTTP call to an address of our own settings, made once and never repeated or redirected, with
+ * an answer of bounded size.
+ */
+import { readFile } from 'node:fs/promises';
+import { request, type Dispatcher } from 'undici';
+import { deadline } from '../deadline.ts';
+
+export type CallProblem = 'timeout' | 'aborted' | 'unreachable' | 'too_long' | 'token';
+
+/**
+ * A call without a whole answer. Its message says why, and holds nothing of either side's words.
+ */
+export class CallError extends Error {
+  override readonly name = 'CallError';
+  readonly problem: CallProblem;
+  constructor(problem: CallProblem, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options);
+    this.problem = problem;
+  }
+}
+
+export interface OutgoingCall {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  /** Holds the bearer token. */
+  readonly authTokenFile?: string | undefined;
+  readonly timeoutMs: number;
+  /** Largest answer that is read. */
+  readonly limitBytes: number;
+  readonly dispatcher: Dispatcher;
+  readonly signal?: AbortSignal;
+}
+
+export interface OutgoingAnswer {
+  readonly status: number;
+  readonly headers: Dispatcher.ResponseData['headers'];
+  readonly body: Buffer;
+}
+
+/**
+ * The whole answer, whatever its status; a redirect is an answer like any other.
+ *
+ * @throws CallError.
+ */
+export async function callOnce(call: OutgoingCall): Promise<OutgoingAnswer> {
+  const limit = deadline(call.signal ?? new AbortController().signal, call.timeoutMs);
+  try {
+    const headers = await requestHeaders(call);
+    const response = await request(call.url, {
+      method: call.method,
+      headers,
+      body: call.body ?? null,
+      dispatcher: call.dispatcher,
+      signal: limit.signal,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    return {
+      status: response.statusCode,
+      headers: response.headers,
+      body: await readBody(response.body, call.limitBytes),
+    };
+  } catch (error) {
+    if (error instanceof CallError) throw error;
+    if (limit.signal.aborted) throw timeoutOf(call, limit.expired(), error);
+    throw new CallError('unreachable', codeOf(error), { cause: error });
+  } finally {
+    limit.clear();
+  }
+}
+
+async function requestHeaders(call: OutgoingCall): Promise<Record<string, string>> {
+  const headers: Record<string, string> = { ...call.headers, accept: 'application/json' };
+  if (call.body !== undefined) headers['content-type'] = 'application/json';
+  if (call.authTokenFile !== undefined)
+    headers['authorization'] = `Bearer ${await readToken(call.authTokenFile)}`;
+  return headers;
+}
+
+/** Read at each call, so that a rotated token holds at once and none is kept in memory. */
+async function readToken(file: string): Promise<string> {
+  let token: string;
+  try {
+    token = (await readFile(file, 'utf8')).trim();
+  } catch (error) {
+    throw new CallError('token', 'auth_token_file cannot be read', { cause: error });
+  }
+  if (/^[\x21-\x7e]+$/.test(token)) return token;
+  throw new CallError('token', 'auth_token_file holds no usable token');
+}
+
+async function readBody(body: Dispatcher.ResponseData['body'], limit: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > limit)
+      throw new CallError('too_long', `the answer is longer than ${String(limit)} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function timeoutOf(call: OutgoingCall, expired: boolean, cause: unknown): CallError {
+  return expired
+    ? new CallError('timeout', `no answer within ${String(call.timeoutMs / 1000)} s`, { cause })
+    : new CallError('aborted', 'the call was aborted before an answer came', { cause });
+}
+
+function codeOf(error: unknown): string {
+  if (
+    typeof error === 'object' &&
+    error !== null &&
+    'code' in error &&
+    typeof error.code === 'string'
+  )
+    return error.code;
+  return 'connection failed';
+}

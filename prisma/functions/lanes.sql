@@ -1,0 +1,197 @@
+-- Lanes of nonces: what is open in them, which later versions a nonce has, and what settles it.
+
+-- The lowest nonce whose claim was never signed and whose node has ended, or is unknown: nobody can
+-- sign for it any more (only a node behind its fence stores bytes), so the next send of the lane
+-- takes it over instead of leaving a gap. NULL where there is none.
+CREATE OR REPLACE FUNCTION left_claim(claim jsonb) RETURNS evm_transactions
+  LANGUAGE sql VOLATILE AS $$
+  SELECT t FROM evm_transactions t JOIN movement_nodes n USING (movement_id, node_key)
+  WHERE t.chain_id = (claim ->> 'chain_id')::bigint AND t.address = claim ->> 'address'
+    AND t.released_at IS NULL AND t.final_at IS NULL
+    AND t.raw_tx IS NULL AND t.replaces IS NULL AND t.nonce >= (claim ->> 'chain_nonce')::bigint
+    AND (n.attempt > t.attempt
+      OR n.state IN ('FAILED', 'COMPLETED', 'CANCELLED', 'SKIPPED', 'UNKNOWN'))
+    AND NOT EXISTS (SELECT FROM evm_transactions v WHERE v.replaces = t.transaction_id)
+  ORDER BY t.nonce LIMIT 1
+$$;
+
+-- Why a lane gives no nonce away now, as a problem of a binding, or null: an earlier nonce was
+-- signed for, is in no block, and nobody works on its node. What came behind it would wait for it.
+-- `claim` as claim_nonce has it. What lies above the nonce that the attempt has already, or would
+-- take over, is no obstacle: it waits for this one itself.
+CREATE OR REPLACE FUNCTION lane_problem(movement uuid, node text, node_attempt integer, claim jsonb)
+RETURNS jsonb LANGUAGE sql VOLATILE AS $$
+  SELECT jsonb_build_array(jsonb_build_object('binding', 'lane', 'key', t.address,
+    'reason', 'nonce ' || t.nonce || ' on chain ' || t.chain_id || ' of node ' || t.node_key
+      || ' of movement ' || t.movement_id || ' is still open'))
+  FROM evm_transactions t JOIN movement_nodes n USING (movement_id, node_key)
+  WHERE t.chain_id = (claim ->> 'chain_id')::bigint AND t.address = claim ->> 'address'
+    AND t.released_at IS NULL AND t.replaces IS NULL AND t.final_at IS NULL
+    AND t.raw_tx IS NOT NULL AND t.nonce >= (claim ->> 'chain_nonce')::bigint
+    AND t.nonce < coalesce(
+      (SELECT own.nonce FROM evm_transactions own WHERE own.movement_id = movement
+        AND own.node_key = node AND own.attempt = node_attempt AND own.replaces IS NULL
+        AND own.released_at IS NULL),
+      (left_claim(claim)).nonce, 9223372036854775807)
+    AND (n.attempt > t.attempt
+      OR n.state IN ('FAILED', 'COMPLETED', 'CANCELLED', 'SKIPPED', 'UNKNOWN'))
+  ORDER BY t.nonce LIMIT 1
+$$;
+
+-- Ends the claim on a nonce that another, finalized transaction has used: only of the attempt and
+-- epoch that saw it, and while the newest version is the one that was looked for last. Under the
+-- movement's lock, like every later version.
+CREATE OR REPLACE FUNCTION release_nonce(movement uuid, key text, of_attempt integer,
+  of_epoch integer, version jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM 1 FROM movements WHERE movement_id = movement FOR UPDATE;
+  IF NOT EXISTS (SELECT FROM movement_nodes n WHERE n.movement_id = movement AND n.node_key = key
+      AND n.attempt = of_attempt AND n.submit_epoch = of_epoch)
+    OR NOT is_newest_version(movement, version) THEN
+    RETURN false;
+  END IF;
+  UPDATE evm_transactions SET released_at = svc_now()
+  WHERE transaction_id = (version ->> 'claim')::uuid
+    OR replaces = (version ->> 'claim')::uuid;
+  RETURN true;
+END $$;
+
+-- Whether the newest version of a claim is still the one that another is to take the place of:
+-- {"claim", "over"} are ids. `movement` is null for a claim that is no node's.
+CREATE OR REPLACE FUNCTION is_newest_version(movement uuid, version jsonb) RETURNS boolean
+  LANGUAGE sql VOLATILE AS $$
+  SELECT EXISTS (
+    SELECT FROM evm_transactions c
+    WHERE c.transaction_id = (version ->> 'claim')::uuid AND c.replaces IS NULL
+      AND c.movement_id IS NOT DISTINCT FROM movement
+      AND c.released_at IS NULL AND c.final_at IS NULL
+      AND (version ->> 'over')::uuid = (
+        SELECT v.transaction_id FROM evm_transactions v
+        WHERE v.transaction_id = c.transaction_id OR v.replaces = c.transaction_id
+        ORDER BY v.created_at DESC, v.transaction_id DESC LIMIT 1))
+$$;
+
+-- Stores a later version of a claim's nonce, with its bytes. Who calls holds the lock of the
+-- movement, or of the lane, and has asked is_newest_version.
+CREATE OR REPLACE FUNCTION store_version(version jsonb, at timestamptz) RETURNS void
+  LANGUAGE sql VOLATILE AS $$
+  INSERT INTO evm_transactions (transaction_id, chain_id, address, nonce, signer_key, movement_id,
+    node_key, attempt, kind, replaces, unsigned, raw_tx, tx_hash, created_at)
+  SELECT (version ->> 'transaction_id')::uuid, chain_id, address, nonce, signer_key, movement_id,
+    node_key, attempt, version ->> 'kind', transaction_id, version -> 'unsigned',
+    version ->> 'raw_tx', version ->> 'tx_hash', at
+  FROM evm_transactions WHERE transaction_id = (version ->> 'claim')::uuid
+$$;
+
+-- A transaction that fills a nonce which nobody claims, or a later version of one that does so
+-- ("claim", "over"). False when somebody was quicker.
+CREATE OR REPLACE FUNCTION fill_nonce(doc jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  at timestamptz;
+BEGIN
+  PERFORM 1 FROM nonce_lanes WHERE chain_id = (doc ->> 'chain_id')::bigint
+    AND address = doc ->> 'address' FOR UPDATE;
+  at := svc_now();
+  IF doc ? 'claim' THEN
+    IF NOT is_newest_version(NULL, doc) THEN RETURN false; END IF;
+    PERFORM store_version(doc, at);
+    RETURN true;
+  END IF;
+  -- Only what was given away once: the lane gives the others away itself.
+  IF (doc ->> 'nonce')::bigint >= (SELECT next_nonce FROM nonce_lanes
+    WHERE chain_id = (doc ->> 'chain_id')::bigint AND address = doc ->> 'address') THEN
+    RETURN false;
+  END IF;
+  INSERT INTO evm_transactions (transaction_id, chain_id, address, nonce, signer_key, kind,
+    unsigned, raw_tx, tx_hash, created_at)
+  VALUES ((doc ->> 'transaction_id')::uuid, (doc ->> 'chain_id')::bigint, doc ->> 'address',
+    (doc ->> 'nonce')::bigint, doc ->> 'signer_key', 'cancel', doc -> 'unsigned', doc ->> 'raw_tx',
+    doc ->> 'tx_hash', at)
+  ON CONFLICT DO NOTHING;
+  RETURN FOUND;
+END $$;
+
+-- The versions of a claim, oldest first.
+CREATE OR REPLACE FUNCTION versions_of(claim evm_transactions) RETURNS jsonb
+  LANGUAGE sql VOLATILE AS $$
+  SELECT jsonb_agg(jsonb_build_object('transaction_id', v.transaction_id,
+    'claim', claim.transaction_id, 'chain_id', v.chain_id, 'from', v.address, 'nonce', v.nonce,
+    'kind', v.kind, 'unsigned', v.unsigned, 'tx_hash', v.tx_hash, 'raw_tx', v.raw_tx,
+    'age_seconds', extract(epoch FROM svc_now() - v.created_at))
+    ORDER BY v.created_at, v.transaction_id)
+  FROM evm_transactions v
+  WHERE v.transaction_id = claim.transaction_id OR v.replaces = claim.transaction_id
+$$;
+
+-- The lanes that have open claims and that nobody else looks after just now, each with its lowest
+-- claims; they are the caller's for `seconds`. `ended`: the node's run works on it no more.
+-- `proven`: it ended because its own payment was seen in a block.
+CREATE OR REPLACE FUNCTION take_lanes(seconds double precision, most integer) RETURNS jsonb
+  LANGUAGE plpgsql AS $$
+DECLARE
+  at timestamptz := svc_now();
+  lanes jsonb;
+BEGIN
+  WITH due AS (
+    SELECT l.chain_id, l.address FROM nonce_lanes l
+    WHERE coalesce(l.tended_until, '-infinity') <= at AND EXISTS (
+      SELECT FROM evm_transactions t WHERE t.chain_id = l.chain_id AND t.address = l.address
+        AND t.released_at IS NULL AND t.replaces IS NULL AND t.final_at IS NULL)
+    ORDER BY l.tended_until NULLS FIRST FOR UPDATE SKIP LOCKED
+  ), taken AS (
+    UPDATE nonce_lanes l SET tended_until = at + make_interval(secs => seconds)
+    FROM due WHERE l.chain_id = due.chain_id AND l.address = due.address
+    RETURNING l.chain_id, l.address
+  )
+  SELECT coalesce(jsonb_agg(jsonb_build_object('chain_id', chain_id, 'address', address,
+    'claims', (
+      SELECT jsonb_agg(jsonb_build_object('transaction_id', t.transaction_id, 'nonce', t.nonce,
+        'signer_key', t.signer_key, 'movement_id', t.movement_id, 'node_key', t.node_key,
+        'attempt', t.attempt, 'node_state', t.node_state, 'reorged', t.reorged_at IS NOT NULL,
+        'ended', t.ended, 'proven', t.proven, 'versions', versions_of(t.claim)) ORDER BY t.nonce)
+      FROM (
+        SELECT c.*, c AS claim, n.state AS node_state,
+          c.movement_id IS NULL OR n.attempt > c.attempt
+            OR n.state IN ('FAILED', 'COMPLETED', 'CANCELLED', 'SKIPPED') AS ended,
+          coalesce(n.attempt = c.attempt AND n.state = 'COMPLETED' AND NOT EXISTS (
+            SELECT FROM artifacts a WHERE a.movement_id = c.movement_id
+              AND a.node_key = c.node_key AND a.attempt = c.attempt
+              AND a.kind = 'resolution'), false) AS proven
+        FROM evm_transactions c LEFT JOIN movement_nodes n
+          ON n.movement_id = c.movement_id AND n.node_key = c.node_key
+        WHERE c.chain_id = taken.chain_id AND c.address = taken.address
+          AND c.released_at IS NULL AND c.replaces IS NULL AND c.final_at IS NULL
+        ORDER BY c.nonce LIMIT most) t))), '[]'::jsonb) INTO lanes
+  FROM taken;
+  RETURN lanes;
+END $$;
+
+-- What the chain was seen to count, and the claims that a final block has settled:
+-- [{"transaction_id", "mined_hash"}].
+CREATE OR REPLACE FUNCTION note_lane(doc jsonb) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE nonce_lanes SET mined_count = (doc ->> 'mined')::bigint,
+    final_count = (doc ->> 'final')::bigint, seen_at = svc_now()
+  WHERE chain_id = (doc ->> 'chain_id')::bigint AND address = doc ->> 'address';
+  UPDATE evm_transactions t SET final_at = svc_now(), mined_hash = d.mined_hash
+  FROM jsonb_to_recordset(doc -> 'settled') AS d (transaction_id uuid, mined_hash text)
+  WHERE t.transaction_id = d.transaction_id AND t.final_at IS NULL AND t.released_at IS NULL;
+END $$;
+
+-- Lanes for people: what is claimed and in no block that was seen, since when, and what is mined
+-- and not yet final.
+CREATE OR REPLACE FUNCTION lane_views() RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT coalesce(jsonb_agg(jsonb_build_object('chain_id', l.chain_id, 'address', l.address,
+    'signer_key', l.signer_key, 'next_nonce', l.next_nonce, 'mined_nonce', l.mined_count,
+    'final_nonce', l.final_count,
+    'seen_at', to_char(l.seen_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    'open_nonces', coalesce(o.open, 0),
+    'oldest_open_seconds', extract(epoch FROM svc_now() - o.since)::bigint,
+    'unfinal_nonces', coalesce(o.unfinal, 0)) ORDER BY l.chain_id, l.address), '[]'::jsonb)
+  FROM nonce_lanes l LEFT JOIN LATERAL (
+    SELECT count(*) FILTER (WHERE t.nonce >= coalesce(l.mined_count, 0)) AS open,
+      min(t.created_at) FILTER (WHERE t.nonce >= coalesce(l.mined_count, 0)) AS since,
+      count(*) FILTER (WHERE t.nonce < coalesce(l.mined_count, 0)) AS unfinal
+    FROM evm_transactions t WHERE t.chain_id = l.chain_id AND t.address = l.address
+      AND t.released_at IS NULL AND t.replaces IS NULL AND t.final_at IS NULL) o ON true
+$$;

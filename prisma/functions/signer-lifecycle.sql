@@ -1,0 +1,405 @@
+-- Rotation and retirement of signers (docs/decisions/0064-signer-lifecycle.md). A rotation is alone
+-- with the switch of cutover.sql: creates, retries and fences come before it or behind it, and so
+-- whatever is bound to a deprecated signer afterwards was left with it on purpose.
+
+-- Who signs in place of a signer: itself, or the end of the rotations that replaced it.
+CREATE OR REPLACE FUNCTION successor_of(key text) RETURNS text LANGUAGE sql STABLE AS $$
+  WITH RECURSIVE chain AS (
+    SELECT signer_key, replaced_by FROM signers WHERE signer_key = key
+    UNION SELECT s.signer_key, s.replaced_by FROM chain c JOIN signers s
+      ON s.signer_key = c.replaced_by)
+  SELECT coalesce((SELECT signer_key FROM chain WHERE replaced_by IS NULL), key)
+$$;
+
+-- The pool of what the replacement has on the same chain; see onChainVenueKey in
+-- domain/plan/tokens.ts. Pools that belong to no signer stay what they are.
+CREATE OR REPLACE FUNCTION pool_of_successor(flow jsonb, old_key text, new_key text) RETURNS jsonb
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN split_part(flow -> 'pool' ->> 'venue_key', ':', 2) = old_key
+    THEN jsonb_set(flow, '{pool,venue_key}',
+      to_jsonb(split_part(flow -> 'pool' ->> 'venue_key', ':', 1) || ':' || new_key))
+    ELSE flow END
+$$;
+
+-- Why a node stays with a signer that was replaced; NULL: it goes to the replacement. What other
+-- nodes decide for it is said by signer_ties.
+CREATE OR REPLACE FUNCTION signer_tie(m movements, n movement_nodes, addresses text[],
+  without_room boolean) RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT CASE
+    WHEN EXISTS (SELECT FROM evm_transactions t WHERE t.movement_id = n.movement_id
+      AND t.node_key = n.node_key AND t.attempt = n.attempt AND t.released_at IS NULL)
+      THEN 'open_nonce'
+    WHEN n.state NOT IN ('BLOCKED', 'READY') THEN 'in_flight'
+    -- What its account sent is looked for at the account that it had.
+    WHEN n.recover_first OR n.restored OR n.submitted_at IS NOT NULL
+      OR EXISTS (SELECT FROM node_attempts a WHERE a.movement_id = n.movement_id
+        AND a.node_key = n.node_key AND a.attempt = n.attempt) THEN 'passed_fence'
+    WHEN n.action_type IN ('perp_deposit', 'perp_withdraw', 'agent_wallet_top_up')
+      THEN 'perp_master'
+    -- Their contracts pull the tokens.
+    WHEN n.action_type IN ('cctp_burn', 'bridge_c_send') THEN 'allowance'
+    WHEN EXISTS (SELECT FROM movement_nodes o WHERE o.movement_id = m.movement_id
+      AND lower(node_plan(o.own_plan, m.input_params) -> 'config' ->> 'destination_caller')
+        = ANY (addresses)) THEN 'destination_caller'
+    -- Funds may come to the old address, to be passed on from there.
+    WHEN EXISTS (SELECT FROM unnest(addresses) a
+      CROSS JOIN LATERAL (SELECT lower(substr(a, 3)) AS digits) d
+      WHERE position(digits IN lower(concat(m.intent, m.input_params))) > 0
+        OR EXISTS (SELECT FROM movement_nodes o WHERE o.movement_id = m.movement_id
+          AND position(digits IN lower(o.own_plan::text)) > 0)) THEN 'old_address'
+    WHEN without_room AND n.flow ->> 'from' IS NULL
+      AND split_part(n.flow -> 'pool' ->> 'venue_key', ':', 2) = n.signer_binding ->> 'signer_key'
+      THEN 'no_room' END
+$$;
+
+-- Of each node that is bound to a replaced signer and may still sign: why it stays, or null. What
+-- spends what a node of the old address brought there, or uses an allowance that one gave, stays
+-- with it.
+CREATE OR REPLACE FUNCTION signer_ties(m movements, without_room boolean) RETURNS jsonb
+  LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  ties jsonb;
+  more jsonb;
+BEGIN
+  SELECT coalesce(jsonb_object_agg(n.node_key,
+    signer_tie(m, n, signer_addresses(s), without_room)), '{}'::jsonb)
+  INTO ties FROM movement_nodes n
+  JOIN signers s ON s.signer_key = n.signer_binding ->> 'signer_key' AND s.replaced_by IS NOT NULL
+  WHERE n.movement_id = m.movement_id
+    AND n.state NOT IN ('COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED');
+  LOOP
+    SELECT jsonb_object_agg(n.node_key,
+      CASE WHEN o.action_type = 'evm_erc20_approve' THEN 'allowance' ELSE 'passes_on' END)
+    INTO more FROM movement_nodes n
+    JOIN movement_nodes o ON o.movement_id = n.movement_id AND o.node_key <> n.node_key
+      AND o.signer_binding = n.signer_binding
+      AND (o.state = 'COMPLETED' OR ties ->> o.node_key IS NOT NULL)
+      AND (o.node_key = n.flow ->> 'from' OR o.action_type = 'evm_erc20_approve')
+    WHERE n.movement_id = m.movement_id AND ties ? n.node_key AND ties ->> n.node_key IS NULL;
+    EXIT WHEN more IS NULL;
+    ties := ties || more;
+  END LOOP;
+  RETURN ties;
+END $$;
+
+-- Every address that a signer is or was known by, in lower case.
+CREATE OR REPLACE FUNCTION signer_addresses(s signers) RETURNS text[] LANGUAGE sql IMMUTABLE AS $$
+  SELECT ARRAY(SELECT DISTINCT lower(a) FROM unnest(s.known_addresses
+    || s.expected_signer_address || s.observed_signer_address) a WHERE a ~* '^0x[0-9a-f]{40}$')
+$$;
+
+-- Binds nodes to the signers that replaced theirs; they are prepared anew, and a worker that still
+-- has them as they were can write nothing more.
+CREATE OR REPLACE FUNCTION rebind_nodes(movement uuid, ties jsonb, at timestamptz) RETURNS void
+  LANGUAGE sql AS $$
+  UPDATE movement_nodes n SET
+    signer_binding = jsonb_build_object('signer_key', s.next_key),
+    flow = pool_of_successor(n.flow, s.old_key, s.next_key),
+    preflight_passed = false, prepared_action = NULL, sign_request = NULL, error_count = 0,
+    submit_epoch = n.submit_epoch + 1, updated_at = at
+  FROM (SELECT signer_key AS old_key, successor_of(signer_key) AS next_key FROM signers
+    WHERE replaced_by IS NOT NULL) s
+  WHERE n.movement_id = movement AND n.signer_binding ->> 'signer_key' = s.old_key
+    AND ties ? n.node_key AND ties ->> n.node_key IS NULL
+$$;
+
+-- What a movement holds, after nodes of it were bound to another signer: taken from the pools of the
+-- one, given back to those of the other.
+CREATE OR REPLACE FUNCTION move_holds(m movements, take jsonb, at timestamptz) RETURNS void
+  LANGUAGE plpgsql AS $$
+DECLARE hold reservations;
+BEGIN
+  PERFORM settle_holds(m, take, at);
+  FOR hold IN SELECT * FROM reservations r WHERE r.movement_id = m.movement_id
+    AND r.status = 'held' AND NOT EXISTS (
+      SELECT FROM movement_nodes n WHERE n.movement_id = m.movement_id AND n.flow ->> 'from' IS NULL
+        AND n.flow -> 'pool' ->> 'venue_key' = r.venue_key
+        AND n.flow -> 'pool' ->> 'account_type' = r.account_type
+        AND n.flow ->> 'asset' = r.asset)
+    ORDER BY r.venue_key COLLATE "C", r.account_type COLLATE "C", r.asset COLLATE "C" LOOP
+    UPDATE reservation_pools SET held = held - hold.amount WHERE venue_key = hold.venue_key
+      AND account_type = hold.account_type AND asset = hold.asset;
+    UPDATE reservations SET status = 'released', ended_at = at
+      WHERE reservation_id = hold.reservation_id;
+  END LOOP;
+END $$;
+
+-- Binds what a movement may still sign to the signers that replaced its own, as far as nothing ties
+-- it to them. Answers why each node stays, null where it went. The caller holds the movement.
+CREATE OR REPLACE FUNCTION follow_signers(movement uuid, take jsonb, actor jsonb, at timestamptz)
+  RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  m movements;
+  ties jsonb;
+BEGIN
+  SELECT * INTO STRICT m FROM movements WHERE movement_id = movement;
+  ties := signer_ties(m, false);
+  IF NOT EXISTS (SELECT FROM jsonb_each(ties) WHERE value = 'null') THEN RETURN ties; END IF;
+  BEGIN
+    PERFORM rebind_nodes(movement, ties, at);
+    IF m.pooled THEN PERFORM move_holds(m, take, at); END IF;
+  EXCEPTION WHEN SQLSTATE 'FM010' OR SQLSTATE 'FM012' THEN
+    -- The funds are where they were, and so is who pays with them.
+    ties := signer_ties(m, true);
+    PERFORM rebind_nodes(movement, ties, at);
+  END;
+  UPDATE movements SET updated_at = at, next_sequence = write_timeline(m, (
+    SELECT coalesce(jsonb_agg(jsonb_build_object('event_id', svc_new_id(at),
+      'event_type', 'signer_remapped', 'node_key', n.node_key, 'attempt', n.attempt,
+      'actor', actor, 'message', 'Bound to the signer ' || (n.signer_binding ->> 'signer_key')
+        || ', which replaced its own',
+      'data', jsonb_build_object('signer_key', n.signer_binding ->> 'signer_key',
+        'original_signer_key', n.own_plan -> 'signer_binding' ->> 'signer_key'))
+      ORDER BY n.position), '[]'::jsonb)
+    FROM movement_nodes n WHERE n.movement_id = movement AND ties ? n.node_key
+      AND ties ->> n.node_key IS NULL), ARRAY[]::text[], at)
+  WHERE movement_id = movement;
+  RETURN ties;
+END $$;
+
+-- A plan that was compiled before a rotation and stored behind it.
+CREATE OR REPLACE FUNCTION follow_at_create(movement uuid) RETURNS void LANGUAGE sql AS $$
+  UPDATE movement_nodes n SET
+    signer_binding = jsonb_build_object('signer_key', successor_of(s.signer_key)),
+    flow = pool_of_successor(n.flow, s.signer_key, successor_of(s.signer_key))
+  FROM signers s
+  WHERE n.movement_id = movement AND s.signer_key = n.signer_binding ->> 'signer_key'
+    AND s.replaced_by IS NOT NULL
+$$;
+
+-- The pools of both signers, in the order in which everybody takes pools.
+CREATE OR REPLACE FUNCTION lock_signer_pools(old_key text, new_key text) RETURNS void
+  LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO reservation_pools (venue_key, account_type, asset, held)
+  SELECT split_part(venue_key, ':', 1) || ':' || new_key, account_type, asset, 0
+  FROM reservation_pools WHERE split_part(venue_key, ':', 2) = old_key
+  ORDER BY venue_key COLLATE "C", account_type COLLATE "C", asset COLLATE "C"
+  ON CONFLICT DO NOTHING;
+  PERFORM FROM reservation_pools WHERE split_part(venue_key, ':', 2) IN (old_key, new_key)
+  ORDER BY venue_key COLLATE "C", account_type COLLATE "C", asset COLLATE "C" FOR UPDATE;
+END $$;
+
+-- Nodes of movements that have not ended, bound to a signer, that have not ended themselves.
+CREATE OR REPLACE FUNCTION open_nodes_of(key text) RETURNS SETOF movement_nodes
+  LANGUAGE sql STABLE AS $$
+  SELECT n.* FROM movements m JOIN movement_nodes n USING (movement_id)
+  WHERE m.ended_at IS NULL AND n.signer_binding ->> 'signer_key' = key
+    AND n.state NOT IN ('COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED')
+$$;
+
+-- Deprecates the old signer and binds what it had to the new one; answers what that came to.
+CREATE OR REPLACE FUNCTION replace_signer(old_key text, new_key text, doc jsonb,
+  movement_ids uuid[], at timestamptz) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  movement uuid;
+  ties jsonb;
+  remapped integer := 0;
+  kept jsonb := '[]';
+BEGIN
+  UPDATE signers SET status = 'deprecated', replaced_by = new_key, updated_at = at,
+    known_addresses = ARRAY(SELECT jsonb_array_elements_text(doc -> 'known_addresses'))
+  WHERE signer_key = old_key;
+  PERFORM lock_signer_pools(old_key, new_key);
+  FOREACH movement IN ARRAY movement_ids LOOP
+    ties := follow_signers(movement, doc -> 'take', doc -> 'actor', at);
+    SELECT remapped + count(*) FILTER (WHERE value = 'null'),
+      kept || coalesce(jsonb_agg(jsonb_build_object('movement_id', movement, 'node_key', key,
+        'reason', value) ORDER BY key) FILTER (WHERE value <> 'null'), '[]'::jsonb)
+    INTO remapped, kept FROM jsonb_each(ties);
+    CONTINUE WHEN NOT EXISTS (SELECT FROM jsonb_each(ties) WHERE value = 'null');
+    -- Whoever decided by the movement as it was decides again.
+    UPDATE movements SET version = version + 1 WHERE movement_id = movement;
+    INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
+    SELECT gen_random_uuid(), movement, 'wake', at, at
+    WHERE EXISTS (SELECT FROM movement_nodes n WHERE n.movement_id = movement
+      AND n.state = 'READY' AND ties ? n.node_key AND ties ->> n.node_key IS NULL);
+  END LOOP;
+  RETURN jsonb_build_object('remapped', remapped, 'kept', kept,
+    'open_nonces', (SELECT count(*) FROM open_nodes_of(old_key) n
+      JOIN evm_transactions t USING (movement_id, node_key, attempt)
+      WHERE t.released_at IS NULL AND t.replaces IS NULL AND t.final_at IS NULL),
+    'pending_approval', (SELECT count(*) FROM movements m
+      WHERE m.movement_id = ANY (movement_ids) AND m.request_state = 'PENDING_APPROVAL'));
+END $$;
+
+-- One row of what was done about a signer, with its audit rows.
+CREATE OR REPLACE FUNCTION write_signer_event(doc jsonb, extra jsonb, at timestamptz) RETURNS void
+  LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM write_audit(with_details(doc -> 'audit', extra), at);
+  INSERT INTO signer_events (event_id, signer_key, other_key, event_type, reason, data, done_by,
+    audit_event_id, occurred_at)
+  VALUES ((doc ->> 'event_id')::uuid, doc ->> 'key', doc ->> 'other_key', doc ->> 'event_type',
+    doc ->> 'reason', coalesce(doc -> 'data', '{}'::jsonb) || extra, doc -> 'actor',
+    (doc -> 'audit' -> 0 ->> 'event_id')::uuid, at);
+END $$;
+
+-- Why two signers cannot change places now, or NULL. What was asked of the new one outside of this
+-- transaction counts while its pin is the one that was compared, and nobody has seen another
+-- address of it since.
+CREATE OR REPLACE FUNCTION rotation_problem(a signers, b signers, asked jsonb) RETURNS jsonb
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE
+    WHEN a.signer_key = b.signer_key
+      THEN '{"error": "validation_failed", "cause": "same_signer"}'::jsonb
+    WHEN a.status <> 'active'
+      THEN '{"error": "validation_failed", "cause": "old_not_active"}'::jsonb
+    WHEN b.status <> 'active'
+      THEN '{"error": "validation_failed", "cause": "replacement_not_active"}'::jsonb
+    WHEN a.chain_family <> b.chain_family
+      THEN '{"error": "validation_failed", "cause": "chain_family_mismatch"}'::jsonb
+    WHEN b.expected_signer_address IS DISTINCT FROM asked ->> 'pin'
+      OR (b.observed_at IS DISTINCT FROM (asked ->> 'observed_at')::timestamptz
+        AND lower(b.observed_signer_address) IS DISTINCT FROM lower(asked ->> 'runtime'))
+      THEN '{"error": "signer_runtime_identity_unavailable"}'::jsonb
+    WHEN lower(b.expected_signer_address) IS DISTINCT FROM lower(asked ->> 'runtime')
+      THEN '{"error": "signer_identity_mismatch"}'::jsonb END
+$$;
+
+-- What a rotation begins with: both rows, made where only a process has them in memory, and why they
+-- cannot change places whatever their identities.
+CREATE OR REPLACE FUNCTION read_rotation(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  a signers;
+  b signers;
+BEGIN
+  PERFORM declare_signer(value, svc_now()) FROM jsonb_array_elements(doc -> 'declared');
+  SELECT * INTO a FROM signers WHERE signer_key = doc ->> 'key';
+  SELECT * INTO b FROM signers WHERE signer_key = doc ->> 'other_key';
+  IF a.signer_key IS NULL OR b.signer_key IS NULL THEN
+    RETURN jsonb_build_object('missing', CASE WHEN a.signer_key IS NULL THEN doc -> 'key'
+      ELSE doc -> 'other_key' END);
+  END IF;
+  RETURN jsonb_build_object('pin', b.expected_signer_address, 'observed_at', b.observed_at,
+    'known_addresses', signer_addresses(a), 'problem', rotation_problem(a, b, jsonb_build_object(
+      'pin', b.expected_signer_address, 'runtime', b.expected_signer_address,
+      'observed_at', b.observed_at)));
+END $$;
+
+-- Rotates `key` to `other_key`, or plays it through and takes it back (`drill`); see
+-- store/signer-lifecycle.ts for the shape of `doc`.
+CREATE OR REPLACE FUNCTION rotate_signer(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  a signers;
+  b signers;
+  movement_ids uuid[];
+  problem jsonb;
+  impact jsonb;
+  played text;
+  at timestamptz;
+BEGIN
+  PERFORM pg_advisory_xact_lock(7203118846);
+  at := svc_now();
+  PERFORM declare_signer(value, at) FROM jsonb_array_elements(doc -> 'declared');
+  -- Movements before signers, as everybody takes them.
+  movement_ids := ARRAY(SELECT m.movement_id FROM movements m
+    WHERE m.movement_id IN (SELECT n.movement_id FROM open_nodes_of(doc ->> 'key') n)
+    ORDER BY m.movement_id FOR UPDATE);
+  PERFORM FROM movement_nodes WHERE movement_id = ANY (movement_ids)
+    AND signer_binding ->> 'signer_key' = doc ->> 'key' ORDER BY movement_id, node_key FOR UPDATE;
+  PERFORM FROM signers WHERE signer_key IN (doc ->> 'key', doc ->> 'other_key')
+    ORDER BY signer_key FOR UPDATE;
+  SELECT * INTO STRICT a FROM signers WHERE signer_key = doc ->> 'key';
+  SELECT * INTO STRICT b FROM signers WHERE signer_key = doc ->> 'other_key';
+  problem := rotation_problem(a, b, doc -> 'asked');
+  IF problem IS NOT NULL THEN RETURN jsonb_build_object('ok', false) || problem; END IF;
+  BEGIN
+    impact := replace_signer(a.signer_key, b.signer_key, doc, movement_ids, at);
+    IF (doc ->> 'drill')::boolean THEN
+      RAISE EXCEPTION 'a drill' USING ERRCODE = 'FM014', DETAIL = impact::text;
+    END IF;
+  EXCEPTION WHEN SQLSTATE 'FM014' THEN
+    GET STACKED DIAGNOSTICS played = PG_EXCEPTION_DETAIL;
+    impact := played::jsonb;
+  END;
+  PERFORM write_signer_event(doc, jsonb_build_object('impact', impact), at);
+  RETURN jsonb_build_object('ok', true, 'impact', impact, 'at', at);
+END $$;
+
+-- Evidence of what was looked up of a signer, with its audit rows.
+CREATE OR REPLACE FUNCTION record_signer_event(doc jsonb) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE at timestamptz := svc_now();
+BEGIN
+  PERFORM declare_signer(value, at) FROM jsonb_array_elements(doc -> 'declared');
+  PERFORM write_signer_event(doc, '{}'::jsonb, at);
+END $$;
+
+-- The nonces that were signed for an account and whose use is not final: by the chain, or by a node
+-- that has ended with what its plan asks for. `used`: [{"chain_id", "final", "mined"}], how many
+-- each chain says are used in final blocks and at all.
+CREATE OR REPLACE FUNCTION open_nonces(account text, used jsonb) RETURNS jsonb
+  LANGUAGE sql STABLE AS $$
+  SELECT coalesce(jsonb_agg(DISTINCT jsonb_build_object('chain', t.chain_id::text,
+    'nonce', t.nonce)), '[]'::jsonb)
+  FROM evm_transactions t LEFT JOIN movement_nodes n USING (movement_id, node_key)
+  LEFT JOIN jsonb_to_recordset(used) AS u (chain_id bigint, final bigint, mined bigint)
+    USING (chain_id)
+  WHERE t.address = lower(account) AND t.raw_tx IS NOT NULL AND t.released_at IS NULL
+    AND t.nonce >= coalesce(u.final, 0) AND NOT (t.nonce < coalesce(u.mined, 0)
+      AND coalesce(n.attempt > t.attempt OR n.state IN ('COMPLETED', 'FAILED'), false))
+$$;
+
+-- The first gate that a retirement does not pass, or NULL. What stands on chains was looked up
+-- before (`seen`); the rest is asked under the signer's lock.
+CREATE OR REPLACE FUNCTION failed_gate(s signers, seen jsonb, acknowledged boolean) RETURNS jsonb
+  LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  nodes jsonb;
+  nonces jsonb;
+BEGIN
+  IF s.status <> 'deprecated' THEN
+    RETURN jsonb_build_object('failed_gate', 'signer_not_deprecated', 'status', s.status);
+  END IF;
+  IF seen ->> 'unavailable' IS NOT NULL THEN
+    RETURN jsonb_build_object('failed_gate', 'inventory_unavailable',
+      'reason', seen ->> 'unavailable', 'problems', seen -> 'problems');
+  END IF;
+  IF jsonb_array_length(seen -> 'above_dust') > 0 THEN
+    RETURN jsonb_build_object('failed_gate', 'balance_above_dust',
+      'balances', seen -> 'above_dust');
+  END IF;
+  SELECT jsonb_agg(jsonb_build_object('movement_id', n.movement_id, 'node_key', n.node_key,
+    'state', n.state) ORDER BY n.movement_id, n.position) INTO nodes
+  FROM open_nodes_of(s.signer_key) n;
+  IF nodes IS NOT NULL THEN
+    RETURN jsonb_build_object('failed_gate', 'non_terminal_nodes', 'non_terminal_nodes', nodes);
+  END IF;
+  SELECT jsonb_agg(nonce) INTO nonces FROM jsonb_array_elements(seen -> 'accounts') account,
+    jsonb_array_elements(open_nonces(account ->> 'address', account -> 'used_nonces')) nonce;
+  IF nonces IS NOT NULL THEN
+    RETURN jsonb_build_object('failed_gate', 'open_nonces', 'open_nonces', nonces);
+  END IF;
+  IF NOT acknowledged AND (jsonb_array_length(seen -> 'allowances') > 0
+    OR (seen ->> 'unsupported_spender_not_checked')::boolean) THEN
+    RETURN jsonb_build_object('failed_gate', 'allowances_not_acknowledged',
+      'allowances', seen -> 'allowances',
+      'unsupported_spender_not_checked', seen -> 'unsupported_spender_not_checked');
+  END IF;
+  RETURN NULL;
+END $$;
+
+-- Retires a signer, or answers the gate that it does not pass; either is kept as evidence. NULL for
+-- an unknown one.
+CREATE OR REPLACE FUNCTION retire_signer(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  s signers;
+  at timestamptz;
+  denied jsonb;
+BEGIN
+  -- Alone with retries, creates and fences, as a rotation is.
+  PERFORM pg_advisory_xact_lock(7203118846);
+  at := svc_now();
+  PERFORM declare_signer(value, at) FROM jsonb_array_elements(doc -> 'declared');
+  SELECT * INTO s FROM signers WHERE signer_key = doc ->> 'key' FOR UPDATE;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  denied := failed_gate(s, doc -> 'seen', (doc ->> 'acknowledged')::boolean);
+  IF denied IS NOT NULL THEN
+    PERFORM write_signer_event(doc || '{"event_type": "retirement_denied", "audit": []}', denied,
+      at);
+    RETURN jsonb_build_object('ok', false, 'denied', denied);
+  END IF;
+  UPDATE signers SET status = 'retired', updated_at = at WHERE signer_key = s.signer_key;
+  PERFORM write_signer_event(doc, '{}'::jsonb, at);
+  RETURN jsonb_build_object('ok', true, 'at', at);
+END $$;

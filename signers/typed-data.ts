@@ -1,0 +1,18 @@
+/** EIP-712 data as sign requests carry it. */
+import { z } from 'zod';
+import type { JsonObject } from '../domain/json.ts';
+
+const schema = z.strictObject({
+  domain: z.record(z.string(), z.unknown()),
+  types: z.record(z.string(), z.array(z.strictObject({ name: z.string(), type: z.string() }))),
+  primaryType: z.string(),
+  message: z.record(z.string(), z.unknown()),
+});
+export type TypedData = z.infer<typeof schema>;
+
+/** Throws an Error when a part is missing or there is one more. */
+export function readTypedData(payload: JsonObject): TypedData {
+  const parsed = schema.safeParse(payload);
+  if (parsed.success) return parsed.data;
+  throw new Error('typed data needs domain, types, primaryType and message, and nothing else');
+}

@@ -1,0 +1,48 @@
+/** The switch that stops new money (prisma/functions/cutover.sql). */
+import type { CutoverMode } from '../domain/cutover.ts';
+import type { JsonObject } from '../domain/json.ts';
+import type { AuditEntry } from '../domain/transition.ts';
+import type { Database } from '../prisma/client.ts';
+import { auditRows } from './event-ids.ts';
+import { run } from './faults.ts';
+import { isoOfOrNull } from './json.ts';
+
+/** Null where it was never changed. */
+export interface Cutover {
+  readonly mode: CutoverMode;
+  readonly previous_mode: CutoverMode | null;
+  readonly reason: string | null;
+  /** ISO 8601. */
+  readonly changed_at: string | null;
+  readonly changed_by: JsonObject | null;
+}
+
+export async function readCutover(db: Database): Promise<Cutover> {
+  const rows = await run(
+    () => db.sql<{ answer: Cutover }>`SELECT to_jsonb(c) AS answer FROM cutover c`,
+  );
+  return only(rows);
+}
+
+/** Changes it with its audit row; answers once nothing of before is under way at a fence. */
+export async function setCutover(
+  db: Database,
+  change: {
+    readonly mode: CutoverMode;
+    readonly reason: string;
+    readonly changed_by: JsonObject;
+    readonly audit: readonly AuditEntry[];
+  },
+): Promise<Cutover> {
+  const doc = JSON.stringify({ ...change, audit: auditRows(db, change.audit) });
+  return only(
+    await run(() => db.sql<{ answer: Cutover }>`SELECT set_cutover_mode(${doc}::jsonb) AS answer`),
+  );
+}
+
+function only(rows: readonly { readonly answer: Cutover }[]): Cutover {
+  const [row] = rows;
+  if (row === undefined) throw new Error('the switch has no row');
+  const { mode, previous_mode, reason, changed_at, changed_by } = row.answer;
+  return { mode, previous_mode, reason, changed_at: isoOfOrNull(changed_at), changed_by };
+}

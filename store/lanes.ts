@@ -1,0 +1,110 @@
+/** Lanes of nonces: who looks after them, what was seen of them, and what people see. */
+import type { EvmUnsignedTransaction } from '../domain/executor.ts';
+import type { OpenClaim } from '../domain/lanes/duties.ts';
+import { newId } from '../platform/ids.ts';
+import type { Database } from '../prisma/client.ts';
+import { toTransaction, type TransactionRow } from './evm-transactions.ts';
+import { run } from './faults.ts';
+
+export interface OpenLane {
+  readonly chain_id: number;
+  /** Lower case. */
+  readonly address: string;
+  /** Its lowest open claims, in order. */
+  readonly claims: readonly OpenClaim[];
+}
+
+type ClaimRow = Omit<OpenClaim, 'versions'> & { readonly versions: readonly TransactionRow[] };
+
+/**
+ * The lanes with open claims that nobody else looks after; they are the caller's for `seconds`, so
+ * that one process at a time asks the chain about each. At most `most` claims of each.
+ */
+export async function takeLanes(
+  db: Database,
+  seconds: number,
+  most: number,
+): Promise<readonly OpenLane[]> {
+  const rows = await run(
+    () =>
+      db.sql<{
+        lanes: readonly (Omit<OpenLane, 'claims'> & { claims: readonly ClaimRow[] | null })[];
+      }>`SELECT take_lanes(${seconds}::double precision, ${most}::integer) AS lanes`,
+  );
+  return (rows[0]?.lanes ?? []).map((lane) => ({
+    ...lane,
+    claims: (lane.claims ?? []).map((claim) => ({
+      ...claim,
+      versions: claim.versions.map(toTransaction),
+    })),
+  }));
+}
+
+/** Notes what the chain counts and which claims a final block has settled, and by which hash. */
+export async function noteLane(
+  db: Database,
+  seen: {
+    readonly chain_id: number;
+    readonly address: string;
+    readonly mined: number;
+    readonly final: number;
+    readonly settled: readonly {
+      readonly transaction_id: string;
+      readonly mined_hash: string | null;
+    }[];
+  },
+): Promise<void> {
+  const doc = JSON.stringify(seen);
+  await run(() => db.sql`SELECT note_lane(${doc}::jsonb)`);
+}
+
+export interface Filling {
+  readonly chain_id: number;
+  readonly address: string;
+  readonly nonce: number;
+  readonly signer_key: string;
+  readonly unsigned: EvmUnsignedTransaction;
+  readonly raw_tx: string;
+  readonly tx_hash: string;
+  /** Where the nonce is filled already: the claim, and its newest version. */
+  readonly replaces?: { readonly claim: string; readonly over: string };
+}
+
+/**
+ * Stores what fills a nonce that is no node's. False when somebody was quicker: what was signed is
+ * then not to be sent.
+ */
+export async function fillNonce(db: Database, filling: Filling): Promise<boolean> {
+  const { replaces, ...rest } = filling;
+  const doc = JSON.stringify({ ...rest, ...replaces, transaction_id: newId(), kind: 'cancel' });
+  const rows = await run(
+    () => db.sql<{ stored: boolean }>`SELECT fill_nonce(${doc}::jsonb) AS stored`,
+  );
+  return rows[0]?.stored ?? false;
+}
+
+/** A lane as people see it. */
+export interface LaneView {
+  readonly chain_id: number;
+  readonly address: string;
+  /** Who signs for it; null before its first claim. */
+  readonly signer_key: string | null;
+  readonly next_nonce: number;
+  /** What the chain was last seen to count; null before the first look. */
+  readonly mined_nonce: number | null;
+  readonly final_nonce: number | null;
+  readonly seen_at: string | null;
+  /** Given away, and in no block that was seen. */
+  readonly open_nonces: number;
+  readonly oldest_open_seconds: number | null;
+  /** Mined, and not final yet. */
+  readonly unfinal_nonces: number;
+}
+
+/** Every lane there is. */
+export async function readLanes(db: Database): Promise<readonly LaneView[]> {
+  const rows = await run(
+    () => db.sql<{ lanes: readonly LaneView[] }>`SELECT lane_views() AS lanes`,
+  );
+  return rows[0]?.lanes ?? [];
+}

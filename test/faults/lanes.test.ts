@@ -1,0 +1,363 @@
+/**
+ * Transactions that are stuck, called off, left behind or lose their block: the lane goes on, and
+ * every payment happens once or not at all.
+ */
+import type { Hex } from 'viem';
+import { transfersOnChain } from '../support/evidence.ts';
+import { fundSigner } from '../support/funds.ts';
+import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
+import { storeTemplate, transfer } from '../support/plans.ts';
+import { SeenExamples } from '../support/seen.ts';
+import { slow, test } from '../support/pace.ts';
+
+let own: OwnStack;
+/** Pays the treasury; the second gives up looking after a second, the third waits for finality. */
+let pays: string;
+let impatient: string;
+let serial = 0;
+let examples: SeenExamples;
+
+beforeAll(async () => {
+  own = await startOwnStack({
+    split: true,
+    env: { SVC_LANE_INTERVAL_SECONDS: '1', SVC_UNPROVEN_ASK_SECONDS: '1' },
+  });
+  examples = await SeenExamples.servedBy(own.stack.opsUrl);
+  const { chain } = own.stack;
+  await fundSigner(own, '1000');
+  pays = await storeTemplate(own.api, [transfer(chain, 'pay')]);
+  impatient = await storeTemplate(own.api, [
+    transfer(chain, 'pay', { more: { timeout_policy: { observe_seconds: 1 } } }),
+  ]);
+}, 180_000);
+afterAll(async () => {
+  await examples?.write();
+  await own?.close();
+}, 60_000);
+afterEach(async () => {
+  await own.chainFaults({ mining: 'automatic', reject_rate: 0 });
+});
+
+interface Sent extends Created {
+  readonly amount: string;
+}
+
+async function send(template: string): Promise<Sent> {
+  serial += 1;
+  const amount = `3.${String(serial).padStart(2, '0')}7`;
+  const movement = { ...(await own.api.create(template, { amount })), amount };
+  await own.api.approve(movement);
+  return movement;
+}
+
+/** Sent while no block is made. */
+async function stuck(template = pays): Promise<Sent> {
+  await own.chainFaults({ mining: 'paused' });
+  const movement = await send(template);
+  await own.api.nodeReaches(movement.movement_id, 'pay', ['OBSERVING']);
+  return movement;
+}
+
+interface Version {
+  readonly nonce: number;
+  readonly kind: 'payment' | 'cancel';
+  readonly tx_hash: Hex;
+  readonly raw_tx: Hex;
+  readonly unsigned: {
+    readonly max_fee_per_gas: string;
+    readonly max_priority_fee_per_gas: string;
+  };
+  readonly final: boolean;
+  readonly mined_hash: string | null;
+}
+
+/** What was signed for the movement, oldest first. */
+const versionsOf = ({ movement_id }: Created): Promise<Version[]> =>
+  own.query<Version & Record<string, unknown>>(
+    `SELECT nonce::integer AS nonce, kind, tx_hash, raw_tx, unsigned, final_at IS NOT NULL AS final,
+       mined_hash
+     FROM evm_transactions WHERE movement_id = $1 ORDER BY created_at, transaction_id`,
+    [movement_id],
+  );
+
+/** As if the time in which it could be sent had passed long ago. */
+async function sendsAreOver({ movement_id }: Created): Promise<void> {
+  await own.query(
+    "UPDATE movement_nodes SET send_not_after = svc_now() - interval '1 hour' WHERE movement_id = $1",
+    [movement_id],
+  );
+}
+
+/** As if it had been signed ten minutes ago. */
+async function age({ movement_id }: Created): Promise<void> {
+  await own.query(
+    "UPDATE evm_transactions SET created_at = created_at - interval '10 minutes' WHERE movement_id = $1",
+    [movement_id],
+  );
+}
+
+const hasVersions = (movement: Created, count: number): Promise<Version[]> =>
+  eventually(
+    async () => {
+      const versions = await versionsOf(movement);
+      return versions.length >= count ? versions : null;
+    },
+    { what: () => `${count} versions` },
+  );
+
+/** So many versions, of which the newest has reached the pool. */
+async function sentVersions(movement: Created, count: number): Promise<Version[]> {
+  const versions = await hasVersions(movement, count);
+  const { tx_hash } = versions.at(-1)!;
+  await eventually(
+    async () => ((await rpc('eth_getTransactionByHash', [tx_hash])) === null ? null : true),
+    { what: () => 'the newest version to be sent' },
+  );
+  return versions;
+}
+
+/** The payments of this amount on the chain: how many, and in which transactions. */
+async function paid({ amount }: Sent): Promise<number> {
+  return (await transfersOnChain(own.stack.chain)).filter((each) => each.amount === amount).length;
+}
+
+async function rpc<T>(method: string, params: readonly unknown[] = []): Promise<T> {
+  const answer = await fetch(own.stack.chain.rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+  const { result, error } = (await answer.json()) as { result: T; error?: { message: string } };
+  if (error !== undefined) throw new Error(error.message);
+  return result;
+}
+
+const eventsOf = async ({ movement_id }: Created): Promise<string[]> =>
+  (await own.api.timeline(movement_id)).map(({ event_type }) => event_type);
+
+const cancels = (movement: Created, body: object = { reason: 'Too dear today.' }, node = 'pay') =>
+  own.api.send(
+    'POST',
+    `/movements/${movement.movement_id}/nodes/${node}/actions/cancel-transaction`,
+    body,
+  );
+
+const FINAL = { timeoutMs: 30_000, what: () => 'the claim to be final' };
+
+test('a stuck payment is signed again for an eighth more and completes, once', async () => {
+  const movement = await stuck();
+  await age(movement);
+  const [first, second] = await sentVersions(movement, 2);
+  expect(second).toMatchObject({ nonce: first!.nonce, kind: 'payment' });
+  for (const field of ['max_fee_per_gas', 'max_priority_fee_per_gas'] as const)
+    expect(BigInt(second!.unsigned[field]) * 8n).toBeGreaterThanOrEqual(
+      BigInt(first!.unsigned[field]) * 9n,
+    );
+  expect(await eventsOf(movement)).toContain('transaction_replaced');
+  await own.chainFaults({ mining: 'automatic' });
+  const end = await own.api.reaches(movement.movement_id, 'COMPLETED');
+  expect(end.nodes[0]!.output).toMatchObject({ tx_hash: second!.tx_hash });
+  expect(await paid(movement)).toBe(1);
+});
+
+test('an original that is mined late, instead of what replaced it, is the same payment', async () => {
+  const movement = await stuck();
+  await own.chainFaults({ reject_rate: 1 });
+  await age(movement);
+  const [first] = await hasVersions(movement, 2);
+  // The pool knows only the original, since the other was refused.
+  await own.chainFaults({ mining: 'automatic' });
+  const end = await own.api.reaches(movement.movement_id, 'COMPLETED');
+  expect(end.nodes[0]!.output).toMatchObject({ tx_hash: first!.tx_hash });
+  expect(await paid(movement)).toBe(1);
+  await eventually(async () => ((await versionsOf(movement))[0]!.final ? true : null), FINAL);
+  expect((await versionsOf(movement))[0]!.mined_hash).toBe(first!.tx_hash);
+});
+
+test('a cancelled transaction ends with nothing moved, and a retry pays once', async () => {
+  const movement = await stuck();
+  const accepted = await cancels(movement, examples.request('cancelNodeTransaction') as object);
+  expect(accepted.status).toBe(200);
+  examples.answered('cancelNodeTransaction', 200, accepted.body);
+  const [first, second] = await sentVersions(movement, 2);
+  expect([first!.kind, second!.kind, second!.nonce]).toEqual(['payment', 'cancel', first!.nonce]);
+  await own.chainFaults({ mining: 'automatic' });
+  const end = await own.api.reaches(movement.movement_id, 'FAILED');
+  expect(end.nodes[0]).toMatchObject({ state: 'FAILED', error_code: 'TRANSACTION_CANCELLED' });
+  expect(await paid(movement)).toBe(0);
+  expect(await eventsOf(movement)).toEqual(
+    expect.arrayContaining(['transaction_cancel_requested', 'transaction_cancelling']),
+  );
+  await own.api.expect(200, 'POST', `/movements/${movement.movement_id}/actions/retry`);
+  await own.api.reaches(movement.movement_id, 'COMPLETED');
+  expect(await paid(movement)).toBe(1);
+});
+
+test('a node that is unknown is cancelled as well, and says so', async () => {
+  const movement = await stuck(impatient);
+  await own.api.reaches(movement.movement_id, 'MANUAL_INTERVENTION');
+  expect(await cancels(movement)).toMatchObject({ status: 200 });
+  await sentVersions(movement, 2);
+  await own.chainFaults({ mining: 'automatic' });
+  const end = await own.api.reaches(movement.movement_id, 'FAILED');
+  expect(end.nodes[0]).toMatchObject({ error_code: 'TRANSACTION_CANCELLED' });
+  expect(await paid(movement)).toBe(0);
+});
+
+test('a payment to somebody who may not be paid any more is not signed again', async () => {
+  const { treasury } = own.stack.chain.accounts;
+  const listed = (active: boolean): Promise<unknown> =>
+    own.query(
+      `UPDATE allowed_addresses SET active = $2, revoked_at = CASE WHEN $2 THEN NULL ELSE now() END,
+         revoked_by = CASE WHEN $2 THEN NULL ELSE 'a test' END WHERE address = lower($1)`,
+      [treasury.address, active],
+    );
+  const movement = await stuck();
+  await listed(false);
+  try {
+    await age(movement);
+    await eventually(async () => {
+      const [node] = (await own.api.movement(movement.movement_id)).nodes;
+      return node?.error_code === 'NOT_REPLACED' ? true : null;
+    });
+    expect(await versionsOf(movement)).toHaveLength(1);
+    // What pays nobody may be signed all the same.
+    expect(await cancels(movement)).toMatchObject({ status: 200 });
+    expect((await sentVersions(movement, 2)).at(-1)).toMatchObject({ kind: 'cancel' });
+    await own.chainFaults({ mining: 'automatic' });
+    await own.api.reaches(movement.movement_id, 'FAILED');
+    expect(await paid(movement)).toBe(0);
+  } finally {
+    await listed(true);
+  }
+});
+
+test('what cannot be cancelled says why', async () => {
+  const done = await send(pays);
+  await own.api.reaches(done.movement_id, 'COMPLETED');
+  expect(await cancels(done)).toMatchObject({
+    status: 409,
+    body: { detail: { error: 'invalid_state' } },
+  });
+  const under = await stuck();
+  expect(await cancels(under, {}, 'other')).toMatchObject({ status: 422 });
+  expect(await cancels(under, { reason: 'x' }, 'other')).toMatchObject({
+    status: 404,
+    body: { detail: { error: 'node_not_found' } },
+  });
+  await own.query(
+    'UPDATE evm_transactions SET final_at = svc_now() WHERE movement_id = $1 AND replaces IS NULL',
+    [under.movement_id],
+  );
+  const refused = await cancels(under);
+  expect(refused).toMatchObject({ status: 409, body: { detail: { error: 'nothing_signed' } } });
+  examples.refused(refused.body);
+  expect(await versionsOf(under)).toHaveLength(1);
+  await own.query('UPDATE evm_transactions SET final_at = NULL WHERE movement_id = $1', [
+    under.movement_id,
+  ]);
+  await own.chainFaults({ mining: 'automatic' });
+  await own.api.reaches(under.movement_id, 'COMPLETED');
+});
+
+test('a lane whose first transaction a person has answered for goes on by itself', async () => {
+  const first = await stuck(impatient);
+  const second = await send(pays);
+  await own.api.nodeReaches(second.movement_id, 'pay', ['OBSERVING']);
+  await own.api.reaches(first.movement_id, 'MANUAL_INTERVENTION');
+  // From now on nothing later is given away.
+  const third = await send(pays);
+  const waits = await eventually(async () => {
+    const [node] = (await own.api.movement(third.movement_id)).nodes;
+    return node?.error_code === 'LANE_BLOCKED' ? node : null;
+  });
+  expect(waits.error_message).toContain(first.movement_id);
+  expect(await versionsOf(third)).toEqual([]);
+  await sendsAreOver(first);
+  await own.api.expect(200, 'POST', `/movements/${first.movement_id}/nodes/pay/actions/resolve`, {
+    outcome: 'completed',
+    reason: 'Paid by hand.',
+    evidence: { note: 'bank' },
+  });
+  const versions = await sentVersions(first, 2);
+  expect(versions.at(-1)).toMatchObject({ kind: 'cancel', nonce: versions[0]!.nonce });
+  await own.chainFaults({ mining: 'automatic' });
+  for (const { movement_id } of [second, third]) await own.api.reaches(movement_id, 'COMPLETED');
+  expect([await paid(first), await paid(second), await paid(third)]).toEqual([0, 1, 1]);
+}, 90_000);
+
+test('a payment whose block is gone is sent again, and its record tells', async () => {
+  const movement = await stuck();
+  await rpc('evm_mine');
+  await own.api.reaches(movement.movement_id, 'COMPLETED');
+  const [{ tx_hash }] = (await versionsOf(movement)) as [Version];
+  await rpc('anvil_rollback', [1]);
+  expect(await rpc('eth_getTransactionByHash', [tx_hash])).toBeNull();
+  await eventually(
+    async () => ((await rpc('eth_getTransactionByHash', [tx_hash])) === null ? null : true),
+    { what: () => 'it to be sent again' },
+  );
+  await eventually(async () =>
+    (await eventsOf(movement)).includes('transaction_dropped') ? true : null,
+  );
+  await own.chainFaults({ mining: 'automatic' });
+  const settled = await eventually(async () => {
+    const [claim] = await versionsOf(movement);
+    return claim?.final === true ? claim : null;
+  }, FINAL);
+  expect(settled.mined_hash).toBe(tx_hash);
+  expect(await paid(movement)).toBe(1);
+  const told = (await eventsOf(movement)).filter((event) => event === 'transaction_dropped');
+  expect(told).toHaveLength(1);
+});
+
+test('a payment that was mined before its cancel, and lost its block, is paid all the same', async () => {
+  const movement = await stuck();
+  // The pool takes nothing new, so the payment is what is mined.
+  await own.chainFaults({ reject_rate: 1 });
+  expect(await cancels(movement)).toMatchObject({ status: 200 });
+  await hasVersions(movement, 2);
+  await rpc('evm_mine');
+  await own.api.reaches(movement.movement_id, 'COMPLETED');
+  await rpc('anvil_rollback', [1]);
+  await own.chainFaults({ reject_rate: 0, mining: 'automatic' });
+  const settled = await eventually(async () => {
+    const versions = await versionsOf(movement);
+    return versions[0]?.final === true ? versions : null;
+  }, FINAL);
+  const mined = settled.find(({ tx_hash }) => tx_hash === settled[0]?.mined_hash);
+  expect(mined?.kind).toBe('payment');
+  expect(await paid(movement)).toBe(1);
+  expect(await eventsOf(movement)).not.toContain('transaction_displaced');
+}, 90_000);
+
+slow(
+  'nonces that a wrong count made the lane skip are used up, and what waits behind them is paid',
+  async () => {
+    const { signer } = own.stack.chain.accounts;
+    const before = await send(pays);
+    await own.api.reaches(before.movement_id, 'COMPLETED');
+    await own.query(
+      'UPDATE nonce_lanes SET next_nonce = next_nonce + 2 WHERE address = lower($1)',
+      [signer.address],
+    );
+    const movement = await send(pays);
+    await own.api.nodeReaches(movement.movement_id, 'pay', ['OBSERVING']);
+    await age(movement);
+    await own.api.reaches(movement.movement_id, 'COMPLETED');
+    expect(await paid(movement)).toBe(1);
+    const filled = await own.query<{ kind: string }>(
+      'SELECT kind FROM evm_transactions WHERE movement_id IS NULL',
+    );
+    expect(filled).toEqual([{ kind: 'cancel' }, { kind: 'cancel' }]);
+    const lane = await eventually(async () => {
+      const signers = (await own.api.expect(200, 'GET', '/signers')) as unknown as readonly {
+        lanes: readonly { open_nonces: number; unfinal_nonces: number }[];
+      }[];
+      const [found] = signers.flatMap(({ lanes }) => lanes);
+      return found?.open_nonces === 0 && found.unfinal_nonces === 0 ? found : null;
+    }, FINAL);
+    expect(lane).toBeDefined();
+  },
+  120_000,
+);

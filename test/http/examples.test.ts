@@ -1,0 +1,470 @@
+/**
+ * Every example of the API's document is true: requests are sent as they stand there, with only the
+ * ids of this run put in, and answers and errors look as they are shown (test/support/seen.ts).
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { starterTemplates } from '../../dev/stack/starter-templates.ts';
+import { faultsOf } from '../support/redocly.ts';
+import { SeenExamples } from '../support/seen.ts';
+import { GUARDED_SIGNER, PURSE, PURSE_SIGNER } from '../support/shared-stack.ts';
+import {
+  alone,
+  cancellable,
+  edge,
+  gated,
+  get,
+  movementBody,
+  noop,
+  post,
+  reaches,
+  register,
+  registered,
+  run,
+  send,
+  sendAs,
+  sendRaw,
+  shared,
+  sql,
+  template,
+  transfer,
+  uniqueKey,
+  waitFor,
+  type CreatedView,
+} from '../support/http.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+interface Call {
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Of a list that other tests fill too: the entries that this one knows. */
+  readonly only?: (body: Json) => unknown;
+}
+
+// The transfer between accounts is of USDT, and its outcome is set for all of them.
+alone('USDT of the paper venue');
+// A movement of the starter sends from it.
+alone('the treasury wallet');
+
+const NOBODY = '01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10';
+const STARTER = 'starter/withdraw-to-treasury';
+const [starter] = starterTemplates(shared.chain).filter((each) => each.template_key === STARTER);
+const sent = new Set<string>();
+let seen: SeenExamples;
+let movement: CreatedView;
+
+beforeAll(async () => {
+  seen = await SeenExamples.servedBy(shared.opsUrl);
+  expect([201, 409]).toContain((await post('/plan-templates', starter)).status);
+});
+afterAll(() =>
+  seen.write({
+    [shared.uiUrl]: 'http://127.0.0.1:8233',
+    [shared.paperVenueUrl]: 'http://127.0.0.1:8200',
+  }),
+);
+
+/** The example of what an operation is sent, with what only this run knows. */
+function example(operationId: string, more: Json = {}): Json {
+  sent.add(operationId);
+  return { ...seen.request(operationId), ...more };
+}
+
+/** Sends, and holds the answer against its example. */
+async function answers<T = Json>(
+  operation: readonly [id: string, method: string, path: string],
+  status = 200,
+  { body, headers = {}, only }: Call = {},
+): Promise<T> {
+  const [id, method, path] = operation;
+  const answer = await send<Json>(method, path, body, headers);
+  if (answer.status !== status)
+    throw new Error(`${id} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+  seen.answered(id, status, only === undefined ? answer.body : only(answer.body));
+  return answer.body as T;
+}
+
+/** A signer with one lane in which nothing is open: what it has sent is up to the tests beside. */
+function atRest(signer: Json): Json {
+  const sends = { chain_id: 1, address: '0x', next_nonce: 1, open_nonces: 0, unfinal_nonces: 0 };
+  const [lane] = [...(signer['lanes'] as readonly Json[]), sends as Json];
+  const seen_at = lane?.['seen_at'] ?? new Date().toISOString();
+  const seen = { mined_nonce: 1, final_nonce: 1, oldest_open_seconds: null, seen_at };
+  return { ...signer, lanes: [{ ...lane, ...seen }] };
+}
+
+/** Sends, and holds the refusal of this code against its example. */
+async function refuses(
+  code: string,
+  sending: Promise<{ readonly status: number; readonly body: unknown }>,
+): Promise<void> {
+  const { status, body } = await sending;
+  expect([status >= 400, (body as { detail?: { error?: string } }).detail?.error]).toEqual([
+    true,
+    code,
+  ]);
+  seen.refused(body);
+}
+
+const list = (body: Json, name: string): readonly Json[] => body[name] as readonly Json[];
+const refusesCreate = (code: string, of: { template_key: string; version: number }, more = {}) =>
+  refuses(code, post('/movements', movementBody(of, more)));
+
+test('a template is registered, read, listed, drawn and capped', async () => {
+  const created = await answers<{ template_id: string; template_key: string }>(
+    ['createPlanTemplate', 'POST', '/plan-templates'],
+    201,
+    { body: example('createPlanTemplate') },
+  );
+  const { template_id, template_key } = created;
+  await answers(['getPlanTemplate', 'GET', `/plan-templates/${template_id}`]);
+  await answers(['listPlanTemplates', 'GET', `/plan-templates?template_key=${template_key}`]);
+  await answers(['getPlanTemplateGraph', 'GET', `/plan-templates/${template_id}/graph`]);
+  await answers(['updatePlanTemplateAdmin', 'PATCH', `/plan-templates/${template_key}`], 200, {
+    body: example('updatePlanTemplateAdmin'),
+  });
+});
+
+test('a movement is previewed, created and repeated', async () => {
+  const body = example('createMovement');
+  const create = ['createMovement', 'POST', '/movements'] as const;
+  await answers(create, 200, { body, headers: { 'dry-run': 'true' } });
+  movement = await answers<CreatedView>(create, 201, { body });
+  expect((await post('/movements', body)).status).toBe(200);
+  await refuses(
+    'idempotency_conflict',
+    post('/movements', { ...body, intent: { asset: 'USDC', amount: '1' } }),
+  );
+});
+
+test('it is approved and followed to its end', async () => {
+  const { movement_id, compiled_plan_hash } = movement;
+  const path = `/movements/${movement_id}`;
+  await refuses(
+    'compiled_plan_hash_mismatch',
+    post(`${path}/approve`, seen.request('approveMovement')),
+  );
+  await answers(['approveMovement', 'POST', `${path}/approve`], 200, {
+    body: example('approveMovement', { compiled_plan_hash }),
+  });
+  await reaches(movement_id, 'COMPLETED', 60_000);
+  // Its end is told to the callback a moment later, and to nobody: the host is not one of ours.
+  await waitFor(async () => {
+    const { body } = await get<{ callbacks: { pending: number; dead_letter: number } }>(path);
+    return body.callbacks.pending === 0 && body.callbacks.dead_letter > 0;
+  });
+  await answers(['getMovement', 'GET', path]);
+  await answers(['getMovementPlan', 'GET', `${path}/plan`]);
+  await answers(['getMovementTimeline', 'GET', `${path}/timeline`]);
+  await answers(['getMovementGraph', 'GET', `${path}/graph`]);
+  await answers(['listAuditEvents', 'GET', `/audit/events?entity_key=${movement_id}`]);
+  await refuses('invalid_state', post(`${path}/actions/resume`));
+});
+
+test('its callbacks are listed, and a dead letter is sent again', async () => {
+  const { movement_id } = movement;
+  const { callbacks } = await answers<{ callbacks: { event_id: string }[] }>([
+    'listCallbacks',
+    'GET',
+    `/callbacks?movement_id=${movement_id}&status=dead_letter&limit=1`,
+  ]);
+  const redeliver = `/callbacks/${callbacks[0]?.event_id ?? ''}/redeliver`;
+  await answers(['redeliverCallback', 'POST', redeliver]);
+});
+
+test('a person rejects, resumes, retries and cancels', async () => {
+  const [rejected, waiting, failed, cancelled] = await Promise.all([
+    registered([noop('a')]).then((of) => post<CreatedView>('/movements', movementBody(of))),
+    gated().then((of) => run(of, 'WAITING_MANUAL_ACTION')),
+    registered([noop('a', { risk_patch: { max_amount: '1' } })]).then((of) => run(of, 'FAILED')),
+    cancellable().then((of) => post<CreatedView>('/movements', movementBody(of))),
+  ]);
+  const on = (id: string, verb: string) => `/movements/${id}/${verb}`;
+  const { movement_id } = waiting;
+  await refuses('no_retryable_node', post(on(movement_id, 'actions/retry')));
+  await refuses('no_on_cancel_edge', post(on(movement_id, 'actions/cancel')));
+  await answers(['rejectMovement', 'POST', on(rejected.body.movement_id, 'reject')], 200, {
+    body: example('rejectMovement'),
+  });
+  await answers(['resumeMovement', 'POST', on(movement_id, 'actions/resume')]);
+  await answers(['retryMovement', 'POST', on(failed.movement_id, 'actions/retry')]);
+  await answers(['cancelMovement', 'POST', on(cancelled.body.movement_id, 'actions/cancel')]);
+});
+
+test('movements are listed, and routes listed and ranked', async () => {
+  await post('/movements', example('createMovement', { idempotency_key: uniqueKey() }));
+  await answers(['listMovements', 'GET', `/movements?template_key=${STARTER}&limit=1`]);
+  const own = (body: Json) => ({
+    ...body,
+    routes: list(body, 'routes').filter(({ template_key }) => template_key === STARTER),
+  });
+  await answers(['listRoutes', 'GET', '/route-catalog'], 200, { only: own });
+  const ranked = (body: Json) => ({
+    ...body,
+    recommendations: list(body, 'recommendations').filter(
+      ({ route }) => (route as Json)['template_key'] === STARTER,
+    ),
+  });
+  await answers(['recommendRoutes', 'POST', '/routes/recommend'], 200, {
+    body: example('recommendRoutes'),
+    only: ranked,
+  });
+});
+
+test('executors and signers are listed, switched and pinned', async () => {
+  const found = (key: string) => (body: Json) =>
+    (body as unknown as Json[]).filter((each) => Object.values(each)[0] === key);
+  const checked = async (path: string, key: string, field: string): Promise<boolean> =>
+    found(key)((await get<Json>(path)).body)[0]?.[field] != null;
+  await waitFor(() => checked('/executors', 'paper.withdrawal', 'health_checked_at'));
+  await waitFor(() => checked('/executors', 'example.bank', 'health_checked_at'));
+  await waitFor(() => checked('/signers', 'dev-treasury', 'observed_at'));
+  await answers(['listExecutors', 'GET', '/executors'], 200, { only: found('paper.withdrawal') });
+  await answers(['listSigners', 'GET', '/signers'], 200, {
+    only: (body) => found('dev-treasury')(body).map(atRest),
+  });
+  const of = await registered([noop('a', { action_type: 'example_payment' })]);
+  const pending = await post<CreatedView>('/movements', movementBody(of));
+  await answers(['updateExecutorStatus', 'PATCH', '/executors/example.bank'], 200, {
+    body: example('updateExecutorStatus'),
+  });
+  const { movement_id, compiled_plan_hash } = pending.body;
+  await refuses(
+    'binding_unavailable',
+    post(`/movements/${movement_id}/approve`, { compiled_plan_hash, approver_id: 'tester' }),
+  );
+  await answers(['updateSignerStatus', 'PATCH', '/signers/example-wallet'], 200, {
+    body: example('updateSignerStatus'),
+  });
+  await answers(['listRegistryAudit', 'GET', '/registry/audit?entity_key=example.bank']);
+
+  // Nothing is switched here: whatever else runs on this stack needs its new movements.
+  await answers(['setCutoverMode', 'POST', '/admin/cutover-mode'], 200, {
+    body: example('setCutoverMode'),
+  });
+  await answers(['getCutoverMode', 'GET', '/admin/cutover-mode']);
+
+  const identity = `/signers/${PURSE_SIGNER.signer_key}/expected-identity`;
+  const pin = example('setExpectedSignerIdentity', { expected_address: PURSE });
+  const { expected_address: other } = seen.request('setExpectedSignerIdentity');
+  const refusesPin = (code: string, more: Json, path = identity): Promise<void> =>
+    refuses(code, send('PUT', path, { ...pin, ...more }));
+  await refusesPin('signer_identity_mismatch', { expected_address: other });
+  await refusesPin('previous_expected_address_mismatch', { previous_expected_address: other });
+  await refusesPin('signer_expected_identity_invalid', { expected_address: '0x12' });
+  await refusesPin('signer_not_found', {}, '/signers/nobody/expected-identity');
+  const noAddress = '/signers/test-other-family/expected-identity';
+  await refusesPin('signer_identity_not_applicable', {}, noAddress);
+  await answers(['setExpectedSignerIdentity', 'PUT', identity], 200, { body: pin });
+});
+
+test('a signer is looked at, rotated in a drill and retired', async () => {
+  const { signer_key } = PURSE_SIGNER;
+  const at = (key: string, verb: string): string => `/admin/signers/${key}/${verb}`;
+  const rotation = example('rotateSigner', { replace_with: signer_key });
+  const refusesRotation = (code: string, more: Json, key: string = GUARDED_SIGNER.signer_key) =>
+    refuses(code, post(at(key, 'rotate'), { ...rotation, ...more }));
+  await refusesRotation('ack_impact_required', { drill: false });
+  await refusesRotation('validation_failed', {}, signer_key);
+  await refusesRotation('signer_expected_identity_missing', {
+    replace_with: 'dev-treasury',
+  });
+  await sql(
+    `INSERT INTO signers (signer_key, status, backend, chain_family, known_addresses, created_at,
+       updated_at) VALUES
+     ('example-old', 'deprecated', 'remote', 'evm', $1, now(), now()),
+     ('example-lost', 'active', 'remote', 'evm', '{}', now(), now())`,
+    [['0x00000000000000000000000000000000000d1e0f']],
+  );
+  await refusesRotation('new_signer_health_check_failed', { replace_with: 'example-lost' });
+  await answers(['rotateSigner', 'POST', at(GUARDED_SIGNER.signer_key, 'rotate')], 200, {
+    body: rotation,
+  });
+  await answers(['listSignerHoldings', 'POST', at(signer_key, 'inventory')], 200, {
+    body: example('listSignerHoldings'),
+  });
+  await answers(['listSignerAllowances', 'POST', at(signer_key, 'allowances')], 200, {
+    body: example('listSignerAllowances'),
+  });
+  const retirement = example('retireSigner');
+  await refuses('retirement_denied', post(at(signer_key, 'retire'), retirement));
+  await answers(['retireSigner', 'POST', at('example-old', 'retire')], 200, { body: retirement });
+  await answers([
+    'getSignerRotationHistory',
+    'GET',
+    at(GUARDED_SIGNER.signer_key, 'rotation-history'),
+  ]);
+  await answers(['verifyRegistryDrift', 'POST', '/registry/verify-drift'], 200, {
+    only: (body) => ({
+      ...body,
+      ok: false,
+      drift: list(body, 'drift').filter(({ key }) => key === 'example-lost'),
+    }),
+  });
+});
+
+test('balances are read', async () => {
+  const path = '/balances?venue_key=paper-sub-b&asset=USDT&fresh=true';
+  await waitFor(async () => (await get<{ balances: Json[] }>(path)).body.balances.length > 0);
+  await answers(['listBalances', 'GET', path]);
+});
+
+test('a capital transfer is made, and one that nobody confirms is settled', async () => {
+  const create = ['createCapitalTransfer', 'POST', '/capital-transfers'] as const;
+  const body = example('createCapitalTransfer');
+  const made = await answers<{ transfer_id: string }>(create, 201, { body });
+  const path = `/capital-transfers/${made.transfer_id}`;
+  const stateOf = async (of: string): Promise<unknown> =>
+    (await get<Json>(of)).body['request_state'];
+  await waitFor(async () => (await stateOf(path)) === 'COMPLETED');
+  await answers(create, 200, { body });
+  await answers(['getCapitalTransfer', 'GET', path]);
+  await answers(['getCapitalTransferTimeline', 'GET', `${path}/timeline`]);
+  const strategy = '/capital-transfers?strategy_id=basis';
+
+  const faults = { transfer_outcome: 'pending', phases: ['transfer_submit'], remaining: 1 };
+  const venue = `${shared.paperVenueUrl}/faults`;
+  const headers = { 'content-type': 'application/json' };
+  await fetch(venue, { method: 'POST', headers, body: JSON.stringify(faults) });
+  try {
+    const again = await post<{ transfer_id: string }>('/capital-transfers', {
+      ...body,
+      idempotency_key: uniqueKey(),
+    });
+    const open = `/capital-transfers/${again.body.transfer_id}`;
+    await waitFor(async () => (await stateOf(open)) === 'PENDING_PROVIDER_CONFIRMATION');
+    await answers(['resolveCapitalTransfer', 'POST', `${open}/actions/resolve`], 200, {
+      body: example('resolveCapitalTransfer'),
+    });
+  } finally {
+    await fetch(venue, { method: 'DELETE' });
+  }
+  await answers(['listCapitalTransfers', 'GET', `${strategy}&limit=1`]);
+
+  const refusesTransfer = (code: string, more: Json): Promise<void> =>
+    refuses(code, post('/capital-transfers', { ...body, idempotency_key: uniqueKey(), ...more }));
+  await refusesTransfer('venue_not_found', { destination_venue: 'nowhere' });
+  await refusesTransfer('provider_mismatch', { destination_venue: 'other-paper-main' });
+  await refusesTransfer('topology_not_supported', { destination_venue: 'paper-second-main' });
+  await refusesTransfer('account_type_not_supported', { source_account_type: 'MARGIN' });
+  await refusesTransfer('insufficient_effective_withdrawable', { amount: '1000000000' });
+});
+
+test('a policy is made, read, listed and changed, and its budget read', async () => {
+  const body = example('createAutoApprovePolicy');
+  const policies = '/auto-approve-policies';
+  const policy = await answers<{ policy_id: string; client_id: string; strategy_id: string }>(
+    ['createAutoApprovePolicy', 'POST', policies],
+    201,
+    { body },
+  );
+  const one = `${policies}/${policy.policy_id}`;
+  await answers(['getAutoApprovePolicy', 'GET', one]);
+  await answers(['listAutoApprovePolicies', 'GET', policies], 200, {
+    only: (all) =>
+      (all as unknown as Json[]).filter(({ policy_id }) => policy_id === policy.policy_id),
+  });
+  await answers([
+    'getBudget',
+    'GET',
+    `/budgets/${policy.strategy_id}?client_id=${policy.client_id}`,
+  ]);
+  await answers(['updateAutoApprovePolicy', 'PATCH', one], 200, {
+    body: example('updateAutoApprovePolicy'),
+  });
+  await refuses('policy_exists', post(policies, body));
+  await refuses('cap_consistency_violation', send('PATCH', one, { window_hours: null }));
+});
+
+test('agents are shown what they may propose, and callers who they are', async () => {
+  await answers(['getAgentAuthority', 'GET', '/agent-authorities/dev']);
+  await answers(['whoami', 'GET', '/whoami']);
+  await answers(['healthz', 'GET', `${shared.apiUrl}/healthz`]);
+});
+
+test('what does not exist is refused', async () => {
+  await refuses('movement_not_found', get(`/movements/${NOBODY}`));
+  await refuses('template_not_found', get(`/plan-templates/${NOBODY}`));
+  await refuses('policy_not_found', get(`/auto-approve-policies/${NOBODY}`));
+  await refuses('callback_not_found', post(`/callbacks/${NOBODY}/redeliver`));
+  await refuses('capital_transfer_not_found', get(`/capital-transfers/${NOBODY}`));
+  await refuses('agent_authority_not_found', get('/agent-authorities/nobody'));
+  await refuses('executor_not_found', send('PATCH', '/executors/nobody', { status: 'active' }));
+});
+
+test('a template that cannot be is refused', async () => {
+  const refusesTemplate = (code: string, more: Json): Promise<void> =>
+    refuses(code, post('/plan-templates', template([noop('a')], more)));
+  await refusesTemplate('graph_invalid', { edges: [edge('a', 'nowhere')] });
+  await refusesTemplate('completion_policy_missing', { completion_policy: {} });
+  await refuses('template_version_exists', post('/plan-templates', starter));
+});
+
+test('a movement that cannot be is refused', async () => {
+  const unserved = await registered([noop('a', { action_type: 'test_unserved' })]);
+  await refusesCreate('binding_unresolved', unserved);
+  const impossible = noop('a', { config: { amount_ref: 'nodes.zzz.output.x' } });
+  await refusesCreate('template_not_executable', await registered([impossible]));
+  const elsewhere = transfer('a', {
+    config: {
+      ...(transfer('a')['config'] as Json),
+      destination_address: '0x00000000000000000000000000000000000000aa',
+    },
+  });
+  await refusesCreate('address_not_allowlisted', await registered([elsewhere]));
+  const other = { intent: { asset: 'USDT', amount: '1' } };
+  const usdc = await register(template([transfer('a')]));
+  await refusesCreate('intent_asset_not_moved', usdc, other);
+  const proven = { completion_policy: { completion_assurance: 'protocol_finalized' } };
+  const withdraws = [transfer('a'), ...(starter?.nodes.slice(0, 1) ?? [])];
+  await refusesCreate(
+    'completion_assurance_unsupported',
+    await register(template(withdraws as never, proven)),
+  );
+  const topUp = noop('top-up', {
+    action_type: 'agent_wallet_top_up',
+    signer_selector: { chain_family: 'evm', profile: 'treasury' },
+  });
+  await refusesCreate('reserved_template_family', await registered([topUp]));
+  const many = { input_params: { node_config: { text: 'x'.repeat(65 * 1024) } } };
+  await refusesCreate('plan_too_large', await registered([noop('a')]), many);
+  const late = movementBody(await registered([noop('a')]), { approval_ttl_seconds: 1 });
+  const { movement_id, compiled_plan_hash } = (await post<CreatedView>('/movements', late)).body;
+  await sleep(1_050);
+  const approve = { compiled_plan_hash, approver_id: 'tester' };
+  await refuses('approval_expired', post(`/movements/${movement_id}/approve`, approve));
+});
+
+test('what every operation may answer', async () => {
+  const stranger = { keyId: 'nobody', secret: 'nothing' };
+  const json = { 'content-type': 'application/json' };
+  const at = { method: 'POST', path: '/v3/movements' };
+  await refuses('unauthenticated', sendAs(stranger, 'GET', '/whoami'));
+  await refuses('forbidden', sendAs(shared.keys.agent, 'GET', '/executors'));
+  const foreign = '/agent-authorities/another';
+  await refuses('agent_namespace_mismatch', sendAs(shared.keys.agent, 'GET', foreign));
+  await refuses('invalid_request', get('/movements?limit=0'));
+  await refuses('invalid_path', sendRaw({ method: 'GET', path: '/v3/movements%2Fx' }));
+  await refuses('route_not_found', get('/nothing'));
+  await refuses('method_not_allowed', send('DELETE', '/movements'));
+  await refuses('unsupported_media_type', sendRaw({ ...at, body: '{}' }));
+  const large = Buffer.alloc(1_048_577, 32);
+  await refuses('body_too_large', sendRaw({ ...at, headers: json, body: large }));
+  const wide = { 'x-wide': 'x'.repeat(17 * 1024) };
+  await refuses('headers_too_large', send('GET', '/whoami', undefined, wide));
+});
+
+test('every example of the document was seen, and every request sent', () => {
+  // These need a stack of their own (test/faults/unknown-outcomes, lanes) or a limit (rate-limit).
+  seen.expectAllSeen({
+    answers: ['cancelNodeTransaction 200', 'resolveMovementNode 200'],
+    refusals: ['node_not_found', 'nothing_signed', 'rate_limited', 'send_not_over'],
+  });
+  expect([...sent, 'cancelNodeTransaction', 'resolveMovementNode'].sort()).toEqual(
+    [...seen.requests()].sort(),
+  );
+});
+
+test('every answer fits the schema that the document gives it', async () => {
+  expect(await faultsOf(seen.withAnswers())).toEqual([]);
+});

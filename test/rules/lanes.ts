@@ -1,0 +1,177 @@
+import type { Rule } from './rule.ts';
+
+const section = 'Lanes of nonces';
+const LANES = 'test/faults/lanes.test.ts';
+const STORE = 'test/store/lanes.test.ts';
+const ENDPOINTS = 'test/venues/evm/endpoints.test.ts';
+const ANSWERED_FOR = 'a lane whose first transaction a person has answered for goes on by itself';
+
+export const laneRules: readonly Rule[] = [
+  {
+    id: 'later-versions-pay-more',
+    section,
+    rule: 'A later version of a nonce pays an eighth more of both fees, within the caps.',
+    test: {
+      file: 'test/venues/evm/versions.test.ts',
+      name: 'a later version pays an eighth more of both fees, what the market asks, and no more than allowed',
+    },
+    broken: {
+      file: 'venues/evm/versions.ts',
+      find: '  const least = larger(raised(before.maxFeePerGas), market.baseFee + tip);',
+      replace: '  const least = larger(before.maxFeePerGas, market.baseFee + tip);',
+    },
+  },
+  {
+    id: 'stuck-payments-are-replaced',
+    section,
+    rule: 'A payment that is next in its lane and not mined for long is signed again with the same nonce.',
+    test: {
+      file: LANES,
+      name: 'a stuck payment is signed again for an eighth more and completes, once',
+    },
+    broken: {
+      file: 'venues/evm/settle.ts',
+      find: '  return mined === signed.nonce;',
+      replace: '  return mined > signed.nonce;',
+    },
+  },
+  {
+    id: 'every-version-is-looked-for',
+    section,
+    rule: 'Whichever version of a nonce is mined is recognised, also the one that was replaced.',
+    test: {
+      file: LANES,
+      name: 'an original that is mined late, instead of what replaced it, is the same payment',
+    },
+    broken: {
+      file: 'venues/evm/settle.ts',
+      find: '  const landed = await findLanded(connection, sent);',
+      replace: '  const landed = await findLanded(connection, sent.slice(-1));',
+    },
+  },
+  {
+    id: 'cancelled-is-not-a-payment',
+    section,
+    rule: 'What a person had cancelled ends as FAILED when the version that moves nothing is final, and never as a payment.',
+    test: {
+      file: LANES,
+      name: 'a cancelled transaction ends with nothing moved, and a retry pays once',
+    },
+    broken: {
+      file: 'venues/evm/settle.ts',
+      find: "  if (landed?.stored.kind === 'cancel') return judgeCancelled(connection, landed);\n",
+      replace: '',
+    },
+  },
+  {
+    id: 'lanes-wait-for-what-nobody-works-on',
+    section,
+    rule: 'A lane gives no nonce away behind one that was signed for, is not mined, and has nobody who works on it.',
+    test: { file: LANES, name: ANSWERED_FOR },
+    broken: {
+      file: 'prisma/functions/lanes.sql',
+      find: "      OR n.state IN ('FAILED', 'COMPLETED', 'CANCELLED', 'SKIPPED', 'UNKNOWN'))\n  ORDER BY t.nonce LIMIT 1",
+      replace: '      OR false)\n  ORDER BY t.nonce LIMIT 1',
+    },
+  },
+  {
+    id: 'what-was-answered-for-is-closed',
+    section,
+    rule: 'A nonce whose node ended without its transaction being mined is used up by one that moves nothing.',
+    test: { file: LANES, name: ANSWERED_FOR },
+    broken: {
+      file: 'domain/lanes/duties.ts',
+      find: "kind: proven ? 'send_again' : 'close'",
+      replace: "kind: 'send_again'",
+    },
+  },
+  {
+    id: 'dropped-payments-are-sent-again',
+    section,
+    rule: 'A completed payment whose block is gone is sent again until it is final.',
+    test: {
+      file: LANES,
+      name: 'a payment whose block is gone is sent again, and its record tells',
+    },
+    broken: {
+      file: 'activities/relays/lanes.ts',
+      find: '  await sendVersion(connection, newest);\n  const last',
+      replace: '  const last',
+    },
+  },
+  {
+    id: 'absences-take-two-endpoints',
+    section,
+    rule: 'Where two endpoints are bound, "not found" counts only when two say it.',
+    test: { file: ENDPOINTS, name: 'nothing counts as not found while the second cannot be asked' },
+    broken: {
+      file: 'venues/evm/endpoints.ts',
+      find: 'const QUORUM = 2;',
+      replace: 'const QUORUM = 1;',
+    },
+  },
+  {
+    id: 'used-nonces-are-shown',
+    section,
+    rule: 'A nonce counts as used by another transaction only when that transaction is shown in a final block.',
+    test: {
+      file: ENDPOINTS,
+      name: 'a nonce that only counts as used is no proof: the transaction that used it has to be shown',
+    },
+    broken: {
+      file: 'venues/evm/nonce-proof.ts',
+      find: "    return by === null ? { kind: 'unprovable' } : { kind: 'used', by };",
+      replace: "    return { kind: 'used', by: by ?? '0x' };",
+    },
+  },
+  {
+    id: 'payments-are-signed-anew-only-while-allowed',
+    section,
+    rule: 'A payment is not signed again for more while its payee may not be paid.',
+    test: {
+      file: LANES,
+      name: 'a payment to somebody who may not be paid any more is not signed again',
+    },
+    broken: {
+      file: 'activities/phases/next-version.ts',
+      find: "  if (kind === 'cancel') return {};",
+      replace: '  if (kind !== null) return {};',
+    },
+  },
+  {
+    id: 'what-paid-is-paid-again',
+    section,
+    rule: 'Of a completed payment whose block is gone a payment is mined again, also where a cancel was signed after it.',
+    test: {
+      file: LANES,
+      name: 'a payment that was mined before its cancel, and lost its block, is paid all the same',
+    },
+    broken: {
+      file: 'domain/lanes/duties.ts',
+      find: "versions.filter(({ kind }) => kind === 'payment')",
+      replace: 'versions',
+    },
+  },
+  {
+    id: 'own-claims-are-no-obstacle',
+    section,
+    rule: 'A node that has a lower nonce than the one in its way is not kept from sending by it.',
+    test: { file: STORE, name: 'what lies above the nonce that it has is not in its way' },
+    broken: {
+      file: 'prisma/functions/lanes.sql',
+      find: '      (left_claim(claim)).nonce, 9223372036854775807)',
+      replace: '      NULL, 9223372036854775807) + 1000',
+    },
+  },
+  {
+    id: 'releases-know-every-version',
+    section,
+    rule: 'A nonce is given up only by who has looked for its newest version, in the epoch of its node.',
+    test: { file: STORE, name: 'a nonce is given up only by who knows its newest version' },
+    broken: {
+      file: 'prisma/functions/lanes.sql',
+      find: '    OR NOT is_newest_version(movement, version) THEN',
+      replace: '    OR false THEN',
+    },
+  },
+];

@@ -1,0 +1,126 @@
+/** What a lane gives away, and what ends a claim. */
+import { randomUUID } from 'node:crypto';
+import { readTransactions, releaseNonce } from '../../store/evm-transactions.ts';
+import { takeLanes } from '../../store/lanes.ts';
+import { startStoreBench, type StoreBench } from './support.ts';
+
+let bench: StoreBench;
+beforeAll(async () => {
+  bench = await startStoreBench();
+}, 60_000);
+afterAll(() => bench?.close(), 30_000);
+
+let account = 0;
+const CHAIN = 1;
+
+interface Lane {
+  readonly address: string;
+  /** A claim of a new movement's node in this state; `signed` has bytes. */
+  claim(nonce: number, state: string, signed: boolean): Promise<Claimed>;
+  /** Why it would not get a nonce now. */
+  problem(of: string): Promise<string | null>;
+}
+
+interface Claimed {
+  readonly movement_id: string;
+  readonly transaction_id: string;
+}
+
+async function lane(): Promise<Lane> {
+  account += 1;
+  const address = `0x${String(account).padStart(40, '0')}`;
+  await bench.sql(
+    'INSERT INTO nonce_lanes (chain_id, address, next_nonce) VALUES ($1, $2, 20)',
+    ...[CHAIN, address],
+  );
+  return {
+    address,
+    async claim(nonce, state, signed) {
+      const { movement_id } = await bench.movement();
+      const transaction_id = randomUUID();
+      await bench.sql(
+        'UPDATE movement_nodes SET state = $2, submit_epoch = 3 WHERE movement_id = $1::uuid',
+        ...[movement_id, state],
+      );
+      await bench.sql(
+        `INSERT INTO evm_transactions (transaction_id, signer_key, chain_id, address, nonce,
+           movement_id, node_key, attempt, unsigned, raw_tx, tx_hash, created_at)
+         VALUES ($1::uuid, 'k', $2, $3, $4, $5::uuid, 'pay', 1, '{}', $6, $6, svc_now())`,
+        ...[transaction_id, CHAIN, address, nonce, movement_id, signed ? `0x${nonce}` : null],
+      );
+      return { movement_id, transaction_id };
+    },
+    async problem(of) {
+      const [row] = await bench.sql<{ problem: readonly { reason: string }[] | null }>(
+        'SELECT lane_problem($1::uuid, $2, 1, $3::jsonb) AS problem',
+        ...[of, 'pay', JSON.stringify({ chain_id: CHAIN, address, chain_nonce: 5 })],
+      );
+      return row?.problem?.[0]?.reason ?? null;
+    },
+  };
+}
+
+test('what is signed, unmined and left alone is in the way of whatever comes', async () => {
+  for (const state of ['UNKNOWN', 'COMPLETED', 'FAILED']) {
+    const one = await lane();
+    const { movement_id } = await one.claim(6, state, true);
+    expect(await one.problem(randomUUID())).toContain(movement_id);
+  }
+});
+
+test("what is mined, worked on or unsigned is in nobody's way", async () => {
+  const one = await lane();
+  await one.claim(4, 'UNKNOWN', true);
+  await one.claim(6, 'OBSERVING', true);
+  await one.claim(7, 'UNKNOWN', false);
+  expect(await one.problem(randomUUID())).toBeNull();
+});
+
+test('what lies above the nonce that it has is not in its way', async () => {
+  const one = await lane();
+  const { movement_id } = await one.claim(5, 'READY', false);
+  const above = await one.claim(6, 'UNKNOWN', true);
+  // It waits for 5 itself; only who would come behind 6 waits for it.
+  expect(await one.problem(movement_id)).toBeNull();
+  expect(await one.problem(randomUUID())).toContain(above.movement_id);
+  // A nonce that is taken over lies below as well.
+  await bench.sql(
+    "UPDATE movement_nodes SET state = 'CANCELLED' WHERE movement_id = $1::uuid",
+    movement_id,
+  );
+  expect(await one.problem(randomUUID())).toBeNull();
+});
+
+test('a nonce is given up only by who knows its newest version', async () => {
+  const one = await lane();
+  const { movement_id, transaction_id } = await one.claim(6, 'OBSERVING', true);
+  const owner = { movement_id, node_key: 'pay', attempt: 1 };
+  const [known] = await readTransactions(bench.db, owner);
+  expect(await releaseNonce(bench.db, { ...owner, epoch: 2 }, known!)).toBe(false);
+  await bench.sql(
+    `INSERT INTO evm_transactions (transaction_id, signer_key, chain_id, address, nonce, movement_id,
+       node_key, attempt, kind, replaces, unsigned, raw_tx, tx_hash, created_at)
+     SELECT $2::uuid, signer_key, chain_id, address, nonce, movement_id, node_key, attempt, 'payment',
+       transaction_id, '{}', '0xb', '0xb', svc_now() + interval '1 second'
+     FROM evm_transactions WHERE transaction_id = $1::uuid`,
+    ...[transaction_id, randomUUID()],
+  );
+  expect(await releaseNonce(bench.db, { ...owner, epoch: 3 }, known!)).toBe(false);
+  expect(await readTransactions(bench.db, owner)).toHaveLength(2);
+  const newest = (await readTransactions(bench.db, owner)).at(-1);
+  expect(await releaseNonce(bench.db, { ...owner, epoch: 3 }, newest!)).toBe(true);
+  expect(await readTransactions(bench.db, owner)).toEqual([]);
+});
+
+test('one process at a time looks after a lane, and then another may', async () => {
+  const one = await lane();
+  await one.claim(6, 'OBSERVING', true);
+  const own = async (seconds: number): Promise<number> =>
+    (await takeLanes(bench.db, seconds, 10)).filter(({ address }) => address === one.address)
+      .length;
+  const taken = await Promise.all([own(0.5), own(0.5), own(0.5)]);
+  expect(taken.reduce((sum, each) => sum + each, 0)).toBe(1);
+  expect(await own(0.5)).toBe(0);
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  expect(await own(0.5)).toBe(1);
+});

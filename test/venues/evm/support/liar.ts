@@ -1,0 +1,59 @@
+/** An endpoint in front of another one, which answers what a test wants. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Asked {
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+/** What comes of an answer: another one, or the connection is cut. */
+export type Twist = (asked: Asked, answer: unknown) => unknown;
+export const CUT = Symbol('cut');
+
+export interface Liar {
+  readonly url: string;
+  /** Methods that were asked, in order. */
+  readonly asked: string[];
+  twist(by: Twist): void;
+  stop(): Promise<void>;
+}
+
+const truth: Twist = (_asked, answer) => answer;
+
+/** Starts one that tells the truth until it is told otherwise. */
+export async function startLiar(target: string): Promise<Liar> {
+  const asked: string[] = [];
+  let by = truth;
+  const server = createServer((request, response) => {
+    void (async () => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const body = Buffer.concat(chunks).toString();
+      const question = JSON.parse(body) as Asked & { readonly id: number };
+      asked.push(question.method);
+      const headers = { 'content-type': 'application/json' };
+      const answer = (await (await fetch(target, { method: 'POST', body, headers })).json()) as {
+        result?: unknown;
+      };
+      const told = by(question, answer.result);
+      if (told === CUT) return void response.destroy();
+      response
+        .setHeader('content-type', 'application/json')
+        .end(JSON.stringify(told === answer.result ? answer : { ...answer, result: told }));
+    })().catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    twist: (next) => {
+      by = next;
+    },
+    stop: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,108 @@
+/** What a lane of nonces is on its chain: how far it is mined, and what became of a claim. */
+import type { Address, Hash } from 'viem';
+import {
+  ExecutorFault,
+  hasBytes,
+  type EvmUnsignedTransaction,
+  type JournaledTransaction,
+  type TransactionKind,
+} from '../../domain/executor.ts';
+import type { Counted } from '../../domain/lanes/duties.ts';
+import { broadcast } from './broadcast.ts';
+import { finalizedNumber, readReceipt, type EvmConnection } from './client.ts';
+import { RPC_FAULTS } from './errors.ts';
+import { agreedFate } from './nonce-proof.ts';
+import { feeFields, marketOf, mostPerGas, nextFees, toItself } from './versions.ts';
+
+/** The account's transactions in the newest block and in the newest final one, which is `last`. */
+export async function countLane(
+  connection: EvmConnection,
+  account: string,
+): Promise<Counted & { readonly last: bigint }> {
+  const address = account as Address;
+  const [latest, last] = await Promise.all([
+    connection.ask((client) => client.getTransactionCount({ address, blockTag: 'latest' })),
+    finalizedNumber(connection),
+  ]);
+  if (last < 0n) return { latest, final: 0, last };
+  const final = await connection
+    .ask((client) => client.getTransactionCount({ address, blockNumber: last }))
+    .catch((error: unknown) => {
+      // An endpoint that no longer keeps that state: nothing is known to be final, and the rest of
+      // the lane is looked after all the same.
+      if (error instanceof ExecutorFault && error.code === RPC_FAULTS.refused) return 0;
+      throw error;
+    });
+  return { latest: Math.max(latest, final), final, last };
+}
+
+/** The version that is in a block; null where enough endpoints know of none. */
+export async function minedVersion(
+  connection: EvmConnection,
+  versions: readonly JournaledTransaction[],
+): Promise<{
+  readonly hash: Hash;
+  readonly block: bigint;
+  readonly kind: TransactionKind;
+} | null> {
+  for (const { tx_hash, kind } of versions) {
+    const receipt = tx_hash === undefined ? null : await readReceipt(connection, tx_hash as Hash);
+    if (receipt !== null)
+      return { hash: receipt.transactionHash, block: receipt.blockNumber, kind };
+  }
+  return null;
+}
+
+/** Whether a final block has used the nonce for a transaction that is none of these. */
+export async function isUsedElsewhere(
+  connection: EvmConnection,
+  account: string,
+  {
+    nonce,
+    versions,
+  }: { readonly nonce: number; readonly versions: readonly JournaledTransaction[] },
+): Promise<boolean> {
+  const fate = await agreedFate(connection, account as Address, nonce);
+  return fate.kind === 'used' && !versions.some(({ tx_hash }) => tx_hash === fate.by);
+}
+
+/**
+ * Sends stored bytes once more. True when the endpoint takes them or has them. Whether they are
+ * what was to be sent was asked when they were signed.
+ */
+export async function sendVersion(
+  connection: EvmConnection,
+  transaction: JournaledTransaction,
+): Promise<boolean> {
+  if (!hasBytes(transaction)) return false;
+  const { raw_tx, tx_hash, from, nonce } = transaction;
+  const outcome = await broadcast(connection, {
+    raw_tx: raw_tx as Hash,
+    tx_hash: tx_hash as Hash,
+    from: from as Address,
+    nonce,
+  });
+  return outcome.kind === 'accepted';
+}
+
+/**
+ * The transaction that uses a nonce nobody has signed for, as the market asks; null when the
+ * venue's caps leave no room for it.
+ */
+export async function fillingOf(
+  connection: EvmConnection,
+  account: string,
+): Promise<EvmUnsignedTransaction | null> {
+  const plain = await toItself(connection, account as Address);
+  const unpriced = {
+    ...{ chain_id: connection.venue.chain_id, ...plain },
+    ...{ max_fee_per_gas: '1', max_priority_fee_per_gas: '1' },
+  };
+  const nothing = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n };
+  const [market, most] = await Promise.all([
+    marketOf(connection),
+    mostPerGas(connection, unpriced),
+  ]);
+  const fees = nextFees(nothing, market, most);
+  return fees === null ? null : { ...unpriced, ...feeFields(fees) };
+}
