@@ -15,6 +15,7 @@ const PARTLY_SLOW = [
   'faults/lanes',
   'faults/nonce-takeover',
   'faults/reads-that-fail',
+  'faults/signed-for-teams',
   'faults/team-worker',
   'faults/worker-killed',
   'store/holds-transfers',

@@ -45,7 +45,7 @@ export function createMovementActivities(deps: PhaseDependencies): MovementActiv
     observe: phase('observe'),
     recover: phase('recover'),
     cancel: (args) => beating(deps, () => cancel(deps, args)),
-    ask: (args) => named(deps, () => ask(deps, args)),
+    ask: (args) => beating(deps, () => ask(deps, args)),
     record: (args) => named(deps, () => record(deps, args)),
   };
 }
@@ -64,10 +64,12 @@ async function load(
   return {
     ...movement,
     conduct: 3,
-    nodes: movement.nodes.map((node) => {
+    nodes: movement.nodes.map(({ signs, ...node }) => {
       const descriptor = deps.executors.describe(node.executor_key);
-      if (descriptor?.task_queue !== undefined)
-        return { ...node, task_queue: descriptor.task_queue };
+      if (descriptor?.task_queue !== undefined) {
+        const { task_queue } = descriptor;
+        return { ...node, task_queue, ...(signs === true ? { signs } : {}) };
+      }
       return descriptor?.in_process === true ? { ...node, in_process: true } : node;
     }),
   };

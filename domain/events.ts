@@ -31,6 +31,7 @@ export const TIMELINE_EVENTS = [
   'node_skipped',
   'node_cancelled',
   'node_requeued',
+  'transaction_mined',
   'transaction_replaced',
   'transaction_cancel_requested',
   'transaction_cancelling',

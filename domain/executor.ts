@@ -304,11 +304,6 @@ export interface Executor {
   ): Promise<ExecutionResult>;
   cancel(context: ExecutionContext, call: CallOptions): Promise<ExecutionResult>;
   health(call: CallOptions): Promise<ExecutorHealth>;
-  /**
-   * For nodes that sign: the account's next nonce as the chain counts mined transactions. Read
-   * before the fence, which takes the larger of it and the lane's own counter.
-   */
-  chainNonce?(chainId: number, address: string, call: CallOptions): Promise<number>;
 }
 
 /**

@@ -89,6 +89,8 @@ export interface LoadedNode {
   readonly in_process?: boolean;
   /** Its executor is a team's own worker, polling here. */
   readonly task_queue?: string;
+  /** Of such a node: a signer is bound to it, so that what it is asked may first take the chain. */
+  readonly signs?: boolean;
 }
 
 /** What a run knows of its movement: shape and states, never amounts, addresses or outputs. */

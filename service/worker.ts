@@ -3,7 +3,7 @@ import { createMovementActivities } from '../activities/movement.ts';
 import { createTransferActivities } from '../activities/capital-transfers/activities.ts';
 import { workflowBundle } from '../activities/bundle.ts';
 import { startWorker, type RunningWorker } from '../activities/worker.ts';
-import { checkSignRequest } from '../venues/evm/check-sign-request.ts';
+import { createEvmSigning } from '../venues/evm/signing.ts';
 import { startLoops } from './loops.ts';
 import type { Parts } from './parts.ts';
 
@@ -23,15 +23,7 @@ export async function startWork(parts: Parts): Promise<RunningWorker> {
         chains: bound.chainAssets,
         unansweredSeconds: config.unansweredSeconds,
         unhurriedSeconds: config.unhurriedSeconds,
-        checkSignRequest: async (row, amount, call) =>
-          row.sign_request === null
-            ? null
-            : checkSignRequest(
-                chains,
-                row.sign_request,
-                { action_type: row.node.action_type, config: row.node.config, amount },
-                call,
-              ),
+        signing: createEvmSigning(chains),
       }),
       ...createTransferActivities({
         ...{ db, log, providers },

@@ -115,6 +115,14 @@ export const LOCAL_OPTIONS: LocalActivityOptions = {
   },
 };
 
+/**
+ * What a team's worker is called with, where something may have to be signed for it or followed on
+ * a chain first: repeated like a look, since a node behind its fence is asked about.
+ */
+export function askOptions(phase: Phase | 'cancel', nodeKey: string): ActivityOptions {
+  return { ...phaseOptions('recover', nodeKey), summary: summaryOf(phase, nodeKey) };
+}
+
 /** A decision, which may carry the first phases of the one node that it makes ready. */
 export function decideOptions(begins?: string): LocalActivityOptions {
   return begins === undefined

@@ -19,6 +19,7 @@ import type {
   TeamAnswer,
 } from '../domain/messages.ts';
 import {
+  askOptions,
   chains,
   LOCAL_OPTIONS,
   localPhaseOptions,
@@ -69,7 +70,10 @@ async function byTeam(
   args: RecoverArgs,
 ): Promise<PhaseResult> {
   const asking: AskArgs = { ...args, phase };
-  const asked = await locally(LOCAL_OPTIONS, (local) => local.ask(asking));
+  const asked =
+    node.signs === true
+      ? await proxyActivities<MovementActivities>(askOptions(phase, node.node_key)).ask(asking)
+      : await locally(LOCAL_OPTIONS, (local) => local.ask(asking));
   if ('result' in asked) return asked.result;
   const { input, timeout_ms, ...at } = asked.ask;
   const team = proxyActivities<

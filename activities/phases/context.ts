@@ -1,7 +1,6 @@
 /** What every phase has at hand, and the execution context it gives to an executor. */
 import type { Logger } from 'pino';
 import type {
-  CallOptions,
   CompletionAssurance,
   ExecutionContext,
   Executor,
@@ -10,17 +9,11 @@ import type {
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { ChainAssets } from '../../domain/plan/tokens.ts';
 import { SignerFault, type Signer } from '../../domain/signer.ts';
+import type { Signing } from '../../domain/signing.ts';
 import type { Unhurried } from '../failures.ts';
 import type { Database } from '../../prisma/client.ts';
 import { readTransactions } from '../../store/evm-transactions.ts';
 import type { PhaseRow } from '../../store/phases.ts';
-
-/** Checks a sign request against the plan; null is a pass, a text says what differs. */
-export type SignRequestCheck = (
-  row: PhaseRow,
-  amount: string,
-  call: CallOptions,
-) => Promise<string | null>;
 
 export interface PhaseDependencies extends Unhurried {
   readonly db: Database;
@@ -31,7 +24,7 @@ export interface PhaseDependencies extends Unhurried {
     describe(key: string): ExecutorDescriptor | undefined;
   };
   readonly signers: { get(key: string): Signer | undefined };
-  readonly checkSignRequest: SignRequestCheck;
+  readonly signing: Signing;
   /**
    * How long looks at what became of a send may tell nothing before a person is asked; 15 minutes
    * when left out.

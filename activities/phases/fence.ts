@@ -18,6 +18,7 @@ import { descriptorOf } from './bound-executor.ts';
 import { contextOf, type PhaseDependencies } from './context.ts';
 import { refusedFence } from './fence-refused.ts';
 import { fenceWrite } from './fence-write.ts';
+import { signedNode } from './followed.ts';
 import { nonceClaim } from './nonce-claim.ts';
 import { waitForLane } from './lane-wait.ts';
 import { alreadyBeyond, result } from './results.ts';
@@ -59,7 +60,11 @@ export async function passFence(
     const difference =
       row.sign_request === null
         ? null
-        : await deps.checkSignRequest(row, amount.amount, callOptions());
+        : await deps.signing.check(
+            signedNode(deps, row, amount.amount),
+            row.sign_request,
+            callOptions(),
+          );
     if (difference !== null)
       throw new ExecutorFault('rejected', 'SIGN_REQUEST_MISMATCH', difference);
     const claim = await nonceClaim(deps, row, context);

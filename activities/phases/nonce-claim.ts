@@ -4,13 +4,12 @@ import type { NodeChange } from '../../domain/transition.ts';
 import { readUnsignedTransaction } from '../../signers/unsigned-transaction.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { callOptions } from '../call.ts';
-import { executorOf } from './bound-executor.ts';
 import type { PhaseDependencies } from './context.ts';
 
 /**
  * What the fence asks the lane for; undefined where no transaction is signed.
  *
- * @throws ExecutorFault `rejected` where it could not be signed or followed to its end.
+ * @throws ExecutorFault `rejected` where it could not be signed.
  */
 export async function nonceClaim(
   deps: PhaseDependencies,
@@ -22,7 +21,6 @@ export async function nonceClaim(
   if (!reading.ok) throw new ExecutorFault('rejected', 'SIGN_REQUEST_MISMATCH', reading.problem);
   const { unsigned } = reading;
   const address = context.signer?.address;
-  const executor = executorOf(deps, row);
   if (address === undefined || address === '') {
     throw new ExecutorFault(
       'rejected',
@@ -30,14 +28,7 @@ export async function nonceClaim(
       'a transaction is to be signed, but no signer with an address is bound',
     );
   }
-  if (executor.chainNonce === undefined) {
-    throw new ExecutorFault(
-      'rejected',
-      'SIGN_REQUEST_UNSUPPORTED',
-      `${row.node.executor_binding.executor_key} cannot follow a nonce to its end, so no transaction is signed for it`,
-    );
-  }
-  const chain_nonce = await executor.chainNonce(unsigned.chain_id, address, callOptions());
+  const chain_nonce = await deps.signing.nextNonce(unsigned.chain_id, address, callOptions());
   return {
     chain_id: unsigned.chain_id,
     address: address.toLowerCase(),

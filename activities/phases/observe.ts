@@ -10,8 +10,8 @@ import { NOW } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { lookAgain } from '../failures.ts';
-import { amountOf } from './amount.ts';
-import { assuranceOf, contextOf, type PhaseDependencies } from './context.ts';
+import { assuranceOf, type PhaseDependencies } from './context.ts';
+import { askAfterSend, heldToChain } from './followed.ts';
 import { journalOf } from './journal.ts';
 import { phaseRow } from './row.ts';
 import { elsewhere, result } from './results.ts';
@@ -27,7 +27,7 @@ import {
   reported,
 } from './settle.ts';
 import { mustWrite } from './write.ts';
-import { question, type PhaseSteps } from './phase.ts';
+import type { Given, PhaseSteps } from './phase.ts';
 
 const DEFAULT_POLL_SECONDS = 2;
 
@@ -45,48 +45,52 @@ export const observe: PhaseSteps = {
     if (recorded !== null) return recorded;
     // A node that only looks looks once more: nobody may have asked while there was time.
     if ((isLate(row) && !onlyLooks(row)) || isLookedFor(row)) return result(row.state, 'recover');
-    return question(
-      async () => ({ row, context: await contextOf(deps, row, amountOf(row) ?? '0', 'look') }),
-      (fault) => observe.finish(deps, args, row, { fault }),
-    );
+    return askAfterSend(deps, row, 'observe', (given) => conclude(deps, row, given));
   },
   call: (deps, executor, { row, context }, options) =>
     executor.observe(context, options, journalOf(deps, row)),
-  async finish(deps, _args, row, given) {
-    if ('fault' in given) {
-      if (isOver(row)) return timedOut(deps, row);
-      return unanswered(
-        deps,
-        row,
-        given.fault,
-        onlyLooks(row) ? {} : { person: async () => result(row.state, 'recover') },
-      );
-    }
-    const answer = heldTo(assuranceOf(row), given.answer ?? { next_state: 'OBSERVING' });
-    if (answer.next_state === 'COMPLETED')
-      return completeNode(deps, row, answer, movesTo(row, 'COMPLETED'));
-    if (answer.next_state === 'FAILED') {
-      const message = answer.error_message ?? 'the venue ended it';
-      return failNode(
-        deps,
-        row,
-        answer.error_code ?? 'VENUE_FAILED',
-        message,
-        movesTo(row, 'FAILED'),
-      );
-    }
-    if (isOver(row)) return timedOut(deps, row);
-    await (isBeforeObserving(row)
-      ? enterObserving(deps, row, answer)
-      : keepProgress(deps, row, answer));
-    // Only the fact: what the executor says may name accounts and hashes, which stay out of the
-    // history.
-    throw lookAgain(
-      `${row.node_key} is not there yet`,
-      answer.retry_after_seconds ?? DEFAULT_POLL_SECONDS,
-    );
-  },
+  finish: (deps, _args, row, given) => conclude(deps, row, heldToChain(deps, row, given)),
 };
+
+/** What follows from what the executor said, or the chain where it was not asked. */
+async function conclude(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  given: Given,
+): Promise<PhaseResult> {
+  if ('fault' in given) {
+    if (isOver(row)) return timedOut(deps, row);
+    return unanswered(
+      deps,
+      row,
+      given.fault,
+      onlyLooks(row) ? {} : { person: async () => result(row.state, 'recover') },
+    );
+  }
+  const answer = heldTo(assuranceOf(row), given.answer ?? { next_state: 'OBSERVING' });
+  if (answer.next_state === 'COMPLETED')
+    return completeNode(deps, row, answer, movesTo(row, 'COMPLETED'));
+  if (answer.next_state === 'FAILED') {
+    const message = answer.error_message ?? 'the venue ended it';
+    return failNode(
+      deps,
+      row,
+      answer.error_code ?? 'VENUE_FAILED',
+      message,
+      movesTo(row, 'FAILED'),
+    );
+  }
+  if (isOver(row)) return timedOut(deps, row);
+  await (isBeforeObserving(row)
+    ? enterObserving(deps, row, answer)
+    : keepProgress(deps, row, answer));
+  // Only the fact: what the executor says may name accounts and hashes, which stay out of the
+  // history.
+  throw lookAgain(
+    `${row.node_key} is not there yet`,
+    answer.retry_after_seconds ?? DEFAULT_POLL_SECONDS,
+  );
+}
 
 /**
  * The time of a node that only looks had passed before this look began: what it does not find ends

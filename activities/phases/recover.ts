@@ -18,9 +18,9 @@ import { storable } from '../../domain/text.ts';
 import { NOW } from '../../domain/transition.ts';
 import { noteNextLook, takeOver, type PhaseRow } from '../../store/phases.ts';
 import { lookAgain, maxAttempts, unhurriedSeconds } from '../failures.ts';
-import { amountOf } from './amount.ts';
 import { descriptorOf } from './bound-executor.ts';
-import { assuranceOf, contextOf, idempotencyKey, type PhaseDependencies } from './context.ts';
+import { assuranceOf, idempotencyKey, type PhaseDependencies } from './context.ts';
+import { askAfterSend, heldToChain, isFollowed } from './followed.ts';
 import { journalOf } from './journal.ts';
 import { phaseRow } from './row.ts';
 import { elsewhere, result, sendAgain } from './results.ts';
@@ -37,7 +37,7 @@ import {
   unknownNode,
 } from './settle.ts';
 import { mustWrite } from './write.ts';
-import { question, type Given, type PhaseSteps, type Question } from './phase.ts';
+import type { Given, PhaseSteps, Question } from './phase.ts';
 
 const FORGOTTEN =
   'the database was restored and may have forgotten a later attempt; the executor shows nothing of this one, and others it was not asked about';
@@ -60,10 +60,9 @@ export const recover: PhaseSteps = {
     const { taken, row } = await takeOver(deps.db, args);
     if (row === null) throw new Error(`movement ${args.movement_id} has no node ${args.node_key}`);
     if (!taken) return recover.recorded(row, args) ?? elsewhere(row, sendAgain(row));
-    return question(
-      async () => ({ row, context: await contextOf(deps, row, amountOf(row) ?? '0', 'look') }),
-      (fault) => recover.finish(deps, args, row, { fault }),
-    );
+    const observes = args.from_observe !== true && !isLate(row);
+    const next = (given: Given) => conclude(deps, args, row, given);
+    return askAfterSend(deps, row, 'recover', next, { observes });
   },
   async call(deps, executor, { row, context }, options) {
     const answer = await executor.recover(context, options, journalOf(deps, row));
@@ -71,40 +70,48 @@ export const recover: PhaseSteps = {
       ? lostAttempts(deps, executor, { row, context }, options, answer)
       : answer;
   },
-  async finish(deps, args, row, given) {
-    if (args.from_unknown === true) return stillUnknown(deps, row, given);
-    if ('fault' in given) {
-      const { fault } = given;
-      return unanswered(deps, row, fault, {
-        impatient: isLate(row),
-        person: () => unknown(deps, row, fault.message),
-      });
-    }
-    const answer = heldTo(assuranceOf(row), given.answer ?? { next_state: 'UNKNOWN' });
-    switch (answer.next_state) {
-      case 'COMPLETED':
-        return completeNode(deps, row, answer, movesTo(row, 'COMPLETED'), 'node_recovered');
-      case 'FAILED':
-        return failNode(
-          deps,
-          row,
-          failureCode(row, answer),
-          answer.error_message ?? 'the venue ended it',
-          movesTo(row, 'FAILED'),
-        );
-      case 'READY':
-        return notLanded(deps, row);
-      case 'UNKNOWN':
-        return inconclusive(deps, row, answer.error_message ?? 'the executor cannot tell');
-      case 'SUBMITTING':
-      case 'SUBMITTED':
-      case 'OBSERVING':
-        return args.from_observe === true && isOverdue(row) && !isLookedFor(row)
-          ? unknown(deps, row, UNDER_WAY)
-          : landed(deps, row, answer);
-    }
-  },
+  finish: (deps, args, row, given) => conclude(deps, args, row, heldToChain(deps, row, given)),
 };
+
+/** What follows from what the executor said, or the chain where it was not asked. */
+async function conclude(
+  deps: PhaseDependencies,
+  args: RecoverArgs,
+  row: PhaseRow,
+  given: Given,
+): Promise<PhaseResult> {
+  if (args.from_unknown === true) return stillUnknown(deps, row, given);
+  if ('fault' in given) {
+    const { fault } = given;
+    return unanswered(deps, row, fault, {
+      impatient: isLate(row),
+      person: () => unknown(deps, row, fault.message),
+    });
+  }
+  const answer = heldTo(assuranceOf(row), given.answer ?? { next_state: 'UNKNOWN' });
+  switch (answer.next_state) {
+    case 'COMPLETED':
+      return completeNode(deps, row, answer, movesTo(row, 'COMPLETED'), 'node_recovered');
+    case 'FAILED':
+      return failNode(
+        deps,
+        row,
+        failureCode(row, answer),
+        answer.error_message ?? 'the venue ended it',
+        movesTo(row, 'FAILED'),
+      );
+    case 'READY':
+      return notLanded(deps, row);
+    case 'UNKNOWN':
+      return inconclusive(deps, row, answer.error_message ?? 'the executor cannot tell');
+    case 'SUBMITTING':
+    case 'SUBMITTED':
+    case 'OBSERVING':
+      return args.from_observe === true && isOverdue(row) && !isLookedFor(row)
+        ? unknown(deps, row, UNDER_WAY)
+        : landed(deps, row, answer);
+  }
+}
 
 /**
  * How many attempts a restored database may have forgotten of a node, each begun by a person's
@@ -204,7 +211,8 @@ function found(deps: PhaseDependencies, row: PhaseRow, answer: ExecutionResult):
  */
 async function notLanded(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseResult> {
   const descriptor = descriptorOf(deps, row);
-  const follows = afterNodeNotFound(row, descriptor, maxAttempts(row.node.retry_policy));
+  const facts = isFollowed(deps, row) ? BY_THE_CHAIN : descriptor;
+  const follows = afterNodeNotFound(row, facts, maxAttempts(row.node.retry_policy));
   switch (follows.next) {
     case 'wait':
       throw lookAgain(
@@ -228,6 +236,9 @@ async function notLanded(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseR
       return goOn(deps, row, follows);
   }
 }
+
+/** Of what the service follows itself: one nonce lands once, and a look at it is no index's. */
+const BY_THE_CHAIN = { same_key_safe: true, settle_seconds: 0 } as const;
 
 function whyAPerson(row: PhaseRow, why: Extract<AfterNotFound, { next: 'person' }>['why']): string {
   if (why !== 'unsafe_key') return 'it was accepted once, and cannot be found any more';
@@ -279,10 +290,7 @@ async function askedUnhurried(
     await noteNextLook(deps.db, row, early / 1000);
     throw stillWaiting(row, early / 1000);
   }
-  return question(
-    async () => ({ row, context: await contextOf(deps, row, amountOf(row) ?? '0', 'look') }),
-    (fault) => stillUnknown(deps, row, { fault }),
-  );
+  return askAfterSend(deps, row, 'recover', (given) => stillUnknown(deps, row, given));
 }
 
 /**

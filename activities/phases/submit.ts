@@ -6,6 +6,7 @@ import { payNobody } from '../../domain/allowlist/declared.ts';
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import type { PhaseArgs, PhaseResult } from '../../domain/messages.ts';
 import { heldTo } from '../../domain/plan/assurance.ts';
+import { storable } from '../../domain/text.ts';
 import { nodeWindow } from '../../domain/send/node.ts';
 import { deadlineOf, leftToSend } from '../../domain/send/window.ts';
 import { NOW } from '../../domain/transition.ts';
@@ -19,6 +20,7 @@ import { journalOf } from './journal.ts';
 import { phaseRow } from './row.ts';
 import { alreadyBeyond, result, sendAgain } from './results.ts';
 import { passFence, type Fenced } from './fence.ts';
+import { isFollowed } from './followed.ts';
 import { completeNode, failNode, reported, stopBeforeSend } from './settle.ts';
 import { writeNode } from './write.ts';
 import type { PhaseSteps, Question } from './phase.ts';
@@ -149,6 +151,7 @@ async function recordAnswer(
   given: ExecutionResult,
 ): Promise<PhaseResult> {
   const answer = heldTo(assuranceOf(row), given);
+  if (isFollowed(deps, row)) return handedOver(deps, row, answer);
   if (answer.next_state === 'COMPLETED') return completeNode(deps, row, answer, ['COMPLETED']);
   if (answer.next_state === 'FAILED') {
     return failNode(
@@ -159,6 +162,35 @@ async function recordAnswer(
       ['FAILED'],
     );
   }
+  return accepted(deps, row, answer);
+}
+
+/**
+ * What was signed is in the executor's hands now. That it was paid is for the chain to say, and a
+ * refusal does not take the bytes back: nothing is to be mined in their place.
+ */
+async function handedOver(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  answer: ExecutionResult,
+): Promise<PhaseResult> {
+  if (answer.next_state !== 'FAILED') return accepted(deps, row, answer);
+  const { error_code = 'SUBMIT_FAILED', error_message = 'the executor refused' } = answer;
+  await writeNode(deps, row, {
+    moves: [],
+    set: { cancel_asked: row.attempt },
+    event: 'transaction_cancel_requested',
+    message: 'Its executor refused what was signed for it',
+    data: { error_code, error_message: storable(error_message, 500) },
+  });
+  return result('SUBMITTING', 'recover');
+}
+
+async function accepted(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  answer: ExecutionResult,
+): Promise<PhaseResult> {
   const outcome = await writeNode(deps, row, {
     moves: ['SUBMITTED'],
     set: { ...reported(answer), submitted_at: NOW, error_count: 0 },

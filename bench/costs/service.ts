@@ -16,6 +16,8 @@ import { instantExecutor } from '../executors.ts';
 import { connectApi, type BenchApi } from '../load/api.ts';
 import { NAMESPACE, type PartSettings } from '../processes/part.ts';
 import { until } from '../until.ts';
+import { createEvmChains } from '../../venues/evm/client.ts';
+import { createEvmSigning } from '../../venues/evm/signing.ts';
 
 export interface CostService {
   readonly api: BenchApi;
@@ -44,7 +46,7 @@ export async function startCostService(options: {
       createMovementActivities({
         ...deps,
         signers: { get: () => undefined },
-        checkSignRequest: async () => null,
+        signing: createEvmSigning(createEvmChains([])),
         chains: NO_CHAINS,
       }),
     ),

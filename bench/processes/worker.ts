@@ -11,6 +11,8 @@ import { connectDatabase } from '../../prisma/client.ts';
 import { benchExecutors } from '../executors.ts';
 import { NAMESPACE, POOL_SIZE, runPart } from './part.ts';
 import { until } from '../until.ts';
+import { createEvmChains } from '../../venues/evm/client.ts';
+import { createEvmSigning } from '../../venues/evm/signing.ts';
 
 /** The service's default. */
 const SWEEP_IDLE_SECONDS = 15;
@@ -29,7 +31,7 @@ runPart(async ({ databaseUrl, temporalAddress, remotePort }) => {
       log,
       executors,
       signers: { get: () => undefined },
-      checkSignRequest: async () => null,
+      signing: createEvmSigning(createEvmChains([])),
       chains: NO_CHAINS,
     }),
     workflowBundle: workflowBundle(),

@@ -30,6 +30,8 @@ import { connectDatabase, type Database, type SqlValue } from '../../prisma/clie
 import { NO_BALANCES } from '../../platform/balance-desk.ts';
 import { assertConsistent } from '../support/evidence.ts';
 import { MovementApi, startOwnDatabase, type Created } from '../support/own-stack.ts';
+import { createEvmChains } from '../../venues/evm/client.ts';
+import { createEvmSigning } from '../../venues/evm/signing.ts';
 
 const PAY = 'memory/pay';
 const SIGN = 'memory/sign';
@@ -107,7 +109,6 @@ function countingExecutor() {
     recover: () => counted('recover', () => answers.recover()),
     cancel: () => counted('cancel', async () => ({ next_state: 'OBSERVING' })),
     health: async () => ({ state: 'up' }),
-    chainNonce: async () => FIRST_NONCE,
   };
   return { executor, calls, answers };
 }
@@ -242,9 +243,13 @@ function worker(
     log,
     executors: { get: () => memory.executor, describe: () => memory.executor.descriptor },
     signers: { get: () => slow.signer },
-    checkSignRequest: async () => {
-      await checking();
-      return null;
+    signing: {
+      ...createEvmSigning(createEvmChains([])),
+      check: async () => {
+        await checking();
+        return null;
+      },
+      nextNonce: async () => FIRST_NONCE,
     },
     chains: NO_CHAINS,
     ...more,

@@ -214,7 +214,7 @@ describe('movements', () => {
       reason: 'the key of the ceremony',
     });
     const template = await storeTemplate(own.api, [
-      nativePayment(own.stack.chain, 'kms', { retry_policy: { max_attempts: 1 } }),
+      nativePayment(own.stack.chain, 'kms'),
     ]);
     await emulator.createKey(ALIAS);
     const id = await begun(template, '0.01', 'ETH');

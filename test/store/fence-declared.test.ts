@@ -10,6 +10,8 @@ import { LEAST_ASSURANCES, type ExecutorDescriptor } from '../../domain/executor
 import type { JsonObject } from '../../domain/json.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
+import { createEvmChains } from '../../venues/evm/client.ts';
+import { createEvmSigning } from '../../venues/evm/signing.ts';
 
 let bench: StoreBench;
 beforeAll(async () => {
@@ -48,7 +50,7 @@ function worker(descriptor: ExecutorDescriptor): PhaseDependencies {
       describe: (key) => (key === descriptor.executor_key ? descriptor : undefined),
     },
     signers: { get: () => undefined },
-    checkSignRequest: () => Promise.resolve('nothing is signed here'),
+    signing: createEvmSigning(createEvmChains([])),
   };
 }
 

@@ -22,6 +22,7 @@ export interface NodeView {
   readonly error_message?: string | null;
   readonly completed_at: string | null;
   readonly output: Readonly<Record<string, unknown>> | null;
+  readonly external_ref?: string | null;
 }
 
 export interface MovementView {

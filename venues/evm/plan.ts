@@ -22,7 +22,9 @@ export interface TransferPlan {
  * Throws the `rejected` fault `CONFIG_INVALID`, which names the place, when the context is no
  * transfer.
  */
-export function readTransferPlan(context: ExecutionContext): TransferPlan {
+export function readTransferPlan(
+  context: Pick<ExecutionContext, 'action_type' | 'config' | 'amount'>,
+): TransferPlan {
   const action = TRANSFER_ACTIONS.find((known) => known === context.action_type);
   if (action === undefined) throw invalid(`this executor does not serve ${context.action_type}`);
   const schema =

@@ -7,7 +7,7 @@ import {
   ExecutorFault,
   hasBytes,
   type CallOptions,
-  type ExecutionContext,
+  type CompletionAssurance,
   type ExecutionResult,
   type NextVersion,
   type StoredTransaction,
@@ -17,12 +17,15 @@ import { broadcast } from './broadcast.ts';
 import { isHeld, readReceipt, type EvmChains, type EvmConnection } from './client.ts';
 import { judgeCancelled, judgeLanded, observing, undecided, type LookPhase } from './landed.ts';
 import { agreedFate } from './nonce-proof.ts';
-import { readSigner, readTransferPlan } from './plan.ts';
+import type { TransferPlan } from './plan.ts';
 import { readVersion, type SignedTransfer } from './signed-transfer.ts';
 import { dearer, selfTransfer } from './versions.ts';
 
 export interface Settlement {
-  readonly context: ExecutionContext;
+  readonly plan: TransferPlan;
+  /** The signer's account. */
+  readonly from: Address;
+  readonly assurance: CompletionAssurance;
   readonly call: CallOptions;
   readonly journal: SubmitJournal;
   readonly phase: LookPhase;
@@ -53,11 +56,10 @@ export async function settleTransfer(
   chains: EvmChains,
   settlement: Settlement,
 ): Promise<ExecutionResult> {
-  const { context, call, journal, phase } = settlement;
-  const plan = readTransferPlan(context);
+  const { plan, assurance, call, journal, phase } = settlement;
   const stored = (await journal.transactions()).filter(hasBytes);
   if (stored.length === 0) {
-    if (phase === 'recover') return neverSigned(chains, settlement, plan.chain_id);
+    if (phase === 'recover') return neverSigned(chains, settlement);
     throw new ExecutorFault(
       'protocol',
       'NOTHING_SUBMITTED',
@@ -72,12 +74,7 @@ export async function settleTransfer(
   const landed = await findLanded(connection, sent);
   if (landed?.stored.kind === 'cancel') return judgeCancelled(connection, landed);
   if (landed !== null)
-    return judgeLanded(
-      connection,
-      { plan, decimals, ...landed },
-      context.completion_assurance,
-      phase,
-    );
+    return judgeLanded(connection, { plan, decimals, ...landed }, assurance, phase);
   if (problem !== null)
     return undecided(
       phase,
@@ -97,11 +94,9 @@ export async function settleTransfer(
  */
 async function neverSigned(
   chains: EvmChains,
-  { context, call, journal }: Settlement,
-  chain_id: number,
+  { plan: { chain_id }, from: address, call, journal }: Settlement,
 ): Promise<ExecutionResult> {
   if (journal.unknownNonces === undefined) return { next_state: 'READY' };
-  const address = readSigner(context);
   const connection = await chains.open(chain_id, call);
   const counts = await Promise.all(
     (['latest', 'pending'] as const).map((blockTag) =>

@@ -1,9 +1,9 @@
 /** The local executor of native and ERC-20 transfers. */
-import type { Address } from 'viem';
 import {
   COMPLETION_ASSURANCES,
   ExecutorFault,
   type CallOptions,
+  type ExecutionContext,
   type ExecutionResult,
   type Executor,
   type ExecutorDescriptor,
@@ -14,7 +14,7 @@ import type { EvmChains } from './client.ts';
 import { checkChains } from './health.ts';
 import { readSigner, readTransferPlan, TRANSFER_ACTIONS } from './plan.ts';
 import { preflightTransfer, prepareTransfer } from './prepare.ts';
-import { settleTransfer } from './settle.ts';
+import { settleTransfer, type Settlement } from './settle.ts';
 import { readSignedTransfer } from './signed-transfer.ts';
 
 export const EVM_TRANSFER_DESCRIPTOR: ExecutorDescriptor = {
@@ -47,17 +47,19 @@ export function createEvmTransferExecutor(chains: EvmChains): Executor {
     prepare: (context, call) => prepareTransfer(chains, context, call),
     submit: (input, call) => submit(chains, input, call),
     observe: (context, call, journal) =>
-      settleTransfer(chains, { context, call, journal, phase: 'observe' }),
+      settleTransfer(chains, { ...planOf(context), call, journal, phase: 'observe' }),
     recover: (context, call, journal) =>
-      settleTransfer(chains, { context, call, journal, phase: 'recover' }),
+      settleTransfer(chains, { ...planOf(context), call, journal, phase: 'recover' }),
     cancel: (context) => Promise.resolve(stillUnderWay(context.prior?.external_ref)),
     health: (call) => checkChains(chains, call),
-    async chainNonce(chainId, address, call) {
-      const connection = await chains.open(chainId, call);
-      return connection.ask((client) =>
-        client.getTransactionCount({ address: address as Address, blockTag: 'latest' }),
-      );
-    },
+  };
+}
+
+function planOf(context: ExecutionContext): Pick<Settlement, 'plan' | 'from' | 'assurance'> {
+  return {
+    plan: readTransferPlan(context),
+    from: readSigner(context),
+    assurance: context.completion_assurance,
   };
 }
 

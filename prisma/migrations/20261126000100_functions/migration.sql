@@ -2905,6 +2905,7 @@ BEGIN
           'resumed', n.resumed,
         'recover_first', n.recover_first, 'error_code', n.error_code,
           'executor_key', n.executor_binding ->> 'executor_key',
+        'signs', n.signer_binding IS NOT NULL,
         'settled_order', coalesce(extract(epoch FROM n.completed_at) * 1000, 0))
           ORDER BY n.position)
       FROM movement_nodes n WHERE n.movement_id = m.movement_id))

@@ -2,10 +2,11 @@ import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { inspect } from 'node:util';
 import { formatEther, getAddress, parseGwei, type Address, type Hex } from 'viem';
 import type { JsonObject } from '../../../domain/json.ts';
+import type { SignedNode } from '../../../domain/signing.ts';
 import { startChain, type TestChain } from './support/chain.ts';
 import { call, chainsOf, contextOf, executorOf } from './support/node.ts';
-import { checkSignRequest } from '../../../venues/evm/check-sign-request.ts';
 import { createEvmChains } from '../../../venues/evm/client.ts';
+import { createEvmSigning } from '../../../venues/evm/signing.ts';
 import { createEvmTransferExecutor } from '../../../venues/evm/transfer.ts';
 
 const DESTINATION = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
@@ -164,7 +165,8 @@ describe('an endpoint of another chain', () => {
 
   it('is a fault in every later phase, and down for health', async () => {
     expect(await misled().health(call())).toMatchObject({ state: 'down' });
-    await expect(misled().chainNonce?.(1, DESTINATION, call())).rejects.toMatchObject({
+    const signing = createEvmSigning(chainsOf(chain, { chain_id: 1 }));
+    await expect(signing.nextNonce(1, DESTINATION, call())).rejects.toMatchObject({
       code: 'CHAIN_ID_MISMATCH',
     });
   });
@@ -221,6 +223,12 @@ describe('what a transaction may cost its signer', () => {
   const cost = (payload: JsonObject = {}): bigint =>
     BigInt(String(payload['gas'])) * BigInt(String(payload['max_fee_per_gas']));
   const tight = { max_gas_cost_wei: '150000000000000' };
+  const listed = () => ({ tokens: [{ asset: 'TST', address: chain.token }] });
+  const planned = (config: JsonObject): SignedNode => ({
+    node: { node_key: 'pay', action_type: 'evm_erc20_transfer', config, asset: 'TST' },
+    executor: undefined,
+    ...{ intent: { asset: 'TST', amount: '25' }, input_params: {}, amount: '25' },
+  });
 
   /** Prepares on a block whose base fee is 10 gwei, of which twice as much is offered. */
   async function prepare(venue: object, funds?: { readonly eth: string }) {
@@ -252,8 +260,8 @@ describe('what a transaction may cost its signer', () => {
       call(),
     );
     const asks = (max_fee_per_gas: string, venue: object = {}) =>
-      checkSignRequest(
-        chainsOf(chain, { ...venue }),
+      createEvmSigning(chainsOf(chain, { ...listed(), ...venue })).check(
+        planned(config),
         {
           ...sign_request!,
           payload: {
@@ -263,7 +271,6 @@ describe('what a transaction may cost its signer', () => {
             max_priority_fee_per_gas: '1',
           },
         },
-        { action_type: 'evm_erc20_transfer', config, amount: '25' },
         call(),
       );
     expect(await asks('1500000000', tight)).toBeNull();
@@ -299,10 +306,9 @@ describe('what a transaction may cost its signer', () => {
         max_priority_fee_per_gas: '1',
       };
       const asks = (venue: object, more: object = {}) =>
-        checkSignRequest(
-          chainsOf(chain, { ...venue }),
+        createEvmSigning(chainsOf(chain, { ...listed(), ...venue })).check(
+          planned(config),
           { ...sign_request!, payload: { ...payload, ...more } },
-          { action_type: 'evm_erc20_transfer', config, amount: '25' },
           call(),
         );
       // 50,000 gwei of gas and 100,000 beneath are 150,000.

@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 
 interface Case extends Driven {
-  readonly account: { readonly key: Hex; readonly address: `0x${string}` };
+  readonly account: Awaited<ReturnType<TestChain['account']>>;
   readonly context: ExecutionContext;
   received(): Promise<bigint>;
   sendsOfThis(): number;

@@ -57,7 +57,11 @@ export interface TestChain {
   account(funds?: {
     readonly eth?: string;
     readonly tokens?: string;
-  }): Promise<{ readonly key: Hex; readonly address: Address }>;
+  }): Promise<{
+    readonly key: Hex;
+    readonly address: Address;
+    nonce(): Promise<number>;
+  }>;
   tokenBalance(owner: Address): Promise<bigint>;
   /**
    * Waits for the receipt by asking for it: viem's own waiting asks with each new block, and here
@@ -116,7 +120,7 @@ export async function startChain(chainId: number = CHAIN_ID): Promise<TestChain>
       await client.setBalance({ address, value: parseUnits(eth, 18) });
       if (tokens !== '0')
         await fromDeployer(direct, client, { to: token, tokens, holder: address });
-      return { key, address };
+      return { key, address, nonce: () => client.getTransactionCount({ address }) };
     },
     tokenBalance: (owner) =>
       client.readContract({

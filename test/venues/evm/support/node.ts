@@ -59,6 +59,12 @@ export interface Account {
   readonly address: string;
 }
 
+/** One of a chain. */
+export interface FundedAccount extends Account {
+  /** The next nonce of its mined transactions. */
+  nonce(): Promise<number>;
+}
+
 export function contextOf(
   account: Account,
   config: JsonObject,
@@ -95,15 +101,14 @@ export interface Driven {
 export async function driveToSend(
   executor: Executor,
   context: ExecutionContext,
-  account: Account,
+  account: FundedAccount,
   nonce?: number,
 ): Promise<Driven> {
   const prepared = await executor.prepare(context, call());
   if (prepared.sign_request === undefined)
     throw new Error(`prepare answered ${JSON.stringify(prepared)}`);
   const unsigned = prepared.sign_request.payload as JsonObject & EvmUnsignedTransaction;
-  const used =
-    nonce ?? (await executor.chainNonce?.(unsigned.chain_id, account.address, call())) ?? 0;
+  const used = nonce ?? (await account.nonce());
   const signer = createLocalSigner({ signer_key: 'test', chain_family: 'evm' }, account.key);
   const signed = await signer.signEvmTransaction(unsigned, used);
   const journal = new MemoryJournal();

@@ -1,0 +1,166 @@
+/**
+ * What a team's own executor had signed. The service follows it to its end by the chain itself, and
+ * believes nothing that the executor says against the chain: whoever holds signed bytes can send
+ * them at any time, whatever it answers.
+ */
+import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { PhaseResult } from '../../domain/messages.ts';
+import { SYSTEM_ACTOR } from '../../domain/roles.ts';
+import type { SignedLook, SignedNode } from '../../domain/signing.ts';
+import type { PhaseRow } from '../../store/phases.ts';
+import { applyTransition } from '../../store/transition.ts';
+import { callOptions } from '../call.ts';
+import { amountOf } from './amount.ts';
+import { assuranceOf, contextOf, type PhaseDependencies } from './context.ts';
+import { journalOf } from './journal.ts';
+import type { Given, Question } from './phase.ts';
+import { reported } from './settle.ts';
+
+/** Whether the service follows what is signed for the node, and not its executor. */
+export function isFollowed({ executors }: PhaseDependencies, row: PhaseRow): boolean {
+  const { executor_key } = row.node.executor_binding;
+  return row.sign_request !== null && executors.describe(executor_key)?.kind !== 'local';
+}
+
+/** What may be signed for the node, as the plan and the registry say it. */
+export function signedNode(
+  { executors }: PhaseDependencies,
+  row: PhaseRow,
+  amount: string,
+): SignedNode {
+  const { intent, input_params } = row.plan;
+  const executor = executors.describe(row.node.executor_binding.executor_key);
+  return { node: row.node, executor, intent, input_params, amount };
+}
+
+/**
+ * What an executor is asked about a send of its own. Where something was signed for it, the chain is
+ * looked at first, and while that shows no payment there is nothing to ask: `conclude` makes of it
+ * what the chain says. Nor is there where `observe` asks next.
+ */
+export async function askAfterSend(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  phase: SignedLook['phase'],
+  conclude: (given: Given) => Promise<PhaseResult>,
+  { observes = false } = {},
+): Promise<Question | PhaseResult> {
+  const seen = await seenOf(deps, row, phase);
+  if (!('row' in seen)) return conclude(seen);
+  if (!observes || !isFollowed(deps, row)) return seen;
+  const { external_ref, output } = seen.row;
+  return conclude({
+    answer: {
+      next_state: 'OBSERVING',
+      ...(external_ref === null ? {} : { external_ref }),
+      ...(output === null ? {} : { output }),
+    },
+  });
+}
+
+async function seenOf(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  phase: SignedLook['phase'],
+): Promise<Question | Given> {
+  try {
+    const context = await contextOf(deps, row, amountOf(row) ?? '0', 'look');
+    if (!isFollowed(deps, row)) return { row, context };
+    const look = {
+      from: context.signer?.address ?? '',
+      assurance: assuranceOf(row),
+      phase,
+      journal: journalOf(deps, row),
+    };
+    const settled = await deps.signing.settle(
+      signedNode(deps, row, context.amount),
+      look,
+      callOptions(),
+    );
+    if (settled.next_state !== 'COMPLETED') return { answer: keepingReference(row, settled) };
+    const mined = await noteMined(deps, row, keepingReference(row, settled));
+    return { row: mined, context: await contextOf(deps, mined, context.amount, 'look') };
+  } catch (error) {
+    if (error instanceof ExecutorFault) return { fault: error };
+    throw error;
+  }
+}
+
+/** The executor's own name for it stays; where it gave none, the transaction's hash is one. */
+function keepingReference(row: PhaseRow, answer: ExecutionResult): ExecutionResult {
+  return row.external_ref === null ? answer : { ...answer, external_ref: row.external_ref };
+}
+
+/** What the chain alone says of a payment, whatever an executor calls by these names. */
+const FACTS = [
+  'tx_hash',
+  'block_number',
+  'fee_amount',
+  'fee_asset',
+  'requested_amount',
+  'submitted_amount',
+  'destination_address',
+] as const;
+
+/** The facts of the payment are kept on the node before its executor is asked, which sees them. */
+async function noteMined(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  settled: ExecutionResult,
+): Promise<PhaseRow> {
+  const { output: facts = {}, external_ref = null } = settled;
+  const output = { ...row.output, ...facts };
+  const known = row.output?.['tx_hash'] === facts['tx_hash'] && row.external_ref === external_ref;
+  if (!known) {
+    const outcome = await applyTransition(deps.db, {
+      movement_id: row.movement_id,
+      nodes: [
+        {
+          node_key: row.node_key,
+          from: row.state,
+          moves: [],
+          attempt: row.attempt,
+          epoch: row.epoch,
+          set: reported({ ...settled, output }),
+        },
+      ],
+      timeline: [
+        {
+          event_type: 'transaction_mined',
+          message:
+            'What was signed for its executor is mined; the executor is asked what came of it',
+          actor: SYSTEM_ACTOR,
+          node_key: row.node_key,
+          attempt: row.attempt,
+          data: { tx_hash: facts['tx_hash'] ?? null, block_number: facts['block_number'] ?? null },
+        },
+      ],
+    });
+    if (!outcome.ok)
+      throw new ExecutorFault('server_error', 'NODE_CHANGED', 'it has changed meanwhile');
+  }
+  return { ...row, output, external_ref };
+}
+
+/**
+ * The executor's word on a payment that is mined. It may say what came of it; that nothing was paid
+ * it cannot.
+ */
+export function heldToChain(deps: PhaseDependencies, row: PhaseRow, given: Given): Given {
+  if (!isFollowed(deps, row) || 'fault' in given || given.answer === null) return given;
+  const { answer } = given;
+  const { next_state, error_message = 'no reason given' } = answer;
+  if (next_state === 'FAILED' || next_state === 'READY') {
+    const message = `what was signed is mined, and the executor says ${next_state}: ${error_message}`;
+    return { fault: new ExecutorFault('protocol', 'CHAIN_CONTRADICTED', message) };
+  }
+  return answer.output === undefined
+    ? given
+    : { answer: { ...answer, output: withFacts(answer.output, row.output ?? {}) } };
+}
+
+function withFacts(told: JsonObject, kept: JsonObject): JsonObject {
+  const facts = FACTS.flatMap((name) => (name in kept ? [[name, kept[name]] as const] : []));
+  return { ...kept, ...told, ...Object.fromEntries(facts) } as JsonObject;
+}

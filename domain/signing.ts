@@ -1,0 +1,46 @@
+/** What the service does about a node that has something signed, whoever its executor is. */
+import type { DeclaredPayees } from './allowlist/declared.ts';
+import type {
+  CallOptions,
+  CompletionAssurance,
+  ExecutionResult,
+  SignRequest,
+  SubmitJournal,
+} from './executor.ts';
+import type { JsonObject } from './json.ts';
+import type { CompiledNode, Intent } from './plan/types.ts';
+
+/** Everything that says what may be signed for a node, and nothing that its executor says of it. */
+export interface SignedNode {
+  readonly node: Pick<CompiledNode, 'node_key' | 'action_type' | 'config' | 'asset'>;
+  /** What the registry declares of its executor. */
+  readonly executor: DeclaredPayees | undefined;
+  readonly intent: Intent;
+  readonly input_params: JsonObject;
+  /** A decimal text in units of the node's asset. */
+  readonly amount: string;
+}
+
+/** A look at what became of what was signed. */
+export interface SignedLook {
+  /** The account that signed. */
+  readonly from: string;
+  readonly assurance: CompletionAssurance;
+  readonly phase: 'observe' | 'recover';
+  readonly journal: SubmitJournal;
+}
+
+/** The chains, as far as signing needs them. Every call may throw an `ExecutorFault`. */
+export interface Signing {
+  /** Null when the request is what the plan says, else a sentence that says what differs. */
+  check(node: SignedNode, request: SignRequest, call: CallOptions): Promise<string | null>;
+  /** The account's next nonce as the chain counts mined transactions. */
+  nextNonce(chainId: number, address: string, call: CallOptions): Promise<number>;
+  /**
+   * Sees what was signed to its end: sends it again, for more or with nothing in it where that is
+   * due. COMPLETED: the plan's transfer is in a block as deep as `assurance` asks, with its facts
+   * as output. FAILED: nothing was moved, and nothing of it can be any more. OBSERVING: neither
+   * yet. READY (recover alone): nothing was ever signed, or its nonce is used by something else.
+   */
+  settle(node: SignedNode, look: SignedLook, call: CallOptions): Promise<ExecutionResult>;
+}

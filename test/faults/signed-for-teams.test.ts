@@ -1,0 +1,409 @@
+/**
+ * What is signed for a team's own executor: only the plan's payment, mined once or never, whatever
+ * its executor says of it or does with the bytes.
+ */
+import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
+import { z } from 'zod';
+import {
+  accepted,
+  completed,
+  defineExecutor,
+  failed,
+  notLanded,
+  passed,
+  prepared,
+  type ExecutionContext,
+  type JsonObject,
+} from '../../executor-kit/define.ts';
+import { serveExecutor, type ServedExecutor } from '../../executor-kit/http.ts';
+import { installRuntime } from '../../executor-kit/runtime.ts';
+import { runExecutorWorker, type RunningExecutorWorker } from '../../executor-kit/task-queue.ts';
+import { transfersOnChain } from '../support/evidence.ts';
+import { fundSigner } from '../support/funds.ts';
+import { holdWrites, type HeldWrites } from '../support/held-writes.ts';
+import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
+import { slow, test } from '../support/pace.ts';
+import { storeTemplate, type PlanNode } from '../support/plans.ts';
+
+const KINDS = ['http', 'queue'] as const;
+type Kind = (typeof KINDS)[number];
+const QUEUE = 'deposits';
+const STRANGER = `0x${'b2'.repeat(20)}`;
+
+/** What a movement's executor does otherwise than it should. */
+interface Script {
+  /** What it asks to have signed instead. */
+  readonly asks?: (payload: JsonObject) => { readonly kind?: string; readonly payload: JsonObject };
+  /** Keeps the bytes to itself. */
+  readonly sends?: false;
+  readonly submit?: () => unknown;
+  readonly observe?: () => unknown;
+  readonly recover?: () => unknown;
+}
+
+const scripts = new Map<string, Script>();
+/** What observe and recover were called with, by movement. */
+const looks = new Map<string, ExecutionContext[]>();
+const bytes = new Map<string, Hex>();
+
+let own: OwnStack;
+let held: HeldWrites;
+let served: ServedExecutor;
+let team: RunningExecutorWorker;
+let template: Record<Kind, string>;
+let serial = 0;
+
+/** The payment that a plan asks for. */
+function paymentOf({ config, amount }: ExecutionContext): JsonObject {
+  const [to] = [config['deposit_address']].flat() as [Hex];
+  const units = BigInt(Math.round(Number(amount) * 1e6));
+  return {
+    chain_id: own.stack.chain.chainId,
+    to: String(config['token_address']),
+    value: '0',
+    data: encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, units] }),
+    ...{ gas: '90000', max_fee_per_gas: '20000000000', max_priority_fee_per_gas: '1000000000' },
+  };
+}
+
+type Answer = ReturnType<typeof completed>;
+const said = (given: unknown, otherwise: Answer): Answer => (given ?? otherwise) as Answer;
+
+const depositor = defineExecutor<JsonObject>({
+  name: 'deposits',
+  prepared: z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>,
+  preflight: async () => passed(),
+  prepare: async (context) => {
+    const payload = paymentOf(context);
+    const asked = scripts.get(context.movement_id)?.asks?.(payload) ?? { payload };
+    return prepared({ deposit_address: context.config['deposit_address'] ?? null }, {
+      kind: 'evm_transaction',
+      ...asked,
+    } as Parameters<typeof prepared>[1]);
+  },
+  submit: async ({ context, sign_result }) => {
+    const { movement_id, idempotency_key } = context;
+    const script = scripts.get(movement_id);
+    const raw = String(sign_result?.['raw_tx']) as Hex;
+    bytes.set(movement_id, raw);
+    if (script?.sends !== false) await rpc('eth_sendRawTransaction', [raw]);
+    return (script?.submit?.() ?? accepted(`deposit ${idempotency_key}`)) as Answer;
+  },
+  observe: async (context) => {
+    looks.set(context.movement_id, [...(looks.get(context.movement_id) ?? []), context]);
+    return said(
+      scripts.get(context.movement_id)?.observe?.(),
+      completed({ output: { credited: 'yes', tx_hash: '0xboast', received_amount: '0.5' } }),
+    );
+  },
+  recover: async (context) => {
+    looks.set(context.movement_id, [...(looks.get(context.movement_id) ?? []), context]);
+    return (scripts.get(context.movement_id)?.recover?.() ?? notLanded()) as Answer;
+  },
+  cancel: async () => completed(),
+});
+
+beforeAll(async () => {
+  served = await serveExecutor(depositor, { port: 0, log: () => undefined });
+  const facts = {
+    payees: [{ field: 'deposit_address', family: 'evm', chain_id_field: 'chain_id' }],
+  };
+  own = await startOwnStack({
+    split: true,
+    // Whoever may be paid by another plan may not be by this one.
+    allow: [STRANGER],
+    env: {
+      SVC_LANE_INTERVAL_SECONDS: '1',
+      SVC_UNPROVEN_ASK_SECONDS: '1',
+      SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '1',
+    },
+    executors: () => [
+      {
+        ...{ executor_key: 'acme.http', kind: 'remote', url: served.url },
+        ...{ action_types: ['acme_http'], ...facts },
+      },
+      {
+        ...{ executor_key: 'acme.queue', kind: 'task_queue', task_queue: QUEUE },
+        ...{ action_types: ['acme_queue'], ...facts },
+      },
+    ],
+  });
+  installRuntime('ERROR');
+  team = await runExecutorWorker(depositor, {
+    address: own.stack.temporalAddress,
+    namespace: 'default',
+    taskQueue: QUEUE,
+  });
+  held = await holdWrites(own.stack.databaseUrl);
+  await fundSigner(own, '1000');
+  template = {
+    http: await stored(deposit('http')),
+    queue: await stored(deposit('queue')),
+  };
+}, 180_000);
+afterAll(async () => {
+  await team?.stop();
+  await held?.close();
+  await own?.close();
+  await served?.stop();
+}, 60_000);
+afterEach(async () => {
+  await own.chainFaults({ mining: 'automatic', reject_rate: 0 });
+});
+
+function deposit(kind: Kind, config: object = {}): PlanNode {
+  const { chain } = own.stack;
+  return {
+    node_key: 'pay',
+    node_kind: 'action',
+    action_type: `acme_${kind}`,
+    signer_selector: { chain_family: 'evm', profile: 'treasury' },
+    has_side_effect: true,
+    config: {
+      asset: 'USDC',
+      chain_id: chain.chainId,
+      token_address: chain.tokens.USDC.address,
+      deposit_address: chain.accounts.treasury.address,
+      ...config,
+    },
+  };
+}
+
+const stored = (node: PlanNode): Promise<string> =>
+  storeTemplate(own.api, [node], { assurance: 'provider_completed' });
+
+interface Sent extends Created {
+  readonly amount: string;
+}
+
+async function begun(kind: Kind, script: Script = {}, key = template[kind]): Promise<Sent> {
+  serial += 1;
+  const amount = `2.${String(serial).padStart(3, '0')}1`;
+  const movement = { ...(await own.api.create(key, { amount })), amount };
+  scripts.set(movement.movement_id, script);
+  await own.api.approve(movement);
+  return movement;
+}
+
+/** How often exactly this amount left for the treasury, by the chain's own logs. */
+const paid = async ({ amount }: Sent): Promise<number> =>
+  (await transfersOnChain(own.stack.chain)).filter((each) => each.amount === amount).length;
+const signed = ({ movement_id }: Created) =>
+  own.query<{ kind: string; tx_hash: string | null }>(
+    'SELECT kind, tx_hash FROM evm_transactions WHERE movement_id = $1 ORDER BY created_at',
+    [movement_id],
+  );
+const node = async ({ movement_id }: Created) => (await own.api.movement(movement_id)).nodes[0]!;
+const eventsOf = async ({ movement_id }: Created): Promise<string[]> =>
+  (await own.api.timeline(movement_id)).map(({ event_type }) => event_type);
+
+async function rpc<T>(method: string, params: readonly unknown[] = []): Promise<T> {
+  const answer = await fetch(own.stack.chain.rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+  const { result, error } = (await answer.json()) as { result: T; error?: { message: string } };
+  if (error !== undefined) throw new Error(error.message);
+  return result;
+}
+
+describe.each(KINDS)('over %s', (kind) => {
+  test('the plan is paid once, and its executor says what came of it', async () => {
+    const movement = await begun(kind);
+    await own.api.reaches(movement.movement_id, 'COMPLETED');
+    expect(await paid(movement)).toBe(1);
+    const [{ tx_hash } = { tx_hash: null }] = await signed(movement);
+    const { output, external_ref } = await node(movement);
+    expect(external_ref).toMatch(/^deposit /);
+    // Of the payment what the chain says, of the rest what its executor does.
+    expect(output).toMatchObject({
+      ...{ tx_hash, credited: 'yes', received_amount: '0.5' },
+      ...{ requested_amount: movement.amount, submitted_amount: movement.amount },
+    });
+    // Asked once there is something to tell, and told what is known.
+    for (const { prior } of looks.get(movement.movement_id) ?? [])
+      expect(prior?.output).toMatchObject({ tx_hash, submitted_amount: movement.amount });
+    expect(looks.get(movement.movement_id)?.length).toBeGreaterThan(0);
+    expect(await eventsOf(movement)).toContain('transaction_mined');
+  });
+
+  test('one that says it is done, and has sent nothing, is believed once it is paid', async () => {
+    await own.chainFaults({ mining: 'paused' });
+    const movement = await begun(kind, {
+      sends: false,
+      submit: () => completed({ external_ref: 'a boast' }),
+    });
+    await own.api.nodeReaches(movement.movement_id, 'pay', ['OBSERVING']);
+    expect(looks.get(movement.movement_id)).toBeUndefined();
+    await own.chainFaults({ mining: 'automatic' });
+    await own.api.reaches(movement.movement_id, 'COMPLETED');
+    expect(await paid(movement)).toBe(1);
+  });
+
+  test('one that refuses after the signature is paid never, and the lane goes on', async () => {
+    await own.chainFaults({ mining: 'paused' });
+    const movement = await begun(kind, {
+      sends: false,
+      submit: () => failed('DEPOSITS_CLOSED', 'come back tomorrow'),
+    });
+    await eventually(async () => ((await signed(movement)).length === 2 ? true : null), {
+      what: () => 'a transaction that moves nothing',
+    });
+    await own.chainFaults({ mining: 'automatic' });
+    await own.api.reaches(movement.movement_id, 'FAILED');
+    expect((await node(movement)).error_code).toBe('TRANSACTION_CANCELLED');
+    // Whoever still has the bytes can send them: nobody takes them any more.
+    await expect(
+      rpc('eth_sendRawTransaction', [bytes.get(movement.movement_id)]),
+    ).rejects.toThrow();
+    expect(await paid(movement)).toBe(0);
+    const told = (await own.api.timeline(movement.movement_id)) as readonly {
+      readonly event_type: string;
+      readonly data?: unknown;
+    }[];
+    expect(
+      told.find(({ event_type }) => event_type === 'transaction_cancel_requested')?.data,
+    ).toEqual({ error_code: 'DEPOSITS_CLOSED', error_message: 'come back tomorrow' });
+    const next = await begun(kind);
+    await own.api.reaches(next.movement_id, 'COMPLETED');
+    expect(await paid(next)).toBe(1);
+  });
+
+  test('one that refuses, and has sent it all the same, does not get it paid again', async () => {
+    const movement = await begun(kind, { submit: () => failed('DEPOSITS_CLOSED', 'it says') });
+    await own.api.reaches(movement.movement_id, 'COMPLETED');
+    expect(await paid(movement)).toBe(1);
+  });
+
+  test('one that denies what is mined ends nothing: a person decides', async () => {
+    let answer: () => unknown = () => failed('NEVER_CAME', 'no deposit');
+    const movement = await begun(kind, { observe: () => answer(), recover: () => answer() });
+    await own.api.reaches(movement.movement_id, 'MANUAL_INTERVENTION');
+    const unknown = await node(movement);
+    expect([unknown.state, unknown.error_message]).toEqual([
+      'UNKNOWN',
+      'what was signed is mined, and the executor says FAILED: no deposit',
+    ]);
+    answer = () => notLanded();
+    await own.api.act('retry', movement.movement_id);
+    await own.api.nodeReaches(movement.movement_id, 'pay', ['UNKNOWN']);
+    answer = () => completed();
+    await own.api.act('retry', movement.movement_id);
+    await own.api.reaches(movement.movement_id, 'COMPLETED');
+    expect(await paid(movement)).toBe(1);
+    expect(await signed(movement)).toHaveLength(1);
+  });
+
+  test('a transaction that reverts fails its node, whatever its executor hopes', async () => {
+    const movement = await begun(kind, {
+      asks: (payload) => ({ payload: { ...payload, gas: '30000' } }),
+    });
+    await own.api.reaches(movement.movement_id, 'FAILED');
+    expect((await node(movement)).error_code).toBe('TRANSACTION_REVERTED');
+    expect([await paid(movement), looks.get(movement.movement_id)]).toEqual([0, undefined]);
+  });
+
+  slow('a worker that dies with the bytes leaves one payment', async () => {
+    const amount = kind === 'http' ? '3.77' : '3.78';
+    const movement = await own.api.create(template[kind], { amount });
+    await held.hold('signature', movement.movement_id);
+    await own.api.approve(movement);
+    await held.waiting(1);
+    await own.stack.kill('worker');
+    await held.release();
+    await own.stack.startChild('worker');
+    await own.api.reaches(movement.movement_id, 'COMPLETED');
+    expect(await paid({ ...movement, amount })).toBe(1);
+  });
+});
+
+const call = (name: 'transfer' | 'approve', to: string, units: bigint): Hex =>
+  encodeFunctionData({ abi: erc20Abi, functionName: name, args: [to as Hex, units] });
+const treasury = (): string => own.stack.chain.accounts.treasury.address;
+
+/** Requests that are not the plan's payment, each in one thing. */
+const WRONG: Readonly<Record<string, (payload: JsonObject, units: bigint) => object>> = {
+  'another payee': (payload, units) => ({
+    payload: { ...payload, data: call('transfer', STRANGER, units) },
+  }),
+  'a base unit more': (payload, units) => ({
+    payload: { ...payload, data: call('transfer', treasury(), units + 1n) },
+  }),
+  'a base unit less': (payload, units) => ({
+    payload: { ...payload, data: call('transfer', treasury(), units - 1n) },
+  }),
+  'an allowance': (payload, units) => ({
+    payload: { ...payload, data: call('approve', treasury(), units) },
+  }),
+  'more behind the call': (payload) => ({
+    payload: { ...payload, data: `${String(payload['data'])}00` },
+  }),
+  'another token': (payload) => ({ payload: { ...payload, to: STRANGER } }),
+  'another chain': (payload) => ({ payload: { ...payload, chain_id: 1 } }),
+  'the coin beside the token': (payload) => ({ payload: { ...payload, value: '1' } }),
+  'a field that nobody reads': (payload) => ({ payload: { ...payload, access_list: [] } }),
+  'typed data': () => ({
+    kind: 'evm_typed_data',
+    payload: {
+      domain: { name: 'USDC', chainId: own.stack.chain.chainId },
+      ...{ types: { Permit: [{ name: 'spender', type: 'address' }] }, primaryType: 'Permit' },
+      message: { spender: treasury() },
+    },
+  }),
+};
+
+test.each(Object.keys(WRONG))('%s is not signed', async (name) => {
+  const movement = await begun('http', {
+    asks: (payload) =>
+      WRONG[name]!(payload, BigInt(`0x${String(payload['data']).slice(-64)}`)) as ReturnType<
+        NonNullable<Script['asks']>
+      >,
+  });
+  await own.api.reaches(movement.movement_id, 'FAILED');
+  expect((await node(movement)).error_code).toBe('SIGN_REQUEST_MISMATCH');
+  expect([await signed(movement), bytes.get(movement.movement_id)]).toEqual([[], undefined]);
+});
+
+/** Plans of which one payment of the signer cannot be all that they say, and why. */
+const UNREADABLE: Readonly<Record<string, readonly [() => object, RegExp]>> = {
+  'two payees': [
+    () => ({ deposit_address: [treasury(), own.stack.chain.accounts.signer.address] }),
+    /pays one address, and the plan names 2/,
+  ],
+  'another chain beside': [() => ({ destination_chain_id: 10 }), /pays on another chain/],
+  'a venue to draw on': [() => ({ venue: 'paper-main' }), /names a venue to draw on/],
+  'a token of another asset': [
+    () => ({ token_address: own.stack.chain.tokens.USDT.address }),
+    /the plan moves USDC, and its token is USDT/,
+  ],
+};
+
+test.each(Object.keys(UNREADABLE))('nothing is signed for a plan with %s', async (name) => {
+  const [config, why] = UNREADABLE[name]!;
+  const key = await stored(deposit('http', config()));
+  const movement = await begun('http', {}, key);
+  await own.api.reaches(movement.movement_id, 'FAILED');
+  const { error_code, error_message } = await node(movement);
+  expect([error_code, error_message]).toEqual([
+    'SIGN_REQUEST_MISMATCH',
+    expect.stringMatching(why),
+  ]);
+  expect([await signed(movement), bytes.get(movement.movement_id)]).toEqual([[], undefined]);
+});
+
+slow('one that is stuck is signed again for more, and paid once', async () => {
+  await own.chainFaults({ mining: 'paused' });
+  const movement = await begun('queue');
+  await own.api.nodeReaches(movement.movement_id, 'pay', ['OBSERVING']);
+  await own.query(
+    "UPDATE evm_transactions SET created_at = created_at - interval '10 minutes' WHERE movement_id = $1",
+    [movement.movement_id],
+  );
+  await eventually(async () => ((await signed(movement)).length > 1 ? true : null), {
+    what: () => 'another version',
+  });
+  await own.chainFaults({ mining: 'automatic' });
+  await own.api.reaches(movement.movement_id, 'COMPLETED');
+  expect(await paid(movement)).toBe(1);
+});
