@@ -11,6 +11,7 @@ import { readDatabaseRole } from '../store/database-role.ts';
 import { createSignerBalances } from '../venues/evm/signer-balances.ts';
 import type { Parts } from './parts.ts';
 import { openRegistries } from './registries.ts';
+import { warnOfWeakFinality } from './weak-finality.ts';
 
 /** Opens them; each goes to `stops`. */
 export async function connect(
@@ -40,6 +41,7 @@ export async function connect(
   });
   stops.push(() => temporal.close());
   const bound = await openRegistries(config);
+  warnOfWeakFinality(bound.chainAssets, log);
   stops.push(() => bound.executors.close());
   stops.push(() => bound.signers.close());
   const balances = createSignerBalances(bound.chains);

@@ -150,17 +150,18 @@ function masterFaults(
   return [];
 }
 
-/** The chains of the venues file and what may be moved on them, for the rules. */
+/** The chains of the venues file, what may be moved on them and how they become final. */
 export function chainAssets(venues: readonly VenueBinding[]): ChainAssets {
   return venues.flatMap((venue) => {
     if (venue.provider !== 'evm') return [];
-    const { venue_key, chain_id, native_asset } = venue;
+    const { venue_key, chain_id, native_asset, finality } = venue;
     return [
       {
         venue_key,
         chain_id,
         native_asset,
         tokens: venue.tokens.map(({ asset, address }) => ({ asset, address })),
+        finality,
       },
     ];
   });

@@ -1,6 +1,7 @@
 /** The wire contract of the executor and signer registries. */
 import { z } from 'zod';
 import { IDENTITY_STATES } from '../../signers/identity.ts';
+import { FINALITY_READS } from '../../domain/chains/finality-table.ts';
 import { SIGNER_BACKENDS } from '../../domain/signer.ts';
 import { SIGNER_STATUSES, SWITCHED_STATUSES } from '../../domain/states/signer.ts';
 import { listOf, oneOf, segment, text, timestamp, uuid } from '../http/schemas.ts';
@@ -39,6 +40,23 @@ const lane = z
     open_nonces: z.int().meta({ description: 'Given away, and in no block that was seen.' }),
     oldest_open_seconds: z.int().nullable(),
     unfinal_nonces: z.int().meta({ description: 'Mined, and not final yet.' }),
+    finality: z
+      .object({
+        read: z.enum(FINALITY_READS),
+        confirmations: z.int().nullable().meta({
+          description: "Blocks, the transaction's own included; null where the node's tag says it.",
+        }),
+        typical_age_seconds: z.int().nullable(),
+        override_reason: z.string().nullable().meta({
+          description:
+            'Why less than what is known of the chain is enough here; null if it is not.',
+        }),
+      })
+      .nullable()
+      .meta({
+        id: 'ChainFinality',
+        description: 'How a block of this chain becomes final; null where the chain is not bound.',
+      }),
   })
   .meta({ id: 'SignerLane' });
 

@@ -25,14 +25,14 @@ export const listSignersRoute = defineRoute({
   body: noBody,
   response: listOf(signerView),
   errors: [],
-  handler: async (_input, { db, signers }) => {
+  handler: async (_input, { db, signers, chains }) => {
     const [listed, lanes] = await Promise.all([listSignerRows(db), readLanes(db)]);
     const rows = new Map(listed.map((row) => [row.signer_key, row]));
     const declared = new Map(signers.list().map((each) => [each.signer_key, each]));
     return {
       status: 200,
       body: mergeByKey(rows, declared).map((each) =>
-        signerViewOf(each.key, each.row, each.declared, lanes),
+        signerViewOf(each.key, each.row, each.declared, { lanes, chains }),
       ),
     };
   },
@@ -79,8 +79,9 @@ export const updateSignerRoute = defineRoute({
           };
           throw new ServiceError('invalid_state', { context });
         }
+        const { chains } = deps;
         const lanes = await readLanes(deps.db);
-        return { status: 200, body: signerViewOf(key, outcome.row, declared, lanes) };
+        return { status: 200, body: signerViewOf(key, outcome.row, declared, { lanes, chains }) };
       },
     );
   },

@@ -1,5 +1,6 @@
 /** Registry entries: what is stored and what this process has in memory, merged by key. */
 import type { ExecutorDescriptor } from '../../domain/executor.ts';
+import type { ChainAssets } from '../../domain/plan/tokens.ts';
 import type { SignerDescriptor } from '../../domain/signer.ts';
 import { identityState } from '../../signers/identity.ts';
 import type { LaneView } from '../../store/lanes.ts';
@@ -49,12 +50,12 @@ export function executorViewOf(
   };
 }
 
-/** The same for a signer. */
+/** The same for a signer; its lanes say how their chains become final. */
 export function signerViewOf(
   key: string,
   row: SignerRow | undefined,
   declared: SignerDescriptor | undefined,
-  lanes: readonly LaneView[],
+  { lanes, chains }: { readonly lanes: readonly LaneView[]; readonly chains: ChainAssets },
 ): SignerView {
   const what = declared ?? row;
   const chain_family = what?.chain_family ?? '';
@@ -70,12 +71,16 @@ export function signerViewOf(
     observed_signer_address: observed,
     observed_at: row?.observed_at ?? null,
     identity_state: identityState({ chain_family, expected, observed }),
-    lanes: lanes.filter(({ signer_key }) => signer_key === key).map(laneOf),
+    lanes: lanes.filter(({ signer_key }) => signer_key === key).map((lane) => laneOf(lane, chains)),
     source: sourceOf(row, declared),
     updated_at: row?.updated_at ?? null,
   };
 }
 
-function laneOf({ signer_key: _of, ...lane }: LaneView): SignerView['lanes'][number] {
-  return lane;
+function laneOf(
+  { signer_key: _of, ...lane }: LaneView,
+  chains: ChainAssets,
+): SignerView['lanes'][number] {
+  const bound = chains.find(({ chain_id }) => chain_id === lane.chain_id);
+  return { ...lane, finality: bound === undefined ? null : { ...bound.finality } };
 }

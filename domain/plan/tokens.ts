@@ -2,6 +2,7 @@
  * Which asset a node on a chain moves, and in which pool it lies: what the venues file lists, as
  * plain data.
  */
+import type { ChainFinality } from '../chains/finality.ts';
 import type { CompiledNode } from './types.ts';
 
 export interface ChainToken {
@@ -16,6 +17,7 @@ export interface ChainEntry {
   readonly chain_id: number;
   readonly native_asset: string;
   readonly tokens: readonly ChainToken[];
+  readonly finality: ChainFinality;
 }
 
 /** One entry a chain. */

@@ -352,12 +352,12 @@ slow(
     expect(filled).toEqual([{ kind: 'cancel' }, { kind: 'cancel' }]);
     const lane = await eventually(async () => {
       const signers = (await own.api.expect(200, 'GET', '/signers')) as unknown as readonly {
-        lanes: readonly { open_nonces: number; unfinal_nonces: number }[];
+        lanes: readonly { open_nonces: number; unfinal_nonces: number; finality: object }[];
       }[];
       const [found] = signers.flatMap(({ lanes }) => lanes);
       return found?.open_nonces === 0 && found.unfinal_nonces === 0 ? found : null;
     }, FINAL);
-    expect(lane).toBeDefined();
+    expect(lane.finality).toMatchObject({ read: 'finalized_tag', confirmations: null });
   },
   120_000,
 );

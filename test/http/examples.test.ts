@@ -89,7 +89,11 @@ function atRest(signer: Json): Json {
   const sends = { chain_id: 1, address: '0x', next_nonce: 1, open_nonces: 0, unfinal_nonces: 0 };
   const [lane] = [...(signer['lanes'] as readonly Json[]), sends as Json];
   const seen_at = lane?.['seen_at'] ?? new Date().toISOString();
-  const seen = { mined_nonce: 1, final_nonce: 1, oldest_open_seconds: null, seen_at };
+  const finality = {
+    ...{ read: 'finalized_tag', confirmations: null },
+    ...{ typical_age_seconds: null, override_reason: null },
+  };
+  const seen = { mined_nonce: 1, final_nonce: 1, oldest_open_seconds: null, seen_at, finality };
   return { ...signer, lanes: [{ ...lane, ...seen }] };
 }
 

@@ -7,6 +7,7 @@ export const SECTIONS = [
   'One write path, one lock order',
   'Money is spent at most once',
   'Lanes of nonces',
+  'When a block is final',
   'The graph',
   'Signers are replaced',
 ] as const;

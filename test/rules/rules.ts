@@ -1,5 +1,6 @@
 /** Every rule, in the order of docs/architecture.md. */
 import { commandRules } from './commands.ts';
+import { finalityRules } from './finality.ts';
 import { graphRules } from './graph.ts';
 import { laneRules } from './lanes.ts';
 import { lockRules } from './locks.ts';
@@ -12,6 +13,7 @@ export const RULES: readonly Rule[] = [
   ...lockRules,
   ...moneyRules,
   ...laneRules,
+  ...finalityRules,
   ...graphRules,
   ...signerRules,
 ];

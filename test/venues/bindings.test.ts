@@ -101,6 +101,10 @@ describe('the venues file', () => {
         chain_id: 31_337,
         native_asset: 'ETH',
         tokens: [{ asset: 'USDC', address: usdc.address }, usdt],
+        finality: {
+          ...{ read: 'finalized_tag', confirmations: null },
+          ...{ typical_age_seconds: null, override_reason: null },
+        },
       },
     ]);
     const tokens = [

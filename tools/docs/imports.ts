@@ -1,6 +1,7 @@
 /** The part of docs/architecture.md that says who may import whom. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { between } from './between.ts';
 
 export interface Folder {
   readonly folder: string;
@@ -20,25 +21,10 @@ export function readImports(): Imports {
   return JSON.parse(readFileSync(join(import.meta.dirname, 'imports.json'), 'utf8')) as Imports;
 }
 
-const BEGINNING = /^<!-- imports: .*-->$/m;
-const END = '<!-- /imports -->';
-
 /** `page` with its part as it should be. Throws where the page has no place for it. */
 export function withImports(page: string): string {
-  const begins = BEGINNING.exec(page);
-  const end = page.indexOf(END);
-  if (begins === null || end < 0) throw new Error('the page has no place for the imports');
-  const kept = page.slice(0, begins.index + begins[0].length);
   const { folders, package_homes } = readImports();
-  return [
-    kept,
-    '',
-    ...folderTable(folders),
-    '',
-    ...packageTable(package_homes),
-    '',
-    page.slice(end),
-  ].join('\n');
+  return between(page, 'imports', [...folderTable(folders), '', ...packageTable(package_homes)]);
 }
 
 function folderTable(folders: Imports['folders']): readonly string[] {

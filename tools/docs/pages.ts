@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CONFIGURATION_FILE, configurationPage } from './configuration.ts';
 import { ERRORS_FILE, errorsPage } from './errors.ts';
+import { VENUES_FILE, withFinality } from './finality.ts';
 import { withImports } from './imports.ts';
 import { STATES_FILE, statesPage } from './states.ts';
 
@@ -20,5 +21,6 @@ export function pages(): readonly { file: string; is: string; shouldBe: string }
     page(ERRORS_FILE, errorsPage),
     page(STATES_FILE, statesPage),
     page(ARCHITECTURE_FILE, withImports),
+    page(VENUES_FILE, withFinality),
   ];
 }

@@ -1,4 +1,4 @@
-/** `npm run docs:tables`: writes what the pages say of settings, errors, states and imports. */
+/** `npm run docs:tables`: writes what pages say of settings, errors, states, imports and chains. */
 import { writeFileSync } from 'node:fs';
 import { pages } from './pages.ts';
 

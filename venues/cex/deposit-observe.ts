@@ -2,6 +2,7 @@
  * `ccxt.deposit_observe`: waits until an exchange account is credited for a transaction that an
  * earlier node made. Which node is `config.match_from`; what it reported arrives as `matched`.
  */
+import { depthFor } from '../../domain/chains/assurance-table.ts';
 import {
   COMPLETION_ASSURANCES,
   ExecutorFault,
@@ -108,10 +109,8 @@ async function look(
   return { next_state: 'COMPLETED', external_ref: first.id, output, assurance };
 }
 
-const FINAL: readonly CompletionAssurance[] = ['destination_finalized', 'protocol_finalized'];
-
 function isEnough({ status }: DepositRecord, assurance: CompletionAssurance): boolean {
-  return status === 'completed' || (status === 'credited' && !FINAL.includes(assurance));
+  return status === 'completed' || (status === 'credited' && depthFor(assurance) === 'confirmed');
 }
 
 /**

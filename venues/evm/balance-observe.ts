@@ -14,6 +14,7 @@
  * already. Both need an endpoint that keeps balances for as long as a block takes to be final.
  * `config.baseline_amount` overrides both.
  */
+import { depthFor, shownAt } from '../../domain/chains/assurance-table.ts';
 import {
   COMPLETION_ASSURANCES,
   ExecutorFault,
@@ -26,11 +27,11 @@ import {
 import { compare, fromBaseUnits, subtract } from '../../domain/money.ts';
 import { issuesLine } from '../../platform/issues.ts';
 import { isWhole, storedBaseline, takeBaseline, type Stored } from './baseline.ts';
-import { finalizedNumber, readBalance, type EvmChains } from './client.ts';
+import { readBalance, type EvmChains } from './client.ts';
 import { balanceObserveConfigSchema, type BalanceObserveConfig } from './config.ts';
 import { failWhenRejected } from './errors.ts';
 import { checkChains } from './health.ts';
-import { asksFinality, confirmedNumber } from './landed.ts';
+import { settledNumber } from './landed.ts';
 import { baseUnits } from './plan.ts';
 
 export const EVM_BALANCE_OBSERVE_DESCRIPTOR: ExecutorDescriptor = {
@@ -106,10 +107,9 @@ async function look(
   const connection = await chains.open(config.chain_id, call);
   const token = config.token_address ?? null;
   const decimals = await connection.decimals(token);
-  const depth = asksFinality(context.completion_assurance)
-    ? await finalizedNumber(connection)
-    : await confirmedNumber(connection);
-  const settled = depth > 0n ? depth : 0n;
+  const depth = depthFor(context.completion_assurance);
+  const newest = await settledNumber(connection, depth);
+  const settled = newest > 0n ? newest : 0n;
   const waiting = (from: Stored): ExecutionResult => ({
     next_state: 'OBSERVING',
     output: { ...from },
@@ -134,9 +134,7 @@ async function look(
   return {
     next_state: 'COMPLETED',
     output: { ...baseline, block_number: settled.toString(), balance, received_amount: increase },
-    assurance: asksFinality(context.completion_assurance)
-      ? 'destination_finalized'
-      : 'destination_credited',
+    assurance: shownAt(depth, EVM_BALANCE_OBSERVE_DESCRIPTOR.completion_assurances),
   };
 }
 

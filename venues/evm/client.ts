@@ -155,12 +155,13 @@ export function readBlock(
 }
 
 /**
- * The number of the newest block that can no longer be reorganised; negative while there is none.
+ * The number of the newest block that can no longer be reorganised, found as the venue's `finality`
+ * says; negative while there is none.
  */
 export async function finalizedNumber(connection: EvmConnection): Promise<bigint> {
-  const depth = connection.venue.finality_confirmations;
-  if (depth === undefined) return (await readBlock(connection, 'finalized')).number;
-  return (await readBlock(connection, 'latest')).number - BigInt(depth) + 1n;
+  const { confirmations } = connection.venue.finality;
+  if (confirmations === null) return (await readBlock(connection, 'finalized')).number;
+  return (await readBlock(connection, 'latest')).number - BigInt(confirmations) + 1n;
 }
 
 /** Null while the transaction is in no block that enough endpoints consider canonical. */

@@ -1,5 +1,7 @@
 /** What an EVM chain's binding and the configs of its nodes look like. */
 import { z } from 'zod';
+import { readFinality } from '../../domain/chains/finality.ts';
+import { FINALITY_READS } from '../../domain/chains/finality-table.ts';
 import { isDecimal, isPositive } from '../../domain/money.ts';
 import { readEvmAddress } from '../../platform/evm-address.ts';
 
@@ -52,11 +54,7 @@ const tokenSchema = z.strictObject({
   decimals: z.number().int().min(0).max(255).optional(),
 });
 
-/**
- * An `evm` entry of the venues file: one for each chain. The RPC URL may hold an access key and is
- * a secret.
- */
-export const evmVenueSchema = z.strictObject({
+const entrySchema = z.strictObject({
   venue_key: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 of letters, digits and . _ -'),
@@ -67,8 +65,12 @@ export const evmVenueSchema = z.strictObject({
   more_rpc_urls: z.array(rpcUrl).max(8).default([]),
   /** Blocks, the transaction's own included, before a weaker assurance than "finalized" holds. */
   confirmations: z.number().int().min(1).max(10_000).default(1),
-  /** For chains without a `finalized` block tag: a block this deep counts as finalized. */
+  /** How the chain becomes final; as domain/chains/finality-table.ts says when left out. */
+  finality: z.enum(FINALITY_READS).optional(),
+  /** For chains that are counted: a block this deep is final. */
   finality_confirmations: z.number().int().min(1).max(1_000_000).optional(),
+  /** Why less than the table says is enough here. */
+  finality_override: z.strictObject({ reason: z.string().trim().min(1).max(500) }).optional(),
   /** Transactions are not prepared while the chain asks for more. */
   max_fee_per_gas_gwei: gwei.optional(),
   /** Most that one transaction may cost its signer, whoever prepared it. */
@@ -89,6 +91,21 @@ export const evmVenueSchema = z.strictObject({
   poll_interval_seconds: z.number().min(0.1).max(3600).default(4),
   /** A transaction that is next in its lane and not mined for so long is signed again, for more. */
   replace_after_seconds: z.number().min(1).max(86_400).default(180),
+});
+
+/**
+ * An `evm` entry of the venues file: one for each chain. The RPC URL may hold an access key and is
+ * a secret. What it says of finality is held to the table of known chains, and decided here once.
+ */
+export const evmVenueSchema = entrySchema.transform((entry, context) => {
+  const reading = readFinality(entry);
+  if (!reading.ok) {
+    for (const { field, message } of reading.faults)
+      context.addIssue({ code: 'custom', path: [field], message });
+    return z.NEVER;
+  }
+  const { finality_confirmations: _count, finality_override: _reason, ...venue } = entry;
+  return { ...venue, finality: reading.finality };
 });
 export type EvmVenue = z.output<typeof evmVenueSchema>;
 

@@ -1,6 +1,8 @@
 /** What a mined transaction has proven, and whether it is deep enough to say so. */
 import { isAddressEqual, parseEventLogs, erc20Abi, type TransactionReceipt } from 'viem';
+import { depthFor, shownAt, type BlockDepth } from '../../domain/chains/assurance-table.ts';
 import {
+  COMPLETION_ASSURANCES,
   ExecutorFault,
   type CompletionAssurance,
   type ExecutionResult,
@@ -19,17 +21,10 @@ import { revertReason } from './revert-reason.ts';
 import type { SignedTransfer } from './signed-transfer.ts';
 
 /**
- * Assurances that only a finalized block gives; the others are content with the venue's
- * confirmations.
+ * What a transfer can show: the destination's balance is on the chain itself, whose finality is all
+ * the protocol there is.
  */
-const FINAL_ASSURANCES: readonly CompletionAssurance[] = [
-  'destination_finalized',
-  'protocol_finalized',
-];
-
-export function asksFinality(assurance: CompletionAssurance): boolean {
-  return FINAL_ASSURANCES.includes(assurance);
-}
+export const TRANSFER_ASSURANCES: readonly CompletionAssurance[] = COMPLETION_ASSURANCES;
 
 export interface Landed {
   readonly plan: TransferPlan;
@@ -56,10 +51,8 @@ export async function judgeLanded(
   phase: LookPhase,
 ): Promise<ExecutionResult> {
   const oddity = oddityOf(landed);
-  const settled =
-    oddity !== null || asksFinality(assurance)
-      ? await finalizedNumber(connection)
-      : await confirmedNumber(connection);
+  const depth = oddity === null ? depthFor(assurance) : 'final';
+  const settled = await settledNumber(connection, depth);
   const { receipt, signed } = landed;
   if (receipt.blockNumber > settled || !(await isCanonical(connection, receipt)))
     return observing(connection, signed);
@@ -72,12 +65,11 @@ export async function judgeLanded(
     const error_message = why === null ? oddity.error_message : `${oddity.error_message}: ${why}`;
     return { ...oddity, error_message, external_ref: signed.tx_hash, output: cost };
   }
-  const shown = asksFinality(assurance) ? 'protocol_finalized' : 'destination_credited';
   return {
     next_state: 'COMPLETED',
     external_ref: signed.tx_hash,
     output: { ...cost, ...amounts(landed) },
-    assurance: shown,
+    assurance: shownAt(depth, TRANSFER_ASSURANCES),
   };
 }
 
@@ -158,8 +150,13 @@ export function observing(connection: EvmConnection, signed: SignedTransfer): Ex
   };
 }
 
+/** The number of the newest block that is so deep; negative while there is none. */
+export function settledNumber(connection: EvmConnection, depth: BlockDepth): Promise<bigint> {
+  return depth === 'final' ? finalizedNumber(connection) : confirmedNumber(connection);
+}
+
 /** The newest block that has the venue's confirmations, itself counted as the first. */
-export async function confirmedNumber(connection: EvmConnection): Promise<bigint> {
+async function confirmedNumber(connection: EvmConnection): Promise<bigint> {
   return (
     (await readBlock(connection, 'latest')).number - BigInt(connection.venue.confirmations) + 1n
   );

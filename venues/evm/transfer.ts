@@ -1,6 +1,5 @@
 /** The local executor of native and ERC-20 transfers. */
 import {
-  COMPLETION_ASSURANCES,
   ExecutorFault,
   type CallOptions,
   type ExecutionContext,
@@ -12,6 +11,7 @@ import {
 import { broadcast } from './broadcast.ts';
 import type { EvmChains } from './client.ts';
 import { checkChains } from './health.ts';
+import { TRANSFER_ASSURANCES } from './landed.ts';
 import { readSigner, readTransferPlan, TRANSFER_ACTIONS } from './plan.ts';
 import { preflightTransfer, prepareTransfer } from './prepare.ts';
 import { settleTransfer, type Settlement } from './settle.ts';
@@ -32,8 +32,7 @@ export const EVM_TRANSFER_DESCRIPTOR: ExecutorDescriptor = {
   in_process: false,
   sends: true,
   not_payees: [],
-  // The destination's balance is on the chain itself, whose finality is all the protocol there is.
-  completion_assurances: COMPLETION_ASSURANCES,
+  completion_assurances: TRANSFER_ASSURANCES,
 };
 
 /**

@@ -11,10 +11,15 @@ import {
   type DeclaredPayees,
 } from '../../../domain/allowlist/declared.ts';
 import { destinationsOf, type Paying } from '../../../domain/allowlist/destinations.ts';
+import type { ChainFinality } from '../../../domain/chains/finality.ts';
 import type { Destination } from '../../../domain/allowlist/destination.ts';
 import type { JsonObject, JsonValue } from '../../../domain/json.ts';
 import type { ChainAssets } from '../../../domain/plan/tokens.ts';
 
+const BY_TAG: ChainFinality = {
+  ...{ read: 'finalized_tag', confirmations: null },
+  ...{ typical_age_seconds: 900, override_reason: null },
+};
 const A = `0x${'a1'.repeat(20)}`;
 const B = `0x${'b2'.repeat(20)}`;
 const TOKEN = `0x${'c3'.repeat(20)}`;
@@ -334,6 +339,7 @@ test('a plan’s tokens are those of its template and of the venues, not what a 
       chain_id: 1,
       native_asset: 'ETH',
       tokens: [{ asset: 'USDC', address: TOKEN }],
+      finality: BY_TAG,
     },
   ];
   const tokens = (token_address: string, shared: JsonObject, listed: ChainAssets) =>

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { ChainFinality } from '../../../domain/chains/finality.ts';
 import {
   assetOf,
   NO_CHAINS,
@@ -8,14 +9,19 @@ import {
 } from '../../../domain/plan/tokens.ts';
 
 const USDC = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
+const BY_TAG: ChainFinality = {
+  ...{ read: 'finalized_tag', confirmations: null },
+  ...{ typical_age_seconds: 900, override_reason: null },
+};
 const CHAINS: ChainAssets = [
   {
     venue_key: 'mainnet',
     chain_id: 1,
     native_asset: 'ETH',
     tokens: [{ asset: 'USDC', address: USDC }],
+    finality: BY_TAG,
   },
-  { venue_key: 'side', chain_id: 137, native_asset: 'POL', tokens: [] },
+  { venue_key: 'side', chain_id: 137, native_asset: 'POL', tokens: [], finality: BY_TAG },
 ];
 
 describe('the asset of a token', () => {

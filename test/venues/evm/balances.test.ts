@@ -117,7 +117,6 @@ test('an endpoint that is away, or of another chain, gives none at all', async (
   await expect(fetched(account, { rpc_url: 'http://127.0.0.1:9' })).rejects.toMatchObject({
     code: 'EVM_RPC_UNREACHABLE',
   });
-  await expect(fetched(account, { chain_id: 7 })).rejects.toMatchObject({
-    code: 'CHAIN_ID_MISMATCH',
-  });
+  const elsewhere = { chain_id: 7, finality: 'finalized_tag' };
+  await expect(fetched(account, elsewhere)).rejects.toMatchObject({ code: 'CHAIN_ID_MISMATCH' });
 });

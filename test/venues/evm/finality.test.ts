@@ -142,6 +142,54 @@ describe('a mined transfer', () => {
   });
 });
 
+describe('a transfer that is asked for a final block', () => {
+  /** Sends it on a chain of this id that is bound so; what each look sees after so many blocks. */
+  const looks = async (chain_id: number, venue: object, mined: readonly number[]) => {
+    const own = await startChain(chain_id);
+    try {
+      const executor = executorOf(own, { chain_id, ...venue });
+      const account = await own.account();
+      const to = { chain_id, token_address: own.token, destination_address: DESTINATION };
+      const context = contextOf(account, to, { completion_assurance: 'destination_finalized' });
+      const node = await driveToSend(executor, context, account);
+      await node.submit();
+      await own.mined(node.signed.tx_hash as Hex);
+      const answers: (string | undefined)[] = [];
+      for (const blocks of mined) {
+        if (blocks > 0) await own.client.mine({ blocks });
+        const answer = await executor.observe(context, call(), node.journal);
+        answers.push(answer.next_state === 'COMPLETED' ? answer.assurance : answer.next_state);
+      }
+      return answers;
+    } finally {
+      await own.stop();
+    }
+  };
+  const waits = 'OBSERVING';
+
+  it('is not completed before the tag says so on a chain that is known to have it', async () => {
+    const mined = [0, BLOCKS_TO_FINALITY - 1, 1];
+    expect(await looks(1, {}, mined)).toEqual([waits, waits, 'protocol_finalized']);
+    expect(await looks(424_242, { finality: 'finalized_tag' }, mined)).toEqual([
+      ...[waits, waits, 'protocol_finalized'],
+    ]);
+  });
+
+  it('is not completed before the blocks that are counted on a chain without', async () => {
+    expect(await looks(146, {}, [0, BLOCKS_TO_FINALITY, 4, 1])).toEqual([
+      ...[waits, waits, waits, 'protocol_finalized'],
+    ]);
+    expect(await looks(424_242, { finality_confirmations: 6 }, [0, 4, 1])).toEqual([
+      ...[waits, waits, 'protocol_finalized'],
+    ]);
+  });
+
+  it('is completed sooner where the entry says why less is enough', async () => {
+    const sooner = { finality_confirmations: 2, finality_override: { reason: 'a test' } };
+    expect(await looks(1, sooner, [0, 1])).toEqual([waits, 'protocol_finalized']);
+  });
+});
+
 describe('the fee of a transfer', () => {
   it('is what its gas cost, and on a rollup what the chain beneath charged beside it', async () => {
     const node = await sent(executorOf(chain));

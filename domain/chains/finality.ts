@@ -1,0 +1,116 @@
+/** How a bound chain becomes final: what the table says of it, and what its venue entry may say. */
+import { knownChain, type FinalityRead, type KnownChain } from './finality-table.ts';
+
+/** What a venue entry says of it. */
+export interface FinalityChoice {
+  readonly chain_id: number;
+  /** Blocks before a weaker assurance than "finalized" holds. */
+  readonly confirmations: number;
+  readonly finality?: FinalityRead | undefined;
+  readonly finality_confirmations?: number | undefined;
+  readonly finality_override?: { readonly reason: string } | undefined;
+}
+
+/** How the newest final block of a bound chain is found. */
+export interface ChainFinality {
+  readonly read: FinalityRead;
+  /** Blocks, the transaction's own included; null where the node's tag says it. */
+  readonly confirmations: number | null;
+  /** Of the table; null for a chain that is not in it. */
+  readonly typical_age_seconds: number | null;
+  /** Why the operator is content with less than the table says; null where it is not less. */
+  readonly override_reason: string | null;
+}
+
+export interface FinalityFault {
+  readonly field: 'finality' | 'finality_confirmations' | 'finality_override';
+  readonly message: string;
+}
+
+export type FinalityReading =
+  | { readonly ok: true; readonly finality: ChainFinality }
+  | { readonly ok: false; readonly faults: readonly FinalityFault[] };
+
+/**
+ * The entry's choice, else the table's. Refused are a choice that is weaker than what the table
+ * says (without an override), a chain that neither of them speaks of, and an entry that contradicts
+ * itself; the messages say what to write instead.
+ */
+export function readFinality(entry: FinalityChoice): FinalityReading {
+  const known = knownChain(entry.chain_id);
+  const chosen = choiceOf(entry, known);
+  if ('message' in chosen) return refused(chosen);
+  const weaker = known === undefined ? null : whyWeaker(chosen, known);
+  if (weaker !== null && entry.finality_override === undefined)
+    return refused({ field: blamed(entry), message: weaker });
+  if (weaker === null && entry.finality_override !== undefined)
+    return refused({
+      field: 'finality_override',
+      message: 'there is nothing weaker to give a reason for: leave it out',
+    });
+  if (chosen.confirmations !== null && chosen.confirmations < entry.confirmations)
+    return refused({
+      field: blamed(entry),
+      message: `a block is final after ${chosen.confirmations} and confirmed after ${entry.confirmations}: a final block cannot be the less deep one`,
+    });
+  return {
+    ok: true,
+    finality: {
+      ...chosen,
+      typical_age_seconds: known?.typical_age_seconds ?? null,
+      override_reason: entry.finality_override?.reason ?? null,
+    },
+  };
+}
+
+type Chosen = Pick<ChainFinality, 'read' | 'confirmations'>;
+
+function refused(fault: FinalityFault): FinalityReading {
+  return { ok: false, faults: [fault] };
+}
+
+function blamed({ finality_confirmations }: FinalityChoice): FinalityFault['field'] {
+  return finality_confirmations === undefined ? 'finality' : 'finality_confirmations';
+}
+
+function choiceOf(entry: FinalityChoice, known: KnownChain | undefined): Chosen | FinalityFault {
+  const { chain_id, finality, finality_confirmations: count } = entry;
+  if (count !== undefined) {
+    return finality === 'finalized_tag'
+      ? {
+          field: 'finality_confirmations',
+          message: 'contradicts "finality": "finalized_tag": leave one of them out',
+        }
+      : { read: 'confirmations', confirmations: count };
+  }
+  if (finality === 'finalized_tag') return { read: finality, confirmations: null };
+  if (known?.read === 'confirmations')
+    return { read: known.read, confirmations: known.confirmations };
+  if (finality === 'confirmations')
+    return {
+      field: 'finality_confirmations',
+      message: 'is missing: "finality": "confirmations" takes the number of blocks',
+    };
+  if (known !== undefined) return { read: known.read, confirmations: null };
+  return {
+    field: 'finality',
+    message: `chain ${chain_id} is not in the table of docs/venues.md: say how it becomes final, with "finality": "finalized_tag" where its nodes have that block tag, else with "finality_confirmations": <blocks>`,
+  };
+}
+
+/** Null when the choice is as strong as the row. */
+function whyWeaker(chosen: Chosen, known: KnownChain): string | null {
+  if (known.development === true) return null;
+  const chain = `${known.name} (chain ${known.chain_id})`;
+  const either =
+    'leave it out, or say in "finality_override": {"reason": "…"} why less is enough here';
+  if (known.read === 'finalized_tag')
+    return chosen.read === 'finalized_tag'
+      ? null
+      : `${chain} is final by the "finalized" tag of its nodes, and a count of blocks is weaker: ${either}`;
+  if (chosen.read === 'finalized_tag')
+    return `${chain} is final after ${known.confirmations} blocks, and its "finalized" tag is not relied on: ${either}`;
+  return (chosen.confirmations ?? 0) >= known.confirmations
+    ? null
+    : `${chain} is final after ${known.confirmations} blocks, and fewer are weaker: ${either}`;
+}

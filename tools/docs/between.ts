@@ -1,0 +1,14 @@
+/** A part of a page that is written by a program, between two comments. */
+
+/**
+ * `page` with `lines` between `<!-- name: … -->` and `<!-- /name -->`, whatever stood there. Throws
+ * where the page has no such place.
+ */
+export function between(page: string, name: string, lines: readonly string[]): string {
+  const begins = new RegExp(`^<!-- ${name}: .*-->$`, 'm').exec(page);
+  const end = page.indexOf(`<!-- /${name} -->`);
+  if (begins === null || end < begins.index)
+    throw new Error(`the page has no place for the ${name}`);
+  const kept = page.slice(0, begins.index + begins[0].length);
+  return [kept, '', ...lines, '', page.slice(end)].join('\n');
+}
