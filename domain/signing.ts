@@ -7,7 +7,7 @@ import type {
   SignRequest,
   SubmitJournal,
 } from './executor.ts';
-import type { JsonObject } from './json.ts';
+import { isObject, type JsonObject } from './json.ts';
 import type { CompiledNode, Intent } from './plan/types.ts';
 
 /** Everything that says what may be signed for a node, and nothing that its executor says of it. */
@@ -21,8 +21,23 @@ export interface SignedNode {
   readonly amount: string;
 }
 
+/** An authorization is signed only if it can be used for so long at most, in seconds. */
+export const LONGEST_AUTHORIZATION_SECONDS = 3_600;
+
+/**
+ * Until when a signature can be brought to its chain by whoever holds it, in milliseconds since
+ * 1970; null where it says nothing of the kind, as a transaction, whose nonce ends it.
+ */
+export function usableUntil({ kind, payload }: SignRequest): number | null {
+  const message = payload['message'];
+  if (kind !== 'evm_typed_data' || !isObject(message)) return null;
+  const seconds = Number(message['validBefore']);
+  return Number.isFinite(seconds) ? seconds * 1000 : null;
+}
+
 /** A look at what became of what was signed. */
 export interface SignedLook {
+  readonly request: SignRequest;
   /** The account that signed. */
   readonly from: string;
   readonly assurance: CompletionAssurance;
@@ -32,8 +47,15 @@ export interface SignedLook {
 
 /** The chains, as far as signing needs them. Every call may throw an `ExecutorFault`. */
 export interface Signing {
-  /** Null when the request is what the plan says, else a sentence that says what differs. */
-  check(node: SignedNode, request: SignRequest, call: CallOptions): Promise<string | null>;
+  /**
+   * Null when the request is what the plan says, out of the account `from`, else a sentence that
+   * says what differs.
+   */
+  check(
+    node: SignedNode,
+    asked: { readonly request: SignRequest; readonly from: string },
+    call: CallOptions,
+  ): Promise<string | null>;
   /** The account's next nonce as the chain counts mined transactions. */
   nextNonce(chainId: number, address: string, call: CallOptions): Promise<number>;
   /**

@@ -7,6 +7,7 @@ import type { PhaseResult } from '../../domain/messages.ts';
 import { isSending } from '../../domain/plan/actions.ts';
 import { nodeWindow } from '../../domain/send/node.ts';
 import { deadlineOf } from '../../domain/send/window.ts';
+import { usableUntil } from '../../domain/signing.ts';
 import type { ClaimedTransaction } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
@@ -33,6 +34,12 @@ export interface Fenced {
    * On this process's monotonic clock: nothing is sent after it. Not later than `send_not_after`.
    */
   readonly deadline: number;
+}
+
+/** Seconds for which a signature can be used after the fence, however soon it has to be sent. */
+function usableSeconds({ sign_request, now_ms }: PhaseRow): number {
+  const until = sign_request === null ? null : usableUntil(sign_request);
+  return until === null ? 0 : Math.ceil((until - now_ms) / 1000);
 }
 
 /**
@@ -62,7 +69,7 @@ export async function passFence(
         ? null
         : await deps.signing.check(
             signedNode(deps, row, amount.amount),
-            row.sign_request,
+            { request: row.sign_request, from: context.signer?.address ?? '' },
             callOptions(),
           );
     if (difference !== null)
@@ -70,7 +77,12 @@ export async function passFence(
     const claim = await nonceClaim(deps, row, context);
     const window = nodeWindow(descriptor);
     const deadline = deadlineOf(performance.now(), window);
-    const { write, behind } = fenceWrite(row, { context, window, claim, addresses: by.asked });
+    const { write, behind } = fenceWrite(row, {
+      context,
+      window: Math.max(window, usableSeconds(row)),
+      claim,
+      addresses: by.asked,
+    });
     const outcome = await applyTransition(deps.db, write);
     if (outcome.ok) return { row: behind, context, transaction: outcome.transaction, deadline };
     const [lane] = outcome.problems.filter(({ binding }) => binding === 'lane');

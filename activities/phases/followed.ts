@@ -20,7 +20,18 @@ import { reported } from './settle.ts';
 /** Whether the service follows what is signed for the node, and not its executor. */
 export function isFollowed({ executors }: PhaseDependencies, row: PhaseRow): boolean {
   const { executor_key } = row.node.executor_binding;
-  return row.sign_request !== null && executors.describe(executor_key)?.kind !== 'local';
+  if (executors.describe(executor_key)?.kind === 'local') return false;
+  return row.sign_request !== null || mayHaveForgotten(row);
+}
+
+/** A restored database may have forgotten that anything was signed, and what. */
+function mayHaveForgotten({ restored, state, node, sign_request }: PhaseRow): boolean {
+  return (
+    restored &&
+    node.signer_binding !== null &&
+    (state === 'READY' || state === 'UNKNOWN') &&
+    sign_request?.kind !== 'evm_transaction'
+  );
 }
 
 /** What may be signed for the node, as the plan and the registry say it. */
@@ -67,7 +78,10 @@ async function seenOf(
   try {
     const context = await contextOf(deps, row, amountOf(row) ?? '0', 'look');
     if (!isFollowed(deps, row)) return { row, context };
+    if (row.sign_request === null || mayHaveForgotten(row))
+      return { answer: { next_state: 'UNKNOWN', error_message: FORGOTTEN } };
     const look = {
+      request: row.sign_request,
       from: context.signer?.address ?? '',
       assurance: assuranceOf(row),
       phase,
@@ -86,6 +100,9 @@ async function seenOf(
     throw error;
   }
 }
+
+const FORGOTTEN =
+  'the database was restored and may have forgotten what was signed for its executor, which can still be used';
 
 /** The executor's own name for it stays; where it gave none, the transaction's hash is one. */
 function keepingReference(row: PhaseRow, answer: ExecutionResult): ExecutionResult {

@@ -176,12 +176,23 @@ async function handedOver(
 ): Promise<PhaseResult> {
   if (answer.next_state !== 'FAILED') return accepted(deps, row, answer);
   const { error_code = 'SUBMIT_FAILED', error_message = 'the executor refused' } = answer;
+  const data = { error_code, error_message: storable(error_message, 500) };
+  if (row.sign_request?.kind === 'evm_typed_data') {
+    const outcome = await writeNode(deps, row, {
+      moves: ['SUBMITTED'],
+      set: { submitted_at: NOW, error_count: 0 },
+      event: 'node_submitted',
+      message: 'Its executor refused what was signed for it, which can be used until it expires',
+      data,
+    });
+    return outcome.ok ? result('SUBMITTED', 'continue') : result('SUBMITTING', 'recover');
+  }
   await writeNode(deps, row, {
     moves: [],
     set: { cancel_asked: row.attempt },
     event: 'transaction_cancel_requested',
     message: 'Its executor refused what was signed for it',
-    data: { error_code, error_message: storable(error_message, 500) },
+    data,
   });
   return result('SUBMITTING', 'recover');
 }

@@ -2,8 +2,18 @@
  * What is signed for a team's own executor: only the plan's payment, mined once or never, whatever
  * its executor says of it or does with the bytes.
  */
-import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
+import { randomBytes } from 'node:crypto';
+import {
+  createWalletClient,
+  encodeFunctionData,
+  erc20Abi,
+  http,
+  parseSignature,
+  type Hex,
+} from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
 import { z } from 'zod';
+import { TOKEN_ABI } from '../../dev/simulators/chain/contracts/token-artifact.ts';
 import {
   accepted,
   completed,
@@ -30,12 +40,19 @@ type Kind = (typeof KINDS)[number];
 const QUEUE = 'deposits';
 const STRANGER = `0x${'b2'.repeat(20)}`;
 
+interface Asked {
+  readonly kind?: string;
+  readonly payload: JsonObject;
+}
+
 /** What a movement's executor does otherwise than it should. */
 interface Script {
   /** What it asks to have signed instead. */
-  readonly asks?: (payload: JsonObject) => { readonly kind?: string; readonly payload: JsonObject };
+  readonly asks?: (payload: JsonObject) => Asked | Promise<Asked>;
   /** Keeps the bytes to itself. */
   readonly sends?: false;
+  /** Seconds for which an authorization is good. */
+  readonly ttl?: number;
   readonly submit?: () => unknown;
   readonly observe?: () => unknown;
   readonly recover?: () => unknown;
@@ -50,7 +67,7 @@ let own: OwnStack;
 let held: HeldWrites;
 let served: ServedExecutor;
 let team: RunningExecutorWorker;
-let template: Record<Kind, string>;
+let template: Record<Kind | 'authorized', string>;
 let serial = 0;
 
 /** The payment that a plan asks for. */
@@ -66,6 +83,77 @@ function paymentOf({ config, amount }: ExecutionContext): JsonObject {
   };
 }
 
+const AUTHORIZATION = [
+  { name: 'from', type: 'address' },
+  { name: 'to', type: 'address' },
+  { name: 'value', type: 'uint256' },
+  { name: 'validAfter', type: 'uint256' },
+  { name: 'validBefore', type: 'uint256' },
+  { name: 'nonce', type: 'bytes32' },
+];
+
+/** The same payment as an authorization that another account brings to the token. */
+async function authorizationOf(context: ExecutionContext): Promise<JsonObject> {
+  const { config, amount, movement_id, signer } = context;
+  const ttl = scripts.get(movement_id)?.ttl ?? 600;
+  return {
+    domain: {
+      ...{ name: 'Development USD Coin', version: '1', chainId: own.stack.chain.chainId },
+      verifyingContract: config['token_address'] ?? null,
+    },
+    types: { TransferWithAuthorization: AUTHORIZATION },
+    primaryType: 'TransferWithAuthorization',
+    message: {
+      from: signer?.address ?? '',
+      to: config['deposit_address'] ?? null,
+      value: String(Math.round(Number(amount) * 1e6)),
+      validAfter: '0',
+      validBefore: String((await timeOf('latest')) + ttl),
+      nonce: `0x${randomBytes(32).toString('hex')}`,
+    },
+  };
+}
+
+/** Seconds since 1970 by the chain's clock, which runs ahead where blocks are made quickly. */
+async function timeOf(block: 'latest' | 'finalized'): Promise<number> {
+  return Number((await rpc<{ timestamp: Hex }>('eth_getBlockByNumber', [block, false])).timestamp);
+}
+
+type Message = Readonly<Record<string, Hex>>;
+interface Authorized {
+  readonly payload: JsonObject;
+  readonly signature: Hex;
+}
+const authorized = new Map<string, Authorized>();
+/** The hashes of what was relayed, by the nonce of the authorization. */
+const relayed = new Map<string, Hex>();
+
+/** Another account than the one whose money it is brings it to the token, and pays for that. */
+async function relays(to: Hex, data: Hex): Promise<Hex> {
+  const { deployer } = own.stack.chain.accounts;
+  const wallet = createWalletClient({
+    account: privateKeyToAccount(deployer.privateKey),
+    transport: http(own.stack.chain.rpcUrl),
+  });
+  return wallet.sendTransaction({ to, data, chain: null, gas: 200_000n });
+}
+
+async function relay({ payload, signature }: Authorized): Promise<void> {
+  const { message, domain } = payload as unknown as Record<'message' | 'domain', Message>;
+  const { from = '0x', to = '0x', value = '', nonce = '0x' } = message!;
+  const { validAfter = '', validBefore = '' } = message!;
+  const { r, s, v } = parseSignature(signature);
+  const data = encodeFunctionData({
+    abi: TOKEN_ABI,
+    functionName: 'transferWithAuthorization',
+    args: [
+      ...([from, to, BigInt(value), BigInt(validAfter), BigInt(validBefore), nonce] as const),
+      ...([Number(v), r, s] as const),
+    ],
+  });
+  relayed.set(nonce, await relays(domain!['verifyingContract'] ?? '0x', data));
+}
+
 type Answer = ReturnType<typeof completed>;
 const said = (given: unknown, otherwise: Answer): Answer => (given ?? otherwise) as Answer;
 
@@ -74,16 +162,25 @@ const depositor = defineExecutor<JsonObject>({
   prepared: z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>,
   preflight: async () => passed(),
   prepare: async (context) => {
-    const payload = paymentOf(context);
-    const asked = scripts.get(context.movement_id)?.asks?.(payload) ?? { payload };
-    return prepared({ deposit_address: context.config['deposit_address'] ?? null }, {
-      kind: 'evm_transaction',
-      ...asked,
-    } as Parameters<typeof prepared>[1]);
+    const authorizes = context.config['authorizes'] === true;
+    const payload = authorizes ? await authorizationOf(context) : paymentOf(context);
+    const asked = (await scripts.get(context.movement_id)?.asks?.(payload)) ?? { payload };
+    return prepared(
+      { deposit_address: context.config['deposit_address'] ?? null, asks: asked.payload },
+      { kind: authorizes ? 'evm_typed_data' : 'evm_transaction', ...asked } as Parameters<
+        typeof prepared
+      >[1],
+    );
   },
-  submit: async ({ context, sign_result }) => {
+  submit: async ({ context, sign_result, prepared: { asks } }) => {
     const { movement_id, idempotency_key } = context;
     const script = scripts.get(movement_id);
+    if (context.config['authorizes'] === true) {
+      const given = { payload: asks as JsonObject, signature: sign_result?.['signature'] as Hex };
+      authorized.set(movement_id, given);
+      if (script?.sends !== false) await relay(given);
+      return (script?.submit?.() ?? accepted(`deposit ${idempotency_key}`)) as Answer;
+    }
     const raw = String(sign_result?.['raw_tx']) as Hex;
     bytes.set(movement_id, raw);
     if (script?.sends !== false) await rpc('eth_sendRawTransaction', [raw]);
@@ -139,6 +236,7 @@ beforeAll(async () => {
   template = {
     http: await stored(deposit('http')),
     queue: await stored(deposit('queue')),
+    authorized: await stored(deposit('http', { authorizes: true })),
   };
 }, 180_000);
 afterAll(async () => {
@@ -390,6 +488,125 @@ test.each(Object.keys(UNREADABLE))('nothing is signed for a plan with %s', async
     expect.stringMatching(why),
   ]);
   expect([await signed(movement), bytes.get(movement.movement_id)]).toEqual([[], undefined]);
+});
+
+describe('an authorization', () => {
+  const given = (script: Script = {}) => begun('http', script, template.authorized);
+  const messageOf = ({ movement_id }: Created) =>
+    authorized.get(movement_id)!.payload as unknown as Record<'message' | 'domain', Message>;
+  /** Blocks are made for somebody; here nobody sends. */
+  const blocks = () => rpc('anvil_mine', ['0x3']);
+
+  test('is used once, and its relayer pays for it', async () => {
+    const movement = await given();
+    await own.api.reaches(movement.movement_id, 'COMPLETED');
+    expect((await node(movement)).output).toMatchObject({
+      tx_hash: relayed.get(messageOf(movement).message['nonce'] ?? ''),
+      ...{ fee_amount: '0', submitted_amount: movement.amount, credited: 'yes' },
+    });
+    expect([await paid(movement), await signed(movement)]).toEqual([1, []]);
+  });
+
+  test('that is refused, and used all the same, is not paid again', async () => {
+    const movement = await given({ submit: () => failed('DEPOSITS_CLOSED', 'it says') });
+    await own.api.reaches(movement.movement_id, 'COMPLETED');
+    expect(await paid(movement)).toBe(1);
+  });
+
+  test('that is refused fails its node once nobody can use it any more, and not before', async () => {
+    const movement = await given({
+      ...{ sends: false, ttl: 12 },
+      submit: () => failed('DEPOSITS_CLOSED', 'come back tomorrow'),
+    });
+    await own.api.nodeReaches(movement.movement_id, 'pay', ['OBSERVING']);
+    const until = Number(messageOf(movement).message['validBefore']);
+    while ((await timeOf('latest')) < until) {
+      expect((await node(movement)).state).toBe('OBSERVING');
+      await rpc('anvil_mine', ['0x1']);
+    }
+    // Its time has passed in a block that may still go.
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(await timeOf('finalized')).toBeLessThan(until);
+    expect((await node(movement)).state).toBe('OBSERVING');
+    await blocks();
+    await own.api.reaches(movement.movement_id, 'FAILED');
+    expect((await node(movement)).error_code).toBe('AUTHORIZATION_EXPIRED');
+    await relay(authorized.get(movement.movement_id)!);
+    await blocks();
+    expect(await paid(movement)).toBe(0);
+  });
+
+  test('that its holder calls off elsewhere moves nothing', async () => {
+    const movement = await given({ sends: false });
+    await own.api.nodeReaches(movement.movement_id, 'pay', ['OBSERVING']);
+    const { message, domain } = messageOf(movement);
+    const { nonce = '0x', from = '0x' } = message;
+    const { r, s, v } = parseSignature(
+      await privateKeyToAccount(own.stack.chain.accounts.signer.privateKey).signTypedData({
+        domain: { ...domain, chainId: own.stack.chain.chainId },
+        types: {
+          CancelAuthorization: [
+            { name: 'authorizer', type: 'address' },
+            { name: 'nonce', type: 'bytes32' },
+          ],
+        },
+        primaryType: 'CancelAuthorization',
+        message: { authorizer: from, nonce },
+      }),
+    );
+    const data = encodeFunctionData({
+      abi: TOKEN_ABI,
+      functionName: 'cancelAuthorization',
+      args: [from, nonce, Number(v), r, s],
+    });
+    await relays(domain['verifyingContract'] ?? '0x', data);
+    await blocks();
+    await own.api.reaches(movement.movement_id, 'FAILED');
+    expect((await node(movement)).error_code).toBe('AUTHORIZATION_CANCELLED');
+    expect(await paid(movement)).toBe(0);
+  });
+
+  type Payload = Readonly<Record<'domain' | 'types' | 'message', JsonObject>>;
+  const soon = async (seconds: number) => String((await timeOf('latest')) + seconds);
+  const MISUSED: Readonly<Record<string, (payload: Payload) => object | Promise<object>>> = {
+    'of another payee': (its) => ({ message: { ...its.message, to: STRANGER } }),
+    'of a base unit more': ({ message }) => ({
+      message: { ...message, value: String(BigInt(String(message['value'])) + 1n) },
+    }),
+    'of another token': ({ domain }) => ({ domain: { ...domain, verifyingContract: STRANGER } }),
+    'of another chain': ({ domain }) => ({ domain: { ...domain, chainId: 1 } }),
+    'for every chain': ({ domain: { chainId: _chain, ...domain } }) => ({ domain }),
+    'for every contract': ({ types }) => ({ types: { ...types, EIP712Domain: [] } }),
+    'of another account': (its) => ({ message: { ...its.message, from: STRANGER } }),
+    'without an end': async (its) => ({
+      message: { ...its.message, validBefore: await soon(4_000) },
+    }),
+    'that is over': async (its) => ({
+      message: { ...its.message, validBefore: await soon(-60) },
+    }),
+    'that begins later': async (its) => ({
+      message: { ...its.message, validAfter: await soon(60) },
+    }),
+    'with a field more': (its) => ({ message: { ...its.message, memo: 'x' } }),
+    'of another kind': (its) => ({
+      types: { CancelAuthorization: AUTHORIZATION },
+      primaryType: 'CancelAuthorization',
+      message: its.message,
+    }),
+  };
+  test.each(Object.keys(MISUSED))('%s is not signed', async (name) => {
+    const movement = await given({
+      asks: async (payload) => ({
+        payload: {
+          ...payload,
+          ...(await MISUSED[name]!(payload as unknown as Payload)),
+        } as JsonObject,
+      }),
+    });
+    await own.api.reaches(movement.movement_id, 'FAILED');
+    expect((await node(movement)).error_code).toBe('SIGN_REQUEST_MISMATCH');
+    expect(authorized.get(movement.movement_id)).toBeUndefined();
+  });
 });
 
 slow('one that is stuck is signed again for more, and paid once', async () => {

@@ -26,10 +26,13 @@ import type { SignedTransfer } from './signed-transfer.ts';
  */
 export const TRANSFER_ASSURANCES: readonly CompletionAssurance[] = COMPLETION_ASSURANCES;
 
+/** Whose transfer it is; `relayed`: another account sent its transaction, and paid for it. */
+export type Sender = Pick<SignedTransfer, 'tx_hash' | 'from'> & { readonly relayed?: boolean };
+
 export interface Landed {
   readonly plan: TransferPlan;
   readonly decimals: number;
-  readonly signed: SignedTransfer;
+  readonly signed: Sender;
   readonly receipt: TransactionReceipt;
 }
 
@@ -101,7 +104,7 @@ async function whyReverted(
  */
 export async function judgeCancelled(
   connection: EvmConnection,
-  { signed, receipt }: Pick<Landed, 'signed' | 'receipt'>,
+  { signed, receipt }: { readonly signed: SignedTransfer } & Pick<Landed, 'receipt'>,
 ): Promise<ExecutionResult> {
   if (
     receipt.blockNumber > (await finalizedNumber(connection)) ||
@@ -130,19 +133,22 @@ export function undecided(phase: LookPhase, code: string, message: string): Exec
 
 function costOf(
   connection: EvmConnection,
-  signed: SignedTransfer,
+  signed: Sender,
   receipt: TransactionReceipt,
 ): JsonObject {
   return {
     tx_hash: signed.tx_hash,
     block_number: receipt.blockNumber.toString(),
-    fee_amount: fromBaseUnits(gasCost(receipt), NATIVE_DECIMALS),
+    fee_amount: signed.relayed === true ? '0' : fromBaseUnits(gasCost(receipt), NATIVE_DECIMALS),
     fee_asset: connection.venue.native_asset,
   };
 }
 
 /** Still under way; asked again after the venue's poll interval. */
-export function observing(connection: EvmConnection, signed: SignedTransfer): ExecutionResult {
+export function observing(
+  connection: EvmConnection,
+  signed: Pick<SignedTransfer, 'tx_hash'>,
+): ExecutionResult {
   return {
     next_state: 'OBSERVING',
     external_ref: signed.tx_hash,

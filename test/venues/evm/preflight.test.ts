@@ -263,12 +263,15 @@ describe('what a transaction may cost its signer', () => {
       createEvmSigning(chainsOf(chain, { ...listed(), ...venue })).check(
         planned(config),
         {
-          ...sign_request!,
-          payload: {
-            ...sign_request!.payload,
-            gas: '100000',
-            max_fee_per_gas,
-            max_priority_fee_per_gas: '1',
+          from: '',
+          request: {
+            ...sign_request!,
+            payload: {
+              ...sign_request!.payload,
+              gas: '100000',
+              max_fee_per_gas,
+              max_priority_fee_per_gas: '1',
+            },
           },
         },
         call(),
@@ -308,7 +311,7 @@ describe('what a transaction may cost its signer', () => {
       const asks = (venue: object, more: object = {}) =>
         createEvmSigning(chainsOf(chain, { ...listed(), ...venue })).check(
           planned(config),
-          { ...sign_request!, payload: { ...payload, ...more } },
+          { from: '', request: { ...sign_request!, payload: { ...payload, ...more } } },
           call(),
         );
       // 50,000 gwei of gas and 100,000 beneath are 150,000.

@@ -54,10 +54,7 @@ export interface TestChain {
   /** What the endpoint makes of every receipt that it answers; null is "no such transaction". */
   tellReceipts(as: TellReceipt): void;
   /** A new account with ETH and, unless "0", tokens of 6 decimals. */
-  account(funds?: {
-    readonly eth?: string;
-    readonly tokens?: string;
-  }): Promise<{
+  account(funds?: { readonly eth?: string; readonly tokens?: string }): Promise<{
     readonly key: Hex;
     readonly address: Address;
     nonce(): Promise<number>;
