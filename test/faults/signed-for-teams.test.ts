@@ -28,6 +28,8 @@ import {
 import { serveExecutor, type ServedExecutor } from '../../executor-kit/http.ts';
 import { installRuntime } from '../../executor-kit/runtime.ts';
 import { runExecutorWorker, type RunningExecutorWorker } from '../../executor-kit/task-queue.ts';
+import { parseResult } from '../../executors/protocol.ts';
+import { byForm, examplesOf } from '../executor-kit/support/guide.ts';
 import { transfersOnChain } from '../support/evidence.ts';
 import { fundSigner } from '../support/funds.ts';
 import { holdWrites, type HeldWrites } from '../support/held-writes.ts';
@@ -62,6 +64,9 @@ const scripts = new Map<string, Script>();
 /** What observe and recover were called with, by movement. */
 const looks = new Map<string, ExecutionContext[]>();
 const bytes = new Map<string, Hex>();
+/** What prepare was asked, and submit was given, by movement. */
+const prepares = new Map<string, ExecutionContext>();
+const results = new Map<string, JsonObject | undefined>();
 
 let own: OwnStack;
 let held: HeldWrites;
@@ -162,6 +167,7 @@ const depositor = defineExecutor<JsonObject>({
   prepared: z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>,
   preflight: async () => passed(),
   prepare: async (context) => {
+    prepares.set(context.movement_id, context);
     const authorizes = context.config['authorizes'] === true;
     const payload = authorizes ? await authorizationOf(context) : paymentOf(context);
     const asked = (await scripts.get(context.movement_id)?.asks?.(payload)) ?? { payload };
@@ -175,6 +181,7 @@ const depositor = defineExecutor<JsonObject>({
   submit: async ({ context, sign_result, prepared: { asks } }) => {
     const { movement_id, idempotency_key } = context;
     const script = scripts.get(movement_id);
+    results.set(movement_id, sign_result);
     if (context.config['authorizes'] === true) {
       const given = { payload: asks as JsonObject, signature: sign_result?.['signature'] as Hex };
       authorized.set(movement_id, given);
@@ -488,6 +495,41 @@ test.each(Object.keys(UNREADABLE))('nothing is signed for a plan with %s', async
     expect.stringMatching(why),
   ]);
   expect([await signed(movement), bytes.get(movement.movement_id)]).toEqual([[], undefined]);
+});
+
+/** As the guide shows them, but for what passes: an authorization's time, and its nonce. */
+test.each([0, 1])('answer %i of the guide is signed as it stands', async (which) => {
+  const { request, answer } = examplesOf('Having something signed')[which]!;
+  const { sign_request, prepared_action } = parseResult('prepare', answer);
+  const { kind, payload } = sign_request!;
+  const authorizes = kind === 'evm_typed_data';
+  const fresh = async () => ({
+    ...(payload['message'] as JsonObject),
+    validBefore: String((await timeOf('latest')) + 600),
+    nonce: `0x${randomBytes(32).toString('hex')}`,
+  });
+  const before = await transfersOnChain(own.stack.chain);
+  const movement = await own.api.create(authorizes ? template.authorized : template.http, {
+    amount: '25',
+  });
+  scripts.set(movement.movement_id, {
+    asks: async () => ({
+      payload: { ...payload, ...(authorizes ? { message: await fresh() } : {}) },
+    }),
+  });
+  await own.api.approve(movement);
+  await own.api.reaches(movement.movement_id, 'COMPLETED');
+  const left = (await transfersOnChain(own.stack.chain)).slice(before.length);
+  expect(left.map(({ amount }) => amount)).toEqual(['25']);
+  const { config, ...context } = prepares.get(movement.movement_id)!;
+  const { authorizes: _own, ...shown } = config;
+  expect(byForm({ ...context, config: shown })).toEqual(byForm(request));
+  expect(prepared_action).toEqual({ deposit_address: treasury() });
+  expect(results.get(movement.movement_id)).toEqual(
+    authorizes
+      ? { signature: expect.stringMatching(/^0x[0-9a-f]{130}$/) }
+      : { raw_tx: expect.any(String), tx_hash: expect.any(String) },
+  );
 });
 
 describe('an authorization', () => {

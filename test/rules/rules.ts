@@ -4,6 +4,7 @@ import { finalityRules } from './finality.ts';
 import { graphRules } from './graph.ts';
 import { laneRules } from './lanes.ts';
 import { lockRules } from './locks.ts';
+import { signedRules } from './signed.ts';
 import { signerRules } from './signers.ts';
 import { moneyRules } from './money.ts';
 import type { Rule } from './rule.ts';
@@ -16,4 +17,5 @@ export const RULES: readonly Rule[] = [
   ...finalityRules,
   ...graphRules,
   ...signerRules,
+  ...signedRules,
 ];

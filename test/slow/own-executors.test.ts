@@ -421,6 +421,7 @@ describe('a transaction that it asks to be signed', () => {
    */
   async function asks(
     max_fee_per_gas: string,
+    end: 'COMPLETED' | 'FAILED',
   ): Promise<{ readonly movement: Created; readonly code: unknown; readonly message: unknown }> {
     const { chainId } = own.stack.chain;
     const payload = {
@@ -447,7 +448,7 @@ describe('a transaction that it asks to be signed', () => {
       },
     );
     await own.api.approve(movement);
-    const { nodes } = await own.api.reaches(movement.movement_id, 'FAILED');
+    const { nodes } = await own.api.reaches(movement.movement_id, end);
     const [{ error_code, error_message } = {}] = nodes as readonly {
       error_code?: unknown;
       error_message?: unknown;
@@ -466,7 +467,7 @@ describe('a transaction that it asks to be signed', () => {
   }
 
   test('may not cost the signer more than its chain allows, which is 0.05 of the coin', async () => {
-    const { movement, code, message } = await asks('1000000000001');
+    const { movement, code, message } = await asks('1000000000001', 'FAILED');
     expect([code, message]).toEqual([
       'SIGN_REQUEST_MISMATCH',
       'gas may cost 50000000000050000 wei, more than the 50000000000000000 allowed',
@@ -474,9 +475,13 @@ describe('a transaction that it asks to be signed', () => {
     await expectNothingSigned(movement);
   });
 
-  test('is one that somebody can follow to the end of its nonce', async () => {
-    const { movement, code } = await asks('1000000000000');
-    expect(code).toBe('SIGN_REQUEST_UNSUPPORTED');
-    await expectNothingSigned(movement);
+  test('may cost it all of that, and is sent by the service where its executor does not', async () => {
+    const { movement } = await asks('1000000000000', 'COMPLETED');
+    expect(sentBy(movement)).toHaveLength(1);
+    const [transfer, ...more] = await own.query<{ mined_hash: string | null }>(
+      'SELECT mined_hash FROM evm_transactions WHERE movement_id = $1',
+      [movement.movement_id],
+    );
+    expect([transfer?.mined_hash, more]).toEqual([expect.stringMatching(/^0x/), []]);
   });
 });

@@ -10,6 +10,7 @@ const SLOW = [
   'faults/reads-that-fail',
   'faults/worker-killed',
   'faults/nonce-takeover',
+  'faults/signed-for-teams',
   'slow/audit-chain',
   'slow/auto-approve',
   'slow/commands',
