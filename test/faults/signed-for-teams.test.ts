@@ -35,7 +35,7 @@ import { fundSigner } from '../support/funds.ts';
 import { holdWrites, type HeldWrites } from '../support/held-writes.ts';
 import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
 import { slow, test } from '../support/pace.ts';
-import { storeTemplate, type PlanNode } from '../support/plans.ts';
+import { gate, storeTemplate, type PlanNode } from '../support/plans.ts';
 
 const KINDS = ['http', 'queue'] as const;
 type Kind = (typeof KINDS)[number];
@@ -649,6 +649,29 @@ describe('an authorization', () => {
     expect((await node(movement)).error_code).toBe('SIGN_REQUEST_MISMATCH');
     expect(authorized.get(movement.movement_id)).toBeUndefined();
   });
+});
+
+test('what a restored database may have forgotten is not signed again: a person decides', async () => {
+  const key = await storeTemplate(own.api, [gate('check'), deposit('http')], {
+    assurance: 'provider_completed',
+  });
+  const movement = await begun('http', {}, key);
+  await own.api.reaches(movement.movement_id, 'WAITING_MANUAL_ACTION');
+  // As the database's own function leaves a node that was not sent as far as it knows.
+  await own.query(
+    "UPDATE movement_nodes SET restored = true, recover_first = true WHERE movement_id = $1 AND node_key = 'pay'",
+    [movement.movement_id],
+  );
+  await own.api.act('resume', movement.movement_id);
+  await own.api.reaches(movement.movement_id, 'MANUAL_INTERVENTION');
+  const pay = (await own.api.movement(movement.movement_id)).nodes.find(
+    ({ node_key }) => node_key === 'pay',
+  );
+  expect([pay?.state, pay?.error_message]).toEqual([
+    'UNKNOWN',
+    expect.stringMatching(/may have forgotten what was signed/),
+  ]);
+  expect([await signed(movement), looks.get(movement.movement_id)]).toEqual([[], undefined]);
 });
 
 slow('one that is stuck is signed again for more, and paid once', async () => {

@@ -10,6 +10,7 @@ export const SECTIONS = [
   'When a block is final',
   'The graph',
   'Signers are replaced',
+  "Signed for teams' executors",
 ] as const;
 export type Section = (typeof SECTIONS)[number];
 

@@ -78,6 +78,20 @@ export const signedRules: readonly Rule[] = [
     },
   },
   {
+    id: 'forgotten-signatures-are-asked-about',
+    section,
+    rule: 'After a restore nothing is signed again for a team whose last signature may be forgotten.',
+    test: {
+      file: TEAMS,
+      name: 'what a restored database may have forgotten is not signed again: a person decides',
+    },
+    broken: {
+      file: 'activities/phases/followed.ts',
+      find: '  return row.sign_request !== null || mayHaveForgotten(row);',
+      replace: '  return row.sign_request !== null;',
+    },
+  },
+  {
     id: 'authorizations-end-in-a-final-block',
     section,
     rule: 'An authorization counts as unused once a final block came after its time, and not before.',
