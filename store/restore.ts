@@ -9,6 +9,8 @@ export interface AfterRestore {
   readonly incident: string;
   /** A send of before the restore is over after so many seconds. */
   readonly send_seconds: number;
+  /** What was signed for a team's executor can be used for so many seconds at most. */
+  readonly signature_seconds: number;
   readonly audit: readonly AuditEntry[];
 }
 

@@ -2,7 +2,7 @@
  * What is signed for a team's own executor: only the plan's payment, mined once or never, whatever
  * its executor says of it or does with the bytes.
  */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import {
   createWalletClient,
   encodeFunctionData,
@@ -28,6 +28,7 @@ import {
 import { serveExecutor, type ServedExecutor } from '../../executor-kit/http.ts';
 import { installRuntime } from '../../executor-kit/runtime.ts';
 import { runExecutorWorker, type RunningExecutorWorker } from '../../executor-kit/task-queue.ts';
+import { LONGEST_AUTHORIZATION_SECONDS } from '../../domain/signing.ts';
 import { parseResult } from '../../executors/protocol.ts';
 import { byForm, examplesOf } from '../executor-kit/support/guide.ts';
 import { transfersOnChain } from '../support/evidence.ts';
@@ -651,29 +652,6 @@ describe('an authorization', () => {
   });
 });
 
-test('what a restored database may have forgotten is not signed again: a person decides', async () => {
-  const key = await storeTemplate(own.api, [gate('check'), deposit('http')], {
-    assurance: 'provider_completed',
-  });
-  const movement = await begun('http', {}, key);
-  await own.api.reaches(movement.movement_id, 'WAITING_MANUAL_ACTION');
-  // As the database's own function leaves a node that was not sent as far as it knows.
-  await own.query(
-    "UPDATE movement_nodes SET restored = true, recover_first = true WHERE movement_id = $1 AND node_key = 'pay'",
-    [movement.movement_id],
-  );
-  await own.api.act('resume', movement.movement_id);
-  await own.api.reaches(movement.movement_id, 'MANUAL_INTERVENTION');
-  const pay = (await own.api.movement(movement.movement_id)).nodes.find(
-    ({ node_key }) => node_key === 'pay',
-  );
-  expect([pay?.state, pay?.error_message]).toEqual([
-    'UNKNOWN',
-    expect.stringMatching(/may have forgotten what was signed/),
-  ]);
-  expect([await signed(movement), looks.get(movement.movement_id)]).toEqual([[], undefined]);
-});
-
 slow('one that is stuck is signed again for more, and paid once', async () => {
   await own.chainFaults({ mining: 'paused' });
   const movement = await begun('queue');
@@ -688,4 +666,35 @@ slow('one that is stuck is signed again for more, and paid once', async () => {
   await own.chainFaults({ mining: 'automatic' });
   await own.api.reaches(movement.movement_id, 'COMPLETED');
   expect(await paid(movement)).toBe(1);
+});
+
+test('what a restored database may have forgotten is not signed again: a person decides', async () => {
+  const key = await storeTemplate(own.api, [gate('check'), deposit('http')], {
+    assurance: 'provider_completed',
+  });
+  const movement = await begun('http', {}, key);
+  await own.api.reaches(movement.movement_id, 'WAITING_MANUAL_ACTION');
+  await own.query('SELECT after_restore($1::jsonb)', [
+    JSON.stringify({
+      ...{ incident: randomUUID(), audit: [] },
+      ...{ send_seconds: 1, signature_seconds: LONGEST_AUTHORIZATION_SECONDS },
+    }),
+  ]);
+  await own.api.act('resume', movement.movement_id);
+  await own.api.reaches(movement.movement_id, 'MANUAL_INTERVENTION');
+  const pay = (await own.api.movement(movement.movement_id)).nodes.find(
+    ({ node_key }) => node_key === 'pay',
+  );
+  expect([pay?.state, pay?.error_message]).toEqual([
+    'UNKNOWN',
+    expect.stringMatching(/may have forgotten what was signed/),
+  ]);
+  const early = await own.api.send(
+    'POST',
+    `/movements/${movement.movement_id}/nodes/pay/actions/resolve`,
+    { outcome: 'failed', reason: 'nothing on the chain', evidence: {} },
+  );
+  const { error, retry_after_seconds: left } = early.body['detail'] as Record<string, unknown>;
+  expect([early.status, error, Number(left) > 3_000]).toEqual([409, 'send_not_over', true]);
+  expect([await signed(movement), looks.get(movement.movement_id)]).toEqual([[], undefined]);
 });

@@ -67,7 +67,9 @@ const lane = (address: string, next: number) =>
     next,
   );
 const restored = () =>
-  afterRestore(bench.db, { incident: randomUUID(), send_seconds: 100, audit: [] });
+  afterRestore(bench.db, {
+    ...{ incident: randomUUID(), send_seconds: 100, signature_seconds: 100, audit: [] },
+  });
 const unknown = (address: string, count: number) =>
   readUnknownNonces(bench.db, { chain_id: CHAIN, from: address }, count);
 

@@ -1,6 +1,7 @@
 /** `fundadmin after-restore` */
 import type { Command } from 'commander';
 import { LONGEST_WINDOW_SECONDS } from '../../domain/send/window.ts';
+import { LONGEST_AUTHORIZATION_SECONDS } from '../../domain/signing.ts';
 import { afterRestore } from '../../store/restore.ts';
 import { DATABASE_OPTION, setting, withDatabase, type DatabaseOption } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
@@ -47,7 +48,12 @@ export function restoreCommands(program: Command, io: ToolIo): void {
         reason,
       } as const;
       const result = await withDatabase(options, io, (db) =>
-        afterRestore(db, { incident, send_seconds: LONGEST_WINDOW_SECONDS, audit: [entry] }),
+        afterRestore(db, {
+          incident,
+          send_seconds: LONGEST_WINDOW_SECONDS,
+          signature_seconds: LONGEST_AUTHORIZATION_SECONDS,
+          audit: [entry],
+        }),
       );
       io.out(`${JSON.stringify(result, null, 2)}\n`);
     });

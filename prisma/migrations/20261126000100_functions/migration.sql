@@ -1901,10 +1901,14 @@ END $$;
 -- After a restore that may have lost commits: whatever is open is asked about before it may be sent
 -- (again). Once for each incident; a repeat answers what was done and changes nothing. `until`: no
 -- send of before can be under way after it (LONGEST_WINDOW_SECONDS of domain/send/window.ts).
+-- `signed_until`: nor can anybody use what was signed for a team's own executor, other than a
+-- transaction (LONGEST_AUTHORIZATION_SECONDS of domain/signing.ts).
 CREATE OR REPLACE FUNCTION after_restore(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   at timestamptz := svc_now();
   until timestamptz := at + make_interval(secs => (doc ->> 'send_seconds')::double precision);
+  signed_until timestamptz := at
+    + make_interval(secs => (doc ->> 'signature_seconds')::double precision);
   done jsonb;
   woken uuid[];
   asked integer;
@@ -1929,7 +1933,10 @@ BEGIN
       recover_first = recover_first OR n.state IN ('BLOCKED', 'READY', 'SKIPPED'),
       -- Further than any lost epoch can be, so that who still works for one can write nothing.
       submit_epoch = submit_epoch + 1000,
-      send_not_after = greatest(send_not_after, until)
+      send_not_after = greatest(send_not_after, until,
+        CASE WHEN n.signer_binding IS NOT NULL AND EXISTS (SELECT FROM executors e
+            WHERE e.executor_key = n.executor_binding ->> 'executor_key' AND e.kind <> 'local')
+          THEN signed_until END)
     FROM movements m
     WHERE m.movement_id = n.movement_id
       AND m.request_state NOT IN ('COMPLETED', 'REJECTED', 'EXPIRED')
