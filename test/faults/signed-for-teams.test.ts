@@ -562,6 +562,7 @@ describe('an authorization', () => {
       submit: () => failed('DEPOSITS_CLOSED', 'come back tomorrow'),
     });
     await own.api.nodeReaches(movement.movement_id, 'pay', ['OBSERVING']);
+    await own.chainFaults({ mining: 'paused' });
     const until = Number(messageOf(movement).message['validBefore']);
     while ((await timeOf('latest')) < until) {
       expect((await node(movement)).state).toBe('OBSERVING');
