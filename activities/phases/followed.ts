@@ -46,9 +46,9 @@ export function signedNode(
 }
 
 /**
- * What an executor is asked about a send of its own. Where something was signed for it, the chain is
- * looked at first, and while that shows no payment there is nothing to ask: `conclude` makes of it
- * what the chain says. Nor is there where `observe` asks next.
+ * What an executor is asked about a send of its own. Where something was signed for it, the chain
+ * is looked at first, and while that shows no payment there is nothing to ask: `conclude` makes of
+ * it what the chain says. Nor is there where `observe` asks next.
  */
 export async function askAfterSend(
   deps: PhaseDependencies,

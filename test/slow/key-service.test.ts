@@ -213,9 +213,7 @@ describe('movements', () => {
       previous_expected_address: null,
       reason: 'the key of the ceremony',
     });
-    const template = await storeTemplate(own.api, [
-      nativePayment(own.stack.chain, 'kms'),
-    ]);
+    const template = await storeTemplate(own.api, [nativePayment(own.stack.chain, 'kms')]);
     await emulator.createKey(ALIAS);
     const id = await begun(template, '0.01', 'ETH');
     const failed = await own.api.reaches(id, 'FAILED');
