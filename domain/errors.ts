@@ -205,6 +205,11 @@ export const ERROR_TABLE = {
     'after_change',
     'What was signed for this node may still be mined; it can be resolved as failed once another transaction has used the nonce in a finalized block; cancel-transaction sends one that moves nothing.',
   ),
+  payment_mined: rule(
+    409,
+    'never',
+    'What was signed for this node is mined, as `tx_hash` on `chain` shows; it cannot be resolved as failed.',
+  ),
   nothing_signed: rule(
     409,
     'never',

@@ -24,6 +24,32 @@ export interface SignedNode {
 /** An authorization is signed only if it can be used for so long at most, in seconds. */
 export const LONGEST_AUTHORIZATION_SECONDS = 3_600;
 
+/** What makes an authorization one: its token marks this nonce of this holder as used. */
+export interface AuthorizationId {
+  readonly chain_id: number;
+  readonly token: string;
+  readonly address: string;
+  readonly nonce: string;
+}
+
+/** The nonce that a checked request uses up; null where it is a transaction's. */
+export function authorizationOf({ kind, payload }: SignRequest): AuthorizationId | null {
+  const { domain, message } = payload;
+  if (kind !== 'evm_typed_data' || !isObject(domain) || !isObject(message)) return null;
+  const { chainId, verifyingContract: token } = domain;
+  const { from: address, nonce } = message;
+  const texts = [token, address, nonce];
+  if (typeof chainId !== 'number' || !texts.every((text) => typeof text === 'string')) return null;
+  const [t, a, n] = texts as [string, string, string];
+  return { chain_id: chainId, token: t, address: a, nonce: n };
+}
+
+/**
+ * Seconds after its time within which a final block shows whether an authorization was used; no
+ * chain of the table takes longer.
+ */
+export const AUTHORIZATION_SETTLE_SECONDS = 1_800;
+
 /**
  * Until when a signature can be brought to its chain by whoever holds it, in milliseconds since
  * 1970; null where it says nothing of the kind, as a transaction, whose nonce ends it.
@@ -53,7 +79,14 @@ export interface Signing {
    */
   check(
     node: SignedNode,
-    asked: { readonly request: SignRequest; readonly from: string },
+    asked: {
+      readonly request: SignRequest;
+      readonly from: string;
+      /** A team's own executor made it, so nobody here has looked whether it can be mined. */
+      readonly foreign: boolean;
+      /** The service's own clock, in milliseconds since 1970. */
+      readonly now_ms: number;
+    },
     call: CallOptions,
   ): Promise<string | null>;
   /** The account's next nonce as the chain counts mined transactions. */

@@ -155,6 +155,12 @@ export interface SendOver {
 export type SendObstacle =
   | { readonly reason: 'send_not_over'; readonly retry_after_seconds: number }
   | {
+      /** What was signed for it is in a final block: that nothing was paid is not so. */
+      readonly reason: 'payment_mined';
+      readonly chain: number;
+      readonly tx_hash: string;
+    }
+  | {
       readonly reason: 'nonce_open';
       readonly signer: string | null;
       readonly address: string;
@@ -212,6 +218,7 @@ export const REFUSALS = [
   'frozen',
   'send_not_over',
   'nonce_open',
+  'payment_mined',
   'nothing_signed',
   'binding',
   'budget',
@@ -276,7 +283,7 @@ export type TransitionOutcome =
       readonly budget: BudgetProblem | null;
       /** Only of `withdrawable`. */
       readonly uncovered: UncoveredHold | null;
-      /** Only of `send_not_over` and `nonce_open`. */
+      /** Only of `send_not_over`, `nonce_open` and `payment_mined`. */
       readonly send: SendObstacle | null;
       readonly node: {
         readonly node_key: string;

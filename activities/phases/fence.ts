@@ -7,19 +7,24 @@ import type { PhaseResult } from '../../domain/messages.ts';
 import { isSending } from '../../domain/plan/actions.ts';
 import { nodeWindow } from '../../domain/send/node.ts';
 import { deadlineOf } from '../../domain/send/window.ts';
-import { usableUntil } from '../../domain/signing.ts';
+import {
+  AUTHORIZATION_SETTLE_SECONDS,
+  authorizationOf,
+  usableUntil,
+} from '../../domain/signing.ts';
 import type { ClaimedTransaction } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
+import { claimAuthorization } from '../../store/authorizations.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { callOptions } from '../call.ts';
 import { askedBy } from './allowlist.ts';
 import { amountToSend } from './amount.ts';
 import { preSendFault } from './before-send.ts';
 import { descriptorOf } from './bound-executor.ts';
-import { contextOf, type PhaseDependencies } from './context.ts';
+import { contextOf, ownerOf, type PhaseDependencies } from './context.ts';
 import { refusedFence } from './fence-refused.ts';
 import { fenceWrite } from './fence-write.ts';
-import { signedNode } from './followed.ts';
+import { isFollowed, signedNode } from './followed.ts';
 import { nonceClaim } from './nonce-claim.ts';
 import { waitForLane } from './lane-wait.ts';
 import { alreadyBeyond, result } from './results.ts';
@@ -36,10 +41,21 @@ export interface Fenced {
   readonly deadline: number;
 }
 
-/** Seconds for which a signature can be used after the fence, however soon it has to be sent. */
+/**
+ * Seconds after the fence until nobody has to reckon any more with what is signed, however soon it
+ * has to be sent.
+ */
 function usableSeconds({ sign_request, now_ms }: PhaseRow): number {
   const until = sign_request === null ? null : usableUntil(sign_request);
-  return until === null ? 0 : Math.ceil((until - now_ms) / 1000);
+  return until === null ? 0 : Math.ceil((until - now_ms) / 1000) + AUTHORIZATION_SETTLE_SECONDS;
+}
+
+/** An authorization that another node or attempt was given would pay for both of them once. */
+async function mustBeOurs(deps: PhaseDependencies, row: PhaseRow): Promise<void> {
+  const id = row.sign_request === null ? null : authorizationOf(row.sign_request);
+  if (id === null || (await claimAuthorization(deps.db, id, ownerOf(row)))) return;
+  const message = 'the nonce of the authorization is that of another node or attempt';
+  throw new ExecutorFault('rejected', 'SIGN_REQUEST_MISMATCH', message);
 }
 
 /**
@@ -69,11 +85,17 @@ export async function passFence(
         ? null
         : await deps.signing.check(
             signedNode(deps, row, amount.amount),
-            { request: row.sign_request, from: context.signer?.address ?? '' },
+            {
+              request: row.sign_request,
+              from: context.signer?.address ?? '',
+              foreign: isFollowed(deps, row),
+              now_ms: row.now_ms,
+            },
             callOptions(),
           );
     if (difference !== null)
       throw new ExecutorFault('rejected', 'SIGN_REQUEST_MISMATCH', difference);
+    await mustBeOurs(deps, row);
     const claim = await nonceClaim(deps, row, context);
     const window = nodeWindow(descriptor);
     const deadline = deadlineOf(performance.now(), window);

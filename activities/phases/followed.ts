@@ -5,14 +5,16 @@
  */
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
+import { compare, readDecimal } from '../../domain/money.ts';
 import type { PhaseResult } from '../../domain/messages.ts';
 import { SYSTEM_ACTOR } from '../../domain/roles.ts';
 import type { SignedLook, SignedNode } from '../../domain/signing.ts';
+import { noteAuthorizationMined } from '../../store/authorizations.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { callOptions } from '../call.ts';
 import { amountOf } from './amount.ts';
-import { assuranceOf, contextOf, type PhaseDependencies } from './context.ts';
+import { assuranceOf, contextOf, ownerOf, type PhaseDependencies } from './context.ts';
 import { journalOf } from './journal.ts';
 import type { Given, Question } from './phase.ts';
 import { reported } from './settle.ts';
@@ -127,8 +129,14 @@ async function noteMined(
   settled: ExecutionResult,
 ): Promise<PhaseRow> {
   const { output: facts = {}, external_ref = null } = settled;
-  const output = { ...row.output, ...facts };
-  const known = row.output?.['tx_hash'] === facts['tx_hash'] && row.external_ref === external_ref;
+  const before = row.output ?? {};
+  const output = { ...before, ...facts };
+  // Each of them: whatever stood there may be the executor's own word.
+  const known =
+    FACTS.every((name) => before[name] === facts[name]) && row.external_ref === external_ref;
+  const { tx_hash } = facts;
+  if (row.sign_request?.kind === 'evm_typed_data' && typeof tx_hash === 'string')
+    await noteAuthorizationMined(deps.db, ownerOf(row), tx_hash);
   if (!known) {
     const outcome = await applyTransition(deps.db, {
       movement_id: row.movement_id,
@@ -150,7 +158,7 @@ async function noteMined(
           actor: SYSTEM_ACTOR,
           node_key: row.node_key,
           attempt: row.attempt,
-          data: { tx_hash: facts['tx_hash'] ?? null, block_number: facts['block_number'] ?? null },
+          data: { tx_hash: tx_hash ?? null, block_number: facts['block_number'] ?? null },
         },
       ],
     });
@@ -179,5 +187,26 @@ export function heldToChain(deps: PhaseDependencies, row: PhaseRow, given: Given
 
 function withFacts(told: JsonObject, kept: JsonObject): JsonObject {
   const facts = FACTS.flatMap((name) => (name in kept ? [[name, kept[name]] as const] : []));
-  return { ...kept, ...told, ...Object.fromEntries(facts) } as JsonObject;
+  const received = lesser(told['received_amount'], kept['received_amount']);
+  return {
+    ...kept,
+    ...told,
+    ...Object.fromEntries(facts),
+    ...(received === undefined ? {} : { received_amount: received }),
+  } as JsonObject;
+}
+
+/** The executor may tell that less has arrived than was paid, and never more. */
+function lesser(told: unknown, paid: JsonObject[string] | undefined) {
+  const [one, other] = [readDecimal(told), readDecimal(paid)];
+  return one !== null && other !== null && compare(one, other) <= 0 ? one : paid;
+}
+
+/** What an executor says before anything is mined, without what only the chain can know. */
+export function withoutFacts(answer: ExecutionResult): ExecutionResult {
+  if (answer.output === undefined) return answer;
+  const told = Object.entries(answer.output).filter(
+    ([name]) => name !== 'received_amount' && !(FACTS as readonly string[]).includes(name),
+  );
+  return { ...answer, output: Object.fromEntries(told) };
 }

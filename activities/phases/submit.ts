@@ -20,7 +20,7 @@ import { journalOf } from './journal.ts';
 import { phaseRow } from './row.ts';
 import { alreadyBeyond, result, sendAgain } from './results.ts';
 import { passFence, type Fenced } from './fence.ts';
-import { isFollowed } from './followed.ts';
+import { isFollowed, withoutFacts } from './followed.ts';
 import { completeNode, failNode, reported, stopBeforeSend } from './settle.ts';
 import { writeNode } from './write.ts';
 import type { PhaseSteps, Question } from './phase.ts';
@@ -174,7 +174,7 @@ async function handedOver(
   row: PhaseRow,
   answer: ExecutionResult,
 ): Promise<PhaseResult> {
-  if (answer.next_state !== 'FAILED') return accepted(deps, row, answer);
+  if (answer.next_state !== 'FAILED') return accepted(deps, row, withoutFacts(answer));
   const { error_code = 'SUBMIT_FAILED', error_message = 'the executor refused' } = answer;
   const data = { error_code, error_message: storable(error_message, 500) };
   if (row.sign_request?.kind === 'evm_typed_data') {

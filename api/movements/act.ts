@@ -137,6 +137,7 @@ function refusalError(action: MovementAction, movementId: string, outcome: Refus
     case 'binding':
       return new ServiceError('binding_unavailable', { context: { bindings: outcome.problems } });
     case 'send_not_over':
+    case 'payment_mined':
     case 'nonce_open': {
       const { reason, ...context } = outcome.send ?? { reason: outcome.reason };
       return new ServiceError(reason, { context: { movement_id: movementId, ...context } });

@@ -221,6 +221,7 @@ export const movementRoutes: readonly Route[] = [
       'invalid_state',
       'send_not_over',
       'nonce_open',
+      'payment_mined',
       'outcome_unknown',
     ],
     handler: resolve,

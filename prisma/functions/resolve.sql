@@ -17,12 +17,17 @@ BEGIN
       'retry_after_seconds', ceil(seconds)::bigint);
   END IF;
   IF NOT (asked ->> 'nonces_closed')::boolean THEN RETURN NULL; END IF;
-  RETURN (
+  RETURN coalesce((
+    SELECT jsonb_build_object('reason', 'payment_mined', 'chain', a.chain_id,
+      'tx_hash', a.mined_hash)
+    FROM authorizations a
+    WHERE a.movement_id = movement AND a.node_key = asked ->> 'node_key' AND a.attempt = n.attempt
+      AND a.mined_hash IS NOT NULL LIMIT 1), (
     SELECT jsonb_build_object('reason', 'nonce_open', 'signer', n.signer, 'address', t.address,
       'chain', t.chain_id, 'nonce', t.nonce,
       'hashes', jsonb_agg(t.tx_hash ORDER BY t.created_at, t.transaction_id))
     FROM evm_transactions t
     WHERE t.movement_id = movement AND t.node_key = asked ->> 'node_key' AND t.attempt = n.attempt
       AND t.raw_tx IS NOT NULL AND t.released_at IS NULL
-    GROUP BY t.chain_id, t.address, t.nonce ORDER BY t.chain_id, t.nonce LIMIT 1);
+    GROUP BY t.chain_id, t.address, t.nonce ORDER BY t.chain_id, t.nonce LIMIT 1));
 END $$;

@@ -8,6 +8,7 @@ import {
   encodeFunctionData,
   erc20Abi,
   http,
+  keccak256,
   parseSignature,
   type Hex,
 } from 'viem';
@@ -401,6 +402,29 @@ describe.each(KINDS)('over %s', (kind) => {
     expect(await signed(movement)).toHaveLength(1);
   });
 
+  test('what it says of the payment counts for nothing, however well it guesses the hash', async () => {
+    const movement: Sent = await begun(kind, {
+      submit: () =>
+        accepted('mine', {
+          output: {
+            tx_hash: keccak256([...bytes.values()].at(-1)!),
+            ...{ submitted_amount: '0', requested_amount: '0', fee_amount: '777' },
+            ...{ received_amount: '999', destination_address: STRANGER, block_number: '1' },
+          },
+        }),
+      observe: () => completed({ output: { received_amount: '999' } }),
+    });
+    await own.api.reaches(movement.movement_id, 'COMPLETED');
+    const { output } = await node(movement);
+    const { amount } = movement;
+    expect(output).toMatchObject({
+      ...{ submitted_amount: amount, requested_amount: amount, received_amount: amount },
+      destination_address: treasury(),
+    });
+    expect(output?.['fee_amount']).not.toBe('777');
+    expect(await eventsOf(movement)).toContain('transaction_mined');
+  });
+
   test('a transaction that reverts fails its node, whatever its executor hopes', async () => {
     const movement = await begun(kind, {
       asks: (payload) => ({ payload: { ...payload, gas: '30000' } }),
@@ -448,6 +472,15 @@ const WRONG: Readonly<Record<string, (payload: JsonObject, units: bigint) => obj
   'another token': (payload) => ({ payload: { ...payload, to: STRANGER } }),
   'another chain': (payload) => ({ payload: { ...payload, chain_id: 1 } }),
   'the coin beside the token': (payload) => ({ payload: { ...payload, value: '1' } }),
+  'gas that no block takes': (payload) => ({
+    payload: {
+      ...{ ...payload, gas: '1', max_fee_per_gas: '50000000000000000' },
+      max_priority_fee_per_gas: '50000000000000000',
+    },
+  }),
+  'more gas than a block has': (payload) => ({
+    payload: { ...payload, gas: '16777217', max_fee_per_gas: '2', max_priority_fee_per_gas: '1' },
+  }),
   'a field that nobody reads': (payload) => ({ payload: { ...payload, access_list: [] } }),
   'typed data': () => ({
     kind: 'evm_typed_data',
@@ -553,6 +586,42 @@ describe('an authorization', () => {
   test('that is refused, and used all the same, is not paid again', async () => {
     const movement = await given({ submit: () => failed('DEPOSITS_CLOSED', 'it says') });
     await own.api.reaches(movement.movement_id, 'COMPLETED');
+    expect(await paid(movement)).toBe(1);
+  });
+
+  test('whose nonce another node was given is not signed once more', async () => {
+    const nonce = `0x${randomBytes(32).toString('hex')}`;
+    const asks = (payload: JsonObject) => ({
+      payload: { ...payload, message: { ...(payload['message'] as JsonObject), nonce } },
+    });
+    const one = await given({ asks, sends: false });
+    await own.api.nodeReaches(one.movement_id, 'pay', ['OBSERVING']);
+    const two = await given({ asks });
+    await own.api.reaches(two.movement_id, 'FAILED');
+    expect((await node(two)).error_code).toBe('SIGN_REQUEST_MISMATCH');
+    await relay(authorized.get(one.movement_id)!);
+    await own.api.reaches(one.movement_id, 'COMPLETED');
+    expect([await paid(one), await paid(two)]).toEqual([1, 0]);
+  });
+
+  test('that is used cannot be called failed by a person either', async () => {
+    const denied = { observe: () => failed('NEVER_CAME', 'no'), recover: () => notLanded() };
+    const movement = await given(denied);
+    await own.api.reaches(movement.movement_id, 'MANUAL_INTERVENTION');
+    const resolve = () =>
+      own.api.send('POST', `/movements/${movement.movement_id}/nodes/pay/actions/resolve`, {
+        ...{ outcome: 'failed', reason: 'it says so', evidence: {} },
+      });
+    expect((await resolve()).body['detail']).toMatchObject({ error: 'send_not_over' });
+    await own.query(
+      "UPDATE movement_nodes SET send_not_after = svc_now() - interval '1 hour' WHERE movement_id = $1",
+      [movement.movement_id],
+    );
+    const { message } = messageOf(movement);
+    expect((await resolve()).body['detail']).toMatchObject({
+      ...{ error: 'payment_mined', chain: own.stack.chain.chainId },
+      tx_hash: relayed.get(message['nonce'] ?? ''),
+    });
     expect(await paid(movement)).toBe(1);
   });
 

@@ -2,6 +2,7 @@ import type { Rule } from './rule.ts';
 
 const section = "Signed for teams' executors";
 const TEAMS = 'test/faults/signed-for-teams.test.ts';
+const AUTHORIZATIONS = 'test/venues/evm/authorization.test.ts';
 
 export const signedRules: readonly Rule[] = [
   {
@@ -101,8 +102,73 @@ export const signedRules: readonly Rule[] = [
     },
     broken: {
       file: 'venues/evm/settle-authorization.ts',
-      find: '  const { timestamp } = await readBlock(connection, last);',
-      replace: "  const { timestamp } = await readBlock(connection, 'latest');",
+      find: '  return (await readBlock(connection, last)).timestamp >= valid_before;',
+      replace: "  return (await readBlock(connection, 'latest')).timestamp >= valid_before;",
+    },
+  },
+  {
+    id: 'authorizations-fail-by-two-endpoints',
+    section,
+    rule: 'An authorization is not failed on the word of one endpoint where two are bound.',
+    test: {
+      file: AUTHORIZATIONS,
+      name: 'once two endpoints show that it was not used in its time',
+    },
+    broken: {
+      file: 'venues/evm/settle-authorization.ts',
+      find: '  if (!told.every(Boolean)) return waiting;',
+      replace: '  if (!told.some(Boolean)) return waiting;',
+    },
+  },
+  {
+    id: 'authorizations-moved-what-is-theirs',
+    section,
+    rule: 'Of what a transaction moved only the transfer behind its authorization counts.',
+    test: {
+      file: AUTHORIZATIONS,
+      name: 'is the transfer behind it, whatever else its transaction did',
+    },
+    broken: {
+      file: 'venues/evm/settle-authorization.ts',
+      find: "  return { kind: 'used', receipt: { ...receipt, logs: moved } };",
+      replace: "  return { kind: 'used', receipt };",
+    },
+  },
+  {
+    id: 'authorizations-are-one-nodes',
+    section,
+    rule: 'The nonce of an authorization is signed for one attempt of one node.',
+    test: { file: TEAMS, name: 'whose nonce another node was given is not signed once more' },
+    broken: {
+      file: 'activities/phases/fence.ts',
+      find: '  if (id === null || (await claimAuthorization(deps.db, id, ownerOf(row)))) return;',
+      replace:
+        '  if (id === null || (await claimAuthorization(deps.db, id, ownerOf(row))) || 1) return;',
+    },
+  },
+  {
+    id: 'mined-is-not-resolved-as-failed',
+    section,
+    rule: 'A node whose authorization is mined cannot be resolved as failed.',
+    test: { file: TEAMS, name: 'that is used cannot be called failed by a person either' },
+    broken: {
+      file: 'prisma/functions/resolve.sql',
+      find: '      AND a.mined_hash IS NOT NULL LIMIT 1), (',
+      replace: '      AND a.mined_hash IS NULL LIMIT 1), (',
+    },
+  },
+  {
+    id: 'facts-are-the-chains',
+    section,
+    rule: 'What a team says of a payment does not take the place of what the chain says.',
+    test: {
+      file: TEAMS,
+      name: 'what it says of the payment counts for nothing, however well it guesses the hash',
+    },
+    broken: {
+      file: 'activities/phases/followed.ts',
+      find: '    ...Object.fromEntries(facts),',
+      replace: '    ...(facts.length === 0 ? {} : {}),',
     },
   },
   {

@@ -1,7 +1,10 @@
 /** `fundadmin after-restore` */
 import type { Command } from 'commander';
 import { LONGEST_WINDOW_SECONDS } from '../../domain/send/window.ts';
-import { LONGEST_AUTHORIZATION_SECONDS } from '../../domain/signing.ts';
+import {
+  AUTHORIZATION_SETTLE_SECONDS,
+  LONGEST_AUTHORIZATION_SECONDS,
+} from '../../domain/signing.ts';
 import { afterRestore } from '../../store/restore.ts';
 import { DATABASE_OPTION, setting, withDatabase, type DatabaseOption } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
@@ -51,7 +54,7 @@ export function restoreCommands(program: Command, io: ToolIo): void {
         afterRestore(db, {
           incident,
           send_seconds: LONGEST_WINDOW_SECONDS,
-          signature_seconds: LONGEST_AUTHORIZATION_SECONDS,
+          signature_seconds: LONGEST_AUTHORIZATION_SECONDS + AUTHORIZATION_SETTLE_SECONDS,
           audit: [entry],
         }),
       );

@@ -2,7 +2,7 @@
  * EIP-3009: a transfer that the token makes for whoever brings its holder's signature, before a
  * time and once a nonce. Fields and types: https://eips.ethereum.org/EIPS/eip-3009
  */
-import { parseAbi, type Address, type Hex } from 'viem';
+import { isAddress, parseAbi, type Address, type Hex } from 'viem';
 import { z } from 'zod';
 import type { SignRequest } from '../../domain/executor.ts';
 import { toBaseUnits } from '../../domain/money.ts';
@@ -30,10 +30,12 @@ export interface Authorization {
 
 const field = (name: string, type: string) =>
   z.strictObject({ name: z.literal(name), type: z.literal(type) });
+// Whatever the library would not hash is refused here, and not behind the fence.
 const address = z
   .string()
-  .regex(/^0x[0-9a-fA-F]{40}$/, 'must be 0x and 40 hex digits')
+  .refine((text) => isAddress(text), 'must be 0x and 40 hex digits, with a right checksum if any')
   .transform((text) => text as Address);
+const text = z.string().min(1).max(128);
 const MAX_UINT = 2n ** 256n;
 const uint = z
   .union([
@@ -47,9 +49,10 @@ const uint = z
 // the signature good for other contracts and chains.
 const schema = z.strictObject({
   domain: z.strictObject({
-    name: z.string(),
-    version: z.string(),
-    chainId: uint,
+    name: text,
+    version: text,
+    // A text here would be left out of what is hashed, and with it the chain.
+    chainId: z.number().int().positive(),
     verifyingContract: address,
   }),
   types: z.strictObject({
@@ -97,7 +100,7 @@ export function readAuthorization(
   return {
     ok: true,
     authorization: {
-      chain_id: Number(domain.chainId),
+      chain_id: domain.chainId,
       token: domain.verifyingContract,
       from: message.from,
       to: message.to,
@@ -111,7 +114,8 @@ export function readAuthorization(
 
 /**
  * Whether it is exactly the planned transfer out of `from`, usable now and for an hour at most.
- * `now`: the time of the chain's newest block.
+ * `now`: the time of the chain's newest block; `clock`: the service's own, since one endpoint may
+ * tell any time. Both in seconds since 1970.
  */
 export function verifyAuthorization(
   authorization: Authorization,
@@ -120,10 +124,11 @@ export function verifyAuthorization(
     readonly decimals: number;
     readonly from: string;
     readonly now: bigint;
+    readonly clock: bigint;
   },
 ): Verdict {
   const no = (problem: string): Verdict => ({ ok: false, problem });
-  const { plan, decimals, from, now } = planned;
+  const { plan, decimals, from, now, clock } = planned;
   const { token, units, valid_after, valid_before } = authorization;
   if (plan.token_address === null)
     return no("an authorization moves a token, and the plan the chain's own coin");
@@ -144,7 +149,8 @@ export function verifyAuthorization(
     );
   if (valid_after >= now) return no('the authorization is not valid yet');
   if (valid_before <= now) return no('the authorization is not valid any more');
-  if (valid_before > now + BigInt(LONGEST_AUTHORIZATION_SECONDS))
+  const first = now < clock ? now : clock;
+  if (valid_before > first + BigInt(LONGEST_AUTHORIZATION_SECONDS))
     return no(
       `the authorization is valid for more than ${LONGEST_AUTHORIZATION_SECONDS} seconds from now`,
     );

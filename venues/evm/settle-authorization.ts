@@ -2,13 +2,15 @@
  * What became of an authorization that was signed. Its executor brings it to the token; whether it
  * did, and whether anybody still can, the token says.
  */
-import { getAddress, numberToHex, pad, toEventSelector, type Hash } from 'viem';
 import {
-  ExecutorFault,
-  type CallOptions,
-  type CompletionAssurance,
-  type ExecutionResult,
-} from '../../domain/executor.ts';
+  isAddressEqual,
+  numberToHex,
+  pad,
+  toEventSelector,
+  type Hash,
+  type TransactionReceipt,
+} from 'viem';
+import { ExecutorFault, type CallOptions, type ExecutionResult } from '../../domain/executor.ts';
 import { LONGEST_AUTHORIZATION_SECONDS } from '../../domain/signing.ts';
 import { AUTHORIZATION_ABI, type Authorization } from './authorization.ts';
 import {
@@ -18,71 +20,75 @@ import {
   type EvmChains,
   type EvmConnection,
 } from './client.ts';
-import { judgeLanded, settledNumber, type LookPhase } from './landed.ts';
+import { judgeLanded, type LookPhase } from './landed.ts';
 import type { TransferPlan } from './plan.ts';
 
 interface Looked {
   readonly plan: TransferPlan;
   readonly authorization: Authorization;
-  readonly assurance: CompletionAssurance;
   readonly phase: LookPhase;
 }
 
+/** What one endpoint shows of an authorization. */
+type Shown =
+  /** Not used so far, and somebody may still use it. */
+  | { readonly kind: 'open' }
+  /** Not used, and a final block came after its time. */
+  | { readonly kind: 'expired' }
+  /** Its holder has called it off. */
+  | { readonly kind: 'cancelled' | 'used'; readonly receipt: TransactionReceipt };
+
 /**
- * Used: as {@link judgeLanded}, without a fee, which another paid. Neither used nor expired:
- * OBSERVING. FAILED `AUTHORIZATION_EXPIRED` once as many endpoints as an absence takes say that it
- * was not used before a final block after its time, and `AUTHORIZATION_CANCELLED` once its holder
- * has called it off in a final block.
+ * Used: as {@link judgeLanded} once that is final, since nobody here can bring it again, without a
+ * fee, which another paid. OBSERVING before, and while it can be used. FAILED
+ * `AUTHORIZATION_EXPIRED` or `AUTHORIZATION_CANCELLED` once as many endpoints as an absence takes
+ * show in their final blocks that it never was used, and never can be.
  *
- * @throws ExecutorFault `AUTHORIZATION_UNSEEN` where the token says that it is used, and no
- *   endpoint shows by what.
+ * @throws ExecutorFault `AUTHORIZATION_UNSEEN` where the token counts its nonce as gone, and the
+ *   endpoint does not show by what.
  */
 export async function settleAuthorization(
   chains: EvmChains,
-  looked: Looked,
+  { plan, authorization, phase }: Looked,
   call: CallOptions,
 ): Promise<ExecutionResult> {
-  const { plan, authorization, assurance, phase } = looked;
   const connection = await chains.open(plan.chain_id, call);
   const waiting = {
     next_state: 'OBSERVING',
     retry_after_seconds: connection.venue.poll_interval_seconds,
   } as const;
-  if (!(await isUsed(connection, authorization))) {
-    const told = await connection.witnesses((one) => isOver(one, authorization));
-    if (!told.every(Boolean)) return waiting;
-    return {
-      next_state: 'FAILED',
-      error_code: 'AUTHORIZATION_EXPIRED',
-      error_message: 'nothing was moved: the authorization was not used in its time',
-    };
+  const first = await shown(connection, authorization);
+  if (first.kind === 'open') return waiting;
+  if (first.kind === 'used') {
+    const { receipt } = first;
+    const signed = { tx_hash: receipt.transactionHash, from: authorization.from, relayed: true };
+    const decimals = await connection.decimals(plan.token_address);
+    const landed = { plan, decimals, signed, receipt };
+    return judgeLanded(connection, landed, 'destination_finalized', phase);
   }
-  const by = await userOf(connection, authorization);
-  const receipt = by === null ? null : await readReceipt(connection, by.hash);
-  if (by === null || receipt === null)
-    throw new ExecutorFault(
-      'server_error',
-      'AUTHORIZATION_UNSEEN',
-      'the token says that the authorization is used, and no endpoint shows by which transaction',
-    );
-  if (by.cancelled) {
-    const last = await settledNumber(connection, 'final');
-    if (receipt.blockNumber > last) return waiting;
-    return {
-      next_state: 'FAILED',
-      error_code: 'AUTHORIZATION_CANCELLED',
-      error_message: `nothing was moved: the authorization was called off by ${by.hash}`,
-    };
-  }
-  const signed = { tx_hash: by.hash, from: getAddress(authorization.from), relayed: true };
-  const decimals = await connection.decimals(plan.token_address);
-  return judgeLanded(connection, { plan, decimals, signed, receipt }, assurance, phase);
+  // A failure lets a person pay anew, so one endpoint's word is not enough.
+  const told = await connection.witnesses(async (one) => {
+    const theirs = await shown(one, authorization);
+    if (theirs.kind !== first.kind) return false;
+    return theirs.kind === 'expired' || (await isFinal(one, theirs));
+  });
+  if (!told.every(Boolean)) return waiting;
+  const [error_code, why] =
+    first.kind === 'expired'
+      ? ['AUTHORIZATION_EXPIRED', 'the authorization was not used in its time']
+      : ['AUTHORIZATION_CANCELLED', 'its holder has called the authorization off'];
+  return { next_state: 'FAILED', error_code, error_message: `nothing was moved: ${why}` };
 }
 
-/** Whether the newest block counts its nonce as gone, used or called off. */
+async function isFinal(connection: EvmConnection, of: Shown): Promise<boolean> {
+  return 'receipt' in of && of.receipt.blockNumber <= (await finalizedNumber(connection));
+}
+
+/** Whether the state of this block counts its nonce as gone, used or called off. */
 export function isUsed(
   connection: EvmConnection,
   { token, from, nonce }: Authorization,
+  blockNumber: bigint,
 ): Promise<boolean> {
   return connection.ask((client) =>
     client.readContract({
@@ -90,23 +96,76 @@ export function isUsed(
       abi: AUTHORIZATION_ABI,
       functionName: 'authorizationState',
       args: [from, nonce],
+      blockNumber,
     }),
   );
 }
 
-/**
- * A final block came after its time, so that no block from there on takes it, and none so far has.
- */
-async function isOver(connection: EvmConnection, authorization: Authorization): Promise<boolean> {
+async function shown(connection: EvmConnection, authorization: Authorization): Promise<Shown> {
+  // Of one block, which is named: two machines behind one address may stand at different heights.
+  const { number: newest } = await readBlock(connection, 'latest');
+  if (!(await isUsed(connection, authorization, newest)))
+    return (await isPast(connection, authorization, newest))
+      ? { kind: 'expired' }
+      : { kind: 'open' };
+  const found = await userOf(connection, authorization, newest);
+  const receipt = found === null ? null : await readReceipt(connection, found.hash);
+  const told = receipt === null ? null : judged(receipt, authorization);
+  if (told !== null && (await isCanonical(connection, told.receipt))) return told;
+  throw new ExecutorFault(
+    'server_error',
+    'AUTHORIZATION_UNSEEN',
+    'the token counts the authorization as used, and the endpoint does not show by what',
+  );
+}
+
+/** No block from the newest on takes it, since one that is final already came after its time. */
+async function isPast(
+  connection: EvmConnection,
+  { valid_before }: Authorization,
+  newest: bigint,
+): Promise<boolean> {
   const last = await finalizedNumber(connection);
-  if (last < 0n) return false;
-  const { timestamp } = await readBlock(connection, last);
-  // Asked after the block was found, so that whatever used it before shows.
-  return timestamp >= authorization.valid_before && !(await isUsed(connection, authorization));
+  if (last < 0n || last > newest) return false;
+  return (await readBlock(connection, last)).timestamp >= valid_before;
+}
+
+async function isCanonical(
+  connection: EvmConnection,
+  { blockNumber, blockHash }: TransactionReceipt,
+): Promise<boolean> {
+  return (await readBlock(connection, blockNumber)).hash === blockHash;
 }
 
 const USED = toEventSelector('AuthorizationUsed(address,bytes32)');
 const CANCELED = toEventSelector('AuthorizationCanceled(address,bytes32)');
+const TRANSFER = toEventSelector('Transfer(address,address,uint256)');
+
+/**
+ * What the receipt says of this authorization. Of what else its transaction moved only the transfer
+ * behind it is kept: one transaction may use several.
+ */
+function judged(
+  receipt: TransactionReceipt,
+  { token, from, nonce }: Authorization,
+): Extract<Shown, { receipt: unknown }> | null {
+  if (receipt.status !== 'success') return null;
+  const logs = receipt.logs.filter(({ address }) => isAddressEqual(address, token));
+  const at = logs.findIndex(
+    ({ topics: [event, by, used] }) =>
+      (event === USED || event === CANCELED) &&
+      by?.toLowerCase() === pad(from).toLowerCase() &&
+      used?.toLowerCase() === nonce,
+  );
+  const event = logs[at];
+  if (event === undefined) return null;
+  if (event.topics[0] === CANCELED) return { kind: 'cancelled', receipt };
+  const [next] = logs
+    .slice(at + 1)
+    .filter(({ topics: [name] }) => name === USED || name === TRANSFER);
+  const moved = next?.topics[0] === TRANSFER ? [next] : [];
+  return { kind: 'used', receipt: { ...receipt, logs: moved } };
+}
 
 /** So many blocks are searched at a time; public endpoints refuse more than a few thousand. */
 const BLOCKS_AT_ONCE = 1_000n;
@@ -115,15 +174,16 @@ const BLOCKS_AT_ONCE = 1_000n;
 async function userOf(
   connection: EvmConnection,
   { token, from, nonce, valid_before }: Authorization,
-): Promise<{ readonly hash: Hash; readonly cancelled: boolean } | null> {
-  const { number: newest } = await readBlock(connection, 'latest');
-  // It was signed when at most so much of its time was left, and could not be used before.
+  newest: bigint,
+): Promise<{ readonly hash: Hash } | null> {
+  // It was signed when at most so much of its time was left, and could not be used before; called
+  // off it can be at any time.
   const signed = valid_before - BigInt(LONGEST_AUTHORIZATION_SECONDS);
-  for (let to = newest, first = await firstAt(connection, signed, newest); to >= first;) {
-    const start = to - BLOCKS_AT_ONCE + 1n;
-    const fromBlock = start > first ? start : first;
-    const toBlock = to;
-    const logs = await connection.ask((client) =>
+  const first = await firstAt(connection, signed, newest);
+  for (let fromBlock = first; fromBlock <= newest; fromBlock += BLOCKS_AT_ONCE) {
+    const end = fromBlock + BLOCKS_AT_ONCE - 1n;
+    const toBlock = end < newest ? end : newest;
+    const [log] = await connection.ask((client) =>
       client.request({
         method: 'eth_getLogs',
         params: [
@@ -136,10 +196,7 @@ async function userOf(
         ],
       }),
     );
-    const [log] = logs;
-    if (log?.transactionHash != null)
-      return { hash: log.transactionHash, cancelled: log.topics[0] === CANCELED };
-    to = fromBlock - 1n;
+    if (log?.transactionHash != null) return { hash: log.transactionHash };
   }
   return null;
 }

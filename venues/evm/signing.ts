@@ -1,11 +1,15 @@
 /** What may be signed for a node on a chain, and what becomes of it, whoever asked for it. */
 import type { Address } from 'viem';
-import { ExecutorFault, type CallOptions, type SignRequest } from '../../domain/executor.ts';
+import {
+  ExecutorFault,
+  type CallOptions,
+  type EvmUnsignedTransaction,
+} from '../../domain/executor.ts';
 import { assetOf } from '../../domain/plan/tokens.ts';
 import type { SignedNode, Signing } from '../../domain/signing.ts';
 import { readUnsignedTransaction } from '../../signers/unsigned-transaction.ts';
 import { readAuthorization, verifyAuthorization } from './authorization.ts';
-import { readBlock, type EvmChains } from './client.ts';
+import { readBalance, readBlock, type EvmChains, type EvmConnection } from './client.ts';
 import { layer1Fee } from './layer1-fee.ts';
 import { plannedTransfer } from './planned-transfer.ts';
 import { settleTransfer } from './settle.ts';
@@ -32,7 +36,7 @@ export function createEvmSigning(chains: EvmChains): Signing {
         if (!reading.ok)
           throw new ExecutorFault('server_error', 'SIGNED_PLAN_UNREADABLE', reading.problem);
         const { authorization } = reading;
-        return settleAuthorization(chains, { plan, authorization, assurance, phase }, call);
+        return settleAuthorization(chains, { plan, authorization, phase }, call);
       }
       return settleTransfer(chains, {
         plan,
@@ -52,7 +56,7 @@ export function createEvmSigning(chains: EvmChains): Signing {
 async function checkSignRequest(
   chains: EvmChains,
   signed: SignedNode,
-  { request, from }: { readonly request: SignRequest; readonly from: string },
+  { request, from, foreign, now_ms }: Parameters<Signing['check']>[1],
   call: CallOptions,
 ): Promise<string | null> {
   const planned = plannedTransfer(signed);
@@ -65,14 +69,15 @@ async function checkSignRequest(
     return `the plan moves ${signed.node.asset}, and its token is ${token ?? 'not listed'}`;
   const decimals = await connection.decimals(plan.token_address);
   if (request.kind === 'evm_typed_data') {
+    const clock = BigInt(Math.floor(now_ms / 1000));
     const reading = readAuthorization(request.payload);
     if (!reading.ok)
       return `typed data is signed for a transfer by authorization alone: ${reading.problem}`;
     const { authorization } = reading;
-    const { timestamp: now } = await readBlock(connection, 'latest');
-    const verdict = verifyAuthorization(authorization, { plan, decimals, from, now });
+    const { number, timestamp: now } = await readBlock(connection, 'latest');
+    const verdict = verifyAuthorization(authorization, { plan, decimals, from, now, clock });
     if (!verdict.ok) return verdict.problem;
-    return (await isUsed(connection, authorization))
+    return (await isUsed(connection, authorization, number))
       ? 'the nonce of the authorization is used'
       : null;
   }
@@ -80,11 +85,45 @@ async function checkSignRequest(
   const own = verifyEvmTransfer(request, expected);
   // What cannot be signed anyway is not asked about.
   const reading = own.ok ? readUnsignedTransaction(request.payload) : null;
-  const verdict = reading?.ok
-    ? verifyEvmTransfer(request, {
-        ...expected,
-        layer1_fee_wei: await layer1Fee(connection, reading.unsigned),
-      })
-    : own;
-  return verdict.ok ? null : verdict.problem;
+  if (!own.ok) return own.problem;
+  if (reading?.ok !== true) return 'the transaction is malformed';
+  const { unsigned } = reading;
+  const layer1_fee_wei = await layer1Fee(connection, unsigned);
+  const verdict = verifyEvmTransfer(request, { ...expected, layer1_fee_wei });
+  if (!verdict.ok) return verdict.problem;
+  return foreign ? neverMined(connection, from as Address, unsigned, layer1_fee_wei) : null;
+}
+
+/** Most gas that one transaction may ask for (EIP-7825). */
+const MOST_GAS = 2n ** 24n;
+
+/**
+ * Why no block would take it, or null. What is signed and cannot be mined would hold up its lane
+ * until it is cancelled, and at the cap of fees for good.
+ */
+async function neverMined(
+  connection: EvmConnection,
+  from: Address,
+  unsigned: EvmUnsignedTransaction,
+  beneath: bigint,
+): Promise<string | null> {
+  const [gas, least] = [BigInt(unsigned.gas), leastGas(unsigned.data)];
+  if (gas < least) return `gas ${gas} is less than the ${least} that any block asks for it`;
+  if (gas > MOST_GAS) return `gas ${gas} is more than the ${MOST_GAS} that one transaction may ask`;
+  const needed = BigInt(unsigned.value) + gas * BigInt(unsigned.max_fee_per_gas) + beneath;
+  const holds = await readBalance(connection, { owner: from, token: null });
+  return holds >= needed
+    ? null
+    : `it may need ${needed} wei of its signer, who has ${holds}: no block takes it`;
+}
+
+/**
+ * Charged before anything is carried out: 21,000, and for each byte of data 16, or 4 where it is
+ * zero (EIP-2028), of which at least 10 a token of four zero bytes' worth (EIP-7623).
+ */
+function leastGas(data: string): bigint {
+  const bytes = data.slice(2).match(/../g) ?? [];
+  const zeros = bytes.filter((byte) => byte === '00').length;
+  const tokens = zeros + 4 * (bytes.length - zeros);
+  return BigInt(21_000 + Math.max(4 * tokens, 10 * tokens));
 }

@@ -419,6 +419,23 @@ CREATE TABLE evm_transactions (
   CONSTRAINT evm_transactions_version CHECK (replaces IS NULL OR raw_tx IS NOT NULL)
 );
 
+-- What was signed for an attempt as an authorization (EIP-3009): its nonce is nobody else's, ever.
+CREATE TABLE authorizations (
+  chain_id    bigint NOT NULL,
+  token       text NOT NULL,
+  address     text NOT NULL,
+  nonce       text NOT NULL,
+  movement_id uuid NOT NULL REFERENCES movements (movement_id),
+  node_key    text NOT NULL,
+  attempt     integer NOT NULL,
+  created_at  timestamptz NOT NULL,
+  -- The transaction that used it, once that was seen in a final block.
+  mined_hash  text,
+  PRIMARY KEY (chain_id, token, address, nonce)
+);
+
+CREATE INDEX authorizations_of ON authorizations (movement_id, node_key, attempt);
+
 CREATE UNIQUE INDEX evm_transactions_nonce ON evm_transactions (chain_id, address, nonce)
   WHERE released_at IS NULL AND replaces IS NULL;
 
@@ -784,6 +801,7 @@ INSERT INTO service_privileges (table_name, privileges) VALUES
   ('signers', 'SELECT, INSERT, UPDATE'),
   ('signer_events', 'SELECT, INSERT'),
   ('nonce_lanes', 'SELECT, INSERT, UPDATE'),
+  ('authorizations', 'SELECT, INSERT, UPDATE'),
   ('evm_transactions', 'SELECT, INSERT, UPDATE'),
   ('restores', 'SELECT, INSERT, UPDATE'),
   ('audit_events', 'SELECT, INSERT'),

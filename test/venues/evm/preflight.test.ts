@@ -263,7 +263,7 @@ describe('what a transaction may cost its signer', () => {
       createEvmSigning(chainsOf(chain, { ...listed(), ...venue })).check(
         planned(config),
         {
-          from: '',
+          ...{ from: '', foreign: false, now_ms: 0 },
           request: {
             ...sign_request!,
             payload: {
@@ -311,7 +311,10 @@ describe('what a transaction may cost its signer', () => {
       const asks = (venue: object, more: object = {}) =>
         createEvmSigning(chainsOf(chain, { ...listed(), ...venue })).check(
           planned(config),
-          { from: '', request: { ...sign_request!, payload: { ...payload, ...more } } },
+          {
+            ...{ from: '', foreign: false, now_ms: 0 },
+            request: { ...sign_request!, payload: { ...payload, ...more } },
+          },
           call(),
         );
       // 50,000 gwei of gas and 100,000 beneath are 150,000.
