@@ -275,11 +275,11 @@ export const CALLS: readonly Call[] = [
     { movement_id: ({ movement_id }) => movement_id },
   ]),
   ...get('listAuditEvents', '/audit/events', AUDIT),
-  // Two conditions at once: what the rarer of them has is read.
+  // Two conditions at once: what one of them has is read.
   ...get('listRegistryAudit', '/registry/audit', [
     ...AUDIT.filter((each) => each['entity_type'] === undefined),
     { entity_type: 'executor' },
-  ]).map((call) => ({ ...call, rows: 5_000 })),
+  ]).map((call) => ({ ...call, rows: 25_000 })),
   ...get('getAgentAuthority', `/agent-authorities/${SEEDED.agent}`),
   ...get('whoami', '/whoami'),
   ...get('getSignerRotationHistory', '/admin/signers/signer-1/rotation-history'),

@@ -51,7 +51,7 @@ const rowsSql = (movements: number): string => `
     1 + (i % 1000)::numeric / 7 AS amount, i % 3 = 1 AS by_policy
   FROM (SELECT i, date_trunc('milliseconds', now() - interval '1 minute'
       - (${String(movements)} - i) * interval '${String(DAYS)} days' / ${String(movements)}) AS at,
-      least(${String(OPEN)}, ${String(movements)} / 10) AS open
+      least(${String(OPEN)}, ${String(movements)} / 5) AS open
     FROM generate_series(1, ${String(movements)}) AS i) s`;
 
 const ENDED = `CASE WHEN NOT r.open THEN r.at + (r.i % 3600) * interval '1 second' END`;
@@ -164,7 +164,7 @@ const PARTS: readonly string[] = [
      namespace, action, entity_type, entity_key, outcome, request_id, reason, details)
    SELECT ${idOf('r.i', 3, 's')}, r.at, CASE WHEN r.i % 50 = 0 THEN '${SEEDED.client}' END,
      CASE WHEN r.i % 50 = 0 THEN 'key-1' END, 'operator',
-     CASE WHEN r.i % 500 = 0 THEN '${SEEDED.agentNamespace}' END,
+     CASE WHEN r.i % 250 = 0 THEN '${SEEDED.agentNamespace}' END,
      CASE s WHEN 1 THEN 'movement.create' ELSE 'movement.approve' END, 'movement', r.id::text,
      CASE WHEN r.i % 100 = 0 THEN 'denied' ELSE 'success' END, 'request-' || r.i, NULL,
      '{"amount": "1", "asset": "USDC"}' FROM seed_rows r, generate_series(1, 2) AS s`,
