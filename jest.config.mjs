@@ -54,7 +54,7 @@ export default {
       testMatch: ['<rootDir>/test/**/*.test.ts'],
       testPathIgnorePatterns: [
         '/node_modules/',
-        '<rootDir>/test/(browser|http|faults|replay|slow)/',
+        '<rootDir>/test/(browser|growth|http|faults|replay|slow)/',
       ],
     },
     {
@@ -69,6 +69,12 @@ export default {
       ...common,
       displayName: 'faults',
       testMatch: ['<rootDir>/test/{faults,replay}/**/*.test.ts'],
+    },
+    {
+      // The database of a million movements: `npm run growth`.
+      ...common,
+      displayName: 'growth',
+      testMatch: ['<rootDir>/test/growth/**/*.test.ts'],
     },
     {
       ...common,

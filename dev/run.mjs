@@ -28,6 +28,10 @@ const TARGETS = {
     needsTemporal: true,
     run: (extra) => runTests(['--selectProjects', 'slow', ...extra]),
   },
+  growth: {
+    needsTemporal: false,
+    run: (extra) => runJest(['--selectProjects', 'growth', ...extra]),
+  },
   'test:browser': { needsTemporal: true, run: runBrowserTests },
   check: { needsTemporal: true, run: runChecks },
   bench: { needsTemporal: true, run: runProgram('bench') },
@@ -120,6 +124,10 @@ async function findTemporal() {
 
 async function runTests(extra) {
   await findTemporal();
+  return runJest(extra);
+}
+
+async function runJest(extra) {
   try {
     return await runNode(
       ['--experimental-vm-modules', '--no-warnings', modules('jest/bin/jest.js'), ...extra],

@@ -28,6 +28,11 @@ export interface Database extends PrismaClient {
    * Prisma's raw query.
    */
   readonly sql: Sql;
+  /**
+   * The same, planned for its values each time: for a statement of which conditions fall away where
+   * a value is null. Prepared, it comes to be planned as if each of them could be either.
+   */
+  readonly sqlPlanned: Sql;
   /** Kept beside the statements because whatever writes may have to leave an audit row. */
   readonly auditMac: AuditMac;
 }
@@ -94,7 +99,8 @@ function clientOf(source: ConnectionSource, auditMac: AuditMac): Database {
   const disconnect = client.$disconnect.bind(client);
   let ended: Promise<void> | undefined;
   const db = Object.assign(client, {
-    sql: sqlOver(pool),
+    sql: sqlOver(pool, true),
+    sqlPlanned: sqlOver(pool, false),
     auditMac,
     // Prisma would end only a pool that it has used itself, and statements go past it.
     $disconnect: async () => {
@@ -107,10 +113,10 @@ function clientOf(source: ConnectionSource, auditMac: AuditMac): Database {
   return db;
 }
 
-function sqlOver(pool: pg.Pool): Sql {
+function sqlOver(pool: pg.Pool, prepared: boolean): Sql {
   const statements = new WeakMap<
     TemplateStringsArray,
-    { readonly name: string; readonly text: string }
+    { readonly name?: string; readonly text: string }
   >();
   return async <Row>(
     parts: TemplateStringsArray,
@@ -119,7 +125,7 @@ function sqlOver(pool: pg.Pool): Sql {
     let statement = statements.get(parts);
     if (statement === undefined) {
       const text = parts.reduce((all, part, index) => `${all}$${String(index)}${part}`);
-      statement = { name: nameOf(text), text };
+      statement = prepared ? { name: nameOf(text), text } : { text };
       statements.set(parts, statement);
     }
     const { rows } = await pool.query<Row & pg.QueryResultRow>({

@@ -5,6 +5,7 @@ import { startCallbackRelay } from '../activities/relays/callbacks.ts';
 import { startCommandRelay, startSweeper } from '../activities/relays/commands.ts';
 import { startTransferRelay } from '../activities/relays/capital-transfers.ts';
 import { startLaneTender } from '../activities/relays/lanes.ts';
+import { startCountFolder } from '../activities/relays/counts.ts';
 import { startNonceCleaner } from '../activities/relays/request-nonces.ts';
 import { createHealthRefresher } from '../activities/relays/health.ts';
 import { startSealer } from '../activities/relays/seals.ts';
@@ -37,6 +38,7 @@ export function startLoops({
       maxAttempts: config.callbackMaxAttempts,
     }),
     startNonceCleaner({ db, log }),
+    startCountFolder({ db, log }),
     startLaneTender({
       ...{ db, log, chains: bound.chains, signers },
       pauseMs: config.laneIntervalSeconds * 1_000,

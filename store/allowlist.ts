@@ -164,7 +164,7 @@ export async function listAllowed(
     page.after?.id ?? null,
   ];
   const rows = await run(
-    () => db.sql<{ row: AllowedAddress }>`
+    () => db.sqlPlanned<{ row: AllowedAddress }>`
       SELECT to_jsonb(a) AS row FROM allowed_addresses a
       WHERE (a.active OR ${filter.include_inactive})
         AND (${family}::text IS NULL OR a.chain_family = ${family})

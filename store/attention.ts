@@ -7,7 +7,8 @@ import {
 import type { MovementState } from '../domain/states/movement.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
-import type { PagePosition } from './paging.ts';
+import { agentOf } from './namespaces.ts';
+import { beforePosition, type PagePosition } from './paging.ts';
 
 /** Which movements are asked for. */
 export interface MovementScope {
@@ -32,25 +33,47 @@ export async function listNeeding(
   { limit, after }: MovementPage,
 ): Promise<ReadonlyMap<string, AttentionReason>> {
   const { state = null, strategy_id = null, template_key = null, asset = null } = filter;
-  const prefix = filter.namespace === undefined ? null : `${filter.namespace}/`;
+  const agent = agentOf(filter.namespace);
+  const { at, id } = beforePosition(after);
+  // Two halves in the order of the page, each of which ends when that is full. What attention_of
+  // would refuse at a glance is said in the words of two indexes. The second one has its rows
+  // sorted before attention_of is asked, hence OFFSET.
   const rows = await run(
-    () => db.sql<{ movement_id: string; reason: AttentionReason }>`
-      SELECT m.movement_id, a.facts ->> 'reason' AS reason
-      FROM movements m CROSS JOIN LATERAL (SELECT attention_of(m, svc_now()) AS facts) a
-      -- What attention_of would refuse at a glance, in the words of two indexes.
-      WHERE (m.ended_at IS NULL OR m.ended_at IS NOT NULL
-          AND m.request_state IN ('FAILED', 'CANCELLED')
-          AND m.updated_at > (SELECT svc_now()) - interval '7 days')
-        AND (${state}::text IS NULL OR m.request_state = ${state})
-        AND (${strategy_id}::text IS NULL OR m.strategy_id = ${strategy_id})
-        AND (${template_key}::text IS NULL OR m.template_key = ${template_key})
-        AND (${prefix}::text IS NULL OR starts_with(m.template_key, ${prefix}))
-        AND (${asset}::text IS NULL OR m.asset = ${asset}
-          OR m.outflow @> jsonb_build_array(jsonb_build_object('asset', ${asset}::text)))
-        AND (${after?.created_at ?? null}::timestamptz IS NULL OR (m.created_at, m.movement_id)
-          < (${after?.created_at ?? null}::timestamptz, ${after?.id ?? null}::uuid))
-        AND a.facts IS NOT NULL
-      ORDER BY m.created_at DESC, m.movement_id DESC LIMIT ${limit}::integer`,
+    () => db.sqlPlanned<{ movement_id: string; reason: AttentionReason }>`
+      WITH open AS (
+        SELECT m.movement_id, m.created_at, a.facts ->> 'reason' AS reason
+        FROM movements m CROSS JOIN LATERAL (SELECT attention_of(m, svc_now()) AS facts OFFSET 0) a
+        WHERE m.ended_at IS NULL
+          AND (m.created_at, m.movement_id) < (${at}::timestamptz, ${id}::uuid)
+          AND (${state}::text IS NULL OR m.request_state = ${state})
+          AND (${strategy_id}::text IS NULL OR m.strategy_id = ${strategy_id})
+          AND (${template_key}::text IS NULL OR m.template_key = ${template_key})
+          AND (${agent}::text IS NULL OR m.agent = ${agent})
+          AND (${asset}::text IS NULL OR m.asset = ${asset}
+            OR m.outflow @> jsonb_build_array(jsonb_build_object('asset', ${asset}::text)))
+          AND a.facts IS NOT NULL
+        ORDER BY m.created_at DESC, m.movement_id DESC LIMIT ${limit}::integer
+      ), ended AS (
+        SELECT x.movement_id, x.created_at, a.facts ->> 'reason' AS reason
+        FROM (SELECT m.movement_id, m.created_at FROM movements m
+          WHERE m.ended_at IS NOT NULL AND m.request_state IN ('FAILED', 'CANCELLED')
+            AND m.updated_at > (SELECT svc_now()) - interval '7 days'
+            -- Added to, the time begins no index: those of a week are fewer than those before it.
+            AND (m.created_at + interval '0', m.movement_id) < (${at}::timestamptz, ${id}::uuid)
+            AND (${state}::text IS NULL OR m.request_state = ${state})
+            AND (${strategy_id}::text IS NULL OR m.strategy_id = ${strategy_id})
+            AND (${template_key}::text IS NULL OR m.template_key = ${template_key})
+            AND (${agent}::text IS NULL OR m.agent = ${agent})
+            AND (${asset}::text IS NULL OR m.asset = ${asset}
+              OR m.outflow @> jsonb_build_array(jsonb_build_object('asset', ${asset}::text)))
+          ORDER BY m.created_at DESC, m.movement_id DESC OFFSET 0) x
+        CROSS JOIN LATERAL (SELECT attention_of(m, svc_now()) AS facts FROM movements m
+          WHERE m.movement_id = x.movement_id OFFSET 0) a
+        WHERE a.facts IS NOT NULL
+        ORDER BY x.created_at DESC, x.movement_id DESC LIMIT ${limit}::integer
+      )
+      SELECT movement_id, reason FROM (SELECT * FROM open UNION ALL SELECT * FROM ended) needing
+      ORDER BY created_at DESC, movement_id DESC LIMIT ${limit}::integer`,
   );
   return new Map(rows.map(({ movement_id, reason }) => [movement_id, reason]));
 }

@@ -15,8 +15,9 @@ export interface AuditFilter {
   readonly time_range_end?: string | undefined;
   readonly actor_client_id?: string | undefined;
   readonly actor_key_id?: string | undefined;
-  /** Any of these. */
-  readonly entity_types?: readonly string[] | undefined;
+  readonly entity_type?: string | undefined;
+  /** Only what was done to the registries' entries. */
+  readonly registry?: true | undefined;
   readonly entity_key?: string | undefined;
   readonly action?: AuditAction | undefined;
   readonly request_id?: string | undefined;
@@ -72,12 +73,10 @@ export async function listAuditEvents(
 function conditions({
   time_range_start,
   time_range_end,
-  entity_types,
   ...equal
 }: AuditFilter): Prisma.AuditEventWhereInput {
   return {
     ...Object.fromEntries(Object.entries(equal).filter(([, value]) => value !== undefined)),
-    ...(entity_types === undefined ? {} : { entity_type: { in: [...entity_types] } }),
     occurred_at: {
       ...(time_range_start === undefined ? {} : { gte: new Date(time_range_start) }),
       ...(time_range_end === undefined ? {} : { lt: new Date(time_range_end) }),

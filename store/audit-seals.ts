@@ -43,23 +43,43 @@ export async function readHead(db: Database): Promise<ChainHead> {
     : { position: BigInt(row.position), chain_hash: row.chain_hash };
 }
 
+/** Behind every row. */
+const END: AuditPlace = {
+  occurred_at: 'infinity',
+  event_id: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+};
+
 /** Before every row. */
 export const BEGINNING: AuditPlace = {
   occurred_at: '-infinity',
   event_id: '00000000-0000-0000-0000-000000000000',
 };
 
+export interface UnsealedPage {
+  readonly rows: readonly AuditRowRead[];
+  /** Where to look on; null: there are no rows behind what was looked at. */
+  readonly next: AuditPlace | null;
+}
+
 /**
- * Committed rows without a seal behind `after`, in the order of time; null looks at the last half
- * minute of the database's clock, since a row is visible only some time after it got its own. Takes
- * no lock but that of any reader.
+ * Of the next `scan` committed rows behind `after`, in the order of time, the first `limit` without
+ * a seal; null looks at the last half minute of the database's clock, since a row is visible only
+ * some time after it got its own. Takes no lock but that of any reader.
  */
 export async function readUnsealed(
   db: Database,
   after: AuditPlace | null,
-  limit: number,
-): Promise<readonly AuditRowRead[]> {
+  { limit, scan }: { readonly limit: number; readonly scan: number },
+): Promise<UnsealedPage> {
   const { occurred_at, event_id } = after ?? { ...BEGINNING, occurred_at: null };
+  const [last = null] = await run(
+    () => db.sql<AuditPlace>`
+      SELECT occurred_at::text, event_id::text FROM audit_events e
+      WHERE (e.occurred_at, e.event_id)
+        > (coalesce(${occurred_at}::timestamptz, now() - interval '30 seconds'), ${event_id}::uuid)
+      ORDER BY e.occurred_at, e.event_id OFFSET ${scan - 1}::integer LIMIT 1`,
+  );
+  const until = last ?? END;
   const rows = await run(
     () => db.sql<StoredRow>`
       SELECT event_id::text,
@@ -70,10 +90,14 @@ export async function readUnsealed(
       FROM audit_events e
       WHERE (e.occurred_at, e.event_id)
         > (coalesce(${occurred_at}::timestamptz, now() - interval '30 seconds'), ${event_id}::uuid)
+        AND (e.occurred_at, e.event_id)
+        <= (${until.occurred_at}::timestamptz, ${until.event_id}::uuid)
         AND NOT EXISTS (SELECT 1 FROM audit_seals s WHERE s.event_id = e.event_id)
       ORDER BY e.occurred_at, e.event_id LIMIT ${limit}::integer`,
   );
-  return rows.map(toRow);
+  const found = rows.map(toRow);
+  const lastFound = found.at(-1)?.record;
+  return { rows: found, next: found.length === limit && lastFound ? lastFound : last };
 }
 
 /**

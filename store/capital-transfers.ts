@@ -277,9 +277,10 @@ export async function claimTransfers(
         claimed_until = svc_now() + make_interval(secs => least(60, power(2, wakes + 1)))
       WHERE transfer_id IN (
         SELECT transfer_id FROM capital_transfers
-        WHERE claimed_until <= svc_now() AND (seen_version < version
+        -- The clock in a subquery: called for each row it would keep the index from being used.
+        WHERE claimed_until <= (SELECT svc_now()) AND (seen_version < version
           OR (ended_at IS NULL
-            AND updated_at <= svc_now() - make_interval(
+            AND updated_at <= (SELECT svc_now()) - make_interval(
             secs => ${options.idleSeconds}::double precision)))
         ORDER BY claimed_until LIMIT ${options.limit} FOR UPDATE SKIP LOCKED)
       RETURNING transfer_id::text, seen_version < version AS unseen`,

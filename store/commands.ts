@@ -21,11 +21,12 @@ export async function claimCommands(db: Database, limit: number): Promise<readon
         claimed_until = svc_now() + make_interval(secs => least(60, power(2, wakes + 1)))
       FROM movements m WHERE m.movement_id = commands.movement_id AND command_id IN (
         SELECT c.command_id FROM commands c
-        WHERE c.applied_at IS NULL AND c.claimed_until <= svc_now()
-          AND NOT EXISTS (SELECT 1 FROM commands o WHERE o.movement_id = c.movement_id
+        -- The clock in a subquery: called for each row it would keep the index from being used.
+        WHERE c.applied_at IS NULL AND c.wakes >= 0 AND c.claimed_until <= (SELECT svc_now())
+          AND (SELECT true FROM commands o WHERE o.movement_id = c.movement_id
             AND o.applied_at IS NULL
-                          AND (o.created_at, o.command_id) < (c.created_at, c.command_id))
-        ORDER BY c.created_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+            AND (o.created_at, o.command_id) < (c.created_at, c.command_id) LIMIT 1) IS NULL
+        ORDER BY c.claimed_until LIMIT ${limit} FOR UPDATE SKIP LOCKED)
       RETURNING command_id::text, m.movement_id::text, kind,
         m.asset, trim_scale(m.amount)::text AS amount, m.template_key`,
   );
@@ -42,14 +43,22 @@ export async function claimIdle(
   return run(
     () => db.sql<About & { readonly movement_id: string }>`
       UPDATE movements SET swept_at = svc_now() WHERE movement_id IN (
-        SELECT movement_id FROM movements
-        WHERE ended_at IS NULL
-          AND updated_at <= svc_now() - make_interval(
-          secs => ${options.idleSeconds}::double precision)
-          AND (swept_at IS NULL
-            OR swept_at <= svc_now() - make_interval(
-            secs => ${Math.max(options.idleSeconds, 1) * 4}::double precision))
-        ORDER BY swept_at NULLS FIRST LIMIT ${options.limit} FOR UPDATE SKIP LOCKED)
+        SELECT m.movement_id FROM movements m WHERE m.movement_id = ANY (ARRAY(
+          -- Two ranges of one index: asked for together they would be the whole of it.
+          (SELECT movement_id FROM movements
+            WHERE ended_at IS NULL AND swept_at IS NULL
+              AND updated_at <= (SELECT svc_now()) - make_interval(
+              secs => ${options.idleSeconds}::double precision)
+            LIMIT ${options.limit})
+          UNION ALL
+          (SELECT movement_id FROM movements
+            WHERE ended_at IS NULL AND swept_at <= (SELECT svc_now()) - make_interval(
+              secs => ${Math.max(options.idleSeconds, 1) * 4}::double precision)
+              AND updated_at <= (SELECT svc_now()) - make_interval(
+              secs => ${options.idleSeconds}::double precision)
+            ORDER BY swept_at NULLS FIRST LIMIT ${options.limit})))
+          AND m.ended_at IS NULL
+        ORDER BY m.swept_at NULLS FIRST LIMIT ${options.limit} FOR UPDATE SKIP LOCKED)
       RETURNING movement_id::text, asset, trim_scale(amount)::text AS amount, template_key`,
   );
 }

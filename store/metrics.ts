@@ -1,5 +1,6 @@
 /**
- * What the metrics page tells of the database: one statement, made of counts and ends of indexes.
+ * What the metrics page tells of the database: one statement, made of counts that are kept and ends
+ * of indexes.
  */
 import type { LaneView } from './lanes.ts';
 import type { Database } from '../prisma/client.ts';
@@ -34,18 +35,16 @@ export interface OperationFigures {
  */
 export async function readFigures(db: Pick<Database, 'sql'>): Promise<OperationFigures> {
   const rows = await db.sql<{ figures: OperationFigures }>`
+    WITH counts AS MATERIALIZED (SELECT kept_counts() AS of)
     SELECT jsonb_build_object(
-      'movements', (SELECT coalesce(jsonb_object_agg(request_state, n), '{}') FROM
-        (SELECT request_state, count(*) AS n FROM movements GROUP BY request_state) AS states),
-      'transfers', (SELECT coalesce(jsonb_object_agg(request_state, n), '{}') FROM
-        (SELECT request_state, count(*) AS n FROM capital_transfers
-          GROUP BY request_state) AS states),
+      'movements', coalesce(counts.of -> 'movement', '{}'),
+      'transfers', coalesce(counts.of -> 'transfer', '{}'),
       'oldest_pending_approval', greatest(0,
         coalesce(extract(epoch
         FROM svc_now() - (SELECT min(created_at) FROM movements
         WHERE request_state = 'PENDING_APPROVAL')), 0)),
-      'callbacks_pending', (SELECT count(*) FROM callbacks WHERE status = 'pending'),
-      'callbacks_dead_letter', (SELECT count(*) FROM callbacks WHERE status = 'dead_letter'),
+      'callbacks_pending', coalesce((counts.of -> 'callback' ->> 'pending')::bigint, 0),
+      'callbacks_dead_letter', coalesce((counts.of -> 'callback' ->> 'dead_letter')::bigint, 0),
       'oldest_command', greatest(0,
         coalesce(extract(epoch
         FROM svc_now() - (SELECT min(created_at) FROM commands WHERE applied_at IS NULL)), 0)),
@@ -61,7 +60,7 @@ export async function readFigures(db: Pick<Database, 'sql'>): Promise<OperationF
         jsonb_agg(jsonb_build_object('venue_key', venue_key, 'account_type', account_type,
         'asset', asset, 'held', held::text)), '[]') FROM reservation_pools),
       'lanes', lane_views()
-    ) AS figures`;
+    ) AS figures FROM counts`;
   const [row] = rows;
   if (row === undefined) throw new Error('the statement of the metrics answered nothing');
   return row.figures;

@@ -15,11 +15,11 @@ import type { NodeState } from '../domain/states/node.ts';
 import { gather } from '../platform/gather.ts';
 import type { Prisma } from '../prisma/generated/client.ts';
 import { listNeeding, readReasons, type MovementPage, type MovementScope } from './attention.ts';
-import { olderThan } from './paging.ts';
+import { beforePosition, olderThan } from './paging.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 import { iso, isoOf, isoOfOrNull, object, stored } from './json.ts';
-import { inNamespace } from './namespaces.ts';
+import { agentOf } from './namespaces.ts';
 
 export interface MovementSummary {
   readonly movement_id: string;
@@ -154,26 +154,26 @@ export async function listMovements(
   page: MovementPage,
 ): Promise<readonly MovementSummary[]> {
   const needing = filter.needs_attention === true ? await listNeeding(db, filter, page) : undefined;
-  const { asset } = filter;
+  const agent = agentOf(filter.namespace);
+  // Those that need a person, or have to do with an asset, are read as they were chosen, or a page
+  // could seem to be the last.
+  const chosen =
+    needing !== undefined
+      ? [...needing.keys()]
+      : filter.asset !== undefined
+        ? await listOfAsset(db, { ...filter, asset: filter.asset }, page)
+        : undefined;
   const rows = await run(() =>
     db.movement.findMany({
       select: SUMMARY,
-      // Those that need a person are read as they were chosen, or a page could seem to be the last.
       where:
-        needing !== undefined
-          ? { movement_id: { in: [...needing.keys()] } }
+        chosen !== undefined
+          ? { movement_id: { in: [...chosen] } }
           : {
               ...(filter.state === undefined ? {} : { request_state: filter.state }),
               ...(filter.strategy_id === undefined ? {} : { strategy_id: filter.strategy_id }),
-              template_key: {
-                ...(filter.template_key === undefined ? {} : { equals: filter.template_key }),
-                ...(filter.namespace === undefined
-                  ? {}
-                  : inNamespace(filter.namespace).template_key),
-              },
-              ...(asset === undefined
-                ? {}
-                : { OR: [{ asset }, { outflow: { array_contains: [{ asset }] } }] }),
+              ...(filter.template_key === undefined ? {} : { template_key: filter.template_key }),
+              ...(agent === null ? {} : { agent }),
               ...(page.after === null ? {} : olderThan(page.after, 'movement_id')),
             },
       orderBy: [{ created_at: 'desc' }, { movement_id: 'desc' }],
@@ -183,6 +183,44 @@ export async function listMovements(
   const ids = rows.map(({ movement_id }) => movement_id);
   const reasons = needing ?? (await readReasons(db, ids));
   return rows.map((row) => toSummary(row, reasons));
+}
+
+/**
+ * The page's movements that are for an asset, or whose plans can move it beside theirs: of both the
+ * newest, each in the order of its index.
+ */
+async function listOfAsset(
+  db: Database,
+  filter: MovementScope & { readonly asset: string },
+  { limit, after }: MovementPage,
+): Promise<readonly string[]> {
+  const { asset, state = null, strategy_id = null, template_key = null } = filter;
+  const agent = agentOf(filter.namespace);
+  const { at, id } = beforePosition(after);
+  const rows = await run(
+    () => db.sqlPlanned<{ movement_id: string }>`
+      SELECT movement_id FROM (
+        (SELECT m.created_at, m.movement_id FROM movements m
+          WHERE m.asset = ${asset}
+            AND (m.created_at, m.movement_id) < (${at}::timestamptz, ${id}::uuid)
+            AND (${state}::text IS NULL OR m.request_state = ${state})
+            AND (${strategy_id}::text IS NULL OR m.strategy_id = ${strategy_id})
+            AND (${template_key}::text IS NULL OR m.template_key = ${template_key})
+            AND (${agent}::text IS NULL OR m.agent = ${agent})
+          ORDER BY m.created_at DESC, m.movement_id DESC LIMIT ${limit}::integer)
+        UNION ALL
+        (SELECT o.created_at, o.movement_id FROM movement_other_assets o
+            JOIN movements m USING (movement_id)
+          WHERE o.asset = ${asset}
+            AND (o.created_at, o.movement_id) < (${at}::timestamptz, ${id}::uuid)
+            AND (${state}::text IS NULL OR m.request_state = ${state})
+            AND (${strategy_id}::text IS NULL OR m.strategy_id = ${strategy_id})
+            AND (${template_key}::text IS NULL OR m.template_key = ${template_key})
+            AND (${agent}::text IS NULL OR m.agent = ${agent})
+          ORDER BY o.created_at DESC, o.movement_id DESC LIMIT ${limit}::integer)) page
+      ORDER BY created_at DESC, movement_id DESC LIMIT ${limit}::integer`,
+  );
+  return rows.map(({ movement_id }) => movement_id);
 }
 
 /** The template of a movement, or null. */

@@ -9,3 +9,8 @@ export function inNamespace(namespace: string): {
 } {
   return { template_key: { startsWith: `${namespace.replace(/[\\%_]/g, '\\$&')}/` } };
 }
+
+/** The authority that a namespace is of; null for none. */
+export function agentOf(namespace: string | undefined): string | null {
+  return namespace === undefined ? null : namespace.replace(/^agent\//, '');
+}

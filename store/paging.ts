@@ -26,3 +26,17 @@ export function olderThan<Id extends string, At extends string = 'created_at'>(
     ],
   };
 }
+
+/**
+ * A position for `(created_at, id) < (at, id)`; where there is none, every row is before it. Said
+ * so, and not as a condition that may be absent, an index can begin from it however it is planned.
+ */
+export function beforePosition(after: PagePosition | null): {
+  readonly at: string;
+  readonly id: string;
+} {
+  return {
+    at: after?.created_at ?? 'infinity',
+    id: after?.id ?? 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+  };
+}

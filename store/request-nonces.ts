@@ -69,7 +69,7 @@ export async function dropOldNonces(
     () => db.sql<{ dropped: number }>`
       WITH old AS (
         SELECT ctid FROM nonce_registry
-          WHERE used_at < svc_now() - make_interval(secs => ${options.keepSeconds}::integer)
+          WHERE used_at < (SELECT svc_now()) - make_interval(secs => ${options.keepSeconds}::integer)
         LIMIT ${options.atMost}::integer
       ), gone AS (DELETE FROM nonce_registry WHERE ctid = ANY (ARRAY(SELECT ctid FROM old))
         RETURNING 1)

@@ -8,6 +8,7 @@ import { VERSION } from '../platform/version.ts';
 import { addAllowlistCommands } from './allowlist/commands.ts';
 import { auditCommands } from './audit/commands.ts';
 import { addConfigCommands } from './config/commands.ts';
+import { countCommands } from './counts/commands.ts';
 import { databaseCommands } from './database/commands.ts';
 import { ToolError, type ToolIo } from './io.ts';
 import { addKeyCommands } from './keys/commands.ts';
@@ -19,6 +20,7 @@ const GROUPS: readonly ((program: Command, io: ToolIo) => void)[] = [
   addAllowlistCommands,
   auditCommands,
   addConfigCommands,
+  countCommands,
   databaseCommands,
   addKeyCommands,
   reservationCommands,

@@ -17,6 +17,8 @@ import {
 } from '../../store/audit-seals.ts';
 
 const BATCH = 500;
+/** Rows that one statement looks at, however many of them are sealed. */
+const SCAN = 1_000;
 /**
  * The whole trail is looked through this often, and for no more than a hundredth of the time: rows
  * may come late.
@@ -56,7 +58,7 @@ export function startSealer({ db, log, macs, pauseMs = 1_000 }: SealerOptions): 
     work: async () => {
       const head = await readHead(db);
       position.set(Number(head.position));
-      const rows = await readUnsealed(db, passes.place(), BATCH);
+      const { rows, next } = await readUnsealed(db, passes.place(), { limit: BATCH, scan: SCAN });
       const seals = sealRecords(
         head,
         rows.map(({ record }) => record),
@@ -66,7 +68,7 @@ export function startSealer({ db, log, macs, pauseMs = 1_000 }: SealerOptions): 
       if (seals.length > 0 && !(await addSeals(db, head, seals))) return false;
       sealed.inc(seals.length);
       report(rows, macs, log);
-      return passes.advance(rows);
+      return passes.advance(next);
     },
   });
 }
@@ -92,11 +94,10 @@ function createPasses() {
   let nextFull = 0;
   return {
     place: () => place,
-    /** True when there may be more behind what was found. */
-    advance(rows: readonly AuditRowRead[]): boolean {
-      const last = rows.at(-1)?.record;
-      if (last !== undefined && rows.length === BATCH) {
-        place = last;
+    /** True when there is more behind what was looked at. */
+    advance(next: AuditPlace | null): boolean {
+      if (next !== null) {
+        place = next;
         return true;
       }
       const now = Date.now();

@@ -1,7 +1,6 @@
 /** GET /audit/events and GET /registry/audit */
 import type { z } from 'zod';
-import { REGISTRY_ENTITIES } from '../../domain/audit.ts';
-import { listAuditEvents } from '../../store/audit-events.ts';
+import { listAuditEvents, type AuditFilter } from '../../store/audit-events.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { withoutSecrets } from '../movements/redact.ts';
 import { fetchPage } from '../http/paging.ts';
@@ -16,11 +15,7 @@ export async function list(
   input: { readonly query: z.output<typeof listQuery> },
   deps: Dependencies,
 ): Promise<Page> {
-  return pageOf(
-    deps,
-    input.query,
-    input.query.entity_type === undefined ? undefined : [input.query.entity_type],
-  );
+  return pageOf(deps, input.query);
 }
 
 /** A page of what was done to the registries' entries. */
@@ -28,21 +23,17 @@ export async function listRegistry(
   input: { readonly query: z.output<typeof registryListQuery> },
   deps: Dependencies,
 ): Promise<Page> {
-  return pageOf(
-    deps,
-    input.query,
-    input.query.entity_type === undefined ? REGISTRY_ENTITIES : [input.query.entity_type],
-  );
+  return pageOf(deps, input.query, { registry: true });
 }
 
 async function pageOf(
   { db }: Dependencies,
-  { limit, cursor, entity_type: _, ...filter }: z.output<typeof listQuery>,
-  entity_types: readonly string[] | undefined,
+  { limit, cursor, ...filter }: z.output<typeof listQuery>,
+  within: Pick<AuditFilter, 'registry'> = {},
 ): Promise<Page> {
   const page = await fetchPage(
     { limit, cursor },
-    (at) => listAuditEvents(db, { ...filter, entity_types }, at),
+    (at) => listAuditEvents(db, { ...filter, ...within }, at),
     (record) => ({ created_at: record.occurred_at, id: record.event_id }),
   );
   return {

@@ -112,9 +112,7 @@ CREATE OR REPLACE FUNCTION daily_cap_used(key text, cap_asset text, at timestamp
   WHERE m.template_key = key AND m.created_at > at - interval '8 days'
     AND m.approval_status = 'approved'
     AND m.movement_id IS DISTINCT FROM without
-    AND EXISTS (SELECT 1 FROM timeline_events e WHERE e.movement_id = m.movement_id
-      AND e.event_type = 'request_approved'
-                AND e.occurred_at > at - interval '24 hours')
+    AND m.approved_at > at - interval '24 hours'
 $$;
 
 -- Fails with FM011 when what an approval was decided by is no longer so, and with FM010 and the

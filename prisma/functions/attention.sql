@@ -2,26 +2,43 @@
 -- nonce of the same account is claimed by a node of which nobody knows what became. NULL where
 -- there is none.
 CREATE OR REPLACE FUNCTION lane_blocker(n movement_nodes, at timestamptz) RETURNS jsonb
-  LANGUAGE sql STABLE AS $$
-  SELECT jsonb_build_object('movement_id', o.movement_id, 'node_key', o.node_key,
-    'chain_id', o.chain_id, 'address', o.address, 'nonce', o.nonce)
-  -- From the few nodes that are unknown: an account's claims are as many as it ever sent.
-  FROM (SELECT movement_id, node_key, attempt FROM movement_nodes WHERE state = 'UNKNOWN'
-    OFFSET 0) b
-  JOIN evm_transactions o USING (movement_id, node_key, attempt)
-  LEFT JOIN evm_transactions t ON t.chain_id = o.chain_id AND t.address = o.address
-    AND t.nonce > o.nonce AND t.released_at IS NULL AND t.movement_id = n.movement_id
-    AND t.node_key = n.node_key AND t.attempt = n.attempt
-  WHERE o.released_at IS NULL AND CASE
-    WHEN n.state IN ('SUBMITTED', 'OBSERVING')
-      THEN t.transaction_id IS NOT NULL AND n.submitted_at <= at - interval '1 minute'
-    -- It waits before its fence; see lane_problem.
-    WHEN n.state = 'READY' THEN n.error_code = 'LANE_BLOCKED'
-      AND n.updated_at <= at - interval '1 minute'
-      AND o.signer_key = n.signer_binding ->> 'signer_key'
-      AND o.chain_id = (n.sign_request -> 'payload' ->> 'chain_id')::bigint END
-  ORDER BY o.nonce LIMIT 1
-$$;
+  LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  -- Asked of every node that is under way, most of which are told here that they wait for nobody.
+  IF n.state IN ('SUBMITTED', 'OBSERVING') AND n.submitted_at <= at - interval '1 minute' THEN
+    -- It is signed: what is open below it in its lane. In this order (OFFSET), so that a node
+    -- without a transaction costs one look and not one for each unknown node.
+    RETURN (
+      SELECT jsonb_build_object('movement_id', o.movement_id, 'node_key', o.node_key,
+        'chain_id', o.chain_id, 'address', o.address, 'nonce', o.nonce)
+      FROM (SELECT * FROM evm_transactions own
+        WHERE own.movement_id = n.movement_id AND own.node_key = n.node_key
+          AND own.attempt = n.attempt AND own.released_at IS NULL OFFSET 0) t
+      CROSS JOIN LATERAL (SELECT * FROM evm_transactions below
+        WHERE below.chain_id = t.chain_id AND below.address = t.address AND below.nonce < t.nonce
+          AND below.released_at IS NULL AND below.replaces IS NULL AND below.final_at IS NULL
+        OFFSET 0) o
+      JOIN movement_nodes b ON b.movement_id = o.movement_id AND b.node_key = o.node_key
+        AND b.attempt = o.attempt AND b.state = 'UNKNOWN'
+      ORDER BY o.nonce LIMIT 1);
+  ELSIF n.state = 'READY' AND n.error_code = 'LANE_BLOCKED'
+    AND n.updated_at <= at - interval '1 minute' THEN
+    -- It waits before its fence (lane_problem). From the few nodes that are unknown: an account's
+    -- claims are as many as it ever sent.
+    RETURN (
+      SELECT jsonb_build_object('movement_id', o.movement_id, 'node_key', o.node_key,
+        'chain_id', o.chain_id, 'address', o.address, 'nonce', o.nonce)
+      FROM (SELECT movement_id, node_key, attempt FROM movement_nodes
+        WHERE state = 'UNKNOWN' OFFSET 0) b
+      CROSS JOIN LATERAL (SELECT * FROM evm_transactions own
+        WHERE own.movement_id = b.movement_id AND own.node_key = b.node_key
+          AND own.attempt = b.attempt AND own.released_at IS NULL OFFSET 0) o
+      WHERE o.signer_key = n.signer_binding ->> 'signer_key'
+        AND o.chain_id = (n.sign_request -> 'payload' ->> 'chain_id')::bigint
+      ORDER BY o.nonce LIMIT 1);
+  END IF;
+  RETURN NULL;
+END $$;
 
 -- Why a movement needs a person at a moment, and which of its nodes does; NULL when none is needed.
 -- Lists and details both read this. What each reason lets a person do: domain/attention.ts.

@@ -16,21 +16,31 @@ $$;
 -- waits for its next attempt lets the later ones pass.
 CREATE OR REPLACE FUNCTION claim_callbacks(most integer, lease_seconds integer, only_movement uuid)
   RETURNS SETOF callbacks LANGUAGE plpgsql AS $$
-DECLARE at timestamptz := svc_now();
+DECLARE
+  at timestamptz := svc_now();
+  ids uuid[];
 BEGIN
-  RETURN QUERY
-  WITH due AS MATERIALIZED (
-    SELECT c.event_id FROM callbacks c
-    WHERE c.status = 'pending' AND c.next_attempt_at <= at
-      AND (c.claimed_until IS NULL OR c.claimed_until <= at)
-      AND (only_movement IS NULL OR c.movement_id = only_movement)
-      AND NOT EXISTS (SELECT 1 FROM callbacks o WHERE o.movement_id = c.movement_id
-        AND o.status = 'pending' AND o.event_id <> c.event_id
-                      AND (o.claimed_until > at
-                        OR (o.sequence < c.sequence AND o.next_attempt_at <= at)))
-    ORDER BY c.next_attempt_at, c.sequence LIMIT most FOR UPDATE SKIP LOCKED)
-  UPDATE callbacks c SET claimed_until = at + make_interval(secs => lease_seconds) FROM due
-    WHERE c.event_id = due.event_id
+  -- Two statements for two questions: one for both would be planned for neither.
+  IF only_movement IS NULL THEN
+    ids := ARRAY(
+      SELECT c.event_id FROM callbacks c WHERE c.status = 'pending' AND c.next_attempt_at <= at
+        AND (c.claimed_until IS NULL OR c.claimed_until <= at)
+        AND (SELECT true FROM callbacks o WHERE o.movement_id = c.movement_id
+          AND o.status = 'pending' AND o.event_id <> c.event_id AND (o.claimed_until > at
+            OR (o.sequence < c.sequence AND o.next_attempt_at <= at)) LIMIT 1) IS NULL
+      ORDER BY c.next_attempt_at, c.sequence LIMIT most FOR UPDATE SKIP LOCKED);
+  ELSE
+    ids := ARRAY(
+      SELECT c.event_id FROM callbacks c WHERE c.status = 'pending' AND c.next_attempt_at <= at
+        AND (c.claimed_until IS NULL OR c.claimed_until <= at)
+        AND (SELECT true FROM callbacks o WHERE o.movement_id = c.movement_id
+          AND o.status = 'pending' AND o.event_id <> c.event_id AND (o.claimed_until > at
+            OR (o.sequence < c.sequence AND o.next_attempt_at <= at)) LIMIT 1) IS NULL
+        AND c.movement_id = only_movement
+      ORDER BY c.next_attempt_at, c.sequence LIMIT most FOR UPDATE SKIP LOCKED);
+  END IF;
+  RETURN QUERY UPDATE callbacks c SET claimed_until = at + make_interval(secs => lease_seconds)
+    WHERE c.event_id = ANY (ids)
   RETURNING c.*;
 END $$;
 

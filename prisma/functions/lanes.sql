@@ -123,6 +123,14 @@ CREATE OR REPLACE FUNCTION versions_of(claim evm_transactions) RETURNS jsonb
   WHERE v.transaction_id = claim.transaction_id OR v.replaces = claim.transaction_id
 $$;
 
+-- Whether a person has answered for what became of a transaction's attempt. A scalar and no EXISTS,
+-- which Postgres may answer by reading every artifact there is.
+CREATE OR REPLACE FUNCTION was_resolved(t evm_transactions) RETURNS boolean
+  LANGUAGE sql STABLE AS $$
+  SELECT coalesce((SELECT true FROM artifacts a WHERE a.movement_id = t.movement_id
+    AND a.node_key = t.node_key AND a.attempt = t.attempt AND a.kind = 'resolution' LIMIT 1), false)
+$$;
+
 -- The lanes that have open claims and that nobody else looks after just now, each with its lowest
 -- claims; they are the caller's for `seconds`. `ended`: the node's run works on it no more.
 -- `proven`: it ended because its own payment was seen in a block.
@@ -153,10 +161,8 @@ BEGIN
         SELECT c.*, c AS claim, n.state AS node_state,
           c.movement_id IS NULL OR n.attempt > c.attempt
             OR n.state IN ('FAILED', 'COMPLETED', 'CANCELLED', 'SKIPPED') AS ended,
-          coalesce(n.attempt = c.attempt AND n.state = 'COMPLETED' AND NOT EXISTS (
-            SELECT FROM artifacts a WHERE a.movement_id = c.movement_id
-              AND a.node_key = c.node_key AND a.attempt = c.attempt
-              AND a.kind = 'resolution'), false) AS proven
+          coalesce(n.attempt = c.attempt AND n.state = 'COMPLETED'
+            AND NOT was_resolved(c), false) AS proven
         FROM evm_transactions c LEFT JOIN movement_nodes n
           ON n.movement_id = c.movement_id AND n.node_key = c.node_key
         WHERE c.chain_id = taken.chain_id AND c.address = taken.address
@@ -169,13 +175,18 @@ END $$;
 -- What the chain was seen to count, and the claims that a final block has settled:
 -- [{"transaction_id", "mined_hash"}].
 CREATE OR REPLACE FUNCTION note_lane(doc jsonb) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  each jsonb;
 BEGIN
   UPDATE nonce_lanes SET mined_count = (doc ->> 'mined')::bigint,
     final_count = (doc ->> 'final')::bigint, seen_at = svc_now()
   WHERE chain_id = (doc ->> 'chain_id')::bigint AND address = doc ->> 'address';
-  UPDATE evm_transactions t SET final_at = svc_now(), mined_hash = d.mined_hash
-  FROM jsonb_to_recordset(doc -> 'settled') AS d (transaction_id uuid, mined_hash text)
-  WHERE t.transaction_id = d.transaction_id AND t.final_at IS NULL AND t.released_at IS NULL;
+  -- One by one, by key: nobody can tell Postgres how few they are.
+  FOR each IN SELECT jsonb_array_elements(doc -> 'settled') LOOP
+    UPDATE evm_transactions SET final_at = svc_now(), mined_hash = each ->> 'mined_hash'
+    WHERE transaction_id = (each ->> 'transaction_id')::uuid AND final_at IS NULL
+      AND released_at IS NULL;
+  END LOOP;
 END $$;
 
 -- Lanes for people: what is claimed and in no block that was seen, since when, and what is mined

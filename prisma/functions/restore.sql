@@ -113,7 +113,6 @@ CREATE OR REPLACE FUNCTION unknown_nonces(chain bigint, account text, count bigi
     -- person's word about it does not.
     HAVING NOT coalesce(bool_or(t.mined_hash IS NOT NULL OR t.released_at IS NULL
       AND t.final_at IS NULL AND (n.attempt > t.attempt OR n.state IN ('COMPLETED', 'FAILED'))
-      AND NOT EXISTS (SELECT FROM artifacts a WHERE a.movement_id = t.movement_id
-        AND a.node_key = t.node_key AND a.attempt = t.attempt AND a.kind = 'resolution')), false)
+      AND NOT was_resolved(t)), false)
     ORDER BY 2, 1 LIMIT 10) AS missing
 $$;

@@ -336,6 +336,7 @@ BEGIN
   m.edge_conditions := '{}';
   m.plan_frame := plan_frame(compiled);
   m.plan_head := plan_head(compiled);
+  m.agent := substring(m.template_key FROM '^agent/([^/]+)/');
   INSERT INTO movements SELECT m.* ON CONFLICT (client_scope, idempotency_key)
     WHERE idempotency_key IS NOT NULL DO NOTHING;
   IF NOT FOUND THEN

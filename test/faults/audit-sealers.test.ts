@@ -140,7 +140,7 @@ test('what another process has sealed meanwhile is refused as a whole', async ()
   const { db, macs } = connected(FIRST);
   await write(db, 2, 'contested');
   const head = await readHead(db);
-  const rows = await readUnsealed(db, BEGINNING, 10);
+  const { rows } = await readUnsealed(db, BEGINNING, { limit: 10, scan: 1_000 });
   const { sealRecords } = await import('../../platform/audit-chain.ts');
   const seals = sealRecords(
     head,
@@ -163,7 +163,7 @@ test('the key can be changed: new rows get the new one, and old ones are believe
   seal(`${SECOND},${FIRST}`);
   await write(db, 2, 'rotated');
   const { position } = await eventually(async () => {
-    const rows = await readUnsealed(db, BEGINNING, 1);
+    const { rows } = await readUnsealed(db, BEGINNING, { limit: 1, scan: 1_000 });
     return rows.length === 0 ? await readHead(db) : null;
   });
   expect(

@@ -127,8 +127,8 @@ export const commandRules: readonly Rule[] = [
     test: { file: AWAY, name: 'that is lost is delivered by the relay' },
     broken: {
       file: 'store/commands.ts',
-      find: 'WHERE c.applied_at IS NULL AND c.claimed_until',
-      replace: 'WHERE false AND c.claimed_until',
+      find: 'WHERE c.applied_at IS NULL AND c.wakes',
+      replace: 'WHERE false AND c.wakes',
     },
   },
   {
@@ -320,8 +320,8 @@ export const commandRules: readonly Rule[] = [
     test: { file: AWAY, name: 'and its database deleted, movements in flight go on from Postgres' },
     broken: {
       file: 'store/commands.ts',
-      find: 'WHERE ended_at IS NULL\n' + '          AND updated_at',
-      replace: 'WHERE false AND updated_at',
+      find: 'AND m.ended_at IS NULL',
+      replace: 'AND false',
     },
   },
   {

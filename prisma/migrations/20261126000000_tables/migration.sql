@@ -119,7 +119,9 @@ CREATE TABLE movements (
   -- What every limit counts in `asset`: the larger of outflow and intent. Null: nothing bounds it.
   limit_amount         numeric(38, 18),
   -- Some node draws from a pool.
-  pooled               boolean NOT NULL DEFAULT false
+  pooled               boolean NOT NULL DEFAULT false,
+  -- The authority in whose namespace its template lies; null for a template of nobody's.
+  agent                text
 );
 
 CREATE UNIQUE INDEX movements_idempotency ON movements (client_scope, idempotency_key)
@@ -131,12 +133,70 @@ CREATE INDEX movements_by_state ON movements (request_state, created_at DESC, mo
 
 -- Those that ended and may need a person all the same, for a while (attention_of).
 CREATE INDEX movements_ended_badly ON movements (updated_at)
+  INCLUDE (created_at, movement_id, request_state)
   WHERE ended_at IS NOT NULL AND request_state IN ('FAILED', 'CANCELLED');
 
 CREATE INDEX movements_by_strategy ON movements (strategy_id, created_at DESC, movement_id DESC)
   WHERE strategy_id IS NOT NULL;
 
 CREATE INDEX movements_open ON movements (swept_at NULLS FIRST) WHERE ended_at IS NULL;
+
+-- What may need a person, newest first.
+CREATE INDEX movements_open_newest ON movements (created_at DESC, movement_id DESC)
+  WHERE ended_at IS NULL;
+
+CREATE INDEX movements_by_asset ON movements (asset, created_at DESC, movement_id DESC);
+
+-- What an agent may see, newest first.
+CREATE INDEX movements_by_agent ON movements (agent, created_at DESC, movement_id DESC)
+  WHERE agent IS NOT NULL;
+
+CREATE INDEX movements_by_agent_and_state
+  ON movements (agent, request_state, created_at DESC, movement_id DESC) WHERE agent IS NOT NULL;
+
+-- What a movement can move beside its own asset, which is seldom anything.
+CREATE TABLE movement_other_assets (
+  asset       text NOT NULL,
+  created_at  timestamptz NOT NULL,
+  movement_id uuid NOT NULL REFERENCES movements (movement_id),
+  PRIMARY KEY (asset, created_at, movement_id)
+);
+
+-- How many rows are in each state, and what has not been added up yet; see
+-- docs/decisions/0067-kept-counts.md.
+CREATE TABLE tallies (
+  subject text NOT NULL,
+  state   text NOT NULL,
+  count   bigint NOT NULL,
+  PRIMARY KEY (subject, state)
+);
+
+CREATE TABLE tally_changes (
+  subject text NOT NULL,
+  state   text NOT NULL,
+  change  integer NOT NULL
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
+
+-- How movements of each version ended, by calendar month of UTC, and what has not been added up.
+CREATE TABLE route_months (
+  month       date NOT NULL,
+  template_id uuid NOT NULL,
+  completed   bigint NOT NULL,
+  failed      bigint NOT NULL,
+  -- From approval to end, of those that completed: all together, and the longest.
+  seconds     numeric NOT NULL,
+  longest     numeric,
+  PRIMARY KEY (month, template_id)
+);
+
+CREATE TABLE route_changes (
+  month       date NOT NULL,
+  template_id uuid NOT NULL,
+  completed   integer NOT NULL,
+  failed      integer NOT NULL,
+  seconds     numeric NOT NULL,
+  longest     numeric
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 
 CREATE TABLE movement_nodes (
   movement_id       uuid NOT NULL REFERENCES movements (movement_id),
@@ -280,7 +340,9 @@ CREATE INDEX movement_nodes_frozen ON movement_nodes (movement_id) WHERE frozen_
 
 CREATE INDEX commands_unapplied ON commands (movement_id, created_at) WHERE applied_at IS NULL;
 
-CREATE INDEX commands_due ON commands (claimed_until) WHERE applied_at IS NULL;
+-- Only the claim says that wakes are not negative, so nothing else is read from here: an earlier
+-- command of a movement looked for in this one would be looked for among all that are due.
+CREATE INDEX commands_due ON commands (claimed_until) WHERE applied_at IS NULL AND wakes >= 0;
 
 CREATE TABLE reservation_pools (
   venue_key    text NOT NULL,
@@ -465,7 +527,11 @@ CREATE TABLE audit_events (
   details         jsonb NOT NULL,
   -- HMAC over what the writing process knew, under a key that the database never sees. Null without
   -- a key.
-  mac             bytea
+  mac             bytea,
+  -- True of what was done to the registries (REGISTRY_ENTITIES of domain/audit.ts), else null: a
+  -- value that an index can be partial by, however a statement is planned.
+  registry        boolean GENERATED ALWAYS AS (CASE WHEN entity_type
+    IN ('executor', 'signer', 'registry', 'cutover_mode') THEN true END) STORED
 );
 
 CREATE INDEX audit_events_newest ON audit_events (occurred_at DESC, event_id DESC);
@@ -539,7 +605,6 @@ CREATE TABLE nonce_registry (
 -- Rows come in the order of their time, so the oldest are found without an index entry for each.
 CREATE INDEX nonce_registry_used ON nonce_registry USING brin (used_at);
 
--- What an agent may see, newest first.
 CREATE INDEX movements_by_template
   ON movements (template_key text_pattern_ops, created_at DESC, movement_id DESC);
 
@@ -560,6 +625,10 @@ CREATE INDEX audit_events_key ON audit_events (actor_key_id, occurred_at DESC, e
 
 CREATE INDEX audit_events_namespace ON audit_events (namespace, occurred_at DESC, event_id DESC)
   WHERE namespace IS NOT NULL;
+
+-- What was done to the registries is little among all that is recorded.
+CREATE INDEX audit_events_registry ON audit_events (registry, occurred_at DESC, event_id DESC)
+  WHERE registry IS NOT NULL;
 
 CREATE INDEX audit_events_refused ON audit_events (outcome, occurred_at DESC, event_id DESC)
   WHERE outcome <> 'success';
@@ -662,12 +731,6 @@ CREATE INDEX budget_reservations_window
   ON budget_reservations (policy_id, reserved_at) INCLUDE (amount, status)
   WHERE status <> 'released';
 
--- Holds all that the view below reads, so that neither the rows of movements nor those of earlier
--- months are looked at.
-CREATE INDEX movements_route_stats
-  ON movements (ended_at) INCLUDE (template_id, request_state, approved_at)
-  WHERE request_state IN ('COMPLETED', 'FAILED');
-
 -- The last balance of each pool that a fetch told; a row is replaced as a whole and never by an
 -- older fetch.
 CREATE TABLE balance_snapshots (
@@ -732,7 +795,21 @@ CREATE TABLE capital_transfers (
 
 CREATE INDEX capital_transfers_newest ON capital_transfers (created_at DESC, transfer_id DESC);
 
-CREATE INDEX capital_transfers_by_state ON capital_transfers (request_state, created_at DESC);
+CREATE INDEX capital_transfers_by_state
+  ON capital_transfers (request_state, created_at DESC, transfer_id DESC);
+
+CREATE INDEX capital_transfers_by_strategy
+  ON capital_transfers (strategy_id, created_at DESC, transfer_id DESC)
+  WHERE strategy_id IS NOT NULL;
+
+CREATE INDEX capital_transfers_by_source
+  ON capital_transfers (source_venue, created_at DESC, transfer_id DESC);
+
+CREATE INDEX capital_transfers_by_destination
+  ON capital_transfers (destination_venue, created_at DESC, transfer_id DESC);
+
+CREATE INDEX capital_transfers_by_asset
+  ON capital_transfers (asset, created_at DESC, transfer_id DESC);
 
 CREATE INDEX capital_transfers_open ON capital_transfers (claimed_until) WHERE ended_at IS NULL
   OR seen_version < version;
@@ -779,7 +856,11 @@ CREATE UNIQUE INDEX reservations_one_hold_of_transfer ON reservations (transfer_
 
 -- What was proven to leave a pool: a snapshot of before that time does not show it.
 CREATE INDEX reservations_by_pool_ended ON reservations (venue_key, account_type, asset, ended_at)
-  WHERE status = 'consumed';
+  INCLUDE (amount, movement_id, transfer_id) WHERE status = 'consumed';
+
+-- What is held of a pool now.
+CREATE INDEX reservations_by_pool_held ON reservations (venue_key, account_type, asset)
+  INCLUDE (amount, movement_id, transfer_id) WHERE status = 'held';
 
 INSERT INTO service_privileges (table_name, privileges) VALUES
   ('_prisma_migrations', 'SELECT'),
@@ -788,6 +869,7 @@ INSERT INTO service_privileges (table_name, privileges) VALUES
   ('plan_nodes', 'SELECT, INSERT'),
   ('plan_edges', 'SELECT, INSERT'),
   ('movements', 'SELECT, INSERT, UPDATE'),
+  ('movement_other_assets', 'SELECT, INSERT'),
   ('movement_nodes', 'SELECT, INSERT, UPDATE'),
   ('node_attempts', 'SELECT, INSERT, UPDATE'),
   ('artifacts', 'SELECT, INSERT'),
@@ -813,6 +895,10 @@ INSERT INTO service_privileges (table_name, privileges) VALUES
   ('allowed_addresses', 'SELECT, INSERT, UPDATE'),
   ('auto_approve_policies', 'SELECT, INSERT, UPDATE'),
   ('budget_reservations', 'SELECT, INSERT, UPDATE'),
+  ('tallies', 'SELECT, INSERT, UPDATE'),
+  ('tally_changes', 'SELECT, INSERT, DELETE'),
+  ('route_months', 'SELECT, INSERT, UPDATE'),
+  ('route_changes', 'SELECT, INSERT, DELETE'),
   ('route_stats', 'SELECT'),
   ('balance_snapshots', 'SELECT, INSERT, UPDATE'),
   ('capital_transfers', 'SELECT, INSERT, UPDATE'),

@@ -219,9 +219,7 @@ CREATE OR REPLACE FUNCTION daily_cap_used(key text, cap_asset text, at timestamp
   WHERE m.template_key = key AND m.created_at > at - interval '8 days'
     AND m.approval_status = 'approved'
     AND m.movement_id IS DISTINCT FROM without
-    AND EXISTS (SELECT 1 FROM timeline_events e WHERE e.movement_id = m.movement_id
-      AND e.event_type = 'request_approved'
-                AND e.occurred_at > at - interval '24 hours')
+    AND m.approved_at > at - interval '24 hours'
 $$;
 
 -- Fails with FM011 when what an approval was decided by is no longer so, and with FM010 and the
@@ -350,26 +348,43 @@ END $$;
 -- nonce of the same account is claimed by a node of which nobody knows what became. NULL where
 -- there is none.
 CREATE OR REPLACE FUNCTION lane_blocker(n movement_nodes, at timestamptz) RETURNS jsonb
-  LANGUAGE sql STABLE AS $$
-  SELECT jsonb_build_object('movement_id', o.movement_id, 'node_key', o.node_key,
-    'chain_id', o.chain_id, 'address', o.address, 'nonce', o.nonce)
-  -- From the few nodes that are unknown: an account's claims are as many as it ever sent.
-  FROM (SELECT movement_id, node_key, attempt FROM movement_nodes WHERE state = 'UNKNOWN'
-    OFFSET 0) b
-  JOIN evm_transactions o USING (movement_id, node_key, attempt)
-  LEFT JOIN evm_transactions t ON t.chain_id = o.chain_id AND t.address = o.address
-    AND t.nonce > o.nonce AND t.released_at IS NULL AND t.movement_id = n.movement_id
-    AND t.node_key = n.node_key AND t.attempt = n.attempt
-  WHERE o.released_at IS NULL AND CASE
-    WHEN n.state IN ('SUBMITTED', 'OBSERVING')
-      THEN t.transaction_id IS NOT NULL AND n.submitted_at <= at - interval '1 minute'
-    -- It waits before its fence; see lane_problem.
-    WHEN n.state = 'READY' THEN n.error_code = 'LANE_BLOCKED'
-      AND n.updated_at <= at - interval '1 minute'
-      AND o.signer_key = n.signer_binding ->> 'signer_key'
-      AND o.chain_id = (n.sign_request -> 'payload' ->> 'chain_id')::bigint END
-  ORDER BY o.nonce LIMIT 1
-$$;
+  LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  -- Asked of every node that is under way, most of which are told here that they wait for nobody.
+  IF n.state IN ('SUBMITTED', 'OBSERVING') AND n.submitted_at <= at - interval '1 minute' THEN
+    -- It is signed: what is open below it in its lane. In this order (OFFSET), so that a node
+    -- without a transaction costs one look and not one for each unknown node.
+    RETURN (
+      SELECT jsonb_build_object('movement_id', o.movement_id, 'node_key', o.node_key,
+        'chain_id', o.chain_id, 'address', o.address, 'nonce', o.nonce)
+      FROM (SELECT * FROM evm_transactions own
+        WHERE own.movement_id = n.movement_id AND own.node_key = n.node_key
+          AND own.attempt = n.attempt AND own.released_at IS NULL OFFSET 0) t
+      CROSS JOIN LATERAL (SELECT * FROM evm_transactions below
+        WHERE below.chain_id = t.chain_id AND below.address = t.address AND below.nonce < t.nonce
+          AND below.released_at IS NULL AND below.replaces IS NULL AND below.final_at IS NULL
+        OFFSET 0) o
+      JOIN movement_nodes b ON b.movement_id = o.movement_id AND b.node_key = o.node_key
+        AND b.attempt = o.attempt AND b.state = 'UNKNOWN'
+      ORDER BY o.nonce LIMIT 1);
+  ELSIF n.state = 'READY' AND n.error_code = 'LANE_BLOCKED'
+    AND n.updated_at <= at - interval '1 minute' THEN
+    -- It waits before its fence (lane_problem). From the few nodes that are unknown: an account's
+    -- claims are as many as it ever sent.
+    RETURN (
+      SELECT jsonb_build_object('movement_id', o.movement_id, 'node_key', o.node_key,
+        'chain_id', o.chain_id, 'address', o.address, 'nonce', o.nonce)
+      FROM (SELECT movement_id, node_key, attempt FROM movement_nodes
+        WHERE state = 'UNKNOWN' OFFSET 0) b
+      CROSS JOIN LATERAL (SELECT * FROM evm_transactions own
+        WHERE own.movement_id = b.movement_id AND own.node_key = b.node_key
+          AND own.attempt = b.attempt AND own.released_at IS NULL OFFSET 0) o
+      WHERE o.signer_key = n.signer_binding ->> 'signer_key'
+        AND o.chain_id = (n.sign_request -> 'payload' ->> 'chain_id')::bigint
+      ORDER BY o.nonce LIMIT 1);
+  END IF;
+  RETURN NULL;
+END $$;
 
 -- Why a movement needs a person at a moment, and which of its nodes does; NULL when none is needed.
 -- Lists and details both read this. What each reason lets a person do: domain/attention.ts.
@@ -511,21 +526,31 @@ $$;
 -- waits for its next attempt lets the later ones pass.
 CREATE OR REPLACE FUNCTION claim_callbacks(most integer, lease_seconds integer, only_movement uuid)
   RETURNS SETOF callbacks LANGUAGE plpgsql AS $$
-DECLARE at timestamptz := svc_now();
+DECLARE
+  at timestamptz := svc_now();
+  ids uuid[];
 BEGIN
-  RETURN QUERY
-  WITH due AS MATERIALIZED (
-    SELECT c.event_id FROM callbacks c
-    WHERE c.status = 'pending' AND c.next_attempt_at <= at
-      AND (c.claimed_until IS NULL OR c.claimed_until <= at)
-      AND (only_movement IS NULL OR c.movement_id = only_movement)
-      AND NOT EXISTS (SELECT 1 FROM callbacks o WHERE o.movement_id = c.movement_id
-        AND o.status = 'pending' AND o.event_id <> c.event_id
-                      AND (o.claimed_until > at
-                        OR (o.sequence < c.sequence AND o.next_attempt_at <= at)))
-    ORDER BY c.next_attempt_at, c.sequence LIMIT most FOR UPDATE SKIP LOCKED)
-  UPDATE callbacks c SET claimed_until = at + make_interval(secs => lease_seconds) FROM due
-    WHERE c.event_id = due.event_id
+  -- Two statements for two questions: one for both would be planned for neither.
+  IF only_movement IS NULL THEN
+    ids := ARRAY(
+      SELECT c.event_id FROM callbacks c WHERE c.status = 'pending' AND c.next_attempt_at <= at
+        AND (c.claimed_until IS NULL OR c.claimed_until <= at)
+        AND (SELECT true FROM callbacks o WHERE o.movement_id = c.movement_id
+          AND o.status = 'pending' AND o.event_id <> c.event_id AND (o.claimed_until > at
+            OR (o.sequence < c.sequence AND o.next_attempt_at <= at)) LIMIT 1) IS NULL
+      ORDER BY c.next_attempt_at, c.sequence LIMIT most FOR UPDATE SKIP LOCKED);
+  ELSE
+    ids := ARRAY(
+      SELECT c.event_id FROM callbacks c WHERE c.status = 'pending' AND c.next_attempt_at <= at
+        AND (c.claimed_until IS NULL OR c.claimed_until <= at)
+        AND (SELECT true FROM callbacks o WHERE o.movement_id = c.movement_id
+          AND o.status = 'pending' AND o.event_id <> c.event_id AND (o.claimed_until > at
+            OR (o.sequence < c.sequence AND o.next_attempt_at <= at)) LIMIT 1) IS NULL
+        AND c.movement_id = only_movement
+      ORDER BY c.next_attempt_at, c.sequence LIMIT most FOR UPDATE SKIP LOCKED);
+  END IF;
+  RETURN QUERY UPDATE callbacks c SET claimed_until = at + make_interval(secs => lease_seconds)
+    WHERE c.event_id = ANY (ids)
   RETURNING c.*;
 END $$;
 
@@ -756,6 +781,175 @@ CREATE OR REPLACE FUNCTION svc_time(value jsonb, at timestamptz) RETURNS timesta
       THEN at + make_interval(secs => (value ->> '@after_seconds')::double precision)
     ELSE (value #>> '{}')::timestamptz END
 $$;
+
+-- prisma/functions/counts.sql
+
+-- Counts that are kept: every change of a state leaves a line in the transaction that makes it, and
+-- lines are added up later. What is read is the sum of both, so it is exact at any moment.
+
+-- A movement was made, has changed its state, ended or begun again. Only a failed movement begins
+-- again, so the longest duration is never to be taken back.
+CREATE OR REPLACE FUNCTION count_movement() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP <> 'INSERT' THEN
+    INSERT INTO tally_changes VALUES ('movement', OLD.request_state, -1);
+    PERFORM count_end(OLD, -1);
+  END IF;
+  IF TG_OP <> 'DELETE' THEN
+    INSERT INTO tally_changes VALUES ('movement', NEW.request_state, 1);
+    PERFORM count_end(NEW, 1);
+  END IF;
+  RETURN NULL;
+END $$;
+
+-- How a movement ended, for what is known of its version; `change` is -1 where that is over.
+CREATE OR REPLACE FUNCTION count_end(m movements, change integer) RETURNS void
+  LANGUAGE plpgsql AS $$
+DECLARE
+  took numeric := CASE m.request_state WHEN 'COMPLETED'
+    THEN extract(epoch FROM greatest(m.ended_at - m.approved_at, interval '0')) END;
+BEGIN
+  IF m.ended_at IS NULL OR m.request_state NOT IN ('COMPLETED', 'FAILED') THEN RETURN; END IF;
+  INSERT INTO route_changes VALUES (
+    date_trunc('month', m.ended_at AT TIME ZONE 'UTC'), m.template_id,
+    CASE m.request_state WHEN 'COMPLETED' THEN change ELSE 0 END,
+    CASE m.request_state WHEN 'FAILED' THEN change ELSE 0 END,
+    coalesce(took * change, 0), CASE WHEN change > 0 THEN took END);
+END $$;
+
+CREATE OR REPLACE FUNCTION count_transfer() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP <> 'INSERT' THEN
+    INSERT INTO tally_changes VALUES ('transfer', OLD.request_state, -1);
+  END IF;
+  IF TG_OP <> 'DELETE' THEN
+    INSERT INTO tally_changes VALUES ('transfer', NEW.request_state, 1);
+  END IF;
+  RETURN NULL;
+END $$;
+
+-- Nobody asks how many were delivered.
+CREATE OR REPLACE FUNCTION count_callback() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP <> 'INSERT' AND OLD.status <> 'delivered' THEN
+    INSERT INTO tally_changes VALUES ('callback', OLD.status, -1);
+  END IF;
+  IF TG_OP <> 'DELETE' AND NEW.status <> 'delivered' THEN
+    INSERT INTO tally_changes VALUES ('callback', NEW.status, 1);
+  END IF;
+  RETURN NULL;
+END $$;
+
+-- Adds up to `most` lines of each kind; answers how many. One process at a time: a second one would
+-- only wait for the same rows.
+CREATE OR REPLACE FUNCTION fold_counts(most integer) RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+  folded integer;
+  ended integer;
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(7034967) THEN RETURN 0; END IF;
+  WITH gone AS (
+    DELETE FROM tally_changes
+      WHERE ctid = ANY (ARRAY(SELECT ctid FROM tally_changes LIMIT most))
+    RETURNING subject, state, change
+  ), added AS (
+    INSERT INTO tallies AS t (subject, state, count)
+    SELECT subject, state, sum(change) FROM gone GROUP BY subject, state
+    ON CONFLICT (subject, state) DO UPDATE SET count = t.count + excluded.count
+  )
+  SELECT count(*) INTO folded FROM gone;
+  WITH gone AS (
+    DELETE FROM route_changes
+      WHERE ctid = ANY (ARRAY(SELECT ctid FROM route_changes LIMIT most))
+    RETURNING *
+  ), added AS (
+    INSERT INTO route_months AS r (month, template_id, completed, failed, seconds, longest)
+    SELECT month, template_id, sum(completed), sum(failed), sum(seconds), max(longest)
+    FROM gone GROUP BY month, template_id
+    ON CONFLICT (month, template_id) DO UPDATE SET completed = r.completed + excluded.completed,
+      failed = r.failed + excluded.failed, seconds = r.seconds + excluded.seconds,
+      longest = greatest(r.longest, excluded.longest)
+  )
+  SELECT count(*) INTO ended FROM gone;
+  RETURN folded + ended;
+END $$;
+
+-- How many rows are in each state: {"movement": {"COMPLETED": 1}, "transfer": …, "callback": …}.
+CREATE OR REPLACE FUNCTION kept_counts() RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT coalesce(jsonb_object_agg(subject, states), '{}'::jsonb) FROM (
+    SELECT subject, jsonb_object_agg(state, n) AS states FROM (
+      SELECT subject, state, sum(count) AS n FROM (
+        SELECT subject, state, count FROM tallies
+        UNION ALL SELECT subject, state, change FROM tally_changes) all_of_them
+      GROUP BY subject, state HAVING sum(count) <> 0) summed
+    GROUP BY subject) by_subject
+$$;
+
+-- The same from the rows themselves, which looks at every one of them.
+CREATE OR REPLACE FUNCTION true_counts() RETURNS TABLE (subject text, state text, count bigint)
+  LANGUAGE sql STABLE AS $$
+  SELECT 'movement', m.request_state, count(*) FROM movements m GROUP BY 2
+  UNION ALL SELECT 'transfer', t.request_state, count(*) FROM capital_transfers t GROUP BY 2
+  UNION ALL SELECT 'callback', c.status, count(*) FROM callbacks c
+    WHERE c.status IN ('pending', 'dead_letter') GROUP BY 2
+$$;
+
+CREATE OR REPLACE FUNCTION true_route_months() RETURNS SETOF route_months
+  LANGUAGE sql STABLE AS $$
+  SELECT date_trunc('month', ended_at AT TIME ZONE 'UTC')::date, template_id,
+    count(*) FILTER (WHERE request_state = 'COMPLETED'),
+    count(*) FILTER (WHERE request_state = 'FAILED'),
+    coalesce(sum(took) FILTER (WHERE request_state = 'COMPLETED'), 0),
+    max(took) FILTER (WHERE request_state = 'COMPLETED')
+  FROM (SELECT *, extract(epoch FROM greatest(ended_at - approved_at, interval '0')) AS took
+    FROM movements WHERE ended_at IS NOT NULL AND request_state IN ('COMPLETED', 'FAILED')) m
+  GROUP BY 1, 2
+$$;
+
+-- Where what is kept is not what the rows say, at one moment; empty while all is in order.
+CREATE OR REPLACE FUNCTION count_differences() RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT coalesce(jsonb_agg(d ORDER BY d), '[]'::jsonb) FROM (
+    SELECT jsonb_build_object('what', coalesce(k.subject, t.subject) || ' '
+      || coalesce(k.state, t.state), 'kept', coalesce(k.n, 0)::text,
+      'true', coalesce(t.count, 0)::text) AS d
+    FROM (SELECT s.key AS subject, c.key AS state, c.value::numeric AS n
+      FROM jsonb_each(kept_counts()) s, jsonb_each_text(s.value) c) k
+    FULL JOIN true_counts() t ON t.subject = k.subject AND t.state = k.state
+    WHERE coalesce(k.n, 0) <> coalesce(t.count, 0)
+    UNION ALL
+    SELECT jsonb_build_object('what', 'route ' || coalesce(k.template_id, t.template_id) || ' in '
+      || to_char(coalesce(k.month, t.month), 'YYYY-MM'), 'kept', to_jsonb(k), 'true', to_jsonb(t))
+    FROM (SELECT month, template_id, sum(completed) AS completed, sum(failed) AS failed,
+        sum(seconds) AS seconds, max(longest) AS longest
+      FROM (SELECT * FROM route_months UNION ALL SELECT * FROM route_changes) e
+      GROUP BY month, template_id HAVING sum(completed) <> 0 OR sum(failed) <> 0) k
+    FULL JOIN true_route_months() t ON t.month = k.month AND t.template_id = k.template_id
+    WHERE (k.completed, k.failed, k.seconds, k.longest)
+      IS DISTINCT FROM (t.completed, t.failed, t.seconds, t.longest)
+  ) differing
+$$;
+
+-- Makes them anew from the rows; whoever writes waits meanwhile. As the owner of the tables.
+CREATE OR REPLACE FUNCTION rebuild_counts() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_advisory_xact_lock(7034967);
+  LOCK TABLE movements, capital_transfers, callbacks IN SHARE MODE;
+  DELETE FROM tally_changes;
+  DELETE FROM route_changes;
+  DELETE FROM tallies;
+  DELETE FROM route_months;
+  INSERT INTO tallies SELECT * FROM true_counts();
+  INSERT INTO route_months SELECT * FROM true_route_months();
+END $$;
+
+-- What a new movement can move beside its own asset, for lists that ask by asset.
+CREATE OR REPLACE FUNCTION note_other_assets() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO movement_other_assets (asset, created_at, movement_id)
+  SELECT DISTINCT e ->> 'asset', NEW.created_at, NEW.movement_id
+  FROM jsonb_array_elements(NEW.outflow) e WHERE e ->> 'asset' <> NEW.asset;
+  RETURN NULL;
+END $$;
 
 -- prisma/functions/cutover.sql
 
@@ -1511,6 +1705,14 @@ CREATE OR REPLACE FUNCTION versions_of(claim evm_transactions) RETURNS jsonb
   WHERE v.transaction_id = claim.transaction_id OR v.replaces = claim.transaction_id
 $$;
 
+-- Whether a person has answered for what became of a transaction's attempt. A scalar and no EXISTS,
+-- which Postgres may answer by reading every artifact there is.
+CREATE OR REPLACE FUNCTION was_resolved(t evm_transactions) RETURNS boolean
+  LANGUAGE sql STABLE AS $$
+  SELECT coalesce((SELECT true FROM artifacts a WHERE a.movement_id = t.movement_id
+    AND a.node_key = t.node_key AND a.attempt = t.attempt AND a.kind = 'resolution' LIMIT 1), false)
+$$;
+
 -- The lanes that have open claims and that nobody else looks after just now, each with its lowest
 -- claims; they are the caller's for `seconds`. `ended`: the node's run works on it no more.
 -- `proven`: it ended because its own payment was seen in a block.
@@ -1541,10 +1743,8 @@ BEGIN
         SELECT c.*, c AS claim, n.state AS node_state,
           c.movement_id IS NULL OR n.attempt > c.attempt
             OR n.state IN ('FAILED', 'COMPLETED', 'CANCELLED', 'SKIPPED') AS ended,
-          coalesce(n.attempt = c.attempt AND n.state = 'COMPLETED' AND NOT EXISTS (
-            SELECT FROM artifacts a WHERE a.movement_id = c.movement_id
-              AND a.node_key = c.node_key AND a.attempt = c.attempt
-              AND a.kind = 'resolution'), false) AS proven
+          coalesce(n.attempt = c.attempt AND n.state = 'COMPLETED'
+            AND NOT was_resolved(c), false) AS proven
         FROM evm_transactions c LEFT JOIN movement_nodes n
           ON n.movement_id = c.movement_id AND n.node_key = c.node_key
         WHERE c.chain_id = taken.chain_id AND c.address = taken.address
@@ -1557,13 +1757,18 @@ END $$;
 -- What the chain was seen to count, and the claims that a final block has settled:
 -- [{"transaction_id", "mined_hash"}].
 CREATE OR REPLACE FUNCTION note_lane(doc jsonb) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  each jsonb;
 BEGIN
   UPDATE nonce_lanes SET mined_count = (doc ->> 'mined')::bigint,
     final_count = (doc ->> 'final')::bigint, seen_at = svc_now()
   WHERE chain_id = (doc ->> 'chain_id')::bigint AND address = doc ->> 'address';
-  UPDATE evm_transactions t SET final_at = svc_now(), mined_hash = d.mined_hash
-  FROM jsonb_to_recordset(doc -> 'settled') AS d (transaction_id uuid, mined_hash text)
-  WHERE t.transaction_id = d.transaction_id AND t.final_at IS NULL AND t.released_at IS NULL;
+  -- One by one, by key: nobody can tell Postgres how few they are.
+  FOR each IN SELECT jsonb_array_elements(doc -> 'settled') LOOP
+    UPDATE evm_transactions SET final_at = svc_now(), mined_hash = each ->> 'mined_hash'
+    WHERE transaction_id = (each ->> 'transaction_id')::uuid AND final_at IS NULL
+      AND released_at IS NULL;
+  END LOOP;
 END $$;
 
 -- Lanes for people: what is claimed and in no block that was seen, since when, and what is mined
@@ -2018,8 +2223,7 @@ CREATE OR REPLACE FUNCTION unknown_nonces(chain bigint, account text, count bigi
     -- person's word about it does not.
     HAVING NOT coalesce(bool_or(t.mined_hash IS NOT NULL OR t.released_at IS NULL
       AND t.final_at IS NULL AND (n.attempt > t.attempt OR n.state IN ('COMPLETED', 'FAILED'))
-      AND NOT EXISTS (SELECT FROM artifacts a WHERE a.movement_id = t.movement_id
-        AND a.node_key = t.node_key AND a.attempt = t.attempt AND a.kind = 'resolution')), false)
+      AND NOT was_resolved(t)), false)
     ORDER BY 2, 1 LIMIT 10) AS missing
 $$;
 
@@ -2858,6 +3062,7 @@ BEGIN
   m.edge_conditions := '{}';
   m.plan_frame := plan_frame(compiled);
   m.plan_head := plan_head(compiled);
+  m.agent := substring(m.template_key FROM '^agent/([^/]+)/');
   INSERT INTO movements SELECT m.* ON CONFLICT (client_scope, idempotency_key)
     WHERE idempotency_key IS NOT NULL DO NOTHING;
   IF NOT FOUND THEN

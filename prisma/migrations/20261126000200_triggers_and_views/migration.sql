@@ -37,22 +37,40 @@ CREATE TRIGGER movements_approved BEFORE UPDATE OF approval_status ON movements 
 CREATE TRIGGER movements_created_approved BEFORE INSERT ON movements FOR EACH ROW
   WHEN (NEW.approval_status = 'approved') EXECUTE FUNCTION stamp_approval();
 
--- Movements that ended in the present or the previous calendar month of UTC, by version. The clock
--- is read once, in subqueries: called in each comparison it would keep the index from being used.
--- The upper bound says nothing that is not so, but tells the planner that a range is asked for and
--- not half of the table.
+CREATE TRIGGER movements_made_counted AFTER INSERT OR DELETE ON movements
+  FOR EACH ROW EXECUTE FUNCTION count_movement();
+
+CREATE TRIGGER movements_changed_counted AFTER UPDATE OF request_state, ended_at ON movements
+  FOR EACH ROW WHEN (OLD.request_state <> NEW.request_state
+    OR OLD.ended_at IS DISTINCT FROM NEW.ended_at) EXECUTE FUNCTION count_movement();
+
+CREATE TRIGGER capital_transfers_made_counted AFTER INSERT OR DELETE ON capital_transfers
+  FOR EACH ROW EXECUTE FUNCTION count_transfer();
+
+CREATE TRIGGER capital_transfers_changed_counted AFTER UPDATE OF request_state ON capital_transfers
+  FOR EACH ROW WHEN (OLD.request_state <> NEW.request_state) EXECUTE FUNCTION count_transfer();
+
+CREATE TRIGGER callbacks_made_counted AFTER INSERT OR DELETE ON callbacks
+  FOR EACH ROW EXECUTE FUNCTION count_callback();
+
+CREATE TRIGGER callbacks_changed_counted AFTER UPDATE OF status ON callbacks
+  FOR EACH ROW WHEN (OLD.status <> NEW.status) EXECUTE FUNCTION count_callback();
+
+CREATE TRIGGER movements_other_assets AFTER INSERT ON movements
+  FOR EACH ROW WHEN (NEW.outflow <> '[]' AND (jsonb_array_length(NEW.outflow) > 1
+    OR NEW.outflow -> 0 ->> 'asset' <> NEW.asset)) EXECUTE FUNCTION note_other_assets();
+
+-- Movements that ended in the present or the previous calendar month of UTC, by version: what is
+-- added up and what is still to be. The clock is read once, in a subquery: called in each comparison
+-- it would keep the index from being used.
 CREATE VIEW route_stats AS
-  SELECT template_id,
-         count(*) FILTER (WHERE request_state = 'COMPLETED')::integer AS total_completed,
-         count(*) FILTER (WHERE request_state = 'FAILED')::integer AS total_failed,
-         extract(epoch FROM avg(greatest(ended_at - approved_at, interval '0'))
-           FILTER (WHERE request_state = 'COMPLETED')) AS avg_duration_seconds,
-         extract(epoch FROM max(greatest(ended_at - approved_at, interval '0'))
-           FILTER (WHERE request_state = 'COMPLETED')) AS max_duration_seconds
-  FROM movements
-  WHERE request_state IN ('COMPLETED', 'FAILED')
-    AND ended_at >= (SELECT (
-      date_trunc('month', svc_now() AT TIME ZONE 'UTC') - interval '1 month') AT TIME ZONE 'UTC')
-    AND ended_at < (SELECT (
-      date_trunc('month', svc_now() AT TIME ZONE 'UTC') + interval '1 month') AT TIME ZONE 'UTC')
-  GROUP BY template_id;
+  SELECT template_id, sum(completed)::integer AS total_completed,
+         sum(failed)::integer AS total_failed,
+         sum(seconds) / nullif(sum(completed), 0) AS avg_duration_seconds,
+         CASE WHEN sum(completed) > 0 THEN max(longest) END AS max_duration_seconds
+  FROM (
+    SELECT * FROM route_months UNION ALL SELECT * FROM route_changes
+  ) ended
+  WHERE month IN (SELECT generate_series(this - interval '1 month', this, '1 month')::date
+    FROM (SELECT date_trunc('month', svc_now() AT TIME ZONE 'UTC') AS this) clock)
+  GROUP BY template_id HAVING sum(completed) + sum(failed) > 0;

@@ -1,0 +1,26 @@
+/** Adds up what changes of states have left, so that whoever counts reads little. */
+import type { Logger } from 'pino';
+import { startLoop, type Loop } from '../../platform/loop.ts';
+import type { Database } from '../../prisma/client.ts';
+import { foldCounts } from '../../store/counts.ts';
+
+const PAUSE_MS = 5_000;
+const BATCH = 10_000;
+
+/** Any number of processes may run one: the database lets one at a time add. */
+export function startCountFolder({
+  db,
+  log,
+  pauseMs = PAUSE_MS,
+}: {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly pauseMs?: number;
+}): Loop {
+  return startLoop({
+    name: 'counts',
+    pauseMs,
+    log,
+    work: async () => (await foldCounts(db, BATCH)) >= BATCH,
+  });
+}

@@ -1,0 +1,454 @@
+/**
+ * Everything that the API and the loops behind it ask of the database: every route with each of its
+ * filters, and every function of the store that runs without a caller.
+ */
+import { randomUUID } from 'node:crypto';
+import { encodeCursor } from '../../api/http/paging.ts';
+import { LARGEST_SKEW_SECONDS } from '../../platform/config/settings.ts';
+import type { Database } from '../../prisma/client.ts';
+import { readListed } from '../../store/allowlist.ts';
+import { readTold } from '../../store/attention.ts';
+import { BEGINNING, readHead, readUnsealed } from '../../store/audit-seals.ts';
+import { writeAuditOnce } from '../../store/audit.ts';
+import { readFreeFacts } from '../../store/auto-approve.ts';
+import { refreshBalances } from '../../store/balances.ts';
+import { claimCallbacks, settleCallback } from '../../store/callbacks.ts';
+import { claimTransfers, loadTransfer, readTransferRow } from '../../store/capital-transfers.ts';
+import { claimCommands, claimIdle } from '../../store/commands.ts';
+import { foldCounts } from '../../store/counts.ts';
+import { readConditionScope } from '../../store/conditions.ts';
+import { readCutover } from '../../store/cutover.ts';
+import { readDatabaseRole } from '../../store/database-role.ts';
+import { readTransactions, readUnknownNonces } from '../../store/evm-transactions.ts';
+import { readSealedSecret } from '../../store/keys.ts';
+import { noteLane, takeLanes } from '../../store/lanes.ts';
+import { readFigures } from '../../store/metrics.ts';
+import {
+  loadMovement,
+  noteNextLook,
+  readEnd,
+  readPhase,
+  readPlanNodes,
+  takeOver,
+} from '../../store/phases.ts';
+import { ping } from '../../store/ping.ts';
+import { clearOrphans } from '../../store/registry.ts';
+import { dropOldNonces, takeNonce, takeNonces } from '../../store/request-nonces.ts';
+import { SEEDED } from './seed.ts';
+import { MOVEMENT, TEMPLATE, type Asked, type CallerName, type World } from './world.ts';
+
+/** Rows of a seeded database that calls are about. */
+export interface Samples {
+  /** Of the middle of all, in time. */
+  readonly movement_id: string;
+  readonly at: string;
+  readonly template_id: string;
+  readonly policy_id: string;
+  readonly transfer_id: string;
+  readonly event_id: string;
+  /** Movements that wait for an approval. */
+  readonly waiting: readonly { readonly movement_id: string; readonly hash: string }[];
+  /** Movements with a node `n1` that is being observed. */
+  readonly running: readonly string[];
+  readonly dead: readonly string[];
+}
+
+export interface Call {
+  readonly name: string;
+  /** The route's id, or null for what no caller asks. */
+  readonly route: string | null;
+  /** Functions of the store that it stands for. */
+  readonly store: readonly string[];
+  readonly query: readonly string[];
+  /** How long it takes is compared with a small database. */
+  readonly measured: boolean;
+  /** Rows that one place of a plan may read, where a page of rows is not what is asked for. */
+  readonly rows?: number;
+  /** Pages of 8 kB that one statement may touch, where it is more than for a page of rows. */
+  readonly blocks?: number;
+  run(world: World, db: Database, samples: Samples, turn: number): Promise<unknown>;
+}
+
+/** Finds them by the way that the seed made them. */
+export async function samplesOf(db: Database): Promise<Samples> {
+  const one = async <Row>(rows: Promise<Row[]>): Promise<Row> => {
+    const [row] = await rows;
+    if (row === undefined) throw new Error('the database is not seeded');
+    return row;
+  };
+  const middle = await one(
+    db.sql<{ movement_id: string; at: Date; template_id: string }>`
+      SELECT movement_id, created_at AS at, template_id FROM movements
+      WHERE request_state = 'COMPLETED' AND created_at >= (SELECT min(created_at)
+        + (max(created_at) - min(created_at)) / 2 FROM movements) ORDER BY created_at LIMIT 1`,
+  );
+  const transfer = await one(
+    db.sql<{ transfer_id: string }>`SELECT transfer_id FROM capital_transfers LIMIT 1`,
+  );
+  const callback = await one(db.sql<{ event_id: string }>`SELECT event_id FROM callbacks LIMIT 1`);
+  const policy = await one(
+    db.sql<{ policy_id: string }>`
+      SELECT policy_id FROM auto_approve_policies WHERE strategy_id = ${SEEDED.strategy}`,
+  );
+  const waiting = await db.sql<{ movement_id: string; hash: string }>`
+    SELECT movement_id, compiled_plan_hash AS hash FROM movements
+    WHERE request_state = 'PENDING_APPROVAL' AND ended_at IS NULL
+      AND expires_at > now() + interval '1 hour' ORDER BY created_at DESC LIMIT 60`;
+  const running = await db.sql<{ movement_id: string }>`
+    SELECT movement_id FROM movements WHERE request_state = 'EXECUTING' LIMIT 20`;
+  const dead = await db.sql<{ event_id: string }>`
+    SELECT event_id FROM callbacks WHERE status = 'dead_letter' LIMIT 20`;
+  return {
+    ...{ movement_id: middle.movement_id, at: middle.at.toISOString() },
+    ...{ template_id: middle.template_id, policy_id: policy.policy_id },
+    ...{ transfer_id: transfer.transfer_id, event_id: callback.event_id },
+    waiting,
+    running: running.map((row) => row.movement_id),
+    dead: dead.map((row) => row.event_id),
+  };
+}
+
+type PathOf = (samples: Samples, turn: number) => string;
+type Filters = Readonly<Record<string, string | ((samples: Samples) => string)>>;
+
+/** A route that reads; one call for each way of asking. */
+function get(
+  route: string,
+  path: string | PathOf,
+  ways: readonly Filters[] = [{}],
+  caller: CallerName = 'admin',
+): readonly Call[] {
+  return ways.map((filters) => {
+    const names = Object.keys(filters);
+    const told = Object.entries(filters).map(([name, value]) =>
+      typeof value === 'string' ? `${name}=${value}` : name,
+    );
+    return {
+      name: [caller === 'admin' ? route : `${route} of an agent`, ...told].join(' '),
+      ...{ route, store: [], query: names, measured: true },
+      run: (world, _db, samples, turn) => {
+        const values = Object.entries(filters).map(([name, value]): [string, string] => [
+          name,
+          typeof value === 'string' ? value : value(samples),
+        ]);
+        const query = new URLSearchParams(values).toString();
+        const base = typeof path === 'string' ? path : path(samples, turn);
+        return world.ask({ caller, path: query === '' ? base : `${base}?${query}` });
+      },
+    };
+  });
+}
+
+/** A route that writes, or whose question is a body. */
+function send(
+  route: string,
+  asked: (samples: Samples, turn: number) => Asked & { readonly method?: string },
+  measured = false,
+): Call {
+  return {
+    ...{ name: route, route, store: [], query: [], measured },
+    run: (world, _db, samples, turn) => world.ask({ method: 'POST', ...asked(samples, turn) }),
+  };
+}
+
+/** What a loop, an activity or the operations page asks. */
+function own(
+  names: string | readonly string[],
+  run: (db: Database, samples: Samples, turn: number) => Promise<unknown>,
+  measured = false,
+): Call {
+  const store = typeof names === 'string' ? [names] : names;
+  return {
+    ...{ name: store.join(' and '), route: null, store, query: [], measured },
+    run: (_world, db, samples, turn) => run(db, samples, turn),
+  };
+}
+
+const cursor = ({ at, movement_id }: Samples): string =>
+  encodeCursor({ created_at: at, id: movement_id });
+const MIDDLE: Filters = { cursor };
+const PAGE: Filters = { limit: '50' };
+
+const movement: PathOf = ({ movement_id }) => `/movements/${movement_id}`;
+const transfer: PathOf = ({ transfer_id }) => `/capital-transfers/${transfer_id}`;
+/** The n-th movement that waits, so that no two calls want the same one. */
+const waiting = ({ waiting: all }: Samples, nth: number): Samples['waiting'][number] => {
+  const found = all[nth % all.length];
+  if (found === undefined) throw new Error('no movement waits');
+  return found;
+};
+const running = ({ running: all }: Samples, nth: number): string => all[nth % all.length] ?? '';
+
+const AUDIT: readonly Filters[] = [
+  PAGE,
+  MIDDLE,
+  { time_range_start: ({ at }) => at, time_range_end: () => new Date().toISOString() },
+  { actor_client_id: SEEDED.client },
+  { actor_client_id: '00000000-0000-4000-8000-000000000000' },
+  { actor_key_id: 'key-1' },
+  { entity_type: 'movement' },
+  { entity_type: 'movement', entity_key: ({ movement_id }) => movement_id },
+  { entity_key: SEEDED.rareEntity },
+  { action: 'movement.create' },
+  { action: 'executor.update_status' },
+  { request_id: 'request-1' },
+  { outcome: 'denied' },
+  { outcome: 'success' },
+  { namespace: SEEDED.agentNamespace },
+];
+
+/** Every call. Those that write stand behind those that are measured. */
+export const CALLS: readonly Call[] = [
+  ...get('listMovements', '/movements', [
+    PAGE,
+    MIDDLE,
+    { state: 'COMPLETED' },
+    { state: 'FAILED', cursor },
+    { state: 'EXPIRED' },
+    { strategy_id: SEEDED.strategy },
+    { strategy_id: SEEDED.rareStrategy },
+    { template_key: 'growth/t3' },
+    { template_key: 'growth/none' },
+    { asset: 'USDC' },
+    { asset: 'USDC', cursor },
+    { asset: SEEDED.rareAsset },
+    { asset: SEEDED.otherAsset },
+    { asset: 'NONE' },
+    { needs_attention: 'true' },
+    { needs_attention: 'true', cursor },
+  ]),
+  // Nobody that is open has failed, which is known only behind the last of them.
+  ...get('listMovements', '/movements', [{ needs_attention: 'true', state: 'FAILED' }]).map(
+    (call) => ({ ...call, rows: 2_500 }),
+  ),
+  ...get('listMovements', '/movements', [PAGE, MIDDLE, { state: 'FAILED' }], 'agent'),
+  ...get('getMovement', movement),
+  ...get('getMovementPlan', (samples) => `${movement(samples, 0)}/plan`),
+  ...get('getMovementTimeline', (samples) => `${movement(samples, 0)}/timeline`),
+  ...get('getMovementGraph', (samples) => `${movement(samples, 0)}/graph`, [{ format: 'mermaid' }]),
+  ...get('getPlanTemplateGraph', ({ template_id }) => `/plan-templates/${template_id}/graph`, [
+    { format: 'json' },
+  ]),
+  ...get('listPlanTemplates', '/plan-templates', [
+    PAGE,
+    { template_key: 'growth/t3' },
+    { executable: 'true', cursor },
+  ]),
+  ...get('getPlanTemplate', ({ template_id }) => `/plan-templates/${template_id}`),
+  ...get('listRoutes', '/route-catalog', [{ include_health: 'true', status: 'all' }]),
+  send(
+    'recommendRoutes',
+    () => ({ path: '/routes/recommend', body: { asset: 'USDC', amount: '3' } }),
+    true,
+  ),
+  ...get('listExecutors', '/executors'),
+  ...get('listSigners', '/signers'),
+  ...get('getCutoverMode', '/admin/cutover-mode'),
+  ...get('listBalances', '/balances', [
+    {},
+    { venue_key: 'venue-3', asset: 'USDC', account_type: 'SPOT', fresh: 'true' },
+  ]),
+  ...get('listCapitalTransfers', '/capital-transfers', [
+    PAGE,
+    MIDDLE,
+    { state: 'COMPLETED' },
+    { state: 'FAILED' },
+    { strategy_id: SEEDED.strategy },
+    { strategy_id: SEEDED.rareStrategy },
+    { source_venue: 'venue-5' },
+    { source_venue: SEEDED.rareEntity },
+    { destination_venue: SEEDED.rareEntity },
+    { asset: 'USDC' },
+    { asset: SEEDED.rareAsset },
+  ]),
+  ...get('getCapitalTransfer', transfer),
+  ...get('getCapitalTransferTimeline', (samples) => `${transfer(samples, 0)}/timeline`),
+  ...get('listAutoApprovePolicies', '/auto-approve-policies'),
+  ...get('getAutoApprovePolicy', ({ policy_id }) => `/auto-approve-policies/${policy_id}`),
+  ...get('getBudget', `/budgets/${SEEDED.strategy}`, [{}, { client_id: SEEDED.client }]),
+  ...get('listCallbacks', '/callbacks', [
+    PAGE,
+    MIDDLE,
+    { status: 'delivered' },
+    { status: 'dead_letter' },
+    { status: 'pending' },
+    { movement_id: ({ movement_id }) => movement_id },
+  ]),
+  ...get('listAuditEvents', '/audit/events', AUDIT),
+  // Two conditions at once: what one of them has is read.
+  ...get('listRegistryAudit', '/registry/audit', [
+    ...AUDIT.filter((each) => each['entity_type'] === undefined),
+    { entity_type: 'executor' },
+  ]).map((call) => ({ ...call, rows: 25_000 })),
+  ...get('getAgentAuthority', `/agent-authorities/${SEEDED.agent}`),
+  ...get('whoami', '/whoami'),
+  ...get('getSignerRotationHistory', '/admin/signers/signer-1/rotation-history'),
+  own('readFigures', (db) => readFigures(db), true),
+
+  // What the loops of every worker ask, every second or more often.
+  own('claimCommands', (db) => claimCommands(db, 50)),
+  own('claimIdle', (db) => claimIdle(db, { idleSeconds: 30, limit: 50 })),
+  own('claimTransfers', (db) => claimTransfers(db, { idleSeconds: 30, limit: 50 })),
+  own(['claimCallbacks', 'settleCallback'], async (db) => {
+    const [first] = await claimCallbacks(db, { limit: 2, leaseSeconds: 0 });
+    if (first === undefined) throw new Error('no callback was due');
+    const { event_id, movement_id, attempts } = first;
+    await settleCallback(db, {
+      ...{ event_id, movement_id, seen_attempts: attempts, attempts: attempts + 1 },
+      ...{ status: 'delivered', last_error: null, timeline: [] },
+    });
+    await claimCallbacks(db, { limit: 1, leaseSeconds: 0, movementId: movement_id });
+  }),
+  // It looks at all that is open: what a run is told is known of none before it is looked at.
+  { ...own('readTold', (db) => readTold(db, 5_000)), rows: 2_500, blocks: 40_000 },
+  {
+    // It looks at so many rows at a time, whether or not they are sealed.
+    ...own(['readHead', 'readUnsealed'], async (db) => {
+      await readHead(db);
+      await readUnsealed(db, null, { limit: 500, scan: 1_000 });
+      await readUnsealed(db, BEGINNING, { limit: 500, scan: 1_000 });
+    }),
+    rows: 1_500,
+  },
+  own(['foldCounts'], (db) => foldCounts(db, 10_000)),
+  own('dropOldNonces', (db) =>
+    dropOldNonces(db, { keepSeconds: 2 * LARGEST_SKEW_SECONDS + 60, atMost: 5_000 }),
+  ),
+  own(['takeLanes', 'noteLane'], async (db) => {
+    const [lane] = await takeLanes(db, 0, 200);
+    if (lane === undefined) throw new Error('no lane has open claims');
+    const { chain_id, address, claims } = lane;
+    const [oldest] = claims;
+    await noteLane(db, {
+      ...{ chain_id, address, mined: oldest?.nonce ?? 0, final: 0 },
+      settled: [{ transaction_id: oldest?.transaction_id ?? '', mined_hash: null }],
+    });
+  }),
+  own('refreshBalances', (db) => refreshBalances(db, 'venue-9', () => Promise.resolve([]))),
+  own('clearOrphans', (db) => clearOrphans(db, ['signer-1'])),
+
+  // What the phases of a movement and of a transfer ask.
+  own('loadMovement', (db, samples, turn) => loadMovement(db, running(samples, turn), 'run')),
+  own('readEnd', (db, samples, turn) => readEnd(db, running(samples, turn))),
+  own('readPhase', (db, samples, turn) => readPhase(db, running(samples, turn), 'n1')),
+  own('readPlanNodes', (db, samples, turn) => readPlanNodes(db, running(samples, turn))),
+  own('readConditionScope', (db, samples, turn) => readConditionScope(db, running(samples, turn))),
+  own('noteNextLook', (db, samples, turn) =>
+    noteNextLook(db, { movement_id: running(samples, turn), node_key: 'n1', attempt: 1 }, 5),
+  ),
+  own('takeOver', (db, samples, turn) =>
+    takeOver(db, {
+      ...{ movement_id: running(samples, turn), node_key: 'n1', attempt: 1 },
+      from_observe: true,
+    }),
+  ),
+  own('readTransactions', (db, samples, turn) =>
+    readTransactions(db, { movement_id: running(samples, turn), node_key: 'n1', attempt: 1 }),
+  ),
+  own('readListed', (db) => readListed(db, [{ chain_family: 'evm', address: '0x1' }])),
+  own(['loadTransfer', 'readTransferRow'], async (db, { transfer_id }, turn) => {
+    await loadTransfer(db, transfer_id, `run-${String(turn)}`);
+    await readTransferRow(db, transfer_id);
+  }),
+  own('readCutover', (db) => readCutover(db)),
+  own('readUnknownNonces', (db) =>
+    readUnknownNonces(db, { chain_id: 1, from: `0x${'0'.repeat(40)}` }, 0),
+  ),
+
+  // What stands before every request.
+  own(['readSealedSecret', 'takeNonces', 'takeNonce'], async (db, _samples, turn) => {
+    await readSealedSecret(db, 'key-1');
+    await takeNonces(db, [{ key_id: 'key-1', nonce: randomUUID() }]);
+    await takeNonce(db, { key_id: 'dashboard', nonce: `${String(turn)}-${randomUUID()}` });
+  }),
+  own('writeAuditOnce', (db) =>
+    writeAuditOnce(db, randomUUID(), {
+      ...{ action: 'auth.refused', entity_type: 'request', entity_key: 'x', outcome: 'denied' },
+      details: {},
+    } as unknown as Parameters<typeof writeAuditOnce>[2]),
+  ),
+  own('readFreeFacts', (db) => readFreeFacts(db, 'growth/t3')),
+  own(['ping', 'readDatabaseRole'], async (db) => {
+    await ping(db);
+    await readDatabaseRole(db);
+  }),
+
+  // What people and programs change.
+  send('createMovement', (_samples, turn) => ({
+    path: '/movements',
+    body: { ...MOVEMENT, idempotency_key: `${String(turn)}-${randomUUID()}` },
+  })),
+  send('approveMovement', (samples, turn) => {
+    const { movement_id, hash } = waiting(samples, turn);
+    const body = { compiled_plan_hash: hash, approver_id: 'desk' };
+    return { path: `/movements/${movement_id}/approve`, body };
+  }),
+  send('rejectMovement', (samples, turn) => ({
+    path: `/movements/${waiting(samples, 20 + turn).movement_id}/reject`,
+    body: {},
+  })),
+  send('redeliverCallback', ({ dead }, turn) => ({
+    path: `/callbacks/${dead[turn % dead.length] ?? ''}/redeliver`,
+  })),
+  send('createCapitalTransfer', (_samples, turn) => ({
+    path: '/capital-transfers',
+    body: {
+      ...{ source_venue: 'venue-0', destination_venue: 'venue-1', asset: 'USDC', amount: '1' },
+      ...{ reason: 'growth', idempotency_key: `${String(turn)}-${randomUUID()}` },
+    },
+  })),
+  send('createPlanTemplate', (_samples, turn) => ({
+    path: '/plan-templates',
+    body: { ...TEMPLATE, template_key: `growth/made-${String(turn)}-${randomUUID()}` },
+  })),
+  send('updatePlanTemplateAdmin', () => ({
+    ...{ method: 'PATCH', path: '/plan-templates/growth/pay' },
+    body: { daily_cap_amount: '5', daily_cap_asset: 'USDC' },
+  })),
+  send('updateAutoApprovePolicy', ({ policy_id }) => ({
+    ...{ method: 'PATCH', path: `/auto-approve-policies/${policy_id}` },
+    body: { max_amount_per_window: '1000000000' },
+  })),
+  send('createAutoApprovePolicy', (_samples, turn) => ({
+    path: '/auto-approve-policies',
+    body: {
+      ...{ client_id: SEEDED.client, strategy_id: `made-${String(turn)}-${randomUUID()}` },
+      ...{ is_active: true, allowed_templates: [], allowed_assets: ['USDC'] },
+    },
+  })),
+  send('verifyRegistryDrift', () => ({ path: '/registry/verify-drift' })),
+];
+
+const BY_KEY = 'changes one row that its key names, through functions that other calls run';
+const ONCE = 'is asked by a person once in the life of a signer, and reads all that it ever sent';
+
+/** Routes without a call, and why. */
+export const WITHOUT_CALL: Readonly<Record<string, string>> = {
+  cancelMovement: BY_KEY,
+  resumeMovement: BY_KEY,
+  retryMovement: BY_KEY,
+  resolveMovementNode: BY_KEY,
+  cancelNodeTransaction: BY_KEY,
+  resolveCapitalTransfer: BY_KEY,
+  updateExecutorStatus: BY_KEY,
+  updateSignerStatus: BY_KEY,
+  setExpectedSignerIdentity: BY_KEY,
+  setCutoverMode: BY_KEY,
+  rotateSigner: ONCE,
+  listSignerHoldings: ONCE,
+  listSignerAllowances: ONCE,
+  retireSigner: ONCE,
+};
+
+/** Functions of the store that loops and activities use and that have no call, and why. */
+export const STORE_WITHOUT_CALL: Readonly<Record<string, string>> = {
+  applyTransition: 'approve and reject run it',
+  tryFence: 'is that transition with its checks, all by key',
+  applyTransferStep: BY_KEY,
+  fillNonce: BY_KEY,
+  saveSigned: BY_KEY,
+  releaseNonce: BY_KEY,
+  addSeals: BY_KEY,
+  saveExecutorHealth: BY_KEY,
+  saveObservedIdentity: BY_KEY,
+};
