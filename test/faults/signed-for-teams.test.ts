@@ -707,7 +707,7 @@ describe('an authorization', () => {
       message: its.message,
     }),
   };
-  test.each(Object.keys(MISUSED))('%s is not signed', async (name) => {
+  test.each(Object.keys(MISUSED))('no authorization %s is signed', async (name) => {
     const movement = await given({
       asks: async (payload) => ({
         payload: {

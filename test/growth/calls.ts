@@ -447,6 +447,8 @@ export const STORE_WITHOUT_CALL: Readonly<Record<string, string>> = {
   applyTransferStep: BY_KEY,
   fillNonce: BY_KEY,
   saveSigned: BY_KEY,
+  claimAuthorization: BY_KEY,
+  noteAuthorizationMined: BY_KEY,
   releaseNonce: BY_KEY,
   addSeals: BY_KEY,
   saveExecutorHealth: BY_KEY,

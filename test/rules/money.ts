@@ -292,8 +292,9 @@ export const moneyRules: readonly Rule[] = [
     test: { file: KILLED, name: 'after the withdrawal was accepted and its answer lost' },
     broken: {
       file: 'activities/phases/recover.ts',
-      find: '    switch (answer.next_state) {',
-      replace: "    switch ('READY') {",
+      find: "  switch (answer.next_state) {\n    case 'COMPLETED':\n      return completeNode(deps, row, answer, movesTo(row, 'COMPLETED'), 'node_recovered');",
+      replace:
+        "  switch ('READY' as typeof answer.next_state) {\n    case 'COMPLETED':\n      return completeNode(deps, row, answer, movesTo(row, 'COMPLETED'), 'node_recovered');",
     },
   },
   {

@@ -9,7 +9,7 @@ export const signedRules: readonly Rule[] = [
     id: 'signed-pays-the-declared-payee',
     section,
     rule: 'What is signed for a node pays the one address that its declared payees name.',
-    test: { file: TEAMS, name: 'nothing is signed for a plan with two payees' },
+    test: { file: TEAMS, name: 'nothing is signed for a plan with %s' },
     broken: {
       file: 'venues/evm/planned-transfer.ts',
       find: 'if (address === undefined || payees.size > 1)',
@@ -20,7 +20,7 @@ export const signedRules: readonly Rule[] = [
     id: 'signed-draws-on-its-signer',
     section,
     rule: 'A plan that draws on a venue has nothing signed, since its hold lies elsewhere.',
-    test: { file: TEAMS, name: 'nothing is signed for a plan with a venue to draw on' },
+    test: { file: TEAMS, name: 'nothing is signed for a plan with %s' },
     broken: {
       file: 'venues/evm/planned-transfer.ts',
       find: "if (typeof venue === 'string' && venue !== '')",
@@ -31,7 +31,7 @@ export const signedRules: readonly Rule[] = [
     id: 'signed-moves-the-nodes-asset',
     section,
     rule: 'What is signed moves the asset that the node says, by the list of its chain.',
-    test: { file: TEAMS, name: 'nothing is signed for a plan with a token of another asset' },
+    test: { file: TEAMS, name: 'nothing is signed for a plan with %s' },
     broken: {
       file: 'venues/evm/signing.ts',
       find: 'if (token !== signed.node.asset)',
@@ -73,9 +73,9 @@ export const signedRules: readonly Rule[] = [
     },
     broken: {
       file: 'activities/phases/submit.ts',
-      find: "  if (answer.next_state !== 'FAILED') return accepted(deps, row, answer);",
+      find: "  if (answer.next_state !== 'FAILED') return accepted(deps, row, withoutFacts(answer));",
       replace:
-        "  if (answer.next_state === 'COMPLETED') return completeNode(deps, row, answer, ['COMPLETED']);\n  if (answer.next_state !== 'FAILED') return accepted(deps, row, answer);",
+        "  if (answer.next_state === 'COMPLETED') return completeNode(deps, row, answer, ['COMPLETED']);\n  if (answer.next_state !== 'FAILED') return accepted(deps, row, withoutFacts(answer));",
     },
   },
   {
@@ -175,7 +175,7 @@ export const signedRules: readonly Rule[] = [
     id: 'authorizations-are-bound',
     section,
     rule: 'An authorization is signed for one contract on one chain.',
-    test: { file: TEAMS, name: 'for every contract is not signed' },
+    test: { file: TEAMS, name: 'no authorization %s is signed' },
     broken: {
       file: 'venues/evm/authorization.ts',
       find: "      .optional(),\n  }),\n  primaryType: z.literal('TransferWithAuthorization'),",

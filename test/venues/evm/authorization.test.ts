@@ -82,7 +82,11 @@ async function endpoint(told: Told): Promise<string> {
     let text = '';
     request.on('data', (chunk: Buffer) => (text += chunk.toString()));
     request.on('end', () => {
-      const { id, method, params = [] } = JSON.parse(text) as {
+      const {
+        id,
+        method,
+        params = [],
+      } = JSON.parse(text) as {
         readonly id: number;
         readonly method: string;
         readonly params?: readonly unknown[];
