@@ -163,7 +163,7 @@ export const signedRules: readonly Rule[] = [
     rule: 'What a team says of a payment does not take the place of what the chain says.',
     test: {
       file: TEAMS,
-      name: 'what it says of the payment counts for nothing, however well it guesses the hash',
+      name: 'the plan is paid once, and its executor says what came of it',
     },
     broken: {
       file: 'activities/phases/followed.ts',
