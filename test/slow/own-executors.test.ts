@@ -478,9 +478,15 @@ describe('a transaction that it asks to be signed', () => {
   test('may cost it all of that, and is sent by the service where its executor does not', async () => {
     const { movement } = await asks('1000000000000', 'COMPLETED');
     expect(sentBy(movement)).toHaveLength(1);
-    const [transfer, ...more] = await own.query<{ mined_hash: string | null }>(
-      'SELECT mined_hash FROM evm_transactions WHERE movement_id = $1',
-      [movement.movement_id],
+    const [transfer, ...more] = await eventually(
+      async () => {
+        const signed = await own.query<{ mined_hash: string | null }>(
+          'SELECT mined_hash FROM evm_transactions WHERE movement_id = $1',
+          [movement.movement_id],
+        );
+        return signed.every(({ mined_hash }) => mined_hash !== null) ? signed : null;
+      },
+      { what: () => 'its block to be final' },
     );
     expect([transfer?.mined_hash, more]).toEqual([expect.stringMatching(/^0x/), []]);
   });
