@@ -103,6 +103,8 @@ test('allowlist', async () => {
 
 test('what has no other', async () => {
   await fundadmin('reservations verify');
+  expect(await fundadmin('counts verify')).toMatchObject({ ok: true });
+  await fundadmin('counts rebuild');
   await fundadmin(`database grant --role ${SERVICE_ROLE}`);
   await fundadmin('config check --json');
   expect(await fundadmin('after-restore')).toMatchObject({ nodes_asked_first: 0 });

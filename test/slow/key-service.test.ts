@@ -215,6 +215,8 @@ describe('movements', () => {
     });
     const template = await storeTemplate(own.api, [nativePayment(own.stack.chain, 'kms')]);
     await emulator.createKey(ALIAS);
+    // The other account has enough of everything: what keeps it from paying is the pin alone.
+    await fund(own.stack.chain, (await signer.identity()) as Address);
     const id = await begun(template, '0.01', 'ETH');
     const failed = await own.api.reaches(id, 'FAILED');
     expect(failed.nodes[0]?.error_code).toBe('SIGNER_IDENTITY_MISMATCH');

@@ -31,6 +31,6 @@ export function countCommands(program: Command, io: ToolIo): void {
     .option(...DATABASE_OPTION)
     .action(async (options: DatabaseOption) => {
       await withDatabase(options, io, rebuildCounts);
-      io.err('The counts are made anew.\n');
+      io.out(`${JSON.stringify({ rebuilt: true })}\n`);
     });
 }
