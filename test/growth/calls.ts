@@ -279,7 +279,7 @@ export const CALLS: readonly Call[] = [
   ...get('listRegistryAudit', '/registry/audit', [
     ...AUDIT.filter((each) => each['entity_type'] === undefined),
     { entity_type: 'executor' },
-  ]).map((call) => ({ ...call, rows: 25_000 })),
+  ]).map((call, index) => (index === 0 ? call : { ...call, rows: 25_000 })),
   ...get('getAgentAuthority', `/agent-authorities/${SEEDED.agent}`),
   ...get('whoami', '/whoami'),
   ...get('getSignerRotationHistory', '/admin/signers/signer-1/rotation-history'),
