@@ -187,7 +187,8 @@ async function isAgreed(connection: EvmConnection, receipt: TransactionReceipt):
   return told.every(Boolean);
 }
 
-async function isCanonical(
+/** Whether the block of the receipt still stands at its height. */
+export async function isCanonical(
   connection: EvmConnection,
   receipt: TransactionReceipt,
 ): Promise<boolean> {

@@ -20,7 +20,7 @@ import {
   type EvmChains,
   type EvmConnection,
 } from './client.ts';
-import { judgeLanded, type LookPhase } from './landed.ts';
+import { isCanonical, judgeLanded, type LookPhase } from './landed.ts';
 import type { TransferPlan } from './plan.ts';
 
 interface Looked {
@@ -128,13 +128,6 @@ async function isPast(
   const last = await finalizedNumber(connection);
   if (last < 0n || last > newest) return false;
   return (await readBlock(connection, last)).timestamp >= valid_before;
-}
-
-async function isCanonical(
-  connection: EvmConnection,
-  { blockNumber, blockHash }: TransactionReceipt,
-): Promise<boolean> {
-  return (await readBlock(connection, blockNumber)).hash === blockHash;
 }
 
 const USED = toEventSelector('AuthorizationUsed(address,bytes32)');

@@ -394,6 +394,7 @@ describe('cancel', () => {
     const before = await chain.client.getBalance({ address: DESTINATION });
     const node = await driveToSend(executor, context, account);
     await node.submit();
+    await chain.mined(node.signed.tx_hash as Hex);
     const result = await executor.observe(context, call(), node.journal);
     expect(result).toMatchObject({
       next_state: 'COMPLETED',
