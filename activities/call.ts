@@ -21,10 +21,15 @@ export function within(options: CallOptions, milliseconds: number): CallOptions 
   };
 }
 
-/** Beats until `stop` is called, so that the server knows this worker is alive. */
-export function startHeartbeat(everyMs = 2_000): { stop(): void } {
+const BEAT_MS = 2_000;
+
+/**
+ * Beats until `stop` is called, so that the server knows this worker is alive and the UI shows
+ * `details`.
+ */
+export function startHeartbeat(details: () => unknown = () => undefined): { stop(): void } {
   const context = Context.current();
-  const timer = setInterval(() => context.heartbeat(), everyMs);
+  const timer = setInterval(() => context.heartbeat(details()), BEAT_MS);
   timer.unref();
   return { stop: () => clearInterval(timer) };
 }

@@ -18,17 +18,21 @@ export async function named<T>(
   }
 }
 
+/** Says what the next beats are to show of the work. */
+export type Tell = (details: unknown) => void;
+
 /**
  * {@link named}, beating while it works, so that a worker that died is noticed in seconds and a
  * slow other side is not taken for one.
  */
 export async function beating<T>(
   deps: { readonly log: Logger },
-  work: () => Promise<T>,
+  work: (tell: Tell) => Promise<T>,
 ): Promise<T> {
-  const heartbeat = startHeartbeat();
+  let told: unknown;
+  const heartbeat = startHeartbeat(() => told);
   try {
-    return await named(deps, work);
+    return await named(deps, () => work((details) => void (told = details)));
   } finally {
     heartbeat.stop();
   }

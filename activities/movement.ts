@@ -1,12 +1,28 @@
 /** The activities of a movement, built from explicit dependencies. */
 import { advance } from '../domain/actions/advance.ts';
 import { expire } from '../domain/actions/approval.ts';
-import type { LoadedMovement, MovementActivities, Phase, RecoverArgs } from '../domain/messages.ts';
+import { decide, decided, nextOf } from '../domain/decision.ts';
+import type {
+  DecideArgs,
+  LoadArgs,
+  LoadedMovement,
+  MovementActivities,
+  Phase,
+  RecoverArgs,
+} from '../domain/messages.ts';
+import type { MovementState } from '../domain/states/movement.ts';
+import type { TransitionOutcome } from '../domain/transition.ts';
 import { loadMovement, readEnd } from '../store/phases.ts';
 import { applyTransition } from '../store/transition.ts';
 import { beating, named } from './guarded.ts';
 import { cancel } from './phases/cancel.ts';
-import { preflightAndPrepare, soon, submitAndLook } from './phases/chain.ts';
+import {
+  preflightAndLook,
+  preflightAndPrepare,
+  soon,
+  submitAndLook,
+  wholeChain,
+} from './phases/chain.ts';
 import type { PhaseDependencies } from './phases/context.ts';
 import { runPhase } from './phases/phase.ts';
 import { ask, record, STEPS } from './phases/team.ts';
@@ -16,12 +32,9 @@ export function createMovementActivities(deps: PhaseDependencies): MovementActiv
   const phase = (name: Phase) => (args: RecoverArgs) =>
     beating(deps, () => runPhase(deps, STEPS[name], args));
   return {
-    load: ({ movement_id, run_id }) => load(deps, movement_id, run_id),
+    load: (args) => load(deps, args),
     async decide(args) {
-      const end = args.ended
-        ? await readEnd(deps.db, args.movement_id)
-        : { reservation: 'none' as const, spent: false };
-      const outcome = await applyTransition(deps.db, advance(args, end.reservation, end.spent));
+      const outcome = await writeDecision(deps, args);
       const decided = { applied: outcome.ok, version: outcome.head?.version ?? args.version };
       const { begin } = args;
       if (!outcome.ok || begin === undefined) return decided;
@@ -38,11 +51,16 @@ export function createMovementActivities(deps: PhaseDependencies): MovementActiv
         ? beating(deps, () => preflightAndPrepare(deps, args))
         : phase('preflight')(args),
     prepare: phase('prepare'),
-    submit: (args) =>
-      args.chained === true
+    submit: (args) => {
+      if (args.whole === true) return beating(deps, (tell) => wholeChain(deps, args, tell));
+      return args.chained === true
         ? beating(deps, () => submitAndLook(deps, args))
-        : phase('submit')(args),
-    observe: phase('observe'),
+        : phase('submit')(args);
+    },
+    observe: (args) =>
+      args.whole === true
+        ? beating(deps, () => preflightAndLook(deps, args))
+        : phase('observe')(args),
     recover: phase('recover'),
     cancel: (args) => beating(deps, () => cancel(deps, args)),
     ask: (args) => beating(deps, () => ask(deps, args)),
@@ -50,11 +68,52 @@ export function createMovementActivities(deps: PhaseDependencies): MovementActiv
   };
 }
 
+/** Writes a decision of the run. A refusal is a result: somebody else has decided. */
+async function writeDecision(
+  { db }: PhaseDependencies,
+  args: DecideArgs,
+): Promise<TransitionOutcome> {
+  const end = args.ended
+    ? await readEnd(db, args.movement_id)
+    : { reservation: 'none' as const, spent: false };
+  return applyTransition(db, advance(args, end.reservation, end.spent));
+}
+
+/**
+ * The movement as it is once what follows from it is written, if `decides`: the run then has
+ * nothing to write before it begins what is ready.
+ */
+async function load(
+  deps: PhaseDependencies,
+  { movement_id, run_id, decides }: LoadArgs,
+): Promise<LoadedMovement | null> {
+  const view = await describedView(deps, movement_id, run_id);
+  if (view === null || decides !== true || !DECIDED_AT_ONCE.includes(view.state)) return view;
+  const decision = decide(view, nextOf(view), new Set());
+  if (decision === null) return view;
+  try {
+    const outcome = await writeDecision(deps, decision);
+    return outcome.ok ? decided(view, decision, outcome.head?.version ?? view.version) : view;
+  } catch (error) {
+    // What this load has marked as seen is told once, so it is told; the run decides by itself.
+    deps.log.warn({ err: error, movement_id }, 'a load could not write what follows from it');
+    return view;
+  }
+}
+
+/** What a cancel leads to depends on what the run has stopped, which only the run knows. */
+const DECIDED_AT_ONCE: readonly MovementState[] = [
+  'APPROVED',
+  'EXECUTING',
+  'WAITING_MANUAL_ACTION',
+  'MANUAL_INTERVENTION',
+];
+
 /**
  * The movement, and of each node how its executor is reached: that is known here and not in the
  * database.
  */
-async function load(
+async function describedView(
   deps: PhaseDependencies,
   movementId: string,
   runId: string,
@@ -63,14 +122,15 @@ async function load(
   if (movement === null) return null;
   return {
     ...movement,
-    conduct: 3,
+    conduct: 4,
     nodes: movement.nodes.map(({ signs, ...node }) => {
       const descriptor = deps.executors.describe(node.executor_key);
       if (descriptor?.task_queue !== undefined) {
         const { task_queue } = descriptor;
         return { ...node, task_queue, ...(signs === true ? { signs } : {}) };
       }
-      return descriptor?.in_process === true ? { ...node, in_process: true } : node;
+      if (descriptor === undefined) return node;
+      return { ...node, chained: true, ...(descriptor.in_process ? { carried: true } : {}) };
     }),
   };
 }

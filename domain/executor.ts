@@ -282,7 +282,10 @@ export interface ExecutorDescriptor extends DeclaredFacts {
   readonly settle_seconds: number;
   /** Time-out of one call. */
   readonly timeout_seconds: number;
-  /** Its preflight and prepare answer in well under a second and may run as local activities. */
+  /**
+   * A module whose phases answer at once: one activity may carry out a whole chain of its nodes,
+   * each behind its own fence.
+   */
   readonly in_process: boolean;
 }
 

@@ -87,6 +87,13 @@ export interface LoadedNode {
    * activities.
    */
   readonly in_process?: boolean;
+  /**
+   * Its executor is called by our own workers, whether a module or behind HTTP: its phases are
+   * carried out in one activity for as long as they are quick.
+   */
+  readonly chained?: boolean;
+  /** Its executor answers at once: the activity of the node before may go on to it. */
+  readonly carried?: boolean;
   /** Its executor is a team's own worker, polling here. */
   readonly task_queue?: string;
   /** Of such a node: a signer is bound to it, so that what it is asked may first take the chain. */
@@ -116,9 +123,9 @@ export interface LoadedMovement {
   readonly woken?: true;
   /**
    * The conduct of the workflow that goes with this load; absent in histories of 0.1.0, 1 in those
-   * of 0.2.0. See workflows/versions.ts.
+   * of 0.2.0, 3 in those of 0.3.0. See workflows/versions.ts.
    */
-  readonly conduct?: 1 | 2 | 3;
+  readonly conduct?: 1 | 2 | 3 | 4;
 }
 
 /** Stored results of conditions, by the edge's position in the plan. */
@@ -164,6 +171,14 @@ export interface PhaseArgs {
    * look after submit.
    */
   readonly chained?: boolean;
+  /** Every phase of the node, from preflight on, for as long as they are quick. */
+  readonly whole?: boolean;
+  /** The decision that follows from the node's completion is written with it. */
+  readonly decides?: boolean;
+  /** That decision, where the run could tell it before: nothing else was at work then. */
+  readonly then?: DecideArgs;
+  /** The nodes, one after the other, that the same activity may go on to while it is quick. */
+  readonly onward?: readonly PhaseArgs[];
 }
 
 /**
@@ -205,6 +220,22 @@ export interface PhaseResult {
   readonly delay_ms?: number;
   /** Results of the conditions on the edges that leave a settled node. */
   readonly conditions?: ConditionResults;
+  /** The decision that was written with the completion. */
+  readonly advance?: Advance;
+  /** What came of the nodes that the activity went on to. */
+  readonly carried?: readonly CarriedResult[];
+}
+
+/** A decision that is written, and the movement's version behind it. */
+export interface Advance {
+  readonly decision: DecideArgs;
+  readonly version: number;
+}
+
+export interface CarriedResult {
+  readonly node_key: string;
+  readonly attempt: number;
+  readonly result: PhaseResult;
 }
 
 /**
@@ -243,12 +274,16 @@ export interface RecordArgs extends AskArgs {
   readonly given: TeamAnswer;
 }
 
+export interface LoadArgs {
+  readonly movement_id: string;
+  readonly run_id: string;
+  /** What follows from the load is written in the same activity, and the answer is as it is then. */
+  readonly decides?: true;
+}
+
 /** The activities of a movement, by their registered names. */
 export interface MovementActivities {
-  load(args: {
-    readonly movement_id: string;
-    readonly run_id: string;
-  }): Promise<LoadedMovement | null>;
+  load(args: LoadArgs): Promise<LoadedMovement | null>;
   decide(args: DecideArgs): Promise<DecideResult>;
   expire(args: { readonly movement_id: string }): Promise<void>;
   preflight(args: PhaseArgs): Promise<PhaseResult>;

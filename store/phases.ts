@@ -3,7 +3,12 @@
  */
 import type { SignRequest } from '../domain/executor.ts';
 import type { JsonObject } from '../domain/json.ts';
-import type { ConditionResults, LoadedMovement, RecoverArgs } from '../domain/messages.ts';
+import type {
+  ConditionResults,
+  DecideArgs,
+  LoadedMovement,
+  RecoverArgs,
+} from '../domain/messages.ts';
 import type { CompiledNode, CompiledPlan } from '../domain/plan/types.ts';
 import type { MovementState, ReservationStatus } from '../domain/states/movement.ts';
 import type { NodeState } from '../domain/states/node.ts';
@@ -66,6 +71,11 @@ export interface PhaseRow {
     readonly external_ref: string | null;
     readonly output: JsonObject | null;
   } | null;
+  /**
+   * What its run wants written with its completion, or that this is to be looked for; no read has
+   * it.
+   */
+  readonly course?: { readonly then: DecideArgs | null };
 }
 
 /** The node, or null when the movement or node does not exist. */
@@ -113,6 +123,18 @@ export async function takeOver(
         ${from_observe}) AS answer`,
   );
   return rows[0]?.answer ?? { taken: false, row: null };
+}
+
+/** The movement as a run sees it, for who decides in its place; marks nothing. */
+export async function readMovementView(
+  db: Database,
+  movementId: string,
+): Promise<LoadedMovement | null> {
+  const rows = await run(
+    () => db.sql<{ answer: LoadedMovement | null }>`
+      SELECT movement_view(${movementId}::uuid, svc_now()) AS answer`,
+  );
+  return rows[0]?.answer ?? null;
 }
 
 /** What a run reads; marks the movement's commands as seen. Null for an unknown movement. */

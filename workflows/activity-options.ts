@@ -1,6 +1,12 @@
 /** How each phase is run by Temporal: data, decided by functions that a test pins. */
 import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
-import { TAKE_SECONDS, TASK_QUEUE, type LoadedNode, type Phase } from '../domain/messages.ts';
+import {
+  TAKE_SECONDS,
+  TASK_QUEUE,
+  type LoadedNode,
+  type Phase,
+  type PhaseArgs,
+} from '../domain/messages.ts';
 
 /**
  * Longest that a worker may be silent during a phase before it counts as dead; it beats every two
@@ -16,9 +22,9 @@ const HEARTBEAT = '10 seconds';
 export function phaseOptions(
   phase: Phase | 'cancel',
   nodeKey: string,
-  chained = false,
+  extent: Extent = {},
 ): ActivityOptions {
-  const summary = summaryOf(phase, nodeKey, chained);
+  const summary = summaryOf(phase, nodeKey, extent);
   if (phase === 'submit') {
     return {
       taskQueue: TASK_QUEUE,
@@ -55,9 +61,12 @@ export function runsLocally(phase: Phase, node: Pick<LoadedNode, 'in_process'>):
 }
 
 /** Whether the next phase is carried out in the same activity; see activities/phases/chain.ts. */
-export function chains(phase: Phase, node: Pick<LoadedNode, 'in_process' | 'node_kind'>): boolean {
+export function chains(
+  phase: Phase,
+  node: Pick<LoadedNode, 'in_process' | 'chained' | 'node_kind'>,
+): boolean {
   return (
-    node.in_process === true &&
+    (node.in_process === true || node.chained === true) &&
     (phase === 'submit' || (phase === 'preflight' && node.node_kind !== 'observe'))
   );
 }
@@ -66,10 +75,10 @@ export function chains(phase: Phase, node: Pick<LoadedNode, 'in_process' | 'node
 export function localPhaseOptions(
   phase: Phase,
   nodeKey: string,
-  chained = false,
+  extent: Extent = {},
 ): LocalActivityOptions {
   return {
-    summary: summaryOf(phase, nodeKey, chained),
+    summary: summaryOf(phase, nodeKey, extent),
     startToCloseTimeout: '1 second',
     retry: { maximumAttempts: 1 },
   };
@@ -95,13 +104,27 @@ export function teamOptions(
   };
 }
 
-const CHAINS: Partial<Record<Phase | 'cancel', string>> = {
+/** How much one activity carries out; see activities/phases/chain.ts. */
+type Extent = Pick<PhaseArgs, 'chained' | 'whole' | 'onward'>;
+
+const CHAINED: Partial<Record<Phase | 'cancel', string>> = {
   preflight: 'preflight, prepare',
   submit: 'submit, observe',
 };
+const WHOLE: Partial<Record<Phase | 'cancel', string>> = {
+  submit: 'preflight, prepare, submit, observe',
+  observe: 'preflight, observe',
+};
 
-function summaryOf(phase: Phase | 'cancel', nodeKey: string, chained = false): string {
-  return `${nodeKey} · ${(chained ? CHAINS[phase] : undefined) ?? phase}`;
+/** The server refuses the commands of a task with a summary of more than 400 bytes. */
+const LONGEST_SUMMARY = 200;
+
+function summaryOf(phase: Phase | 'cancel', nodeKey: string, extent: Extent = {}): string {
+  const more = extent.whole === true ? WHOLE : extent.chained === true ? CHAINED : {};
+  const own = `${nodeKey} · ${more[phase] ?? phase}`;
+  if (extent.onward === undefined) return own;
+  const all = [own, ...extent.onward.map(({ node_key }) => node_key)].join(' → ');
+  return all.length > LONGEST_SUMMARY ? `${all.slice(0, LONGEST_SUMMARY - 1)}…` : all;
 }
 
 /** Loads and decisions: one short database call each, repeated until the database is back. */
@@ -127,7 +150,7 @@ export function askOptions(phase: Phase | 'cancel', nodeKey: string): ActivityOp
 export function decideOptions(begins?: string): LocalActivityOptions {
   return begins === undefined
     ? LOCAL_OPTIONS
-    : { ...LOCAL_OPTIONS, summary: summaryOf('preflight', begins, true) };
+    : { ...LOCAL_OPTIONS, summary: summaryOf('preflight', begins, { chained: true }) };
 }
 
 /** Sends a capital transfer: one attempt, like every submit. */

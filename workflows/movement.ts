@@ -12,11 +12,12 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { readTold } from '../domain/attention-reasons.ts';
+import { decide, decided, nextOf } from '../domain/decision.ts';
 import { ATTENTION_SIGNAL, SIGNALS, type LoadedMovement } from '../domain/messages.ts';
 import { decideOptions, LOCAL_OPTIONS } from './activity-options.ts';
 import { locally, turnIsFree } from './local-activities.ts';
 import { RunState, type HandedOn } from './run-state.ts';
-import { beginning, decide, decided, nextOf, withEnds } from './view.ts';
+import { beginning, withEnds } from './view.ts';
 
 /** How a run closed. FAILED closes as a failure instead, so that the close status tells it. */
 export interface MovementOutcome {
@@ -45,7 +46,7 @@ async function conduct(movementId: string, handed: HandedOn): Promise<MovementOu
   for (;;) {
     const seen = run.wakes;
     let view = await locally(LOCAL_OPTIONS, (local) =>
-      local.load({ movement_id: movementId, run_id: workflowInfo().runId }),
+      local.load({ movement_id: movementId, run_id: workflowInfo().runId, decides: true }),
     );
     if (view === null)
       throw ApplicationFailure.nonRetryable(
@@ -94,7 +95,8 @@ async function conduct(movementId: string, handed: HandedOn): Promise<MovementOu
       const before = run.settled;
       run.tell(view, 'pausing');
       await condition(() => run.wakes !== seen || run.settled !== before || run.leaves());
-      view = withEnds(view, run.ends);
+      view = run.advance(withEnds(view, run.ends));
+      if (run.isBehind(view)) break;
       run.tell(view, 'changed');
     }
   }

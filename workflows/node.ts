@@ -4,14 +4,18 @@
  */
 import { condition, isCancellation, sleep } from '@temporalio/workflow';
 import type {
+  Advance,
+  CarriedResult,
   ConditionResults,
   LoadedNode,
   Phase,
   PhaseArgs,
   PhaseResult,
+  RecoverArgs,
 } from '../domain/messages.ts';
 import { isSettled } from '../domain/states/node.ts';
 import { perform } from './phases.ts';
+import type { Course } from './view.ts';
 
 export interface NodeRun {
   readonly movementId: string;
@@ -24,6 +28,10 @@ export interface NodeRun {
   readonly submitting: (by: 1 | -1) => void;
   /** Whether this phase is left to the run that follows. */
   readonly holds: (phase: Phase) => boolean;
+  /** What its activity is told of what its completion leads to. */
+  readonly course: (node: LoadedNode) => Course;
+  /** Told while an activity may go on to these nodes: nobody else begins them. */
+  readonly carrying: (nodes: readonly PhaseArgs[], by: 1 | -1) => void;
 }
 
 /**
@@ -37,6 +45,10 @@ export interface NodeEnd {
   readonly stopped: boolean;
   /** What the conditions behind it came to. */
   readonly conditions: ConditionResults;
+  /** The decision that was written with its completion. */
+  readonly advance?: Advance;
+  /** What came of the nodes that its activity went on to. */
+  readonly carried?: readonly CarriedResult[];
 }
 
 /**
@@ -55,6 +67,9 @@ export async function runNode(
     executor_key: node.executor_key,
   };
   let step: Phase = firstPhase(node);
+  // The whole node in one activity, once: what has to be repeated is repeated phase by phase.
+  let whole = node.chained === true && step === 'preflight' && begun === undefined;
+  if (whole) step = afterPhase(afterPhase(step, node), node);
   let asksFromObserve = false;
   let sends = 0;
   let told = begun;
@@ -62,15 +77,20 @@ export async function runNode(
     const at = step;
     if (run.holds(at)) await condition(() => !run.holds(at));
     const wakes = run.wakes();
+    const { onward = [], ...course } = at === 'submit' || at === 'observe' ? run.course(node) : {};
+    const asking: RecoverArgs = {
+      ...args,
+      ...course,
+      ...(whole ? { whole } : {}),
+      ...(whole && at === 'submit' && onward.length > 0 ? { onward } : {}),
+      ...(at === 'recover' && asksFromObserve ? { from_observe: true } : {}),
+    };
     const result: PhaseResult =
       told ??
-      (step === 'submit'
-        ? await submit(() => perform('submit', node, args), run)
-        : await perform(
-            step,
-            node,
-            step === 'recover' && asksFromObserve ? { ...args, from_observe: true } : args,
-          ));
+      (at === 'submit'
+        ? await submit(() => perform(at, node, asking), run, asking.onward ?? [])
+        : await perform(at, node, asking));
+    whole = false;
     told = undefined;
     step = result.phase ?? step;
     switch (result.next) {
@@ -106,6 +126,8 @@ export async function runNode(
           error_code: result.error_code,
           stopped: !isSettled(result.state) && result.state !== 'UNKNOWN',
           conditions: result.conditions ?? {},
+          ...(result.advance === undefined ? {} : { advance: result.advance }),
+          ...(result.carried === undefined ? {} : { carried: result.carried }),
         };
     }
   }
@@ -152,14 +174,20 @@ export async function askAboutUnknown(
 }
 
 /** A submit that gave no answer is never repeated here: recover finds out what became of it. */
-async function submit(work: () => Promise<PhaseResult>, run: NodeRun): Promise<PhaseResult> {
+async function submit(
+  work: () => Promise<PhaseResult>,
+  run: NodeRun,
+  onward: readonly PhaseArgs[],
+): Promise<PhaseResult> {
   run.submitting(1);
+  run.carrying(onward, 1);
   try {
     return await work();
   } catch {
     return { state: 'SUBMITTING', next: 'recover', error_code: null };
   } finally {
     run.submitting(-1);
+    run.carrying(onward, -1);
   }
 }
 

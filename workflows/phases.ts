@@ -37,12 +37,11 @@ export async function perform(
   args: RecoverArgs,
 ): Promise<PhaseResult> {
   if (node.task_queue !== undefined) return byTeam(phase, node, node.task_queue, args);
-  const chained = chains(phase, node);
-  const asked = chained ? { ...args, chained } : args;
+  const asked = args.whole !== true && chains(phase, node) ? { ...args, chained: true } : args;
   // What asks the outside keeps nothing else waiting for its turn.
   if (runsLocally(phase, node) && turnIsFree()) {
     try {
-      return await locally(localPhaseOptions(phase, node.node_key, chained), (local) =>
+      return await locally(localPhaseOptions(phase, node.node_key, asked), (local) =>
         local[phase](asked),
       );
     } catch {
@@ -52,7 +51,7 @@ export async function perform(
   const options =
     args.from_unknown === true
       ? lookOptions(node.node_key)
-      : phaseOptions(phase, node.node_key, chained);
+      : phaseOptions(phase, node.node_key, asked);
   return proxyActivities<MovementActivities>(options)[phase](asked);
 }
 

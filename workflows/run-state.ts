@@ -5,6 +5,7 @@
  */
 import { CancellationScope, workflowInfo } from '@temporalio/workflow';
 import type { ToldAttention } from '../domain/attention-reasons.ts';
+import { attemptOf, decided } from '../domain/decision.ts';
 import { onCancelTargets } from '../domain/graph/edges.ts';
 import type {
   LoadedMovement,
@@ -18,7 +19,7 @@ import { takeTurns, turnIsFree } from './local-activities.ts';
 import { askAboutUnknown, runNode, type NodeEnd } from './node.ts';
 import { askToCancel } from './phases.ts';
 import { has } from './versions.ts';
-import { attemptOf } from './view.ts';
+import { courseOf } from './view.ts';
 
 /** What a run tells the one that follows it: what no load knows. */
 export interface HandedOn {
@@ -44,6 +45,8 @@ export class RunState {
   private view: LoadedMovement | null = null;
   /** Nodes at work. */
   private readonly running = new Set<string>();
+  /** Nodes that an activity under way may go on to. */
+  private readonly carried = new Set<string>();
   /** What first phases have said already, by attempt. */
   private readonly begun = new Map<string, PhaseResult>();
   /** How nodes ended since the last load. */
@@ -87,6 +90,8 @@ export class RunState {
     this.endings.clear();
     this.conduct = view.conduct ?? 0;
     if (this.conduct >= 2) takeTurns();
+    // Whatever was begun is recorded, and a node may have been moved since it was told.
+    if (this.conduct >= 4) this.begun.clear();
     if (this.conduct >= 3 && view.woken === true) this.opened += 1;
     this.follow(view);
     // A node that the database has put back (a restore) is not one whose lane is closed.
@@ -105,6 +110,22 @@ export class RunState {
     if (begin !== undefined && said !== undefined) this.begun.set(attemptOf(begin), said);
     this.follow(view);
     this.tell(view, 'changed');
+  }
+
+  /** The view with the decisions that were written with the ends of nodes. */
+  advance(view: LoadedMovement): LoadedMovement {
+    for (const { advance } of this.endings.values()) {
+      if (advance?.decision.version === view.version)
+        return this.advance(decided(view, advance.decision, advance.version));
+    }
+    return view;
+  }
+
+  /** Whether something was written that this view cannot have: the run has to load. */
+  isBehind({ version }: LoadedMovement): boolean {
+    return [...this.endings.values()].some(
+      ({ advance }) => advance !== undefined && advance.version > version,
+    );
   }
 
   /**
@@ -128,7 +149,11 @@ export class RunState {
   }
 
   isIdle(node: LoadedNode): boolean {
-    return !this.running.has(node.node_key) && !this.stoppedAttempts.has(attemptOf(node));
+    return (
+      !this.running.has(node.node_key) &&
+      !this.carried.has(node.node_key) &&
+      !this.stoppedAttempts.has(attemptOf(node))
+    );
   }
 
   /** Begins what is to run and is not at work yet. */
@@ -216,6 +241,12 @@ export class RunState {
         wakes: () => this.wakeCount + this.opened,
         submitting: (by) => void (this.submits += by),
         holds: this.holds,
+        course: (each) => (this.view === null ? {} : courseOf(this.view, each)),
+        carrying: (nodes, by) => {
+          for (const { node_key } of nodes)
+            if (by === 1) this.carried.add(node_key);
+            else this.carried.delete(node_key);
+        },
       },
       this.begun.get(attemptOf(node)),
     );
@@ -223,6 +254,7 @@ export class RunState {
     void run.then((end) => {
       this.running.delete(node.node_key);
       if (end.stopped) this.stoppedAttempts.add(attemptOf(node));
+      for (const each of end.carried ?? []) this.begun.set(attemptOf(each), each.result);
       this.settle(node, end);
     });
   }

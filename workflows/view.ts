@@ -1,9 +1,5 @@
-/**
- * What a run makes of its view of the movement: what to write next, and the view that follows from
- * it. Pure.
- */
-import { withConditions } from '../domain/conditions/apply.ts';
-import { walk, type WalkResult } from '../domain/graph/walk.ts';
+/** What a run makes of its view of the movement. Pure. */
+import { completed, decided, followsCompletion, isAlone, nextOf } from '../domain/decision.ts';
 import type {
   ConditionResults,
   DecideArgs,
@@ -11,42 +7,8 @@ import type {
   LoadedNode,
   PhaseArgs,
 } from '../domain/messages.ts';
-import { walkNode } from '../domain/snapshot.ts';
 import { chains, runsLocally } from './activity-options.ts';
 import type { NodeEnd } from './node.ts';
-
-/** What must be written before anything runs; null when the database already says it all. */
-export function decide(
-  view: LoadedMovement,
-  next: WalkResult,
-  stopped: ReadonlySet<string>,
-): DecideArgs | null {
-  const nodes = (keys: readonly string[]): { node_key: string; attempt: number }[] =>
-    view.nodes
-      .filter((node) => keys.includes(node.node_key))
-      .map(({ node_key, attempt }) => ({ node_key, attempt }));
-  const overtaken =
-    view.state !== 'CANCELLED'
-      ? []
-      : view.nodes
-          .filter((node) => node.state === 'READY' && stopped.has(attemptOf(node)))
-          .map((node) => node.node_key);
-  const ended = next.ended && !view.ended;
-  const same = next.state === view.state && next.frontier.join('\n') === view.frontier.join('\n');
-  if (same && !ended && next.ready.length + next.skip.length + overtaken.length === 0) return null;
-  return {
-    movement_id: view.movement_id,
-    version: view.version,
-    from: view.state,
-    to: next.state,
-    ready: nodes(next.ready),
-    skip: nodes(next.skip),
-    stop: nodes(overtaken),
-    frontier: next.frontier,
-    ended,
-    failure: next.failure,
-  };
-}
 
 /**
  * The one node that begins because of this decision, where its executor is at hand: its first
@@ -72,44 +34,6 @@ export function beginning(
   };
 }
 
-/** Where the graph goes on from here. */
-export function nextOf(view: LoadedMovement): WalkResult {
-  return walk({
-    state: view.state,
-    nodes: view.nodes.map(walkNode),
-    edges: withConditions(view.edges, view.conditions ?? {}),
-  });
-}
-
-/** One attempt of a node, as a key. */
-export function attemptOf({ node_key, attempt }: Pick<LoadedNode, 'node_key' | 'attempt'>): string {
-  return `${node_key}:${String(attempt)}`;
-}
-
-/** The view after a decision was written. */
-export function decided(
-  view: LoadedMovement,
-  decision: DecideArgs,
-  version: number,
-): LoadedMovement {
-  const state = (node: LoadedNode): LoadedNode['state'] => {
-    const among = (list: DecideArgs['ready']): boolean =>
-      list.some((each) => each.node_key === node.node_key);
-    if (among(decision.ready)) return 'READY';
-    if (among(decision.skip)) return 'SKIPPED';
-    return among(decision.stop) ? 'CANCELLED' : node.state;
-  };
-  return {
-    ...view,
-    version,
-    state: decision.to,
-    ended: decision.ended,
-    frontier: decision.frontier,
-    error_code: decision.failure?.error_code ?? view.error_code,
-    nodes: view.nodes.map((node) => ({ ...node, state: state(node) })),
-  };
-}
-
 /** The view after nodes came to their end; Date.now() is the workflow's own, replayable time. */
 export function withEnds(view: LoadedMovement, ends: ReadonlyMap<string, NodeEnd>): LoadedMovement {
   const nodes = view.nodes.map((node) => {
@@ -122,4 +46,52 @@ export function withEnds(view: LoadedMovement, ends: ReadonlyMap<string, NodeEnd
     view.conditions ?? {},
   );
   return { ...view, nodes, conditions };
+}
+
+/** What the activity of a node is told of what its completion leads to. */
+export type Course = Pick<PhaseArgs, 'decides' | 'then' | 'onward'>;
+
+/** Most nodes that one activity may go on to; its argument stands in the history. */
+const MOST_CARRIED = 7;
+
+/** That the activity decides with the completion, and the nodes that it may go on to. */
+export function courseOf(view: LoadedMovement, node: LoadedNode): Course {
+  if ((view.conduct ?? 0) < 4) return {};
+  const [own, ...onward] = legs(view, node, MOST_CARRIED);
+  return {
+    decides: true,
+    ...(own?.then === undefined ? {} : { then: own.then }),
+    ...(onward.length === 0 ? {} : { onward }),
+  };
+}
+
+/** The node, and those that follow it one after the other and answer at once as it does. */
+function legs(view: LoadedMovement, node: LoadedNode, most: number): readonly PhaseArgs[] {
+  const decision = followsCompletion(view, node);
+  const own: PhaseArgs = {
+    movement_id: view.movement_id,
+    node_key: node.node_key,
+    attempt: node.attempt,
+    executor_key: node.executor_key,
+    whole: true,
+    decides: true,
+    ...(decision === undefined || !isAlone(view, node) ? {} : { then: decision }),
+  };
+  if (most === 0 || decision === undefined || node.carried !== true) return [own];
+  const after = decided(completed(view, node), decision, decision.version + 1);
+  const [next, ...others] = after.nodes.filter(({ node_key }) =>
+    decision.ready.some((ready) => ready.node_key === node_key),
+  );
+  if (next === undefined || others.length > 0 || !mayBeCarried(after, node, next)) return [own];
+  return [own, ...legs(after, next, most - 1)];
+}
+
+/** Only `from` can make it ready, so that no other activity goes on to it. */
+function mayBeCarried({ edges }: LoadedMovement, from: LoadedNode, node: LoadedNode): boolean {
+  return (
+    node.carried === true &&
+    node.node_kind === 'action' &&
+    !node.recover_first &&
+    edges.every((edge) => edge.to !== node.node_key || edge.from === from.node_key)
+  );
 }

@@ -151,7 +151,11 @@ async function addressOf(
 }
 
 /** The attempt whose transactions are meant. */
-export function ownerOf({ movement_id, node_key, attempt }: PhaseRow): {
+export function ownerOf({
+  movement_id,
+  node_key,
+  attempt,
+}: Pick<PhaseRow, 'movement_id' | 'node_key' | 'attempt'>): {
   readonly movement_id: string;
   readonly node_key: string;
   readonly attempt: number;

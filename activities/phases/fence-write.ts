@@ -6,6 +6,7 @@ import { SYSTEM_ACTOR } from '../../domain/roles.ts';
 import { fenced } from '../../domain/send/epoch.ts';
 import type { NodeChange, Transition } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
+import { entryOf, fieldsOf, type NodeWrite } from './write.ts';
 
 /** What a send needs besides its row. */
 interface Declared {
@@ -14,6 +15,8 @@ interface Declared {
   readonly window: number;
   readonly claim: NodeChange['nonce'] | undefined;
   readonly addresses: readonly AskedAddress[];
+  /** What the phases before have found, where the fence records that too; `row` is as it leaves it. */
+  readonly found: readonly NodeWrite[];
 }
 
 /**
@@ -22,10 +25,11 @@ interface Declared {
  */
 export function fenceWrite(
   row: PhaseRow,
-  { context, window, claim, addresses }: Declared,
+  { context, window, claim, addresses, found }: Declared,
 ): { readonly write: Transition; readonly behind: PhaseRow } {
   const signer = row.node.signer_binding;
   const { epoch, send_not_after } = fenced(row.epoch, window);
+  const beside = fieldsOf(found);
   const write: Transition = {
     movement_id: row.movement_id,
     // The movement states in which a node of this lane may be sent.
@@ -53,7 +57,9 @@ export function fenceWrite(
         moves: ['SUBMITTING'],
         attempt: row.attempt,
         epoch: row.epoch,
+        artifacts: beside.artifacts,
         set: {
+          ...beside.set,
           submit_epoch: epoch,
           send_not_after,
           amount: context.amount,
@@ -63,6 +69,7 @@ export function fenceWrite(
       },
     ],
     timeline: [
+      ...found.map((write) => entryOf(row, write)),
       {
         event_type: 'node_submitting',
         message: row.error_count > 0 ? 'Submitting again under the same key' : 'Submitting',

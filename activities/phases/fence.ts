@@ -12,7 +12,7 @@ import {
   authorizationOf,
   usableUntil,
 } from '../../domain/signing.ts';
-import type { ClaimedTransaction } from '../../domain/transition.ts';
+import type { ClaimedTransaction, TransitionOutcome } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { claimAuthorization } from '../../store/authorizations.ts';
 import { applyTransition } from '../../store/transition.ts';
@@ -29,6 +29,7 @@ import { nonceClaim } from './nonce-claim.ts';
 import { waitForLane } from './lane-wait.ts';
 import { alreadyBeyond, result } from './results.ts';
 import { phaseRow } from './row.ts';
+import type { NodeWrite } from './write.ts';
 
 /** A node behind its fence: `row` as the fence left it. */
 export interface Fenced {
@@ -58,66 +59,102 @@ async function mustBeOurs(deps: PhaseDependencies, row: PhaseRow): Promise<void>
   throw new ExecutorFault('rejected', 'SIGN_REQUEST_MISMATCH', message);
 }
 
+/** What a fence came to that no executor's fault kept from being asked. */
+type Asked = { readonly fenced: Fenced } | { readonly refused: TransitionOutcome & { ok: false } };
+
 /**
- * Passes the fence of a node that may need more than the database knows, or says what the node does
- * instead.
+ * Asks the fence of a node that may need more than the database knows.
+ *
+ * @throws ExecutorFault where the node may not be sent as it was prepared, or cannot be asked for.
  */
+async function askFence(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  found: readonly NodeWrite[],
+): Promise<Asked> {
+  const amount = amountToSend(row, deps.chains);
+  if (!amount.ok) throw new ExecutorFault('rejected', amount.code, amount.message);
+  const by = await askedBy(deps, row);
+  if (!by.ok) throw new ExecutorFault('rejected', by.code, by.message);
+  const descriptor = descriptorOf(deps, row);
+  // The plan was compiled when the executor's entry said `sends: false`: whatever the node moves
+  // now, nobody has approved.
+  if (row.node.sends === false && isSending(row.node, descriptor.sends)) {
+    const message =
+      'its executor is declared to move funds now, and the approved plan says that this node moves none';
+    throw new ExecutorFault('rejected', 'APPROVED_OUTFLOW_EXCEEDED', message);
+  }
+  const context = await contextOf(deps, row, amount.amount, 'send');
+  const difference =
+    row.sign_request === null
+      ? null
+      : await deps.signing.check(
+          signedNode(deps, row, amount.amount),
+          {
+            request: row.sign_request,
+            from: context.signer?.address ?? '',
+            foreign: isFollowed(deps, row),
+            now_ms: row.now_ms,
+          },
+          callOptions(),
+        );
+  if (difference !== null) throw new ExecutorFault('rejected', 'SIGN_REQUEST_MISMATCH', difference);
+  await mustBeOurs(deps, row);
+  const claim = await nonceClaim(deps, row, context);
+  const window = nodeWindow(descriptor);
+  const deadline = deadlineOf(performance.now(), window);
+  const { write, behind } = fenceWrite(row, {
+    context,
+    window: Math.max(window, usableSeconds(row)),
+    claim,
+    addresses: by.asked,
+    found,
+  });
+  const outcome = await applyTransition(deps.db, write);
+  return outcome.ok
+    ? { fenced: { row: behind, context, transaction: outcome.transaction, deadline } }
+    : { refused: outcome };
+}
+
+/** Passes the fence of a node that is prepared, or says what the node does instead. */
 export async function passFence(
   deps: PhaseDependencies,
   row: PhaseRow,
 ): Promise<Fenced | PhaseResult> {
   try {
-    const amount = amountToSend(row, deps.chains);
-    if (!amount.ok) throw new ExecutorFault('rejected', amount.code, amount.message);
-    const by = await askedBy(deps, row);
-    if (!by.ok) throw new ExecutorFault('rejected', by.code, by.message);
-    const descriptor = descriptorOf(deps, row);
-    // The plan was compiled when the executor's entry said `sends: false`: whatever the node moves
-    // now, nobody has approved.
-    if (row.node.sends === false && isSending(row.node, descriptor.sends)) {
-      const message =
-        'its executor is declared to move funds now, and the approved plan says that this node moves none';
-      throw new ExecutorFault('rejected', 'APPROVED_OUTFLOW_EXCEEDED', message);
-    }
-    const context = await contextOf(deps, row, amount.amount, 'send');
-    const difference =
-      row.sign_request === null
-        ? null
-        : await deps.signing.check(
-            signedNode(deps, row, amount.amount),
-            {
-              request: row.sign_request,
-              from: context.signer?.address ?? '',
-              foreign: isFollowed(deps, row),
-              now_ms: row.now_ms,
-            },
-            callOptions(),
-          );
-    if (difference !== null)
-      throw new ExecutorFault('rejected', 'SIGN_REQUEST_MISMATCH', difference);
-    await mustBeOurs(deps, row);
-    const claim = await nonceClaim(deps, row, context);
-    const window = nodeWindow(descriptor);
-    const deadline = deadlineOf(performance.now(), window);
-    const { write, behind } = fenceWrite(row, {
-      context,
-      window: Math.max(window, usableSeconds(row)),
-      claim,
-      addresses: by.asked,
-    });
-    const outcome = await applyTransition(deps.db, write);
-    if (outcome.ok) return { row: behind, context, transaction: outcome.transaction, deadline };
-    const [lane] = outcome.problems.filter(({ binding }) => binding === 'lane');
+    const asked = await askFence(deps, row, []);
+    if ('fenced' in asked) return asked.fenced;
+    const { refused } = asked;
+    const [lane] = refused.problems.filter(({ binding }) => binding === 'lane');
     if (lane !== undefined) return await waitForLane(deps, row, lane.reason);
     // Somebody else passed the fence or began a recovery meanwhile: the run follows what they
     // wrote, and waits for nobody.
     return (
-      refusedFence(row, outcome) ??
+      refusedFence(row, refused) ??
       alreadyBeyond(await phaseRow(deps, row), row) ??
       result('READY', 'submit')
     );
   } catch (error) {
     if (error instanceof ExecutorFault) return preSendFault(deps, row, error);
+    throw error;
+  }
+}
+
+/**
+ * The same for a node whose phases before have just said what there is to send (`found`, upon which
+ * `row` is as they leave it): recorded by the fence's own write, or by none. Null where it was not
+ * passed, whatever the reason; what was found is then for the caller to record.
+ */
+export async function passFenceAtOnce(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  found: readonly NodeWrite[],
+): Promise<Fenced | null> {
+  try {
+    const asked = await askFence(deps, row, found);
+    return 'fenced' in asked ? asked.fenced : null;
+  } catch (error) {
+    if (error instanceof ExecutorFault) return null;
     throw error;
   }
 }

@@ -1,18 +1,22 @@
 /** The ends of a node: completed, failed, or unknown until a person or a proof decides. */
+import { advance } from '../../domain/actions/advance.ts';
 import { settle, type Settlement } from '../../domain/actions/conditions.ts';
 import type { ConditionNode } from '../../domain/conditions/scope.ts';
 import type { TimelineEventType } from '../../domain/events.ts';
 import type { ExecutionResult } from '../../domain/executor.ts';
-import type { PhaseResult } from '../../domain/messages.ts';
+import { followsCompletion } from '../../domain/decision.ts';
+import type { Advance, DecideArgs, PhaseResult } from '../../domain/messages.ts';
 import type { NodeState } from '../../domain/states/node.ts';
 import { storable } from '../../domain/text.ts';
 import { NOW, type NodeFields } from '../../domain/transition.ts';
 import { readConditionScope } from '../../store/conditions.ts';
-import type { PhaseRow } from '../../store/phases.ts';
+import { readMovementView, type PhaseRow } from '../../store/phases.ts';
+import { applyTransition } from '../../store/transition.ts';
 import { amountOf } from './amount.ts';
+import { Overtaken } from '../failures.ts';
 import type { PhaseDependencies } from './context.ts';
 import { result } from './results.ts';
-import { mustWrite } from './write.ts';
+import { mustWrite, transitionOf, type NodeWrite } from './write.ts';
 
 /**
  * A person had an unknown outcome looked at, of what was never said to be accepted: the executor is
@@ -123,7 +127,7 @@ export async function completeNode(
     state: 'COMPLETED',
     output: answer.output ?? row.output,
   });
-  await mustWrite(deps, row, {
+  const write: NodeWrite = {
     moves,
     ...(conditions === null ? {} : { conditions }),
     set: {
@@ -138,11 +142,61 @@ export async function completeNode(
     event,
     message: event === 'node_completed' ? 'Completed' : 'Recovered: completed',
     ...(answer.external_ref === undefined ? {} : { data: { external_ref: answer.external_ref } }),
-  });
+  };
+  const advance = row.conditional ? null : await completeAndDecide(deps, row, write);
+  if (advance !== null) return { ...result('COMPLETED', 'settled'), advance };
+  await mustWrite(deps, row, write);
   return {
     ...result('COMPLETED', 'settled'),
     ...(conditions === null ? {} : { conditions: conditions.results }),
   };
+}
+
+/** Others that complete at the same time decide too; after so many tries the run does. */
+const MOST_LOOKS = 3;
+
+/**
+ * The completion together with the decision that follows from it, or null where nothing was
+ * written: the run is to decide.
+ */
+async function completeAndDecide(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  write: NodeWrite,
+): Promise<Advance | null> {
+  if (row.course === undefined) return null;
+  const { then } = row.course;
+  const known = then === null ? null : await writeBoth(deps, row, write, then);
+  if (known !== null) return known;
+  for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
+    const view = await readMovementView(deps.db, row.movement_id);
+    const decision = view === null ? undefined : followsCompletion(view, row);
+    if (decision === undefined) return null;
+    const written = await writeBoth(deps, row, write, decision);
+    if (written !== null) return written;
+  }
+  return null;
+}
+
+async function writeBoth(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  write: NodeWrite,
+  decision: DecideArgs,
+): Promise<Advance | null> {
+  const completion = transitionOf(row, [write]);
+  // Only an end in COMPLETED follows from a completion, and that uses up a hold whatever was sent.
+  const next = advance(decision, 'none', false);
+  const outcome = await applyTransition(deps.db, {
+    ...next,
+    nodes: [...(completion.nodes ?? []), ...(next.nodes ?? [])],
+    timeline: [...completion.timeline, ...next.timeline],
+  });
+  if (outcome.ok) return { decision, version: outcome.head?.version ?? decision.version + 1 };
+  if (outcome.reason === 'version') return null;
+  throw new Overtaken(
+    `${row.node_key} changed while it was worked on (${outcome.reason}); it is read again`,
+  );
 }
 
 /** What the conditions behind the node come to once it is settled; null where no edge has one. */

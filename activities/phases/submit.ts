@@ -17,7 +17,7 @@ import { within } from '../call.ts';
 import { failIfLate } from './before-send.ts';
 import { assuranceOf, contextOf, type PhaseDependencies } from './context.ts';
 import { journalOf } from './journal.ts';
-import { phaseRow } from './row.ts';
+import { beside, phaseRow } from './row.ts';
 import { alreadyBeyond, result, sendAgain } from './results.ts';
 import { passFence, type Fenced } from './fence.ts';
 import { isFollowed, withoutFacts } from './followed.ts';
@@ -92,9 +92,14 @@ async function fence(deps: PhaseDependencies, args: PhaseArgs): Promise<Fenced |
     window_seconds: window,
     pays_nobody: payNobody(descriptor),
   });
-  if (!passed || row === null) return longFence(deps, args, row ?? (await phaseRow(deps, args)));
+  if (!passed || row === null)
+    return longFence(
+      deps,
+      args,
+      row === null ? await phaseRow(deps, args) : { ...row, ...beside(args) },
+    );
   return {
-    row,
+    row: { ...row, ...beside(args) },
     context: await contextOf(deps, row, row.amount ?? '0', 'send'),
     transaction: null,
     deadline,
@@ -121,7 +126,10 @@ async function longFence(
  * Behind the fence every failure means "recover": whether something was sent is no longer ours to
  * guess.
  */
-async function signed(deps: PhaseDependencies, fenced: Fenced): Promise<Question | PhaseResult> {
+export async function signed(
+  deps: PhaseDependencies,
+  fenced: Fenced,
+): Promise<Question | PhaseResult> {
   const { row, context, deadline } = fenced;
   try {
     const sign_result = await signFenced(deps, fenced);

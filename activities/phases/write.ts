@@ -9,6 +9,7 @@ import type {
   NodeChange,
   NodeFields,
   TimelineEntry,
+  Transition,
   TransitionOutcome,
 } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
@@ -36,18 +37,22 @@ export function writeNode(
   row: PhaseRow,
   ...writes: readonly NodeWrite[]
 ): Promise<TransitionOutcome> {
+  return applyTransition(deps.db, transitionOf(row, writes));
+}
+
+/** The transition that these writes are. */
+export function transitionOf(row: PhaseRow, writes: readonly NodeWrite[]): Transition {
   const change: NodeChange = {
     node_key: row.node_key,
     from: row.state,
     moves: writes.flatMap(({ moves }) => moves),
     attempt: row.attempt,
     epoch: row.epoch,
-    set: writes.reduce<NodeFields>((all, { set }) => ({ ...all, ...set }), {}),
-    artifacts: writes.flatMap(({ artifacts }) => artifacts ?? []),
+    ...fieldsOf(writes),
   };
   const conditions = writes.flatMap((write) => write.conditions ?? []);
   const entries = writes.map((write) => entryOf(row, write));
-  return applyTransition(deps.db, {
+  return {
     movement_id: row.movement_id,
     nodes: [change],
     ...(conditions.length === 0
@@ -59,7 +64,17 @@ export function writeNode(
           ),
         }),
     timeline: [...entries, ...conditions.flatMap(({ timeline }) => timeline)],
-  });
+  };
+}
+
+/** What the writes change of the node beside its state. */
+export function fieldsOf(
+  writes: readonly NodeWrite[],
+): Required<Pick<NodeChange, 'set' | 'artifacts'>> {
+  return {
+    set: writes.reduce<NodeFields>((all, { set }) => ({ ...all, ...set }), {}),
+    artifacts: writes.flatMap(({ artifacts }) => artifacts ?? []),
+  };
 }
 
 /** As {@link writeNode}, for writes that nothing but an operator or a recovery can overtake. */
@@ -80,7 +95,8 @@ export function executorActor(row: PhaseRow): Actor {
   return { type: 'executor', label: row.node.executor_binding.executor_key };
 }
 
-function entryOf(row: PhaseRow, write: NodeWrite): TimelineEntry {
+/** The line that a write leaves on the timeline. */
+export function entryOf(row: PhaseRow, write: NodeWrite): TimelineEntry {
   const last = write.moves.at(-1);
   return {
     event_type: write.event,

@@ -125,9 +125,10 @@ BEGIN
          OR n.attempt <> coalesce((part ->> 'attempt')::integer, n.attempt)
          OR n.submit_epoch <> coalesce((part ->> 'epoch')::integer, n.submit_epoch)
          -- What is prepared is looked at before the fence and sent behind it, so it changes with
-         -- attempt or epoch only.
+         -- attempt or epoch only, and a fence that brings it along is the first to have it.
          OR (n.prepared_action IS NOT NULL AND part -> 'set' ? 'prepared_action'
-           AND NOT part -> 'set' ?| ARRAY['attempt', 'submit_epoch'])
+           AND (NOT part -> 'set' ?| ARRAY['attempt', 'submit_epoch']
+             OR part -> 'set' ->> 'state' = 'SUBMITTING'))
          -- No fence lets a node through whose earlier send has not been asked about.
          OR (n.recover_first AND part -> 'set' ->> 'state' = 'SUBMITTING') THEN
         refusal := 'node_state';
@@ -370,18 +371,9 @@ BEGIN
     'created_at', m.created_at, 'expires_at', m.expires_at);
 END $$;
 
-CREATE OR REPLACE FUNCTION load_movement(movement uuid, run text) RETURNS jsonb LANGUAGE plpgsql
-  AS $$
-DECLARE
-  at timestamptz := svc_now();
-  woken boolean;
-  result jsonb;
-BEGIN
-  WITH applied AS (
-    UPDATE commands SET applied_at = at WHERE movement_id = movement AND applied_at IS NULL
-    RETURNING kind)
-  SELECT bool_or(kind = 'wake') INTO woken FROM applied;
-  UPDATE movements SET run_id = run WHERE movement_id = movement AND run_id IS DISTINCT FROM run;
+-- What a run knows of its movement: shape and states; null for an unknown one.
+CREATE OR REPLACE FUNCTION movement_view(movement uuid, at timestamptz) RETURNS jsonb
+  LANGUAGE sql STABLE AS $$
   SELECT jsonb_build_object(
     'movement_id', m.movement_id, 'state', m.request_state, 'version', m.version,
       'template_key', m.template_key,
@@ -400,7 +392,22 @@ BEGIN
         'settled_order', coalesce(extract(epoch FROM n.completed_at) * 1000, 0))
           ORDER BY n.position)
       FROM movement_nodes n WHERE n.movement_id = m.movement_id))
-  INTO result FROM movements m WHERE m.movement_id = movement;
+  FROM movements m WHERE m.movement_id = movement
+$$;
+
+CREATE OR REPLACE FUNCTION load_movement(movement uuid, run text) RETURNS jsonb LANGUAGE plpgsql
+  AS $$
+DECLARE
+  at timestamptz := svc_now();
+  woken boolean;
+  result jsonb;
+BEGIN
+  WITH applied AS (
+    UPDATE commands SET applied_at = at WHERE movement_id = movement AND applied_at IS NULL
+    RETURNING kind)
+  SELECT bool_or(kind = 'wake') INTO woken FROM applied;
+  UPDATE movements SET run_id = run WHERE movement_id = movement AND run_id IS DISTINCT FROM run;
+  result := movement_view(movement, at);
   -- Nobody is signalled for a command that a load has seen: what it was to wake is told here.
   RETURN result || CASE WHEN woken THEN '{"woken": true}' ELSE '{}' END::jsonb;
 END $$;

@@ -858,10 +858,12 @@ describe('phases that are chained in one activity', () => {
   ])('a first look that %s takes nothing back of the send', async (_how, observe) => {
     const { movement, args } = await executing(PAY);
     await worker().preflight({ ...args, chained: true });
-    const { answers } = memory;
+    const { answers, executor } = memory;
+    const descriptor = { ...executor.descriptor, timeout_seconds: 0.5 };
+    memory = { ...memory, executor: { ...executor, descriptor } };
     const sound = answers.observe;
     answers.observe = observe;
-    expect(await worker(db, { soonMs: 100 }).submit({ ...args, chained: true })).toMatchObject({
+    expect(await worker().submit({ ...args, chained: true })).toMatchObject({
       state: 'SUBMITTED',
       next: 'observe',
     });
