@@ -8,13 +8,13 @@ import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import type { CarriedResult, PhaseArgs, PhaseResult } from '../../domain/messages.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { callOptions, within } from '../call.ts';
-import { delayOf } from '../failures.ts';
+import { delayOf, Overtaken } from '../failures.ts';
 import type { Tell } from '../guarded.ts';
 import { measured } from '../phase-metrics.ts';
 import { amountOf } from './amount.ts';
 import { executorOf } from './bound-executor.ts';
 import { ownerOf, type PhaseDependencies } from './context.ts';
-import { passFenceAtOnce } from './fence.ts';
+import { passFenceAtOnce, type Fenced } from './fence.ts';
 import { observe } from './observe.ts';
 import { given, runPhase, type Given, type PhaseSteps, type Question } from './phase.ts';
 import { passed, preflight } from './preflight.ts';
@@ -103,25 +103,39 @@ async function wholeSend(
   args: PhaseArgs,
   soon: () => boolean,
 ): Promise<PhaseResult> {
-  let found: Sendable | PhaseResult;
+  const ready = await beforeFence(deps, args, soon);
+  if (ready === 'prepared') return submitAndLook(deps, args, soon);
+  if ('next' in ready) return ready;
+  return sendAndLook(deps, args, await signed(deps, ready.fenced), ready.started, soon);
+}
+
+/**
+ * The node behind its fence, `prepared` where the fence is to be asked once more, or what else its
+ * phases have come to. What has to be repeated is repeated by the phase's own activity.
+ */
+async function beforeFence(
+  deps: PhaseDependencies,
+  args: PhaseArgs,
+  soon: () => boolean,
+): Promise<{ readonly fenced: Fenced; readonly started: number } | PhaseResult | 'prepared'> {
   try {
-    found = await checkAndPrepare(deps, args, soon);
+    const found = await checkAndPrepare(deps, args, soon);
+    if ('next' in found) {
+      const isPrepared = found.next === 'continue' && found.phase === 'prepare';
+      return isPrepared && soon() ? 'prepared' : found;
+    }
+    if (!soon()) return await recorded(deps, found);
+    const started = performance.now();
+    const fenced = await fenceAtOnce(deps, found);
+    if (fenced !== null) return { fenced, started };
+    // The long way says why.
+    await recorded(deps, found);
+    return 'prepared';
   } catch (error) {
-    const delay_ms = delayOf(error);
+    const delay_ms = error instanceof Overtaken ? 0 : delayOf(error);
     if (delay_ms === null) throw error;
     return said('preflight', { ...result('READY', 'again'), delay_ms });
   }
-  if ('next' in found) {
-    const isPrepared = found.next === 'continue' && found.phase === 'prepare';
-    return isPrepared && soon() ? submitAndLook(deps, args, soon) : found;
-  }
-  if (!soon()) return recorded(deps, found);
-  const started = performance.now();
-  const fenced = await fenceAtOnce(deps, found);
-  if (fenced !== null) return sendAndLook(deps, args, await signed(deps, fenced), started, soon);
-  // The long way says why.
-  await recorded(deps, found);
-  return submitAndLook(deps, args, soon);
 }
 
 /** The fence with what was found; the time before it is looked at by the long way alone. */

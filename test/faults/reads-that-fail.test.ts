@@ -279,7 +279,7 @@ const events = async (id: string) =>
 async function closedFences(id: string, node: string): Promise<number> {
   const { events } = await own.temporal.workflow.getHandle(movementWorkflowId(id)).fetchHistory();
   const submits = (events ?? []).filter(({ userMetadata }) =>
-    text(userMetadata?.summary?.data).startsWith(`"${node} · submit`),
+    new RegExp(`^"${node} · .*submit`).test(text(userMetadata?.summary?.data)),
   );
   const answers = (events ?? []).flatMap(({ activityTaskCompletedEventAttributes: done }) =>
     done != null && submits.some(({ eventId }) => String(eventId) === String(done.scheduledEventId))

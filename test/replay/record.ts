@@ -23,6 +23,7 @@ import {
   readable,
   SCENARIOS,
   toPlain,
+  unnamed,
   type RecordedRun,
   type Scenario,
   type ScenarioName,
@@ -409,7 +410,7 @@ async function recordAll(
       const runs = await recordedRuns(own, await DRIVES[name as ScenarioName](own, amount));
       if (runs.length !== ends.length)
         throw new Error(`${name}: ${runs.length} runs were recorded, not ${ends.length}`);
-      const leaks = forbiddenIn(readable(runs));
+      const leaks = forbiddenIn(readable(unnamed(runs)));
       if (leaks.length > 0)
         throw new Error(`${name} says what no history may say:\n${leaks.join('\n---\n')}`);
       writeFileSync(

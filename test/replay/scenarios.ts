@@ -122,6 +122,18 @@ export function readable(value: unknown): string {
     .join('');
 }
 
+/** The runs without what the Temporal UI calls them by, which names the amount. */
+export function unnamed(runs: readonly RecordedRun[]): readonly object[] {
+  return runs.map(({ workflow_id, history }) => ({
+    workflow_id,
+    events: history.events.map((event) =>
+      'workflowExecutionStartedEventAttributes' in event
+        ? { ...event, userMetadata: undefined }
+        : event,
+    ),
+  }));
+}
+
 /** What must stand in no history: addresses, hashes, amounts, keys and where it was recorded. */
 export function forbiddenIn(text: string): readonly string[] {
   const patterns = [
