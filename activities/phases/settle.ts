@@ -153,7 +153,7 @@ export async function completeNode(
 }
 
 /** Others that complete at the same time decide too; after so many tries the run does. */
-const MOST_LOOKS = 3;
+const MOST_LOOKS = 5;
 
 /**
  * The completion together with the decision that follows from it, or null where nothing was

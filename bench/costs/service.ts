@@ -1,4 +1,4 @@
-/** API and worker in this process, on a given Postgres and Temporal, with the instant executor. */
+/** API and worker in this process, on a given Postgres and Temporal, with one executor. */
 import { pino } from 'pino';
 import { NO_CHAINS } from '../../domain/plan/tokens.ts';
 import { workflowBundle } from '../../activities/bundle.ts';
@@ -8,6 +8,7 @@ import { createApi } from '../../api/http/app.ts';
 import { routes } from '../../api/routes.ts';
 import { listen } from '../../api/http/server.ts';
 import type { MovementActivities } from '../../domain/messages.ts';
+import type { Executor } from '../../domain/executor.ts';
 import { createExecutorRegistry } from '../../executors/registry.ts';
 import { connectTemporal, type Temporal } from '../../platform/temporal.ts';
 import type { Database } from '../../prisma/client.ts';
@@ -21,6 +22,7 @@ import { createEvmSigning } from '../../venues/evm/signing.ts';
 
 export interface CostService {
   readonly api: BenchApi;
+  readonly port: number;
   readonly temporal: Temporal;
   stop(): Promise<void>;
 }
@@ -33,11 +35,13 @@ export async function startCostService(options: {
   readonly settings: Pick<PartSettings, 'temporalAddress'>;
   readonly db: Database;
   readonly wrap: (activities: MovementActivities) => MovementActivities;
+  /** The instant executor when left out. */
+  readonly executor?: Executor;
 }): Promise<CostService> {
-  const { settings, db, wrap } = options;
+  const { settings, db, wrap, executor = instantExecutor() } = options;
   const log = pino({ level: 'silent' });
   const temporal = connectTemporal({ address: settings.temporalAddress, namespace: NAMESPACE });
-  const executors = createExecutorRegistry({ locals: [instantExecutor()], remotes: [] });
+  const executors = createExecutorRegistry({ locals: [executor], remotes: [] });
   const deps = { db, log, executors };
   const worker = startWorker({
     address: settings.temporalAddress,
@@ -83,6 +87,7 @@ export async function startCostService(options: {
   await until(() => worker.isRunning());
   return {
     api,
+    port: server.port,
     temporal,
     stop: async () => {
       await api.close();

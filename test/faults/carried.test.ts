@@ -1,0 +1,326 @@
+/**
+ * One activity that goes on from node to node: each is sent once, whoever looks at the movement
+ * meanwhile, and whatever becomes of the activity.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { installSdkLog } from '../../activities/sdk-log.ts';
+import { startCostService, type CostService } from '../../bench/costs/service.ts';
+import { instantExecutor } from '../../bench/executors.ts';
+import { startBenchStack, type BenchStack } from '../../bench/stack.ts';
+import { chain, threeLanes, type TemplateBody } from '../../bench/templates.ts';
+import type { Executor } from '../../domain/executor.ts';
+import { movementWorkflowId, type PhaseArgs } from '../../domain/messages.ts';
+import { connectDatabase, type Database } from '../../prisma/client.ts';
+import { assertConsistent } from '../support/evidence.ts';
+import { eventually, MovementApi, type Created } from '../support/own-stack.ts';
+
+type Call = 'preflight' | 'prepare' | 'submit' | 'observe' | 'recover';
+
+/** What the module does before it answers, by movement and call. */
+const before = new Map<string, (call: Call, node: string, attempt: number) => Promise<void>>();
+const asked: { id: string; call: Call; node: string }[] = [];
+/** How often a run has begun to load its movement. */
+const loads = new Map<string, number>();
+/** What becomes of an activity of a movement: its answer is lost at once, or when it ends. */
+const lost = new Map<string, Promise<never> | 'at the end'>();
+
+const CHAIN: TemplateBody = { ...chain('instant', 3), template_key: 'carried/chain' };
+const UNDONE: TemplateBody = {
+  ...CHAIN,
+  template_key: 'carried/undone',
+  nodes: [...CHAIN.nodes, { ...CHAIN.nodes[0], node_key: 'undo', node_kind: 'compensation' }],
+  edges: [...CHAIN.edges, { from: 'n1', to: 'undo', edge_type: 'on_cancel' }],
+};
+const LANES: TemplateBody = { ...threeLanes('instant', 3), template_key: 'carried/lanes' };
+
+let stack: BenchStack;
+let db: Database;
+let service: CostService;
+let api: MovementApi;
+
+/** The instant executor, which notes what it is asked. */
+function noting(): Executor {
+  const sound = instantExecutor();
+  const note = async (
+    call: Call,
+    { movement_id, node_key, attempt }: { movement_id: string; node_key: string; attempt: number },
+  ): Promise<void> => {
+    asked.push({ id: movement_id, call, node: node_key });
+    await before.get(movement_id)?.(call, node_key, attempt);
+  };
+  return {
+    ...sound,
+    preflight: async (context, call) => {
+      await note('preflight', context);
+      return sound.preflight(context, call);
+    },
+    prepare: async (context, call) => {
+      await note('prepare', context);
+      return sound.prepare(context, call);
+    },
+    submit: async (input, call) => {
+      await note('submit', input.context);
+      return sound.submit(input, call);
+    },
+    observe: async (context, call, journal) => {
+      await note('observe', context);
+      return sound.observe(context, call, journal);
+    },
+    // The books tell what was sent, whether or not the sender knows.
+    recover: async (context) => {
+      await note('recover', context);
+      const landed = sent(context.movement_id).includes(context.node_key);
+      return landed ? { next_state: 'SUBMITTED', external_ref: 'bench' } : { next_state: 'READY' };
+    },
+  };
+}
+
+beforeAll(async () => {
+  installSdkLog(pino({ level: 'silent' }));
+  stack = await startBenchStack(() => undefined);
+  db = connectDatabase({ url: stack.settings.databaseUrl });
+  service = await startCostService({
+    settings: stack.settings,
+    db,
+    executor: noting(),
+    wrap: (activities) => ({
+      ...activities,
+      load: async (args) => {
+        loads.set(args.movement_id, (loads.get(args.movement_id) ?? 0) + 1);
+        return activities.load(args);
+      },
+      submit: async (args) => {
+        const fate = lost.get(args.movement_id);
+        const answer = activities.submit(args);
+        if (fate === undefined) return answer;
+        lost.delete(args.movement_id);
+        if (fate !== 'at the end') return Promise.race([answer, fate]);
+        await answer;
+        throw new Error('the answer was lost');
+      },
+    }),
+  });
+  api = new MovementApi(`http://127.0.0.1:${String(service.port)}`);
+  for (const template of [CHAIN, UNDONE, LANES])
+    expect(await service.api.register(template)).toEqual([]);
+}, 120_000);
+afterAll(async () => {
+  await service?.stop();
+  await db?.$disconnect();
+  await stack?.stop();
+}, 30_000);
+
+const callsOf = (id: string, call: Call): string[] =>
+  asked.filter((each) => each.id === id && each.call === call).map(({ node }) => node);
+const sent = (id: string): string[] => callsOf(id, 'submit');
+
+const created = ({ template_key }: TemplateBody): Promise<Created> =>
+  api.create(template_key, { amount: '5' });
+
+/** Approved, with `doing` before each answer of the executor. */
+async function begun(
+  template: TemplateBody,
+  doing: (call: Call, node: string, id: string) => Promise<void> = async () => undefined,
+): Promise<string> {
+  const movement = await created(template);
+  const id = movement.movement_id;
+  before.set(id, (call, node) => doing(call, node, id));
+  await api.approve(movement);
+  return id;
+}
+
+async function activities(id: string): Promise<readonly string[]> {
+  const { events } = await service.temporal.client.workflow
+    .getHandle(movementWorkflowId(id))
+    .fetchHistory();
+  return (events ?? []).flatMap(
+    ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name ?? [],
+  );
+}
+
+const wake = (id: string): Promise<void> =>
+  service.temporal.client.workflow.getHandle(movementWorkflowId(id)).signal('wake', null);
+
+async function consistent(id: string): Promise<void> {
+  assertConsistent(await api.movement(id), await api.timeline(id));
+}
+
+function gate(): { readonly opened: Promise<void>; open(): void } {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open: () => open() };
+}
+
+test('a chain is one activity, and each of its nodes is prepared, sent and told of on its own', async () => {
+  const id = await begun(CHAIN);
+  await api.reaches(id, 'COMPLETED');
+  await consistent(id);
+  expect(await activities(id)).toEqual(['submit']);
+  for (const call of ['preflight', 'prepare', 'submit', 'observe'] as const)
+    expect(callsOf(id, call)).toEqual(['n1', 'n2', 'n3']);
+  const story = (await api.timeline(id)).map(({ event_type, node_key }) =>
+    `${event_type} ${node_key ?? ''}`.trim(),
+  );
+  const ofNode = (node: string): string[] =>
+    ['preflight_passed', 'prepared', 'submitting', 'submitted', 'completed'].map(
+      (event) => `node_${event} ${node}`,
+    );
+  const started = story.indexOf('node_preflight_passed n1');
+  expect(story.slice(started)).toEqual([
+    ...ofNode('n1'),
+    'node_ready n2',
+    'frontier_advanced',
+    ...ofNode('n2'),
+    'node_ready n3',
+    'frontier_advanced',
+    ...ofNode('n3'),
+    'request_completed',
+  ]);
+  // A key, a fence and an outcome for each.
+  const attempts = await db.nodeAttempt.findMany({ where: { movement_id: id } });
+  expect(attempts.map(({ idempotency_key, outcome }) => [idempotency_key, outcome])).toEqual(
+    expect.arrayContaining(['n1', 'n2', 'n3'].map((n) => [`${id}:${n}:1`, 'COMPLETED'])),
+  );
+});
+
+test.each(['n1', 'n2', 'n3'])(
+  'a run that is woken while its activity sends %s begins nothing beside it',
+  async (node) => {
+    const [held, sending] = [gate(), gate()];
+    const id = await begun(CHAIN, async (call, at) => {
+      if (call !== 'submit' || at !== node) return;
+      sending.open();
+      await held.opened;
+    });
+    await sending.opened;
+    const seen = loads.get(id) ?? 0;
+    await wake(id);
+    await eventually(async () => ((loads.get(id) ?? 0) > seen ? true : null));
+    // Whatever the run has begun upon that would be under way by now.
+    await sleep(500);
+    held.open();
+    await api.reaches(id, 'COMPLETED');
+    await consistent(id);
+    expect(sent(id)).toEqual(['n1', 'n2', 'n3']);
+    expect(callsOf(id, 'recover')).toEqual([]);
+  },
+);
+
+test.each(['preflight', 'submit'] as const)(
+  'a cancel that comes during a %s lets nothing be sent behind it',
+  async (during) => {
+    const [held, there] = [gate(), gate()];
+    const id = await begun(UNDONE, async (call, node) => {
+      if (call !== during || node !== 'n2') return;
+      there.open();
+      await held.opened;
+    });
+    await there.opened;
+    await api.act('cancel', id);
+    held.open();
+    await api.nodeReaches(id, 'undo', ['COMPLETED']);
+    await api.reaches(id, 'CANCELLED');
+    await consistent(id);
+    const before = during === 'submit' ? ['n1', 'n2'] : ['n1'];
+    expect([...sent(id)].sort()).toEqual([...before, 'undo']);
+    const ended = during === 'submit' ? 'COMPLETED' : 'CANCELLED';
+    await api.nodeReaches(id, 'n2', [ended]);
+    await api.nodeReaches(id, 'n3', ['SKIPPED', 'CANCELLED']);
+  },
+);
+
+test('an activity whose answer is lost has lost nothing of its nodes', async () => {
+  const movement = await created(CHAIN);
+  const id = movement.movement_id;
+  lost.set(id, 'at the end');
+  await api.approve(movement);
+  await api.reaches(id, 'COMPLETED');
+  await service.temporal.client.workflow.getHandle(movementWorkflowId(id)).result();
+  await consistent(id);
+  expect(sent(id)).toEqual(['n1', 'n2', 'n3']);
+});
+
+test('an activity that counts as dead while it sends: recovery finds the send, and the dead one goes on to nothing', async () => {
+  const movement = await created(CHAIN);
+  const id = movement.movement_id;
+  const [held, sending, gone] = [gate(), gate(), gate()];
+  const dead = gone.opened.then(() => Promise.reject(new Error('the worker is gone')));
+  dead.catch(() => undefined);
+  before.set(id, async (call, node) => {
+    if (call !== 'submit' || node !== 'n2') return;
+    sending.open();
+    await held.opened;
+  });
+  lost.set(id, dead);
+  await api.approve(movement);
+  await sending.opened;
+  gone.open();
+  await eventually(async () => (callsOf(id, 'recover').includes('n2') ? true : null));
+  held.open();
+  await api.reaches(id, 'COMPLETED');
+  await consistent(id);
+  expect(sent(id)).toEqual(['n1', 'n2', 'n3']);
+});
+
+test('an executor that fails before its send is asked again by itself, and its node keeps the count', async () => {
+  let failures = 2;
+  const id = await begun(CHAIN, async (call, node) => {
+    if (call === 'prepare' && node === 'n2' && failures-- > 0) throw new Error('not now');
+  });
+  await api.reaches(id, 'COMPLETED', 60_000);
+  await consistent(id);
+  expect(sent(id)).toEqual(['n1', 'n2', 'n3']);
+});
+
+test('lanes that end at the same time decide one after the other: nothing is left out, sent twice or sent early', async () => {
+  const random = (most: number): Promise<void> => sleep(Math.floor(Math.random() * most));
+  const ids = await Promise.all(
+    Array.from({ length: 12 }, () =>
+      begun(LANES, async (call, _node, id) => {
+        await random(call === 'submit' ? 40 : 5);
+        // Somebody looks, at any moment.
+        if (Math.random() < 0.05) await wake(id);
+      }),
+    ),
+  );
+  const all = LANES.nodes.map((node) => (node as { node_key: string }).node_key).sort();
+  for (const id of ids) {
+    await api.reaches(id, 'COMPLETED', 60_000);
+    await consistent(id);
+    expect([...sent(id)].sort()).toEqual(all);
+    expect(sent(id)[0]).toBe('root');
+    expect(sent(id).at(-1)).toBe('join');
+    expect(callsOf(id, 'recover')).toEqual([]);
+  }
+}, 120_000);
+
+test('what a chain is told covers no node that another lane leads to', async () => {
+  const held = gate();
+  const movement = await created(LANES);
+  const id = movement.movement_id;
+  const told: PhaseArgs[] = [];
+  before.set(id, async (call) => {
+    if (call === 'submit') await held.opened;
+  });
+  await api.approve(movement);
+  await eventually(async () => (sent(id).includes('root') ? true : null));
+  held.open();
+  await api.reaches(id, 'COMPLETED');
+  const { events } = await service.temporal.client.workflow
+    .getHandle(movementWorkflowId(id))
+    .fetchHistory();
+  for (const { activityTaskScheduledEventAttributes: scheduled } of events ?? []) {
+    const data = scheduled?.input?.payloads?.[0]?.data;
+    if (data != null) told.push(JSON.parse(Buffer.from(data).toString()) as PhaseArgs);
+  }
+  // A lane that lost too many races to write its decision is begun anew, from where it stands.
+  expect(told.map(({ node_key }) => node_key)).toEqual(
+    expect.arrayContaining(['root', 'a1', 'b1', 'c1', 'join']),
+  );
+  for (const { node_key, onward = [] } of told) {
+    const behind = ['1', '2', '3'].filter((at) => at > node_key.slice(1));
+    const lane = /^[abc]\d$/.test(node_key) ? behind.map((at) => `${node_key[0]}${at}`) : [];
+    expect(onward.map((next) => next.node_key)).toEqual(lane);
+  }
+});
