@@ -16,7 +16,10 @@
  * begins no send once it is to; before, it had as many as nodes, and continued only after something
  * had woken it. A closed fence is then tried again also when the run itself has found that no
  * person is needed any more; before, only after a wake. From `conduct` 3 on it shows what it is
- * told of why a person is needed, and a load may say that fences are to be tried again.
+ * told of why a person is needed, and a load may say that fences are to be tried again. From
+ * `conduct` 4 on (0.4.0) nodes that our own workers call are carried out by one activity each
+ * (`chained`), which writes the decision behind its node and may go on to others (`carried`); the
+ * first phases are then in no local activity, and no decision says what they came to (`begun`).
  */
 import { patched } from '@temporalio/workflow';
 

@@ -203,14 +203,19 @@ function inItsTime(steps: PhaseSteps): PhaseSteps {
     ...steps,
     call: async (deps, executor, question, options) => {
       const { timeout_seconds } = executor.descriptor;
-      const limited = within(options, timeout_seconds * 1000);
+      const milliseconds = timeout_seconds * 1000;
+      let timer: NodeJS.Timeout | undefined;
       const over = new Promise<never>((_, reject) => {
-        limited.signal.addEventListener('abort', () => {
-          const message = `no answer within ${String(timeout_seconds)} s`;
-          reject(new ExecutorFault('timeout', 'EXECUTOR_TIMEOUT', message));
-        });
+        const message = `no answer within ${String(timeout_seconds)} s`;
+        const fault = new ExecutorFault('timeout', 'EXECUTOR_TIMEOUT', message);
+        timer = setTimeout(() => reject(fault), milliseconds);
       });
-      return Promise.race([steps.call(deps, executor, question, limited), over]);
+      try {
+        const asked = steps.call(deps, executor, question, within(options, milliseconds));
+        return await Promise.race([asked, over]);
+      } finally {
+        clearTimeout(timer);
+      }
     },
   };
 }

@@ -34,6 +34,19 @@ const UNDONE: TemplateBody = {
 };
 const LANES: TemplateBody = { ...threeLanes('instant', 3), template_key: 'carried/lanes' };
 
+const [shape] = CHAIN.nodes;
+const EITHER: TemplateBody = {
+  ...CHAIN,
+  template_key: 'carried/either',
+  nodes: ['root', 'a', 'b', 'end'].map((node_key) => ({ ...shape, node_key })),
+  edges: [
+    { from: 'root', to: 'a', edge_type: 'on_success' },
+    { from: 'root', to: 'b', edge_type: 'on_success' },
+    { from: 'a', to: 'end', edge_type: 'on_success', join_key: 'by a' },
+    { from: 'b', to: 'end', edge_type: 'on_success', join_key: 'by b' },
+  ],
+};
+
 let stack: BenchStack;
 let db: Database;
 let service: CostService;
@@ -102,7 +115,7 @@ beforeAll(async () => {
     }),
   });
   api = new MovementApi(`http://127.0.0.1:${String(service.port)}`);
-  for (const template of [CHAIN, UNDONE, LANES])
+  for (const template of [CHAIN, UNDONE, LANES, EITHER])
     expect(await service.api.register(template)).toEqual([]);
 }, 120_000);
 afterAll(async () => {
@@ -295,11 +308,10 @@ test('lanes that end at the same time decide one after the other: nothing is lef
   }
 }, 120_000);
 
-test('what a chain is told covers no node that another lane leads to', async () => {
-  const held = gate();
-  const movement = await created(LANES);
+/** The nodes that each activity of a movement was told it may go on to. */
+async function toldOf(template: TemplateBody): Promise<readonly (readonly [string, string[]])[]> {
+  const [held, movement] = [gate(), await created(template)];
   const id = movement.movement_id;
-  const told: PhaseArgs[] = [];
   before.set(id, async (call) => {
     if (call === 'submit') await held.opened;
   });
@@ -307,20 +319,28 @@ test('what a chain is told covers no node that another lane leads to', async () 
   await eventually(async () => (sent(id).includes('root') ? true : null));
   held.open();
   await api.reaches(id, 'COMPLETED');
+  await consistent(id);
   const { events } = await service.temporal.client.workflow
     .getHandle(movementWorkflowId(id))
     .fetchHistory();
-  for (const { activityTaskScheduledEventAttributes: scheduled } of events ?? []) {
+  return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) => {
     const data = scheduled?.input?.payloads?.[0]?.data;
-    if (data != null) told.push(JSON.parse(Buffer.from(data).toString()) as PhaseArgs);
-  }
+    if (data == null) return [];
+    const { node_key, onward = [] } = JSON.parse(Buffer.from(data).toString()) as PhaseArgs;
+    return [[node_key, onward.map((next) => next.node_key)] as const];
+  });
+}
+
+test('what a chain is told covers no node that another lane leads to', async () => {
   // A lane that lost too many races to write its decision is begun anew, from where it stands.
-  expect(told.map(({ node_key }) => node_key)).toEqual(
+  const lanes = await toldOf(LANES);
+  expect(lanes.map(([node]) => node)).toEqual(
     expect.arrayContaining(['root', 'a1', 'b1', 'c1', 'join']),
   );
-  for (const { node_key, onward = [] } of told) {
-    const behind = ['1', '2', '3'].filter((at) => at > node_key.slice(1));
-    const lane = /^[abc]\d$/.test(node_key) ? behind.map((at) => `${node_key[0]}${at}`) : [];
-    expect(onward.map((next) => next.node_key)).toEqual(lane);
+  for (const [node, onward] of lanes) {
+    const behind = ['1', '2', '3'].filter((at) => at > node.slice(1));
+    expect(onward).toEqual(/^[abc]\d$/.test(node) ? behind.map((at) => `${node[0]}${at}`) : []);
   }
+  // Either of two lanes may open the way to the last node.
+  for (const [, onward] of await toldOf(EITHER)) expect(onward).toEqual([]);
 });

@@ -890,6 +890,199 @@ describe('phases that are chained in one activity', () => {
   });
 });
 
+describe('a node in one activity', () => {
+  const RECORDED = [
+    'node_preflight_passed',
+    'node_prepared',
+    'node_submitting',
+    'node_submitted',
+    'node_completed',
+  ];
+  const stateOf = async ({ movement_id }: Created): Promise<unknown> =>
+    (await api.movement(movement_id)).request_state;
+  const versionOf = async ({ movement_id }: Created): Promise<number> =>
+    (await db.movement.findUniqueOrThrow({ where: { movement_id } })).version;
+
+  test('ends its movement in the write of its completion, once', async () => {
+    const { movement, args } = await executing(PAY);
+    const version = await versionOf(movement);
+    const whole = { ...args, whole: true, decides: true };
+    expect(await worker().submit(whole)).toMatchObject({
+      state: 'COMPLETED',
+      next: 'settled',
+      advance: { version: version + 1, decision: { version, to: 'COMPLETED', ended: true } },
+    });
+    expect(await stateOf(movement)).toBe('COMPLETED');
+    const told = await events(movement);
+    expect(told.slice(-6)).toEqual([...RECORDED, 'request_completed']);
+    const again = await worker().submit(whole);
+    expect(again).toMatchObject({ state: 'COMPLETED', next: 'settled' });
+    expect(again).not.toHaveProperty('advance');
+    expect(await events(movement)).toEqual(told);
+    expect(memory.calls).toEqual({
+      ...{ preflight: 1, prepare: 1, submit: 1, observe: 1 },
+      ...{ recover: 0, cancel: 0 },
+    });
+  });
+
+  test('writes no decision that was made for another version: it looks what holds', async () => {
+    const { movement, args, begin } = await executing(PAY);
+    const version = await versionOf(movement);
+    const then: DecideArgs = { ...begin, from: 'EXECUTING', version: version - 1 };
+    expect(await worker().submit({ ...args, whole: true, decides: true, then })).toMatchObject({
+      advance: { decision: { version, to: 'COMPLETED' } },
+    });
+    expect(await stateOf(movement)).toBe('COMPLETED');
+  });
+
+  test.each(['MANUAL_INTERVENTION', 'WAITING_MANUAL_ACTION'])(
+    'leaves the decision of a movement in %s to its run',
+    async (state) => {
+      const { movement, args } = await executing(PAY);
+      await worker().preflight({ ...args, chained: true });
+      await worker().submit(args);
+      const id = movement.movement_id;
+      await db.sql`UPDATE movements SET request_state = ${state} WHERE movement_id = ${id}::uuid`;
+      const seen = await worker().observe({ ...args, decides: true });
+      expect(seen).toMatchObject({ state: 'COMPLETED', next: 'settled' });
+      expect(seen).not.toHaveProperty('advance');
+      expect(await stateOf(movement)).toBe(state);
+    },
+  );
+
+  test('gives up between two phases once it has no time left, and what was said is recorded', async () => {
+    const { movement, args } = await executing(PAY);
+    const [late, whole] = [worker(db, { soonMs: 0 }), { ...args, whole: true, decides: true }];
+    expect(await late.submit(whole)).toMatchObject({ next: 'continue', phase: 'preflight' });
+    expect(await late.submit(whole)).toMatchObject({ next: 'continue', phase: 'prepare' });
+    expect(memory.calls).toMatchObject({ preflight: 1, prepare: 1, submit: 0 });
+    expect(await late.submit({ ...args, chained: true })).toMatchObject({
+      state: 'SUBMITTED',
+      next: 'observe',
+    });
+    expect((await events(movement)).slice(-4)).toEqual(RECORDED.slice(0, 4));
+    expect(memory.calls).toMatchObject({ submit: 1, observe: 0 });
+  });
+
+  test.each(['preflight', 'prepare'] as const)(
+    'leaves a %s that fails to an activity that repeats it, and counts it once',
+    async (phase) => {
+      const { movement, args } = await executing(PAY);
+      const broken = new ExecutorFault('server_error', 'AWAY', 'not now');
+      const { executor } = memory;
+      memory = { ...memory, executor: { ...executor, [phase]: () => Promise.reject(broken) } };
+      expect(await worker().submit({ ...args, whole: true })).toEqual({
+        state: 'READY',
+        next: 'again',
+        phase: 'preflight',
+        error_code: null,
+        delay_ms: 500,
+      });
+      expect(await node(movement)).toMatchObject({ state: 'READY', error_count: 1 });
+      expect(memory.calls.submit).toBe(0);
+    },
+  );
+
+  test('whose prepare ends after another worker has prepared and before its send sends what that one stored', async () => {
+    const { movement, args } = await executing(PAY);
+    const { executor } = memory;
+    const late = gate();
+    const sent: unknown[] = [];
+    let prepares = 0;
+    memory = {
+      ...memory,
+      executor: {
+        ...executor,
+        prepare: async () => {
+          prepares += 1;
+          const made = prepares === 1 ? 'late' : 'stored';
+          if (prepares === 1) await late.opened;
+          return { next_state: 'SUBMITTING', prepared_action: { made } };
+        },
+        submit: async (input, call) => {
+          sent.push(input.prepared_action);
+          return executor.submit(input, call);
+        },
+      },
+    };
+    const slowly = worker().submit({ ...args, whole: true });
+    while (prepares === 0) await sleep(5);
+    await worker().preflight({ ...args, chained: true });
+    late.open();
+    // It is told to begin anew, and finds what is stored.
+    expect(await slowly).toMatchObject({ next: 'again', phase: 'preflight', delay_ms: 0 });
+    expect(await worker().submit({ ...args, whole: true })).toMatchObject({ state: 'COMPLETED' });
+    expect(sent).toEqual([{ made: 'stored' }]);
+    expect((await node(movement)).prepared_action).toEqual({ made: 'stored' });
+  });
+
+  test('of two workers at once one sends', async () => {
+    const { movement, args } = await executing(PAY);
+    const whole = { ...args, whole: true, decides: true };
+    const answers = await Promise.all([worker().submit(whole), worker().submit(whole)]);
+    expect(answers.map(({ next }) => next)).toContain('settled');
+    expect(memory.calls.submit).toBe(1);
+    expect((await events(movement)).filter((event) => event === 'node_submitting')).toHaveLength(1);
+  });
+
+  test('that only looks is checked once, however often it looks', async () => {
+    const { movement, args } = await executing(LOOK);
+    const whole = { ...args, whole: true, decides: true };
+    memory.answers.observe = async () => ({ next_state: 'OBSERVING', retry_after_seconds: 1 });
+    for (const _look of [1, 2])
+      await expect(worker().observe(whole)).rejects.toMatchObject({ type: 'NOT_YET' });
+    memory.answers.observe = async () => ({ next_state: 'COMPLETED' });
+    expect(await worker().observe(whole)).toMatchObject({
+      state: 'COMPLETED',
+      advance: { decision: { to: 'COMPLETED' } },
+    });
+    expect(memory.calls).toMatchObject({ preflight: 1, observe: 3, submit: 0 });
+    expect(await stateOf(movement)).toBe('COMPLETED');
+  });
+
+  test('that only looks and is refused by its preflight looks at nothing', async () => {
+    const { args } = await executing(LOOK);
+    const { executor } = memory;
+    const preflight = async () => ({ next_state: 'FAILED', error_code: 'NO' }) as const;
+    memory = { ...memory, executor: { ...executor, preflight } };
+    expect(await worker().observe({ ...args, whole: true })).toMatchObject({
+      state: 'FAILED',
+      phase: 'preflight',
+    });
+    expect(memory.calls.observe).toBe(0);
+  });
+});
+
+describe('a load that decides', () => {
+  test('answers the movement as its decision has left it, once', async () => {
+    const movement = await api.create(PAY, { amount: '5' });
+    await api.approve(movement);
+    const asked = { movement_id: movement.movement_id, run_id: 'a-run', decides: true } as const;
+    const before = await loadOf(movement);
+    const view = await worker().load(asked);
+    expect(before).toMatchObject({ state: 'APPROVED' });
+    expect(view).toMatchObject({ state: 'EXECUTING', version: before!.version + 1 });
+    expect(await worker().load(asked)).toEqual({ ...view, ttl_ms: expect.any(Number) as number });
+    expect(await loadOf(movement)).toEqual({ ...view, ttl_ms: expect.any(Number) as number });
+  });
+
+  test('decides nothing of what waits for an approval, and nothing of what was cancelled', async () => {
+    const movement = await api.create(PAY, { amount: '5' });
+    const asked = { movement_id: movement.movement_id, run_id: 'a-run', decides: true } as const;
+    const waiting = await loadOf(movement);
+    expect(await worker().load(asked)).toMatchObject({
+      state: 'PENDING_APPROVAL',
+      version: waiting!.version,
+    });
+    const other = await executing(PAY);
+    const { movement_id } = other.movement;
+    await db.sql`
+      UPDATE movements SET request_state = 'CANCELLED' WHERE movement_id = ${movement_id}::uuid`;
+    const cancelled = await loadOf(other.movement);
+    expect(await worker().load({ ...asked, movement_id })).toEqual(cancelled);
+  });
+});
+
 describe('a submit whose worker counts as dead', () => {
   test('is believed to have sent nothing only after the venue has had its time to settle', async () => {
     const { movement, args } = await executing(PAY);

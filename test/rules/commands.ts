@@ -3,11 +3,79 @@ import type { Rule } from './rule.ts';
 const section = 'Commands, wakes, versions';
 const AWAY = 'test/faults/temporal-away.test.ts';
 const RERUN = 'test/faults/local-activity-rerun.test.ts';
+const CARRIED = 'test/faults/carried.test.ts';
 const CUTOVER = 'test/faults/cutover.test.ts';
 const ATTENTION = 'test/faults/attention.test.ts';
 const STORE = 'test/store/write-path.test.ts';
 
 export const commandRules: readonly Rule[] = [
+  {
+    id: 'carried-nodes-are-left-alone',
+    section,
+    rule: 'A run begins no node that an activity under way may have gone on to, whatever a load shows of it.',
+    test: {
+      file: CARRIED,
+      name: 'a run that is woken while its activity sends %s begins nothing beside it',
+    },
+    broken: {
+      file: 'workflows/run-state.ts',
+      find: '      !this.carried.has(node.node_key) &&\n',
+      replace: '',
+    },
+  },
+  {
+    id: 'shared-nodes-are-not-carried',
+    section,
+    rule: 'An activity goes on to no node that another one leads to.',
+    test: {
+      file: CARRIED,
+      name: 'what a chain is told covers no node that another lane leads to',
+    },
+    broken: {
+      file: 'workflows/view.ts',
+      find: 'edges.every((edge) => edge.to !== node.node_key || edge.from === from.node_key)',
+      replace: 'edges.length > 0',
+    },
+  },
+  {
+    id: 'a-completion-decides-for-what-it-saw',
+    section,
+    rule: 'A decision that was made for another version of its movement is not written with a completion.',
+    test: {
+      file: RERUN,
+      name: 'writes no decision that was made for another version: it looks what holds',
+    },
+    broken: {
+      file: 'domain/actions/advance.ts',
+      find: '    version: args.version,\n',
+      replace: '',
+    },
+  },
+  {
+    id: 'completions-decide-only-what-is-executing',
+    section,
+    rule: 'What follows in a movement that a person is needed for, or that was cancelled, is decided by its run alone.',
+    test: { file: RERUN, name: 'leaves the decision of a movement in %s to its run' },
+    broken: {
+      file: 'domain/decision.ts',
+      find: "  if (view.state !== 'EXECUTING' || view.ended) return undefined;\n",
+      replace: '',
+    },
+  },
+  {
+    id: 'chains-give-up-between-phases',
+    section,
+    rule: 'A chain that has no time left begins no other phase, and what was said is recorded.',
+    test: {
+      file: RERUN,
+      name: 'gives up between two phases once it has no time left, and what was said is recorded',
+    },
+    broken: {
+      file: 'activities/phases/chain.ts',
+      find: 'return () => performance.now() < end;',
+      replace: 'return () => end > 0;',
+    },
+  },
   {
     id: 'a-run-is-not-cancelled',
     section,

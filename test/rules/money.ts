@@ -558,8 +558,8 @@ export const moneyRules: readonly Rule[] = [
     },
     broken: {
       file: 'activities/phases/settle.ts',
-      find: "...result('COMPLETED', 'settled'),",
-      replace: "...result('COMPLETED', 'settled', row.amount),",
+      find: "return { ...result('COMPLETED', 'settled'), advance };",
+      replace: "return { ...result('COMPLETED', 'settled', row.amount), advance };",
     },
   },
   {
@@ -636,8 +636,8 @@ export const moneyRules: readonly Rule[] = [
     test: { file: RERUN, name: 'a first look that %s takes nothing back of the send' },
     broken: {
       file: 'activities/phases/chain.ts',
-      find: 'work().catch(() => null)',
-      replace: 'work()',
+      find: '  } catch {\n    return null;\n  }',
+      replace: '  } finally {\n  }',
     },
   },
   {
