@@ -7,6 +7,7 @@ import type {
   LoadedNode,
   PhaseArgs,
 } from '../domain/messages.ts';
+import { isSettled } from '../domain/states/node.ts';
 import { chains, runsLocally } from './activity-options.ts';
 import type { NodeEnd } from './node.ts';
 
@@ -54,9 +55,16 @@ export type Course = Pick<PhaseArgs, 'decides' | 'then' | 'onward'>;
 /** Most nodes that one activity may go on to; its argument stands in the history. */
 const MOST_CARRIED = 7;
 
+/**
+ * Most nodes at work of which each decides for itself; of more, the run decides about many at once
+ * and none has to try again.
+ */
+const MOST_DECIDING = 4;
+
 /** That the activity decides with the completion, and the nodes that it may go on to. */
 export function courseOf(view: LoadedMovement, node: LoadedNode): Course {
-  if ((view.conduct ?? 0) < 4) return {};
+  const atWork = view.nodes.filter((each) => each.state !== 'BLOCKED' && !isSettled(each.state));
+  if ((view.conduct ?? 0) < 4 || atWork.length > MOST_DECIDING) return {};
   const [own, ...onward] = legs(view, node, MOST_CARRIED);
   return {
     decides: true,

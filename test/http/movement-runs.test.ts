@@ -296,14 +296,11 @@ describe('in Temporal', () => {
       expect(currentDetails).toMatch(/\| check \| READY \|/);
       const { events } = await handle.fetchHistory();
       const summaries = (events ?? []).flatMap((event) => {
-        // A phase of an executor in the worker's own process is a local activity, which leaves a
-        // marker.
-        const phase =
-          event.activityTaskScheduledEventAttributes ?? event.markerRecordedEventAttributes;
+        const phase = event.activityTaskScheduledEventAttributes;
         const data = phase == null ? null : event.userMetadata?.summary?.data;
         return data == null ? [] : [JSON.parse(Buffer.from(data).toString()) as string];
       });
-      expect(summaries).toEqual(['before · preflight, prepare', 'before · submit, observe']);
+      expect(summaries).toEqual(['before · preflight, prepare, submit, observe']);
     });
   });
 
