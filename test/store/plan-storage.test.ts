@@ -92,9 +92,9 @@ test('what a request adds to every node is stored with the movement alone', asyn
   const made = await createMovement(bench.db, { ...draft, auto_approve_result: null });
   if (!made.created) throw new Error('not made');
   const [stored] = await bench.sql<{ length: number }>(
-    `SELECT (length(m::text) + (SELECT sum(length(n::text)) FROM movement_nodes n
-      WHERE n.movement_id = m.movement_id))::integer AS length
-     FROM movements m WHERE m.movement_id = $1::uuid`,
+    `SELECT (length(m::text) + length(p::text) + (SELECT sum(length(n::text))
+       FROM movement_nodes n WHERE n.movement_id = m.movement_id))::integer AS length
+     FROM movements m JOIN movement_plans p USING (movement_id) WHERE m.movement_id = $1::uuid`,
     made.movement_id,
   );
   expect(stored?.length).toBeLessThan(1.5 * shared.length);
