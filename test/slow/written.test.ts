@@ -1,7 +1,7 @@
 /**
  * What Postgres writes to its log for a movement, and how long the functions take that write it.
- * Nothing else than the log is written to the disk before a commit is answered, so its bytes are what
- * a disk, a replica and a backup have to carry.
+ * Before a commit is answered nothing else is written to the disk, so these bytes are what a disk,
+ * a replica and a backup have to carry.
  */
 import { appendFileSync } from 'node:fs';
 import { pino } from 'pino';

@@ -3049,8 +3049,8 @@ BEGIN
         'tx_hash', tx.tx_hash) END);
 END $$;
 
--- Stores a movement with its plan, nodes, timeline, audit and command; see store/movements.ts for the
--- shape of `doc`. A key that was used before is answered with who used it, and nothing is written.
+-- Stores a movement with its plan, nodes, timeline, audit and command; see store/movements.ts for
+-- the shape of `doc`. A key that was used before is answered with who used it, and nothing is written.
 CREATE OR REPLACE FUNCTION create_movement(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   d jsonb := doc -> 'movement';
@@ -3068,8 +3068,8 @@ BEGIN
     request_state, approval_status, reservation_status, next_sequence, asset, amount, intent,
     current_frontier, auto_approve_result, callback_url, client_scope, idempotency_key, expires_at,
     created_at, updated_at, outflow, limit_amount, pooled, agent)
-  VALUES (id, (d ->> 'template_id')::uuid, d ->> 'template_key', (d ->> 'template_version')::integer,
-    d ->> 'strategy_id', 'PENDING_APPROVAL', 'pending', 'none',
+  VALUES (id, (d ->> 'template_id')::uuid, d ->> 'template_key',
+    (d ->> 'template_version')::integer, d ->> 'strategy_id', 'PENDING_APPROVAL', 'pending', 'none',
     1 + jsonb_array_length(doc -> 'timeline'), d ->> 'asset', (d ->> 'amount')::numeric,
     compiled -> 'intent', ARRAY(SELECT jsonb_array_elements_text(d -> 'current_frontier')),
     nullif(d -> 'auto_approve_result', 'null'), d ->> 'callback_url', d ->> 'client_scope',
