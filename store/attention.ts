@@ -56,8 +56,7 @@ export async function listNeeding(
       ), ended AS (
         SELECT x.movement_id, x.created_at, a.facts ->> 'reason' AS reason
         FROM (SELECT m.movement_id, m.created_at FROM movements m
-          WHERE m.ended_at IS NOT NULL AND m.request_state IN ('FAILED', 'CANCELLED')
-            AND m.updated_at > (SELECT svc_now()) - interval '7 days'
+          WHERE m.ended_badly_at > (SELECT svc_now()) - interval '7 days'
             -- Added to, the time begins no index: those of a week are fewer than those before it.
             AND (m.created_at + interval '0', m.movement_id) < (${at}::timestamptz, ${id}::uuid)
             AND (${state}::text IS NULL OR m.request_state = ${state})

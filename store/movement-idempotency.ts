@@ -2,7 +2,6 @@
 import type { JsonObject } from '../domain/json.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
-import { object } from './json.ts';
 
 export interface KeyUse {
   readonly movement_id: string;
@@ -16,11 +15,10 @@ export async function readKeyUse(
   clientScope: string,
   key: string,
 ): Promise<KeyUse | null> {
-  const row = await run(() =>
-    db.movement.findFirst({
-      where: { client_scope: clientScope, idempotency_key: key },
-      select: { movement_id: true, request: true },
-    }),
+  const rows = await run(
+    () => db.sql<KeyUse>`
+      SELECT m.movement_id, p.request FROM movements m JOIN movement_plans p USING (movement_id)
+        WHERE m.client_scope = ${clientScope} AND m.idempotency_key = ${key}`,
   );
-  return row === null ? null : { movement_id: row.movement_id, request: object(row.request) };
+  return rows[0] ?? null;
 }

@@ -275,8 +275,8 @@ async function readMovements(
       SELECT m.movement_id, m.template_id, m.template_key, m.template_version, m.strategy_id,
         m.request_state, m.approval_status,
         m.reservation_status, m.intent, m.outflow, m.current_frontier, m.error_code,
-          m.error_message, m.compiled_plan_hash, m.input_params, m.labels,
-        m.created_by, m.approver_id, m.approved_by, m.auto_approve_result, m.run_id,
+          m.error_message, p.compiled_plan_hash, p.input_params, p.labels,
+        p.created_by, m.approver_id, m.approved_by, m.auto_approve_result, m.run_id,
           m.edge_conditions, attention_of(m, svc_now()) AS attention,
         m.created_at, m.updated_at, m.expires_at,
         (
@@ -284,7 +284,7 @@ async function readMovements(
             SELECT position, node_key, node_kind, action_type, state, attempt, resumed,
               executor_binding, signer_binding,
               nullif(own_plan -> 'signer_binding', 'null') AS original_signer_binding,
-              node_plan(own_plan, m.input_params) -> 'config' AS config,
+              node_plan(own_plan, p.input_params) -> 'config' AS config,
                 own_plan ->> 'asset' AS asset, prepared_action,
               coalesce(trim_scale(amount)::text, CASE WHEN flow ->> 'from' IS NULL
                 THEN flow ->> 'amount' END) AS amount, external_ref, output, error_code,
@@ -304,7 +304,8 @@ async function readMovements(
               GROUP BY status
           ) c
         ) AS callbacks
-      FROM movements m WHERE m.movement_id = ANY (${`{${ids.join(',')}}`}::uuid[])`,
+      FROM movements m JOIN movement_plans p USING (movement_id)
+      WHERE m.movement_id = ANY (${`{${ids.join(',')}}`}::uuid[])`,
   );
   const found = new Map(rows.map((row) => [row.movement_id, row]));
   return ids.map((id) => {
@@ -351,9 +352,8 @@ export async function readPlan(db: Database, movementId: string): Promise<Compil
   const rows = await run(
     () =>
       db.sql<{
-        compiled_plan: CompiledPlan;
-      }>`SELECT compiled_plan_of(m) AS compiled_plan FROM movements m
-        WHERE movement_id = ${movementId}::uuid`,
+        compiled_plan: CompiledPlan | null;
+      }>`SELECT compiled_plan_of(${movementId}::uuid) AS compiled_plan`,
   );
   return rows[0]?.compiled_plan ?? null;
 }

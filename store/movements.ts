@@ -3,8 +3,8 @@ import { ServiceError } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { ConditionResults } from '../domain/messages.ts';
 import { normalize } from '../domain/money.ts';
-import { drawTerms, flowsOf, limitAmount } from '../domain/plan/flow.ts';
-import { poolOf } from '../domain/plan/pools.ts';
+import { drawTerms, flowsOf, limitAmount, type NodeFlow } from '../domain/plan/flow.ts';
+import { poolOf, type Pool } from '../domain/plan/pools.ts';
 import type { ChainAssets } from '../domain/plan/tokens.ts';
 import type { CompiledPlan } from '../domain/plan/types.ts';
 import type { MovementSnapshot, NodeSnapshot } from '../domain/snapshot.ts';
@@ -215,25 +215,39 @@ async function findCreated(db: Database, movementId: string): Promise<CreateOutc
   };
 }
 
+/** What of each node is not said by the compiled plan itself, in the plan's order. */
+interface NodeDocument {
+  readonly flow?: NodeFlow & { readonly pool: Pool | null };
+  /** Some on_cancel edge leads here. */
+  readonly on_cancel_target: boolean;
+  /** Some edge that leaves here has a condition. */
+  readonly conditional: boolean;
+}
+
+function nodeDocuments({ plan, chains }: NewMovement): readonly NodeDocument[] {
+  const flows = flowsOf(plan);
+  const { edges } = plan;
+  return plan.nodes.map((node) => {
+    const flow = flows.get(node.node_key);
+    return {
+      ...(flow === undefined ? {} : { flow: { ...flow, pool: poolOf(node, chains) } }),
+      on_cancel_target: edges.some(
+        ({ to, edge_type }) => to === node.node_key && edge_type === 'on_cancel',
+      ),
+      conditional: edges.some(
+        ({ from, condition_expr }) => from === node.node_key && condition_expr !== null,
+      ),
+    };
+  });
+}
+
 function createDocument(
   db: Database,
   movementId: string,
   movement: NewMovement,
 ): Record<string, unknown> {
-  const { plan, chains } = movement;
-  const flows = flowsOf(plan);
-  const nodes = plan.nodes.map((node, position) => {
-    const flow = flows.get(node.node_key);
-    return {
-      node_key: node.node_key,
-      position,
-      node_kind: node.node_kind,
-      action_type: node.action_type,
-      executor_binding: node.executor_binding,
-      signer_binding: node.signer_binding,
-      ...(flow === undefined ? {} : { flow: { ...flow, pool: poolOf(node, chains) } }),
-    };
-  });
+  const { plan } = movement;
+  const nodes = nodeDocuments(movement);
   return {
     movement: {
       movement_id: movementId,
@@ -241,21 +255,14 @@ function createDocument(
       template_key: plan.template.template_key,
       template_version: plan.template.version,
       strategy_id: movement.strategy_id,
-      request_state: 'PENDING_APPROVAL',
-      approval_status: 'pending',
-      reservation_status: 'none',
       asset: plan.intent.asset,
       amount: normalize(plan.intent.amount),
-      intent: plan.intent,
-      input_params: plan.input_params,
       labels: movement.labels,
       compiled_plan_hash: movement.compiled_plan_hash,
       outflow: plan.outflow,
       draw_terms: drawTerms(plan),
       limit_amount: limitAmount(plan),
-      pooled: nodes.some(
-        ({ flow }) => flow !== undefined && flow.from === null && flow.pool !== null,
-      ),
+      pooled: nodes.some(({ flow }) => flow?.from === null && flow.pool !== null),
       current_frontier: movement.frontier,
       auto_approve_result: movement.auto_approve_result,
       callback_url: movement.callback_url,
@@ -263,10 +270,10 @@ function createDocument(
       idempotency_key: movement.idempotency_key,
       request: movement.request,
       created_by: movement.created_by,
-      expires_at: { '@after_seconds': movement.approval_ttl_seconds },
+      approval_ttl_seconds: movement.approval_ttl_seconds,
     },
     nodes,
-    signed: nodes.some(({ signer_binding }) => signer_binding !== null),
+    signed: plan.nodes.some(({ signer_binding }) => signer_binding !== null),
     compiled_plan: plan,
     timeline: withEventIds(movement.timeline),
     audit: auditRows(db, movement.audit(movementId)),
@@ -293,7 +300,7 @@ export async function readSnapshot(db: Database, movementId: string): Promise<Mo
   const rows = await run(
     () => db.sql<SnapshotRow>`
       SELECT m.request_state, m.reservation_status, m.version,
-        compiled_plan_of(m) AS compiled_plan, m.edge_conditions, (
+        compiled_plan_of(m.movement_id) AS compiled_plan, m.edge_conditions, (
         SELECT json_agg(n ORDER BY n.position) FROM (
           SELECT position, node_key, node_kind, state, attempt, submit_epoch, recover_first,
             submitted_at IS NOT NULL AS accepted, restored, resumed,

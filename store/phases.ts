@@ -100,9 +100,9 @@ export async function readPlanNodes(
 ): Promise<readonly Pick<CompiledNode, 'node_key' | 'config' | 'signer_binding'>[]> {
   const rows = await run(
     () => db.sql<{ node: Pick<CompiledNode, 'node_key' | 'config' | 'signer_binding'> }>`
-      SELECT node_plan(n.own_plan, m.input_params)
+      SELECT node_plan(n.own_plan, p.input_params)
         || jsonb_build_object('signer_binding', n.signer_binding) AS node
-      FROM movement_nodes n JOIN movements m USING (movement_id)
+      FROM movement_nodes n JOIN movement_plans p USING (movement_id)
         WHERE movement_id = ${movementId}::uuid`,
   );
   return rows.map(({ node }) => node);

@@ -75,7 +75,7 @@ export async function readReservingMovements(
 ): Promise<readonly ReservingMovement[]> {
   return run(
     () => db.sql<ReservingMovement>`
-      SELECT m.movement_id, m.request_state, m.approval_status, compiled_plan_of(m) AS plan,
+      SELECT m.movement_id, m.request_state, m.approval_status, compiled_plan_of(m.movement_id) AS plan,
         (
           SELECT json_agg(json_build_object('node_key', n.node_key, 'state', n.state,
             'recover_first', n.recover_first,

@@ -170,11 +170,14 @@ function createDashboard(
   };
 }
 
+/** Every response ends in a close: a reason that is made anew each time costs a stack. */
+const GONE = new Error('the caller has gone');
+
 /** Fires when the caller hangs up before it has its answer. */
 function goneSignal(response: Response): AbortSignal {
   const gone = new AbortController();
   const hangUp = (): void => {
-    gone.abort();
+    gone.abort(GONE);
   };
   if (response.closed) hangUp();
   else response.once('close', hangUp);

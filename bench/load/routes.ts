@@ -63,13 +63,11 @@ const EDGES = `
 const MOVEMENTS = `
   INSERT INTO movements (movement_id, template_id, template_key, template_version, request_state,
     approval_status, reservation_status,
-    asset, amount, intent, input_params, labels, plan_frame, compiled_plan_hash, current_frontier,
-      client_scope, request, created_by,
-    expires_at, created_at, updated_at, ended_at)
+    asset, amount, intent, current_frontier, client_scope, expires_at, created_at, updated_at,
+    ended_at)
   SELECT gen_random_uuid(), v.template_id, v.template_key, 1, CASE WHEN i % 20 = 0 THEN 'FAILED'
     ELSE 'COMPLETED' END, 'approved', 'consumed',
-    $3, 1, '{}', '{}', '{}', '{}', repeat('a', 64), '{}', 'bench', '{}', '{}', at, at, at,
-      at + make_interval(secs => i % 1000)
+    $3, 1, '{}', '{}', 'bench', at, at, at, at + make_interval(secs => i % 1000)
   FROM (SELECT template_id, template_key, row_number() OVER () - 1 AS place,
     count(*) OVER () AS total
         FROM plan_template_versions WHERE starts_with(template_key, $1)) v

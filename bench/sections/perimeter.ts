@@ -2,11 +2,13 @@
  * What stands before a movement: the API's layers against a bare Express route, in the same minutes
  * and by the same caller.
  */
+import { cpuBetween } from '../cpu.ts';
 import { RATIO } from '../goals.ts';
 import { latenciesOf, throughputOf, type RequestKind, type Target } from '../load/requests.ts';
 import { preparePerimeter } from '../load/perimeter.ts';
 import { PERIMETER_LAYERS, type PerimeterLayer } from '../processes/part.ts';
 import { quantile, ratios } from '../stats.ts';
+import type { BenchStack } from '../stack.ts';
 import type { Section } from './context.ts';
 
 const REQUESTS = 3_000;
@@ -20,6 +22,10 @@ const LABELS: Readonly<Record<PerimeterLayer, string>> = {
   nonce: '… and its nonce taken',
   whole: 'the whole request',
 };
+
+/** The processes that answer, and what they are called: every layer is of one process. */
+const PARTS = { perimeter: 'API', postgres: 'Postgres' } as const;
+const PART_NAMES = ['perimeter', 'postgres'] as const;
 
 export const perimeter: Section = async ({ stack, collect, rounds, quick }) => {
   const { ports } = stack.settings.perimeter;
@@ -36,15 +42,16 @@ export const perimeter: Section = async ({ stack, collect, rounds, quick }) => {
     for (const layer of PERIMETER_LAYERS) await throughputOf(target(layer, kind), 200);
     for (let round = 0; round < rounds; round += 1)
       for (const layer of PERIMETER_LAYERS)
-        add(figures, `${name} ${layer}`, await throughputOf(target(layer, kind), count));
-    for (const layer of PERIMETER_LAYERS)
-      collect.add(
-        'perimeter',
-        `${name}: ${LABELS[layer]}`,
-        '/s',
-        figures.get(`${name} ${layer}`) ?? [],
-      );
-    const of = (layer: PerimeterLayer): number[] => figures.get(`${name} ${layer}`) ?? [];
+        for (const [what, value] of await measured(stack, target(layer, kind), count))
+          add(figures, `${name} ${layer} ${what}`, value);
+    const of = (layer: PerimeterLayer, what = '/s'): number[] =>
+      figures.get(`${name} ${layer} ${what}`) ?? [];
+    for (const layer of PERIMETER_LAYERS) {
+      const label = `${name}: ${LABELS[layer]}`;
+      collect.add('perimeter', label, '/s', of(layer));
+      for (const part of PART_NAMES)
+        collect.add('perimeter', `${label}, CPU a request, ${PARTS[part]}`, 'ms', of(layer, part));
+    }
     for (const layer of PERIMETER_LAYERS.slice(1, -1))
       collect.add(
         'perimeter',
@@ -69,6 +76,21 @@ export const perimeter: Section = async ({ stack, collect, rounds, quick }) => {
     collect.add('perimeter', `read at 100/s: p99, ${LABELS[layer]}`, 'ms', slowest[layer]);
   collect.add('perimeter', RATIO.slowest, '', ratios(slowest.whole, slowest.bare));
 };
+
+/** Requests a second, and what each cost the processes that answer, in milliseconds of CPU. */
+async function measured(
+  stack: Pick<BenchStack, 'cpu'>,
+  target: Target,
+  count: number,
+): Promise<readonly (readonly [string, number])[]> {
+  const before = stack.cpu(PART_NAMES);
+  const perSecond = await throughputOf(target, count);
+  const used = cpuBetween(before, stack.cpu(PART_NAMES));
+  return [
+    ['/s', perSecond],
+    ...PART_NAMES.map((part) => [part, (used[part] ?? 0) / count] as const),
+  ];
+}
 
 function add(figures: Map<string, number[]>, name: string, value: number): void {
   figures.set(name, [...(figures.get(name) ?? []), value]);

@@ -54,7 +54,7 @@ CREATE OR REPLACE FUNCTION budget_due(m movements) RETURNS numeric LANGUAGE sql 
   SELECT CASE WHEN m.request_state NOT IN ('FAILED', 'CANCELLED') THEN m.limit_amount
     ELSE least(m.limit_amount,
     coalesce(sum(sent_amount(n)) FILTER (WHERE draws), 0)
-    + sum_of(m.draw_terms,
+    + sum_of(draw_terms_of(m.movement_id),
       coalesce(jsonb_object_agg(n.node_key, jsonb_build_object('s', n.state, 'v',
         CASE WHEN draws AND m.request_state = 'CANCELLED' AND n.state IN ('BLOCKED', 'READY')
           AND NOT may_have_sent(n)

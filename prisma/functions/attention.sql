@@ -62,7 +62,7 @@ BEGIN
     RETURN NULL;
   END IF;
   SELECT jsonb_build_object('reason', r.why, 'node_key', n.node_key, 'attempt', n.attempt,
-    'max_attempts', node_plan(n.own_plan, m.input_params) -> 'retry_policy' -> 'max_attempts',
+    'max_attempts', n.own_plan -> 'retry_policy' -> 'max_attempts',
     'errors', n.error_count + n.unanswered,
     'error_code', CASE WHEN r.why = 'failed' THEN coalesce(n.error_code, m.error_code)
       ELSE n.error_code END,

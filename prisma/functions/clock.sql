@@ -6,18 +6,6 @@ CREATE OR REPLACE FUNCTION svc_now() RETURNS timestamptz LANGUAGE sql VOLATILE A
       '0')::double precision / 1000))
 $$;
 
--- Replaces "@now" and {"@after_seconds": n} by times, so that callers never bring a clock of their
--- own.
-CREATE OR REPLACE FUNCTION svc_stamped(fields jsonb, at timestamptz) RETURNS jsonb
-  LANGUAGE sql IMMUTABLE AS $$
-  SELECT coalesce(jsonb_object_agg(key, CASE
-    WHEN value = '"@now"'::jsonb THEN to_jsonb(at)
-    WHEN jsonb_typeof(value) = 'object' AND value ? '@after_seconds'
-      THEN to_jsonb(at + make_interval(secs => (value ->> '@after_seconds')::double precision))
-    ELSE value END), '{}'::jsonb)
-  FROM jsonb_each(coalesce(fields, '{}'::jsonb))
-$$;
-
 -- An id that sorts by its time (UUIDv7), for rows that only the database knows it must write.
 CREATE OR REPLACE FUNCTION svc_new_id(at timestamptz) RETURNS uuid LANGUAGE sql VOLATILE AS $$
   SELECT encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())

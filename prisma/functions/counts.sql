@@ -7,11 +7,11 @@ CREATE OR REPLACE FUNCTION count_movement() RETURNS trigger LANGUAGE plpgsql AS 
 BEGIN
   IF TG_OP <> 'INSERT' THEN
     INSERT INTO tally_changes VALUES ('movement', OLD.request_state, -1);
-    PERFORM count_end(OLD, -1);
+    IF OLD.ended_at IS NOT NULL THEN PERFORM count_end(OLD, -1); END IF;
   END IF;
   IF TG_OP <> 'DELETE' THEN
     INSERT INTO tally_changes VALUES ('movement', NEW.request_state, 1);
-    PERFORM count_end(NEW, 1);
+    IF NEW.ended_at IS NOT NULL THEN PERFORM count_end(NEW, 1); END IF;
   END IF;
   RETURN NULL;
 END $$;

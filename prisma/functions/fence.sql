@@ -142,8 +142,9 @@ DECLARE
 BEGIN
   -- Before any row; what a frozen one means is said behind.
   PERFORM cutover_now();
-  SELECT intent, input_params, plan_head -> 'risk_controls' AS controls INTO m FROM movements
-    WHERE movement_id = movement FOR UPDATE;
+  SELECT w.intent, p.input_params, p.plan_head -> 'risk_controls' AS controls INTO m
+    FROM movements w JOIN movement_plans p USING (movement_id)
+    WHERE movement_id = movement FOR UPDATE OF w;
   SELECT * INTO n FROM movement_nodes WHERE movement_id = movement AND node_key = key FOR UPDATE;
   at := svc_now();
   plan := node_plan(n.own_plan, m.input_params);

@@ -49,7 +49,7 @@ BEGIN
       each ->> 'asset' COLLATE "C"
   LOOP
     target := CASE WHEN m.approval_status = 'approved'
-      THEN sum_of(m.draw_terms, open_draws(m, pool)) ELSE 0 END;
+      THEN sum_of(draw_terms_of(m.movement_id), open_draws(m, pool)) ELSE 0 END;
     SELECT * INTO hold FROM reservations
     WHERE movement_id = m.movement_id AND status = 'held' AND venue_key = pool ->> 'venue_key'
       AND account_type = pool ->> 'account_type' AND asset = pool ->> 'asset';

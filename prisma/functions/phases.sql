@@ -20,7 +20,7 @@ CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb
         + coalesce(svc_now() - n.frozen_since, interval '0')) * 1000,
     'submitted_ms', extract(epoch FROM n.submitted_at) * 1000,
       'send_not_after_ms', extract(epoch FROM n.send_not_after) * 1000,
-    'plan', m.plan_head || jsonb_build_object('intent', m.intent, 'input_params', m.input_params),
+    'plan', w.plan_head || jsonb_build_object('intent', m.intent, 'input_params', w.input_params),
     'node', p.plan, 'on_cancel_target', n.on_cancel_target, 'conditional', n.conditional,
     'conditions', CASE WHEN n.conditional THEN m.edge_conditions END,
     'outputs', CASE WHEN n.amount IS NULL AND p.plan -> 'config' ? 'amount_ref' THEN coalesce((
@@ -34,9 +34,10 @@ CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb
       FROM movement_nodes o WHERE o.movement_id = m.movement_id
         AND o.node_key = p.plan -> 'config' ->> 'match_from') END)
   FROM movements m JOIN movement_nodes n ON n.movement_id = m.movement_id
+  JOIN movement_plans w ON w.movement_id = m.movement_id
   -- OFFSET: put together once, and not wherever it is looked at. Who signs may have been replaced
   -- since the plan was compiled.
-  CROSS JOIN LATERAL (SELECT node_plan(n.own_plan, m.input_params)
+  CROSS JOIN LATERAL (SELECT node_plan(n.own_plan, w.input_params)
     || jsonb_build_object('signer_binding', n.signer_binding) AS plan OFFSET 0) p
   WHERE m.movement_id = movement AND n.node_key = key
 $$;
@@ -66,10 +67,10 @@ END $$;
 -- What the conditions that leave a node may look at.
 CREATE OR REPLACE FUNCTION read_condition_scope(movement uuid) RETURNS jsonb
   LANGUAGE sql VOLATILE AS $$
-  SELECT jsonb_build_object('edges', m.plan_frame -> 'edges', 'intent', m.intent,
-    'input_params', m.input_params,
+  SELECT jsonb_build_object('edges', p.plan_frame -> 'edges', 'intent', m.intent,
+    'input_params', p.input_params,
     'nodes', (SELECT jsonb_object_agg(n.node_key,
       jsonb_build_object('state', n.state, 'output', n.output, 'error_code', n.error_code))
               FROM movement_nodes n WHERE n.movement_id = m.movement_id))
-  FROM movements m WHERE m.movement_id = movement
+  FROM movements m JOIN movement_plans p USING (movement_id) WHERE m.movement_id = movement
 $$;

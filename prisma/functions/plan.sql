@@ -1,6 +1,8 @@
--- A compiled plan is stored once: what stands in columns of the movement, and each node beside its
--- row. What a request adds to the config of every node (`input_params.node_config`) is kept with
--- the movement alone; see domain/plan/compile.ts.
+-- A compiled plan is stored once: what stands in columns of the movement and of movement_plans, and
+-- each node beside its row. What a request adds to the config of every node
+-- (`input_params.node_config`) is kept with the movement alone; see domain/plan/compile.ts. The
+-- functions are STABLE, as jsonb_build_object is: so the planner can put them in the place of their
+-- calls, of which there are some in every phase.
 CREATE OR REPLACE FUNCTION plan_frame(compiled jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
   SELECT compiled - ARRAY['nodes', 'intent', 'input_params']
 $$;
@@ -13,45 +15,54 @@ $$;
 
 -- A node without what all share: its own config, and the shared keys that it does not take.
 CREATE OR REPLACE FUNCTION own_plan(node jsonb, input_params jsonb) RETURNS jsonb
-  LANGUAGE sql IMMUTABLE AS $$
+  LANGUAGE sql STABLE AS $$
+  SELECT CASE WHEN shared_config(input_params) = '{}'
+    THEN (node - 'config') || jsonb_build_object('own_config', node -> 'config', 'left_out',
+      '[]'::jsonb)
+    ELSE own_plan_beside(node, shared_config(input_params)) END
+$$;
+
+CREATE OR REPLACE FUNCTION own_plan_beside(node jsonb, shared jsonb) RETURNS jsonb
+  LANGUAGE sql STABLE AS $$
   SELECT (node - 'config') || jsonb_build_object(
     'own_config', (SELECT coalesce(jsonb_object_agg(c.key, c.value), '{}'::jsonb)
-      FROM jsonb_each(node -> 'config') AS c
-                   WHERE shared_config(input_params) -> c.key IS DISTINCT FROM c.value),
+      FROM jsonb_each(node -> 'config') AS c WHERE shared -> c.key IS DISTINCT FROM c.value),
     'left_out', (SELECT coalesce(jsonb_agg(k), '[]'::jsonb)
-      FROM jsonb_object_keys(shared_config(input_params)) AS k
-                 WHERE NOT node -> 'config' ? k))
+      FROM jsonb_object_keys(shared) AS k WHERE NOT node -> 'config' ? k))
 $$;
 
 -- The node as it was compiled, hashed and approved.
 CREATE OR REPLACE FUNCTION node_plan(own jsonb, input_params jsonb) RETURNS jsonb
-  LANGUAGE sql IMMUTABLE AS $$
+  LANGUAGE sql STABLE AS $$
   SELECT (own - ARRAY['own_config', 'left_out']) || jsonb_build_object('config',
-    (shared_config(input_params) - ARRAY(SELECT jsonb_array_elements_text(own -> 'left_out')))
+    CASE WHEN own -> 'left_out' = '[]' THEN shared_config(input_params)
+      ELSE without_keys(shared_config(input_params), own -> 'left_out') END
       || (own -> 'own_config'))
 $$;
 
-CREATE OR REPLACE FUNCTION compiled_plan_of(m movements) RETURNS jsonb LANGUAGE sql STABLE AS $$
-  SELECT m.plan_frame || jsonb_build_object('intent', m.intent, 'input_params', m.input_params,
-    'nodes', (
-    SELECT jsonb_agg(node_plan(n.own_plan, m.input_params) ORDER BY n.position)
-      FROM movement_nodes n
-    WHERE n.movement_id = m.movement_id))
+CREATE OR REPLACE FUNCTION without_keys(object jsonb, keys jsonb) RETURNS jsonb
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT object - ARRAY(SELECT jsonb_array_elements_text(keys))
 $$;
 
-CREATE OR REPLACE FUNCTION plan_head(plan jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+CREATE OR REPLACE FUNCTION joined_plan(frame jsonb, intent jsonb, input_params jsonb, nodes jsonb)
+  RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT frame || jsonb_build_object('intent', intent, 'input_params', input_params,
+    'nodes', nodes)
+$$;
+
+CREATE OR REPLACE FUNCTION compiled_plan_of(movement uuid) RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT joined_plan(p.plan_frame, m.intent, p.input_params, (
+    SELECT jsonb_agg(node_plan(n.own_plan, p.input_params) ORDER BY n.position)
+    FROM movement_nodes n WHERE n.movement_id = m.movement_id))
+  FROM movements m JOIN movement_plans p USING (movement_id) WHERE m.movement_id = movement
+$$;
+
+CREATE OR REPLACE FUNCTION draw_terms_of(movement uuid) RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT draw_terms FROM movement_plans WHERE movement_id = movement
+$$;
+
+CREATE OR REPLACE FUNCTION plan_head(plan jsonb) RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT jsonb_build_object('risk_controls', plan -> 'risk_controls',
     'completion_policy', plan -> 'completion_policy')
-$$;
-
-CREATE OR REPLACE FUNCTION is_on_cancel_target(plan jsonb, key text) RETURNS boolean
-  LANGUAGE sql IMMUTABLE AS $$
-  SELECT EXISTS (SELECT 1 FROM jsonb_array_elements(plan -> 'edges') AS e WHERE e ->> 'to' = key
-    AND e ->> 'edge_type' = 'on_cancel')
-$$;
-
-CREATE OR REPLACE FUNCTION is_conditional(plan jsonb, key text) RETURNS boolean
-  LANGUAGE sql IMMUTABLE AS $$
-  SELECT EXISTS (SELECT 1 FROM jsonb_array_elements(plan -> 'edges') AS e WHERE e ->> 'from' = key
-    AND e ->> 'condition_expr' IS NOT NULL)
 $$;

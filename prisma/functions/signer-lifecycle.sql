@@ -23,8 +23,8 @@ $$;
 
 -- Why a node stays with a signer that was replaced; NULL: it goes to the replacement. What other
 -- nodes decide for it is said by signer_ties.
-CREATE OR REPLACE FUNCTION signer_tie(m movements, n movement_nodes, addresses text[],
-  without_room boolean) RETURNS text LANGUAGE sql STABLE AS $$
+CREATE OR REPLACE FUNCTION signer_tie(m movements, params jsonb, n movement_nodes,
+  addresses text[], without_room boolean) RETURNS text LANGUAGE sql STABLE AS $$
   SELECT CASE
     WHEN EXISTS (SELECT FROM evm_transactions t WHERE t.movement_id = n.movement_id
       AND t.node_key = n.node_key AND t.attempt = n.attempt AND t.released_at IS NULL)
@@ -39,12 +39,12 @@ CREATE OR REPLACE FUNCTION signer_tie(m movements, n movement_nodes, addresses t
     -- Their contracts pull the tokens.
     WHEN n.action_type IN ('cctp_burn', 'bridge_c_send') THEN 'allowance'
     WHEN EXISTS (SELECT FROM movement_nodes o WHERE o.movement_id = m.movement_id
-      AND lower(node_plan(o.own_plan, m.input_params) -> 'config' ->> 'destination_caller')
+      AND lower(node_plan(o.own_plan, params) -> 'config' ->> 'destination_caller')
         = ANY (addresses)) THEN 'destination_caller'
     -- Funds may come to the old address, to be passed on from there.
     WHEN EXISTS (SELECT FROM unnest(addresses) a
       CROSS JOIN LATERAL (SELECT lower(substr(a, 3)) AS digits) d
-      WHERE position(digits IN lower(concat(m.intent, m.input_params))) > 0
+      WHERE position(digits IN lower(concat(m.intent, params))) > 0
         OR EXISTS (SELECT FROM movement_nodes o WHERE o.movement_id = m.movement_id
           AND position(digits IN lower(o.own_plan::text)) > 0)) THEN 'old_address'
     WHEN without_room AND n.flow ->> 'from' IS NULL
@@ -62,8 +62,8 @@ DECLARE
   more jsonb;
 BEGIN
   SELECT coalesce(jsonb_object_agg(n.node_key,
-    signer_tie(m, n, signer_addresses(s), without_room)), '{}'::jsonb)
-  INTO ties FROM movement_nodes n
+    signer_tie(m, p.input_params, n, signer_addresses(s), without_room)), '{}'::jsonb)
+  INTO ties FROM movement_nodes n JOIN movement_plans p USING (movement_id)
   JOIN signers s ON s.signer_key = n.signer_binding ->> 'signer_key' AND s.replaced_by IS NOT NULL
   WHERE n.movement_id = m.movement_id
     AND n.state NOT IN ('COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED');

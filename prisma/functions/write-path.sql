@@ -85,8 +85,7 @@ BEGIN
   -- What a retry brings back is bound to the signers of now, so no rotation may pass it by.
   IF doc ->> 'command_kind' = 'retry' THEN PERFORM cutover_now(); END IF;
   SELECT movement_id, request_state, approval_status, reservation_status, version, next_sequence,
-    compiled_plan_hash, current_frontier,
-         error_code, callback_url, expires_at, pooled,
+    current_frontier, error_code, callback_url, expires_at, pooled,
            auto_approve_result ->> 'outcome' = 'approved'
            AND auto_approve_result ? 'policy_id' AS budgeted
   INTO m FROM movements WHERE movement_id = (doc ->> 'movement_id')::uuid FOR UPDATE;
@@ -109,7 +108,9 @@ BEGIN
     WHEN doc ? 'states' AND NOT (doc -> 'states') ? m.request_state THEN 'movement_state'
     WHEN doc ->> 'expiry' = 'future' AND m.expires_at <= at THEN 'expired'
     WHEN doc ->> 'expiry' = 'past' AND m.expires_at > at THEN 'not_expired'
-    WHEN doc ? 'plan_hash' AND m.compiled_plan_hash <> doc ->> 'plan_hash' THEN 'plan_hash' END;
+    WHEN doc ? 'plan_hash' AND doc ->> 'plan_hash' IS DISTINCT FROM (
+      SELECT compiled_plan_hash FROM movement_plans WHERE movement_id = m.movement_id)
+      THEN 'plan_hash' END;
 
   IF refusal IS NULL THEN
     IF jsonb_array_length(nodes) > 1 THEN
@@ -322,58 +323,88 @@ BEGIN
         'tx_hash', tx.tx_hash) END);
 END $$;
 
+-- Stores a movement with its plan, nodes, timeline, audit and command; see store/movements.ts for
+-- the shape of `doc`. A key that was used before is answered with who used it, and nothing is written.
 CREATE OR REPLACE FUNCTION create_movement(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
-  m movements;
+  d jsonb := doc -> 'movement';
   compiled jsonb := doc -> 'compiled_plan';
-  at timestamptz := svc_now();
+  params jsonb := compiled -> 'input_params';
+  id uuid := (d ->> 'movement_id')::uuid;
   mode text := cutover_now();
+  at timestamptz := svc_now();
+  expires timestamptz := at
+    + make_interval(secs => (d ->> 'approval_ttl_seconds')::double precision);
+  whole boolean;
 BEGIN
-  m := jsonb_populate_record(NULL::movements, svc_stamped(doc -> 'movement', at));
-  m.created_at := at;
-  m.updated_at := at;
-  m.version := 1;
-  m.next_sequence := 1;
-  m.edge_conditions := '{}';
-  m.plan_frame := plan_frame(compiled);
-  m.plan_head := plan_head(compiled);
-  m.agent := substring(m.template_key FROM '^agent/([^/]+)/');
-  INSERT INTO movements SELECT m.* ON CONFLICT (client_scope, idempotency_key)
+  -- What a create writes of the timeline is known before: the counter is right from the start.
+  INSERT INTO movements (movement_id, template_id, template_key, template_version, strategy_id,
+    request_state, approval_status, reservation_status, next_sequence, asset, amount, intent,
+    current_frontier, auto_approve_result, callback_url, client_scope, idempotency_key, expires_at,
+    created_at, updated_at, outflow, limit_amount, pooled, agent)
+  VALUES (id, (d ->> 'template_id')::uuid, d ->> 'template_key',
+    (d ->> 'template_version')::integer, d ->> 'strategy_id', 'PENDING_APPROVAL', 'pending', 'none',
+    1 + jsonb_array_length(doc -> 'timeline'), d ->> 'asset', (d ->> 'amount')::numeric,
+    compiled -> 'intent', ARRAY(SELECT jsonb_array_elements_text(d -> 'current_frontier')),
+    nullif(d -> 'auto_approve_result', 'null'), d ->> 'callback_url', d ->> 'client_scope',
+    d ->> 'idempotency_key', expires, at, at, d -> 'outflow', (d ->> 'limit_amount')::numeric,
+    (d ->> 'pooled')::boolean, substring(d ->> 'template_key' FROM '^agent/([^/]+)/'))
+  ON CONFLICT (client_scope, idempotency_key)
     WHERE idempotency_key IS NOT NULL DO NOTHING;
   IF NOT FOUND THEN
-    SELECT * INTO m FROM movements WHERE client_scope = doc -> 'movement' ->> 'client_scope'
-      AND idempotency_key = doc -> 'movement' ->> 'idempotency_key';
-    RETURN jsonb_build_object('created', false, 'movement_id', m.movement_id, 'request', m.request);
+    RETURN (SELECT jsonb_build_object('created', false, 'movement_id', m.movement_id,
+        'request', p.request)
+      FROM movements m JOIN movement_plans p USING (movement_id)
+      WHERE m.client_scope = d ->> 'client_scope'
+        AND m.idempotency_key = d ->> 'idempotency_key');
   END IF;
   -- A repeat is answered whatever the switch says; what is new is not let in.
   IF mode <> 'normal' THEN
     RAISE EXCEPTION 'cutover_mode_active' USING ERRCODE = 'FM013', DETAIL = mode;
   END IF;
-  INSERT INTO movement_nodes (movement_id, node_key, position, node_kind, action_type, state,
-    executor_binding, signer_binding,
-                              own_plan, on_cancel_target, conditional, flow, updated_at)
-  SELECT m.movement_id, r.node_key, r.position, r.node_kind, r.action_type, 'BLOCKED',
-    r.executor_binding, r.signer_binding,
-         own_plan(compiled -> 'nodes' -> r.position, m.input_params),
-           is_on_cancel_target(compiled, r.node_key), is_conditional(compiled, r.node_key),
-         nullif(r.flow, 'null'), at
-  FROM jsonb_populate_recordset(NULL::movement_nodes, doc -> 'nodes') AS r;
-  IF (doc ->> 'signed')::boolean THEN PERFORM follow_at_create(m.movement_id); END IF;
-  IF compiled_plan_of(m) IS DISTINCT FROM compiled THEN
-    RAISE EXCEPTION 'the plan of movement % cannot be stored: it would be read back as another one', m.movement_id;
+  WITH plan AS (
+    INSERT INTO movement_plans (movement_id, compiled_plan_hash, plan_frame, plan_head,
+      input_params, draw_terms, labels, request, created_by)
+    VALUES (id, d ->> 'compiled_plan_hash', plan_frame(compiled), plan_head(compiled), params,
+      d -> 'draw_terms', d -> 'labels', d -> 'request', d -> 'created_by')
+    RETURNING plan_frame, input_params
+  ), nodes AS (
+    INSERT INTO movement_nodes (movement_id, node_key, position, node_kind, action_type, state,
+      executor_binding, signer_binding, own_plan, on_cancel_target, conditional, flow, updated_at)
+    SELECT id, n.value ->> 'node_key', n.nr - 1, n.value ->> 'node_kind',
+      n.value ->> 'action_type', 'BLOCKED', nullif(n.value -> 'executor_binding', 'null'),
+      nullif(n.value -> 'signer_binding', 'null'), own_plan(n.value, params),
+      (f ->> 'on_cancel_target')::boolean, (f ->> 'conditional')::boolean, f -> 'flow', at
+    FROM jsonb_array_elements(compiled -> 'nodes') WITH ORDINALITY AS n (value, nr)
+    CROSS JOIN LATERAL (SELECT doc -> 'nodes' -> (n.nr - 1)::integer OFFSET 0) AS x (f)
+    RETURNING position, own_plan
+  ), events AS (
+    INSERT INTO timeline_events (event_id, movement_id, sequence, event_type, node_key, attempt,
+      from_state, to_state, actor, message, data, occurred_at)
+    SELECT (e.value ->> 'event_id')::uuid, id, e.nr, e.value ->> 'event_type',
+      e.value ->> 'node_key', (e.value ->> 'attempt')::integer, e.value ->> 'from_state',
+      e.value ->> 'to_state', e.value -> 'actor', e.value ->> 'message',
+      coalesce(e.value -> 'data', '{}'), at
+    FROM jsonb_array_elements(doc -> 'timeline') WITH ORDINALITY AS e (value, nr)
+  ), command AS (
+    INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
+    VALUES ((doc ->> 'command_id')::uuid, id, 'create', at, at + interval '2 seconds')
+  )
+  SELECT joined_plan(p.plan_frame, compiled -> 'intent', p.input_params, (
+      SELECT jsonb_agg(node_plan(n.own_plan, p.input_params) ORDER BY n.position) FROM nodes n))
+    IS NOT DISTINCT FROM compiled INTO whole FROM plan p;
+  IF NOT whole THEN
+    RAISE EXCEPTION 'the plan of movement % cannot be stored: it would be read back as another one', id;
   END IF;
-  UPDATE movements SET next_sequence = write_timeline(m, doc -> 'timeline', ARRAY[]::text[], at)
-    WHERE movement_id = m.movement_id;
-  INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
-  VALUES ((doc ->> 'command_id')::uuid, m.movement_id, 'create', at, at + interval '2 seconds');
+  IF (doc ->> 'signed')::boolean THEN PERFORM follow_at_create(id); END IF;
   PERFORM write_audit(doc -> 'audit', at);
-  RETURN jsonb_build_object('created', true, 'movement_id', m.movement_id,
-    'created_at', m.created_at, 'expires_at', m.expires_at);
+  RETURN jsonb_build_object('created', true, 'movement_id', id, 'created_at', at,
+    'expires_at', expires);
 END $$;
 
 -- What a run knows of its movement: shape and states; null for an unknown one.
 CREATE OR REPLACE FUNCTION movement_view(movement uuid, at timestamptz) RETURNS jsonb
-  LANGUAGE sql STABLE AS $$
+  LANGUAGE sql VOLATILE AS $$
   SELECT jsonb_build_object(
     'movement_id', m.movement_id, 'state', m.request_state, 'version', m.version,
       'template_key', m.template_key,
@@ -381,7 +412,7 @@ CREATE OR REPLACE FUNCTION movement_view(movement uuid, at timestamptz) RETURNS 
       'ended', m.ended_at IS NOT NULL,
     'error_code', m.error_code, 'frontier', to_jsonb(m.current_frontier),
       'ttl_ms', greatest(0, ceil(extract(epoch FROM m.expires_at - at) * 1000)),
-    'edges', m.plan_frame -> 'edges', 'conditions', m.edge_conditions,
+    'edges', p.plan_frame -> 'edges', 'conditions', m.edge_conditions,
       'reservation_status', m.reservation_status,
     'nodes', (SELECT jsonb_agg(jsonb_build_object(
         'node_key', n.node_key, 'node_kind', n.node_kind, 'state', n.state, 'attempt', n.attempt,
@@ -392,7 +423,7 @@ CREATE OR REPLACE FUNCTION movement_view(movement uuid, at timestamptz) RETURNS 
         'settled_order', coalesce(extract(epoch FROM n.completed_at) * 1000, 0))
           ORDER BY n.position)
       FROM movement_nodes n WHERE n.movement_id = m.movement_id))
-  FROM movements m WHERE m.movement_id = movement
+  FROM movements m JOIN movement_plans p USING (movement_id) WHERE m.movement_id = movement
 $$;
 
 CREATE OR REPLACE FUNCTION load_movement(movement uuid, run text) RETURNS jsonb LANGUAGE plpgsql

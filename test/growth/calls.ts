@@ -91,7 +91,8 @@ export async function samplesOf(db: Database): Promise<Samples> {
       SELECT policy_id FROM auto_approve_policies WHERE strategy_id = ${SEEDED.strategy}`,
   );
   const waiting = await db.sql<{ movement_id: string; hash: string }>`
-    SELECT movement_id, compiled_plan_hash AS hash FROM movements
+    SELECT movement_id, compiled_plan_hash AS hash
+    FROM movements JOIN movement_plans USING (movement_id)
     WHERE request_state = 'PENDING_APPROVAL' AND ended_at IS NULL
       AND expires_at > now() + interval '1 hour' ORDER BY created_at DESC LIMIT 60`;
   const running = await db.sql<{ movement_id: string }>`

@@ -264,18 +264,21 @@ export async function seed(url: string, { movements, prototype }: SeedOptions): 
     await first.query(`${rowsSql(movements)}; ANALYZE seed_rows;
       CREATE UNLOGGED TABLE seed_prototype AS SELECT * FROM movements
         WHERE movement_id = '${prototype}';
+      CREATE UNLOGGED TABLE seed_plan AS SELECT * FROM movement_plans
+        WHERE movement_id = '${prototype}';
       CREATE UNLOGGED TABLE seed_nodes AS SELECT * FROM movement_nodes
         WHERE movement_id = '${prototype}';`);
     const indexes = await dropIndexes(first);
     const copies = [
       await copySql(first, 'movements', MOVEMENT, 'seed_prototype', true),
+      await copySql(first, 'movement_plans', { movement_id: 'r.id' }, 'seed_plan', false),
       await copySql(first, 'movement_nodes', NODE, 'seed_nodes', false),
     ];
     await each(clients, [...copies, ...PARTS]);
     await first.query(REST);
     // The slow ones first, so that neither connection is left with one of them at the end.
     await each(clients, indexes);
-    await first.query(`DROP TABLE seed_rows, seed_prototype, seed_nodes, seed_templates,
+    await first.query(`DROP TABLE seed_rows, seed_prototype, seed_plan, seed_nodes, seed_templates,
       seed_policies`);
     const { rows } = await first.query<{ name: string }>(
       `SELECT relname AS name FROM pg_class WHERE relkind = 'r'
@@ -334,7 +337,8 @@ async function copySql(
 ): Promise<string> {
   const { rows } = await client.query<{ name: string }>(
     `SELECT attname AS name FROM pg_attribute
-     WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
+     WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
+     ORDER BY attnum`,
     [table],
   );
   const names = rows.map(({ name }) => name);

@@ -112,6 +112,20 @@ export const lockRules: readonly Rule[] = [
     },
   },
   {
+    id: 'a-plan-reads-back',
+    section,
+    rule: 'A plan that would be read back as another one than was hashed is not stored.',
+    test: {
+      file: 'test/store/plan-storage.test.ts',
+      name: 'a plan that would be read back as another one is not stored',
+    },
+    broken: {
+      file: 'prisma/functions/write-path.sql',
+      find: '  IF NOT whole THEN',
+      replace: '  IF false THEN',
+    },
+  },
+  {
     id: 'conflicts-are-run-again',
     section,
     rule: 'Deadlocks and serialization failures are run again in the store.',

@@ -31,7 +31,7 @@ export const signerRules: readonly Rule[] = [
     },
     broken: {
       file: 'prisma/functions/write-path.sql',
-      find: "  IF (doc ->> 'signed')::boolean THEN PERFORM follow_at_create(m.movement_id); END IF;\n",
+      find: "  IF (doc ->> 'signed')::boolean THEN PERFORM follow_at_create(id); END IF;\n",
       replace: '',
     },
   },

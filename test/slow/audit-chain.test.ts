@@ -243,6 +243,7 @@ describe('the role of the service', () => {
     'audit_events',
     'audit_seals',
     'timeline_events',
+    'movement_plans',
     'plan_nodes',
     'plan_edges',
     'plan_template_versions',

@@ -108,7 +108,7 @@ test('a movement whose worker is killed completes, and its history can be read o
   const readable = (await decoded(found.map(({ payload }) => payload))).join('\n');
   for (const text of [
     `"${movement.movement_id}"`,
-    '"withdraw · submit"',
+    '"withdraw · preflight, prepare, submit, observe"',
     '"request_state":"COMPLETED"',
   ])
     expect(readable).toContain(text);

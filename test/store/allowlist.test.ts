@@ -114,11 +114,10 @@ describe('the fence in one statement', () => {
     input_params = {},
     pays_nobody = ['bank'],
   }: Node = {}) {
-    const { movement_id } = await bench.movement();
+    const { movement_id } = await bench.movement({ input_params });
     await bench.db.sql`
       UPDATE movements SET request_state = 'EXECUTING',
-        intent = intent || ${JSON.stringify(intent)}::jsonb,
-        input_params = ${JSON.stringify(input_params)}::jsonb
+        intent = intent || ${JSON.stringify(intent)}::jsonb
           WHERE movement_id = ${movement_id}::uuid`;
     await bench.db.sql`
       UPDATE movement_nodes SET state = 'READY', action_type = ${action_type},

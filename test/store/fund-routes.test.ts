@@ -29,12 +29,14 @@ afterAll(() => bench?.close(), 30_000);
  */
 async function ended(state: string, at: string, seconds = 10, count = 1): Promise<void> {
   await bench.sql(
-    `INSERT INTO movements SELECT copy.*
-     FROM movements m, (SELECT ${at} AS at OFFSET 0) t, generate_series(1, ${String(count)}) AS i,
-       LATERAL jsonb_populate_record(m,
-         jsonb_build_object('movement_id', gen_random_uuid(), 'request_state', '${state}',
-         'client_scope', i,
-         'ended_at', t.at, 'approved_at', t.at - interval '${String(seconds)} seconds')) AS copy
+    `INSERT INTO movements (movement_id, template_id, template_key, template_version,
+       request_state, approval_status, reservation_status, asset, amount, intent, current_frontier,
+       client_scope, expires_at, created_at, updated_at, ended_at, approved_at)
+     SELECT gen_random_uuid(), m.template_id, m.template_key, m.template_version, '${state}',
+       m.approval_status, m.reservation_status, m.asset, m.amount, m.intent, m.current_frontier, i,
+       m.expires_at, m.created_at, m.updated_at, t.at,
+       t.at - interval '${String(seconds)} seconds'
+     FROM movements m, (SELECT ${at} AS at OFFSET 0) t, generate_series(1, ${String(count)}) AS i
      WHERE m.request_state = 'PENDING_APPROVAL'`,
   );
 }

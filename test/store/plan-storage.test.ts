@@ -92,10 +92,60 @@ test('what a request adds to every node is stored with the movement alone', asyn
   const made = await createMovement(bench.db, { ...draft, auto_approve_result: null });
   if (!made.created) throw new Error('not made');
   const [stored] = await bench.sql<{ length: number }>(
-    `SELECT (length(m::text) + (SELECT sum(length(n::text)) FROM movement_nodes n
-      WHERE n.movement_id = m.movement_id))::integer AS length
-     FROM movements m WHERE m.movement_id = $1::uuid`,
+    `SELECT (length(m::text) + length(p::text) + (SELECT sum(length(n::text))
+       FROM movement_nodes n WHERE n.movement_id = m.movement_id))::integer AS length
+     FROM movements m JOIN movement_plans p USING (movement_id) WHERE m.movement_id = $1::uuid`,
     made.movement_id,
   );
   expect(stored?.length).toBeLessThan(1.5 * shared.length);
+});
+
+test('a plan that would be read back as another one is not stored', async () => {
+  const draft = bench.draft();
+  // No template has such a field: a node's own part is kept under it.
+  const nodes = draft.plan.nodes.map((each) => ({ ...each, left_out: ['amount'] }));
+  const plan = { ...draft.plan, nodes };
+  const key = 'read-back';
+  await expect(
+    createMovement(bench.db, { ...draft, plan, idempotency_key: key, auto_approve_result: null }),
+  ).rejects.toThrow('read back as another one');
+  expect(await bench.sql('SELECT 1 FROM movements WHERE idempotency_key = $1', key)).toEqual([]);
+});
+
+test('neither the service nor the owner of the tables changes what a movement was made of', async () => {
+  const made = await bench.movement();
+  const { movement_id } = made;
+  const changes = [
+    'UPDATE movement_plans SET compiled_plan_hash = compiled_plan_hash',
+    'DELETE FROM movement_plans',
+  ];
+  for (const change of changes)
+    await expect(bench.sql(change)).rejects.toThrow('movement_plans is append-only');
+  await bench.sql('CREATE ROLE service_of_plans');
+  await bench.sql("SELECT grant_service('service_of_plans')::text");
+  for (const change of [...changes, 'TRUNCATE movement_plans'])
+    await expect(
+      bench.db.$transaction(async (tx) => {
+        await tx.$executeRawUnsafe('SET LOCAL ROLE service_of_plans');
+        await tx.$executeRawUnsafe(change);
+      }),
+    ).rejects.toThrow('permission denied for table movement_plans');
+  expect(await readPlan(bench.db, movement_id)).not.toBeNull();
+});
+
+test('a transition that changes no state writes no index of its movement', async () => {
+  const { movement_id } = await bench.movement();
+  const [row] = await bench.db.$transaction(async (tx) => {
+    const doc = JSON.stringify({
+      movement_id,
+      nodes: [{ node_key: 'pay', states: ['BLOCKED'], set: { error_count: 1 } }],
+      timeline: [],
+    });
+    await tx.$queryRawUnsafe('SELECT apply_transition($1::jsonb)', doc);
+    return tx.$queryRawUnsafe<{ updated: bigint; hot: bigint }[]>(
+      `SELECT n_tup_upd AS updated, n_tup_hot_upd AS hot FROM pg_stat_xact_user_tables
+       WHERE relname = 'movements'`,
+    );
+  });
+  expect(row).toEqual({ updated: 1n, hot: 1n });
 });

@@ -82,12 +82,6 @@ CREATE TABLE movements (
   asset                text NOT NULL,
   amount               numeric(38, 18) NOT NULL CHECK (amount > 0),
   intent               jsonb NOT NULL,
-  input_params         jsonb NOT NULL,
-  labels               jsonb NOT NULL,
-  -- The compiled plan without its nodes and what stands in columns of its own; compiled_plan_of
-  -- puts it together.
-  plan_frame           jsonb NOT NULL,
-  compiled_plan_hash   text NOT NULL CHECK (compiled_plan_hash ~ '^[0-9a-f]{64}$'),
   current_frontier     text[] NOT NULL,
   auto_approve_result  jsonb,
   error_code           text,
@@ -95,8 +89,6 @@ CREATE TABLE movements (
   callback_url         text,
   client_scope         text NOT NULL,
   idempotency_key      text,
-  request              jsonb NOT NULL,
-  created_by           jsonb NOT NULL,
   approver_id          text,
   approved_by          text,
   run_id               text,
@@ -108,20 +100,40 @@ CREATE TABLE movements (
   swept_at             timestamptz,
   -- Results of conditions by the edge's position in the plan: "true", "false" or "error".
   edge_conditions      jsonb NOT NULL DEFAULT '{}',
-  -- The part of the compiled plan that every node looks at.
-  plan_head            jsonb NOT NULL DEFAULT '{}',
   -- What its duration is counted from.
   approved_at          timestamptz,
-  -- What the plan can move at most, [{"asset", "amount"}], and how its nodes' draws add up to it;
-  -- see domain/plan/flow.ts.
+  -- What the plan can move at most, [{"asset", "amount"}]; see domain/plan/flow.ts.
   outflow              jsonb NOT NULL DEFAULT '[]',
-  draw_terms           jsonb NOT NULL DEFAULT '[]',
   -- What every limit counts in `asset`: the larger of outflow and intent. Null: nothing bounds it.
   limit_amount         numeric(38, 18),
   -- Some node draws from a pool.
   pooled               boolean NOT NULL DEFAULT false,
   -- The authority in whose namespace its template lies; null for a template of nobody's.
-  agent                text
+  agent                text,
+  -- When anything was last written of one that ended and may need a person all the same; else null.
+  -- An index of this keeps still while a movement runs, as one of updated_at would not: its row can
+  -- then change without any index being written (HOT).
+  ended_badly_at       timestamptz GENERATED ALWAYS AS (CASE WHEN ended_at IS NOT NULL
+    AND request_state IN ('FAILED', 'CANCELLED') THEN updated_at END) STORED
+);
+
+-- What a movement was made of and is approved by. Every transition rewrites the row of movements;
+-- these are written once, and nothing changes them.
+CREATE TABLE movement_plans (
+  movement_id        uuid PRIMARY KEY REFERENCES movements (movement_id),
+  compiled_plan_hash text NOT NULL CHECK (compiled_plan_hash ~ '^[0-9a-f]{64}$'),
+  -- The compiled plan without its nodes and what stands in columns of its own; compiled_plan_of
+  -- puts it together.
+  plan_frame         jsonb NOT NULL,
+  -- The part of it that every node looks at.
+  plan_head          jsonb NOT NULL,
+  input_params       jsonb NOT NULL,
+  -- How the nodes' draws add up to the outflow; see domain/plan/flow.ts.
+  draw_terms         jsonb NOT NULL,
+  labels             jsonb NOT NULL,
+  -- The request in its normal form: what a repeat is compared with.
+  request            jsonb NOT NULL,
+  created_by         jsonb NOT NULL
 );
 
 CREATE UNIQUE INDEX movements_idempotency ON movements (client_scope, idempotency_key)
@@ -132,9 +144,8 @@ CREATE INDEX movements_newest ON movements (created_at DESC, movement_id DESC);
 CREATE INDEX movements_by_state ON movements (request_state, created_at DESC, movement_id DESC);
 
 -- Those that ended and may need a person all the same, for a while (attention_of).
-CREATE INDEX movements_ended_badly ON movements (updated_at)
-  INCLUDE (created_at, movement_id, request_state)
-  WHERE ended_at IS NOT NULL AND request_state IN ('FAILED', 'CANCELLED');
+CREATE INDEX movements_ended_badly ON movements (ended_badly_at)
+  INCLUDE (created_at, movement_id, request_state) WHERE ended_badly_at IS NOT NULL;
 
 CREATE INDEX movements_by_strategy ON movements (strategy_id, created_at DESC, movement_id DESC)
   WHERE strategy_id IS NOT NULL;
@@ -869,6 +880,7 @@ INSERT INTO service_privileges (table_name, privileges) VALUES
   ('plan_nodes', 'SELECT, INSERT'),
   ('plan_edges', 'SELECT, INSERT'),
   ('movements', 'SELECT, INSERT, UPDATE'),
+  ('movement_plans', 'SELECT, INSERT'),
   ('movement_other_assets', 'SELECT, INSERT'),
   ('movement_nodes', 'SELECT, INSERT, UPDATE'),
   ('node_attempts', 'SELECT, INSERT, UPDATE'),

@@ -161,7 +161,7 @@ CREATE OR REPLACE FUNCTION budget_due(m movements) RETURNS numeric LANGUAGE sql 
   SELECT CASE WHEN m.request_state NOT IN ('FAILED', 'CANCELLED') THEN m.limit_amount
     ELSE least(m.limit_amount,
     coalesce(sum(sent_amount(n)) FILTER (WHERE draws), 0)
-    + sum_of(m.draw_terms,
+    + sum_of(draw_terms_of(m.movement_id),
       coalesce(jsonb_object_agg(n.node_key, jsonb_build_object('s', n.state, 'v',
         CASE WHEN draws AND m.request_state = 'CANCELLED' AND n.state IN ('BLOCKED', 'READY')
           AND NOT may_have_sent(n)
@@ -408,7 +408,7 @@ BEGIN
     RETURN NULL;
   END IF;
   SELECT jsonb_build_object('reason', r.why, 'node_key', n.node_key, 'attempt', n.attempt,
-    'max_attempts', node_plan(n.own_plan, m.input_params) -> 'retry_policy' -> 'max_attempts',
+    'max_attempts', n.own_plan -> 'retry_policy' -> 'max_attempts',
     'errors', n.error_count + n.unanswered,
     'error_code', CASE WHEN r.why = 'failed' THEN coalesce(n.error_code, m.error_code)
       ELSE n.error_code END,
@@ -753,18 +753,6 @@ CREATE OR REPLACE FUNCTION svc_now() RETURNS timestamptz LANGUAGE sql VOLATILE A
       '0')::double precision / 1000))
 $$;
 
--- Replaces "@now" and {"@after_seconds": n} by times, so that callers never bring a clock of their
--- own.
-CREATE OR REPLACE FUNCTION svc_stamped(fields jsonb, at timestamptz) RETURNS jsonb
-  LANGUAGE sql IMMUTABLE AS $$
-  SELECT coalesce(jsonb_object_agg(key, CASE
-    WHEN value = '"@now"'::jsonb THEN to_jsonb(at)
-    WHEN jsonb_typeof(value) = 'object' AND value ? '@after_seconds'
-      THEN to_jsonb(at + make_interval(secs => (value ->> '@after_seconds')::double precision))
-    ELSE value END), '{}'::jsonb)
-  FROM jsonb_each(coalesce(fields, '{}'::jsonb))
-$$;
-
 -- An id that sorts by its time (UUIDv7), for rows that only the database knows it must write.
 CREATE OR REPLACE FUNCTION svc_new_id(at timestamptz) RETURNS uuid LANGUAGE sql VOLATILE AS $$
   SELECT encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
@@ -793,11 +781,11 @@ CREATE OR REPLACE FUNCTION count_movement() RETURNS trigger LANGUAGE plpgsql AS 
 BEGIN
   IF TG_OP <> 'INSERT' THEN
     INSERT INTO tally_changes VALUES ('movement', OLD.request_state, -1);
-    PERFORM count_end(OLD, -1);
+    IF OLD.ended_at IS NOT NULL THEN PERFORM count_end(OLD, -1); END IF;
   END IF;
   IF TG_OP <> 'DELETE' THEN
     INSERT INTO tally_changes VALUES ('movement', NEW.request_state, 1);
-    PERFORM count_end(NEW, 1);
+    IF NEW.ended_at IS NOT NULL THEN PERFORM count_end(NEW, 1); END IF;
   END IF;
   RETURN NULL;
 END $$;
@@ -1150,8 +1138,9 @@ DECLARE
 BEGIN
   -- Before any row; what a frozen one means is said behind.
   PERFORM cutover_now();
-  SELECT intent, input_params, plan_head -> 'risk_controls' AS controls INTO m FROM movements
-    WHERE movement_id = movement FOR UPDATE;
+  SELECT w.intent, p.input_params, p.plan_head -> 'risk_controls' AS controls INTO m
+    FROM movements w JOIN movement_plans p USING (movement_id)
+    WHERE movement_id = movement FOR UPDATE OF w;
   SELECT * INTO n FROM movement_nodes WHERE movement_id = movement AND node_key = key FOR UPDATE;
   at := svc_now();
   plan := node_plan(n.own_plan, m.input_params);
@@ -1354,7 +1343,7 @@ BEGIN
       each ->> 'asset' COLLATE "C"
   LOOP
     target := CASE WHEN m.approval_status = 'approved'
-      THEN sum_of(m.draw_terms, open_draws(m, pool)) ELSE 0 END;
+      THEN sum_of(draw_terms_of(m.movement_id), open_draws(m, pool)) ELSE 0 END;
     SELECT * INTO hold FROM reservations
     WHERE movement_id = m.movement_id AND status = 'held' AND venue_key = pool ->> 'venue_key'
       AND account_type = pool ->> 'account_type' AND asset = pool ->> 'asset';
@@ -1813,7 +1802,7 @@ CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb
         + coalesce(svc_now() - n.frozen_since, interval '0')) * 1000,
     'submitted_ms', extract(epoch FROM n.submitted_at) * 1000,
       'send_not_after_ms', extract(epoch FROM n.send_not_after) * 1000,
-    'plan', m.plan_head || jsonb_build_object('intent', m.intent, 'input_params', m.input_params),
+    'plan', w.plan_head || jsonb_build_object('intent', m.intent, 'input_params', w.input_params),
     'node', p.plan, 'on_cancel_target', n.on_cancel_target, 'conditional', n.conditional,
     'conditions', CASE WHEN n.conditional THEN m.edge_conditions END,
     'outputs', CASE WHEN n.amount IS NULL AND p.plan -> 'config' ? 'amount_ref' THEN coalesce((
@@ -1827,9 +1816,10 @@ CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb
       FROM movement_nodes o WHERE o.movement_id = m.movement_id
         AND o.node_key = p.plan -> 'config' ->> 'match_from') END)
   FROM movements m JOIN movement_nodes n ON n.movement_id = m.movement_id
+  JOIN movement_plans w ON w.movement_id = m.movement_id
   -- OFFSET: put together once, and not wherever it is looked at. Who signs may have been replaced
   -- since the plan was compiled.
-  CROSS JOIN LATERAL (SELECT node_plan(n.own_plan, m.input_params)
+  CROSS JOIN LATERAL (SELECT node_plan(n.own_plan, w.input_params)
     || jsonb_build_object('signer_binding', n.signer_binding) AS plan OFFSET 0) p
   WHERE m.movement_id = movement AND n.node_key = key
 $$;
@@ -1859,19 +1849,21 @@ END $$;
 -- What the conditions that leave a node may look at.
 CREATE OR REPLACE FUNCTION read_condition_scope(movement uuid) RETURNS jsonb
   LANGUAGE sql VOLATILE AS $$
-  SELECT jsonb_build_object('edges', m.plan_frame -> 'edges', 'intent', m.intent,
-    'input_params', m.input_params,
+  SELECT jsonb_build_object('edges', p.plan_frame -> 'edges', 'intent', m.intent,
+    'input_params', p.input_params,
     'nodes', (SELECT jsonb_object_agg(n.node_key,
       jsonb_build_object('state', n.state, 'output', n.output, 'error_code', n.error_code))
               FROM movement_nodes n WHERE n.movement_id = m.movement_id))
-  FROM movements m WHERE m.movement_id = movement
+  FROM movements m JOIN movement_plans p USING (movement_id) WHERE m.movement_id = movement
 $$;
 
 -- prisma/functions/plan.sql
 
--- A compiled plan is stored once: what stands in columns of the movement, and each node beside its
--- row. What a request adds to the config of every node (`input_params.node_config`) is kept with
--- the movement alone; see domain/plan/compile.ts.
+-- A compiled plan is stored once: what stands in columns of the movement and of movement_plans, and
+-- each node beside its row. What a request adds to the config of every node
+-- (`input_params.node_config`) is kept with the movement alone; see domain/plan/compile.ts. The
+-- functions are STABLE, as jsonb_build_object is: so the planner can put them in the place of their
+-- calls, of which there are some in every phase.
 CREATE OR REPLACE FUNCTION plan_frame(compiled jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
   SELECT compiled - ARRAY['nodes', 'intent', 'input_params']
 $$;
@@ -1884,47 +1876,56 @@ $$;
 
 -- A node without what all share: its own config, and the shared keys that it does not take.
 CREATE OR REPLACE FUNCTION own_plan(node jsonb, input_params jsonb) RETURNS jsonb
-  LANGUAGE sql IMMUTABLE AS $$
+  LANGUAGE sql STABLE AS $$
+  SELECT CASE WHEN shared_config(input_params) = '{}'
+    THEN (node - 'config') || jsonb_build_object('own_config', node -> 'config', 'left_out',
+      '[]'::jsonb)
+    ELSE own_plan_beside(node, shared_config(input_params)) END
+$$;
+
+CREATE OR REPLACE FUNCTION own_plan_beside(node jsonb, shared jsonb) RETURNS jsonb
+  LANGUAGE sql STABLE AS $$
   SELECT (node - 'config') || jsonb_build_object(
     'own_config', (SELECT coalesce(jsonb_object_agg(c.key, c.value), '{}'::jsonb)
-      FROM jsonb_each(node -> 'config') AS c
-                   WHERE shared_config(input_params) -> c.key IS DISTINCT FROM c.value),
+      FROM jsonb_each(node -> 'config') AS c WHERE shared -> c.key IS DISTINCT FROM c.value),
     'left_out', (SELECT coalesce(jsonb_agg(k), '[]'::jsonb)
-      FROM jsonb_object_keys(shared_config(input_params)) AS k
-                 WHERE NOT node -> 'config' ? k))
+      FROM jsonb_object_keys(shared) AS k WHERE NOT node -> 'config' ? k))
 $$;
 
 -- The node as it was compiled, hashed and approved.
 CREATE OR REPLACE FUNCTION node_plan(own jsonb, input_params jsonb) RETURNS jsonb
-  LANGUAGE sql IMMUTABLE AS $$
+  LANGUAGE sql STABLE AS $$
   SELECT (own - ARRAY['own_config', 'left_out']) || jsonb_build_object('config',
-    (shared_config(input_params) - ARRAY(SELECT jsonb_array_elements_text(own -> 'left_out')))
+    CASE WHEN own -> 'left_out' = '[]' THEN shared_config(input_params)
+      ELSE without_keys(shared_config(input_params), own -> 'left_out') END
       || (own -> 'own_config'))
 $$;
 
-CREATE OR REPLACE FUNCTION compiled_plan_of(m movements) RETURNS jsonb LANGUAGE sql STABLE AS $$
-  SELECT m.plan_frame || jsonb_build_object('intent', m.intent, 'input_params', m.input_params,
-    'nodes', (
-    SELECT jsonb_agg(node_plan(n.own_plan, m.input_params) ORDER BY n.position)
-      FROM movement_nodes n
-    WHERE n.movement_id = m.movement_id))
+CREATE OR REPLACE FUNCTION without_keys(object jsonb, keys jsonb) RETURNS jsonb
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT object - ARRAY(SELECT jsonb_array_elements_text(keys))
 $$;
 
-CREATE OR REPLACE FUNCTION plan_head(plan jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+CREATE OR REPLACE FUNCTION joined_plan(frame jsonb, intent jsonb, input_params jsonb, nodes jsonb)
+  RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT frame || jsonb_build_object('intent', intent, 'input_params', input_params,
+    'nodes', nodes)
+$$;
+
+CREATE OR REPLACE FUNCTION compiled_plan_of(movement uuid) RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT joined_plan(p.plan_frame, m.intent, p.input_params, (
+    SELECT jsonb_agg(node_plan(n.own_plan, p.input_params) ORDER BY n.position)
+    FROM movement_nodes n WHERE n.movement_id = m.movement_id))
+  FROM movements m JOIN movement_plans p USING (movement_id) WHERE m.movement_id = movement
+$$;
+
+CREATE OR REPLACE FUNCTION draw_terms_of(movement uuid) RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT draw_terms FROM movement_plans WHERE movement_id = movement
+$$;
+
+CREATE OR REPLACE FUNCTION plan_head(plan jsonb) RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT jsonb_build_object('risk_controls', plan -> 'risk_controls',
     'completion_policy', plan -> 'completion_policy')
-$$;
-
-CREATE OR REPLACE FUNCTION is_on_cancel_target(plan jsonb, key text) RETURNS boolean
-  LANGUAGE sql IMMUTABLE AS $$
-  SELECT EXISTS (SELECT 1 FROM jsonb_array_elements(plan -> 'edges') AS e WHERE e ->> 'to' = key
-    AND e ->> 'edge_type' = 'on_cancel')
-$$;
-
-CREATE OR REPLACE FUNCTION is_conditional(plan jsonb, key text) RETURNS boolean
-  LANGUAGE sql IMMUTABLE AS $$
-  SELECT EXISTS (SELECT 1 FROM jsonb_array_elements(plan -> 'edges') AS e WHERE e ->> 'from' = key
-    AND e ->> 'condition_expr' IS NOT NULL)
 $$;
 
 -- prisma/functions/registry.sql
@@ -2254,8 +2255,8 @@ $$;
 
 -- Why a node stays with a signer that was replaced; NULL: it goes to the replacement. What other
 -- nodes decide for it is said by signer_ties.
-CREATE OR REPLACE FUNCTION signer_tie(m movements, n movement_nodes, addresses text[],
-  without_room boolean) RETURNS text LANGUAGE sql STABLE AS $$
+CREATE OR REPLACE FUNCTION signer_tie(m movements, params jsonb, n movement_nodes,
+  addresses text[], without_room boolean) RETURNS text LANGUAGE sql STABLE AS $$
   SELECT CASE
     WHEN EXISTS (SELECT FROM evm_transactions t WHERE t.movement_id = n.movement_id
       AND t.node_key = n.node_key AND t.attempt = n.attempt AND t.released_at IS NULL)
@@ -2270,12 +2271,12 @@ CREATE OR REPLACE FUNCTION signer_tie(m movements, n movement_nodes, addresses t
     -- Their contracts pull the tokens.
     WHEN n.action_type IN ('cctp_burn', 'bridge_c_send') THEN 'allowance'
     WHEN EXISTS (SELECT FROM movement_nodes o WHERE o.movement_id = m.movement_id
-      AND lower(node_plan(o.own_plan, m.input_params) -> 'config' ->> 'destination_caller')
+      AND lower(node_plan(o.own_plan, params) -> 'config' ->> 'destination_caller')
         = ANY (addresses)) THEN 'destination_caller'
     -- Funds may come to the old address, to be passed on from there.
     WHEN EXISTS (SELECT FROM unnest(addresses) a
       CROSS JOIN LATERAL (SELECT lower(substr(a, 3)) AS digits) d
-      WHERE position(digits IN lower(concat(m.intent, m.input_params))) > 0
+      WHERE position(digits IN lower(concat(m.intent, params))) > 0
         OR EXISTS (SELECT FROM movement_nodes o WHERE o.movement_id = m.movement_id
           AND position(digits IN lower(o.own_plan::text)) > 0)) THEN 'old_address'
     WHEN without_room AND n.flow ->> 'from' IS NULL
@@ -2293,8 +2294,8 @@ DECLARE
   more jsonb;
 BEGIN
   SELECT coalesce(jsonb_object_agg(n.node_key,
-    signer_tie(m, n, signer_addresses(s), without_room)), '{}'::jsonb)
-  INTO ties FROM movement_nodes n
+    signer_tie(m, p.input_params, n, signer_addresses(s), without_room)), '{}'::jsonb)
+  INTO ties FROM movement_nodes n JOIN movement_plans p USING (movement_id)
   JOIN signers s ON s.signer_key = n.signer_binding ->> 'signer_key' AND s.replaced_by IS NOT NULL
   WHERE n.movement_id = m.movement_id
     AND n.state NOT IN ('COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED');
@@ -2811,8 +2812,7 @@ BEGIN
   -- What a retry brings back is bound to the signers of now, so no rotation may pass it by.
   IF doc ->> 'command_kind' = 'retry' THEN PERFORM cutover_now(); END IF;
   SELECT movement_id, request_state, approval_status, reservation_status, version, next_sequence,
-    compiled_plan_hash, current_frontier,
-         error_code, callback_url, expires_at, pooled,
+    current_frontier, error_code, callback_url, expires_at, pooled,
            auto_approve_result ->> 'outcome' = 'approved'
            AND auto_approve_result ? 'policy_id' AS budgeted
   INTO m FROM movements WHERE movement_id = (doc ->> 'movement_id')::uuid FOR UPDATE;
@@ -2835,7 +2835,9 @@ BEGIN
     WHEN doc ? 'states' AND NOT (doc -> 'states') ? m.request_state THEN 'movement_state'
     WHEN doc ->> 'expiry' = 'future' AND m.expires_at <= at THEN 'expired'
     WHEN doc ->> 'expiry' = 'past' AND m.expires_at > at THEN 'not_expired'
-    WHEN doc ? 'plan_hash' AND m.compiled_plan_hash <> doc ->> 'plan_hash' THEN 'plan_hash' END;
+    WHEN doc ? 'plan_hash' AND doc ->> 'plan_hash' IS DISTINCT FROM (
+      SELECT compiled_plan_hash FROM movement_plans WHERE movement_id = m.movement_id)
+      THEN 'plan_hash' END;
 
   IF refusal IS NULL THEN
     IF jsonb_array_length(nodes) > 1 THEN
@@ -3048,58 +3050,88 @@ BEGIN
         'tx_hash', tx.tx_hash) END);
 END $$;
 
+-- Stores a movement with its plan, nodes, timeline, audit and command; see store/movements.ts for
+-- the shape of `doc`. A key that was used before is answered with who used it, and nothing is written.
 CREATE OR REPLACE FUNCTION create_movement(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
-  m movements;
+  d jsonb := doc -> 'movement';
   compiled jsonb := doc -> 'compiled_plan';
-  at timestamptz := svc_now();
+  params jsonb := compiled -> 'input_params';
+  id uuid := (d ->> 'movement_id')::uuid;
   mode text := cutover_now();
+  at timestamptz := svc_now();
+  expires timestamptz := at
+    + make_interval(secs => (d ->> 'approval_ttl_seconds')::double precision);
+  whole boolean;
 BEGIN
-  m := jsonb_populate_record(NULL::movements, svc_stamped(doc -> 'movement', at));
-  m.created_at := at;
-  m.updated_at := at;
-  m.version := 1;
-  m.next_sequence := 1;
-  m.edge_conditions := '{}';
-  m.plan_frame := plan_frame(compiled);
-  m.plan_head := plan_head(compiled);
-  m.agent := substring(m.template_key FROM '^agent/([^/]+)/');
-  INSERT INTO movements SELECT m.* ON CONFLICT (client_scope, idempotency_key)
+  -- What a create writes of the timeline is known before: the counter is right from the start.
+  INSERT INTO movements (movement_id, template_id, template_key, template_version, strategy_id,
+    request_state, approval_status, reservation_status, next_sequence, asset, amount, intent,
+    current_frontier, auto_approve_result, callback_url, client_scope, idempotency_key, expires_at,
+    created_at, updated_at, outflow, limit_amount, pooled, agent)
+  VALUES (id, (d ->> 'template_id')::uuid, d ->> 'template_key',
+    (d ->> 'template_version')::integer, d ->> 'strategy_id', 'PENDING_APPROVAL', 'pending', 'none',
+    1 + jsonb_array_length(doc -> 'timeline'), d ->> 'asset', (d ->> 'amount')::numeric,
+    compiled -> 'intent', ARRAY(SELECT jsonb_array_elements_text(d -> 'current_frontier')),
+    nullif(d -> 'auto_approve_result', 'null'), d ->> 'callback_url', d ->> 'client_scope',
+    d ->> 'idempotency_key', expires, at, at, d -> 'outflow', (d ->> 'limit_amount')::numeric,
+    (d ->> 'pooled')::boolean, substring(d ->> 'template_key' FROM '^agent/([^/]+)/'))
+  ON CONFLICT (client_scope, idempotency_key)
     WHERE idempotency_key IS NOT NULL DO NOTHING;
   IF NOT FOUND THEN
-    SELECT * INTO m FROM movements WHERE client_scope = doc -> 'movement' ->> 'client_scope'
-      AND idempotency_key = doc -> 'movement' ->> 'idempotency_key';
-    RETURN jsonb_build_object('created', false, 'movement_id', m.movement_id, 'request', m.request);
+    RETURN (SELECT jsonb_build_object('created', false, 'movement_id', m.movement_id,
+        'request', p.request)
+      FROM movements m JOIN movement_plans p USING (movement_id)
+      WHERE m.client_scope = d ->> 'client_scope'
+        AND m.idempotency_key = d ->> 'idempotency_key');
   END IF;
   -- A repeat is answered whatever the switch says; what is new is not let in.
   IF mode <> 'normal' THEN
     RAISE EXCEPTION 'cutover_mode_active' USING ERRCODE = 'FM013', DETAIL = mode;
   END IF;
-  INSERT INTO movement_nodes (movement_id, node_key, position, node_kind, action_type, state,
-    executor_binding, signer_binding,
-                              own_plan, on_cancel_target, conditional, flow, updated_at)
-  SELECT m.movement_id, r.node_key, r.position, r.node_kind, r.action_type, 'BLOCKED',
-    r.executor_binding, r.signer_binding,
-         own_plan(compiled -> 'nodes' -> r.position, m.input_params),
-           is_on_cancel_target(compiled, r.node_key), is_conditional(compiled, r.node_key),
-         nullif(r.flow, 'null'), at
-  FROM jsonb_populate_recordset(NULL::movement_nodes, doc -> 'nodes') AS r;
-  IF (doc ->> 'signed')::boolean THEN PERFORM follow_at_create(m.movement_id); END IF;
-  IF compiled_plan_of(m) IS DISTINCT FROM compiled THEN
-    RAISE EXCEPTION 'the plan of movement % cannot be stored: it would be read back as another one', m.movement_id;
+  WITH plan AS (
+    INSERT INTO movement_plans (movement_id, compiled_plan_hash, plan_frame, plan_head,
+      input_params, draw_terms, labels, request, created_by)
+    VALUES (id, d ->> 'compiled_plan_hash', plan_frame(compiled), plan_head(compiled), params,
+      d -> 'draw_terms', d -> 'labels', d -> 'request', d -> 'created_by')
+    RETURNING plan_frame, input_params
+  ), nodes AS (
+    INSERT INTO movement_nodes (movement_id, node_key, position, node_kind, action_type, state,
+      executor_binding, signer_binding, own_plan, on_cancel_target, conditional, flow, updated_at)
+    SELECT id, n.value ->> 'node_key', n.nr - 1, n.value ->> 'node_kind',
+      n.value ->> 'action_type', 'BLOCKED', nullif(n.value -> 'executor_binding', 'null'),
+      nullif(n.value -> 'signer_binding', 'null'), own_plan(n.value, params),
+      (f ->> 'on_cancel_target')::boolean, (f ->> 'conditional')::boolean, f -> 'flow', at
+    FROM jsonb_array_elements(compiled -> 'nodes') WITH ORDINALITY AS n (value, nr)
+    CROSS JOIN LATERAL (SELECT doc -> 'nodes' -> (n.nr - 1)::integer OFFSET 0) AS x (f)
+    RETURNING position, own_plan
+  ), events AS (
+    INSERT INTO timeline_events (event_id, movement_id, sequence, event_type, node_key, attempt,
+      from_state, to_state, actor, message, data, occurred_at)
+    SELECT (e.value ->> 'event_id')::uuid, id, e.nr, e.value ->> 'event_type',
+      e.value ->> 'node_key', (e.value ->> 'attempt')::integer, e.value ->> 'from_state',
+      e.value ->> 'to_state', e.value -> 'actor', e.value ->> 'message',
+      coalesce(e.value -> 'data', '{}'), at
+    FROM jsonb_array_elements(doc -> 'timeline') WITH ORDINALITY AS e (value, nr)
+  ), command AS (
+    INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
+    VALUES ((doc ->> 'command_id')::uuid, id, 'create', at, at + interval '2 seconds')
+  )
+  SELECT joined_plan(p.plan_frame, compiled -> 'intent', p.input_params, (
+      SELECT jsonb_agg(node_plan(n.own_plan, p.input_params) ORDER BY n.position) FROM nodes n))
+    IS NOT DISTINCT FROM compiled INTO whole FROM plan p;
+  IF NOT whole THEN
+    RAISE EXCEPTION 'the plan of movement % cannot be stored: it would be read back as another one', id;
   END IF;
-  UPDATE movements SET next_sequence = write_timeline(m, doc -> 'timeline', ARRAY[]::text[], at)
-    WHERE movement_id = m.movement_id;
-  INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
-  VALUES ((doc ->> 'command_id')::uuid, m.movement_id, 'create', at, at + interval '2 seconds');
+  IF (doc ->> 'signed')::boolean THEN PERFORM follow_at_create(id); END IF;
   PERFORM write_audit(doc -> 'audit', at);
-  RETURN jsonb_build_object('created', true, 'movement_id', m.movement_id,
-    'created_at', m.created_at, 'expires_at', m.expires_at);
+  RETURN jsonb_build_object('created', true, 'movement_id', id, 'created_at', at,
+    'expires_at', expires);
 END $$;
 
 -- What a run knows of its movement: shape and states; null for an unknown one.
 CREATE OR REPLACE FUNCTION movement_view(movement uuid, at timestamptz) RETURNS jsonb
-  LANGUAGE sql STABLE AS $$
+  LANGUAGE sql VOLATILE AS $$
   SELECT jsonb_build_object(
     'movement_id', m.movement_id, 'state', m.request_state, 'version', m.version,
       'template_key', m.template_key,
@@ -3107,7 +3139,7 @@ CREATE OR REPLACE FUNCTION movement_view(movement uuid, at timestamptz) RETURNS 
       'ended', m.ended_at IS NOT NULL,
     'error_code', m.error_code, 'frontier', to_jsonb(m.current_frontier),
       'ttl_ms', greatest(0, ceil(extract(epoch FROM m.expires_at - at) * 1000)),
-    'edges', m.plan_frame -> 'edges', 'conditions', m.edge_conditions,
+    'edges', p.plan_frame -> 'edges', 'conditions', m.edge_conditions,
       'reservation_status', m.reservation_status,
     'nodes', (SELECT jsonb_agg(jsonb_build_object(
         'node_key', n.node_key, 'node_kind', n.node_kind, 'state', n.state, 'attempt', n.attempt,
@@ -3118,7 +3150,7 @@ CREATE OR REPLACE FUNCTION movement_view(movement uuid, at timestamptz) RETURNS 
         'settled_order', coalesce(extract(epoch FROM n.completed_at) * 1000, 0))
           ORDER BY n.position)
       FROM movement_nodes n WHERE n.movement_id = m.movement_id))
-  FROM movements m WHERE m.movement_id = movement
+  FROM movements m JOIN movement_plans p USING (movement_id) WHERE m.movement_id = movement
 $$;
 
 CREATE OR REPLACE FUNCTION load_movement(movement uuid, run text) RETURNS jsonb LANGUAGE plpgsql
