@@ -242,9 +242,9 @@ export const commandRules: readonly Rule[] = [
       name: 'a run that was terminated is revived by the sweeper, wherever its movement stands',
     },
     broken: {
-      file: 'activities/relays/commands.ts',
-      find: 'if (await temporal.isRunning({ movementId })) continue;',
-      replace: 'continue;',
+      file: 'activities/relays/sweeper.ts',
+      find: 'if (await temporal.isRunning({ movementId })) return;',
+      replace: 'return;',
     },
   },
   {
@@ -319,7 +319,7 @@ export const commandRules: readonly Rule[] = [
     rule: 'A run loads its progress from Postgres alone, so a wiped Temporal database strands nothing.',
     test: { file: AWAY, name: 'and its database deleted, movements in flight go on from Postgres' },
     broken: {
-      file: 'store/commands.ts',
+      file: 'store/sweeps.ts',
       find: 'AND m.ended_at IS NULL',
       replace: 'AND false',
     },
