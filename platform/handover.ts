@@ -32,7 +32,7 @@ interface Job {
 
 /** More than this many waiting is a burst that the relay serves as well. */
 const QUEUE_LIMIT = 10_000;
-/** A command is born with a lease of two seconds (prisma/functions); half a second is for clocks. */
+/** A command is born with a lease of two seconds (prisma/functions), of which some have passed. */
 const BORN_WITH_MS = 1_500;
 const TICK_MS = 500;
 /** A lease is renewed when this little is left of it. */

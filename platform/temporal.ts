@@ -128,8 +128,8 @@ export function connectTemporal(settings: {
     listTold: () =>
       limited(async () => {
         const shown = new Map<string, string>();
-        // One reason at a time and nothing else: a server on SQL then finds them in the index of the
-        // attribute, where it would look through all that runs.
+        // One reason at a time and nothing else: a server on SQL then finds them in the index of
+        // the attribute, where it would look through all that runs.
         for (const reason of TOLD_REASONS) {
           const query = `${ATTENTION.name}="${reason}"`;
           const runs = client.workflow.list({ query, pageSize: PAGE_SIZE });

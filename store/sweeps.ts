@@ -1,4 +1,4 @@
-/** Open movements whose run may be gone, in the order and at the pace in which they are looked at. */
+/** Open movements whose run may be gone, and the pace at which they are looked at. */
 import type { About } from '../domain/messages.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';

@@ -1,4 +1,5 @@
 /** Revives movements whose run is gone. */
+import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
 import { settleEach } from '../../platform/at-once.ts';
 import { startLoop, type Loop } from '../../platform/loop.ts';
@@ -30,8 +31,8 @@ export interface SweeperOptions {
   readonly temporal: Pick<Temporal, 'wake' | 'isRunning' | 'listRunning'>;
   readonly log: Logger;
   readonly sweepIdleSeconds: number;
-  /** From 0 to 1; whether one is of the sample. */
-  readonly random?: () => number;
+  /** Whether the next one is of the sample. */
+  readonly isOfSample?: () => boolean;
 }
 
 /** Compares open movements without progress with the server's own view. */
@@ -103,13 +104,11 @@ async function readRunning({ temporal }: SweeperOptions): Promise<ReadonlySet<st
  * that is gone. Throws what went wrong first, once all were looked at.
  */
 async function reviveMissing(
-  { temporal, log, random = Math.random }: SweeperOptions,
+  { temporal, log, isOfSample = () => randomInt(SAMPLE) === 0 }: SweeperOptions,
   swept: readonly Swept[],
   running: ReadonlySet<string>,
 ): Promise<void> {
-  const doubtful = swept.filter(
-    ({ movement_id }) => !running.has(movement_id) || random() * SAMPLE < 1,
-  );
+  const doubtful = swept.filter(({ movement_id }) => !running.has(movement_id) || isOfSample());
   const outcomes = await settleEach(doubtful, AT_ONCE, async (about) => {
     const { movement_id: movementId } = about;
     if (await temporal.isRunning({ movementId })) return;

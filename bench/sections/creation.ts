@@ -1,4 +1,4 @@
-/** Very many creates at once: how quick they are answered, and what it costs until all runs wait. */
+/** Very many creates at once: how soon they are answered, and what it costs until all runs wait. */
 import { cpuBetween } from '../cpu.ts';
 import { RATIO } from '../goals.ts';
 import { connectApi, type CreatedMovement } from '../load/api.ts';

@@ -35,12 +35,7 @@ import {
 import { ping } from '../../store/ping.ts';
 import { clearOrphans } from '../../store/registry.ts';
 import { dropOldNonces, takeNonce, takeNonces } from '../../store/request-nonces.ts';
-import {
-  claimIdle,
-  listWaiting,
-  returnWaitingTurn,
-  takeWaitingTurn,
-} from '../../store/sweeps.ts';
+import { claimIdle, listWaiting, returnWaitingTurn, takeWaitingTurn } from '../../store/sweeps.ts';
 import { SEEDED } from './seed.ts';
 import { MOVEMENT, TEMPLATE, type Asked, type CallerName, type World } from './world.ts';
 

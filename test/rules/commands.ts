@@ -6,6 +6,9 @@ const RERUN = 'test/faults/local-activity-rerun.test.ts';
 const CUTOVER = 'test/faults/cutover.test.ts';
 const ATTENTION = 'test/faults/attention.test.ts';
 const STORE = 'test/store/write-path.test.ts';
+const BURSTS = 'test/faults/bursts.test.ts';
+const HAND_OVER = 'test/platform/handover.test.ts';
+const SWEEPS = 'test/store/sweeps.test.ts';
 
 export const commandRules: readonly Rule[] = [
   {
@@ -231,6 +234,111 @@ export const commandRules: readonly Rule[] = [
       file: 'platform/handover.ts',
       find: 'active.size < concurrency',
       replace: 'active.size < 1_000',
+    },
+  },
+  {
+    id: 'a-burst-is-sent-once',
+    section,
+    rule: 'What Temporal has taken is left alone for as long as its run may wait for its turn.',
+    test: {
+      file: BURSTS,
+      name: 'runs that wait for a worker are signalled once, however long it takes',
+    },
+    broken: {
+      file: 'platform/handover.ts',
+      find: '() => keeper?.took(job.wake.commandId)',
+      replace: '() => undefined',
+    },
+  },
+  {
+    id: 'queues-keep-their-leases',
+    section,
+    rule: 'A command in the queue of the hand-over is kept from the relay while that queue moves.',
+    test: {
+      file: HAND_OVER,
+      name: 'a command that waits for its turn is kept from the relay, and one that is sent is noted',
+    },
+    broken: {
+      file: 'platform/handover.ts',
+      find: 'wake.commandId !== null && heldUntil - now < RENEW_MS',
+      replace: 'heldUntil - now < -Infinity && wake.commandId !== null',
+    },
+  },
+  {
+    id: 'taken-by-a-relay-is-not-sent',
+    section,
+    rule: 'The hand-over drops what a relay has taken or a run has seen meanwhile.',
+    test: {
+      file: HAND_OVER,
+      name: 'a command that a relay has taken, or that is applied, is not sent any more',
+    },
+    broken: {
+      file: 'platform/handover.ts',
+      find: 'lose(new Set(some.filter((job) => !isKept(job))));',
+      replace: '',
+    },
+  },
+  {
+    id: 'a-dead-queue-is-let-go',
+    section,
+    rule: 'Leases of a queue end by themselves when the process that renews them dies.',
+    test: { file: BURSTS, name: 'an API that is killed with a full queue strands none of it' },
+    broken: {
+      file: 'store/commands.ts',
+      find: 'svc_now() + make_interval(secs => ${seconds}::double precision))',
+      replace: 'svc_now() + make_interval(hours => ceil(${seconds}::double precision)::integer))',
+    },
+  },
+  {
+    id: 'the-list-is-no-proof',
+    section,
+    rule: "A run that the server's list does not show is asked about by its id before it is begun again.",
+    test: {
+      file: SWEEPS,
+      name: 'wakes nothing because the list is behind: it asks about what is missing there',
+    },
+    broken: {
+      file: 'activities/relays/sweeper.ts',
+      find: 'if (await temporal.isRunning({ movementId })) return;',
+      replace: '',
+    },
+  },
+  {
+    id: 'a-wrong-list-is-found-out',
+    section,
+    rule: 'Of the runs that the list shows, a part is asked about by its id at every look.',
+    test: {
+      file: SWEEPS,
+      name: 'asks about some all the same, so a list that stays wrong is found out',
+    },
+    broken: {
+      file: 'activities/relays/sweeper.ts',
+      find: ' || isOfSample()',
+      replace: '',
+    },
+  },
+  {
+    id: 'those-that-wait-are-swept',
+    section,
+    rule: 'Movements that wait for their approval are compared with what Temporal has, too, though seldom.',
+    test: {
+      file: AWAY,
+      name: 'a run that waits for an approval which is not nearly over is revived by the pass over all',
+    },
+    broken: { file: 'service/loops.ts', find: '    startWaitingSweeper(relay),\n', replace: '' },
+  },
+  {
+    id: 'nearly-over-is-swept',
+    section,
+    rule: 'An approval that is nearly over has its run looked for, so that it expires in its time.',
+    test: {
+      file: SWEEPS,
+      name: 'an approval that is nearly over is looked at as often as what runs',
+    },
+    broken: {
+      file: 'store/sweeps.ts',
+      find: 'AND expires_at <= (SELECT svc_now())',
+      replace: 'AND false AND expires_at <= (SELECT svc_now())',
     },
   },
   {
