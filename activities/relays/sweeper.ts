@@ -17,7 +17,7 @@ import {
 const BATCH = 500;
 /** So many are asked about one by one: that is always true, and for few no dearer than the list. */
 const FEW = 50;
-/** Of those that the list shows running, one in so many is asked about all the same. */
+/** Of those that the list shows running, one in so many is asked about, and `FEW` or so at most. */
 const SAMPLE = 20;
 /** Questions to Temporal that are under way at a time. */
 const AT_ONCE = 4;
@@ -31,8 +31,8 @@ export interface SweeperOptions {
   readonly temporal: Pick<Temporal, 'wake' | 'isRunning' | 'listRunning'>;
   readonly log: Logger;
   readonly sweepIdleSeconds: number;
-  /** Whether the next one is of the sample. */
-  readonly isOfSample?: () => boolean;
+  /** Whether the next one is of a sample of one in so many. */
+  readonly isOfSample?: (oneIn: number) => boolean;
 }
 
 /** Compares open movements without progress with the server's own view. */
@@ -104,11 +104,14 @@ async function readRunning({ temporal }: SweeperOptions): Promise<ReadonlySet<st
  * that is gone. Throws what went wrong first, once all were looked at.
  */
 async function reviveMissing(
-  { temporal, log, isOfSample = () => randomInt(SAMPLE) === 0 }: SweeperOptions,
+  { temporal, log, isOfSample = (oneIn) => randomInt(oneIn) === 0 }: SweeperOptions,
   swept: readonly Swept[],
   running: ReadonlySet<string>,
 ): Promise<void> {
-  const doubtful = swept.filter(({ movement_id }) => !running.has(movement_id) || isOfSample());
+  const oneIn = Math.max(SAMPLE, Math.ceil(running.size / FEW));
+  const doubtful = swept.filter(
+    ({ movement_id }) => !running.has(movement_id) || isOfSample(oneIn),
+  );
   const outcomes = await settleEach(doubtful, AT_ONCE, async (about) => {
     const { movement_id: movementId } = about;
     if (await temporal.isRunning({ movementId })) return;

@@ -18,6 +18,8 @@ const PARTS = ['postgres', 'temporal', 'worker', 'api'] as const;
 const WINDOW_MS = 60_000;
 const QUICK_WINDOW_MS = 5_000;
 const NODES = 3;
+/** After so much was created processes give memory back for a while. */
+const SETTLE_MS = 30_000;
 /** How often the sweeper passes over those that wait: forty idle times (activities/relays). */
 const PASS_MINUTES = 10;
 /** Longer than a pass takes; what is idle meanwhile is taken off. */
@@ -29,12 +31,15 @@ export const idle: Section = async (context) => {
   const { stack, collect, quick } = context;
   if (!CPU_IS_KNOWN) return collect.note('idle: this machine does not tell the CPU of processes');
   const side = await movements(context, chain('instant', NODES));
+  const levels = quick ? QUICK_LEVELS : LEVELS;
+  const held: number[] = [];
   let waiting = 0;
-  for (const level of quick ? QUICK_LEVELS : LEVELS) {
+  for (const level of levels) {
     const began = performance.now();
     await side.prepare(level - waiting);
     waiting = level;
     await quiet(stack);
+    await sleep(quick ? 0 : SETTLE_MS);
     const filled = (performance.now() - began) / 1_000;
     if (level > 0) collect.note(`idle: ${level} wait after ${filled.toFixed(0)} s`);
     const window = quick ? QUICK_WINDOW_MS : WINDOW_MS;
@@ -60,7 +65,11 @@ export const idle: Section = async (context) => {
     const memory = stack.memory(PARTS);
     for (const part of PARTS)
       collect.add('idle', `${level} waiting: memory, ${part}`, 'MB', [memory[part] ?? 0]);
+    held.push(Object.values(memory).reduce((all, megabytes) => all + megabytes, 0));
   }
+  const most = (held.at(-1) ?? 0) - (held.at(-2) ?? 0);
+  const more = (levels.at(-1) ?? 0) - (levels.at(-2) ?? 0);
+  collect.add('idle', 'memory a waiting movement, all parts', 'kB', [(most * 1_024) / more]);
 };
 
 async function cpuOf(

@@ -313,7 +313,7 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'activities/relays/sweeper.ts',
-      find: ' || isOfSample()',
+      find: ' || isOfSample(oneIn)',
       replace: '',
     },
   },
