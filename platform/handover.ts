@@ -161,6 +161,8 @@ function createKeeper(
         else turn = undefined;
       });
     }, TICK_MS);
+    // Nobody waits for a lease.
+    timer.unref();
   };
   return {
     follow,
