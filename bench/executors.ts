@@ -7,7 +7,11 @@ export const ACTIONS = {
   instant: 'bench_instant',
   slow: 'bench_slow',
   remote: 'bench_remote',
+  team: 'bench_team',
 } as const;
+
+/** Where the team's worker polls. */
+export const TEAM_QUEUE = 'bench team';
 
 /** How long `bench.slow` takes to submit: about what a quick venue needs for an answer. */
 export const SLOW_SUBMIT_MS = 20;
@@ -46,7 +50,7 @@ export function instantExecutor(): Executor {
   return idleExecutor('bench.instant', ACTIONS.instant, 0);
 }
 
-/** Instant and slow in process, and the one behind HTTP at `remoteUrl`. */
+/** Instant and slow in process, the one behind HTTP at `remoteUrl`, and the team's. */
 export function benchExecutors(remoteUrl: string): ExecutorRegistry {
   return createExecutorRegistry({
     locals: [instantExecutor(), idleExecutor('bench.slow', ACTIONS.slow, SLOW_SUBMIT_MS)],
@@ -59,6 +63,19 @@ export function benchExecutors(remoteUrl: string): ExecutorRegistry {
         same_key_safe: true,
         settle_seconds: 0,
         action_types: [ACTIONS.remote],
+        sends: true,
+        payees: [],
+        not_payees: [],
+        completion_assurances: LEAST_ASSURANCES,
+      },
+      {
+        executor_key: 'bench.team',
+        kind: 'task_queue',
+        task_queue: TEAM_QUEUE,
+        timeout_seconds: 30,
+        same_key_safe: true,
+        settle_seconds: 0,
+        action_types: [ACTIONS.team],
         sends: true,
         payees: [],
         not_payees: [],

@@ -38,6 +38,7 @@ async function bench({
   movements,
   quick,
   only,
+  mostWaiting,
   json,
   profile,
 }: BenchOptions): Promise<number> {
@@ -52,7 +53,7 @@ async function bench({
   const connection = await Connection.connect({ address: stack.settings.temporalAddress });
   const context = {
     ...{ stack, api, client: new Client({ connection }), collect },
-    ...{ rounds, movements, quick, registered: new Map<string, readonly string[]>() },
+    ...{ rounds, movements, quick, mostWaiting, registered: new Map<string, readonly string[]>() },
   };
   for (const name of Object.keys(SECTIONS) as SectionName[]) {
     if (only.length > 0 && !only.includes(name)) continue;

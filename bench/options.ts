@@ -9,6 +9,8 @@ export interface BenchOptions {
   readonly quick: boolean;
   /** Sections to run; all when empty. */
   readonly only: readonly SectionName[];
+  /** The highest level of the section `waiting`. */
+  readonly mostWaiting: number;
   readonly json: string | null;
   readonly profile: string | null;
 }
@@ -18,11 +20,13 @@ interface Parsed {
   readonly movements?: number;
   readonly quick?: boolean;
   readonly only?: SectionName[];
+  readonly mostWaiting?: number;
   readonly json?: string;
   readonly profile?: string;
 }
 
 const STANDARD = { rounds: 3, movements: 200 };
+const MOST_WAITING = 5_000;
 /** Enough to see that everything works, too little to judge a goal by. */
 const QUICK = { rounds: 1, movements: 40 };
 
@@ -37,6 +41,11 @@ export function readOptions(args: readonly string[]): BenchOptions {
     .addOption(
       new Option('--only <section...>', 'only these sections').choices(Object.keys(SECTIONS)),
     )
+    .option(
+      '--most-waiting <n>',
+      `movements that wait at the highest level of "waiting" (${MOST_WAITING})`,
+      whole,
+    )
     .option('--json <file>', 'also write all figures there')
     .option('--profile <folder>', 'write a CPU profile of each process there');
   const given = command.parse([...args], { from: 'user' }).opts<Parsed>();
@@ -47,6 +56,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
     movements: given.movements ?? otherwise.movements,
     quick,
     only: given.only ?? [],
+    mostWaiting: given.mostWaiting ?? MOST_WAITING,
     json: given.json ?? null,
     profile: given.profile ?? null,
   };

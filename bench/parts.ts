@@ -4,7 +4,7 @@ import { built } from '../dev/bootstrap/programs.mjs';
 import { ROOT } from '../dev/stack/ports.ts';
 import type { ChildSpec } from '../dev/stack/supervise/child.ts';
 
-export const PROCESSES = ['remote', 'api', 'perimeter', 'worker', 'baseline'] as const;
+export const PROCESSES = ['remote', 'team', 'api', 'perimeter', 'worker', 'baseline'] as const;
 export type ProcessName = (typeof PROCESSES)[number];
 
 export interface ProcessOptions {

@@ -12,6 +12,7 @@ import { temporalPart } from '../dev/stack/temporal.ts';
 import { applyMigrations } from '../prisma/migrate.ts';
 import { CREATE_JOBS } from './baseline/jobs.ts';
 import { cpuOf } from './cpu.ts';
+import { memoryOf } from './memory.ts';
 import { PROCESSES, processPart, type ProcessName } from './parts.ts';
 import { PERIMETER_LAYERS, type PartSettings } from './processes/part.ts';
 
@@ -25,6 +26,8 @@ export interface BenchStack {
   startProcesses(profileDir: string | null): Promise<void>;
   /** CPU milliseconds of these parts, with all processes below them, since they began. */
   cpu(parts: readonly PartName[]): Record<string, number>;
+  /** Megabytes of memory that these parts hold, with all processes below them. */
+  memory(parts: readonly PartName[]): Record<string, number>;
   stop(): Promise<void>;
 }
 
@@ -40,6 +43,8 @@ export async function startBenchStack(log: (line: string) => void): Promise<Benc
     await supervisor.stopAll();
     rmSync(dataDir, { recursive: true, force: true });
   };
+  const pidsOf = (parts: readonly PartName[]): Record<string, number> =>
+    Object.fromEntries(parts.map((name) => [name, supervisor.pid(name) ?? 0]));
   try {
     const settings = await startServers(supervisor, dataDir, logDir);
     pool = new pg.Pool({ connectionString: settings.databaseUrl, max: 4 });
@@ -58,8 +63,8 @@ export async function startBenchStack(log: (line: string) => void): Promise<Benc
           ),
         );
       },
-      cpu: (parts) =>
-        cpuOf(Object.fromEntries(parts.map((name) => [name, supervisor.pid(name) ?? 0]))),
+      cpu: (parts) => cpuOf(pidsOf(parts)),
+      memory: (parts) => memoryOf(pidsOf(parts)),
       stop,
     };
   } catch (error) {

@@ -12,13 +12,40 @@ export interface HandOver {
   stop(): Promise<void>;
 }
 
+/** What keeps the relay from sending the same commands meanwhile; see store/commands.ts. */
+export interface CommandLeases {
+  /**
+   * Commands in the queue stay the caller's for so long. Answers those that still are: others have
+   * been applied or taken by a relay.
+   */
+  keep(commandIds: readonly string[], seconds: number): Promise<readonly string[]>;
+  /** Temporal has these. */
+  taken(commandIds: readonly string[]): Promise<void>;
+}
+
 interface Job {
   readonly wake: Wake;
   readonly call: () => Promise<void>;
+  /** Until when the relay leaves it alone, as far as this process knows. */
+  heldUntil: number;
 }
 
 /** More than this many waiting is a burst that the relay serves as well. */
 const QUEUE_LIMIT = 10_000;
+/** A command is born with a lease of two seconds (prisma/functions), of which some have passed. */
+const BORN_WITH_MS = 1_500;
+const TICK_MS = 500;
+/** A lease is renewed when this little is left of it. */
+const RENEW_MS = 1_000;
+/** Jobs that are served in a second where the machine is slow. */
+const SLOWEST_PACE = 20;
+const SHORTEST_SECONDS = 5;
+/** A process that dies with a full queue strands its commands for no longer. */
+const LONGEST_SECONDS = 30;
+/** Without any success for this long the relay, perhaps of another process, may do better. */
+const PATIENCE_MS = 10_000;
+/** Ids in one statement. */
+const MOST_IDS = 1_000;
 
 export function createHandOver(options: {
   readonly temporal: Pick<Temporal, 'wake'>;
@@ -26,23 +53,28 @@ export function createHandOver(options: {
   readonly concurrency?: number;
   /** Ties the call, which is made when its turn comes, to what is going on when it is asked for. */
   readonly bind?: ((work: () => Promise<void>) => () => Promise<void>) | undefined;
+  readonly leases?: CommandLeases;
 }): HandOver {
-  const { temporal, log, concurrency = 16, bind = (work) => work } = options;
-  const wakes: Job[] = [];
-  const starts: Job[] = [];
+  const { temporal, log, concurrency = 16, bind = (work) => work, leases } = options;
+  let wakes: Job[] = [];
+  let starts: Job[] = [];
   const active = new Set<Promise<void>>();
+  const keeper = leases === undefined ? null : createKeeper(leases, log, () => [wakes, starts]);
   let stopped = false;
 
   const next = (): void => {
     while (!stopped && active.size < concurrency) {
       const job = wakes.shift() ?? starts.shift();
       if (job === undefined) return;
-      const work = job.call().catch((error: unknown) => {
-        log.debug(
-          { err: error, ...job.wake },
-          'a wake was not delivered; the relay sends it again',
-        );
-      });
+      const work = job.call().then(
+        () => keeper?.took(job.wake.commandId),
+        (error: unknown) => {
+          log.debug(
+            { err: error, ...job.wake },
+            'a wake was not delivered; the relay sends it again',
+          );
+        },
+      );
       active.add(work);
       void work.finally(() => {
         active.delete(work);
@@ -50,16 +82,102 @@ export function createHandOver(options: {
       });
     }
   };
+  const drop = (lost: ReadonlySet<Job>): void => {
+    wakes = wakes.filter((job) => !lost.has(job));
+    starts = starts.filter((job) => !lost.has(job));
+  };
+  keeper?.onLost(drop);
   return {
     send(wake) {
       const queue = wake.kind === 'create' ? starts : wakes;
       if (stopped || queue.length >= QUEUE_LIMIT) return;
-      queue.push({ wake, call: bind(() => temporal.wake(wake)) });
+      const heldUntil = performance.now() + BORN_WITH_MS;
+      queue.push({ wake, call: bind(() => temporal.wake(wake)), heldUntil });
       next();
+      keeper?.follow();
     },
     async stop() {
       stopped = true;
       await Promise.allSettled([...active]);
+      await keeper?.stop();
+    },
+  };
+}
+
+/** Renews leases of what is queued, and notes what Temporal has taken, while there is any. */
+function createKeeper(
+  leases: CommandLeases,
+  log: Logger,
+  queues: () => readonly (readonly Job[])[],
+) {
+  const taken: string[] = [];
+  let lose: (lost: ReadonlySet<Job>) => void = () => undefined;
+  let lastGood = performance.now();
+  let timer: NodeJS.Timeout | undefined;
+  let turn: Promise<void> | undefined;
+  let stopped = false;
+
+  const note = async (): Promise<void> => {
+    while (taken.length > 0) await leases.taken(taken.splice(0, MOST_IDS));
+  };
+  const renew = async (): Promise<void> => {
+    const now = performance.now();
+    if (now - lastGood > PATIENCE_MS) return;
+    const queued = queues().flat();
+    const seconds = Math.min(
+      LONGEST_SECONDS,
+      Math.max(SHORTEST_SECONDS, queued.length / SLOWEST_PACE),
+    );
+    const ending = queued.filter(
+      ({ wake, heldUntil }) => wake.commandId !== null && heldUntil - now < RENEW_MS,
+    );
+    for (let at = 0; at < ending.length; at += MOST_IDS) {
+      const some = ending.slice(at, at + MOST_IDS);
+      const ids = some.flatMap(({ wake }) => wake.commandId ?? []);
+      const asked = performance.now();
+      const kept = new Set(await leases.keep(ids, seconds));
+      const isKept = ({ wake }: Job): boolean => kept.has(wake.commandId ?? '');
+      for (const job of some) if (isKept(job)) job.heldUntil = asked + seconds * 1_000;
+      lose(new Set(some.filter((job) => !isKept(job))));
+    }
+  };
+  const tick = async (): Promise<void> => {
+    await Promise.all(
+      [note(), renew()].map((work) =>
+        // Leases end by themselves, and then the relay sends what is still open.
+        work.catch((error: unknown) => log.debug({ err: error }, 'leases were not renewed')),
+      ),
+    );
+  };
+  const follow = (): void => {
+    if (stopped || timer !== undefined) return;
+    // Whatever was before says nothing about a queue that begins now.
+    if (turn === undefined) lastGood = Math.max(lastGood, performance.now());
+    timer = setTimeout(() => {
+      turn = tick().finally(() => {
+        timer = undefined;
+        const more = taken.length > 0 || queues().some((queue) => queue.length > 0);
+        if (more) follow();
+        else turn = undefined;
+      });
+    }, TICK_MS);
+    // Nobody waits for a lease.
+    timer.unref();
+  };
+  return {
+    follow,
+    onLost: (then: (lost: ReadonlySet<Job>) => void) => void (lose = then),
+    took(commandId: string | null): void {
+      lastGood = performance.now();
+      if (commandId === null) return;
+      taken.push(commandId);
+      follow();
+    },
+    async stop(): Promise<void> {
+      stopped = true;
+      clearTimeout(timer);
+      await turn;
+      await note().catch(() => undefined);
     },
   };
 }

@@ -2,13 +2,15 @@
 import type { Logger } from 'pino';
 
 export interface Loop {
+  /** Something is known to be due: the next run begins now, or right after the one under way. */
+  poke(): void;
   stop(): Promise<void>;
 }
 
 /**
- * Calls `work` with `pauseMs` between the end of one run and the start of the next; a run that
- * answers true had more to do and is followed at once. A failing run is logged and the next comes
- * after the pause.
+ * Calls `work` with `pauseMs` between the end of one run and the start of the next, unless it is
+ * poked before; a run that answers true had more to do and is followed at once. A failing run is
+ * logged and the next comes after the pause.
  */
 export function startLoop(options: {
   readonly name: string;
@@ -17,10 +19,12 @@ export function startLoop(options: {
   readonly work: () => Promise<boolean | void>;
 }): Loop {
   let stopped = false;
+  let poked = false;
   let wake: () => void = () => undefined;
   const run = async (): Promise<void> => {
     while (!stopped) {
       let more = false;
+      poked = false;
       try {
         more = (await options.work()) === true;
       } catch (error) {
@@ -28,8 +32,10 @@ export function startLoop(options: {
           { err: error, loop: options.name },
           'a background run failed and is repeated',
         );
+        // What pokes finds the same due again: a fault is not followed at once.
+        poked = false;
       }
-      if (more || stopped) continue;
+      if (more || stopped || poked) continue;
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, options.pauseMs);
         wake = () => {
@@ -41,6 +47,10 @@ export function startLoop(options: {
   };
   const done = run();
   return {
+    poke() {
+      poked = true;
+      wake();
+    },
     async stop() {
       stopped = true;
       wake();

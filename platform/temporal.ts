@@ -38,9 +38,8 @@ const ATTENTION = defineSearchAttributeKey(
   SEARCH_ATTRIBUTES.attention,
   SearchAttributeType.KEYWORD,
 );
-const SHOWS_WHAT_IT_WAS_TOLD =
-  `WorkflowType="${MOVEMENT_WORKFLOW}" AND ExecutionStatus="Running" AND ` +
-  `${ATTENTION.name} IN (${TOLD_REASONS.map((reason) => `"${reason}"`).join(', ')})`;
+const RUNNING = `WorkflowType="${MOVEMENT_WORKFLOW}" AND ExecutionStatus="Running"`;
+const PAGE_SIZE = 1_000;
 
 /** What has a run of its own. */
 export type RunOf = { readonly movementId: string } | { readonly transferId: string };
@@ -60,6 +59,11 @@ export interface Temporal {
   tell(movementId: string, told: ToldAttention): Promise<void>;
   /** What open runs were told and still show, by movement. */
   listTold(): Promise<ReadonlyMap<string, string>>;
+  /**
+   * Movements whose runs the server's list shows as running, page by page. The list follows the
+   * truth after a while: one that is not in it may run, and one that is may just have closed.
+   */
+  listRunning(): AsyncIterable<readonly string[]>;
   /** Whether there is a run of it that is not closed. */
   isRunning(of: RunOf): Promise<boolean>;
   /** Whether some worker has asked this task queue for activities within the last minute or so. */
@@ -124,13 +128,34 @@ export function connectTemporal(settings: {
     listTold: () =>
       limited(async () => {
         const shown = new Map<string, string>();
-        const runs = client.workflow.list({ query: SHOWS_WHAT_IT_WAS_TOLD, pageSize: 1_000 });
-        for await (const { workflowId, typedSearchAttributes } of runs) {
-          const reason = typedSearchAttributes.get(ATTENTION);
-          if (reason !== undefined) shown.set(movementOfWorkflow(workflowId), reason);
+        // One reason at a time and nothing else: a server on SQL then finds them in the index of
+        // the attribute, where it would look through all that runs.
+        for (const reason of TOLD_REASONS) {
+          const query = `${ATTENTION.name}="${reason}"`;
+          const runs = client.workflow.list({ query, pageSize: PAGE_SIZE });
+          for await (const { workflowId, type, status } of runs)
+            if (type === MOVEMENT_WORKFLOW && status.name === 'RUNNING')
+              shown.set(movementOfWorkflow(workflowId), reason);
         }
         return shown;
       }),
+    listRunning: async function* () {
+      let nextPageToken: Uint8Array = new Uint8Array();
+      do {
+        const page = await limited(() =>
+          connection.workflowService.listWorkflowExecutions({
+            namespace,
+            pageSize: PAGE_SIZE,
+            nextPageToken,
+            query: RUNNING,
+          }),
+        );
+        yield page.executions.map(({ execution }) =>
+          movementOfWorkflow(execution?.workflowId ?? ''),
+        );
+        ({ nextPageToken } = page);
+      } while (nextPageToken.length > 0);
+    },
     isRunning: (of) =>
       limited(async () => {
         try {

@@ -17,6 +17,7 @@ import type { Config } from '../platform/config.ts';
 import { readDashboardKeys } from '../platform/dashboard-keys.ts';
 import { createHandOver } from '../platform/handover.ts';
 import { shareConnections, type Database } from '../prisma/client.ts';
+import { keepCommands, noteTaken } from '../store/commands.ts';
 import { createAccountReader } from '../venues/evm/account-reader.ts';
 import type { Parts } from './parts.ts';
 
@@ -44,7 +45,16 @@ export async function startApi(
   plan: ApiPlan,
 ): Promise<number> {
   const db = shareConnections(whole, apiConnections(config.databasePoolSize));
-  const handOver = createHandOver({ temporal, log, bind: tracing?.bind });
+  const handOver = createHandOver({
+    temporal,
+    log,
+    bind: tracing?.bind,
+    // Not over the connections that requests may all take: then no lease would be renewed.
+    leases: {
+      keep: (ids, seconds) => keepCommands(whole, ids, seconds),
+      taken: (ids) => noteTaken(whole, ids),
+    },
+  });
   stops.push(() => handOver.stop());
   const app = createApi(
     {

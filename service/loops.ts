@@ -2,13 +2,15 @@
 import { startAttentionTeller } from '../activities/relays/attention.ts';
 import { startBalanceLoops } from '../activities/relays/balances.ts';
 import { startCallbackRelay } from '../activities/relays/callbacks.ts';
-import { startCommandRelay, startSweeper } from '../activities/relays/commands.ts';
+import { startCommandRelay } from '../activities/relays/commands.ts';
 import { startTransferRelay } from '../activities/relays/capital-transfers.ts';
 import { startLaneTender } from '../activities/relays/lanes.ts';
 import { startCountFolder } from '../activities/relays/counts.ts';
 import { startNonceCleaner } from '../activities/relays/request-nonces.ts';
 import { createHealthRefresher } from '../activities/relays/health.ts';
+import { startScout, UNPOKED_MS } from '../activities/relays/scout.ts';
 import { startSealer } from '../activities/relays/seals.ts';
+import { startSweeper, startWaitingSweeper } from '../activities/relays/sweeper.ts';
 import type { Parts } from './parts.ts';
 
 /** Starts every loop. */
@@ -25,25 +27,41 @@ export function startLoops({
 }: Parts): void {
   const relay = { db, temporal, log, sweepIdleSeconds: config.sweepIdleSeconds };
   const { executors, signers } = bound;
+  // What these see to can be seen at a glance, so the scout looks for all of them.
+  const pauseMs = UNPOKED_MS;
+  const commands = startCommandRelay({ ...relay, pauseMs });
+  const transfers = startTransferRelay({ ...relay, pauseMs });
+  const callbacks = startCallbackRelay({
+    db,
+    log,
+    pauseMs,
+    allowedHosts: new Set(config.callbackHosts),
+    sign: config.callbackSigner,
+    maxAttempts: config.callbackMaxAttempts,
+  });
+  const sealer = startSealer({ db, log, pauseMs, macs: auditMacs });
   const loops = [
-    startCommandRelay(relay),
-    startSweeper(relay),
-    startTransferRelay(relay),
-    startAttentionTeller({ ...relay, pauseMs: Math.max(1_000, config.sweepIdleSeconds * 250) }),
-    startCallbackRelay({
+    // First, so that it is stopped before those that it pokes.
+    startScout({
       db,
       log,
-      allowedHosts: new Set(config.callbackHosts),
-      sign: config.callbackSigner,
-      maxAttempts: config.callbackMaxAttempts,
+      poked: {
+        commands: { loop: commands, everyMs: 500 },
+        transfers: { loop: transfers, everyMs: 500 },
+        callbacks: { loop: callbacks, everyMs: 0 },
+        audit: { loop: sealer, everyMs: 1_000 },
+      },
     }),
+    ...[commands, transfers, callbacks, sealer],
+    startSweeper(relay),
+    startWaitingSweeper(relay),
+    startAttentionTeller({ ...relay, pauseMs: Math.max(1_000, config.sweepIdleSeconds * 250) }),
     startNonceCleaner({ db, log }),
     startCountFolder({ db, log }),
     startLaneTender({
       ...{ db, log, chains: bound.chains, signers },
       pauseMs: config.laneIntervalSeconds * 1_000,
     }),
-    startSealer({ db, log, macs: auditMacs }),
     ...startBalanceLoops(desk, log),
   ];
   const health = createHealthRefresher({

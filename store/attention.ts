@@ -102,14 +102,18 @@ export async function readTold(
 ): Promise<ReadonlyMap<string, NonNullable<ToldAttention>>> {
   const rows = await run(
     () => db.sql<{ movement_id: string; reason: AttentionReason; node_key: string | null }>`
-      SELECT m.movement_id, a.facts ->> 'reason' AS reason, a.facts ->> 'node_key' AS node_key
-      FROM movements m CROSS JOIN LATERAL (SELECT attention_of(m, svc_now()) AS facts) a
-      WHERE m.ended_at IS NULL
+      SELECT movement_id, facts ->> 'reason' AS reason, facts ->> 'node_key' AS node_key FROM (
+        SELECT m.movement_id, m.created_at, a.facts
+        FROM movements m CROSS JOIN LATERAL (SELECT attention_of(m, svc_now()) AS facts) a
+        WHERE m.ended_at IS NULL AND m.request_state <> 'PENDING_APPROVAL'
+        UNION ALL
         -- No approval is said to be over soon earlier than this, and those that wait may be many.
-        AND (m.request_state <> 'PENDING_APPROVAL'
-          OR m.expires_at <= (SELECT svc_now()) + interval '15 minutes')
-        AND a.facts ->> 'reason' = ANY (${`{${TOLD_REASONS.join(',')}}`}::text[])
-      ORDER BY m.created_at, m.movement_id LIMIT ${limit}::integer`,
+        SELECT m.movement_id, m.created_at, a.facts
+        FROM movements m CROSS JOIN LATERAL (SELECT attention_of(m, svc_now()) AS facts) a
+        WHERE m.request_state = 'PENDING_APPROVAL'
+          AND m.expires_at <= (SELECT svc_now()) + interval '15 minutes') looked
+      WHERE facts ->> 'reason' = ANY (${`{${TOLD_REASONS.join(',')}}`}::text[])
+      ORDER BY created_at, movement_id LIMIT ${limit}::integer`,
   );
   return new Map(
     rows.map(({ movement_id, reason, node_key }) => [movement_id, { reason, node_key }]),

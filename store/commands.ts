@@ -1,4 +1,4 @@
-/** Commands that no run has seen yet, and open movements whose run may be gone. */
+/** Commands that no run has seen yet, and who may send them. */
 import type { About } from '../domain/messages.ts';
 import type { CommandKind } from '../domain/transition.ts';
 import type { Database } from '../prisma/client.ts';
@@ -12,13 +12,14 @@ export interface DueCommand extends About {
 
 /**
  * Leases due commands, the oldest of each movement only, and counts the wake. A lease ends by
- * itself after a pause that doubles with every wake (to a minute), so a dead relay strands nothing.
+ * itself after a pause that doubles with every wake (to a minute) and is no shorter than what waits
+ * for its turn will take (to ten), so a dead relay strands nothing and a burst is not sent twice.
  */
 export async function claimCommands(db: Database, limit: number): Promise<readonly DueCommand[]> {
   return run(
     () => db.sql<DueCommand>`
       UPDATE commands SET wakes = wakes + 1,
-        claimed_until = svc_now() + make_interval(secs => least(60, power(2, wakes + 1)))
+        claimed_until = svc_now() + command_lease(wakes + 1, false, (SELECT command_backlog()))
       FROM movements m WHERE m.movement_id = commands.movement_id AND command_id IN (
         SELECT c.command_id FROM commands c
         -- The clock in a subquery: called for each row it would keep the index from being used.
@@ -33,32 +34,37 @@ export async function claimCommands(db: Database, limit: number): Promise<readon
 }
 
 /**
- * Movements that need a run and have not moved for `idleSeconds`, each looked at once a minute at
- * most.
+ * Keeps commands that wait in the caller's queue from the relay for so many seconds. Answers those
+ * that are still the caller's to send: neither applied, nor taken by a relay since they were due.
  */
-export async function claimIdle(
+export async function keepCommands(
   db: Database,
-  options: { readonly idleSeconds: number; readonly limit: number },
-): Promise<readonly (About & { readonly movement_id: string })[]> {
-  return run(
-    () => db.sql<About & { readonly movement_id: string }>`
-      UPDATE movements SET swept_at = svc_now() WHERE movement_id IN (
-        SELECT m.movement_id FROM movements m WHERE m.movement_id = ANY (ARRAY(
-          -- Two ranges of one index: asked for together they would be the whole of it.
-          (SELECT movement_id FROM movements
-            WHERE ended_at IS NULL AND swept_at IS NULL
-              AND updated_at <= (SELECT svc_now()) - make_interval(
-              secs => ${options.idleSeconds}::double precision)
-            LIMIT ${options.limit})
-          UNION ALL
-          (SELECT movement_id FROM movements
-            WHERE ended_at IS NULL AND swept_at <= (SELECT svc_now()) - make_interval(
-              secs => ${Math.max(options.idleSeconds, 1) * 4}::double precision)
-              AND updated_at <= (SELECT svc_now()) - make_interval(
-              secs => ${options.idleSeconds}::double precision)
-            ORDER BY swept_at NULLS FIRST LIMIT ${options.limit})))
-          AND m.ended_at IS NULL
-        ORDER BY m.swept_at NULLS FIRST LIMIT ${options.limit} FOR UPDATE SKIP LOCKED)
-      RETURNING movement_id::text, asset, trim_scale(amount)::text AS amount, template_key`,
+  commandIds: readonly string[],
+  seconds: number,
+): Promise<readonly string[]> {
+  const rows = await run(
+    () => db.sql<{ command_id: string }>`
+      UPDATE commands SET claimed_until = greatest(claimed_until,
+        svc_now() + make_interval(secs => ${seconds}::double precision))
+      WHERE command_id = ANY (${`{${commandIds.join(',')}}`}::uuid[])
+        AND applied_at IS NULL AND wakes = 0
+      RETURNING command_id::text`,
+  );
+  return rows.map(({ command_id }) => command_id);
+}
+
+/**
+ * Notes that Temporal has taken these, so that they are not sent again before their runs have had
+ * their turn; with them what was written to the same movements before, since a load sees all of it.
+ * A lease only grows by it.
+ */
+export async function noteTaken(db: Database, commandIds: readonly string[]): Promise<void> {
+  await run(
+    () => db.sql`
+      UPDATE commands c SET claimed_until = greatest(c.claimed_until,
+        svc_now() + command_lease(c.wakes, true, (SELECT command_backlog())))
+      FROM commands taken WHERE taken.command_id = ANY (${`{${commandIds.join(',')}}`}::uuid[])
+        AND c.movement_id = taken.movement_id AND c.created_at <= taken.created_at
+        AND c.applied_at IS NULL`,
   );
 }

@@ -79,11 +79,12 @@ export type CreateOutcome =
  * connection breaks the row is looked up by its id before an answer is given.
  */
 export async function createMovement(db: Database, movement: NewMovement): Promise<CreateOutcome> {
-  const movementId = newId();
-  const doc = JSON.stringify(createDocument(db, movementId, movement));
+  const [movementId, commandId] = [newId(), newId()];
+  const doc = JSON.stringify(createDocument(db, { movementId, commandId }, movement));
   const write = (): Promise<{ answer: CreateAnswer }[]> =>
     db.sql<{ answer: CreateAnswer }>`SELECT create_movement(${doc}::jsonb) AS answer`;
-  return written(db, movementId, write, movement.auto_approve_result);
+  const outcome = await written(db, movementId, write, movement.auto_approve_result);
+  return ofCommand(outcome, commandId);
 }
 
 /** How a movement is approved in the transaction of its create. */
@@ -120,11 +121,11 @@ export async function createApproved(
   approval: AutomaticApproval,
 ): Promise<CreateOutcome | Undecided> {
   const movementId = newId();
-  const commandId = newId();
+  const [commandId, approveId] = [newId(), newId()];
   const doc = JSON.stringify({
-    ...createDocument(db, movementId, movement),
+    ...createDocument(db, { movementId, commandId }, movement),
     approval: {
-      transition: transitionDocument(db, approval.transition(movementId), commandId),
+      transition: transitionDocument(db, approval.transition(movementId), approveId),
       guard: approval.guard,
       refused: Object.fromEntries(
         Object.entries(approval.refused).map(([reason, { result, timeline }]) => [
@@ -137,15 +138,20 @@ export async function createApproved(
   const write = (): Promise<{ answer: CreateAnswer }[]> =>
     db.sql<{ answer: CreateAnswer }>`SELECT create_and_approve(${doc}::jsonb) AS answer`;
   try {
-    const outcome = await written(db, movementId, write, null);
+    const outcome = ofCommand(await written(db, movementId, write, null), commandId);
     const approved = outcome.created && outcome.request_state !== 'PENDING_APPROVAL';
-    return approved ? { ...outcome, command: { kind: 'approve', command_id: commandId } } : outcome;
+    return approved ? { ...outcome, command: { kind: 'approve', command_id: approveId } } : outcome;
   } catch (error) {
     if (sqlState(error) === DECISION_OUTDATED) return { created: null, uncovered: null };
     const uncovered = uncoveredHold(error);
     if (uncovered === null) throw error;
     return { created: null, uncovered };
   }
+}
+
+/** The command that a create has written, where it was this create that did. */
+function ofCommand(outcome: CreateOutcome, command_id: string): CreateOutcome {
+  return outcome.created ? { ...outcome, command: { kind: 'create', command_id } } : outcome;
 }
 
 interface CreateAnswer {
@@ -243,7 +249,7 @@ function nodeDocuments({ plan, chains }: NewMovement): readonly NodeDocument[] {
 
 function createDocument(
   db: Database,
-  movementId: string,
+  { movementId, commandId }: { readonly movementId: string; readonly commandId: string },
   movement: NewMovement,
 ): Record<string, unknown> {
   const { plan } = movement;
@@ -277,7 +283,7 @@ function createDocument(
     compiled_plan: plan,
     timeline: withEventIds(movement.timeline),
     audit: auditRows(db, movement.audit(movementId)),
-    command_id: newId(),
+    command_id: commandId,
   };
 }
 

@@ -15,6 +15,8 @@ const AT_ONCE = 16;
 const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 600_000;
 const REST = 4;
+/** The runs' index is asked so much more seldom than the database while nothing changes. */
+const SETTLED_TURNS = 16;
 
 /**
  * Compares what is true with what the runs show, and signals the difference. The runs' own index is
@@ -42,6 +44,8 @@ export function startAttentionTeller(options: {
     return true;
   };
   let restUntil = 0;
+  // What was needed when the runs last showed exactly that, and until when that is taken for true.
+  let settled = { needed: 'nothing is known', until: 0 };
   return startLoop({
     name: 'attention teller',
     pauseMs: options.pauseMs,
@@ -49,6 +53,8 @@ export function startAttentionTeller(options: {
     work: async () => {
       const began = performance.now();
       if (began < restUntil) return;
+      const asked = signature(await readTold(db, MOST));
+      if (asked === settled.needed && began < settled.until) return;
       // In this order: what becomes true in between is told the next time.
       const shown = await temporal.listTold();
       const needed = await readTold(db, MOST);
@@ -58,6 +64,8 @@ export function startAttentionTeller(options: {
       const ids = needed.size < MOST ? [...shown.keys(), ...needed.keys()] : [...needed.keys()];
       const differing = new Set(ids.filter((id) => shown.get(id) !== needed.get(id)?.reason));
       for (const id of told.keys()) if (!differing.has(id)) told.delete(id);
+      const until = differing.size > 0 ? 0 : began + SETTLED_TURNS * options.pauseMs;
+      settled = { needed: signature(needed), until };
       const changed = [...differing].filter((id) => isDue(id, needed.get(id)?.reason ?? null));
       for (let at = 0; at < changed.length; at += AT_ONCE)
         await Promise.all(
@@ -65,4 +73,9 @@ export function startAttentionTeller(options: {
         );
     },
   });
+}
+
+/** Equal for what is to be told alike. */
+function signature(needed: Awaited<ReturnType<typeof readTold>>): string {
+  return JSON.stringify([...needed].map(([id, { reason, node_key }]) => [id, reason, node_key]));
 }

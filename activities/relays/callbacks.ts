@@ -65,6 +65,7 @@ export function startCallbackRelay(options: CallbackRelayOptions): Loop {
     },
   });
   return {
+    poke: () => loop.poke(),
     stop: async () => {
       stopped = true;
       await loop.stop();

@@ -16,8 +16,9 @@ export function startTransferRelay(options: {
   readonly temporal: Pick<Temporal, 'wake' | 'isRunning'>;
   readonly log: Logger;
   readonly sweepIdleSeconds: number;
+  readonly pauseMs?: number;
 }): Loop {
-  const { db, temporal, log, sweepIdleSeconds } = options;
+  const { db, temporal, log, sweepIdleSeconds, pauseMs = 500 } = options;
   const revive = async (transferId: string, unseen: boolean): Promise<void> => {
     if (!unseen && (await temporal.isRunning({ transferId }))) return;
     if (!unseen)
@@ -29,7 +30,7 @@ export function startTransferRelay(options: {
   };
   return startLoop({
     name: 'transfer relay',
-    pauseMs: 500,
+    pauseMs,
     log,
     work: async () => {
       const due = await claimTransfers(db, { idleSeconds: sweepIdleSeconds, limit: BATCH });

@@ -1,73 +1,55 @@
-/** Wakes runs until every command is applied, and revives movements whose run is gone. */
+/** Wakes runs until every command is applied. */
 import type { Logger } from 'pino';
+import { settleEach } from '../../platform/at-once.ts';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Temporal } from '../../platform/temporal.ts';
 import type { Database } from '../../prisma/client.ts';
-import { claimCommands, claimIdle } from '../../store/commands.ts';
+import { claimCommands, noteTaken } from '../../store/commands.ts';
 
 const BATCH = 50;
+/** Calls to Temporal that are under way at a time. */
+const AT_ONCE = 16;
 
 export interface CommandRelayOptions {
   readonly db: Database;
-  readonly temporal: Pick<Temporal, 'wake' | 'isRunning'>;
+  readonly temporal: Pick<Temporal, 'wake'>;
   readonly log: Logger;
-  readonly sweepIdleSeconds: number;
   readonly pauseMs?: number;
 }
 
 /** Delivers what the hand-over lost. A lease, not a transaction, is held during the calls. */
 export function startCommandRelay(options: CommandRelayOptions): Loop {
-  const { db, temporal, log } = options;
+  const { db, temporal, log, pauseMs = 500 } = options;
   return startLoop({
     name: 'command relay',
-    pauseMs: options.pauseMs ?? 500,
+    pauseMs,
     log,
     work: async () => {
       const due = await claimCommands(db, BATCH);
-      await Promise.allSettled(
-        due.map((command) =>
-          temporal
-            .wake({
-              movementId: command.movement_id,
-              kind: command.kind,
-              commandId: command.command_id,
-              about: command,
-            })
-            .catch((error: unknown) => {
-              log.warn(
-                { err: error, movement_id: command.movement_id },
-                'a command could not be handed over and is tried again',
-              );
-            }),
-        ),
+      if (due.length === 0) return false;
+      const outcomes = await settleEach(due, AT_ONCE, (command) =>
+        temporal
+          .wake({
+            movementId: command.movement_id,
+            kind: command.kind,
+            commandId: command.command_id,
+            about: command,
+          })
+          .catch((error: unknown) => {
+            log.warn(
+              { err: error, movement_id: command.movement_id },
+              'a command could not be handed over and is tried again',
+            );
+            throw error;
+          }),
       );
-      return due.length === BATCH;
-    },
-  });
-}
-
-/**
- * Compares open movements without progress with the server's own view; only a missing run is a
- * reason to wake.
- */
-export function startSweeper(options: CommandRelayOptions): Loop {
-  const { db, temporal, log, sweepIdleSeconds } = options;
-  return startLoop({
-    name: 'sweeper',
-    pauseMs: Math.max(250, (sweepIdleSeconds * 1000) / 4),
-    log,
-    work: async () => {
-      const idle = await claimIdle(db, { idleSeconds: sweepIdleSeconds, limit: BATCH });
-      for (const about of idle) {
-        const { movement_id: movementId } = about;
-        if (await temporal.isRunning({ movementId })) continue;
-        log.warn(
-          { movement_id: movementId },
-          'the run of an open movement is gone; it is begun again',
+      const taken = due.filter((_, index) => outcomes[index]?.status === 'fulfilled');
+      if (taken.length > 0)
+        await noteTaken(
+          db,
+          taken.map(({ command_id }) => command_id),
         );
-        await temporal.wake({ movementId, kind: 'wake', commandId: null, about });
-      }
-      return idle.length === BATCH;
+      return due.length === BATCH;
     },
   });
 }

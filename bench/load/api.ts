@@ -17,8 +17,8 @@ export interface BenchApi {
   close(): Promise<void>;
 }
 
-export function connectApi(port: number): BenchApi {
-  const pool = new Pool(`http://127.0.0.1:${port}`, { connections: CONCURRENCY });
+export function connectApi(port: number, connections = CONCURRENCY): BenchApi {
+  const pool = new Pool(`http://127.0.0.1:${port}`, { connections });
   const post = async <T>(path: string, body: object, expected: number): Promise<T> => {
     const headers = { 'content-type': 'application/json' };
     const answer = await pool.request({

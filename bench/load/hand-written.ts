@@ -5,25 +5,38 @@
 import type { Client } from '@temporalio/client';
 import type pg from 'pg';
 import { newId } from '../../platform/ids.ts';
-import { BASELINE_QUEUE, BASELINE_STEPS, BASELINE_WORKFLOW, GO } from '../baseline/messages.ts';
+import {
+  BASELINE_QUEUE,
+  BASELINE_STEPS,
+  GO,
+  HAND_WRITTEN,
+  type HandWritten,
+} from '../baseline/messages.ts';
 import { forEach } from './each.ts';
 import type { Side } from './side.ts';
+
+const NAMES: Readonly<Record<HandWritten, string>> = {
+  regular: `hand-written, ${BASELINE_STEPS} regular activities`,
+  careful: `hand-written with care, ${BASELINE_STEPS / 2} local and ${BASELINE_STEPS / 2} eager activities`,
+};
 
 export function handWrittenSide({
   pool,
   client,
+  shape = 'regular',
 }: {
   readonly pool: pg.Pool;
   readonly client: Client;
+  readonly shape?: HandWritten;
 }): Side {
   return {
-    name: `hand-written, ${BASELINE_STEPS} regular activities`,
+    name: NAMES[shape],
     parts: ['postgres', 'temporal', 'baseline'],
     prepare: async (count) => {
       const ids = Array.from({ length: count }, newId);
       await pool.query('INSERT INTO bench_jobs (job_id) SELECT unnest($1::uuid[])', [ids]);
       await forEach(ids, (id) =>
-        client.workflow.start(BASELINE_WORKFLOW, {
+        client.workflow.start(HAND_WRITTEN[shape], {
           workflowId: baselineWorkflowId(id),
           taskQueue: BASELINE_QUEUE,
           args: [id],

@@ -3,6 +3,7 @@ import type { Client } from '@temporalio/client';
 import type pg from 'pg';
 import { movementWorkflowId } from '../../domain/messages.ts';
 import { until } from '../until.ts';
+import type { ProcessName } from '../parts.ts';
 import type { PartName } from '../stack.ts';
 import type { TemplateBody } from '../templates.ts';
 import type { BenchApi, CreatedMovement } from './api.ts';
@@ -12,6 +13,8 @@ import type { Side } from './side.ts';
 export interface MovementSide extends Side {
   /** Ends movements that wait, by rejecting them. */
   clear(ids: readonly string[]): Promise<void>;
+  /** Movements that somebody else created, so that this side may tell and clear them. */
+  adopt(made: readonly CreatedMovement[]): void;
 }
 
 export interface MovementSideOptions {
@@ -19,7 +22,8 @@ export interface MovementSideOptions {
   readonly pool: pg.Pool;
   readonly client: Client;
   readonly template: TemplateBody;
-  readonly remote?: boolean;
+  /** Processes that work for it beside the service's own. */
+  readonly besides?: readonly ProcessName[];
 }
 
 export function movementSide({
@@ -27,7 +31,7 @@ export function movementSide({
   pool,
   client,
   template,
-  remote = false,
+  besides = [],
 }: MovementSideOptions): MovementSide {
   const created = new Map<string, CreatedMovement>();
   const known = (id: string): CreatedMovement => {
@@ -35,10 +39,10 @@ export function movementSide({
     if (movement === undefined) throw new Error(`movement ${id} was not created here`);
     return movement;
   };
-  const parts: PartName[] = ['postgres', 'temporal', 'worker', 'api'];
+  const parts: PartName[] = ['postgres', 'temporal', 'worker', 'api', ...besides];
   return {
     name: template.template_key,
-    parts: remote ? [...parts, 'remote'] : parts,
+    parts,
     prepare: async (count) => {
       const made = await forEach([...Array(count).keys()], () => api.create(template));
       for (const movement of made) created.set(movement.movement_id, movement);
@@ -59,6 +63,9 @@ export function movementSide({
       return rows[0]?.count ?? 0;
     },
     closed: async (id) => void (await client.workflow.getHandle(movementWorkflowId(id)).result()),
+    adopt: (made) => {
+      for (const movement of made) created.set(movement.movement_id, movement);
+    },
     clear: async (ids) => {
       await forEach(ids, (id) => api.reject(known(id)));
       await allSeen(pool);
@@ -67,7 +74,7 @@ export function movementSide({
 }
 
 /** Every command was seen by a run: the movements' runs wait, or have ended. */
-async function allSeen(pool: pg.Pool): Promise<void> {
+export async function allSeen(pool: pg.Pool): Promise<void> {
   await until(
     async () => {
       const { rows } = await pool.query<{ left: number }>(

@@ -15,7 +15,7 @@ export const alone: Section = async (context) => {
   const sides = [
     baseline(context),
     await movements(context, chain('instant', 3)),
-    await movements(context, chain('remote', 3), true),
+    await movements(context, chain('remote', 3), ['remote']),
   ];
   const latencies: number[][] = sides.map(() => []);
   for (const side of sides) await measureAlone(side, 3);

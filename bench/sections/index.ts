@@ -2,20 +2,25 @@
 import { alone } from './alone.ts';
 import { branches } from './branches.ts';
 import type { Section } from './context.ts';
+import { creation } from './creation.ts';
 import { graphs } from './graphs.ts';
+import { idle } from './idle.ts';
 import { perimeter } from './perimeter.ts';
 import { routes } from './routes.ts';
-import { remote, throughput } from './throughput.ts';
+import { remote, team, throughput } from './throughput.ts';
 import { waiting } from './waiting.ts';
 
 export const SECTIONS = {
   perimeter,
   throughput,
   remote,
+  team,
   alone,
   branches,
   graphs,
   waiting,
   routes,
+  creation,
+  idle,
 } as const satisfies Record<string, Section>;
 export type SectionName = keyof typeof SECTIONS;

@@ -79,7 +79,8 @@ async function measure(
     const began = performance.now();
     const found = await recommended(server.port);
     const ms = performance.now() - began;
-    if (found !== size)
+    // In a run with the section before it the perimeter's own template is recommended, too.
+    if (found !== size && found !== size + 1)
       throw new Error(`${String(found)} routes were recommended, not ${String(size)}`);
     return { ms, statements: sent() - before };
   };

@@ -10,48 +10,55 @@ const NODES = 3;
 /** Before the first round, so that compilers and caches are warm on both sides. */
 const WARM_UP = 40;
 
-/** With the instant executor of this process. */
+/** With the instant executor of this process; beside it the hand-written one, written with care. */
 export const throughput: Section = async (context) => {
   const side = await movements(context, chain('instant', NODES));
-  const { mine, other } = await compare(context, 'throughput', side);
+  const sides = [baseline(context), baseline(context, 'careful'), side] as const;
+  const [hand = [], careful = [], mine = []] = await compare(context, 'throughput', sides);
   const { collect } = context;
-  collect.add('throughput', RATIO.cpu, '', ratios(mine.map(cpuOf), other.map(cpuOf)));
-  collect.add('throughput', RATIO.throughput, '', ratios(mine.map(speedOf), other.map(speedOf)));
+  const add = (name: string, of: (batch: Batch) => number, other: readonly Batch[]): void =>
+    collect.add('throughput', name, '', ratios(mine.map(of), other.map(of)));
+  add('throughput, in process / hand-written with care', speedOf, careful);
+  add('CPU a movement, in process / hand-written with care', cpuOf, careful);
+  add(RATIO.cpu, cpuOf, hand);
+  add(RATIO.throughput, speedOf, hand);
 };
 
 /** With an executor behind HTTP. */
 export const remote: Section = async (context) => {
-  const side = await movements(context, chain('remote', NODES), true);
-  const { mine, other } = await compare(context, 'remote', side);
-  context.collect.add(
-    'remote',
-    'CPU a movement, remote / hand-written',
-    '',
-    ratios(mine.map(cpuOf), other.map(cpuOf)),
-  );
-  context.collect.add('remote', RATIO.remote, '', ratios(mine.map(speedOf), other.map(speedOf)));
+  const side = await movements(context, chain('remote', NODES), ['remote']);
+  const [hand = [], mine = []] = await compare(context, 'remote', [baseline(context), side]);
+  const { collect } = context;
+  collect.add('remote', RATIO.remoteCpu, '', ratios(mine.map(cpuOf), hand.map(cpuOf)));
+  collect.add('remote', RATIO.remote, '', ratios(mine.map(speedOf), hand.map(speedOf)));
 };
 
+/** With a team's own worker on a task queue of its own. */
+export const team: Section = async (context) => {
+  const side = await movements(context, chain('team', NODES), ['team']);
+  const [hand = [], mine = []] = await compare(context, 'team', [baseline(context), side]);
+  const { collect } = context;
+  const add = (name: string, of: (batch: Batch) => number): void =>
+    collect.add('team', name, '', ratios(mine.map(of), hand.map(of)));
+  add("CPU a movement, a team's worker / hand-written", cpuOf);
+  add("throughput, a team's worker / hand-written", speedOf);
+};
+
+/** The batches of each side, round by round. */
 async function compare(
   context: SectionContext,
   section: string,
-  side: Side,
-): Promise<{ mine: Batch[]; other: Batch[] }> {
+  sides: readonly Side[],
+): Promise<readonly (readonly Batch[])[]> {
   const { stack, rounds, movements: count } = context;
-  const hand = baseline(context);
-  for (const each of [hand, side]) await measureBatch(stack, each, Math.min(WARM_UP, count));
-  const mine: Batch[] = [];
-  const other: Batch[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    other.push(await measureBatch(stack, hand, count));
-    mine.push(await measureBatch(stack, side, count));
-  }
-  for (const [each, batches] of [
-    [hand, other],
-    [side, mine],
-  ] as const)
-    addBatches(context, section, each, batches);
-  return { mine, other };
+  for (const side of sides) await measureBatch(stack, side, Math.min(WARM_UP, count));
+  const batches: Batch[][] = sides.map(() => []);
+  for (let round = 0; round < rounds; round += 1)
+    for (const [index, side] of sides.entries())
+      batches[index]?.push(await measureBatch(stack, side, count));
+  for (const [index, side] of sides.entries())
+    addBatches(context, section, side, batches[index] ?? []);
+  return batches;
 }
 
 function addBatches(

@@ -8,13 +8,14 @@ import { movements, type Section } from './context.ts';
 
 /** In this order within a round; then all are rejected, so that the next round begins empty. */
 const LEVELS = [0, 100, 1_000, 5_000];
+const JUDGED = 5_000;
 const QUICK_LEVELS = [0, 50, 200];
 const NODES = 3;
 
 export const waiting: Section = async (context) => {
-  const { stack, collect, rounds, movements: count, quick } = context;
+  const { stack, collect, rounds, movements: count, quick, mostWaiting } = context;
   const side = await movements(context, chain('instant', NODES));
-  const levels = quick ? QUICK_LEVELS : LEVELS;
+  const levels = quick ? QUICK_LEVELS : upTo(mostWaiting);
   const speeds: number[][] = levels.map(() => []);
   const costs: number[][] = levels.map(() => []);
   await measureBatch(stack, side, Math.min(40, count));
@@ -33,7 +34,14 @@ export const waiting: Section = async (context) => {
     collect.add('waiting', `${level} waiting: movements a second`, '1/s', speeds[index] ?? []);
     collect.add('waiting', `${level} waiting: CPU a node`, 'ms', costs[index] ?? []);
   }
-  // The goal is about the full number only.
-  const name = quick ? `throughput, ${levels.at(-1) ?? 0} waiting / none waiting` : RATIO.waiting;
-  collect.add('waiting', name, '', ratios(speeds.at(-1) ?? [], speeds[0] ?? []));
+  for (const [index, level] of levels.entries()) {
+    const of = `throughput, ${level.toLocaleString('en')} waiting / none waiting`;
+    const name = level === JUDGED ? RATIO.waiting : of;
+    if (index > 0) collect.add('waiting', name, '', ratios(speeds[index] ?? [], speeds[0] ?? []));
+  }
 };
+
+/** The standard levels below it, and itself. */
+function upTo(most: number): readonly number[] {
+  return [...LEVELS.filter((level) => level < most), most];
+}

@@ -24,6 +24,7 @@ export const PROGRAMS = {
   'bench-baseline': 'bench/processes/baseline.ts',
   'bench-perimeter': 'bench/processes/perimeter.ts',
   'bench-remote': 'bench/processes/remote.ts',
+  'bench-team': 'bench/processes/team.ts',
   'bench-worker': 'bench/processes/worker.ts',
   chaos: 'test/chaos/main.ts',
   fuzz: 'test/fuzz/main.ts',

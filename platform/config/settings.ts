@@ -273,7 +273,7 @@ const MOVEMENTS = {
     'sweepIdleSeconds',
     whole(1, 3_600),
     '15',
-    'How long an open movement stands still before its run is looked for.',
+    'How long an open movement stands still before its run is looked for; while it waits for its approval, forty times as long.',
   ),
 };
 

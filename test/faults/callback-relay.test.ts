@@ -40,7 +40,7 @@ let untold: Database;
 let server: Listening;
 let api: MovementApi;
 let target: FaultyReceiver;
-const relays: Loop[] = [];
+const relays: Pick<Loop, 'stop'>[] = [];
 
 const connectedWith = (hosts: string): Database =>
   connectDatabase({

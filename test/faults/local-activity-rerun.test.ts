@@ -1079,7 +1079,11 @@ describe('a load that decides', () => {
     await db.sql`
       UPDATE movements SET request_state = 'CANCELLED' WHERE movement_id = ${movement_id}::uuid`;
     const cancelled = await loadOf(other.movement);
-    expect(await worker().load({ ...asked, movement_id })).toEqual(cancelled);
+    const { version } = cancelled!;
+    expect(await worker().load({ ...asked, movement_id })).toMatchObject({
+      state: 'CANCELLED',
+      version,
+    });
   });
 });
 

@@ -14,7 +14,8 @@ import { readFreeFacts } from '../../store/auto-approve.ts';
 import { refreshBalances } from '../../store/balances.ts';
 import { claimCallbacks, settleCallback } from '../../store/callbacks.ts';
 import { claimTransfers, loadTransfer, readTransferRow } from '../../store/capital-transfers.ts';
-import { claimCommands, claimIdle } from '../../store/commands.ts';
+import { claimCommands, keepCommands, noteTaken } from '../../store/commands.ts';
+import { readDue } from '../../store/due.ts';
 import { foldCounts } from '../../store/counts.ts';
 import { readConditionScope } from '../../store/conditions.ts';
 import { readCutover } from '../../store/cutover.ts';
@@ -34,6 +35,7 @@ import {
 import { ping } from '../../store/ping.ts';
 import { clearOrphans } from '../../store/registry.ts';
 import { dropOldNonces, takeNonce, takeNonces } from '../../store/request-nonces.ts';
+import { claimIdle, listWaiting, returnWaitingTurn, takeWaitingTurn } from '../../store/sweeps.ts';
 import { SEEDED } from './seed.ts';
 import { MOVEMENT, TEMPLATE, type Asked, type CallerName, type World } from './world.ts';
 
@@ -287,7 +289,22 @@ export const CALLS: readonly Call[] = [
   own('readFigures', (db) => readFigures(db), true),
 
   // What the loops of every worker ask, every second or more often.
-  own('claimCommands', (db) => claimCommands(db, 50)),
+  own('readDue', (db) => readDue(db)),
+  // With what is claimed it counts what is open, as far as it makes leases longer.
+  own(['claimCommands', 'keepCommands', 'noteTaken'], async (db) => {
+    const due = await claimCommands(db, 50);
+    // All that were due are leased from the first turn on.
+    const ids = [...due.map(({ command_id }) => command_id), randomUUID()];
+    await keepCommands(db, ids, 5);
+    await noteTaken(db, ids);
+  }),
+  own(['takeWaitingTurn', 'returnWaitingTurn', 'listWaiting'], async (db) => {
+    const turn = await takeWaitingTurn(db, 0);
+    if (turn === null) throw new Error('no turn was due');
+    await returnWaitingTurn(db, turn, 0);
+    const { next } = await listWaiting(db, null, { idleSeconds: 30, limit: 200 });
+    await listWaiting(db, next, { idleSeconds: 30, limit: 200 });
+  }),
   own('claimIdle', (db) => claimIdle(db, { idleSeconds: 30, limit: 50 })),
   own('claimTransfers', (db) => claimTransfers(db, { idleSeconds: 30, limit: 50 })),
   own(['claimCallbacks', 'settleCallback'], async (db) => {

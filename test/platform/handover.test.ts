@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { createHandOver } from '../../platform/handover.ts';
@@ -65,4 +66,93 @@ test('no more are under way at once than it may have, and a failed one is forgot
   });
   failing.send(wake('resume', 'lost'));
   await expect(failing.stop()).resolves.toBeUndefined();
+});
+
+describe('leases of what is queued', () => {
+  const command = (commandId: string): Wake => ({
+    movementId: commandId,
+    kind: 'create',
+    commandId,
+  });
+
+  /** Leases as the database has them, for as long as this process renews them. */
+  function bookOfLeases(lost: readonly string[] = []) {
+    const kept = new Map<string, number>();
+    const taken: string[] = [];
+    return {
+      kept,
+      taken,
+      leases: {
+        keep: (ids: readonly string[], seconds: number) => {
+          const still = ids.filter((id) => !lost.includes(id));
+          for (const id of still) kept.set(id, Math.max(kept.get(id) ?? 0, seconds));
+          return Promise.resolve(still);
+        },
+        taken: (ids: readonly string[]) => {
+          taken.push(...ids);
+          return Promise.resolve();
+        },
+      },
+    };
+  }
+
+  test('a command that waits for its turn is kept from the relay, and one that is sent is noted', async () => {
+    const server = slowServer();
+    const book = bookOfLeases();
+    const handOver = createHandOver({
+      ...{ temporal: server.temporal, log, concurrency: 1 },
+      leases: book.leases,
+    });
+    for (const id of ['a', 'b', 'c']) handOver.send(command(id));
+    await sleep(1_300);
+    // The first is under way: its call has a limit of its own.
+    expect([...book.kept.keys()]).toEqual(['b', 'c']);
+    expect(book.taken).toEqual([]);
+    while (server.seen.length < 3) {
+      server.release();
+      await sleep(1);
+    }
+    server.release();
+    await handOver.stop();
+    expect(book.taken).toEqual(['a', 'b', 'c']);
+  });
+
+  test('a command that a relay has taken, or that is applied, is not sent any more', async () => {
+    const server = slowServer();
+    const book = bookOfLeases(['b']);
+    const handOver = createHandOver({
+      ...{ temporal: server.temporal, log, concurrency: 1 },
+      leases: book.leases,
+    });
+    for (const id of ['a', 'b', 'c']) handOver.send(command(id));
+    await sleep(1_300);
+    while (server.seen.length < 2) {
+      server.release();
+      await sleep(1);
+    }
+    server.release();
+    await sleep(10);
+    server.release();
+    await handOver.stop();
+    expect(server.seen).toEqual(['a', 'c']);
+  });
+
+  test('a process whose calls all fail keeps nothing for itself', async () => {
+    const book = bookOfLeases();
+    let clock = performance.now();
+    jest.spyOn(performance, 'now').mockImplementation(() => clock);
+    try {
+      const handOver = createHandOver({
+        temporal: { wake: () => new Promise((_, fail) => setTimeout(fail, 400)) },
+        ...{ log, concurrency: 1, leases: book.leases },
+      });
+      for (let count = 0; count < 9; count += 1) handOver.send(command(`c${count}`));
+      clock += 11_000;
+      await sleep(1_200);
+      expect(book.kept.size).toBe(0);
+      await handOver.stop();
+    } finally {
+      jest.restoreAllMocks();
+    }
+  });
 });

@@ -7,6 +7,9 @@ const CARRIED = 'test/faults/carried.test.ts';
 const CUTOVER = 'test/faults/cutover.test.ts';
 const ATTENTION = 'test/faults/attention.test.ts';
 const STORE = 'test/store/write-path.test.ts';
+const BURSTS = 'test/faults/bursts.test.ts';
+const HAND_OVER = 'test/platform/handover.test.ts';
+const SWEEPS = 'test/store/sweeps.test.ts';
 
 export const commandRules: readonly Rule[] = [
   {
@@ -302,6 +305,111 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
+    id: 'a-burst-is-sent-once',
+    section,
+    rule: 'What Temporal has taken is left alone for as long as its run may wait for its turn.',
+    test: {
+      file: BURSTS,
+      name: 'runs that wait for a worker are signalled once, however long it takes',
+    },
+    broken: {
+      file: 'platform/handover.ts',
+      find: '() => keeper?.took(job.wake.commandId)',
+      replace: '() => undefined',
+    },
+  },
+  {
+    id: 'queues-keep-their-leases',
+    section,
+    rule: 'A command in the queue of the hand-over is kept from the relay while that queue moves.',
+    test: {
+      file: HAND_OVER,
+      name: 'a command that waits for its turn is kept from the relay, and one that is sent is noted',
+    },
+    broken: {
+      file: 'platform/handover.ts',
+      find: 'wake.commandId !== null && heldUntil - now < RENEW_MS',
+      replace: 'heldUntil - now < -Infinity && wake.commandId !== null',
+    },
+  },
+  {
+    id: 'taken-by-a-relay-is-not-sent',
+    section,
+    rule: 'The hand-over drops what a relay has taken or a run has seen meanwhile.',
+    test: {
+      file: HAND_OVER,
+      name: 'a command that a relay has taken, or that is applied, is not sent any more',
+    },
+    broken: {
+      file: 'platform/handover.ts',
+      find: 'lose(new Set(some.filter((job) => !isKept(job))));',
+      replace: '',
+    },
+  },
+  {
+    id: 'a-dead-queue-is-let-go',
+    section,
+    rule: 'Leases of a queue end by themselves when the process that renews them dies.',
+    test: { file: BURSTS, name: 'an API that is killed with a full queue strands none of it' },
+    broken: {
+      file: 'store/commands.ts',
+      find: 'svc_now() + make_interval(secs => ${seconds}::double precision))',
+      replace: 'svc_now() + make_interval(hours => ceil(${seconds}::double precision)::integer))',
+    },
+  },
+  {
+    id: 'the-list-is-no-proof',
+    section,
+    rule: "A run that the server's list does not show is asked about by its id before it is begun again.",
+    test: {
+      file: SWEEPS,
+      name: 'wakes nothing because the list is behind: it asks about what is missing there',
+    },
+    broken: {
+      file: 'activities/relays/sweeper.ts',
+      find: 'if (await temporal.isRunning({ movementId })) return;',
+      replace: '',
+    },
+  },
+  {
+    id: 'a-wrong-list-is-found-out',
+    section,
+    rule: 'Of the runs that the list shows, a part is asked about by its id at every look.',
+    test: {
+      file: SWEEPS,
+      name: 'asks about some all the same, so a list that stays wrong is found out',
+    },
+    broken: {
+      file: 'activities/relays/sweeper.ts',
+      find: ' || isOfSample(oneIn)',
+      replace: '',
+    },
+  },
+  {
+    id: 'those-that-wait-are-swept',
+    section,
+    rule: 'Movements that wait for their approval are compared with what Temporal has, too, though seldom.',
+    test: {
+      file: AWAY,
+      name: 'a run that waits for an approval which is not nearly over is revived by the pass over all',
+    },
+    broken: { file: 'service/loops.ts', find: '    startWaitingSweeper(relay),\n', replace: '' },
+  },
+  {
+    id: 'nearly-over-is-swept',
+    section,
+    rule: 'An approval that is nearly over has its run looked for, so that it expires in its time.',
+    test: {
+      file: SWEEPS,
+      name: 'an approval that is nearly over is looked at as often as what runs',
+    },
+    broken: {
+      file: 'store/sweeps.ts',
+      find: 'AND expires_at <= (SELECT svc_now())',
+      replace: 'AND false AND expires_at <= (SELECT svc_now())',
+    },
+  },
+  {
     id: 'lost-runs-are-revived',
     section,
     rule: 'Open movements without progress are compared with what Temporal has, and those whose run is gone get a new one.',
@@ -310,9 +418,9 @@ export const commandRules: readonly Rule[] = [
       name: 'a run that was terminated is revived by the sweeper, wherever its movement stands',
     },
     broken: {
-      file: 'activities/relays/commands.ts',
-      find: 'if (await temporal.isRunning({ movementId })) continue;',
-      replace: 'continue;',
+      file: 'activities/relays/sweeper.ts',
+      find: 'if (await temporal.isRunning({ movementId })) return;',
+      replace: 'return;',
     },
   },
   {
@@ -387,7 +495,7 @@ export const commandRules: readonly Rule[] = [
     rule: 'A run loads its progress from Postgres alone, so a wiped Temporal database strands nothing.',
     test: { file: AWAY, name: 'and its database deleted, movements in flight go on from Postgres' },
     broken: {
-      file: 'store/commands.ts',
+      file: 'store/sweeps.ts',
       find: 'AND m.ended_at IS NULL',
       replace: 'AND false',
     },

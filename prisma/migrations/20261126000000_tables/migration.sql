@@ -150,7 +150,11 @@ CREATE INDEX movements_ended_badly ON movements (ended_badly_at)
 CREATE INDEX movements_by_strategy ON movements (strategy_id, created_at DESC, movement_id DESC)
   WHERE strategy_id IS NOT NULL;
 
-CREATE INDEX movements_open ON movements (swept_at NULLS FIRST) WHERE ended_at IS NULL;
+CREATE INDEX movements_open ON movements (swept_at NULLS FIRST)
+  WHERE ended_at IS NULL AND request_state <> 'PENDING_APPROVAL';
+
+CREATE INDEX movements_expiring ON movements (expires_at)
+  WHERE request_state = 'PENDING_APPROVAL';
 
 -- What may need a person, newest first.
 CREATE INDEX movements_open_newest ON movements (created_at DESC, movement_id DESC)
@@ -354,6 +358,15 @@ CREATE INDEX commands_unapplied ON commands (movement_id, created_at) WHERE appl
 -- Only the claim says that wakes are not negative, so nothing else is read from here: an earlier
 -- command of a movement looked for in this one would be looked for among all that are due.
 CREATE INDEX commands_due ON commands (claimed_until) WHERE applied_at IS NULL AND wakes >= 0;
+
+-- What one process at a time does now and then: whoever moves `due_at` on has its turn.
+CREATE TABLE turns (
+  name   text PRIMARY KEY,
+  turn   bigint NOT NULL DEFAULT 0,
+  due_at timestamptz NOT NULL DEFAULT now()
+);
+
+INSERT INTO turns (name) VALUES ('sweep_waiting');
 
 CREATE TABLE reservation_pools (
   venue_key    text NOT NULL,
@@ -888,6 +901,7 @@ INSERT INTO service_privileges (table_name, privileges) VALUES
   ('timeline_events', 'SELECT, INSERT'),
   ('callbacks', 'SELECT, INSERT, UPDATE'),
   ('commands', 'SELECT, INSERT, UPDATE'),
+  ('turns', 'SELECT, UPDATE'),
   ('reservation_pools', 'SELECT, INSERT, UPDATE'),
   ('reservations', 'SELECT, INSERT, UPDATE'),
   ('cutover', 'SELECT, UPDATE'),

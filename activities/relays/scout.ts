@@ -1,0 +1,54 @@
+/**
+ * Asks the database what is due, and pokes the loops that see to it. One small question in place of
+ * one of each loop: while nothing happens it is nearly all that a worker asks.
+ */
+import type { Logger } from 'pino';
+import { startLoop, type Loop } from '../../platform/loop.ts';
+import type { Database } from '../../prisma/client.ts';
+import { readDue, type Due } from '../../store/due.ts';
+
+/** While something was due within the last seconds, and otherwise. */
+const BUSY_MS = 250;
+const QUIET_MS = 500;
+const BUSY_FOR_MS = 10_000;
+
+/** How long a loop goes without being poked: where what is due cannot be seen at a glance. */
+export const UNPOKED_MS = 5_000;
+
+/** The loops by what they see to, and how soon each may be poked again. */
+export type Poked = Readonly<
+  Record<keyof Due, { readonly loop: Pick<Loop, 'poke'>; readonly everyMs: number }>
+>;
+
+export function startScout({
+  db,
+  log,
+  poked,
+}: {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly poked: Poked;
+}): Loop {
+  const last = new Map<keyof Due, number>();
+  let busyUntil = performance.now() + BUSY_FOR_MS;
+  let nextAt = 0;
+  return startLoop({
+    name: 'scout',
+    pauseMs: BUSY_MS,
+    log,
+    work: async () => {
+      const now = performance.now();
+      if (now < nextAt) return;
+      const due = await readDue(db);
+      for (const what of Object.keys(poked) as (keyof Due)[]) {
+        if (!due[what]) continue;
+        busyUntil = now + BUSY_FOR_MS;
+        const { loop, everyMs } = poked[what];
+        if (now - (last.get(what) ?? -Infinity) < everyMs) continue;
+        last.set(what, now);
+        loop.poke();
+      }
+      nextAt = now < busyUntil ? 0 : now + QUIET_MS - BUSY_MS / 2;
+    },
+  });
+}

@@ -1,0 +1,21 @@
+/** What the histories of runs say about how they began. */
+import type { Client } from '@temporalio/client';
+import { movementWorkflowId } from '../../domain/messages.ts';
+import { forEach } from './each.ts';
+
+/** Signals of each run that came before the first of its workflow tasks was given out. */
+export function signalsBeforeWork(
+  client: Client,
+  movementIds: readonly string[],
+): Promise<readonly number[]> {
+  return forEach(movementIds, async (movementId) => {
+    const { events } = await client.workflow
+      .getHandle(movementWorkflowId(movementId))
+      .fetchHistory();
+    const all = events ?? [];
+    const first = all.findIndex((event) => event.workflowTaskStartedEventAttributes != null);
+    return all
+      .slice(0, first < 0 ? all.length : first)
+      .filter((event) => event.workflowExecutionSignaledEventAttributes != null).length;
+  });
+}

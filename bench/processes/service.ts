@@ -1,0 +1,38 @@
+/** The parts of the service as main.ts connects them, with the bench's executors in their place. */
+import { readConfig } from '../../platform/config.ts';
+import { createLogger } from '../../platform/log.ts';
+import { connect } from '../../service/connect.ts';
+import type { Parts, Stop } from '../../service/parts.ts';
+import { benchExecutors } from '../executors.ts';
+import { NAMESPACE, POOL_SIZE, type PartSettings } from './part.ts';
+
+/** Longer than any bench: nothing expires while it waits. */
+const APPROVAL_TTL_SECONDS = 86_400;
+
+/** Settings are the defaults but for addresses; `stops` of what it answers ends everything. */
+export async function benchParts(settings: PartSettings, role: 'api' | 'worker'): Promise<Parts> {
+  const { databaseUrl, temporalAddress, apiPort, remotePort } = settings;
+  const config = readConfig({
+    SVC_DATABASE_URL: databaseUrl,
+    SVC_DATABASE_POOL_SIZE: String(POOL_SIZE),
+    SVC_TEMPORAL_ADDRESS: temporalAddress,
+    SVC_TEMPORAL_NAMESPACE: NAMESPACE,
+    SVC_HOST: '127.0.0.1',
+    SVC_PORT: String(apiPort),
+    SVC_OPS_HOST: '127.0.0.1',
+    SVC_OPS_PORT: '0',
+    SVC_AUTH_ENABLED: 'false',
+    SVC_LOG_LEVEL: 'warn',
+    SVC_APPROVAL_TTL_SECONDS: String(APPROVAL_TTL_SECONDS),
+  });
+  const stops: Stop[] = [];
+  const parts = await connect({ config, role, log: createLogger(config, `bench-${role}`), stops });
+  const executors = benchExecutors(`http://127.0.0.1:${remotePort}`);
+  stops.push(() => executors.close());
+  return { ...parts, bound: { ...parts.bound, executors } };
+}
+
+/** Ends the parts in the reverse order of their starts, as a process of the service does. */
+export async function stopParts({ stops }: Parts): Promise<void> {
+  for (const stop of [...stops].reverse()) await stop();
+}

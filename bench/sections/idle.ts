@@ -1,0 +1,93 @@
+/**
+ * What the whole service costs while nothing happens and many movements wait for their approval:
+ * every process with all its loops, its Postgres and its Temporal.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { cpuBetween, CPU_IS_KNOWN } from '../cpu.ts';
+import { RATIO } from '../goals.ts';
+import { quiet } from '../load/quiet.ts';
+import type { BenchStack } from '../stack.ts';
+import { chain } from '../templates.ts';
+import { until } from '../until.ts';
+import { movements, type Section } from './context.ts';
+
+const LEVELS = [0, 1_000, 10_000];
+const QUICK_LEVELS = [0, 100];
+const PARTS = ['postgres', 'temporal', 'worker', 'api'] as const;
+const WINDOW_MS = 60_000;
+const QUICK_WINDOW_MS = 5_000;
+const NODES = 3;
+/** After so much was created processes give memory back for a while. */
+const SETTLE_MS = 30_000;
+/** How often the sweeper passes over those that wait: forty idle times (activities/relays). */
+const PASS_MINUTES = 10;
+/** Longer than a pass takes; what is idle meanwhile is taken off. */
+const PASS_MS = 20_000;
+const ZERO: Readonly<Record<string, number>> = {};
+
+/** The last section: what waits stays behind. */
+export const idle: Section = async (context) => {
+  const { stack, collect, quick } = context;
+  if (!CPU_IS_KNOWN) return collect.note('idle: this machine does not tell the CPU of processes');
+  const side = await movements(context, chain('instant', NODES));
+  const levels = quick ? QUICK_LEVELS : LEVELS;
+  const held: number[] = [];
+  let waiting = 0;
+  for (const level of levels) {
+    const began = performance.now();
+    await side.prepare(level - waiting);
+    waiting = level;
+    await quiet(stack);
+    await sleep(quick ? 0 : SETTLE_MS);
+    const filled = (performance.now() - began) / 1_000;
+    if (level > 0) collect.note(`idle: ${level} wait after ${filled.toFixed(0)} s`);
+    const window = quick ? QUICK_WINDOW_MS : WINDOW_MS;
+    // quiet() has put the sweeper's pass off: it is measured by itself, and each minute has its
+    // share of it.
+    const resting = await cpuOf(stack, () => sleep(window));
+    const passBegan = performance.now();
+    const pass = level === 0 ? ZERO : await cpuOf(stack, () => wholePass(stack.pool));
+    const passMinutes = (performance.now() - passBegan) / 60_000;
+    let sum = 0;
+    let passed = 0;
+    for (const part of PARTS) {
+      const aMinute = ((resting[part] ?? 0) / window) * 60;
+      const ofPass = level === 0 ? 0 : (pass[part] ?? 0) / 1_000 - aMinute * passMinutes;
+      const value = aMinute + Math.max(0, ofPass) / PASS_MINUTES;
+      passed += ofPass;
+      sum += value;
+      collect.add('idle', `${level} waiting: CPU a minute, ${part}`, 's', [value]);
+    }
+    if (level > 0) collect.add('idle', `${level} waiting: one pass of the sweeper`, 's', [passed]);
+    const name = level === 10_000 ? RATIO.idle : `idle CPU a minute, ${level} waiting`;
+    collect.add('idle', name, 's', [sum]);
+    const memory = stack.memory(PARTS);
+    for (const part of PARTS)
+      collect.add('idle', `${level} waiting: memory, ${part}`, 'MB', [memory[part] ?? 0]);
+    held.push(Object.values(memory).reduce((all, megabytes) => all + megabytes, 0));
+  }
+  const most = (held.at(-1) ?? 0) - (held.at(-2) ?? 0);
+  const more = (levels.at(-1) ?? 0) - (levels.at(-2) ?? 0);
+  collect.add('idle', 'memory a waiting movement, all parts', 'kB', [(most * 1_024) / more]);
+};
+
+async function cpuOf(
+  stack: BenchStack,
+  work: () => Promise<unknown>,
+): Promise<Readonly<Record<string, number>>> {
+  const before = stack.cpu(PARTS);
+  await work();
+  return cpuBetween(before, stack.cpu(PARTS));
+}
+
+/** Lets the sweeper look at everything that waits, and waits until it has. */
+async function wholePass(pool: pg.Pool): Promise<void> {
+  await pool.query("UPDATE turns SET due_at = now() WHERE name = 'sweep_waiting'");
+  await until(
+    async () => (await pool.query('SELECT FROM turns WHERE due_at > now()')).rowCount !== 0,
+    { everyMs: 200, what: 'the sweeper to take its turn' },
+  );
+  // Nothing says when it ends.
+  await sleep(PASS_MS);
+}

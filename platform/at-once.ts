@@ -1,0 +1,19 @@
+/** Calls `work` for every item, so many at a time; fulfilled when all have settled. Never fails. */
+export async function settleEach<T, R>(
+  items: readonly T[],
+  atOnce: number,
+  work: (item: T) => Promise<R>,
+): Promise<readonly PromiseSettledResult<R>[]> {
+  const results: PromiseSettledResult<R>[] = [];
+  const entries = items.entries();
+  const lane = async (): Promise<void> => {
+    for (const [index, item] of entries) [results[index]] = await settled(work(item));
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, lane));
+  return results;
+}
+
+async function settled<R>(work: Promise<R>): Promise<[PromiseSettledResult<R>]> {
+  const [result] = await Promise.allSettled([work]);
+  return [result];
+}

@@ -1,0 +1,32 @@
+/** What the loops of a worker are to look at now: one question instead of one of each loop. */
+import type { Database } from '../prisma/client.ts';
+import { run } from './faults.ts';
+
+export interface Due {
+  readonly commands: boolean;
+  readonly transfers: boolean;
+  readonly callbacks: boolean;
+  /** Rows of the audit trail may be without a seal: the newest is, or a late one may still come. */
+  readonly audit: boolean;
+}
+
+/** Reads the first entry of each queue's index, so it costs the same however much is open. */
+export async function readDue(db: Database): Promise<Due> {
+  const [row] = await run(
+    () => db.sql<Due>`
+      SELECT coalesce((SELECT claimed_until FROM commands WHERE applied_at IS NULL AND wakes >= 0
+          ORDER BY claimed_until LIMIT 1) <= clock.at, false) AS commands,
+        coalesce((SELECT claimed_until FROM capital_transfers
+          WHERE ended_at IS NULL OR seen_version < version
+          ORDER BY claimed_until LIMIT 1) <= clock.at, false) AS transfers,
+        coalesce((SELECT next_attempt_at FROM callbacks WHERE status = 'pending'
+          ORDER BY next_attempt_at LIMIT 1) <= clock.at, false) AS callbacks,
+        coalesce((SELECT newest.occurred_at > clock.at - interval '10 seconds'
+            OR (SELECT true FROM audit_seals s WHERE s.event_id = newest.event_id) IS NULL
+          FROM (SELECT occurred_at, event_id FROM audit_events
+            ORDER BY occurred_at DESC, event_id DESC LIMIT 1) newest), false) AS audit
+      FROM (SELECT svc_now() AS at OFFSET 0) clock`,
+  );
+  if (row === undefined) throw new Error('the statement of what is due answered nothing');
+  return row;
+}

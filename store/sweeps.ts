@@ -1,0 +1,119 @@
+/** Open movements whose run may be gone, and the pace at which they are looked at. */
+import type { About } from '../domain/messages.ts';
+import type { Database } from '../prisma/client.ts';
+import { run } from './faults.ts';
+
+export interface Swept extends About {
+  readonly movement_id: string;
+}
+
+/**
+ * Movements that need a run and have not moved for `idleSeconds`, each looked at once in four times
+ * that at most. Those that wait for their approval are among them only shortly before it expires:
+ * until then they need a run for nothing but to be seen, and {@link takeWaitingTurn} is for them.
+ */
+export async function claimIdle(
+  db: Database,
+  options: { readonly idleSeconds: number; readonly limit: number },
+): Promise<readonly Swept[]> {
+  const again = Math.max(options.idleSeconds, 1) * 4;
+  return run(
+    () => db.sql<Swept>`
+      UPDATE movements SET swept_at = svc_now() WHERE movement_id IN (
+        SELECT m.movement_id FROM movements m WHERE m.movement_id = ANY (ARRAY(
+          -- Two ranges of one index: asked for together they would be the whole of it.
+          (SELECT movement_id FROM movements
+            WHERE ended_at IS NULL AND request_state <> 'PENDING_APPROVAL' AND swept_at IS NULL
+              AND updated_at <= (SELECT svc_now()) - make_interval(
+              secs => ${options.idleSeconds}::double precision)
+            LIMIT ${options.limit})
+          UNION ALL
+          (SELECT movement_id FROM movements
+            WHERE ended_at IS NULL AND request_state <> 'PENDING_APPROVAL'
+              AND swept_at <= (SELECT svc_now()) - make_interval(
+              secs => ${again}::double precision)
+              AND updated_at <= (SELECT svc_now()) - make_interval(
+              secs => ${options.idleSeconds}::double precision)
+            ORDER BY swept_at NULLS FIRST LIMIT ${options.limit})
+          UNION ALL
+          -- Once in the time before its approval is over, and from then on like any other.
+          (SELECT movement_id FROM movements
+            WHERE request_state = 'PENDING_APPROVAL'
+              AND expires_at <= (SELECT svc_now()) + make_interval(
+              secs => ${again}::double precision)
+              AND (swept_at IS NULL OR swept_at <= (SELECT svc_now()) - make_interval(
+              secs => ${again}::double precision))
+              AND updated_at <= (SELECT svc_now()) - make_interval(
+              secs => ${options.idleSeconds}::double precision)
+            ORDER BY expires_at LIMIT ${options.limit})))
+          AND m.ended_at IS NULL
+        ORDER BY m.swept_at NULLS FIRST LIMIT ${options.limit} FOR UPDATE SKIP LOCKED)
+      RETURNING movement_id::text, asset, trim_scale(amount)::text AS amount, template_key`,
+  );
+}
+
+/** A process's turn at something that is done now and then. */
+export interface Turn {
+  readonly turn: string;
+}
+
+/**
+ * Takes the turn to look at all movements that wait for their approval, or answers null: the next
+ * one is due `restSeconds` later, for whichever process asks first.
+ */
+export async function takeWaitingTurn(db: Database, restSeconds: number): Promise<Turn | null> {
+  const [row] = await run(
+    () => db.sql<Turn>`
+      UPDATE turns SET turn = turn + 1,
+        due_at = svc_now() + make_interval(secs => ${restSeconds}::double precision)
+      WHERE name = 'sweep_waiting' AND due_at <= svc_now() RETURNING turn::text`,
+  );
+  return row ?? null;
+}
+
+/** Gives a turn back that came to nothing, to be taken again in so many seconds. */
+export async function returnWaitingTurn(
+  db: Database,
+  { turn }: Turn,
+  againSeconds: number,
+): Promise<void> {
+  await run(
+    () => db.sql`
+      UPDATE turns
+      SET due_at = svc_now() + make_interval(secs => ${againSeconds}::double precision)
+      WHERE name = 'sweep_waiting' AND turn = ${turn}::bigint`,
+  );
+}
+
+/** Where a page ended. */
+export interface WaitingPlace {
+  readonly at: string;
+  readonly id: string;
+}
+
+const BEGINNING: WaitingPlace = {
+  at: '-infinity',
+  id: '00000000-0000-0000-0000-000000000000',
+};
+
+/** The next page of those that wait for their approval and are older than `idleSeconds`. */
+export async function listWaiting(
+  db: Database,
+  after: WaitingPlace | null,
+  options: { readonly idleSeconds: number; readonly limit: number },
+): Promise<{ readonly movements: readonly Swept[]; readonly next: WaitingPlace | null }> {
+  const { at, id } = after ?? BEGINNING;
+  const rows = await run(
+    () => db.sql<Swept & { readonly at: string }>`
+      SELECT movement_id::text, created_at::text AS at, asset, trim_scale(amount)::text AS amount,
+        template_key
+      FROM movements WHERE request_state = 'PENDING_APPROVAL'
+        AND (created_at, movement_id) > (${at}::timestamptz, ${id}::uuid)
+        AND created_at <= (SELECT svc_now()) - make_interval(
+        secs => ${options.idleSeconds}::double precision)
+      ORDER BY created_at, movement_id LIMIT ${options.limit}::integer`,
+  );
+  const last = rows.at(-1);
+  const isWhole = last !== undefined && rows.length === options.limit;
+  return { movements: rows, next: isWhole ? { at: last.at, id: last.movement_id } : null };
+}

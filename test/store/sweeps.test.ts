@@ -1,0 +1,171 @@
+/** Which movements are looked for at Temporal and when, and whose answers are believed. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { startWaitingSweeper, type SweeperOptions } from '../../activities/relays/sweeper.ts';
+import { claimIdle, listWaiting, returnWaitingTurn, takeWaitingTurn } from '../../store/sweeps.ts';
+import { startStoreBench, type StoreBench } from './support.ts';
+
+const log = pino({ level: 'silent' });
+
+let bench: StoreBench;
+beforeAll(async () => {
+  bench = await startStoreBench();
+}, 60_000);
+afterAll(() => bench?.close(), 30_000);
+beforeEach(async () => {
+  await endAll();
+  await bench.sql('UPDATE turns SET due_at = now()');
+});
+
+async function endAll(): Promise<void> {
+  await bench.sql("UPDATE movements SET request_state = 'REJECTED', ended_at = now()");
+}
+
+/** So many movements that wait for their approval, and have for a minute. */
+async function waiting(count: number): Promise<readonly string[]> {
+  const made = await Promise.all(
+    Array.from({ length: count }, () => bench.movement({ unheld: true })),
+  );
+  await bench.sql(
+    "UPDATE movements SET created_at = created_at - interval '1 minute', updated_at = updated_at - interval '1 minute' WHERE ended_at IS NULL",
+  );
+  return made.map(({ movement_id }) => movement_id).sort();
+}
+
+const idsOf = (swept: readonly { readonly movement_id: string }[]): string[] =>
+  swept.map(({ movement_id }) => movement_id).sort();
+
+describe('the turn to look at all that wait', () => {
+  test('is one process’s, and due again when it has rested', async () => {
+    const turns = await Promise.all(
+      Array.from({ length: 8 }, () => takeWaitingTurn(bench.db, 600)),
+    );
+    expect(turns.filter((turn) => turn !== null)).toHaveLength(1);
+    await bench.sql("UPDATE turns SET due_at = due_at - interval '10 minutes'");
+    expect(await takeWaitingTurn(bench.db, 600)).not.toBeNull();
+  });
+
+  test('is given back by who had it, and by nobody else', async () => {
+    const first = await takeWaitingTurn(bench.db, 0);
+    const second = await takeWaitingTurn(bench.db, 600);
+    if (first === null || second === null) throw new Error('no turn was due');
+    await returnWaitingTurn(bench.db, first, 0);
+    expect(await takeWaitingTurn(bench.db, 600)).toBeNull();
+    await returnWaitingTurn(bench.db, second, 0);
+    expect(await takeWaitingTurn(bench.db, 600)).not.toBeNull();
+  });
+
+  test('comes to each of them, page by page', async () => {
+    const ids = await waiting(7);
+    const seen: string[] = [];
+    let place: Parameters<typeof listWaiting>[1] = null;
+    do {
+      const page = await listWaiting(bench.db, place, { idleSeconds: 0, limit: 3 });
+      seen.push(...idsOf(page.movements));
+      place = page.next;
+    } while (place !== null);
+    expect(seen.sort()).toEqual(ids);
+  });
+});
+
+test('an approval that is nearly over is looked at as often as what runs', async () => {
+  const [soon = '', later = ''] = await waiting(2);
+  await bench.sql(
+    "UPDATE movements SET expires_at = now() + interval '3 seconds' WHERE movement_id = $1::uuid",
+    soon,
+  );
+  const claimed = idsOf(await claimIdle(bench.db, { idleSeconds: 1, limit: 10 }));
+  expect(claimed).toContain(soon);
+  expect(claimed).not.toContain(later);
+  expect(await claimIdle(bench.db, { idleSeconds: 1, limit: 10 })).toEqual([]);
+  await bench.sql(
+    "UPDATE movements SET swept_at = now() - interval '5 seconds', expires_at = now() - interval '1 second' WHERE movement_id = $1::uuid",
+    soon,
+  );
+  expect(idsOf(await claimIdle(bench.db, { idleSeconds: 1, limit: 10 }))).toEqual([soon]);
+});
+
+describe('the sweeper', () => {
+  /** More than are asked about one by one anyway. */
+  const MANY = 55;
+  const always = (): Promise<boolean> => Promise.resolve(true);
+  const never = (): Promise<boolean> => Promise.resolve(false);
+
+  /** Sweeps for a while; answers what was asked for and woken. */
+  async function swept(
+    isRunning: SweeperOptions['temporal']['isRunning'],
+    listed: () => readonly string[],
+    isOfSample: () => boolean = () => false,
+  ): Promise<{ readonly woken: string[]; readonly asked: string[] }> {
+    const woken: string[] = [];
+    const asked: string[] = [];
+    const sweeper = startWaitingSweeper({
+      db: bench.db,
+      log,
+      sweepIdleSeconds: 1,
+      isOfSample,
+      temporal: {
+        listRunning: async function* () {
+          yield await Promise.resolve(listed());
+        },
+        isRunning: (of) => {
+          asked.push('movementId' in of ? of.movementId : '');
+          return isRunning(of);
+        },
+        wake: (wake) => {
+          woken.push('movementId' in wake ? wake.movementId : '');
+          return Promise.resolve();
+        },
+      },
+    });
+    await sleep(900);
+    await sweeper.stop();
+    return { woken, asked: asked.sort() };
+  }
+
+  test('wakes nothing because the list is behind: it asks about what is missing there', async () => {
+    const ids = await waiting(MANY);
+    const [gone = ''] = ids;
+    const { woken, asked } = await swept(
+      (of) => Promise.resolve('movementId' in of && of.movementId !== gone),
+      () => ids.slice(10),
+    );
+    expect(asked).toEqual(ids.slice(0, 10));
+    expect(woken).toEqual([gone]);
+  });
+
+  test('asks about none that the list shows running, and about few without the list', async () => {
+    const ids = await waiting(MANY);
+    expect(await swept(never, () => ids)).toEqual({ woken: [], asked: [] });
+    await endAll();
+    await bench.sql('UPDATE turns SET due_at = now()');
+    const few = await waiting(3);
+    const { asked } = await swept(always, () => {
+      throw new Error('nobody needs the list');
+    });
+    expect(asked).toEqual(few);
+  });
+
+  test('asks about some all the same, so a list that stays wrong is found out', async () => {
+    const ids = await waiting(MANY);
+    let turn = 0;
+    const { woken } = await swept(
+      never,
+      () => ids,
+      () => (turn += 1) === 3,
+    );
+    expect(woken).toHaveLength(1);
+  });
+
+  test('gives its turn back where Temporal is away', async () => {
+    await waiting(MANY);
+    await swept(always, () => {
+      throw new Error('away');
+    });
+    const [turn] = await bench.sql<{ seconds: number }>(
+      'SELECT extract(epoch FROM due_at - now())::float8 AS seconds FROM turns',
+    );
+    // Four idle times, and not forty.
+    expect(turn?.seconds).toBeLessThan(4);
+  });
+});
