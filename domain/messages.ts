@@ -277,7 +277,7 @@ export interface RecordArgs extends AskArgs {
 export interface LoadArgs {
   readonly movement_id: string;
   readonly run_id: string;
-  /** What follows from the load is written in the same activity, and the answer is as it is then. */
+  /** What follows from the load is written in the same activity; the answer is as it is then. */
   readonly decides?: true;
 }
 

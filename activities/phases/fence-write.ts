@@ -15,7 +15,7 @@ interface Declared {
   readonly window: number;
   readonly claim: NodeChange['nonce'] | undefined;
   readonly addresses: readonly AskedAddress[];
-  /** What the phases before have found, where the fence records that too; `row` is as it leaves it. */
+  /** What the phases before have found, where the fence records it; `row` is as that leaves it. */
   readonly found: readonly NodeWrite[];
 }
 

@@ -98,7 +98,10 @@ test.each([{ traceHeaders: true }, { encodeFailures: true }, { callStacks: true 
 
 test('no history holds a secret, an address, an amount or where it was recorded', () => {
   for (const [file, recorded] of all())
-    expect({ file, found: forbiddenIn(readable(unnamed(recorded.runs))) }).toEqual({ file, found: [] });
+    expect({
+      file,
+      found: forbiddenIn(readable(unnamed(recorded.runs))),
+    }).toEqual({ file, found: [] });
   expect(
     forbiddenIn(
       'paid 41.7301 to 0x90F79bf6EB2c4f870365E785982E1f101E93b906 by 12@host from /tmp/x',
