@@ -15,7 +15,7 @@ import type {
 } from '../domain/messages.ts';
 import { isSettled } from '../domain/states/node.ts';
 import { perform } from './phases.ts';
-import type { Course } from './view.ts';
+import type { Course } from './course.ts';
 
 export interface NodeRun {
   readonly movementId: string;

@@ -19,7 +19,7 @@ import { takeTurns, turnIsFree } from './local-activities.ts';
 import { askAboutUnknown, runNode, type NodeEnd } from './node.ts';
 import { askToCancel } from './phases.ts';
 import { has } from './versions.ts';
-import { courseOf } from './view.ts';
+import { courseOf } from './course.ts';
 
 /** What a run tells the one that follows it: what no load knows. */
 export interface HandedOn {

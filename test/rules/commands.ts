@@ -35,7 +35,7 @@ export const commandRules: readonly Rule[] = [
       name: 'what a chain is told covers no node that another lane leads to',
     },
     broken: {
-      file: 'workflows/view.ts',
+      file: 'workflows/course.ts',
       find: 'edges.every((edge) => edge.to !== node.node_key || edge.from === from.node_key)',
       replace: 'edges.length > 0',
     },

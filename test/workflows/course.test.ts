@@ -1,7 +1,7 @@
 /** What an activity is told of what its node's completion leads to. */
 import type { LoadedMovement, LoadedNode } from '../../domain/messages.ts';
 import type { NodeState } from '../../domain/states/node.ts';
-import { courseOf } from '../../workflows/view.ts';
+import { courseOf } from '../../workflows/course.ts';
 
 const node = (node_key: string, state: NodeState, more: Partial<LoadedNode> = {}): LoadedNode => ({
   ...{ node_key, state, node_kind: 'action', attempt: 1, resumed: false, recover_first: false },
