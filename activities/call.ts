@@ -3,12 +3,21 @@ import { Context } from '@temporalio/activity';
 import type { CallOptions } from '../domain/executor.ts';
 import { traceHeaders } from '../platform/tracing.ts';
 
-/** Aborts when the activity is cancelled or its worker shuts down. */
+/** Calls that an activity has made so far. */
+const made = new WeakMap<Context, number>();
+
+/**
+ * Aborts when the activity is cancelled or its worker shuts down. Each call has a request id of its
+ * own, since one activity makes several.
+ */
 export function callOptions(): CallOptions {
-  const { info, cancellationSignal } = Context.current();
+  const context = Context.current();
+  const { info, cancellationSignal } = context;
+  const number = (made.get(context) ?? 0) + 1;
+  made.set(context, number);
   return {
     signal: cancellationSignal,
-    requestId: `${info.activityId}.${info.attempt}`,
+    requestId: `${info.activityId}.${info.attempt}.${number}`,
     traceHeaders: traceHeaders(),
   };
 }

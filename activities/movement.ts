@@ -46,10 +46,13 @@ export function createMovementActivities(deps: PhaseDependencies): MovementActiv
       // sees.
       await applyTransition(deps.db, expire(movement_id));
     },
-    preflight: (args) =>
-      args.chained === true
+    preflight: (args) => {
+      // Of a node that only looks; its name is the one that an older worker does first.
+      if (args.whole === true) return beating(deps, () => preflightAndLook(deps, args));
+      return args.chained === true
         ? beating(deps, () => preflightAndPrepare(deps, args))
-        : phase('preflight')(args),
+        : phase('preflight')(args);
+    },
     prepare: phase('prepare'),
     submit: (args) => {
       if (args.whole === true) return beating(deps, (tell) => wholeChain(deps, args, tell));
@@ -57,10 +60,7 @@ export function createMovementActivities(deps: PhaseDependencies): MovementActiv
         ? beating(deps, () => submitAndLook(deps, args))
         : phase('submit')(args);
     },
-    observe: (args) =>
-      args.whole === true
-        ? beating(deps, () => preflightAndLook(deps, args))
-        : phase('observe')(args),
+    observe: phase('observe'),
     recover: phase('recover'),
     cancel: (args) => beating(deps, () => cancel(deps, args)),
     ask: (args) => beating(deps, () => ask(deps, args)),

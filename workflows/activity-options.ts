@@ -113,17 +113,16 @@ const CHAINED: Partial<Record<Phase | 'cancel', string>> = {
 };
 const WHOLE: Partial<Record<Phase | 'cancel', string>> = {
   submit: 'preflight, prepare, submit, observe',
-  observe: 'preflight, observe',
+  preflight: 'preflight, observe',
 };
 
-/** The server refuses the commands of a task with a summary of more than 400 bytes. */
-const LONGEST_SUMMARY = 200;
+/** A server may refuse what is longer than 400 bytes; a character has three of them at most. */
+const LONGEST_SUMMARY = 130;
 
 function summaryOf(phase: Phase | 'cancel', nodeKey: string, extent: Extent = {}): string {
   const more = extent.whole === true ? WHOLE : extent.chained === true ? CHAINED : {};
   const own = `${nodeKey} · ${more[phase] ?? phase}`;
-  if (extent.onward === undefined) return own;
-  const all = [own, ...extent.onward.map(({ node_key }) => node_key)].join(' → ');
+  const all = [own, ...(extent.onward ?? []).map(({ node_key }) => node_key)].join(' → ');
   return all.length > LONGEST_SUMMARY ? `${all.slice(0, LONGEST_SUMMARY - 1)}…` : all;
 }
 

@@ -16,10 +16,10 @@ const MOST_CARRIED = 7;
 const MOST_DECIDING = 4;
 
 /** That the activity decides with the completion, and the nodes that it may go on to. */
-export function courseOf(view: LoadedMovement, node: LoadedNode): Course {
+export function courseOf(view: LoadedMovement, node: LoadedNode, goesOn: boolean): Course {
   const atWork = view.nodes.filter((each) => each.state !== 'BLOCKED' && !isSettled(each.state));
   if ((view.conduct ?? 0) < 4 || atWork.length > MOST_DECIDING) return {};
-  const [own, ...onward] = legs(view, node, MOST_CARRIED);
+  const [own, ...onward] = legs(view, node, goesOn ? MOST_CARRIED : 0);
   return {
     decides: true,
     ...(own?.then === undefined ? {} : { then: own.then }),
@@ -29,7 +29,10 @@ export function courseOf(view: LoadedMovement, node: LoadedNode): Course {
 
 /** The node, and those that follow it one after the other and answer at once as it does. */
 function legs(view: LoadedMovement, node: LoadedNode, most: number): readonly PhaseArgs[] {
-  const decision = followsCompletion(view, node);
+  const alone = isAlone(view, node);
+  const ends = most === 0 || node.carried !== true;
+  // A walk for each of many nodes that begin together would hold up the run.
+  const decision = alone || !ends ? followsCompletion(view, node) : undefined;
   const own: PhaseArgs = {
     movement_id: view.movement_id,
     node_key: node.node_key,
@@ -37,9 +40,9 @@ function legs(view: LoadedMovement, node: LoadedNode, most: number): readonly Ph
     executor_key: node.executor_key,
     whole: true,
     decides: true,
-    ...(decision === undefined || !isAlone(view, node) ? {} : { then: decision }),
+    ...(decision === undefined || !alone ? {} : { then: decision }),
   };
-  if (most === 0 || decision === undefined || node.carried !== true) return [own];
+  if (ends || decision === undefined) return [own];
   const after = decided(completed(view, node), decision, decision.version + 1);
   const [next, ...others] = after.nodes.filter(({ node_key }) =>
     decision.ready.some((ready) => ready.node_key === node_key),

@@ -28,8 +28,8 @@ export interface NodeRun {
   readonly submitting: (by: 1 | -1) => void;
   /** Whether this phase is left to the run that follows. */
   readonly holds: (phase: Phase) => boolean;
-  /** What its activity is told of what its completion leads to. */
-  readonly course: (node: LoadedNode) => Course;
+  /** What its activity is told of what its completion leads to; `goesOn`: it may go on to others. */
+  readonly course: (node: LoadedNode, goesOn: boolean) => Course;
   /** Told while an activity may go on to these nodes: nobody else begins them. */
   readonly carrying: (nodes: readonly PhaseArgs[], by: 1 | -1) => void;
 }
@@ -69,7 +69,7 @@ export async function runNode(
   let step: Phase = firstPhase(node);
   // The whole node in one activity, once: what has to be repeated is repeated phase by phase.
   let whole = node.chained === true && step === 'preflight' && begun === undefined;
-  if (whole) step = afterPhase(afterPhase(step, node), node);
+  if (whole && node.node_kind !== 'observe') step = 'submit';
   let asksFromObserve = false;
   let sends = 0;
   let told = begun;
@@ -77,12 +77,14 @@ export async function runNode(
     const at = step;
     if (run.holds(at)) await condition(() => !run.holds(at));
     const wakes = run.wakes();
-    const { onward = [], ...course } = at === 'submit' || at === 'observe' ? run.course(node) : {};
+    const course =
+      whole || at === 'submit' || at === 'observe'
+        ? run.course(node, whole && at === 'submit')
+        : {};
     const asking: RecoverArgs = {
       ...args,
       ...course,
       ...(whole ? { whole } : {}),
-      ...(whole && at === 'submit' && onward.length > 0 ? { onward } : {}),
       ...(at === 'recover' && asksFromObserve ? { from_observe: true } : {}),
     };
     const result: PhaseResult =

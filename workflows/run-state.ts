@@ -45,6 +45,9 @@ export class RunState {
   private view: LoadedMovement | null = null;
   /** Nodes at work. */
   private readonly running = new Set<string>();
+  private loads = 0;
+  /** Something was told that was no longer to be believed. */
+  private outdated = false;
   /** Nodes that an activity under way may go on to. */
   private readonly carried = new Set<string>();
   /** What first phases have said already, by attempt. */
@@ -92,6 +95,8 @@ export class RunState {
     if (this.conduct >= 2) takeTurns();
     // Whatever was begun is recorded, and a node may have been moved since it was told.
     if (this.conduct >= 4) this.begun.clear();
+    this.loads += 1;
+    this.outdated = false;
     if (this.conduct >= 3 && view.woken === true) this.opened += 1;
     this.follow(view);
     // A node that the database has put back (a restore) is not one whose lane is closed.
@@ -123,9 +128,9 @@ export class RunState {
 
   /** Whether something was written that this view cannot have: the run has to load. */
   isBehind({ version }: LoadedMovement): boolean {
-    return [...this.endings.values()].some(
-      ({ advance }) => advance !== undefined && advance.version > version,
-    );
+    const isAhead = ({ advance }: NodeEnd): boolean =>
+      advance !== undefined && advance.version > version;
+    return this.outdated || [...this.endings.values()].some(isAhead);
   }
 
   /**
@@ -234,6 +239,7 @@ export class RunState {
 
   private startNode(node: LoadedNode): void {
     this.running.add(node.node_key);
+    const since = this.loads + this.opened;
     const run = runNode(
       node,
       {
@@ -241,7 +247,7 @@ export class RunState {
         wakes: () => this.wakeCount + this.opened,
         submitting: (by) => void (this.submits += by),
         holds: this.holds,
-        course: (each) => (this.view === null ? {} : courseOf(this.view, each)),
+        course: (each, goesOn) => (this.view === null ? {} : courseOf(this.view, each, goesOn)),
         carrying: (nodes, by) => {
           for (const { node_key } of nodes)
             if (by === 1) this.carried.add(node_key);
@@ -254,7 +260,7 @@ export class RunState {
     void run.then((end) => {
       this.running.delete(node.node_key);
       if (end.stopped) this.stoppedAttempts.add(attemptOf(node));
-      for (const each of end.carried ?? []) this.begun.set(attemptOf(each), each.result);
+      this.keep(end, this.loads + this.opened === since);
       this.settle(node, end);
     });
   }
@@ -279,6 +285,15 @@ export class RunState {
       this.asking.delete(node_key);
       scope.cancel();
     }
+  }
+
+  /**
+   * What came of the nodes that an activity went on to. Where the run has looked since, or a closed
+   * fence was opened, an answer of before may be true no longer: the run looks once more.
+   */
+  private keep({ carried = [] }: NodeEnd, isFresh: boolean): void {
+    if (!isFresh && carried.length > 0) this.outdated = true;
+    else for (const each of carried) this.begun.set(attemptOf(each), each.result);
   }
 
   private settle({ node_key }: LoadedNode, end: NodeEnd): void {

@@ -159,7 +159,7 @@ async function checkAndPrepare(
   const begun = await preflight.begin(deps, args);
   if ('next' in begun) {
     if (begun.next !== 'continue') return said('preflight', begun);
-    return said('prepare', await runPhase(deps, prepare, args));
+    return said('prepare', await runPhase(deps, inItsTime(prepare), args));
   }
   const { row } = begun;
   let answer: ExecutionResult | null = null;

@@ -23,7 +23,9 @@ const asked: { id: string; call: Call; node: string }[] = [];
 /** How often a run has begun to load its movement. */
 const loads = new Map<string, number>();
 /** What becomes of an activity of a movement: its answer is lost at once, or when it ends. */
-const lost = new Map<string, Promise<never> | 'at the end'>();
+const lost = new Map<string, Promise<void> | 'at the end'>();
+/** Told when an activity has its answer, which may then be kept back. */
+const answered = new Map<string, () => Promise<void>>();
 
 const CHAIN: TemplateBody = { ...chain('instant', 3), template_key: 'carried/chain' };
 const UNDONE: TemplateBody = {
@@ -105,10 +107,14 @@ beforeAll(async () => {
       },
       submit: async (args) => {
         const fate = lost.get(args.movement_id);
-        const answer = activities.submit(args);
+        const answer = activities.submit(args).then(async (said) => {
+          await answered.get(args.movement_id)?.();
+          return said;
+        });
         if (fate === undefined) return answer;
         lost.delete(args.movement_id);
-        if (fate !== 'at the end') return Promise.race([answer, fate]);
+        if (fate !== 'at the end')
+          return Promise.race([answer, fate.then(() => Promise.reject(new Error('gone')))]);
         await answer;
         throw new Error('the answer was lost');
       },
@@ -170,6 +176,8 @@ test('a chain is one activity, and each of its nodes is prepared, sent and told 
   await api.reaches(id, 'COMPLETED');
   await consistent(id);
   expect(await activities(id)).toEqual(['submit']);
+  // To begin, and for each of two signals.
+  expect(loads.get(id)).toBeLessThanOrEqual(3);
   for (const call of ['preflight', 'prepare', 'submit', 'observe'] as const)
     expect(callsOf(id, call)).toEqual(['n1', 'n2', 'n3']);
   const story = (await api.timeline(id)).map(({ event_type, node_key }) =>
@@ -220,6 +228,48 @@ test.each(['n1', 'n2', 'n3'])(
   },
 );
 
+test('a freeze that ends before the run has the answer of its activity leaves no node waiting', async () => {
+  const movement = await created(CHAIN);
+  const id = movement.movement_id;
+  const [held, there, kept, said] = [gate(), gate(), gate(), gate()];
+  const mode = (to: string): Promise<unknown> =>
+    api.expect(200, 'POST', '/admin/cutover-mode', { mode: to, reason: 'a test' });
+  before.set(id, async (call, node) => {
+    if (call !== 'prepare' || node !== 'n2') return;
+    there.open();
+    await held.opened;
+  });
+  answered.set(id, async () => {
+    said.open();
+    await kept.opened;
+  });
+  await api.approve(movement);
+  await there.opened;
+  await mode('frozen');
+  held.open();
+  await said.opened;
+  const seen = loads.get(id) ?? 0;
+  await mode('normal');
+  // As the relay would.
+  await wake(id);
+  await eventually(async () => ((loads.get(id) ?? 0) > seen ? true : null));
+  await sleep(300);
+  kept.open();
+  await api.reaches(id, 'COMPLETED');
+  await consistent(id);
+  expect(sent(id)).toEqual(['n1', 'n2', 'n3']);
+});
+
+test('a node that takes its time is the last of its activity', async () => {
+  const id = await begun(CHAIN, async (call, node) => {
+    if (call === 'observe' && node === 'n1') await sleep(1_200);
+  });
+  await api.reaches(id, 'COMPLETED');
+  await consistent(id);
+  expect(await activities(id)).toEqual(['submit', 'submit']);
+  expect(sent(id)).toEqual(['n1', 'n2', 'n3']);
+});
+
 test.each(['preflight', 'submit'] as const)(
   'a cancel that comes during a %s lets nothing be sent behind it',
   async (during) => {
@@ -258,14 +308,12 @@ test('an activity that counts as dead while it sends: recovery finds the send, a
   const movement = await created(CHAIN);
   const id = movement.movement_id;
   const [held, sending, gone] = [gate(), gate(), gate()];
-  const dead = gone.opened.then(() => Promise.reject(new Error('the worker is gone')));
-  dead.catch(() => undefined);
   before.set(id, async (call, node) => {
     if (call !== 'submit' || node !== 'n2') return;
     sending.open();
     await held.opened;
   });
-  lost.set(id, dead);
+  lost.set(id, gone.opened);
   await api.approve(movement);
   await sending.opened;
   gone.open();

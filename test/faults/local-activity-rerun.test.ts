@@ -1030,9 +1030,9 @@ describe('a node in one activity', () => {
     const whole = { ...args, whole: true, decides: true };
     memory.answers.observe = async () => ({ next_state: 'OBSERVING', retry_after_seconds: 1 });
     for (const _look of [1, 2])
-      await expect(worker().observe(whole)).rejects.toMatchObject({ type: 'NOT_YET' });
+      await expect(worker().preflight(whole)).rejects.toMatchObject({ type: 'NOT_YET' });
     memory.answers.observe = async () => ({ next_state: 'COMPLETED' });
-    expect(await worker().observe(whole)).toMatchObject({
+    expect(await worker().preflight(whole)).toMatchObject({
       state: 'COMPLETED',
       advance: { decision: { to: 'COMPLETED' } },
     });
@@ -1045,11 +1045,47 @@ describe('a node in one activity', () => {
     const { executor } = memory;
     const preflight = async () => ({ next_state: 'FAILED', error_code: 'NO' }) as const;
     memory = { ...memory, executor: { ...executor, preflight } };
-    expect(await worker().observe({ ...args, whole: true })).toMatchObject({
+    expect(await worker().preflight({ ...args, whole: true })).toMatchObject({
       state: 'FAILED',
       phase: 'preflight',
     });
     expect(memory.calls.observe).toBe(0);
+  });
+
+  test('keeps what its prepare leaves behind, once, also where the fence is refused at first', async () => {
+    const { executor } = memory;
+    const artifacts = [{ kind: 'quote', data: { price: '1' } }];
+    const prepare = async () => ({ next_state: 'SUBMITTING', artifacts }) as const;
+    memory = { ...memory, executor: { ...executor, prepare } };
+    for (const mode of ['normal', 'frozen']) {
+      const { movement, args } = await executing(PAY);
+      const { movement_id } = movement;
+      await db.sql`UPDATE cutover SET mode = ${mode}`;
+      const { next } = await worker().submit({ ...args, whole: true });
+      await db.sql`UPDATE cutover SET mode = 'normal'`;
+      expect([mode, next]).toEqual([mode, mode === 'normal' ? 'settled' : 'wait']);
+      const kept = await db.artifact.findMany({ where: { movement_id } });
+      expect(kept.map(({ kind }) => kind)).toEqual(['quote']);
+    }
+  });
+
+  test('whose time to be sent has passed while it was prepared is not sent', async () => {
+    const { movement, args } = await executing(PAY);
+    const { movement_id } = movement;
+    await db.sql`UPDATE movement_nodes SET started_at = svc_now() - interval '29.5 seconds',
+      own_plan = own_plan || '{"timeout_policy": {"execution_seconds": 30}}'
+      WHERE movement_id = ${movement_id}::uuid`;
+    const { executor } = memory;
+    const prepare = async () => {
+      await sleep(700);
+      return { next_state: 'SUBMITTING' } as const;
+    };
+    memory = { ...memory, executor: { ...executor, prepare } };
+    expect(await worker().submit({ ...args, whole: true })).toMatchObject({
+      state: 'FAILED',
+      error_code: 'NODE_TIMED_OUT',
+    });
+    expect(memory.calls.submit).toBe(0);
   });
 });
 

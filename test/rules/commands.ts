@@ -27,6 +27,20 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
+    id: 'old-answers-are-not-believed',
+    section,
+    rule: 'What an activity says of the nodes that it went on to counts only while its run has not looked since.',
+    test: {
+      file: CARRIED,
+      name: 'a freeze that ends before the run has the answer of its activity leaves no node waiting',
+    },
+    broken: {
+      file: 'workflows/run-state.ts',
+      find: 'if (!isFresh && carried.length > 0) this.outdated = true;',
+      replace: 'if (!isFresh && carried.length < 0) this.outdated = true;',
+    },
+  },
+  {
     id: 'shared-nodes-are-not-carried',
     section,
     rule: 'An activity goes on to no node that another one leads to.',

@@ -1,4 +1,5 @@
 /** What an activity is told of what its node's completion leads to. */
+import { followsCompletion } from '../../domain/decision.ts';
 import type { LoadedMovement, LoadedNode } from '../../domain/messages.ts';
 import type { NodeState } from '../../domain/states/node.ts';
 import { courseOf } from '../../workflows/course.ts';
@@ -38,7 +39,7 @@ const chain = (b: Partial<LoadedNode> = {}, more: Partial<LoadedMovement> = {}):
   view([first, node('b', 'BLOCKED', b), node('c', 'BLOCKED')], CHAIN, more);
 
 test('a lone chain: every decision of it, each upon the version that the one before leaves', () => {
-  const course = courseOf(chain(), first);
+  const course = courseOf(chain(), first, true);
   expect(course.then).toMatchObject({ version: 3, ready: [{ node_key: 'b', attempt: 1 }] });
   expect(keysOf(course)).toEqual(['b', 'c']);
   const [second, third] = course.onward ?? [];
@@ -53,18 +54,27 @@ test.each([
   ['a gate', chain({ node_kind: 'manual_gate' })],
   ['a node that has to be asked about first', chain({ recover_first: true })],
 ])('a chain ends before %s', (_what, movement) => {
-  const course = courseOf(movement, first);
+  const course = courseOf(movement, first, true);
   expect(course.decides).toBe(true);
   expect(keysOf(course)).toEqual([]);
 });
 
 test('of what a condition decides, of a failure that ends it and of a person the run decides', () => {
   const conditional = view(chain().nodes, [edge('a', 'b', 'outcome == "ok"'), edge('b', 'c')]);
-  expect(courseOf(conditional, first).then).toBeUndefined();
+  expect(courseOf(conditional, first, true).then).toBeUndefined();
   const waiting = chain({}, { state: 'WAITING_MANUAL_ACTION' });
-  expect(courseOf(waiting, first)).toEqual({ decides: true });
+  expect(courseOf(waiting, first, true)).toEqual({ decides: true });
   const failed = view([first, node('x', 'FAILED')], []);
-  expect(courseOf(failed, first).then).toBeUndefined();
+  expect(courseOf(failed, first, true).then).toBeUndefined();
+});
+
+test('beside a node whose outcome is unknown nothing is decided, whatever the state says', () => {
+  const unknown = view([first, node('x', 'UNKNOWN'), node('b', 'BLOCKED')], [edge('a', 'b')]);
+  expect(followsCompletion(unknown, first)).toBeUndefined();
+});
+
+test('a later phase of a node goes on to nothing', () => {
+  expect(keysOf(courseOf(chain(), first, false))).toEqual([]);
 });
 
 test('beside others nothing is told beforehand, and of very many each leaves the deciding to the run', () => {
@@ -73,12 +83,12 @@ test('beside others nothing is told beforehand, and of very many each leaves the
       [first, ...Array.from({ length: count }, (_, at) => node(`l${String(at)}`, 'SUBMITTED'))],
       [],
     );
-  expect(courseOf(lanes(3), first)).toEqual({ decides: true });
-  expect(courseOf(lanes(4), first)).toEqual({});
+  expect(courseOf(lanes(3), first, true)).toEqual({ decides: true });
+  expect(courseOf(lanes(4), first, true)).toEqual({});
 });
 
 test('runs of before are told nothing', () => {
-  expect(courseOf(chain({}, { conduct: 3 }), first)).toEqual({});
+  expect(courseOf(chain({}, { conduct: 3 }), first, true)).toEqual({});
 });
 
 test('an activity goes on to seven nodes at most', () => {
@@ -87,5 +97,5 @@ test('an activity goes on to seven nodes at most', () => {
     keys.map((key, at) => node(key, at === 0 ? 'READY' : 'BLOCKED')),
     keys.slice(1).map((key, at) => edge(keys[at] ?? '', key)),
   );
-  expect(keysOf(courseOf(long, node('n0', 'READY')))).toEqual(keys.slice(1, 8));
+  expect(keysOf(courseOf(long, node('n0', 'READY'), true))).toEqual(keys.slice(1, 8));
 });
