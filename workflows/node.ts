@@ -28,7 +28,7 @@ export interface NodeRun {
   readonly submitting: (by: 1 | -1) => void;
   /** Whether this phase is left to the run that follows. */
   readonly holds: (phase: Phase) => boolean;
-  /** What its activity is told of what its completion leads to; `goesOn`: it may go on to others. */
+  /** What its activity is told of what its completion leads to; `goesOn`: also to other nodes. */
   readonly course: (node: LoadedNode, goesOn: boolean) => Course;
   /** Told while an activity may go on to these nodes: nobody else begins them. */
   readonly carrying: (nodes: readonly PhaseArgs[], by: 1 | -1) => void;
