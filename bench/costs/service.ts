@@ -37,8 +37,10 @@ export async function startCostService(options: {
   readonly wrap: (activities: MovementActivities) => MovementActivities;
   /** The instant executor when left out. */
   readonly executor?: Executor;
+  /** How long an activity may go on to other phases; as in the service when left out. */
+  readonly soonMs?: number;
 }): Promise<CostService> {
-  const { settings, db, wrap, executor = instantExecutor() } = options;
+  const { settings, db, wrap, executor = instantExecutor(), soonMs } = options;
   const log = pino({ level: 'silent' });
   const temporal = connectTemporal({ address: settings.temporalAddress, namespace: NAMESPACE });
   const executors = createExecutorRegistry({ locals: [executor], remotes: [] });
@@ -52,6 +54,7 @@ export async function startCostService(options: {
         signers: { get: () => undefined },
         signing: createEvmSigning(createEvmChains([])),
         chains: NO_CHAINS,
+        ...(soonMs === undefined ? {} : { soonMs }),
       }),
     ),
     workflowBundle: workflowBundle(),

@@ -27,6 +27,9 @@ const lost = new Map<string, Promise<void> | 'at the end'>();
 /** Told when an activity has its answer, which may then be kept back. */
 const answered = new Map<string, () => Promise<void>>();
 
+/** Longer than in the service: whether an activity goes on is not to depend on the machine. */
+const SOON_MS = 5_000;
+
 const CHAIN: TemplateBody = { ...chain('instant', 3), template_key: 'carried/chain' };
 const UNDONE: TemplateBody = {
   ...CHAIN,
@@ -99,6 +102,7 @@ beforeAll(async () => {
     settings: stack.settings,
     db,
     executor: noting(),
+    soonMs: SOON_MS,
     wrap: (activities) => ({
       ...activities,
       load: async (args) => {
@@ -262,7 +266,7 @@ test('a freeze that ends before the run has the answer of its activity leaves no
 
 test('a node that takes its time is the last of its activity', async () => {
   const id = await begun(CHAIN, async (call, node) => {
-    if (call === 'observe' && node === 'n1') await sleep(1_200);
+    if (call === 'observe' && node === 'n1') await sleep(SOON_MS + 200);
   });
   await api.reaches(id, 'COMPLETED');
   await consistent(id);
