@@ -28,6 +28,7 @@ import {
   loadMovement,
   noteNextLook,
   readEnd,
+  readMovementView,
   readPhase,
   readPlanNodes,
   takeOver,
@@ -348,6 +349,7 @@ export const CALLS: readonly Call[] = [
   // What the phases of a movement and of a transfer ask.
   own('loadMovement', (db, samples, turn) => loadMovement(db, running(samples, turn), 'run')),
   own('readEnd', (db, samples, turn) => readEnd(db, running(samples, turn))),
+  own('readMovementView', (db, samples, turn) => readMovementView(db, running(samples, turn))),
   own('readPhase', (db, samples, turn) => readPhase(db, running(samples, turn), 'n1')),
   own('readPlanNodes', (db, samples, turn) => readPlanNodes(db, running(samples, turn))),
   own('readConditionScope', (db, samples, turn) => readConditionScope(db, running(samples, turn))),
