@@ -220,7 +220,7 @@ export const commandRules: readonly Rule[] = [
     id: 'load-applies-commands',
     section,
     rule: 'A command counts as applied once a run has loaded the state it made, and never before.',
-    test: { file: AWAY, name: 'a movement whose run is well is never woken without a reason' },
+    test: { file: RERUN, name: 'a load changes nothing that the first one has not' },
     broken: {
       file: 'prisma/functions/write-path.sql',
       find: 'UPDATE commands SET applied_at = at WHERE movement_id = movement AND applied_at IS NULL',
