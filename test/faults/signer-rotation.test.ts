@@ -21,7 +21,8 @@ const MORE = [
 ] as const;
 const RACES = ['made', 'made-next', 'stale', 'stale-next', 'fence', 'fence-next'] as const;
 const LAST = ['late', 'late-next', 'gone', 'gone-next', 'failed', 'failed-next'] as const;
-const KEYS = [...NAMES, ...MORE, ...RACES, ...LAST];
+const FROZEN = ['frozen', 'frozen-next'] as const;
+const KEYS = [...NAMES, ...MORE, ...RACES, ...LAST, ...FROZEN];
 type Name = (typeof KEYS)[number];
 const secrets = Object.fromEntries(KEYS.map((key) => [key, generatePrivateKey()]));
 const addressOf = (key: Name): Address => privateKeyToAccount(secrets[key]!).address;
@@ -471,6 +472,27 @@ test('a plan that was compiled before a rotation is stored with the replacement'
   await own.api.approve(movement);
   await own.api.reaches(movement.movement_id, 'COMPLETED');
   expect(await payers(movement.movement_id)).toEqual([addressOf('stale-next').toLowerCase()]);
+}, 60_000);
+
+test('what is prepared and waits at its fence while its signer is replaced is prepared anew', async () => {
+  const mode = (to: string) =>
+    own.api.expect(200, 'POST', '/admin/cutover-mode', { mode: to, reason: 'a test' });
+  const movement_id = await waiting(await gated('frozen'));
+  await pin('frozen-next');
+  const prepared = async (): Promise<number> =>
+    (await own.api.timeline(movement_id)).filter(({ event_type }) => event_type === 'node_prepared')
+      .length;
+  await mode('frozen');
+  try {
+    await own.api.act('resume', movement_id);
+    await eventually(async () => ((await prepared()) > 0 ? true : null));
+    expect((await mustRotate('frozen', 'frozen-next')).impact).toMatchObject({ remapped: 1 });
+  } finally {
+    await mode('normal');
+  }
+  await own.api.reaches(movement_id, 'COMPLETED');
+  expect(await payers(movement_id)).toEqual([addressOf('frozen-next').toLowerCase()]);
+  expect(await prepared()).toBe(2);
 }, 60_000);
 
 test('what was prepared for the old signer and comes to its fence behind the rotation is prepared anew', async () => {

@@ -41,7 +41,7 @@ export const signerRules: readonly Rule[] = [
     rule: 'A node that goes to another signer is looked at and prepared anew, with that one.',
     test: {
       file: ROTATION,
-      name: 'what was prepared for the old signer and comes to its fence behind the rotation is prepared anew',
+      name: 'what is prepared and waits at its fence while its signer is replaced is prepared anew',
     },
     broken: {
       file: SQL,
