@@ -19,7 +19,7 @@ import { cancel } from './phases/cancel.ts';
 import {
   preflightAndLook,
   preflightAndPrepare,
-  soon,
+  orTooLate,
   submitAndLook,
   wholeChain,
 } from './phases/chain.ts';
@@ -38,7 +38,7 @@ export function createMovementActivities(deps: PhaseDependencies): MovementActiv
       const decided = { applied: outcome.ok, version: outcome.head?.version ?? args.version };
       const { begin } = args;
       if (!outcome.ok || begin === undefined) return decided;
-      const begun = await soon(deps, () => preflightAndPrepare(deps, begin));
+      const begun = await orTooLate(deps, () => preflightAndPrepare(deps, begin));
       return begun === null ? decided : { ...decided, begun };
     },
     async expire({ movement_id }) {

@@ -101,9 +101,12 @@ export function followsCompletion(
 
 /** Whether nothing but `node` is at work, so that nobody else can decide anything meanwhile. */
 export function isAlone(view: LoadedMovement, { node_key }: Pick<LoadedNode, 'node_key'>): boolean {
-  return view.nodes.every(
-    (each) => each.node_key === node_key || each.state === 'BLOCKED' || isSettled(each.state),
-  );
+  return view.nodes.every((each) => each.node_key === node_key || !isAtWork(each));
+}
+
+/** Whether the node has begun and not come to its end. */
+export function isAtWork({ state }: Pick<LoadedNode, 'state'>): boolean {
+  return state !== 'BLOCKED' && !isSettled(state);
 }
 
 /** The view with `node` completed. */

@@ -1,7 +1,6 @@
 /** What an activity is told of what the completion of its node leads to. Pure. */
-import { completed, decided, followsCompletion, isAlone } from '../domain/decision.ts';
+import { completed, decided, followsCompletion, isAlone, isAtWork } from '../domain/decision.ts';
 import type { LoadedMovement, LoadedNode, PhaseArgs } from '../domain/messages.ts';
-import { isSettled } from '../domain/states/node.ts';
 
 /** What the activity of a node is told of what its completion leads to. */
 export type Course = Pick<PhaseArgs, 'decides' | 'then' | 'onward'>;
@@ -17,8 +16,7 @@ const MOST_DECIDING = 4;
 
 /** That the activity decides with the completion, and the nodes that it may go on to. */
 export function courseOf(view: LoadedMovement, node: LoadedNode, goesOn: boolean): Course {
-  const atWork = view.nodes.filter((each) => each.state !== 'BLOCKED' && !isSettled(each.state));
-  if ((view.conduct ?? 0) < 4 || atWork.length > MOST_DECIDING) return {};
+  if ((view.conduct ?? 0) < 4 || view.nodes.filter(isAtWork).length > MOST_DECIDING) return {};
   const [own, ...onward] = legs(view, node, goesOn ? MOST_CARRIED : 0);
   return {
     decides: true,

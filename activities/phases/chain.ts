@@ -283,7 +283,7 @@ async function look(
  * What `work` says within a second; null when it fails or takes longer, for its own activity to
  * find out. For what holds a workflow's task.
  */
-export async function soon<T>(
+export async function orTooLate<T>(
   { soonMs = SOON_MS }: Pick<PhaseDependencies, 'soonMs'>,
   work: () => Promise<T>,
 ): Promise<T | null> {
