@@ -1,6 +1,6 @@
 /**
- * Serves many small asks with few calls: while calls are under way the next asks gather, so that
- * under load the cost of a call is shared, and alone an ask waits for nobody.
+ * Serves many small asks with few calls: asks that arrive in one turn of the event loop share a
+ * call, and while calls are under way the next ones gather. Alone an ask waits for nobody.
  */
 
 export interface GatherOptions<Ask, Answer> {
@@ -26,6 +26,7 @@ export function gather<Ask, Answer>({
 }: GatherOptions<Ask, Answer>): (ask: Ask) => Promise<Answer> {
   const queue: Waiting<Ask, Answer>[] = [];
   let active = 0;
+  let planned = false;
 
   const next = (): void => {
     if (active >= calls || queue.length === 0) return;
@@ -50,6 +51,12 @@ export function gather<Ask, Answer>({
   return (ask) =>
     new Promise((resolve, reject) => {
       queue.push({ ask, resolve, reject });
-      next();
+      if (planned || active >= calls) return;
+      planned = true;
+      // Whatever the loop finds in its sockets now is asked first.
+      setImmediate(() => {
+        planned = false;
+        next();
+      });
     });
 }

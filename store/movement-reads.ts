@@ -305,7 +305,8 @@ async function readMovements(
           ) c
         ) AS callbacks
       FROM movements m JOIN movement_plans p USING (movement_id)
-      WHERE m.movement_id = ANY (${`{${ids.join(',')}}`}::uuid[])`,
+      -- In a subquery, so that no plan is made for these ids: making it costs twice the reading.
+      WHERE m.movement_id = ANY ((SELECT ${`{${ids.join(',')}}`}::uuid[])::uuid[])`,
   );
   const found = new Map(rows.map((row) => [row.movement_id, row]));
   return ids.map((id) => {

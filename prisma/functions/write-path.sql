@@ -172,13 +172,16 @@ BEGIN
       IF NOT is_newest_version(m.movement_id, part -> 'version') THEN
         refusal := 'node_state';
       END IF;
-    ELSIF (part -> 'set' ->> 'cancel_asked')::integer > 0 AND NOT EXISTS (
-      SELECT FROM evm_transactions t WHERE t.movement_id = m.movement_id
-        AND t.node_key = part ->> 'node_key'
-        AND t.attempt = (part -> 'set' ->> 'cancel_asked')::integer
-        AND t.raw_tx IS NOT NULL AND t.replaces IS NULL AND t.released_at IS NULL
-        AND t.final_at IS NULL) THEN
-      refusal := 'nothing_signed';
+    ELSIF (part -> 'set' ->> 'cancel_asked')::integer > 0 THEN
+      -- A condition of its own: beside the other it is planned for every node that is written.
+      IF NOT EXISTS (
+        SELECT FROM evm_transactions t WHERE t.movement_id = m.movement_id
+          AND t.node_key = part ->> 'node_key'
+          AND t.attempt = (part -> 'set' ->> 'cancel_asked')::integer
+          AND t.raw_tx IS NOT NULL AND t.replaces IS NULL AND t.released_at IS NULL
+          AND t.final_at IS NULL) THEN
+        refusal := 'nothing_signed';
+      END IF;
     END IF;
   END LOOP;
   IF refusal IS NOT NULL THEN
