@@ -9,6 +9,7 @@ import { resume } from './actions/resume.ts';
 import { retry } from './actions/retry.ts';
 import type { AttentionReason } from './attention-reasons.ts';
 import { onCancelTargets } from './graph/edges.ts';
+import type { OutflowEntry } from './plan/types.ts';
 import type { MovementSnapshot } from './snapshot.ts';
 import { ACTION_STATES, type MovementAction } from './states/movement.ts';
 import type { Transition } from './transition.ts';
@@ -43,6 +44,13 @@ export interface LaneBlocker {
 export interface Offer {
   readonly action: string;
   readonly consequence: string;
+}
+
+/** What is looked at of a movement before its approval. */
+export interface Waiting {
+  readonly outflow: readonly OutflowEntry[];
+  /** Its plan has a way out by cancel. */
+  readonly cancellable: boolean;
 }
 
 /** The reason in a sentence. */
@@ -82,9 +90,33 @@ function whyUnavailable(facts: AttentionFacts, executor: string): string {
 }
 
 /**
- * What may be done now, most useful first. An action is offered exactly when the rule behind it
- * would take it from this snapshot; what the database refuses at that moment (a budget, a hold) is
- * not foreseen. An agent only reads and proposes: nothing is offered to one.
+ * What may be done with a movement that waits for its approval, most useful first. An agent is
+ * offered nothing.
+ */
+export function approvalOffers(
+  { outflow, cancellable }: Waiting,
+  { caller }: Requester,
+): readonly Offer[] {
+  if (caller.role === 'agent') return [];
+  const most = outflow
+    .map(({ asset, amount }) => `${amount ?? 'an unbounded amount of'} ${asset}`)
+    .join(', ');
+  const cancels = { action: 'cancel', consequence: 'It ends as CANCELLED, and nothing is moved.' };
+  return [
+    {
+      action: 'approve',
+      consequence: `The plan runs as it was hashed; it can move ${most === '' ? 'nothing' : `at most ${most}`}.`,
+    },
+    { action: 'reject', consequence: 'It ends as REJECTED, and nothing is moved.' },
+    ...(cancellable ? [cancels] : []),
+  ];
+}
+
+/**
+ * What may be done now with a movement that was approved, most useful first. An action is offered
+ * exactly when the rule behind it would take it from this snapshot; what the database refuses at
+ * that moment (a budget, a hold) is not foreseen. An agent only reads and proposes: nothing is
+ * offered to one.
  */
 export function offersFor(
   facts: AttentionFacts,
@@ -93,7 +125,6 @@ export function offersFor(
 ): readonly Offer[] {
   if (requester.caller.role === 'agent') return [];
   return [
-    ...approvalOffers(snapshot),
     ...executorOffers(facts),
     ...resumeOffers(snapshot, requester),
     ...retryOffers(snapshot, requester),
@@ -104,20 +135,6 @@ export function offersFor(
 
 function allows(action: MovementAction, { state }: MovementSnapshot): boolean {
   return (ACTION_STATES[action] as readonly string[]).includes(state);
-}
-
-function approvalOffers(snapshot: MovementSnapshot): readonly Offer[] {
-  if (!allows('approve', snapshot)) return [];
-  const outflow = snapshot.plan.outflow
-    .map(({ asset, amount }) => `${amount ?? 'an unbounded amount of'} ${asset}`)
-    .join(', ');
-  return [
-    {
-      action: 'approve',
-      consequence: `The plan runs as it was hashed; it can move ${outflow === '' ? 'nothing' : `at most ${outflow}`}.`,
-    },
-    { action: 'reject', consequence: 'It ends as REJECTED, and nothing is moved.' },
-  ];
 }
 
 function executorOffers(facts: AttentionFacts): readonly Offer[] {
@@ -177,8 +194,6 @@ function resolveOffers(facts: AttentionFacts, snapshot: MovementSnapshot): reado
 
 function cancelOffers(snapshot: MovementSnapshot, requester: Requester): readonly Offer[] {
   if (!allows('cancel', snapshot) || !isCancellable(snapshot)) return [];
-  if (snapshot.state === 'PENDING_APPROVAL')
-    return [{ action: 'cancel', consequence: 'It ends as CANCELLED, and nothing is moved.' }];
   const lane = [...onCancelTargets(snapshot.plan.edges)];
   const stopped = (cancel(snapshot, requester).nodes ?? [])
     .filter(({ moves }) => moves.includes('CANCELLED'))

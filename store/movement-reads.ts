@@ -97,6 +97,8 @@ export interface MovementDetail extends MovementSummary {
   };
   /** Stored results of conditions, by the edge's position. */
   readonly edge_conditions: ConditionResults;
+  /** Its plan has a way out by cancel. */
+  readonly cancellable: boolean;
   readonly attention: AttentionFacts | null;
 }
 
@@ -240,12 +242,15 @@ export async function readMovementTemplateKey(
 /** A row of the statement below; dates within aggregates are text. */
 type DetailRow = Omit<
   MovementDetail,
-  DatedColumns | 'callbacks' | 'nodes' | 'artifacts' | 'attention_reason'
+  DatedColumns | 'callbacks' | 'nodes' | 'artifacts' | 'attention_reason' | 'cancellable'
 > & {
   readonly [name in DatedColumns]: Date;
 } & {
   readonly callbacks: Readonly<Record<string, number>> | null;
-  readonly nodes: readonly (NodeRecord & { readonly position: number })[];
+  readonly nodes: readonly (NodeRecord & {
+    readonly position: number;
+    readonly on_cancel_target: boolean;
+  })[];
   readonly artifacts: readonly ArtifactRecord[] | null;
 };
 type DatedColumns = 'created_at' | 'updated_at' | 'expires_at';
@@ -281,8 +286,8 @@ async function readMovements(
         m.created_at, m.updated_at, m.expires_at,
         (
           SELECT json_agg(n ORDER BY n.position) FROM (
-            SELECT position, node_key, node_kind, action_type, state, attempt, resumed,
-              executor_binding, signer_binding,
+            SELECT position, on_cancel_target, node_key, node_kind, action_type, state, attempt,
+              resumed, executor_binding, signer_binding,
               nullif(own_plan -> 'signer_binding', 'null') AS original_signer_binding,
               node_plan(own_plan, p.input_params) -> 'config' AS config,
                 own_plan ->> 'asset' AS asset, prepared_action,
@@ -330,7 +335,8 @@ function toDetail({
     created_at: iso(created_at),
     updated_at: iso(updated_at),
     expires_at: iso(expires_at),
-    nodes: nodes.map(({ position: _position, ...node }) => ({
+    cancellable: nodes.some(({ on_cancel_target }) => on_cancel_target),
+    nodes: nodes.map(({ position: _position, on_cancel_target: _target, ...node }) => ({
       ...node,
       started_at: isoOfOrNull(node.started_at),
       updated_at: isoOf(node.updated_at),

@@ -1,6 +1,11 @@
 /** What a movement that needs a person asks of them, as its detail shows it. */
 import type { Requester } from '../../domain/actions/context.ts';
-import { offersFor, sentenceOf, type AttentionFacts } from '../../domain/attention.ts';
+import {
+  approvalOffers,
+  offersFor,
+  sentenceOf,
+  type AttentionFacts,
+} from '../../domain/attention.ts';
 import { isoOfOrNull } from '../../store/json.ts';
 import type { MovementDetail } from '../../store/movement-reads.ts';
 import { readSnapshot } from '../../store/movements.ts';
@@ -8,7 +13,7 @@ import type { ApiDependencies } from '../dependencies.ts';
 import { withoutSecretsInMessage } from './redact.ts';
 import type { AttentionView } from './responses.ts';
 
-/** Null while no person is needed. The plan is read only where one is. */
+/** Null while no person is needed. The plan is read only where one is, and approved it. */
 export async function attentionOf(
   found: MovementDetail,
   requester: Requester,
@@ -16,6 +21,10 @@ export async function attentionOf(
 ): Promise<AttentionView | null> {
   if (found.attention === null) return null;
   const facts = visibleFacts(found.attention, requester);
+  const offers =
+    found.request_state === 'PENDING_APPROVAL'
+      ? approvalOffers(found, requester)
+      : offersFor(facts, await readSnapshot(db, found.movement_id), requester);
   return {
     reason: facts.reason,
     message: sentenceOf(facts, found.expires_at),
@@ -25,9 +34,7 @@ export async function attentionOf(
     max_attempts: facts.max_attempts ?? null,
     errors: facts.errors ?? null,
     next_look_at: isoOfOrNull(facts.next_look_at ?? null),
-    actions: offersFor(facts, await readSnapshot(db, found.movement_id), requester).map(
-      (offer) => ({ ...offer }),
-    ),
+    actions: offers.map((offer) => ({ ...offer })),
   };
 }
 

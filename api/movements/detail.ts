@@ -31,6 +31,7 @@ function toDetail(found: MovementDetail, deps: Shower): Omit<DetailResponse, 'at
   const { settings, redact } = deps;
   const {
     edge_conditions: _conditions,
+    cancellable: _cancellable,
     attention: _attention,
     template_id,
     run_id,
