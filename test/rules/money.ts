@@ -518,7 +518,7 @@ export const moneyRules: readonly Rule[] = [
       name: 'with bytes that are not the planned transfer: UNKNOWN, and they are never broadcast',
     },
     broken: {
-      file: 'venues/evm/signed-transfer.ts',
+      file: 'venues/evm/signed-bytes.ts',
       find: 'return verdict.ok ? {',
       replace: 'return verdict.ok || !verdict.ok ? {',
     },

@@ -10,7 +10,7 @@ import { LONGEST_AUTHORIZATION_SECONDS } from '../../domain/signing.ts';
 import { sameEvmAddress } from '../../platform/evm-address.ts';
 import { issuesLine } from '../../platform/issues.ts';
 import type { TransferPlan } from './plan.ts';
-import type { Verdict } from './verify-sign-request.ts';
+import type { Verdict } from './act.ts';
 
 export const AUTHORIZATION_ABI = parseAbi([
   'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',

@@ -2,7 +2,7 @@
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { EvmConnection } from './client.ts';
 import { isAlreadyKnown, isRpcAnswer, rpcMessage, toFault } from './errors.ts';
-import type { SignedTransfer } from './signed-transfer.ts';
+import type { SignedTransaction } from './signed-bytes.ts';
 
 export type BroadcastOutcome =
   | { readonly kind: 'accepted' }
@@ -15,7 +15,7 @@ export type BroadcastOutcome =
  */
 export async function broadcast(
   connection: EvmConnection,
-  signed: SignedTransfer,
+  signed: Pick<SignedTransaction, 'raw_tx' | 'tx_hash'>,
 ): Promise<BroadcastOutcome> {
   try {
     connection.call.signal.throwIfAborted();

@@ -29,7 +29,7 @@ const rpcUrl = z.string().refine((text) => {
 /**
  * A well-formed, non-zero address in its checksummed form; the message says which rule it breaks.
  */
-const address = z.string().transform((text, context) => {
+export const addressSchema = z.string().transform((text, context) => {
   const reading = readEvmAddress(text);
   if (reading.ok) return reading.address;
   context.addIssue({
@@ -49,10 +49,23 @@ const symbol = z
 
 const tokenSchema = z.strictObject({
   asset: symbol,
-  address,
+  address: addressSchema,
   /** A check: a token that tells other ones is not moved. The token is believed when absent. */
   decimals: z.number().int().min(0).max(255).optional(),
 });
+
+/** A number of 32 bits, as domains and endpoint ids are. */
+const uint32 = z.number().int().min(0).max(0xffff_ffff);
+
+/** The chain's part of the burn-and-mint lane (docs/decisions/0073-bridges.md). */
+const burnMintSchema = z.strictObject({
+  domain: uint32,
+  token_messenger: addressSchema,
+  message_transmitter: addressSchema,
+  /** Who attests burns on this chain. */
+  attester_url: rpcUrl,
+});
+export type BurnMintVenue = z.output<typeof burnMintSchema>;
 
 const entrySchema = z.strictObject({
   venue_key: z
@@ -79,12 +92,13 @@ const entrySchema = z.strictObject({
    * On rollups that charge for the chain beneath them beside the gas: the contract that tells how
    * much.
    */
-  l1_fee_oracle: address.optional(),
+  l1_fee_oracle: addressSchema.optional(),
   native_asset: symbol.default('ETH'),
   /** The tokens of this chain that nodes may move, each under the asset that intents name. */
   tokens: z.array(tokenSchema).default([]),
+  cctp: burnMintSchema.optional(),
   /** Contracts that signers may have given allowances to, beside those that are found. */
-  spenders: z.array(address).optional(),
+  spenders: z.array(addressSchema).optional(),
   /** Between two looks at what each signer has there. */
   fetch_interval_seconds: z.number().positive().max(86_400).optional(),
   request_timeout_seconds: z.number().positive().max(60).default(10),
@@ -109,20 +123,24 @@ export const evmVenueSchema = entrySchema.transform((entry, context) => {
 });
 export type EvmVenue = z.output<typeof evmVenueSchema>;
 
-const chainId = z.number().int().positive();
+export const chainIdSchema = z.number().int().positive();
 
 /**
  * Node configs carry keys for others too (amount, venue, labels), so these schemas read only their
  * own.
  */
 export const nativeTransferConfigSchema = z.object({
-  chain_id: chainId,
+  chain_id: chainIdSchema,
   token_address: z.undefined('a native transfer has no token_address').optional(),
-  destination_address: address,
+  destination_address: addressSchema,
 });
 
 export const erc20TransferConfigSchema = z
-  .object({ chain_id: chainId, token_address: address, destination_address: address })
+  .object({
+    chain_id: chainIdSchema,
+    token_address: addressSchema,
+    destination_address: addressSchema,
+  })
   .refine((config) => config.token_address !== config.destination_address, {
     path: ['destination_address'],
     message: 'is the token contract itself: tokens sent there are lost',
@@ -134,9 +152,9 @@ export const BASELINES = ['first_observation', 'movement_start'] as const;
 const decimal = z.string().refine(isDecimal, 'must be a decimal string');
 
 export const balanceObserveConfigSchema = z.object({
-  chain_id: chainId,
-  token_address: address.optional(),
-  address,
+  chain_id: chainIdSchema,
+  token_address: addressSchema.optional(),
+  address: addressSchema,
   min_increase: decimal.refine(
     (text) => isDecimal(text) && isPositive(text),
     'must be greater than zero',

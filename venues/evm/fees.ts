@@ -4,7 +4,7 @@ import { ExecutorFault, type EvmUnsignedTransaction } from '../../domain/executo
 import { readBlock, type EvmConnection } from './client.ts';
 import { layer1Fee } from './layer1-fee.ts';
 import { isInsufficientFunds, isRevert, rpcMessage } from './errors.ts';
-import type { TransferCall } from './plan.ts';
+import type { EvmCall } from './call.ts';
 import { revertReason } from './revert-reason.ts';
 import type { Address } from 'viem';
 
@@ -36,7 +36,7 @@ const LAYER1_HEADROOM_PERCENT = 150n;
 export async function quoteGas(
   connection: EvmConnection,
   from: Address,
-  call: TransferCall,
+  call: EvmCall,
 ): Promise<GasQuote> {
   const [gas, head, tip] = await Promise.all([
     estimateGas(connection, from, call),
@@ -101,7 +101,7 @@ function aboveCap(limit: string): ExecutorFault {
 async function estimateGas(
   connection: EvmConnection,
   from: Address,
-  call: TransferCall,
+  call: EvmCall,
 ): Promise<bigint> {
   try {
     return await connection.raw((client) => client.estimateGas({ account: from, ...call }));

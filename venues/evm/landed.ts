@@ -1,5 +1,5 @@
 /** What a mined transaction has proven, and whether it is deep enough to say so. */
-import { isAddressEqual, parseEventLogs, erc20Abi, type TransactionReceipt } from 'viem';
+import type { Address, TransactionReceipt } from 'viem';
 import { depthFor, shownAt, type BlockDepth } from '../../domain/chains/assurance-table.ts';
 import {
   COMPLETION_ASSURANCES,
@@ -9,6 +9,8 @@ import {
 } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { fromBaseUnits } from '../../domain/money.ts';
+import type { ChainAct } from './act.ts';
+import type { EvmCall } from './call.ts';
 import {
   finalizedNumber,
   NATIVE_DECIMALS,
@@ -16,9 +18,8 @@ import {
   readReceipt,
   type EvmConnection,
 } from './client.ts';
-import { baseUnits, transferCall, type TransferPlan } from './plan.ts';
 import { revertReason } from './revert-reason.ts';
-import type { SignedTransfer } from './signed-transfer.ts';
+import type { SignedTransaction } from './signed-bytes.ts';
 
 /**
  * What a transfer can show: the destination's balance is on the chain itself, whose finality is all
@@ -26,12 +27,17 @@ import type { SignedTransfer } from './signed-transfer.ts';
  */
 export const TRANSFER_ASSURANCES: readonly CompletionAssurance[] = COMPLETION_ASSURANCES;
 
-/** Whose transfer it is; `relayed`: another account sent its transaction, and paid for it. */
-export type Sender = Pick<SignedTransfer, 'tx_hash' | 'from'> & { readonly relayed?: boolean };
+/**
+ * Whose act it is; `relayed`: another account sent its transaction, and paid for it. `call` is what
+ * was signed, where a transaction was.
+ */
+export type Sender = Pick<SignedTransaction, 'tx_hash' | 'from'> & {
+  readonly relayed?: boolean;
+  readonly call?: EvmCall;
+};
 
 export interface Landed {
-  readonly plan: TransferPlan;
-  readonly decimals: number;
+  readonly act: ChainAct;
   readonly signed: Sender;
   readonly receipt: TransactionReceipt;
 }
@@ -40,12 +46,12 @@ export interface Landed {
 export type LookPhase = 'observe' | 'recover';
 
 /**
- * COMPLETED with the transfer's facts once the block is deep enough for `assurance`; OBSERVING
- * before, and when the block is no longer canonical. What went otherwise is told only from a
- * finalized block, since before that a reorganisation could still let this transaction succeed:
- * `TRANSACTION_REVERTED` fails, for nothing has moved. `TRANSFER_DIVERTED` and `TRANSFER_NOT_SEEN`
- * are undecided: the token has left, or only its log is missing, and a failure would count as
- * unsent and permit another attempt.
+ * COMPLETED with the act's facts once the block is deep enough for `assurance`; OBSERVING before,
+ * and when the block is no longer canonical. What went otherwise is told only from a finalized
+ * block, since before that a reorganisation could still let this transaction succeed:
+ * `TRANSACTION_REVERTED` fails, for nothing has moved, unless somebody else has done it instead.
+ * What the act itself cannot make out is undecided: a failure would count as unsent and permit
+ * another attempt.
  */
 export async function judgeLanded(
   connection: EvmConnection,
@@ -53,28 +59,44 @@ export async function judgeLanded(
   assurance: CompletionAssurance,
   phase: LookPhase,
 ): Promise<ExecutionResult> {
-  const oddity = oddityOf(landed);
-  const depth = oddity === null ? depthFor(assurance) : 'final';
+  const { act, receipt, signed } = landed;
+  const did = receipt.status === 'reverted' ? null : act.did(signed.from as Address, receipt);
+  const depth = did?.ok === true ? depthFor(assurance) : 'final';
   const settled = await settledNumber(connection, depth);
-  const { receipt, signed } = landed;
   if (receipt.blockNumber > settled || !(await isCanonical(connection, receipt)))
     return observing(connection, signed);
   const cost = costOf(connection, signed, receipt);
-  if (oddity?.next_state === 'UNKNOWN')
-    return undecided(phase, oddity.error_code, `${oddity.error_message} (${signed.tx_hash})`);
-  if (oddity !== null) {
-    if (!(await isAgreed(connection, receipt))) return observing(connection, signed);
-    const why = await whyReverted(connection, landed);
-    const error_message = why === null ? oddity.error_message : `${oddity.error_message}: ${why}`;
-    return { ...oddity, error_message, external_ref: signed.tx_hash, output: cost };
-  }
+  if (did === null) return judgeReverted(connection, landed, cost);
+  if (!did.ok) return undecided(phase, did.error_code, `${did.error_message} (${signed.tx_hash})`);
   return {
     next_state: 'COMPLETED',
     external_ref: signed.tx_hash,
-    output: { ...cost, ...amounts(landed) },
+    output: { ...cost, ...did.output },
     assurance: shownAt(depth, TRANSFER_ASSURANCES),
   };
 }
+
+/** FAILED once enough endpoints agree; what somebody else has done instead counts before. */
+async function judgeReverted(
+  connection: EvmConnection,
+  landed: Landed,
+  cost: JsonObject,
+): Promise<ExecutionResult> {
+  const { act, receipt, signed } = landed;
+  const instead = (await act.instead?.(connection, receipt)) ?? null;
+  if (instead !== null) return instead;
+  if (!(await isAgreed(connection, receipt))) return observing(connection, signed);
+  const why = await whyReverted(connection, landed);
+  return {
+    next_state: 'FAILED',
+    error_code: 'TRANSACTION_REVERTED',
+    error_message: why === null ? REVERTED : `${REVERTED}: ${why}`,
+    external_ref: signed.tx_hash,
+    output: cost,
+  };
+}
+
+const REVERTED = 'the transaction was mined and reverted; only gas was spent';
 
 /**
  * What the contract said, asked again on the state that its block left; null where that says
@@ -82,15 +104,13 @@ export async function judgeLanded(
  */
 async function whyReverted(
   connection: EvmConnection,
-  { plan, decimals, signed, receipt }: Landed,
+  { act, signed, receipt }: Landed,
 ): Promise<string | null> {
+  const call = act.call ?? signed.call;
+  if (call === undefined) return null;
   try {
     await connection.raw((client) =>
-      client.call({
-        account: signed.from,
-        blockNumber: receipt.blockNumber,
-        ...transferCall(plan, baseUnits(plan, decimals)),
-      }),
+      client.call({ account: signed.from as Address, blockNumber: receipt.blockNumber, ...call }),
     );
     return null;
   } catch (error) {
@@ -104,7 +124,7 @@ async function whyReverted(
  */
 export async function judgeCancelled(
   connection: EvmConnection,
-  { signed, receipt }: { readonly signed: SignedTransfer } & Pick<Landed, 'receipt'>,
+  { signed, receipt }: { readonly signed: SignedTransaction } & Pick<Landed, 'receipt'>,
 ): Promise<ExecutionResult> {
   if (
     receipt.blockNumber > (await finalizedNumber(connection)) ||
@@ -147,7 +167,7 @@ function costOf(
 /** Still under way; asked again after the venue's poll interval. */
 export function observing(
   connection: EvmConnection,
-  signed: Pick<SignedTransfer, 'tx_hash'>,
+  signed: Pick<SignedTransaction, 'tx_hash'>,
 ): ExecutionResult {
   return {
     next_state: 'OBSERVING',
@@ -193,68 +213,6 @@ export async function isCanonical(
   receipt: TransactionReceipt,
 ): Promise<boolean> {
   return (await readBlock(connection, receipt.blockNumber)).hash === receipt.blockHash;
-}
-
-interface Oddity {
-  readonly next_state: 'FAILED' | 'UNKNOWN';
-  readonly error_code: string;
-  readonly error_message: string;
-}
-
-/** What a mined transaction did instead of the transfer. */
-function oddityOf(landed: Landed): Oddity | null {
-  if (landed.receipt.status === 'reverted') {
-    return {
-      next_state: 'FAILED',
-      error_code: 'TRANSACTION_REVERTED',
-      error_message: 'the transaction was mined and reverted; only gas was spent',
-    };
-  }
-  if (landed.plan.token_address === null) return null;
-  const { received, left } = tokenMoves(landed);
-  if (received > 0n) return null;
-  return left
-    ? {
-        next_state: 'UNKNOWN',
-        error_code: 'TRANSFER_DIVERTED',
-        error_message:
-          "the token left the signer but did not go to the destination; look at the transaction's logs",
-      }
-    : {
-        next_state: 'UNKNOWN',
-        error_code: 'TRANSFER_NOT_SEEN',
-        error_message:
-          'the transaction succeeded, but the token reports no transfer to the destination; look at the balances',
-      };
-}
-
-/**
- * What the token's own Transfer logs say: a token that takes a fee on transfer credits less than
- * was sent.
- */
-function tokenMoves({ plan, signed, receipt }: Landed): {
-  readonly received: bigint;
-  readonly left: boolean;
-} {
-  const outgoing = parseEventLogs({ abi: erc20Abi, eventName: 'Transfer', logs: receipt.logs })
-    .filter((log) => plan.token_address !== null && isAddressEqual(log.address, plan.token_address))
-    .filter((log) => isAddressEqual(log.args.from, signed.from));
-  const received = outgoing
-    .filter((log) => isAddressEqual(log.args.to, plan.destination_address))
-    .reduce((sum, log) => sum + log.args.value, 0n);
-  return { received, left: outgoing.length > 0 };
-}
-
-function amounts(landed: Landed): JsonObject {
-  const { plan, decimals } = landed;
-  const submitted = baseUnits(plan, decimals);
-  const received = plan.token_address === null ? submitted : tokenMoves(landed).received;
-  return {
-    requested_amount: plan.amount,
-    submitted_amount: fromBaseUnits(submitted, decimals),
-    received_amount: fromBaseUnits(received, decimals),
-    destination_address: plan.destination_address,
-  };
 }
 
 /**

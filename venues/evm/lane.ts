@@ -75,12 +75,10 @@ export async function sendVersion(
   transaction: JournaledTransaction,
 ): Promise<boolean> {
   if (!hasBytes(transaction)) return false;
-  const { raw_tx, tx_hash, from, nonce } = transaction;
+  const { raw_tx, tx_hash } = transaction;
   const outcome = await broadcast(connection, {
     raw_tx: raw_tx as Hash,
     tx_hash: tx_hash as Hash,
-    from: from as Address,
-    nonce,
   });
   return outcome.kind === 'accepted';
 }

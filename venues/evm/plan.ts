@@ -1,8 +1,9 @@
 /** What a transfer node is to move, read from its context, and the one call that moves it. */
-import { encodeFunctionData, erc20Abi, type Address, type Hex } from 'viem';
+import { encodeFunctionData, erc20Abi, type Address } from 'viem';
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import { isDecimal, isPositive, toBaseUnits } from '../../domain/money.ts';
 import { issuesLine } from '../../platform/issues.ts';
+import type { EvmCall } from './call.ts';
 import { erc20TransferConfigSchema, nativeTransferConfigSchema } from './config.ts';
 
 export const TRANSFER_ACTIONS = ['evm_native_transfer', 'evm_erc20_transfer'] as const;
@@ -76,17 +77,11 @@ export function baseUnits(plan: Pick<TransferPlan, 'amount'>, decimals: number):
   );
 }
 
-export interface TransferCall {
-  readonly to: Address;
-  readonly value: bigint;
-  readonly data: Hex;
-}
-
 /** The call that moves `units`: a plain payment, or the token's `transfer(address,uint256)`. */
 export function transferCall(
   plan: Pick<TransferPlan, 'token_address' | 'destination_address'>,
   units: bigint,
-): TransferCall {
+): EvmCall {
   if (plan.token_address === null)
     return { to: plan.destination_address, value: units, data: '0x' };
   const data = encodeFunctionData({

@@ -1,14 +1,14 @@
 /** Before the fence: whether a transfer can work, and the unsigned transaction that does it. */
-import { formatUnits, type Address } from 'viem';
+import type { Address } from 'viem';
 import {
   ExecutorFault,
   type CallOptions,
-  type EvmUnsignedTransaction,
   type ExecutionContext,
   type ExecutionResult,
 } from '../../domain/executor.ts';
-import { fromBaseUnits } from '../../domain/money.ts';
-import { NATIVE_DECIMALS, readBalance, type EvmChains, type EvmConnection } from './client.ts';
+import type { EvmCall } from './call.ts';
+import type { EvmChains, EvmConnection } from './client.ts';
+import { requireBalance, requireCode, requireGas, unsignedOf } from './draft.ts';
 import { failWhenRejected, isContractRefusal } from './errors.ts';
 import { quoteGas, type GasQuote } from './fees.ts';
 import {
@@ -16,7 +16,6 @@ import {
   readSigner,
   readTransferPlan,
   transferCall,
-  type TransferCall,
   type TransferPlan,
 } from './plan.ts';
 
@@ -25,7 +24,7 @@ interface Draft {
   readonly from: Address;
   readonly decimals: number;
   readonly units: bigint;
-  readonly transfer: TransferCall;
+  readonly transfer: EvmCall;
   readonly quote: GasQuote;
 }
 
@@ -57,15 +56,6 @@ export function prepareTransfer(
 ): Promise<ExecutionResult> {
   return failWhenRejected(async () => {
     const { plan, from, decimals, units, transfer, quote } = await draft(chains, context, call);
-    const payload = {
-      chain_id: plan.chain_id,
-      to: transfer.to,
-      value: transfer.value.toString(),
-      data: transfer.data,
-      gas: quote.gas.toString(),
-      max_fee_per_gas: quote.maxFeePerGas.toString(),
-      max_priority_fee_per_gas: quote.maxPriorityFeePerGas.toString(),
-    } satisfies EvmUnsignedTransaction;
     return {
       next_state: 'SUBMITTING' as const,
       prepared_action: {
@@ -75,7 +65,10 @@ export function prepareTransfer(
         decimals,
         base_units: units.toString(),
       },
-      sign_request: { kind: 'evm_transaction' as const, payload },
+      sign_request: {
+        kind: 'evm_transaction' as const,
+        payload: unsignedOf(plan.chain_id, transfer, quote),
+      },
     };
   });
 }
@@ -92,66 +85,14 @@ async function draft(
   const decimals = await connection.decimals(plan.token_address);
   const units = baseUnits(plan, decimals);
   const transfer = transferCall(plan, units);
-  const holds = await requireBalance(connection, { plan, from, units, decimals });
+  const { token_address: token } = plan;
+  const holds = await requireBalance(connection, { token, from, units, decimals });
   const [quote] = await Promise.all([
     quoteGas(connection, from, transfer),
     requireAnswer(connection, from, transfer),
   ]);
-  requireGas(connection, {
-    needed: transfer.value + quote.gas * quote.maxFeePerGas + quote.layer1Fee,
-    holds,
-  });
+  requireGas(connection, { call: transfer, quote, holds });
   return { plan, from, decimals, units, transfer, quote };
-}
-
-async function requireCode(connection: EvmConnection, token: Address): Promise<void> {
-  const code = await connection.ask((client) => client.getCode({ address: token }));
-  if (code === undefined)
-    throw new ExecutorFault(
-      'rejected',
-      'TOKEN_MISSING',
-      `there is no contract at ${token} on chain ${connection.venue.chain_id}`,
-    );
-}
-
-/** Checks what is to be moved; returns the native balance, from which gas is paid. */
-async function requireBalance(
-  connection: EvmConnection,
-  of: {
-    readonly plan: TransferPlan;
-    readonly from: Address;
-    readonly units: bigint;
-    readonly decimals: number;
-  },
-): Promise<bigint> {
-  const token = of.plan.token_address;
-  const [native, moved] = await Promise.all([
-    readBalance(connection, { owner: of.from, token: null }),
-    token === null ? null : readBalance(connection, { owner: of.from, token }),
-  ]);
-  const balance = moved ?? native;
-  if (balance >= of.units) return native;
-  throw new ExecutorFault(
-    'rejected',
-    'INSUFFICIENT_FUNDS',
-    `${of.from} holds ${fromBaseUnits(balance, of.decimals)} of the ${of.plan.amount} to be moved`,
-  );
-}
-
-function requireGas(
-  connection: EvmConnection,
-  gas: { readonly needed: bigint; readonly holds: bigint },
-): void {
-  if (gas.holds >= gas.needed) return;
-  const [needed, holds] = [
-    formatUnits(gas.needed, NATIVE_DECIMALS),
-    formatUnits(gas.holds, NATIVE_DECIMALS),
-  ];
-  throw new ExecutorFault(
-    'rejected',
-    'INSUFFICIENT_FUNDS',
-    `gas may need up to ${needed} ${connection.venue.native_asset} and the signer holds ${holds}`,
-  );
 }
 
 /**
@@ -161,7 +102,7 @@ function requireGas(
 async function requireAnswer(
   connection: EvmConnection,
   from: Address,
-  transfer: TransferCall,
+  transfer: EvmCall,
 ): Promise<void> {
   if (transfer.data === '0x') return;
   // A revert is told by the gas estimate, which asks the same and explains it better.

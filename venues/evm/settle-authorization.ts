@@ -22,6 +22,7 @@ import {
 } from './client.ts';
 import { isCanonical, judgeLanded, type LookPhase } from './landed.ts';
 import type { TransferPlan } from './plan.ts';
+import { transferAct } from './transfer-act.ts';
 
 interface Looked {
   readonly plan: TransferPlan;
@@ -63,7 +64,7 @@ export async function settleAuthorization(
     const { receipt } = first;
     const signed = { tx_hash: receipt.transactionHash, from: authorization.from, relayed: true };
     const decimals = await connection.decimals(plan.token_address);
-    const landed = { plan, decimals, signed, receipt };
+    const landed = { act: transferAct(plan, decimals), signed, receipt };
     return judgeLanded(connection, landed, 'destination_finalized', phase);
   }
   // A failure lets a person pay anew, so one endpoint's word is not enough.

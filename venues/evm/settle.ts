@@ -1,5 +1,5 @@
 /**
- * What became of a submitted transfer. Observe and recover ask the same questions of the chain;
+ * What became of a submitted act. Observe and recover ask the same questions of the chain;
  * they differ only in what they may answer when nothing has landed and nothing can any more.
  */
 import type { Address, TransactionReceipt } from 'viem';
@@ -13,16 +13,17 @@ import {
   type StoredTransaction,
   type SubmitJournal,
 } from '../../domain/executor.ts';
+import type { ActOn } from './act.ts';
 import { broadcast } from './broadcast.ts';
 import { isHeld, readReceipt, type EvmChains, type EvmConnection } from './client.ts';
 import { judgeCancelled, judgeLanded, observing, undecided, type LookPhase } from './landed.ts';
 import { agreedFate } from './nonce-proof.ts';
-import type { TransferPlan } from './plan.ts';
-import { readVersion, type SignedTransfer } from './signed-transfer.ts';
+import { readVersion, type SignedTransaction } from './signed-bytes.ts';
 import { dearer, selfTransfer } from './versions.ts';
 
 export interface Settlement {
-  readonly plan: TransferPlan;
+  readonly chain_id: number;
+  readonly act: ActOn;
   /** The signer's account. */
   readonly from: Address;
   readonly assurance: CompletionAssurance;
@@ -32,13 +33,13 @@ export interface Settlement {
 }
 
 interface Chased extends Settlement {
-  /** Reads stored bytes back and compares them with the plan. */
+  /** Reads stored bytes back and compares them with the act. */
   readonly read: (transaction: StoredTransaction) => ReturnType<typeof readVersion>;
 }
 
 interface Sent {
   readonly stored: StoredTransaction;
-  readonly signed: SignedTransfer;
+  readonly signed: SignedTransaction;
 }
 
 /**
@@ -52,11 +53,11 @@ interface Sent {
  * UNKNOWN (recover) or a fault (observe) when stored bytes are not the plan's, or the endpoint no
  * longer keeps the state that would prove who used the nonce.
  */
-export async function settleTransfer(
+export async function settleAct(
   chains: EvmChains,
   settlement: Settlement,
 ): Promise<ExecutionResult> {
-  const { plan, assurance, call, journal, phase } = settlement;
+  const { chain_id, assurance, call, journal, phase } = settlement;
   const stored = (await journal.transactions()).filter(hasBytes);
   if (stored.length === 0) {
     if (phase === 'recover') return neverSigned(chains, settlement);
@@ -66,25 +67,20 @@ export async function settleTransfer(
       'no signed transaction of this node is stored',
     );
   }
-  const connection = await chains.open(plan.chain_id, call);
-  const decimals = await connection.decimals(plan.token_address);
-  const { sent, problem } = await readAll(stored, (transaction) =>
-    readVersion(transaction, plan, decimals),
-  );
+  const connection = await chains.open(chain_id, call);
+  const act = await settlement.act(connection);
+  const read: Chased['read'] = (transaction) => readVersion(transaction, act);
+  const { sent, problem } = await readAll(stored, read);
   const landed = await findLanded(connection, sent);
   if (landed?.stored.kind === 'cancel') return judgeCancelled(connection, landed);
-  if (landed !== null)
-    return judgeLanded(connection, { plan, decimals, ...landed }, assurance, phase);
+  if (landed !== null) return judgeLanded(connection, { act, ...landed }, assurance, phase);
   if (problem !== null)
     return undecided(
       phase,
       'SIGNED_BYTES_MISMATCH',
-      `stored bytes are not the planned transfer: ${problem}`,
+      `stored bytes are not what was planned: ${problem}`,
     );
-  return chase(connection, sent, {
-    ...settlement,
-    read: (transaction) => readVersion(transaction, plan, decimals),
-  });
+  return chase(connection, sent, { ...settlement, read });
 }
 
 /**
@@ -94,7 +90,7 @@ export async function settleTransfer(
  */
 async function neverSigned(
   chains: EvmChains,
-  { plan: { chain_id }, from: address, call, journal }: Settlement,
+  { chain_id, from: address, call, journal }: Settlement,
 ): Promise<ExecutionResult> {
   if (journal.unknownNonces === undefined) return { next_state: 'READY' };
   const connection = await chains.open(chain_id, call);
@@ -194,7 +190,7 @@ async function chase(
     next_state: 'FAILED',
     error_code: 'NONCE_USED_ELSEWHERE',
     error_message:
-      'another transaction used the nonce in a finalized block, so this transfer can no longer happen; something else signs with this key',
+      'another transaction used the nonce in a finalized block, so this transaction can no longer happen; something else signs with this key',
   };
 }
 
@@ -246,7 +242,7 @@ async function isOverdue(connection: EvmConnection, { stored, signed }: Sent): P
 
 async function sendAgain(
   connection: EvmConnection,
-  signed: SignedTransfer,
+  signed: SignedTransaction,
   phase: Settlement['phase'],
 ): Promise<ExecutionResult> {
   if (phase === 'observe' && (await isHeld(connection, signed.tx_hash)))

@@ -12,8 +12,9 @@ import { readAuthorization, verifyAuthorization } from './authorization.ts';
 import { readBalance, readBlock, type EvmChains, type EvmConnection } from './client.ts';
 import { layer1Fee } from './layer1-fee.ts';
 import { plannedTransfer } from './planned-transfer.ts';
-import { settleTransfer } from './settle.ts';
+import { settleAct } from './settle.ts';
 import { isUsed, settleAuthorization } from './settle-authorization.ts';
+import { transferOn } from './transfer-act.ts';
 import { verifyEvmTransfer } from './verify-sign-request.ts';
 
 /** Over the configured chains. It keeps nothing: the journal and the chain do. */
@@ -38,8 +39,9 @@ export function createEvmSigning(chains: EvmChains): Signing {
         const { authorization } = reading;
         return settleAuthorization(chains, { plan, authorization, phase }, call);
       }
-      return settleTransfer(chains, {
-        plan,
+      return settleAct(chains, {
+        chain_id: plan.chain_id,
+        act: transferOn(plan),
         from: from as Address,
         assurance,
         call,

@@ -1,21 +1,13 @@
 /** The local executor of native and ERC-20 transfers. */
-import {
-  ExecutorFault,
-  type CallOptions,
-  type ExecutionContext,
-  type ExecutionResult,
-  type Executor,
-  type ExecutorDescriptor,
-  type SubmitInput,
-} from '../../domain/executor.ts';
-import { broadcast } from './broadcast.ts';
+import type { ExecutionContext, Executor, ExecutorDescriptor } from '../../domain/executor.ts';
 import type { EvmChains } from './client.ts';
 import { checkChains } from './health.ts';
 import { TRANSFER_ASSURANCES } from './landed.ts';
 import { readSigner, readTransferPlan, TRANSFER_ACTIONS } from './plan.ts';
 import { preflightTransfer, prepareTransfer } from './prepare.ts';
-import { settleTransfer, type Settlement } from './settle.ts';
-import { readSignedTransfer } from './signed-transfer.ts';
+import { sendSigned, stillUnderWay } from './send-signed.ts';
+import { settleAct, type Settlement } from './settle.ts';
+import { transferOn } from './transfer-act.ts';
 
 export const EVM_TRANSFER_DESCRIPTOR: ExecutorDescriptor = {
   executor_key: 'evm.transfer',
@@ -44,61 +36,27 @@ export function createEvmTransferExecutor(chains: EvmChains): Executor {
     descriptor: EVM_TRANSFER_DESCRIPTOR,
     preflight: (context, call) => preflightTransfer(chains, context, call),
     prepare: (context, call) => prepareTransfer(chains, context, call),
-    submit: (input, call) => submit(chains, input, call),
+    submit: (input, call) => {
+      const plan = readTransferPlan(input.context);
+      return sendSigned(chains, { chain_id: plan.chain_id, act: transferOn(plan) }, input, call);
+    },
     observe: (context, call, journal) =>
-      settleTransfer(chains, { ...planOf(context), call, journal, phase: 'observe' }),
+      settleAct(chains, { ...settlementOf(context), call, journal, phase: 'observe' }),
     recover: (context, call, journal) =>
-      settleTransfer(chains, { ...planOf(context), call, journal, phase: 'recover' }),
+      settleAct(chains, { ...settlementOf(context), call, journal, phase: 'recover' }),
     cancel: (context) => Promise.resolve(stillUnderWay(context.prior?.external_ref)),
     health: (call) => checkChains(chains, call),
   };
 }
 
-function planOf(context: ExecutionContext): Pick<Settlement, 'plan' | 'from' | 'assurance'> {
+function settlementOf(
+  context: ExecutionContext,
+): Pick<Settlement, 'chain_id' | 'act' | 'from' | 'assurance'> {
+  const plan = readTransferPlan(context);
   return {
-    plan: readTransferPlan(context),
+    chain_id: plan.chain_id,
+    act: transferOn(plan),
     from: readSigner(context),
     assurance: context.completion_assurance,
   };
-}
-
-/**
- * SUBMITTED with the hash as reference. Everything else is a fault, after which only recover knows:
- * even a refusal says nothing about the same bytes sent by an earlier, interrupted call.
- */
-async function submit(
-  chains: EvmChains,
-  input: SubmitInput,
-  call: CallOptions,
-): Promise<ExecutionResult> {
-  const { raw_tx, tx_hash } = input.sign_result ?? {};
-  if (typeof raw_tx !== 'string' || typeof tx_hash !== 'string') {
-    throw new ExecutorFault(
-      'protocol',
-      'SIGN_RESULT_MISSING',
-      'an EVM transfer is submitted with raw_tx and tx_hash',
-    );
-  }
-  const plan = readTransferPlan(input.context);
-  const connection = await chains.open(plan.chain_id, call);
-  const decimals = await connection.decimals(plan.token_address);
-  const reading = await readSignedTransfer(
-    { raw_tx, tx_hash, from: readSigner(input.context) },
-    plan,
-    decimals,
-  );
-  if (!reading.ok) throw new ExecutorFault('protocol', 'SIGNED_BYTES_MISMATCH', reading.problem);
-  const outcome = await broadcast(connection, reading.signed);
-  if (outcome.kind === 'refused')
-    throw new ExecutorFault('server_error', 'BROADCAST_REFUSED', outcome.message);
-  return { next_state: 'SUBMITTED', external_ref: reading.signed.tx_hash };
-}
-
-/**
- * Nothing that was sent can be recalled, so a cancel changes nothing: it is observed to its end.
- */
-function stillUnderWay(externalRef: string | undefined): ExecutionResult {
-  return externalRef === undefined
-    ? { next_state: 'SUBMITTING' }
-    : { next_state: 'OBSERVING', external_ref: externalRef };
 }

@@ -6,6 +6,7 @@ import type { SignRequest } from '../../domain/executor.ts';
 import { toBaseUnits } from '../../domain/money.ts';
 import { sameEvmAddress } from '../../platform/evm-address.ts';
 import { readUnsignedTransaction } from '../../signers/unsigned-transaction.ts';
+import type { Verdict } from './act.ts';
 
 /**
  * What the plan says. `amount` is a decimal string in units of the asset, `decimals` the token's
@@ -26,8 +27,6 @@ export interface EvmTransferExpectation {
   /** What the chain beneath charges, in wei, which is part of the cost. */
   readonly layer1_fee_wei?: bigint;
 }
-
-export type Verdict = { readonly ok: true } | { readonly ok: false; readonly problem: string };
 
 const TRANSFER_SELECTOR = 'a9059cbb';
 const WORD = 64;

@@ -1,4 +1,4 @@
-/** Signed bytes, read back and compared with the plan: what is broadcast is what was approved. */
+/** Signed bytes, read back and compared with the act: what is broadcast is what was approved. */
 import {
   isHex,
   keccak256,
@@ -12,19 +12,20 @@ import {
 import type { EvmUnsignedTransaction, StoredTransaction } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { sameEvmAddress } from '../../platform/evm-address.ts';
-import type { TransferPlan } from './plan.ts';
-import { verifyEvmTransfer } from './verify-sign-request.ts';
+import type { ChainAct } from './act.ts';
+import type { EvmCall } from './call.ts';
 
 /** Signed bytes that were read back: who signed them, and with which nonce. */
-export interface SignedTransfer {
+export interface SignedTransaction {
   readonly raw_tx: Hex;
   readonly tx_hash: Hash;
   readonly from: Address;
   readonly nonce: number;
+  readonly call: EvmCall;
 }
 
 export type SignedReading =
-  | { readonly ok: true; readonly signed: SignedTransfer }
+  | { readonly ok: true; readonly signed: SignedTransaction }
   | { readonly ok: false; readonly problem: string };
 
 const wrong = (problem: string): SignedReading => ({ ok: false, problem });
@@ -36,33 +37,28 @@ interface Bytes {
 }
 
 /**
- * Reads `raw_tx` and proves that it is the plan's transfer, signed by `from`, and that `tx_hash` is
- * its hash. `problem` never repeats the bytes: until broadcast they are a secret.
+ * Reads `raw_tx` and proves that it is the act, signed by `from`, and that `tx_hash` is its hash.
+ * `problem` never repeats the bytes: until broadcast they are a secret.
  */
-export async function readSignedTransfer(
+export async function readSigned(
   bytes: Bytes,
-  plan: TransferPlan,
-  decimals: number,
+  act: Pick<ChainAct, 'verify'>,
 ): Promise<SignedReading> {
   const read = await readBytes(bytes);
   if (!read.ok) return read;
-  const verdict = verifyEvmTransfer(
-    { kind: 'evm_transaction', payload: read.payload },
-    { ...plan, decimals },
-  );
+  const verdict = act.verify(read.payload);
   return verdict.ok ? { ok: true, signed: read.signed } : wrong(verdict.problem);
 }
 
 /** The same of a stored version, which may be one that moves nothing. */
 export async function readVersion(
   stored: StoredTransaction,
-  plan: TransferPlan,
-  decimals: number,
+  act: Pick<ChainAct, 'verify' | 'chain_id'>,
 ): Promise<SignedReading> {
   const reading =
     stored.kind === 'cancel'
-      ? await readSelfTransfer(stored, plan.chain_id)
-      : await readSignedTransfer(stored, plan, decimals);
+      ? await readSelfTransfer(stored, act.chain_id)
+      : await readSigned(stored, act);
   if (!reading.ok || reading.signed.nonce === stored.nonce) return reading;
   return wrong(`the bytes have nonce ${reading.signed.nonce} and not ${stored.nonce}`);
 }
@@ -82,7 +78,7 @@ async function readSelfTransfer(bytes: Bytes, chainId: number): Promise<SignedRe
 async function readBytes(bytes: Bytes): Promise<
   | {
       readonly ok: true;
-      readonly signed: SignedTransfer;
+      readonly signed: SignedTransaction;
       readonly payload: EvmUnsignedTransaction & JsonObject;
     }
   | { readonly ok: false; readonly problem: string }
@@ -99,16 +95,25 @@ async function readBytes(bytes: Bytes): Promise<
   if (!sameEvmAddress(from, bytes.from))
     return no(`the bytes are signed by ${from} and not by ${bytes.from}`);
   if ((transaction.accessList ?? []).length > 0) return no('the transaction has an access list');
+  const { to, value = 0n, data = '0x' } = transaction;
+  if (to == null) return no('the transaction makes a contract');
   const payload = {
     chain_id: transaction.chainId,
-    to: transaction.to ?? '',
-    value: String(transaction.value ?? 0n),
-    data: transaction.data ?? '0x',
+    to,
+    value: String(value),
+    data,
     gas: String(transaction.gas ?? 0n),
     max_fee_per_gas: String(transaction.maxFeePerGas ?? 0n),
     max_priority_fee_per_gas: String(transaction.maxPriorityFeePerGas ?? 0n),
   };
-  return { ok: true, payload, signed: { raw_tx, tx_hash, from, nonce: transaction.nonce ?? 0 } };
+  const signed = {
+    raw_tx,
+    tx_hash,
+    from,
+    nonce: transaction.nonce ?? 0,
+    call: { to, value, data },
+  };
+  return { ok: true, payload, signed };
 }
 
 function isEip1559(text: string): text is TransactionSerializedEIP1559 {

@@ -1,0 +1,113 @@
+/** A burn as an act: one call of the token messenger, and the message that it emitted. */
+import {
+  encodeFunctionData,
+  isAddressEqual,
+  parseEventLogs,
+  type Address,
+  type Hex,
+  type TransactionReceipt,
+} from 'viem';
+import { fromBaseUnits } from '../../domain/money.ts';
+import type { ActOn, ChainAct, Did } from '../evm/act.ts';
+import { baseUnits } from '../evm/plan.ts';
+import { verifyCall } from '../evm/verify-call.ts';
+import { MESSAGE_TRANSMITTER, TOKEN_MESSENGER } from './contracts.ts';
+import { padded, readMessage, type BurnMessage } from './message.ts';
+import type { BurnPlan } from './plan.ts';
+
+export function burnOn(plan: BurnPlan): ActOn {
+  return async (connection) => burnAct(plan, await connection.decimals(plan.token));
+}
+
+/** `decimals` are those of the token on the chain it is burnt on. */
+export function burnAct(plan: BurnPlan, decimals: number): ChainAct {
+  const call = burnCall(plan, decimals);
+  return {
+    chain_id: plan.source.chain_id,
+    call,
+    verify: (unsigned) => verifyCall(unsigned, plan.source.chain_id, call, 'burn'),
+    did: (from, receipt) => did(plan, decimals, from, receipt),
+  };
+}
+
+export function burnCall(plan: BurnPlan, decimals: number) {
+  return {
+    to: plan.source.cctp.token_messenger,
+    value: 0n,
+    data: encodeFunctionData({
+      abi: TOKEN_MESSENGER,
+      functionName: 'depositForBurn',
+      args: [
+        baseUnits(plan, decimals),
+        plan.destination.cctp.domain,
+        padded(plan.mint_recipient),
+        plan.token,
+        plan.destination_caller,
+        baseUnits({ amount: plan.max_fee }, decimals),
+        plan.threshold,
+      ],
+    }),
+  };
+}
+
+/**
+ * `BURN_NOT_SEEN` where the transmitter tells of no such message: the tokens may be gone, so it is
+ * no failure.
+ */
+function did(plan: BurnPlan, decimals: number, from: Address, receipt: TransactionReceipt): Did {
+  const emitted = emittedOf(plan, decimals, from, receipt);
+  if (emitted === null)
+    return {
+      ok: false,
+      error_code: 'BURN_NOT_SEEN',
+      error_message:
+        "the transaction succeeded, but the transmitter emitted no message of this burn; look at the transaction's logs",
+    };
+  return {
+    ok: true,
+    output: {
+      requested_amount: plan.amount,
+      submitted_amount: fromBaseUnits(baseUnits(plan, decimals), decimals),
+      max_fee: plan.max_fee,
+      source_chain_id: plan.source.chain_id,
+      destination_chain_id: plan.destination.chain_id,
+      mint_recipient: plan.mint_recipient,
+      message: emitted,
+    },
+  };
+}
+
+/** The message in the receipt that is the planned burn of this account, by the venue's contracts. */
+function emittedOf(
+  plan: BurnPlan,
+  decimals: number,
+  from: Address,
+  receipt: TransactionReceipt,
+): Hex | null {
+  const { source, destination } = plan;
+  const wanted: Partial<BurnMessage> = {
+    source_domain: source.cctp.domain,
+    destination_domain: destination.cctp.domain,
+    sender: padded(source.cctp.token_messenger),
+    recipient: padded(destination.cctp.token_messenger),
+    destination_caller: plan.destination_caller,
+    min_finality: plan.threshold,
+    burn_token: padded(plan.token),
+    mint_recipient: padded(plan.mint_recipient),
+    amount: baseUnits(plan, decimals),
+    message_sender: padded(from),
+    max_fee: baseUnits({ amount: plan.max_fee }, decimals),
+  };
+  const names = Object.keys(wanted) as (keyof BurnMessage)[];
+  const logs = parseEventLogs({
+    abi: MESSAGE_TRANSMITTER,
+    eventName: 'MessageSent',
+    logs: receipt.logs,
+  });
+  const found = logs.find((log) => {
+    if (!isAddressEqual(log.address, source.cctp.message_transmitter)) return false;
+    const reading = readMessage(log.args.message);
+    return reading.ok && names.every((name) => reading.message[name] === wanted[name]);
+  });
+  return found?.args.message ?? null;
+}

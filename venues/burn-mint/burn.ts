@@ -1,0 +1,336 @@
+/**
+ * `cctp.burn`: burns on one chain what is to be minted on another, and waits until that is signed
+ * for. What could keep the mint from happening is asked before anything is burnt.
+ */
+import { erc20Abi, type Address, type Hash, type Hex } from 'viem';
+import {
+  ExecutorFault,
+  type CallOptions,
+  type ExecutionContext,
+  type ExecutionResult,
+  type Executor,
+  type ExecutorDescriptor,
+  type SubmitJournal,
+} from '../../domain/executor.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import { fromBaseUnits } from '../../domain/money.ts';
+import type { EvmCall } from '../evm/call.ts';
+import { readBlock, type EvmChains, type EvmConnection } from '../evm/client.ts';
+import type { EvmVenue } from '../evm/config.ts';
+import { requireBalance, requireCode, requireGas, unsignedOf } from '../evm/draft.ts';
+import { failWhenRejected } from '../evm/errors.ts';
+import { quoteGas, type GasQuote } from '../evm/fees.ts';
+import { checkChains } from '../evm/health.ts';
+import { baseUnits, readSigner } from '../evm/plan.ts';
+import { sendSigned, stillUnderWay } from '../evm/send-signed.ts';
+import { settleAct } from '../evm/settle.ts';
+import { ASK_EVERY_SECONDS, type Attester } from './attester.ts';
+import { burnCall, burnOn } from './burn-act.ts';
+import { TOKEN_MESSENGER } from './contracts.ts';
+import { ANYBODY, differs, padded, readMessage, type BurnMessage } from './message.ts';
+import { readBurnPlan, rejected, type BurnPlan } from './plan.ts';
+
+export const CCTP_BURN_DESCRIPTOR: ExecutorDescriptor = {
+  executor_key: 'cctp.burn',
+  kind: 'local',
+  action_types: ['cctp_burn'],
+  provider: 'cctp',
+  chain_family: 'evm',
+  // As of transfers: its bytes are stored before they are sent, and one nonce lands once.
+  same_key_safe: true,
+  settle_seconds: 0,
+  timeout_seconds: 30,
+  in_process: false,
+  sends: true,
+  not_payees: [],
+  // It shows that the funds are gone and signed for; that they arrived is the mint's to show.
+  completion_assurances: ['provider_completed'],
+};
+
+interface Lane {
+  readonly chains: EvmChains;
+  readonly venues: readonly EvmVenue[];
+  readonly attester: Attester;
+}
+
+/** It holds no state of its own: the journal, the chains and the attester do. */
+export function createBurnExecutor(lane: Lane): Executor {
+  const { chains, venues } = lane;
+  const look = (
+    phase: 'observe' | 'recover',
+    context: ExecutionContext,
+    call: CallOptions,
+    journal: SubmitJournal,
+  ): Promise<ExecutionResult> => settleBurn(lane, { phase, context, call, journal });
+  return {
+    descriptor: CCTP_BURN_DESCRIPTOR,
+    preflight: (context, call) =>
+      failWhenRejected(async () => {
+        await draft(lane, context, call);
+        return null;
+      }),
+    prepare: (context, call) => failWhenRejected(() => prepare(lane, context, call)),
+    submit: (input, call) => {
+      const plan = readBurnPlan(input.context, venues);
+      return sendSigned(chains, { chain_id: plan.source.chain_id, act: burnOn(plan) }, input, call);
+    },
+    observe: (context, call, journal) => look('observe', context, call, journal),
+    recover: (context, call, journal) => look('recover', context, call, journal),
+    cancel: (context) => Promise.resolve(stillUnderWay(context.prior?.external_ref)),
+    health: (call) => checkChains(chains, call),
+  };
+}
+
+interface Draft {
+  readonly plan: BurnPlan;
+  readonly from: Address;
+  readonly units: bigint;
+  readonly decimals: number;
+  readonly call: EvmCall;
+  readonly quote: GasQuote;
+  readonly destination: EvmConnection;
+}
+
+/**
+ * @throws ExecutorFault `rejected` with the codes of the plan's reading, `SIGNER_MISSING`,
+ *   `TOKEN_MISSING`, `AMOUNT_PRECISION`, `INSUFFICIENT_FUNDS`, `ALLOWANCE_INSUFFICIENT`,
+ *   `FEE_BELOW_MINIMUM`, `DESTINATION_TOKEN_MISSING`, `TRANSACTION_WOULD_REVERT`.
+ */
+async function draft(
+  { chains, venues }: Lane,
+  context: ExecutionContext,
+  options: CallOptions,
+): Promise<Draft> {
+  const plan = readBurnPlan(context, venues);
+  const from = readSigner(context);
+  const [connection, destination] = await Promise.all([
+    chains.open(plan.source.chain_id, options),
+    chains.open(plan.destination.chain_id, options),
+  ]);
+  await requireCode(connection, plan.token);
+  await requireDestination(destination, plan);
+  const decimals = await connection.decimals(plan.token);
+  const units = baseUnits(plan, decimals);
+  const call = burnCall(plan, decimals);
+  const holds = await requireBalance(connection, { token: plan.token, from, units, decimals });
+  await requireAllowance(connection, { plan, from, units, decimals });
+  await requireFee(connection, plan, units, decimals);
+  const quote = await quoteGas(connection, from, call);
+  requireGas(connection, { call, quote, holds });
+  return { plan, from, units, decimals, call, quote, destination };
+}
+
+/** Before anything is gone: what brings it back has to be there. */
+async function requireDestination(destination: EvmConnection, plan: BurnPlan): Promise<void> {
+  const { cctp, venue_key } = plan.destination;
+  const places = [plan.minted, cctp.token_messenger, cctp.message_transmitter];
+  for (const address of places) {
+    const code = await destination.ask((client) => client.getCode({ address }));
+    if (code === undefined)
+      throw rejected(
+        'DESTINATION_TOKEN_MISSING',
+        `venue ${venue_key} names ${address}, and there is no contract`,
+      );
+  }
+}
+
+async function requireAllowance(
+  connection: EvmConnection,
+  of: {
+    readonly plan: BurnPlan;
+    readonly from: Address;
+    readonly units: bigint;
+    readonly decimals: number;
+  },
+): Promise<void> {
+  const spender = of.plan.source.cctp.token_messenger;
+  const allowed = await connection.ask((client) =>
+    client.readContract({
+      address: of.plan.token,
+      abi: erc20Abi,
+      functionName: 'allowance',
+      args: [of.from, spender],
+    }),
+  );
+  if (allowed >= of.units) return;
+  throw rejected(
+    'ALLOWANCE_INSUFFICIENT',
+    `${of.from} allows ${spender} ${fromBaseUnits(allowed, of.decimals)} of the ${of.plan.amount} to be burnt`,
+  );
+}
+
+/** The contract asks for a least fee, and reverts below it. */
+async function requireFee(
+  connection: EvmConnection,
+  plan: BurnPlan,
+  units: bigint,
+  decimals: number,
+): Promise<void> {
+  const least = await connection.ask((client) =>
+    client.readContract({
+      address: plan.source.cctp.token_messenger,
+      abi: TOKEN_MESSENGER,
+      functionName: 'getMinFeeAmount',
+      args: [units],
+    }),
+  );
+  if (baseUnits({ amount: plan.max_fee }, decimals) >= least) return;
+  throw rejected(
+    'FEE_BELOW_MINIMUM',
+    `the burn asks for a max_fee of at least ${fromBaseUnits(least, decimals)}, and the plan allows ${plan.max_fee}`,
+  );
+}
+
+async function prepare(
+  lane: Lane,
+  context: ExecutionContext,
+  options: CallOptions,
+): Promise<ExecutionResult> {
+  const { plan, from, units, decimals, call, quote, destination } = await draft(
+    lane,
+    context,
+    options,
+  );
+  const { number } = await readBlock(destination, 'latest');
+  return {
+    next_state: 'SUBMITTING',
+    prepared_action: {
+      source_chain_id: plan.source.chain_id,
+      destination_chain_id: plan.destination.chain_id,
+      token_address: plan.token,
+      mint_recipient: plan.mint_recipient,
+      max_fee: plan.max_fee,
+      amount: plan.amount,
+      asset: context.asset,
+      from_address: from,
+      decimals,
+      base_units: units.toString(),
+      // No mint of this burn is in an older block.
+      destination_block: number.toString(),
+    },
+    sign_request: {
+      kind: 'evm_transaction',
+      payload: unsignedOf(plan.source.chain_id, call, quote),
+    },
+  };
+}
+
+interface Look {
+  readonly phase: 'observe' | 'recover';
+  readonly context: ExecutionContext;
+  readonly call: CallOptions;
+  readonly journal: SubmitJournal;
+}
+
+/** As any act until it is mined and deep enough; then OBSERVING until it is attested. */
+async function settleBurn(
+  lane: Lane,
+  { phase, context, call, journal }: Look,
+): Promise<ExecutionResult> {
+  const plan = readBurnPlan(context, lane.venues);
+  const settled = await settleAct(lane.chains, {
+    chain_id: plan.source.chain_id,
+    act: burnOn(plan),
+    from: readSigner(context),
+    assurance: context.completion_assurance,
+    call,
+    journal,
+    phase,
+  });
+  if (settled.next_state !== 'COMPLETED') return settled;
+  const { external_ref, output = {} } = settled;
+  const waiting: ExecutionResult = {
+    next_state: 'OBSERVING',
+    retry_after_seconds: ASK_EVERY_SECONDS,
+    output: { ...output, ...since(context) },
+    ...(external_ref === undefined ? {} : { external_ref }),
+  };
+  // Whether it is attested is for observe to ask: that it was burnt is all a recovery wants to know.
+  if (phase === 'recover' || external_ref === undefined) return waiting;
+  const attested = await attestedBurn(
+    lane,
+    plan,
+    external_ref as Hash,
+    String(output['message']),
+    call,
+  );
+  if (attested === null) return waiting;
+  const decimals = Number(context.prior?.prepared_action?.['decimals']);
+  return {
+    ...settled,
+    output: { ...output, ...since(context), ...attestedFacts(attested, decimals) },
+  };
+}
+
+function since({ prior }: ExecutionContext): JsonObject {
+  const block = prior?.prepared_action?.['destination_block'];
+  return typeof block === 'string' ? { destination_block: block } : {};
+}
+
+function attestedFacts(attested: BurnMessage, decimals: number): JsonObject {
+  return {
+    message_nonce: attested.nonce,
+    finality_executed: attested.finality_executed,
+    ...(Number.isInteger(decimals)
+      ? { fee_executed: fromBaseUnits(attested.fee_executed, decimals) }
+      : {}),
+  };
+}
+
+/**
+ * The attested message of this burn; null while there is none.
+ *
+ * @throws ExecutorFault `protocol` `ATTESTATION_MISMATCH` where what is signed is another message, or
+ *   its fee is more than the burn allows: asked about again, and shown to a person.
+ */
+async function attestedBurn(
+  { attester }: Lane,
+  plan: BurnPlan,
+  transaction: Hash,
+  emitted: string,
+  call: CallOptions,
+): Promise<BurnMessage | null> {
+  const signed = await attester.messagesOf(plan.source.cctp, transaction, call);
+  const found = attestationOf(
+    signed.map(({ message }) => message),
+    emitted,
+  );
+  if (found === null) return null;
+  if (found.ok) return found.message;
+  throw new ExecutorFault('protocol', 'ATTESTATION_MISMATCH', found.problem);
+}
+
+/**
+ * Of what is signed for a transaction the message of one burn: null where there is nothing yet,
+ * since a transaction may hold other burns. One that is signed and differs only in what it must not
+ * is a problem.
+ */
+export function attestationOf(
+  signed: readonly Hex[],
+  emitted: string,
+):
+  | { readonly ok: true; readonly message: BurnMessage; readonly bytes: Hex }
+  | { readonly ok: false; readonly problem: string }
+  | null {
+  const own = readMessage(emitted);
+  if (!own.ok) return { ok: false, problem: `the burn's own message: ${own.problem}` };
+  let problem: string | null = null;
+  for (const bytes of signed) {
+    const reading = readMessage(bytes);
+    const why = reading.ok ? differs(reading.message, own.message) : reading.problem;
+    if (reading.ok && why === null) return { ok: true, message: reading.message, bytes };
+    problem ??= why;
+  }
+  return problem === null
+    ? null
+    : { ok: false, problem: `what the attester signed is not this burn: ${problem}` };
+}
+
+/** Throws `rejected` `SIGNER_CALLER_MISMATCH` where the burn names somebody else than who mints. */
+export function requireCaller(destinationCaller: Hex, minter: Address): void {
+  if (destinationCaller === ANYBODY || destinationCaller === padded(minter)) return;
+  throw rejected(
+    'SIGNER_CALLER_MISMATCH',
+    `the burn lets only 0x${destinationCaller.slice(26)} mint, and ${minter} would`,
+  );
+}

@@ -1,0 +1,36 @@
+/** What the configs of burns and mints look like. */
+import { z } from 'zod';
+import { isDecimal } from '../../domain/money.ts';
+import { addressSchema, chainIdSchema } from '../evm/config.ts';
+
+/**
+ * Thresholds of the message transmitter: at the first a burn is attested as soon as its block is
+ * confirmed, for a fee; at the second once it is final. Source: `FinalityThresholds.sol` of
+ * github.com/circlefin/evm-cctp-contracts.
+ */
+export const FINALITY_THRESHOLDS = { fast: 1_000, standard: 2_000 } as const;
+export type BurnFinality = keyof typeof FINALITY_THRESHOLDS;
+
+/** Node configs carry keys for others too, so these schemas read only their own. */
+export const burnConfigSchema = z
+  .object({
+    source_chain_id: chainIdSchema,
+    destination_chain_id: chainIdSchema,
+    token_address: addressSchema,
+    /** Of the destination chain; also in 32 bytes. */
+    mint_recipient: z
+      .string()
+      .transform((text) => text.replace(/^0x0{24}(?=[0-9a-fA-F]{40}$)/, '0x'))
+      .pipe(addressSchema),
+    destination_caller: addressSchema.optional(),
+    /** In units of the asset. */
+    max_fee: z.string().refine(isDecimal, 'must be a decimal string').default('0'),
+    finality: z.enum(['fast', 'standard']).default('standard'),
+  })
+  .refine((config) => config.source_chain_id !== config.destination_chain_id, {
+    path: ['destination_chain_id'],
+    message: 'is the chain that is burnt on',
+  });
+export type BurnConfig = z.output<typeof burnConfigSchema>;
+
+export const mintConfigSchema = z.object({ burn_from: z.string().min(1) });

@@ -1,0 +1,131 @@
+/**
+ * The message of a burn, as the published contracts lay it out: fixed offsets, big endian, and in
+ * its body the burn itself. Source: `MessageV2.sol` and `BurnMessageV2.sol` of
+ * github.com/circlefin/evm-cctp-contracts (4061786).
+ */
+import type { Address, Hex } from 'viem';
+
+/** The version of messages and of their bodies that this lane speaks. */
+const VERSION = 1;
+/** Offsets and lengths in bytes; `BODY` is where the burn begins. */
+const BODY = 148;
+const LEAST_BYTES = BODY + 228;
+/** The most that a message with an empty hook has; a longer one carries a hook, which none of ours has. */
+const HEX = /^0x(?:[0-9a-f]{2})*$/;
+
+/** Every field that a burn decides, and the four that the attester fills in. */
+export interface BurnMessage {
+  readonly source_domain: number;
+  readonly destination_domain: number;
+  /** 32 bytes; zero as long as nobody attested it. */
+  readonly nonce: Hex;
+  /** The token messenger that sent it, and that of the destination, in 32 bytes. */
+  readonly sender: Hex;
+  readonly recipient: Hex;
+  /** Who alone may bring it, in 32 bytes; zero: anybody. */
+  readonly destination_caller: Hex;
+  readonly min_finality: number;
+  readonly finality_executed: number;
+  /** In 32 bytes, as the three below. */
+  readonly burn_token: Hex;
+  readonly mint_recipient: Hex;
+  /** Base units. */
+  readonly amount: bigint;
+  readonly message_sender: Hex;
+  readonly max_fee: bigint;
+  readonly fee_executed: bigint;
+  /** The number of the destination's block from which on it is no longer taken; 0: never. */
+  readonly expiration_block: bigint;
+}
+
+export type MessageReading =
+  | { readonly ok: true; readonly message: BurnMessage }
+  | { readonly ok: false; readonly problem: string };
+
+const no = (problem: string): MessageReading => ({ ok: false, problem });
+
+/** Reads a message of this version without a hook; whatever else it is, is told and not read. */
+export function readMessage(bytes: string): MessageReading {
+  const text = bytes.toLowerCase();
+  if (!HEX.test(text)) return no('it is no hex text of whole bytes');
+  const size = (text.length - 2) / 2;
+  if (size < LEAST_BYTES) return no(`it has ${size} bytes, and a burn has ${LEAST_BYTES}`);
+  if (size > LEAST_BYTES) return no('it carries a hook');
+  const at = (offset: number, length: number): Hex =>
+    `0x${text.slice(2 + 2 * offset, 2 + 2 * (offset + length))}`;
+  const number = (offset: number): number => Number(at(offset, 4));
+  const word = (offset: number): bigint => BigInt(at(offset, 32));
+  if (number(0) !== VERSION) return no(`it is of version ${number(0)}`);
+  if (number(BODY) !== VERSION) return no(`its burn is of version ${number(BODY)}`);
+  return {
+    ok: true,
+    message: {
+      source_domain: number(4),
+      destination_domain: number(8),
+      nonce: at(12, 32),
+      sender: at(44, 32),
+      recipient: at(76, 32),
+      destination_caller: at(108, 32),
+      min_finality: number(140),
+      finality_executed: number(144),
+      burn_token: at(BODY + 4, 32),
+      mint_recipient: at(BODY + 36, 32),
+      amount: word(BODY + 68),
+      message_sender: at(BODY + 100, 32),
+      max_fee: word(BODY + 132),
+      fee_executed: word(BODY + 164),
+      expiration_block: word(BODY + 196),
+    },
+  };
+}
+
+/** What the attester fills in; everything else the burn has said. */
+export const ATTESTED_FIELDS = [
+  'nonce',
+  'finality_executed',
+  'fee_executed',
+  'expiration_block',
+] as const satisfies readonly (keyof BurnMessage)[];
+
+const EMITTED_FIELDS = [
+  'source_domain',
+  'destination_domain',
+  'sender',
+  'recipient',
+  'destination_caller',
+  'min_finality',
+  'burn_token',
+  'mint_recipient',
+  'amount',
+  'message_sender',
+  'max_fee',
+] as const satisfies readonly Exclude<keyof BurnMessage, (typeof ATTESTED_FIELDS)[number]>[];
+
+/**
+ * Why an attested message is not the one that a burn emitted, or null: every field but the four is
+ * the same, it has a nonce, and the fee is within what the burn allows.
+ */
+export function differs(attested: BurnMessage, emitted: BurnMessage): string | null {
+  const field = EMITTED_FIELDS.find((name) => attested[name] !== emitted[name]);
+  if (field !== undefined)
+    return `${field} is ${attested[field]}, and the burn says ${emitted[field]}`;
+  if (BigInt(attested.nonce) === 0n) return 'it has no nonce';
+  if (attested.fee_executed > emitted.max_fee)
+    return `its fee of ${attested.fee_executed} base units is more than the ${emitted.max_fee} that the burn allows`;
+  if (attested.fee_executed >= attested.amount && attested.fee_executed > 0n)
+    return 'its fee takes all that was burnt';
+  return null;
+}
+
+/** An address in 32 bytes, as messages have it. */
+export function padded(address: Address): Hex {
+  return `0x${'0'.repeat(24)}${address.slice(2).toLowerCase()}`;
+}
+
+/** Nobody, as a destination caller: anybody may bring the message. */
+export const ANYBODY: Hex = `0x${'0'.repeat(64)}`;
+
+/** The address of 32 bytes that hold one, lower case; null for anything else. */
+export function unpaddedWord(word: Hex): Address | null {
+  return /^0x0{24}[0-9a-f]{40}$/.test(word) ? `0x${word.slice(26)}` : null;
+}

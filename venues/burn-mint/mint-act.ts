@@ -1,0 +1,204 @@
+/**
+ * A mint as an act: any call that brings exactly the burn's own message. Who signed for it and with
+ * which fee may have changed since it was prepared; what it mints, to whom, may not.
+ */
+import {
+  decodeFunctionData,
+  encodeFunctionData,
+  isAddressEqual,
+  isHex,
+  parseEventLogs,
+  type Address,
+  type Hex,
+  type TransactionReceipt,
+} from 'viem';
+import type { EvmUnsignedTransaction, ExecutionResult } from '../../domain/executor.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import { fromBaseUnits, toBaseUnits } from '../../domain/money.ts';
+import { sameEvmAddress } from '../../platform/evm-address.ts';
+import type { ActOn, Did, Verdict } from '../evm/act.ts';
+import type { EvmCall } from '../evm/call.ts';
+import type { EvmConnection } from '../evm/client.ts';
+import { MESSAGE_TRANSMITTER, TOKEN_MESSENGER } from './contracts.ts';
+import {
+  ANYBODY,
+  differs,
+  padded,
+  readMessage,
+  unpaddedWord,
+  type BurnMessage,
+} from './message.ts';
+import type { LaneVenue } from './plan.ts';
+
+/** What a burn has left for its mint. */
+export interface MintPlan {
+  readonly destination: LaneVenue;
+  /** The token that is minted. */
+  readonly minted: Address;
+  /** As the source's transmitter emitted it. */
+  readonly emitted: BurnMessage;
+  /** Of the burn, in units of the asset. */
+  readonly amount: string;
+  /** No mint of it is in an older block of the destination. */
+  readonly since: bigint;
+}
+
+export function mintCall(plan: MintPlan, message: Hex, attestation: Hex): EvmCall {
+  return {
+    to: plan.destination.cctp.message_transmitter,
+    value: 0n,
+    data: encodeFunctionData({
+      abi: MESSAGE_TRANSMITTER,
+      functionName: 'receiveMessage',
+      args: [message, attestation],
+    }),
+  };
+}
+
+/** `from` is who brings it; `instead` says what somebody else may have minted in its place. */
+export function mintOn(
+  plan: MintPlan,
+  from: Address,
+  instead: (connection: EvmConnection, nonce: Hex) => Promise<ExecutionResult | null>,
+): ActOn {
+  return async (connection) => {
+    const decimals = await connection.decimals(plan.minted);
+    return {
+      chain_id: plan.destination.chain_id,
+      call: null,
+      verify: (unsigned) => verdictOn(plan, from, decimals, unsigned),
+      did: (_signer, receipt) => minted(plan, decimals, receipt, null),
+      instead: async (asked, receipt) => {
+        const transaction = await asked.ask((client) =>
+          client.getTransaction({ hash: receipt.transactionHash }),
+        );
+        const brought = broughtBy(transaction.input);
+        return brought === null ? null : instead(asked, brought.message.nonce);
+      },
+    };
+  };
+}
+
+function verdictOn(
+  plan: MintPlan,
+  from: Address,
+  decimals: number,
+  unsigned: EvmUnsignedTransaction,
+): Verdict {
+  const problem = problemOf(plan, from, decimals, unsigned);
+  return problem === null ? { ok: true } : { ok: false, problem };
+}
+
+function problemOf(
+  plan: MintPlan,
+  from: Address,
+  decimals: number,
+  unsigned: EvmUnsignedTransaction,
+): string | null {
+  const { destination, emitted } = plan;
+  if (unsigned.chain_id !== destination.chain_id)
+    return `the transaction is for chain ${unsigned.chain_id}, the mint for ${destination.chain_id}`;
+  const { message_transmitter: transmitter } = destination.cctp;
+  if (!sameEvmAddress(unsigned.to, transmitter))
+    return `the transaction calls ${unsigned.to}, the mint ${transmitter}`;
+  if (unsigned.value !== '0') return 'a mint carries no value';
+  const brought = broughtBy(unsigned.data);
+  if (brought === null) return 'the calldata is not one message of a burn with its attestation';
+  const why = differs(brought.message, emitted);
+  if (why !== null) return `the message is not the burn's own: ${why}`;
+  if (toBaseUnits(plan.amount, decimals) !== emitted.amount)
+    return `the message mints ${emitted.amount} base units, and the plan ${plan.amount}`;
+  return emitted.destination_caller === ANYBODY || emitted.destination_caller === padded(from)
+    ? null
+    : `only 0x${emitted.destination_caller.slice(26)} may bring the message, and ${from} would`;
+}
+
+/** The message that calldata brings, which must be encoded as the transmitter's ABI has it. */
+function broughtBy(data: string): { readonly message: BurnMessage } | null {
+  if (!isHex(data)) return null;
+  try {
+    const { functionName, args } = decodeFunctionData({ abi: MESSAGE_TRANSMITTER, data });
+    if (functionName !== 'receiveMessage') return null;
+    const again = encodeFunctionData({ abi: MESSAGE_TRANSMITTER, functionName, args });
+    const reading = readMessage(args[0]);
+    return reading.ok && again === data.toLowerCase() ? { message: reading.message } : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * `MINT_NOT_SEEN` where the messenger tells of no mint to the recipient. `nonce` is that of the message,
+ * where its transaction may have brought several; null: it brought one.
+ */
+export function minted(
+  plan: MintPlan,
+  decimals: number,
+  receipt: TransactionReceipt,
+  nonce: Hex | null,
+): Did {
+  const { cctp } = plan.destination;
+  const recipient = unpaddedWord(plan.emitted.mint_recipient);
+  const received = parseEventLogs({
+    abi: MESSAGE_TRANSMITTER,
+    eventName: 'MessageReceived',
+    logs: receipt.logs,
+  }).find(
+    (log) =>
+      isAddressEqual(log.address, cctp.message_transmitter) &&
+      log.args.sourceDomain === plan.emitted.source_domain &&
+      log.args.sender.toLowerCase() === plan.emitted.sender &&
+      (nonce === null || log.args.nonce === nonce) &&
+      isBodyOf(log.args.messageBody, plan.emitted),
+  );
+  // The mint of one message stands before its own event, and behind that of the message before.
+  const mints = parseEventLogs({
+    abi: TOKEN_MESSENGER,
+    eventName: 'MintAndWithdraw',
+    logs: receipt.logs,
+  }).filter(
+    (log) =>
+      isAddressEqual(log.address, cctp.token_messenger) &&
+      isAddressEqual(log.args.mintToken, plan.minted) &&
+      recipient !== null &&
+      isAddressEqual(log.args.mintRecipient, recipient) &&
+      log.args.amount + log.args.feeCollected === plan.emitted.amount,
+  );
+  const mint = mints
+    .filter((log) => received !== undefined && log.logIndex < received.logIndex)
+    .at(-1);
+  if (received === undefined || mint === undefined)
+    return {
+      ok: false,
+      error_code: 'MINT_NOT_SEEN',
+      error_message:
+        "the transaction succeeded, but the messenger minted nothing of this burn; look at the transaction's logs",
+    };
+  return {
+    ok: true,
+    output: {
+      requested_amount: plan.amount,
+      submitted_amount: plan.amount,
+      received_amount: fromBaseUnits(mint.args.amount, decimals),
+      bridge_fee_amount: fromBaseUnits(mint.args.feeCollected, decimals),
+      message_nonce: received.args.nonce,
+      finality_executed: received.args.finalityThresholdExecuted,
+      mint_recipient: mint.args.mintRecipient,
+    } satisfies JsonObject,
+  };
+}
+
+/** Fee and expiration stand in the body too, and are the attester's. */
+function isBodyOf(body: Hex, emitted: BurnMessage): boolean {
+  const header = `0x${'0'.repeat(2 * 148)}`;
+  const reading = readMessage(`${header.slice(0, 2)}00000001${header.slice(10)}${body.slice(2)}`);
+  if (!reading.ok) return false;
+  const { message } = reading;
+  return (
+    message.burn_token === emitted.burn_token &&
+    message.mint_recipient === emitted.mint_recipient &&
+    message.amount === emitted.amount &&
+    message.message_sender === emitted.message_sender &&
+    message.max_fee === emitted.max_fee
+  );
+}

@@ -1,0 +1,424 @@
+/**
+ * `cctp.mint`: brings a burn's message to its destination, with the attester's signatures. Whoever
+ * was quicker has done it for us: a used nonce with its mint is the mint.
+ */
+import { numberToHex, toEventSelector, type Address, type Hash, type Hex } from 'viem';
+import { depthFor, shownAt } from '../../domain/chains/assurance-table.ts';
+import {
+  ExecutorFault,
+  type CallOptions,
+  type CompletionAssurance,
+  type ExecutionContext,
+  type ExecutionResult,
+  type Executor,
+  type ExecutorDescriptor,
+  type SubmitJournal,
+} from '../../domain/executor.ts';
+import { isObject, type JsonObject } from '../../domain/json.ts';
+import { readDecimal } from '../../domain/money.ts';
+import {
+  finalizedNumber,
+  readBalance,
+  readBlock,
+  readReceipt,
+  type EvmChains,
+  type EvmConnection,
+} from '../evm/client.ts';
+import type { EvmCall } from '../evm/call.ts';
+import type { EvmVenue } from '../evm/config.ts';
+import { requireGas, unsignedOf } from '../evm/draft.ts';
+import { failWhenRejected } from '../evm/errors.ts';
+import { quoteGas, type GasQuote } from '../evm/fees.ts';
+import { checkChains } from '../evm/health.ts';
+import { isCanonical, observing, settledNumber, TRANSFER_ASSURANCES } from '../evm/landed.ts';
+import { readSigner } from '../evm/plan.ts';
+import { sendSigned, stillUnderWay } from '../evm/send-signed.ts';
+import { settleAct } from '../evm/settle.ts';
+import { ASK_EVERY_SECONDS, type Attested, type Attester } from './attester.ts';
+import { attestationOf, requireCaller } from './burn.ts';
+import { MESSAGE_TRANSMITTER } from './contracts.ts';
+import { readMessage, type BurnMessage } from './message.ts';
+import { mintCall, minted, mintOn, type MintPlan } from './mint-act.ts';
+import { readBurnPlan, rejected } from './plan.ts';
+
+export const CCTP_MINT_DESCRIPTOR: ExecutorDescriptor = {
+  executor_key: 'cctp.mint',
+  kind: 'local',
+  action_types: ['cctp_mint'],
+  provider: 'cctp',
+  chain_family: 'evm',
+  same_key_safe: true,
+  settle_seconds: 0,
+  timeout_seconds: 30,
+  in_process: false,
+  sends: true,
+  not_payees: [],
+  completion_assurances: TRANSFER_ASSURANCES,
+};
+
+/** Blocks before its end in which an attestation is asked for anew: a mint takes a while. */
+export const EXPIRES_SOON_BLOCKS = 30n;
+
+interface Lane {
+  readonly chains: EvmChains;
+  readonly venues: readonly EvmVenue[];
+  readonly attester: Attester;
+}
+
+/** What the burn's node has recorded, as far as a mint needs it. */
+interface Burnt {
+  readonly plan: MintPlan;
+  readonly transaction: Hash;
+  readonly source: EvmVenue & { readonly cctp: NonNullable<EvmVenue['cctp']> };
+  /** The bytes that the source's transmitter emitted. */
+  readonly message: string;
+}
+
+/** The burn that a mint completes, as its node or a sign check knows it. */
+export interface MintOf {
+  readonly asset: string;
+  readonly matched?: ExecutionContext['matched'];
+}
+
+/** It holds no state of its own: the journal, the chains and the attester do. */
+export function createMintExecutor(lane: Lane): Executor {
+  const { chains, venues } = lane;
+  return {
+    descriptor: CCTP_MINT_DESCRIPTOR,
+    preflight: (context, call) =>
+      failWhenRejected(async () => {
+        await draft(lane, context, call);
+        return null;
+      }),
+    prepare: (context, call) => failWhenRejected(() => prepare(lane, context, call)),
+    submit: async (input, call) => {
+      const burnt = readBurnt(input.context, venues);
+      const from = readSigner(input.context);
+      const nonce = foundNonce(input.prepared_action);
+      // Somebody was quicker, so there is nothing to send.
+      if (nonce !== null)
+        return {
+          next_state: 'SUBMITTED',
+          external_ref: String(input.prepared_action['minted_by']),
+        };
+      return sendSigned(
+        chains,
+        actOf(burnt, from, input.context.completion_assurance),
+        input,
+        call,
+      );
+    },
+    observe: (context, call, journal) => settle(lane, context, call, journal, 'observe'),
+    recover: (context, call, journal) => settle(lane, context, call, journal, 'recover'),
+    cancel: (context) => Promise.resolve(stillUnderWay(context.prior?.external_ref)),
+    health: (call) => checkChains(chains, call),
+  };
+}
+
+/**
+ * @throws ExecutorFault `rejected` `BURN_UNKNOWN` where the burn has recorded nothing to mint.
+ */
+export function readBurnt({ asset, matched }: MintOf, venues: readonly EvmVenue[]): Burnt {
+  const output = matched?.output;
+  const transaction = matched?.external_ref;
+  if (output === undefined || transaction === undefined)
+    throw rejected('BURN_UNKNOWN', 'config.burn_from names no burn that is completed');
+  const { message, submitted_amount: burnt, max_fee, destination_block: since } = output;
+  const reading = typeof message === 'string' ? readMessage(message) : null;
+  const amount = readDecimal(burnt);
+  if (reading?.ok !== true || amount === null || typeof message !== 'string')
+    throw rejected('BURN_UNKNOWN', 'the burn has recorded no message that could be minted');
+  const plan = readBurnPlan(
+    {
+      asset,
+      amount,
+      config: {
+        source_chain_id: output['source_chain_id'] ?? null,
+        destination_chain_id: output['destination_chain_id'] ?? null,
+        token_address: `0x${reading.message.burn_token.slice(26)}`,
+        mint_recipient: output['mint_recipient'] ?? null,
+        max_fee: max_fee ?? '0',
+      },
+    },
+    venues,
+  );
+  return {
+    plan: {
+      destination: plan.destination,
+      minted: plan.minted,
+      emitted: reading.message,
+      amount,
+      since: typeof since === 'string' && /^[0-9]+$/.test(since) ? BigInt(since) : 0n,
+    },
+    transaction: transaction as Hash,
+    source: plan.source,
+    message,
+  };
+}
+
+/** The act of a mint: who else has minted it is looked for where its own transaction reverted. */
+export function actOf(burnt: Burnt, from: Address, assurance: CompletionAssurance) {
+  const { plan } = burnt;
+  return {
+    chain_id: plan.destination.chain_id,
+    act: mintOn(plan, from, (connection, nonce) => byAnybody(connection, plan, nonce, assurance)),
+  };
+}
+
+interface Drafted {
+  readonly burnt: Burnt;
+  readonly from: Address;
+  readonly connection: EvmConnection;
+  readonly nonce: Hex;
+  /** Null where somebody else has brought the message. */
+  readonly sends: { readonly call: EvmCall; readonly quote: GasQuote } | null;
+}
+
+async function draft(
+  lane: Lane,
+  context: ExecutionContext,
+  options: CallOptions,
+): Promise<Drafted> {
+  const burnt = readBurnt(context, lane.venues);
+  const { plan, source } = burnt;
+  const from = readSigner(context);
+  requireCaller(plan.emitted.destination_caller, from);
+  const signed = await signedFor(lane, burnt, options);
+  const connection = await lane.chains.open(plan.destination.chain_id, options);
+  const { nonce, expiration_block: expires } = signed.message;
+  if (await isNonceUsed(connection, plan, nonce)) {
+    await requireFinal(connection, plan, nonce);
+    return { burnt, from, connection, nonce, sends: null };
+  }
+  const { number } = await readBlock(connection, 'latest');
+  if (expires > 0n && expires <= number + EXPIRES_SOON_BLOCKS) {
+    await lane.attester.attestAnew(source.cctp, nonce, options);
+    throw new ExecutorFault(
+      'server_error',
+      'ATTESTATION_EXPIRED',
+      `the attestation ends at block ${expires}, and the destination is at ${number}; another one is asked for`,
+      { retryAfterSeconds: ASK_EVERY_SECONDS },
+    );
+  }
+  const call = mintCall(plan, signed.bytes.message, signed.bytes.attestation);
+  const quote = await quoteGas(connection, from, call);
+  const holds = await readBalance(connection, { owner: from, token: null });
+  requireGas(connection, { call, quote, holds });
+  return { burnt, from, connection, nonce, sends: { call, quote } };
+}
+
+/** A mint by somebody else is waited for until it cannot be taken back: until then it may be ours. */
+async function requireFinal(connection: EvmConnection, plan: MintPlan, nonce: Hex): Promise<void> {
+  const last = await finalizedNumber(connection);
+  if (last >= 0n && (await isNonceUsed(connection, plan, nonce, last))) return;
+  throw new ExecutorFault(
+    'server_error',
+    'MINT_NOT_FINAL',
+    'somebody else has brought the message, in a block that is not final yet',
+    { retryAfterSeconds: connection.venue.poll_interval_seconds },
+  );
+}
+
+/** The attester's word on the burn, asked anew each time: an attestation may have been renewed. */
+async function signedFor(
+  { attester }: Lane,
+  { source, transaction, message }: Burnt,
+  call: CallOptions,
+): Promise<{ readonly message: BurnMessage; readonly bytes: Attested }> {
+  const all = await attester.messagesOf(source.cctp, transaction, call);
+  const found = attestationOf(
+    all.map((each) => each.message),
+    message,
+  );
+  if (found === null)
+    throw new ExecutorFault('server_error', 'ATTESTATION_MISSING', 'the attester has nothing yet', {
+      retryAfterSeconds: ASK_EVERY_SECONDS,
+    });
+  if (!found.ok) throw new ExecutorFault('protocol', 'ATTESTATION_MISMATCH', found.problem);
+  const bytes = all.find((each) => each.message === found.bytes);
+  if (bytes === undefined) throw new Error('what was found is not what was signed');
+  return { message: found.message, bytes };
+}
+
+async function prepare(
+  lane: Lane,
+  context: ExecutionContext,
+  options: CallOptions,
+): Promise<ExecutionResult> {
+  const { burnt, from, connection, nonce, sends } = await draft(lane, context, options);
+  const { plan } = burnt;
+  const facts = {
+    chain_id: plan.destination.chain_id,
+    burn_transaction: burnt.transaction,
+    message_nonce: nonce,
+    mint_recipient: `0x${plan.emitted.mint_recipient.slice(26)}`,
+    from_address: from,
+    amount: plan.amount,
+    asset: context.asset,
+  };
+  if (sends === null) {
+    const by = await mintOfNonce(connection, plan, nonce);
+    return {
+      next_state: 'SUBMITTING',
+      prepared_action: { ...facts, minted_by: by },
+    };
+  }
+  return {
+    next_state: 'SUBMITTING',
+    prepared_action: facts,
+    sign_request: {
+      kind: 'evm_transaction',
+      payload: unsignedOf(plan.destination.chain_id, sends.call, sends.quote),
+    },
+  };
+}
+
+async function settle(
+  lane: Lane,
+  context: ExecutionContext,
+  call: CallOptions,
+  journal: SubmitJournal,
+  phase: 'observe' | 'recover',
+): Promise<ExecutionResult> {
+  const burnt = readBurnt(context, lane.venues);
+  const assurance = context.completion_assurance;
+  const nonce = foundNonce(context.prior?.prepared_action ?? {});
+  if (nonce !== null) {
+    const connection = await lane.chains.open(burnt.plan.destination.chain_id, call);
+    return named(context, await byOthers(connection, burnt.plan, nonce, assurance));
+  }
+  const settled = await settleAct(lane.chains, {
+    ...actOf(burnt, readSigner(context), assurance),
+    from: readSigner(context),
+    assurance,
+    call,
+    journal,
+    phase,
+  });
+  return named(context, settled);
+}
+
+/** What the bridge took is the fee of a mint; what its gas cost stands beside it. */
+function named({ asset }: ExecutionContext, settled: ExecutionResult): ExecutionResult {
+  if (settled.next_state !== 'COMPLETED' || settled.output === undefined) return settled;
+  const { bridge_fee_amount, fee_amount, fee_asset, ...output } = settled.output;
+  return {
+    ...settled,
+    output: {
+      ...output,
+      ...(fee_amount === undefined ? {} : { gas_fee_amount: fee_amount }),
+      ...(fee_asset === undefined ? {} : { gas_fee_asset: fee_asset }),
+      fee_amount: bridge_fee_amount ?? '0',
+      fee_asset: asset,
+    } as JsonObject,
+  };
+}
+
+/** The nonce of a mint that somebody else had made before this node could send its own. */
+function foundNonce(prepared: JsonObject): Hex | null {
+  const { minted_by: by, message_nonce: nonce } = prepared;
+  return isObject(prepared) && typeof by === 'string' && typeof nonce === 'string'
+    ? (nonce as Hex)
+    : null;
+}
+
+async function isNonceUsed(
+  connection: EvmConnection,
+  { destination }: MintPlan,
+  nonce: Hex,
+  blockNumber?: bigint,
+): Promise<boolean> {
+  const used = await connection.ask((client) =>
+    client.readContract({
+      address: destination.cctp.message_transmitter,
+      abi: MESSAGE_TRANSMITTER,
+      functionName: 'usedNonces',
+      args: [nonce],
+      ...(blockNumber === undefined ? {} : { blockNumber }),
+    }),
+  );
+  return used > 0n;
+}
+
+/** Null where the nonce is not used; the mint that used it otherwise. */
+async function byAnybody(
+  connection: EvmConnection,
+  plan: MintPlan,
+  nonce: Hex,
+  assurance: CompletionAssurance,
+): Promise<ExecutionResult | null> {
+  if (!(await isNonceUsed(connection, plan, nonce))) return null;
+  return byOthers(connection, plan, nonce, assurance);
+}
+
+/** COMPLETED with the mint that used the nonce, once its block is deep enough; OBSERVING before. */
+async function byOthers(
+  connection: EvmConnection,
+  plan: MintPlan,
+  nonce: Hex,
+  assurance: CompletionAssurance,
+): Promise<ExecutionResult> {
+  const hash = await mintOfNonce(connection, plan, nonce);
+  const receipt = await readReceipt(connection, hash);
+  if (receipt === null) throw unseen();
+  const depth = depthFor(assurance);
+  if (
+    receipt.blockNumber > (await settledNumber(connection, depth)) ||
+    !(await isCanonical(connection, receipt))
+  )
+    return observing(connection, { tx_hash: hash });
+  const did = minted(plan, await connection.decimals(plan.minted), receipt, nonce);
+  if (!did.ok)
+    throw new ExecutorFault('protocol', did.error_code, `${did.error_message} (${hash})`);
+  return {
+    next_state: 'COMPLETED',
+    external_ref: hash,
+    output: { tx_hash: hash, block_number: receipt.blockNumber.toString(), ...did.output },
+    assurance: shownAt(depth, TRANSFER_ASSURANCES),
+  };
+}
+
+const RECEIVED = toEventSelector('MessageReceived(address,uint32,bytes32,bytes32,uint32,bytes)');
+/** So many blocks are searched at a time; public endpoints refuse more than a few thousand. */
+const BLOCKS_AT_ONCE = 1_000n;
+
+/**
+ * The transaction that brought the message, looked for in the blocks in which that was possible.
+ *
+ * @throws ExecutorFault `server_error` `MINT_UNSEEN` where the nonce is used and nothing shows by
+ *   what: asked again.
+ */
+async function mintOfNonce(
+  connection: EvmConnection,
+  { destination, since }: MintPlan,
+  nonce: Hex,
+): Promise<Hash> {
+  const { number: newest } = await readBlock(connection, 'latest');
+  for (let fromBlock = since; fromBlock <= newest; fromBlock += BLOCKS_AT_ONCE) {
+    const end = fromBlock + BLOCKS_AT_ONCE - 1n;
+    const [log] = await connection.ask((client) =>
+      client.request({
+        method: 'eth_getLogs',
+        params: [
+          {
+            address: destination.cctp.message_transmitter,
+            topics: [RECEIVED, null, nonce],
+            fromBlock: numberToHex(fromBlock),
+            toBlock: numberToHex(end < newest ? end : newest),
+          },
+        ],
+      }),
+    );
+    if (log?.transactionHash != null) return log.transactionHash;
+  }
+  throw unseen();
+}
+
+function unseen(): ExecutorFault {
+  return new ExecutorFault(
+    'server_error',
+    'MINT_UNSEEN',
+    'the message was brought by somebody, and the endpoint does not show by what',
+    { retryAfterSeconds: ASK_EVERY_SECONDS },
+  );
+}

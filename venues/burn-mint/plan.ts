@@ -1,0 +1,84 @@
+/** What a burn is to do, read from its context and from what the venue entries say of its chains. */
+import type { Address, Hex } from 'viem';
+import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
+import { compare, isDecimal, isPositive } from '../../domain/money.ts';
+import { issuesLine } from '../../platform/issues.ts';
+import type { BurnMintVenue, EvmVenue } from '../evm/config.ts';
+import { burnConfigSchema, FINALITY_THRESHOLDS } from './config.ts';
+import { ANYBODY, padded } from './message.ts';
+
+/** A chain with its part of the lane. */
+export type LaneVenue = EvmVenue & { readonly cctp: BurnMintVenue };
+
+export interface BurnPlan {
+  readonly source: LaneVenue;
+  readonly destination: LaneVenue;
+  readonly token: Address;
+  /** What is minted there: the token that the destination lists under the same asset. */
+  readonly minted: Address;
+  readonly mint_recipient: Address;
+  /** 32 bytes; zero: anybody. */
+  readonly destination_caller: Hex;
+  readonly threshold: number;
+  /** Decimals in units of the asset. */
+  readonly amount: string;
+  readonly max_fee: string;
+}
+
+/**
+ * Throws the `rejected` faults `CONFIG_INVALID`, `CHAIN_NOT_CONFIGURED`, `BRIDGE_ROUTE_MISSING`
+ * (a chain without this lane) and `DESTINATION_TOKEN_MISSING`.
+ */
+export function readBurnPlan(
+  context: Pick<ExecutionContext, 'config' | 'amount' | 'asset'>,
+  venues: readonly EvmVenue[],
+): BurnPlan {
+  const parsed = burnConfigSchema.safeParse(context.config);
+  if (!parsed.success)
+    throw rejected('CONFIG_INVALID', issuesLine(parsed.error, { under: 'config' }));
+  const { config, amount, asset } = { ...context, config: parsed.data };
+  if (!isDecimal(amount) || !isPositive(amount))
+    throw rejected('CONFIG_INVALID', 'the amount must be greater than zero');
+  if (compare(config.max_fee, amount) >= 0)
+    throw rejected(
+      'CONFIG_INVALID',
+      `config.max_fee: ${config.max_fee} is not below the amount of ${amount}`,
+    );
+  const source = laneOf(venues, config.source_chain_id);
+  const destination = laneOf(venues, config.destination_chain_id);
+  const minted = destination.tokens.find((token) => token.asset === asset)?.address;
+  if (minted === undefined)
+    throw rejected(
+      'DESTINATION_TOKEN_MISSING',
+      `venue ${destination.venue_key} lists no token of ${asset}`,
+    );
+  const { destination_caller: caller } = config;
+  return {
+    source,
+    destination,
+    token: config.token_address,
+    minted,
+    mint_recipient: config.mint_recipient,
+    destination_caller: caller === undefined ? ANYBODY : padded(caller),
+    threshold: FINALITY_THRESHOLDS[config.finality],
+    amount,
+    max_fee: config.max_fee,
+  };
+}
+
+function laneOf(venues: readonly EvmVenue[], chainId: number): LaneVenue {
+  const venue = venues.find(({ chain_id }) => chain_id === chainId);
+  if (venue === undefined)
+    throw rejected('CHAIN_NOT_CONFIGURED', `no evm venue is bound to chain ${chainId}`);
+  const { cctp } = venue;
+  if (cctp === undefined)
+    throw rejected(
+      'BRIDGE_ROUTE_MISSING',
+      `venue ${venue.venue_key} has no cctp entry, so nothing is burnt or minted there`,
+    );
+  return { ...venue, cctp };
+}
+
+export function rejected(code: string, message: string): ExecutorFault {
+  return new ExecutorFault('rejected', code, message);
+}

@@ -1,0 +1,49 @@
+/** Submitting what was signed: read back, and broadcast once. */
+import {
+  ExecutorFault,
+  type CallOptions,
+  type ExecutionResult,
+  type SubmitInput,
+} from '../../domain/executor.ts';
+import type { ActOn } from './act.ts';
+import { broadcast } from './broadcast.ts';
+import type { EvmChains } from './client.ts';
+import { readSigner } from './plan.ts';
+import { readSigned } from './signed-bytes.ts';
+
+/**
+ * SUBMITTED with the hash as reference. Everything else is a fault, after which only recover knows:
+ * even a refusal says nothing about the same bytes sent by an earlier, interrupted call.
+ */
+export async function sendSigned(
+  chains: EvmChains,
+  { chain_id, act }: { readonly chain_id: number; readonly act: ActOn },
+  input: SubmitInput,
+  call: CallOptions,
+): Promise<ExecutionResult> {
+  const { raw_tx, tx_hash } = input.sign_result ?? {};
+  if (typeof raw_tx !== 'string' || typeof tx_hash !== 'string') {
+    throw new ExecutorFault(
+      'protocol',
+      'SIGN_RESULT_MISSING',
+      'a transaction is submitted with raw_tx and tx_hash',
+    );
+  }
+  const connection = await chains.open(chain_id, call);
+  const bytes = { raw_tx, tx_hash, from: readSigner(input.context) };
+  const reading = await readSigned(bytes, await act(connection));
+  if (!reading.ok) throw new ExecutorFault('protocol', 'SIGNED_BYTES_MISMATCH', reading.problem);
+  const outcome = await broadcast(connection, reading.signed);
+  if (outcome.kind === 'refused')
+    throw new ExecutorFault('server_error', 'BROADCAST_REFUSED', outcome.message);
+  return { next_state: 'SUBMITTED', external_ref: reading.signed.tx_hash };
+}
+
+/**
+ * Nothing that was sent can be recalled, so a cancel changes nothing: it is observed to its end.
+ */
+export function stillUnderWay(externalRef: string | undefined): ExecutionResult {
+  return externalRef === undefined
+    ? { next_state: 'SUBMITTING' }
+    : { next_state: 'OBSERVING', external_ref: externalRef };
+}
