@@ -72,11 +72,19 @@ export interface ExecutionContext {
     readonly prepared_action?: JsonObject;
     readonly output?: JsonObject;
   };
-  /** For nodes with `config.match_from`: that node, with what it recorded once it has completed. */
+  /**
+   * For nodes with `config.match_from` or `burn_from`: that node, with what it recorded once it has
+   * completed.
+   */
   readonly matched?: {
     readonly node_key: string;
     readonly external_ref?: string;
     readonly output?: JsonObject;
+  };
+  /** Of a burn that only `destination_caller` may mint: who signs the plan's own mint of it. */
+  readonly minter?: {
+    readonly signer_key: string;
+    readonly address: string;
   };
 }
 

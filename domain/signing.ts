@@ -3,6 +3,7 @@ import type { DeclaredPayees } from './allowlist/declared.ts';
 import type {
   CallOptions,
   CompletionAssurance,
+  ExecutionContext,
   ExecutionResult,
   SignRequest,
   SubmitJournal,
@@ -19,6 +20,8 @@ export interface SignedNode {
   readonly input_params: JsonObject;
   /** A decimal text in units of the node's asset. */
   readonly amount: string;
+  /** As in the context of its executor. */
+  readonly matched?: ExecutionContext['matched'];
 }
 
 /** An authorization is signed only if it can be used for so long at most, in seconds. */

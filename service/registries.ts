@@ -7,6 +7,7 @@ import { readRegistryFile } from '../executors/registry-file.ts';
 import type { Config } from '../platform/config.ts';
 import { parseSignerConfigs, whyNotLocal } from '../signers/config.ts';
 import { createSignerRegistry, openSigners } from '../signers/registry.ts';
+import { burnMintActs, createBurnMintExecutors } from '../venues/burn-mint/lane.ts';
 import { balanceFetchers } from '../venues/balances.ts';
 import { chainAssets, loadVenueBindings } from '../venues/bindings.ts';
 import { createEvmBalanceObserveExecutor } from '../venues/evm/balance-observe.ts';
@@ -41,6 +42,7 @@ export async function openRegistries(config: Config) {
       createNoopExecutor(),
       createEvmTransferExecutor(chains),
       createEvmBalanceObserveExecutor(chains),
+      ...createBurnMintExecutors(chains, evmVenues),
       ...createCexExecutors(bindings.filter((binding) => binding.provider === 'ccxt')),
     ],
     remotes: file.executors,
@@ -49,6 +51,8 @@ export async function openRegistries(config: Config) {
     executors,
     signers: createSignerRegistry(signers),
     chains,
+    /** What nodes of lanes of their own may have signed. */
+    lanes: [burnMintActs(evmVenues)],
     chainAssets: chainAssets(bindings),
     fetchers: balanceFetchers(bindings, { chains, signers }),
     transferProviders: transferProviders(bindings),

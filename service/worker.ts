@@ -23,7 +23,7 @@ export async function startWork(parts: Parts): Promise<RunningWorker> {
         chains: bound.chainAssets,
         unansweredSeconds: config.unansweredSeconds,
         unhurriedSeconds: config.unhurriedSeconds,
-        signing: createEvmSigning(chains),
+        signing: createEvmSigning(chains, bound.lanes),
       }),
       ...createTransferActivities({
         ...{ db, log, providers },

@@ -94,12 +94,15 @@ export async function readPhase(
 }
 
 /** Every node of a movement as far as it says whose addresses are the plan's own. */
+/** A node of a plan, as far as others look at it; its signer is the present one. */
+export type PlanNode = Pick<CompiledNode, 'node_key' | 'action_type' | 'config' | 'signer_binding'>;
+
 export async function readPlanNodes(
   db: Database,
   movementId: string,
-): Promise<readonly Pick<CompiledNode, 'node_key' | 'config' | 'signer_binding'>[]> {
+): Promise<readonly PlanNode[]> {
   const rows = await run(
-    () => db.sql<{ node: Pick<CompiledNode, 'node_key' | 'config' | 'signer_binding'> }>`
+    () => db.sql<{ node: PlanNode }>`
       SELECT node_plan(n.own_plan, p.input_params)
         || jsonb_build_object('signer_binding', n.signer_binding) AS node
       FROM movement_nodes n JOIN movement_plans p USING (movement_id)

@@ -88,6 +88,13 @@ function repeats(
   ) {
     faults.push(`venues[${index}].chain_id: chain ${venue.chain_id} is already bound above`);
   }
+  const domain = venue.provider === 'evm' ? venue.cctp?.domain : undefined;
+  if (
+    domain !== undefined &&
+    earlier.some((other) => other.provider === 'evm' && other.cctp?.domain === domain)
+  ) {
+    faults.push(`venues[${index}].cctp.domain: domain ${domain} is already another chain's above`);
+  }
   if (venue.provider === 'evm') faults.push(...tokenRepeats(venue, `venues[${index}].tokens`));
   // Two bindings of one account would each count the same funds as theirs.
   if (

@@ -13,7 +13,7 @@ import type { Signing } from '../../domain/signing.ts';
 import type { Unhurried } from '../failures.ts';
 import type { Database } from '../../prisma/client.ts';
 import { readTransactions } from '../../store/evm-transactions.ts';
-import type { PhaseRow } from '../../store/phases.ts';
+import { readPlanNodes, type PhaseRow } from '../../store/phases.ts';
 
 export interface PhaseDependencies extends Unhurried {
   readonly db: Database;
@@ -88,7 +88,27 @@ export async function contextOf(
     ...(signer === null ? {} : { signer }),
     ...(Object.keys(prior).length === 0 ? {} : { prior }),
     ...(row.matched === null ? {} : { matched: matchedOf(row.matched) }),
+    ...(await minterOf(deps, row, purpose)),
   };
+}
+
+/** Whoever signs the plan's mint of a burn that only one account may bring, before it is burnt. */
+async function minterOf(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  purpose: Purpose,
+): Promise<Pick<ExecutionContext, 'minter'>> {
+  const { action_type, config } = row.node;
+  if (purpose === 'look' || action_type !== 'cctp_burn') return {};
+  if (typeof config['destination_caller'] !== 'string') return {};
+  const nodes = await readPlanNodes(deps.db, row.movement_id);
+  const mint = nodes.find(
+    (node) => node.action_type === 'cctp_mint' && node.config['burn_from'] === row.node_key,
+  );
+  const signer_key = mint?.signer_binding?.signer_key;
+  const signer = signer_key === undefined ? undefined : deps.signers.get(signer_key);
+  if (signer_key === undefined || signer === undefined) return {};
+  return { minter: { signer_key, address: await addressOf(deps, row, signer, purpose) } };
 }
 
 /** What has to be shown of the node before it is completed. */
@@ -96,7 +116,7 @@ export function assuranceOf({ node, plan }: Pick<PhaseRow, 'node' | 'plan'>): Co
   return node.completion_assurance ?? plan.completion_policy.completion_assurance;
 }
 
-function matchedOf({
+export function matchedOf({
   node_key,
   external_ref,
   output,

@@ -14,7 +14,7 @@ import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { callOptions } from '../call.ts';
 import { amountOf } from './amount.ts';
-import { assuranceOf, contextOf, ownerOf, type PhaseDependencies } from './context.ts';
+import { assuranceOf, contextOf, matchedOf, ownerOf, type PhaseDependencies } from './context.ts';
 import { journalOf } from './journal.ts';
 import type { Given, Question } from './phase.ts';
 import { reported } from './settle.ts';
@@ -44,7 +44,8 @@ export function signedNode(
 ): SignedNode {
   const { intent, input_params } = row.plan;
   const executor = executors.describe(row.node.executor_binding.executor_key);
-  return { node: row.node, executor, intent, input_params, amount };
+  const matched = row.matched === null ? {} : { matched: matchedOf(row.matched) };
+  return { node: row.node, executor, intent, input_params, amount, ...matched };
 }
 
 /**

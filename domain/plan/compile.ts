@@ -53,9 +53,10 @@ function compileNode(
     config: own = {},
     ...kept
   } = node;
-  const config = { ...given.shared, ...own };
+  const config = { ...given.shared, ...own, ...mintedAmount(node) };
   // Where a template says what is passed on, a caller's amount would be another one.
-  if (Object.hasOwn(own, 'amount_ref') && !Object.hasOwn(own, 'amount')) delete config['amount'];
+  const passesOn = Object.hasOwn(own, 'amount_ref') && !Object.hasOwn(own, 'amount');
+  if (passesOn || node.action_type === 'cctp_mint') delete config['amount'];
   const { executor_sends: executorSends = true, ...binding } = bound;
   const sends = isSending(node, executorSends);
   return {
@@ -66,6 +67,14 @@ function compileNode(
     config,
     ...binding,
   };
+}
+
+/** A mint's amount is what its burn has burnt, whatever anybody says of it. */
+function mintedAmount({ action_type, config }: TemplateNode): JsonObject {
+  const burn = config?.['burn_from'];
+  return action_type === 'cctp_mint' && typeof burn === 'string'
+    ? { amount_ref: `nodes.${burn}.output.submitted_amount` }
+    : {};
 }
 
 /** The asset that a node moves: its config's, in capitals, else the intent's. */

@@ -68,7 +68,21 @@ function nodeReasons(node: TemplateNode, plan: Plan): string[] {
   ) {
     reasons.push(`unknown_match_from:${node.node_key}`);
   }
+  reasons.push(...mintReasons(node, plan));
   return reasons;
+}
+
+/** A mint brings what one burn before it has burnt, and so much as that was. */
+function mintReasons(node: TemplateNode, plan: Plan): string[] {
+  if (node.action_type !== 'cctp_mint') return [];
+  const { burn_from: from, amount, amount_ref: ref } = node.config ?? {};
+  const burn = plan.nodes.find(({ node_key }) => node_key === from);
+  const known =
+    burn?.action_type === 'cctp_burn' && ancestorsOf(plan, node.node_key).has(burn.node_key);
+  return [
+    ...(known ? [] : [`unknown_burn_from:${node.node_key}`]),
+    ...(amount === undefined && ref === undefined ? [] : [`mint_with_amount:${node.node_key}`]),
+  ];
 }
 
 function edgeReasons(edge: GraphEdge, plan: Plan): string[] {

@@ -10,6 +10,12 @@ export interface Pool {
 
 const SPOT = 'SPOT';
 
+/** Action types whose config names two chains: the field of the one that funds leave. */
+const LEAVES_FROM: Readonly<Record<string, string>> = {
+  cctp_burn: 'source_chain_id',
+  bridge_c_send: 'source_chain_id',
+};
+
 /**
  * The pool that the node's executor spends from, read from what that executor is given; null where
  * there is none. Built-in withdrawals and what is signed know one account type, whatever the config
@@ -19,7 +25,8 @@ export function poolOf(
   node: Pick<CompiledNode, 'action_type' | 'config' | 'signer_binding'>,
   chains: ChainAssets,
 ): Pool | null {
-  const { venue, account_type: type, chain_id: chain } = node.config;
+  const { venue, account_type: type } = node.config;
+  const chain = node.config[LEAVES_FROM[node.action_type] ?? 'chain_id'];
   const signed =
     node.signer_binding !== null && typeof chain === 'number'
       ? onChainPool(chains, chain, node.signer_binding.signer_key)

@@ -1,5 +1,5 @@
--- A node may name another one whose effect it looks for (config.match_from): a phase reads what
--- that one recorded, once it has completed.
+-- A node may name another one whose effect it looks for (config.match_from), a mint its burn: a
+-- phase reads what that one recorded, once it has completed.
 CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb
   LANGUAGE sql VOLATILE AS $$
   SELECT jsonb_build_object(
@@ -27,18 +27,22 @@ CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb
       SELECT jsonb_object_agg(o.node_key, o.output) FROM movement_nodes o
       WHERE o.movement_id = m.movement_id AND o.state = 'COMPLETED' AND o.output IS NOT NULL),
         '{}'::jsonb) ELSE '{}'::jsonb END,
-    'matched', CASE WHEN jsonb_typeof(p.plan -> 'config' -> 'match_from') = 'string' THEN (
+    'matched', CASE WHEN matched.name IS NOT NULL THEN (
       SELECT jsonb_build_object('node_key', o.node_key, 'external_ref', CASE
         WHEN o.state = 'COMPLETED' THEN o.external_ref END,
         'output', CASE WHEN o.state = 'COMPLETED' THEN o.output END)
       FROM movement_nodes o WHERE o.movement_id = m.movement_id
-        AND o.node_key = p.plan -> 'config' ->> 'match_from') END)
+        AND o.node_key = matched.name) END)
   FROM movements m JOIN movement_nodes n ON n.movement_id = m.movement_id
   JOIN movement_plans w ON w.movement_id = m.movement_id
   -- OFFSET: put together once, and not wherever it is looked at. Who signs may have been replaced
   -- since the plan was compiled.
   CROSS JOIN LATERAL (SELECT node_plan(n.own_plan, w.input_params)
     || jsonb_build_object('signer_binding', n.signer_binding) AS plan OFFSET 0) p
+  CROSS JOIN LATERAL (SELECT CASE
+    WHEN n.action_type = 'cctp_mint' THEN p.plan -> 'config' ->> 'burn_from'
+    WHEN jsonb_typeof(p.plan -> 'config' -> 'match_from') = 'string'
+      THEN p.plan -> 'config' ->> 'match_from' END AS name) matched
   WHERE m.movement_id = movement AND n.node_key = key
 $$;
 

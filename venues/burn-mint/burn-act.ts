@@ -77,7 +77,7 @@ function did(plan: BurnPlan, decimals: number, from: Address, receipt: Transacti
   };
 }
 
-/** The message in the receipt that is the planned burn of this account, by the venue's contracts. */
+/** The message in the receipt that is the planned burn of this account, by its contracts. */
 function emittedOf(
   plan: BurnPlan,
   decimals: number,

@@ -103,6 +103,8 @@ async function draft(
 ): Promise<Draft> {
   const plan = readBurnPlan(context, venues);
   const from = readSigner(context);
+  if (context.minter !== undefined)
+    requireCaller(plan.destination_caller, context.minter.address as Address);
   const [connection, destination] = await Promise.all([
     chains.open(plan.source.chain_id, options),
     chains.open(plan.destination.chain_id, options),
@@ -245,7 +247,7 @@ async function settleBurn(
     output: { ...output, ...since(context) },
     ...(external_ref === undefined ? {} : { external_ref }),
   };
-  // Whether it is attested is for observe to ask: that it was burnt is all a recovery wants to know.
+  // Whether it is attested is for observe to ask: a recovery wants to know that it was burnt.
   if (phase === 'recover' || external_ref === undefined) return waiting;
   const attested = await attestedBurn(
     lane,
@@ -280,8 +282,8 @@ function attestedFacts(attested: BurnMessage, decimals: number): JsonObject {
 /**
  * The attested message of this burn; null while there is none.
  *
- * @throws ExecutorFault `protocol` `ATTESTATION_MISMATCH` where what is signed is another message, or
- *   its fee is more than the burn allows: asked about again, and shown to a person.
+ * @throws ExecutorFault `protocol` `ATTESTATION_MISMATCH` where what is signed is another message,
+ *   or its fee is more than the burn allows: asked about again, and shown to a person.
  */
 async function attestedBurn(
   { attester }: Lane,
@@ -326,7 +328,7 @@ export function attestationOf(
     : { ok: false, problem: `what the attester signed is not this burn: ${problem}` };
 }
 
-/** Throws `rejected` `SIGNER_CALLER_MISMATCH` where the burn names somebody else than who mints. */
+/** Throws `rejected` `SIGNER_CALLER_MISMATCH` where the burn lets somebody else alone mint. */
 export function requireCaller(destinationCaller: Hex, minter: Address): void {
   if (destinationCaller === ANYBODY || destinationCaller === padded(minter)) return;
   throw rejected(

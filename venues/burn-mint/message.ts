@@ -10,7 +10,6 @@ const VERSION = 1;
 /** Offsets and lengths in bytes; `BODY` is where the burn begins. */
 const BODY = 148;
 const LEAST_BYTES = BODY + 228;
-/** The most that a message with an empty hook has; a longer one carries a hook, which none of ours has. */
 const HEX = /^0x(?:[0-9a-f]{2})*$/;
 
 /** Every field that a burn decides, and the four that the attester fills in. */

@@ -128,8 +128,8 @@ function broughtBy(data: string): { readonly message: BurnMessage } | null {
 }
 
 /**
- * `MINT_NOT_SEEN` where the messenger tells of no mint to the recipient. `nonce` is that of the message,
- * where its transaction may have brought several; null: it brought one.
+ * `MINT_NOT_SEEN` where the messenger tells of no mint to the recipient. `nonce` is that of the
+ * message, where its transaction may have brought several; null: it brought one.
  */
 export function minted(
   plan: MintPlan,

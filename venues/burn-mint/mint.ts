@@ -207,7 +207,7 @@ async function draft(
   return { burnt, from, connection, nonce, sends: { call, quote } };
 }
 
-/** A mint by somebody else is waited for until it cannot be taken back: until then it may be ours. */
+/** A mint by somebody else counts once it cannot be taken back: until then it may be ours. */
 async function requireFinal(connection: EvmConnection, plan: MintPlan, nonce: Hex): Promise<void> {
   const last = await finalizedNumber(connection);
   if (last >= 0n && (await isNonceUsed(connection, plan, nonce, last))) return;

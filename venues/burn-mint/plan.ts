@@ -1,5 +1,5 @@
-/** What a burn is to do, read from its context and from what the venue entries say of its chains. */
-import type { Address, Hex } from 'viem';
+/** What a burn is to do, read from its context and from the venue entries of its chains. */
+import { isAddressEqual, type Address, type Hex } from 'viem';
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import { compare, isDecimal, isPositive } from '../../domain/money.ts';
 import { issuesLine } from '../../platform/issues.ts';
@@ -46,6 +46,12 @@ export function readBurnPlan(
     );
   const source = laneOf(venues, config.source_chain_id);
   const destination = laneOf(venues, config.destination_chain_id);
+  const listed = source.tokens.find(({ address }) => isAddressEqual(address, config.token_address));
+  if (listed?.asset !== asset)
+    throw rejected(
+      'TOKEN_ASSET_MISMATCH',
+      `venue ${source.venue_key} lists ${config.token_address} as ${listed?.asset ?? 'nothing'}, not ${asset}`,
+    );
   const minted = destination.tokens.find((token) => token.asset === asset)?.address;
   if (minted === undefined)
     throw rejected(

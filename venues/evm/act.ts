@@ -1,7 +1,7 @@
 /**
- * The one transaction by which a node moves something on a chain: what exactly may be signed for it,
- * and what it has done once it is mined. How it is signed, sent, replaced and proven is the same for
- * every act (settle.ts).
+ * The one transaction by which a node moves something on a chain: what exactly may be signed for
+ * it, and what it has done once it is mined. How it is signed, sent, replaced and proven is the
+ * same for every act (settle.ts).
  */
 import type { Address, TransactionReceipt } from 'viem';
 import type { EvmUnsignedTransaction, ExecutionResult } from '../../domain/executor.ts';
@@ -21,7 +21,7 @@ export type Did =
 
 export interface ChainAct {
   readonly chain_id: number;
-  /** What it calls, asked again where it reverted; null where that follows from the signed bytes alone. */
+  /** What it calls, asked again where it reverted; null: what the signed bytes say. */
   readonly call: EvmCall | null;
   /** Whether a transaction is exactly this act. `problem` is a sentence for the timeline. */
   verify(unsigned: EvmUnsignedTransaction): Verdict;

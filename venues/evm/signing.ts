@@ -8,6 +8,7 @@ import {
 import { assetOf } from '../../domain/plan/tokens.ts';
 import type { SignedNode, Signing } from '../../domain/signing.ts';
 import { readUnsignedTransaction } from '../../signers/unsigned-transaction.ts';
+import type { ActOn } from './act.ts';
 import { readAuthorization, verifyAuthorization } from './authorization.ts';
 import { readBalance, readBlock, type EvmChains, type EvmConnection } from './client.ts';
 import { layer1Fee } from './layer1-fee.ts';
@@ -15,12 +16,37 @@ import { plannedTransfer } from './planned-transfer.ts';
 import { settleAct } from './settle.ts';
 import { isUsed, settleAuthorization } from './settle-authorization.ts';
 import { transferOn } from './transfer-act.ts';
-import { verifyEvmTransfer } from './verify-sign-request.ts';
+import { verifyFees } from './verify-sign-request.ts';
 
-/** Over the configured chains. It keeps nothing: the journal and the chain do. */
-export function createEvmSigning(chains: EvmChains): Signing {
+/** What a node of a lane of its own may have signed; null where it is none of that lane's. */
+export type ActReader = (node: SignedNode, from: Address) => PlannedAct | null;
+
+/** @throws ExecutorFault where the plan cannot be read. */
+export interface PlannedAct {
+  readonly chain_id: number;
+  readonly act: ActOn;
+}
+
+/**
+ * Over the configured chains; `lanes` read the nodes that are no transfers. It keeps nothing: the
+ * journal and the chain do.
+ */
+export function createEvmSigning(chains: EvmChains, lanes: readonly ActReader[] = []): Signing {
+  const laneOf = (node: SignedNode, from: string): PlannedAct | null => {
+    for (const read of lanes) {
+      const planned = read(node, from as Address);
+      if (planned !== null) return planned;
+    }
+    return null;
+  };
   return {
-    check: (node, asked, call) => checkSignRequest(chains, node, asked, call),
+    async check(node, asked, call) {
+      const lane = plannedBy(() => laneOf(node, asked.from));
+      if ('problem' in lane) return lane.problem;
+      return lane.planned === null
+        ? checkTransfer(chains, node, asked, call)
+        : checkTransaction(chains, lane.planned, asked, call);
+    },
     async nextNonce(chainId, address, call) {
       const connection = await chains.open(chainId, call);
       return connection.ask((client) =>
@@ -28,6 +54,9 @@ export function createEvmSigning(chains: EvmChains): Signing {
       );
     },
     async settle(node, { request, from, assurance, phase, journal }, call) {
+      const look = { from: from as Address, assurance, call, journal, phase };
+      const lane = laneOf(node, from);
+      if (lane !== null) return settleAct(chains, { ...lane, ...look });
       const planned = plannedTransfer(node);
       if (!planned.ok)
         throw new ExecutorFault('server_error', 'SIGNED_PLAN_UNREADABLE', planned.problem);
@@ -39,60 +68,84 @@ export function createEvmSigning(chains: EvmChains): Signing {
         const { authorization } = reading;
         return settleAuthorization(chains, { plan, authorization, phase }, call);
       }
-      return settleAct(chains, {
-        chain_id: plan.chain_id,
-        act: transferOn(plan),
-        from: from as Address,
-        assurance,
-        call,
-        journal,
-        phase,
-      });
+      return settleAct(chains, { chain_id: plan.chain_id, act: transferOn(plan), ...look });
     },
   };
 }
 
+function plannedBy(
+  read: () => PlannedAct | null,
+): { readonly planned: PlannedAct | null } | { readonly problem: string } {
+  try {
+    return { planned: read() };
+  } catch (error) {
+    if (error instanceof ExecutorFault) return { problem: error.message };
+    throw error;
+  }
+}
+
+type Asked = Parameters<Signing['check']>[1];
+
 /**
  * Exactly the planned transfer, of the planned asset, that may cost no more than the venue allows.
  */
-async function checkSignRequest(
+async function checkTransfer(
   chains: EvmChains,
   signed: SignedNode,
-  { request, from, foreign, now_ms }: Parameters<Signing['check']>[1],
+  asked: Asked,
   call: CallOptions,
 ): Promise<string | null> {
   const planned = plannedTransfer(signed);
   if (!planned.ok) return planned.problem;
   const { plan } = planned;
   const connection = await chains.open(plan.chain_id, call);
-  const { venue } = connection;
-  const token = assetOf([venue], plan.chain_id, plan.token_address);
+  const token = assetOf([connection.venue], plan.chain_id, plan.token_address);
   if (token !== signed.node.asset)
     return `the plan moves ${signed.node.asset}, and its token is ${token ?? 'not listed'}`;
+  const { request, from, now_ms } = asked;
+  if (request.kind !== 'evm_typed_data')
+    return checkTransaction(
+      chains,
+      { chain_id: plan.chain_id, act: transferOn(plan) },
+      asked,
+      call,
+    );
   const decimals = await connection.decimals(plan.token_address);
-  if (request.kind === 'evm_typed_data') {
-    const clock = BigInt(Math.floor(now_ms / 1000));
-    const reading = readAuthorization(request.payload);
-    if (!reading.ok)
-      return `typed data is signed for a transfer by authorization alone: ${reading.problem}`;
-    const { authorization } = reading;
-    const { number, timestamp: now } = await readBlock(connection, 'latest');
-    const verdict = verifyAuthorization(authorization, { plan, decimals, from, now, clock });
-    if (!verdict.ok) return verdict.problem;
-    return (await isUsed(connection, authorization, number))
-      ? 'the nonce of the authorization is used'
-      : null;
-  }
-  const expected = { ...plan, decimals, max_gas_cost_wei: venue.max_gas_cost_wei };
-  const own = verifyEvmTransfer(request, expected);
-  // What cannot be signed anyway is not asked about.
-  const reading = own.ok ? readUnsignedTransaction(request.payload) : null;
-  if (!own.ok) return own.problem;
-  if (reading?.ok !== true) return 'the transaction is malformed';
-  const { unsigned } = reading;
-  const layer1_fee_wei = await layer1Fee(connection, unsigned);
-  const verdict = verifyEvmTransfer(request, { ...expected, layer1_fee_wei });
+  const clock = BigInt(Math.floor(now_ms / 1000));
+  const reading = readAuthorization(request.payload);
+  if (!reading.ok)
+    return `typed data is signed for a transfer by authorization alone: ${reading.problem}`;
+  const { authorization } = reading;
+  const { number, timestamp: now } = await readBlock(connection, 'latest');
+  const verdict = verifyAuthorization(authorization, { plan, decimals, from, now, clock });
   if (!verdict.ok) return verdict.problem;
+  return (await isUsed(connection, authorization, number))
+    ? 'the nonce of the authorization is used'
+    : null;
+}
+
+/** Exactly the act, as a transaction that may cost no more than the venue allows. */
+async function checkTransaction(
+  chains: EvmChains,
+  { chain_id, act }: PlannedAct,
+  { request, from, foreign }: Asked,
+  call: CallOptions,
+): Promise<string | null> {
+  if (request.kind !== 'evm_transaction')
+    return `what is planned is a transaction, and this asks to sign ${request.kind}`;
+  const reading = readUnsignedTransaction(request.payload);
+  if (!reading.ok) return `the transaction is malformed: ${reading.problem}`;
+  const { unsigned } = reading;
+  const connection = await chains.open(chain_id, call);
+  const { max_gas_cost_wei } = connection.venue;
+  // What cannot be signed anyway is not asked about.
+  const fees = verifyFees(unsigned, { max_gas_cost_wei });
+  if (!fees.ok) return fees.problem;
+  const verdict = (await act(connection)).verify(unsigned);
+  if (!verdict.ok) return verdict.problem;
+  const layer1_fee_wei = await layer1Fee(connection, unsigned);
+  const whole = verifyFees(unsigned, { max_gas_cost_wei, layer1_fee_wei });
+  if (!whole.ok) return whole.problem;
   return foreign ? neverMined(connection, from as Address, unsigned, layer1_fee_wei) : null;
 }
 

@@ -105,7 +105,8 @@ function verifyErc20(move: Move, plan: EvmTransferExpectation, units: bigint): V
   return { ok: true };
 }
 
-function verifyFees(
+/** Whether the fees are sound, and what it may cost within what the venue allows. */
+export function verifyFees(
   fees: {
     readonly gas: string;
     readonly max_fee_per_gas: string;

@@ -2,6 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { JsonValue } from '../../../domain/json.ts';
 import { canonicalPlan, compilePlan } from '../../../domain/plan/compile.ts';
+import { poolOf } from '../../../domain/plan/pools.ts';
+import type { ChainAssets } from '../../../domain/plan/tokens.ts';
 import type { Intent, PlanTemplate, TemplateNode } from '../../../domain/plan/types.ts';
 import { sha256Hex } from '../../../platform/hash.ts';
 
@@ -123,6 +125,44 @@ describe('compilePlan', () => {
     const [first] = compile({}, selecting).nodes;
     expect(first).not.toHaveProperty('executor_selector');
     expect(first?.executor_binding).toEqual({ executor_key: 'noop' });
+  });
+});
+
+describe('a mint', () => {
+  it('is of what its burn burnt, whatever a caller says', () => {
+    const from = {
+      ...template,
+      nodes: [
+        node('a', { action_type: 'cctp_burn' }),
+        node('b', { action_type: 'cctp_mint', config: { burn_from: 'a' } }),
+      ],
+    };
+    const { nodes, outflow } = compile({ node_config: { amount: '7' } }, from);
+    expect(nodes[0]?.config).toEqual({ amount: '7' });
+    expect(nodes[1]?.config).toEqual({
+      burn_from: 'a',
+      amount_ref: 'nodes.a.output.submitted_amount',
+    });
+    // It is drawn once.
+    expect(outflow).toEqual([{ asset: 'USDC', amount: '7' }]);
+  });
+});
+
+describe('the pool of a burn', () => {
+  it('is the signer’s account on the chain that funds leave', () => {
+    const chains: ChainAssets = [1, 2].map((chain_id) => ({
+      venue_key: `chain-${String(chain_id)}`,
+      chain_id,
+      native_asset: 'ETH',
+      tokens: [],
+      finality: { read: 'tag' },
+    })) as unknown as ChainAssets;
+    const config = { source_chain_id: 1, destination_chain_id: 2, chain_id: 2, venue: 'other' };
+    const signer_binding = { signer_key: 'hot' };
+    expect(poolOf({ action_type: 'cctp_burn', config, signer_binding }, chains)).toEqual({
+      venue_key: 'chain-1:hot',
+      account_type: 'SPOT',
+    });
   });
 });
 

@@ -10,6 +10,10 @@ const node = (node_key: string, more: Partial<TemplateNode> = {}): TemplateNode 
   has_side_effect: true,
   ...more,
 });
+const signed = { signer_selector: { chain_family: 'evm' } } as const;
+const burn = (node_key: string) => node(node_key, { action_type: 'cctp_burn', ...signed });
+const mint = (node_key: string, config: TemplateNode['config']) =>
+  node(node_key, { action_type: 'cctp_mint', ...signed, config: { ...config } });
 const reasons = (nodes: TemplateNode[], ...edges: string[]) =>
   nonExecutableReasons({ nodes, edges: edges.map((each) => edge(each)) });
 
@@ -48,6 +52,16 @@ describe('nonExecutableReasons', () => {
     ['unknown_match_from:a', [node('a', { config: { match_from: 'b' } }), node('b')], ['a>b']],
     ['unknown_match_from:a', [node('a', { config: { match_from: 'a' } })], []],
     ['unknown_match_from:b', [node('a'), node('b', { config: { match_from: ['a'] } })], ['a>b']],
+    ['unknown_burn_from:b', [burn('a'), mint('b', {})], ['a>b']],
+    ['unknown_burn_from:b', [burn('a'), mint('b', { burn_from: 5 })], ['a>b']],
+    ['unknown_burn_from:b', [burn('a'), node('c'), mint('b', { burn_from: 'c' })], ['a>c', 'c>b']],
+    ['unknown_burn_from:a', [mint('a', { burn_from: 'b' }), burn('b')], ['a>b']],
+    ['mint_with_amount:b', [burn('a'), mint('b', { burn_from: 'a', amount: '1' })], ['a>b']],
+    [
+      'mint_with_amount:b',
+      [burn('a'), mint('b', { burn_from: 'a', amount_ref: 'intent' })],
+      ['a>b'],
+    ],
     ['timeout_edge_without_timeout:a->b', [node('a'), node('b')], ['a>b:on_timeout']],
     [
       'compensation_on_success_path:a->b',
@@ -61,6 +75,12 @@ describe('nonExecutableReasons', () => {
     ],
   ])('tells %s', (reason, nodes, edges) => {
     expect(reasons(nodes, ...edges)).toEqual([reason]);
+  });
+
+  it('allows a mint of any burn before it', () => {
+    expect(reasons([burn('a'), node('b'), mint('c', { burn_from: 'a' })], 'a>b', 'b>c')).toEqual(
+      [],
+    );
   });
 
   it('allows a node to look for what any node before it sent', () => {
