@@ -7,6 +7,7 @@
 import type { JsonObject } from './json.ts';
 import type { EdgeType, GraphEdge } from './graph/types.ts';
 import { add, compare, isDecimal } from './money.ts';
+import { flowsOf } from './plan/flow.ts';
 import type { CompiledNode, CompiledPlan } from './plan/types.ts';
 import type { ApprovalStatus, MovementState } from './states/movement.ts';
 import type { NodeState } from './states/node.ts';
@@ -158,7 +159,10 @@ function budgetDue(
       0,
       states,
     );
-  const outflow = dearestOf(({ node }) => plannedAmount(node, plan) ?? '0', new Map());
+  const outflow = dearestOf(
+    ({ node }) => allowanceDraw(node, plan) ?? plannedAmount(node, plan) ?? '0',
+    new Map(),
+  );
   const most = compare(outflow, intended) > 0 ? outflow : intended;
   if (request_state !== 'FAILED' && request_state !== 'CANCELLED') return most;
   const gone = own.reduce((sum, { sent, doubtful }) => add(sum, add(sent, doubtful)), '0');
@@ -189,7 +193,7 @@ function drawingNodes({ plan, nodes, request_state }: ReservingMovement): readon
   return plan.nodes.flatMap((node): readonly Drawing[] => {
     const row = rows.get(node.node_key);
     if (row === undefined || !node.sends || spendsOf(node, plan) !== null) return [];
-    const amount = row.amount ?? plannedAmount(node, plan) ?? '0';
+    const amount = allowanceDraw(node, plan) ?? row.amount ?? plannedAmount(node, plan) ?? '0';
     const ended = ['COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED'].includes(row.state);
     const begun =
       ['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN'].includes(row.state) ||
@@ -237,6 +241,13 @@ function leadsTo(edges: readonly GraphEdge[], from: string, to: string): boolean
   const reached = new Set([from]);
   for (const key of reached) for (const edge of edges) if (edge.from === key) reached.add(edge.to);
   return from !== to && reached.has(to);
+}
+
+/** An allowance draws what it allows beyond what is pulled by it; null for any other node. */
+function allowanceDraw(node: CompiledNode, plan: CompiledPlan): string | null {
+  return node.action_type === 'evm_erc20_approve'
+    ? (flowsOf(plan).get(node.node_key)?.amount ?? null)
+    : null;
 }
 
 /** The amount that the plan gives, else the tightest limit where it is in the node's asset. */

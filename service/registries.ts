@@ -10,6 +10,7 @@ import { createSignerRegistry, openSigners } from '../signers/registry.ts';
 import { burnMintActs, createBurnMintExecutors } from '../venues/burn-mint/lane.ts';
 import { balanceFetchers } from '../venues/balances.ts';
 import { chainAssets, loadVenueBindings } from '../venues/bindings.ts';
+import { createEvmApproveExecutor } from '../venues/evm/approve.ts';
 import { createEvmBalanceObserveExecutor } from '../venues/evm/balance-observe.ts';
 import { createEvmChains } from '../venues/evm/client.ts';
 import { createEvmTransferExecutor } from '../venues/evm/transfer.ts';
@@ -41,6 +42,7 @@ export async function openRegistries(config: Config) {
     locals: [
       createNoopExecutor(),
       createEvmTransferExecutor(chains),
+      createEvmApproveExecutor(chains),
       createEvmBalanceObserveExecutor(chains),
       ...createBurnMintExecutors(chains, evmVenues),
       ...createCexExecutors(bindings.filter((binding) => binding.provider === 'ccxt')),

@@ -169,6 +169,7 @@ export function chainAssets(venues: readonly VenueBinding[]): ChainAssets {
         native_asset,
         tokens: venue.tokens.map(({ asset, address }) => ({ asset, address })),
         finality,
+        burns_by: venue.cctp?.token_messenger ?? null,
       },
     ];
   });

@@ -70,7 +70,7 @@ export async function assess(body: CreateBody, deps: ApiDependencies): Promise<A
     addresses: [],
   });
   if (refusals.length > 0) return without(refusals);
-  const { canonical, ...compiled } = compiledFrom(template, body, resolved);
+  const { canonical, ...compiled } = compiledFrom(template, body, resolved, deps);
   const excess = tooLarge(excessOf(canonical));
   if (excess.length > 0) return without(excess);
   const addresses = await checkAddresses(compiled.plan, deps);
@@ -188,11 +188,13 @@ function compiledFrom(
   template: PlanTemplate,
   body: CreateBody,
   { bindings }: ResolvedBindings,
+  { chains }: Pick<ApiDependencies, 'chains'>,
 ): Compiled & { readonly canonical: string } {
   const plan = compilePlan(
     template,
     { intent: intentOf(body), input_params: body.input_params },
     bindings,
+    chains,
   );
   const canonical = canonicalPlan(plan);
   return { plan, compiled_plan_hash: sha256Hex(canonical), canonical };

@@ -149,9 +149,11 @@ function ofChain({
     );
   const { node_config: merged, ...others } = input_params;
   const params = isObject(merged) ? others : input_params;
+  const { spender } = node.config;
+  const allowed = node.action_type === 'evm_erc20_approve' ? [String(spender ?? '')] : [];
   const signed = sign_request == null ? null : signedChain(sign_request);
   return [
-    ...on(payeesIn(node.config, 'any'), chains),
+    ...on([...allowed, ...payeesIn(node.config, 'any')], chains),
     ...on(payeesIn(intentOf(intent), 'any'), [...asked, ...own]),
     ...on(payeesIn(params, 'any'), chains),
     ...[prepared_action ?? {}, output ?? {}].flatMap((each) =>

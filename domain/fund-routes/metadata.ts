@@ -34,8 +34,8 @@ const FAMILIES: Readonly<Record<string, TransportFamily>> = {
   agent_wallet_top_up: 'perp',
 };
 
-/** Moves nothing out of its venue, so it says nothing of the family. */
-const WITHIN_A_VENUE = 'cex_internal_transfer';
+/** They move nothing out of their venue, so they say nothing of the family. */
+const WITHIN_A_VENUE: readonly string[] = ['cex_internal_transfer', 'evm_erc20_approve'];
 
 export function fundRouteMetadata(nodes: readonly TemplateNode[]): FundRouteMetadata {
   return {
@@ -64,7 +64,7 @@ function transportFamily(nodes: readonly TemplateNode[]): TransportFamily {
 function familyOf({ action_type, has_side_effect }: TemplateNode): TransportFamily[] {
   const family = Object.hasOwn(FAMILIES, action_type) ? FAMILIES[action_type] : undefined;
   if (family !== undefined) return [family];
-  return has_side_effect && action_type !== WITHIN_A_VENUE ? ['mixed'] : [];
+  return has_side_effect && !WITHIN_A_VENUE.includes(action_type) ? ['mixed'] : [];
 }
 
 function text(value: JsonValue | undefined): string | undefined {

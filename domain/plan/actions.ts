@@ -10,6 +10,7 @@ export const BUILT_IN_ACTIONS = {
   cex_deposit_observe: { signer: false, sends: false },
   evm_native_transfer: { signer: true, sends: true },
   evm_erc20_transfer: { signer: true, sends: true },
+  evm_erc20_approve: { signer: true, sends: true },
   evm_balance_observe: { signer: false, sends: false },
   cctp_burn: { signer: true, sends: true },
   cctp_mint: { signer: true, sends: true },

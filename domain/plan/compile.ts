@@ -5,6 +5,7 @@ import { isSending } from './actions.ts';
 import { askedAssurances } from './assurance.ts';
 import type { NodeBindings } from './bindings.ts';
 import { outflowOf } from './flow.ts';
+import { NO_CHAINS, type ChainAssets } from './tokens.ts';
 import type { CompiledNode, CompiledPlan, Intent, PlanTemplate, TemplateNode } from './types.ts';
 
 /**
@@ -15,11 +16,15 @@ export function compilePlan(
   template: PlanTemplate,
   request: { readonly intent: Intent; readonly input_params: JsonObject },
   bindings: ReadonlyMap<string, NodeBindings>,
+  chains: ChainAssets = NO_CHAINS,
 ): CompiledPlan {
   const { intent, input_params } = request;
   const asked = askedAssurances(template);
   const nodes = template.nodes.map((node) => ({
-    ...compileNode(node, { shared: sharedConfig(input_params), asset: intent.asset }, bindings),
+    ...withPuller(
+      compileNode(node, { shared: sharedConfig(input_params), asset: intent.asset }, bindings),
+      chains,
+    ),
     completion_assurance:
       asked.get(node.node_key) ?? template.completion_policy.completion_assurance,
   }));
@@ -67,6 +72,14 @@ function compileNode(
     config,
     ...binding,
   };
+}
+
+/** Which contract pulls what is burnt, so that allowances before it can be told from it. */
+function withPuller(node: CompiledNode, chains: ChainAssets): CompiledNode {
+  if (node.action_type !== 'cctp_burn') return node;
+  const { source_chain_id: chain } = node.config;
+  const puller = chains.find(({ chain_id }) => chain_id === chain)?.burns_by;
+  return puller == null ? node : { ...node, pulled_by: puller };
 }
 
 /** A mint's amount is what its burn has burnt, whatever anybody says of it. */

@@ -6,7 +6,7 @@
 import { ancestorsOf, groupBy, inOrder, reachableFrom } from '../graph/paths.ts';
 import { rootNodes } from '../graph/shape.ts';
 import type { EdgeType, GraphEdge } from '../graph/types.ts';
-import { add, compare } from '../money.ts';
+import { add, compare, subtract } from '../money.ts';
 import { maxAmount, parseAmountSource, resolveAmount } from './amount.ts';
 import type { CompiledNode, CompiledPlan, OutflowEntry } from './types.ts';
 
@@ -59,9 +59,68 @@ export function flowsOf(plan: PlanPart): ReadonlyMap<string, NodeFlow> {
  * units of the intent's asset.
  */
 function mostOf(node: CompiledNode, plan: PlanPart): string | null {
+  if (node.action_type === 'evm_erc20_approve') return exceeding(node, plan);
+  return wholeOf(node, plan);
+}
+
+function wholeOf(node: CompiledNode, plan: PlanPart): string | null {
   const known = resolveAmount(node.config, plan.intent.amount, () => null);
   if (known !== null || node.asset !== plan.intent.asset) return known;
   return maxAmount(plan.risk_controls, node.risk_patch);
+}
+
+/**
+ * An allowance moves nothing by itself. It draws what it allows beyond what the nodes behind it pull
+ * by it at least, whatever way the plan takes: so much may be pulled by nobody knows what.
+ */
+function exceeding(node: CompiledNode, plan: PlanPart): string | null {
+  const allowed = wholeOf(node, plan);
+  if (allowed === null) return null;
+  const pulling = new Set(
+    plan.nodes.filter((other) => pullsBy(node, other, plan)).map(({ node_key }) => node_key),
+  );
+  const all = new Set(plan.nodes.map(({ node_key }) => node_key));
+  const pulled = leastOf(new TermBuilder(plan, pulling).build(all), (key) => {
+    const other = plan.nodes.find(({ node_key }) => node_key === key);
+    const amount =
+      other === undefined ? null : resolveAmount(other.config, plan.intent.amount, () => null);
+    return amount ?? '0';
+  });
+  return compare(allowed, pulled) > 0 ? subtract(allowed, pulled) : '0';
+}
+
+/** Whether a later node pulls what this one allows: by the same signer, chain, token and spender. */
+function pullsBy(allowance: CompiledNode, other: CompiledNode, plan: PlanPart): boolean {
+  const { chain_id, token_address, spender } = allowance.config;
+  return (
+    other.pulled_by !== undefined &&
+    isSame(other.pulled_by, spender) &&
+    isSame(other.config['token_address'], token_address) &&
+    other.config['source_chain_id'] === chain_id &&
+    other.asset === allowance.asset &&
+    other.signer_binding?.signer_key === allowance.signer_binding?.signer_key &&
+    ancestorsOf(plan, other.node_key).has(allowance.node_key)
+  );
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return (
+    typeof one === 'string' &&
+    typeof other === 'string' &&
+    one.toLowerCase() === other.toLowerCase()
+  );
+}
+
+/** What terms come to at least where nothing fails: of ways that exclude each other the cheapest. */
+function leastOf(terms: readonly Term[], valueOf: (nodeKey: string) => string): string {
+  return terms.map((term) => leastOfTerm(term, valueOf)).reduce(add, '0');
+}
+
+function leastOfTerm(term: Term, valueOf: (nodeKey: string) => string): string {
+  if (typeof term === 'string') return valueOf(term);
+  if ('of' in term) return leastOf(term.success, valueOf);
+  const [first = '0', ...others] = term.one.map((way) => leastOf(way, valueOf));
+  return others.reduce((least, each) => (compare(each, least) < 0 ? each : least), first);
 }
 
 /**

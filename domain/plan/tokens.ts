@@ -18,6 +18,8 @@ export interface ChainEntry {
   readonly native_asset: string;
   readonly tokens: readonly ChainToken[];
   readonly finality: ChainFinality;
+  /** Who pulls the tokens that are burnt here for another chain; null where nothing is. */
+  readonly burns_by: string | null;
 }
 
 /** One entry a chain. */
@@ -31,7 +33,7 @@ export const NO_CHAINS: ChainAssets = [];
  * listed. Addresses are compared without regard to case, since a checksum changes nothing.
  */
 export function assetOf(
-  chains: ChainAssets,
+  chains: readonly Pick<ChainEntry, 'chain_id' | 'native_asset' | 'tokens'>[],
   chainId: number,
   tokenAddress: string | null,
 ): string | null {
@@ -81,6 +83,7 @@ export interface TokenMismatch {
 const TOKEN_ACTIONS: Readonly<Record<string, 'chain_id' | 'source_chain_id'>> = {
   evm_native_transfer: 'chain_id',
   evm_erc20_transfer: 'chain_id',
+  evm_erc20_approve: 'chain_id',
   cctp_burn: 'source_chain_id',
   // What arrives has to be what the node says that it waits for.
   evm_balance_observe: 'chain_id',

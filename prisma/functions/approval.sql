@@ -58,7 +58,7 @@ CREATE OR REPLACE FUNCTION budget_due(m movements) RETURNS numeric LANGUAGE sql 
       coalesce(jsonb_object_agg(n.node_key, jsonb_build_object('s', n.state, 'v',
         CASE WHEN draws AND m.request_state = 'CANCELLED' AND n.state IN ('BLOCKED', 'READY')
           AND NOT may_have_sent(n)
-          THEN coalesce(n.amount, (n.flow ->> 'amount')::numeric, 0) ELSE 0 END)),
+          THEN coalesce(moved_amount(n), 0) ELSE 0 END)),
             '{}'::jsonb))) END
   FROM movement_nodes n,
     LATERAL (SELECT n.flow ->> 'from' IS NULL AND n.flow ->> 'asset' = m.asset AS draws) d

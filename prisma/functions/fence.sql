@@ -24,7 +24,8 @@ BEGIN
     'evm_balance_observe', 'bridge_c_observe') THEN
     RETURN '[]';
   END IF;
-  IF action IN ('evm_native_transfer', 'evm_erc20_transfer', 'cctp_burn', 'cctp_mint',
+  IF action IN ('evm_native_transfer', 'evm_erc20_transfer', 'evm_erc20_approve', 'cctp_burn',
+    'cctp_mint',
     'bridge_c_send', 'perp_deposit', 'perp_withdraw',
                 'agent_wallet_top_up') THEN
     RETURN NULL;

@@ -24,7 +24,7 @@ CREATE OR REPLACE FUNCTION open_draws(m movements, pool jsonb) RETURNS jsonb
       OR n.flow ->> 'from' IS NOT NULL
       OR n.state IN ('COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED')
       OR (m.request_state IN ('FAILED', 'COMPLETED') AND NOT may_have_sent(n)) THEN 0
-    ELSE coalesce(n.amount, (n.flow ->> 'amount')::numeric, 0) END)), '{}'::jsonb)
+    ELSE coalesce(moved_amount(n), 0) END)), '{}'::jsonb)
   FROM movement_nodes n WHERE n.movement_id = m.movement_id
 $$;
 

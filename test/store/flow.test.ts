@@ -12,7 +12,7 @@ import { NODE_STATES, type NodeState } from '../../domain/states/node.ts';
 import { applyTransition, tryFence } from '../../store/transition.ts';
 import { plans } from '../domain/plan/flow-arbitrary.ts';
 import { dearestDraw } from '../support/flow-model.ts';
-import { paying, startStoreBench, type DraftOptions, type StoreBench } from './support.ts';
+import { BURNING, paying, startStoreBench, type DraftOptions, type StoreBench } from './support.ts';
 
 let bench: StoreBench;
 beforeAll(async () => {
@@ -314,4 +314,44 @@ describe('the fence', () => {
     );
     expect([...seen].sort()).toEqual(['long: false', 'long: true', 'short: false', 'short: true']);
   }, 60_000);
+});
+
+describe('an allowance', () => {
+  const token = { token_address: '0x00000000000000000000000000000000000000bb' };
+  const allows = {
+    ...paying('allow', { chain_id: 1, spender: BURNING.burns_by, ...token }),
+    action_type: 'evm_erc20_approve',
+  };
+  const burns = {
+    ...paying('burn', { source_chain_id: 1, ...token }),
+    action_type: 'cctp_burn',
+  };
+  const both = { nodes: [allows, burns], edges: [edge('allow', 'burn')] };
+
+  test('that a burn pulls is drawn by the burn, before and behind its own fence', async () => {
+    const movement = await running(both);
+    expect(await fence(movement, 'allow', '10')).toBeNull();
+    expect(await fence(movement, 'burn', '10')).toBeNull();
+    const later = await running(both, { allow: { state: 'COMPLETED' } });
+    expect(await fence(later, 'burn', '10')).toBeNull();
+    expect(await fence(await running(both), 'burn', '10.000000000000000001')).toEqual(
+      exceeded('10', '0'),
+    );
+  });
+
+  test('that nobody of the plan pulls is drawn by itself', async () => {
+    const other = { ...allows, config: { ...allows.config, spender: token.token_address } };
+    const apart = { ...both, nodes: [other, burns] };
+    const movement = await running(apart);
+    const [row] = await bench.sql<{ amount: string }>(
+      "SELECT outflow -> 0 ->> 'amount' AS amount FROM movements WHERE movement_id = $1::uuid",
+      movement,
+    );
+    expect(row?.amount).toBe('20');
+    expect(await fence(movement, 'allow', '10')).toBeNull();
+    expect(await fence(movement, 'burn', '10')).toBeNull();
+    expect(
+      await fence(await running(apart, { allow: { state: 'UNKNOWN' } }), 'burn', '11'),
+    ).toEqual(exceeded('20', '10'));
+  });
 });

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../domain/json.ts';
 import { rootNodes } from '../../domain/graph/shape.ts';
 import { compilePlan } from '../../domain/plan/compile.ts';
-import { NO_CHAINS } from '../../domain/plan/tokens.ts';
+import { NO_CHAINS, type ChainEntry } from '../../domain/plan/tokens.ts';
 import type { CompiledPlan, PlanTemplate, TemplateNode } from '../../domain/plan/types.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
 import { createMovement, type CreateOutcome, type NewMovement } from '../../store/movements.ts';
@@ -54,6 +54,21 @@ const TEMPLATE: PlanTemplate = {
   completion_policy: { completion_assurance: 'provider_completed' },
 };
 
+/** A chain on which a contract pulls what is burnt for another one. */
+export const BURNING: ChainEntry = {
+  venue_key: 'burning',
+  chain_id: 1,
+  native_asset: 'ETH',
+  tokens: [],
+  finality: {
+    read: 'finalized_tag',
+    confirmations: null,
+    typical_age_seconds: null,
+    override_reason: null,
+  },
+  burns_by: '0x00000000000000000000000000000000000000AA',
+};
+
 /** Compiled as the API would; who runs its nodes is of no interest here. */
 export function planOf(
   shape: Pick<PlanTemplate, 'nodes' | 'edges'> & Partial<Pick<PlanTemplate, 'risk_controls'>>,
@@ -70,6 +85,7 @@ export function planOf(
     { ...TEMPLATE, ...shape },
     { intent: { asset: 'USDC', amount }, input_params: inputParams },
     new Map(shape.nodes.map(({ node_key }) => [node_key, binding])),
+    [BURNING],
   );
 }
 

@@ -146,6 +146,12 @@ export const erc20TransferConfigSchema = z
     message: 'is the token contract itself: tokens sent there are lost',
   });
 
+export const approveConfigSchema = z.object({
+  chain_id: chainIdSchema,
+  token_address: addressSchema,
+  spender: addressSchema,
+});
+
 /** Where the amount that a balance must rise from comes from; see balance-observe.ts. */
 export const BASELINES = ['first_observation', 'movement_start'] as const;
 

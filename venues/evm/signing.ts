@@ -9,6 +9,7 @@ import { assetOf } from '../../domain/plan/tokens.ts';
 import type { SignedNode, Signing } from '../../domain/signing.ts';
 import { readUnsignedTransaction } from '../../signers/unsigned-transaction.ts';
 import type { ActOn } from './act.ts';
+import { approveOn, readApprovePlan } from './approve-act.ts';
 import { readAuthorization, verifyAuthorization } from './authorization.ts';
 import { readBalance, readBlock, type EvmChains, type EvmConnection } from './client.ts';
 import { layer1Fee } from './layer1-fee.ts';
@@ -33,7 +34,7 @@ export interface PlannedAct {
  */
 export function createEvmSigning(chains: EvmChains, lanes: readonly ActReader[] = []): Signing {
   const laneOf = (node: SignedNode, from: string): PlannedAct | null => {
-    for (const read of lanes) {
+    for (const read of [approveActs, ...lanes]) {
       const planned = read(node, from as Address);
       if (planned !== null) return planned;
     }
@@ -71,6 +72,12 @@ export function createEvmSigning(chains: EvmChains, lanes: readonly ActReader[] 
       return settleAct(chains, { chain_id: plan.chain_id, act: transferOn(plan), ...look });
     },
   };
+}
+
+function approveActs({ node, amount }: SignedNode): PlannedAct | null {
+  if (node.action_type !== 'evm_erc20_approve') return null;
+  const plan = readApprovePlan({ config: node.config, amount });
+  return { chain_id: plan.chain_id, act: approveOn(plan) };
 }
 
 function plannedBy(

@@ -165,7 +165,7 @@ CREATE OR REPLACE FUNCTION budget_due(m movements) RETURNS numeric LANGUAGE sql 
       coalesce(jsonb_object_agg(n.node_key, jsonb_build_object('s', n.state, 'v',
         CASE WHEN draws AND m.request_state = 'CANCELLED' AND n.state IN ('BLOCKED', 'READY')
           AND NOT may_have_sent(n)
-          THEN coalesce(n.amount, (n.flow ->> 'amount')::numeric, 0) ELSE 0 END)),
+          THEN coalesce(moved_amount(n), 0) ELSE 0 END)),
             '{}'::jsonb))) END
   FROM movement_nodes n,
     LATERAL (SELECT n.flow ->> 'from' IS NULL AND n.flow ->> 'asset' = m.asset AS draws) d
@@ -1039,7 +1039,8 @@ BEGIN
     'evm_balance_observe', 'bridge_c_observe') THEN
     RETURN '[]';
   END IF;
-  IF action IN ('evm_native_transfer', 'evm_erc20_transfer', 'cctp_burn', 'cctp_mint',
+  IF action IN ('evm_native_transfer', 'evm_erc20_transfer', 'evm_erc20_approve', 'cctp_burn',
+    'cctp_mint',
     'bridge_c_send', 'perp_deposit', 'perp_withdraw',
                 'agent_wallet_top_up') THEN
     RETURN NULL;
@@ -1241,6 +1242,15 @@ CREATE OR REPLACE FUNCTION may_have_sent(n movement_nodes) RETURNS boolean
     OR (n.state = 'READY' AND (n.recover_first OR n.submitted_at IS NOT NULL))
 $$;
 
+-- What a node draws or passes on, as far as it is known. An allowance draws what its plan says,
+-- whatever it allows (`exceeding` of domain/plan/flow.ts).
+CREATE OR REPLACE FUNCTION moved_amount(n movement_nodes) RETURNS numeric LANGUAGE sql IMMUTABLE
+  AS $$
+  SELECT CASE WHEN n.action_type = 'evm_erc20_approve'
+    THEN coalesce((n.flow ->> 'amount')::numeric, n.amount)
+    ELSE coalesce(n.amount, (n.flow ->> 'amount')::numeric) END
+$$;
+
 -- What a node sent, or may have. An executor that moved a part says so in `submitted_amount`; what
 -- a mint brings is what arrived. Nothing before the fence, nor where it is proven that nothing
 -- landed.
@@ -1251,12 +1261,12 @@ DECLARE
     ELSE 'submitted_amount' END;
 BEGIN
   RETURN CASE
-    WHEN n.state = 'COMPLETED' THEN least(coalesce(n.amount, (n.flow ->> 'amount')::numeric), CASE
+    WHEN n.state = 'COMPLETED' THEN least(moved_amount(n), CASE
       -- A number is a float somewhere, and says nothing.
       WHEN jsonb_typeof(told) = 'string'
         AND told #>> '{}' ~ '^(0|[1-9][0-9]{0,19})(\.[0-9]{1,18})?$'
         THEN (told #>> '{}')::numeric END)
-    WHEN may_have_sent(n) THEN coalesce(n.amount, (n.flow ->> 'amount')::numeric, 0)
+    WHEN may_have_sent(n) THEN coalesce(moved_amount(n), 0)
     ELSE 0 END;
 END $$;
 
@@ -1269,13 +1279,17 @@ CREATE OR REPLACE FUNCTION flow_problems(movement uuid, flow jsonb) RETURNS json
   LANGUAGE plpgsql STABLE AS $$
 DECLARE
   own jsonb;
+  asked numeric;
   used numeric;
   most numeric;
   unasked numeric;
   keys jsonb;
 BEGIN
-  SELECT n.flow INTO own FROM movement_nodes n WHERE n.movement_id = movement
+  -- Its amount is known by now, and of an allowance it is not what it draws.
+  SELECT n.flow, CASE WHEN n.action_type = 'evm_erc20_approve' THEN (n.flow ->> 'amount')::numeric
+    END INTO own, asked FROM movement_nodes n WHERE n.movement_id = movement
     AND n.node_key = flow_problems.flow ->> 'node_key';
+  asked := coalesce(asked, (flow_problems.flow ->> 'amount')::numeric);
   IF own IS NULL THEN RETURN NULL; END IF;
   SELECT coalesce(sum(sent_amount(n)), 0) INTO used FROM movement_nodes n
   WHERE n.movement_id = movement AND n.node_key <> flow_problems.flow ->> 'node_key'
@@ -1290,9 +1304,9 @@ BEGIN
     SELECT sent_amount(n) INTO most FROM movement_nodes n
     WHERE n.movement_id = movement AND n.node_key = own ->> 'from' AND n.state = 'COMPLETED';
   END IF;
-  used := used + (flow_problems.flow ->> 'amount')::numeric;
+  used := used + asked;
   IF used <= most THEN
-    SELECT sum(coalesce(n.amount, (n.flow ->> 'amount')::numeric, 0)),
+    SELECT sum(coalesce(moved_amount(n), 0)),
       jsonb_agg(n.node_key ORDER BY n.node_key) INTO unasked, keys
     FROM movement_nodes n
     WHERE n.movement_id = movement AND n.node_key <> flow_problems.flow ->> 'node_key'
@@ -1306,7 +1320,7 @@ BEGIN
     'reason', CASE WHEN keys IS NULL THEN 'APPROVED_OUTFLOW_EXCEEDED'
       ELSE 'RESTORED_NODE_UNASKED' END, 'nodes', keys,
     'limit', trim_scale(coalesce(most, 0))::text,
-      'used', trim_scale(used - (flow_problems.flow ->> 'amount')::numeric)::text)));
+      'used', trim_scale(used - asked)::text)));
 END $$;
 
 -- prisma/functions/holds.sql
@@ -1337,7 +1351,7 @@ CREATE OR REPLACE FUNCTION open_draws(m movements, pool jsonb) RETURNS jsonb
       OR n.flow ->> 'from' IS NOT NULL
       OR n.state IN ('COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED')
       OR (m.request_state IN ('FAILED', 'COMPLETED') AND NOT may_have_sent(n)) THEN 0
-    ELSE coalesce(n.amount, (n.flow ->> 'amount')::numeric, 0) END)), '{}'::jsonb)
+    ELSE coalesce(moved_amount(n), 0) END)), '{}'::jsonb)
   FROM movement_nodes n WHERE n.movement_id = m.movement_id
 $$;
 

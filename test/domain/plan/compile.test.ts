@@ -155,8 +155,14 @@ describe('the pool of a burn', () => {
       chain_id,
       native_asset: 'ETH',
       tokens: [],
-      finality: { read: 'tag' },
-    })) as unknown as ChainAssets;
+      finality: {
+        read: 'finalized_tag',
+        confirmations: null,
+        typical_age_seconds: null,
+        override_reason: null,
+      },
+      burns_by: null,
+    }));
     const config = { source_chain_id: 1, destination_chain_id: 2, chain_id: 2, venue: 'other' };
     const signer_binding = { signer_key: 'hot' };
     expect(poolOf({ action_type: 'cctp_burn', config, signer_binding }, chains)).toEqual({

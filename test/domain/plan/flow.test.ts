@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../domain/json.ts';
 import type { EdgeType, GraphEdge } from '../../../domain/graph/types.ts';
 import { compilePlan } from '../../../domain/plan/compile.ts';
 import { flowsOf, limitAmount } from '../../../domain/plan/flow.ts';
+import type { ChainAssets } from '../../../domain/plan/tokens.ts';
 import type { OutflowEntry, CompiledPlan, TemplateNode } from '../../../domain/plan/types.ts';
 
 interface Given {
@@ -309,5 +310,110 @@ describe('of ways that exclude each other the dearest counts', () => {
       { asset: 'USDC', amount: '5' },
       { asset: 'USDT', amount: '6' },
     ]);
+  });
+});
+
+describe('an allowance draws what it allows beyond what is surely pulled by it', () => {
+  const messenger = '0x00000000000000000000000000000000000000AA';
+  const token = '0x00000000000000000000000000000000000000bb';
+  const chains: ChainAssets = [1, 2].map((chain_id) => ({
+    venue_key: `chain-${String(chain_id)}`,
+    chain_id,
+    native_asset: 'ETH',
+    tokens: [],
+    finality: {
+      read: 'finalized_tag',
+      confirmations: null,
+      typical_age_seconds: null,
+      override_reason: null,
+    },
+    burns_by: messenger,
+  }));
+  const allow = (amount: string, config: JsonObject = {}): TemplateNode =>
+    pays(
+      'allow',
+      { amount, chain_id: 1, token_address: token, spender: messenger.toLowerCase(), ...config },
+      { action_type: 'evm_erc20_approve' },
+    );
+  const burn = (key: string, amount: string, config: JsonObject = {}): TemplateNode =>
+    pays(
+      key,
+      {
+        amount,
+        source_chain_id: 1,
+        token_address: token.toUpperCase().replace('0X', '0x'),
+        ...config,
+      },
+      { action_type: 'cctp_burn' },
+    );
+  const drawn = (
+    nodes: readonly TemplateNode[],
+    edges: readonly GraphEdge[],
+    signers: Readonly<Record<string, string>> = {},
+  ): string | null => {
+    const plan = compilePlan(
+      {
+        template_id: 't',
+        template_key: 't',
+        version: 1,
+        nodes,
+        edges,
+        risk_controls: {},
+        completion_policy: { completion_assurance: 'provider_completed' },
+      },
+      { intent: { asset: 'USDC', amount: '10' }, input_params: {} },
+      new Map(
+        nodes.map(({ node_key }) => [
+          node_key,
+          {
+            executor_binding: { executor_key: 'e' },
+            signer_binding: { signer_key: signers[node_key] ?? 'hot' },
+          },
+        ]),
+      ),
+      chains,
+    );
+    return plan.outflow[0]?.amount ?? null;
+  };
+  const behind = [way('allow>burn')];
+
+  it.each<[string, string, readonly TemplateNode[], readonly GraphEdge[]]>([
+    ['alone: all of it', '10', [allow('10')], []],
+    ['all of it is burnt', '10', [allow('10'), burn('burn', '10')], behind],
+    ['more than is burnt', '12', [allow('12'), burn('burn', '10')], behind],
+    ['less than is burnt', '10', [allow('3'), burn('burn', '10')], behind],
+    [
+      'two burns, one behind the other',
+      '10',
+      [allow('10'), burn('burn', '4'), burn('b', '6')],
+      [...behind, way('burn>b')],
+    ],
+    [
+      'of two burns only one: the other may leave the rest',
+      '15',
+      [allow('10'), burn('burn', '4'), burn('b', '9')],
+      [way('allow>burn', 'on_success', 1), way('allow>b', 'on_success', 2)],
+    ],
+    ['another spender', '20', [allow('10', { spender: token }), burn('burn', '10')], behind],
+    [
+      'another token',
+      '20',
+      [allow('10'), burn('burn', '10', { token_address: messenger })],
+      behind,
+    ],
+    ['another chain', '20', [allow('10'), burn('burn', '10', { source_chain_id: 2 })], behind],
+    ['a burn before it', '20', [allow('10'), burn('burn', '10')], [way('burn>allow')]],
+    [
+      'a burn that only a failure of it leads to',
+      '10',
+      [allow('10'), burn('burn', '10')],
+      [way('allow>burn', 'on_failure')],
+    ],
+  ])('%s', (_what, expected, nodes, edges) => {
+    expect(drawn(nodes, edges)).toBe(expected);
+  });
+
+  it('of another signer', () => {
+    expect(drawn([allow('10'), burn('burn', '10')], behind, { burn: 'cold' })).toBe('20');
   });
 });

@@ -20,8 +20,16 @@ const CHAINS: ChainAssets = [
     native_asset: 'ETH',
     tokens: [{ asset: 'USDC', address: USDC }],
     finality: BY_TAG,
+    burns_by: null,
   },
-  { venue_key: 'side', chain_id: 137, native_asset: 'POL', tokens: [], finality: BY_TAG },
+  {
+    venue_key: 'side',
+    chain_id: 137,
+    native_asset: 'POL',
+    tokens: [],
+    finality: BY_TAG,
+    burns_by: null,
+  },
 ];
 
 describe('the asset of a token', () => {
