@@ -62,7 +62,7 @@ export const DELIVERER: Account = {
   privateKey: '0x92db14e403b83dfe3df233f83dfa3a0d7096f21ca9b0d6d6b8d88b2b4ec1564e',
 };
 /** Gets what fast burns cost. Nobody has its key. */
-export const FEE_COLLECTOR: Hex = '0x00000000000000000000000000000000000FeeC0';
+export const FEE_COLLECTOR: Hex = '0x00000000000000000000000000000000000feec0';
 
 /** Three attesters, of whom two sign. */
 export const ATTESTERS: readonly Account[] = ['one', 'two', 'three'].map((name) => {

@@ -19,7 +19,7 @@ export const attesterFaultsSchema = z.strictObject({
   /** More calls than this in a second are answered 429 for `limit_ms`, as the reference says. */
   limit_per_second: z.int().min(1).default(35),
   limit_ms: z.int().min(0).default(300_000),
-  /** A message is attested this long after it was seen, and again this long after it was asked for. */
+  /** A message is attested so long after it was seen, and again so long after it was asked for. */
   delay_ms: milliseconds,
   /** `never`: what is not attested yet is pending for as long as this holds. `unknown`: 404. */
   attestation: z.enum(['given', 'never', 'unknown']).default('given'),

@@ -1,6 +1,7 @@
 /**
- * The attester over HTTP, in the shape of Circle's API: `GET /v2/messages/{domain}?transactionHash=`
- * and `POST /v2/reattest/{nonce}`; beside it what a test bench wants.
+ * The attester over HTTP, in the shape of Circle's API:
+ * `GET /v2/messages/{domain}?transactionHash=` and `POST /v2/reattest/{nonce}`; beside it what a
+ * test bench wants.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import express, { type Express, type Request, type Response } from 'express';

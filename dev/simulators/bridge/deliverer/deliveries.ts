@@ -1,7 +1,7 @@
 /**
- * Brings packets over: reads what endpoints sent, verifies it at the other one and delivers it. What
- * has been done is asked of the chains each time, so a restart, a lost answer and a reorganisation
- * need no book of their own.
+ * Brings packets over: reads what endpoints sent, verifies it at the other one and delivers it.
+ * What has been done is asked of the chains each time, so a restart, a lost answer and a
+ * reorganisation need no book of their own.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
