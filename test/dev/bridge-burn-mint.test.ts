@@ -5,6 +5,8 @@ import type { Running } from '../../dev/simulators/bridge/admin.ts';
 import { startAttester } from '../../dev/simulators/bridge/attester/start.ts';
 import { TOKEN_MESSENGER } from '../../dev/simulators/bridge/contracts/artifacts.ts';
 import { FEE_COLLECTOR } from '../../dev/simulators/bridge/lanes.ts';
+import { createAttester } from '../../venues/burn-mint/attester.ts';
+import { differs, readMessage } from '../../venues/burn-mint/message.ts';
 import {
   RECIPIENT,
   SIGNER,
@@ -181,6 +183,31 @@ test('the attester keeps silent, fails, loses answers and limits on demand', asy
   expect((await look())?.status).toBe('complete');
   expect((await faults({ no_such_fault: true })).status).toBe(400);
   expect(await ask(attester.url, near, `0x${'ab'.repeat(32)}`)).toBeNull();
+});
+
+test('the service reads what the simulator says', async () => {
+  const { near, far } = lanes;
+  const { transaction, message } = await burn(near, far, { maxFee: usdb('0.1'), threshold: 1000 });
+  const asked = { domain: near.domain, attester_url: attester.url };
+  const call = { signal: AbortSignal.timeout(10_000), traceHeaders: {} };
+  const service = createAttester();
+  try {
+    await faults({ attestation: 'never' });
+    expect(await service.messagesOf(asked, transaction, call)).toEqual([]);
+    await faults({});
+    const [told] = await service.messagesOf(asked, transaction, call);
+    const emitted = readMessage(message);
+    const attested = readMessage(told?.message ?? '');
+    if (!emitted.ok || !attested.ok) throw new Error('a message could not be read');
+    expect(differs(attested.message, emitted.message)).toBeNull();
+    await service.attestAnew(asked, attested.message.nonce, call);
+    await faults({ tells: 'other_recipient' });
+    const [wrong] = await service.messagesOf(asked, transaction, call);
+    const other = readMessage(wrong?.message ?? '');
+    expect(other.ok && differs(other.message, emitted.message)).toContain('mint_recipient');
+  } finally {
+    await service.close();
+  }
 });
 
 test('a burn whose block is taken back is not attested', async () => {

@@ -50,7 +50,9 @@ export function createAttestations(
   const look = async (side: Side, transaction: Hex): Promise<readonly MessageView[] | null> => {
     const emitted = await emittedBy(side, transaction);
     // What is signed stays signed, also when its burn is no longer on the chain.
-    const signed = journal.all().filter(([key]) => key.startsWith(keyOf(side, transaction)));
+    const signed = journal
+      .all()
+      .filter(([key, known]) => key.startsWith(keyOf(side, transaction)) && known.attested);
     if (emitted.length === 0 && signed.length === 0) return null;
     for (const one of emitted) await attestIfDue(side, one);
     const keys = new Set([...signed.map(([key]) => key), ...emitted.map(({ key }) => key)]);
