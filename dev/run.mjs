@@ -39,6 +39,7 @@ const TARGETS = {
   fuzz: { needsTemporal: true, run: runProgram('fuzz') },
   fundadmin: { needsTemporal: false, run: runProgram('embedded-fundadmin') },
   'executor:check': { needsTemporal: false, run: runProgram('executor-check') },
+  contracts: { needsTemporal: false, run: runProgram('contracts') },
   'docs:examples': { needsTemporal: true, run: recordExamples },
   'docs:pictures': { needsTemporal: true, run: runProgram('docs-pictures') },
   'kit:pack': { needsTemporal: false, run: runProgram('kit-pack') },

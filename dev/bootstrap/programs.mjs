@@ -13,6 +13,8 @@ export const PROGRAMS = {
   'embedded-fundadmin': 'dev/fundadmin.ts',
   chain: 'dev/simulators/chain/proxy.ts',
   'paper-venue': 'dev/simulators/paper-venue/main.ts',
+  'bridge-attester': 'dev/simulators/bridge/attester/main.ts',
+  'bridge-deliverer': 'dev/simulators/bridge/deliverer/main.ts',
   'temporal-download': 'dev/stack/temporal-download.ts',
   // Examples for executor teams and receivers of callbacks.
   'executor-http': 'examples/executor-http/main.ts',
@@ -28,6 +30,7 @@ export const PROGRAMS = {
   'bench-worker': 'bench/processes/worker.ts',
   chaos: 'test/chaos/main.ts',
   fuzz: 'test/fuzz/main.ts',
+  contracts: 'dev/simulators/bridge/contracts/compile.ts',
   'conditions-worst-case': 'test/domain/conditions/worst-case-figures.ts',
   'executor-forgetful': 'test/executor-kit/support/forgetful.ts',
   'docs-pictures': 'dev/pictures.ts',

@@ -29,26 +29,34 @@ export function readChainInfo(dataDir: string): ChainInfo {
   return JSON.parse(readFileSync(chainFile(dataDir), 'utf8')) as ChainInfo;
 }
 
-/** Describes the process that serves the local chain; it starts anvil itself on `nodePort`. */
+/**
+ * Describes the process that serves a local chain; it starts anvil itself on `nodePort`. `name` is
+ * also that of its folder; with `bridges` it has the contracts of the bridges.
+ */
 export function chainPart(options: {
   dataDir: string;
   port: number;
   nodePort: number;
   logDir: string;
+  name?: string;
+  chainId?: number;
+  bridges?: boolean;
 }): ChildSpec {
-  const { dataDir, port, nodePort, logDir } = options;
+  const { dataDir, port, nodePort, logDir, name = 'chain', chainId, bridges = false } = options;
   return {
-    name: 'chain',
+    name,
     command: process.execPath,
     args: [built('chain')],
     cwd: ROOT,
     env: {
       CHAIN_PORT: String(port),
       CHAIN_NODE_PORT: String(nodePort),
-      CHAIN_DIR: join(dataDir, 'chain'),
+      CHAIN_DIR: join(dataDir, name),
+      ...(chainId === undefined ? {} : { CHAIN_ID: String(chainId) }),
+      CHAIN_BRIDGES: String(bridges),
     },
     ipc: true,
-    logFile: join(logDir, 'chain.log'),
+    logFile: join(logDir, `${name}.log`),
     stage: 3,
     stopSignal: 'SIGTERM',
     stopTimeoutMs: 3_000,

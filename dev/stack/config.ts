@@ -5,6 +5,7 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SEARCH_ATTRIBUTES as NAMES } from '../../domain/messages.ts';
+import { bridgedTokens, laneEntries, type StackBridges } from './bridges.ts';
 import type { ChainInfo } from './chain.ts';
 import { type Lists, withGiven } from './given-config.ts';
 
@@ -22,11 +23,12 @@ export const DEV_SIGNER_KEY = 'dev-treasury';
 export async function writeStackConfig(options: {
   dataDir: string;
   chain: ChainInfo;
+  bridges?: StackBridges | null;
   paperVenueUrl: string;
   env: NodeJS.ProcessEnv;
   log: (line: string) => void;
 }): Promise<Record<string, string>> {
-  const { dataDir, chain, paperVenueUrl, env, log } = options;
+  const { dataDir, chain, bridges = null, paperVenueUrl, env, log } = options;
   const folder = join(dataDir, 'config');
   await mkdir(folder, { recursive: true });
   const keyFile = join(folder, `${DEV_SIGNER_KEY}.key`);
@@ -35,7 +37,7 @@ export async function writeStackConfig(options: {
   const registryFile = join(folder, 'registry.json');
   const venuesFile = join(folder, 'venues.json');
   const registered = await withGiven('SVC_REGISTRY_FILE', registry(paperVenueUrl), env);
-  const bound = await withGiven('SVC_VENUES_FILE', venues(chain, paperVenueUrl), env);
+  const bound = await withGiven('SVC_VENUES_FILE', venues(chain, bridges, paperVenueUrl), env);
   await writeFile(registryFile, `${JSON.stringify(registered.lists, null, 2)}\n`);
   await writeFile(venuesFile, `${JSON.stringify(bound.lists, null, 2)}\n`);
   for (const line of [...registered.told, ...bound.told]) log(`  - added ${line}`);
@@ -78,7 +80,7 @@ function registry(paperVenueUrl: string): Lists {
   };
 }
 
-function venues(chain: ChainInfo, paperVenueUrl: string): Lists {
+function venues(chain: ChainInfo, bridges: StackBridges | null, paperVenueUrl: string): Lists {
   const account = (venue_key: string, account_role: 'master' | 'sub') => ({
     venue_key,
     provider: 'paper',
@@ -93,13 +95,33 @@ function venues(chain: ChainInfo, paperVenueUrl: string): Lists {
         provider: 'evm',
         chain_id: chain.chainId,
         rpc_url: chain.rpcUrl,
-        tokens: Object.entries(chain.tokens).map(([asset, token]) => ({ asset, ...token })),
+        tokens: [
+          ...Object.entries(chain.tokens).map(([asset, token]) => ({ asset, ...token })),
+          ...(bridges === null ? [] : bridgedTokens(bridges.near)),
+        ],
         confirmations: 1,
         poll_interval_seconds: 0.3,
+        ...(bridges === null ? {} : laneEntries(bridges.near, bridges.attesterUrl)),
       },
+      ...(bridges === null ? [] : [farVenue(bridges)]),
       account('paper-main', 'master'),
       account('paper-sub-a', 'sub'),
       account('paper-sub-b', 'sub'),
     ],
+  };
+}
+
+/** The chain that only the bridges need; no table knows how it becomes final. */
+function farVenue({ far, attesterUrl }: StackBridges): Record<string, unknown> {
+  return {
+    venue_key: far.venueKey,
+    provider: 'evm',
+    chain_id: far.chainId,
+    rpc_url: far.rpcUrl,
+    finality: 'finalized_tag',
+    tokens: bridgedTokens(far),
+    confirmations: 1,
+    poll_interval_seconds: 0.3,
+    ...laneEntries(far, attesterUrl),
   };
 }

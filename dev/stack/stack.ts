@@ -5,6 +5,7 @@ import { temporalBuildInFlight } from '../bootstrap/temporal-build.mjs';
 import { grantService } from '../../prisma/grant.ts';
 import { applyMigrations } from '../../prisma/migrate.ts';
 import { ensureDevAllowlist } from './allowlist.ts';
+import { bridgeParts, bridgeSpenders, planBridges, type StackBridges } from './bridges.ts';
 import { type ChainInfo, chainFile, chainPart, writeChainInfo } from './chain.ts';
 import { ensureDevKeys, secretsKeyFile, type DevKeys } from './keys.ts';
 import { writeClientEnvironments } from './client-env.ts';
@@ -44,6 +45,8 @@ export interface StackOptions {
   env?: Record<string, string>;
   /** Addresses that may be paid beside the stack's own. */
   allow?: readonly string[];
+  /** `true`: a second chain, and the bridges between the two (`bridges.ts`). */
+  bridges?: boolean;
   /** More settings of a Temporal server that is started here, `key=value`. */
   temporalConfig?: readonly string[];
   /** Receives each line of progress; standard error when left out. */
@@ -57,6 +60,8 @@ export interface Stack extends Omit<StackUrls, 'chainUrl'> {
   dataDir: string;
   ports: Ports;
   chain: ChainInfo;
+  /** Both sides of the bridges; null on a stack without. */
+  bridges: StackBridges | null;
   /** A key for each role, with which requests are signed. */
   keys: DevKeys;
   /** Environment that the service was started with. */
@@ -128,6 +133,7 @@ function neededPorts(options: StackOptions, externalTemporal: boolean): PortName
 interface Started {
   urls: StackUrls;
   chain: ChainInfo;
+  bridges: StackBridges | null;
   keys: DevKeys;
   env: Record<string, string>;
 }
@@ -136,9 +142,16 @@ async function startParts(context: Context, ports: Ports): Promise<Started> {
   const { dataDir, options } = context;
   // Written before the chain runs: nothing in it depends on that.
   const chain = writeChainInfo(dataDir, ports.chain);
+  const taken = Object.values(ports);
+  const bridges = options.bridges === true ? await planBridges(dataDir, chain.rpcUrl, taken) : null;
   const venue = startPaperVenue(context, ports);
   const [{ databaseUrl, serviceUrl }, temporal] = await allOrFirstFault(
-    [startPostgres(context, ports), startTemporal(context, ports), startChain(context, ports)],
+    [
+      startPostgres(context, ports),
+      startTemporal(context, ports),
+      startChain(context, ports),
+      startBridges(context, ports, bridges),
+    ],
     venue,
   );
   const urls: StackUrls = {
@@ -156,6 +169,7 @@ async function startParts(context: Context, ports: Ports): Promise<Started> {
     ...(await writeStackConfig({
       dataDir,
       chain,
+      bridges,
       paperVenueUrl: urls.paperVenueUrl,
       env: process.env,
       log: context.log,
@@ -164,11 +178,12 @@ async function startParts(context: Context, ports: Ports): Promise<Started> {
     ...givenSecretsKey(dataDir, options.env),
   };
   const keys = await ensureDevKeys(databaseUrl, dataDir);
-  await ensureDevAllowlist({ databaseUrl, dataDir, chain }, options.allow);
+  const payees = bridges === null ? [] : bridgeSpenders(bridges);
+  await ensureDevAllowlist({ databaseUrl, dataDir, chain }, [...payees, ...(options.allow ?? [])]);
   writeClientEnvironments(dataDir, urls.apiUrl, keys);
   const service = options.service === false ? Promise.resolve() : startService(context, ports, env);
   await allOrFirstFault([venue, service]);
-  return { urls, chain, keys, env };
+  return { urls, chain, bridges, keys, env };
 }
 
 async function startPostgres(
@@ -249,8 +264,26 @@ async function startChain(context: Context, ports: Ports): Promise<void> {
   const { dataDir, logDir, supervisor } = context;
   const nodePort = await freePort(Object.values(ports));
   await step(context, 'Local chain', () =>
-    supervisor.add(chainPart({ dataDir, port: ports.chain, nodePort, logDir })),
+    supervisor.add(
+      chainPart({
+        ...{ dataDir, port: ports.chain, nodePort, logDir },
+        bridges: context.options.bridges === true,
+      }),
+    ),
   );
+}
+
+/** Attester and deliverer wait for their chains by themselves, like the paper venue. */
+async function startBridges(
+  context: Context,
+  ports: Ports,
+  bridges: StackBridges | null,
+): Promise<void> {
+  if (bridges === null) return;
+  const { dataDir, logDir, supervisor } = context;
+  const taken = Object.values(ports);
+  const parts = await bridgeParts(bridges, { dataDir, logDir, taken });
+  await step(context, 'Bridges', () => allOrFirstFault(parts.map((part) => supervisor.add(part))));
 }
 
 /** The venue waits for the chain by itself when it needs it, so it need not wait to be started. */
@@ -330,7 +363,7 @@ async function allOrFirstFault<T extends readonly unknown[]>(
 }
 
 function describe(
-  { urls, chain, keys, env }: Started,
+  { urls, chain, bridges, keys, env }: Started,
   made: { dataDir: string; ports: Ports; supervisor: Supervisor; stop: () => Promise<void> },
 ): Stack {
   const { supervisor } = made;
@@ -340,6 +373,7 @@ function describe(
     dataDir: made.dataDir,
     ports: made.ports,
     chain,
+    bridges,
     keys,
     env,
     get children() {

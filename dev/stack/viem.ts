@@ -9,7 +9,13 @@ import type * as Utils from 'viem/utils';
  */
 const load = createRequire(import.meta.url);
 
-export const { encodeDeployData, getContractAddress, keccak256, parseAbi, parseUnits } = load(
-  'viem/utils',
-) as typeof Utils;
+export const {
+  encodeDeployData,
+  encodeFunctionData,
+  getContractAddress,
+  keccak256,
+  parseAbi,
+  parseUnits,
+  toHex,
+} = load('viem/utils') as typeof Utils;
 export const { privateKeyToAccount } = load('viem/accounts') as typeof Accounts;

@@ -38,7 +38,7 @@ export const VENUE_DEPOSIT_ADDRESSES = {
 /** What the paper venue keeps of each withdrawal; USDC leaves without a fee. */
 const WITHDRAWAL_FEES = { USDT: '1' } as const;
 
-/** Chain id of the local chain. */
+/** Chain id of the local chain; that of another one is told to it. */
 export const CHAIN_ID = 31_337;
 /** The words from which anvil makes the accounts above. */
 export const MNEMONIC = 'test test test test test test test test test test test junk';
@@ -69,11 +69,11 @@ export interface ChainInfo {
   withdrawalFees: Readonly<Record<string, string>>;
 }
 
-/** What there is to know about the local chain when it is served at this port. */
-export function chainInfo(port: number): ChainInfo {
+/** What there is to know about a local chain when it is served at this port. */
+export function chainInfo(port: number, chainId: number = CHAIN_ID): ChainInfo {
   return {
     rpcUrl: `http://127.0.0.1:${port}`,
-    chainId: CHAIN_ID,
+    chainId,
     tokens: TOKENS,
     accounts: ACCOUNTS,
     withdrawalFees: WITHDRAWAL_FEES,

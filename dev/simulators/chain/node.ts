@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { type ProcessIdentity, endProcess, identify } from '../../bootstrap/identity.mjs';
 import { findOnPath } from '../../bootstrap/temporal-build.mjs';
-import { CHAIN_ID, MNEMONIC } from './accounts.ts';
+import { MNEMONIC } from './accounts.ts';
 
 /** The time of the first block. Fixed, so that every replay begins alike. */
 const GENESIS_TIME = 1_700_000_000;
@@ -44,9 +44,10 @@ export class ChainNode {
   static async start(options: {
     dir: string;
     port: number;
+    chainId: number;
     onExit: (how: string) => void;
   }): Promise<ChainNode> {
-    const { dir, port, onExit } = options;
+    const { dir, port, chainId, onExit } = options;
     mkdirSync(dir, { recursive: true });
     const record = join(dir, 'anvil.json');
     await endForgotten(record);
@@ -55,7 +56,7 @@ export class ChainNode {
       ...['--host', '127.0.0.1', '--port', String(port), '--quiet'],
       ...[
         '--chain-id',
-        String(CHAIN_ID),
+        String(chainId),
         '--mnemonic',
         MNEMONIC,
         '--timestamp',

@@ -3,11 +3,12 @@
  * transaction to a journal before the chain sees it, and makes the chain again from that journal
  * when it starts. Beside JSON-RPC (POST /) it has GET /journal, GET and POST /faults.
  *
- * Environment: CHAIN_PORT, CHAIN_NODE_PORT, CHAIN_DIR (where the journal lies).
+ * Environment: CHAIN_PORT, CHAIN_NODE_PORT, CHAIN_DIR (where the journal lies); CHAIN_ID where it
+ * is not the standard one; CHAIN_BRIDGES=true puts the contracts of the bridges on it.
  */
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import { join } from 'node:path';
-import { chainInfo } from './accounts.ts';
+import { CHAIN_ID, chainInfo } from './accounts.ts';
 import { ChainEngine } from './engine.ts';
 import { FaultsError, NO_FAULTS, mergeFaults } from './faults.ts';
 import { Journal } from './journal.ts';
@@ -18,11 +19,13 @@ import { deployTokens } from './tokens.ts';
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const port = Number(process.env['CHAIN_PORT']);
 const dir = process.env['CHAIN_DIR'] ?? '';
+const info = chainInfo(port, Number(process.env['CHAIN_ID'] ?? CHAIN_ID));
 let faults = NO_FAULTS;
 
 const node = await ChainNode.start({
   dir,
   port: Number(process.env['CHAIN_NODE_PORT']),
+  chainId: info.chainId,
   onExit: (how) => leave(1, `anvil ended: ${how}`),
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => leave(0));
@@ -34,7 +37,15 @@ const journal = new Journal(join(dir, 'journal.jsonl'));
 const engine = new ChainEngine(node, journal);
 engine.onBroken = (error) => leave(1, `the chain no longer answers: ${String(error)}`);
 await engine.replay();
-await deployTokens(engine, journal, chainInfo(port));
+await deployTokens(engine, journal, info);
+if (process.env['CHAIN_BRIDGES'] === 'true') {
+  // Loaded only here: the whole stack waits for this chain, mostly without bridges.
+  const { deployLanes } = await import('../bridge/deploy.ts');
+  await deployLanes(engine, journal, {
+    chainId: info.chainId,
+    holder: info.accounts.signer.address,
+  });
+}
 
 const server = createServer((request, response) => {
   handle(request, response).catch((error: unknown) => {

@@ -5,7 +5,7 @@ import {
   parseUnits,
   privateKeyToAccount,
 } from '../../stack/viem.ts';
-import { CHAIN_ID, type ChainInfo } from './accounts.ts';
+import type { ChainInfo } from './accounts.ts';
 import type { ChainEngine } from './engine.ts';
 import type { Journal } from './journal.ts';
 
@@ -34,7 +34,7 @@ export async function deployTokens(
     }
     // Signatures are deterministic, so a deployment is recognised by being the same transaction.
     const raw = await account.signTransaction({
-      chainId: CHAIN_ID,
+      chainId: info.chainId,
       type: 'eip1559',
       nonce,
       gas: 2_000_000n,

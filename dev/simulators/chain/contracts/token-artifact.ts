@@ -3,7 +3,7 @@ import { parseAbi } from '../../../stack/viem.ts';
 /**
  * ABI and creation bytecode of TestToken.sol.
  *
- * Made at a desk, because the compiler is not a dependency of this project:
+ * Made at a desk, before the compiler was a dependency of this project:
  *   solc 0.8.37+commit.f401782d.Emscripten.clang (the npm package `solc`), optimizer on with 200
  *   runs,
  *   evmVersion "paris", metadata.bytecodeHash "none".

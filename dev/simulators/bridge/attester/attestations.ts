@@ -1,0 +1,183 @@
+/**
+ * Who signs for burns: reads what a transaction sent from its receipt, waits until its block is as
+ * deep as the message asks, fills in the four fields that are left to the attester, and signs.
+ */
+import { TransactionReceiptNotFoundError, concat, keccak256, parseEventLogs, toHex } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { MESSAGE_TRANSMITTER } from '../contracts/artifacts.ts';
+import { ATTESTERS, SIGNATURE_THRESHOLD } from '../lanes.ts';
+import type { Side } from '../sides.ts';
+import type { AttesterFaults } from './faults.ts';
+import type { AttesterJournal } from './journal.ts';
+import { decoded, field, isBurn, withFields } from './message.ts';
+
+type Hex = `0x${string}`;
+
+const CONFIRMED = 1_000n;
+const FINALIZED = 2_000n;
+/** How long a fast attestation is good for, in blocks of the destination. */
+const GOOD_FOR_BLOCKS = 10_000n;
+
+/** One message as the API shows it. */
+export type MessageView = Readonly<Record<string, unknown>>;
+
+export interface Attestations {
+  /** What a transaction on a domain sent; null where nothing is known of it. */
+  messagesOf(domain: number, transaction: Hex): Promise<readonly MessageView[] | null>;
+  /** Whether there is a message with this nonce, which will be attested again. */
+  attestAnew(nonce: string): boolean;
+}
+
+interface Emitted {
+  readonly key: string;
+  readonly message: Hex;
+  readonly block: bigint;
+}
+
+export function createAttestations(
+  sides: readonly Side[],
+  journal: AttesterJournal,
+  faults: () => AttesterFaults,
+): Attestations {
+  let queue: Promise<unknown> = Promise.resolve();
+  /** One at a time: two that ask at once must be told the same. */
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const result = queue.then(work);
+    queue = result.catch(() => undefined);
+    return result;
+  };
+
+  const look = async (side: Side, transaction: Hex): Promise<readonly MessageView[] | null> => {
+    const emitted = await emittedBy(side, transaction);
+    // What is signed stays signed, also when its burn is no longer on the chain.
+    const signed = journal
+      .all()
+      .filter(([key, known]) => key.startsWith(keyOf(side, transaction)) && known.attested);
+    if (emitted.length === 0 && signed.length === 0) return null;
+    for (const one of emitted) await attestIfDue(side, one);
+    const keys = new Set([...signed.map(([key]) => key), ...emitted.map(({ key }) => key)]);
+    return Promise.all([...keys].sort().map((key) => view(key)));
+  };
+
+  const attestIfDue = async (side: Side, { key, message, block }: Emitted): Promise<void> => {
+    if (journal.known(key) === undefined) journal.append({ kind: 'seen', key, at: Date.now() });
+    const known = journal.known(key);
+    if (known === undefined || (known.attested !== null && known.askedAt === null)) return;
+    const { attestation, delay_ms, expires_in_blocks, fast_fee_bps } = faults();
+    if (attestation === 'never' || Date.now() < (known.askedAt ?? known.seenAt) + delay_ms) return;
+    const final = await side.client.getBlock({ blockTag: 'finalized' });
+    const isFinal = block <= final.number;
+    const fee = fastFee(message, fast_fee_bps);
+    const fast = field(message, 'minFinalityThreshold') <= CONFIRMED && fee !== null;
+    // Asked again about what is final by then, it has no more reason to be fast.
+    const again = known.attested !== null;
+    const asFast = fast && !(again && isFinal);
+    if (!isFinal && !asFast) return;
+    const there = sides.find((one) => BigInt(one.domain) === field(message, 'destinationDomain'));
+    const head = there === undefined ? 0n : await there.client.getBlockNumber();
+    const good =
+      expires_in_blocks !== null ? BigInt(expires_in_blocks) : asFast ? GOOD_FOR_BLOCKS : null;
+    const nonce = known.attested?.nonce ?? keccak256(toHex(key));
+    journal.append({
+      ...{ kind: 'attested', key, nonce, at: Date.now() },
+      message: withFields(message, {
+        nonce,
+        finalityThresholdExecuted: asFast ? CONFIRMED : FINALIZED,
+        feeExecuted: asFast ? (fee ?? 0n) : 0n,
+        expirationBlock: good === null ? 0n : head + good,
+      }),
+    });
+  };
+
+  const view = async (key: string): Promise<MessageView> => {
+    const attested = journal.known(key)?.attested ?? null;
+    if (attested === null || faults().attestation === 'never')
+      return {
+        ...{ message: '0x', eventNonce: attested?.nonce ?? null, attestation: 'PENDING' },
+        ...{ decodedMessage: null, cctpVersion: 2, status: 'pending_confirmations' },
+        delayReason: null,
+      };
+    const message = told(attested.message, faults());
+    return {
+      ...{ message, eventNonce: attested.nonce, attestation: await signed(message, faults()) },
+      ...{ decodedMessage: decoded(message), cctpVersion: 2, status: 'complete' },
+      delayReason: null,
+    };
+  };
+
+  return {
+    messagesOf: async (domain, transaction) => {
+      const side = sides.find((one) => one.domain === domain);
+      if (side === undefined || faults().attestation === 'unknown') return null;
+      return inTurn(() => look(side, transaction));
+    },
+    attestAnew: (nonce) => {
+      const key = journal.keyOf(nonce);
+      if (key === undefined) return false;
+      journal.append({ kind: 'asked_anew', key, at: Date.now() });
+      return true;
+    },
+  };
+}
+
+/** The messages of a transaction that is in a block, in their order. */
+async function emittedBy(side: Side, transaction: Hex): Promise<readonly Emitted[]> {
+  const receipt = await side.client
+    .getTransactionReceipt({ hash: transaction })
+    .catch((error: unknown) => {
+      if (error instanceof TransactionReceiptNotFoundError) return null;
+      throw error;
+    });
+  if (receipt === null) return [];
+  const transmitter = side.contracts.messageTransmitter.toLowerCase();
+  const logs = receipt.logs.filter(({ address }) => address.toLowerCase() === transmitter);
+  return parseEventLogs({ abi: MESSAGE_TRANSMITTER.abi, logs, eventName: 'MessageSent' }).flatMap(
+    ({ args: { message } }, index) =>
+      isBurn(message)
+        ? [
+            {
+              key: `${keyOf(side, transaction)}${String(index)}`,
+              message,
+              block: receipt.blockNumber,
+            },
+          ]
+        : [],
+  );
+}
+
+const keyOf = (side: Side, transaction: Hex): string =>
+  `${String(side.domain)}:${transaction.toLowerCase()}:`;
+
+/** What it costs to be fast, rounded up; null where the burn allows less. */
+function fastFee(message: Hex, bps: number): bigint | null {
+  const fee = (field(message, 'amount') * BigInt(bps) + 9_999n) / 10_000n;
+  return fee <= field(message, 'maxFee') ? fee : null;
+}
+
+function told(message: Hex, { tells }: AttesterFaults): Hex {
+  switch (tells) {
+    case 'truth':
+      return message;
+    case 'above_max_fee':
+      return withFields(message, { feeExecuted: field(message, 'maxFee') + 1n });
+    case 'other_amount':
+      return withFields(message, { amount: field(message, 'amount') + 1n });
+    case 'other_recipient':
+      return withFields(message, { mintRecipient: field(message, 'mintRecipient') ^ 1n });
+    case 'other_caller':
+      return withFields(message, { destinationCaller: field(message, 'destinationCaller') ^ 1n });
+  }
+}
+
+/** As many signatures as the contract wants, in increasing order of who signed. */
+async function signed(message: Hex, { signatures }: AttesterFaults): Promise<Hex> {
+  const keys = ATTESTERS.slice(0, SIGNATURE_THRESHOLD).map(({ privateKey }) =>
+    signatures === 'forged' ? keccak256(privateKey) : privateKey,
+  );
+  const accounts = keys
+    .map((key) => privateKeyToAccount(key))
+    .sort((a, b) => (a.address.toLowerCase() < b.address.toLowerCase() ? -1 : 1));
+  if (signatures === 'disordered') accounts.reverse();
+  const hash = keccak256(message);
+  return concat(await Promise.all(accounts.map((account) => account.sign({ hash }))));
+}

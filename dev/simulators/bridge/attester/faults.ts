@@ -1,0 +1,42 @@
+/** What the attester can do wrong. */
+import { z } from 'zod';
+
+const rate = z.number().min(0).max(1).default(0);
+const milliseconds = z.int().min(0).max(600_000).default(0);
+
+export const attesterFaultsSchema = z.strictObject({
+  /** Waits this long before anything else. */
+  latency_ms: milliseconds,
+  /** Share of calls that answer `error_status` and do nothing. */
+  error_rate: rate,
+  error_status: z.int().min(500).max(599).default(500),
+  /** Share of calls that are carried out and then lose their connection instead of answering. */
+  lose_answer_rate: rate,
+  /** Share of calls that answer 200 with something else than the API's shape. */
+  garbage_rate: rate,
+  /** Every call is answered 429. */
+  limited: z.boolean().default(false),
+  /** More calls than this in a second are answered 429 for `limit_ms`, as the reference says. */
+  limit_per_second: z.int().min(1).default(35),
+  limit_ms: z.int().min(0).default(300_000),
+  /** A message is attested so long after it was seen, and again so long after it was asked for. */
+  delay_ms: milliseconds,
+  /** `never`: what is not attested yet is pending for as long as this holds. `unknown`: 404. */
+  attestation: z.enum(['given', 'never', 'unknown']).default('given'),
+  /** What is attested from now on expires so many blocks of the destination later; 0: at once. */
+  expires_in_blocks: z.int().min(0).nullable().default(null),
+  /** Hundredths of a percent that a fast burn costs. */
+  fast_fee_bps: z.int().min(0).max(10_000).default(1),
+  /**
+   * What answers tell instead of the truth, well signed; what was attested is told again once this
+   * is over. `above_max_fee`: a fee of one base unit more than the burn allows.
+   */
+  tells: z
+    .enum(['truth', 'above_max_fee', 'other_amount', 'other_recipient', 'other_caller'])
+    .default('truth'),
+  /** `forged`: signed by others. `disordered`: the right ones, in decreasing order. */
+  signatures: z.enum(['right', 'forged', 'disordered']).default('right'),
+  /** For how many calls the first five hold; null is until they are removed. */
+  remaining: z.int().min(1).nullable().default(null),
+});
+export type AttesterFaults = z.infer<typeof attesterFaultsSchema>;

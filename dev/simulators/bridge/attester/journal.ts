@@ -1,0 +1,100 @@
+/** What the attester has seen and signed: one JSON object a line, on disk before it is told. */
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+
+const hex = z.custom<`0x${string}`>(
+  (value) => typeof value === 'string' && /^0x[0-9a-f]*$/.test(value),
+);
+/** Milliseconds since 1970. */
+const at = z.number();
+/** `<domain>:<transaction>:<which of its messages>`. */
+const key = z.string();
+
+const eventSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('seen'), key, at }),
+  /** The message as it was signed, its four fields filled in. */
+  z.strictObject({ kind: z.literal('attested'), key, nonce: hex, message: hex, at }),
+  /** Somebody wants another attestation. */
+  z.strictObject({ kind: z.literal('asked_anew'), key, at }),
+]);
+export type AttesterEvent = z.infer<typeof eventSchema>;
+
+/** What is known of one message. */
+export interface Known {
+  readonly seenAt: number;
+  readonly attested: { readonly nonce: `0x${string}`; readonly message: `0x${string}` } | null;
+  /** When another attestation was asked for that is not given yet. */
+  readonly askedAt: number | null;
+}
+
+export interface AttesterJournal {
+  known(key: string): Known | undefined;
+  /** The key of the message with this nonce. */
+  keyOf(nonce: string): string | undefined;
+  /** Every message, in order of its first sight. */
+  all(): readonly (readonly [key: string, known: Known])[];
+  append(event: AttesterEvent): void;
+  close(): void;
+}
+
+/**
+ * Opens `file`, creating it when missing; a last line that a kill cut off is dropped.
+ *
+ * @throws Error when a complete line is no event.
+ */
+export function openAttesterJournal(file: string): AttesterJournal {
+  mkdirSync(dirname(file), { recursive: true });
+  const messages = new Map<string, Known>();
+  const nonces = new Map<string, string>();
+  const note = (event: AttesterEvent): void => {
+    const before = messages.get(event.key) ?? { seenAt: event.at, attested: null, askedAt: null };
+    if (event.kind === 'seen') messages.set(event.key, before);
+    else if (event.kind === 'asked_anew') messages.set(event.key, { ...before, askedAt: event.at });
+    else {
+      const { nonce, message } = event;
+      messages.set(event.key, { ...before, attested: { nonce, message }, askedAt: null });
+      nonces.set(nonce, event.key);
+    }
+  };
+  for (const event of load(file)) note(event);
+  const descriptor = openSync(file, 'a', 0o600);
+  return {
+    known: (wanted) => messages.get(wanted),
+    keyOf: (nonce) => nonces.get(nonce.toLowerCase()),
+    all: () => [...messages],
+    append: (event) => {
+      writeSync(descriptor, `${JSON.stringify(event)}\n`);
+      fdatasyncSync(descriptor);
+      note(event);
+    },
+    close: () => closeSync(descriptor),
+  };
+}
+
+function load(file: string): readonly AttesterEvent[] {
+  if (!existsSync(file)) return [];
+  const text = readFileSync(file, 'utf8');
+  const end = text.lastIndexOf('\n') + 1;
+  if (end < text.length) truncateSync(file, Buffer.byteLength(text.slice(0, end)));
+  return text
+    .slice(0, end)
+    .split('\n')
+    .slice(0, -1)
+    .map((line, index) => {
+      try {
+        return eventSchema.parse(JSON.parse(line));
+      } catch (cause) {
+        throw new Error(`Line ${String(index + 1)} of ${file} is damaged.`, { cause });
+      }
+    });
+}

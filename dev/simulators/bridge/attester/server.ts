@@ -1,0 +1,146 @@
+/**
+ * The attester over HTTP, in the shape of Circle's API:
+ * `GET /v2/messages/{domain}?transactionHash=` and `POST /v2/reattest/{nonce}`; beside it what a
+ * test bench wants.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import express, { type Express, type Request, type Response } from 'express';
+import { BridgeHttpError, addErrorRoutes, addFaultRoutes, type FaultBox } from '../admin.ts';
+import type { Attestations } from './attestations.ts';
+import type { AttesterFaults } from './faults.ts';
+import type { AttesterJournal } from './journal.ts';
+
+interface Parts {
+  readonly attestations: Attestations;
+  readonly journal: AttesterJournal;
+  readonly faults: FaultBox<AttesterFaults>;
+}
+
+const HASH = /^0x[0-9a-fA-F]{64}$/;
+
+/** The express application of the attester. Errors are `{code, error}`. */
+export function createAttesterServer({ attestations, journal, faults }: Parts): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.use(express.json({ limit: '1mb' }));
+  const limit = createLimit(() => faults.current());
+  let calls = 0;
+
+  app.get('/health', (_request, response) => void response.json({ status: 'ok', calls }));
+  app.get(
+    '/attestations',
+    (_request, response) =>
+      void response.json({
+        messages: journal.all().map(([key, known]) => ({ key, ...known })),
+      }),
+  );
+  addFaultRoutes(app, faults, limit.forget);
+
+  const answer =
+    (work: (request: Request) => Promise<unknown>) =>
+    async (request: Request, response: Response): Promise<void> => {
+      calls += 1;
+      await suffer(faults, { limit, request, response }, () => work(request));
+    };
+
+  app.get(
+    '/v2/messages/:domain',
+    answer(async ({ params, query }) => {
+      const { domain = '' } = params as Record<string, string>;
+      const { transactionHash } = query;
+      if (!/^\d{1,10}$/.test(domain)) throw new BridgeHttpError(400, 'Invalid source domain');
+      if (typeof transactionHash !== 'string' || !HASH.test(transactionHash))
+        throw new BridgeHttpError(400, 'Invalid transaction hash');
+      const messages = await attestations.messagesOf(
+        Number(domain),
+        transactionHash.toLowerCase() as `0x${string}`,
+      );
+      if (messages === null) throw new BridgeHttpError(404, 'Message not found');
+      return { messages };
+    }),
+  );
+  app.post(
+    '/v2/reattest/:nonce',
+    answer(async ({ params }) => {
+      const { nonce = '' } = params as Record<string, string>;
+      if (!attestations.attestAnew(nonce)) throw new BridgeHttpError(404, 'Nonce not found');
+      return { message: 'Re-attestation successfully requested for nonce.', nonce };
+    }),
+  );
+  addErrorRoutes(app, 'attester');
+  return app;
+}
+
+/** One call with the faults that hold for it. */
+async function suffer(
+  faults: FaultBox<AttesterFaults>,
+  call: {
+    readonly limit: Limit;
+    readonly request: Request;
+    readonly response: Response;
+  },
+  work: () => Promise<unknown>,
+): Promise<void> {
+  const { latency_ms, error_rate, error_status, lose_answer_rate, garbage_rate, remaining } =
+    faults.current();
+  const fails = Math.random() < error_rate;
+  const losesAnswer = Math.random() < lose_answer_rate;
+  const garbage = Math.random() < garbage_rate;
+  if (call.limit.exceeded()) throw new BridgeHttpError(429, 'Too many requests');
+  if (remaining !== null)
+    faults.set({
+      ...faults.current(),
+      ...(remaining > 1 ? { remaining: remaining - 1 } : HEALTHY_CALLS),
+    });
+  await sleep(latency_ms);
+  if (fails) throw new BridgeHttpError(error_status, 'a fault on demand; nothing was done');
+  if (losesAnswer) {
+    // Carried out or refused, and nobody will hear of it.
+    await work().catch(() => undefined);
+    call.request.socket.destroy();
+    return;
+  }
+  const body = await work();
+  if (garbage) call.response.type('html').send('<html>maintenance</html>');
+  else call.response.json(body);
+}
+
+/** What `remaining` counts down to. */
+const HEALTHY_CALLS = {
+  latency_ms: 0,
+  error_rate: 0,
+  lose_answer_rate: 0,
+  garbage_rate: 0,
+  remaining: null,
+} as const;
+
+interface Limit {
+  /** Counts a call; true when it is one too many. */
+  exceeded(): boolean;
+  forget(): void;
+}
+
+function createLimit(faults: () => AttesterFaults): Limit {
+  let second = 0;
+  let inSecond = 0;
+  let until = 0;
+  return {
+    exceeded: () => {
+      const { limited, limit_per_second, limit_ms } = faults();
+      const now = Date.now();
+      if (limited || now < until) return true;
+      if (Math.floor(now / 1_000) !== second) {
+        second = Math.floor(now / 1_000);
+        inSecond = 0;
+      }
+      inSecond += 1;
+      if (inSecond <= limit_per_second) return false;
+      until = now + limit_ms;
+      return true;
+    },
+    forget: () => {
+      until = 0;
+      inSecond = 0;
+    },
+  };
+}

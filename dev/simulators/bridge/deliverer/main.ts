@@ -1,0 +1,6 @@
+/** The deliverer as a process. Environment: BRIDGE_PORT, BRIDGE_DIR, BRIDGE_{NEAR,FAR}_RPC_URL. */
+import { serve } from '../admin.ts';
+import { readBridgeSettings } from '../sides.ts';
+import { startDeliverer } from './start.ts';
+
+serve(await startDeliverer(readBridgeSettings(process.env)));

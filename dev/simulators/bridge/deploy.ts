@@ -1,0 +1,139 @@
+/** Puts the contracts of both lanes on one chain. */
+import {
+  encodeDeployData,
+  encodeFunctionData,
+  parseUnits,
+  privateKeyToAccount,
+} from '../../stack/viem.ts';
+import type { Journal } from '../chain/journal.ts';
+import type { ChainEngine } from '../chain/engine.ts';
+import {
+  BURN_TOKEN,
+  ENDPOINT,
+  MESSAGE_TRANSMITTER,
+  OMNI_TOKEN,
+  TOKEN_MESSENGER,
+} from './contracts/artifacts.ts';
+import {
+  ATTESTERS,
+  BRIDGED_ASSETS,
+  BRIDGED_SUPPLY,
+  DELIVERER,
+  FEE_COLLECTOR,
+  type LaneChain,
+  PACKET_FEE_WEI,
+  SIGNATURE_THRESHOLD,
+  lanesOf,
+} from './lanes.ts';
+
+type Hex = `0x${string}`;
+const GWEI = 1_000_000_000n;
+
+/** A step of the deployment; without `to` it makes a contract. */
+interface Step {
+  readonly to?: Hex;
+  readonly data: Hex;
+}
+
+/**
+ * The signed transactions that make the lanes of a chain, in order of their nonces. Signatures are
+ * deterministic, so they are the same ones each time.
+ *
+ * @throws Error for a chain that has no lanes.
+ */
+export async function laneDeployment(chainId: number, holder: Hex): Promise<readonly Hex[]> {
+  const sides = lanesOf(chainId);
+  if (sides === null) throw new Error(`There are no bridge lanes for chain ${String(chainId)}.`);
+  const account = privateKeyToAccount(sides.here.deployer.privateKey);
+  return Promise.all(
+    steps(sides.here, sides.there, holder).map((step, nonce) =>
+      account.signTransaction({
+        ...{ chainId, type: 'eip1559', nonce, gas: 4_000_000n },
+        ...{ maxFeePerGas: 100n * GWEI, maxPriorityFeePerGas: GWEI },
+        ...step,
+      }),
+    ),
+  );
+}
+
+/** Deploys them unless the journal has them. */
+export async function deployLanes(
+  engine: ChainEngine,
+  journal: Journal,
+  chain: { readonly chainId: number; readonly holder: Hex },
+): Promise<void> {
+  for (const raw of await laneDeployment(chain.chainId, chain.holder)) {
+    if (journal.view().some((entry) => entry.raw === raw && entry.status !== 'rejected')) continue;
+    await engine.send(raw);
+  }
+  if (journal.pending().length > 0) await engine.mine(1);
+}
+
+function steps(here: LaneChain, there: LaneChain, holder: Hex): readonly Step[] {
+  const { burn, omni } = BRIDGED_ASSETS;
+  const at = here.contracts;
+  const omniToken = (data: Hex): Step => ({ to: at.omniToken, data });
+  return [
+    {
+      data: encodeDeployData({
+        ...BURN_TOKEN,
+        args: [
+          'Development Burnable Dollar',
+          burn.asset,
+          at.tokenMessenger,
+          holder,
+          parseUnits(BRIDGED_SUPPLY, burn.decimals),
+        ],
+      }),
+    },
+    {
+      data: encodeDeployData({
+        ...MESSAGE_TRANSMITTER,
+        args: [here.domain, ATTESTERS.map(({ address }) => address), BigInt(SIGNATURE_THRESHOLD)],
+      }),
+    },
+    {
+      data: encodeDeployData({
+        ...TOKEN_MESSENGER,
+        args: [
+          at.messageTransmitter,
+          at.burnToken,
+          FEE_COLLECTOR,
+          {
+            domain: there.domain,
+            messenger: inWord(there.contracts.tokenMessenger),
+            token: inWord(there.contracts.burnToken),
+          },
+        ],
+      }),
+    },
+    {
+      data: encodeDeployData({ ...ENDPOINT, args: [here.eid, DELIVERER.address, PACKET_FEE_WEI] }),
+    },
+    {
+      data: encodeDeployData({
+        ...OMNI_TOKEN,
+        args: ['Development Omnichain Coin', omni.asset, omni.decimals, at.endpoint],
+      }),
+    },
+    omniToken(
+      encodeFunctionData({
+        abi: OMNI_TOKEN.abi,
+        functionName: 'setPeer',
+        args: [there.eid, inWord(there.contracts.omniToken)],
+      }),
+    ),
+    omniToken(
+      encodeFunctionData({
+        abi: OMNI_TOKEN.abi,
+        functionName: 'mint',
+        args: [holder, parseUnits(BRIDGED_SUPPLY, omni.decimals)],
+      }),
+    ),
+  ];
+}
+
+/** An address in 32 bytes. */
+export function inWord(address: Hex): Hex {
+  return `0x${'0'.repeat(24)}${address.slice(2).toLowerCase()}`;
+}

@@ -1,0 +1,54 @@
+/** Both chains as those who serve the bridges see them. */
+import { createPublicClient, http } from 'viem';
+import { z } from 'zod';
+import { FAR, NEAR, type LaneChain } from './lanes.ts';
+
+/** Where the nodes of both chains answer. */
+export interface ChainUrls {
+  readonly near: string;
+  readonly far: string;
+}
+
+/** One chain with a client of its node. */
+export interface Side extends LaneChain {
+  readonly rpcUrl: string;
+  readonly client: ReturnType<typeof clientOf>;
+}
+
+const url = z.url({ protocol: /^https?$/ });
+const environmentSchema = z.object({
+  BRIDGE_PORT: z.coerce.number().int().min(0).max(65_535).default(0),
+  BRIDGE_DIR: z.string().min(1),
+  BRIDGE_NEAR_RPC_URL: url,
+  BRIDGE_FAR_RPC_URL: url,
+});
+
+/** What each of them is told at its start. */
+export interface BridgeSettings {
+  readonly port: number;
+  /** Where it keeps what must outlive it. */
+  readonly dataDir: string;
+  readonly urls: ChainUrls;
+}
+
+/** Settings from the environment; throws with every fault. */
+export function readBridgeSettings(environment: NodeJS.ProcessEnv): BridgeSettings {
+  const read = environmentSchema.parse(environment);
+  return {
+    port: read.BRIDGE_PORT,
+    dataDir: read.BRIDGE_DIR,
+    urls: { near: read.BRIDGE_NEAR_RPC_URL, far: read.BRIDGE_FAR_RPC_URL },
+  };
+}
+
+/** Clients of both chains; nothing is asked yet. */
+export function connectSides({ near, far }: ChainUrls): readonly [near: Side, far: Side] {
+  return [
+    { ...NEAR, rpcUrl: near, client: clientOf(near) },
+    { ...FAR, rpcUrl: far, client: clientOf(far) },
+  ];
+}
+
+const clientOf = (rpcUrl: string) =>
+  // A kept head would hide the block that was asked for.
+  createPublicClient({ transport: http(rpcUrl, { retryCount: 2 }), cacheTime: 0 });

@@ -1,0 +1,120 @@
+/**
+ * The bridges of the embedded stack, where they are asked for: a second chain, and the attester and
+ * the deliverer between the two. Their ports are free ones, other at each start.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { built } from '../bootstrap/programs.mjs';
+import { BRIDGED_ASSETS, FAR, NEAR, type LaneChain } from '../simulators/bridge/lanes.ts';
+import { chainPart } from './chain.ts';
+import { ROOT, freePort } from './ports.ts';
+import type { ChildSpec } from './supervise/child.ts';
+
+/** Names of the parts beside the stack's own. */
+export const FAR_CHAIN = 'far-chain';
+export const ATTESTER = 'bridge-attester';
+export const DELIVERER = 'bridge-deliverer';
+
+/** One side of the bridges on a running stack. */
+export interface BridgeSide extends LaneChain {
+  readonly venueKey: string;
+  readonly rpcUrl: string;
+}
+
+/** What `<dataDir>/bridges.json` tells, too. */
+export interface StackBridges {
+  readonly near: BridgeSide;
+  readonly far: BridgeSide;
+  readonly assets: typeof BRIDGED_ASSETS;
+  readonly attesterUrl: string;
+  readonly delivererUrl: string;
+}
+
+/** Chooses the ports and writes down what there will be; nothing is started yet. */
+export async function planBridges(
+  dataDir: string,
+  nearUrl: string,
+  taken: readonly number[],
+): Promise<StackBridges> {
+  const far = await freePort(taken);
+  const attester = await freePort([...taken, far]);
+  const deliverer = await freePort([...taken, far, attester]);
+  const at = (port: number): string => `http://127.0.0.1:${String(port)}`;
+  const bridges: StackBridges = {
+    near: { ...NEAR, venueKey: 'local-chain', rpcUrl: nearUrl },
+    far: { ...FAR, venueKey: FAR_CHAIN, rpcUrl: at(far) },
+    assets: BRIDGED_ASSETS,
+    attesterUrl: at(attester),
+    delivererUrl: at(deliverer),
+  };
+  const text = `${JSON.stringify(bridges, null, 2)}\n`;
+  writeFileSync(join(dataDir, 'bridges.json'), text, { mode: 0o600 });
+  return bridges;
+}
+
+/** The processes: the far chain, the attester, the deliverer. */
+export async function bridgeParts(
+  bridges: StackBridges,
+  { dataDir, logDir, taken }: { dataDir: string; logDir: string; taken: readonly number[] },
+): Promise<readonly ChildSpec[]> {
+  const ports = [bridges.far.rpcUrl, bridges.attesterUrl, bridges.delivererUrl].map(portOf);
+  const served = (name: typeof ATTESTER | typeof DELIVERER, url: string): ChildSpec => ({
+    name,
+    command: process.execPath,
+    args: [built(name)],
+    cwd: ROOT,
+    env: {
+      BRIDGE_PORT: String(portOf(url)),
+      BRIDGE_DIR: join(dataDir, name),
+      BRIDGE_NEAR_RPC_URL: bridges.near.rpcUrl,
+      BRIDGE_FAR_RPC_URL: bridges.far.rpcUrl,
+    },
+    ipc: true,
+    logFile: join(logDir, `${name}.log`),
+    stage: 2,
+    stopSignal: 'SIGTERM',
+    stopTimeoutMs: 5_000,
+    readyTimeoutMs: 60_000,
+    isReady: async (log) => log().includes('{"ready":true'),
+  });
+  return [
+    chainPart({
+      ...{ dataDir, logDir, name: FAR_CHAIN, chainId: FAR.chainId, bridges: true },
+      port: portOf(bridges.far.rpcUrl),
+      nodePort: await freePort([...taken, ...ports]),
+    }),
+    served(ATTESTER, bridges.attesterUrl),
+    served(DELIVERER, bridges.delivererUrl),
+  ];
+}
+
+/** The tokens of a side as its venue entry lists them, beside what else is there. */
+export function bridgedTokens({ contracts }: BridgeSide): readonly object[] {
+  const { burn, omni } = BRIDGED_ASSETS;
+  return [
+    { ...burn, address: contracts.burnToken },
+    { ...omni, address: contracts.omniToken },
+  ];
+}
+
+/**
+ * What the venue entry of a side says of its lanes. `bridge_c` ({eid, endpoint, tokens: [{asset,
+ * oft}]}) belongs here as soon as the venues file may hold it.
+ */
+export function laneEntries({ contracts, domain }: BridgeSide, attesterUrl: string): object {
+  return {
+    cctp: {
+      domain,
+      token_messenger: contracts.tokenMessenger,
+      message_transmitter: contracts.messageTransmitter,
+      attester_url: attesterUrl,
+    },
+  };
+}
+
+/** Contracts that signers may give an allowance to or send to; they are payees. */
+export function bridgeSpenders({ near, far }: StackBridges): readonly string[] {
+  return [near, far].flatMap(({ contracts }) => [contracts.tokenMessenger, contracts.omniToken]);
+}
+
+const portOf = (url: string): number => Number(new URL(url).port);
