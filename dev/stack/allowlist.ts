@@ -17,6 +17,8 @@ export async function ensureDevAllowlist(
     readonly databaseUrl: string;
     readonly dataDir: string;
     readonly chain: Pick<ChainInfo, 'accounts'>;
+    /** Chains that bridges of the stack arrive on. */
+    readonly bridged?: readonly number[];
   },
   more: readonly string[] = [],
 ): Promise<void> {
@@ -28,17 +30,25 @@ export async function ensureDevAllowlist(
     ...Object.values(VENUE_DEPOSIT_ADDRESSES),
     ...more,
   ];
-  await allow(
-    { SVC_DATABASE_URL: stack.databaseUrl, SVC_SECRETS_KEY_FILE: secretsKeyFile(stack.dataDir) },
-    addresses,
-  );
+  const env = {
+    SVC_DATABASE_URL: stack.databaseUrl,
+    SVC_SECRETS_KEY_FILE: secretsKeyFile(stack.dataDir),
+  };
+  await allow(env, addresses);
+  // What comes over a bridge wants a row that names the chain of its arrival.
+  for (const chainId of stack.bridged ?? [])
+    await allow(env, [treasury.address, signer.address], chainId);
 }
 
 /**
  * Puts EVM addresses on the list of both families, for every chain, to be used at once; other
- * accounts on that of exchanges.
+ * accounts on that of exchanges. With a chain they are for that one, and no exchange's.
  */
-export async function allow(env: NodeJS.ProcessEnv, addresses: readonly string[]): Promise<void> {
+export async function allow(
+  env: NodeJS.ProcessEnv,
+  addresses: readonly string[],
+  chain_id: number | null = null,
+): Promise<void> {
   const io = { env, out: () => undefined, err: () => undefined };
   await withDatabase({}, io, async (db) => {
     const listed = await listAllowed(
@@ -47,12 +57,18 @@ export async function allow(env: NodeJS.ProcessEnv, addresses: readonly string[]
       { limit: 10_000, after: null },
     );
     for (const address of new Set(addresses.map((each) => each.toLowerCase()))) {
-      for (const chain_family of address.startsWith('0x') ? CHAIN_FAMILIES : (['cex'] as const)) {
-        if (listed.some((row) => row.chain_family === chain_family && row.address === address))
-          continue;
+      const families = address.startsWith('0x') ? CHAIN_FAMILIES : (['cex'] as const);
+      for (const chain_family of chain_id === null ? families : (['evm'] as const)) {
+        const isListed = listed.some(
+          (row) =>
+            row.chain_family === chain_family &&
+            row.address === address &&
+            row.chain_id === chain_id,
+        );
+        if (isListed) continue;
         await allowAddress(
           db,
-          { chain_family, address, chain_id: null, label: 'embedded stack' },
+          { chain_family, address, chain_id, label: 'embedded stack' },
           BY_STACK,
         );
       }

@@ -179,7 +179,11 @@ async function startParts(context: Context, ports: Ports): Promise<Started> {
   };
   const keys = await ensureDevKeys(databaseUrl, dataDir);
   const payees = bridges === null ? [] : bridgeSpenders(bridges);
-  await ensureDevAllowlist({ databaseUrl, dataDir, chain }, [...payees, ...(options.allow ?? [])]);
+  const bridged = bridges === null ? [] : [bridges.near.chainId, bridges.far.chainId];
+  await ensureDevAllowlist({ databaseUrl, dataDir, chain, bridged }, [
+    ...payees,
+    ...(options.allow ?? []),
+  ]);
   writeClientEnvironments(dataDir, urls.apiUrl, keys);
   const service = options.service === false ? Promise.resolve() : startService(context, ports, env);
   await allOrFirstFault([venue, service]);

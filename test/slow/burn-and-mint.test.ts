@@ -1,0 +1,160 @@
+/**
+ * The burn-and-mint lane over two local chains, through HTTP alone: what is burnt is minted once,
+ * whoever dies, answers late or was quicker. Supplies and balances are read from the chains, by
+ * another client than the service's.
+ */
+import { createPublicClient, createWalletClient, http, parseAbi, type Hex } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import type { BridgeSide, StackBridges } from '../../dev/stack/bridges.ts';
+import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
+
+const TEMPLATE = 'test/burn-and-mint';
+const USDB = parseAbi([
+  'function totalSupply() view returns (uint256)',
+  'function balanceOf(address) view returns (uint256)',
+]);
+const TRANSMITTER = parseAbi(['function receiveMessage(bytes message, bytes attestation)']);
+
+let own: OwnStack;
+let bridges: StackBridges;
+beforeAll(async () => {
+  own = await startOwnStack({ bridges: true, split: true });
+  bridges = own.stack.bridges!;
+  await own.api.expect(201, 'POST', '/plan-templates', template());
+}, 240_000);
+afterEach(() => attesterFaults(null));
+afterAll(() => own?.close(), 60_000);
+
+/** approve → burn → mint, from the near chain to the treasury's account on the far one. */
+function template(more: { readonly key?: string; readonly burn?: object } = {}): object {
+  const { near, far } = bridges;
+  const signer_selector = { chain_family: 'evm', profile: 'treasury' };
+  const node = (node_key: string, action_type: string, config: object) => ({
+    ...{ node_key, action_type, config, signer_selector },
+    node_kind: 'action',
+    has_side_effect: true,
+    timeout_policy: { execution_seconds: 600, observe_seconds: 600 },
+  });
+  const token_address = near.contracts.burnToken;
+  return {
+    template_key: more.key ?? TEMPLATE,
+    version: 1,
+    name: 'Burn and mint',
+    approval_policy: {},
+    risk_controls: {},
+    completion_policy: { completion_assurance: 'destination_finalized' },
+    nodes: [
+      node('allow', 'evm_erc20_approve', {
+        ...{ chain_id: near.chainId, token_address, spender: near.contracts.tokenMessenger },
+      }),
+      node('burn', 'cctp_burn', {
+        source_chain_id: near.chainId,
+        destination_chain_id: far.chainId,
+        ...{ token_address, mint_recipient: own.stack.chain.accounts.treasury.address },
+        ...{ max_fee: '0.5', finality: 'fast', ...more.burn },
+      }),
+      node('mint', 'cctp_mint', { burn_from: 'burn' }),
+    ],
+    edges: [
+      { from: 'allow', to: 'burn', edge_type: 'on_success' },
+      { from: 'burn', to: 'mint', edge_type: 'on_success' },
+    ],
+  };
+}
+
+const clientOf = (side: BridgeSide) => createPublicClient({ transport: http(side.rpcUrl) });
+const read = (side: BridgeSide, functionName: 'totalSupply'): Promise<bigint> =>
+  clientOf(side).readContract({ address: side.contracts.burnToken, abi: USDB, functionName });
+const balance = (side: BridgeSide, holder: Hex): Promise<bigint> =>
+  clientOf(side).readContract({
+    ...{ address: side.contracts.burnToken, abi: USDB },
+    functionName: 'balanceOf',
+    args: [holder],
+  });
+const supply = async (): Promise<bigint> =>
+  (await read(bridges.near, 'totalSupply')) + (await read(bridges.far, 'totalSupply'));
+const arrived = (): Promise<bigint> =>
+  balance(bridges.far, own.stack.chain.accounts.treasury.address);
+const units = (amount: number): bigint => BigInt(amount * 1_000_000);
+
+async function attesterFaults(faults: object | null): Promise<void> {
+  const answer = await fetch(`${bridges.attesterUrl}/faults`, {
+    method: faults === null ? 'DELETE' : 'POST',
+    ...(faults === null
+      ? {}
+      : { body: JSON.stringify(faults), headers: { 'content-type': 'application/json' } }),
+  });
+  if (!answer.ok) throw new Error(`the attester answered ${String(answer.status)}`);
+}
+
+async function bridge(amount: string, key = TEMPLATE): Promise<Created> {
+  const created = await own.api.create(key, { amount, intent: { asset: 'USDB' } });
+  await own.api.approve(created);
+  return created;
+}
+
+const outputOf = async ({ movement_id }: Created, node: string): Promise<Record<string, unknown>> =>
+  (await own.api.movement(movement_id)).nodes.find(({ node_key }) => node_key === node)?.output ??
+  {};
+
+test('burns on one chain, mints on the other, and tells what it cost', async () => {
+  const [before, held] = [await supply(), await arrived()];
+  const made = await bridge('25');
+  await own.api.reaches(made.movement_id, 'COMPLETED', 120_000);
+  const mint = await outputOf(made, 'mint');
+  const fee = String(mint['fee_amount']);
+  expect(Number(fee)).toBeGreaterThanOrEqual(0);
+  expect(Number(mint['received_amount']) + Number(fee)).toBe(25);
+  expect(mint).toMatchObject({ fee_asset: 'USDB', submitted_amount: '25' });
+  expect(await arrived()).toBe(held + units(Number(mint['received_amount'])));
+  expect(await supply()).toBe(before);
+  const burn = await outputOf(made, 'burn');
+  expect(burn).toMatchObject({ submitted_amount: '25', message_nonce: mint['message_nonce'] });
+  // What nobody may take any more: the allowance is used up to the last unit.
+  const { body } = await own.api.send('GET', `/movements/${made.movement_id}`);
+  expect(body['outflow']).toEqual([{ asset: 'USDB', amount: '25' }]);
+}, 180_000);
+
+test('somebody else mints: the movement completes with that mint, and sends none', async () => {
+  const held = await arrived();
+  const made = await bridge('7');
+  const burnt = await eventually(
+    async () => {
+      const ref = (await own.api.movement(made.movement_id)).nodes.find(
+        ({ node_key, state }) => node_key === 'burn' && state !== 'BLOCKED',
+      )?.external_ref;
+      return typeof ref === 'string' ? (ref as Hex) : null;
+    },
+    { what: () => 'the burn', timeoutMs: 60_000 },
+  );
+  await own.stack.kill('worker');
+  const { message, attestation } = await eventually(
+    async () => {
+      const answer = await fetch(
+        `${bridges.attesterUrl}/v2/messages/${String(bridges.near.domain)}?transactionHash=${burnt}`,
+      );
+      const body = (await answer.json()) as {
+        messages?: { status: string; message: Hex; attestation: Hex }[];
+      };
+      return body.messages?.find(({ status }) => status === 'complete') ?? null;
+    },
+    { what: () => 'the attestation', timeoutMs: 60_000 },
+  );
+  const stranger = createWalletClient({
+    account: privateKeyToAccount(own.stack.chain.accounts.venueHotWallet.privateKey),
+    transport: http(bridges.far.rpcUrl),
+  });
+  const hash = await stranger.writeContract({
+    chain: null,
+    address: bridges.far.contracts.messageTransmitter,
+    abi: TRANSMITTER,
+    functionName: 'receiveMessage',
+    args: [message, attestation],
+  });
+  await clientOf(bridges.far).waitForTransactionReceipt({ hash });
+  await own.stack.startChild('worker');
+  await own.api.reaches(made.movement_id, 'COMPLETED', 120_000);
+  const mint = await outputOf(made, 'mint');
+  expect(mint['tx_hash']).toBe(hash);
+  expect(await arrived()).toBe(held + units(Number(mint['received_amount'])));
+}, 240_000);
