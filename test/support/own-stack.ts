@@ -211,7 +211,7 @@ export interface OwnStack {
 
 export interface OwnStackOptions extends Pick<
   StackOptions,
-  'split' | 'env' | 'service' | 'allow' | 'temporalConfig'
+  'split' | 'env' | 'service' | 'allow' | 'temporalConfig' | 'bridges'
 > {
   /**
    * Entries of the registry file beside those of the embedded stack, given the paper venue's
