@@ -64,7 +64,7 @@ export function addErrorRoutes(app: Express, name: string): void {
     const parser = (error as { status?: unknown }).status;
     const status = own ? error.status : typeof parser === 'number' && parser < 500 ? parser : 503;
     // Most likely a chain is away.
-    if (status === 503)
+    if (!own && status === 503)
       process.stderr.write(`${name}: ${request.method} ${request.path}: ${String(error)}\n`);
     const message = own ? error.message : status === 503 ? 'it cannot answer now' : 'bad request';
     response.status(status).json({ code: status, error: message });
