@@ -10,6 +10,7 @@ import { createSignerRegistry, openSigners } from '../signers/registry.ts';
 import { balanceFetchers } from '../venues/balances.ts';
 import { chainAssets, loadVenueBindings } from '../venues/bindings.ts';
 import { createEvmBalanceObserveExecutor } from '../venues/evm/balance-observe.ts';
+import { createEvmBridgeReader } from '../venues/evm/bridge-reader.ts';
 import { createEvmChains } from '../venues/evm/client.ts';
 import { createEvmTransferExecutor } from '../venues/evm/transfer.ts';
 import { transferProviders } from '../venues/capital-transfers.ts';
@@ -50,6 +51,7 @@ export async function openRegistries(config: Config) {
     signers: createSignerRegistry(signers),
     chains,
     chainAssets: chainAssets(bindings),
+    bridge: createEvmBridgeReader({ chains, venues: evmVenues }),
     fetchers: balanceFetchers(bindings, { chains, signers }),
     transferProviders: transferProviders(bindings),
   };
