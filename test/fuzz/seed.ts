@@ -65,6 +65,19 @@ export async function seed(apiUrl: string, keys: DevKeys, chain: ChainInfo): Pro
     }
     await reached(send, path, until);
   }
+  const chains = await Promise.all(
+    [1, 2, 3].map((n) =>
+      send('POST', '/bridge-c/chain-registry', {
+        chain: `fuzz-${String(n)}`,
+        endpoint_identity: `${String(n)}:0x${String(n).repeat(40)}`,
+        finality_age_seconds: 900,
+      }),
+    ),
+  );
+  await send('POST', '/bridge-c/path-baselines', {
+    ...{ src_chain: 'fuzz-1', dst_chain: 'fuzz-2', asset: 'USDC', fee_native_budget: '0.1' },
+    ...{ expected_latency_seconds: 60, detection_latency_budget_seconds: 600 },
+  });
   const signers = await list('/signers');
   const { callbacks } = (await call('GET', '/callbacks?limit=200')) as {
     callbacks: readonly Json[];
@@ -83,6 +96,10 @@ export async function seed(apiUrl: string, keys: DevKeys, chain: ChainInfo): Pro
       typeof address === 'string' ? [address] : [],
     ),
     authority_key: ['dev'],
+    chain: chains.map((each) => String(each['chain'])),
+    // Few, so that most paths that are asked for are there.
+    src_chain: ['fuzz-1', 'fuzz-1', 'fuzz-2'],
+    dst_chain: ['fuzz-2', 'fuzz-2', 'fuzz-3'],
   };
 }
 
