@@ -316,8 +316,18 @@ function toChain(row: BridgeChain): BridgeChain {
 
 function toPath(row: BridgePath): BridgePath {
   return {
-    ...row,
+    src_chain: row.src_chain,
+    dst_chain: row.dst_chain,
+    asset: row.asset,
+    expected_latency_seconds: row.expected_latency_seconds,
+    detection_latency_budget_seconds: row.detection_latency_budget_seconds,
+    fee_native_budget: row.fee_native_budget,
+    enabled: row.enabled,
+    disabled_reason: row.disabled_reason,
     last_drill_pass_at: isoOfOrNull(row.last_drill_pass_at),
+    last_drill_evidence_path: row.last_drill_evidence_path,
+    baseline_source: row.baseline_source,
+    operator_label: row.operator_label,
     created_at: isoOf(row.created_at),
     updated_at: isoOf(row.updated_at),
   };
