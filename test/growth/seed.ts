@@ -260,7 +260,7 @@ const REST = `
   INSERT INTO bridge_paths (src_chain, dst_chain, asset, expected_latency_seconds,
     detection_latency_budget_seconds, fee_native_budget, enabled, created_at, updated_at)
     SELECT 'chain-' || s, 'chain-' || d, 'USDC', 60, 600, 0.01, true, now(), now()
-    FROM generate_series(1, 30) AS s, generate_series(1, 30) AS d WHERE s <> d;
+    FROM generate_series(1, 20) AS s, generate_series(1, 20) AS d WHERE s <> d;
   SELECT rebuild_counts();`;
 
 /** Fills the database and brings what Postgres knows of it up to date. */
