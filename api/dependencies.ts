@@ -1,5 +1,6 @@
 /** What the API is given by the composition root. It makes none of this itself. */
 import type { Logger } from 'pino';
+import type { BridgeReader } from '../domain/bridges/registry.ts';
 import type { ExecutorDescriptor } from '../domain/executor.ts';
 import type { CommandKind } from '../domain/transition.ts';
 import type { TransferRow } from '../domain/capital-transfers/step.ts';
@@ -23,6 +24,8 @@ export interface ApiDependencies {
   readonly chains: ChainAssets;
   /** Looks at what an account has and gave away on chains; absent where none is bound. */
   readonly accounts?: AccountReader;
+  /** Asks the endpoints of the bridge what they are; absent where none is bound. */
+  readonly bridge?: BridgeReader;
   /** Which venues' balances are fetched, and asking one on demand. */
   readonly balances: BalanceDesk;
   /** Wakes a movement's run in the background; never throws and is never waited for. */

@@ -6,6 +6,7 @@ const NAMES = [
   'approvalTtlSeconds',
   'authEnabled',
   'balanceStaleSeconds',
+  'bridgeSnapshotMaxAgeSeconds',
   'temporalNamespace',
   'temporalUiUrl',
 ] as const satisfies readonly (keyof Config)[];

@@ -40,7 +40,15 @@ export const VOUCHED_FIELDS = [
 export type VouchedRow = { readonly [Field in (typeof VOUCHED_FIELDS)[number]]?: string | null };
 
 /** The registries' entities, for the list over what was done to them. */
-export const REGISTRY_ENTITIES = ['executor', 'signer', 'registry', 'cutover_mode'] as const;
+export const REGISTRY_ENTITIES = [
+  'executor',
+  'signer',
+  'registry',
+  'cutover_mode',
+  'bridge_chain',
+  'bridge_path',
+  'bridge_registry',
+] as const;
 export type RegistryEntity = (typeof REGISTRY_ENTITIES)[number];
 
 /** RFC 8785 canonical JSON of a record: the same text wherever the record comes from. */

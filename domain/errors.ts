@@ -88,6 +88,8 @@ export const ERROR_TABLE = {
   allowed_address_not_found: rule(404, 'never', 'No row of the allowlist has that id.'),
   capital_transfer_not_found: rule(404, 'never', 'No such capital transfer.'),
   signer_not_found: rule(404, 'never', 'No signer of that key, neither registered nor in memory.'),
+  chain_not_found: rule(404, 'after_change', 'The bridge registry has no such chain.'),
+  path_baseline_not_found: rule(404, 'after_change', 'The bridge registry has no such path.'),
 
   graph_invalid: rule(
     422,
@@ -265,6 +267,23 @@ export const ERROR_TABLE = {
     409,
     'after_change',
     'The signer is still needed; `failed_gate` says for what.',
+  ),
+
+  endpoint_identity_conflict: rule(
+    409,
+    'after_change',
+    'Another chain of the bridge registry has this endpoint_identity; `chain` says which.',
+  ),
+  chain_exists: rule(409, 'after_change', 'The bridge registry has this chain; change that row.'),
+  chain_in_use: rule(
+    409,
+    'after_change',
+    'Paths of the bridge registry begin or end at this chain; delete them first.',
+  ),
+  path_baseline_exists: rule(
+    409,
+    'after_change',
+    'The bridge registry has this path; change that row.',
   ),
 
   outcome_unknown: rule(

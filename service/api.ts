@@ -64,6 +64,7 @@ export async function startApi(
       signers: bound.signers,
       chains: bound.chainAssets,
       accounts: createAccountReader(bound),
+      bridge: bound.bridge,
       balances: desk,
       handOver: (movementId, command) =>
         handOver.send({

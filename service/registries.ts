@@ -12,6 +12,7 @@ import { balanceFetchers } from '../venues/balances.ts';
 import { chainAssets, loadVenueBindings } from '../venues/bindings.ts';
 import { createEvmApproveExecutor } from '../venues/evm/approve.ts';
 import { createEvmBalanceObserveExecutor } from '../venues/evm/balance-observe.ts';
+import { createEvmBridgeReader } from '../venues/evm/bridge-reader.ts';
 import { createEvmChains } from '../venues/evm/client.ts';
 import { createEvmTransferExecutor } from '../venues/evm/transfer.ts';
 import { transferProviders } from '../venues/capital-transfers.ts';
@@ -56,6 +57,7 @@ export async function openRegistries(config: Config) {
     /** What nodes of lanes of their own may have signed. */
     lanes: [burnMintActs(evmVenues)],
     chainAssets: chainAssets(bindings),
+    bridge: createEvmBridgeReader({ chains, venues: evmVenues }),
     fetchers: balanceFetchers(bindings, { chains, signers }),
     transferProviders: transferProviders(bindings),
   };

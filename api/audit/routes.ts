@@ -32,7 +32,7 @@ export const auditRoutes: readonly Route[] = [
     path: '/registry/audit',
     summary: 'List audit events of the registries',
     description:
-      'The same list over what was done to executors, signers and the switch, and over checks for drift.',
+      'The same list over what was done to executors, signers, the switch and the registry of the bridge, and over checks for drift.',
     query: registryListQuery,
     handler: listRegistry,
   }),

@@ -44,8 +44,8 @@ const ABOUT =
 
 const EDITIONS: Readonly<Record<Edition, string>> = {
   commercial:
-    'This is the commercial edition: it has everything that is described here, the lifecycle of signers among it, and policies decide about automatic approval.',
-  free: 'This is the free edition: it has everything that is described here. The lifecycle of signers (rotation, inventory, allowances, retirement, history) and the check of the registries for drift belong to the commercial edition and are 404; automatic approval goes by the daily caps of templates, and policies are kept and decide nothing.',
+    'This is the commercial edition: it has everything that is described here, the lifecycle of signers and the registry of the bridge among it, and policies decide about automatic approval.',
+  free: 'This is the free edition: it has everything that is described here. The lifecycle of signers (rotation, inventory, allowances, retirement, history), the registry of the bridge and the check of the registries for drift belong to the commercial edition and are 404; automatic approval goes by the daily caps of templates, and policies are kept and decide nothing.',
 };
 
 const ROLES =
@@ -63,6 +63,8 @@ const TAGS: Readonly<Record<string, string>> = {
   'Automatic approval': 'Policies that approve in place of a person, and what they have left.',
   Callbacks: 'What is sent to callers when a movement changes, and what could not be sent.',
   'Signer lifecycle': 'Rotation and retirement of signers, with what was seen of their accounts.',
+  'Bridge registry':
+    'Which chains a bridge joins, and what is asked of a path before funds take it.',
   Audit: 'Who did what, when, and what was refused.',
   Agents: 'What an agent may propose.',
 };

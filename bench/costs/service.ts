@@ -79,6 +79,7 @@ export async function startCostService(options: {
           approvalTtlSeconds: 3_600,
           authEnabled: false,
           balanceStaleSeconds: 300,
+          bridgeSnapshotMaxAgeSeconds: 3_600,
         },
         ...{ temporalNamespace: NAMESPACE, temporalUiUrl: 'http://127.0.0.1' },
       },

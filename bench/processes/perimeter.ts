@@ -119,6 +119,7 @@ runPart(async ({ perimeter, remotePort }) => {
       approvalTtlSeconds: 86_400,
       authEnabled,
       balanceStaleSeconds: 300,
+      bridgeSnapshotMaxAgeSeconds: 3_600,
       temporalNamespace: NAMESPACE,
       temporalUiUrl: 'http://127.0.0.1',
     },

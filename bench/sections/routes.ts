@@ -129,6 +129,7 @@ function withoutSignatures(db: Database, executors: ApiDependencies['executors']
       approvalTtlSeconds: 86_400,
       authEnabled: false,
       balanceStaleSeconds: 300,
+      bridgeSnapshotMaxAgeSeconds: 3_600,
       temporalNamespace: NAMESPACE,
       temporalUiUrl: 'http://127.0.0.1',
     },

@@ -263,6 +263,12 @@ const MOVEMENTS = {
     '300',
     'Age from which a balance counts as stale.',
   ),
+  SVC_BRIDGE_SNAPSHOT_MAX_AGE_SECONDS: standard(
+    'bridgeSnapshotMaxAgeSeconds',
+    whole(1, 604_800),
+    '3600',
+    'Age from which what a chain of the bridge registry told counts as stale; for the commercial edition.',
+  ),
   SVC_LANE_INTERVAL_SECONDS: standard(
     'laneIntervalSeconds',
     whole(1, 3_600),

@@ -32,6 +32,7 @@ export function dependencies(settings: Partial<ApiDependencies['settings']> = {}
       approvalTtlSeconds: 7200,
       authEnabled: false,
       balanceStaleSeconds: 300,
+      bridgeSnapshotMaxAgeSeconds: 3_600,
       temporalNamespace: 'default',
       temporalUiUrl: 'http://127.0.0.1:8233',
       ...settings,

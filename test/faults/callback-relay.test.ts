@@ -59,6 +59,7 @@ beforeAll(async () => {
     approvalTtlSeconds: 600,
     authEnabled: false,
     balanceStaleSeconds: 300,
+    bridgeSnapshotMaxAgeSeconds: 3_600,
     temporalNamespace: 'default',
     temporalUiUrl: 'http://x',
   };

@@ -166,6 +166,7 @@ beforeAll(async () => {
         approvalTtlSeconds: 600,
         authEnabled: false,
         balanceStaleSeconds: 300,
+        bridgeSnapshotMaxAgeSeconds: 3_600,
         temporalNamespace: 'default',
         temporalUiUrl: 'http://127.0.0.1',
       },

@@ -86,6 +86,11 @@ UNSAYABLE = {
         "output",
         # Only a chain that the venues file binds.
         "chains",
+        # A PUT names in its body what its path names, and a path of a bridge has two different ends.
+        "chain",
+        "src_chain",
+        "dst_chain",
+        "asset",
     },
 }
 

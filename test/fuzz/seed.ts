@@ -26,6 +26,14 @@ const LIVES = [
   { template: 'fuzz/failing', until: 'FAILED' },
 ] as const;
 
+/** Between few chains, so that most paths that are asked for are there. */
+const PATHS = [
+  ['fuzz-1', 'fuzz-2'],
+  ['fuzz-2', 'fuzz-1'],
+  ['fuzz-1', 'fuzz-3'],
+  ['fuzz-2', 'fuzz-3'],
+] as const;
+
 /** Makes them and answers their keys and ids. */
 export async function seed(apiUrl: string, keys: DevKeys, chain: ChainInfo): Promise<Known> {
   const call = async (method: string, path: string, body?: object): Promise<unknown> => {
@@ -65,6 +73,21 @@ export async function seed(apiUrl: string, keys: DevKeys, chain: ChainInfo): Pro
     }
     await reached(send, path, until);
   }
+  const chains = await Promise.all(
+    [1, 2, 3, 4, 5, 6].map((n) =>
+      send('POST', '/bridge-c/chain-registry', {
+        chain: `fuzz-${String(n)}`,
+        endpoint_identity: `${String(n)}:0x${String(n).repeat(40)}`,
+        finality_age_seconds: 900,
+      }),
+    ),
+  );
+  // Some are removed and never come back.
+  for (const [src_chain, dst_chain] of PATHS)
+    await send('POST', '/bridge-c/path-baselines', {
+      ...{ src_chain, dst_chain, asset: 'USDC', fee_native_budget: '0.1' },
+      ...{ expected_latency_seconds: 60, detection_latency_budget_seconds: 600 },
+    });
   const signers = await list('/signers');
   const { callbacks } = (await call('GET', '/callbacks?limit=200')) as {
     callbacks: readonly Json[];
@@ -83,6 +106,10 @@ export async function seed(apiUrl: string, keys: DevKeys, chain: ChainInfo): Pro
       typeof address === 'string' ? [address] : [],
     ),
     authority_key: ['dev'],
+    chain: chains.map((each) => String(each['chain'])),
+    src_chain: PATHS.map(([source]) => source),
+    dst_chain: PATHS.map(([, destination]) => destination),
+    asset: ['USDC'],
   };
 }
 

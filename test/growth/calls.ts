@@ -12,6 +12,7 @@ import { BEGINNING, readHead, readUnsealed } from '../../store/audit-seals.ts';
 import { writeAuditOnce } from '../../store/audit.ts';
 import { readFreeFacts } from '../../store/auto-approve.ts';
 import { refreshBalances } from '../../store/balances.ts';
+import { readPathFacts } from '../../store/bridge-registry.ts';
 import { claimCallbacks, settleCallback } from '../../store/callbacks.ts';
 import { claimTransfers, loadTransfer, readTransferRow } from '../../store/capital-transfers.ts';
 import { claimCommands, keepCommands, noteTaken } from '../../store/commands.ts';
@@ -111,6 +112,9 @@ export async function samplesOf(db: Database): Promise<Samples> {
     dead: dead.map((row) => row.event_id),
   };
 }
+
+const CHAIN_REGISTRY = '/bridge-c/chain-registry';
+const PATH_BASELINES = '/bridge-c/path-baselines';
 
 type PathOf = (samples: Samples, turn: number) => string;
 type Filters = Readonly<Record<string, string | ((samples: Samples) => string)>>;
@@ -287,6 +291,10 @@ export const CALLS: readonly Call[] = [
   ...get('getAgentAuthority', `/agent-authorities/${SEEDED.agent}`),
   ...get('whoami', '/whoami'),
   ...get('getSignerRotationHistory', '/admin/signers/signer-1/rotation-history'),
+  ...get('listBridgeChains', CHAIN_REGISTRY),
+  ...get('getBridgeChain', `${CHAIN_REGISTRY}/chain-7`),
+  ...get('listPathBaselines', PATH_BASELINES),
+  ...get('getPathBaseline', `${PATH_BASELINES}/chain-1/chain-2/USDC`),
   own('readFigures', (db) => readFigures(db), true),
 
   // What the loops of every worker ask, every second or more often.
@@ -371,6 +379,12 @@ export const CALLS: readonly Call[] = [
     await readTransferRow(db, transfer_id);
   }),
   own('readCutover', (db) => readCutover(db)),
+  own('readPathFacts', (db) =>
+    readPathFacts(db, {
+      ...{ source: { chain: 'chain-1' }, asset: 'USDC' },
+      destination: { endpoint_identity: `2:0x${'0'.repeat(39)}2` },
+    }),
+  ),
   own('readUnknownNonces', (db) =>
     readUnknownNonces(db, { chain_id: 1, from: `0x${'0'.repeat(40)}` }, 0),
   ),
@@ -440,6 +454,7 @@ export const CALLS: readonly Call[] = [
 ];
 
 const BY_KEY = 'changes one row that its key names, through functions that other calls run';
+const FEW = 'looks at all chains of the bridge, which are few whatever else grows';
 const ONCE = 'is asked by a person once in the life of a signer, and reads all that it ever sent';
 
 /** Routes without a call, and why. */
@@ -458,6 +473,14 @@ export const WITHOUT_CALL: Readonly<Record<string, string>> = {
   listSignerHoldings: ONCE,
   listSignerAllowances: ONCE,
   retireSigner: ONCE,
+  createBridgeChain: BY_KEY,
+  replaceBridgeChain: BY_KEY,
+  deleteBridgeChain: BY_KEY,
+  refreshBridgeRegistry: FEW,
+  createPathBaseline: BY_KEY,
+  replacePathBaseline: BY_KEY,
+  deletePathBaseline: BY_KEY,
+  recordDrillPass: BY_KEY,
 };
 
 /** Functions of the store that loops and activities use and that have no call, and why. */

@@ -253,6 +253,14 @@ const REST = `
     updated_at) VALUES ('${SEEDED.agent}', '{}', '{}', now(), now()) ON CONFLICT DO NOTHING;
   INSERT INTO movement_other_assets SELECT '${SEEDED.otherAsset}', at, id FROM seed_rows
     WHERE i IN (1700, 2700);
+  INSERT INTO bridge_chains (chain, endpoint_identity, finality_age_seconds, snapshot_stale,
+    stale_detected_at, created_at, updated_at)
+    SELECT 'chain-' || g, g || ':0x' || lpad(to_hex(g), 40, '0'), 900, true, now(), now(), now()
+    FROM generate_series(1, 60) AS g;
+  INSERT INTO bridge_paths (src_chain, dst_chain, asset, expected_latency_seconds,
+    detection_latency_budget_seconds, fee_native_budget, enabled, created_at, updated_at)
+    SELECT 'chain-' || s, 'chain-' || d, 'USDC', 60, 600, 0.01, true, now(), now()
+    FROM generate_series(1, 20) AS s, generate_series(1, 20) AS d WHERE s <> d;
   SELECT rebuild_counts();`;
 
 /** Fills the database and brings what Postgres knows of it up to date. */

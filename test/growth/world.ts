@@ -65,7 +65,8 @@ export async function openWorld(db: Database): Promise<World> {
     },
     settings: {
       ...{ apiPrefix: '/v3', approvalTtlSeconds: 86_400, authEnabled: true },
-      ...{ balanceStaleSeconds: 300, temporalNamespace: 'default' },
+      ...{ balanceStaleSeconds: 300, bridgeSnapshotMaxAgeSeconds: 3_600 },
+      temporalNamespace: 'default',
       temporalUiUrl: 'http://127.0.0.1',
     },
   };

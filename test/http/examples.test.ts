@@ -43,6 +43,8 @@ interface Call {
 
 // The transfer between accounts is of USDT, and its outcome is set for all of them.
 alone('USDT of the paper venue');
+// What it answers of a chain is what was seen last.
+alone('the refresh of the bridge registry');
 // A movement of the starter sends from it.
 alone('the treasury wallet');
 
@@ -305,6 +307,51 @@ test('a signer is looked at, rotated in a drill and retired', async () => {
       drift: list(body, 'drift').filter(({ key }) => key === 'example-lost'),
     }),
   });
+});
+
+test('the bridge registry is kept, drilled and refreshed', async () => {
+  const [chains, paths] = ['/bridge-c/chain-registry', '/bridge-c/path-baselines'];
+  const chain = example('createBridgeChain');
+  const path = example('createPathBaseline');
+  const key = [path['src_chain'], path['dst_chain'], path['asset']].map(String);
+  const [base, baseline] = [`${chains}/${String(chain['chain'])}`, [paths, ...key].join('/')];
+  const own = (body: Json) =>
+    (body as unknown as Json[]).filter(
+      (each) => each['chain'] === chain['chain'] || each['src_chain'] === path['src_chain'],
+    );
+  await refuses('chain_not_found', get(base));
+  await answers(['createBridgeChain', 'POST', chains], 200, { body: chain });
+  await refuses('chain_exists', post(chains, chain));
+  const { endpoint_identity } = chain;
+  const twin = { chain: 'base-2', endpoint_identity, finality_age_seconds: 1 };
+  await refuses('endpoint_identity_conflict', post(chains, twin));
+  const other = { chain: String(path['dst_chain']), finality_age_seconds: 900 };
+  await post(chains, { ...other, endpoint_identity: `30110:0x${'1a'.repeat(20)}` });
+  await answers(['getBridgeChain', 'GET', base]);
+  await answers(['listBridgeChains', 'GET', chains], 200, { only: own });
+  await refuses('path_baseline_not_found', get(baseline));
+  await answers(['createPathBaseline', 'POST', paths], 200, { body: path });
+  await refuses('path_baseline_exists', post(paths, path));
+  await refuses('chain_in_use', send('DELETE', base));
+  await answers(['recordDrillPass', 'POST', `${baseline}/drill-pass`], 200, {
+    body: example('recordDrillPass'),
+  });
+  await answers(['getPathBaseline', 'GET', baseline]);
+  await answers(['listPathBaselines', 'GET', paths], 200, { only: own });
+  await answers(['refreshBridgeRegistry', 'POST', '/executors/bridge-c/refresh-registry'], 200, {
+    only: (body) => ({
+      ...body,
+      stale: [chain['chain']],
+      chains: list(body, 'chains').filter((each) => each['chain'] === chain['chain']),
+    }),
+  });
+  await answers(['replacePathBaseline', 'PUT', baseline], 200, {
+    body: example('replacePathBaseline'),
+  });
+  await answers(['replaceBridgeChain', 'PUT', base], 200, { body: example('replaceBridgeChain') });
+  await answers(['deletePathBaseline', 'DELETE', baseline]);
+  await answers(['deleteBridgeChain', 'DELETE', base]);
+  await send('DELETE', `${chains}/${other.chain}`);
 });
 
 test('balances are read', async () => {

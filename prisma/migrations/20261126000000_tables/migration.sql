@@ -555,7 +555,8 @@ CREATE TABLE audit_events (
   -- True of what was done to the registries (REGISTRY_ENTITIES of domain/audit.ts), else null: a
   -- value that an index can be partial by, however a statement is planned.
   registry        boolean GENERATED ALWAYS AS (CASE WHEN entity_type
-    IN ('executor', 'signer', 'registry', 'cutover_mode') THEN true END) STORED
+    IN ('executor', 'signer', 'registry', 'cutover_mode', 'bridge_chain', 'bridge_path',
+      'bridge_registry') THEN true END) STORED
 );
 
 CREATE INDEX audit_events_newest ON audit_events (occurred_at DESC, event_id DESC);
@@ -886,6 +887,57 @@ CREATE INDEX reservations_by_pool_ended ON reservations (venue_key, account_type
 CREATE INDEX reservations_by_pool_held ON reservations (venue_key, account_type, asset)
   INCLUDE (amount, movement_id, transfer_id) WHERE status = 'held';
 
+-- The chains of a bridge and the paths between them; see docs/decisions/0073-bridges.md.
+CREATE TABLE bridge_chains (
+  chain                text PRIMARY KEY CHECK (char_length(chain) BETWEEN 1 AND 64),
+  -- <eid>:<address>
+  endpoint_identity    text NOT NULL CHECK (
+    endpoint_identity ~ '^[1-9][0-9]{0,9}:[A-Za-z0-9]{1,128}$'),
+  finality_age_seconds integer NOT NULL CHECK (finality_age_seconds >= 0),
+  -- Grows whenever the endpoint tells other facts than before.
+  snapshot_version     integer NOT NULL DEFAULT 0 CHECK (snapshot_version >= 0),
+  -- It did not answer when it was last asked, or never was. Age makes it stale too, which is
+  -- decided on reading.
+  snapshot_stale       boolean NOT NULL,
+  stale_detected_at    timestamptz(3),
+  -- What the endpoint of this identity told last, and when it was asked. Null: not yet.
+  facts                jsonb,
+  snapshot_at          timestamptz(3),
+  operator_label       text,
+  created_at           timestamptz(3) NOT NULL,
+  updated_at           timestamptz(3) NOT NULL,
+  CHECK ((facts IS NULL) = (snapshot_at IS NULL)),
+  CHECK (facts IS NOT NULL OR snapshot_stale),
+  CHECK (snapshot_stale = (stale_detected_at IS NOT NULL))
+);
+
+-- An address is the same however its letters are written.
+CREATE UNIQUE INDEX bridge_chains_identity ON bridge_chains (lower(endpoint_identity));
+
+CREATE TABLE bridge_paths (
+  src_chain                        text NOT NULL REFERENCES bridge_chains (chain),
+  dst_chain                        text NOT NULL REFERENCES bridge_chains (chain),
+  asset                            text NOT NULL CHECK (char_length(asset) BETWEEN 1 AND 32),
+  expected_latency_seconds         integer NOT NULL CHECK (expected_latency_seconds >= 0),
+  detection_latency_budget_seconds integer NOT NULL CHECK (detection_latency_budget_seconds >= 0),
+  -- The most that a send may cost, in the coin of the source chain.
+  fee_native_budget                numeric(38, 18) NOT NULL CHECK (fee_native_budget >= 0),
+  enabled                          boolean NOT NULL,
+  disabled_reason                  text,
+  -- Null: no drill has passed since an identity of its chains changed.
+  last_drill_pass_at               timestamptz(3),
+  last_drill_evidence_path         text,
+  baseline_source                  text,
+  operator_label                   text,
+  created_at                       timestamptz(3) NOT NULL,
+  updated_at                       timestamptz(3) NOT NULL,
+  PRIMARY KEY (src_chain, dst_chain, asset),
+  CHECK (src_chain <> dst_chain),
+  CHECK ((last_drill_pass_at IS NULL) = (last_drill_evidence_path IS NULL))
+);
+
+CREATE INDEX bridge_paths_destination ON bridge_paths (dst_chain);
+
 INSERT INTO service_privileges (table_name, privileges) VALUES
   ('_prisma_migrations', 'SELECT'),
   ('plan_templates', 'SELECT, INSERT, UPDATE'),
@@ -928,4 +980,6 @@ INSERT INTO service_privileges (table_name, privileges) VALUES
   ('route_stats', 'SELECT'),
   ('balance_snapshots', 'SELECT, INSERT, UPDATE'),
   ('capital_transfers', 'SELECT, INSERT, UPDATE'),
-  ('capital_transfer_events', 'SELECT, INSERT');
+  ('capital_transfer_events', 'SELECT, INSERT'),
+  ('bridge_chains', 'SELECT, INSERT, UPDATE, DELETE'),
+  ('bridge_paths', 'SELECT, INSERT, UPDATE, DELETE');

@@ -1,0 +1,58 @@
+/** POST /executors/bridge-c/refresh-registry: every chain of the bridge is asked what it is. */
+import type { z } from 'zod';
+import { auditOf, type Requester } from '../../domain/actions/context.ts';
+import { NO_BRIDGE_CHAINS, type BridgeChain } from '../../domain/bridges/registry.ts';
+import { settleEach } from '../../platform/at-once.ts';
+import {
+  listBridgeChains,
+  refreshBridgeChains,
+  type ToldChain,
+} from '../../store/bridge-registry.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import type { Reply } from '../http/route.ts';
+import { chainView } from './chains.ts';
+import type { refreshResponse } from './schema.ts';
+
+const AT_ONCE = 8;
+/** A caller waits for the slowest of them. */
+const ANSWER_WITHIN_MS = 10_000;
+
+export async function refresh(
+  { requester }: { readonly requester: Requester },
+  deps: ApiDependencies,
+): Promise<Reply<z.input<typeof refreshResponse>>> {
+  const { now: askedAt, row: chains } = await listBridgeChains(deps.db);
+  const audit = auditOf(requester, {
+    action: 'bridge_registry.refresh',
+    entity_type: 'bridge_registry',
+    entity_key: 'bridge-c',
+  });
+  const told = await askEach(chains, deps);
+  const { now, row, changed } = await refreshBridgeChains(deps.db, told, { askedAt, audit });
+  const views = row.map((each) => chainView({ row: each, now }, deps.settings));
+  return {
+    status: 200,
+    body: {
+      refreshed_at: now,
+      changed,
+      stale: views.flatMap(({ chain, snapshot_stale }) => (snapshot_stale ? [chain] : [])),
+      chains: views,
+    },
+  };
+}
+
+/** A reader that fails is a chain that did not answer. */
+async function askEach(
+  chains: readonly BridgeChain[],
+  { bridge = NO_BRIDGE_CHAINS, log }: ApiDependencies,
+): Promise<readonly ToldChain[]> {
+  const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+  const answers = await settleEach(chains, AT_ONCE, (chain) => bridge.read(chain, { signal }));
+  return chains.map(({ chain, endpoint_identity }, index) => {
+    const answer = answers[index];
+    if (answer?.status === 'rejected')
+      log.warn({ chain, err: answer.reason as unknown }, 'a chain of the bridge was not read');
+    const told = answer?.status === 'fulfilled' ? answer.value : { ok: false as const };
+    return { chain, endpoint_identity, facts: told.ok ? told.facts : null };
+  });
+}

@@ -1,0 +1,56 @@
+/** What a change of the bridge registry is about, for the audit. */
+import { auditOf, type Requester } from '../../domain/actions/context.ts';
+import type { BridgePathKey } from '../../domain/bridges/registry.ts';
+import type { AuditAction } from '../../domain/events.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { AuditEntry } from '../../domain/transition.ts';
+import type { Subject } from '../audit/refused.ts';
+import { invalidRequest } from '../http/issues.ts';
+
+type Verb<Entity extends string> =
+  Extract<AuditAction, `${Entity}.${string}`> extends `${Entity}.${infer Name}` ? Name : never;
+
+export function chainSubject(verb: Verb<'bridge_chain'>, chain: string, asked: object): Subject {
+  return {
+    action: `bridge_chain.${verb}`,
+    entity_type: 'bridge_chain',
+    entity_key: chain,
+    details: detailsOf(asked),
+  };
+}
+
+export function pathSubject(
+  verb: Verb<'bridge_path'>,
+  { src_chain, dst_chain, asset }: BridgePathKey,
+  asked: object,
+): Subject {
+  return {
+    action: `bridge_path.${verb}`,
+    entity_type: 'bridge_path',
+    entity_key: `${src_chain}/${dst_chain}/${asset}`,
+    details: detailsOf(asked),
+  };
+}
+
+export function entryOf(requester: Requester, subject: Subject): AuditEntry {
+  return auditOf(requester, subject);
+}
+
+/** What a PUT names in its body must be what its path names. */
+export function assertSame<Key extends string>(
+  params: Readonly<Record<Key, string>>,
+  body: Readonly<Partial<Record<Key, string | undefined>>>,
+  keys: readonly Key[],
+): void {
+  const issues = keys.flatMap((path) =>
+    body[path] === undefined || body[path] === params[path]
+      ? []
+      : [{ path, code: 'invalid_value', message: 'must be what the path says, or left out' }],
+  );
+  if (issues.length > 0) throw invalidRequest(issues);
+}
+
+/** As it was sent. */
+function detailsOf(asked: object): JsonObject {
+  return JSON.parse(JSON.stringify(asked)) as JsonObject;
+}

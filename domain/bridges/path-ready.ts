@@ -1,0 +1,87 @@
+/** Whether a bridge may be used from one chain to another, and what it may cost. */
+import { compare } from '../money.ts';
+import type { BridgeChain, BridgePath } from './registry.ts';
+import { staleSince, type SnapshotClock } from './snapshot.ts';
+
+/** What the registry says of a path; null for a row that it does not have. */
+export interface PathFacts {
+  readonly source: BridgeChain | null;
+  readonly destination: BridgeChain | null;
+  readonly baseline: BridgePath | null;
+}
+
+export type PathProblem =
+  | 'no_baseline'
+  | 'disabled'
+  | 'source_snapshot_stale'
+  | 'destination_snapshot_stale'
+  | 'no_drill_pass';
+
+export type PathReadiness =
+  | { readonly ready: true; readonly baseline: BridgePath }
+  | {
+      readonly ready: false;
+      readonly code: 'BRIDGE_PATH_NOT_READY';
+      /** In the order in which they are to be dealt with. */
+      readonly problems: readonly PathProblem[];
+      /** All of them in words. */
+      readonly reason: string;
+    };
+
+/** A path may be used while it is enabled, both snapshots are fresh and a drill has passed. */
+export function pathReadiness(facts: PathFacts, clock: SnapshotClock): PathReadiness {
+  const { source, destination, baseline } = facts;
+  const [from, to] = [since(source, clock), since(destination, clock)];
+  const found: readonly (readonly [PathProblem, string])[] =
+    baseline === null || source === null || destination === null
+      ? [['no_baseline', 'the bridge registry has no baseline of this path']]
+      : [
+          ...one(!baseline.enabled, 'disabled', () =>
+            baseline.disabled_reason === null
+              ? 'the path is disabled'
+              : `the path is disabled: ${baseline.disabled_reason}`,
+          ),
+          ...one(from !== null, 'source_snapshot_stale', () => stale(source, 'source', from)),
+          ...one(to !== null, 'destination_snapshot_stale', () =>
+            stale(destination, 'destination', to),
+          ),
+          ...one(
+            baseline.last_drill_pass_at === null,
+            'no_drill_pass',
+            () => 'no drill has passed since the endpoints are what they are',
+          ),
+        ];
+  if (found.length === 0 && baseline !== null) return { ready: true, baseline };
+  return {
+    ready: false,
+    code: 'BRIDGE_PATH_NOT_READY',
+    problems: found.map(([problem]) => problem),
+    reason: found.map(([, words]) => words).join('; '),
+  };
+}
+
+/** A fee of exactly the budget is within it. Both are decimal strings of the source's coin. */
+export function feeWithinBudget(
+  fee: string,
+  { fee_native_budget }: Pick<BridgePath, 'fee_native_budget'>,
+): { readonly ok: true } | { readonly ok: false; readonly code: 'BRIDGE_FEE_OVER_BUDGET' } {
+  return compare(fee, fee_native_budget) <= 0
+    ? { ok: true }
+    : { ok: false, code: 'BRIDGE_FEE_OVER_BUDGET' };
+}
+
+function since(chain: BridgeChain | null, clock: SnapshotClock): string | null {
+  return chain === null ? null : staleSince(chain, clock);
+}
+
+function one(
+  holds: boolean,
+  problem: PathProblem,
+  words: () => string,
+): readonly (readonly [PathProblem, string])[] {
+  return holds ? [[problem, words()]] : [];
+}
+
+function stale({ chain }: BridgeChain, end: string, at: string | null): string {
+  return `the snapshot of its ${end} ${chain} is stale since ${at ?? 'ever'}`;
+}

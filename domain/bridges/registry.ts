@@ -1,0 +1,74 @@
+/** The rows of the bridge registry, and who reads the chains that they are about. */
+import type { JsonObject } from '../json.ts';
+
+/** A chain of the bridge. Times are ISO 8601. */
+export interface BridgeChain {
+  readonly chain: string;
+  /** `<eid>:<address>`, the bridge's id of the chain and its endpoint's address there. */
+  readonly endpoint_identity: string;
+  readonly finality_age_seconds: number;
+  /** Grows whenever the endpoint tells other facts than before. */
+  readonly snapshot_version: number;
+  /** The endpoint did not answer when it was last asked, or was not asked yet. */
+  readonly snapshot_stale: boolean;
+  readonly stale_detected_at: string | null;
+  readonly operator_label: string | null;
+  /** When the facts were asked for; null: not since the identity is this one. */
+  readonly snapshot_at: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+/** What a path is known by. */
+export interface BridgePathKey {
+  readonly src_chain: string;
+  readonly dst_chain: string;
+  readonly asset: string;
+}
+
+/** What people write of a path. */
+export interface BridgePathFields extends BridgePathKey {
+  readonly expected_latency_seconds: number;
+  readonly detection_latency_budget_seconds: number;
+  /** Decimal string, in the coin of the source chain: the most that a send may cost. */
+  readonly fee_native_budget: string;
+  readonly enabled: boolean;
+  readonly disabled_reason: string | null;
+  readonly baseline_source: string | null;
+  readonly operator_label: string | null;
+}
+
+/** The baseline of a path. Times are ISO 8601. */
+export interface BridgePath extends BridgePathFields {
+  /** Null: no drill has passed since an identity of its chains changed. */
+  readonly last_drill_pass_at: string | null;
+  /** Stored and never opened. */
+  readonly last_drill_evidence_path: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+/**
+ * Asks a chain's endpoint what it is. `ok` false: it did not answer, or is not what the row says;
+ * then the snapshot is stale. Facts are compared as a whole: nothing that changes by itself is one.
+ */
+export interface BridgeReader {
+  read(
+    chain: Pick<BridgeChain, 'chain' | 'endpoint_identity'>,
+    options: { readonly signal: AbortSignal },
+  ): Promise<{ readonly ok: true; readonly facts: JsonObject } | { readonly ok: false }>;
+}
+
+/** The reader of a process that is bound to no chain. */
+export const NO_BRIDGE_CHAINS: BridgeReader = { read: () => Promise.resolve({ ok: false }) };
+
+/** The parts of an identity, or null where it is none. */
+export function readEndpointIdentity(
+  identity: string,
+): { readonly eid: number; readonly address: string } | null {
+  const [, eid, address] = ENDPOINT_IDENTITY.exec(identity) ?? [];
+  return eid === undefined || address === undefined ? null : { eid: Number(eid), address };
+}
+
+/** An address that begins as one of an EVM chain has the length of one. */
+export const ENDPOINT_IDENTITY = /^([1-9][0-9]{0,9}):(0x[0-9a-fA-F]{40}|(?!0x)[A-Za-z0-9]{1,128})$/;

@@ -1,0 +1,49 @@
+/** Asks the endpoint of a bridge what it is, through the chains of the venues file. */
+import { getAddress, isAddress, keccak256, parseAbi } from 'viem';
+import { readEndpointIdentity, type BridgeReader } from '../../domain/bridges/registry.ts';
+import { ExecutorFault } from '../../domain/executor.ts';
+import type { EvmChains } from './client.ts';
+import type { EvmVenue } from './config.ts';
+
+const ENDPOINT = parseAbi(['function eid() view returns (uint32)']);
+
+/**
+ * A row's chain is the venue whose key or decimal chain id it names. The facts are the chain's id,
+ * what the endpoint says of itself and the hash of its code; an endpoint that says another eid
+ * than the row is none of the row's.
+ */
+export function createEvmBridgeReader({
+  chains,
+  venues,
+}: {
+  readonly chains: EvmChains;
+  readonly venues: readonly Pick<EvmVenue, 'venue_key' | 'chain_id'>[];
+}): BridgeReader {
+  return {
+    async read({ chain, endpoint_identity }, { signal }) {
+      const venue = venues.find(
+        ({ venue_key, chain_id }) => venue_key === chain || String(chain_id) === chain,
+      );
+      const identity = readEndpointIdentity(endpoint_identity);
+      if (venue === undefined || identity === null) return { ok: false };
+      if (!isAddress(identity.address, { strict: false })) return { ok: false };
+      const address = getAddress(identity.address.toLowerCase());
+      try {
+        const connection = await chains.open(venue.chain_id, {
+          signal,
+          requestId: 'a look at a bridge',
+        });
+        const eid = await connection.ask((client) =>
+          client.readContract({ address, abi: ENDPOINT, functionName: 'eid' }),
+        );
+        const code = await connection.ask((client) => client.getCode({ address }));
+        if (eid !== identity.eid || code === undefined) return { ok: false };
+        return { ok: true, facts: { chain_id: venue.chain_id, eid, code_hash: keccak256(code) } };
+      } catch (error) {
+        // Whatever the chain does instead of answering is one of these.
+        if (error instanceof ExecutorFault) return { ok: false };
+        throw error;
+      }
+    },
+  };
+}
