@@ -70,8 +70,8 @@ function wholeOf(node: CompiledNode, plan: PlanPart): string | null {
 }
 
 /**
- * An allowance moves nothing by itself. It draws what it allows beyond what the nodes behind it pull
- * by it at least, whatever way the plan takes: so much may be pulled by nobody knows what.
+ * An allowance moves nothing by itself. It draws what it allows beyond what the nodes behind it
+ * pull by it at least, whatever way the plan takes: so much may be pulled by nobody knows what.
  */
 function exceeding(node: CompiledNode, plan: PlanPart): string | null {
   const allowed = wholeOf(node, plan);
@@ -89,7 +89,7 @@ function exceeding(node: CompiledNode, plan: PlanPart): string | null {
   return compare(allowed, pulled) > 0 ? subtract(allowed, pulled) : '0';
 }
 
-/** Whether a later node pulls what this one allows: by the same signer, chain, token and spender. */
+/** Whether a later node pulls what this one allows: same signer, chain, token and spender. */
 function pullsBy(allowance: CompiledNode, other: CompiledNode, plan: PlanPart): boolean {
   const { chain_id, token_address, spender } = allowance.config;
   return (
@@ -111,7 +111,7 @@ function isSame(one: unknown, other: unknown): boolean {
   );
 }
 
-/** What terms come to at least where nothing fails: of ways that exclude each other the cheapest. */
+/** What terms come to at least where nothing fails: of exclusive ways the cheapest. */
 function leastOf(terms: readonly Term[], valueOf: (nodeKey: string) => string): string {
   return terms.map((term) => leastOfTerm(term, valueOf)).reduce(add, '0');
 }

@@ -1,4 +1,4 @@
-/** `evm.approve`: lets somebody pull tokens from the signer, for a burn or a bridge that follows. */
+/** `evm.approve`: lets somebody pull tokens from the signer, for a burn that follows. */
 import type { Address } from 'viem';
 import type {
   CallOptions,
