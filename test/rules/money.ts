@@ -700,8 +700,19 @@ export const moneyRules: readonly Rule[] = [
     },
     broken: {
       file: 'prisma/functions/flow.sql',
-      find: "    WHEN may_have_sent(n) THEN coalesce(n.amount, (n.flow ->> 'amount')::numeric, 0)\n",
+      find: '    WHEN may_have_sent(n) THEN coalesce(moved_amount(n), 0)\n',
       replace: '',
+    },
+  },
+  {
+    id: 'allowances-draw-what-nobody-pulls',
+    section,
+    rule: 'An allowance draws what it allows beyond what is surely pulled by it.',
+    test: { file: 'test/store/flow.test.ts', name: 'that a burn pulls is drawn by the burn' },
+    broken: {
+      file: 'prisma/functions/flow.sql',
+      find: "SELECT CASE WHEN n.action_type = 'evm_erc20_approve'",
+      replace: "SELECT CASE WHEN n.action_type = 'evm_approve'",
     },
   },
   {

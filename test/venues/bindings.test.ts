@@ -105,6 +105,7 @@ describe('the venues file', () => {
           ...{ read: 'finalized_tag', confirmations: null },
           ...{ typical_age_seconds: null, override_reason: null },
         },
+        burns_by: null,
       },
     ]);
     const tokens = [
