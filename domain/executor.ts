@@ -344,11 +344,12 @@ export const REJECTED_FAILURE = 'EXECUTOR_REJECTED';
 
 /** How a call to an executor went wrong, when it gave no well-formed result. */
 export type ExecutorFaultKind =
-  'timeout' | 'unreachable' | 'rejected' | 'server_error' | 'protocol';
+  'timeout' | 'unreachable' | 'rejected' | 'server_error' | 'protocol' | 'not_yet';
 
 /**
  * A call that produced no usable result. `rejected` is a 4xx: preflight and prepare fail the node
- * on it; everything else is retried there. For submit every fault means "unknown": recover decides.
+ * on it; `not_yet` says that the world is not so far, and is asked again without being counted;
+ * everything else is retried there. For submit every fault means "unknown": recover decides.
  */
 export class ExecutorFault extends Error {
   override readonly name = 'ExecutorFault';

@@ -6,8 +6,6 @@ import { run } from './faults.ts';
 export interface AskedNonce {
   readonly key_id: string;
   readonly nonce: string;
-  /** Its request may change something. */
-  readonly acts: boolean;
 }
 
 /** What became of one asked pair; null where its key is not active at this moment. */
@@ -23,19 +21,14 @@ export type TakenNonce = {
  * holds from its commit on. Pairs must differ from each other. They are inserted in one order, so
  * that processes that ask at the same time cannot block each other. Answers in the order of
  * `asked`.
- *
- * Nonces of reads alone do not wait for the disk (docs/decisions/0072-reads-and-the-disk.md).
  */
 export async function takeNonces(
   db: Database,
   asked: readonly AskedNonce[],
 ): Promise<readonly TakenNonce[]> {
   const doc = JSON.stringify(asked.map(({ key_id, nonce }) => [key_id, nonce]));
-  const acts = asked.some((each) => each.acts);
   const rows = await run(
-    () => db.sql<
-      NonNullable<TakenNonce> & { readonly position: number; readonly commits: string | null }
-    >`
+    () => db.sql<NonNullable<TakenNonce> & { readonly position: number }>`
       WITH known AS (
         SELECT a.position::integer AS position, a.value ->> 0 AS key_id, a.value ->> 1 AS nonce,
           k.client_id::text, k.role, k.authority_key
@@ -47,20 +40,15 @@ export async function takeNonces(
           FROM known ORDER BY key_id, nonce
         ON CONFLICT DO NOTHING RETURNING key_id, nonce
       )
-      SELECT k.position, k.client_id, k.role, k.authority_key, t.key_id IS NOT NULL AS fresh,
-        CASE WHEN NOT ${acts}::boolean
-          THEN set_config('synchronous_commit', 'off', true) END AS commits
+      SELECT k.position, k.client_id, k.role, k.authority_key, t.key_id IS NOT NULL AS fresh
         FROM known k LEFT JOIN taken t USING (key_id, nonce)`,
   );
-  const found = new Map(rows.map(({ position, commits: _commits, ...taken }) => [position, taken]));
+  const found = new Map(rows.map(({ position, ...taken }) => [position, taken]));
   return asked.map((_, index) => found.get(index + 1) ?? null);
 }
 
 /** Takes one nonce of somebody whose key is not in the database; false when it was taken before. */
-export async function takeNonce(
-  db: Database,
-  { key_id, nonce }: Pick<AskedNonce, 'key_id' | 'nonce'>,
-): Promise<boolean> {
+export async function takeNonce(db: Database, { key_id, nonce }: AskedNonce): Promise<boolean> {
   const rows = await run(
     () => db.sql`
       INSERT INTO nonce_registry (key_id, nonce, used_at) VALUES (${key_id}, ${nonce}, svc_now())

@@ -10,7 +10,7 @@ import { applyTransition } from '../../store/transition.ts';
 import { allowedAmount } from './amount.ts';
 import { contextOf, type PhaseDependencies } from './context.ts';
 import { phaseRow } from './row.ts';
-import { countFault } from './faults.ts';
+import { countFault, unanswered } from './faults.ts';
 import { failNode, stopBeforeSend } from './settle.ts';
 import { question, type PhaseSteps, type Question } from './phase.ts';
 import { result } from './results.ts';
@@ -45,7 +45,10 @@ export function preSendFault(
   fault: ExecutorFault,
 ): Promise<PhaseResult> {
   const fail = (): Promise<PhaseResult> => stopBeforeSend(deps, row, fault.code, fault.message);
-  return fault.kind === 'rejected' ? fail() : countFault(deps, row, fault, fail);
+  if (fault.kind === 'rejected') return fail();
+  // Shown on the node, and asked for as long as `execution_seconds` allow.
+  if (fault.kind === 'not_yet') return unanswered(deps, row, fault);
+  return countFault(deps, row, fault, fail);
 }
 
 /**

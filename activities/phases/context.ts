@@ -102,12 +102,22 @@ async function minterOf(
   if (purpose === 'look' || action_type !== 'cctp_burn') return {};
   if (typeof config['destination_caller'] !== 'string') return {};
   const nodes = await readPlanNodes(deps.db, row.movement_id);
-  const mint = nodes.find(
-    (node) => node.action_type === 'cctp_mint' && node.config['burn_from'] === row.node_key,
+  const keys = new Set(
+    nodes
+      .filter(
+        (node) => node.action_type === 'cctp_mint' && node.config['burn_from'] === row.node_key,
+      )
+      .map(({ signer_binding }) => signer_binding?.signer_key ?? ''),
   );
-  const signer_key = mint?.signer_binding?.signer_key;
-  const signer = signer_key === undefined ? undefined : deps.signers.get(signer_key);
-  if (signer_key === undefined || signer === undefined) return {};
+  const [signer_key] = keys;
+  if (signer_key === undefined) return {};
+  const signer = deps.signers.get(signer_key);
+  if (signer === undefined || keys.size > 1)
+    throw new ExecutorFault(
+      'unreachable',
+      'SIGNER_MISSING',
+      `whoever mints what ${row.node_key} burns is not one signer of this worker`,
+    );
   return { minter: { signer_key, address: await addressOf(deps, row, signer, purpose) } };
 }
 

@@ -40,7 +40,7 @@ export function createAuthenticator(
       nonce,
     });
     assertSigned({ keyId, secret, text, signature, timestamp }, { maxSkewSeconds, now: now() });
-    const taken = await nonces.take({ key_id: keyId, nonce, acts: method !== 'GET' });
+    const taken = await nonces.take({ key_id: keyId, nonce });
     if (taken === null) throw new AuthenticationError('key_revoked', keyId);
     if (!taken.fresh) throw new AuthenticationError('nonce_replayed', keyId);
     const { client_id, role, authority_key } = taken;

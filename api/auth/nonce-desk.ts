@@ -20,10 +20,7 @@ export function createNonceDesk(
     // are replays.
     const firsts = new Map<string, AskedNonce>();
     for (const each of asked) if (!firsts.has(idOf(each))) firsts.set(idOf(each), each);
-    const acts = new Set(asked.filter((each) => each.acts).map(idOf));
-    const answers = await takeAll(
-      [...firsts].map(([id, each]) => ({ ...each, acts: acts.has(id) })),
-    );
+    const answers = await takeAll([...firsts.values()]);
     const taken = new Map([...firsts.keys()].map((id, index) => [id, answers[index] ?? null]));
     return asked.map((each) => {
       const answer = taken.get(idOf(each)) ?? null;

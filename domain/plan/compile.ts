@@ -20,7 +20,7 @@ export function compilePlan(
 ): CompiledPlan {
   const { intent, input_params } = request;
   const asked = askedAssurances(template);
-  const nodes = template.nodes.map((node) => ({
+  const compiled = template.nodes.map((node) => ({
     ...withPuller(
       compileNode(node, { shared: sharedConfig(input_params), asset: intent.asset }, bindings),
       chains,
@@ -28,6 +28,7 @@ export function compilePlan(
     completion_assurance:
       asked.get(node.node_key) ?? template.completion_policy.completion_assurance,
   }));
+  const nodes = compiled.map((node) => ofItsBurn(node, compiled));
   const { edges, risk_controls } = template;
   return {
     template: {
@@ -72,6 +73,13 @@ function compileNode(
     config,
     ...binding,
   };
+}
+
+/** A mint is of its burn's asset, whatever a config says of it. */
+function ofItsBurn(node: CompiledNode, nodes: readonly CompiledNode[]): CompiledNode {
+  if (node.action_type !== 'cctp_mint') return node;
+  const burn = nodes.find(({ node_key }) => node_key === node.config['burn_from']);
+  return burn === undefined ? node : { ...node, asset: burn.asset };
 }
 
 /** Which contract pulls what is burnt, so that allowances before it can be told from it. */

@@ -6,7 +6,7 @@ import { conditionProblem } from '../conditions/check.ts';
 import { isDecimal } from '../money.ts';
 import { edgeName, type GraphEdge } from '../graph/types.ts';
 import { ancestorsOf } from '../graph/paths.ts';
-import { needsSigner } from './actions.ts';
+import { isIdle, needsSigner } from './actions.ts';
 import { parseAmountSource } from './amount.ts';
 import type { TemplateNode } from './types.ts';
 
@@ -102,6 +102,16 @@ function edgeReasons(edge: GraphEdge, plan: Plan): string[] {
     (edge.edge_type === 'on_success' || edge.edge_type === 'on_manual_resume')
   ) {
     reasons.push(`compensation_on_success_path:${edgeName(edge)}`);
+  }
+  // What a mint has not brought anybody can still bring: only a person may pay in its place.
+  if (
+    source?.action_type === 'cctp_mint' &&
+    (edge.edge_type === 'on_failure' || edge.edge_type === 'on_timeout') &&
+    target !== undefined &&
+    !isIdle(target.action_type) &&
+    target.node_kind !== 'observe'
+  ) {
+    reasons.push(`mint_failure_pays:${edgeName(edge)}`);
   }
   if (conditionProblem(edge, plan) !== null) reasons.push(`condition_invalid:${edgeName(edge)}`);
   return reasons;

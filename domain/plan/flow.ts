@@ -71,22 +71,42 @@ function wholeOf(node: CompiledNode, plan: PlanPart): string | null {
 
 /**
  * An allowance moves nothing by itself. It draws what it allows beyond what the nodes behind it
- * pull by it at least, whatever way the plan takes: so much may be pulled by nobody knows what.
+ * surely pull by it: so much may be pulled by nobody knows what. One that allows what an output
+ * says draws nothing where such a node pulls what the same output says.
  */
 function exceeding(node: CompiledNode, plan: PlanPart): string | null {
+  const sure = surelyBehind(node.node_key, plan);
+  const pulling = plan.nodes.filter(
+    (other) => sure.has(other.node_key) && pullsBy(node, other, plan),
+  );
+  const { amount, amount_ref: ref } = node.config;
+  if (amount === undefined && parseAmountSource(node.config).kind === 'node')
+    if (
+      pulling.some(({ config }) => config['amount'] === undefined && config['amount_ref'] === ref)
+    )
+      return '0';
   const allowed = wholeOf(node, plan);
   if (allowed === null) return null;
-  const pulling = new Set(
-    plan.nodes.filter((other) => pullsBy(node, other, plan)).map(({ node_key }) => node_key),
-  );
-  const all = new Set(plan.nodes.map(({ node_key }) => node_key));
-  const pulled = leastOf(new TermBuilder(plan, pulling).build(all), (key) => {
-    const other = plan.nodes.find(({ node_key }) => node_key === key);
-    const amount =
-      other === undefined ? null : resolveAmount(other.config, plan.intent.amount, () => null);
-    return amount ?? '0';
-  });
+  const pulled = pulling
+    .map(({ config }) => resolveAmount(config, plan.intent.amount, () => null) ?? '0')
+    .reduce(add, '0');
   return compare(allowed, pulled) > 0 ? subtract(allowed, pulled) : '0';
+}
+
+/**
+ * The nodes that run whenever this one and everything before them have: behind it by on_success
+ * edges alone, none of which has a condition or another of its kind beside it that might be taken
+ * instead.
+ */
+function surelyBehind(key: string, plan: PlanPart): ReadonlySet<string> {
+  const found = new Set<string>([key]);
+  for (const from of found) {
+    const out = plan.edges.filter((edge) => edge.from === from && edge.edge_type === 'on_success');
+    if (new Set(out.map(({ priority }) => priority)).size > 1) continue;
+    for (const { to, condition_expr } of out) if (condition_expr === null) found.add(to);
+  }
+  found.delete(key);
+  return found;
 }
 
 /** Whether a later node pulls what this one allows: same signer, chain, token and spender. */
@@ -109,18 +129,6 @@ function isSame(one: unknown, other: unknown): boolean {
     typeof other === 'string' &&
     one.toLowerCase() === other.toLowerCase()
   );
-}
-
-/** What terms come to at least where nothing fails: of exclusive ways the cheapest. */
-function leastOf(terms: readonly Term[], valueOf: (nodeKey: string) => string): string {
-  return terms.map((term) => leastOfTerm(term, valueOf)).reduce(add, '0');
-}
-
-function leastOfTerm(term: Term, valueOf: (nodeKey: string) => string): string {
-  if (typeof term === 'string') return valueOf(term);
-  if ('of' in term) return leastOf(term.success, valueOf);
-  const [first = '0', ...others] = term.one.map((way) => leastOf(way, valueOf));
-  return others.reduce((least, each) => (compare(each, least) < 0 ? each : least), first);
 }
 
 /**

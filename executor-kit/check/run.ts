@@ -32,6 +32,7 @@ const FAULT_ADVICE: Record<ExecutorFault['kind'], string> = {
     'A 4xx (or EXECUTOR_REJECTED) is for requests that can never be served; this one should be.',
   server_error:
     'Look at the log of the executor; a 5xx (or failed activity) is asked again, so it must not be the normal answer.',
+  not_yet: 'Only executors of the service itself say so; a team’s answers are what it serves.',
   protocol: 'docs/executors.md lists the fields and which next_state each phase may answer.',
 };
 

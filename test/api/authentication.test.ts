@@ -99,42 +99,6 @@ describe('the key ring', () => {
   });
 });
 
-test.each([
-  ['GET', false],
-  ['HEAD', true],
-  ['POST', true],
-  ['PUT', true],
-  ['DELETE', true],
-])('whether its nonce is of a request that may act: %s', async (method, acts) => {
-  const asked: AskedNonce[] = [];
-  const authenticate = createAuthenticator({
-    keys: createKeyRing({ read: () => Promise.resolve(KEY.secret) }),
-    nonces: {
-      take: (each) => {
-        asked.push(each);
-        return Promise.resolve(taken);
-      },
-    },
-    maxSkewSeconds: 300,
-    now: () => NOW,
-  });
-  const signed = signatureHeaders(
-    KEY,
-    { method, url: 'http://h/v3/movements' },
-    { timestamp: String(NOW / 1000) },
-  );
-  await authenticate({
-    method,
-    target: { path: '/v3/movements', query: '' },
-    headers: Object.fromEntries(
-      Object.entries(signed).map(([name, value]) => [name.toLowerCase(), [value]]),
-    ),
-    body: new Uint8Array(),
-    request_id: 'r',
-  });
-  expect(asked).toMatchObject([{ key_id: 'k', acts }]);
-});
-
 describe('the nonce desk', () => {
   test('gathers requests into few statements, and gives the same pair to one of them', async () => {
     const statements: (readonly AskedNonce[])[] = [];
@@ -145,18 +109,12 @@ describe('the nonce desk', () => {
     });
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, index) =>
-        desk.take({
-          key_id: 'k',
-          nonce: `n${String(Math.floor(index / 2))}`,
-          acts: index % 2 === 1,
-        }),
+        desk.take({ key_id: 'k', nonce: `n${String(Math.floor(index / 2))}` }),
       ),
     );
     expect(statements.map((asked) => asked.length)).toEqual([100]);
     expect(new Set(statements[0]!.map(({ nonce }) => nonce)).size).toBe(100);
     expect(answers.filter((answer) => answer?.fresh === false).length).toBe(100);
-    // A pair that reads and acts at once is taken as one that acts.
-    expect(statements[0]!.every(({ acts }) => acts)).toBe(true);
   });
 
   test('a failed statement fails those who asked in it, and no others', async () => {
@@ -164,9 +122,9 @@ describe('the nonce desk', () => {
     const desk = createNonceDesk((asked) =>
       fails ? Promise.reject(new Error('away')) : Promise.resolve(asked.map(() => taken)),
     );
-    await expect(desk.take({ key_id: 'k', nonce: 'a', acts: true })).rejects.toThrow('away');
+    await expect(desk.take({ key_id: 'k', nonce: 'a' })).rejects.toThrow('away');
     fails = false;
-    expect(await desk.take({ key_id: 'k', nonce: 'a', acts: true })).toEqual(taken);
+    expect(await desk.take({ key_id: 'k', nonce: 'a' })).toEqual(taken);
   });
 });
 

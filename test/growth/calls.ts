@@ -392,7 +392,7 @@ export const CALLS: readonly Call[] = [
   // What stands before every request.
   own(['readSealedSecret', 'takeNonces', 'takeNonce'], async (db, _samples, turn) => {
     await readSealedSecret(db, 'key-1');
-    await takeNonces(db, [{ key_id: 'key-1', nonce: randomUUID(), acts: true }]);
+    await takeNonces(db, [{ key_id: 'key-1', nonce: randomUUID() }]);
     await takeNonce(db, { key_id: 'dashboard', nonce: `${String(turn)}-${randomUUID()}` });
   }),
   own('writeAuditOnce', (db) =>

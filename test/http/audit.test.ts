@@ -453,7 +453,10 @@ describe('the list', () => {
     await must(200, send('PATCH', `/executors/${key}`, { status: 'active' }));
     const { events } = await list({ limit: '500' }, '/registry/audit');
     expect(new Set(events.map(({ entity_type }) => entity_type))).not.toContain('movement');
-    const ours = ['executor', 'signer', 'registry', 'cutover_mode'];
+    const ours = [
+      ...['executor', 'signer', 'registry', 'cutover_mode'],
+      ...['bridge_chain', 'bridge_path', 'bridge_registry'],
+    ];
     expect(events.filter(({ entity_type }) => !ours.includes(entity_type))).toEqual([]);
     expect(events.find(({ entity_key }) => entity_key === key)).toMatchObject({
       action: 'executor.update_status',

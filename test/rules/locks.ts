@@ -112,20 +112,6 @@ export const lockRules: readonly Rule[] = [
     },
   },
   {
-    id: 'acting-nonces-are-on-the-disk',
-    section,
-    rule: 'The nonce of a request that may act is on the disk before the request goes on.',
-    test: {
-      file: 'test/store/request-nonces.test.ts',
-      name: 'a nonce of a request that may act is on the disk before the request goes on',
-    },
-    broken: {
-      file: 'store/request-nonces.ts',
-      find: 'asked.some((each) => each.acts)',
-      replace: 'asked.every((each) => each.acts)',
-    },
-  },
-  {
     id: 'a-plan-reads-back',
     section,
     rule: 'A plan that would be read back as another one than was hashed is not stored.',

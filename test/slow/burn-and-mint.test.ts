@@ -75,7 +75,7 @@ const supply = async (): Promise<bigint> =>
   (await read(bridges.near, 'totalSupply')) + (await read(bridges.far, 'totalSupply'));
 const arrived = (): Promise<bigint> =>
   balance(bridges.far, own.stack.chain.accounts.treasury.address);
-const units = (amount: number): bigint => BigInt(amount * 1_000_000);
+const units = (amount: number): bigint => BigInt(Math.round(amount * 1_000_000));
 
 async function attesterFaults(faults: object | null): Promise<void> {
   const answer = await fetch(`${bridges.attesterUrl}/faults`, {
@@ -158,3 +158,81 @@ test('somebody else mints: the movement completes with that mint, and sends none
   expect(mint['tx_hash']).toBe(hash);
   expect(await arrived()).toBe(held + units(Number(mint['received_amount'])));
 }, 240_000);
+
+/** How the burn stands, as a caller sees it. */
+async function burnNode({ movement_id }: Created) {
+  const { nodes } = await own.api.movement(movement_id);
+  return nodes.find(({ node_key }) => node_key === 'burn');
+}
+
+test.each([
+  ['is late', { attestation: 'unknown' }, null],
+  ['is pending', { attestation: 'never' }, null],
+  ['is for a higher fee', { tells: 'above_max_fee' }, 'ATTESTATION_MISMATCH'],
+  ['is for another recipient', { tells: 'other_recipient' }, 'ATTESTATION_MISMATCH'],
+])(
+  'while the attestation %s the burn is observed on, and then minted once',
+  async (_what, faults, code) => {
+    const [before, held] = [await supply(), await arrived()];
+    await attesterFaults(faults);
+    const made = await bridge('3');
+    await own.api.nodeReaches(made.movement_id, 'burn', ['SUBMITTED', 'OBSERVING'], 60_000);
+    await eventually(async () => ((await burnNode(made))?.error_code === code ? true : null), {
+      what: () => `the burn to say ${String(code)}`,
+      timeoutMs: 60_000,
+    });
+    // The rest of what it burnt is nowhere yet.
+    expect(await arrived()).toBe(held);
+    await attesterFaults(null);
+    await own.api.reaches(made.movement_id, 'COMPLETED', 120_000);
+    const received = Number((await outputOf(made, 'mint'))['received_amount']);
+    expect(await arrived()).toBe(held + units(received));
+    expect(await supply()).toBe(before);
+  },
+  240_000,
+);
+
+test('an attestation that has expired is asked for anew', async () => {
+  const held = await arrived();
+  await attesterFaults({ expires_in_blocks: 1 });
+  const made = await bridge('4');
+  await eventually(
+    async () => {
+      const { nodes } = await own.api.movement(made.movement_id);
+      const mint = nodes.find(({ node_key }) => node_key === 'mint');
+      return mint?.error_code === 'ATTESTATION_EXPIRED' ? true : null;
+    },
+    { what: () => 'the mint to wait for another attestation', timeoutMs: 60_000 },
+  );
+  await attesterFaults(null);
+  await own.api.reaches(made.movement_id, 'COMPLETED', 120_000);
+  expect(await arrived()).toBeGreaterThan(held);
+}, 240_000);
+
+test('a burn that only another account may mint burns nothing', async () => {
+  const key = `${TEMPLATE}-caller`;
+  const { venueHotWallet } = own.stack.chain.accounts;
+  const burn = { destination_caller: venueHotWallet.address };
+  await own.api.expect(201, 'POST', '/plan-templates', template({ key, burn }));
+  const before = await read(bridges.near, 'totalSupply');
+  const made = await bridge('5', key);
+  await own.api.reaches(made.movement_id, 'FAILED', 60_000);
+  expect((await burnNode(made))?.error_code).toBe('SIGNER_CALLER_MISMATCH');
+  expect(await read(bridges.near, 'totalSupply')).toBe(before);
+}, 120_000);
+
+test('whatever the worker is killed in, each burn is minted once', async () => {
+  const [before, held] = [await supply(), await arrived()];
+  let received = 0n;
+  // One after the other: an allowance of the same signer takes the place of the one before.
+  for (let kills = 0; kills < 6; kills += 1) {
+    const made = await bridge('2');
+    await new Promise((resolve) => setTimeout(resolve, 150 + 337 * kills));
+    await own.stack.kill('worker');
+    await own.stack.startChild('worker');
+    await own.api.reaches(made.movement_id, 'COMPLETED', 120_000);
+    received += units(Number((await outputOf(made, 'mint'))['received_amount']));
+  }
+  expect(await arrived()).toBe(held + received);
+  expect(await supply()).toBe(before);
+}, 600_000);

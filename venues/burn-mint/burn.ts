@@ -2,7 +2,7 @@
  * `cctp.burn`: burns on one chain what is to be minted on another, and waits until that is signed
  * for. What could keep the mint from happening is asked before anything is burnt.
  */
-import { erc20Abi, type Address, type Hash, type Hex } from 'viem';
+import { erc20Abi, isAddressEqual, type Address, type Hash, type Hex } from 'viem';
 import {
   ExecutorFault,
   type CallOptions,
@@ -15,7 +15,7 @@ import {
 import type { JsonObject } from '../../domain/json.ts';
 import { fromBaseUnits } from '../../domain/money.ts';
 import type { EvmCall } from '../evm/call.ts';
-import { readBlock, type EvmChains, type EvmConnection } from '../evm/client.ts';
+import { finalizedNumber, type EvmChains, type EvmConnection } from '../evm/client.ts';
 import type { EvmVenue } from '../evm/config.ts';
 import { requireBalance, requireCode, requireGas, unsignedOf } from '../evm/draft.ts';
 import { failWhenRejected } from '../evm/errors.ts';
@@ -24,11 +24,11 @@ import { checkChains } from '../evm/health.ts';
 import { baseUnits, readSigner } from '../evm/plan.ts';
 import { sendSigned, stillUnderWay } from '../evm/send-signed.ts';
 import { settleAct } from '../evm/settle.ts';
-import { ASK_EVERY_SECONDS, type Attester } from './attester.ts';
+import { ASK_EVERY_SECONDS, type Attested, type Attester } from './attester.ts';
 import { burnCall, burnOn } from './burn-act.ts';
-import { TOKEN_MESSENGER } from './contracts.ts';
+import { MESSAGE_TRANSMITTER, TOKEN_MESSENGER, TOKEN_MINTER } from './contracts.ts';
 import { ANYBODY, differs, padded, readMessage, type BurnMessage } from './message.ts';
-import { readBurnPlan, rejected, type BurnPlan } from './plan.ts';
+import { readBurnPlan, rejected, type BurnPlan, type LaneVenue } from './plan.ts';
 
 export const CCTP_BURN_DESCRIPTOR: ExecutorDescriptor = {
   executor_key: 'cctp.burn',
@@ -93,8 +93,7 @@ interface Draft {
 
 /**
  * @throws ExecutorFault `rejected` with the codes of the plan's reading, `SIGNER_MISSING`,
- *   `TOKEN_MISSING`, `AMOUNT_PRECISION`, `INSUFFICIENT_FUNDS`, `ALLOWANCE_INSUFFICIENT`,
- *   `FEE_BELOW_MINIMUM`, `DESTINATION_TOKEN_MISSING`, `TRANSACTION_WOULD_REVERT`.
+ *   `TOKEN_MISSING`, `AMOUNT_PRECISION`, `INSUFFICIENT_FUNDS`, `FEE_BELOW_MINIMUM`, `DESTINATION_TOKEN_MISSING`, `TRANSACTION_WOULD_REVERT`.
  */
 async function draft(
   { chains, venues }: Lane,
@@ -110,7 +109,7 @@ async function draft(
     chains.open(plan.destination.chain_id, options),
   ]);
   await requireCode(connection, plan.token);
-  await requireDestination(destination, plan);
+  await requireLane(connection, destination, plan);
   const decimals = await connection.decimals(plan.token);
   const units = baseUnits(plan, decimals);
   const call = burnCall(plan, decimals);
@@ -122,18 +121,92 @@ async function draft(
   return { plan, from, units, decimals, call, quote, destination };
 }
 
-/** Before anything is gone: what brings it back has to be there. */
-async function requireDestination(destination: EvmConnection, plan: BurnPlan): Promise<void> {
+/**
+ * Before anything is gone: what brings it back has to be there, and to be of the chains that the
+ * venue entries say. A domain that is another chain's would have it minted there.
+ */
+async function requireLane(
+  source: EvmConnection,
+  destination: EvmConnection,
+  plan: BurnPlan,
+): Promise<void> {
+  const { minted, token } = plan;
+  await requireSide(source, plan.source, plan.destination);
+  await requireSide(destination, plan.destination, plan.source);
+  await requireCode(destination, minted);
   const { cctp, venue_key } = plan.destination;
-  const places = [plan.minted, cctp.token_messenger, cctp.message_transmitter];
-  for (const address of places) {
-    const code = await destination.ask((client) => client.getCode({ address }));
+  const minter = await destination.ask((client) =>
+    client.readContract({
+      address: cctp.token_messenger,
+      abi: TOKEN_MESSENGER,
+      functionName: 'localMinter',
+    }),
+  );
+  const local = await destination.ask((client) =>
+    client.readContract({
+      address: minter,
+      abi: TOKEN_MINTER,
+      functionName: 'getLocalToken',
+      args: [plan.source.cctp.domain, padded(token)],
+    }),
+  );
+  if (!isAddressEqual(local, minted))
+    throw rejected(
+      'DESTINATION_TOKEN_MISSING',
+      `venue ${venue_key} lists ${minted}, and what is minted there for ${token} is ${local}`,
+    );
+  const [here, there] = await Promise.all([source.decimals(token), destination.decimals(minted)]);
+  if (here !== there)
+    throw rejected(
+      'DESTINATION_TOKEN_MISSING',
+      `${token} has ${here} decimals, and ${minted} has ${there}`,
+    );
+}
+
+/** The contracts of one side are each other's, of its domain, and know the other side's. */
+async function requireSide(
+  connection: EvmConnection,
+  { cctp, venue_key }: LaneVenue,
+  other: LaneVenue,
+): Promise<void> {
+  for (const address of [cctp.token_messenger, cctp.message_transmitter]) {
+    const code = await connection.ask((client) => client.getCode({ address }));
     if (code === undefined)
       throw rejected(
-        'DESTINATION_TOKEN_MISSING',
+        'BRIDGE_ROUTE_MISSING',
         `venue ${venue_key} names ${address}, and there is no contract`,
       );
   }
+  const messenger = { address: cctp.token_messenger, abi: TOKEN_MESSENGER } as const;
+  const [transmitter, remote, domain] = await Promise.all([
+    connection.ask((client) =>
+      client.readContract({ ...messenger, functionName: 'localMessageTransmitter' }),
+    ),
+    connection.ask((client) =>
+      client.readContract({
+        ...messenger,
+        functionName: 'remoteTokenMessengers',
+        args: [other.cctp.domain],
+      }),
+    ),
+    connection.ask((client) =>
+      client.readContract({
+        address: cctp.message_transmitter,
+        abi: MESSAGE_TRANSMITTER,
+        functionName: 'localDomain',
+      }),
+    ),
+  ]);
+  if (
+    domain === cctp.domain &&
+    isAddressEqual(transmitter, cctp.message_transmitter) &&
+    remote.toLowerCase() === padded(other.cctp.token_messenger)
+  )
+    return;
+  throw rejected(
+    'BRIDGE_ROUTE_MISSING',
+    `the contracts of venue ${venue_key} are of domain ${domain}, with transmitter ${transmitter} and ${remote} as the messenger of domain ${other.cctp.domain}, and the venues file says otherwise`,
+  );
 }
 
 async function requireAllowance(
@@ -155,7 +228,9 @@ async function requireAllowance(
     }),
   );
   if (allowed >= of.units) return;
-  throw rejected(
+  // The endpoint may be behind the one that showed the allowance.
+  throw new ExecutorFault(
+    'server_error',
     'ALLOWANCE_INSUFFICIENT',
     `${of.from} allows ${spender} ${fromBaseUnits(allowed, of.decimals)} of the ${of.plan.amount} to be burnt`,
   );
@@ -193,7 +268,7 @@ async function prepare(
     context,
     options,
   );
-  const { number } = await readBlock(destination, 'latest');
+  const last = await finalizedNumber(destination);
   return {
     next_state: 'SUBMITTING',
     prepared_action: {
@@ -208,7 +283,7 @@ async function prepare(
       decimals,
       base_units: units.toString(),
       // No mint of this burn is in an older block.
-      destination_block: number.toString(),
+      destination_block: (last > 0n ? last : 0n).toString(),
     },
     sign_request: {
       kind: 'evm_transaction',
@@ -247,20 +322,29 @@ async function settleBurn(
     output: { ...output, ...since(context) },
     ...(external_ref === undefined ? {} : { external_ref }),
   };
-  // Whether it is attested is for observe to ask: a recovery wants to know that it was burnt.
-  if (phase === 'recover' || external_ref === undefined) return waiting;
+  if (external_ref === undefined) return waiting;
   const attested = await attestedBurn(
     lane,
     plan,
     external_ref as Hash,
     String(output['message']),
     call,
-  );
+  ).catch((error: unknown) => {
+    // A recovery wants to know that it was burnt, and that is known.
+    if (phase === 'recover' && error instanceof ExecutorFault) return null;
+    throw error;
+  });
   if (attested === null) return waiting;
   const decimals = Number(context.prior?.prepared_action?.['decimals']);
   return {
     ...settled,
-    output: { ...output, ...since(context), ...attestedFacts(attested, decimals) },
+    output: {
+      ...output,
+      ...since(context),
+      ...attestedFacts(attested.message, decimals),
+      attested_message: attested.bytes.message,
+      attestation: attested.bytes.attestation,
+    },
   };
 }
 
@@ -279,6 +363,12 @@ function attestedFacts(attested: BurnMessage, decimals: number): JsonObject {
   };
 }
 
+/** A burn's message as it is signed. */
+export interface AttestedBurn {
+  readonly message: BurnMessage;
+  readonly bytes: Attested;
+}
+
 /**
  * The attested message of this burn; null while there is none.
  *
@@ -291,36 +381,33 @@ async function attestedBurn(
   transaction: Hash,
   emitted: string,
   call: CallOptions,
-): Promise<BurnMessage | null> {
+): Promise<AttestedBurn | null> {
   const signed = await attester.messagesOf(plan.source.cctp, transaction, call);
-  const found = attestationOf(
-    signed.map(({ message }) => message),
-    emitted,
-  );
+  const found = attestationOf(signed, emitted);
   if (found === null) return null;
-  if (found.ok) return found.message;
+  if (found.ok) return found.attested;
   throw new ExecutorFault('protocol', 'ATTESTATION_MISMATCH', found.problem);
 }
 
 /**
- * Of what is signed for a transaction the message of one burn: null where there is nothing yet,
- * since a transaction may hold other burns. One that is signed and differs only in what it must not
- * is a problem.
+ * Of what is signed for a transaction the message of one burn: null where there is nothing yet. One
+ * that is signed and differs in what it must not is a problem.
  */
 export function attestationOf(
-  signed: readonly Hex[],
+  signed: readonly Attested[],
   emitted: string,
 ):
-  | { readonly ok: true; readonly message: BurnMessage; readonly bytes: Hex }
+  | { readonly ok: true; readonly attested: AttestedBurn }
   | { readonly ok: false; readonly problem: string }
   | null {
   const own = readMessage(emitted);
   if (!own.ok) return { ok: false, problem: `the burn's own message: ${own.problem}` };
   let problem: string | null = null;
   for (const bytes of signed) {
-    const reading = readMessage(bytes);
+    const reading = readMessage(bytes.message);
     const why = reading.ok ? differs(reading.message, own.message) : reading.problem;
-    if (reading.ok && why === null) return { ok: true, message: reading.message, bytes };
+    if (reading.ok && why === null)
+      return { ok: true, attested: { message: reading.message, bytes } };
     problem ??= why;
   }
   return problem === null

@@ -8,12 +8,21 @@ import { parseAbi } from 'viem';
 export const TOKEN_MESSENGER = parseAbi([
   'function depositForBurn(uint256 amount, uint32 destinationDomain, bytes32 mintRecipient, address burnToken, bytes32 destinationCaller, uint256 maxFee, uint32 minFinalityThreshold)',
   'function getMinFeeAmount(uint256 amount) view returns (uint256)',
+  'function localMinter() view returns (address)',
+  'function localMessageTransmitter() view returns (address)',
+  'function remoteTokenMessengers(uint32 domain) view returns (bytes32)',
   'event MintAndWithdraw(address indexed mintRecipient, uint256 amount, address indexed mintToken, uint256 feeCollected)',
 ]);
 
 export const MESSAGE_TRANSMITTER = parseAbi([
   'function receiveMessage(bytes message, bytes attestation) returns (bool)',
   'function usedNonces(bytes32 nonce) view returns (uint256)',
+  'function localDomain() view returns (uint32)',
   'event MessageSent(bytes message)',
   'event MessageReceived(address indexed caller, uint32 sourceDomain, bytes32 indexed nonce, bytes32 sender, uint32 indexed finalityThresholdExecuted, bytes messageBody)',
+]);
+
+/** Source: `TokenMinter.sol` there. */
+export const TOKEN_MINTER = parseAbi([
+  'function getLocalToken(uint32 remoteDomain, bytes32 remoteToken) view returns (address)',
 ]);

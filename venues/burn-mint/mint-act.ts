@@ -12,13 +12,12 @@ import {
   type Hex,
   type TransactionReceipt,
 } from 'viem';
-import type { EvmUnsignedTransaction, ExecutionResult } from '../../domain/executor.ts';
+import type { EvmUnsignedTransaction } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { fromBaseUnits, toBaseUnits } from '../../domain/money.ts';
 import { sameEvmAddress } from '../../platform/evm-address.ts';
-import type { ActOn, Did, Verdict } from '../evm/act.ts';
+import type { ActOn, ChainAct, Did, Verdict } from '../evm/act.ts';
 import type { EvmCall } from '../evm/call.ts';
-import type { EvmConnection } from '../evm/client.ts';
 import { MESSAGE_TRANSMITTER, TOKEN_MESSENGER } from './contracts.ts';
 import {
   ANYBODY,
@@ -39,6 +38,8 @@ export interface MintPlan {
   readonly emitted: BurnMessage;
   /** Of the burn, in units of the asset. */
   readonly amount: string;
+  /** Of its message, as the attester gave it. */
+  readonly nonce: Hex;
   /** No mint of it is in an older block of the destination. */
   readonly since: bigint;
 }
@@ -56,25 +57,15 @@ export function mintCall(plan: MintPlan, message: Hex, attestation: Hex): EvmCal
 }
 
 /** `from` is who brings it; `instead` says what somebody else may have minted in its place. */
-export function mintOn(
-  plan: MintPlan,
-  from: Address,
-  instead: (connection: EvmConnection, nonce: Hex) => Promise<ExecutionResult | null>,
-): ActOn {
+export function mintOn(plan: MintPlan, from: Address, instead: ChainAct['instead']): ActOn {
   return async (connection) => {
     const decimals = await connection.decimals(plan.minted);
     return {
       chain_id: plan.destination.chain_id,
       call: null,
       verify: (unsigned) => verdictOn(plan, from, decimals, unsigned),
-      did: (_signer, receipt) => minted(plan, decimals, receipt, null),
-      instead: async (asked, receipt) => {
-        const transaction = await asked.ask((client) =>
-          client.getTransaction({ hash: receipt.transactionHash }),
-        );
-        const brought = broughtBy(transaction.input);
-        return brought === null ? null : instead(asked, brought.message.nonce);
-      },
+      did: (_signer, receipt) => minted(plan, decimals, receipt),
+      ...(instead === undefined ? {} : { instead }),
     };
   };
 }
@@ -106,6 +97,8 @@ function problemOf(
   if (brought === null) return 'the calldata is not one message of a burn with its attestation';
   const why = differs(brought.message, emitted);
   if (why !== null) return `the message is not the burn's own: ${why}`;
+  if (brought.message.nonce !== plan.nonce)
+    return `the message is of nonce ${brought.message.nonce}, and the burn's of ${plan.nonce}`;
   if (toBaseUnits(plan.amount, decimals) !== emitted.amount)
     return `the message mints ${emitted.amount} base units, and the plan ${plan.amount}`;
   return emitted.destination_caller === ANYBODY || emitted.destination_caller === padded(from)
@@ -127,18 +120,12 @@ function broughtBy(data: string): { readonly message: BurnMessage } | null {
   }
 }
 
-/**
- * `MINT_NOT_SEEN` where the messenger tells of no mint to the recipient. `nonce` is that of the
- * message, where its transaction may have brought several; null: it brought one.
- */
-export function minted(
-  plan: MintPlan,
-  decimals: number,
-  receipt: TransactionReceipt,
-  nonce: Hex | null,
-): Did {
+/** `MINT_NOT_SEEN` where the messenger tells of no mint to the recipient. */
+export function minted(plan: MintPlan, decimals: number, receipt: TransactionReceipt): Did {
   const { cctp } = plan.destination;
   const recipient = unpaddedWord(plan.emitted.mint_recipient);
+  // As the message says, whatever the venues file says by now.
+  const messenger = unpaddedWord(plan.emitted.recipient);
   const received = parseEventLogs({
     abi: MESSAGE_TRANSMITTER,
     eventName: 'MessageReceived',
@@ -148,7 +135,7 @@ export function minted(
       isAddressEqual(log.address, cctp.message_transmitter) &&
       log.args.sourceDomain === plan.emitted.source_domain &&
       log.args.sender.toLowerCase() === plan.emitted.sender &&
-      (nonce === null || log.args.nonce === nonce) &&
+      log.args.nonce === plan.nonce &&
       isBodyOf(log.args.messageBody, plan.emitted),
   );
   // The mint of one message stands before its own event, and behind that of the message before.
@@ -158,7 +145,8 @@ export function minted(
     logs: receipt.logs,
   }).filter(
     (log) =>
-      isAddressEqual(log.address, cctp.token_messenger) &&
+      messenger !== null &&
+      isAddressEqual(log.address, messenger) &&
       isAddressEqual(log.args.mintToken, plan.minted) &&
       recipient !== null &&
       isAddressEqual(log.args.mintRecipient, recipient) &&

@@ -14,10 +14,9 @@ import {
   type ExecutorDescriptor,
   type SubmitJournal,
 } from '../../domain/executor.ts';
-import { isObject, type JsonObject } from '../../domain/json.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import { readDecimal } from '../../domain/money.ts';
 import {
-  finalizedNumber,
   readBalance,
   readBlock,
   readReceipt,
@@ -37,7 +36,7 @@ import { settleAct } from '../evm/settle.ts';
 import { ASK_EVERY_SECONDS, type Attested, type Attester } from './attester.ts';
 import { attestationOf, requireCaller } from './burn.ts';
 import { MESSAGE_TRANSMITTER } from './contracts.ts';
-import { readMessage, type BurnMessage } from './message.ts';
+import { readMessage } from './message.ts';
 import { mintCall, minted, mintOn, type MintPlan } from './mint-act.ts';
 import { readBurnPlan, rejected } from './plan.ts';
 
@@ -56,9 +55,6 @@ export const CCTP_MINT_DESCRIPTOR: ExecutorDescriptor = {
   completion_assurances: TRANSFER_ASSURANCES,
 };
 
-/** Blocks before its end in which an attestation is asked for anew: a mint takes a while. */
-export const EXPIRES_SOON_BLOCKS = 30n;
-
 interface Lane {
   readonly chains: EvmChains;
   readonly venues: readonly EvmVenue[];
@@ -72,6 +68,8 @@ interface Burnt {
   readonly source: EvmVenue & { readonly cctp: NonNullable<EvmVenue['cctp']> };
   /** The bytes that the source's transmitter emitted. */
   readonly message: string;
+  /** As it was signed for when the burn was completed. */
+  readonly attested: Attested;
 }
 
 /** The burn that a mint completes, as its node or a sign check knows it. */
@@ -94,13 +92,9 @@ export function createMintExecutor(lane: Lane): Executor {
     submit: async (input, call) => {
       const burnt = readBurnt(input.context, venues);
       const from = readSigner(input.context);
-      const nonce = foundNonce(input.prepared_action);
       // Somebody was quicker, so there is nothing to send.
-      if (nonce !== null)
-        return {
-          next_state: 'SUBMITTED',
-          external_ref: String(input.prepared_action['minted_by']),
-        };
+      const by = input.prepared_action['minted_by'];
+      if (typeof by === 'string') return { next_state: 'SUBMITTED', external_ref: by };
       return sendSigned(
         chains,
         actOf(burnt, from, input.context.completion_assurance),
@@ -124,9 +118,17 @@ export function readBurnt({ asset, matched }: MintOf, venues: readonly EvmVenue[
   if (output === undefined || transaction === undefined)
     throw rejected('BURN_UNKNOWN', 'config.burn_from names no burn that is completed');
   const { message, submitted_amount: burnt, max_fee, destination_block: since } = output;
+  const { attested_message: signed, attestation } = output;
+  const nonce = typeof signed === 'string' ? readMessage(signed) : null;
   const reading = typeof message === 'string' ? readMessage(message) : null;
   const amount = readDecimal(burnt);
-  if (reading?.ok !== true || amount === null || typeof message !== 'string')
+  if (
+    reading?.ok !== true ||
+    nonce?.ok !== true ||
+    amount === null ||
+    typeof message !== 'string' ||
+    typeof attestation !== 'string'
+  )
     throw rejected('BURN_UNKNOWN', 'the burn has recorded no message that could be minted');
   const plan = readBurnPlan(
     {
@@ -148,20 +150,22 @@ export function readBurnt({ asset, matched }: MintOf, venues: readonly EvmVenue[
       minted: plan.minted,
       emitted: reading.message,
       amount,
+      nonce: nonce.message.nonce,
       since: typeof since === 'string' && /^[0-9]+$/.test(since) ? BigInt(since) : 0n,
     },
     transaction: transaction as Hash,
     source: plan.source,
     message,
+    attested: { message: signed as Hex, attestation: attestation as Hex },
   };
 }
 
-/** The act of a mint: who else has minted it is looked for where its own transaction reverted. */
+/** The act of a mint: who else has minted it is looked for before it is given up. */
 export function actOf(burnt: Burnt, from: Address, assurance: CompletionAssurance) {
   const { plan } = burnt;
   return {
     chain_id: plan.destination.chain_id,
-    act: mintOn(plan, from, (connection, nonce) => byAnybody(connection, plan, nonce, assurance)),
+    act: mintOn(plan, from, (connection) => byAnybody(connection, plan, assurance)),
   };
 }
 
@@ -169,7 +173,6 @@ interface Drafted {
   readonly burnt: Burnt;
   readonly from: Address;
   readonly connection: EvmConnection;
-  readonly nonce: Hex;
   /** Null where somebody else has brought the message. */
   readonly sends: { readonly call: EvmCall; readonly quote: GasQuote } | null;
 }
@@ -180,64 +183,58 @@ async function draft(
   options: CallOptions,
 ): Promise<Drafted> {
   const burnt = readBurnt(context, lane.venues);
-  const { plan, source } = burnt;
+  const { plan } = burnt;
   const from = readSigner(context);
   requireCaller(plan.emitted.destination_caller, from);
-  const signed = await signedFor(lane, burnt, options);
   const connection = await lane.chains.open(plan.destination.chain_id, options);
-  const { nonce, expiration_block: expires } = signed.message;
-  if (await isNonceUsed(connection, plan, nonce)) {
-    await requireFinal(connection, plan, nonce);
-    return { burnt, from, connection, nonce, sends: null };
-  }
-  const { number } = await readBlock(connection, 'latest');
-  if (expires > 0n && expires <= number + EXPIRES_SOON_BLOCKS) {
-    await lane.attester.attestAnew(source.cctp, nonce, options);
+  const mined = { burnt, from, connection, sends: null };
+  if (await isNonceUsed(connection, plan)) return mined;
+  try {
+    const attested = await attestedOf(lane, burnt, options);
+    const call = mintCall(plan, attested.message, attested.attestation);
+    const quote = await quoteGas(connection, from, call);
+    const holds = await readBalance(connection, { owner: from, token: null });
+    requireGas(connection, { call, quote, holds });
+    return { burnt, from, connection, sends: { call, quote } };
+  } catch (error) {
+    if (!(error instanceof ExecutorFault) || error.code !== 'TRANSACTION_WOULD_REVERT') throw error;
+    // Somebody was quicker just now.
+    if (await isNonceUsed(connection, plan)) return mined;
+    if (!EXPIRED.test(error.message)) throw error;
+    await lane.attester.attestAnew(burnt.source.cctp, plan.nonce, options);
     throw new ExecutorFault(
-      'server_error',
+      'not_yet',
       'ATTESTATION_EXPIRED',
-      `the attestation ends at block ${expires}, and the destination is at ${number}; another one is asked for`,
+      'the attestation has expired, and another one is asked for',
       { retryAfterSeconds: ASK_EVERY_SECONDS },
     );
   }
-  const call = mintCall(plan, signed.bytes.message, signed.bytes.attestation);
-  const quote = await quoteGas(connection, from, call);
-  const holds = await readBalance(connection, { owner: from, token: null });
-  requireGas(connection, { call, quote, holds });
-  return { burnt, from, connection, nonce, sends: { call, quote } };
 }
 
-/** A mint by somebody else counts once it cannot be taken back: until then it may be ours. */
-async function requireFinal(connection: EvmConnection, plan: MintPlan, nonce: Hex): Promise<void> {
-  const last = await finalizedNumber(connection);
-  if (last >= 0n && (await isNonceUsed(connection, plan, nonce, last))) return;
-  throw new ExecutorFault(
-    'server_error',
-    'MINT_NOT_FINAL',
-    'somebody else has brought the message, in a block that is not final yet',
-    { retryAfterSeconds: connection.venue.poll_interval_seconds },
-  );
-}
+/**
+ * What the messenger says of it. How far it is, is not reckoned here: what a chain calls the number
+ * of a block is not everywhere what its nodes do.
+ */
+const EXPIRED = /message expired/i;
 
-/** The attester's word on the burn, asked anew each time: an attestation may have been renewed. */
-async function signedFor(
+/**
+ * The newest attestation of the burn's message: the attester's, where it can be asked, since it may
+ * have been renewed; else the one that the burn was completed with.
+ */
+async function attestedOf(
   { attester }: Lane,
-  { source, transaction, message }: Burnt,
+  { source, transaction, message, attested, plan }: Burnt,
   call: CallOptions,
-): Promise<{ readonly message: BurnMessage; readonly bytes: Attested }> {
-  const all = await attester.messagesOf(source.cctp, transaction, call);
-  const found = attestationOf(
-    all.map((each) => each.message),
-    message,
-  );
-  if (found === null)
-    throw new ExecutorFault('server_error', 'ATTESTATION_MISSING', 'the attester has nothing yet', {
-      retryAfterSeconds: ASK_EVERY_SECONDS,
-    });
-  if (!found.ok) throw new ExecutorFault('protocol', 'ATTESTATION_MISMATCH', found.problem);
-  const bytes = all.find((each) => each.message === found.bytes);
-  if (bytes === undefined) throw new Error('what was found is not what was signed');
-  return { message: found.message, bytes };
+): Promise<Attested> {
+  try {
+    const found = attestationOf(await attester.messagesOf(source.cctp, transaction, call), message);
+    return found?.ok === true && found.attested.message.nonce === plan.nonce
+      ? found.attested.bytes
+      : attested;
+  } catch (error) {
+    if (error instanceof ExecutorFault) return attested;
+    throw error;
+  }
 }
 
 async function prepare(
@@ -245,19 +242,19 @@ async function prepare(
   context: ExecutionContext,
   options: CallOptions,
 ): Promise<ExecutionResult> {
-  const { burnt, from, connection, nonce, sends } = await draft(lane, context, options);
+  const { burnt, from, connection, sends } = await draft(lane, context, options);
   const { plan } = burnt;
   const facts = {
     chain_id: plan.destination.chain_id,
     burn_transaction: burnt.transaction,
-    message_nonce: nonce,
+    message_nonce: plan.nonce,
     mint_recipient: `0x${plan.emitted.mint_recipient.slice(26)}`,
     from_address: from,
     amount: plan.amount,
     asset: context.asset,
   };
   if (sends === null) {
-    const by = await mintOfNonce(connection, plan, nonce);
+    const by = await mintOfNonce(connection, plan);
     return {
       next_state: 'SUBMITTING',
       prepared_action: { ...facts, minted_by: by },
@@ -282,10 +279,10 @@ async function settle(
 ): Promise<ExecutionResult> {
   const burnt = readBurnt(context, lane.venues);
   const assurance = context.completion_assurance;
-  const nonce = foundNonce(context.prior?.prepared_action ?? {});
-  if (nonce !== null) {
+  const by = context.prior?.prepared_action?.['minted_by'];
+  if (typeof by === 'string') {
     const connection = await lane.chains.open(burnt.plan.destination.chain_id, call);
-    return named(context, await byOthers(connection, burnt.plan, nonce, assurance));
+    return named(context, await byOthers(connection, burnt.plan, assurance, by as Hash));
   }
   const settled = await settleAct(lane.chains, {
     ...actOf(burnt, readSigner(context), assurance),
@@ -314,19 +311,9 @@ function named({ asset }: ExecutionContext, settled: ExecutionResult): Execution
   };
 }
 
-/** The nonce of a mint that somebody else had made before this node could send its own. */
-function foundNonce(prepared: JsonObject): Hex | null {
-  const { minted_by: by, message_nonce: nonce } = prepared;
-  return isObject(prepared) && typeof by === 'string' && typeof nonce === 'string'
-    ? (nonce as Hex)
-    : null;
-}
-
 async function isNonceUsed(
   connection: EvmConnection,
-  { destination }: MintPlan,
-  nonce: Hex,
-  blockNumber?: bigint,
+  { destination, nonce }: MintPlan,
 ): Promise<boolean> {
   const used = await connection.ask((client) =>
     client.readContract({
@@ -334,32 +321,40 @@ async function isNonceUsed(
       abi: MESSAGE_TRANSMITTER,
       functionName: 'usedNonces',
       args: [nonce],
-      ...(blockNumber === undefined ? {} : { blockNumber }),
     }),
   );
   return used > 0n;
 }
 
-/** Null where the nonce is not used; the mint that used it otherwise. */
+/**
+ * Null where as many endpoints as an absence takes show that the nonce is not used; the mint that
+ * used it otherwise.
+ */
 async function byAnybody(
   connection: EvmConnection,
   plan: MintPlan,
-  nonce: Hex,
   assurance: CompletionAssurance,
 ): Promise<ExecutionResult | null> {
-  if (!(await isNonceUsed(connection, plan, nonce))) return null;
-  return byOthers(connection, plan, nonce, assurance);
+  const used = await connection.witnesses((one) => isNonceUsed(one, plan));
+  return used.some(Boolean) ? byOthers(connection, plan, assurance, null) : null;
 }
 
-/** COMPLETED with the mint that used the nonce, once its block is deep enough; OBSERVING before. */
+/**
+ * COMPLETED with the mint that used the nonce, once its block is deep enough; OBSERVING before.
+ * `known` is where it was seen before.
+ */
 async function byOthers(
   connection: EvmConnection,
   plan: MintPlan,
-  nonce: Hex,
   assurance: CompletionAssurance,
+  known: Hash | null,
 ): Promise<ExecutionResult> {
-  const hash = await mintOfNonce(connection, plan, nonce);
-  const receipt = await readReceipt(connection, hash);
+  const before = known === null ? null : await readReceipt(connection, known);
+  const hash =
+    before !== null && (await isCanonical(connection, before))
+      ? before.transactionHash
+      : await mintOfNonce(connection, plan);
+  const receipt = before?.transactionHash === hash ? before : await readReceipt(connection, hash);
   if (receipt === null) throw unseen();
   const depth = depthFor(assurance);
   if (
@@ -367,7 +362,7 @@ async function byOthers(
     !(await isCanonical(connection, receipt))
   )
     return observing(connection, { tx_hash: hash });
-  const did = minted(plan, await connection.decimals(plan.minted), receipt, nonce);
+  const did = minted(plan, await connection.decimals(plan.minted), receipt);
   if (!did.ok)
     throw new ExecutorFault('protocol', did.error_code, `${did.error_message} (${hash})`);
   return {
@@ -390,12 +385,13 @@ const BLOCKS_AT_ONCE = 1_000n;
  */
 async function mintOfNonce(
   connection: EvmConnection,
-  { destination, since }: MintPlan,
-  nonce: Hex,
+  { destination, since, nonce }: MintPlan,
 ): Promise<Hash> {
   const { number: newest } = await readBlock(connection, 'latest');
-  for (let fromBlock = since; fromBlock <= newest; fromBlock += BLOCKS_AT_ONCE) {
-    const end = fromBlock + BLOCKS_AT_ONCE - 1n;
+  // The newest blocks first: mostly it was brought just now.
+  for (let end = newest; end >= since; end -= BLOCKS_AT_ONCE) {
+    const first = end - BLOCKS_AT_ONCE + 1n;
+    const fromBlock = first > since ? first : since;
     const [log] = await connection.ask((client) =>
       client.request({
         method: 'eth_getLogs',
@@ -404,7 +400,7 @@ async function mintOfNonce(
             address: destination.cctp.message_transmitter,
             topics: [RECEIVED, null, nonce],
             fromBlock: numberToHex(fromBlock),
-            toBlock: numberToHex(end < newest ? end : newest),
+            toBlock: numberToHex(end),
           },
         ],
       }),

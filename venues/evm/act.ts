@@ -28,10 +28,10 @@ export interface ChainAct {
   /** `from` is whose funds it moves. */
   did(from: Address, receipt: TransactionReceipt): Did;
   /**
-   * Asked before a transaction that reverted in a final block is a failure: what somebody else has
-   * done in its place; null where nobody has.
+   * Asked before it is said that nothing was done and nothing can be any more: what somebody else
+   * has done in its place; null where nobody has.
    */
-  instead?(connection: EvmConnection, receipt: TransactionReceipt): Promise<ExecutionResult | null>;
+  instead?(connection: EvmConnection): Promise<ExecutionResult | null>;
 }
 
 /** Makes the act of a node, which may take a look at its chain (the token's decimals). */

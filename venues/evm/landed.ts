@@ -83,7 +83,7 @@ async function judgeReverted(
   cost: JsonObject,
 ): Promise<ExecutionResult> {
   const { act, receipt, signed } = landed;
-  const instead = (await act.instead?.(connection, receipt)) ?? null;
+  const instead = (await act.instead?.(connection)) ?? null;
   if (instead !== null) return instead;
   if (!(await isAgreed(connection, receipt))) return observing(connection, signed);
   const why = await whyReverted(connection, landed);

@@ -13,7 +13,7 @@ import {
   type StoredTransaction,
   type SubmitJournal,
 } from '../../domain/executor.ts';
-import type { ActOn } from './act.ts';
+import type { ActOn, ChainAct } from './act.ts';
 import { broadcast } from './broadcast.ts';
 import { isHeld, readReceipt, type EvmChains, type EvmConnection } from './client.ts';
 import { judgeCancelled, judgeLanded, observing, undecided, type LookPhase } from './landed.ts';
@@ -35,6 +35,7 @@ export interface Settlement {
 interface Chased extends Settlement {
   /** Reads stored bytes back and compares them with the act. */
   readonly read: (transaction: StoredTransaction) => ReturnType<typeof readVersion>;
+  readonly instead: ChainAct['instead'];
 }
 
 interface Sent {
@@ -72,7 +73,11 @@ export async function settleAct(
   const read: Chased['read'] = (transaction) => readVersion(transaction, act);
   const { sent, problem } = await readAll(stored, read);
   const landed = await findLanded(connection, sent);
-  if (landed?.stored.kind === 'cancel') return judgeCancelled(connection, landed);
+  if (landed?.stored.kind === 'cancel') {
+    const cancelled = await judgeCancelled(connection, landed);
+    if (cancelled.next_state !== 'FAILED') return cancelled;
+    return (await act.instead?.(connection)) ?? cancelled;
+  }
   if (landed !== null) return judgeLanded(connection, { act, ...landed }, assurance, phase);
   if (problem !== null)
     return undecided(
@@ -80,7 +85,7 @@ export async function settleAct(
       'SIGNED_BYTES_MISMATCH',
       `stored bytes are not what was planned: ${problem}`,
     );
-  return chase(connection, sent, { ...settlement, read });
+  return chase(connection, sent, { ...settlement, read, instead: act.instead });
 }
 
 /**
@@ -178,6 +183,8 @@ async function chase(
       `the database was restored, and nonce ${nonces} is used by a transaction that it does not know`,
     );
   }
+  const instead = (await chased.instead?.(connection)) ?? null;
+  if (instead !== null) return instead;
   for (const { stored } of newest)
     if (!(await journal.releaseNonce(stored)))
       throw new ExecutorFault(

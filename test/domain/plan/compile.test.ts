@@ -137,6 +137,9 @@ describe('a mint', () => {
         node('b', { action_type: 'cctp_mint', config: { burn_from: 'a' } }),
       ],
     };
+    expect(
+      compile({ node_config: { asset: 'USDT' } }, from).nodes.map(({ asset }) => asset),
+    ).toEqual(['USDT', 'USDT']);
     const { nodes, outflow } = compile({ node_config: { amount: '7' } }, from);
     expect(nodes[0]?.config).toEqual({ amount: '7' });
     expect(nodes[1]?.config).toEqual({

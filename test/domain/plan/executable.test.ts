@@ -77,6 +77,18 @@ describe('nonExecutableReasons', () => {
     expect(reasons(nodes, ...edges)).toEqual([reason]);
   });
 
+  it('lets nobody but a person pay in the place of a mint', () => {
+    const plan = [burn('a'), mint('b', { burn_from: 'a' })];
+    const pays = node('c', { action_type: 'cex_withdrawal', node_kind: 'compensation' });
+    expect(reasons([...plan, pays], 'a>b', 'b>c:on_failure')).toEqual(['mint_failure_pays:b->c']);
+    const gate = node('c', {
+      action_type: 'manual_gate',
+      node_kind: 'manual_gate',
+      has_side_effect: false,
+    });
+    expect(reasons([...plan, gate], 'a>b', 'b>c:on_failure')).toEqual([]);
+  });
+
   it('allows a mint of any burn before it', () => {
     expect(reasons([burn('a'), node('b'), mint('c', { burn_from: 'a' })], 'a>b', 'b>c')).toEqual(
       [],

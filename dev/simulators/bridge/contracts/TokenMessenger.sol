@@ -90,6 +90,10 @@ contract TokenMessenger is IMessageHandler {
         return address(this);
     }
 
+    function getLocalToken(uint32 domain, bytes32 token) external view returns (address) {
+        return domain == remoteDomain && token == remoteToken ? localToken : address(0);
+    }
+
     function remoteTokenMessengers(uint32 domain) public view returns (bytes32) {
         return domain == remoteDomain ? remoteMessenger : bytes32(0);
     }
