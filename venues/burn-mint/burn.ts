@@ -93,7 +93,9 @@ interface Draft {
 
 /**
  * @throws ExecutorFault `rejected` with the codes of the plan's reading, `SIGNER_MISSING`,
- *   `TOKEN_MISSING`, `AMOUNT_PRECISION`, `INSUFFICIENT_FUNDS`, `FEE_BELOW_MINIMUM`, `DESTINATION_TOKEN_MISSING`, `TRANSACTION_WOULD_REVERT`.
+ *   `TOKEN_MISSING`, `AMOUNT_PRECISION`, `INSUFFICIENT_FUNDS`, `FEE_BELOW_MINIMUM`,
+ *   `BRIDGE_ROUTE_MISSING`, `DESTINATION_TOKEN_MISSING`, `TRANSACTION_WOULD_REVERT`; retryable
+ *   `ALLOWANCE_INSUFFICIENT`.
  */
 async function draft(
   { chains, venues }: Lane,
