@@ -59,7 +59,7 @@ export const laneRules: readonly Rule[] = [
     },
     broken: {
       file: 'venues/evm/settle.ts',
-      find: "  if (landed?.stored.kind === 'cancel') return judgeCancelled(connection, landed);\n",
+      find: "  if (landed?.stored.kind === 'cancel') return cancelledOr(connection, landed, act);\n",
       replace: '',
     },
   },

@@ -73,11 +73,7 @@ export async function settleAct(
   const read: Chased['read'] = (transaction) => readVersion(transaction, act);
   const { sent, problem } = await readAll(stored, read);
   const landed = await findLanded(connection, sent);
-  if (landed?.stored.kind === 'cancel') {
-    const cancelled = await judgeCancelled(connection, landed);
-    if (cancelled.next_state !== 'FAILED') return cancelled;
-    return (await act.instead?.(connection)) ?? cancelled;
-  }
+  if (landed?.stored.kind === 'cancel') return cancelledOr(connection, landed, act);
   if (landed !== null) return judgeLanded(connection, { act, ...landed }, assurance, phase);
   if (problem !== null)
     return undecided(
@@ -133,6 +129,17 @@ async function readAll(
     else problem ??= reading.problem;
   }
   return { sent, problem };
+}
+
+/** As {@link judgeCancelled}, unless somebody else has done what was cancelled here. */
+async function cancelledOr(
+  connection: EvmConnection,
+  landed: Parameters<typeof judgeCancelled>[1],
+  act: ChainAct,
+): Promise<ExecutionResult> {
+  const cancelled = await judgeCancelled(connection, landed);
+  if (cancelled.next_state !== 'FAILED') return cancelled;
+  return (await act.instead?.(connection)) ?? cancelled;
 }
 
 async function findLanded(
