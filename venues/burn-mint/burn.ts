@@ -14,9 +14,9 @@ import {
 } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { fromBaseUnits } from '../../domain/money.ts';
+import { ACT_EXECUTOR } from '../evm/act-executor.ts';
 import type { EvmCall } from '../evm/call.ts';
-import { finalizedNumber, type EvmChains, type EvmConnection } from '../evm/client.ts';
-import type { EvmVenue } from '../evm/config.ts';
+import { finalizedNumber, type EvmConnection } from '../evm/client.ts';
 import { requireBalance, requireCode, requireGas, unsignedOf } from '../evm/draft.ts';
 import { failWhenRejected } from '../evm/errors.ts';
 import { quoteGas, type GasQuote } from '../evm/fees.ts';
@@ -24,34 +24,20 @@ import { checkChains } from '../evm/health.ts';
 import { baseUnits, readSigner } from '../evm/plan.ts';
 import { sendSigned, stillUnderWay } from '../evm/send-signed.ts';
 import { settleAct } from '../evm/settle.ts';
-import { ASK_EVERY_SECONDS, type Attested, type Attester } from './attester.ts';
+import { ASK_EVERY_SECONDS, type Attested } from './attester.ts';
 import { burnCall, burnOn } from './burn-act.ts';
 import { MESSAGE_TRANSMITTER, TOKEN_MESSENGER, TOKEN_MINTER } from './contracts.ts';
 import { ANYBODY, differs, padded, readMessage, type BurnMessage } from './message.ts';
-import { readBurnPlan, rejected, type BurnPlan, type LaneVenue } from './plan.ts';
+import { readBurnPlan, rejected, type BurnPlan, type Lane, type LaneVenue } from './plan.ts';
 
 export const CCTP_BURN_DESCRIPTOR: ExecutorDescriptor = {
+  ...ACT_EXECUTOR,
   executor_key: 'cctp.burn',
-  kind: 'local',
   action_types: ['cctp_burn'],
   provider: 'cctp',
-  chain_family: 'evm',
-  // As of transfers: its bytes are stored before they are sent, and one nonce lands once.
-  same_key_safe: true,
-  settle_seconds: 0,
-  timeout_seconds: 30,
-  in_process: false,
-  sends: true,
-  not_payees: [],
   // It shows that the funds are gone and signed for; that they arrived is the mint's to show.
   completion_assurances: ['provider_completed'],
 };
-
-interface Lane {
-  readonly chains: EvmChains;
-  readonly venues: readonly EvmVenue[];
-  readonly attester: Attester;
-}
 
 /** It holds no state of its own: the journal, the chains and the attester do. */
 export function createBurnExecutor(lane: Lane): Executor {

@@ -16,13 +16,8 @@ import {
 } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { readDecimal } from '../../domain/money.ts';
-import {
-  readBalance,
-  readBlock,
-  readReceipt,
-  type EvmChains,
-  type EvmConnection,
-} from '../evm/client.ts';
+import { ACT_EXECUTOR } from '../evm/act-executor.ts';
+import { readBalance, readBlock, readReceipt, type EvmConnection } from '../evm/client.ts';
 import type { EvmCall } from '../evm/call.ts';
 import type { EvmVenue } from '../evm/config.ts';
 import { requireGas, unsignedOf } from '../evm/draft.ts';
@@ -33,39 +28,26 @@ import { isCanonical, observing, settledNumber, TRANSFER_ASSURANCES } from '../e
 import { readSigner } from '../evm/plan.ts';
 import { sendSigned, stillUnderWay } from '../evm/send-signed.ts';
 import { settleAct } from '../evm/settle.ts';
-import { ASK_EVERY_SECONDS, type Attested, type Attester } from './attester.ts';
+import { ASK_EVERY_SECONDS, type Attested } from './attester.ts';
 import { attestationOf, requireCaller } from './burn.ts';
 import { MESSAGE_TRANSMITTER } from './contracts.ts';
 import { readMessage } from './message.ts';
 import { mintCall, minted, mintOn, type MintPlan } from './mint-act.ts';
-import { readBurnPlan, rejected } from './plan.ts';
+import { readBurnPlan, rejected, type Lane, type LaneVenue } from './plan.ts';
 
 export const CCTP_MINT_DESCRIPTOR: ExecutorDescriptor = {
+  ...ACT_EXECUTOR,
   executor_key: 'cctp.mint',
-  kind: 'local',
   action_types: ['cctp_mint'],
   provider: 'cctp',
-  chain_family: 'evm',
-  same_key_safe: true,
-  settle_seconds: 0,
-  timeout_seconds: 30,
-  in_process: false,
-  sends: true,
-  not_payees: [],
   completion_assurances: TRANSFER_ASSURANCES,
 };
-
-interface Lane {
-  readonly chains: EvmChains;
-  readonly venues: readonly EvmVenue[];
-  readonly attester: Attester;
-}
 
 /** What the burn's node has recorded, as far as a mint needs it. */
 interface Burnt {
   readonly plan: MintPlan;
   readonly transaction: Hash;
-  readonly source: EvmVenue & { readonly cctp: NonNullable<EvmVenue['cctp']> };
+  readonly source: LaneVenue;
   /** The bytes that the source's transmitter emitted. */
   readonly message: string;
   /** As it was signed for when the burn was completed. */

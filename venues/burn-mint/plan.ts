@@ -3,12 +3,21 @@ import { isAddressEqual, type Address, type Hex } from 'viem';
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import { compare, isDecimal, isPositive } from '../../domain/money.ts';
 import { issuesLine } from '../../platform/issues.ts';
+import type { EvmChains } from '../evm/client.ts';
 import type { BurnMintVenue, EvmVenue } from '../evm/config.ts';
+import type { Attester } from './attester.ts';
 import { burnConfigSchema, FINALITY_THRESHOLDS } from './config.ts';
 import { ANYBODY, padded } from './message.ts';
 
 /** A chain with its part of the lane. */
 export type LaneVenue = EvmVenue & { readonly cctp: BurnMintVenue };
+
+/** What the lane's executors work with. */
+export interface Lane {
+  readonly chains: EvmChains;
+  readonly venues: readonly EvmVenue[];
+  readonly attester: Attester;
+}
 
 export interface BurnPlan {
   readonly source: LaneVenue;

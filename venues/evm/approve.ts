@@ -7,6 +7,7 @@ import type {
   Executor,
   ExecutorDescriptor,
 } from '../../domain/executor.ts';
+import { ACT_EXECUTOR } from './act-executor.ts';
 import { approveCall, approveOn, readApprovePlan, type ApprovePlan } from './approve-act.ts';
 import type { EvmCall } from './call.ts';
 import { readBalance, type EvmChains } from './client.ts';
@@ -20,18 +21,10 @@ import { sendSigned, stillUnderWay } from './send-signed.ts';
 import { settleAct, type Settlement } from './settle.ts';
 
 export const EVM_APPROVE_DESCRIPTOR: ExecutorDescriptor = {
+  ...ACT_EXECUTOR,
   executor_key: 'evm.approve',
-  kind: 'local',
   action_types: ['evm_erc20_approve'],
   provider: 'evm',
-  chain_family: 'evm',
-  // As of transfers: its bytes are stored before they are sent, and one nonce lands once.
-  same_key_safe: true,
-  settle_seconds: 0,
-  timeout_seconds: 30,
-  in_process: false,
-  sends: true,
-  not_payees: [],
   completion_assurances: TRANSFER_ASSURANCES,
 };
 

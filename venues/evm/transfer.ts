@@ -1,5 +1,6 @@
 /** The local executor of native and ERC-20 transfers. */
 import type { ExecutionContext, Executor, ExecutorDescriptor } from '../../domain/executor.ts';
+import { ACT_EXECUTOR } from './act-executor.ts';
 import type { EvmChains } from './client.ts';
 import { checkChains } from './health.ts';
 import { TRANSFER_ASSURANCES } from './landed.ts';
@@ -10,20 +11,10 @@ import { settleAct, type Settlement } from './settle.ts';
 import { transferOn } from './transfer-act.ts';
 
 export const EVM_TRANSFER_DESCRIPTOR: ExecutorDescriptor = {
+  ...ACT_EXECUTOR,
   executor_key: 'evm.transfer',
-  kind: 'local',
   action_types: TRANSFER_ACTIONS,
   provider: 'evm',
-  chain_family: 'evm',
-  // Its bytes are stored before they are sent, and one nonce lands once.
-  same_key_safe: true,
-  // Recover never believes a "not found": it asks who used the nonce in a finalized block.
-  settle_seconds: 0,
-  timeout_seconds: 30,
-  // The module is, but its endpoints are elsewhere and may take seconds.
-  in_process: false,
-  sends: true,
-  not_payees: [],
   completion_assurances: TRANSFER_ASSURANCES,
 };
 
