@@ -9,12 +9,16 @@ export const ATTENTION_REASONS = [
   'manual_gate',
   'failed',
   'lane_blocked',
+  'delivery_late',
   'executor_unavailable',
 ] as const;
 export type AttentionReason = (typeof ATTENTION_REASONS)[number];
 
 /** On a node that waits before its fence; `lane_blocker` in prisma/functions knows it by this. */
 export const LANE_BLOCKED = 'LANE_BLOCKED';
+
+/** On a node that looks for what a bridge should have brought; `attention_of` knows it by this. */
+export const DELIVERY_LATE = 'BRIDGE_DELIVERY_LATE';
 
 /** What a run is told of it, and of which node; null: its state says all there is. */
 export type ToldAttention = {

@@ -76,6 +76,8 @@ export function sentenceOf(facts: AttentionFacts, expiresAt: string): string {
         return `${node} waits for an earlier transaction of its account.`;
       return `${node} cannot be mined before transaction nonce ${String(by.nonce)} of ${by.address} on chain ${String(by.chain_id)}, which ${by.node_key} of movement ${by.movement_id} holds; what became of that one is unknown.`;
     }
+    case 'delivery_late':
+      return `${node} waits longer than its path of the bridge allows: ${facts.error_message ?? 'it was not delivered'}. It is asked on, since tokens never return by themselves.`;
     case 'executor_unavailable':
       return `${node} does not go on: ${whyUnavailable(facts, executor)}.`;
   }

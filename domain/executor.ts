@@ -7,6 +7,7 @@
  */
 
 import type { ChainFamily } from './allowlist/address.ts';
+import type { PathTerms } from './bridges/path-ready.ts';
 import type { JsonObject } from './json.ts';
 
 /** The completion assurances a plan can ask for, weakest first. */
@@ -81,6 +82,8 @@ export interface ExecutionContext {
     readonly external_ref?: string;
     readonly output?: JsonObject;
   };
+  /** Of a node of the bridge_c lane: what the bridge registry says of its path. */
+  readonly bridge_path?: PathTerms;
   /** Of a burn that only `destination_caller` may mint: who signs the plan's own mint of it. */
   readonly minter?: {
     readonly signer_key: string;

@@ -189,6 +189,8 @@ export interface Transition {
     readonly addresses?: readonly AskedAddress[];
     /** Within what was approved, and within what the node that it passes on from has sent. */
     readonly flow?: { readonly node_key: string; readonly amount: string };
+    /** The bridge registry still says of the path what was looked at. */
+    readonly bridge_path?: SeenPath;
   };
   /** A person's word about a node's send counts only once nothing of that send can be under way. */
   readonly send_over?: SendOver;
@@ -235,8 +237,17 @@ export interface MovementHead {
   readonly current_frontier: readonly string[];
 }
 
+/** A path of the bridge by the identities of its ends, as it was looked at. */
+export interface SeenPath {
+  readonly source: string;
+  readonly destination: string;
+  readonly asset: string;
+  /** Another one as soon as anything is different that decides whether it may be used. */
+  readonly version: string;
+}
+
 export interface BindingProblem {
-  readonly binding: 'executor' | 'signer' | 'address' | 'flow' | 'lane';
+  readonly binding: 'executor' | 'signer' | 'address' | 'flow' | 'lane' | 'bridge_path';
   readonly key: string;
   readonly reason: string;
   /** Only of `flow`: what may be moved in all, and what the other nodes have moved of it. */

@@ -7,6 +7,7 @@ import { readRegistryFile } from '../executors/registry-file.ts';
 import type { Config } from '../platform/config.ts';
 import { parseSignerConfigs, whyNotLocal } from '../signers/config.ts';
 import { createSignerRegistry, openSigners } from '../signers/registry.ts';
+import { bridgeCActs, createBridgeCExecutors } from '../venues/bridge-c/lane.ts';
 import { burnMintActs, createBurnMintExecutors } from '../venues/burn-mint/lane.ts';
 import { balanceFetchers } from '../venues/balances.ts';
 import { chainAssets, loadVenueBindings } from '../venues/bindings.ts';
@@ -46,6 +47,7 @@ export async function openRegistries(config: Config) {
       createEvmApproveExecutor(chains),
       createEvmBalanceObserveExecutor(chains),
       ...createBurnMintExecutors(chains, evmVenues),
+      ...(config.edition === 'commercial' ? createBridgeCExecutors(chains, evmVenues) : []),
       ...createCexExecutors(bindings.filter((binding) => binding.provider === 'ccxt')),
     ],
     remotes: file.executors,
@@ -55,7 +57,7 @@ export async function openRegistries(config: Config) {
     signers: createSignerRegistry(signers),
     chains,
     /** What nodes of lanes of their own may have signed. */
-    lanes: [burnMintActs(evmVenues)],
+    lanes: [burnMintActs(evmVenues), bridgeCActs(evmVenues)],
     chainAssets: chainAssets(bindings),
     bridge: createEvmBridgeReader({ chains, venues: evmVenues }),
     fetchers: balanceFetchers(bindings, { chains, signers }),

@@ -22,6 +22,7 @@ export async function startWork(parts: Parts): Promise<RunningWorker> {
         signers,
         chains: bound.chainAssets,
         unansweredSeconds: config.unansweredSeconds,
+        bridgeSnapshotMaxAgeSeconds: config.bridgeSnapshotMaxAgeSeconds,
         unhurriedSeconds: config.unhurriedSeconds,
         signing: createEvmSigning(chains, bound.lanes),
       }),

@@ -194,16 +194,17 @@ export async function readPathFacts(
     readonly destination: BridgeChainRef;
     readonly asset: string;
   },
-): Promise<PathFacts & { readonly now: string }> {
+): Promise<PathFacts & { readonly now: string; readonly version: string }> {
   const [source, destination] = [namesOf(asked.source), namesOf(asked.destination)];
   const rows = await run(
     () => db.sql<{
       now: Date;
+      version: string;
       source: BridgeChain | null;
       destination: BridgeChain | null;
       baseline: BridgePath | null;
     }>`
-      SELECT svc_now() AS now, to_jsonb(s) AS source, to_jsonb(d) AS destination,
+      SELECT svc_now() AS now, bridge_path_version(s, d, p) AS version, to_jsonb(s) AS source, to_jsonb(d) AS destination,
         CASE WHEN p.asset IS NOT NULL THEN bridge_path_view(p) END AS baseline
       FROM (SELECT 1) one
       LEFT JOIN bridge_chains s ON s.chain = ${source.chain}
@@ -217,6 +218,7 @@ export async function readPathFacts(
   if (found === undefined) throw new Error('the facts of a path were not answered');
   return {
     now: found.now.toISOString(),
+    version: found.version,
     source: found.source === null ? null : toChain(found.source),
     destination: found.destination === null ? null : toChain(found.destination),
     baseline: found.baseline === null ? null : toPath(found.baseline),

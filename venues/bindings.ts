@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
-import type { ChainAssets } from '../domain/plan/tokens.ts';
+import type { ChainAssets, ChainBridge } from '../domain/plan/tokens.ts';
 import { describeIssues } from '../platform/issues.ts';
 import { ccxtVenueSchema, type CcxtVenue } from './cex/config.ts';
 import { CredentialsError, readCredentials } from './cex/credentials.ts';
@@ -95,7 +95,10 @@ function repeats(
   ) {
     faults.push(`venues[${index}].cctp.domain: domain ${domain} is already another chain's above`);
   }
-  if (venue.provider === 'evm') faults.push(...tokenRepeats(venue, `venues[${index}].tokens`));
+  if (venue.provider === 'evm') {
+    faults.push(...tokenRepeats(venue, `venues[${index}].tokens`));
+    faults.push(...bridgeFaults(venue, earlier, `venues[${index}].bridge_c`));
+  }
   // Two bindings of one account would each count the same funds as theirs.
   if (
     venue.provider === 'ccxt' &&
@@ -128,6 +131,35 @@ function tokenRepeats({ native_asset, tokens }: EvmVenue, path: string): readonl
   });
 }
 
+/** An endpoint id is one chain's, and a bridge sends each listed asset by one contract. */
+function bridgeFaults(
+  { bridge_c, tokens }: EvmVenue,
+  earlier: readonly VenueBinding[],
+  path: string,
+): readonly string[] {
+  if (bridge_c === undefined) return [];
+  const { eid } = bridge_c;
+  const taken = earlier.some((other) => other.provider === 'evm' && other.bridge_c?.eid === eid);
+  return [
+    ...(taken ? [`${path}.eid: ${eid} is already another chain's above`] : []),
+    ...bridge_c.tokens.flatMap(({ asset, oft }, index) => {
+      const before = bridge_c.tokens.slice(0, index);
+      const at = `${path}.tokens[${index}]`;
+      return [
+        ...(tokens.some((token) => token.asset === asset)
+          ? []
+          : [`${at}.asset: ${asset} is not among the tokens of this venue`]),
+        ...(before.some((other) => other.asset === asset)
+          ? [`${at}.asset: ${asset} is already listed above`]
+          : []),
+        ...(before.some((other) => other.oft === oft)
+          ? [`${at}.oft: this contract is already listed above`]
+          : []),
+      ];
+    }),
+  ];
+}
+
 function isSameAccount(left: CcxtVenue, right: CcxtVenue): boolean {
   return isSameExchange(left, right) && left.account.toLowerCase() === right.account.toLowerCase();
 }
@@ -157,6 +189,13 @@ function masterFaults(
   return [];
 }
 
+function bridgeOf({ bridge_c }: EvmVenue): ChainBridge | null {
+  if (bridge_c === undefined) return null;
+  const { eid, endpoint, tokens } = bridge_c;
+  const carriers = tokens.map(({ asset, oft }) => ({ asset, address: oft }));
+  return { endpoint_identity: `${eid}:${endpoint}`, carriers };
+}
+
 /** The chains of the venues file, what may be moved on them and how they become final. */
 export function chainAssets(venues: readonly VenueBinding[]): ChainAssets {
   return venues.flatMap((venue) => {
@@ -170,6 +209,7 @@ export function chainAssets(venues: readonly VenueBinding[]): ChainAssets {
         tokens: venue.tokens.map(({ asset, address }) => ({ asset, address })),
         finality,
         burns_by: venue.cctp?.token_messenger ?? null,
+        bridge: bridgeOf(venue),
       },
     ];
   });

@@ -105,6 +105,8 @@ function waits(view: LoadedMovement, told: ToldAttention): string {
       return ` · failed at ${node}`;
     case 'lane_blocked':
       return ` · ${node} waits for an earlier transaction of its account`;
+    case 'delivery_late':
+      return ` · ${node} waits for a bridge, longer than it should`;
     case 'executor_unavailable':
       return ` · ${node} waits for its executor`;
   }

@@ -14,6 +14,7 @@ import type { Unhurried } from '../failures.ts';
 import type { Database } from '../../prisma/client.ts';
 import { readTransactions } from '../../store/evm-transactions.ts';
 import { readPlanNodes, type PhaseRow } from '../../store/phases.ts';
+import { bridgeTerms } from './bridge-path.ts';
 
 export interface PhaseDependencies extends Unhurried {
   readonly db: Database;
@@ -37,6 +38,8 @@ export interface PhaseDependencies extends Unhurried {
   readonly soonMs?: number;
   /** The chains of the venues file, and which token is which asset. */
   readonly chains: ChainAssets;
+  /** How old what a chain of the bridge registry told may be; an hour when left out. */
+  readonly bridgeSnapshotMaxAgeSeconds?: number;
 }
 
 /**
@@ -89,6 +92,7 @@ export async function contextOf(
     ...(Object.keys(prior).length === 0 ? {} : { prior }),
     ...(row.matched === null ? {} : { matched: matchedOf(row.matched) }),
     ...(await minterOf(deps, row, purpose)),
+    ...(await bridgeTerms(deps, row, purpose)),
   };
 }
 

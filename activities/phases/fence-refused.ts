@@ -20,6 +20,8 @@ export function refusedFence(
   if (outcome.reason === 'frozen') return result('READY', 'wait');
   if (outcome.reason === 'binding') {
     const [first] = outcome.problems;
+    // It is looked at again.
+    if (first?.binding === 'bridge_path') return null;
     // A rotation has replaced its signer, and bound it to another one.
     if (first?.binding === 'signer' && first.reason === 'deprecated') return null;
     throw refusalOf(first);

@@ -4,7 +4,7 @@ import type { AskedAddress } from '../../domain/allowlist/match.ts';
 import type { ExecutionContext } from '../../domain/executor.ts';
 import { SYSTEM_ACTOR } from '../../domain/roles.ts';
 import { fenced } from '../../domain/send/epoch.ts';
-import type { NodeChange, Transition } from '../../domain/transition.ts';
+import type { NodeChange, SeenPath, Transition } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { entryOf, fieldsOf, type NodeWrite } from './write.ts';
 
@@ -15,6 +15,8 @@ interface Declared {
   readonly window: number;
   readonly claim: NodeChange['nonce'] | undefined;
   readonly addresses: readonly AskedAddress[];
+  /** Of a send over the bridge. */
+  readonly path: SeenPath | undefined;
   /** What the phases before have found, where the fence records it; `row` is as that leaves it. */
   readonly found: readonly NodeWrite[];
 }
@@ -25,7 +27,7 @@ interface Declared {
  */
 export function fenceWrite(
   row: PhaseRow,
-  { context, window, claim, addresses, found }: Declared,
+  { context, window, claim, addresses, path, found }: Declared,
 ): { readonly write: Transition; readonly behind: PhaseRow } {
   const signer = row.node.signer_binding;
   const { epoch, send_not_after } = fenced(row.epoch, window);
@@ -40,6 +42,7 @@ export function fenceWrite(
       executors: [row.node.executor_binding.executor_key],
       addresses,
       flow: { node_key: row.node_key, amount: context.amount },
+      ...(path === undefined ? {} : { bridge_path: path }),
       signers:
         signer === null
           ? []

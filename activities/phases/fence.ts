@@ -19,6 +19,7 @@ import { applyTransition } from '../../store/transition.ts';
 import { callOptions } from '../call.ts';
 import { askedBy } from './allowlist.ts';
 import { amountToSend } from './amount.ts';
+import { usablePath } from './bridge-path.ts';
 import { preSendFault } from './before-send.ts';
 import { descriptorOf } from './bound-executor.ts';
 import { contextOf, ownerOf, type PhaseDependencies } from './context.ts';
@@ -85,11 +86,15 @@ async function askFence(
     throw new ExecutorFault('rejected', 'APPROVED_OUTFLOW_EXCEEDED', message);
   }
   const context = await contextOf(deps, row, amount.amount, 'send');
+  const path = row.node.action_type === 'bridge_c_send' ? await usablePath(deps, row) : null;
   const difference =
     row.sign_request === null
       ? null
       : await deps.signing.check(
-          signedNode(deps, row, amount.amount),
+          {
+            ...signedNode(deps, row, amount.amount),
+            ...(path === null ? {} : { bridge_path: path.terms }),
+          },
           {
             request: row.sign_request,
             from: context.signer?.address ?? '',
@@ -108,6 +113,7 @@ async function askFence(
     window: Math.max(window, usableSeconds(row)),
     claim,
     addresses: by.asked,
+    path: path?.seen,
     found,
   });
   const outcome = await applyTransition(deps.db, write);

@@ -6,7 +6,8 @@ import type { ExecutionResult } from '../../domain/executor.ts';
 import type { PhaseResult } from '../../domain/messages.ts';
 import { heldTo } from '../../domain/plan/assurance.ts';
 import { isLate } from '../../domain/send/node.ts';
-import { NOW } from '../../domain/transition.ts';
+import { storable } from '../../domain/text.ts';
+import { NOW, type NodeFields } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { lookAgain } from '../failures.ts';
@@ -124,6 +125,7 @@ function enterObserving(
     set: {
       ...reported(answer),
       ...ANSWERED,
+      ...shown(answer),
       error_count: 0,
       ...(row.submitted_ms === null ? { submitted_at: NOW } : {}),
     },
@@ -141,6 +143,7 @@ async function keepProgress(
   const news =
     (answer.external_ref !== undefined && answer.external_ref !== row.external_ref) ||
     (answer.output !== undefined && JSON.stringify(answer.output) !== JSON.stringify(row.output)) ||
+    (answer.error_code ?? null) !== row.error_code ||
     row.error_count > 0 ||
     row.unanswered > 0;
   if (!news) return;
@@ -153,9 +156,16 @@ async function keepProgress(
         moves: [],
         attempt: row.attempt,
         epoch: row.epoch,
-        set: { ...reported(answer), ...ANSWERED, error_count: 0 },
+        set: { ...reported(answer), ...ANSWERED, ...shown(answer), error_count: 0 },
       },
     ],
     timeline: [],
   });
+}
+
+/** What keeps it from being there, where the executor knows: for people, and decides nothing. */
+function shown({ error_code, error_message = 'no reason given' }: ExecutionResult): NodeFields {
+  return error_code === undefined
+    ? {}
+    : { error_code, error_message: storable(error_message, 1_000) };
 }

@@ -97,17 +97,19 @@ export function bridgedTokens({ contracts }: BridgeSide): readonly object[] {
   ];
 }
 
-/**
- * What the venue entry of a side says of its lanes. `bridge_c` ({eid, endpoint, tokens: [{asset,
- * oft}]}) belongs here as soon as the venues file may hold it.
- */
-export function laneEntries({ contracts, domain }: BridgeSide, attesterUrl: string): object {
+/** What the venue entry of a side says of its lanes. */
+export function laneEntries({ contracts, domain, eid }: BridgeSide, attesterUrl: string): object {
   return {
     cctp: {
       domain,
       token_messenger: contracts.tokenMessenger,
       message_transmitter: contracts.messageTransmitter,
       attester_url: attesterUrl,
+    },
+    bridge_c: {
+      eid,
+      endpoint: contracts.endpoint,
+      tokens: [{ asset: BRIDGED_ASSETS.omni.asset, oft: contracts.omniToken }],
     },
   };
 }

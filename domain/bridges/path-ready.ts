@@ -10,6 +10,15 @@ export interface PathFacts {
   readonly baseline: BridgePath | null;
 }
 
+/** What a node of the lane is told of its path. */
+export interface PathTerms extends Pick<
+  BridgePath,
+  'fee_native_budget' | 'expected_latency_seconds' | 'detection_latency_budget_seconds'
+> {
+  /** What was looked for has been looked for longer than the path's latency budget. */
+  readonly late: boolean;
+}
+
 export type PathProblem =
   | 'no_baseline'
   | 'disabled'

@@ -5,7 +5,7 @@ import { isSending } from './actions.ts';
 import { askedAssurances } from './assurance.ts';
 import type { NodeBindings } from './bindings.ts';
 import { outflowOf } from './flow.ts';
-import { NO_CHAINS, type ChainAssets } from './tokens.ts';
+import { carriedToken, NO_CHAINS, type ChainAssets } from './tokens.ts';
 import type { CompiledNode, CompiledPlan, Intent, PlanTemplate, TemplateNode } from './types.ts';
 
 /**
@@ -28,7 +28,7 @@ export function compilePlan(
     completion_assurance:
       asked.get(node.node_key) ?? template.completion_policy.completion_assurance,
   }));
-  const nodes = compiled.map((node) => ofItsBurn(node, compiled));
+  const nodes = compiled.map((node) => ofItsFirstLeg(node, compiled));
   const { edges, risk_controls } = template;
   return {
     template: {
@@ -75,19 +75,32 @@ function compileNode(
   };
 }
 
-/** A mint is of its burn's asset, whatever a config says of it. */
-function ofItsBurn(node: CompiledNode, nodes: readonly CompiledNode[]): CompiledNode {
-  if (node.action_type !== 'cctp_mint') return node;
-  const burn = nodes.find(({ node_key }) => node_key === node.config['burn_from']);
-  return burn === undefined ? node : { ...node, asset: burn.asset };
+/** What the second leg of a bridge is of is its first leg's to say, whatever a config says. */
+const FIRST_LEG: ReadonlyMap<string, string> = new Map([
+  ['cctp_mint', 'burn_from'],
+  ['bridge_c_observe', 'match_from'],
+]);
+
+function ofItsFirstLeg(node: CompiledNode, nodes: readonly CompiledNode[]): CompiledNode {
+  const field = FIRST_LEG.get(node.action_type);
+  if (field === undefined) return node;
+  const first = nodes.find(({ node_key }) => node_key === node.config[field]);
+  return first === undefined ? node : { ...node, asset: first.asset };
 }
 
-/** Which contract pulls what is burnt, so that allowances before it can be told from it. */
+/** Which contract pulls what is sent, so that allowances before it can be told from it. */
 function withPuller(node: CompiledNode, chains: ChainAssets): CompiledNode {
-  if (node.action_type !== 'cctp_burn') return node;
   const { source_chain_id: chain } = node.config;
-  const puller = chains.find(({ chain_id }) => chain_id === chain)?.burns_by;
-  return puller == null ? node : { ...node, pulled_by: puller };
+  if (node.action_type === 'cctp_burn') {
+    const puller = chains.find(({ chain_id }) => chain_id === chain)?.burns_by;
+    return puller == null ? node : { ...node, pulled_by: puller };
+  }
+  if (node.action_type !== 'bridge_c_send') return node;
+  const carried = carriedToken(chains, chain, node.asset);
+  // A token that sends itself needs nobody's allowance.
+  if (carried === null || carried.carrier.toLowerCase() === carried.token.toLowerCase())
+    return node;
+  return { ...node, pulled_by: carried.carrier, pulled_token: carried.token };
 }
 
 /** A mint's amount is what its burn has burnt, whatever anybody says of it. */

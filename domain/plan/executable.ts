@@ -68,7 +68,7 @@ function nodeReasons(node: TemplateNode, plan: Plan): string[] {
   ) {
     reasons.push(`unknown_match_from:${node.node_key}`);
   }
-  reasons.push(...mintReasons(node, plan));
+  reasons.push(...mintReasons(node, plan), ...deliveryReasons(node, plan));
   return reasons;
 }
 
@@ -84,6 +84,20 @@ function mintReasons(node: TemplateNode, plan: Plan): string[] {
     ...(amount === undefined && ref === undefined ? [] : [`mint_with_amount:${node.node_key}`]),
   ];
 }
+
+/** What is looked for on the other side is what one send before it has sent. */
+function deliveryReasons(node: TemplateNode, plan: Plan): string[] {
+  if (node.action_type !== 'bridge_c_observe') return [];
+  const match = node.config?.['match_from'];
+  const send = plan.nodes.find(({ node_key }) => node_key === match);
+  return send?.action_type === 'bridge_c_send' ? [] : [`unknown_match_from:${node.node_key}`];
+}
+
+/** Second legs of bridges, and what is said of an edge that pays when one of them did not come. */
+const SECOND_LEGS: ReadonlyMap<string, string> = new Map([
+  ['cctp_mint', 'mint_failure_pays'],
+  ['bridge_c_observe', 'delivery_failure_pays'],
+]);
 
 function edgeReasons(edge: GraphEdge, plan: Plan): string[] {
   const source = plan.nodes.find((node) => node.node_key === edge.from);
@@ -103,15 +117,16 @@ function edgeReasons(edge: GraphEdge, plan: Plan): string[] {
   ) {
     reasons.push(`compensation_on_success_path:${edgeName(edge)}`);
   }
-  // What a mint has not brought anybody can still bring: only a person may pay in its place.
+  // What has not been brought anybody can still bring: only a person may pay in its place.
+  const pays = source === undefined ? undefined : SECOND_LEGS.get(source.action_type);
   if (
-    source?.action_type === 'cctp_mint' &&
+    pays !== undefined &&
     (edge.edge_type === 'on_failure' || edge.edge_type === 'on_timeout') &&
     target !== undefined &&
     !isIdle(target.action_type) &&
     target.node_kind !== 'observe'
   ) {
-    reasons.push(`mint_failure_pays:${edgeName(edge)}`);
+    reasons.push(`${pays}:${edgeName(edge)}`);
   }
   if (conditionProblem(edge, plan) !== null) reasons.push(`condition_invalid:${edgeName(edge)}`);
   return reasons;

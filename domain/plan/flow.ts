@@ -115,7 +115,7 @@ function pullsBy(allowance: CompiledNode, other: CompiledNode, plan: PlanPart): 
   return (
     other.pulled_by !== undefined &&
     isSame(other.pulled_by, spender) &&
-    isSame(other.config['token_address'], token_address) &&
+    isSame(other.pulled_token ?? other.config['token_address'], token_address) &&
     other.config['source_chain_id'] === chain_id &&
     other.asset === allowance.asset &&
     other.signer_binding?.signer_key === allowance.signer_binding?.signer_key &&

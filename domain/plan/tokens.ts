@@ -11,6 +11,14 @@ export interface ChainToken {
   readonly address: string;
 }
 
+/** A chain's part of the bridge_c lane. */
+export interface ChainBridge {
+  /** By which the bridge registry knows the chain: `<eid>:<address>`. */
+  readonly endpoint_identity: string;
+  /** The contract that sends an asset to other chains. */
+  readonly carriers: readonly ChainToken[];
+}
+
 /** One chain that this service is bound to. */
 export interface ChainEntry {
   readonly venue_key: string;
@@ -20,6 +28,8 @@ export interface ChainEntry {
   readonly finality: ChainFinality;
   /** Who pulls the tokens that are burnt here for another chain; null where nothing is. */
   readonly burns_by: string | null;
+  /** Null where the bridge_c lane does not reach. */
+  readonly bridge: ChainBridge | null;
 }
 
 /** One entry a chain. */
@@ -68,6 +78,22 @@ export function onChainPool(
     : { venue_key: onChainVenueKey(chain.venue_key, signerKey), account_type: 'SPOT' };
 }
 
+/**
+ * The token of an asset that the bridge_c lane sends from a chain, and the contract that sends it;
+ * null where it sends no such asset.
+ */
+export function carriedToken(
+  chains: ChainAssets,
+  chainId: unknown,
+  asset: string,
+): { readonly token: string; readonly carrier: string } | null {
+  const chain = chains.find(({ chain_id }) => chain_id === chainId);
+  const of = (list: readonly ChainToken[] = []): string | undefined =>
+    list.find((each) => each.asset === asset)?.address;
+  const [token, carrier] = [of(chain?.tokens), of(chain?.bridge?.carriers)];
+  return token === undefined || carrier === undefined ? null : { token, carrier };
+}
+
 /** An on-chain node that would move another asset than it says. */
 export interface TokenMismatch {
   readonly node_key: string;
@@ -97,6 +123,7 @@ export function tokenMismatch(
   node: Pick<CompiledNode, 'node_key' | 'action_type' | 'config' | 'asset'>,
   chains: ChainAssets,
 ): TokenMismatch | null {
+  if (node.action_type === 'bridge_c_send') return notCarried(node, chains);
   const field = Object.hasOwn(TOKEN_ACTIONS, node.action_type)
     ? TOKEN_ACTIONS[node.action_type]
     : undefined;
@@ -112,4 +139,15 @@ export function tokenMismatch(
   return token_asset === node.asset
     ? null
     : { node_key: node.node_key, chain_id, token_address, asset: node.asset, token_asset };
+}
+
+/** The venue entry says which token a bridge sends, so the plan names none. */
+function notCarried(
+  { node_key, config, asset }: Pick<CompiledNode, 'node_key' | 'config' | 'asset'>,
+  chains: ChainAssets,
+): TokenMismatch | null {
+  const { source_chain_id: chain } = config;
+  if (carriedToken(chains, chain, asset) !== null) return null;
+  const chain_id = typeof chain === 'number' ? chain : null;
+  return { node_key, chain_id, token_address: null, asset, token_asset: null };
 }

@@ -95,6 +95,8 @@ export interface CompiledNode extends Omit<
   readonly signer_binding: SignerBinding | null;
   /** The contract that pulls what the node sends, by an allowance of its signer. */
   readonly pulled_by?: string;
+  /** What it pulls, where the config does not say it. */
+  readonly pulled_token?: string;
   /**
    * What has to be shown of it. Absent in plans that were compiled before nodes had one: then the
    * plan's.

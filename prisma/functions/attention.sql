@@ -84,13 +84,14 @@ BEGIN
     WHEN m.request_state = 'FAILED' AND m.error_message = 'node ' || n.node_key || ' failed'
       OR m.request_state = 'CANCELLED' AND n.state = 'FAILED' AND n.on_cancel_target THEN 'failed'
     WHEN lane_blocker(n, at) IS NOT NULL THEN 'lane_blocked'
+    WHEN n.state = 'OBSERVING' AND n.error_code = 'BRIDGE_DELIVERY_LATE' THEN 'delivery_late'
     WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
       AND n.node_kind <> 'manual_gate' AND (e.status IS DISTINCT FROM 'active'
         OR e.health_state = 'down' OR n.unanswered_since <= at - interval '1 minute') THEN 'executor_unavailable'
     END AS why) r
   WHERE n.movement_id = m.movement_id AND r.why IS NOT NULL
   ORDER BY array_position(ARRAY['unknown_outcome', 'manual_gate', 'failed', 'lane_blocked',
-    'executor_unavailable'], r.why), n.updated_at, n.position
+    'delivery_late', 'executor_unavailable'], r.why), n.updated_at, n.position
   LIMIT 1;
   IF found IS NULL AND m.request_state = 'FAILED' THEN
     RETURN jsonb_build_object('reason', 'failed', 'error_code', m.error_code,

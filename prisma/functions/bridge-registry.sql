@@ -10,6 +10,35 @@ CREATE OR REPLACE FUNCTION bridge_path_view(p bridge_paths) RETURNS jsonb LANGUA
     trim_scale(p.fee_native_budget)::text)
 $$;
 
+-- Everything that decides whether a path may be used, as one text: another one when any of it is
+-- different.
+CREATE OR REPLACE FUNCTION bridge_path_version(s bridge_chains, d bridge_chains, p bridge_paths)
+  RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT md5(concat_ws('|',
+    s.chain, s.endpoint_identity, s.snapshot_version, s.snapshot_stale,
+    extract(epoch FROM s.snapshot_at),
+    d.chain, d.endpoint_identity, d.snapshot_version, d.snapshot_stale,
+    extract(epoch FROM d.snapshot_at),
+    p.asset, p.enabled, p.fee_native_budget, extract(epoch FROM p.last_drill_pass_at)))
+$$;
+
+-- The same of a path that is known by the identities of its ends, with its rows locked, so that what
+-- is changed at the same time comes before or after and not between. Chains before paths.
+CREATE OR REPLACE FUNCTION locked_path_version(asked jsonb) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  ends text[] := ARRAY[lower(asked ->> 'source'), lower(asked ->> 'destination')];
+BEGIN
+  PERFORM FROM bridge_chains WHERE lower(endpoint_identity) = ANY (ends) ORDER BY chain FOR SHARE;
+  PERFORM FROM bridge_paths p
+    WHERE p.src_chain = bridge_chain_of(ends[1]) AND p.dst_chain = bridge_chain_of(ends[2])
+      AND p.asset = asked ->> 'asset' FOR SHARE;
+  RETURN (SELECT bridge_path_version(s, d, p) FROM (SELECT 1) one
+    LEFT JOIN bridge_chains s ON lower(s.endpoint_identity) = ends[1]
+    LEFT JOIN bridge_chains d ON lower(d.endpoint_identity) = ends[2]
+    LEFT JOIN bridge_paths p ON p.src_chain = s.chain AND p.dst_chain = d.chain
+      AND p.asset = asked ->> 'asset');
+END $$;
+
 -- Writes the audit row of a change, with what became of its subject, and answers that.
 CREATE OR REPLACE FUNCTION bridge_change(audit jsonb, written jsonb, extra jsonb, at timestamptz)
   RETURNS jsonb LANGUAGE sql AS $$

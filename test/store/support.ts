@@ -67,6 +67,7 @@ export const BURNING: ChainEntry = {
     override_reason: null,
   },
   burns_by: '0x00000000000000000000000000000000000000AA',
+  bridge: null,
 };
 
 /** Compiled as the API would; who runs its nodes is of no interest here. */

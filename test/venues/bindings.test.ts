@@ -106,6 +106,7 @@ describe('the venues file', () => {
           ...{ typical_age_seconds: null, override_reason: null },
         },
         burns_by: null,
+        bridge: null,
       },
     ]);
     const tokens = [

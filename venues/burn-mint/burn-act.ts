@@ -11,8 +11,9 @@ import { fromBaseUnits } from '../../domain/money.ts';
 import type { ActOn, ChainAct, Did } from '../evm/act.ts';
 import { baseUnits } from '../evm/plan.ts';
 import { verifyCall } from '../evm/verify-call.ts';
+import { padded } from '../evm/words.ts';
 import { MESSAGE_TRANSMITTER, TOKEN_MESSENGER } from './contracts.ts';
-import { padded, readMessage, type BurnMessage } from './message.ts';
+import { readMessage, type BurnMessage } from './message.ts';
 import type { BurnPlan } from './plan.ts';
 
 export function burnOn(plan: BurnPlan): ActOn {

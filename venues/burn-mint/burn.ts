@@ -2,7 +2,7 @@
  * `cctp.burn`: burns on one chain what is to be minted on another, and waits until that is signed
  * for. What could keep the mint from happening is asked before anything is burnt.
  */
-import { erc20Abi, isAddressEqual, type Address, type Hash, type Hex } from 'viem';
+import { isAddressEqual, type Address, type Hash, type Hex } from 'viem';
 import {
   ExecutorFault,
   type CallOptions,
@@ -22,12 +22,14 @@ import { failWhenRejected } from '../evm/errors.ts';
 import { quoteGas, type GasQuote } from '../evm/fees.ts';
 import { checkChains } from '../evm/health.ts';
 import { baseUnits, readSigner } from '../evm/plan.ts';
+import { requireAllowance } from '../evm/require-allowance.ts';
 import { sendSigned, stillUnderWay } from '../evm/send-signed.ts';
 import { settleAct } from '../evm/settle.ts';
+import { padded } from '../evm/words.ts';
 import { ASK_EVERY_SECONDS, type Attested } from './attester.ts';
 import { burnCall, burnOn } from './burn-act.ts';
 import { MESSAGE_TRANSMITTER, TOKEN_MESSENGER, TOKEN_MINTER } from './contracts.ts';
-import { ANYBODY, differs, padded, readMessage, type BurnMessage } from './message.ts';
+import { ANYBODY, differs, readMessage, type BurnMessage } from './message.ts';
 import { readBurnPlan, rejected, type BurnPlan, type Lane, type LaneVenue } from './plan.ts';
 
 export const CCTP_BURN_DESCRIPTOR: ExecutorDescriptor = {
@@ -102,7 +104,8 @@ async function draft(
   const units = baseUnits(plan, decimals);
   const call = burnCall(plan, decimals);
   const holds = await requireBalance(connection, { token: plan.token, from, units, decimals });
-  await requireAllowance(connection, { plan, from, units, decimals });
+  const spender = plan.source.cctp.token_messenger;
+  await requireAllowance(connection, { token: plan.token, owner: from, spender, units, decimals });
   await requireFee(connection, plan, units, decimals);
   const quote = await quoteGas(connection, from, call);
   requireGas(connection, { call, quote, holds });
@@ -194,33 +197,6 @@ async function requireSide(
   throw rejected(
     'BRIDGE_ROUTE_MISSING',
     `the contracts of venue ${venue_key} are of domain ${domain}, with transmitter ${transmitter} and ${remote} as the messenger of domain ${other.cctp.domain}, and the venues file says otherwise`,
-  );
-}
-
-async function requireAllowance(
-  connection: EvmConnection,
-  of: {
-    readonly plan: BurnPlan;
-    readonly from: Address;
-    readonly units: bigint;
-    readonly decimals: number;
-  },
-): Promise<void> {
-  const spender = of.plan.source.cctp.token_messenger;
-  const allowed = await connection.ask((client) =>
-    client.readContract({
-      address: of.plan.token,
-      abi: erc20Abi,
-      functionName: 'allowance',
-      args: [of.from, spender],
-    }),
-  );
-  if (allowed >= of.units) return;
-  // The endpoint may be behind the one that showed the allowance.
-  throw new ExecutorFault(
-    'server_error',
-    'ALLOWANCE_INSUFFICIENT',
-    `${of.from} allows ${spender} ${fromBaseUnits(allowed, of.decimals)} of the ${of.plan.amount} to be burnt`,
   );
 }
 

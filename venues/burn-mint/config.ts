@@ -1,7 +1,7 @@
 /** What the configs of burns and mints look like. */
 import { z } from 'zod';
 import { isDecimal } from '../../domain/money.ts';
-import { addressSchema, chainIdSchema } from '../evm/config.ts';
+import { addressSchema, chainIdSchema, paddedAddressSchema } from '../evm/config.ts';
 
 /**
  * Thresholds of the message transmitter: at the first a burn is attested as soon as its block is
@@ -18,10 +18,7 @@ export const burnConfigSchema = z
     destination_chain_id: chainIdSchema,
     token_address: addressSchema,
     /** Of the destination chain; also in 32 bytes. */
-    mint_recipient: z
-      .string()
-      .transform((text) => text.replace(/^0x0{24}(?=[0-9a-fA-F]{40}$)/, '0x'))
-      .pipe(addressSchema),
+    mint_recipient: paddedAddressSchema,
     destination_caller: addressSchema.optional(),
     /** In units of the asset. */
     max_fee: z.string().refine(isDecimal, 'must be a decimal string').default('0'),

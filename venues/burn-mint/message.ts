@@ -3,7 +3,7 @@
  * its body the burn itself. Source: `MessageV2.sol` and `BurnMessageV2.sol` of
  * github.com/circlefin/evm-cctp-contracts (4061786).
  */
-import type { Address, Hex } from 'viem';
+import type { Hex } from 'viem';
 
 /** The version of messages and of their bodies that this lane speaks. */
 const VERSION = 1;
@@ -116,15 +116,5 @@ export function differs(attested: BurnMessage, emitted: BurnMessage): string | n
   return null;
 }
 
-/** An address in 32 bytes, as messages have it. */
-export function padded(address: Address): Hex {
-  return `0x${'0'.repeat(24)}${address.slice(2).toLowerCase()}`;
-}
-
 /** Nobody, as a destination caller: anybody may bring the message. */
 export const ANYBODY: Hex = `0x${'0'.repeat(64)}`;
-
-/** The address of 32 bytes that hold one, lower case; null for anything else. */
-export function unpaddedWord(word: Hex): Address | null {
-  return /^0x0{24}[0-9a-f]{40}$/.test(word) ? `0x${word.slice(26)}` : null;
-}

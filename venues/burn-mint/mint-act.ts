@@ -18,15 +18,9 @@ import { fromBaseUnits, toBaseUnits } from '../../domain/money.ts';
 import { sameEvmAddress } from '../../platform/evm-address.ts';
 import type { ActOn, ChainAct, Did, Verdict } from '../evm/act.ts';
 import type { EvmCall } from '../evm/call.ts';
+import { padded, unpaddedWord } from '../evm/words.ts';
 import { MESSAGE_TRANSMITTER, TOKEN_MESSENGER } from './contracts.ts';
-import {
-  ANYBODY,
-  differs,
-  padded,
-  readMessage,
-  unpaddedWord,
-  type BurnMessage,
-} from './message.ts';
+import { ANYBODY, differs, readMessage, type BurnMessage } from './message.ts';
 import type { LaneVenue } from './plan.ts';
 
 /** What a burn has left for its mint. */

@@ -2,7 +2,7 @@
  * `cctp.mint`: brings a burn's message to its destination, with the attester's signatures. Whoever
  * was quicker has done it for us: a used nonce with its mint is the mint.
  */
-import { numberToHex, toEventSelector, type Address, type Hash, type Hex } from 'viem';
+import { toEventSelector, type Address, type Hash, type Hex } from 'viem';
 import { depthFor, shownAt } from '../../domain/chains/assurance-table.ts';
 import {
   ExecutorFault,
@@ -17,12 +17,13 @@ import {
 import type { JsonObject } from '../../domain/json.ts';
 import { readDecimal } from '../../domain/money.ts';
 import { ACT_EXECUTOR } from '../evm/act-executor.ts';
-import { readBalance, readBlock, readReceipt, type EvmConnection } from '../evm/client.ts';
+import { readBalance, readReceipt, type EvmConnection } from '../evm/client.ts';
 import type { EvmCall } from '../evm/call.ts';
 import type { EvmVenue } from '../evm/config.ts';
 import { requireGas, unsignedOf } from '../evm/draft.ts';
 import { failWhenRejected } from '../evm/errors.ts';
 import { quoteGas, type GasQuote } from '../evm/fees.ts';
+import { findLog } from '../evm/find-log.ts';
 import { checkChains } from '../evm/health.ts';
 import { isCanonical, observing, settledNumber, TRANSFER_ASSURANCES } from '../evm/landed.ts';
 import { readSigner } from '../evm/plan.ts';
@@ -356,9 +357,6 @@ async function byOthers(
 }
 
 const RECEIVED = toEventSelector('MessageReceived(address,uint32,bytes32,bytes32,uint32,bytes)');
-/** So many blocks are searched at a time; public endpoints refuse more than a few thousand. */
-const BLOCKS_AT_ONCE = 1_000n;
-
 /**
  * The transaction that brought the message, looked for in the blocks in which that was possible.
  *
@@ -369,26 +367,12 @@ async function mintOfNonce(
   connection: EvmConnection,
   { destination, since, nonce }: MintPlan,
 ): Promise<Hash> {
-  const { number: newest } = await readBlock(connection, 'latest');
-  // The newest blocks first: mostly it was brought just now.
-  for (let end = newest; end >= since; end -= BLOCKS_AT_ONCE) {
-    const first = end - BLOCKS_AT_ONCE + 1n;
-    const fromBlock = first > since ? first : since;
-    const [log] = await connection.ask((client) =>
-      client.request({
-        method: 'eth_getLogs',
-        params: [
-          {
-            address: destination.cctp.message_transmitter,
-            topics: [RECEIVED, null, nonce],
-            fromBlock: numberToHex(fromBlock),
-            toBlock: numberToHex(end),
-          },
-        ],
-      }),
-    );
-    if (log?.transactionHash != null) return log.transactionHash;
-  }
+  const found = await findLog(connection, {
+    address: destination.cctp.message_transmitter,
+    topics: [RECEIVED, null, nonce],
+    since,
+  });
+  if (found !== null) return found;
   throw unseen();
 }
 

@@ -5,9 +5,10 @@ import { compare, isDecimal, isPositive } from '../../domain/money.ts';
 import { issuesLine } from '../../platform/issues.ts';
 import type { EvmChains } from '../evm/client.ts';
 import type { BurnMintVenue, EvmVenue } from '../evm/config.ts';
+import { padded } from '../evm/words.ts';
 import type { Attester } from './attester.ts';
 import { burnConfigSchema, FINALITY_THRESHOLDS } from './config.ts';
-import { ANYBODY, padded } from './message.ts';
+import { ANYBODY } from './message.ts';
 
 /** A chain with its part of the lane. */
 export type LaneVenue = EvmVenue & { readonly cctp: BurnMintVenue };

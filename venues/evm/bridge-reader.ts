@@ -7,8 +7,16 @@ import type { EvmVenue } from './config.ts';
 
 const ENDPOINT = parseAbi(['function eid() view returns (uint32)']);
 
+type BridgedVenue = Pick<EvmVenue, 'venue_key' | 'chain_id' | 'bridge_c'>;
+
+/** Lower case; undefined for a venue that is not on the bridge. */
+function identityOf({ bridge_c }: BridgedVenue): string | undefined {
+  return bridge_c === undefined ? undefined : `${bridge_c.eid}:${bridge_c.endpoint}`.toLowerCase();
+}
+
 /**
- * A row's chain is the venue whose key or decimal chain id it names. The facts are the chain's id,
+ * A row's chain is the venue that says this identity in its `bridge_c` entry, or else whose key or
+ * decimal chain id the row names. The facts are the chain's id,
  * what the endpoint says of itself and the hash of its code; an endpoint that says another eid
  * than the row is none of the row's.
  */
@@ -17,13 +25,13 @@ export function createEvmBridgeReader({
   venues,
 }: {
   readonly chains: EvmChains;
-  readonly venues: readonly Pick<EvmVenue, 'venue_key' | 'chain_id'>[];
+  readonly venues: readonly BridgedVenue[];
 }): BridgeReader {
   return {
     async read({ chain, endpoint_identity }, { signal }) {
-      const venue = venues.find(
-        ({ venue_key, chain_id }) => venue_key === chain || String(chain_id) === chain,
-      );
+      const venue =
+        venues.find((each) => identityOf(each) === endpoint_identity.toLowerCase()) ??
+        venues.find(({ venue_key, chain_id }) => [venue_key, String(chain_id)].includes(chain));
       const identity = readEndpointIdentity(endpoint_identity);
       if (venue === undefined || identity === null) return { ok: false };
       if (!isAddress(identity.address, { strict: false })) return { ok: false };

@@ -39,6 +39,12 @@ export const addressSchema = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+/** The same, which may stand in 32 bytes. */
+export const paddedAddressSchema = z
+  .string()
+  .transform((text) => text.replace(/^0x0{24}(?=[0-9a-fA-F]{40}$)/, '0x'))
+  .pipe(addressSchema);
+
 /**
  * As intents name assets: the two are compared letter by letter, and an intent's is stored in upper
  * case.
@@ -66,6 +72,15 @@ const burnMintSchema = z.strictObject({
   attester_url: rpcUrl,
 });
 export type BurnMintVenue = z.output<typeof burnMintSchema>;
+
+/** The chain's part of the bridge_c lane (docs/decisions/0073-bridges.md). */
+const bridgeCSchema = z.strictObject({
+  eid: uint32.min(1),
+  endpoint: addressSchema,
+  /** The contract of each asset that sends it to other chains and receives it from there. */
+  tokens: z.array(z.strictObject({ asset: symbol, oft: addressSchema })).min(1),
+});
+export type BridgeCVenue = z.output<typeof bridgeCSchema>;
 
 const entrySchema = z.strictObject({
   venue_key: z
@@ -97,6 +112,7 @@ const entrySchema = z.strictObject({
   /** The tokens of this chain that nodes may move, each under the asset that intents name. */
   tokens: z.array(tokenSchema).default([]),
   cctp: burnMintSchema.optional(),
+  bridge_c: bridgeCSchema.optional(),
   /** Contracts that signers may have given allowances to, beside those that are found. */
   spenders: z.array(addressSchema).optional(),
   /** Between two looks at what each signer has there. */

@@ -2,14 +2,7 @@
  * What became of an authorization that was signed. Its executor brings it to the token; whether it
  * did, and whether anybody still can, the token says.
  */
-import {
-  isAddressEqual,
-  numberToHex,
-  pad,
-  toEventSelector,
-  type Hash,
-  type TransactionReceipt,
-} from 'viem';
+import { isAddressEqual, pad, toEventSelector, type Hash, type TransactionReceipt } from 'viem';
 import { ExecutorFault, type CallOptions, type ExecutionResult } from '../../domain/executor.ts';
 import { LONGEST_AUTHORIZATION_SECONDS } from '../../domain/signing.ts';
 import { AUTHORIZATION_ABI, type Authorization } from './authorization.ts';
@@ -20,6 +13,7 @@ import {
   type EvmChains,
   type EvmConnection,
 } from './client.ts';
+import { findLog } from './find-log.ts';
 import { isCanonical, judgeLanded, type LookPhase } from './landed.ts';
 import type { TransferPlan } from './plan.ts';
 import { transferAct } from './transfer-act.ts';
@@ -110,7 +104,7 @@ async function shown(connection: EvmConnection, authorization: Authorization): P
       ? { kind: 'expired' }
       : { kind: 'open' };
   const found = await userOf(connection, authorization, newest);
-  const receipt = found === null ? null : await readReceipt(connection, found.hash);
+  const receipt = found === null ? null : await readReceipt(connection, found);
   const told = receipt === null ? null : judged(receipt, authorization);
   if (told !== null && (await isCanonical(connection, told.receipt))) return told;
   throw new ExecutorFault(
@@ -161,38 +155,18 @@ function judged(
   return { kind: 'used', receipt: { ...receipt, logs: moved } };
 }
 
-/** So many blocks are searched at a time; public endpoints refuse more than a few thousand. */
-const BLOCKS_AT_ONCE = 1_000n;
-
 /** The transaction that used up its nonce, looked for in the blocks in which that was possible. */
 async function userOf(
   connection: EvmConnection,
   { token, from, nonce, valid_before }: Authorization,
   newest: bigint,
-): Promise<{ readonly hash: Hash } | null> {
+): Promise<Hash | null> {
   // It was signed when at most so much of its time was left, and could not be used before; called
   // off it can be at any time.
   const signed = valid_before - BigInt(LONGEST_AUTHORIZATION_SECONDS);
-  const first = await firstAt(connection, signed, newest);
-  for (let fromBlock = first; fromBlock <= newest; fromBlock += BLOCKS_AT_ONCE) {
-    const end = fromBlock + BLOCKS_AT_ONCE - 1n;
-    const toBlock = end < newest ? end : newest;
-    const [log] = await connection.ask((client) =>
-      client.request({
-        method: 'eth_getLogs',
-        params: [
-          {
-            address: token,
-            topics: [[USED, CANCELED], pad(from), nonce],
-            fromBlock: numberToHex(fromBlock),
-            toBlock: numberToHex(toBlock),
-          },
-        ],
-      }),
-    );
-    if (log?.transactionHash != null) return { hash: log.transactionHash };
-  }
-  return null;
+  const since = await firstAt(connection, signed, newest);
+  const topics = [[USED, CANCELED], pad(from), nonce];
+  return findLog(connection, { address: token, topics, since, until: newest });
 }
 
 /** The first block that is not older than `seconds`. */

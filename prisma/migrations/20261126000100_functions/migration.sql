@@ -430,13 +430,14 @@ BEGIN
     WHEN m.request_state = 'FAILED' AND m.error_message = 'node ' || n.node_key || ' failed'
       OR m.request_state = 'CANCELLED' AND n.state = 'FAILED' AND n.on_cancel_target THEN 'failed'
     WHEN lane_blocker(n, at) IS NOT NULL THEN 'lane_blocked'
+    WHEN n.state = 'OBSERVING' AND n.error_code = 'BRIDGE_DELIVERY_LATE' THEN 'delivery_late'
     WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
       AND n.node_kind <> 'manual_gate' AND (e.status IS DISTINCT FROM 'active'
         OR e.health_state = 'down' OR n.unanswered_since <= at - interval '1 minute') THEN 'executor_unavailable'
     END AS why) r
   WHERE n.movement_id = m.movement_id AND r.why IS NOT NULL
   ORDER BY array_position(ARRAY['unknown_outcome', 'manual_gate', 'failed', 'lane_blocked',
-    'executor_unavailable'], r.why), n.updated_at, n.position
+    'delivery_late', 'executor_unavailable'], r.why), n.updated_at, n.position
   LIMIT 1;
   IF found IS NULL AND m.request_state = 'FAILED' THEN
     RETURN jsonb_build_object('reason', 'failed', 'error_code', m.error_code,
@@ -519,6 +520,35 @@ CREATE OR REPLACE FUNCTION bridge_path_view(p bridge_paths) RETURNS jsonb LANGUA
   SELECT to_jsonb(p) || jsonb_build_object('fee_native_budget',
     trim_scale(p.fee_native_budget)::text)
 $$;
+
+-- Everything that decides whether a path may be used, as one text: another one when any of it is
+-- different.
+CREATE OR REPLACE FUNCTION bridge_path_version(s bridge_chains, d bridge_chains, p bridge_paths)
+  RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT md5(concat_ws('|',
+    s.chain, s.endpoint_identity, s.snapshot_version, s.snapshot_stale,
+    extract(epoch FROM s.snapshot_at),
+    d.chain, d.endpoint_identity, d.snapshot_version, d.snapshot_stale,
+    extract(epoch FROM d.snapshot_at),
+    p.asset, p.enabled, p.fee_native_budget, extract(epoch FROM p.last_drill_pass_at)))
+$$;
+
+-- The same of a path that is known by the identities of its ends, with its rows locked, so that what
+-- is changed at the same time comes before or after and not between. Chains before paths.
+CREATE OR REPLACE FUNCTION locked_path_version(asked jsonb) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  ends text[] := ARRAY[lower(asked ->> 'source'), lower(asked ->> 'destination')];
+BEGIN
+  PERFORM FROM bridge_chains WHERE lower(endpoint_identity) = ANY (ends) ORDER BY chain FOR SHARE;
+  PERFORM FROM bridge_paths p
+    WHERE p.src_chain = bridge_chain_of(ends[1]) AND p.dst_chain = bridge_chain_of(ends[2])
+      AND p.asset = asked ->> 'asset' FOR SHARE;
+  RETURN (SELECT bridge_path_version(s, d, p) FROM (SELECT 1) one
+    LEFT JOIN bridge_chains s ON lower(s.endpoint_identity) = ends[1]
+    LEFT JOIN bridge_chains d ON lower(d.endpoint_identity) = ends[2]
+    LEFT JOIN bridge_paths p ON p.src_chain = s.chain AND p.dst_chain = d.chain
+      AND p.asset = asked ->> 'asset');
+END $$;
 
 -- Writes the audit row of a change, with what became of its subject, and answers that.
 CREATE OR REPLACE FUNCTION bridge_change(audit jsonb, written jsonb, extra jsonb, at timestamptz)
@@ -1310,7 +1340,8 @@ END $$;
 
 -- Why what a send needs is not to be had, as a list, or null: {"executors": [key]} must be active,
 -- {"signers": [...]} active and of the identity that they are pinned to, {"addresses":
--- [{"chain_family", "address", "chain_id", "strict"}]} on the list and usable. A deprecated signer
+-- [{"chain_family", "address", "chain_id", "strict"}]} on the list and usable, {"bridge_path":
+-- {"source", "destination", "asset", "version"}} as it was looked at. A deprecated signer
 -- is there for what its rotation left with it. The rows are locked, so that what is refused at the
 -- same time comes before or after and not between. The caller holds the movement.
 CREATE OR REPLACE FUNCTION binding_problems(required jsonb, movement uuid) RETURNS jsonb
@@ -1358,6 +1389,11 @@ BEGIN
         'reason', problem);
     END IF;
   END LOOP;
+  IF required ? 'bridge_path' AND locked_path_version(required -> 'bridge_path')
+    IS DISTINCT FROM required -> 'bridge_path' ->> 'version' THEN
+    listed := listed || jsonb_build_object('binding', 'bridge_path',
+      'key', required -> 'bridge_path' ->> 'asset', 'reason', 'changed');
+  END IF;
   RETURN CASE WHEN jsonb_array_length(listed) = 0 THEN NULL ELSE listed END;
 END $$;
 

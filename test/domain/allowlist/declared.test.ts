@@ -341,6 +341,7 @@ test('a plan’s tokens are those of its template and of the venues, not what a 
       tokens: [{ asset: 'USDC', address: TOKEN }],
       finality: BY_TAG,
       burns_by: null,
+      bridge: null,
     },
   ];
   const tokens = (token_address: string, shared: JsonObject, listed: ChainAssets) =>

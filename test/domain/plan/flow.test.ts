@@ -328,6 +328,7 @@ describe('an allowance draws what it allows beyond what is surely pulled by it',
       override_reason: null,
     },
     burns_by: messenger,
+    bridge: null,
   }));
   const allow = (amount: string, config: JsonObject = {}): TemplateNode =>
     pays(

@@ -21,6 +21,7 @@ const CHAINS: ChainAssets = [
     tokens: [{ asset: 'USDC', address: USDC }],
     finality: BY_TAG,
     burns_by: null,
+    bridge: null,
   },
   {
     venue_key: 'side',
@@ -29,6 +30,7 @@ const CHAINS: ChainAssets = [
     tokens: [],
     finality: BY_TAG,
     burns_by: null,
+    bridge: null,
   },
 ];
 

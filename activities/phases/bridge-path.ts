@@ -1,0 +1,96 @@
+/** What the bridge registry says of the path that a node of the bridge_c lane takes. */
+import { pathReadiness, type PathTerms } from '../../domain/bridges/path-ready.ts';
+import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
+import type { JsonValue } from '../../domain/json.ts';
+import type { ChainAssets } from '../../domain/plan/tokens.ts';
+import type { SeenPath } from '../../domain/transition.ts';
+import { readPathFacts } from '../../store/bridge-registry.ts';
+import type { PhaseRow } from '../../store/phases.ts';
+import type { PhaseDependencies, Purpose } from './context.ts';
+
+const SNAPSHOT_MAX_AGE_SECONDS = 3_600;
+
+/**
+ * For the context of a send that is prepared, and of a look at its other end; nothing for other
+ * nodes. Before it is sent the fence asks again, by itself.
+ *
+ * @throws ExecutorFault `rejected` `BRIDGE_ROUTE_MISSING`, or `BRIDGE_PATH_NOT_READY` where a send
+ *   may not take its path now.
+ */
+export async function bridgeTerms(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  purpose: Purpose,
+): Promise<Pick<ExecutionContext, 'bridge_path'>> {
+  const { action_type } = row.node;
+  if (action_type === 'bridge_c_send' && purpose === 'prepare')
+    return { bridge_path: (await usablePath(deps, row)).terms };
+  if (action_type !== 'bridge_c_observe') return {};
+  const terms = await watchedPath(deps, row);
+  return terms === null ? {} : { bridge_path: terms };
+}
+
+/** The path that a send may take now, as the fence has to find it again. */
+export async function usablePath(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+): Promise<{ readonly terms: PathTerms; readonly seen: SeenPath }> {
+  const { source_chain_id: source, destination_chain_id: destination } = row.node.config;
+  const ends = endsOf(deps.chains, source, destination);
+  if (ends === null)
+    throw new ExecutorFault(
+      'rejected',
+      'BRIDGE_ROUTE_MISSING',
+      `chain ${String(source)} or ${String(destination)} has no bridge_c entry in the venues file`,
+    );
+  const { asset } = row.node;
+  const facts = await readFacts(deps, ends, asset);
+  const readiness = pathReadiness(facts, {
+    now: facts.now,
+    maxAgeSeconds: deps.bridgeSnapshotMaxAgeSeconds ?? SNAPSHOT_MAX_AGE_SECONDS,
+  });
+  if (!readiness.ready) throw new ExecutorFault('rejected', readiness.code, readiness.reason);
+  return {
+    terms: { ...termsOf(readiness.baseline), late: false },
+    seen: { ...ends, asset, version: facts.version },
+  };
+}
+
+/** What has been sent is waited for, whatever has become of its path; null where that is unknown. */
+async function watchedPath(deps: PhaseDependencies, row: PhaseRow): Promise<PathTerms | null> {
+  const { source_chain_id: source, destination_chain_id: destination } = row.matched?.output ?? {};
+  const ends = endsOf(deps.chains, source, destination);
+  const baseline = ends === null ? null : (await readFacts(deps, ends, row.node.asset)).baseline;
+  if (baseline === null) return null;
+  const { detection_latency_budget_seconds: budget } = baseline;
+  // Its look begins when the send is done.
+  const late = row.submitted_ms !== null && row.now_ms - row.submitted_ms > budget * 1_000;
+  return { ...termsOf(baseline), late };
+}
+
+type Ends = Pick<SeenPath, 'source' | 'destination'>;
+
+/** By what the registry knows both chains; null where one of them is not on the bridge. */
+function endsOf(
+  chains: ChainAssets,
+  from: JsonValue | undefined,
+  to: JsonValue | undefined,
+): Ends | null {
+  const identity = (id: JsonValue | undefined): string | undefined =>
+    chains.find(({ chain_id }) => chain_id === id)?.bridge?.endpoint_identity;
+  const [source, destination] = [identity(from), identity(to)];
+  return source === undefined || destination === undefined ? null : { source, destination };
+}
+
+function readFacts({ db }: PhaseDependencies, { source, destination }: Ends, asset: string) {
+  return readPathFacts(db, {
+    source: { endpoint_identity: source },
+    destination: { endpoint_identity: destination },
+    asset,
+  });
+}
+
+function termsOf(path: Omit<PathTerms, 'late'>): Omit<PathTerms, 'late'> {
+  const { fee_native_budget, expected_latency_seconds, detection_latency_budget_seconds } = path;
+  return { fee_native_budget, expected_latency_seconds, detection_latency_budget_seconds };
+}

@@ -1,0 +1,247 @@
+/**
+ * The bridge_c lane over two local chains, through HTTP alone: what is sent is received once, or
+ * nothing is sent; what is stuck says how to go on. Supplies and balances are read from the chains,
+ * by another client than the service's.
+ */
+import {
+  createPublicClient,
+  createWalletClient,
+  http,
+  parseAbi,
+  parseEther,
+  parseUnits,
+  type Hex,
+} from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import type { BridgeSide, StackBridges } from '../../dev/stack/bridges.ts';
+import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
+
+const TEMPLATE = 'test/bridge-c';
+const OMNI = parseAbi([
+  'function totalSupply() view returns (uint256)',
+  'function balanceOf(address) view returns (uint256)',
+]);
+const ENDPOINT = parseAbi([
+  'struct Origin { uint32 srcEid; bytes32 sender; uint64 nonce; }',
+  'function lzReceive(Origin origin, address receiver, bytes32 guid, bytes message, bytes extraData)',
+]);
+/** What a stuck delivery shows. */
+interface Delivery {
+  readonly chain_id: number;
+  readonly endpoint: Hex;
+  readonly origin: { readonly srcEid: number; readonly sender: Hex; readonly nonce: string };
+  readonly receiver: Hex;
+  readonly guid: Hex;
+  readonly message: Hex;
+}
+const BUDGETS = {
+  expected_latency_seconds: 5,
+  detection_latency_budget_seconds: 900,
+  fee_native_budget: '0.002',
+};
+
+let own: OwnStack;
+let bridges: StackBridges;
+beforeAll(async () => {
+  own = await startOwnStack({ bridges: true, split: true });
+  bridges = own.stack.bridges!;
+  await own.api.expect(201, 'POST', '/plan-templates', template());
+}, 240_000);
+afterEach(() => delivererFaults(null));
+afterAll(() => own?.close(), 60_000);
+
+/** From the near chain to the treasury's account on the far one. */
+function template(): object {
+  const { near, far } = bridges;
+  const node = (node_key: string, more: object) => ({
+    ...{ node_key, timeout_policy: { execution_seconds: 600, observe_seconds: 600 } },
+    ...more,
+  });
+  return {
+    template_key: TEMPLATE,
+    version: 1,
+    name: 'Over the bridge',
+    approval_policy: {},
+    risk_controls: {},
+    completion_policy: { completion_assurance: 'destination_finalized' },
+    nodes: [
+      node('send', {
+        ...{ node_kind: 'action', action_type: 'bridge_c_send', has_side_effect: true },
+        signer_selector: { chain_family: 'evm', profile: 'treasury' },
+        config: {
+          source_chain_id: near.chainId,
+          destination_chain_id: far.chainId,
+          destination_address: own.stack.chain.accounts.treasury.address,
+        },
+      }),
+      node('arrive', {
+        ...{ node_kind: 'observe', action_type: 'bridge_c_observe', has_side_effect: false },
+        config: { match_from: 'send' },
+      }),
+    ],
+    edges: [{ from: 'send', to: 'arrive', edge_type: 'on_success' }],
+  };
+}
+
+const clientOf = (side: BridgeSide) => createPublicClient({ transport: http(side.rpcUrl) });
+const read = (side: BridgeSide): Promise<bigint> =>
+  clientOf(side).readContract({
+    ...{ address: side.contracts.omniToken, abi: OMNI, functionName: 'totalSupply' },
+  });
+const balance = (side: BridgeSide, holder: Hex): Promise<bigint> =>
+  clientOf(side).readContract({
+    ...{ address: side.contracts.omniToken, abi: OMNI },
+    functionName: 'balanceOf',
+    args: [holder],
+  });
+const supply = async (): Promise<bigint> => (await read(bridges.near)) + (await read(bridges.far));
+const signer = (): Hex => own.stack.chain.accounts.signer.address;
+const treasury = (): Hex => own.stack.chain.accounts.treasury.address;
+const arrived = (): Promise<bigint> => balance(bridges.far, treasury());
+const units = (amount: string): bigint => parseUnits(amount, 18);
+
+async function delivererFaults(faults: object | null): Promise<void> {
+  const answer = await fetch(`${bridges.delivererUrl}/faults`, {
+    method: faults === null ? 'DELETE' : 'POST',
+    ...(faults === null
+      ? {}
+      : { body: JSON.stringify(faults), headers: { 'content-type': 'application/json' } }),
+  });
+  if (!answer.ok) throw new Error(`the deliverer answered ${String(answer.status)}`);
+}
+
+async function bridge(amount: string): Promise<Created> {
+  const created = await own.api.create(TEMPLATE, { amount, intent: { asset: 'OMNI' } });
+  await own.api.approve(created);
+  return created;
+}
+
+async function nodeOf({ movement_id }: Created, key: string) {
+  const { nodes } = await own.api.movement(movement_id);
+  return nodes.find(({ node_key }) => node_key === key);
+}
+const outputOf = async (made: Created, key: string): Promise<Record<string, unknown>> =>
+  (await nodeOf(made, key))?.output ?? {};
+
+/** Why a movement that must send nothing has failed. */
+async function refusal(amount = '1'): Promise<string> {
+  const before = await read(bridges.near);
+  const made = await bridge(amount);
+  await own.api.reaches(made.movement_id, 'FAILED', 60_000);
+  expect(await read(bridges.near)).toBe(before);
+  const send = await nodeOf(made, 'send');
+  return `${String(send?.error_code)}: ${String(send?.error_message)}`;
+}
+
+const PATH = '/bridge-c/path-baselines/near/far/OMNI';
+const putPath = (more: object = {}): Promise<unknown> =>
+  own.api.expect(200, 'PUT', PATH, { enabled: true, ...BUDGETS, ...more });
+const refresh = (): Promise<unknown> =>
+  own.api.expect(200, 'POST', '/executors/bridge-c/refresh-registry');
+
+test('nothing is sent over a path that is not ready, and each step says what is missing', async () => {
+  expect(await refusal()).toContain('BRIDGE_PATH_NOT_READY: the bridge registry has no baseline');
+  for (const [chain, side] of [['near', bridges.near] as const, ['far', bridges.far] as const])
+    await own.api.expect(200, 'POST', '/bridge-c/chain-registry', {
+      chain,
+      endpoint_identity: `${String(side.eid)}:${side.contracts.endpoint}`,
+      finality_age_seconds: 5,
+    });
+  await own.api.expect(200, 'POST', '/bridge-c/path-baselines', {
+    ...{ src_chain: 'near', dst_chain: 'far', asset: 'OMNI', enabled: true, ...BUDGETS },
+  });
+  expect(await refusal()).toMatch(/BRIDGE_PATH_NOT_READY: .*stale.*stale.*no drill/);
+  await refresh();
+  expect(await refusal()).toMatch(/^BRIDGE_PATH_NOT_READY: no drill/);
+  await own.api.expect(200, 'POST', `${PATH}/drill-pass`, { evidence_path: 'drills/1' });
+  await putPath({ enabled: false, disabled_reason: 'its library was changed' });
+  expect(await refusal()).toBe(
+    'BRIDGE_PATH_NOT_READY: the path is disabled: its library was changed',
+  );
+  await putPath({ fee_native_budget: '0.0004' });
+  expect(await refusal()).toMatch(/^BRIDGE_FEE_OVER_BUDGET: the bridge asks 0.0005 /);
+  // Six decimals travel: of the seventh nothing would arrive.
+  await putPath();
+  expect(await refusal('1.0000001')).toMatch(/^AMOUNT_PRECISION/);
+}, 240_000);
+
+test('sends on one chain, is received on the other, and tells what it cost', async () => {
+  const [before, held] = [await supply(), await arrived()];
+  const paid = await clientOf(bridges.near).getBalance({ address: signer() });
+  const made = await bridge('25.5');
+  await own.api.reaches(made.movement_id, 'COMPLETED', 120_000);
+  const [send, arrive] = [await outputOf(made, 'send'), await outputOf(made, 'arrive')];
+  expect(send).toMatchObject({
+    ...{ submitted_amount: '25.5', destination_address: treasury() },
+    // The tenth more that it carried came back.
+    ...{ fee_amount: '0.00055', fee_asset: 'ETH' },
+  });
+  expect(arrive).toMatchObject({ guid: send['guid'], received_amount: '25.5' });
+  const left = await clientOf(bridges.near).getBalance({ address: signer() });
+  const cost = parseEther('0.0005') + parseEther(String(send['gas_fee_amount']));
+  expect(paid - left).toBe(cost);
+  expect(await arrived()).toBe(held + units('25.5'));
+  expect(await supply()).toBe(before);
+  const { body } = await own.api.send('GET', `/movements/${made.movement_id}`);
+  expect(body['outflow']).toEqual([{ asset: 'OMNI', amount: '25.5' }]);
+}, 180_000);
+
+test('a delivery that fails twice is waited for', async () => {
+  const held = await arrived();
+  await delivererFaults({ fail_times: 2, repeat: 1 });
+  const made = await bridge('2');
+  await own.api.reaches(made.movement_id, 'COMPLETED', 120_000);
+  expect(await arrived()).toBe(held + units('2'));
+}, 180_000);
+
+test('what nobody delivers needs a person in time, and is delivered by whoever pays', async () => {
+  const held = await arrived();
+  await delivererFaults({ deliver: false });
+  await putPath({ detection_latency_budget_seconds: 1 });
+  const made = await bridge('3');
+  const attention = await eventually(
+    async () => {
+      const { body } = await own.api.send('GET', `/movements/${made.movement_id}`);
+      const told = body['attention'] as { reason: string; last_answer: string } | null;
+      return told?.reason === 'delivery_late' && told.last_answer.includes('verified')
+        ? told
+        : null;
+    },
+    { what: () => 'the delivery to be late', timeoutMs: 60_000 },
+  );
+  expect(attention).toMatchObject({ node_key: 'arrive' });
+  const listed = await own.api.send('GET', '/movements?needs_attention=true');
+  expect(JSON.stringify(listed.body)).toContain(made.movement_id);
+  const arrive = await nodeOf(made, 'arrive');
+  expect(arrive?.state).toBe('OBSERVING');
+  expect(await arrived()).toBe(held);
+  const { delivery } = arrive?.output as { delivery: Delivery };
+  expect(delivery.chain_id).toBe(bridges.far.chainId);
+  const stranger = createWalletClient({
+    account: privateKeyToAccount(own.stack.chain.accounts.venueHotWallet.privateKey),
+    transport: http(bridges.far.rpcUrl),
+  });
+  const { origin, receiver, guid, message } = delivery;
+  const hash = await stranger.writeContract({
+    ...{ chain: null, address: delivery.endpoint, abi: ENDPOINT, functionName: 'lzReceive' },
+    args: [{ ...origin, nonce: BigInt(origin.nonce) }, receiver, guid, message, '0x'],
+  });
+  await own.api.reaches(made.movement_id, 'COMPLETED', 120_000);
+  expect((await outputOf(made, 'arrive'))['tx_hash']).toBe(hash);
+  expect(await arrived()).toBe(held + units('3'));
+  await putPath();
+}, 240_000);
+
+test('whatever the worker is killed in, each send is received once', async () => {
+  const [before, held] = [await supply(), await arrived()];
+  const made: Created[] = [];
+  for (let kills = 0; kills < 6; kills += 1) {
+    made.push(await bridge('2'));
+    await new Promise((resolve) => setTimeout(resolve, 150 + 337 * kills));
+    await own.stack.kill('worker');
+    await own.stack.startChild('worker');
+  }
+  for (const { movement_id } of made) await own.api.reaches(movement_id, 'COMPLETED', 120_000);
+  expect(await arrived()).toBe(held + units('12'));
+  expect(await supply()).toBe(before);
+}, 600_000);

@@ -1,0 +1,27 @@
+/** The bridge_c lane: its executors, and what may be signed for its sends. */
+import type { Executor } from '../../domain/executor.ts';
+import type { EvmChains } from '../evm/client.ts';
+import type { EvmVenue } from '../evm/config.ts';
+import type { ActReader } from '../evm/signing.ts';
+import { createBridgeObserveExecutor } from './observe.ts';
+import { createBridgeSendExecutor, plannedSend } from './send.ts';
+
+/** Of the chains that have a `bridge_c` entry; no executors where none has. */
+export function createBridgeCExecutors(
+  chains: EvmChains,
+  venues: readonly EvmVenue[],
+): readonly Executor[] {
+  if (venues.every(({ bridge_c }) => bridge_c === undefined)) return [];
+  const bridge = { chains, venues };
+  return [createBridgeSendExecutor(bridge), createBridgeObserveExecutor(bridge)];
+}
+
+/** What a send may have signed, by its plan and what its path may cost. */
+export function bridgeCActs(venues: readonly EvmVenue[]): ActReader {
+  return ({ node, amount, bridge_path }, from) => {
+    if (node.action_type !== 'bridge_c_send') return null;
+    const { config, asset } = node;
+    const path = bridge_path === undefined ? {} : { bridge_path };
+    return plannedSend({ config, asset, amount, ...path }, from, venues);
+  };
+}

@@ -1,0 +1,46 @@
+/**
+ * A packet as the endpoint lays it out: version, nonce, path, id, message. Source:
+ * `PacketV1Codec.sol` and `OFTMsgCodec.sol` of github.com/LayerZero-Labs/LayerZero-v2 (9c741e7).
+ */
+import { concat, toHex, type Hex } from 'viem';
+import { padded } from '../evm/words.ts';
+import type { Address } from 'viem';
+
+export interface Packet {
+  readonly nonce: bigint;
+  readonly source_eid: number;
+  /** 32 bytes, as are receiver and id. */
+  readonly sender: Hex;
+  readonly destination_eid: number;
+  readonly receiver: Hex;
+  readonly guid: Hex;
+  readonly message: Hex;
+}
+
+/** Bytes before the message. */
+const HEAD = 113;
+
+/** Null for anything but a packet of version 1. */
+export function readPacket(encoded: Hex): Packet | null {
+  const hex = encoded.toLowerCase();
+  const at = (offset: number, length: number): Hex =>
+    `0x${hex.slice(2 + 2 * offset, 2 + 2 * (offset + length))}`;
+  if (hex.length < 2 + 2 * HEAD || at(0, 1) !== '0x01') return null;
+  return {
+    nonce: BigInt(at(1, 8)),
+    source_eid: Number(at(9, 4)),
+    sender: at(13, 32),
+    destination_eid: Number(at(45, 4)),
+    receiver: at(49, 32),
+    guid: at(81, 32),
+    message: `0x${hex.slice(2 + 2 * HEAD)}`,
+  };
+}
+
+/** Most that a message can hold, in shared units: what is above would be cut off unseen. */
+export const MOST_SHARED_UNITS = 2n ** 64n - 1n;
+
+/** The message of a plain transfer; `units` in the decimals that both sides share. */
+export function transferMessage(to: Address, units: bigint): Hex {
+  return concat([padded(to), toHex(units, { size: 8 })]);
+}

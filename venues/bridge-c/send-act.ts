@@ -1,0 +1,195 @@
+/** A send over the bridge as an act: one call of the token's contract, and the packet of it. */
+import {
+  encodeFunctionData,
+  isAddressEqual,
+  parseEventLogs,
+  type Address,
+  type Hex,
+  type TransactionReceipt,
+} from 'viem';
+import type { EvmUnsignedTransaction } from '../../domain/executor.ts';
+import { compare, fromBaseUnits } from '../../domain/money.ts';
+import type { ActOn, ChainAct, Did, Verdict } from '../evm/act.ts';
+import type { EvmCall } from '../evm/call.ts';
+import { NATIVE_DECIMALS, type EvmConnection } from '../evm/client.ts';
+import { baseUnits } from '../evm/plan.ts';
+import { verifyCall } from '../evm/verify-call.ts';
+import { padded } from '../evm/words.ts';
+import { ENDPOINT, OFT } from './contracts.ts';
+import { MOST_SHARED_UNITS, readPacket, transferMessage, type Packet } from './packet.ts';
+import { rejected, type SendPlan } from './plan.ts';
+
+/** What is sent, in the units of either. */
+export interface SendUnits {
+  /** Of the token here. */
+  readonly units: bigint;
+  readonly decimals: number;
+  /** In the decimals that both sides share, as the message has it. */
+  readonly shared: bigint;
+}
+
+/** Throws the `rejected` fault `AMOUNT_PRECISION` where a part of the amount would not travel. */
+export async function unitsOf(connection: EvmConnection, plan: SendPlan): Promise<SendUnits> {
+  const decimals = await connection.decimals(plan.from.token);
+  const digits = await connection.ask((client) =>
+    client.readContract({ address: plan.from.oft, abi: OFT, functionName: 'sharedDecimals' }),
+  );
+  return inUnits(plan, decimals, digits);
+}
+
+/** The same from what the contracts told. */
+export function inUnits(
+  plan: Pick<SendPlan, 'amount'>,
+  decimals: number,
+  digits: number,
+): SendUnits {
+  const units = baseUnits(plan, decimals);
+  const rate = 10n ** BigInt(Math.max(decimals - digits, 0));
+  if (digits > decimals || units % rate !== 0n)
+    throw rejected(
+      'AMOUNT_PRECISION',
+      `${plan.amount} has more digits than the ${digits} decimals that both chains share`,
+    );
+  // The published contract cuts off what is above, and the rest is gone.
+  if (units / rate > MOST_SHARED_UNITS)
+    throw rejected('AMOUNT_PRECISION', `${plan.amount} is more than one message can hold`);
+  return { units, decimals, shared: units / rate };
+}
+
+/** All of the amount or nothing: without options, message or command, refunds to the signer. */
+export function sendParam({ to, recipient }: SendPlan, units: bigint) {
+  return {
+    dstEid: to.venue.bridge_c.eid,
+    to: padded(recipient),
+    amountLD: units,
+    minAmountLD: units,
+    extraOptions: '0x',
+    composeMsg: '0x',
+    oftCmd: '0x',
+  } as const;
+}
+
+export function sendCall(plan: SendPlan, units: bigint, from: Address, value: bigint): EvmCall {
+  return {
+    to: plan.from.oft,
+    value,
+    data: encodeFunctionData({
+      abi: OFT,
+      functionName: 'send',
+      args: [sendParam(plan, units), { nativeFee: value, lzTokenFee: 0n }, from],
+    }),
+  };
+}
+
+/**
+ * `most`: what it may carry for the bridge, in the coin of the chain; null where that was asked
+ * before it was signed.
+ */
+export function sendOn(plan: SendPlan, from: Address, most: string | null): ActOn {
+  return async (connection) => sendAct(plan, from, await unitsOf(connection, plan), most);
+}
+
+export function sendAct(
+  plan: SendPlan,
+  from: Address,
+  moved: SendUnits,
+  most: string | null,
+): ChainAct {
+  const { chain_id } = plan.from.venue;
+  return {
+    chain_id,
+    call: null,
+    verify: (unsigned) => verdictOn(plan, from, moved.units, most, unsigned),
+    did: (signer, receipt) => did(plan, moved, signer, receipt),
+  };
+}
+
+function verdictOn(
+  plan: SendPlan,
+  from: Address,
+  units: bigint,
+  most: string | null,
+  unsigned: EvmUnsignedTransaction,
+): Verdict {
+  const value = BigInt(unsigned.value);
+  if (most !== null && compare(fromBaseUnits(value, NATIVE_DECIMALS), most) > 0)
+    return {
+      ok: false,
+      problem: `the transaction pays the bridge ${unsigned.value} wei, and its path may cost ${most}`,
+    };
+  const call = sendCall(plan, units, from, value);
+  return verifyCall(unsigned, plan.from.venue.chain_id, call, 'send');
+}
+
+/**
+ * `SEND_NOT_SEEN` where the token tells of no such send: the tokens may be gone, so it is no
+ * failure.
+ */
+function did(
+  plan: SendPlan,
+  { units, decimals, shared }: SendUnits,
+  from: Address,
+  receipt: TransactionReceipt,
+): Did {
+  const packet = packetOf(plan, { units, shared }, from, receipt);
+  if (packet === null)
+    return {
+      ok: false,
+      error_code: 'SEND_NOT_SEEN',
+      error_message:
+        "the transaction succeeded, but the token tells of no such send; look at the transaction's logs",
+    };
+  return {
+    ok: true,
+    output: {
+      requested_amount: plan.amount,
+      submitted_amount: fromBaseUnits(units, decimals),
+      source_chain_id: plan.from.venue.chain_id,
+      destination_chain_id: plan.to.venue.chain_id,
+      destination_address: plan.recipient,
+      guid: packet.guid,
+    },
+  };
+}
+
+/** The packet of the planned send of this account, as its endpoint told it; null where none is. */
+export function packetOf(
+  plan: SendPlan,
+  { units, shared }: Pick<SendUnits, 'units' | 'shared'>,
+  from: Address,
+  receipt: Pick<TransactionReceipt, 'logs'>,
+): Packet | null {
+  const { eid } = plan.to.venue.bridge_c;
+  const sent = new Set<Hex>(
+    parseEventLogs({ abi: OFT, eventName: 'OFTSent', logs: receipt.logs })
+      .filter(
+        ({ address, args }) =>
+          isAddressEqual(address, plan.from.oft) &&
+          isAddressEqual(args.fromAddress, from) &&
+          args.dstEid === eid &&
+          args.amountSentLD === units &&
+          args.amountReceivedLD === units,
+      )
+      .map(({ args }) => args.guid),
+  );
+  const message = transferMessage(plan.recipient, shared);
+  for (const log of parseEventLogs({
+    abi: ENDPOINT,
+    eventName: 'PacketSent',
+    logs: receipt.logs,
+  })) {
+    if (!isAddressEqual(log.address, plan.from.venue.bridge_c.endpoint)) continue;
+    const packet = readPacket(log.args.encodedPayload);
+    if (
+      packet !== null &&
+      sent.has(packet.guid) &&
+      packet.source_eid === plan.from.venue.bridge_c.eid &&
+      packet.destination_eid === eid &&
+      packet.sender === padded(plan.from.oft) &&
+      packet.receiver === padded(plan.to.oft) &&
+      packet.message === message
+    )
+      return packet;
+  }
+  return null;
+}
