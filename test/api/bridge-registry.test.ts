@@ -212,6 +212,51 @@ test('what decides about a path is read at once, by names or by identities', asy
   expect(await readPathFacts(api.db, unknown)).toMatchObject({ source: null, baseline: null });
 });
 
+test('a fence that looked at a path passes only while all that decides is the same', async () => {
+  const api = await service({ a: { eid: 1 }, b: { eid: 2 } });
+  await two(api);
+  const at = '/bridge-c/path-baselines/a/b/USDC';
+  const budgets = { expected_latency_seconds: 60, detection_latency_budget_seconds: 600 };
+  const fields = { ...budgets, enabled: true, fee_native_budget: '0.1' };
+  const path = { src_chain: 'a', dst_chain: 'b', asset: 'USDC', ...fields };
+  await api.call('POST', '/bridge-c/path-baselines', path);
+  const ends = { source: identity(1), destination: identity(2).toUpperCase().replace('0X', '0x') };
+  const seen = async (): Promise<object> => {
+    const { version } = await readPathFacts(api.db, {
+      source: { endpoint_identity: ends.source },
+      destination: { endpoint_identity: ends.destination },
+      asset: 'USDC',
+    });
+    return { bridge_path: { ...ends, asset: 'USDC', version } };
+  };
+  const problems = async (required: object): Promise<unknown> =>
+    (
+      await bench.sql<{ found: unknown }>(
+        'SELECT binding_problems($1::jsonb, gen_random_uuid()) AS found',
+        JSON.stringify(required),
+      )
+    )[0]?.found;
+  const changes: [string, string, object?][] = [
+    ['POST', REFRESH],
+    ['POST', `${at}/drill-pass`, { evidence_path: 'e' }],
+    ['PUT', at, { ...fields, enabled: false, disabled_reason: 'r' }],
+    ['PUT', at, { ...fields, fee_native_budget: '0.2' }],
+    ['PUT', `${CHAINS}/b`, { endpoint_identity: identity(2), finality_age_seconds: 60 }],
+    ['DELETE', at],
+  ];
+  for (const [method, where, body] of changes) {
+    const looked = await seen();
+    expect(await problems(looked)).toBeNull();
+    expect((await api.call(method, where, body)).status).toBe(200);
+    // A row that is written as it was decides nothing else.
+    if (where === `${CHAINS}/b`) expect(await problems(looked)).toBeNull();
+    else
+      expect(await problems(looked)).toEqual([
+        { binding: 'bridge_path', key: 'USDC', reason: 'changed' },
+      ]);
+  }
+});
+
 test('the free edition has none of it', async () => {
   const free = await service({}, { table: withExtensions(routes, []) });
   for (const [method, path] of [

@@ -13,6 +13,7 @@ import {
   type Hex,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import pg from 'pg';
 import type { BridgeSide, StackBridges } from '../../dev/stack/bridges.ts';
 import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
 
@@ -231,6 +232,36 @@ test('what nobody delivers needs a person in time, and is delivered by whoever p
   expect(await arrived()).toBe(held + units('3'));
   await putPath();
 }, 240_000);
+
+test('a path that is frozen between the last look and the fence is not taken', async () => {
+  const before = await read(bridges.near);
+  const freezing = new pg.Client({ connectionString: own.stack.databaseUrl });
+  await freezing.connect();
+  await freezing.query('BEGIN');
+  // Nobody sees it yet; the fence, which locks what it goes by, waits for its end.
+  await freezing.query("UPDATE bridge_paths SET enabled = false, disabled_reason = 'drained'");
+  const made = await bridge('1');
+  await eventually(
+    async () =>
+      (
+        await own.query(
+          `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND pid IN (
+            SELECT unnest(ARRAY(SELECT pid FROM pg_locks WHERE NOT granted)))`,
+        )
+      ).length > 0 || null,
+    { what: () => 'the fence to wait', timeoutMs: 60_000 },
+  );
+  await freezing.query('COMMIT');
+  await freezing.end();
+  await own.api.reaches(made.movement_id, 'FAILED', 60_000);
+  const send = await nodeOf(made, 'send');
+  expect(send).toMatchObject({
+    error_code: 'BRIDGE_PATH_NOT_READY',
+    error_message: 'the path is disabled: drained',
+  });
+  expect(await read(bridges.near)).toBe(before);
+  await putPath();
+}, 120_000);
 
 test('whatever the worker is killed in, each send is received once', async () => {
   const [before, held] = [await supply(), await arrived()];

@@ -46,6 +46,37 @@ describe('the venues file', () => {
     expect(second).toEqual(paper);
   });
 
+  it('binds each asset of a bridge to one contract, and each endpoint id to one chain', () => {
+    const omni = { asset: 'OMNI', address: `0x${'1'.repeat(40)}` };
+    const carried = (asset: string, digit: string) => ({ asset, oft: `0x${digit.repeat(40)}` });
+    const bridge_c = (...tokens: object[]) => ({
+      ...{ eid: 7, endpoint: `0x${'9'.repeat(40)}`, tokens },
+    });
+    const bridged = { ...evm, tokens: [omni], bridge_c: bridge_c(carried('OMNI', '2')) };
+    expect(chainAssets(parseVenueBindings({ venues: [bridged] }))[0]?.bridge).toEqual({
+      endpoint_identity: `7:0x${'9'.repeat(40)}`,
+      carriers: [{ asset: 'OMNI', address: `0x${'2'.repeat(40)}` }],
+    });
+    const tokens = [carried('OMNI', '2'), carried('OMNI', '3'), carried('USDC', '2')];
+    expect(
+      faultsOf({
+        venues: [
+          bridged,
+          { ...bridged, venue_key: 'b', chain_id: 31_338, finality: 'finalized_tag' },
+          {
+            ...{ ...evm, venue_key: 'c', chain_id: 31_339, finality: 'finalized_tag' },
+            ...{ tokens: [omni], bridge_c: { ...bridge_c(...tokens), eid: 8 } },
+          },
+        ],
+      }),
+    ).toEqual([
+      "venues[1].bridge_c.eid: 7 is already another chain's above",
+      'venues[2].bridge_c.tokens[1].asset: OMNI is already listed above',
+      'venues[2].bridge_c.tokens[2].asset: USDC is not among the tokens of this venue',
+      'venues[2].bridge_c.tokens[2].oft: this contract is already listed above',
+    ]);
+  });
+
   it('is refused with every fault at once, each with its place', () => {
     const faults = faultsOf({
       venues: [

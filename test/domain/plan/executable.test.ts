@@ -89,6 +89,23 @@ describe('nonExecutableReasons', () => {
     expect(reasons([...plan, gate], 'a>b', 'b>c:on_failure')).toEqual([]);
   });
 
+  it('lets nobody but a person pay in the place of what a bridge has not brought', () => {
+    const send = node('a', {
+      ...{ action_type: 'bridge_c_send', signer_selector: { chain_family: 'evm' } },
+    });
+    const look = (match_from: string) =>
+      node('b', {
+        ...{ action_type: 'bridge_c_observe', node_kind: 'observe', has_side_effect: false },
+        config: { match_from },
+      });
+    const pays = node('c', { action_type: 'cex_withdrawal', node_kind: 'compensation' });
+    expect(reasons([send, look('a')], 'a>b')).toEqual([]);
+    expect(reasons([send, look('a'), pays], 'a>b', 'b>c:on_failure')).toEqual([
+      'delivery_failure_pays:b->c',
+    ]);
+    expect(reasons([node('a'), look('a')], 'a>b')).toEqual(['unknown_match_from:b']);
+  });
+
   it('allows a mint of any burn before it', () => {
     expect(reasons([burn('a'), node('b'), mint('c', { burn_from: 'a' })], 'a>b', 'b>c')).toEqual(
       [],

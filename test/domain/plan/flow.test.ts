@@ -316,11 +316,12 @@ describe('of ways that exclude each other the dearest counts', () => {
 describe('an allowance draws what it allows beyond what is surely pulled by it', () => {
   const messenger = '0x00000000000000000000000000000000000000AA';
   const token = '0x00000000000000000000000000000000000000bb';
-  const chains: ChainAssets = [1, 2].map((chain_id) => ({
+  const carrier = '0x00000000000000000000000000000000000000Cc';
+  const chains: ChainAssets = [1, 2, 3].map((chain_id) => ({
     venue_key: `chain-${String(chain_id)}`,
     chain_id,
     native_asset: 'ETH',
-    tokens: [],
+    tokens: [{ asset: 'USDC', address: token }],
     finality: {
       read: 'finalized_tag',
       confirmations: null,
@@ -328,7 +329,10 @@ describe('an allowance draws what it allows beyond what is surely pulled by it',
       override_reason: null,
     },
     burns_by: messenger,
-    bridge: null,
+    bridge: {
+      endpoint_identity: `${String(chain_id)}:${token}`,
+      carriers: [{ asset: 'USDC', address: chain_id === 3 ? token : carrier }],
+    },
   }));
   const allow = (amount: string, config: JsonObject = {}): TemplateNode =>
     pays(
@@ -377,6 +381,12 @@ describe('an allowance draws what it allows beyond what is surely pulled by it',
     return plan.outflow[0]?.amount ?? null;
   };
   const behind = [way('allow>burn')];
+  const sends = [way('allow>send')];
+  /** On chain 2 a contract beside the token sends it, on chain 3 the token itself. */
+  const adapter = { chain_id: 2, spender: carrier };
+  const own = { chain_id: 3, spender: token };
+  const sent = (amount: string, source_chain_id = 2): TemplateNode =>
+    pays('send', { amount, source_chain_id }, { action_type: 'bridge_c_send' });
 
   it.each<[string, string, readonly TemplateNode[], readonly GraphEdge[]]>([
     ['alone: all of it', '10', [allow('10')], []],
@@ -407,17 +417,13 @@ describe('an allowance draws what it allows beyond what is surely pulled by it',
       [allow('10'), burn('burn', '10'), pays('b', { amount: '1' })],
       [way('allow>burn', 'on_success', 1), way('allow>b', 'on_success', 2)],
     ],
+    ['what a bridge sends from a token beside it', '10', [allow('10', adapter), sent('10')], sends],
+    ['a send of a token that sends itself', '20', [allow('10', own), sent('10', 3)], sends],
     [
-      'a burn that a condition may leave out',
+      'a send by another contract than it allows',
       '20',
-      [allow('10'), burn('burn', '10')],
-      [{ ...way('allow>burn'), condition_expr: 'true' }],
-    ],
-    [
-      'a burn or something else',
-      '20',
-      [allow('10'), burn('burn', '10'), pays('b', { amount: '1' })],
-      [way('allow>burn', 'on_success', 1), way('allow>b', 'on_success', 2)],
+      [allow('10', { ...adapter, spender: messenger }), sent('10')],
+      sends,
     ],
     ['another spender', '20', [allow('10', { spender: token }), burn('burn', '10')], behind],
     [

@@ -61,6 +61,26 @@ describe('the pool of a signer on a chain', () => {
   });
 });
 
+describe('what a bridge sends', () => {
+  const carried: ChainAssets = CHAINS.map((chain) => ({
+    ...chain,
+    bridge: { endpoint_identity: '1:0x1', carriers: [{ asset: 'USDC', address: '0xOft' }] },
+  }));
+  const send = (chains: ChainAssets, asset: string, source_chain_id: number) =>
+    tokenMismatch(
+      { node_key: 'send', action_type: 'bridge_c_send', asset, config: { source_chain_id } },
+      chains,
+    );
+  const none = { node_key: 'send', token_address: null, token_asset: null };
+
+  it('is what its chain lists as a token and as carried', () => {
+    expect(send(carried, 'USDC', 1)).toBeNull();
+    expect(send(CHAINS, 'USDC', 1)).toEqual({ ...none, asset: 'USDC', chain_id: 1 });
+    expect(send(carried, 'USDC', 137)).toEqual({ ...none, asset: 'USDC', chain_id: 137 });
+    expect(send(carried, 'ETH', 1)).toEqual({ ...none, asset: 'ETH', chain_id: 1 });
+  });
+});
+
 describe('an observed balance', () => {
   const observer = (asset: string, config: object) =>
     tokenMismatch(
