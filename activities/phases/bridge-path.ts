@@ -56,7 +56,7 @@ export async function usablePath(
   };
 }
 
-/** What has been sent is waited for, whatever has become of its path; null where that is unknown. */
+/** What was sent is waited for, whatever has become of its path; null where that is unknown. */
 async function watchedPath(deps: PhaseDependencies, row: PhaseRow): Promise<PathTerms | null> {
   const { source_chain_id: source, destination_chain_id: destination } = row.matched?.output ?? {};
   const ends = endsOf(deps.chains, source, destination);

@@ -2,16 +2,27 @@
  * One more version of a transaction that is under way: the same nonce, so that only one of them can
  * ever be mined. Signed first, stored by a write that finds nobody was quicker, and only then sent.
  */
-import type { NextVersion, StoredTransaction, VersionOutcome } from '../../domain/executor.ts';
+import { feeWithinBudget } from '../../domain/bridges/path-ready.ts';
+import {
+  ExecutorFault,
+  type NextVersion,
+  type StoredTransaction,
+  type VersionOutcome,
+} from '../../domain/executor.ts';
+import { fromBaseUnits } from '../../domain/money.ts';
 import { SYSTEM_ACTOR } from '../../domain/roles.ts';
 import { SignerFault, type SignedTransaction, type Signer } from '../../domain/signer.ts';
-import type { TimelineEntry, Transition } from '../../domain/transition.ts';
+import type { SeenPath, TimelineEntry, Transition } from '../../domain/transition.ts';
 import { newId } from '../../platform/ids.ts';
 import { verifiedTransaction } from '../../signers/verify.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { askedBy } from './allowlist.ts';
+import { usablePath } from './bridge-path.ts';
 import type { PhaseDependencies } from './context.ts';
+
+/** Of the own coin of any EVM chain. */
+const COIN_DECIMALS = 18;
 
 /** A refusal, with the sentence that says why. */
 const no = (why: string): VersionOutcome => ({ ok: false, why });
@@ -82,19 +93,43 @@ async function signedBy(
 async function requirements(
   deps: PhaseDependencies,
   row: PhaseRow,
-  { over, kind }: NextVersion,
+  { over, kind, unsigned }: NextVersion,
 ): Promise<Pick<Transition, 'require'> | (VersionOutcome & { readonly ok: false })> {
   if (kind === 'cancel') return {};
   const by = await askedBy(deps, row);
   if (!by.ok) return { ok: false, why: by.message };
+  const path = await pathOf(deps, row, unsigned.value);
+  if ('why' in path) return path;
   const signer_key = row.node.signer_binding?.signer_key ?? '';
   return {
     require: {
+      ...path,
       executors: [],
       signers: [{ signer_key, address: over.from }],
       addresses: by.asked,
     },
   };
+}
+
+/** The path of a send over the bridge, which has to be usable, and no dearer than it may be now. */
+async function pathOf(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  value: string,
+): Promise<{ readonly bridge_path?: SeenPath } | (VersionOutcome & { readonly ok: false })> {
+  if (row.node.action_type !== 'bridge_c_send') return {};
+  try {
+    const { terms, seen } = await usablePath(deps, row);
+    const fee = fromBaseUnits(BigInt(value), COIN_DECIMALS);
+    if (feeWithinBudget(fee, terms).ok) return { bridge_path: seen };
+    return {
+      ok: false,
+      why: `it pays the bridge ${fee}, and its path may cost ${terms.fee_native_budget}`,
+    };
+  } catch (error) {
+    if (error instanceof ExecutorFault) return { ok: false, why: error.message };
+    throw error;
+  }
 }
 
 function storedVersion(

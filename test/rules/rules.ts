@@ -1,4 +1,5 @@
 /** Every rule, in the order of docs/architecture.md. */
+import { bridgeRules } from './bridges.ts';
 import { commandRules } from './commands.ts';
 import { finalityRules } from './finality.ts';
 import { graphRules } from './graph.ts';
@@ -18,4 +19,5 @@ export const RULES: readonly Rule[] = [
   ...graphRules,
   ...signerRules,
   ...signedRules,
+  ...bridgeRules,
 ];
