@@ -23,7 +23,7 @@ export const bridgeRules: readonly Rule[] = [
     id: 'bridges-cost-what-their-path-may',
     section,
     rule: 'Nothing is signed that pays the bridge more than its path may cost.',
-    test: { file: SEND, name: 'is not one with a dearer fee than its path may cost' },
+    test: { file: SEND, name: 'is not one with %s' },
     broken: {
       file: 'venues/bridge-c/send-act.ts',
       find: '  if (most !== null && compare(',
@@ -34,7 +34,7 @@ export const bridgeRules: readonly Rule[] = [
     id: 'bridges-cut-nothing-off',
     section,
     rule: 'An amount that a message over the bridge cannot hold is not sent.',
-    test: { file: SEND, name: 'is refused with more than one message can hold' },
+    test: { file: SEND, name: 'is refused with %s' },
     broken: {
       file: 'venues/bridge-c/packet.ts',
       find: '2n ** 64n - 1n',
@@ -45,7 +45,7 @@ export const bridgeRules: readonly Rule[] = [
     id: 'bridges-show-the-own-packet',
     section,
     rule: 'A send over the bridge is shown by its own packet, to the recipient and with all of the amount.',
-    test: { file: SEND, name: 'is not decided by what tells of another recipient' },
+    test: { file: SEND, name: 'is not decided by what tells of %s' },
     broken: {
       file: 'venues/bridge-c/send-act.ts',
       find: ' &&\n      packet.message === message',
@@ -70,7 +70,7 @@ export const bridgeRules: readonly Rule[] = [
     id: 'only-the-own-burn-is-minted',
     section,
     rule: 'A message that is minted is the one that the burn emitted, but for what the attester fills in.',
-    test: { file: MESSAGE, name: 'is not mint_recipient' },
+    test: { file: MESSAGE, name: 'is not %s' },
     broken: {
       file: 'venues/burn-mint/message.ts',
       find: "  'mint_recipient',\n  'amount',",

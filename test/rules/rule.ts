@@ -11,6 +11,7 @@ export const SECTIONS = [
   'The graph',
   'Signers are replaced',
   "Signed for teams' executors",
+  'Bridges',
 ] as const;
 export type Section = (typeof SECTIONS)[number];
 
