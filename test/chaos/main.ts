@@ -4,10 +4,10 @@
  * contradicts anything afterwards.
  */
 import { setMaxListeners } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { takeSignals } from '../../dev/stack/foreground.ts';
 import { TRANSFER_PHASES } from '../../dev/simulators/paper-venue/faults.ts';
 import { EXECUTOR_PHASES } from '../../domain/executor.ts';
+import { bridgeWeather } from './bridge-run.ts';
 import { createCaller, type Caller } from './caller.ts';
 import { planTransfers, transfer } from './capital.ts';
 import { figures } from './figures.ts';
@@ -22,7 +22,7 @@ import { startReceiver } from './receiver.ts';
 import { startRunStack, type Run } from './run-stack.ts';
 import { planStrikes } from './schedule.ts';
 import { writeScripts } from './scripts.ts';
-import { createStorm, type Storm } from './storm.ts';
+import { createStorm, liveThrough } from './storm.ts';
 import { registerTemplates, type MixedTemplate } from './templates.ts';
 
 const VENUE_FAULTS = {
@@ -52,10 +52,10 @@ async function main(options: RunOptions): Promise<number> {
   let clean = false;
   try {
     say(
-      `Fault run: ${options.movements} movements, at least ${options.kills} kills, seed ${options.seed}`,
+      `Fault run: ${options.movements} movements${options.bridges ? ' across bridges' : ''}, at least ${options.kills} kills, seed ${options.seed}`,
     );
-    run = await startRunStack(signal, say);
-    clean = (await weather(run, options, signal)) === 0;
+    run = await startRunStack(signal, say, options.bridges);
+    clean = (await (options.bridges ? bridgeWeather : weather)(run, options, signal)) === 0;
   } catch (error) {
     if (limit.aborted) say(`\nThe run was not over after ${options.minutes} minutes.`);
     else if (foreground.status === null)
@@ -172,26 +172,6 @@ async function registerPolicy(caller: Caller, mix: readonly MixedTemplate[]): Pr
   });
   if (answer.status !== 201 && answer.status !== 409)
     throw new Error(`the policy was refused: ${JSON.stringify(answer.body)}`);
-}
-
-/** Lives begin along with the kills, so that every kill meets some on their way. */
-async function liveThrough<L extends { readonly complaints: string[] }>(
-  lives: readonly L[],
-  {
-    storm,
-    kills,
-    signal,
-  }: { readonly storm: Storm; readonly kills: number; readonly signal: AbortSignal },
-  lead: (life: L) => Promise<void>,
-): Promise<void> {
-  const led: Promise<void>[] = [];
-  for (const [at, life] of lives.entries()) {
-    while (storm.total < Math.floor((at * kills) / lives.length))
-      await sleep(50, undefined, { signal });
-    // What one caller meets must not end the others: it is reported with the contradictions.
-    led.push(lead(life).catch((error: unknown) => void life.complaints.push(String(error))));
-  }
-  await Promise.all(led);
 }
 
 function seconds(since: number): number {

@@ -10,11 +10,18 @@ export interface RunOptions {
   readonly minutes: number;
   /** Logs and data stay even when nothing was found. */
   readonly keep: boolean;
+  /** Movements that burn on one chain and mint on another, instead of the mix. */
+  readonly bridges: boolean;
 }
 
 const FULL = { movements: 300, kills: 100, minutes: 60 };
 /** For CI: a minute or so. */
 const SHORT = { movements: 30, kills: 15, minutes: 15 };
+/** With `--bridges`. */
+const BRIDGES = {
+  full: { movements: 100, kills: 50, minutes: 20 },
+  short: { movements: 6, kills: 3, minutes: 5 },
+};
 
 /** Reads the arguments after `--`; ends the process with a usage message when they are wrong. */
 export function readOptions(args: readonly string[]): RunOptions {
@@ -27,15 +34,19 @@ export function readOptions(args: readonly string[]): RunOptions {
     .option('--seed <n>', 'repeats the schedule of an earlier run', whole)
     .option('--minutes <n>', `gives up after this long (${FULL.minutes})`, whole)
     .option('--short', `the short form: ${SHORT.movements} movements, ${SHORT.kills} kills`)
+    .option('--bridges', 'burns and mints between two chains, which are killed, too')
     .option('--keep', 'leaves logs and data behind, whatever was found')
     .parse([...args], { from: 'user' });
   const given = command.opts<Partial<RunOptions> & { short?: boolean }>();
-  const base = given.short === true ? SHORT : FULL;
+  const bridges = given.bridges ?? false;
+  const [full, short] = bridges ? [BRIDGES.full, BRIDGES.short] : [FULL, SHORT];
+  const base = given.short === true ? short : full;
   return {
     movements: given.movements ?? base.movements,
     kills: given.kills ?? base.kills,
     minutes: given.minutes ?? base.minutes,
     keep: given.keep ?? false,
+    bridges,
     seed: given.seed ?? randomInt(1, 1_000_000),
   };
 }

@@ -19,10 +19,10 @@ const SETTINGS = {
   SVC_RATE_LIMIT_ENABLED: 'false',
   SVC_SWEEP_IDLE_SECONDS: '5',
   SVC_AUTO_APPROVE_ENABLED: 'true',
-  // Somebody is asked about a send soon, so that people meet sends of which nobody knows.
-  SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '5',
   ...CALLBACK_SETTINGS,
 };
+/** Somebody is asked about a send soon, so that people meet sends of which nobody knows. */
+const ASKS_SOON = { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '5' };
 const API_PREFIX = '/v3';
 
 export interface Run {
@@ -44,25 +44,37 @@ export interface Run {
   close(keep: boolean): Promise<void>;
 }
 
-/** Starts API, worker, Temporal and Postgres as processes that stay down when they are killed. */
+/**
+ * Starts API, worker, Temporal and Postgres as processes that stay down when they are killed, and
+ * beside them the bridges or a team's worker.
+ */
 export async function startRunStack(
   signal: AbortSignal,
   log: (line: string) => void,
+  bridges = false,
 ): Promise<Run> {
   const dataDir = mkdtempSync(join(tmpdir(), 'fault-run-'));
   let stack: Stack;
   try {
     const ports = await choosePorts(ANY_FREE_PORTS, Object.keys(ANY_FREE_PORTS) as PortName[]);
-    const registry = await writeRegistryWith(join(dataDir, 'run-config'), ports, {
-      executors: [TEAM_EXECUTOR],
-    });
+    // Across bridges there is no team, and nobody stands by: every movement has to come to its end
+    // by itself.
+    const more = bridges
+      ? {}
+      : {
+          ...ASKS_SOON,
+          ...(await writeRegistryWith(join(dataDir, 'run-config'), ports, {
+            executors: [TEAM_EXECUTOR],
+          })),
+        };
     stack = await startStack({
       settings: { dataDir, ports },
       split: true,
       restart: false,
+      bridges,
       signal,
       log,
-      env: { ...SETTINGS, ...registry },
+      env: { ...SETTINGS, ...more },
     });
   } catch (error) {
     rmSync(dataDir, { recursive: true, force: true });
@@ -71,7 +83,7 @@ export async function startRunStack(
   const apiUrl = `${stack.apiUrl}${API_PREFIX}`;
   const team = createTeam(dataDir, stack.temporalAddress);
   try {
-    await team.start();
+    if (!bridges) await team.start();
   } catch (error) {
     await stack.stop();
     throw error;

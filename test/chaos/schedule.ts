@@ -8,11 +8,26 @@ export type Victim = (typeof VICTIMS)[number];
  * The worker holds the sends, so it dies most; Temporal and Postgres take everybody with them.
  * `team` is the worker of a team.
  */
-const WEIGHTS: Record<Victim, number> = { api: 2, worker: 4, temporal: 2, postgres: 2, team: 2 };
+const WEIGHTS: Readonly<Record<Victim, number>> = {
+  api: 2,
+  worker: 4,
+  temporal: 2,
+  postgres: 2,
+  team: 2,
+};
 const TWO_AT_ONCE = 0.15;
 
+/**
+ * The parts that a burn and its mint need, and both chains: they come back with what they had. Of
+ * the deliverer this lane knows nothing.
+ */
+export const BRIDGE_WEIGHTS = {
+  ...{ api: 2, worker: 5, temporal: 1, postgres: 1 },
+  ...{ 'bridge-attester': 2, chain: 2, 'far-chain': 2 },
+};
+
 export interface Strike {
-  readonly victims: readonly Victim[];
+  readonly victims: readonly string[];
   /** How long each stays down. */
   readonly down_ms: number;
   /**
@@ -24,15 +39,19 @@ export interface Strike {
   readonly then_ms: number;
 }
 
-/** Strikes with at least `kills` victims in all. */
-export function planStrikes(dice: Dice, kills: number): readonly Strike[] {
+/** Strikes with at least `kills` victims in all, drawn by weight. */
+export function planStrikes(
+  dice: Dice,
+  kills: number,
+  weights: Readonly<Record<string, number>> = WEIGHTS,
+): readonly Strike[] {
   const strikes: Strike[] = [];
+  const parts = Object.keys(weights);
+  const weightOf = (victim: string): number => weights[victim] ?? 0;
   for (let planned = 0; planned < kills;) {
-    const first = dice.pick(VICTIMS, (victim) => WEIGHTS[victim]);
-    const others = VICTIMS.filter((victim) => victim !== first);
-    const victims = dice.chance(TWO_AT_ONCE)
-      ? [first, dice.pick(others, (victim) => WEIGHTS[victim])]
-      : [first];
+    const first = dice.pick(parts, weightOf);
+    const others = parts.filter((victim) => victim !== first);
+    const victims = dice.chance(TWO_AT_ONCE) ? [first, dice.pick(others, weightOf)] : [first];
     const [down_ms, up_ms, then_ms] = [
       dice.between(0, 1_500),
       dice.between(500, 4_000),

@@ -1,22 +1,22 @@
 /** Kills processes by the schedule and starts them again. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Strike, Victim } from './schedule.ts';
+import type { Strike } from './schedule.ts';
 
 /** Starts of one part in a row that may fail before the run gives up. */
 const STARTS = 5;
 
 /** What can be killed and started again. */
 export interface Parts {
-  kill(name: Victim): Promise<void>;
-  startChild(name: Victim): Promise<void>;
+  kill(name: string): Promise<void>;
+  startChild(name: string): Promise<void>;
 }
 
 export interface Storm {
   /** SIGKILLs so far, by part. */
-  readonly kills: ReadonlyMap<Victim, number>;
+  readonly kills: ReadonlyMap<string, number>;
   readonly total: number;
   /** Milliseconds from each kill until the part was ready again, summed up by part. */
-  readonly downMs: ReadonlyMap<Victim, number>;
+  readonly downMs: ReadonlyMap<string, number>;
   /** Starts that ended before the part was ready, though nobody killed it. */
   readonly failedStarts: readonly string[];
   /** Strikes until the schedule or the signal ends it; every part is up again afterwards. */
@@ -31,13 +31,13 @@ export function createStorm(options: {
   readonly onKill: (total: number) => void;
 }): Storm {
   const { stack, strikes, signal, onKill } = options;
-  const kills = new Map<Victim, number>();
-  const downMs = new Map<Victim, number>();
+  const kills = new Map<string, number>();
+  const downMs = new Map<string, number>();
   const failedStarts: string[] = [];
-  const revivals = new Map<Victim, Promise<void>>();
+  const revivals = new Map<string, Promise<void>>();
   let total = 0;
 
-  const revive = async (victim: Victim, { down_ms, up_ms }: Strike): Promise<void> => {
+  const revive = async (victim: string, { down_ms, up_ms }: Strike): Promise<void> => {
     const killed = Date.now();
     await sleep(down_ms);
     for (let tries = 1; ; tries += 1) {
@@ -90,4 +90,24 @@ export function createStorm(options: {
       await Promise.all(revivals.values());
     },
   };
+}
+
+/** Lives begin along with the kills, so that every kill meets some on their way. */
+export async function liveThrough<L extends { readonly complaints: string[] }>(
+  lives: readonly L[],
+  {
+    storm,
+    kills,
+    signal,
+  }: { readonly storm: Storm; readonly kills: number; readonly signal: AbortSignal },
+  lead: (life: L) => Promise<void>,
+): Promise<void> {
+  const led: Promise<void>[] = [];
+  for (const [at, life] of lives.entries()) {
+    while (storm.total < Math.floor((at * kills) / lives.length))
+      await sleep(50, undefined, { signal });
+    // What one caller meets must not end the others: it is reported with the contradictions.
+    led.push(lead(life).catch((error: unknown) => void life.complaints.push(String(error))));
+  }
+  await Promise.all(led);
 }
