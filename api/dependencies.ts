@@ -12,6 +12,7 @@ import type { Signer, SignerDescriptor } from '../domain/signer.ts';
 import type { BalanceDesk } from '../platform/balance-desk.ts';
 import type { Database } from '../prisma/client.ts';
 import type { AutoApproveHook } from './auto-approve/hook.ts';
+import type { ReadBridgeRegistry } from './extension.ts';
 import type { ApiSettings } from './settings.ts';
 
 export interface ApiDependencies {
@@ -26,6 +27,8 @@ export interface ApiDependencies {
   readonly accounts?: AccountReader;
   /** Asks the endpoints of the bridge what they are; absent where none is bound. */
   readonly bridge?: BridgeReader;
+  /** Absent or null where the edition has no registry of the bridge. */
+  readonly bridgeRegistry?: ReadBridgeRegistry | null;
   /** Which venues' balances are fetched, and asking one on demand. */
   readonly balances: BalanceDesk;
   /** Wakes a movement's run in the background; never throws and is never waited for. */

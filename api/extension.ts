@@ -3,7 +3,9 @@
  * none, and who decides about automatic approval. The role map is complete before the first
  * request; what is still without roles then is closed.
  */
+import type { BridgeRegistry } from '../domain/bridges/registry.ts';
 import type { Role } from '../domain/roles.ts';
+import type { Database } from '../prisma/client.ts';
 import type { AutoApproveHook } from './auto-approve/hook.ts';
 import type { Route } from './http/route.ts';
 
@@ -17,7 +19,11 @@ export interface ApiExtension {
   readonly roles?: Readonly<Record<string, readonly Role[]>>;
   /** Decides about automatic approval in place of the daily caps of templates. */
   readonly autoApprove?: AutoApproveHook;
+  /** Says which paths of a bridge may be used. */
+  readonly bridgeRegistry?: ReadBridgeRegistry;
 }
+
+export type ReadBridgeRegistry = (db: Database) => Promise<BridgeRegistry>;
 
 /**
  * The hook that an extension registers, or null. Throws when several do: none of them would know of
@@ -30,6 +36,11 @@ export function autoApproveOf(extensions: readonly ApiExtension[]): AutoApproveH
       `the extensions ${first?.name ?? ''} and ${second.name} both decide about automatic approval`,
     );
   return first?.autoApprove ?? null;
+}
+
+/** The registry of the bridge that an extension brings, or null. */
+export function bridgeRegistryOf(extensions: readonly ApiExtension[]): ReadBridgeRegistry | null {
+  return extensions.find((each) => each.bridgeRegistry !== undefined)?.bridgeRegistry ?? null;
 }
 
 /**
