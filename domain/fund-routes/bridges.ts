@@ -55,7 +55,7 @@ export interface BridgeWorld {
 
 type BoundChain = Pick<
   ChainEntry,
-  'venue_key' | 'chain_id' | 'native_asset' | 'tokens' | 'burns_by'
+  'venue_key' | 'chain_id' | 'native_asset' | 'tokens' | 'burns_by' | 'bridge'
 >;
 
 /** Null for a route without bridges. `asset` is the movement's, null where nobody has said it. */
@@ -105,10 +105,10 @@ function lookAt(leg: BridgeLeg, world: BridgeWorld): RouteBridgeLeg {
   };
   const { source_chain_id: from, destination_chain_id: to } = leg;
   if (from === null || to === null) return unknown;
-  const problem = unbound([from, to], world);
+  const problem = unbound([from, to], world) ?? withoutLane(leg, [from, to], world);
   const known = { ...unknown, usable: problem === null ? null : false, problem };
   return leg.lane === 'burn_and_mint'
-    ? burnAndMint(leg, known, { from, to }, world)
+    ? burnAndMint(leg, known, from)
     : bridgeC(leg, known, { from, to }, world);
 }
 
@@ -117,24 +117,17 @@ interface Ends {
   readonly to: number;
 }
 
-function burnAndMint(
-  { asset, finality }: BridgeLeg,
-  known: RouteBridgeLeg,
-  { from, to }: Ends,
-  { chains }: BridgeWorld,
-): RouteBridgeLeg {
+function burnAndMint({ finality }: BridgeLeg, known: RouteBridgeLeg, from: number): RouteBridgeLeg {
   const seconds =
     finality === 'fast'
       ? fastAttestationSeconds(from)
       : (knownChain(from)?.typical_age_seconds ?? null);
   const source = finality === 'fast' ? 'fast_attestation' : 'chain_finality';
-  const problem = known.problem ?? withoutLane([from, to], asset, chains);
   return {
     ...known,
     latency_baseline_seconds: seconds,
     latency_source: seconds === null ? null : source,
-    usable: problem === null,
-    problem,
+    usable: known.problem === null,
   };
 }
 
@@ -181,29 +174,50 @@ function unbound(ids: readonly number[], { chains }: BridgeWorld): BridgeProblem
       };
 }
 
-/** What the burn would be refused for before anything is burnt, as far as it shows from here. */
+/** What the node would be refused for before anything is sent, as far as it shows from here. */
 function withoutLane(
+  { lane, asset }: BridgeLeg,
   ids: readonly number[],
-  asset: string | null,
-  chains: readonly BoundChain[],
+  { chains }: BridgeWorld,
 ): BridgeProblem | null {
   const ends = ids.flatMap((id) => chains.find(({ chain_id }) => chain_id === id) ?? []);
-  const without = ends.find(({ burns_by }) => burns_by === null);
+  const without = ends.find((end) => !IS_ON[lane](end));
   if (without !== undefined)
     return {
       error_code: 'BRIDGE_ROUTE_MISSING',
-      reason: `venue ${without.venue_key} has no cctp entry, so nothing is burnt or minted there`,
+      reason: `venue ${without.venue_key} has no ${ENTRIES[lane]} entry`,
     };
-  const last = ends.at(-1);
-  if (asset === null || last?.tokens.some((token) => token.asset === asset) !== false) return null;
-  return {
-    error_code: 'DESTINATION_TOKEN_MISSING',
-    reason: `venue ${last.venue_key} lists no token of ${asset}`,
-  };
+  const [source, destination] = ends;
+  if (asset === null || source === undefined || destination === undefined) return null;
+  for (const [end, error_code] of [
+    [source, 'TOKEN_ASSET_MISMATCH'],
+    [destination, 'DESTINATION_TOKEN_MISSING'],
+  ] as const)
+    if (!lists(end, lane, asset))
+      return { error_code, reason: `venue ${end.venue_key} lists no token of ${asset} for it` };
+  return null;
 }
 
-/** The venue entry tells no endpoint yet, so rows go by the names of their chains. */
+/** What a venue entry calls its part of a lane. */
+const ENTRIES: Readonly<Record<BridgeLane, string>> = {
+  burn_and_mint: 'cctp',
+  bridge_c: 'bridge_c',
+};
+const IS_ON: Readonly<Record<BridgeLane, (chain: BoundChain) => boolean>> = {
+  burn_and_mint: ({ burns_by }) => burns_by !== null,
+  bridge_c: ({ bridge }) => bridge !== null,
+};
+
+function lists({ tokens, bridge }: BoundChain, lane: BridgeLane, asset: string): boolean {
+  const carried = lane === 'burn_and_mint' ? tokens : (bridge?.carriers ?? []);
+  return [tokens, carried].every((list) => list.some((token) => token.asset === asset));
+}
+
 function namesOf(chain_id: number, chains: readonly BoundChain[]): ChainNames {
   const venue = chains.find((each) => each.chain_id === chain_id);
-  return { chain_id, venue_key: venue?.venue_key ?? null, endpoint_identity: null };
+  return {
+    chain_id,
+    venue_key: venue?.venue_key ?? null,
+    endpoint_identity: venue?.bridge?.endpoint_identity ?? null,
+  };
 }

@@ -40,10 +40,18 @@ const BRIDGES = [
   executor('bridge_c.send', 'bridge_c_send'),
   executor('bridge_c.observe', 'bridge_c_observe'),
 ];
-const bound = (chain_id: number, venue_key: string, burns_by: string | null): ChainAssets => [
+const address = (digit: number): string => `0x${String(digit).repeat(40)}`;
+const identity = (digit: number): string => `3018${String(digit)}:${address(digit)}`;
+const carried = (asset: string) => [{ asset, address: address(7) }];
+/** On the bridge with an endpoint of this digit; without one on no bridge at all. */
+const bound = (chain_id: number, venue_key: string, digit: number | null): ChainAssets => [
   {
-    ...{ chain_id, venue_key, native_asset: 'ETH', burns_by },
-    tokens: [{ asset: 'USDC', address: `0x${'1'.repeat(40)}` }],
+    ...{ chain_id, venue_key, native_asset: 'ETH', burns_by: digit === null ? null : address(6) },
+    tokens: ['USDC', 'OMNI'].flatMap(carried),
+    bridge:
+      digit === null
+        ? null
+        : { endpoint_identity: identity(digit), carriers: ['USDC', 'OMNI'].flatMap(carried) },
     finality: {
       ...{ read: 'finalized_tag', confirmations: null, typical_age_seconds: null },
       override_reason: null,
@@ -51,8 +59,8 @@ const bound = (chain_id: number, venue_key: string, burns_by: string | null): Ch
   },
 ];
 const CHAINS = [
-  ...bound(NEAR, 'base', `0x${'2'.repeat(40)}`),
-  ...bound(FAR, 'arbitrum', `0x${'2'.repeat(40)}`),
+  ...bound(NEAR, 'base', 1),
+  ...bound(FAR, 'arbitrum', 2),
   ...bound(BARE, 'world', null),
 ];
 
@@ -131,17 +139,16 @@ const burning = (api: Service, config: object = {}) =>
   template(api, ['cctp_burn', 'cctp_mint'], { ...path, max_fee: '0.2', ...config });
 
 const BASELINE = {
-  ...{ src_chain: 'base', dst_chain: String(FAR), asset: 'USDC', fee_native_budget: '0.002' },
+  ...{ src_chain: 'base', dst_chain: 'the-far-one', asset: 'USDC', fee_native_budget: '0.002' },
   ...{ expected_latency_seconds: 180, detection_latency_budget_seconds: 900 },
 };
-const PATH = `/bridge-c/path-baselines/base/${String(FAR)}/USDC`;
+const PATH = '/bridge-c/path-baselines/base/the-far-one/USDC';
 
-/** Both chains, one by its venue key and one by its id, and the path, ready to be used. */
+/** Both chains, one under another name, and the path, ready to be used. */
 async function register({ call }: Service): Promise<void> {
-  for (const [index, chain] of ['base', String(FAR)].entries())
+  for (const [index, chain] of ['base', 'the-far-one'].entries())
     await call('POST', '/bridge-c/chain-registry', {
-      ...{ chain, endpoint_identity: `3018${String(index)}:0x${String(index + 1).repeat(40)}` },
-      finality_age_seconds: 900,
+      ...{ chain, endpoint_identity: identity(index + 1), finality_age_seconds: 900 },
     });
   await call('POST', '/bridge-c/path-baselines', BASELINE);
   await call('POST', `${PATH}/drill-pass`, { evidence_path: 'drills/1' });
@@ -216,11 +223,20 @@ describe('a route over bridge_c', () => {
       'has had no drill since an identity changed',
       /no drill has passed/,
       async (api: Service) => {
-        await api.call('PUT', '/bridge-c/chain-registry/base', {
-          ...{ endpoint_identity: `30109:0x${'9'.repeat(40)}`, finality_age_seconds: 900 },
-        });
+        for (const digit of [9, 1])
+          await api.call('PUT', '/bridge-c/chain-registry/base', {
+            ...{ endpoint_identity: identity(digit), finality_age_seconds: 900 },
+          });
         await api.call('POST', '/executors/bridge-c/refresh-registry');
       },
+    ],
+    [
+      'begins at another endpoint than that of the venues file',
+      /no baseline/,
+      (api: Service) =>
+        api.call('PUT', '/bridge-c/chain-registry/base', {
+          ...{ endpoint_identity: identity(9), finality_age_seconds: 900 },
+        }),
     ],
     ['is gone', /no baseline/, (api: Service) => api.call('DELETE', PATH)],
   ])('whose path %s is infeasible, and says why', async (_what, reason, change) => {
@@ -264,7 +280,7 @@ describe('a route over bridge_c', () => {
     const key = await sending(api);
     const old = await service({ later: MAX_AGE + 60 });
     expect(await recommended(old, key)).toMatchObject({ feasibility: 'infeasible' });
-    expect(await recommended(api, key, 'USDT')).toMatchObject({ feasibility: 'infeasible' });
+    expect(await recommended(api, key, 'OMNI')).toMatchObject({ feasibility: 'infeasible' });
     expect(await recommended(api, key)).toMatchObject({ feasibility: 'feasible' });
   });
 

@@ -16,12 +16,16 @@ const [ETHEREUM, OPTIMISM, BASE, LOCAL, BARE] = [1, 10, 8453, 31_337, 137];
 
 const bound = (chain_id: number, more: object = {}) => ({
   ...{ chain_id, venue_key: `venue-${String(chain_id)}`, native_asset: 'ETH' },
-  ...{ tokens: [{ asset: 'USDC', address: '0x1' }], burns_by: '0x2' },
+  ...{ tokens: [{ asset: 'USDC', address: '0x1' }], burns_by: '0x2', bridge: null },
   ...more,
 });
+const onBridge = (endpoint_identity: string, asset = 'USDC') => ({
+  bridge: { endpoint_identity, carriers: [{ asset, address: '0x3' }] },
+});
 const chains = [
-  ...[ETHEREUM, OPTIMISM, BASE, LOCAL].map((id) => bound(id)),
-  bound(BARE, { burns_by: null, native_asset: 'POL' }),
+  ...[ETHEREUM, OPTIMISM, LOCAL].map((id) => bound(id)),
+  bound(BASE, onBridge('1:other-name')),
+  bound(BARE, { burns_by: null, native_asset: 'POL', ...onBridge('1:VENUE-137') }),
   bound(480, { tokens: [] }),
 ];
 const row = (chain: string, more: Partial<BridgeChain> = {}): BridgeChain => ({
@@ -31,7 +35,7 @@ const row = (chain: string, more: Partial<BridgeChain> = {}): BridgeChain => ({
   ...more,
 });
 const path = (more: Partial<BridgePath> = {}): BridgePath => ({
-  ...{ src_chain: `venue-${String(BARE)}`, dst_chain: String(BASE), asset: 'USDC' },
+  ...{ src_chain: 'venue-137', dst_chain: 'other-name', asset: 'USDC' },
   ...{ expected_latency_seconds: 180, detection_latency_budget_seconds: 900 },
   ...{ fee_native_budget: '0.002', enabled: true, disabled_reason: null },
   ...{ last_drill_pass_at: EARLIER, last_drill_evidence_path: 'e', baseline_source: null },
@@ -40,7 +44,7 @@ const path = (more: Partial<BridgePath> = {}): BridgePath => ({
 });
 const registry = (more: Partial<BridgePath> = {}, of: Partial<BridgeChain> = {}) => ({
   now: NOW,
-  chains: [row(`venue-${String(BARE)}`, of), row(String(BASE))],
+  chains: [row('venue-137', of), row('other-name')],
   paths: [path(more)],
 });
 const world = (more: Partial<BridgeWorld> = {}): BridgeWorld => ({
@@ -158,13 +162,32 @@ describe('a bridge_c send', () => {
     });
   });
 
-  test('of an asset, or the way back, that the registry does not have', () => {
+  test('the other way round is not the path', () => {
     const back = { source_chain_id: BASE, destination_chain_id: BARE };
-    for (const one of [leg(send('send'), { asset: 'USDT' }), leg(send('send', back))])
-      expect(one).toMatchObject({
-        ...{ latency_baseline_seconds: null, fee_native_budget: null, usable: false },
-        problem: { error_code: 'BRIDGE_PATH_NOT_READY' },
-      });
+    expect(leg(send('send', back))).toMatchObject({
+      ...{ latency_baseline_seconds: null, fee_native_budget: null, usable: false },
+      problem: { error_code: 'BRIDGE_PATH_NOT_READY' },
+    });
+  });
+
+  test.each([
+    ['BRIDGE_ROUTE_MISSING', 'USDC', { source_chain_id: ETHEREUM }],
+    ['BRIDGE_ROUTE_MISSING', null, { destination_chain_id: ETHEREUM }],
+    ['TOKEN_ASSET_MISMATCH', 'USDT', {}],
+    ['DESTINATION_TOKEN_MISSING', 'USDC', { destination_chain_id: 324 }],
+  ])('cannot begin: %s with %s and %j', (error_code, asset, config) => {
+    const other = [...chains, bound(324, onBridge('1:324', 'OMNI'))];
+    expect(leg(send('send', config), { asset, chains: other })).toMatchObject({
+      ...{ usable: false, problem: { error_code } },
+    });
+  });
+
+  test('from a chain that is not on the bridge still shows what a row of its name says', () => {
+    const named = { ...registry({ src_chain: '10' }), chains: [row('10'), row('other-name')] };
+    const from = { source_chain_id: OPTIMISM };
+    expect(leg(send('send', from), { registry: named })).toMatchObject({
+      ...{ latency_baseline_seconds: 180, problem: { error_code: 'BRIDGE_ROUTE_MISSING' } },
+    });
   });
 
   test('says nothing where the asset is not known, or the edition has no registry', () => {
