@@ -1,6 +1,6 @@
 /** What the API is given by the composition root. It makes none of this itself. */
 import type { Logger } from 'pino';
-import type { BridgeReader } from '../domain/bridges/registry.ts';
+import type { BridgeReader, BridgeRegistry } from '../domain/bridges/registry.ts';
 import type { ExecutorDescriptor } from '../domain/executor.ts';
 import type { CommandKind } from '../domain/transition.ts';
 import type { TransferRow } from '../domain/capital-transfers/step.ts';
@@ -12,8 +12,10 @@ import type { Signer, SignerDescriptor } from '../domain/signer.ts';
 import type { BalanceDesk } from '../platform/balance-desk.ts';
 import type { Database } from '../prisma/client.ts';
 import type { AutoApproveHook } from './auto-approve/hook.ts';
-import type { ReadBridgeRegistry } from './extension.ts';
 import type { ApiSettings } from './settings.ts';
+
+/** All of the bridge's registry as it is now. */
+export type ReadBridgeRegistry = (db: Database) => Promise<BridgeRegistry>;
 
 export interface ApiDependencies {
   readonly db: Database;

@@ -3,10 +3,9 @@
  * none, and who decides about automatic approval. The role map is complete before the first
  * request; what is still without roles then is closed.
  */
-import type { BridgeRegistry } from '../domain/bridges/registry.ts';
 import type { Role } from '../domain/roles.ts';
-import type { Database } from '../prisma/client.ts';
 import type { AutoApproveHook } from './auto-approve/hook.ts';
+import type { ReadBridgeRegistry } from './dependencies.ts';
 import type { Route } from './http/route.ts';
 
 export interface ApiExtension {
@@ -22,8 +21,6 @@ export interface ApiExtension {
   /** Says which paths of a bridge may be used. */
   readonly bridgeRegistry?: ReadBridgeRegistry;
 }
-
-export type ReadBridgeRegistry = (db: Database) => Promise<BridgeRegistry>;
 
 /**
  * The hook that an extension registers, or null. Throws when several do: none of them would know of
