@@ -180,8 +180,9 @@ export async function readBridgeRegistry(db: Database): Promise<BridgeRegistry> 
       paths: readonly BridgePath[] | null;
     }>`
       SELECT svc_now() AS now,
-        (SELECT jsonb_agg(to_jsonb(c)) FROM bridge_chains c) AS chains,
-        (SELECT jsonb_agg(bridge_path_view(p)) FROM bridge_paths p) AS paths`,
+        (SELECT jsonb_agg(to_jsonb(c) ORDER BY c.chain) FROM bridge_chains c) AS chains,
+        (SELECT jsonb_agg(row) FROM (SELECT bridge_path_view(p) AS row FROM bridge_paths p
+          ORDER BY src_chain, dst_chain, asset) o) AS paths`,
   );
   const [found] = rows;
   if (found === undefined) throw new Error('the bridge registry was not answered');
