@@ -1,6 +1,6 @@
 /** What the API is given by the composition root. It makes none of this itself. */
 import type { Logger } from 'pino';
-import type { BridgeReader } from '../domain/bridges/registry.ts';
+import type { BridgeReader, BridgeRegistry } from '../domain/bridges/registry.ts';
 import type { ExecutorDescriptor } from '../domain/executor.ts';
 import type { CommandKind } from '../domain/transition.ts';
 import type { TransferRow } from '../domain/capital-transfers/step.ts';
@@ -14,6 +14,9 @@ import type { Database } from '../prisma/client.ts';
 import type { AutoApproveHook } from './auto-approve/hook.ts';
 import type { ApiSettings } from './settings.ts';
 
+/** All of the bridge's registry as it is now. */
+export type ReadBridgeRegistry = (db: Database) => Promise<BridgeRegistry>;
+
 export interface ApiDependencies {
   readonly db: Database;
   readonly log: Logger;
@@ -26,6 +29,8 @@ export interface ApiDependencies {
   readonly accounts?: AccountReader;
   /** Asks the endpoints of the bridge what they are; absent where none is bound. */
   readonly bridge?: BridgeReader;
+  /** Absent or null where the edition has no registry of the bridge. */
+  readonly bridgeRegistry?: ReadBridgeRegistry | null;
   /** Which venues' balances are fetched, and asking one on demand. */
   readonly balances: BalanceDesk;
   /** Wakes a movement's run in the background; never throws and is never waited for. */

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signedFetch } from '../clients/signed-fetch.ts';
 import type { Graph } from './draw-graph.ts';
+import type { StackBridges } from './stack/bridges.ts';
 import type { ChainInfo } from './stack/chain.ts';
 import type { DevKeys } from './stack/keys.ts';
 import { starterTemplates } from './stack/starter-templates.ts';
@@ -104,9 +105,10 @@ export async function loadStarterTemplates(stack: {
   readonly apiUrl: string;
   readonly chain: ChainInfo;
   readonly keys: DevKeys;
+  readonly bridges?: StackBridges | null;
 }): Promise<ReturnType<typeof starterTemplates>> {
   const api = new DemoApi(`${stack.apiUrl}/v3`, stack.keys);
-  const templates = starterTemplates(stack.chain);
+  const templates = starterTemplates(stack.chain, stack.bridges);
   for (const template of templates) await api.createTemplate(template);
   return templates;
 }

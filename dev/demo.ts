@@ -3,11 +3,13 @@
  * own. Ends with one JSON line on standard output; exit status 0 only for COMPLETED.
  */
 import { createHash } from 'node:crypto';
-import { createPublicClient, erc20Abi, formatUnits, http } from 'viem';
 import { takeSignals } from './stack/foreground.ts';
 import { drawGraph } from './draw-graph.ts';
 import { DemoApi, loadStarterTemplates, type Movement } from './demo-api.ts';
-import { demoMovement, say, Story } from './demo-story.ts';
+import { crossing, MOVED, withdrawal, type Scene } from './demo-scenes.ts';
+import { say, Story } from './demo-story.ts';
+import type { StackBridges } from './stack/bridges.ts';
+import { hadBridges, readBridges, runsBridges } from './stack/known-bridges.ts';
 import { readDevKeys, type DevKeys } from './stack/keys.ts';
 import { readChainInfo, type ChainInfo } from './stack/chain.ts';
 import { readDevSettings, type DevSettings } from './stack/ports.ts';
@@ -21,11 +23,13 @@ const PATIENCE_MS = 120_000;
 const POLL_MS = 1_200;
 
 const HELP = [
-  'Moves 250.5 USDC from the paper venue to the treasury, on the stack that runs in this folder or on one of its own, and',
+  `Moves ${MOVED.withdrawal} from the paper venue to the treasury, on the stack that runs in this folder or on one of its own, and`,
   'tells what happens. Standard output ends with one line of JSON; the exit status is 0 when the movement has completed.',
   '',
-  '  --storm  on a stack of its own, while the worker is killed in the middle of both sends, the venue loses its answer and',
-  '           Temporal goes away; the exit status is 0 when everything was paid exactly once',
+  `  --bridges  moves ${MOVED.crossing} from one local chain to another instead: burnt here, minted there; a stack that is`,
+  '             started for it has the second chain and those who serve the bridges',
+  '  --storm    on a stack of its own, while the worker is killed in the middle of both sends, the venue loses its answer',
+  '             and Temporal goes away; the exit status is 0 when everything was paid exactly once',
 ];
 
 let stack: Stack | null = null;
@@ -36,15 +40,18 @@ process.exit();
 async function main(): Promise<number> {
   const args = process.argv.slice(2);
   const stormy = args.includes('--storm');
-  const others = args.filter((arg) => arg !== '--storm');
-  const answered = answeredByUsage(others, 'npm run demo [-- --storm]', HELP);
+  const bridged = !stormy && args.includes('--bridges');
+  const others = args.filter((arg) => arg !== '--storm' && !(bridged && arg === '--bridges'));
+  const answered = answeredByUsage(others, 'npm run demo [-- --bridges|--storm]', HELP);
   if (answered !== null) return answered;
   if (stormy) return underStorm();
   const settings = readDevSettings();
   try {
-    const urls = await findOrStart(settings);
+    const urls = await findOrStart(settings, bridged);
+    const bridges = bridged ? readBridges(settings.dataDir) : null;
+    const [chain, keys] = [readChainInfo(settings.dataDir), readDevKeys(settings.dataDir)];
     return await Promise.race([
-      demonstrate(urls, readChainInfo(settings.dataDir), readDevKeys(settings.dataDir)),
+      demonstrate({ urls, chain, keys, bridges }),
       foreground.stopped.then(() => foreground.status ?? 1),
     ]);
   } catch (error) {
@@ -67,26 +74,44 @@ async function underStorm(): Promise<number> {
   }
 }
 
-async function findOrStart(settings: DevSettings): Promise<StackUrls> {
+async function findOrStart(settings: DevSettings, bridged: boolean): Promise<StackUrls> {
   const running = findRunningStack(settings.dataDir);
   if (running?.urls != null) {
+    if (bridged && !runsBridges(running))
+      throw new Error(
+        'The stack that runs already has no bridges. Stop it with Ctrl-C; `npm start -- --bridges` starts it with them.',
+      );
     say('Using the stack that runs already.');
     return running.urls;
   }
   say('No stack runs; starting one for the demo.');
-  stack = await startStack({ settings, restart: true, signal: foreground.signal });
+  const bridges = bridged || hadBridges(settings.dataDir);
+  stack = await startStack({ settings, bridges, restart: true, signal: foreground.signal });
   // The stack's own record of where everything is, as another process would read it.
   return { ...stack, chainUrl: stack.chain.rpcUrl };
 }
 
-async function demonstrate(urls: StackUrls, chain: ChainInfo, keys: DevKeys): Promise<number> {
+async function demonstrate({
+  urls,
+  chain,
+  keys,
+  bridges,
+}: {
+  readonly urls: StackUrls;
+  readonly chain: ChainInfo;
+  readonly keys: DevKeys;
+  readonly bridges: StackBridges | null;
+}): Promise<number> {
   const api = new DemoApi(`${urls.apiUrl}/v3`, keys);
-  const [template] = await loadStarterTemplates({ ...urls, chain, keys });
+  const scene: Scene =
+    bridges === null ? withdrawal(chain, urls.paperVenueUrl) : crossing(chain, bridges);
+  const templates = await loadStarterTemplates({ ...urls, chain, keys, bridges });
+  const template = templates.find(({ template_key }) => template_key === scene.template_key);
   if (template === undefined) throw new Error('there is no starter template');
   say(`\nTemplate   ${template.template_key} v${template.version}: ${template.name}`);
 
-  const before = await balances(urls, chain);
-  const created = await api.createMovement(demoMovement(template, chain));
+  const before = await scene.balances();
+  const created = await api.createMovement(scene.movement(template));
   say(
     `Movement   ${created.movement_id}: ${created.request_state}, waits for approval until ${created.expires_at}`,
   );
@@ -103,8 +128,8 @@ async function demonstrate(urls: StackUrls, chain: ChainInfo, keys: DevKeys): Pr
   say('\nGraph');
   for (const line of drawGraph(await api.graph(movement.movement_id))) say(`  ${line}`);
   say(`\nTemporal UI  ${movement.workflow.ui_url}`);
-  const after = await balances(urls, chain);
-  say('\nBalances (USDC)            before          after');
+  const after = await scene.balances();
+  say(`\nBalances (${scene.asset})            before          after`);
   for (const [name, value] of Object.entries(before))
     say(`  ${name.padEnd(20)} ${value.padStart(12)}   ${(after[name] ?? '').padStart(12)}`);
   say(
@@ -152,32 +177,4 @@ async function showPlan(
       say(
         `  ${node_key.padEnd(8)} ${amount === null ? `the ${asset ?? 'amount'} that arrived` : `${amount} ${asset ?? ''}`} to ${destination}`,
       );
-}
-
-/** Balances in USDC, straight from the chain and from the venue's own books. */
-async function balances(urls: StackUrls, chain: ChainInfo): Promise<Record<string, string>> {
-  const client = createPublicClient({ transport: http(chain.rpcUrl) });
-  const { address, decimals } = chain.tokens.USDC;
-  const onChain = async (owner: `0x${string}`): Promise<string> =>
-    formatUnits(
-      await client.readContract({
-        address,
-        abi: erc20Abi,
-        functionName: 'balanceOf',
-        args: [owner],
-      }),
-      decimals,
-    );
-  const answer = await fetch(`${urls.paperVenueUrl}/accounts/paper-main/balances`);
-  const body = (await answer.json()) as {
-    balances: { account_type: string; asset: string; available: string }[];
-  };
-  const venue = body.balances.find(
-    (balance) => balance.asset === 'USDC' && balance.account_type === 'SPOT',
-  );
-  return {
-    'paper-main (venue)': venue?.available ?? 'unknown',
-    'wallet (chain)': await onChain(chain.accounts.signer.address),
-    'treasury (chain)': await onChain(chain.accounts.treasury.address),
-  };
 }

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { loadStarterTemplates } from './demo-api.ts';
 import { takeSignals } from './stack/foreground.ts';
+import { hadBridges } from './stack/known-bridges.ts';
 import { type DevSettings, readDevSettings } from './stack/ports.ts';
 import {
   type Stack,
@@ -15,6 +16,9 @@ import { answeredByUsage } from './usage.ts';
 const HELP = [
   'Starts Postgres, Temporal, a local chain, a paper venue and the service, loads the starter templates, and stays',
   'until Ctrl-C. What is under way goes on at the next start.',
+  '',
+  '  --bridges  with a second chain, those who serve the bridges between the two, and a template that takes them; from then',
+  '             on every start in this folder has them',
 ];
 
 let stack: Stack | null = null;
@@ -24,12 +28,15 @@ process.exitCode = await main();
 process.exit();
 
 async function main(): Promise<number> {
-  const answered = answeredByUsage(process.argv.slice(2), 'npm start', HELP);
+  const args = process.argv.slice(2);
+  const others = args.filter((arg) => arg !== '--bridges');
+  const answered = answeredByUsage(others, 'npm start [-- --bridges]', HELP);
   if (answered !== null) return answered;
   try {
     const settings = readDevSettings();
     process.stderr.write(`Starting the stack in ${shortPath(settings.dataDir)}\n`);
-    stack = await startStack({ settings, restart: true, signal: foreground.signal });
+    const bridges = args.includes('--bridges') || hadBridges(settings.dataDir);
+    stack = await startStack({ settings, bridges, restart: true, signal: foreground.signal });
     const templates = await loadStarterTemplates(stack);
     printWelcome(settings, stack, templates);
     await foreground.stopped;
@@ -55,7 +62,7 @@ async function main(): Promise<number> {
 
 function printWelcome(
   { dataDir }: DevSettings,
-  { apiUrl, opsUrl, uiUrl, chain, ...rest }: Stack,
+  { apiUrl, opsUrl, uiUrl, chain, bridges, ...rest }: Stack,
   templates: readonly { readonly template_key: string }[],
 ): void {
   const urls: StackUrls = { ...rest, apiUrl, opsUrl, uiUrl, chainUrl: chain.rpcUrl };
@@ -65,8 +72,10 @@ function printWelcome(
       'The service runs.',
       '',
       addresses(urls),
+      ...(bridges === null ? [] : [`Far chain:         ${bridges.far.rpcUrl}`]),
       '',
       'A first movement:  npm run demo   (in another terminal; or by hand, see README.md)',
+      ...(bridges === null ? [] : ['Over the bridges:  npm run demo -- --bridges']),
       `Templates:         ${templates.map(({ template_key }) => template_key).join(', ')}`,
       `Logs:              ${shortPath(join(dataDir, 'logs'))}`,
       `Client settings:   ${shortPath(join(dataDir, 'clients'))}`,

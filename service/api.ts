@@ -7,7 +7,12 @@ import { dashboardRoutes } from '../api/dashboard/routes.ts';
 import { createWriterAuthentication } from '../api/dashboard/writer.ts';
 import { createHostCheck } from '../api/http/host.ts';
 import { commercial } from '../api/commercial.ts';
-import { autoApproveOf, withExtensions, type ApiExtension } from '../api/extension.ts';
+import {
+  autoApproveOf,
+  bridgeRegistryOf,
+  withExtensions,
+  type ApiExtension,
+} from '../api/extension.ts';
 import type { Route } from '../api/http/route.ts';
 import { listen } from '../api/http/server.ts';
 import { routes } from '../api/routes.ts';
@@ -65,6 +70,7 @@ export async function startApi(
       chains: bound.chainAssets,
       accounts: createAccountReader(bound),
       bridge: bound.bridge,
+      bridgeRegistry: bridgeRegistryOf(plan.extensions),
       balances: desk,
       handOver: (movementId, command) =>
         handOver.send({

@@ -5,6 +5,7 @@ import type {
   BridgePath,
   BridgePathFields,
   BridgePathKey,
+  BridgeRegistry,
 } from '../domain/bridges/registry.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { AuditEntry } from '../domain/transition.ts';
@@ -168,6 +169,28 @@ export async function listBridgePaths(db: Database): Promise<readonly BridgePath
       SELECT bridge_path_view(p) AS row FROM bridge_paths p ORDER BY src_chain, dst_chain, asset`,
   );
   return rows.map(({ row }) => toPath(row));
+}
+
+/** Every chain and path, and the database's clock, at one moment. */
+export async function readBridgeRegistry(db: Database): Promise<BridgeRegistry> {
+  const rows = await run(
+    () => db.sql<{
+      now: Date;
+      chains: readonly BridgeChain[] | null;
+      paths: readonly BridgePath[] | null;
+    }>`
+      SELECT svc_now() AS now,
+        (SELECT jsonb_agg(to_jsonb(c) ORDER BY c.chain) FROM bridge_chains c) AS chains,
+        (SELECT jsonb_agg(row) FROM (SELECT bridge_path_view(p) AS row FROM bridge_paths p
+          ORDER BY src_chain, dst_chain, asset) o) AS paths`,
+  );
+  const [found] = rows;
+  if (found === undefined) throw new Error('the bridge registry was not answered');
+  return {
+    now: found.now.toISOString(),
+    chains: (found.chains ?? []).map(toChain),
+    paths: (found.paths ?? []).map(toPath),
+  };
 }
 
 /** One path, or null. */

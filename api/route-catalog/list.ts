@@ -11,7 +11,7 @@ export async function list(
   { query, requester }: Input,
   deps: ApiDependencies,
 ): Promise<Reply<z.input<typeof catalogResponse>>> {
-  const { candidates, generated_at } = await visibleRoutes(requester, deps);
+  const { candidates, generated_at } = await visibleRoutes(requester, deps, null);
   const { status, include_health } = query;
   const wanted = candidates.filter(
     ({ route }) => status === 'all' || route.executable === (status === 'executable'),

@@ -12,7 +12,7 @@ export async function recommendRoutes(
   { body, requester }: Input,
   deps: ApiDependencies,
 ): Promise<Reply<z.input<typeof recommendResponse>>> {
-  const { candidates, generated_at } = await visibleRoutes(requester, deps);
+  const { candidates, generated_at } = await visibleRoutes(requester, deps, body.asset);
   const recommendations = recommend(candidates, body).map(({ candidate, ...judged }) => ({
     ...judged,
     route: routeViewOf(candidate, false),

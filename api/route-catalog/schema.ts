@@ -1,10 +1,12 @@
 /** The wire contract of routes. */
 import { z } from 'zod';
 import { GRAPH_SHAPES } from '../../domain/graph/types.ts';
+import { BRIDGE_LANES, BURN_FINALITIES } from '../../domain/fund-routes/bridge-legs.ts';
+import { LATENCY_SOURCES } from '../../domain/fund-routes/bridges.ts';
 import { EXECUTOR_STATES, HEALTH_STATUSES } from '../../domain/fund-routes/health.ts';
 import { TRANSPORT_FAMILIES } from '../../domain/fund-routes/metadata.ts';
 import { INFEASIBLE_REASONS } from '../../domain/fund-routes/recommend.ts';
-import { PRIORITIES } from '../../domain/fund-routes/score.ts';
+import { PRIORITIES, SPEED_BASES } from '../../domain/fund-routes/score.ts';
 import {
   assetCode,
   booleanInQuery,
@@ -50,10 +52,56 @@ const health = z
           .string()
           .meta({ description: 'Where none or several match: what the node selects by.' }),
         health_state: oneOf(EXECUTOR_STATES),
+        reason: z
+          .string()
+          .exactOptional()
+          .meta({ description: 'Why it cannot work on this route, where it could on others.' }),
       }),
     ),
   })
   .meta({ id: 'RouteHealth' });
+
+const bridgeLeg = z
+  .object({
+    node_key: z.string().meta({ description: 'The node that burns or sends.' }),
+    lane: oneOf(BRIDGE_LANES),
+    source_chain_id: z.int().nullable().meta({ description: 'Null: left to the caller.' }),
+    destination_chain_id: z.int().nullable(),
+    asset: z.string().nullable().meta({
+      description: "The node's, else the one that was asked for; null: the movement's.",
+    }),
+    finality: oneOf(BURN_FINALITIES).nullable(),
+    latency_baseline_seconds: z.int().nullable(),
+    latency_source: oneOf(LATENCY_SOURCES).nullable(),
+    max_fee: decimalString
+      .nullable()
+      .meta({ description: 'The most that a burn may cost, in units of the asset.' }),
+    fee_native_budget: decimalString.nullable().meta({
+      description: 'The most that a send over the path may cost, in `fee_native_asset`.',
+    }),
+    fee_native_asset: z.string().nullable().meta({ description: 'The coin of the source chain.' }),
+    usable: z.boolean().nullable().meta({ description: 'Null: nobody here can say.' }),
+    problem: z
+      .object({
+        error_code: z.string().meta({ example: 'BRIDGE_PATH_NOT_READY' }),
+        reason: z.string(),
+      })
+      .nullable()
+      .meta({ description: 'What the node would fail with now.' }),
+  })
+  .meta({ id: 'RouteBridgeLeg' });
+
+const bridge = z
+  .object({
+    latency_baseline_seconds: z.int().nullable().meta({
+      description: 'Of the longest way over its bridges; null where one of them is not known.',
+    }),
+    max_fee: decimalString.nullable().meta({
+      description: 'What its bridges may take of the amount; null where one of them is not known.',
+    }),
+    legs: listOf(bridgeLeg),
+  })
+  .meta({ id: 'RouteBridge' });
 
 export const routeView = z
   .object({
@@ -72,6 +120,7 @@ export const routeView = z
         .nullable()
         .meta({ description: "Null: the route carries the movement's asset." }),
     }),
+    bridge: bridge.nullable().meta({ description: 'Null for a route without bridges.' }),
     stats: stats.nullable().meta({ description: 'Null when no movement ended in that time.' }),
     fee_policy: jsonObject.meta({
       description:
@@ -116,7 +165,14 @@ export const recommendBody = z
 const part = { weight: z.number(), value: z.number().meta({ description: '0 to 1' }) };
 const scoreParts = z
   .object({
-    speed: z.object({ ...part, avg_duration_seconds: z.number().nullable() }),
+    speed: z.object({
+      ...part,
+      avg_duration_seconds: z.number().nullable(),
+      latency_baseline_seconds: z.int().nullable().meta({
+        description: 'Of the bridges; it stands in for the duration until a movement completed.',
+      }),
+      basis: oneOf(SPEED_BASES).nullable(),
+    }),
     cost: z.object({
       ...part,
       fee: decimalString.nullable(),

@@ -1,33 +1,80 @@
 /** Routes with what is known of them now, as both answers show them. */
 import type { Requester } from '../../domain/actions/context.ts';
 import { namespaceOf } from '../../domain/roles.ts';
-import { canAllWork, healthOver } from '../../domain/fund-routes/health.ts';
+import {
+  routeBridge,
+  type BridgeWorld,
+  type RouteBridge,
+} from '../../domain/fund-routes/bridges.ts';
+import type { FundRoute } from '../../domain/fund-routes/fund-route.ts';
+import { canAllWork, healthOver, withReasons } from '../../domain/fund-routes/health.ts';
 import type { Candidate } from '../../domain/fund-routes/recommend.ts';
 import { listFundRoutes, readFundRouteFacts } from '../../store/fund-routes.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { RouteView } from './schema.ts';
 
-/** Every route that the caller may see, by key and version. */
+type HealthOf = ReturnType<typeof healthOver>;
+
+/** Every route that the caller may see, by key and version. `asset` is that of the movement. */
 export async function visibleRoutes(
   { caller }: Requester,
-  { db, executors }: ApiDependencies,
+  deps: ApiDependencies,
+  asset: string | null,
 ): Promise<{ readonly candidates: readonly Candidate[]; readonly generated_at: string }> {
   const [routes, facts] = await Promise.all([
-    listFundRoutes(db, namespaceOf(caller)),
-    readFundRouteFacts(db),
+    listFundRoutes(deps.db, namespaceOf(caller)),
+    readFundRouteFacts(deps.db),
   ]);
-  const healthOf = healthOver(executors.list(), facts.executors);
-  const candidates = routes.map((route) => ({
-    route,
-    stats: facts.statsOf(route.template_id),
-    health: healthOf(route.selectors),
-    can_work: canAllWork(healthOf(route.working_selectors)),
-  }));
+  const healthOf = healthOver(deps.executors.list(), facts.executors);
+  const world = await bridgeWorld(routes, deps);
+  const candidates = routes.map((route) => {
+    const bridge = routeBridge(route.bridge_legs, asset, world);
+    const reasons = unusable(route, bridge, healthOf);
+    return {
+      route,
+      stats: facts.statsOf(route.template_id),
+      health: withReasons(healthOf(route.selectors), reasons),
+      can_work: canAllWork(withReasons(healthOf(route.working_selectors), reasons)),
+      bridge,
+    };
+  });
   return { candidates, generated_at: facts.at };
 }
 
+/** The registry is read only where a route asks for it. */
+async function bridgeWorld(
+  routes: readonly FundRoute[],
+  { db, chains, bridgeRegistry, settings }: ApiDependencies,
+): Promise<BridgeWorld> {
+  const asks = routes.some(({ bridge_legs }) =>
+    bridge_legs.some(({ lane }) => lane === 'bridge_c'),
+  );
+  const registry = asks && bridgeRegistry != null ? await bridgeRegistry(db) : null;
+  return { chains, registry, maxAgeSeconds: settings.bridgeSnapshotMaxAgeSeconds };
+}
+
+/** Which executors cannot bring funds over a bridge of the route, with the first reason of each. */
+function unusable(
+  { bridge_legs }: FundRoute,
+  bridge: RouteBridge | null,
+  healthOf: HealthOf,
+): ReadonlyMap<string, string> {
+  const reasons = new Map<string, string>();
+  for (const [index, { problem }] of (bridge?.legs ?? []).entries()) {
+    const selector = bridge_legs[index]?.selector;
+    if (problem === null || selector === undefined) continue;
+    const [item] = healthOf([selector]).executors;
+    if (item === undefined || reasons.has(item.executor_key)) continue;
+    reasons.set(item.executor_key, `${problem.error_code}: ${problem.reason}`);
+  }
+  return reasons;
+}
+
 /** A route as it is shown; its health only where that was asked for. */
-export function routeViewOf({ route, stats, health }: Candidate, withHealth: boolean): RouteView {
+export function routeViewOf(
+  { route, stats, health, bridge }: Candidate,
+  withHealth: boolean,
+): RouteView {
   const {
     template_key,
     name,
@@ -48,6 +95,7 @@ export function routeViewOf({ route, stats, health }: Candidate, withHealth: boo
       node_count,
       executable,
       metadata,
+      bridge,
       stats,
       fee_policy,
       risk_controls,

@@ -1,8 +1,12 @@
 /** Plan templates to begin with on the embedded stack. */
+import { BRIDGED_ASSETS } from '../simulators/bridge/lanes.ts';
+import type { BridgeSide, StackBridges } from './bridges.ts';
 import type { ChainInfo } from './chain.ts';
 
-/** Bodies for `POST plan-templates`. */
-export function starterTemplates(chain: ChainInfo) {
+type Sides = Pick<StackBridges, 'near' | 'far'>;
+
+/** Bodies for `POST plan-templates`; with both sides of the bridges one more, over them. */
+export function starterTemplates(chain: ChainInfo, bridges: Sides | null = null) {
   const withdraw = {
     node_key: 'withdraw',
     node_kind: 'action',
@@ -77,5 +81,49 @@ export function starterTemplates(chain: ChainInfo) {
       edges: [{ from: 'sweep', to: 'stop', edge_type: 'on_cancel' }],
       completion_policy: { completion_assurance: 'destination_finalized' },
     },
+    ...(bridges === null ? [] : [overTheBridge(chain, bridges)]),
   ];
+}
+
+export const BRIDGE_TEMPLATE = 'starter/bridge-to-far-chain';
+
+/** An allowance, a burn and a mint: all of it is the intent's amount. */
+function overTheBridge(chain: ChainInfo, { near, far }: Sides) {
+  const { asset } = BRIDGED_ASSETS.burn;
+  const node = (node_key: string, action_type: string, config: object) => ({
+    ...{ node_key, action_type, node_kind: 'action', has_side_effect: true },
+    executor_selector: { action_type, chain_family: 'evm' },
+    signer_selector: { chain_family: 'evm', profile: 'treasury' },
+    config: { asset, ...config },
+    timeout_policy: { execution_seconds: 600, observe_seconds: 600 },
+  });
+  const burnt = (side: BridgeSide) => side.contracts.burnToken;
+  return {
+    template_key: BRIDGE_TEMPLATE,
+    version: 1,
+    owner: 'treasury',
+    name: `Burn ${asset} on the local chain and mint it for the treasury on the far one`,
+    risk_controls: { max_amount: '100000', min_amount: '1' },
+    nodes: [
+      node('allow', 'evm_erc20_approve', {
+        chain_id: near.chainId,
+        token_address: burnt(near),
+        spender: near.contracts.tokenMessenger,
+      }),
+      node('burn', 'cctp_burn', {
+        source_chain_id: near.chainId,
+        destination_chain_id: far.chainId,
+        token_address: burnt(near),
+        mint_recipient: chain.accounts.treasury.address,
+        max_fee: '0.5',
+        finality: 'fast',
+      }),
+      node('mint', 'cctp_mint', { burn_from: 'burn' }),
+    ],
+    edges: [
+      { from: 'allow', to: 'burn', edge_type: 'on_success' },
+      { from: 'burn', to: 'mint', edge_type: 'on_success' },
+    ],
+    completion_policy: { completion_assurance: 'destination_finalized' },
+  };
 }

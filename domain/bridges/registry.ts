@@ -48,6 +48,13 @@ export interface BridgePath extends BridgePathFields {
   readonly updated_at: string;
 }
 
+/** All of it at one moment (`now`: the database's clock). */
+export interface BridgeRegistry {
+  readonly now: string;
+  readonly chains: readonly BridgeChain[];
+  readonly paths: readonly BridgePath[];
+}
+
 /**
  * Asks a chain's endpoint what it is. `ok` false: it did not answer, or is not what the row says;
  * then the snapshot is stale. Facts are compared as a whole: nothing that changes by itself is one.

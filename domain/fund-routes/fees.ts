@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue } from '../json.ts';
 import { compare, multiply, normalize, readDecimal } from '../money.ts';
 
-export type FeeBasis = 'expected_fee' | 'max_fee_abs' | 'max_fee_pct';
+export type FeeBasis = 'expected_fee' | 'max_fee_abs' | 'max_fee_pct' | 'bridge_max_fee';
 
 export interface FeeEstimate {
   readonly fee: string;
@@ -13,19 +13,30 @@ export interface FeeEstimate {
 const PERCENT = '0.01';
 
 /**
- * `expected_fee`; without one the smaller of what `max_fee_abs` and `max_fee_pct` (per cent of the
- * amount) allow. Null when neither can be read. `max_fee_usd` is in another unit and says nothing
- * here.
+ * `expected_fee`; without one the smallest of what `max_fee_abs`, `max_fee_pct` (per cent of the
+ * amount) and the bridges of the route (`bridgeFee`) allow. Null when none of them is known.
+ * `max_fee_usd` is in another unit and says nothing here.
  */
-export function estimateFee(policy: JsonObject, amount: string): FeeEstimate | null {
+export function estimateFee(
+  policy: JsonObject,
+  amount: string,
+  bridgeFee: string | null = null,
+): FeeEstimate | null {
   const expected = decimalOf(policy['expected_fee']);
   if (expected !== null) return { fee: expected, basis: 'expected_fee' };
-  const fixed = decimalOf(policy['max_fee_abs']);
   const percent = decimalOf(policy['max_fee_pct']);
   const share = percent === null ? null : multiply(multiply(amount, percent), PERCENT);
-  if (fixed !== null && (share === null || compare(fixed, share) <= 0))
-    return { fee: fixed, basis: 'max_fee_abs' };
-  return share === null ? null : { fee: share, basis: 'max_fee_pct' };
+  const bounds: readonly (readonly [FeeBasis, string | null])[] = [
+    ['max_fee_abs', decimalOf(policy['max_fee_abs'])],
+    ['max_fee_pct', share],
+    ['bridge_max_fee', bridgeFee],
+  ];
+  return bounds
+    .flatMap(([basis, fee]) => (fee === null ? [] : [{ fee, basis }]))
+    .reduce<FeeEstimate | null>(
+      (least, each) => (least === null || compare(each.fee, least.fee) < 0 ? each : least),
+      null,
+    );
 }
 
 /**

@@ -6,6 +6,7 @@ import type { JsonObject } from '../json.ts';
 import type { GraphEdge, GraphShape } from '../graph/types.ts';
 import { isIdle, RESERVED_ACTION } from '../plan/actions.ts';
 import type { ExecutorSelector, TemplateNode } from '../plan/types.ts';
+import { bridgeLegs, type BridgeLeg } from './bridge-legs.ts';
 import { fundRouteMetadata, type FundRouteMetadata } from './metadata.ts';
 
 export const FEE_KEYS = ['expected_fee', 'max_fee_abs', 'max_fee_pct', 'max_fee_usd'] as const;
@@ -47,6 +48,8 @@ export interface FundRoute {
    * them.
    */
   readonly working_selectors: readonly ExecutorSelector[];
+  /** Where it crosses from one chain to another. */
+  readonly bridge_legs: readonly BridgeLeg[];
 }
 
 /** What became of the movements of a version that ended in the present and the previous month. */
@@ -61,7 +64,8 @@ export interface FundRouteStats {
 
 /** `executable` is whether the version may be run at all. */
 export function toFundRoute(source: FundRouteSource, executable: boolean): FundRoute {
-  const { template_id, template_key, version, name, graph_shape, nodes, risk_controls } = source;
+  const { template_id, template_key, version, name, graph_shape, nodes, edges } = source;
+  const { risk_controls } = source;
   return {
     ...{ template_id, template_key, version, name, graph_shape },
     node_count: nodes.length,
@@ -74,6 +78,7 @@ export function toFundRoute(source: FundRouteSource, executable: boolean): FundR
     working_selectors: nodes
       .filter(({ node_kind, action_type }) => node_kind !== 'manual_gate' && !isIdle(action_type))
       .map(selectorOf),
+    bridge_legs: bridgeLegs(nodes, edges, selectorOf),
   };
 }
 

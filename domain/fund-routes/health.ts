@@ -17,6 +17,8 @@ export interface FundRouteHealth {
   readonly executors: readonly {
     readonly executor_key: string;
     readonly health_state: ExecutorState;
+    /** Why it cannot work on this route, where it could on others. */
+    readonly reason?: string;
   }[];
 }
 
@@ -78,6 +80,23 @@ function selectorName({ action_type, provider, chain_family }: ExecutorSelector)
     ...(chain_family === undefined ? [] : [`chain_family=${chain_family}`]),
   ];
   return more.length === 0 ? action_type : `${action_type}[${more.join(',')}]`;
+}
+
+/**
+ * The same, where some executors cannot work on this route for reasons of its own, by their keys:
+ * they count as down. One that is missing or not to be told from others stays what it is.
+ */
+export function withReasons(
+  { executors, status }: FundRouteHealth,
+  reasons: ReadonlyMap<string, string>,
+): FundRouteHealth {
+  if (reasons.size === 0) return { executors, status };
+  const items = executors.map((item): Item => {
+    const reason = reasons.get(item.executor_key);
+    if (reason === undefined || ['missing', 'ambiguous'].includes(item.health_state)) return item;
+    return { ...item, health_state: 'down', reason };
+  });
+  return { status: statusOf(items), executors: items };
 }
 
 /**

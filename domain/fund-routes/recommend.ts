@@ -4,6 +4,7 @@
  */
 import { compare, isDecimal } from '../money.ts';
 import { exceedsMax, maxAmount } from '../plan/amount.ts';
+import type { RouteBridge } from './bridges.ts';
 import { estimateFee } from './fees.ts';
 import type { FundRouteHealth } from './health.ts';
 import type { FundRoute, FundRouteStats } from './fund-route.ts';
@@ -35,6 +36,8 @@ export interface Candidate {
   readonly health: FundRouteHealth;
   /** Whether each executor that does its work could be asked now. */
   readonly can_work: boolean;
+  /** Null for a route without bridges. */
+  readonly bridge: RouteBridge | null;
 }
 
 export interface Recommendation<C extends Candidate = Candidate> {
@@ -113,16 +116,22 @@ function judge<C extends Candidate>(
   candidate: C,
   { amount, priority }: FundRouteRequest,
 ): Judged<C> {
-  const { route, stats, health } = candidate;
+  const { route, stats, health, bridge } = candidate;
   const against = amount ?? REFERENCE_AMOUNT;
   const parts = scoreParts({
     stats,
-    fee: estimateFee(route.fee_policy, against),
+    latency: bridge?.latency_baseline_seconds ?? null,
+    fee: estimateFee(route.fee_policy, against, bridgeFee(candidate)),
     amount: against,
     health: health.status,
     priority,
   });
   return { candidate, reasons: infeasibleReasons(candidate, amount), parts, total: totalOf(parts) };
+}
+
+/** Beside another way to move funds, a bridge's fee is not the route's. */
+function bridgeFee({ route, bridge }: Candidate): string | null {
+  return route.metadata.transport_family === 'bridge' ? (bridge?.max_fee ?? null) : null;
 }
 
 type Order<C extends Candidate> = (a: Judged<C>, b: Judged<C>) => number;
@@ -152,11 +161,11 @@ function byRank<C extends Candidate>(priority: Priority): Order<C> {
 }
 
 /**
- * Longer than anything that was ever measured, where nothing was; finite, since a difference is
- * taken.
+ * Longer than anything that was ever measured, where nothing is known; finite, since a difference
+ * is taken.
  */
-function seconds<C extends Candidate>({ parts }: Judged<C>): number {
-  return parts.speed.avg_duration_seconds ?? Number.MAX_VALUE;
+function seconds<C extends Candidate>({ parts: { speed } }: Judged<C>): number {
+  return speed.avg_duration_seconds ?? speed.latency_baseline_seconds ?? Number.MAX_VALUE;
 }
 
 function compareFees(a: string | null, b: string | null): number {

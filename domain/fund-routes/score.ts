@@ -26,12 +26,18 @@ const WEIGHTS: Readonly<
   cost: { speed: 0.1, cost: 0.7, health: 0.2 },
 };
 
+/** What a speed is reckoned by: what movements took, or what the bridges are said to take. */
+export const SPEED_BASES = ['avg_duration', 'latency_baseline'] as const;
+export type SpeedBasis = (typeof SPEED_BASES)[number];
+
 /** What a score is made of: `reliability.value * (sum of weight * value of the others)`. */
 export interface ScoreParts {
   readonly speed: {
     readonly weight: number;
     readonly value: number;
     readonly avg_duration_seconds: number | null;
+    readonly latency_baseline_seconds: number | null;
+    readonly basis: SpeedBasis | null;
   };
   readonly cost: {
     readonly weight: number;
@@ -53,6 +59,8 @@ export interface ScoreParts {
 
 export interface ScoreInput {
   readonly stats: FundRouteStats | null;
+  /** Of the bridges that the route goes over; null where there are none, or nobody knows. */
+  readonly latency: number | null;
   readonly fee: FeeEstimate | null;
   /** What the fee is held against. */
   readonly amount: string;
@@ -60,16 +68,23 @@ export interface ScoreInput {
   readonly priority: Priority;
 }
 
-/** What nobody knows is worth nothing; any known value is worth more. */
-export function scoreParts({ stats, fee, amount, health, priority }: ScoreInput): ScoreParts {
+/**
+ * What nobody knows is worth nothing; any known value is worth more. A latency that is said of a
+ * bridge stands in for the duration until a movement has completed.
+ */
+export function scoreParts(input: ScoreInput): ScoreParts {
+  const { stats, latency, fee, amount, health, priority } = input;
   const weights = WEIGHTS[priority];
-  const seconds = stats?.avg_duration_seconds ?? null;
+  const measured = stats?.avg_duration_seconds ?? null;
+  const seconds = measured ?? latency;
   const { total_completed, total_failed } = stats ?? { total_completed: 0, total_failed: 0 };
   return {
     speed: {
       weight: weights.speed,
       value: seconds === null ? 0 : falling(seconds, HALF_SECONDS),
-      avg_duration_seconds: seconds,
+      avg_duration_seconds: measured,
+      latency_baseline_seconds: latency,
+      basis: measured !== null ? 'avg_duration' : latency !== null ? 'latency_baseline' : null,
     },
     cost: {
       weight: weights.cost,

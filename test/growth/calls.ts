@@ -12,7 +12,7 @@ import { BEGINNING, readHead, readUnsealed } from '../../store/audit-seals.ts';
 import { writeAuditOnce } from '../../store/audit.ts';
 import { readFreeFacts } from '../../store/auto-approve.ts';
 import { refreshBalances } from '../../store/balances.ts';
-import { readPathFacts } from '../../store/bridge-registry.ts';
+import { readBridgeRegistry, readPathFacts } from '../../store/bridge-registry.ts';
 import { claimCallbacks, settleCallback } from '../../store/callbacks.ts';
 import { claimTransfers, loadTransfer, readTransferRow } from '../../store/capital-transfers.ts';
 import { claimCommands, keepCommands, noteTaken } from '../../store/commands.ts';
@@ -385,6 +385,7 @@ export const CALLS: readonly Call[] = [
       destination: { endpoint_identity: `2:0x${'0'.repeat(39)}2` },
     }),
   ),
+  own('readBridgeRegistry', (db) => readBridgeRegistry(db)),
   own('readUnknownNonces', (db) =>
     readUnknownNonces(db, { chain_id: 1, from: `0x${'0'.repeat(40)}` }, 0),
   ),

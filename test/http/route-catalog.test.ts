@@ -80,6 +80,7 @@ test('a version is shown with everything that its plan says', async () => {
       destination_venue: 'vault',
       asset: 'USDC',
     },
+    bridge: null,
     stats: null,
     fee_policy: { expected_fee: '0.1', max_fee_pct: 2 },
     risk_controls: { max_amount: '10.50', min_amount: '1' },

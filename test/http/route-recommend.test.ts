@@ -13,6 +13,7 @@ import {
   post,
   register,
   run,
+  shared,
   sql,
   template,
   transfer,
@@ -316,4 +317,48 @@ test('a movement that completes counts at once', async () => {
   expect(await reliability()).toEqual({ value: 1 / 2, total_completed: 0, total_failed: 0 });
   await run({ template_key: key, version: 1 }, 'COMPLETED');
   expect(await reliability()).toEqual({ value: 2 / 3, total_completed: 1, total_failed: 0 });
+});
+
+test('a route over bridges shows where it crosses, how long that takes and what it may cost', async () => {
+  const asset = assetOf();
+  const signed = { signer_selector: { chain_family: 'evm' }, has_side_effect: true };
+  const { chainId } = shared.chain;
+  const burn = noop('burn', {
+    ...{ ...signed, action_type: 'cctp_burn' },
+    config: {
+      ...{ asset, venue: asset, source_chain_id: 1, destination_chain_id: chainId },
+      ...{ max_fee: '0.5', finality: 'fast' },
+    },
+  });
+  const mint = noop('mint', {
+    ...{ ...signed, action_type: 'cctp_mint', config: { burn_from: 'burn' } },
+  });
+  const { template_key } = await register(
+    template([burn, mint], { edges: [{ from: 'burn', to: 'mint', edge_type: 'on_success' }] }),
+  );
+  const [first] = (await ranked(asset)).recommendations;
+  expect(first).toMatchObject({
+    // This stack has no executors of the lane.
+    ...{ feasibility: 'infeasible', infeasible_reasons: ['executor_unavailable'], score: 0 },
+    score_parts: {
+      speed: { value: 300 / 320, latency_baseline_seconds: 20, basis: 'latency_baseline' },
+      cost: { fee: '0.5', basis: 'bridge_max_fee' },
+    },
+  });
+  expect(first?.route).toMatchObject({ template_key, metadata: { transport_family: 'bridge' } });
+  expect(first?.route['bridge']).toEqual({
+    ...{ latency_baseline_seconds: 20, max_fee: '0.5' },
+    legs: [
+      {
+        ...{ node_key: 'burn', lane: 'burn_and_mint', asset, finality: 'fast' },
+        ...{ source_chain_id: 1, destination_chain_id: chainId },
+        ...{ latency_baseline_seconds: 20, latency_source: 'fast_attestation' },
+        ...{ max_fee: '0.5', fee_native_budget: null, fee_native_asset: null },
+        ...{
+          usable: false,
+          problem: { error_code: 'CHAIN_NOT_CONFIGURED', reason: expect.any(String) },
+        },
+      },
+    ],
+  });
 });

@@ -6,8 +6,10 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { createPublicClient, formatUnits, http, parseAbi } from 'viem';
 import { readChainInfo } from '../../dev/stack/chain.ts';
 import { readDevKeys } from '../../dev/stack/keys.ts';
+import { readBridges } from '../../dev/stack/known-bridges.ts';
 import { PORT_SETTINGS, ROOT } from '../../dev/stack/ports.ts';
 import type { StackRecord } from '../../dev/stack/supervise/record.ts';
 import { assertConsistent, PAID_ONCE, timesPaid } from '../support/evidence.ts';
@@ -45,11 +47,15 @@ interface Started {
   readonly ended: Promise<number | null>;
 }
 
-function start(dataDir: string, env: Record<string, string> = {}): Started {
+function start(
+  dataDir: string,
+  env: Record<string, string> = {},
+  ...options: readonly string[]
+): Started {
   const anyPorts = Object.fromEntries(
     Object.values(PORT_SETTINGS).map(({ setting }) => [setting, '0']),
   );
-  const child = spawn(process.execPath, ['dev/run.mjs', 'start'], {
+  const child = spawn(process.execPath, ['dev/run.mjs', 'start', ...options], {
     cwd: ROOT,
     detached: true,
     env: {
@@ -283,13 +289,82 @@ test("what somebody declares is taken up beside the stack's own, and fundadmin f
   });
 }, 120_000);
 
+describe('npm run demo -- --bridges', () => {
+  const dataDir = folder();
+  const USDB = parseAbi(['function balanceOf(address) view returns (uint256)']);
+
+  /** What the treasury holds on the far chain, as that chain says it. */
+  async function arrived(): Promise<string> {
+    const { far, assets } = readBridges(dataDir);
+    const units = await createPublicClient({ transport: http(far.rpcUrl) }).readContract({
+      ...{ address: far.contracts.burnToken, abi: USDB, functionName: 'balanceOf' },
+      args: [readChainInfo(dataDir).accounts.treasury.address],
+    });
+    return formatUnits(units, assets.burn.decimals);
+  }
+
+  /** Runs it; what it says at its end. */
+  async function demo() {
+    const { stdout } = await command(dataDir, 'demo', '--bridges');
+    return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as {
+      readonly request_state: string;
+      readonly balances: Readonly<Record<'before' | 'after', Readonly<Record<string, string>>>>;
+    };
+  }
+
+  test('wants a stack with bridges, and does not change the one that runs', async () => {
+    const bare = await running(start(dataDir));
+    await expect(command(dataDir, 'demo', '--bridges')).rejects.toMatchObject({
+      ...{ code: 1, stderr: expect.stringContaining('npm start -- --bridges') },
+    });
+    process.kill(bare.child.pid!, 'SIGINT');
+    expect(await bare.ended).toBe(0);
+  }, 120_000);
+
+  test('brings funds to the far chain, which the stack keeps from then on', async () => {
+    const first = await running(start(dataDir, {}, '--bridges'));
+    expect(first.output()).toContain('starter/bridge-to-far-chain');
+    const told = await demo();
+    expect(told).toMatchObject({
+      request_state: 'COMPLETED',
+      balances: {
+        before: { 'wallet (near chain)': '1000000', 'treasury (far chain)': '0' },
+        // One in ten thousand is the price of a fast burn.
+        after: { 'wallet (near chain)': '999975', 'treasury (far chain)': '24.9975' },
+      },
+    });
+    expect(await arrived()).toBe('24.9975');
+    // Whoever asks for a way finds it, with what it takes at most.
+    const { recommendations } = await first.api.expect(200, 'POST', '/routes/recommend', {
+      ...{ asset: 'USDB', amount: '25' },
+    });
+    const over = (recommendations as readonly { readonly route: Record<string, unknown> }[]).find(
+      ({ route }) => route['template_key'] === 'starter/bridge-to-far-chain',
+    );
+    expect(over).toMatchObject({
+      ...{ feasibility: 'feasible', score_parts: { cost: { fee: '0.5' } } },
+      route: { stats: { total_completed: 1 }, bridge: { legs: [{ usable: true }] } },
+    });
+    process.kill(first.child.pid!, 'SIGINT');
+    expect(await first.ended).toBe(0);
+    await expectNothingLeft(first);
+
+    const second = await running(start(dataDir));
+    expect(await arrived()).toBe('24.9975');
+    expect((await demo()).balances.after['treasury (far chain)']).toBe('49.995');
+    expect(await arrived()).toBe('49.995');
+    process.kill(second.child.pid!, 'SIGINT');
+    expect(await second.ended).toBe(0);
+  }, 240_000);
+});
+
 test.each(['start', 'demo'])(
   'npm run %s tells how it is used, and starts nothing that it does not understand',
   async (name) => {
     const dataDir = folder();
     const run = (...args: string[]) => command(dataDir, name, ...args);
     expect((await run('--help')).stdout).toMatch(
-      /^Usage: npm (start|run demo \[-- --storm\])\n[^]*SVC_POSTGRES_PORT[^]*SVC_DATA_DIR/m,
+      /^Usage: npm (start \[-- --bridges\]|run demo \[-- --bridges\|--storm\])\n[^]*SVC_POSTGRES_PORT[^]*SVC_DATA_DIR/m,
     );
     await expect(run('--prot', '1')).rejects.toMatchObject({
       code: 2,

@@ -35,8 +35,8 @@ const page = (file: string): readonly string[] =>
 
 test('README: the first movement', async () => {
   const [commands = '', first = '', ...others] = page('README.md');
-  // Both of the first block are steps of CI.
-  expect(commands).toMatch(/^npm run demo .*\nnpm test .*$/);
+  // All of the first block are steps of CI.
+  expect(commands).toMatch(/^npm run demo .*\nnpm run demo -- --bridges .*\nnpm test .*$/);
   expect(others).toEqual([]);
   await terminals.serve('npm start');
   const printed = await terminals.follow([first]);

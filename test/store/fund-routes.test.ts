@@ -247,5 +247,6 @@ test('a version that is registered later is found, and the kept ones are what th
     selectors: [{ action_type: 'noop' }, { action_type: 'noop' }, { action_type: 'noop' }],
     // A noop is always there.
     working_selectors: [],
+    bridge_legs: [],
   });
 });

@@ -1,5 +1,6 @@
 /** Routes for tests, by what is particular about them. */
 import type { TemplateNode } from '../../../domain/plan/types.ts';
+import type { RouteBridge } from '../../../domain/fund-routes/bridges.ts';
 import type { FundRouteHealth } from '../../../domain/fund-routes/health.ts';
 import type { Candidate, FundRouteRequest } from '../../../domain/fund-routes/recommend.ts';
 import { nonExecutableReasons } from '../../../domain/plan/executable.ts';
@@ -55,6 +56,7 @@ export interface CandidateFields {
   readonly stats?: FundRouteStats | null;
   readonly health?: FundRouteHealth['status'];
   readonly can_work?: boolean;
+  readonly bridge?: RouteBridge | null;
 }
 
 export function candidate(fields: CandidateFields): Candidate {
@@ -66,6 +68,7 @@ export function candidate(fields: CandidateFields): Candidate {
     stats = null,
     health = 'healthy',
     can_work = true,
+    bridge = null,
   } = fields;
   const from = source({
     template_key: key,
@@ -74,7 +77,7 @@ export function candidate(fields: CandidateFields): Candidate {
     ...(nodes === undefined ? {} : { nodes }),
   });
   const route = toFundRoute(from, nonExecutableReasons(from).length === 0);
-  return { route, stats, health: { status: health, executors: [] }, can_work };
+  return { route, stats, health: { status: health, executors: [] }, can_work, bridge };
 }
 
 export function request(more: Partial<FundRouteRequest> = {}): FundRouteRequest {

@@ -33,6 +33,16 @@ test.each([
   expect(estimateFee(policy, '100')).toEqual(estimate);
 });
 
+test.each([
+  [{ expected_fee: '3' }, { fee: '3', basis: 'expected_fee' }],
+  [{ max_fee_abs: '3' }, { fee: '2', basis: 'bridge_max_fee' }],
+  [{ max_fee_pct: '1' }, { fee: '1', basis: 'max_fee_pct' }],
+  [{ max_fee_abs: '2' }, { fee: '2', basis: 'max_fee_abs' }],
+  [{}, { fee: '2', basis: 'bridge_max_fee' }],
+])('%j of 100 over bridges that take at most 2 is %j', (policy, estimate) => {
+  expect(estimateFee(policy, '100', '2')).toEqual(estimate);
+});
+
 test('a share of the largest amount is exact', () => {
   const most = '99999999999999999999.999999999999999999';
   expect(estimateFee({ max_fee_pct: '0.000000000000000001' }, most)).toEqual({

@@ -1,7 +1,12 @@
 /** How a route's health follows from its executors. */
 import { describe, expect, test } from '@jest/globals';
 import type { ExecutorDescriptor } from '../../../domain/executor.ts';
-import { canAllWork, healthOver, type StoredHealth } from '../../../domain/fund-routes/health.ts';
+import {
+  canAllWork,
+  healthOver,
+  withReasons,
+  type StoredHealth,
+} from '../../../domain/fund-routes/health.ts';
 
 const STATES = ['up', 'down', 'unknown', 'unstored', 'disabled'] as const;
 
@@ -68,6 +73,25 @@ test.each([
   [false, ['up', 'twin']],
 ])('%s that all of %j can work', (answer, actions) => {
   expect(canAllWork(of(...actions))).toBe(answer);
+});
+
+test('an executor that cannot work on this route is down there, and says why', () => {
+  const reasons = new Map(
+    ['x.up', 'x.down', 'gone', 'x.other'].map((key) => [key, `${key} cannot`]),
+  );
+  const found = withReasons(of('up', 'unknown', 'down', 'gone'), reasons);
+  expect(found).toEqual({
+    status: 'degraded',
+    executors: [
+      { executor_key: 'x.up', health_state: 'down', reason: 'x.up cannot' },
+      { executor_key: 'x.unknown', health_state: 'unknown' },
+      { executor_key: 'x.down', health_state: 'down', reason: 'x.down cannot' },
+      { executor_key: 'gone', health_state: 'missing' },
+    ],
+  });
+  expect(canAllWork(found)).toBe(false);
+  expect(withReasons(of('up'), reasons).status).toBe('unavailable');
+  expect(withReasons(of('up'), new Map())).toEqual(of('up'));
 });
 
 describe('executors', () => {

@@ -2,6 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { fromBaseUnits } from '../../../domain/money.ts';
+import type { RouteBridge } from '../../../domain/fund-routes/bridges.ts';
 import {
   recommend,
   type Candidate,
@@ -50,6 +51,13 @@ const fields: fc.Arbitrary<CandidateFields> = fc.record({
   health: fc.constantFrom('healthy' as const, 'degraded' as const, 'unavailable' as const),
   can_work: fc.boolean(),
   nodes: fc.constantFrom([node('noop')], [node('cctp_burn')]),
+  bridge: fc.option<RouteBridge>(
+    fc.record({
+      latency_baseline_seconds: fc.option(fc.nat(100_000)),
+      max_fee: fc.option(money),
+      legs: fc.constant([]),
+    }),
+  ),
 });
 /** As in the database: no two have key and version in common. */
 const routes: fc.Arbitrary<Candidate[]> = fc
@@ -192,6 +200,8 @@ describe('of two routes that are equal otherwise', () => {
           max_fee_pct: ___,
           ...limits
         } = one.controls as Record<string, string>;
+        // A bridge that says what it costs has a known fee in either case.
+        fc.pre(one.bridge == null || one.bridge.max_fee === null);
         expect(
           first(
             { ...one, controls: { ...limits, max_fee_abs: fee } },

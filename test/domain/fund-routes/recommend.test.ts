@@ -87,7 +87,10 @@ describe('the score', () => {
     const [first] = recommend([candidate(proven)], request({ priority }));
     expect(first?.score_parts).toEqual({
       // Half the value at five minutes, and at a thousandth of the amount.
-      speed: { weight: speed, value: 0.5, avg_duration_seconds: 300 },
+      speed: {
+        ...{ weight: speed, value: 0.5, avg_duration_seconds: 300 },
+        ...{ latency_baseline_seconds: null, basis: 'avg_duration' },
+      },
       cost: { weight: cost, value: 0.5, fee: '0.1', basis: 'expected_fee' },
       health: { weight: 0.2, value: 1, status: 'healthy' },
       reliability: { value: 0.9, total_completed: 8, total_failed: 0 },
@@ -103,6 +106,27 @@ describe('the score', () => {
       reliability: { value: 0.5, total_completed: 0, total_failed: 0 },
     });
     expect(first?.score).toBeCloseTo(0.1, 12);
+  });
+
+  test('of a bridge goes by its baseline until a movement has completed', () => {
+    const bridge = { latency_baseline_seconds: 900, max_fee: '0.1', legs: [] };
+    const nodes = [node('cctp_burn'), node('cctp_mint')];
+    const partsOf = (more: Parameters<typeof candidate>[0]) =>
+      recommend([candidate({ nodes, bridge, ...more })], request())[0]?.score_parts;
+    expect(partsOf({})).toMatchObject({
+      speed: {
+        ...{ value: 0.25, avg_duration_seconds: null },
+        ...{ latency_baseline_seconds: 900, basis: 'latency_baseline' },
+      },
+      cost: { value: 0.5, fee: '0.1', basis: 'bridge_max_fee' },
+    });
+    expect(partsOf({ stats: statsOf(0, 3, null) })?.speed.value).toBe(0.25);
+    expect(partsOf({ stats: statsOf(1, 0, 300) })).toMatchObject({
+      speed: { value: 0.5, latency_baseline_seconds: 900, basis: 'avg_duration' },
+    });
+    // What else moves the funds has a price too, and nobody said which.
+    const mixed = [node('cex_withdrawal'), ...nodes];
+    expect(partsOf({ nodes: mixed })?.cost).toMatchObject({ value: 0, fee: null, basis: null });
   });
 
   test('is nought where the route cannot be taken, with the parts as they are', () => {
@@ -126,6 +150,14 @@ describe('the score', () => {
       ),
     ).toEqual(['b', 'a']);
   });
+});
+
+test('of two bridges that nobody has taken the faster is first, by however little', () => {
+  const over = (key: string, latency_baseline_seconds: number | null) =>
+    candidate({ key, bridge: { latency_baseline_seconds, max_fee: null, legs: [] } });
+  const far = Number.MAX_SAFE_INTEGER;
+  const ranked = recommend([over('a', null), over('b', far), over('c', far - 1)], request());
+  expect(ranked.map(({ candidate: { route } }) => route.template_key)).toEqual(['c', 'b', 'a']);
 });
 
 test('what is equal otherwise comes by key, and of one key the newest version first', () => {

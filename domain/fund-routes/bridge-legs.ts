@@ -1,0 +1,108 @@
+/** Where a plan crosses from one chain to another, read from its nodes. It never changes. */
+import { groupBy, inOrder, reachableFrom } from '../graph/paths.ts';
+import { rootNodes } from '../graph/shape.ts';
+import type { GraphEdge } from '../graph/types.ts';
+import type { JsonValue } from '../json.ts';
+import { readDecimal } from '../money.ts';
+import type { ExecutorSelector, TemplateNode } from '../plan/types.ts';
+
+export const BRIDGE_LANES = ['burn_and_mint', 'bridge_c'] as const;
+export type BridgeLane = (typeof BRIDGE_LANES)[number];
+
+export const BURN_FINALITIES = ['fast', 'standard'] as const;
+export type BurnFinality = (typeof BURN_FINALITIES)[number];
+
+/** What a template leaves to the caller is null. */
+export interface BridgeLeg {
+  readonly node_key: string;
+  readonly lane: BridgeLane;
+  readonly source_chain_id: number | null;
+  readonly destination_chain_id: number | null;
+  /** In upper case; null: the movement's own. */
+  readonly asset: string | null;
+  /** Of a burn; null on the other lane. */
+  readonly finality: BurnFinality | null;
+  /** Of a burn, in units of the asset; null on the other lane, whose price is the chain's coin. */
+  readonly max_fee: string | null;
+  readonly selector: ExecutorSelector;
+  /** Whether funds pass it where nothing fails and nobody cancels. */
+  readonly on_the_way: boolean;
+  /** The legs on the way that come next before it. */
+  readonly after: readonly string[];
+}
+
+/** Nodes that begin a crossing; what ends it says nothing of its own. */
+const LANES: Readonly<Record<string, BridgeLane>> = {
+  cctp_burn: 'burn_and_mint',
+  bridge_c_send: 'bridge_c',
+};
+const ONWARD: readonly string[] = ['on_success', 'on_manual_resume'];
+
+/** In the order in which funds pass them. */
+export function bridgeLegs(
+  nodes: readonly TemplateNode[],
+  edges: readonly GraphEdge[],
+  selectorOf: (node: TemplateNode) => ExecutorSelector,
+): readonly BridgeLeg[] {
+  const found = nodes.filter(({ action_type }) => laneOf(action_type) !== undefined);
+  if (found.length === 0) return [];
+  const onward = edges.filter(({ edge_type }) => ONWARD.includes(edge_type));
+  const way = reachableFrom(onward, rootNodes({ nodes, edges }));
+  const order = inOrder(
+    nodes.map(({ node_key }) => node_key),
+    groupBy(onward, ({ from }) => from),
+  );
+  const before = legsBefore(
+    order,
+    onward.filter(({ from }) => way.has(from)),
+    new Set(found.map(({ node_key }) => node_key)),
+  );
+  const places = new Map(order.map((key, place) => [key, place]));
+  const placeOf = ({ node_key }: TemplateNode): number => places.get(node_key) ?? 0;
+  return found
+    .sort((a, b) => placeOf(a) - placeOf(b))
+    .map((node) => ({
+      ...readLeg(node),
+      selector: selectorOf(node),
+      on_the_way: way.has(node.node_key),
+      after: [...(before.get(node.node_key) ?? [])],
+    }));
+}
+
+function readLeg({ node_key, action_type, config = {} }: TemplateNode) {
+  const lane = laneOf(action_type) ?? 'bridge_c';
+  const { finality, max_fee = '0', asset } = config;
+  const source_chain_id = chainId(config['source_chain_id']);
+  const destination_chain_id = chainId(config['destination_chain_id']);
+  // Who leaves the chains to the caller leaves them the rest too: no default is what will be.
+  const told = source_chain_id !== null && destination_chain_id !== null;
+  const burns = lane === 'burn_and_mint' && told;
+  return {
+    ...{ node_key, lane, source_chain_id, destination_chain_id },
+    asset: typeof asset === 'string' ? asset.toUpperCase() : null,
+    finality: burns ? (finality === 'fast' ? ('fast' as const) : ('standard' as const)) : null,
+    max_fee: burns ? readDecimal(max_fee) : null,
+  };
+}
+
+/** Of each node, the legs of which nothing else of them lies in between. */
+function legsBefore(
+  order: readonly string[],
+  onward: readonly GraphEdge[],
+  legs: ReadonlySet<string>,
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const out = groupBy(onward, ({ from }) => from);
+  const before = new Map(order.map((key) => [key, new Set<string>()]));
+  for (const key of order)
+    for (const { to } of out.get(key) ?? [])
+      for (const leg of legs.has(key) ? [key] : (before.get(key) ?? [])) before.get(to)?.add(leg);
+  return before;
+}
+
+function laneOf(actionType: string): BridgeLane | undefined {
+  return Object.hasOwn(LANES, actionType) ? LANES[actionType] : undefined;
+}
+
+function chainId(value: JsonValue | undefined): number | null {
+  return typeof value === 'number' ? value : null;
+}

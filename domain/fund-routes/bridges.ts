@@ -1,0 +1,223 @@
+/** What is known now of the bridges that a route goes over: how long, for how much, and whether. */
+import { chainRowOf, type ChainNames } from '../bridges/chain-row.ts';
+import { pathReadiness } from '../bridges/path-ready.ts';
+import type { BridgeRegistry } from '../bridges/registry.ts';
+import { fastAttestationSeconds } from '../chains/fast-attestation.ts';
+import { knownChain } from '../chains/finality-table.ts';
+import { add } from '../money.ts';
+import type { ChainEntry } from '../plan/tokens.ts';
+import type { BridgeLane, BridgeLeg, BurnFinality } from './bridge-legs.ts';
+
+/** Where a latency baseline is from. */
+export const LATENCY_SOURCES = ['bridge_registry', 'chain_finality', 'fast_attestation'] as const;
+export type LatencySource = (typeof LATENCY_SOURCES)[number];
+
+/** Why nothing can cross there now; the code is the one that the node would fail with. */
+export interface BridgeProblem {
+  readonly error_code: string;
+  readonly reason: string;
+}
+
+export interface RouteBridgeLeg {
+  readonly node_key: string;
+  readonly lane: BridgeLane;
+  readonly source_chain_id: number | null;
+  readonly destination_chain_id: number | null;
+  readonly asset: string | null;
+  readonly finality: BurnFinality | null;
+  readonly latency_baseline_seconds: number | null;
+  readonly latency_source: LatencySource | null;
+  /** At most, in units of the asset. */
+  readonly max_fee: string | null;
+  /** At most, in `fee_native_asset`. */
+  readonly fee_native_budget: string | null;
+  readonly fee_native_asset: string | null;
+  /** Null: nobody here can say. */
+  readonly usable: boolean | null;
+  readonly problem: BridgeProblem | null;
+}
+
+/** The bridges of a route together. */
+export interface RouteBridge {
+  /** Of the longest way; null where one leg's is not known. */
+  readonly latency_baseline_seconds: number | null;
+  /** What all of them may take of the amount; null where one leg's is not known. */
+  readonly max_fee: string | null;
+  readonly legs: readonly RouteBridgeLeg[];
+}
+
+export interface BridgeWorld {
+  readonly chains: readonly BoundChain[];
+  /** Null where this edition has none. */
+  readonly registry: BridgeRegistry | null;
+  readonly maxAgeSeconds: number;
+}
+
+type BoundChain = Pick<
+  ChainEntry,
+  'venue_key' | 'chain_id' | 'native_asset' | 'tokens' | 'burns_by' | 'bridge'
+>;
+
+/** Null for a route without bridges. `asset` is the movement's, null where nobody has said it. */
+export function routeBridge(
+  legs: readonly BridgeLeg[],
+  asset: string | null,
+  world: BridgeWorld,
+): RouteBridge | null {
+  if (legs.length === 0) return null;
+  const told = legs.map((leg) => lookAt({ ...leg, asset: leg.asset ?? asset }, world));
+  const passed = legs.flatMap((leg, index) => {
+    const facts = told[index];
+    return leg.on_the_way && facts !== undefined ? [{ leg, facts }] : [];
+  });
+  return { latency_baseline_seconds: longest(passed), max_fee: feeOf(passed), legs: told };
+}
+
+interface Passed {
+  readonly leg: BridgeLeg;
+  readonly facts: RouteBridgeLeg;
+}
+
+function longest(passed: readonly Passed[]): number | null {
+  const arrived = new Map<string, number>();
+  for (const { leg, facts } of passed) {
+    if (facts.latency_baseline_seconds === null) return null;
+    const begun = Math.max(0, ...leg.after.map((before) => arrived.get(before) ?? 0));
+    arrived.set(leg.node_key, begun + facts.latency_baseline_seconds);
+  }
+  return arrived.size === 0 ? null : Math.max(...arrived.values());
+}
+
+/** Amounts of several assets have no sum. */
+function feeOf(passed: readonly Passed[]): string | null {
+  if (new Set(passed.map(({ facts }) => facts.asset)).size !== 1) return null;
+  return passed.reduce<string | null>(
+    (sum, { facts: { max_fee } }) => (sum === null || max_fee === null ? null : add(sum, max_fee)),
+    '0',
+  );
+}
+
+function lookAt(leg: BridgeLeg, world: BridgeWorld): RouteBridgeLeg {
+  const { selector: _, on_the_way: __, after: ___, ...said } = leg;
+  const unknown = {
+    ...{ ...said, latency_baseline_seconds: null, latency_source: null },
+    ...{ fee_native_budget: null, fee_native_asset: null, usable: null, problem: null },
+  };
+  const { source_chain_id: from, destination_chain_id: to } = leg;
+  if (from === null || to === null) return unknown;
+  const problem = unbound([from, to], world) ?? withoutLane(leg, [from, to], world);
+  const known = { ...unknown, usable: problem === null ? null : false, problem };
+  return leg.lane === 'burn_and_mint'
+    ? burnAndMint(leg, known, from)
+    : bridgeC(leg, known, { from, to }, world);
+}
+
+interface Ends {
+  readonly from: number;
+  readonly to: number;
+}
+
+function burnAndMint({ finality }: BridgeLeg, known: RouteBridgeLeg, from: number): RouteBridgeLeg {
+  const seconds =
+    finality === 'fast'
+      ? fastAttestationSeconds(from)
+      : (knownChain(from)?.typical_age_seconds ?? null);
+  const source = finality === 'fast' ? 'fast_attestation' : 'chain_finality';
+  return {
+    ...known,
+    latency_baseline_seconds: seconds,
+    latency_source: seconds === null ? null : source,
+    usable: known.problem === null,
+  };
+}
+
+function bridgeC(
+  { asset }: BridgeLeg,
+  known: RouteBridgeLeg,
+  { from, to }: Ends,
+  { chains, registry, maxAgeSeconds }: BridgeWorld,
+): RouteBridgeLeg {
+  if (registry === null || asset === null) return known;
+  const source = chainRowOf(registry.chains, namesOf(from, chains));
+  const destination = chainRowOf(registry.chains, namesOf(to, chains));
+  const baseline =
+    registry.paths.find(
+      (path) =>
+        path.src_chain === source?.chain &&
+        path.dst_chain === destination?.chain &&
+        path.asset === asset,
+    ) ?? null;
+  const facts = { source, destination, baseline };
+  const readiness = pathReadiness(facts, { now: registry.now, maxAgeSeconds });
+  const notReady = readiness.ready
+    ? null
+    : { error_code: readiness.code, reason: readiness.reason };
+  const problem = known.problem ?? notReady;
+  return {
+    ...known,
+    latency_baseline_seconds: baseline?.expected_latency_seconds ?? null,
+    latency_source: baseline === null ? null : 'bridge_registry',
+    fee_native_budget: baseline?.fee_native_budget ?? null,
+    fee_native_asset: chains.find(({ chain_id }) => chain_id === from)?.native_asset ?? null,
+    usable: problem === null,
+    problem,
+  };
+}
+
+function unbound(ids: readonly number[], { chains }: BridgeWorld): BridgeProblem | null {
+  const missing = ids.find((id) => !chains.some(({ chain_id }) => chain_id === id));
+  return missing === undefined
+    ? null
+    : {
+        error_code: 'CHAIN_NOT_CONFIGURED',
+        reason: `no evm venue is bound to chain ${String(missing)}`,
+      };
+}
+
+/** What the node would be refused for before anything is sent, as far as it shows from here. */
+function withoutLane(
+  { lane, asset }: BridgeLeg,
+  ids: readonly number[],
+  { chains }: BridgeWorld,
+): BridgeProblem | null {
+  const ends = ids.flatMap((id) => chains.find(({ chain_id }) => chain_id === id) ?? []);
+  const without = ends.find((end) => !IS_ON[lane](end));
+  if (without !== undefined)
+    return {
+      error_code: 'BRIDGE_ROUTE_MISSING',
+      reason: `venue ${without.venue_key} has no ${ENTRIES[lane]} entry`,
+    };
+  const [source, destination] = ends;
+  if (asset === null || source === undefined || destination === undefined) return null;
+  for (const [end, error_code] of [
+    [source, 'TOKEN_ASSET_MISMATCH'],
+    [destination, 'DESTINATION_TOKEN_MISSING'],
+  ] as const)
+    if (!lists(end, lane, asset))
+      return { error_code, reason: `venue ${end.venue_key} lists no token of ${asset} for it` };
+  return null;
+}
+
+/** What a venue entry calls its part of a lane. */
+const ENTRIES: Readonly<Record<BridgeLane, string>> = {
+  burn_and_mint: 'cctp',
+  bridge_c: 'bridge_c',
+};
+const IS_ON: Readonly<Record<BridgeLane, (chain: BoundChain) => boolean>> = {
+  burn_and_mint: ({ burns_by }) => burns_by !== null,
+  bridge_c: ({ bridge }) => bridge !== null,
+};
+
+function lists({ tokens, bridge }: BoundChain, lane: BridgeLane, asset: string): boolean {
+  const carried = lane === 'burn_and_mint' ? tokens : (bridge?.carriers ?? []);
+  return [tokens, carried].every((list) => list.some((token) => token.asset === asset));
+}
+
+function namesOf(chain_id: number, chains: readonly BoundChain[]): ChainNames {
+  const venue = chains.find((each) => each.chain_id === chain_id);
+  return {
+    chain_id,
+    venue_key: venue?.venue_key ?? null,
+    endpoint_identity: venue?.bridge?.endpoint_identity ?? null,
+  };
+}
