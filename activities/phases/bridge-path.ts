@@ -5,25 +5,33 @@ import type { JsonValue } from '../../domain/json.ts';
 import type { ChainAssets } from '../../domain/plan/tokens.ts';
 import type { SeenPath } from '../../domain/transition.ts';
 import { readPathFacts } from '../../store/bridge-registry.ts';
+import type { Database } from '../../prisma/client.ts';
 import type { PhaseRow } from '../../store/phases.ts';
-import type { PhaseDependencies, Purpose } from './context.ts';
+
+/** What it is found by. */
+export interface PathSources {
+  readonly db: Database;
+  readonly chains: ChainAssets;
+  /** How old what a chain of the bridge registry told may be; an hour when left out. */
+  readonly bridgeSnapshotMaxAgeSeconds?: number;
+}
 
 const SNAPSHOT_MAX_AGE_SECONDS = 3_600;
 
 /**
- * For the context of a send that is prepared, and of a look at its other end; nothing for other
- * nodes. Before it is sent the fence asks again, by itself.
+ * For the context of a send that is prepared (`prepares`), and of a look at its other end; nothing
+ * for other nodes. Before it is sent the fence asks again, by itself.
  *
  * @throws ExecutorFault `rejected` `BRIDGE_ROUTE_MISSING`, or `BRIDGE_PATH_NOT_READY` where a send
  *   may not take its path now.
  */
 export async function bridgeTerms(
-  deps: PhaseDependencies,
+  deps: PathSources,
   row: PhaseRow,
-  purpose: Purpose,
+  prepares: boolean,
 ): Promise<Pick<ExecutionContext, 'bridge_path'>> {
   const { action_type } = row.node;
-  if (action_type === 'bridge_c_send' && purpose === 'prepare')
+  if (action_type === 'bridge_c_send' && prepares)
     return { bridge_path: (await usablePath(deps, row)).terms };
   if (action_type !== 'bridge_c_observe') return {};
   const terms = await watchedPath(deps, row);
@@ -32,7 +40,7 @@ export async function bridgeTerms(
 
 /** The path that a send may take now, as the fence has to find it again. */
 export async function usablePath(
-  deps: PhaseDependencies,
+  deps: PathSources,
   row: PhaseRow,
 ): Promise<{ readonly terms: PathTerms; readonly seen: SeenPath }> {
   const { source_chain_id: source, destination_chain_id: destination } = row.node.config;
@@ -57,7 +65,7 @@ export async function usablePath(
 }
 
 /** What was sent is waited for, whatever has become of its path; null where that is unknown. */
-async function watchedPath(deps: PhaseDependencies, row: PhaseRow): Promise<PathTerms | null> {
+async function watchedPath(deps: PathSources, row: PhaseRow): Promise<PathTerms | null> {
   const { source_chain_id: source, destination_chain_id: destination } = row.matched?.output ?? {};
   const ends = endsOf(deps.chains, source, destination);
   const baseline = ends === null ? null : (await readFacts(deps, ends, row.node.asset)).baseline;
@@ -82,7 +90,7 @@ function endsOf(
   return source === undefined || destination === undefined ? null : { source, destination };
 }
 
-function readFacts({ db }: PhaseDependencies, { source, destination }: Ends, asset: string) {
+function readFacts({ db }: PathSources, { source, destination }: Ends, asset: string) {
   return readPathFacts(db, {
     source: { endpoint_identity: source },
     destination: { endpoint_identity: destination },

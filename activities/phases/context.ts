@@ -7,17 +7,14 @@ import type {
   ExecutorDescriptor,
 } from '../../domain/executor.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
-import type { ChainAssets } from '../../domain/plan/tokens.ts';
 import { SignerFault, type Signer } from '../../domain/signer.ts';
 import type { Signing } from '../../domain/signing.ts';
 import type { Unhurried } from '../failures.ts';
-import type { Database } from '../../prisma/client.ts';
 import { readTransactions } from '../../store/evm-transactions.ts';
 import { readPlanNodes, type PhaseRow } from '../../store/phases.ts';
-import { bridgeTerms } from './bridge-path.ts';
+import { bridgeTerms, type PathSources } from './bridge-path.ts';
 
-export interface PhaseDependencies extends Unhurried {
-  readonly db: Database;
+export interface PhaseDependencies extends Unhurried, PathSources {
   readonly log: Logger;
   /** `describe` knows every registered executor, `get` those that this process can call itself. */
   readonly executors: {
@@ -36,10 +33,6 @@ export interface PhaseDependencies extends Unhurried {
    * when left out.
    */
   readonly soonMs?: number;
-  /** The chains of the venues file, and which token is which asset. */
-  readonly chains: ChainAssets;
-  /** How old what a chain of the bridge registry told may be; an hour when left out. */
-  readonly bridgeSnapshotMaxAgeSeconds?: number;
 }
 
 /**
@@ -92,7 +85,7 @@ export async function contextOf(
     ...(Object.keys(prior).length === 0 ? {} : { prior }),
     ...(row.matched === null ? {} : { matched: matchedOf(row.matched) }),
     ...(await minterOf(deps, row, purpose)),
-    ...(await bridgeTerms(deps, row, purpose)),
+    ...(await bridgeTerms(deps, row, purpose === 'prepare')),
   };
 }
 
