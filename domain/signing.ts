@@ -22,8 +22,6 @@ export interface SignedNode {
   readonly amount: string;
   /** As in the context of its executor. */
   readonly matched?: ExecutionContext['matched'];
-  /** Given before it is signed, for what that may cost. */
-  readonly bridge_path?: ExecutionContext['bridge_path'];
 }
 
 /** An authorization is signed only if it can be used for so long at most, in seconds. */

@@ -1,7 +1,13 @@
 /** What the bridge registry says of the path that a node of the bridge_c lane takes. */
-import { pathReadiness, type PathTerms } from '../../domain/bridges/path-ready.ts';
+import {
+  feeWithinBudget,
+  pathReadiness,
+  type PathProblem,
+  type PathTerms,
+} from '../../domain/bridges/path-ready.ts';
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import type { JsonValue } from '../../domain/json.ts';
+import { fromBaseUnits } from '../../domain/money.ts';
 import type { ChainAssets } from '../../domain/plan/tokens.ts';
 import type { SeenPath } from '../../domain/transition.ts';
 import { readPathFacts } from '../../store/bridge-registry.ts';
@@ -17,6 +23,10 @@ export interface PathSources {
 }
 
 const SNAPSHOT_MAX_AGE_SECONDS = 3_600;
+/** Where nobody has said how long a delivery may take. */
+const DETECTION_BUDGET_SECONDS = 3_600;
+/** Of the own coin of any EVM chain. */
+const COIN_DECIMALS = 18;
 
 /**
  * For the context of a send that is prepared (`prepares`), and of a look at its other end; nothing
@@ -34,15 +44,32 @@ export async function bridgeTerms(
   if (action_type === 'bridge_c_send' && prepares)
     return { bridge_path: (await usablePath(deps, row)).terms };
   if (action_type !== 'bridge_c_observe') return {};
-  const terms = await watchedPath(deps, row);
-  return terms === null ? {} : { bridge_path: terms };
+  return { bridge_path: await watchedPath(deps, row) };
 }
 
-/** The path that a send may take now, as the fence has to find it again. */
+/** A path as it was looked at, and as the fence has to find it again. */
+export interface LookedAt {
+  readonly terms: PathTerms;
+  readonly seen: SeenPath;
+}
+
+/** What says nothing about a send whose bytes are out already. */
+const BEFORE_SENDING: readonly PathProblem[] = [
+  'source_snapshot_stale',
+  'destination_snapshot_stale',
+  'no_drill_pass',
+];
+
+/**
+ * The path that a send may take now; `sent`: that what is signed already may take for more.
+ *
+ * @throws ExecutorFault as {@link bridgeTerms}.
+ */
 export async function usablePath(
   deps: PathSources,
   row: PhaseRow,
-): Promise<{ readonly terms: PathTerms; readonly seen: SeenPath }> {
+  { sent = false } = {},
+): Promise<LookedAt> {
   const { source_chain_id: source, destination_chain_id: destination } = row.node.config;
   const ends = endsOf(deps.chains, source, destination);
   if (ends === null)
@@ -57,23 +84,60 @@ export async function usablePath(
     now: facts.now,
     maxAgeSeconds: deps.bridgeSnapshotMaxAgeSeconds ?? SNAPSHOT_MAX_AGE_SECONDS,
   });
-  if (!readiness.ready) throw new ExecutorFault('rejected', readiness.code, readiness.reason);
+  const { baseline } = facts;
+  const open =
+    readiness.ready ||
+    (sent && readiness.problems.every((problem) => BEFORE_SENDING.includes(problem)));
+  if (baseline === null || !open)
+    throw new ExecutorFault(
+      'rejected',
+      'BRIDGE_PATH_NOT_READY',
+      readiness.ready ? 'it has no baseline' : readiness.reason,
+    );
   return {
-    terms: { ...termsOf(readiness.baseline), late: false },
+    terms: { ...termsOf(baseline), late: false },
     seen: { ...ends, asset, version: facts.version },
   };
 }
 
-/** What was sent is waited for, whatever has become of its path; null where that is unknown. */
-async function watchedPath(deps: PathSources, row: PhaseRow): Promise<PathTerms | null> {
-  const { source_chain_id: source, destination_chain_id: destination } = row.matched?.output ?? {};
+/**
+ * What was sent is waited for, whatever has become of its path. One that is in the registry no more
+ * has the budget that its send has recorded.
+ */
+async function watchedPath(deps: PathSources, row: PhaseRow): Promise<PathTerms> {
+  const {
+    source_chain_id: source,
+    destination_chain_id: destination,
+    detection_latency_budget_seconds: recorded,
+  } = row.matched?.output ?? {};
   const ends = endsOf(deps.chains, source, destination);
-  const baseline = ends === null ? null : (await readFacts(deps, ends, row.node.asset)).baseline;
-  if (baseline === null) return null;
+  const found = ends === null ? null : (await readFacts(deps, ends, row.node.asset)).baseline;
+  const baseline = found ?? {
+    fee_native_budget: '0',
+    expected_latency_seconds: 0,
+    detection_latency_budget_seconds:
+      typeof recorded === 'number' ? recorded : DETECTION_BUDGET_SECONDS,
+  };
   const { detection_latency_budget_seconds: budget } = baseline;
   // Its look begins when the send is done.
   const late = row.submitted_ms !== null && row.now_ms - row.submitted_ms > budget * 1_000;
   return { ...termsOf(baseline), late };
+}
+
+/**
+ * Of what is to be signed for a send: `value` is what it carries for the bridge, in wei.
+ *
+ * @throws ExecutorFault `rejected` `BRIDGE_FEE_OVER_BUDGET`.
+ */
+export function mustBeWithinBudget(value: JsonValue | undefined, terms: PathTerms): void {
+  const wei = typeof value === 'string' && /^[0-9]{1,78}$/.test(value) ? BigInt(value) : null;
+  const fee = wei === null ? null : fromBaseUnits(wei, COIN_DECIMALS);
+  if (fee !== null && feeWithinBudget(fee, terms).ok) return;
+  throw new ExecutorFault(
+    'rejected',
+    'BRIDGE_FEE_OVER_BUDGET',
+    `it pays the bridge ${fee ?? 'nobody knows what'}, and its path may cost ${terms.fee_native_budget}`,
+  );
 }
 
 type Ends = Pick<SeenPath, 'source' | 'destination'>;

@@ -19,7 +19,7 @@ import { applyTransition } from '../../store/transition.ts';
 import { callOptions } from '../call.ts';
 import { askedBy } from './allowlist.ts';
 import { amountToSend } from './amount.ts';
-import { usablePath } from './bridge-path.ts';
+import { mustBeWithinBudget, usablePath } from './bridge-path.ts';
 import { preSendFault } from './before-send.ts';
 import { descriptorOf } from './bound-executor.ts';
 import { contextOf, ownerOf, type PhaseDependencies } from './context.ts';
@@ -87,14 +87,13 @@ async function askFence(
   }
   const context = await contextOf(deps, row, amount.amount, 'send');
   const path = row.node.action_type === 'bridge_c_send' ? await usablePath(deps, row) : null;
+  if (path !== null && row.sign_request !== null)
+    mustBeWithinBudget(row.sign_request.payload['value'], path.terms);
   const difference =
     row.sign_request === null
       ? null
       : await deps.signing.check(
-          {
-            ...signedNode(deps, row, amount.amount),
-            ...(path === null ? {} : { bridge_path: path.terms }),
-          },
+          signedNode(deps, row, amount.amount),
           {
             request: row.sign_request,
             from: context.signer?.address ?? '',

@@ -3,6 +3,7 @@
  * believes nothing that the executor says against the chain: whoever holds signed bytes can send
  * them at any time, whatever it answers.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { compare, readDecimal } from '../../domain/money.ts';
@@ -121,6 +122,14 @@ const FACTS = [
   'requested_amount',
   'submitted_amount',
   'destination_address',
+  'source_chain_id',
+  'destination_chain_id',
+  'mint_recipient',
+  'max_fee',
+  'message',
+  'from_address',
+  'guid',
+  'packet',
 ] as const;
 
 /** The facts of the payment are kept on the node before its executor is asked, which sees them. */
@@ -134,7 +143,8 @@ async function noteMined(
   const output = { ...before, ...facts };
   // Each of them: whatever stood there may be the executor's own word.
   const known =
-    FACTS.every((name) => before[name] === facts[name]) && row.external_ref === external_ref;
+    FACTS.every((name) => isDeepStrictEqual(before[name], facts[name])) &&
+    row.external_ref === external_ref;
   const { tx_hash } = facts;
   if (row.sign_request?.kind === 'evm_typed_data' && typeof tx_hash === 'string')
     await noteAuthorizationMined(deps.db, ownerOf(row), tx_hash);

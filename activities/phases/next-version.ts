@@ -2,14 +2,12 @@
  * One more version of a transaction that is under way: the same nonce, so that only one of them can
  * ever be mined. Signed first, stored by a write that finds nobody was quicker, and only then sent.
  */
-import { feeWithinBudget } from '../../domain/bridges/path-ready.ts';
 import {
   ExecutorFault,
   type NextVersion,
   type StoredTransaction,
   type VersionOutcome,
 } from '../../domain/executor.ts';
-import { fromBaseUnits } from '../../domain/money.ts';
 import { SYSTEM_ACTOR } from '../../domain/roles.ts';
 import { SignerFault, type SignedTransaction, type Signer } from '../../domain/signer.ts';
 import type { SeenPath, TimelineEntry, Transition } from '../../domain/transition.ts';
@@ -18,11 +16,8 @@ import { verifiedTransaction } from '../../signers/verify.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { askedBy } from './allowlist.ts';
-import { usablePath } from './bridge-path.ts';
+import { mustBeWithinBudget, usablePath } from './bridge-path.ts';
 import type { PhaseDependencies } from './context.ts';
-
-/** Of the own coin of any EVM chain. */
-const COIN_DECIMALS = 18;
 
 /** A refusal, with the sentence that says why. */
 const no = (why: string): VersionOutcome => ({ ok: false, why });
@@ -111,7 +106,7 @@ async function requirements(
   };
 }
 
-/** The path of a send over the bridge, which has to be usable, and no dearer than it may be now. */
+/** The path of a send over the bridge, which has to be open, and no dearer than it may be now. */
 async function pathOf(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -119,13 +114,9 @@ async function pathOf(
 ): Promise<{ readonly bridge_path?: SeenPath } | (VersionOutcome & { readonly ok: false })> {
   if (row.node.action_type !== 'bridge_c_send') return {};
   try {
-    const { terms, seen } = await usablePath(deps, row);
-    const fee = fromBaseUnits(BigInt(value), COIN_DECIMALS);
-    if (feeWithinBudget(fee, terms).ok) return { bridge_path: seen };
-    return {
-      ok: false,
-      why: `it pays the bridge ${fee}, and its path may cost ${terms.fee_native_budget}`,
-    };
+    const { terms, seen } = await usablePath(deps, row, { sent: true });
+    mustBeWithinBudget(value, terms);
+    return { bridge_path: seen };
   } catch (error) {
     if (error instanceof ExecutorFault) return { ok: false, why: error.message };
     throw error;

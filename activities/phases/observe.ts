@@ -2,6 +2,7 @@
  * observe: has it arrived? A "not yet" is a retryable failure with the executor's own delay, which
  * costs no history.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { ExecutionResult } from '../../domain/executor.ts';
 import type { PhaseResult } from '../../domain/messages.ts';
 import { heldTo } from '../../domain/plan/assurance.ts';
@@ -142,7 +143,7 @@ async function keepProgress(
 ): Promise<void> {
   const news =
     (answer.external_ref !== undefined && answer.external_ref !== row.external_ref) ||
-    (answer.output !== undefined && JSON.stringify(answer.output) !== JSON.stringify(row.output)) ||
+    (answer.output !== undefined && !isDeepStrictEqual(answer.output, row.output)) ||
     (answer.error_code ?? null) !== row.error_code ||
     row.error_count > 0 ||
     row.unanswered > 0;

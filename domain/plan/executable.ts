@@ -85,12 +85,21 @@ function mintReasons(node: TemplateNode, plan: Plan): string[] {
   ];
 }
 
-/** What is looked for on the other side is what one send before it has sent. */
+/**
+ * What is looked for on the other side is what one send before it has sent, for as long as it
+ * takes: a failure by the clock would say of funds on their way that they did not arrive.
+ */
 function deliveryReasons(node: TemplateNode, plan: Plan): string[] {
   if (node.action_type !== 'bridge_c_observe') return [];
   const match = node.config?.['match_from'];
   const send = plan.nodes.find(({ node_key }) => node_key === match);
-  return send?.action_type === 'bridge_c_send' ? [] : [`unknown_match_from:${node.node_key}`];
+  const { observe_seconds, execution_seconds } = node.timeout_policy ?? {};
+  return [
+    ...(send?.action_type === 'bridge_c_send' ? [] : [`unknown_match_from:${node.node_key}`]),
+    ...(observe_seconds === undefined && execution_seconds === undefined
+      ? []
+      : [`delivery_times_out:${node.node_key}`]),
+  ];
 }
 
 /** Second legs of bridges, and what is said of an edge that pays when one of them did not come. */
@@ -98,6 +107,18 @@ const SECOND_LEGS: ReadonlyMap<string, string> = new Map([
   ['cctp_mint', 'mint_failure_pays'],
   ['bridge_c_observe', 'delivery_failure_pays'],
 ]);
+
+/** Whether an edge leads to a node that sends something before a person was asked. */
+function pays({ to }: GraphEdge, plan: Plan): boolean {
+  const found = new Set([to]);
+  for (const key of found) {
+    const node = plan.nodes.find(({ node_key }) => node_key === key);
+    if (node === undefined || node.node_kind === 'manual_gate') continue;
+    if (!isIdle(node.action_type) && node.node_kind !== 'observe') return true;
+    for (const next of plan.edges) if (next.from === key) found.add(next.to);
+  }
+  return false;
+}
 
 function edgeReasons(edge: GraphEdge, plan: Plan): string[] {
   const source = plan.nodes.find((node) => node.node_key === edge.from);
@@ -118,15 +139,13 @@ function edgeReasons(edge: GraphEdge, plan: Plan): string[] {
     reasons.push(`compensation_on_success_path:${edgeName(edge)}`);
   }
   // What has not been brought anybody can still bring: only a person may pay in its place.
-  const pays = source === undefined ? undefined : SECOND_LEGS.get(source.action_type);
+  const reason = source === undefined ? undefined : SECOND_LEGS.get(source.action_type);
   if (
-    pays !== undefined &&
+    reason !== undefined &&
     (edge.edge_type === 'on_failure' || edge.edge_type === 'on_timeout') &&
-    target !== undefined &&
-    !isIdle(target.action_type) &&
-    target.node_kind !== 'observe'
+    pays(edge, plan)
   ) {
-    reasons.push(`${pays}:${edgeName(edge)}`);
+    reasons.push(`${reason}:${edgeName(edge)}`);
   }
   if (conditionProblem(edge, plan) !== null) reasons.push(`condition_invalid:${edgeName(edge)}`);
   return reasons;

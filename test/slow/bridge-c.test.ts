@@ -54,10 +54,7 @@ afterAll(() => own?.close(), 60_000);
 /** From the near chain to the treasury's account on the far one. */
 function template(): object {
   const { near, far } = bridges;
-  const node = (node_key: string, more: object) => ({
-    ...{ node_key, timeout_policy: { execution_seconds: 600, observe_seconds: 600 } },
-    ...more,
-  });
+  const node = (node_key: string, more: object) => ({ node_key, ...more });
   return {
     template_key: TEMPLATE,
     version: 1,
@@ -233,35 +230,47 @@ test('what nobody delivers needs a person in time, and is delivered by whoever p
   await putPath();
 }, 240_000);
 
-test('a path that is frozen between the last look and the fence is not taken', async () => {
-  const before = await read(bridges.near);
-  const freezing = new pg.Client({ connectionString: own.stack.databaseUrl });
-  await freezing.connect();
-  await freezing.query('BEGIN');
-  // Nobody sees it yet; the fence, which locks what it goes by, waits for its end.
-  await freezing.query("UPDATE bridge_paths SET enabled = false, disabled_reason = 'drained'");
-  const made = await bridge('1');
-  await eventually(
-    async () =>
-      (
-        await own.query(
-          `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND pid IN (
+test.each([
+  [
+    'frozen',
+    "enabled = false, disabled_reason = 'drained'",
+    'BRIDGE_PATH_NOT_READY: the path is disabled: drained',
+  ],
+  [
+    'made cheaper than its fee',
+    'fee_native_budget = 0.0004',
+    'BRIDGE_FEE_OVER_BUDGET: it pays the bridge 0.00055, and its path may cost 0.0004',
+  ],
+])(
+  'a path that is %s between the last look and the fence is not taken',
+  async (_how, set, why) => {
+    const before = await read(bridges.near);
+    const freezing = new pg.Client({ connectionString: own.stack.databaseUrl });
+    await freezing.connect();
+    await freezing.query('BEGIN');
+    // Nobody sees it yet; the fence, which locks what it goes by, waits for its end.
+    await freezing.query(`UPDATE bridge_paths SET ${set}`);
+    const made = await bridge('1');
+    await eventually(
+      async () =>
+        (
+          await own.query(
+            `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND pid IN (
             SELECT unnest(ARRAY(SELECT pid FROM pg_locks WHERE NOT granted)))`,
-        )
-      ).length > 0 || null,
-    { what: () => 'the fence to wait', timeoutMs: 60_000 },
-  );
-  await freezing.query('COMMIT');
-  await freezing.end();
-  await own.api.reaches(made.movement_id, 'FAILED', 60_000);
-  const send = await nodeOf(made, 'send');
-  expect(send).toMatchObject({
-    error_code: 'BRIDGE_PATH_NOT_READY',
-    error_message: 'the path is disabled: drained',
-  });
-  expect(await read(bridges.near)).toBe(before);
-  await putPath();
-}, 120_000);
+          )
+        ).length > 0 || null,
+      { what: () => 'the fence to wait', timeoutMs: 60_000 },
+    );
+    await freezing.query('COMMIT');
+    await freezing.end();
+    await own.api.reaches(made.movement_id, 'FAILED', 60_000);
+    const send = await nodeOf(made, 'send');
+    expect(`${String(send?.error_code)}: ${String(send?.error_message)}`).toBe(why);
+    expect(await read(bridges.near)).toBe(before);
+    await putPath();
+  },
+  120_000,
+);
 
 test('whatever the worker is killed in, each send is received once', async () => {
   const [before, held] = [await supply(), await arrived()];

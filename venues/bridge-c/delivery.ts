@@ -1,44 +1,65 @@
-/** Where a packet is, as the endpoint of its destination tells. */
-import { toEventSelector, type Address, type Hash, type Hex } from 'viem';
+/** Where a packet is, as its destination tells. Who receives it is the packet's own word. */
+import { isAddressEqual, parseEventLogs, toEventSelector, type Address, type Hash } from 'viem';
+import type { TransactionReceipt } from 'viem';
 import type { JsonObject } from '../../domain/json.ts';
 import type { EvmConnection } from '../evm/client.ts';
 import { findLog } from '../evm/find-log.ts';
-import { ENDPOINT } from './contracts.ts';
-import type { Packet } from './packet.ts';
-import type { End } from './plan.ts';
+import { unpaddedWord } from '../evm/words.ts';
+import { ENDPOINT, OFT } from './contracts.ts';
+import { payloadHash, type Packet } from './packet.ts';
+
+/** The contracts of the destination, as whoever receives tells them. */
+export interface Receiver {
+  readonly oft: Address;
+  readonly endpoint: Address;
+  /** Of what holders hold. */
+  readonly decimals: number;
+}
+
+/** Null for a packet to what is no address of an EVM chain. */
+export async function receiverOf(
+  connection: EvmConnection,
+  packet: Packet,
+): Promise<Receiver | null> {
+  const address = unpaddedWord(packet.receiver);
+  if (address === null) return null;
+  const oft = { address, abi: OFT } as const;
+  const [endpoint, token] = await Promise.all([
+    connection.ask((client) => client.readContract({ ...oft, functionName: 'endpoint' })),
+    connection.ask((client) => client.readContract({ ...oft, functionName: 'token' })),
+  ]);
+  return { oft: address, endpoint, decimals: await connection.decimals(token) };
+}
 
 /**
- * `sent`: not verified at the destination. `verified`: whoever pays for it may deliver it. `gone`:
- * executed or cleared there, by whatever; the token tells whether it was received.
+ * `sent`: not verified at the destination. `verified`: whoever pays for it may deliver it.
+ * `blocked`: the endpoint holds something else in its place. `gone`: executed or cleared there, by
+ * whatever; the token tells whether it was received.
  */
-export type Whereabouts = 'sent' | 'verified' | 'gone';
+export type Whereabouts = 'sent' | 'verified' | 'blocked' | 'gone';
 
 export async function whereIs(
   connection: EvmConnection,
-  { venue, oft }: End,
+  { oft, endpoint }: Receiver,
   packet: Packet,
 ): Promise<Whereabouts> {
-  const { endpoint } = venue.bridge_c;
   const path = [oft, packet.source_eid, packet.sender] as const;
+  const asked = { address: endpoint, abi: ENDPOINT } as const;
   const [waiting, reached] = await Promise.all([
     connection.ask((client) =>
       client.readContract({
-        address: endpoint,
-        abi: ENDPOINT,
+        ...asked,
         functionName: 'inboundPayloadHash',
         args: [...path, packet.nonce],
       }),
     ),
     connection.ask((client) =>
-      client.readContract({
-        address: endpoint,
-        abi: ENDPOINT,
-        functionName: 'lazyInboundNonce',
-        args: path,
-      }),
+      client.readContract({ ...asked, functionName: 'lazyInboundNonce', args: path }),
     ),
   ]);
-  if (BigInt(waiting) !== 0n) return 'verified';
+  if (waiting.toLowerCase() === payloadHash(packet)) return 'verified';
+  // Nilified, or of another packet that a reorganisation of the source gave the same nonce.
+  if (BigInt(waiting) !== 0n) return 'blocked';
   return packet.nonce <= reached ? 'gone' : 'sent';
 }
 
@@ -46,11 +67,10 @@ export async function whereIs(
  * What anybody who pays may call `lzReceive` of the endpoint with, without value or `extraData`. In
  * its parts, since calldata of that length is hidden wherever nodes are shown.
  */
-export function deliveryOf({ venue, oft }: End, packet: Packet): JsonObject {
+export function deliveryOf({ oft, endpoint }: Receiver, packet: Packet): JsonObject {
   const { source_eid, sender, nonce, guid, message } = packet;
   return {
-    chain_id: venue.chain_id,
-    endpoint: venue.bridge_c.endpoint,
+    endpoint,
     origin: { srcEid: source_eid, sender, nonce: nonce.toString() },
     receiver: oft,
     guid,
@@ -63,8 +83,24 @@ const RECEIVED = toEventSelector('OFTReceived(bytes32,uint32,address,uint256)');
 /** The transaction in which the token received it; null where the endpoint shows none. */
 export function receivedIn(
   connection: EvmConnection,
-  oft: Address,
-  { guid, since }: { readonly guid: Hex; readonly since: bigint },
+  { oft }: Receiver,
+  { guid }: Packet,
+  since: bigint,
 ): Promise<Hash | null> {
   return findLog(connection, { address: oft, topics: [RECEIVED, guid], since });
+}
+
+/** What the receipt says was received, and by whom; null where it says nothing of the packet. */
+export function receivedBy(
+  { oft }: Receiver,
+  { guid, source_eid }: Packet,
+  { logs }: Pick<TransactionReceipt, 'logs'>,
+): { readonly to: Address; readonly units: bigint } | null {
+  const event = parseEventLogs({ abi: OFT, eventName: 'OFTReceived', logs }).find(
+    ({ address, args }) =>
+      isAddressEqual(address, oft) && args.guid === guid && args.srcEid === source_eid,
+  );
+  return event === undefined
+    ? null
+    : { to: event.args.toAddress, units: event.args.amountReceivedLD };
 }

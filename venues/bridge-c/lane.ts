@@ -13,15 +13,13 @@ export function createBridgeCExecutors(
 ): readonly Executor[] {
   if (venues.every(({ bridge_c }) => bridge_c === undefined)) return [];
   const bridge = { chains, venues };
-  return [createBridgeSendExecutor(bridge), createBridgeObserveExecutor(bridge)];
+  return [createBridgeSendExecutor(bridge), createBridgeObserveExecutor(chains)];
 }
 
-/** What a send may have signed, by its plan and what its path may cost. */
+/** What a send may have signed, by its plan. */
 export function bridgeCActs(venues: readonly EvmVenue[]): ActReader {
-  return ({ node, amount, bridge_path }, from) => {
+  return ({ node, amount }, from) => {
     if (node.action_type !== 'bridge_c_send') return null;
-    const { config, asset } = node;
-    const path = bridge_path === undefined ? {} : { bridge_path };
-    return plannedSend({ config, asset, amount, ...path }, from, venues);
+    return plannedSend({ config: node.config, asset: node.asset, amount }, from, venues);
   };
 }

@@ -1,8 +1,9 @@
 /**
  * `bridge_c.observe`: waits until the other chain has received what a send sent, whoever delivered
- * it. It sends nothing; what is verified there and not delivered it says how to deliver.
+ * it. It sends nothing; what is verified there and not delivered it says how to deliver. All that
+ * it goes by is the packet that the send has recorded.
  */
-import { isAddressEqual, parseEventLogs, type Address, type Hash } from 'viem';
+import { isAddress, isAddressEqual } from 'viem';
 import { DELIVERY_LATE } from '../../domain/attention-reasons.ts';
 import { depthFor, shownAt } from '../../domain/chains/assurance-table.ts';
 import {
@@ -15,15 +16,20 @@ import {
 } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { fromBaseUnits } from '../../domain/money.ts';
-import { readReceipt, type EvmConnection } from '../evm/client.ts';
-import { failWhenRejected } from '../evm/errors.ts';
+import { readReceipt, type EvmChains, type EvmConnection } from '../evm/client.ts';
 import { checkChains } from '../evm/health.ts';
 import { isCanonical, settledNumber, TRANSFER_ASSURANCES } from '../evm/landed.ts';
-import { OFT } from './contracts.ts';
-import { deliveryOf, receivedIn, whereIs } from './delivery.ts';
-import type { Packet } from './packet.ts';
-import { readSendPlan, rejected, type Bridge, type SendPlan } from './plan.ts';
-import { packetOf, unitsOf } from './send-act.ts';
+import {
+  deliveryOf,
+  receivedBy,
+  receivedIn,
+  receiverOf,
+  whereIs,
+  type Receiver,
+  type Whereabouts,
+} from './delivery.ts';
+import { packetOfRecord, type Packet } from './packet.ts';
+import { rejected } from './plan.ts';
 
 export const BRIDGE_C_OBSERVE_DESCRIPTOR: ExecutorDescriptor = {
   executor_key: 'bridge_c.observe',
@@ -42,170 +48,144 @@ export const BRIDGE_C_OBSERVE_DESCRIPTOR: ExecutorDescriptor = {
 
 const ASK_EVERY_SECONDS = 5;
 
-/** It holds no state of its own: both chains do. */
-export function createBridgeObserveExecutor(bridge: Bridge): Executor {
+/** It holds no state of its own: the chain does. */
+export function createBridgeObserveExecutor(chains: EvmChains): Executor {
   const refuse = () =>
     Promise.reject(
       rejected('PHASE_NOT_SUPPORTED', 'bridge_c_observe only observes: use it in an observe node'),
     );
-  const observe = (context: ExecutionContext, call: CallOptions) => look(bridge, context, call);
+  const observe = (context: ExecutionContext, call: CallOptions) => look(chains, context, call);
   return {
     descriptor: BRIDGE_C_OBSERVE_DESCRIPTOR,
-    preflight: (context) =>
-      failWhenRejected(() => {
-        readSent(context, bridge.venues);
-        return Promise.resolve(null);
-      }),
+    // What was sent is looked for; there is nothing that could be refused any more.
+    preflight: () => Promise.resolve(null),
     prepare: refuse,
     submit: refuse,
     observe,
     recover: observe,
     cancel: () => Promise.resolve({ next_state: 'OBSERVING' }),
-    health: (call) => checkChains(bridge.chains, call),
+    health: (call) => checkChains(chains, call),
   };
 }
 
 /** What a send has recorded, as far as its other end needs it. */
 interface Sent {
-  readonly plan: SendPlan;
-  readonly transaction: Hash;
-  readonly signer: Address;
+  readonly packet: Packet;
+  readonly chain_id: number;
+  readonly recipient: string;
   /** It is received in no older block of the destination. */
   readonly since: bigint;
 }
 
-/** @throws ExecutorFault `rejected` `SEND_UNKNOWN` where it has recorded nothing. */
-function readSent({ asset, matched }: ExecutionContext, venues: Bridge['venues']): Sent {
-  const { output, external_ref: transaction } = matched ?? {};
-  const { submitted_amount: amount, from_address: signer, destination_block } = output ?? {};
-  if (
-    output === undefined ||
-    transaction === undefined ||
-    typeof amount !== 'string' ||
-    typeof signer !== 'string'
-  )
-    throw rejected('SEND_UNKNOWN', 'config.match_from names no send over the bridge that is done');
+/** @throws ExecutorFault `SEND_UNKNOWN`, asked again, where it has recorded no packet. */
+function readSent({ matched }: ExecutionContext): Sent {
   const {
-    source_chain_id = null,
-    destination_chain_id = null,
-    destination_address = null,
-  } = output;
-  const config = { source_chain_id, destination_chain_id, destination_address };
+    packet: record,
+    destination_chain_id,
+    destination_address,
+    destination_block,
+  } = matched?.output ?? {};
+  const packet = packetOfRecord(record);
+  if (
+    packet === null ||
+    typeof destination_chain_id !== 'number' ||
+    typeof destination_address !== 'string' ||
+    !isAddress(destination_address, { strict: false })
+  )
+    // Its funds may be on their way all the same.
+    throw new ExecutorFault(
+      'server_error',
+      'SEND_UNKNOWN',
+      'the node of config.match_from has recorded no packet of a send over the bridge',
+    );
   const block = typeof destination_block === 'string' ? destination_block : '';
   return {
-    plan: readSendPlan({ asset, amount, config }, venues),
-    transaction: transaction as Hash,
-    signer: signer as Address,
+    packet,
+    chain_id: destination_chain_id,
+    recipient: destination_address,
     since: /^[0-9]+$/.test(block) ? BigInt(block) : 0n,
   };
 }
 
 async function look(
-  { chains, venues }: Bridge,
+  chains: EvmChains,
   context: ExecutionContext,
   call: CallOptions,
 ): Promise<ExecutionResult> {
-  const sent = readSent(context, venues);
-  const { plan } = sent;
-  const [source, destination] = await Promise.all([
-    chains.open(plan.from.venue.chain_id, call),
-    chains.open(plan.to.venue.chain_id, call),
-  ]);
-  const packet = await packetNow(source, sent);
-  if (packet === null) return waiting(context, { delivery: { state: 'unsent' } }, UNSENT);
-  const received = await receipt(destination, context, sent, packet);
-  return received ?? undelivered(destination, context, plan, packet);
+  const sent = readSent(context);
+  const { packet } = sent;
+  const connection = await chains.open(sent.chain_id, call);
+  const receiver = await receiverOf(connection, packet);
+  if (receiver === null)
+    throw new ExecutorFault('protocol', 'SEND_UNKNOWN', 'its packet names no receiver');
+  const state = await whereIs(connection, receiver, packet);
+  // Logs are searched once there can be one, and not at each look before.
+  if (state === 'gone') return received(connection, context, sent, receiver);
+  const ways = state === 'verified' ? deliveryOf(receiver, packet) : {};
+  return waiting(
+    context,
+    { guid: packet.guid, delivery: { state, chain_id: sent.chain_id, ...ways } },
+    WORDS[state],
+  );
 }
 
-const UNSENT =
-  'its chain shows the send no more; it was taken back, and waits to be mined again or never will';
+const WORDS: Readonly<Record<Exclude<Whereabouts, 'gone'>, string>> = {
+  sent: 'the message is not verified at its destination yet, which only the bridge can do',
+  verified:
+    'the message is verified at its destination and not delivered: anybody who pays may deliver it, by lzReceive of output.delivery, once those before it are verified too',
+  blocked:
+    'the endpoint of its destination holds something else in its place: whoever runs the bridge or owns the token has to say what',
+};
 
-/**
- * The packet as the source's chain tells it now: a reorganisation may have given the same send
- * another id than it had when it was completed.
- */
-async function packetNow(
-  source: EvmConnection,
-  { plan, transaction, signer }: Sent,
-): Promise<Packet | null> {
-  const mined = await readReceipt(source, transaction);
-  return mined === null ? null : packetOf(plan, await unitsOf(source, plan), signer, mined);
-}
-
-/** COMPLETED with what was received once its block is deep enough; null while nothing was. */
-async function receipt(
+/** COMPLETED with what was received once its block is deep enough; OBSERVING before. */
+async function received(
   connection: EvmConnection,
   { completion_assurance }: ExecutionContext,
-  { plan, since }: Sent,
-  { guid, source_eid }: Packet,
-): Promise<ExecutionResult | null> {
-  const { oft, token } = plan.to;
-  const hash = await receivedIn(connection, oft, { guid, since });
+  { packet, recipient, since, chain_id }: Sent,
+  receiver: Receiver,
+): Promise<ExecutionResult> {
+  const hash = await receivedIn(connection, receiver, packet, since);
   const mined = hash === null ? null : await readReceipt(connection, hash);
-  if (hash === null || mined === null) return null;
+  if (hash === null || mined === null) throw unseen(packet);
   const depth = depthFor(completion_assurance);
-  if (
-    mined.blockNumber > (await settledNumber(connection, depth)) ||
-    !(await isCanonical(connection, mined))
-  )
+  const settled = await settledNumber(connection, depth);
+  if (mined.blockNumber > settled || !(await isCanonical(connection, mined)))
     return {
       next_state: 'OBSERVING',
       external_ref: hash,
-      output: { guid, delivery: { state: 'received' } },
+      output: { guid: packet.guid, delivery: { state: 'received', chain_id } },
       retry_after_seconds: connection.venue.poll_interval_seconds,
     };
-  const event = parseEventLogs({ abi: OFT, eventName: 'OFTReceived', logs: mined.logs }).find(
-    ({ address, args }) =>
-      isAddressEqual(address, oft) &&
-      args.guid === guid &&
-      args.srcEid === source_eid &&
-      isAddressEqual(args.toAddress, plan.recipient),
-  );
-  if (event === undefined)
+  const arrived = receivedBy(receiver, packet, mined);
+  if (arrived === null) throw unseen(packet);
+  if (!isAddressEqual(arrived.to, recipient as `0x${string}`))
     throw new ExecutorFault(
       'protocol',
       'DELIVERY_DIVERTED',
-      `the token received the message for somebody else than ${plan.recipient} (${hash})`,
+      `the token received the message for ${arrived.to} and not for ${recipient} (${hash})`,
     );
-  const decimals = await connection.decimals(token);
   return {
     next_state: 'COMPLETED',
     external_ref: hash,
     output: {
-      guid,
+      guid: packet.guid,
       tx_hash: hash,
       block_number: mined.blockNumber.toString(),
-      received_amount: fromBaseUnits(event.args.amountReceivedLD, decimals),
-      destination_address: plan.recipient,
-      chain_id: plan.to.venue.chain_id,
+      received_amount: fromBaseUnits(arrived.units, receiver.decimals),
+      destination_address: recipient,
+      chain_id,
     },
     assurance: shownAt(depth, TRANSFER_ASSURANCES),
   };
 }
 
-async function undelivered(
-  connection: EvmConnection,
-  context: ExecutionContext,
-  { to }: SendPlan,
-  packet: Packet,
-): Promise<ExecutionResult> {
-  const state = await whereIs(connection, to, packet);
-  if (state === 'gone')
-    // The endpoint may be behind; or the bridge cleared it, which is for a person to find out.
-    throw new ExecutorFault(
-      'server_error',
-      'DELIVERY_UNSEEN',
-      `the endpoint has done with message ${packet.guid}, and the token does not show that it received it`,
-      { retryAfterSeconds: ASK_EVERY_SECONDS },
-    );
-  const delivery: JsonObject =
-    state === 'verified' ? { state, ...deliveryOf(to, packet) } : { state };
-  return waiting(
-    context,
-    { guid: packet.guid, delivery },
-    state === 'verified'
-      ? 'the message is verified at its destination and not delivered: anybody who pays may deliver it, by lzReceive of output.delivery'
-      : 'the message is not verified at its destination yet, which only the bridge can do',
+/** The endpoint may be behind; or the message was cleared, which is for a person to find out. */
+function unseen({ guid }: Packet): ExecutorFault {
+  return new ExecutorFault(
+    'server_error',
+    'DELIVERY_UNSEEN',
+    `the endpoint has done with message ${guid}, and the token does not show that it received it`,
+    { retryAfterSeconds: ASK_EVERY_SECONDS },
   );
 }
 

@@ -2,9 +2,9 @@
  * A packet as the endpoint lays it out: version, nonce, path, id, message. Source:
  * `PacketV1Codec.sol` and `OFTMsgCodec.sol` of github.com/LayerZero-Labs/LayerZero-v2 (9c741e7).
  */
-import { concat, toHex, type Hex } from 'viem';
+import { concat, isHex, keccak256, toHex, type Address, type Hex } from 'viem';
+import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import { padded } from '../evm/words.ts';
-import type { Address } from 'viem';
 
 export interface Packet {
   readonly nonce: bigint;
@@ -35,6 +35,27 @@ export function readPacket(encoded: Hex): Packet | null {
     guid: at(81, 32),
     message: `0x${hex.slice(2 + 2 * HEAD)}`,
   };
+}
+
+/** As a send's output keeps it. */
+export function packetRecord({ nonce, ...packet }: Packet): JsonObject {
+  return { ...packet, nonce: nonce.toString() };
+}
+
+/** Null for what {@link packetRecord} has not written. */
+export function packetOfRecord(value: JsonValue | undefined): Packet | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  const { nonce, source_eid, sender, destination_eid, receiver, guid, message } =
+    value as JsonObject;
+  if (typeof nonce !== 'string' || !/^[0-9]{1,20}$/.test(nonce)) return null;
+  if (typeof source_eid !== 'number' || typeof destination_eid !== 'number') return null;
+  if (!isHex(sender) || !isHex(receiver) || !isHex(guid) || !isHex(message)) return null;
+  return { nonce: BigInt(nonce), source_eid, sender, destination_eid, receiver, guid, message };
+}
+
+/** By which the endpoint knows what it may deliver (`_inbound` of `MessagingChannel.sol`). */
+export function payloadHash({ guid, message }: Packet): Hex {
+  return keccak256(concat([guid, message]));
 }
 
 /** Most that a message can hold, in shared units: what is above would be cut off unseen. */

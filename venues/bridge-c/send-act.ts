@@ -7,16 +7,21 @@ import {
   type Hex,
   type TransactionReceipt,
 } from 'viem';
-import type { EvmUnsignedTransaction } from '../../domain/executor.ts';
-import { compare, fromBaseUnits } from '../../domain/money.ts';
-import type { ActOn, ChainAct, Did, Verdict } from '../evm/act.ts';
+import { fromBaseUnits } from '../../domain/money.ts';
+import type { ActOn, ChainAct, Did } from '../evm/act.ts';
 import type { EvmCall } from '../evm/call.ts';
-import { NATIVE_DECIMALS, type EvmConnection } from '../evm/client.ts';
+import type { EvmConnection } from '../evm/client.ts';
 import { baseUnits } from '../evm/plan.ts';
 import { verifyCall } from '../evm/verify-call.ts';
 import { padded } from '../evm/words.ts';
 import { ENDPOINT, OFT } from './contracts.ts';
-import { MOST_SHARED_UNITS, readPacket, transferMessage, type Packet } from './packet.ts';
+import {
+  MOST_SHARED_UNITS,
+  packetRecord,
+  readPacket,
+  transferMessage,
+  type Packet,
+} from './packet.ts';
 import { rejected, type SendPlan } from './plan.ts';
 
 /** What is sent, in the units of either. */
@@ -81,44 +86,25 @@ export function sendCall(plan: SendPlan, units: bigint, from: Address, value: bi
   };
 }
 
-/**
- * `most`: what it may carry for the bridge, in the coin of the chain; null where that was asked
- * before it was signed.
- */
-export function sendOn(plan: SendPlan, from: Address, most: string | null): ActOn {
-  return async (connection) => sendAct(plan, from, await unitsOf(connection, plan), most);
+/** The send of this account. What it pays the bridge is the fence's to allow. */
+export function sendOn(plan: SendPlan, from: Address): ActOn {
+  return async (connection) => sendAct(plan, from, await unitsOf(connection, plan));
 }
 
-export function sendAct(
-  plan: SendPlan,
-  from: Address,
-  moved: SendUnits,
-  most: string | null,
-): ChainAct {
+export function sendAct(plan: SendPlan, from: Address, moved: SendUnits): ChainAct {
   const { chain_id } = plan.from.venue;
   return {
     chain_id,
     call: null,
-    verify: (unsigned) => verdictOn(plan, from, moved.units, most, unsigned),
+    verify: (unsigned) =>
+      verifyCall(
+        unsigned,
+        chain_id,
+        sendCall(plan, moved.units, from, BigInt(unsigned.value)),
+        'send',
+      ),
     did: (signer, receipt) => did(plan, moved, signer, receipt),
   };
-}
-
-function verdictOn(
-  plan: SendPlan,
-  from: Address,
-  units: bigint,
-  most: string | null,
-  unsigned: EvmUnsignedTransaction,
-): Verdict {
-  const value = BigInt(unsigned.value);
-  if (most !== null && compare(fromBaseUnits(value, NATIVE_DECIMALS), most) > 0)
-    return {
-      ok: false,
-      problem: `the transaction pays the bridge ${unsigned.value} wei, and its path may cost ${most}`,
-    };
-  const call = sendCall(plan, units, from, value);
-  return verifyCall(unsigned, plan.from.venue.chain_id, call, 'send');
 }
 
 /**
@@ -147,7 +133,9 @@ function did(
       source_chain_id: plan.from.venue.chain_id,
       destination_chain_id: plan.to.venue.chain_id,
       destination_address: plan.recipient,
+      from_address: from,
       guid: packet.guid,
+      packet: packetRecord(packet),
     },
   };
 }

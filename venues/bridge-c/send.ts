@@ -2,7 +2,7 @@
  * `bridge_c.send`: sends tokens to another chain by the contract that carries them, and pays the
  * bridge in the coin of this one. What could keep them from being received is asked before.
  */
-import { isAddressEqual, type Address, type Hex } from 'viem';
+import { isAddressEqual, type Address, type Hex, type PublicClient } from 'viem';
 import type {
   CallOptions,
   ExecutionContext,
@@ -17,11 +17,12 @@ import { ACT_EXECUTOR } from '../evm/act-executor.ts';
 import type { EvmCall } from '../evm/call.ts';
 import { finalizedNumber, NATIVE_DECIMALS, type EvmConnection } from '../evm/client.ts';
 import { requireBalance, requireCode, requireGas, unsignedOf } from '../evm/draft.ts';
-import { failWhenRejected } from '../evm/errors.ts';
+import { failWhenRejected, isContractRefusal } from '../evm/errors.ts';
 import { quoteGas, type GasQuote } from '../evm/fees.ts';
 import { checkChains } from '../evm/health.ts';
 import { readSigner } from '../evm/plan.ts';
 import { requireAllowance } from '../evm/require-allowance.ts';
+import { revertReason } from '../evm/revert-reason.ts';
 import { sendSigned, stillUnderWay } from '../evm/send-signed.ts';
 import { settleAct } from '../evm/settle.ts';
 import { padded } from '../evm/words.ts';
@@ -69,16 +70,18 @@ export function createBridgeSendExecutor(bridge: Bridge): Executor {
   };
 }
 
-/** The act of a send, with what it may cost where its path says so. */
+/** The act of a send. */
 export function plannedSend(
-  of: Pick<ExecutionContext, 'config' | 'amount' | 'asset' | 'bridge_path'>,
+  of: Pick<ExecutionContext, 'config' | 'amount' | 'asset'>,
   from: Address,
   venues: Bridge['venues'],
 ) {
   const plan = readSendPlan(of, venues);
   return {
     chain_id: plan.from.venue.chain_id,
-    act: sendOn(plan, from, of.bridge_path?.fee_native_budget ?? null),
+    act: sendOn(plan, from),
+    // Whatever less is asked of it: its packet has another id when its block is taken back.
+    assurance: 'destination_finalized' as const,
   };
 }
 
@@ -110,11 +113,11 @@ async function draft(
   ]);
   await requireEnd(connection, plan.from, plan.to, 'TOKEN_MISSING');
   await requireEnd(destination, plan.to, plan.from, 'DESTINATION_TOKEN_MISSING');
-  const moved = await unitsOf(connection, plan);
   await requireSameUnits(connection, destination, plan);
+  const moved = await unitsOf(connection, plan);
   const { token, oft } = plan.from;
   const holds = await requireBalance(connection, { token, from, ...moved });
-  const pulls = await connection.ask((client) =>
+  const pulls = await told(connection, (client) =>
     client.readContract({ address: oft, abi: OFT, functionName: 'approvalRequired' }),
   );
   if (pulls) await requireAllowance(connection, { token, owner: from, spender: oft, ...moved });
@@ -148,18 +151,18 @@ async function requireEnd(
   await requireCode(connection, token);
   const contract = { address: oft, abi: OFT } as const;
   const [toldEid, toldEndpoint, peer, carried] = await Promise.all([
-    connection.ask((client) =>
+    told(connection, (client) =>
       client.readContract({ address: endpoint, abi: ENDPOINT, functionName: 'eid' }),
     ),
-    connection.ask((client) => client.readContract({ ...contract, functionName: 'endpoint' })),
-    connection.ask((client) =>
+    told(connection, (client) => client.readContract({ ...contract, functionName: 'endpoint' })),
+    told(connection, (client) =>
       client.readContract({
         ...contract,
         functionName: 'peers',
         args: [other.venue.bridge_c.eid],
       }),
     ),
-    connection.ask((client) => client.readContract({ ...contract, functionName: 'token' })),
+    told(connection, (client) => client.readContract({ ...contract, functionName: 'token' })),
   ]);
   if (!isAddressEqual(carried, token))
     throw rejected(
@@ -170,6 +173,27 @@ async function requireEnd(
   throw rejected(
     'BRIDGE_ROUTE_MISSING',
     `the contracts of venue ${venue.venue_key} are of endpoint ${toldEid} at ${toldEndpoint}, with ${peer} as the peer at ${other.venue.bridge_c.eid}, and the venues file says otherwise`,
+  );
+}
+
+/** A contract that refuses to answer, or answers something else, is none of this bridge's. */
+async function told<T>(
+  connection: EvmConnection,
+  question: (client: PublicClient) => Promise<T>,
+): Promise<T> {
+  const answer = await connection.ask((client) =>
+    question(client).then(
+      (value) => ({ value }),
+      (error: unknown) => {
+        if (!isContractRefusal(error)) throw error;
+        return { refusal: revertReason(error) ?? 'it gives no reason' };
+      },
+    ),
+  );
+  if ('value' in answer) return answer.value;
+  throw rejected(
+    'BRIDGE_ROUTE_MISSING',
+    `a contract of venue ${connection.venue.venue_key} refuses what a token of the bridge answers: ${answer.refusal}`,
   );
 }
 
@@ -184,7 +208,7 @@ async function requireSameUnits(
   { from, to }: SendPlan,
 ): Promise<void> {
   const digits = (connection: EvmConnection, address: Address): Promise<number> =>
-    connection.ask((client) =>
+    told(connection, (client) =>
       client.readContract({ address, abi: OFT, functionName: 'sharedDecimals' }),
     );
   const [here, there] = await Promise.all([digits(source, from.oft), digits(destination, to.oft)]);
@@ -207,7 +231,7 @@ async function requireWhole(
   plan: SendPlan,
   { units, decimals }: SendUnits,
 ): Promise<void> {
-  const [limit, , receipt] = await connection.ask((client) =>
+  const [limit, , receipt] = await told(connection, (client) =>
     client.readContract({
       address: plan.from.oft,
       abi: OFT,
@@ -215,17 +239,17 @@ async function requireWhole(
       args: [{ ...sendParam(plan, units), minAmountLD: 0n }],
     }),
   );
-  const told = (value: bigint): string => fromBaseUnits(value, decimals);
+  const inUnits = (value: bigint): string => fromBaseUnits(value, decimals);
   const most = limit.maxAmountLD === NO_LIMIT ? units : limit.maxAmountLD;
   if (units < limit.minAmountLD || units > most)
     throw rejected(
       'BRIDGE_AMOUNT_REFUSED',
-      `the token sends ${told(limit.minAmountLD)} to ${told(limit.maxAmountLD)} at once, and the plan ${plan.amount}`,
+      `the token sends ${inUnits(limit.minAmountLD)} to ${inUnits(limit.maxAmountLD)} at once, and the plan ${plan.amount}`,
     );
   if (receipt.amountSentLD === units && receipt.amountReceivedLD === units) return;
   throw rejected(
     'BRIDGE_AMOUNT_REFUSED',
-    `of ${plan.amount} the token would send ${told(receipt.amountSentLD)}, and ${told(receipt.amountReceivedLD)} would arrive`,
+    `of ${plan.amount} the token would send ${inUnits(receipt.amountSentLD)}, and ${inUnits(receipt.amountReceivedLD)} would arrive`,
   );
 }
 
@@ -241,7 +265,7 @@ async function feeOf(
 ): Promise<bigint> {
   if (bridge_path === undefined)
     throw rejected('BRIDGE_PATH_NOT_READY', 'nobody says what its path may cost');
-  const { nativeFee } = await connection.ask((client) =>
+  const { nativeFee } = await told(connection, (client) =>
     client.readContract({
       address: plan.from.oft,
       abi: OFT,
@@ -269,6 +293,7 @@ async function prepare(
   const { plan, from, moved, call, quote, destination } = await draft(bridge, context, options);
   const last = await finalizedNumber(destination);
   const { chain_id } = plan.from.venue;
+  const budget = context.bridge_path?.detection_latency_budget_seconds;
   return {
     next_state: 'SUBMITTING',
     prepared_action: {
@@ -283,6 +308,7 @@ async function prepare(
       base_units: moved.units.toString(),
       bridge_fee_amount: fromBaseUnits(call.value, NATIVE_DECIMALS),
       bridge_fee_asset: plan.from.venue.native_asset,
+      ...(budget === undefined ? {} : { detection_latency_budget_seconds: budget }),
       // It is received in no older block.
       destination_block: (last > 0n ? last : 0n).toString(),
     },
@@ -303,22 +329,22 @@ async function settleSend(
   { phase, context, call, journal }: Look,
 ): Promise<ExecutionResult> {
   const from = readSigner(context);
-  // What it may cost was asked before it was signed, and may have changed since.
-  const { bridge_path: _cost, ...sent } = context;
   const settled = await settleAct(chains, {
-    ...plannedSend(sent, from, venues),
+    ...plannedSend(context, from, venues),
     from,
-    assurance: context.completion_assurance,
     call,
     journal,
     phase,
   });
   if (settled.next_state !== 'COMPLETED') return settled;
   const { fee_amount, fee_asset, ...output } = settled.output ?? {};
-  const { destination_block, bridge_fee_amount, bridge_fee_asset } =
+  const { destination_block, bridge_fee_amount, bridge_fee_asset, ...prepared } =
     context.prior?.prepared_action ?? {};
+  const { detection_latency_budget_seconds: budget } = prepared;
   return {
     ...settled,
+    // Of the bridge's own finality, which is its destination's to show, this says nothing.
+    assurance: 'provider_completed',
     output: {
       ...output,
       ...(fee_amount === undefined ? {} : { gas_fee_amount: fee_amount }),
@@ -326,8 +352,8 @@ async function settleSend(
       // The most that it was: what was too much came back in the same transaction.
       ...(bridge_fee_amount === undefined ? {} : { fee_amount: bridge_fee_amount }),
       ...(bridge_fee_asset === undefined ? {} : { fee_asset: bridge_fee_asset }),
-      from_address: from,
       ...(destination_block === undefined ? {} : { destination_block }),
+      ...(budget === undefined ? {} : { detection_latency_budget_seconds: budget }),
     },
   };
 }

@@ -3,6 +3,7 @@ import type { Address } from 'viem';
 import {
   ExecutorFault,
   type CallOptions,
+  type CompletionAssurance,
   type EvmUnsignedTransaction,
 } from '../../domain/executor.ts';
 import { assetOf } from '../../domain/plan/tokens.ts';
@@ -26,6 +27,8 @@ export type ActReader = (node: SignedNode, from: Address) => PlannedAct | null;
 export interface PlannedAct {
   readonly chain_id: number;
   readonly act: ActOn;
+  /** How deep its block has to be, where that is not for its plan to say. */
+  readonly assurance?: CompletionAssurance;
 }
 
 /**
@@ -57,7 +60,7 @@ export function createEvmSigning(chains: EvmChains, lanes: readonly ActReader[] 
     async settle(node, { request, from, assurance, phase, journal }, call) {
       const look = { from: from as Address, assurance, call, journal, phase };
       const lane = laneOf(node, from);
-      if (lane !== null) return settleAct(chains, { ...lane, ...look });
+      if (lane !== null) return settleAct(chains, { ...look, ...lane });
       const planned = plannedTransfer(node);
       if (!planned.ok)
         throw new ExecutorFault('server_error', 'SIGNED_PLAN_UNREADABLE', planned.problem);

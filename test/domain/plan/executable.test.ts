@@ -104,6 +104,27 @@ describe('nonExecutableReasons', () => {
       'delivery_failure_pays:b->c',
     ]);
     expect(reasons([node('a'), look('a')], 'a>b')).toEqual(['unknown_match_from:b']);
+    // What would say of funds on their way that they did not arrive.
+    const late = { ...look('a'), timeout_policy: { observe_seconds: 60 } };
+    expect(reasons([send, late], 'a>b')).toEqual(['delivery_times_out:b']);
+  });
+
+  it.each([
+    ['another look', { node_kind: 'observe', action_type: 'evm_balance_observe' }, 'on_success'],
+    ['nothing', { action_type: 'noop' }, 'on_success'],
+    ['a failed nothing', { action_type: 'noop' }, 'on_failure'],
+  ] as const)('lets nobody pay for a mint behind %s', (_what, hop, edge) => {
+    const idle = node('c', { ...hop, has_side_effect: false });
+    const pays = node('d', { action_type: 'cex_withdrawal' });
+    const plan = [burn('a'), mint('b', { burn_from: 'a' }), idle, pays];
+    expect(reasons(plan, 'a>b', 'b>c:on_failure', `c>d:${edge}`)).toEqual([
+      'mint_failure_pays:b->c',
+    ]);
+    const gate = node('c', {
+      ...{ action_type: 'manual_gate', node_kind: 'manual_gate', has_side_effect: false },
+    });
+    const asked = [...plan.slice(0, 2), gate, pays];
+    expect(reasons(asked, 'a>b', 'b>c:on_failure', 'c>d:on_manual_resume')).toEqual([]);
   });
 
   it('allows a mint of any burn before it', () => {

@@ -15,7 +15,7 @@ import {
 import type { EvmUnsignedTransaction } from '../../../domain/executor.ts';
 import type { EvmVenue } from '../../../venues/evm/config.ts';
 import { evmVenueSchema } from '../../../venues/evm/config.ts';
-import { readPacket } from '../../../venues/bridge-c/packet.ts';
+import { packetOfRecord, packetRecord, readPacket } from '../../../venues/bridge-c/packet.ts';
 import { readSendPlan } from '../../../venues/bridge-c/plan.ts';
 import { inUnits, sendAct } from '../../../venues/bridge-c/send-act.ts';
 
@@ -45,7 +45,7 @@ const PLAN = readSendPlan(
   VENUES,
 );
 const UNITS = parseUnits('2.5', 18);
-const act = sendAct(PLAN, SIGNER, inUnits(PLAN, 18, 6), '0.002');
+const act = sendAct(PLAN, SIGNER, inUnits(PLAN, 18, 6));
 
 /** The published signatures, written out once more. */
 const ABI = parseAbi([
@@ -92,7 +92,7 @@ function transaction({
 }
 
 describe('what is signed for a send', () => {
-  it('is the planned one, for whatever the bridge asks within what its path may cost', () => {
+  it('is the planned one, for whatever the bridge asks', () => {
     for (const value of [1n, FEE, 2_000_000_000_000_000n])
       expect(act.verify(transaction({ value }))).toEqual({ ok: true });
   });
@@ -100,7 +100,6 @@ describe('what is signed for a send', () => {
   it.each([
     ['another chain', { chain_id: 31_338 }],
     ['another contract', { to: TOKEN }],
-    ['a dearer fee than its path may cost', { value: 2_000_000_000_000_001n }],
     ['a value that is not the fee', { fee: { nativeFee: FEE + 1n } }],
     ['a fee in another token', { fee: { lzTokenFee: 1n } }],
     ['a refund to somebody else', { refund: TO }],
@@ -133,14 +132,17 @@ interface Told {
   readonly shared?: bigint;
   readonly receiver?: Address;
   readonly dstEid?: number;
+  readonly srcEid?: number;
+  readonly sender?: Address;
 }
 
 /** The two logs of a send, as the contracts write them. */
 function receipt(told: Told = {}): never {
   const { oft = OFT, endpoint = ENDPOINT, from = SIGNER, sent = UNITS, received = UNITS } = told;
   const { guid = GUID, to = TO, shared = 2_500_000n, receiver = FAR_OFT, dstEid = 40_002 } = told;
+  const { srcEid = 40_001, sender = OFT } = told;
   const packet = concat([
-    ...(['0x01', toHex(7n, { size: 8 }), toHex(40_001, { size: 4 }), pad(OFT)] as const),
+    ...(['0x01', toHex(7n, { size: 8 }), toHex(srcEid, { size: 4 }), pad(sender)] as const),
     ...[toHex(dstEid, { size: 4 }), pad(receiver), guid, pad(to), toHex(shared, { size: 8 })],
   ]);
   const log = (of: Address, topics: readonly unknown[], data: Hex) => ({
@@ -177,7 +179,18 @@ describe('what a receipt shows of a send', () => {
   it('is its packet, with what was sent and its id', () => {
     expect(act.did(SIGNER, receipt())).toMatchObject({
       ok: true,
-      output: { submitted_amount: '2.5', guid: GUID, destination_chain_id: 31_338 },
+      output: {
+        ...{ submitted_amount: '2.5', guid: GUID, destination_chain_id: 31_338 },
+        from_address: SIGNER,
+        packet: {
+          ...{ nonce: '7', source_eid: 40_001, sender: pad(OFT), destination_eid: 40_002 },
+          ...{
+            receiver: pad(FAR_OFT),
+            guid: GUID,
+            message: concat([pad(TO), toHex(2_500_000n, { size: 8 })]),
+          },
+        },
+      },
     });
   });
 
@@ -192,6 +205,8 @@ describe('what a receipt shows of a send', () => {
     ['an amount that was cut off', { shared: 1n }],
     ['another receiver', { receiver: OFT }],
     ['another destination', { dstEid: 40_001 }],
+    ['another source', { srcEid: 40_002 }],
+    ['another sender', { sender: FAR_OFT }],
   ])('is not decided by what tells of %s', (_what, told) => {
     expect(act.did(SIGNER, receipt(told))).toMatchObject({
       ok: false,
@@ -220,6 +235,23 @@ describe('an amount', () => {
   it('may be the most that a message can hold', () => {
     expect(inUnits({ amount: '18446744073709.551615' }, 18, 6).shared).toBe(2n ** 64n - 1n);
   });
+});
+
+it('keeps a packet in a way that it reads again, and reads nothing else', () => {
+  const packet = {
+    ...{ nonce: 2n ** 63n, source_eid: 1, destination_eid: 2, sender: pad(OFT) },
+    ...{ receiver: pad(FAR_OFT), guid: GUID, message: '0x1234' as Hex },
+  };
+  expect(packetOfRecord(packetRecord(packet))).toEqual(packet);
+  for (const broken of [
+    undefined,
+    null,
+    [],
+    { ...packetRecord(packet), nonce: 7 },
+    { ...packetRecord(packet), source_eid: '1' },
+    { ...packetRecord(packet), guid: 'job-7' },
+  ])
+    expect(packetOfRecord(broken)).toBeNull();
 });
 
 it('reads no packet of another version, nor one that is cut off', () => {
