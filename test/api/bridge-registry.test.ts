@@ -236,18 +236,21 @@ test('a fence that looked at a path passes only while all that decides is the sa
         JSON.stringify(required),
       )
     )[0]?.found;
-  const changes: [string, string, object?][] = [
+  const silent = await service({ a: { eid: 1 } });
+  const changes: [string, string, (object | undefined)?, Service?][] = [
     ['POST', REFRESH],
+    // Its endpoint answers no more, and nothing else is different.
+    ['POST', REFRESH, undefined, silent],
     ['POST', `${at}/drill-pass`, { evidence_path: 'e' }],
     ['PUT', at, { ...fields, enabled: false, disabled_reason: 'r' }],
     ['PUT', at, { ...fields, fee_native_budget: '0.2' }],
     ['PUT', `${CHAINS}/b`, { endpoint_identity: identity(2), finality_age_seconds: 60 }],
     ['DELETE', at],
   ];
-  for (const [method, where, body] of changes) {
+  for (const [method, where, body, by = api] of changes) {
     const looked = await seen();
     expect(await problems(looked)).toBeNull();
-    expect((await api.call(method, where, body)).status).toBe(200);
+    expect((await by.call(method, where, body)).status).toBe(200);
     // A row that is written as it was decides nothing else.
     if (where === `${CHAINS}/b`) expect(await problems(looked)).toBeNull();
     else

@@ -11,7 +11,7 @@ export const bridgeRules: readonly Rule[] = [
     rule: 'What is signed for a send over the bridge lets all of the amount arrive, or nothing be sent.',
     test: {
       file: SEND,
-      name: 'is the planned one, for whatever the bridge asks within what its path may cost',
+      name: 'is the planned one, for whatever the bridge asks',
     },
     broken: {
       file: 'venues/bridge-c/send-act.ts',
@@ -23,11 +23,11 @@ export const bridgeRules: readonly Rule[] = [
     id: 'bridges-cost-what-their-path-may',
     section,
     rule: 'Nothing is signed that pays the bridge more than its path may cost.',
-    test: { file: SEND, name: 'is not one with %s' },
+    test: { file: 'test/activities/bridge-path.test.ts', name: 'does not pay %s' },
     broken: {
-      file: 'venues/bridge-c/send-act.ts',
-      find: '  if (most !== null && compare(',
-      replace: "  if (most === '' && compare(",
+      file: 'activities/phases/bridge-path.ts',
+      find: '  if (fee !== null && feeWithinBudget(fee, terms).ok) return;',
+      replace: '  if (fee !== null && terms.late === false) return;',
     },
   },
   {
@@ -64,6 +64,59 @@ export const bridgeRules: readonly Rule[] = [
       file: 'prisma/functions/bridge-registry.sql',
       find: 'p.asset, p.enabled, p.fee_native_budget,',
       replace: 'p.asset, p.fee_native_budget,',
+    },
+  },
+  {
+    id: 'what-a-bridge-owes-is-paid-by-nobody-unasked',
+    section,
+    rule: 'Nothing pays in the place of what a bridge has not brought before a person was asked.',
+    test: {
+      file: 'test/domain/plan/executable.test.ts',
+      name: 'lets nobody pay for a mint behind %s',
+    },
+    broken: {
+      file: 'domain/plan/executable.ts',
+      find: '    for (const next of plan.edges) if (next.from === key) found.add(next.to);',
+      replace: '',
+    },
+  },
+  {
+    id: 'what-is-paid-in-its-place-is-drawn',
+    section,
+    rule: 'What is paid in the place of what a bridge has not brought counts as drawn, also behind a person.',
+    test: { file: 'test/domain/plan/flow.test.ts', name: 'is drawn, also behind a person (%s)' },
+    broken: {
+      file: 'domain/plan/flow.ts',
+      find: '  if (paysInPlace(node, plan)) return null;',
+      replace: '',
+    },
+  },
+  {
+    id: 'only-the-own-message-may-be-delivered',
+    section,
+    rule: 'A delivery is offered only while the endpoint holds exactly the message that was sent.',
+    test: {
+      file: 'test/venues/bridge-c/executors.test.ts',
+      name: 'takes nothing else in its place for a message that may be delivered',
+    },
+    broken: {
+      file: 'venues/bridge-c/delivery.ts',
+      find: "if (waiting.toLowerCase() === payloadHash(packet)) return 'verified';",
+      replace: "if (BigInt(waiting) !== 0n) return 'verified';",
+    },
+  },
+  {
+    id: 'peers-of-a-bridge-are-ours',
+    section,
+    rule: 'Nothing is sent over the bridge whose peer on either side is not the listed one.',
+    test: {
+      file: 'test/venues/bridge-c/executors.test.ts',
+      name: 'a peer that is not ours is refused, whichever end has it',
+    },
+    broken: {
+      file: 'venues/bridge-c/send.ts',
+      find: ' && isPeer(peer, other)) return;',
+      replace: ' && peer !== other.oft) return;',
     },
   },
   {

@@ -151,6 +151,26 @@ describe('a mint', () => {
   });
 });
 
+describe('what is observed of a bridge', () => {
+  it('is of the asset that was sent, whatever its own config says', () => {
+    const alone: PlanTemplate = {
+      ...template,
+      nodes: [
+        node('send', { action_type: 'bridge_c_send', config: { asset: 'OMNI' } }),
+        node('look', {
+          ...{ action_type: 'bridge_c_observe', node_kind: 'observe', has_side_effect: false },
+          config: { match_from: 'send', asset: 'USDT' },
+        }),
+      ],
+      edges: [],
+    };
+    const bound = { executor_binding: { executor_key: 'e' }, signer_binding: null };
+    const bindings = new Map(['send', 'look'].map((key) => [key, bound]));
+    const { nodes } = compilePlan(alone, { intent, input_params: {} }, bindings);
+    expect(nodes.map(({ asset }) => asset)).toEqual(['OMNI', 'OMNI']);
+  });
+});
+
 describe('the pool of a burn', () => {
   it('is the signer’s account on the chain that funds leave', () => {
     const chains: ChainAssets = [1, 2].map((chain_id) => ({

@@ -158,6 +158,45 @@ describe('a node that passes on draws nothing of its own', () => {
   });
 });
 
+describe('what is paid in the place of what a bridge has not brought', () => {
+  const ref = { amount_ref: 'nodes.burn.output.submitted_amount' };
+  const legs = [
+    pays('burn', {}, { action_type: 'cctp_burn' }),
+    pays('mint', { burn_from: 'burn' }, { action_type: 'cctp_mint' }),
+  ];
+  const gate = pays('gate', {}, { action_type: 'manual_gate', node_kind: 'manual_gate' });
+  const paid = pays('paid', ref);
+  const bounded = { risk_controls: { max_amount: '10' } };
+
+  it.each(['on_failure', 'on_timeout'] as const)('is drawn, also behind a person (%s)', (edge) => {
+    const edges = [way('burn>mint'), way('mint>gate', edge), way('gate>paid', 'on_manual_resume')];
+    // By its output alone, which nothing bounds; and with a bound.
+    expect(outflow([...legs, gate, paid], { edges })).toEqual(usdc(null));
+    expect(outflow([...legs, gate, paid], { edges, ...bounded })).toEqual(usdc('20'));
+  });
+
+  it('and what goes on with what was brought is not', () => {
+    const edges = [way('burn>mint'), way('mint>paid')];
+    expect(outflow([...legs, paid], { edges })).toEqual(usdc('10'));
+  });
+
+  it('nor is there a difference between the bridges', () => {
+    const send = pays('burn', {}, { action_type: 'bridge_c_send' });
+    const look = pays(
+      'look',
+      { match_from: 'burn' },
+      { node_kind: 'observe', action_type: 'bridge_c_observe', has_side_effect: false },
+    );
+    const edges = [way('burn>look'), way('look>gate', 'on_failure')];
+    const resumed = way('gate>paid', 'on_manual_resume');
+    const asked = [...edges, resumed];
+    expect(outflow([send, look, gate, paid], { edges: asked, ...bounded })).toEqual(usdc('20'));
+    expect(outflow([send, look, paid], { edges: [way('burn>look'), way('look>paid')] })).toEqual(
+      usdc('10'),
+    );
+  });
+});
+
 describe('what a node may move', () => {
   it("is its config's amount and asset, whoever gave them", () => {
     expect(outflow([pays('a')], { node_config: { amount: '90000', asset: 'usdt' } })).toEqual([

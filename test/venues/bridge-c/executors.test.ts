@@ -1,0 +1,295 @@
+/** The lane's executors on two real chains: what is refused before a send, and what a look tells. */
+import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
+import { concat, keccak256, pad, parseEventLogs, type Hex } from 'viem';
+import { ENDPOINT, OMNI_TOKEN } from '../../../dev/simulators/bridge/contracts/artifacts.ts';
+import { inWord } from '../../../dev/simulators/bridge/deploy.ts';
+import { DELIVERER, PACKET_FEE_WEI } from '../../../dev/simulators/bridge/lanes.ts';
+import type { CallOptions, ExecutionContext } from '../../../domain/executor.ts';
+import type { JsonObject } from '../../../domain/json.ts';
+import { createBridgeCExecutors } from '../../../venues/bridge-c/lane.ts';
+import { packetRecord, readPacket, type Packet } from '../../../venues/bridge-c/packet.ts';
+import { createEvmChains } from '../../../venues/evm/client.ts';
+import { evmVenueSchema } from '../../../venues/evm/config.ts';
+import {
+  omni,
+  omniSend,
+  RECIPIENT,
+  SIGNER,
+  startLanes,
+  STRANGER,
+  type Call,
+  type TestChain,
+  type TestLanes,
+} from '../../dev/bridge-stack.ts';
+
+let lanes: TestLanes;
+beforeAll(async () => {
+  lanes = await startLanes();
+}, 60_000);
+afterAll(() => lanes.stop());
+
+interface Side {
+  readonly endpoint?: Hex;
+  readonly eid?: number;
+  readonly oft?: Hex;
+  readonly token?: Hex;
+}
+
+const PATH = {
+  ...{ fee_native_budget: '0.002', expected_latency_seconds: 5 },
+  ...{ detection_latency_budget_seconds: 60, late: false },
+};
+
+/** The executors of venue entries that differ from the right ones as said. */
+function executors(wrong: { readonly near?: Side; readonly far?: Side } = {}) {
+  const venue = (chain: TestChain, side: Side = {}) =>
+    evmVenueSchema.parse({
+      ...{ venue_key: `chain-${String(chain.chainId)}`, provider: 'evm' },
+      ...{ chain_id: chain.chainId, rpc_url: chain.rpcUrl, finality: 'finalized_tag' },
+      tokens: [
+        { asset: 'OMNI', address: side.token ?? chain.contracts.omniToken },
+        { asset: 'USDB', address: chain.contracts.burnToken },
+      ],
+      bridge_c: {
+        eid: side.eid ?? chain.eid,
+        endpoint: side.endpoint ?? chain.contracts.endpoint,
+        tokens: [{ asset: 'OMNI', oft: side.oft ?? chain.contracts.omniToken }],
+      },
+    });
+  const venues = [venue(lanes.near, wrong.near), venue(lanes.far, wrong.far)];
+  const [send, observe] = createBridgeCExecutors(createEvmChains(venues), venues);
+  if (send === undefined || observe === undefined) throw new Error('there are no executors');
+  return { send, observe };
+}
+
+const call = (): CallOptions => ({ signal: AbortSignal.timeout(20_000), requestId: 'test' });
+const context = (more: Partial<ExecutionContext> = {}): ExecutionContext => ({
+  ...{ movement_id: 'm', node_key: 'send', attempt: 1, idempotency_key: 'm:send:1' },
+  ...{ action_type: 'bridge_c_send', asset: 'OMNI', amount: '20.5', input_params: {}, intent: {} },
+  completion_assurance: 'provider_completed',
+  config: {
+    source_chain_id: lanes.near.chainId,
+    destination_chain_id: lanes.far.chainId,
+    destination_address: RECIPIENT,
+  },
+  signer: { signer_key: 's', chain_family: 'evm', address: SIGNER.address },
+  bridge_path: PATH,
+  ...more,
+});
+
+describe('before a send', () => {
+  const refused = async (
+    wrong: Parameters<typeof executors>[0],
+    more: Partial<ExecutionContext> = {},
+  ): Promise<string> => {
+    const answer = await executors(wrong).send.preflight(context(more), call());
+    return `${String(answer?.error_code)} ${String(answer?.error_message)}`;
+  };
+  const nobody: Hex = '0x00000000000000000000000000000000000000EE';
+
+  it('nothing is refused where both ends are what their entries say', async () => {
+    expect(await executors().send.preflight(context(), call())).toBeNull();
+  });
+
+  it.each<[string, 'near' | 'far', () => Side, string]>([
+    ['another id here', 'near', () => ({ eid: 1 }), 'BRIDGE_ROUTE_MISSING'],
+    ['another id there', 'far', () => ({ eid: 1 }), 'BRIDGE_ROUTE_MISSING'],
+    ['no endpoint here', 'near', () => ({ endpoint: nobody }), 'BRIDGE_ROUTE_MISSING'],
+    ['no endpoint there', 'far', () => ({ endpoint: nobody }), 'BRIDGE_ROUTE_MISSING'],
+    [
+      'what is no endpoint',
+      'far',
+      () => ({ endpoint: lanes.far.contracts.burnToken }),
+      'BRIDGE_ROUTE_MISSING',
+    ],
+    ['no contract that sends', 'near', () => ({ oft: nobody }), 'BRIDGE_ROUTE_MISSING'],
+    [
+      'what is no such contract',
+      'far',
+      () => ({ oft: lanes.far.contracts.burnToken }),
+      'BRIDGE_ROUTE_MISSING',
+    ],
+    [
+      'another token here',
+      'near',
+      () => ({ token: lanes.near.contracts.tokenMessenger }),
+      'TOKEN_MISSING',
+    ],
+    [
+      'another token there',
+      'far',
+      () => ({ token: lanes.far.contracts.tokenMessenger }),
+      'DESTINATION_TOKEN_MISSING',
+    ],
+  ])('it is refused with %s', async (_what, side, wrong, code) => {
+    expect(await refused({ [side]: wrong() })).toContain(code);
+  });
+
+  it('a peer that is not ours is refused, whichever end has it', async () => {
+    for (const [here, there] of [
+      [lanes.near, lanes.far],
+      [lanes.far, lanes.near],
+    ] as const) {
+      const peer = (of: Hex): Call => ({
+        ...{ to: here.contracts.omniToken, abi: OMNI_TOKEN.abi, functionName: 'setPeer' },
+        args: [there.eid, inWord(of)],
+      });
+      await here.send(peer(nobody), here.deployer);
+      expect(await refused({})).toContain('BRIDGE_ROUTE_MISSING');
+      await here.send(peer(there.contracts.omniToken), here.deployer);
+    }
+  });
+
+  it.each([
+    ['more than its signer has', { amount: '1000000.000001' }, 'INSUFFICIENT_FUNDS'],
+    ['a part that would not travel', { amount: '1.0000001' }, 'AMOUNT_PRECISION'],
+    ['another asset', { asset: 'USDB' }, 'TOKEN_ASSET_MISMATCH'],
+  ])('it is refused with %s', async (_what, more, code) => {
+    expect(await refused({}, more)).toContain(code);
+  });
+
+  it('the fee is within the budget, and what it carries never above it', async () => {
+    const dear = { ...PATH, fee_native_budget: '0.000499999999999999' };
+    expect(await refused({}, { bridge_path: dear })).toContain('BRIDGE_FEE_OVER_BUDGET');
+    const { bridge_path: _none, ...unknown } = context();
+    expect(await executors().send.preflight(unknown, call())).toMatchObject({
+      error_code: 'BRIDGE_PATH_NOT_READY',
+    });
+    const values: unknown[] = [];
+    for (const fee_native_budget of ['0.0005', '0.00052', '0.002']) {
+      const bridge_path = { ...PATH, fee_native_budget };
+      const prepared = await executors().send.prepare(context({ bridge_path }), call());
+      values.push(prepared.sign_request?.payload['value']);
+    }
+    expect(values).toEqual(['500000000000000', '520000000000000', '550000000000000']);
+  });
+});
+
+/** Sends by itself, as the deliverer verifies and delivers by hand. */
+async function sent(amount = omni('3')): Promise<Packet> {
+  const { near, far } = lanes;
+  const receipt = await near.send(omniSend(near, far, amount, PACKET_FEE_WEI));
+  const [log] = parseEventLogs({ ...ENDPOINT, logs: receipt.logs, eventName: 'PacketSent' });
+  const packet = log === undefined ? null : readPacket(log.args.encodedPayload);
+  if (packet === null) throw new Error('the send reverted');
+  return packet;
+}
+const origin = ({ source_eid, sender, nonce }: Packet) => ({ srcEid: source_eid, sender, nonce });
+const endpointCall = (functionName: string, args: readonly unknown[]): Call => ({
+  ...{ to: lanes.far.contracts.endpoint, abi: ENDPOINT.abi, functionName, args },
+});
+const verify = (packet: Packet, hash = keccak256(concat([packet.guid, packet.message]))) =>
+  lanes.far.send(
+    endpointCall('verify', [origin(packet), lanes.far.contracts.omniToken, hash]),
+    DELIVERER,
+  );
+const deliver = (packet: Packet) =>
+  lanes.far.send(
+    endpointCall('lzReceive', [
+      ...[origin(packet), lanes.far.contracts.omniToken, packet.guid, packet.message, '0x'],
+    ]),
+    STRANGER,
+  );
+
+const looked = (packet: Packet, more: Partial<ExecutionContext> = {}, output: JsonObject = {}) =>
+  executors().observe.observe(
+    context({
+      action_type: 'bridge_c_observe',
+      matched: {
+        node_key: 'send',
+        output: {
+          ...{ destination_chain_id: lanes.far.chainId, destination_address: RECIPIENT },
+          ...{ destination_block: '0', packet: packetRecord(packet), ...output },
+        },
+      },
+      ...more,
+    }),
+    call(),
+    { transactions: () => Promise.resolve([]), releaseNonce: () => Promise.resolve(false) },
+  );
+const stateOf = async (packet: Packet): Promise<unknown> =>
+  ((await looked(packet)).output as { delivery?: { state: string } }).delivery?.state;
+
+describe('a look at the other end', () => {
+  it('tells where the message is, from the send to its receipt', async () => {
+    const packet = await sent();
+    expect(await stateOf(packet)).toBe('sent');
+    await verify(packet);
+    const waiting = await looked(packet);
+    expect(waiting.output).toMatchObject({
+      delivery: {
+        ...{ state: 'verified', chain_id: lanes.far.chainId },
+        ...{ endpoint: lanes.far.contracts.endpoint, guid: packet.guid, message: packet.message },
+      },
+    });
+    expect(waiting.error_code).toBeUndefined();
+    const late = await looked(packet, { bridge_path: { ...PATH, late: true } });
+    expect(late).toMatchObject({ next_state: 'OBSERVING', error_code: 'BRIDGE_DELIVERY_LATE' });
+    const receipt = await deliver(packet);
+    expect(await looked(packet)).toMatchObject({
+      ...{ next_state: 'COMPLETED', external_ref: receipt.transactionHash },
+      output: { received_amount: '3', destination_address: RECIPIENT },
+    });
+  });
+
+  it('is completed no sooner than the block is as deep as is asked', async () => {
+    const packet = await sent();
+    await verify(packet);
+    await deliver(packet);
+    const finally_ = { completion_assurance: 'destination_finalized' } as const;
+    expect(await looked(packet, finally_)).toMatchObject({
+      ...{ next_state: 'OBSERVING', output: { delivery: { state: 'received' } } },
+    });
+    await lanes.far.mine(100);
+    expect(await looked(packet, finally_)).toMatchObject({
+      ...{ next_state: 'COMPLETED', assurance: 'protocol_finalized' },
+    });
+  });
+
+  it('takes nothing else in its place for a message that may be delivered', async () => {
+    const packet = await sent();
+    await verify(packet, pad('0x01', { size: 32 }));
+    const { output } = await looked(packet);
+    expect(output).toEqual({
+      guid: packet.guid,
+      delivery: { state: 'blocked', chain_id: lanes.far.chainId },
+    });
+    await verify(packet);
+    await deliver(packet);
+  });
+
+  it('says of what was cleared, and of what others received, that it was not received', async () => {
+    const packet = await sent();
+    await verify(packet);
+    const { far } = lanes;
+    await far.send(
+      endpointCall('clear', [
+        ...[far.contracts.omniToken, origin(packet), packet.guid, packet.message],
+      ]),
+      far.deployer,
+    );
+    await expect(looked(packet)).rejects.toMatchObject({ code: 'DELIVERY_UNSEEN' });
+    const other = await sent();
+    await verify(other);
+    await deliver(other);
+    await expect(
+      looked(other, {}, { destination_address: STRANGER.address }),
+    ).rejects.toMatchObject({ code: 'DELIVERY_DIVERTED' });
+    // Of a block that no receipt of it can be in.
+    await expect(looked(other, {}, { destination_block: '999999' })).rejects.toMatchObject({
+      code: 'DELIVERY_UNSEEN',
+    });
+  });
+
+  test.each([
+    ['nothing', {}],
+    ['an id that is none', { packet: { guid: 'job-7' } }],
+    ['no chain', { destination_chain_id: '31338' }],
+  ])('asks again where its send has recorded %s', async (_what, output) => {
+    const packet = await sent();
+    const recorded = Object.keys(output).length === 0 ? { packet: null } : output;
+    await expect(looked(packet, {}, recorded as JsonObject)).rejects.toMatchObject({
+      ...{ code: 'SEND_UNKNOWN', kind: 'server_error' },
+    });
+  });
+});
