@@ -1,4 +1,4 @@
-/** The lane's executors on two real chains: what is refused before a send, and what a look tells. */
+/** The lane's executors on two real chains: what is refused before a send, what a look tells. */
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { concat, keccak256, pad, parseEventLogs, type Hex } from 'viem';
 import { ENDPOINT, OMNI_TOKEN } from '../../../dev/simulators/bridge/contracts/artifacts.ts';
