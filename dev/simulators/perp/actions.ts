@@ -1,0 +1,114 @@
+/**
+ * The actions of `POST /exchange` that are offered here, and what is around them. Shapes: DOC:
+ * exchange-endpoint, and `hyperliquid/utils/signing.py` of github.com/hyperliquid-dex/
+ * hyperliquid-python-sdk; docs/perps-venue-facts.md 1.1 and 1.3. Fields beside these are ignored.
+ */
+import { z } from 'zod';
+
+export type Hex = `0x${string}`;
+
+export const hexSchema = z.custom<Hex>(
+  (value) => typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value),
+);
+const address = z.custom<Hex>(
+  (value) => typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value),
+);
+/** An address as everything here is kept by. */
+export const addressSchema = address.transform(lower);
+const milliseconds = z.int().min(0);
+
+export function lower(of: string): Hex {
+  return of.toLowerCase() as Hex;
+}
+
+/** Part of every action that is signed as itself. */
+const userSigned = {
+  /** Any chain: it is only the domain's, so that any wallet may sign. */
+  signatureChainId: z.custom<Hex>(
+    (value) => typeof value === 'string' && /^0x[0-9a-fA-F]{1,12}$/.test(value),
+  ),
+  hyperliquidChain: z.enum(['Mainnet', 'Testnet']),
+};
+
+const userSignedSchema = z.discriminatedUnion('type', [
+  z.object({
+    ...userSigned,
+    type: z.literal('withdraw3'),
+    // Signed as a string, so its case counts.
+    destination: address,
+    amount: z.string(),
+    time: milliseconds,
+  }),
+  z.object({
+    ...userSigned,
+    type: z.literal('usdSend'),
+    destination: address,
+    amount: z.string(),
+    time: milliseconds,
+  }),
+  z.object({
+    ...userSigned,
+    type: z.literal('sendAsset'),
+    destination: address,
+    sourceDex: z.string(),
+    destinationDex: z.string(),
+    token: z.string(),
+    amount: z.string(),
+    fromSubAccount: z.union([z.literal(''), address]),
+    nonce: milliseconds,
+  }),
+  z.object({
+    ...userSigned,
+    type: z.literal('usdClassTransfer'),
+    /** For a sub-account followed by ` subaccount:0x…`. */
+    amount: z.string(),
+    toPerp: z.boolean(),
+    nonce: milliseconds,
+  }),
+  z.object({
+    ...userSigned,
+    type: z.literal('approveAgent'),
+    agentAddress: addressSchema,
+    /** Null and missing are signed as the empty name. */
+    agentName: z.string().nullish(),
+    nonce: milliseconds,
+  }),
+]);
+export type UserSignedAction = z.infer<typeof userSignedSchema>;
+
+/** In the order of their keys, which is part of the hash. */
+const l1Schema = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('subAccountTransfer'),
+    subAccountUser: addressSchema,
+    isDeposit: z.boolean(),
+    usd: z.int().min(0),
+  }),
+  z.object({ type: z.literal('createSubAccount'), name: z.string().min(1).max(16) }),
+  z.object({ type: z.literal('noop') }),
+]);
+export type L1Action = z.infer<typeof l1Schema>;
+export type Action = UserSignedAction | L1Action;
+
+export const envelopeSchema = z.object({
+  action: z.union([userSignedSchema, l1Schema]),
+  nonce: milliseconds,
+  signature: z.object({
+    r: z.string().regex(/^0x[0-9a-fA-F]{1,64}$/),
+    s: z.string().regex(/^0x[0-9a-fA-F]{1,64}$/),
+    v: z.union([z.literal(27), z.literal(28)]),
+  }),
+  vaultAddress: addressSchema.nullish(),
+  expiresAfter: milliseconds.nullish(),
+});
+export type Envelope = z.infer<typeof envelopeSchema>;
+
+export function isUserSigned(action: Action): action is UserSignedAction {
+  return 'signatureChainId' in action;
+}
+
+/** The nonce inside a user-signed action; null for others, which have none. */
+export function ownNonce(action: Action): number | null {
+  if (!isUserSigned(action)) return null;
+  return 'time' in action ? action.time : action.nonce;
+}

@@ -1,0 +1,71 @@
+/** Agents and sub-accounts: who may sign for an account, and what belongs to it. */
+import { keccak256, stringToHex } from 'viem';
+import type { Hex } from './actions.ts';
+import { Refused, type Asked, type Of } from './asked.ts';
+import { agentsOf, subAccountsOf, type Book } from './book.ts';
+import type { Effect } from './events.ts';
+
+const DAY_MS = 86_400_000;
+/** Measured, where the name says nothing else (facts, part 3). */
+const VALID_MS = 90 * DAY_MS;
+/** Source: DOC:exchange-endpoint, `approveAgent`: at most 180 days ahead. */
+const VALID_AT_MOST_MS = 180 * DAY_MS;
+/** Source: DOC:exchange-endpoint; two more for each sub-account. */
+const NAMED_AT_MOST = 3;
+const NAMED_MORE_PER_SUB_ACCOUNT = 2;
+/** Source: `approveAgent` of the npm package @nktkas/hyperliquid 0.32.2, the suffix left out. */
+const NAME_LENGTH = 16;
+const NOBODY = `0x${'0'.repeat(40)}`;
+/** Source: DOC:trading/sub-accounts, in millionths of USDC. */
+const VOLUME_WANTED = 100_000_000_000n;
+const SUB_ACCOUNTS_AT_MOST = 10;
+
+/** Approves an agent; the zero address takes the one of that name away. */
+export function performApproval(asked: Asked, action: Of<'approveAgent'>): readonly Effect[] {
+  const { book, user: master, now } = asked;
+  const { name, until } = readName(action.agentName ?? '');
+  // Source of all texts but this: facts, part 3. A name that is too long no client sends.
+  if (name.length > NAME_LENGTH) throw new Refused('Agent name is too long.');
+  if (action.agentAddress === NOBODY) return [{ does: 'agent_gone', master, name }];
+  const validUntil = until ?? now + VALID_MS;
+  if (validUntil <= now || validUntil > now + VALID_AT_MOST_MS)
+    throw new Refused('Agent valid_until already expired.');
+  if (book.agentsEver.has(action.agentAddress)) throw new Refused('Extra agent already used.');
+  const named = agentsOf(book, master, now).filter((each) => each.name !== '');
+  const limit = NAMED_AT_MOST + NAMED_MORE_PER_SUB_ACCOUNT * subAccountsOf(book, master).length;
+  const isNew = name !== '' && !named.some((each) => each.name === name);
+  if (isNew && named.length >= limit)
+    throw new Refused(
+      `Too many extra agents for cumulative volume traded. Current limit is ${String(limit)}`,
+    );
+  return [{ does: 'agent', master, name, address: action.agentAddress, validUntil }];
+}
+
+/** Source: DOC:exchange-endpoint: ` valid_until <milliseconds>` is not part of the name. */
+function readName(text: string): { readonly name: string; readonly until: number | null } {
+  const match = /^(.*?) valid_until (\d{1,15})$/.exec(text);
+  if (match === null) return { name: text, until: null };
+  return { name: match[1] ?? '', until: Number(match[2]) };
+}
+
+export function performCreation(
+  { book, user: master }: Asked,
+  { name }: Of<'createSubAccount'>,
+): { readonly address: Hex; readonly effects: readonly Effect[] } {
+  const volume = book.accounts.get(master)?.volume ?? 0n;
+  if (volume < VOLUME_WANTED)
+    throw new Refused(
+      'Cannot create sub-accounts until enough volume traded. ' +
+        `Required: $100000. Traded: $${(volume / 1_000_000n).toString()}.`,
+    );
+  if (subAccountsOf(book, master).length >= SUB_ACCOUNTS_AT_MOST)
+    throw new Refused('Too many sub-accounts.');
+  const address = nextSubAccount(book, master);
+  return { address, effects: [{ does: 'sub_account', master, name, address }] };
+}
+
+/** The venue's own rule is not known; any address without a key will do. */
+export function nextSubAccount(book: Book, master: Hex): Hex {
+  const index = String(subAccountsOf(book, master).length);
+  return `0x${keccak256(stringToHex(`sub-account ${index} of ${master}`)).slice(-40)}`;
+}

@@ -1,0 +1,101 @@
+/** The bridge's account on the chain. */
+import {
+  TransactionReceiptNotFoundError,
+  createPublicClient,
+  encodeFunctionData,
+  erc20Abi,
+  getAbiItem,
+  http,
+  keccak256,
+} from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { lower, type Hex } from './actions.ts';
+import type { PerpSettings } from './settings.ts';
+
+/** More than any transfer of a token needs. */
+const GAS = 120_000n;
+const GWEI = 1_000_000_000n;
+const TRANSFER = getAbiItem({ abi: erc20Abi, name: 'Transfer' });
+
+/** Tokens that somebody has sent to the bridge. */
+export interface Arrival {
+  readonly transaction: Hex;
+  /** Names it whatever block its transaction is in: which of the transaction's it is. */
+  readonly key: string;
+  readonly from: Hex;
+  readonly units: bigint;
+}
+
+export interface PerpChain {
+  readonly bridge: Hex;
+  head(): Promise<bigint>;
+  /** In these blocks, both included, in the order of the chain. */
+  arrivals(from: bigint, until: bigint): Promise<readonly Arrival[]>;
+  /** What the bridge holds. */
+  held(): Promise<bigint>;
+  /** The lowest nonce of the bridge that no mined transaction has. */
+  freeNonce(): Promise<number>;
+  sign(payout: { to: Hex; units: bigint; nonce: number }): Promise<{ raw: Hex; hash: Hex }>;
+  /** Sending the same bytes again does no harm, so what the node says is left alone. */
+  send(raw: Hex): Promise<void>;
+  receipt(hash: Hex): Promise<{ readonly block: bigint; readonly succeeded: boolean } | null>;
+}
+
+/** Nothing is asked yet; methods reject while the chain is out of reach. */
+export function connectPerpChain(settings: PerpSettings): PerpChain {
+  const client = createPublicClient({
+    transport: http(settings.rpcUrl, { retryCount: 0, timeout: 5_000 }),
+    // A kept head would hide the block that was asked for.
+    cacheTime: 0,
+  });
+  const account = privateKeyToAccount(settings.bridgeKey);
+  return {
+    bridge: lower(account.address),
+    head: () => client.getBlockNumber(),
+    arrivals: async (fromBlock, toBlock) => {
+      const logs = await client.getLogs({
+        ...{ address: settings.token, event: TRANSFER, args: { to: account.address } },
+        ...{ fromBlock, toBlock, strict: true },
+      });
+      const counts = new Map<Hex, number>();
+      return logs.map(({ transactionHash: transaction, args }) => {
+        const index = counts.get(transaction) ?? 0;
+        counts.set(transaction, index + 1);
+        const key = `${transaction}:${String(index)}`;
+        return { transaction, key, from: lower(args.from), units: args.value };
+      });
+    },
+    held: () =>
+      client.readContract({
+        ...{ address: settings.token, abi: erc20Abi, functionName: 'balanceOf' },
+        args: [account.address],
+      }),
+    freeNonce: async () => {
+      const count = () => client.getTransactionCount({ address: account.address });
+      // The local chain lies on demand, and a wrong nonce would wait for good.
+      let [one, two] = [await count(), await count()];
+      while (one !== two) [one, two] = [two, await count()];
+      return one;
+    },
+    sign: async ({ to, units, nonce }) => {
+      const raw = await account.signTransaction({
+        ...{ chainId: settings.chainId, type: 'eip1559', nonce, gas: GAS },
+        ...{ maxFeePerGas: 100n * GWEI, maxPriorityFeePerGas: GWEI, to: settings.token },
+        data: encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, units] }),
+      });
+      return { raw, hash: keccak256(raw) };
+    },
+    send: async (raw) => {
+      await client.sendRawTransaction({ serializedTransaction: raw }).catch(() => undefined);
+    },
+    receipt: async (hash) => {
+      try {
+        const { blockNumber, status } = await client.getTransactionReceipt({ hash });
+        return { block: blockNumber, succeeded: status === 'success' };
+      } catch (error) {
+        if (error instanceof TransactionReceiptNotFoundError) return null;
+        throw error;
+      }
+    },
+  };
+}

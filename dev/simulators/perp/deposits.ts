@@ -1,0 +1,57 @@
+/**
+ * Credits what is sent to the bridge. Source: DOC:for-developers/api/usdc: a plain transfer of the
+ * token, credited to its sender; less than 5 USDC is lost.
+ */
+import type { PerpChain } from './chain.ts';
+import type { PerpFaults } from './faults.ts';
+import { LEAST_DEPOSIT, writeUsd } from './money.ts';
+import { record, type Store } from './store.ts';
+
+/** Blocks that are looked at again, since the chain may have been another one then. */
+const OVERLAP = 32n;
+
+export interface DepositParts {
+  readonly store: Store;
+  readonly chain: PerpChain;
+  readonly faults: () => PerpFaults;
+}
+
+/**
+ * Looks at the blocks that are deep enough and credits what is new there; an arrival that is taken
+ * back before that was never seen. The first look is from the beginning of the chain.
+ */
+export function createDepositWatch({ store, chain, faults }: DepositParts): () => Promise<void> {
+  let next = 0n;
+  return async () => {
+    const deepest = (await chain.head()) - BigInt(faults().confirmations) + 1n;
+    if (deepest < 0n) return;
+    const from = next > OVERLAP ? next - OVERLAP : 0n;
+    const arrivals = await chain.arrivals(from > deepest ? deepest : from, deepest);
+    for (const { transaction, key, from: sender, units } of arrivals) {
+      if (store.book.deposits.has(key) || sender === chain.bridge) continue;
+      const at = Date.now();
+      const credited = units >= LEAST_DEPOSIT && !faults().swallow_deposits;
+      const by = units.toString();
+      const delta = { type: 'deposit', usdc: writeUsd(units) };
+      record(
+        store,
+        'chain',
+        [
+          { does: 'deposit', key, from: sender, units: by, credited },
+          ...(credited
+            ? [
+                { does: 'change' as const, user: sender, pool: 'perp' as const, by },
+                // The row's hash is the transfer's (facts, part 4).
+                {
+                  does: 'row' as const,
+                  row: { users: [sender], time: at, hash: transaction, delta },
+                },
+              ]
+            : []),
+        ],
+        at,
+      );
+    }
+    next = deepest;
+  };
+}

@@ -1,0 +1,33 @@
+/**
+ * Which nonces are admitted. Source: DOC:nonces-and-api-wallets (window and the 100 highest), and
+ * docs/perps-venue-facts.md part 2 for what was measured: the margin, the memory and the texts.
+ */
+import type { Hex } from './actions.ts';
+import type { Book } from './book.ts';
+
+const DAY_MS = 86_400_000;
+const BEHIND_MS = 2 * DAY_MS;
+const AHEAD_MS = DAY_MS;
+/** Both ends of the window were measured to lie about so much further inside. */
+export const MARGIN_MS = 120_000;
+const KEPT = 100;
+
+/** Why this nonce is refused, in the venue's words; null for one that is admitted. */
+export function refusalOfNonce(
+  book: Book,
+  { signer, nonce, now }: { signer: Hex; nonce: number; now: number },
+): string | null {
+  const least = now - BEHIND_MS + MARGIN_MS;
+  if (nonce <= least) return tooLow(nonce, least);
+  const most = now + AHEAD_MS - MARGIN_MS;
+  if (nonce >= most) return `Invalid nonce: nonce too high ${String(nonce)} > ${String(most)}`;
+  const seen = book.nonces.get(signer) ?? new Set<number>();
+  // Before the floor: what was seen stays a duplicate below it.
+  if (seen.has(nonce)) return `Invalid nonce: duplicate nonce ${String(nonce)}`;
+  const floor = seen.size < KEPT ? undefined : [...seen].sort((a, b) => b - a)[KEPT - 1];
+  return floor !== undefined && nonce < floor ? tooLow(nonce, floor) : null;
+}
+
+function tooLow(nonce: number, bound: number): string {
+  return `Invalid nonce: nonce too low ${String(nonce)} < ${String(bound)}`;
+}

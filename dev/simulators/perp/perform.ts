@@ -1,0 +1,50 @@
+/** What an admitted action does to the books. Nothing here waits, so actions go one by one. */
+import { keccak256, stringToHex } from 'viem';
+import type { Action, Hex } from './actions.ts';
+import { performApproval, performCreation } from './agents.ts';
+import type { Asked } from './asked.ts';
+import type { Effect } from './events.ts';
+import {
+  performClassTransfer,
+  performSendAsset,
+  performSubAccountTransfer,
+  performUsdSend,
+  performWithdrawal,
+} from './transfers.ts';
+
+export interface Performed {
+  readonly effects: readonly Effect[];
+  /** The answer's `response`. */
+  readonly response: { readonly type: string; readonly data?: string };
+}
+
+const DEFAULT = { type: 'default' };
+
+/** @throws Refused for what the venue would refuse. */
+export function perform(asked: Asked, action: Action): Performed {
+  switch (action.type) {
+    case 'withdraw3':
+      return { effects: performWithdrawal(asked, action), response: DEFAULT };
+    case 'usdSend':
+      return { effects: performUsdSend(asked, action), response: DEFAULT };
+    case 'sendAsset':
+      return { effects: performSendAsset(asked, action), response: DEFAULT };
+    case 'usdClassTransfer':
+      return { effects: performClassTransfer(asked, action), response: DEFAULT };
+    case 'approveAgent':
+      return { effects: performApproval(asked, action), response: DEFAULT };
+    case 'subAccountTransfer':
+      return { effects: performSubAccountTransfer(asked, action), response: DEFAULT };
+    case 'createSubAccount': {
+      const { address, effects } = performCreation(asked, action);
+      return { effects, response: { type: 'createSubAccount', data: address } };
+    }
+    case 'noop':
+      return { effects: [], response: DEFAULT };
+  }
+}
+
+/** No hash of the venue's own: another one for each signer and nonce is enough here. */
+export function actionHash(signer: Hex, nonce: number): Hex {
+  return keccak256(stringToHex(`${signer} ${String(nonce)}`));
+}

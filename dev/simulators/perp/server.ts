@@ -1,0 +1,103 @@
+/** The venue over HTTP: `POST /exchange` and `POST /info` with their faults, and the rest. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import express, { type Express, type Request, type Response } from 'express';
+import { addErrorRoutes, addFaultRoutes, type FaultBox } from '../bridge/admin.ts';
+import { addAdminRoutes } from './admin.ts';
+import { noteUnheard, takeAction } from './exchange.ts';
+import type { PerpFaults } from './faults.ts';
+import { answerInfo } from './info.ts';
+import type { Network } from './signing.ts';
+import type { Store } from './store.ts';
+import { BROKEN, LIMITED, send, type Answer } from './wire.ts';
+
+interface ServerParts {
+  readonly store: Store;
+  readonly faults: FaultBox<PerpFaults>;
+  readonly network: Network;
+}
+
+/** A call as it came. */
+interface Call {
+  readonly body: string;
+  readonly contentType: string;
+}
+
+export function createPerpServer({ store, faults, network }: ServerParts): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  // These two say themselves what is wrong with a body.
+  app.use(['/exchange', '/info'], express.text({ type: () => true, limit: '1mb' }));
+  app.use(express.json({ limit: '1mb' }));
+
+  let agentsListedUntil = Infinity;
+  addFaultRoutes(app, faults, () => {
+    agentsListedUntil = faults.current().list_agents
+      ? Infinity
+      : Math.min(agentsListedUntil, Date.now());
+  });
+  addAdminRoutes(app, store);
+
+  const exchange = {
+    store,
+    network,
+    faults: faults.current,
+    orderedRefusal: () => {
+      const { reject_next, ...rest } = faults.current();
+      if (reject_next !== null) faults.set(rest);
+      return reject_next?.text ?? null;
+    },
+  };
+  app.post('/exchange', (request, response) =>
+    suffer(
+      faults,
+      { called: 'exchange', request, response },
+      {
+        work: (call, answered) => takeAction(exchange, { ...call, answered }),
+        unheard: (call, answer) => noteUnheard(store, call.body, answer),
+      },
+    ),
+  );
+  const info = { store, faults: faults.current, agentsListedUntil: () => agentsListedUntil };
+  app.post('/info', (request, response) =>
+    suffer(
+      faults,
+      { called: 'info', request, response },
+      { work: (call) => answerInfo(info, call), unheard: () => undefined },
+    ),
+  );
+  addErrorRoutes(app, 'perp venue');
+  return app;
+}
+
+/** One call with the faults that hold for it. */
+async function suffer(
+  faults: FaultBox<PerpFaults>,
+  { called, request, response }: { called: string; request: Request; response: Response },
+  does: {
+    readonly work: (call: Call, answered: boolean) => Answer | Promise<Answer>;
+    readonly unheard: (call: Call, answer: Answer) => void;
+  },
+): Promise<void> {
+  const body: unknown = request.body;
+  const call = {
+    body: typeof body === 'string' ? body : '',
+    contentType: request.get('content-type') ?? '',
+  };
+  const wish = faults.current();
+  const hit = wish.calls.some((each) => each === called);
+  const refused = hit && Math.random() < wish.refuse_rate;
+  const loses = hit && Math.random() < wish.lose_answer_rate;
+  const garbage = hit && Math.random() < wish.garbage_rate;
+  if (hit) await sleep(wish.latency_ms);
+  const unheard = hit && wish.rate_limited ? LIMITED : refused ? BROKEN : null;
+  if (unheard !== null) {
+    does.unheard(call, unheard);
+    send(response, unheard);
+    return;
+  }
+  const answer = await does.work(call, !loses && !garbage);
+  // Carried out or refused, and nobody will hear of it.
+  if (loses) request.socket.destroy();
+  else if (garbage) response.type('html').send('<html>maintenance</html>');
+  else send(response, answer);
+}

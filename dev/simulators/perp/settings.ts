@@ -1,0 +1,54 @@
+/** What the venue is told at its start. */
+import { z } from 'zod';
+import type { Network } from './signing.ts';
+
+type Hex = `0x${string}`;
+
+/**
+ * The account that stands for the venue's bridge on the local chain: deposits are sent to it, and
+ * it pays withdrawals. Anvil's account 10; everybody knows its key, and nobody else here uses it.
+ */
+export const PERP_BRIDGE: { readonly address: Hex; readonly privateKey: Hex } = {
+  address: '0xBcd4042DE499D14e55001CcbB24a551F3b954096',
+  privateKey: '0xf214f2b2cd398c806f84e317254e0f0b801d0643303237d97a22a48e01628897',
+};
+
+export interface PerpSettings {
+  readonly port: number;
+  /** Where the journal lies. */
+  readonly dataDir: string;
+  readonly rpcUrl: string;
+  readonly chainId: number;
+  /** USDC on that chain, with six decimals. */
+  readonly token: Hex;
+  readonly bridgeKey: Hex;
+  readonly network: Network;
+}
+
+const environmentSchema = z.object({
+  PERP_PORT: z.coerce.number().int().min(0).max(65_535).default(0),
+  PERP_DIR: z.string().min(1),
+  PERP_CHAIN_RPC_URL: z.url({ protocol: /^https?$/ }),
+  PERP_CHAIN_ID: z.coerce.number().int().positive(),
+  PERP_TOKEN: z.custom<Hex>(
+    (value) => typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value),
+  ),
+  PERP_BRIDGE_KEY: z.custom<Hex>(
+    (value) => typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value),
+  ),
+  PERP_NETWORK: z.enum(['Mainnet', 'Testnet']).default('Testnet'),
+});
+
+/** Settings from the environment; throws with every fault. */
+export function readPerpSettings(environment: NodeJS.ProcessEnv): PerpSettings {
+  const read = environmentSchema.parse(environment);
+  return {
+    port: read.PERP_PORT,
+    dataDir: read.PERP_DIR,
+    rpcUrl: read.PERP_CHAIN_RPC_URL,
+    chainId: read.PERP_CHAIN_ID,
+    token: read.PERP_TOKEN,
+    bridgeKey: read.PERP_BRIDGE_KEY,
+    network: read.PERP_NETWORK,
+  };
+}

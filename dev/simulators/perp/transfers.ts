@@ -1,0 +1,143 @@
+/**
+ * The actions that move money. Rows: docs/perps-venue-facts.md part 4; where a refusal's text is
+ * not known for an action, the nearest that was measured is used.
+ */
+import { lower, type Hex } from './actions.ts';
+import { Refused, amountOf, move, rowOf, type Asked, type Of, type Pool } from './asked.ts';
+import type { Effect } from './events.ts';
+import { ACTIVATION_FEE, WITHDRAWAL_FEE, writeUsd } from './money.ts';
+
+const NOT_ENOUGH = 'Insufficient balance for token transfer';
+const ZERO = 'Send amount cannot be zero';
+const TOO_PRECISE = 'Invalid number of decimals';
+
+/**
+ * USDC as `sendAsset` names it. Source: facts 1.3, from spotMeta of each network.
+ */
+export const USDC_TOKEN = {
+  Mainnet: 'USDC:0x6d1e7cde53ba9467b783cb7c530ce054',
+  Testnet: 'USDC:0xeb62eee3685fc4c43992febcd9e75443',
+} as const;
+
+/** Debited at once and whole; what is paid is less by the fee. Source: DOC:exchange-endpoint. */
+export function performWithdrawal(asked: Asked, action: Of<'withdraw3'>): readonly Effect[] {
+  const { user, nonce } = asked;
+  const amount = amountOf(action.amount, 'Withdrawal amount cannot be zero', TOO_PRECISE);
+  const from: Pool = { user, pool: 'perp' };
+  const effects = move(asked, { from, to: null, amount }, 'Insufficient balance for withdrawal');
+  // No least amount is documented, and no text of this refusal: it is ours.
+  if (amount <= WITHDRAWAL_FEE) throw new Refused('Withdrawal amount must be above the fee');
+  return [
+    ...effects,
+    {
+      ...{ does: 'withdrawal', key: `${user}:${String(nonce)}`, user, nonce },
+      destination: lower(action.destination),
+      net: (amount - WITHDRAWAL_FEE).toString(),
+    },
+  ];
+}
+
+export function performUsdSend(asked: Asked, action: Of<'usdSend'>): readonly Effect[] {
+  const { user } = asked;
+  const destination = lower(action.destination);
+  const amount = amountOf(action.amount, ZERO, TOO_PRECISE);
+  if (destination === user) throw new Refused('Invalid send');
+  const fee = activation(asked, destination);
+  const [from, to]: [Pool, Pool] = [
+    { user, pool: 'perp' },
+    { user: destination, pool: 'perp' },
+  ];
+  return [
+    ...move(asked, { from, to, amount, fee }, NOT_ENOUGH),
+    rowOf(asked, [user, destination], {
+      ...{ type: 'internalTransfer', usdc: writeUsd(amount), user, destination },
+      fee: writeUsd(fee),
+    }),
+  ];
+}
+
+/** Refusals in the order of facts 1.4, captured for this action. */
+export function performSendAsset(asked: Asked, action: Of<'sendAsset'>): readonly Effect[] {
+  const { book, network, nonce } = asked;
+  const destination = lower(action.destination);
+  if (action.token !== USDC_TOKEN[network]) throw new Refused(`Unknown token ${action.token}`);
+  const [source, target] = [poolOf(action.sourceDex), poolOf(action.destinationDex)];
+  // Spot has eight decimals at the venue, of which six are kept here.
+  const tooPrecise = source === 'perp' || target === 'perp' ? 'Invalid send' : TOO_PRECISE;
+  const amount = amountOf(action.amount, ZERO, tooPrecise);
+  const user = action.fromSubAccount === '' ? asked.user : lower(action.fromSubAccount);
+  if (user !== asked.user && book.subAccounts.get(user)?.master !== asked.user)
+    throw new Refused(`Invalid sub-account transfer from ${user} to ${destination}`);
+  if (user === destination && source === target) throw new Refused('Invalid send');
+  const fee = activation(asked, destination);
+  const [from, to]: [Pool, Pool] = [
+    { user, pool: source },
+    { user: destination, pool: target },
+  ];
+  return [
+    ...move(asked, { from, to, amount, fee }, NOT_ENOUGH),
+    // The same row stands in both ledgers, with the action's nonce in milliseconds.
+    rowOf(asked, [user, destination], {
+      ...{ type: 'send', user, destination },
+      ...{ sourceDex: action.sourceDex, destinationDex: action.destinationDex },
+      ...{ token: 'USDC', amount: writeUsd(amount), usdcValue: writeUsd(amount) },
+      ...{ fee: writeUsd(fee), nativeTokenFee: '0.0', nonce, feeToken: fee === 0n ? '' : 'USDC' },
+    }),
+  ];
+}
+
+/** Between perp and spot of the user, or of the sub-account that the amount names. */
+export function performClassTransfer(
+  asked: Asked,
+  action: Of<'usdClassTransfer'>,
+): readonly Effect[] {
+  const [text = '', sub] = action.amount.split(' subaccount:');
+  const amount = amountOf(text, ZERO, TOO_PRECISE);
+  const user = sub === undefined ? asked.user : lower(sub);
+  if (sub !== undefined && asked.book.subAccounts.get(user)?.master !== asked.user)
+    throw new Refused(`Invalid sub-account transfer from ${asked.user} to ${user}`);
+  const [perp, spot]: [Pool, Pool] = [
+    { user, pool: 'perp' },
+    { user, pool: 'spot' },
+  ];
+  const { toPerp } = action;
+  return [
+    ...move(asked, { from: toPerp ? spot : perp, to: toPerp ? perp : spot, amount }, NOT_ENOUGH),
+    rowOf(asked, [user], { type: 'accountClassTransfer', usdc: writeUsd(amount), toPerp }),
+  ];
+}
+
+/** Perp USDC between a master and its sub-account, in the master's view; the row has no nonce. */
+export function performSubAccountTransfer(
+  asked: Asked,
+  action: Of<'subAccountTransfer'>,
+): readonly Effect[] {
+  const { subAccountUser: sub, isDeposit } = action;
+  const [user, destination] = isDeposit ? [asked.user, sub] : [sub, asked.user];
+  if (asked.book.subAccounts.get(sub)?.master !== asked.user)
+    throw new Refused(`Invalid sub-account transfer from ${user} to ${destination}`);
+  const amount = BigInt(action.usd);
+  if (amount === 0n) throw new Refused(ZERO);
+  const [from, to]: [Pool, Pool] = [
+    { user, pool: 'perp' },
+    { user: destination, pool: 'perp' },
+  ];
+  return [
+    ...move(asked, { from, to, amount }, NOT_ENOUGH),
+    rowOf(asked, [user, destination], {
+      ...{ type: 'subAccountTransfer', usdc: writeUsd(amount), user, destination },
+    }),
+  ];
+}
+
+/** On top of what is sent. Source: DOC:activation-gas-fee. */
+function activation({ book }: Asked, destination: Hex): bigint {
+  return book.accounts.has(destination) ? 0n : ACTIVATION_FEE;
+}
+
+/** Source: DOC:exchange-endpoint, `sendAsset`: "" is the first perp dex. */
+function poolOf(dex: string): 'perp' | 'spot' {
+  if (dex === '') return 'perp';
+  if (dex === 'spot') return 'spot';
+  throw new Refused('Invalid perp DEX');
+}
