@@ -1,7 +1,7 @@
 /**
  * Jest in ESM mode; TypeScript through swc. Projects by what they need: `unit` nothing, `stack` one
- * stack that all its files share, `faults` stacks of their own; and `slow`, which `npm test` leaves
- * to `npm run test:slow`. See docs/testing.md.
+ * stack that all its files share, `faults` stacks of their own; and those which `npm test` leaves to
+ * commands of their own: `slow`, `bridges`, `growth`. See docs/testing.md.
  */
 
 // What somebody has set for a service of their own is nothing to the tests; workers inherit what is
@@ -54,7 +54,7 @@ export default {
       testMatch: ['<rootDir>/test/**/*.test.ts'],
       testPathIgnorePatterns: [
         '/node_modules/',
-        '<rootDir>/test/(browser|growth|http|faults|replay|slow)/',
+        '<rootDir>/test/(bridges|browser|growth|http|faults|replay|slow)/',
       ],
     },
     {
@@ -69,6 +69,12 @@ export default {
       ...common,
       displayName: 'faults',
       testMatch: ['<rootDir>/test/{faults,replay}/**/*.test.ts'],
+    },
+    {
+      // Every fault of both bridge lanes, one at a time: `npm run test:bridges`.
+      ...common,
+      displayName: 'bridges',
+      testMatch: ['<rootDir>/test/bridges/**/*.test.ts'],
     },
     {
       // The database of a million movements: `npm run growth`.

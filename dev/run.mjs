@@ -28,6 +28,10 @@ const TARGETS = {
     needsTemporal: true,
     run: (extra) => runTests(['--selectProjects', 'slow', ...extra]),
   },
+  'test:bridges': {
+    needsTemporal: true,
+    run: (extra) => runTests(['--selectProjects', 'bridges', ...extra]),
+  },
   growth: {
     needsTemporal: false,
     run: (extra) => runJest(['--selectProjects', 'growth', ...extra]),

@@ -202,6 +202,11 @@ export const ERROR_TABLE = {
     'safe',
     'What was sent may still be under way; nobody can know what becomes of it before `retry_after_seconds`.',
   ),
+  resolution_incomplete: rule(
+    422,
+    'after_change',
+    "What the bridge's next leg goes by is recorded nowhere: retry the node, which asks the chain for it, or say it in `output`.",
+  ),
   nonce_open: rule(
     409,
     'after_change',

@@ -81,6 +81,8 @@ export interface LoadedNode {
   readonly recover_first: boolean;
   readonly error_code: string | null;
   readonly settled_order: number;
+  /** Of a bridge's second leg: the node whose funds it brings. Absent in histories of 0.4.0. */
+  readonly brings?: string | null;
   readonly executor_key: string;
   /**
    * Its executor is a module of the worker: phases that change nothing outside may be local

@@ -22,6 +22,8 @@ export interface SignedNode {
   readonly amount: string;
   /** As in the context of its executor. */
   readonly matched?: ExecutionContext['matched'];
+  /** What looks at it have put out so far: how far a search has come. It decides nothing. */
+  readonly output?: JsonObject;
 }
 
 /** An authorization is signed only if it can be used for so long at most, in seconds. */

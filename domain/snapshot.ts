@@ -3,6 +3,7 @@ import { withConditions } from './conditions/apply.ts';
 import type { JsonObject } from './json.ts';
 import type { ConditionResults } from './messages.ts';
 import type { WalkInput, WalkNode } from './graph/walk-types.ts';
+import { firstLegOf } from './plan/legs.ts';
 import type { CompiledPlan } from './plan/types.ts';
 import type { MovementState, ReservationStatus } from './states/movement.ts';
 import type { NodeState } from './states/node.ts';
@@ -78,7 +79,10 @@ export function newSnapshot(movement_id: string, plan: CompiledPlan): MovementSn
 export function toWalk(snapshot: MovementSnapshot): WalkInput {
   return {
     state: snapshot.state,
-    nodes: snapshot.nodes.map(walkNode),
+    nodes: snapshot.nodes.map((node, at) => {
+      const planned = snapshot.plan.nodes[at];
+      return walkNode({ ...node, brings: planned === undefined ? null : firstLegOf(planned) });
+    }),
     edges: withConditions(snapshot.plan.edges, snapshot.conditions),
   };
 }
@@ -88,7 +92,8 @@ export function walkNode(
   node: Pick<
     NodeSnapshot,
     'node_key' | 'node_kind' | 'state' | 'resumed' | 'error_code' | 'settled_order'
-  >,
+  > &
+    Pick<WalkNode, 'brings'>,
 ): WalkNode {
   return {
     node_key: node.node_key,
@@ -98,6 +103,7 @@ export function walkNode(
     timed_out: isTimedOut(node.error_code),
     error_code: node.error_code,
     settled_order: node.settled_order,
+    ...(node.brings == null ? {} : { brings: node.brings }),
   };
 }
 

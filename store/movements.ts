@@ -5,6 +5,7 @@ import type { ConditionResults } from '../domain/messages.ts';
 import { normalize } from '../domain/money.ts';
 import { drawTerms, flowsOf, limitAmount, type NodeFlow } from '../domain/plan/flow.ts';
 import { poolOf, type Pool } from '../domain/plan/pools.ts';
+import { firstLegOf } from '../domain/plan/legs.ts';
 import type { ChainAssets } from '../domain/plan/tokens.ts';
 import type { CompiledPlan } from '../domain/plan/types.ts';
 import type { MovementSnapshot, NodeSnapshot } from '../domain/snapshot.ts';
@@ -228,6 +229,8 @@ interface NodeDocument {
   readonly on_cancel_target: boolean;
   /** Some edge that leaves here has a condition. */
   readonly conditional: boolean;
+  /** Of a bridge's second leg: the node whose funds it brings. */
+  readonly brings: string | null;
 }
 
 function nodeDocuments({ plan, chains }: NewMovement): readonly NodeDocument[] {
@@ -243,6 +246,7 @@ function nodeDocuments({ plan, chains }: NewMovement): readonly NodeDocument[] {
       conditional: edges.some(
         ({ from, condition_expr }) => from === node.node_key && condition_expr !== null,
       ),
+      brings: firstLegOf(node),
     };
   });
 }

@@ -54,8 +54,8 @@ export interface PhaseRow {
     'intent' | 'input_params' | 'risk_controls' | 'completion_policy'
   >;
   readonly node: CompiledNode;
-  /** Whether some on_cancel edge leads here: the only lane that goes on in CANCELLED. */
-  readonly on_cancel_target: boolean;
+  /** Whether it goes on in CANCELLED: behind an on_cancel edge, or a bridge's second leg. */
+  readonly outlives_cancel: boolean;
   /** Whether some edge that leaves here has a condition. */
   readonly conditional: boolean;
   /** Stored results of conditions of the movement; null where none leaves here. */

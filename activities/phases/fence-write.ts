@@ -35,7 +35,7 @@ export function fenceWrite(
   const write: Transition = {
     movement_id: row.movement_id,
     // The movement states in which a node of this lane may be sent.
-    from: row.on_cancel_target
+    from: row.outlives_cancel
       ? ['CANCELLED', 'EXECUTING', 'WAITING_MANUAL_ACTION']
       : ['EXECUTING', 'WAITING_MANUAL_ACTION'],
     require: {

@@ -46,7 +46,8 @@ export function signedNode(
   const { intent, input_params } = row.plan;
   const executor = executors.describe(row.node.executor_binding.executor_key);
   const matched = row.matched === null ? {} : { matched: matchedOf(row.matched) };
-  return { node: row.node, executor, intent, input_params, amount, ...matched };
+  const output = row.output === null ? {} : { output: row.output };
+  return { node: row.node, executor, intent, input_params, amount, ...matched, ...output };
 }
 
 /**

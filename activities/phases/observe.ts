@@ -3,9 +3,10 @@
  * costs no history.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { ExecutionResult } from '../../domain/executor.ts';
+import type { ExecutionResult, ExecutorFault } from '../../domain/executor.ts';
 import type { PhaseResult } from '../../domain/messages.ts';
 import { heldTo } from '../../domain/plan/assurance.ts';
+import { firstLegOf } from '../../domain/plan/legs.ts';
 import { isLate } from '../../domain/send/node.ts';
 import { storable } from '../../domain/text.ts';
 import { NOW, type NodeFields } from '../../domain/transition.ts';
@@ -15,6 +16,7 @@ import { lookAgain } from '../failures.ts';
 import { assuranceOf, type PhaseDependencies } from './context.ts';
 import { askAfterSend, heldToChain } from './followed.ts';
 import { journalOf } from './journal.ts';
+import { withOwnMessage } from './own-message.ts';
 import { phaseRow } from './row.ts';
 import { elsewhere, result } from './results.ts';
 import { unanswered } from './faults.ts';
@@ -27,6 +29,7 @@ import {
   movesTo,
   onlyLooks,
   reported,
+  unknownNode,
 } from './settle.ts';
 import { mustWrite } from './write.ts';
 import type { Given, PhaseSteps } from './phase.ts';
@@ -55,19 +58,11 @@ export const observe: PhaseSteps = {
 };
 
 /** What follows from what the executor said, or the chain where it was not asked. */
-async function conclude(
-  deps: PhaseDependencies,
-  row: PhaseRow,
-  given: Given,
-): Promise<PhaseResult> {
+async function conclude(deps: PhaseDependencies, row: PhaseRow, told: Given): Promise<PhaseResult> {
+  const given = await withOwnMessage(deps, row, told);
   if ('fault' in given) {
     if (isOver(row)) return timedOut(deps, row);
-    return unanswered(
-      deps,
-      row,
-      given.fault,
-      onlyLooks(row) ? {} : { person: async () => result(row.state, 'recover') },
-    );
+    return unanswered(deps, row, given.fault, whoIsAsked(deps, row, given.fault));
   }
   const answer = heldTo(assuranceOf(row), given.answer ?? { next_state: 'OBSERVING' });
   if (answer.next_state === 'COMPLETED')
@@ -92,6 +87,20 @@ async function conclude(
     `${row.node_key} is not there yet`,
     answer.retry_after_seconds ?? DEFAULT_POLL_SECONDS,
   );
+}
+
+/**
+ * Who is asked when nothing is heard for long. A node that only looks ends by its time; that of a
+ * bridge's second leg has none, so a person may say what became of it, and it is asked on.
+ */
+function whoIsAsked(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  { message }: ExecutorFault,
+): { readonly person?: () => Promise<PhaseResult> } {
+  if (!onlyLooks(row)) return { person: async () => result(row.state, 'recover') };
+  if (firstLegOf(row.node) === null) return {};
+  return { person: () => unknownNode(deps, row, message, movesTo(row, 'UNKNOWN')) };
 }
 
 /**

@@ -22,6 +22,7 @@ import { descriptorOf } from './bound-executor.ts';
 import { assuranceOf, idempotencyKey, type PhaseDependencies } from './context.ts';
 import { askAfterSend, heldToChain, isFollowed } from './followed.ts';
 import { journalOf } from './journal.ts';
+import { withOwnMessage } from './own-message.ts';
 import { phaseRow } from './row.ts';
 import { elsewhere, result, sendAgain } from './results.ts';
 import { noteUnanswered, unanswered } from './faults.ts';
@@ -78,9 +79,10 @@ async function conclude(
   deps: PhaseDependencies,
   args: RecoverArgs,
   row: PhaseRow,
-  given: Given,
+  told: Given,
 ): Promise<PhaseResult> {
-  if (args.from_unknown === true) return stillUnknown(deps, row, given);
+  if (args.from_unknown === true) return stillUnknown(deps, row, told);
+  const given = await withOwnMessage(deps, row, told);
   if ('fault' in given) {
     const { fault } = given;
     return unanswered(deps, row, fault, {
@@ -300,8 +302,9 @@ async function askedUnhurried(
 async function stillUnknown(
   deps: PhaseDependencies,
   row: PhaseRow,
-  given: Given,
+  told: Given,
 ): Promise<PhaseResult> {
+  const given = await withOwnMessage(deps, row, told);
   if ('fault' in given) return waits(deps, row, given.fault.message, row.unanswered + 1);
   const answer = heldTo(assuranceOf(row), given.answer ?? { next_state: 'UNKNOWN' });
   switch (answer.next_state) {

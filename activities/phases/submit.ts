@@ -17,6 +17,7 @@ import { within } from '../call.ts';
 import { failIfLate } from './before-send.ts';
 import { assuranceOf, contextOf, type PhaseDependencies } from './context.ts';
 import { journalOf } from './journal.ts';
+import { withOwnMessage } from './own-message.ts';
 import { beside, phaseRow } from './row.ts';
 import { alreadyBeyond, result, sendAgain } from './results.ts';
 import { passFence, type Fenced } from './fence.ts';
@@ -62,8 +63,9 @@ export const submit: PhaseSteps = {
       });
   },
   async finish(deps, _args, row, given) {
-    if ('answer' in given && given.answer !== null) return recordAnswer(deps, row, given.answer);
-    const fault = 'fault' in given ? given.fault : undefined;
+    const held = await withOwnMessage(deps, row, given);
+    if ('answer' in held && held.answer !== null) return recordAnswer(deps, row, held.answer);
+    const fault = 'fault' in held ? held.fault : undefined;
     deps.log.warn(
       { err: fault, movement_id: row.movement_id, node_key: row.node_key },
       'a submit gave no usable answer; recovery asks what became of it',

@@ -1,6 +1,6 @@
 /** POST /movements/{movement_id}/nodes/{node_key}/actions/resolve */
 import type { Requester } from '../../domain/actions/context.ts';
-import { resolve as resolution } from '../../domain/actions/resolve.ts';
+import { missingRecord, resolve as resolution } from '../../domain/actions/resolve.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { LONGEST_SETTLE_SECONDS } from '../../domain/executor.ts';
 import type { MovementSnapshot } from '../../domain/snapshot.ts';
@@ -27,12 +27,18 @@ export function resolve(
       action: 'resolve',
       movementId: movement_id,
       requester,
-      decide: (snapshot) =>
-        resolution(
+      decide: (snapshot) => {
+        const transition = resolution(
           snapshot,
           { node_key, ...body, settle_seconds: settleSeconds(snapshot, node_key, deps) },
           requester,
-        ) ?? wrongNode(snapshot, { node_key, action: 'resolve', allowed: ['UNKNOWN'] }),
+        );
+        if (transition === null)
+          return wrongNode(snapshot, { node_key, action: 'resolve', allowed: ['UNKNOWN'] });
+        const missing = missingRecord(snapshot, { node_key, ...body });
+        if (missing !== null) throw withoutRecord(snapshot, node_key, missing);
+        return transition;
+      },
     },
     deps,
   );
@@ -53,6 +59,18 @@ function settleSeconds(
     executors.list().find(({ executor_key }) => executor_key === bound)?.settle_seconds ??
     LONGEST_SETTLE_SECONDS
   );
+}
+
+/** A retry asks the chain, which has the record; a person would have to copy it from there. */
+function withoutRecord(
+  { movement_id }: MovementSnapshot,
+  node_key: string,
+  field: string,
+): ServiceError {
+  return new ServiceError('resolution_incomplete', {
+    message: `the next leg of the bridge goes by output.${field} of ${node_key}, which nobody has recorded. Retry ${node_key}, which asks the chain for it, or say it in output.`,
+    context: { movement_id, node_key, missing: `output.${field}` },
+  });
 }
 
 /** Says that there is no such node, or that the action is not for its state. */

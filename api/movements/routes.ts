@@ -222,6 +222,7 @@ export const movementRoutes: readonly Route[] = [
       'send_not_over',
       'nonce_open',
       'payment_mined',
+      'resolution_incomplete',
       'outcome_unknown',
     ],
     handler: resolve,

@@ -15,6 +15,7 @@ export const PROGRAMS = {
   'paper-venue': 'dev/simulators/paper-venue/main.ts',
   'bridge-attester': 'dev/simulators/bridge/attester/main.ts',
   'bridge-deliverer': 'dev/simulators/bridge/deliverer/main.ts',
+  'perp-venue': 'dev/simulators/perp/main.ts',
   'temporal-download': 'dev/stack/temporal-download.ts',
   // Examples for executor teams and receivers of callbacks.
   'executor-http': 'examples/executor-http/main.ts',

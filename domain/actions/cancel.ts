@@ -1,5 +1,6 @@
 /** Cancel: what has not begun never will; what has runs to a proven end. */
 import { onCancelTargets } from '../graph/edges.ts';
+import { firstLegOf } from '../plan/legs.ts';
 import type { MovementSnapshot, NodeSnapshot } from '../snapshot.ts';
 import { ACTION_STATES } from '../states/movement.ts';
 import { IN_FLIGHT_NODE_STATES, isSettled } from '../states/node.ts';
@@ -14,16 +15,19 @@ export function isCancellable(snapshot: MovementSnapshot): boolean {
 
 /**
  * To CANCELLED. What has not passed its fence is cancelled at once; what has runs to a proven end,
- * and the nodes behind on_cancel edges stay BLOCKED for the walk to decide about. Of a node that a
+ * and the nodes behind on_cancel edges stay BLOCKED for the walk to decide about. A second leg of a
+ * bridge whose first was or may have been sent is part of that, and stays. Of a node that a
  * restored database may have forgotten a send of nothing is known yet: it is asked about, and sends
  * nothing any more.
  */
 export function cancel(snapshot: MovementSnapshot, requester: Requester): Transition {
   const actor = actorOf(requester);
   const compensating = onCancelTargets(snapshot.plan.edges);
+  const owed = owedLegs(snapshot);
   const unsent = snapshot.nodes.filter(
     (node) =>
-      node.state === 'READY' || (node.state === 'BLOCKED' && !compensating.has(node.node_key)),
+      !owed.has(node.node_key) &&
+      (node.state === 'READY' || (node.state === 'BLOCKED' && !compensating.has(node.node_key))),
   );
   const stopped = unsent.filter((node) => !mayHaveSent(node));
   const asked = unsent.filter((node) => node.recover_first && node.state === 'BLOCKED');
@@ -67,6 +71,23 @@ export function cancel(snapshot: MovementSnapshot, requester: Requester): Transi
     ...movementAudit(requester, 'movement.cancel', snapshot.movement_id),
     command: 'cancel',
   };
+}
+
+/** Second legs of which nobody knows that the first was not sent. */
+function owedLegs({ plan, nodes }: MovementSnapshot): ReadonlySet<string> {
+  const byKey = new Map(nodes.map((node) => [node.node_key, node]));
+  const sent = (key: string): boolean => {
+    const first = byKey.get(key);
+    if (first === undefined) return false;
+    return first.state === 'READY'
+      ? mayHaveSent(first)
+      : first.state === 'COMPLETED' || IN_FLIGHT_NODE_STATES.includes(first.state);
+  };
+  const legs = plan.nodes.filter((node) => {
+    const first = firstLegOf(node);
+    return first !== null && sent(first);
+  });
+  return new Set(legs.map(({ node_key }) => node_key));
 }
 
 /** A side-effect node has completed, or has passed its fence and is not proven unlanded. */

@@ -1,5 +1,5 @@
 /** Retry: a failed node runs again, an unknown one is asked about first. */
-import { isRetryable, reopened } from '../graph/retry.ts';
+import { closedAgain, isRetryable, reopened } from '../graph/retry.ts';
 import { SYSTEM_ACTOR } from '../roles.ts';
 import { toWalk, type MovementSnapshot } from '../snapshot.ts';
 import { ACTION_STATES } from '../states/movement.ts';
@@ -51,6 +51,9 @@ export function retry(snapshot: MovementSnapshot, requester: Requester): Transit
   const failed = node.state === 'FAILED';
   const reopens = new Set(reopened(input, node.node_key));
   const back = snapshot.nodes.filter((each) => reopens.has(each.node_key));
+  const walked = byKey.get(node.node_key);
+  const closes = new Set(walked === undefined ? [] : closedAgain(input, walked));
+  const gates = snapshot.nodes.filter((each) => closes.has(each.node_key));
   const reserve = snapshot.reservation_status === 'released';
   const state = snapshot.state === 'CANCELLED' ? {} : ({ to: 'EXECUTING' } as const);
   return {
@@ -87,6 +90,7 @@ export function retry(snapshot: MovementSnapshot, requester: Requester): Transit
         ...changeOf(each, ['BLOCKED']),
         set: { completed_at: null },
       })),
+      ...gates.map((each) => changeOf(each, ['BLOCKED'])),
     ],
     // What the earlier outcome settled must not speak for the next one.
     conditions: withoutConditions(snapshot, node.node_key),
@@ -107,6 +111,15 @@ export function retry(snapshot: MovementSnapshot, requester: Requester): Transit
       },
       ...back.map((each) =>
         nodeEvent('node_requeued', each, 'BLOCKED', SYSTEM_ACTOR, 'Within reach again'),
+      ),
+      ...gates.map((each) =>
+        nodeEvent(
+          'node_requeued',
+          each,
+          'BLOCKED',
+          SYSTEM_ACTOR,
+          'Closed: what opened it is retried',
+        ),
       ),
     ],
     ...movementAudit(requester, 'movement.retry', snapshot.movement_id, {

@@ -42,11 +42,18 @@ const STRICT: readonly string[] = ['cctp_burn', 'bridge_c_send'];
 export function destinationsOf(paying: Paying): readonly Destination[] {
   const { node } = paying;
   if (node.node_kind === 'observe' || node.node_kind === 'manual_gate') return [];
+  if (isMintedAlready(paying)) return [];
   const seen = new Set<string>();
   return found(paying).filter(({ chain_family, address, chain_id, problem = '' }) => {
     const id = `${chain_family} ${String(chain_id)} ${address} ${problem}`;
     return !seen.has(id) && seen.add(id);
   });
+}
+
+/** Somebody else has minted what was burnt: nothing is sent any more, whoever received it. */
+function isMintedAlready({ node, prepared_action, sign_request }: Paying): boolean {
+  if (node.action_type !== 'cctp_mint' || sign_request != null) return false;
+  return prepared_action != null && Object.hasOwn(prepared_action, 'minted_by');
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Which edges have fired, which never will, and which are still open. */
 import { isSettled } from '../states/node.ts';
+import { isOwed } from './owed.ts';
 import { groupBy, inOrder } from './paths.ts';
 import type { GraphEdge } from './types.ts';
 import type { WalkEdge, WalkNode } from './walk-types.ts';
@@ -50,7 +51,9 @@ export function settleGraph(input: SettleInput): Settled {
     if (node === undefined) continue;
     const incoming = into.get(node.node_key) ?? [];
     const lost =
-      node.state === 'BLOCKED' && isOutOfReach(node, incoming, statuses, input.cancelled);
+      node.state === 'BLOCKED' &&
+      !(input.cancelled && isOwed(node, (other) => nodes.get(other)?.state)) &&
+      isOutOfReach(node, incoming, statuses, input.cancelled);
     if (lost) unreachable.push(node.node_key);
     const siblings = out.get(node.node_key) ?? [];
     const source: WalkNode = lost ? { ...node, state: 'SKIPPED' } : node;

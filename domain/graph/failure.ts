@@ -23,7 +23,8 @@ interface FailureInput {
 
 /**
  * A failure is handled when an on_failure or on_timeout edge reaches a node that is not a
- * compensation and that completes, or whose own failure is handled. Post-actions never count,
+ * compensation and that completes, or whose own failure is handled. A gate alone does not handle
+ * that of a bridge's second leg. Post-actions never count,
  * neither as what failed nor as what handles it. A condition that could not be evaluated is an
  * unhandled failure of its source, however that ended.
  */
@@ -73,18 +74,45 @@ function fateOf(
   const handlers = failureTargets(node, byKey, input).filter(
     (handler) => handler.node_kind !== 'compensation' && handler.node_kind !== 'post_action',
   );
-  const each = handlers.map((handler): Fate => {
-    if (handler.state === 'FAILED') return fateOf(handler, byKey, input, fates);
-    if (handler.state === 'COMPLETED') return 'handled';
-    return isSettled(handler.state) ? 'unhandled' : 'pending';
-  });
-  const fate = each.includes('handled')
-    ? 'handled'
-    : each.includes('pending')
-      ? 'pending'
-      : 'unhandled';
+  // What a bridge owes is not settled by somebody who resumed a gate, but by what is done then.
+  const each = handlers.map((handler): Fate =>
+    node.brings != null && handler.node_kind === 'manual_gate' && handler.state === 'COMPLETED'
+      ? best(targetsOf(handler, byKey, input).map((next) => fateBy(next, byKey, input, fates)))
+      : fateBy(handler, byKey, input, fates),
+  );
+  const fate = best(each);
   fates.set(node.node_key, fate);
   return fate;
+}
+
+/** What becomes of a failure that this node takes care of. */
+function fateBy(
+  handler: WalkNode,
+  byKey: ReadonlyMap<string, WalkNode>,
+  input: FailureInput,
+  fates: Map<string, Fate>,
+): Fate {
+  if (handler.state === 'FAILED') return fateOf(handler, byKey, input, fates);
+  if (handler.state === 'COMPLETED') return 'handled';
+  return isSettled(handler.state) ? 'unhandled' : 'pending';
+}
+
+function best(fates: readonly Fate[]): Fate {
+  if (fates.includes('handled')) return 'handled';
+  return fates.includes('pending') ? 'pending' : 'unhandled';
+}
+
+/** The nodes that a completed gate has led to. */
+function targetsOf(
+  gate: WalkNode,
+  byKey: ReadonlyMap<string, WalkNode>,
+  { edges, statuses }: FailureInput,
+): readonly WalkNode[] {
+  return edges.flatMap((edge) => {
+    const target = byKey.get(edge.to);
+    const taken = edge.from === gate.node_key && statuses.get(edge) === 'fired';
+    return taken && target !== undefined ? [target] : [];
+  });
 }
 
 /** The nodes that a failure's own edges lead to. */

@@ -6,21 +6,45 @@ import { walk } from './walk.ts';
 
 /**
  * Whether a node may be retried: UNKNOWN always; FAILED while its failure path has not begun. In a
- * CANCELLED movement only a compensation (or an UNKNOWN node) can be.
+ * CANCELLED movement only a compensation, a second leg of a bridge or an UNKNOWN node can be. Of a
+ * second leg a gate has not begun the path: what is owed is brought, once, and nothing was paid.
  */
 export function isRetryable(input: WalkInput, node: WalkNode): boolean {
   if (node.state === 'UNKNOWN') return true;
   if (node.state !== 'FAILED') return false;
   const cancelled = input.state === 'CANCELLED';
   if (cancelled)
-    return input.edges.some((edge) => edge.to === node.node_key && edge.edge_type === 'on_cancel');
+    return (
+      node.brings != null ||
+      input.edges.some((edge) => edge.to === node.node_key && edge.edge_type === 'on_cancel')
+    );
   const statuses = settleEdges({ nodes: input.nodes, edges: input.edges, cancelled });
   const byKey = new Map(input.nodes.map((each) => [each.node_key, each]));
   const begun = failureTargets(node, byKey, { edges: input.edges, statuses });
   return begun.every(
     (target) =>
-      target.state === 'BLOCKED' || target.state === 'SKIPPED' || target.state === 'CANCELLED',
+      target.state === 'BLOCKED' ||
+      target.state === 'SKIPPED' ||
+      target.state === 'CANCELLED' ||
+      (node.brings != null && isGateToNowhere(target, input)),
   );
+}
+
+/** A gate that waits, or that was resumed and had nothing behind it. */
+function isGateToNowhere(target: WalkNode, { edges }: WalkInput): boolean {
+  if (target.node_kind !== 'manual_gate') return false;
+  if (target.state === 'READY') return true;
+  return target.state === 'COMPLETED' && !edges.some(({ from }) => from === target.node_key);
+}
+
+/** Gates that the failure of `retried` had opened and that still wait: it is tried again first. */
+export function closedAgain(input: WalkInput, retried: WalkNode): readonly string[] {
+  if (retried.state !== 'FAILED') return [];
+  const statuses = settleEdges({ nodes: input.nodes, edges: input.edges, cancelled: false });
+  const byKey = new Map(input.nodes.map((each) => [each.node_key, each]));
+  return failureTargets(retried, byKey, { edges: input.edges, statuses })
+    .filter(({ node_kind, state }) => node_kind === 'manual_gate' && state === 'READY')
+    .map((gate) => gate.node_key);
 }
 
 /**

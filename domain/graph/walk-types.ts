@@ -15,6 +15,8 @@ export interface WalkNode extends GraphNode {
    * settled.
    */
   readonly settled_order: number;
+  /** Of a bridge's second leg: the node whose funds it brings. */
+  readonly brings?: string | null;
 }
 
 export interface WalkEdge extends GraphEdge {

@@ -8,6 +8,7 @@ import { isSettled, type NodeState } from '../states/node.ts';
 import { onCancelTargets, settleEdges, settleGraph, type EdgeStatus } from './edges.ts';
 import { groupBy } from './paths.ts';
 import { failureOf } from './failure.ts';
+import { sentBefore } from './owed.ts';
 import { keyOf, type WalkEdge, type WalkInput, type WalkNode } from './walk-types.ts';
 
 export interface WalkResult {
@@ -56,11 +57,16 @@ function walkMain(input: WalkInput): WalkResult {
   const satisfied = nodes.filter(
     (node) => node.state === 'BLOCKED' && isSatisfied(node, input.edges, statuses),
   );
-  const startable = satisfied.filter(
-    (node) =>
-      node.node_kind !== 'post_action' &&
-      (failure.unhandled.length === 0 || node.node_kind === 'compensation'),
-  );
+  const owed = owedLegs(nodes);
+  // What a bridge owes is brought whatever has failed beside it, and whatever lies in between.
+  const startable =
+    failure.unhandled.length === 0
+      ? satisfied.filter((node) => node.node_kind !== 'post_action')
+      : nodes.filter(
+          (node) =>
+            owed.has(node.node_key) ||
+            (node.node_kind === 'compensation' && satisfied.includes(node)),
+        );
   const mainSettled =
     startable.length === 0 && !nodes.some((node) => open(node) && node.node_kind !== 'post_action');
   const ready = mainSettled
@@ -88,15 +94,20 @@ function walkMain(input: WalkInput): WalkResult {
   };
 }
 
-/** After a cancel the on_cancel edges alone count; what was in flight runs to its proven end. */
+/**
+ * After a cancel the on_cancel edges alone count; what was in flight runs to its proven end, and so
+ * does what a bridge owes by then.
+ */
 function walkCancelled(input: WalkInput): WalkResult {
   const { skip, statuses } = settleDead(input, true);
   const nodes = withStates(input.nodes, skip, 'SKIPPED');
+  const owed = owedLegs(nodes);
   const ready = nodes
     .filter(
       (node) =>
-        node.state === 'BLOCKED' &&
-        incoming(node, input.edges, true).some((e) => statuses.get(e) === 'fired'),
+        owed.has(node.node_key) ||
+        (node.state === 'BLOCKED' &&
+          incoming(node, input.edges, true).some((e) => statuses.get(e) === 'fired')),
     )
     .map(keyOf);
   const after = withStates(nodes, ready, 'READY');
@@ -110,6 +121,15 @@ function walkCancelled(input: WalkInput): WalkResult {
     ended: !open,
     failure: null,
   };
+}
+
+/** Second legs that have not begun, of what has been sent. */
+function owedLegs(nodes: readonly WalkNode[]): ReadonlySet<string> {
+  const states = new Map(nodes.map((node) => [node.node_key, node.state]));
+  const owed = nodes.filter(
+    (node) => node.state === 'BLOCKED' && sentBefore(node, (key) => states.get(key)) === 'sent',
+  );
+  return new Set(owed.map(keyOf));
 }
 
 function running(

@@ -12,7 +12,8 @@ export const MOST_PLAN_BYTES = 1_024 * 1_024;
 /**
  * Only a template says these: a caller may not weaken what it promises (from which balance an
  * increase is counted, too), nor say where money comes from, nor choose by a `tag` whom an exchange
- * pays behind an address that many share, which the allowlist cannot tell apart.
+ * pays behind an address that many share, which the allowlist cannot tell apart; nor who alone may
+ * bring what is burnt, and how much of it the attester may keep.
  */
 export const TEMPLATE_ONLY_KEYS = [
   'completion_assurance',
@@ -22,6 +23,9 @@ export const TEMPLATE_ONLY_KEYS = [
   'tag',
   'baseline',
   'baseline_amount',
+  'destination_caller',
+  'max_fee',
+  'finality',
 ] as const;
 
 /** The keys of `input_params.node_config` that a caller may not give. */

@@ -5,6 +5,7 @@ import { isSending } from './actions.ts';
 import { askedAssurances } from './assurance.ts';
 import type { NodeBindings } from './bindings.ts';
 import { outflowOf } from './flow.ts';
+import { namedFirstLeg } from './legs.ts';
 import { carriedToken, NO_CHAINS, type ChainAssets } from './tokens.ts';
 import type { CompiledNode, CompiledPlan, Intent, PlanTemplate, TemplateNode } from './types.ts';
 
@@ -76,15 +77,8 @@ function compileNode(
 }
 
 /** What the second leg of a bridge is of is its first leg's to say, whatever a config says. */
-const FIRST_LEG: ReadonlyMap<string, string> = new Map([
-  ['cctp_mint', 'burn_from'],
-  ['bridge_c_observe', 'match_from'],
-]);
-
 function ofItsFirstLeg(node: CompiledNode, nodes: readonly CompiledNode[]): CompiledNode {
-  const field = FIRST_LEG.get(node.action_type);
-  if (field === undefined) return node;
-  const first = nodes.find(({ node_key }) => node_key === node.config[field]);
+  const first = namedFirstLeg(node, nodes);
   return first === undefined ? node : { ...node, asset: first.asset };
 }
 

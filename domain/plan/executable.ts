@@ -6,8 +6,9 @@ import { conditionProblem } from '../conditions/check.ts';
 import { isDecimal } from '../money.ts';
 import { edgeName, type GraphEdge } from '../graph/types.ts';
 import { ancestorsOf } from '../graph/paths.ts';
-import { isIdle, needsSigner } from './actions.ts';
+import { needsSigner } from './actions.ts';
 import { parseAmountSource } from './amount.ts';
+import { payingUnbrought, secondLegsOf } from './legs.ts';
 import type { TemplateNode } from './types.ts';
 
 interface Plan {
@@ -34,6 +35,7 @@ export function* judgeInSteps(plan: Plan): Generator<undefined, readonly string[
   const told = (more: readonly string[]): void => more.forEach((reason) => reasons.add(reason));
   for (const node of plan.nodes) yield void told(nodeReasons(node, plan));
   for (const edge of plan.edges) yield void told(edgeReasons(edge, plan));
+  for (const node of plan.nodes) yield void told(legReasons(node, plan));
   return [...reasons];
 }
 
@@ -68,8 +70,19 @@ function nodeReasons(node: TemplateNode, plan: Plan): string[] {
   ) {
     reasons.push(`unknown_match_from:${node.node_key}`);
   }
-  reasons.push(...mintReasons(node, plan), ...deliveryReasons(node, plan));
+  reasons.push(
+    ...burnReasons(node, plan),
+    ...mintReasons(node, plan),
+    ...deliveryReasons(node, plan),
+  );
   return reasons;
+}
+
+/** What only one account may bring is lost where the plan does not say that it brings it. */
+function burnReasons(node: TemplateNode, { nodes }: Plan): string[] {
+  if (node.action_type !== 'cctp_burn' || node.config?.['destination_caller'] === undefined)
+    return [];
+  return secondLegsOf(node, nodes).length > 0 ? [] : [`caller_without_mint:${node.node_key}`];
 }
 
 /** A mint brings what one burn before it has burnt, and so much as that was. */
@@ -102,22 +115,9 @@ function deliveryReasons(node: TemplateNode, plan: Plan): string[] {
   ];
 }
 
-/** Second legs of bridges, and what is said of an edge that pays when one of them did not come. */
-const SECOND_LEGS: ReadonlyMap<string, string> = new Map([
-  ['cctp_mint', 'mint_failure_pays'],
-  ['bridge_c_observe', 'delivery_failure_pays'],
-]);
-
-/** Whether an edge leads to a node that sends something before a person was asked. */
-function pays({ to }: GraphEdge, plan: Plan): boolean {
-  const found = new Set([to]);
-  for (const key of found) {
-    const node = plan.nodes.find(({ node_key }) => node_key === key);
-    if (node === undefined || node.node_kind === 'manual_gate') continue;
-    if (!isIdle(node.action_type) && node.node_kind !== 'observe') return true;
-    for (const next of plan.edges) if (next.from === key) found.add(next.to);
-  }
-  return false;
+/** What a bridge has not brought can still be brought: only a person may pay in its place. */
+function legReasons(node: TemplateNode, plan: Plan): string[] {
+  return payingUnbrought(node, plan).map(({ reason, edge }) => `${reason}:${edgeName(edge)}`);
 }
 
 function edgeReasons(edge: GraphEdge, plan: Plan): string[] {
@@ -137,15 +137,6 @@ function edgeReasons(edge: GraphEdge, plan: Plan): string[] {
     (edge.edge_type === 'on_success' || edge.edge_type === 'on_manual_resume')
   ) {
     reasons.push(`compensation_on_success_path:${edgeName(edge)}`);
-  }
-  // What has not been brought anybody can still bring: only a person may pay in its place.
-  const reason = source === undefined ? undefined : SECOND_LEGS.get(source.action_type);
-  if (
-    reason !== undefined &&
-    (edge.edge_type === 'on_failure' || edge.edge_type === 'on_timeout') &&
-    pays(edge, plan)
-  ) {
-    reasons.push(`${reason}:${edgeName(edge)}`);
   }
   if (conditionProblem(edge, plan) !== null) reasons.push(`condition_invalid:${edgeName(edge)}`);
   return reasons;

@@ -8,6 +8,7 @@ import { rootNodes } from '../graph/shape.ts';
 import type { EdgeType, GraphEdge } from '../graph/types.ts';
 import { add, compare, subtract } from '../money.ts';
 import { maxAmount, parseAmountSource, resolveAmount } from './amount.ts';
+import { mayCountOn } from './legs.ts';
 import type { CompiledNode, CompiledPlan, OutflowEntry } from './types.ts';
 
 /** What one sending node moves. */
@@ -142,35 +143,12 @@ function passedOn(
 ): string | null {
   const named = referredBy(node);
   if (named === null || !ancestorsOf(plan, node.node_key).has(named)) return null;
-  if (paysInPlace(node, plan)) return null;
-  const source = senders.has(named)
+  const key = senders.has(named)
     ? named
     : matchOf(plan.nodes.find((each) => each.node_key === named));
-  return source !== null && source !== node.node_key && senders.get(source)?.asset === node.asset
-    ? source
-    : null;
-}
-
-/** Second legs of bridges: what they have not brought anybody can still bring. */
-const SECOND_LEGS: readonly string[] = ['cctp_mint', 'bridge_c_observe'];
-
-/**
- * Whether it is there for when a bridge has not brought something: what it pays leaves beside what
- * is on its way, so it draws.
- */
-function paysInPlace(node: CompiledNode, plan: PlanPart): boolean {
-  const legs = new Set(
-    plan.nodes
-      .filter(({ action_type }) => SECOND_LEGS.includes(action_type))
-      .map(({ node_key }) => node_key),
-  );
-  const starts = plan.edges
-    .filter(
-      ({ from, edge_type }) =>
-        legs.has(from) && (edge_type === 'on_failure' || edge_type === 'on_timeout'),
-    )
-    .map(({ to }) => to);
-  return reachableFrom(plan.edges, starts).has(node.node_key);
+  const source = key === null ? undefined : senders.get(key);
+  if (source === undefined || source === node || source.asset !== node.asset) return null;
+  return mayCountOn(source, node, plan) ? source.node_key : null;
 }
 
 function referredBy(node: CompiledNode): string | null {

@@ -20,8 +20,8 @@ export const NODE_TABLE: TransitionTable<NodeState> = {
   moves: {
     BLOCKED: ['READY', 'SKIPPED', 'CANCELLED'],
     // Without a submit (observe and gate nodes) or after asking about an earlier attempt, READY
-    // moves straight to what was found.
-    READY: ['SUBMITTING', 'OBSERVING', 'COMPLETED', 'FAILED', 'UNKNOWN', 'CANCELLED'],
+    // moves straight to what was found. A gate is BLOCKED again when what had opened it is retried.
+    READY: ['SUBMITTING', 'OBSERVING', 'COMPLETED', 'FAILED', 'UNKNOWN', 'CANCELLED', 'BLOCKED'],
     SUBMITTING: ['SUBMITTED', 'COMPLETED', 'FAILED', 'UNKNOWN', 'READY'],
     SUBMITTED: ['OBSERVING'],
     OBSERVING: ['COMPLETED', 'FAILED', 'UNKNOWN'],

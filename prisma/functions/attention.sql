@@ -82,7 +82,8 @@ BEGIN
     -- cannot be evaluated is the failure of a node that may have completed. Once cancelled, what a
     -- cancel leads to may still fail.
     WHEN m.request_state = 'FAILED' AND m.error_message = 'node ' || n.node_key || ' failed'
-      OR m.request_state = 'CANCELLED' AND n.state = 'FAILED' AND n.on_cancel_target THEN 'failed'
+      OR m.request_state = 'CANCELLED' AND n.state = 'FAILED'
+        AND (n.on_cancel_target OR n.brings IS NOT NULL) THEN 'failed'
     WHEN lane_blocker(n, at) IS NOT NULL THEN 'lane_blocked'
     WHEN n.state = 'OBSERVING' AND n.error_code = 'BRIDGE_DELIVERY_LATE' THEN 'delivery_late'
     WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')

@@ -172,7 +172,7 @@ BEGIN
   THEN
     passed := (apply_transition(jsonb_build_object(
       'movement_id', movement,
-      'states', CASE WHEN n.on_cancel_target
+      'states', CASE WHEN n.on_cancel_target OR n.brings IS NOT NULL
         THEN '["CANCELLED", "EXECUTING", "WAITING_MANUAL_ACTION"]'::jsonb
                      ELSE '["EXECUTING", "WAITING_MANUAL_ACTION"]'::jsonb END,
       'require', jsonb_build_object('executors', jsonb_build_array(executor),

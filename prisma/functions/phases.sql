@@ -21,7 +21,8 @@ CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb
     'submitted_ms', extract(epoch FROM n.submitted_at) * 1000,
       'send_not_after_ms', extract(epoch FROM n.send_not_after) * 1000,
     'plan', w.plan_head || jsonb_build_object('intent', m.intent, 'input_params', w.input_params),
-    'node', p.plan, 'on_cancel_target', n.on_cancel_target, 'conditional', n.conditional,
+    'node', p.plan, 'outlives_cancel',
+      n.on_cancel_target OR n.brings IS NOT NULL, 'conditional', n.conditional,
     'conditions', CASE WHEN n.conditional THEN m.edge_conditions END,
     'outputs', CASE WHEN n.amount IS NULL AND p.plan -> 'config' ? 'amount_ref' THEN coalesce((
       SELECT jsonb_object_agg(o.node_key, o.output) FROM movement_nodes o

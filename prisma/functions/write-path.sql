@@ -373,11 +373,13 @@ BEGIN
     RETURNING plan_frame, input_params
   ), nodes AS (
     INSERT INTO movement_nodes (movement_id, node_key, position, node_kind, action_type, state,
-      executor_binding, signer_binding, own_plan, on_cancel_target, conditional, flow, updated_at)
+      executor_binding, signer_binding, own_plan, on_cancel_target, brings,
+      conditional, flow, updated_at)
     SELECT id, n.value ->> 'node_key', n.nr - 1, n.value ->> 'node_kind',
       n.value ->> 'action_type', 'BLOCKED', nullif(n.value -> 'executor_binding', 'null'),
       nullif(n.value -> 'signer_binding', 'null'), own_plan(n.value, params),
-      (f ->> 'on_cancel_target')::boolean, (f ->> 'conditional')::boolean, f -> 'flow', at
+      (f ->> 'on_cancel_target')::boolean, f ->> 'brings', (f ->> 'conditional')::boolean,
+      f -> 'flow', at
     FROM jsonb_array_elements(compiled -> 'nodes') WITH ORDINALITY AS n (value, nr)
     CROSS JOIN LATERAL (SELECT doc -> 'nodes' -> (n.nr - 1)::integer OFFSET 0) AS x (f)
     RETURNING position, own_plan
@@ -422,7 +424,7 @@ CREATE OR REPLACE FUNCTION movement_view(movement uuid, at timestamptz) RETURNS 
           'resumed', n.resumed,
         'recover_first', n.recover_first, 'error_code', n.error_code,
           'executor_key', n.executor_binding ->> 'executor_key',
-        'signs', n.signer_binding IS NOT NULL,
+        'signs', n.signer_binding IS NOT NULL, 'brings', n.brings,
         'settled_order', coalesce(extract(epoch FROM n.completed_at) * 1000, 0))
           ORDER BY n.position)
       FROM movement_nodes n WHERE n.movement_id = m.movement_id))

@@ -1,39 +1,30 @@
 /**
- * `npm run chaos -- --bridges`: what is burnt on one chain is minted on the other, both ways, while
- * the service, the attester and both chains are killed, answers are lost and blocks taken back.
+ * `npm run chaos -- --bridges`: movements cross both lanes between two chains, both ways, while the
+ * service, the attester, the deliverer and both chains are killed, answers are lost and blocks
+ * taken back.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ATTESTER, FAR_CHAIN, type StackBridges } from '../../dev/stack/bridges.ts';
+import type { StackBridges } from '../../dev/stack/bridges.ts';
 import { amountOf } from '../support/bridge-books.ts';
 import { standingAllowance } from '../support/bridge-plans.ts';
+import { openPaths } from '../support/bridge-registry.ts';
 import type { MovementView, TimelineView } from '../support/evidence.ts';
-import {
-  approve,
-  bridgeContradictions,
-  create,
-  cross,
-  crossingTemplates,
-  openBooks,
-  planCrossings,
-  type BridgeLife,
-  type Books,
-  type Told,
-} from './bridge-lives.ts';
+import { failedDeliveries } from '../support/omni-books.ts';
+import { approve, create, cross, expecting } from './bridge-lives.ts';
+import { storyOf, type Tellings, type Told } from './bridge-story.ts';
+import { faultsOf, reorganiser } from './bridge-weather.ts';
 import { createCaller, type Caller } from './caller.ts';
+import { omniContradictions, omniOf, readOmni, type Accounts } from './omni-sums.ts';
 import type { RunOptions } from './options.ts';
 import { dice } from './random.ts';
 import type { Run } from './run-stack.ts';
 import { BRIDGE_WEIGHTS, planStrikes } from './schedule.ts';
-import { createStorm, liveThrough, type Parts, type Storm } from './storm.ts';
+import { createStorm, liveThrough, type Storm } from './storm.ts';
+import { readUsdb, usdbContradictions } from './usdb-sums.ts';
+import { crossingTemplates, isOmni, isUsdb, planCrossings, type BridgeLife } from './ways.ts';
 
 /** The standing allowance of each chain: more than a run can burn. */
 const ALLOWED = '500000';
-const CHAIN_FAULTS = { drop_answer_rate: 0.2, reject_rate: 0.05, drop_read_rate: 0.02 };
-const ATTESTER_FAULTS = {
-  ...{ error_rate: 0.1, lose_answer_rate: 0.1, garbage_rate: 0.05 },
-  // Else the five minutes for which it then wants to be left alone would be most of the run.
-  limit_per_second: 10_000,
-};
 /** Between two blocks that are taken back, in kills. */
 const TAKEN_BACK_EVERY = 4;
 /** After the storm, how long movements may take to come to their end. */
@@ -55,12 +46,13 @@ export async function bridgeWeather(
   };
   const caller = createCaller(run.apiUrl, stack.keys.admin, signal);
   await allowBoth(run, bridges, caller);
+  await openPaths(expecting(caller), bridges);
   for (const template of crossingTemplates(bridges, accounts.recipient))
     await register(caller, template);
-  const before = await openBooks(bridges, accounts);
+  const before = await readBoth(bridges, accounts);
   const lives = planCrossings(dice(seed, 'crossings'), movements, seed);
   const faults = faultsOf(bridges);
-  const reorganised = reorganiser(bridges, seed);
+  const reorganised = reorganiser(bridges, { seed, allowed: faults.patient });
   const storm = createStorm({
     stack: faults.around(run.parts),
     strikes: planStrikes(dice(seed, 'strikes'), kills, BRIDGE_WEIGHTS),
@@ -79,27 +71,39 @@ export async function bridgeWeather(
   );
   await Promise.all([storm.run(), lived]);
   const stormSeconds = seconds(begun);
+  // First, since a deliverer without faults brings what is not final.
+  await reorganised.end();
   await faults.end();
   say(`  the storm is over after ${stormSeconds} s`);
   const restless = await comesToItsEnd(run, signal);
   const told = await ask(run, lives);
-  const after = await openBooks(bridges, accounts);
+  const after = await readBoth(bridges, accounts);
+  const sent = { lives: lives.filter(isOmni), told, accounts };
   const found = [
     ...(restless === '' ? [] : [`after ${REST_MS / 1_000} s there were still ${restless}`]),
     ...caller.complaints.map((each) => `answers: ${each}`),
-    ...bridgeContradictions(lives, told, before, after),
+    ...lives.flatMap((life) => [
+      ...life.complaints.map((each) => `${life.key}: ${each}`),
+      ...storyOf(life, told),
+    ]),
+    ...usdbContradictions(lives.filter(isUsdb), before.usdb, after.usdb),
+    ...omniContradictions(sent, before.omni, after.omni),
   ];
   const lines: readonly (readonly [string, string])[] = [
     ['seed', String(seed)],
     ['movements', `${lives.length} (${tally([...told.values()].map(stateOf))})`],
-    ['ways', tally(lives.map(({ way, finality }) => `${way} ${finality}`))],
+    ['burn_and_mint', tally(lives.filter(isUsdb).map(({ way, finality }) => `${way} ${finality}`))],
+    ['bridge_c', tally(lives.filter(isOmni).map(({ way }) => way))],
     ...stormLines(storm, stormSeconds),
     ['taken back', `${reorganised.blocks} blocks`],
+    ['deliveries', `${await failedDeliveries(bridges)} tries failed`],
     ['events', events(told)],
     ['repeated calls', shown(caller.repeats) || 'none'],
-    ['supply before', supply(before)],
-    ['supply after', supply(after)],
+    ['USDB before', supply(before.usdb, amountOf)],
+    ['USDB after', supply(after.usdb, amountOf)],
     ['fees', amountOf(feesOf(after) - feesOf(before))],
+    ['OMNI before', supply(before.omni, omniOf)],
+    ['OMNI after', supply(after.omni, omniOf)],
     ['seconds', String(seconds(begun))],
   ];
   say(['', ...lines.map(([name, value]) => `${name.padEnd(16)}${value}`), ''].join('\n'));
@@ -108,13 +112,13 @@ export async function bridgeWeather(
   return found.length;
 }
 
-/** One allowance on each chain, on which every burn draws. */
+/** One allowance on each chain, on which every burn draws; sends need none. */
 async function allowBoth(run: Run, { near, far }: StackBridges, caller: Caller): Promise<void> {
   for (const side of [near, far]) {
     const template = `bridge-run/allow-${side.chainId}`;
     await register(caller, standingAllowance(template, side));
     const { movement_id, hash } = await create(caller, {
-      ...{ template, amount: ALLOWED, key: template },
+      ...{ template, asset: 'USDB', amount: ALLOWED, key: template },
     });
     const complaint = await approve(caller, movement_id, hash);
     if (complaint !== null) throw new Error(complaint);
@@ -132,71 +136,15 @@ async function register(caller: Caller, template: object): Promise<void> {
     throw new Error(`a template was refused: ${JSON.stringify(body)}`);
 }
 
-/** Faults live in the processes that play them, so that one which comes back is told anew. */
-function faultsOf({ near, far, attesterUrl }: StackBridges) {
-  const played = new Map<string, { readonly url: string; readonly faults: object }>([
-    ['chain', { url: near.rpcUrl, faults: CHAIN_FAULTS }],
-    [FAR_CHAIN, { url: far.rpcUrl, faults: CHAIN_FAULTS }],
-    [ATTESTER, { url: attesterUrl, faults: ATTESTER_FAULTS }],
+/** The books of both lanes at one time. */
+async function readBoth(bridges: StackBridges, accounts: Accounts) {
+  const [usdb, omni] = await Promise.all([
+    readUsdb(bridges, accounts),
+    readOmni(bridges, accounts),
   ]);
-  let stormy = false;
-  const set = async (name: string): Promise<void> => {
-    const of = played.get(name);
-    if (of === undefined) return;
-    const answer = await fetch(`${of.url}/faults`, {
-      method: stormy ? 'POST' : 'DELETE',
-      headers: { 'content-type': 'application/json' },
-      ...(stormy ? { body: JSON.stringify(of.faults) } : {}),
-    });
-    if (!answer.ok) throw new Error(`${name} refused the faults: ${await answer.text()}`);
-  };
-  const all = async (on: boolean): Promise<void> => {
-    stormy = on;
-    for (const name of played.keys()) await set(name);
-  };
-  return {
-    begin: () => all(true),
-    end: () => all(false),
-    around: (parts: Parts): Parts => ({
-      kill: (name) => parts.kill(name),
-      startChild: async (name) => {
-        await parts.startChild(name);
-        await set(name);
-      },
-    }),
-  };
+  return { usdb, omni };
 }
-
-/** Takes the newest block of a chain back, and has an empty one made in its place. */
-function reorganiser({ near, far }: StackBridges, seed: number) {
-  const thrown = dice(seed, 'blocks');
-  let blocks = 0;
-  const rpc = async (url: string, method: string): Promise<void> => {
-    const answer = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [1] }),
-    });
-    const { error } = (await answer.json()) as { error?: unknown };
-    if (error !== undefined) throw new Error(JSON.stringify(error));
-  };
-  const takeBack = async (url: string): Promise<void> => {
-    await rpc(url, 'anvil_rollback');
-    blocks += 1;
-    // The height stays, so that what is final is not taken back next time.
-    await rpc(url, 'anvil_mine');
-  };
-  return {
-    get blocks() {
-      return blocks;
-    },
-    next: () => {
-      const { rpcUrl } = thrown.pick([near, far]);
-      // A chain that is dead just now keeps its blocks.
-      takeBack(rpcUrl).catch(() => undefined);
-    },
-  };
-}
+type Books = Awaited<ReturnType<typeof readBoth>>;
 
 /** Waits until every movement has ended and every nonce is final; answers what has not. */
 async function comesToItsEnd({ query }: Run, signal: AbortSignal): Promise<string> {
@@ -214,7 +162,7 @@ async function comesToItsEnd({ query }: Run, signal: AbortSignal): Promise<strin
   return last;
 }
 
-async function ask(run: Run, lives: readonly BridgeLife[]): Promise<ReadonlyMap<string, Told>> {
+async function ask(run: Run, lives: readonly BridgeLife[]): Promise<Tellings> {
   const told = new Map<string, Told>();
   for (const { movement_id: id } of lives)
     if (id !== null)
@@ -237,15 +185,21 @@ function stormLines(storm: Storm, stormSeconds: number): readonly (readonly [str
 }
 
 const stateOf = ({ movement }: Told): string => movement.request_state;
-const feesOf = ({ near, far }: Books): bigint => near.collected + far.collected;
+const feesOf = ({ usdb: { near, far } }: Books): bigint => near.collected + far.collected;
 
-function supply({ near, far }: Books): string {
+interface Supplied {
+  readonly supply: bigint;
+}
+function supply(
+  { near, far }: { readonly near: Supplied; readonly far: Supplied },
+  read: (units: bigint) => string,
+): string {
   const [here, there] = [near.supply, far.supply];
-  return `${amountOf(here + there)} (near ${amountOf(here)}, far ${amountOf(there)})`;
+  return `${read(here + there)} (near ${read(here)}, far ${read(there)})`;
 }
 
 /** What tells of faults that were met. */
-function events(told: ReadonlyMap<string, Told>): string {
+function events(told: Tellings): string {
   const met = ['node_recovered', 'node_unknown', 'node_failed', 'transaction_dropped'];
   const all = [...told.values()].flatMap(({ timeline }) => timeline.map((each) => each.event_type));
   return met.map((type) => `${all.filter((each) => each === type).length} ${type}`).join(', ');

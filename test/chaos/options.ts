@@ -10,7 +10,7 @@ export interface RunOptions {
   readonly minutes: number;
   /** Logs and data stay even when nothing was found. */
   readonly keep: boolean;
-  /** Movements that burn on one chain and mint on another, instead of the mix. */
+  /** Movements between two chains over both lanes of the bridges, instead of the mix. */
   readonly bridges: boolean;
 }
 
@@ -34,7 +34,7 @@ export function readOptions(args: readonly string[]): RunOptions {
     .option('--seed <n>', 'repeats the schedule of an earlier run', whole)
     .option('--minutes <n>', `gives up after this long (${FULL.minutes})`, whole)
     .option('--short', `the short form: ${SHORT.movements} movements, ${SHORT.kills} kills`)
-    .option('--bridges', 'burns and mints between two chains, which are killed, too')
+    .option('--bridges', 'both lanes between two chains, which are killed, too')
     .option('--keep', 'leaves logs and data behind, whatever was found')
     .parse([...args], { from: 'user' });
   const given = command.opts<Partial<RunOptions> & { short?: boolean }>();

@@ -23,6 +23,11 @@ const SETTINGS = {
 };
 /** Somebody is asked about a send soon, so that people meet sends of which nobody knows. */
 const ASKS_SOON = { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '5' };
+/**
+ * The bridge registry looks at the chains once, before the storm, and that counts for as long as a
+ * run may take: a refresh that meets a chain which is down would close its paths.
+ */
+const LOOKED_AT_ONCE = { SVC_BRIDGE_SNAPSHOT_MAX_AGE_SECONDS: '604800' };
 const API_PREFIX = '/v3';
 
 export interface Run {
@@ -60,7 +65,7 @@ export async function startRunStack(
     // Across bridges there is no team, and nobody stands by: every movement has to come to its end
     // by itself.
     const more = bridges
-      ? {}
+      ? LOOKED_AT_ONCE
       : {
           ...ASKS_SOON,
           ...(await writeRegistryWith(join(dataDir, 'run-config'), ports, {

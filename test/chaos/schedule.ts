@@ -17,13 +17,10 @@ const WEIGHTS: Readonly<Record<Victim, number>> = {
 };
 const TWO_AT_ONCE = 0.15;
 
-/**
- * The parts that a burn and its mint need, and both chains: they come back with what they had. Of
- * the deliverer this lane knows nothing.
- */
+/** The parts that both lanes need, and both chains: they come back with what they had. */
 export const BRIDGE_WEIGHTS = {
   ...{ api: 2, worker: 5, temporal: 1, postgres: 1 },
-  ...{ 'bridge-attester': 2, chain: 2, 'far-chain': 2 },
+  ...{ 'bridge-attester': 2, 'bridge-deliverer': 2, chain: 2, 'far-chain': 2 },
 };
 
 export interface Strike {

@@ -79,7 +79,8 @@ export async function startLanes(): Promise<TestLanes> {
   };
 }
 
-async function startSide(lane: LaneChain, folder: string): Promise<TestChain> {
+/** One of them alone; its journal lies in a folder of its own there. */
+export async function startSide(lane: LaneChain, folder: string): Promise<TestChain> {
   const port = await freePort();
   const rpcUrl = `http://127.0.0.1:${String(port)}`;
   const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0 });

@@ -492,6 +492,7 @@ export const STORE_WITHOUT_CALL: Readonly<Record<string, string>> = {
   fillNonce: BY_KEY,
   saveSigned: BY_KEY,
   claimAuthorization: BY_KEY,
+  claimBurnMessage: BY_KEY,
   noteAuthorizationMined: BY_KEY,
   releaseNonce: BY_KEY,
   addSeals: BY_KEY,

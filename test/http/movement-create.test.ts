@@ -338,6 +338,9 @@ describe('a create that is refused', () => {
     'tag',
     'baseline',
     'baseline_amount',
+    'destination_caller',
+    'max_fee',
+    'finality',
   ])('whose node_config says %s is 422', async (key) => {
     const of = await registered([noop('a')]);
     expectInvalid(

@@ -2,9 +2,89 @@ import type { Rule } from './rule.ts';
 
 const section = 'Bridges';
 const SEND = 'test/venues/bridge-c/send-act.test.ts';
+const WALKED = 'test/domain/graph/second-legs.test.ts';
+const ACTED = 'test/domain/actions/second-legs.test.ts';
 const MESSAGE = 'test/venues/burn-mint/message.test.ts';
+const BURNS = 'test/venues/burn-mint/executors.test.ts';
 
 export const bridgeRules: readonly Rule[] = [
+  {
+    id: 'what-is-sent-is-followed-after-a-cancel',
+    section,
+    rule: "After a cancel a bridge's second leg waits for a first that may have been sent, and then runs.",
+    test: { file: WALKED, name: 'a burn that is %s is waited for, and then minted' },
+    broken: {
+      file: 'domain/graph/edges.ts',
+      find: '!(input.cancelled && isOwed(',
+      replace: '!(!input.cancelled && isOwed(',
+    },
+  },
+  {
+    id: 'a-cancel-stops-no-second-leg',
+    section,
+    rule: "A cancel leaves a bridge's second leg to run whose first was or may have been sent.",
+    test: { file: ACTED, name: 'leaves a mint alone that has begun to be prepared' },
+    broken: {
+      file: 'domain/actions/cancel.ts',
+      find: '!owed.has(node.node_key) &&',
+      replace: '!owed.has(node.state) &&',
+    },
+  },
+  {
+    id: 'what-is-owed-waits-for-nobody',
+    section,
+    rule: 'What is burnt is minted whatever has failed beside it, and past gates.',
+    test: { file: WALKED, name: 'what is burnt later is minted, and nothing behind it begins' },
+    broken: {
+      file: 'domain/graph/walk.ts',
+      find: "owed.has(node.node_key) ||\n            (node.node_kind === 'compensation'",
+      replace: "(node.node_kind === 'compensation'",
+    },
+  },
+  {
+    id: 'a-gate-does-not-bring-what-is-owed',
+    section,
+    rule: 'A failed second leg is not taken care of by somebody who resumed a gate, and can be retried.',
+    test: { file: WALKED, name: 'is not taken care of by somebody who resumed a gate alone' },
+    broken: {
+      file: 'domain/graph/failure.ts',
+      find: "node.brings != null && handler.node_kind === 'manual_gate'",
+      replace: "node.brings === '' && handler.node_kind === 'manual_gate'",
+    },
+  },
+  {
+    id: 'what-was-paid-instead-is-not-brought-too',
+    section,
+    rule: 'A second leg in whose place a person had something paid is not retried.',
+    test: { file: WALKED, name: 'is over once a person had something paid in its place' },
+    broken: {
+      file: 'domain/graph/retry.ts',
+      find: "target.state === 'COMPLETED' &&",
+      replace: "target.state === 'COMPLETED' ||",
+    },
+  },
+  {
+    id: 'a-retry-closes-the-gate',
+    section,
+    rule: 'A retry of a second leg closes the gate that its failure had opened.',
+    test: { file: ACTED, name: 'a retry closes the gate that waits for what to do instead' },
+    broken: {
+      file: 'domain/graph/retry.ts',
+      find: "node_kind === 'manual_gate' && state === 'READY')",
+      replace: "node_kind === 'noop' && state === 'READY')",
+    },
+  },
+  {
+    id: 'a-first-leg-is-resolved-with-its-record',
+    section,
+    rule: 'A first leg is resolved as completed only with what its second leg goes by.',
+    test: { file: ACTED, name: 'takes the message that its mint goes by, recorded or said' },
+    broken: {
+      file: 'domain/actions/resolve.ts',
+      find: '!awaited || Object.hasOwn(known, field)',
+      replace: '!awaited || Object.keys(known).length > 0',
+    },
+  },
   {
     id: 'bridges-send-all-or-nothing',
     section,
@@ -28,6 +108,20 @@ export const bridgeRules: readonly Rule[] = [
       file: 'activities/phases/bridge-path.ts',
       find: '  if (fee !== null && feeWithinBudget(fee, terms).ok) return;',
       replace: '  if (fee !== null && terms.late === false) return;',
+    },
+  },
+  {
+    id: 'bridges-send-what-can-be-received',
+    section,
+    rule: 'Nothing is sent over the bridge that the other end would not receive now.',
+    test: {
+      file: 'test/venues/bridge-c/executors.test.ts',
+      name: 'what the other end would not receive is not sent',
+    },
+    broken: {
+      file: 'venues/bridge-c/send.ts',
+      find: '  await requireReceipt(destination, plan, moved);\n',
+      replace: '',
     },
   },
   {
@@ -75,9 +169,9 @@ export const bridgeRules: readonly Rule[] = [
       name: 'lets nobody pay for a mint behind %s',
     },
     broken: {
-      file: 'domain/plan/executable.ts',
-      find: '    for (const next of plan.edges) if (next.from === key) found.add(next.to);',
-      replace: '',
+      file: 'domain/plan/legs.ts',
+      find: '  return reachableFrom(back, [...keysOf(paying)]);',
+      replace: '  return back.length === 0 ? keysOf(nodes) : keysOf(paying);',
     },
   },
   {
@@ -87,8 +181,72 @@ export const bridgeRules: readonly Rule[] = [
     test: { file: 'test/domain/plan/flow.test.ts', name: 'is drawn, also behind a person (%s)' },
     broken: {
       file: 'domain/plan/flow.ts',
-      find: '  if (paysInPlace(node, plan)) return null;',
+      find: '  return mayCountOn(source, node, plan) ? source.node_key : null;',
+      replace: '  return source.node_key;',
+    },
+  },
+  {
+    id: 'what-crosses-is-passed-on-once-it-was-brought',
+    section,
+    rule: 'What was sent over a bridge counts as passed on only surely behind its arrival.',
+    test: { file: 'test/domain/plan/flow.test.ts', name: 'and is drawn behind %s' },
+    broken: {
+      file: 'domain/plan/legs.ts',
+      find: '[source.node_key, ...rootNodes(plan)]',
+      replace: '[source.node_key]',
+    },
+  },
+  {
+    id: 'nothing-late-between-two-legs-pays',
+    section,
+    rule: 'Nothing that fails or is late between the two legs of a bridge pays before a person was asked.',
+    test: {
+      file: 'test/domain/plan/executable.test.ts',
+      name: 'nothing that is late or fails pays: %s',
+    },
+    broken: {
+      file: 'domain/plan/legs.ts',
+      find: '(between.has(from) || seconds.has(from))',
+      replace: 'seconds.has(from)',
+    },
+  },
+  {
+    id: 'terms-of-a-burn-are-the-templates',
+    section,
+    rule: 'Who alone may bring what is burnt, and what the attester may keep of it, no caller says.',
+    test: { file: 'test/domain/plan/bounds.test.ts', name: 'a caller may not say' },
+    broken: {
+      file: 'domain/plan/bounds.ts',
+      find: "  'destination_caller',\n  'max_fee',\n",
       replace: '',
+    },
+  },
+  {
+    id: 'burns-for-one-account-have-their-mint',
+    section,
+    rule: 'No plan burns what one account alone may bring without bringing it.',
+    test: {
+      file: 'test/domain/plan/executable.test.ts',
+      name: 'lets no burn be for one account where the plan has no mint of it',
+    },
+    broken: {
+      file: 'domain/plan/executable.ts',
+      find: 'return secondLegsOf(node, nodes).length > 0 ? []',
+      replace: 'return nodes.length > 0 ? []',
+    },
+  },
+  {
+    id: 'bridges-bring-nothing-to-their-own-contracts',
+    section,
+    rule: 'Nothing is sent over a bridge to a contract of its destination that would keep it for good.',
+    test: {
+      file: 'test/venues/bridge-recipients.test.ts',
+      name: 'brings nothing to %s of the other chain',
+    },
+    broken: {
+      file: 'venues/evm/recipients.ts',
+      find: 'isAddressEqual(address, recipient)',
+      replace: 'address === recipient && false',
     },
   },
   {
@@ -142,6 +300,67 @@ export const bridgeRules: readonly Rule[] = [
       file: 'venues/burn-mint/message.ts',
       find: '  if (attested.fee_executed > emitted.max_fee)',
       replace: '  if (attested.fee_executed > emitted.amount)',
+    },
+  },
+  {
+    id: 'attestations-are-signed',
+    section,
+    rule: 'A burn is completed, and minted, only with signatures that its destination would take.',
+    test: { file: BURNS, name: 'with nothing that its destination would not take as signed' },
+    broken: {
+      file: 'venues/burn-mint/attestation.ts',
+      find: '    if (!enabled) return',
+      replace: '    if (enabled === null) return',
+    },
+  },
+  {
+    id: 'nothing-is-burnt-on-the-way-to-a-pause',
+    section,
+    rule: 'Nothing is burnt while a contract of the lane is paused on either side.',
+    test: { file: BURNS, name: 'while the transmitter is paused (%s)' },
+    broken: {
+      file: 'venues/burn-mint/route.ts',
+      find: '    return requireOpen(connection, cctp.message_transmitter, venue_key);',
+      replace: '    return;',
+    },
+  },
+  {
+    id: 'what-is-burnt-can-be-minted',
+    section,
+    rule: 'Nothing is burnt that the token of the destination would not mint to its recipient.',
+    test: { file: BURNS, name: 'that the token would not mint to its recipient' },
+    broken: {
+      file: 'venues/burn-mint/route.ts',
+      find: '  await requireMint(destination, plan, minter, units);\n',
+      replace: '',
+    },
+  },
+  {
+    id: 'one-message-completes-one-burn',
+    section,
+    rule: 'A message of the bridge that has completed one burn completes no other.',
+    test: {
+      file: 'test/store/burn-messages.test.ts',
+      name: 'a burn is not completed with the message that has completed another',
+    },
+    broken: {
+      file: 'store/burn-messages.ts',
+      find: '      SELECT movement_id = ${movement_id}::uuid AND node_key = ${node_key} AS ours',
+      replace: '      SELECT true OR ${movement_id + node_key} IS NULL AS ours',
+    },
+  },
+  {
+    id: 'searches-count-final-blocks-alone',
+    section,
+    rule: 'A search that goes on skips only blocks that were final when they were searched.',
+    test: {
+      file: 'test/venues/evm/search-logs.test.ts',
+      name: 'whatever is searched, all of it is, and only what is final counts',
+    },
+    broken: {
+      file: 'venues/evm/search-logs.ts',
+      find: 'kept = most(kept, least(high, chain.final));',
+      replace: 'kept = most(kept, high);',
     },
   },
 ];

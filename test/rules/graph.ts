@@ -36,10 +36,8 @@ export const graphRules: readonly Rule[] = [
     test: { file: WALK, name: 'go on where one way is dead' },
     broken: {
       file: EDGES,
-      find:
-        'const lost =\n' +
-        "      node.state === 'BLOCKED' && isOutOfReach(node, incoming, statuses, input.cancelled);",
-      replace: 'const lost = false;',
+      find: 'const lost =\n' + "      node.state === 'BLOCKED' &&",
+      replace: "const lost = node.node_key === '' &&",
     },
   },
   {
@@ -186,8 +184,8 @@ export const graphRules: readonly Rule[] = [
     test: { file: RUNS, name: 'stops what has not begun, while the other branch runs to its end' },
     broken: {
       file: THE_WALK,
-      find: 'failure.unhandled.length === 0 ||',
-      replace: 'failure.unhandled.length >= 0 ||',
+      find: 'failure.unhandled.length === 0\n      ?',
+      replace: 'failure.unhandled.length >= 0\n      ?',
     },
   },
   {
@@ -286,8 +284,8 @@ export const graphRules: readonly Rule[] = [
     },
     broken: {
       file: 'domain/graph/retry.ts',
-      find: 'if (cancelled)\n' + '    return input.edges.some(',
-      replace: 'if (cancelled) return [].some(',
+      find: 'input.edges.some((edge) => edge.to === node.node_key && edge.edge_type ===',
+      replace: 'input.edges.some((edge) => edge.from === node.node_key && edge.edge_type ===',
     },
   },
   {

@@ -3,18 +3,20 @@
  * nothing is sent; what is stuck says how to go on. Supplies and balances are read from the chains,
  * by another client than the service's.
  */
-import {
-  createPublicClient,
-  createWalletClient,
-  http,
-  parseAbi,
-  parseEther,
-  parseUnits,
-  type Hex,
-} from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
+import { createPublicClient, http, parseAbi, parseEther, parseUnits, type Hex } from 'viem';
 import pg from 'pg';
 import type { BridgeSide, StackBridges } from '../../dev/stack/bridges.ts';
+import { sendAndArrive } from '../support/bridge-plans.ts';
+import {
+  PATH_BUDGETS,
+  pathOf,
+  refreshRegistry,
+  registerChains,
+  registerPath,
+  type Expect,
+} from '../support/bridge-registry.ts';
+import { stranger, type Delivery } from '../support/bridge-stranger.ts';
+import { omniSupply } from '../support/omni-books.ts';
 import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
 
 const TEMPLATE = 'test/bridge-c';
@@ -22,64 +24,17 @@ const OMNI = parseAbi([
   'function totalSupply() view returns (uint256)',
   'function balanceOf(address) view returns (uint256)',
 ]);
-const ENDPOINT = parseAbi([
-  'struct Origin { uint32 srcEid; bytes32 sender; uint64 nonce; }',
-  'function lzReceive(Origin origin, address receiver, bytes32 guid, bytes message, bytes extraData)',
-]);
-/** What a stuck delivery shows. */
-interface Delivery {
-  readonly chain_id: number;
-  readonly endpoint: Hex;
-  readonly origin: { readonly srcEid: number; readonly sender: Hex; readonly nonce: string };
-  readonly receiver: Hex;
-  readonly guid: Hex;
-  readonly message: Hex;
-}
-const BUDGETS = {
-  expected_latency_seconds: 5,
-  detection_latency_budget_seconds: 900,
-  fee_native_budget: '0.002',
-};
-
 let own: OwnStack;
 let bridges: StackBridges;
 beforeAll(async () => {
   own = await startOwnStack({ bridges: true, split: true });
   bridges = own.stack.bridges!;
-  await own.api.expect(201, 'POST', '/plan-templates', template());
+  const [from, to] = [bridges.near, bridges.far];
+  const plan = sendAndArrive({ key: TEMPLATE, from, to, recipient: treasury() });
+  await own.api.expect(201, 'POST', '/plan-templates', plan);
 }, 240_000);
 afterEach(() => delivererFaults(null));
 afterAll(() => own?.close(), 60_000);
-
-/** From the near chain to the treasury's account on the far one. */
-function template(): object {
-  const { near, far } = bridges;
-  const node = (node_key: string, more: object) => ({ node_key, ...more });
-  return {
-    template_key: TEMPLATE,
-    version: 1,
-    name: 'Over the bridge',
-    approval_policy: {},
-    risk_controls: {},
-    completion_policy: { completion_assurance: 'destination_finalized' },
-    nodes: [
-      node('send', {
-        ...{ node_kind: 'action', action_type: 'bridge_c_send', has_side_effect: true },
-        signer_selector: { chain_family: 'evm', profile: 'treasury' },
-        config: {
-          source_chain_id: near.chainId,
-          destination_chain_id: far.chainId,
-          destination_address: own.stack.chain.accounts.treasury.address,
-        },
-      }),
-      node('arrive', {
-        ...{ node_kind: 'observe', action_type: 'bridge_c_observe', has_side_effect: false },
-        config: { match_from: 'send' },
-      }),
-    ],
-    edges: [{ from: 'send', to: 'arrive', edge_type: 'on_success' }],
-  };
-}
 
 const clientOf = (side: BridgeSide) => createPublicClient({ transport: http(side.rpcUrl) });
 const read = (side: BridgeSide): Promise<bigint> =>
@@ -92,7 +47,7 @@ const balance = (side: BridgeSide, holder: Hex): Promise<bigint> =>
     functionName: 'balanceOf',
     args: [holder],
   });
-const supply = async (): Promise<bigint> => (await read(bridges.near)) + (await read(bridges.far));
+const supply = (): Promise<bigint> => omniSupply(bridges);
 const signer = (): Hex => own.stack.chain.accounts.signer.address;
 const treasury = (): Hex => own.stack.chain.accounts.treasury.address;
 const arrived = (): Promise<bigint> => balance(bridges.far, treasury());
@@ -131,25 +86,17 @@ async function refusal(amount = '1'): Promise<string> {
   return `${String(send?.error_code)}: ${String(send?.error_message)}`;
 }
 
-const PATH = '/bridge-c/path-baselines/near/far/OMNI';
+const PATH = pathOf('near', 'far');
+const expectOf: Expect = (...of) => own.api.expect(...of);
 const putPath = (more: object = {}): Promise<unknown> =>
-  own.api.expect(200, 'PUT', PATH, { enabled: true, ...BUDGETS, ...more });
-const refresh = (): Promise<unknown> =>
-  own.api.expect(200, 'POST', '/executors/bridge-c/refresh-registry');
+  expectOf(200, 'PUT', PATH, { enabled: true, ...PATH_BUDGETS, ...more });
 
 test('nothing is sent over a path that is not ready, and each step says what is missing', async () => {
   expect(await refusal()).toContain('BRIDGE_PATH_NOT_READY: the bridge registry has no baseline');
-  for (const [chain, side] of [['near', bridges.near] as const, ['far', bridges.far] as const])
-    await own.api.expect(200, 'POST', '/bridge-c/chain-registry', {
-      chain,
-      endpoint_identity: `${String(side.eid)}:${side.contracts.endpoint}`,
-      finality_age_seconds: 5,
-    });
-  await own.api.expect(200, 'POST', '/bridge-c/path-baselines', {
-    ...{ src_chain: 'near', dst_chain: 'far', asset: 'OMNI', enabled: true, ...BUDGETS },
-  });
+  await registerChains(expectOf, bridges);
+  await registerPath(expectOf, 'near', 'far');
   expect(await refusal()).toMatch(/BRIDGE_PATH_NOT_READY: .*stale.*stale.*no drill/);
-  await refresh();
+  await refreshRegistry(expectOf);
   expect(await refusal()).toMatch(/^BRIDGE_PATH_NOT_READY: no drill/);
   await own.api.expect(200, 'POST', `${PATH}/drill-pass`, { evidence_path: 'drills/1' });
   await putPath({ enabled: false, disabled_reason: 'its library was changed' });
@@ -215,15 +162,8 @@ test('what nobody delivers needs a person in time, and is delivered by whoever p
   expect(await arrived()).toBe(held);
   const { delivery } = arrive?.output as { delivery: Delivery };
   expect(delivery.chain_id).toBe(bridges.far.chainId);
-  const stranger = createWalletClient({
-    account: privateKeyToAccount(own.stack.chain.accounts.venueHotWallet.privateKey),
-    transport: http(bridges.far.rpcUrl),
-  });
-  const { origin, receiver, guid, message } = delivery;
-  const hash = await stranger.writeContract({
-    ...{ chain: null, address: delivery.endpoint, abi: ENDPOINT, functionName: 'lzReceive' },
-    args: [{ ...origin, nonce: BigInt(origin.nonce) }, receiver, guid, message, '0x'],
-  });
+  const { privateKey } = own.stack.chain.accounts.venueHotWallet;
+  const hash = await stranger(privateKey).deliver(bridges.far, delivery);
   await own.api.reaches(made.movement_id, 'COMPLETED', 120_000);
   expect((await outputOf(made, 'arrive'))['tx_hash']).toBe(hash);
   expect(await arrived()).toBe(held + units('3'));

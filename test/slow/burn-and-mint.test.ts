@@ -170,6 +170,8 @@ test.each([
   ['is pending', { attestation: 'never' }, null],
   ['is for a higher fee', { tells: 'above_max_fee' }, 'ATTESTATION_MISMATCH'],
   ['is for another recipient', { tells: 'other_recipient' }, 'ATTESTATION_MISMATCH'],
+  ['is signed by others', { signatures: 'forged' }, 'ATTESTATION_UNSIGNED'],
+  ['is signed in another order', { signatures: 'disordered' }, 'ATTESTATION_UNSIGNED'],
 ])(
   'while the attestation %s the burn is observed on, and then minted once',
   async (_what, faults, code) => {
@@ -191,6 +193,25 @@ test.each([
   },
   240_000,
 );
+
+test('one message does not complete two burns of the same terms', async () => {
+  const [before, held] = [await supply(), await arrived()];
+  const first = await bridge('6');
+  await own.api.reaches(first.movement_id, 'COMPLETED', 120_000);
+  await attesterFaults({ tells: 'equal_burn' });
+  const second = await bridge('6');
+  await eventually(
+    async () => ((await burnNode(second))?.error_code === 'ATTESTATION_MISMATCH' ? true : null),
+    { what: () => 'the burn to refuse the message of the other', timeoutMs: 60_000 },
+  );
+  await attesterFaults(null);
+  await own.api.reaches(second.movement_id, 'COMPLETED', 120_000);
+  const mints = [await outputOf(first, 'mint'), await outputOf(second, 'mint')];
+  expect(mints[0]?.['message_nonce']).not.toBe(mints[1]?.['message_nonce']);
+  const received = mints.map((mint) => units(Number(mint['received_amount'])));
+  expect(await arrived()).toBe(received.reduce((sum, each) => sum + each, held));
+  expect(await supply()).toBe(before);
+}, 240_000);
 
 test('an attestation that has expired is asked for anew', async () => {
   const held = await arrived();

@@ -1,4 +1,4 @@
-/** Templates of the burn-and-mint lane between the two local chains. */
+/** Templates of both lanes between the two local chains. */
 import type { BridgeSide } from '../../dev/stack/bridges.ts';
 
 export interface BridgePlan {
@@ -68,4 +68,29 @@ export function burnAndMint(plan: BridgePlan): object {
 /** An allowance alone, which many burns may draw on. */
 export function standingAllowance(key: string, side: BridgeSide): object {
   return template(key, [allowance(side)], []);
+}
+
+export interface SendPlan {
+  readonly key: string;
+  readonly from: BridgeSide;
+  readonly to: BridgeSide;
+  readonly recipient: string;
+}
+
+/** send → arrive over the `bridge_c` lane. */
+export function sendAndArrive({ key, from, to, recipient }: SendPlan): object {
+  return template(
+    key,
+    [
+      action('send', 'bridge_c_send', {
+        ...{ source_chain_id: from.chainId, destination_chain_id: to.chainId },
+        destination_address: recipient,
+      }),
+      {
+        ...{ node_key: 'arrive', node_kind: 'observe', action_type: 'bridge_c_observe' },
+        ...{ has_side_effect: false, config: { match_from: 'send' } },
+      },
+    ],
+    [{ from: 'send', to: 'arrive', edge_type: 'on_success' }],
+  );
 }

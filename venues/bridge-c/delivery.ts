@@ -1,9 +1,9 @@
 /** Where a packet is, as its destination tells. Who receives it is the packet's own word. */
-import { isAddressEqual, parseEventLogs, toEventSelector, type Address, type Hash } from 'viem';
+import { isAddressEqual, parseEventLogs, toEventSelector, type Address } from 'viem';
 import type { TransactionReceipt } from 'viem';
 import type { JsonObject } from '../../domain/json.ts';
 import type { EvmConnection } from '../evm/client.ts';
-import { findLog } from '../evm/find-log.ts';
+import { searchLogs, type Found, type Searched, type SearchLimits } from '../evm/search-logs.ts';
 import { unpaddedWord } from '../evm/words.ts';
 import { ENDPOINT, OFT } from './contracts.ts';
 import { payloadHash, type Packet } from './packet.ts';
@@ -80,14 +80,16 @@ export function deliveryOf({ oft, endpoint }: Receiver, packet: Packet): JsonObj
 
 const RECEIVED = toEventSelector('OFTReceived(bytes32,uint32,address,uint256)');
 
-/** The transaction in which the token received it; null where the endpoint shows none. */
+/** The transaction in which the token received it, on from the blocks that were searched. */
 export function receivedIn(
   connection: EvmConnection,
   { oft }: Receiver,
-  { guid }: Packet,
-  since: bigint,
-): Promise<Hash | null> {
-  return findLog(connection, { address: oft, topics: [RECEIVED, guid], since });
+  { packet, since }: { readonly packet: Packet; readonly since: bigint },
+  searched: Searched | null,
+  search?: SearchLimits,
+): Promise<Found> {
+  const wanted = { address: oft, topics: [RECEIVED, packet.guid], since };
+  return searchLogs(connection, wanted, searched, search);
 }
 
 /** What the receipt says was received, and by whom; null where it says nothing of the packet. */

@@ -3,7 +3,7 @@
  * it. It sends nothing; what is verified there and not delivered it says how to deliver. All that
  * it goes by is the packet that the send has recorded.
  */
-import { isAddress, isAddressEqual } from 'viem';
+import { isAddress, isAddressEqual, type Hash, type TransactionReceipt } from 'viem';
 import { DELIVERY_LATE } from '../../domain/attention-reasons.ts';
 import { depthFor, shownAt } from '../../domain/chains/assurance-table.ts';
 import {
@@ -19,6 +19,7 @@ import { fromBaseUnits } from '../../domain/money.ts';
 import { readReceipt, type EvmChains, type EvmConnection } from '../evm/client.ts';
 import { checkChains } from '../evm/health.ts';
 import { isCanonical, settledNumber, TRANSFER_ASSURANCES } from '../evm/landed.ts';
+import { readSearched, searchedRecord, type Found, type SearchLimits } from '../evm/search-logs.ts';
 import {
   deliveryOf,
   receivedBy,
@@ -49,12 +50,13 @@ export const BRIDGE_C_OBSERVE_DESCRIPTOR: ExecutorDescriptor = {
 const ASK_EVERY_SECONDS = 5;
 
 /** It holds no state of its own: the chain does. */
-export function createBridgeObserveExecutor(chains: EvmChains): Executor {
+export function createBridgeObserveExecutor(chains: EvmChains, search?: SearchLimits): Executor {
   const refuse = () =>
     Promise.reject(
       rejected('PHASE_NOT_SUPPORTED', 'bridge_c_observe only observes: use it in an observe node'),
     );
-  const observe = (context: ExecutionContext, call: CallOptions) => look(chains, context, call);
+  const observe = (context: ExecutionContext, call: CallOptions) =>
+    look({ chains, search }, context, call);
   return {
     descriptor: BRIDGE_C_OBSERVE_DESCRIPTOR,
     // What was sent is looked for; there is nothing that could be refused any more.
@@ -62,7 +64,8 @@ export function createBridgeObserveExecutor(chains: EvmChains): Executor {
     prepare: refuse,
     submit: refuse,
     observe,
-    recover: observe,
+    // Asked anew: nothing that a look has searched before counts.
+    recover: ({ prior: _looks, ...context }, call) => observe(context, call),
     cancel: () => Promise.resolve({ next_state: 'OBSERVING' }),
     health: (call) => checkChains(chains, call),
   };
@@ -108,7 +111,7 @@ function readSent({ matched }: ExecutionContext): Sent {
 }
 
 async function look(
-  chains: EvmChains,
+  { chains, search }: { readonly chains: EvmChains; readonly search: SearchLimits | undefined },
   context: ExecutionContext,
   call: CallOptions,
 ): Promise<ExecutionResult> {
@@ -120,7 +123,12 @@ async function look(
     throw new ExecutorFault('protocol', 'SEND_UNKNOWN', 'its packet names no receiver');
   const state = await whereIs(connection, receiver, packet);
   // Logs are searched once there can be one, and not at each look before.
-  if (state === 'gone') return received(connection, context, sent, receiver);
+  if (state === 'gone') return received(connection, context, { ...sent, receiver, search });
+  // Who looks again sees the same until somebody else acts: in time a person may say what became.
+  if (state === 'blocked')
+    throw new ExecutorFault('server_error', 'DELIVERY_BLOCKED', BLOCKED, {
+      retryAfterSeconds: ASK_EVERY_SECONDS,
+    });
   const ways = state === 'verified' ? deliveryOf(receiver, packet) : {};
   return waiting(
     context,
@@ -129,31 +137,58 @@ async function look(
   );
 }
 
-const WORDS: Readonly<Record<Exclude<Whereabouts, 'gone'>, string>> = {
+const BLOCKED =
+  'the endpoint of its destination holds something else in its place: whoever runs the bridge or owns the token has to say what';
+const WORDS: Readonly<Record<Exclude<Whereabouts, 'gone' | 'blocked'>, string>> = {
   sent: 'the message is not verified at its destination yet, which only the bridge can do',
   verified:
     'the message is verified at its destination and not delivered: anybody who pays may deliver it, by lzReceive of output.delivery, once those before it are verified too',
-  blocked:
-    'the endpoint of its destination holds something else in its place: whoever runs the bridge or owns the token has to say what',
 };
 
-/** COMPLETED with what was received once its block is deep enough; OBSERVING before. */
+/** Between two looks of a search that goes on. */
+const GOES_ON_SECONDS = 1;
+
+/**
+ * COMPLETED with what was received once its block is deep enough; OBSERVING before, and
+ * `DELIVERY_SEARCH_UNFINISHED` while it is looked for.
+ */
 async function received(
   connection: EvmConnection,
-  { completion_assurance }: ExecutionContext,
-  { packet, recipient, since, chain_id }: Sent,
-  receiver: Receiver,
+  { completion_assurance, prior }: ExecutionContext,
+  of: Sent & { readonly receiver: Receiver; readonly search: SearchLimits | undefined },
 ): Promise<ExecutionResult> {
-  const hash = await receivedIn(connection, receiver, packet, since);
-  const mined = hash === null ? null : await readReceipt(connection, hash);
-  if (hash === null || mined === null) throw unseen(packet);
+  const { packet, recipient, chain_id, receiver, search } = of;
+  const delivery = { state: 'received', chain_id };
+  const before = await seenBefore(connection, prior?.external_ref);
+  const seen: Found =
+    before !== null
+      ? { kind: 'found', hash: before.transactionHash }
+      : await receivedIn(
+          connection,
+          receiver,
+          of,
+          readSearched(prior?.output?.['searched']),
+          search,
+        );
+  if (seen.kind === 'unfinished')
+    return {
+      next_state: 'OBSERVING',
+      output: { guid: packet.guid, delivery, searched: searchedRecord(seen.searched) },
+      error_code: 'DELIVERY_SEARCH_UNFINISHED',
+      error_message: 'it was delivered, and where is still looked for in older blocks',
+      retry_after_seconds: GOES_ON_SECONDS,
+    };
+  if (seen.kind === 'nowhere') throw unseen(packet);
+  const { hash } = seen;
+  const mined = before ?? (await readReceipt(connection, hash));
+  if (mined === null) throw unseen(packet);
   const depth = depthFor(completion_assurance);
   const settled = await settledNumber(connection, depth);
   if (mined.blockNumber > settled || !(await isCanonical(connection, mined)))
     return {
       next_state: 'OBSERVING',
       external_ref: hash,
-      output: { guid: packet.guid, delivery: { state: 'received', chain_id } },
+      output: { guid: packet.guid, delivery },
       retry_after_seconds: connection.venue.poll_interval_seconds,
     };
   const arrived = receivedBy(receiver, packet, mined);
@@ -177,6 +212,16 @@ async function received(
     },
     assurance: shownAt(depth, TRANSFER_ASSURANCES),
   };
+}
+
+/** Where an earlier look has seen it, while that block is on the chain. */
+async function seenBefore(
+  connection: EvmConnection,
+  hash: string | undefined,
+): Promise<TransactionReceipt | null> {
+  if (hash === undefined) return null;
+  const mined = await readReceipt(connection, hash as Hash);
+  return mined !== null && (await isCanonical(connection, mined)) ? mined : null;
 }
 
 /** The endpoint may be behind; or the message was cleared, which is for a person to find out. */

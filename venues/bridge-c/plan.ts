@@ -5,6 +5,7 @@ import { isDecimal, isPositive } from '../../domain/money.ts';
 import { issuesLine } from '../../platform/issues.ts';
 import type { EvmChains } from '../evm/client.ts';
 import type { BridgeCVenue, EvmVenue } from '../evm/config.ts';
+import { recipientProblem } from '../evm/recipients.ts';
 import { sendConfigSchema } from './config.ts';
 
 /** A chain with its part of the bridge. */
@@ -51,6 +52,11 @@ export function readSendPlan(
   const from = endOf(bridgeOf(venues, source_chain_id), asset, 'TOKEN_ASSET_MISMATCH');
   const to = endOf(bridgeOf(venues, destination_chain_id), asset, 'DESTINATION_TOKEN_MISSING');
   return { from, to, recipient: destination_address, amount };
+}
+
+/** Why nothing may be sent to its recipient. */
+export function sendRefusal({ recipient, to }: SendPlan): string | null {
+  return recipientProblem('destination_address', recipient, to.venue);
 }
 
 function bridgeOf(venues: readonly EvmVenue[], chainId: number): BridgeVenue {

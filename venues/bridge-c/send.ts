@@ -2,7 +2,7 @@
  * `bridge_c.send`: sends tokens to another chain by the contract that carries them, and pays the
  * bridge in the coin of this one. What could keep them from being received is asked before.
  */
-import { isAddressEqual, type Address, type Hex, type PublicClient } from 'viem';
+import type { Address } from 'viem';
 import type {
   CallOptions,
   ExecutionContext,
@@ -16,18 +16,17 @@ import { fromBaseUnits, toBaseUnits } from '../../domain/money.ts';
 import { ACT_EXECUTOR } from '../evm/act-executor.ts';
 import type { EvmCall } from '../evm/call.ts';
 import { finalizedNumber, NATIVE_DECIMALS, type EvmConnection } from '../evm/client.ts';
-import { requireBalance, requireCode, requireGas, unsignedOf } from '../evm/draft.ts';
-import { failWhenRejected, isContractRefusal } from '../evm/errors.ts';
+import { requireBalance, requireGas, unsignedOf } from '../evm/draft.ts';
+import { failWhenRejected } from '../evm/errors.ts';
 import { quoteGas, type GasQuote } from '../evm/fees.ts';
 import { checkChains } from '../evm/health.ts';
 import { readSigner } from '../evm/plan.ts';
 import { requireAllowance } from '../evm/require-allowance.ts';
-import { revertReason } from '../evm/revert-reason.ts';
 import { sendSigned, stillUnderWay } from '../evm/send-signed.ts';
 import { settleAct } from '../evm/settle.ts';
-import { padded } from '../evm/words.ts';
-import { ENDPOINT, OFT } from './contracts.ts';
-import { readSendPlan, rejected, type Bridge, type End, type SendPlan } from './plan.ts';
+import { OFT } from './contracts.ts';
+import { readSendPlan, rejected, sendRefusal, type Bridge, type SendPlan } from './plan.ts';
+import { requireEnds, requireReceipt, requireWhole, told } from './route.ts';
 import { sendCall, sendOn, sendParam, unitsOf, type SendUnits } from './send-act.ts';
 
 export const BRIDGE_C_SEND_DESCRIPTOR: ExecutorDescriptor = {
@@ -80,6 +79,7 @@ export function plannedSend(
   return {
     chain_id: plan.from.venue.chain_id,
     act: sendOn(plan, from),
+    refusal: sendRefusal(plan),
     // Whatever less is asked of it: its packet has another id when its block is taken back.
     assurance: 'destination_finalized' as const,
   };
@@ -98,7 +98,8 @@ interface Draft {
  * @throws ExecutorFault `rejected` with the codes of the plan's reading, `SIGNER_MISSING`,
  *   `TOKEN_MISSING`, `AMOUNT_PRECISION`, `INSUFFICIENT_FUNDS`, `BRIDGE_ROUTE_MISSING`,
  *   `BRIDGE_AMOUNT_REFUSED`, `BRIDGE_PATH_NOT_READY`, `BRIDGE_FEE_OVER_BUDGET`,
- *   `DESTINATION_TOKEN_MISSING`, `TRANSACTION_WOULD_REVERT`; retryable `ALLOWANCE_INSUFFICIENT`.
+ *   `DESTINATION_TOKEN_MISSING`, `RECEIPT_WOULD_FAIL`, `TRANSACTION_WOULD_REVERT`; retryable
+ *   `ALLOWANCE_INSUFFICIENT`.
  */
 async function draft(
   { chains, venues }: Bridge,
@@ -106,14 +107,14 @@ async function draft(
   options: CallOptions,
 ): Promise<Draft> {
   const plan = readSendPlan(context, venues);
+  const refusal = sendRefusal(plan);
+  if (refusal !== null) throw rejected('CONFIG_INVALID', refusal);
   const from = readSigner(context);
   const [connection, destination] = await Promise.all([
     chains.open(plan.from.venue.chain_id, options),
     chains.open(plan.to.venue.chain_id, options),
   ]);
-  await requireEnd(connection, plan.from, plan.to, 'TOKEN_MISSING');
-  await requireEnd(destination, plan.to, plan.from, 'DESTINATION_TOKEN_MISSING');
-  await requireSameUnits(connection, destination, plan);
+  await requireEnds(connection, destination, plan);
   const moved = await unitsOf(connection, plan);
   const { token, oft } = plan.from;
   const holds = await requireBalance(connection, { token, from, ...moved });
@@ -122,135 +123,12 @@ async function draft(
   );
   if (pulls) await requireAllowance(connection, { token, owner: from, spender: oft, ...moved });
   await requireWhole(connection, plan, moved);
+  await requireReceipt(destination, plan, moved);
   const value = await feeOf(connection, context, plan, moved);
   const call = sendCall(plan, moved.units, from, value);
   const quote = await quoteGas(connection, from, call);
   requireGas(connection, { call, quote, holds });
   return { plan, from, moved, call, quote, destination };
-}
-
-/**
- * The contracts of one end are the bridge's, of the id that the entry says, and each other's peers.
- * A peer that is not ours would receive for somebody else.
- */
-async function requireEnd(
-  connection: EvmConnection,
-  { venue, oft, token }: End,
-  other: End,
-  missing: string,
-): Promise<void> {
-  const { endpoint, eid } = venue.bridge_c;
-  for (const address of [endpoint, oft]) {
-    const code = await connection.ask((client) => client.getCode({ address }));
-    if (code === undefined)
-      throw rejected(
-        'BRIDGE_ROUTE_MISSING',
-        `venue ${venue.venue_key} names ${address}, and there is no contract`,
-      );
-  }
-  await requireCode(connection, token);
-  const contract = { address: oft, abi: OFT } as const;
-  const [toldEid, toldEndpoint, peer, carried] = await Promise.all([
-    told(connection, (client) =>
-      client.readContract({ address: endpoint, abi: ENDPOINT, functionName: 'eid' }),
-    ),
-    told(connection, (client) => client.readContract({ ...contract, functionName: 'endpoint' })),
-    told(connection, (client) =>
-      client.readContract({
-        ...contract,
-        functionName: 'peers',
-        args: [other.venue.bridge_c.eid],
-      }),
-    ),
-    told(connection, (client) => client.readContract({ ...contract, functionName: 'token' })),
-  ]);
-  if (!isAddressEqual(carried, token))
-    throw rejected(
-      missing,
-      `${oft} carries ${carried}, and venue ${venue.venue_key} lists ${token}`,
-    );
-  if (toldEid === eid && isAddressEqual(toldEndpoint, endpoint) && isPeer(peer, other)) return;
-  throw rejected(
-    'BRIDGE_ROUTE_MISSING',
-    `the contracts of venue ${venue.venue_key} are of endpoint ${toldEid} at ${toldEndpoint}, with ${peer} as the peer at ${other.venue.bridge_c.eid}, and the venues file says otherwise`,
-  );
-}
-
-/** A contract that refuses to answer, or answers something else, is none of this bridge's. */
-async function told<T>(
-  connection: EvmConnection,
-  question: (client: PublicClient) => Promise<T>,
-): Promise<T> {
-  const answer = await connection.ask((client) =>
-    question(client).then(
-      (value) => ({ value }),
-      (error: unknown) => {
-        if (!isContractRefusal(error)) throw error;
-        return { refusal: revertReason(error) ?? 'it gives no reason' };
-      },
-    ),
-  );
-  if ('value' in answer) return answer.value;
-  throw rejected(
-    'BRIDGE_ROUTE_MISSING',
-    `a contract of venue ${connection.venue.venue_key} refuses what a token of the bridge answers: ${answer.refusal}`,
-  );
-}
-
-function isPeer(peer: Hex, { oft }: End): boolean {
-  return peer.toLowerCase() === padded(oft);
-}
-
-/** A message counts in shared decimals, which both ends must have alike. */
-async function requireSameUnits(
-  source: EvmConnection,
-  destination: EvmConnection,
-  { from, to }: SendPlan,
-): Promise<void> {
-  const digits = (connection: EvmConnection, address: Address): Promise<number> =>
-    told(connection, (client) =>
-      client.readContract({ address, abi: OFT, functionName: 'sharedDecimals' }),
-    );
-  const [here, there] = await Promise.all([digits(source, from.oft), digits(destination, to.oft)]);
-  if (here !== there)
-    throw rejected(
-      'BRIDGE_ROUTE_MISSING',
-      `${from.oft} shares ${here} decimals, and ${to.oft} shares ${there}`,
-    );
-}
-
-/**
- * What the published token tells as its limit and asks of nobody (`quoteOFT` of `OFTCore.sol`); of
- * 18 decimals it would be 18 tokens.
- */
-const NO_LIMIT = 2n ** 64n - 1n;
-
-/** A token may take a fee, or refuse an amount: here all of it arrives, or nothing is sent. */
-async function requireWhole(
-  connection: EvmConnection,
-  plan: SendPlan,
-  { units, decimals }: SendUnits,
-): Promise<void> {
-  const [limit, , receipt] = await told(connection, (client) =>
-    client.readContract({
-      address: plan.from.oft,
-      abi: OFT,
-      functionName: 'quoteOFT',
-      args: [{ ...sendParam(plan, units), minAmountLD: 0n }],
-    }),
-  );
-  const inUnits = (value: bigint): string => fromBaseUnits(value, decimals);
-  const most = limit.maxAmountLD === NO_LIMIT ? units : limit.maxAmountLD;
-  if (units < limit.minAmountLD || units > most)
-    throw rejected(
-      'BRIDGE_AMOUNT_REFUSED',
-      `the token sends ${inUnits(limit.minAmountLD)} to ${inUnits(limit.maxAmountLD)} at once, and the plan ${plan.amount}`,
-    );
-  if (receipt.amountSentLD === units && receipt.amountReceivedLD === units) return;
-  throw rejected(
-    'BRIDGE_AMOUNT_REFUSED',
-    `of ${plan.amount} the token would send ${inUnits(receipt.amountSentLD)}, and ${inUnits(receipt.amountReceivedLD)} would arrive`,
-  );
 }
 
 /**

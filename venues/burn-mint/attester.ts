@@ -51,7 +51,11 @@ const messagesSchema = z.object({
     }),
   ),
 });
-const signedSchema = z.object({ message: hex, attestation: hex });
+// An empty attestation is none: it is not there yet.
+const signedSchema = z.object({
+  message: hex,
+  attestation: hex.refine((text) => text !== '0x', 'empty'),
+});
 
 /** `now` in milliseconds; an attester that asks to be left alone is, by this process. */
 export function createAttester(now: () => number = Date.now): Attester {

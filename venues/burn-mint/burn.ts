@@ -2,7 +2,7 @@
  * `cctp.burn`: burns on one chain what is to be minted on another, and waits until that is signed
  * for. What could keep the mint from happening is asked before anything is burnt.
  */
-import { isAddressEqual, type Address, type Hash, type Hex } from 'viem';
+import type { Address, Hash, Hex } from 'viem';
 import {
   ExecutorFault,
   type CallOptions,
@@ -26,11 +26,12 @@ import { requireAllowance } from '../evm/require-allowance.ts';
 import { sendSigned, stillUnderWay } from '../evm/send-signed.ts';
 import { settleAct } from '../evm/settle.ts';
 import { padded } from '../evm/words.ts';
-import { ASK_EVERY_SECONDS, type Attested } from './attester.ts';
+import { attestedBurn } from './attestation.ts';
+import { ASK_EVERY_SECONDS } from './attester.ts';
 import { burnCall, burnOn } from './burn-act.ts';
-import { MESSAGE_TRANSMITTER, TOKEN_MESSENGER, TOKEN_MINTER } from './contracts.ts';
-import { ANYBODY, differs, readMessage, type BurnMessage } from './message.ts';
-import { readBurnPlan, rejected, type BurnPlan, type Lane, type LaneVenue } from './plan.ts';
+import { ANYBODY, type BurnMessage } from './message.ts';
+import { burnRefusal, readBurnPlan, rejected, type BurnPlan, type Lane } from './plan.ts';
+import { requireFee, requireLane } from './route.ts';
 
 export const CCTP_BURN_DESCRIPTOR: ExecutorDescriptor = {
   ...ACT_EXECUTOR,
@@ -82,8 +83,8 @@ interface Draft {
 /**
  * @throws ExecutorFault `rejected` with the codes of the plan's reading, `SIGNER_MISSING`,
  *   `TOKEN_MISSING`, `AMOUNT_PRECISION`, `INSUFFICIENT_FUNDS`, `FEE_BELOW_MINIMUM`,
- *   `BRIDGE_ROUTE_MISSING`, `DESTINATION_TOKEN_MISSING`, `TRANSACTION_WOULD_REVERT`; retryable
- *   `ALLOWANCE_INSUFFICIENT`.
+ *   `BRIDGE_ROUTE_MISSING`, `BRIDGE_PAUSED`, `DESTINATION_TOKEN_MISSING`, `MINT_WOULD_FAIL`,
+ *   `TRANSACTION_WOULD_REVERT`; retryable `ALLOWANCE_INSUFFICIENT`.
  */
 async function draft(
   { chains, venues }: Lane,
@@ -91,6 +92,8 @@ async function draft(
   options: CallOptions,
 ): Promise<Draft> {
   const plan = readBurnPlan(context, venues);
+  const refusal = burnRefusal(plan);
+  if (refusal !== null) throw rejected('CONFIG_INVALID', refusal);
   const from = readSigner(context);
   if (context.minter !== undefined)
     requireCaller(plan.destination_caller, context.minter.address as Address);
@@ -99,9 +102,9 @@ async function draft(
     chains.open(plan.destination.chain_id, options),
   ]);
   await requireCode(connection, plan.token);
-  await requireLane(connection, destination, plan);
   const decimals = await connection.decimals(plan.token);
   const units = baseUnits(plan, decimals);
+  await requireLane(connection, destination, plan, units);
   const call = burnCall(plan, decimals);
   const holds = await requireBalance(connection, { token: plan.token, from, units, decimals });
   const spender = plan.source.cctp.token_messenger;
@@ -110,116 +113,6 @@ async function draft(
   const quote = await quoteGas(connection, from, call);
   requireGas(connection, { call, quote, holds });
   return { plan, from, units, decimals, call, quote, destination };
-}
-
-/**
- * Before anything is gone: what brings it back has to be there, and to be of the chains that the
- * venue entries say. A domain that is another chain's would have it minted there.
- */
-async function requireLane(
-  source: EvmConnection,
-  destination: EvmConnection,
-  plan: BurnPlan,
-): Promise<void> {
-  const { minted, token } = plan;
-  await requireSide(source, plan.source, plan.destination);
-  await requireSide(destination, plan.destination, plan.source);
-  await requireCode(destination, minted);
-  const { cctp, venue_key } = plan.destination;
-  const minter = await destination.ask((client) =>
-    client.readContract({
-      address: cctp.token_messenger,
-      abi: TOKEN_MESSENGER,
-      functionName: 'localMinter',
-    }),
-  );
-  const local = await destination.ask((client) =>
-    client.readContract({
-      address: minter,
-      abi: TOKEN_MINTER,
-      functionName: 'getLocalToken',
-      args: [plan.source.cctp.domain, padded(token)],
-    }),
-  );
-  if (!isAddressEqual(local, minted))
-    throw rejected(
-      'DESTINATION_TOKEN_MISSING',
-      `venue ${venue_key} lists ${minted}, and what is minted there for ${token} is ${local}`,
-    );
-  const [here, there] = await Promise.all([source.decimals(token), destination.decimals(minted)]);
-  if (here !== there)
-    throw rejected(
-      'DESTINATION_TOKEN_MISSING',
-      `${token} has ${here} decimals, and ${minted} has ${there}`,
-    );
-}
-
-/** The contracts of one side are each other's, of its domain, and know the other side's. */
-async function requireSide(
-  connection: EvmConnection,
-  { cctp, venue_key }: LaneVenue,
-  other: LaneVenue,
-): Promise<void> {
-  for (const address of [cctp.token_messenger, cctp.message_transmitter]) {
-    const code = await connection.ask((client) => client.getCode({ address }));
-    if (code === undefined)
-      throw rejected(
-        'BRIDGE_ROUTE_MISSING',
-        `venue ${venue_key} names ${address}, and there is no contract`,
-      );
-  }
-  const messenger = { address: cctp.token_messenger, abi: TOKEN_MESSENGER } as const;
-  const [transmitter, remote, domain] = await Promise.all([
-    connection.ask((client) =>
-      client.readContract({ ...messenger, functionName: 'localMessageTransmitter' }),
-    ),
-    connection.ask((client) =>
-      client.readContract({
-        ...messenger,
-        functionName: 'remoteTokenMessengers',
-        args: [other.cctp.domain],
-      }),
-    ),
-    connection.ask((client) =>
-      client.readContract({
-        address: cctp.message_transmitter,
-        abi: MESSAGE_TRANSMITTER,
-        functionName: 'localDomain',
-      }),
-    ),
-  ]);
-  if (
-    domain === cctp.domain &&
-    isAddressEqual(transmitter, cctp.message_transmitter) &&
-    remote.toLowerCase() === padded(other.cctp.token_messenger)
-  )
-    return;
-  throw rejected(
-    'BRIDGE_ROUTE_MISSING',
-    `the contracts of venue ${venue_key} are of domain ${domain}, with transmitter ${transmitter} and ${remote} as the messenger of domain ${other.cctp.domain}, and the venues file says otherwise`,
-  );
-}
-
-/** The contract asks for a least fee, and reverts below it. */
-async function requireFee(
-  connection: EvmConnection,
-  plan: BurnPlan,
-  units: bigint,
-  decimals: number,
-): Promise<void> {
-  const least = await connection.ask((client) =>
-    client.readContract({
-      address: plan.source.cctp.token_messenger,
-      abi: TOKEN_MESSENGER,
-      functionName: 'getMinFeeAmount',
-      args: [units],
-    }),
-  );
-  if (baseUnits({ amount: plan.max_fee }, decimals) >= least) return;
-  throw rejected(
-    'FEE_BELOW_MINIMUM',
-    `the burn asks for a max_fee of at least ${fromBaseUnits(least, decimals)}, and the plan allows ${plan.max_fee}`,
-  );
 }
 
 async function prepare(
@@ -325,58 +218,6 @@ function attestedFacts(attested: BurnMessage, decimals: number): JsonObject {
       ? { fee_executed: fromBaseUnits(attested.fee_executed, decimals) }
       : {}),
   };
-}
-
-/** A burn's message as it is signed. */
-export interface AttestedBurn {
-  readonly message: BurnMessage;
-  readonly bytes: Attested;
-}
-
-/**
- * The attested message of this burn; null while there is none.
- *
- * @throws ExecutorFault `protocol` `ATTESTATION_MISMATCH` where what is signed is another message,
- *   or its fee is more than the burn allows: asked about again, and shown to a person.
- */
-async function attestedBurn(
-  { attester }: Lane,
-  plan: BurnPlan,
-  transaction: Hash,
-  emitted: string,
-  call: CallOptions,
-): Promise<AttestedBurn | null> {
-  const signed = await attester.messagesOf(plan.source.cctp, transaction, call);
-  const found = attestationOf(signed, emitted);
-  if (found === null) return null;
-  if (found.ok) return found.attested;
-  throw new ExecutorFault('protocol', 'ATTESTATION_MISMATCH', found.problem);
-}
-
-/**
- * Of what is signed for a transaction the message of one burn: null where there is nothing yet. One
- * that is signed and differs in what it must not is a problem.
- */
-export function attestationOf(
-  signed: readonly Attested[],
-  emitted: string,
-):
-  | { readonly ok: true; readonly attested: AttestedBurn }
-  | { readonly ok: false; readonly problem: string }
-  | null {
-  const own = readMessage(emitted);
-  if (!own.ok) return { ok: false, problem: `the burn's own message: ${own.problem}` };
-  let problem: string | null = null;
-  for (const bytes of signed) {
-    const reading = readMessage(bytes.message);
-    const why = reading.ok ? differs(reading.message, own.message) : reading.problem;
-    if (reading.ok && why === null)
-      return { ok: true, attested: { message: reading.message, bytes } };
-    problem ??= why;
-  }
-  return problem === null
-    ? null
-    : { ok: false, problem: `what the attester signed is not this burn: ${problem}` };
 }
 
 /** Throws `rejected` `SIGNER_CALLER_MISMATCH` where the burn lets somebody else alone mint. */

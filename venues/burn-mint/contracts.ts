@@ -1,7 +1,7 @@
 /**
  * The part of the published contracts that is used. Source: `TokenMessengerV2.sol`,
- * `BaseTokenMessenger.sol`, `MessageTransmitterV2.sol` of github.com/circlefin/evm-cctp-contracts
- * (4061786).
+ * `BaseTokenMessenger.sol`, `MessageTransmitterV2.sol`, `Attestable.sol`, `Pausable.sol` of
+ * github.com/circlefin/evm-cctp-contracts (4061786).
  */
 import { parseAbi } from 'viem';
 
@@ -18,9 +18,17 @@ export const MESSAGE_TRANSMITTER = parseAbi([
   'function receiveMessage(bytes message, bytes attestation) returns (bool)',
   'function usedNonces(bytes32 nonce) view returns (uint256)',
   'function localDomain() view returns (uint32)',
+  'function signatureThreshold() view returns (uint256)',
+  'function isEnabledAttester(address attester) view returns (bool)',
   'event MessageSent(bytes message)',
   'event MessageReceived(address indexed caller, uint32 sourceDomain, bytes32 indexed nonce, bytes32 sender, uint32 indexed finalityThresholdExecuted, bytes messageBody)',
 ]);
+
+/** What its transmitter and its minter say of themselves. */
+export const PAUSABLE = parseAbi(['function paused() view returns (bool)']);
+
+/** What the minter asks of the token. Source: `IMintBurnToken.sol` there. */
+export const MINTED_TOKEN = parseAbi(['function mint(address to, uint256 amount) returns (bool)']);
 
 /** Source: `TokenMinter.sol` there. */
 export const TOKEN_MINTER = parseAbi([

@@ -9,8 +9,9 @@ import type { ActReader, PlannedAct } from '../evm/signing.ts';
 import { createAttester } from './attester.ts';
 import { burnOn } from './burn-act.ts';
 import { createBurnExecutor } from './burn.ts';
-import { actOf, createMintExecutor, readBurnt } from './mint.ts';
-import { readBurnPlan, rejected } from './plan.ts';
+import { readBurnt } from './burnt.ts';
+import { actOf, createMintExecutor } from './mint.ts';
+import { burnRefusal, readBurnPlan, rejected } from './plan.ts';
 
 /** Of the chains that have a `cctp` entry; no executors where none has. */
 export function createBurnMintExecutors(
@@ -33,11 +34,11 @@ export function burnMintActs(venues: readonly EvmVenue[]): ActReader {
 
 function burnOf({ node, amount }: SignedNode, venues: readonly EvmVenue[]): PlannedAct {
   const plan = readBurnPlan({ config: node.config, asset: node.asset, amount }, venues);
-  return { chain_id: plan.source.chain_id, act: burnOn(plan) };
+  return { chain_id: plan.source.chain_id, act: burnOn(plan), refusal: burnRefusal(plan) };
 }
 
 function mintOf(
-  { node, matched, amount }: SignedNode,
+  { node, matched, amount, output = {} }: SignedNode,
   from: Address,
   venues: readonly EvmVenue[],
 ): PlannedAct {
@@ -50,5 +51,9 @@ function mintOf(
       'CONFIG_INVALID',
       `the mint is of ${amount}, and its burn burnt ${burnt.plan.amount}`,
     );
-  return actOf(burnt, from, 'provider_completed');
+  return actOf(burnt, from, {
+    assurance: 'provider_completed',
+    progress: output,
+    search: undefined,
+  });
 }

@@ -5,6 +5,8 @@ import { compare, isDecimal, isPositive } from '../../domain/money.ts';
 import { issuesLine } from '../../platform/issues.ts';
 import type { EvmChains } from '../evm/client.ts';
 import type { BurnMintVenue, EvmVenue } from '../evm/config.ts';
+import { recipientProblem } from '../evm/recipients.ts';
+import type { SearchLimits } from '../evm/search-logs.ts';
 import { padded } from '../evm/words.ts';
 import type { Attester } from './attester.ts';
 import { burnConfigSchema, FINALITY_THRESHOLDS } from './config.ts';
@@ -18,6 +20,8 @@ export interface Lane {
   readonly chains: EvmChains;
   readonly venues: readonly EvmVenue[];
   readonly attester: Attester;
+  /** How long a look searches a chain's logs; as the search itself says when left out. */
+  readonly search?: SearchLimits;
 }
 
 export interface BurnPlan {
@@ -80,6 +84,11 @@ export function readBurnPlan(
     amount,
     max_fee: config.max_fee,
   };
+}
+
+/** Why nothing may be burnt for its recipient; what is burnt already is minted all the same. */
+export function burnRefusal({ mint_recipient, destination }: BurnPlan): string | null {
+  return recipientProblem('mint_recipient', mint_recipient, destination);
 }
 
 function laneOf(venues: readonly EvmVenue[], chainId: number): LaneVenue {

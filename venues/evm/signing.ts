@@ -29,6 +29,8 @@ export interface PlannedAct {
   readonly act: ActOn;
   /** How deep its block has to be, where that is not for its plan to say. */
   readonly assurance?: CompletionAssurance;
+  /** Why nothing may be signed for it; what is out already is settled all the same. */
+  readonly refusal?: string | null;
 }
 
 /**
@@ -137,10 +139,11 @@ async function checkTransfer(
 /** Exactly the act, as a transaction that may cost no more than the venue allows. */
 async function checkTransaction(
   chains: EvmChains,
-  { chain_id, act }: PlannedAct,
+  { chain_id, act, refusal = null }: PlannedAct,
   { request, from, foreign }: Asked,
   call: CallOptions,
 ): Promise<string | null> {
+  if (refusal !== null) return refusal;
   if (request.kind !== 'evm_transaction')
     return `what is planned is a transaction, and this asks to sign ${request.kind}`;
   const reading = readUnsignedTransaction(request.payload);

@@ -62,6 +62,8 @@ export class ChainNode {
         '--timestamp',
         String(GENESIS_TIME),
       ],
+      // One more than the usual ten, for the bridge of the perps venue.
+      ...['--accounts', '11'],
       // `finalized` follows two blocks behind; without this it would be 64.
       ...['--no-mining', '--order', 'fifo', '--slots-in-an-epoch', '1'],
       // All state stays in memory: it is made again from the journal, and files would grow to

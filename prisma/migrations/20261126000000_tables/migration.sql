@@ -260,6 +260,8 @@ CREATE TABLE movement_nodes (
   own_plan          jsonb NOT NULL,
   -- Some on_cancel edge leads here: the only lane that goes on in CANCELLED.
   on_cancel_target  boolean NOT NULL DEFAULT false,
+  -- Of a bridge's second leg: the node whose funds it brings; it goes on in CANCELLED, too.
+  brings            text,
   -- Some edge that leaves here has a condition, so settling the node settles that too.
   conditional       boolean NOT NULL DEFAULT false,
   -- Of a sending node: {"asset", "amount", "from", "pool": {"venue_key", "account_type"}}; amount
@@ -521,6 +523,19 @@ CREATE TABLE authorizations (
 );
 
 CREATE INDEX authorizations_of ON authorizations (movement_id, node_key, attempt);
+
+-- The message of a bridge that a burn was completed with: its nonce answers for no other burn. It is
+-- the node's and not its attempt's: an attempt that reverted has burnt nothing.
+CREATE TABLE burn_messages (
+  source_domain bigint NOT NULL,
+  nonce         text NOT NULL,
+  movement_id   uuid NOT NULL REFERENCES movements (movement_id),
+  node_key      text NOT NULL,
+  created_at    timestamptz NOT NULL,
+  PRIMARY KEY (source_domain, nonce)
+);
+
+CREATE INDEX burn_messages_of ON burn_messages (movement_id, node_key);
 
 CREATE UNIQUE INDEX evm_transactions_nonce ON evm_transactions (chain_id, address, nonce)
   WHERE released_at IS NULL AND replaces IS NULL;
@@ -962,6 +977,7 @@ INSERT INTO service_privileges (table_name, privileges) VALUES
   ('signer_events', 'SELECT, INSERT'),
   ('nonce_lanes', 'SELECT, INSERT, UPDATE'),
   ('authorizations', 'SELECT, INSERT, UPDATE'),
+  ('burn_messages', 'SELECT, INSERT'),
   ('evm_transactions', 'SELECT, INSERT, UPDATE'),
   ('restores', 'SELECT, INSERT, UPDATE'),
   ('audit_events', 'SELECT, INSERT'),

@@ -428,7 +428,8 @@ BEGIN
     -- cannot be evaluated is the failure of a node that may have completed. Once cancelled, what a
     -- cancel leads to may still fail.
     WHEN m.request_state = 'FAILED' AND m.error_message = 'node ' || n.node_key || ' failed'
-      OR m.request_state = 'CANCELLED' AND n.state = 'FAILED' AND n.on_cancel_target THEN 'failed'
+      OR m.request_state = 'CANCELLED' AND n.state = 'FAILED'
+        AND (n.on_cancel_target OR n.brings IS NOT NULL) THEN 'failed'
     WHEN lane_blocker(n, at) IS NOT NULL THEN 'lane_blocked'
     WHEN n.state = 'OBSERVING' AND n.error_code = 'BRIDGE_DELIVERY_LATE' THEN 'delivery_late'
     WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
@@ -1436,7 +1437,7 @@ BEGIN
   THEN
     passed := (apply_transition(jsonb_build_object(
       'movement_id', movement,
-      'states', CASE WHEN n.on_cancel_target
+      'states', CASE WHEN n.on_cancel_target OR n.brings IS NOT NULL
         THEN '["CANCELLED", "EXECUTING", "WAITING_MANUAL_ACTION"]'::jsonb
                      ELSE '["EXECUTING", "WAITING_MANUAL_ACTION"]'::jsonb END,
       'require', jsonb_build_object('executors', jsonb_build_array(executor),
@@ -2091,7 +2092,8 @@ CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb
     'submitted_ms', extract(epoch FROM n.submitted_at) * 1000,
       'send_not_after_ms', extract(epoch FROM n.send_not_after) * 1000,
     'plan', w.plan_head || jsonb_build_object('intent', m.intent, 'input_params', w.input_params),
-    'node', p.plan, 'on_cancel_target', n.on_cancel_target, 'conditional', n.conditional,
+    'node', p.plan, 'outlives_cancel',
+      n.on_cancel_target OR n.brings IS NOT NULL, 'conditional', n.conditional,
     'conditions', CASE WHEN n.conditional THEN m.edge_conditions END,
     'outputs', CASE WHEN n.amount IS NULL AND p.plan -> 'config' ? 'amount_ref' THEN coalesce((
       SELECT jsonb_object_agg(o.node_key, o.output) FROM movement_nodes o
@@ -3392,11 +3394,13 @@ BEGIN
     RETURNING plan_frame, input_params
   ), nodes AS (
     INSERT INTO movement_nodes (movement_id, node_key, position, node_kind, action_type, state,
-      executor_binding, signer_binding, own_plan, on_cancel_target, conditional, flow, updated_at)
+      executor_binding, signer_binding, own_plan, on_cancel_target, brings,
+      conditional, flow, updated_at)
     SELECT id, n.value ->> 'node_key', n.nr - 1, n.value ->> 'node_kind',
       n.value ->> 'action_type', 'BLOCKED', nullif(n.value -> 'executor_binding', 'null'),
       nullif(n.value -> 'signer_binding', 'null'), own_plan(n.value, params),
-      (f ->> 'on_cancel_target')::boolean, (f ->> 'conditional')::boolean, f -> 'flow', at
+      (f ->> 'on_cancel_target')::boolean, f ->> 'brings', (f ->> 'conditional')::boolean,
+      f -> 'flow', at
     FROM jsonb_array_elements(compiled -> 'nodes') WITH ORDINALITY AS n (value, nr)
     CROSS JOIN LATERAL (SELECT doc -> 'nodes' -> (n.nr - 1)::integer OFFSET 0) AS x (f)
     RETURNING position, own_plan
@@ -3441,7 +3445,7 @@ CREATE OR REPLACE FUNCTION movement_view(movement uuid, at timestamptz) RETURNS 
           'resumed', n.resumed,
         'recover_first', n.recover_first, 'error_code', n.error_code,
           'executor_key', n.executor_binding ->> 'executor_key',
-        'signs', n.signer_binding IS NOT NULL,
+        'signs', n.signer_binding IS NOT NULL, 'brings', n.brings,
         'settled_order', coalesce(extract(epoch FROM n.completed_at) * 1000, 0))
           ORDER BY n.position)
       FROM movement_nodes n WHERE n.movement_id = m.movement_id))

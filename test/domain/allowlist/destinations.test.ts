@@ -269,3 +269,17 @@ test.each(['cex_withdrawal', 'evm_erc20_transfer', 'evm_native_transfer'])(
     expect(shown({ payee: B })).toBe(B);
   },
 );
+
+test('a mint that somebody else has made pays nobody any more', () => {
+  const prepared_action = { mint_recipient: A, chain_id: 1 };
+  expect(paid(paying('cctp_mint', {}, { prepared_action }))).toEqual([`1:${A}`]);
+  for (const minted_by of ['0xaa', null]) {
+    const minted = { ...prepared_action, minted_by };
+    expect(paid(paying('cctp_mint', {}, { prepared_action: minted }))).toEqual([]);
+    // What says so and asks for a signature all the same is held to the list.
+    const sign_request = { kind: 'evm_transaction', payload: {} } as const;
+    const signs = paying('cctp_mint', {}, { prepared_action: minted, sign_request });
+    expect(paid(signs)).toContain(`1:${A}`);
+    expect(paid(paying('cctp_burn', {}, { prepared_action: minted }))).not.toEqual([]);
+  }
+});

@@ -59,6 +59,9 @@ test.each([
   'tag',
   'baseline',
   'baseline_amount',
+  'destination_caller',
+  'max_fee',
+  'finality',
 ])('a caller may not say %s', (key) => {
   expect(foreignKeys({ node_config: { note: 'x', [key]: '0' } })).toEqual([key]);
 });

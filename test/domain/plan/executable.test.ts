@@ -127,6 +127,93 @@ describe('nonExecutableReasons', () => {
     expect(reasons(asked, 'a>b', 'b>c:on_failure', 'c>d:on_manual_resume')).toEqual([]);
   });
 
+  describe('between the legs of a bridge', () => {
+    const send = node('a', { action_type: 'bridge_c_send', ...signed });
+    const arrive = node('b', {
+      ...{ action_type: 'bridge_c_observe', node_kind: 'observe', has_side_effect: false },
+      config: { match_from: 'a' },
+    });
+    const own = mint('b', { burn_from: 'a' });
+    const look = node('o', {
+      ...{ action_type: 'evm_balance_observe', node_kind: 'observe', has_side_effect: false },
+      timeout_policy: { observe_seconds: 3 },
+    });
+    const pays = node('p', { action_type: 'cex_withdrawal' });
+    const gate = (key = 'g') =>
+      node(key, {
+        ...{ action_type: 'manual_gate', node_kind: 'manual_gate', has_side_effect: false },
+      });
+
+    it.each<[string, TemplateNode[], string[]]>([
+      ['delivery_failure_pays:o->p', [send, look, pays], ['a>o', 'o>p:on_timeout']],
+      ['mint_failure_pays:o->p', [burn('a'), look, pays], ['a>o', 'o>p:on_failure']],
+      ['delivery_failure_pays:o->p', [send, look, arrive, pays], ['a>o', 'o>b', 'o>p:on_timeout']],
+      [
+        'mint_failure_pays:o->p',
+        [burn('a'), gate(), look, own, pays],
+        ['a>g', 'g>o:on_manual_resume', 'o>b', 'o>p:on_timeout'],
+      ],
+      ['mint_failure_pays:o->p', [burn('a'), own, look, pays], ['a>b', 'a>o', 'o>p:on_timeout']],
+      // A mint that only a person has gone on to is held to it all the same.
+      [
+        'mint_failure_pays:b->p',
+        [burn('a'), look, gate(), own, pays],
+        ['a>o', 'o>g:on_failure', 'g>b:on_manual_resume', 'b>p:on_failure'],
+      ],
+      // Over a second leg that did not come either.
+      [
+        'delivery_failure_pays:o->b',
+        [send, look, arrive, node('n', { has_side_effect: false }), pays],
+        ['a>o', 'o>b:on_timeout', 'b>n:on_failure', 'n>p'],
+      ],
+    ])('nothing that is late or fails pays: %s', (reason, nodes, edges) => {
+      expect(reasons(nodes, ...edges)).toContain(reason);
+    });
+
+    it.each<[string, TemplateNode[], string[]]>([
+      ['a burn alone', [burn('a')], []],
+      ['a failed send, which sent nothing', [send, pays], ['a>p:on_failure']],
+      [
+        'a send that was not sent in time',
+        [{ ...send, timeout_policy: { execution_seconds: 9 } }, arrive, pays],
+        ['a>b', 'a>p:on_timeout'],
+      ],
+      ['a cancel, which a person asks for', [burn('a'), own, pays], ['a>b', 'a>p:on_cancel']],
+      ['a person', [send, look, gate(), pays], ['a>o', 'o>g:on_timeout', 'g>p:on_manual_resume']],
+      [
+        'what a person has decided already',
+        [send, arrive, gate(), pays, node('q', { action_type: 'cex_withdrawal' })],
+        ['a>b', 'b>g:on_failure', 'g>p:on_manual_resume', 'p>q:on_failure'],
+      ],
+      [
+        'the mint itself, after a look that failed',
+        [burn('a'), look, own],
+        ['a>o', 'o>b', 'o>b:on_timeout'],
+      ],
+      [
+        'what goes on with what was brought, and fails',
+        [burn('a'), own, pays, node('q', { action_type: 'cex_withdrawal' })],
+        ['a>b', 'b>p', 'p>q:on_failure'],
+      ],
+      [
+        'a branch that has nothing to do with it',
+        [node('r'), send, arrive, look, pays],
+        ['r>a', 'a>b', 'r>o', 'o>p:on_timeout'],
+      ],
+    ])('is allowed %s', (_what, nodes, edges) => {
+      expect(reasons(nodes, ...edges)).toEqual([]);
+    });
+  });
+
+  it('lets no burn be for one account where the plan has no mint of it', () => {
+    const caller = { destination_caller: '0x00000000000000000000000000000000000000EE' };
+    const only = { ...burn('a'), config: caller };
+    expect(reasons([only])).toEqual(['caller_without_mint:a']);
+    const other = [only, burn('c'), mint('b', { burn_from: 'c' })];
+    expect(reasons(other, 'a>c', 'c>b')).toEqual(['caller_without_mint:a']);
+    expect(reasons([only, mint('b', { burn_from: 'a' })], 'a>b')).toEqual([]);
+  });
+
   it('allows a mint of any burn before it', () => {
     expect(reasons([burn('a'), node('b'), mint('c', { burn_from: 'a' })], 'a>b', 'b>c')).toEqual(
       [],

@@ -197,6 +197,112 @@ describe('what is paid in the place of what a bridge has not brought', () => {
   });
 });
 
+describe('what a bridge was given may be passed on once it has brought it', () => {
+  const send = pays('send', {}, { action_type: 'bridge_c_send' });
+  const burn = pays('send', {}, { action_type: 'cctp_burn' });
+  const looks = (key: string, action_type: string): TemplateNode =>
+    pays(key, { match_from: 'send' }, { node_kind: 'observe', action_type });
+  const arrive = looks('arrive', 'bridge_c_observe');
+  const look = looks('look', 'evm_balance_observe');
+  const mint = pays('mint', { burn_from: 'send' }, { action_type: 'cctp_mint' });
+  const idle = (key: string) => pays(key, {}, { action_type: 'noop', has_side_effect: false });
+  const gate = pays('gate', {}, { action_type: 'manual_gate', node_kind: 'manual_gate' });
+  const spends = (key: string, node = 'paid', more: JsonObject = {}): TemplateNode =>
+    pays(node, { amount_ref: `nodes.${key}.output.submitted_amount`, ...more });
+  const drawn = (nodes: readonly TemplateNode[], edges: readonly GraphEdge[], amount = '20') =>
+    expect(outflow(nodes, { edges, risk_controls: { max_amount: '10' } })).toEqual(usdc(amount));
+
+  it.each<[string, readonly TemplateNode[], readonly GraphEdge[]]>([
+    [
+      'another look that is late',
+      [send, look, spends('send')],
+      [way('send>look'), way('look>paid', 'on_timeout')],
+    ],
+    ['another look', [send, look, spends('look')], [way('send>look'), way('look>paid')]],
+    ['nothing', [send, spends('send')], [way('send>paid')]],
+    [
+      'a cancel at the gate between',
+      [burn, gate, mint, spends('send')],
+      [way('send>gate'), way('gate>mint', 'on_manual_resume'), way('send>paid', 'on_cancel')],
+    ],
+    [
+      'a node between that fails',
+      [send, idle('hop'), arrive, spends('arrive')],
+      [way('send>hop'), way('hop>arrive'), way('arrive>paid'), way('hop>paid', 'on_failure')],
+    ],
+    [
+      'a branch beside it',
+      [send, arrive, idle('hop'), spends('arrive')],
+      [way('send>arrive'), way('send>hop'), way('arrive>paid'), way('hop>paid')],
+    ],
+    [
+      'a branch around both',
+      [idle('start'), send, arrive, idle('hop'), spends('arrive')],
+      [
+        ...[way('start>send'), way('send>arrive'), way('start>hop')],
+        ...[way('arrive>paid'), way('hop>paid')],
+      ],
+    ],
+    [
+      'the arrival of another send',
+      [send, pays('other', { amount: '0' }, { action_type: 'bridge_c_send' })].concat(
+        pays(
+          'far',
+          { match_from: 'other' },
+          { node_kind: 'observe', action_type: 'bridge_c_observe' },
+        ),
+        spends('send'),
+      ),
+      [way('send>other'), way('other>far'), way('far>paid')],
+    ],
+    [
+      'a mint that failed, by its own output',
+      [burn, mint, gate, spends('mint', 'paid', { amount: '10' })],
+      [way('send>mint'), way('mint>gate', 'on_failure'), way('gate>paid', 'on_manual_resume')],
+    ],
+  ])('and is drawn behind %s', (_what, nodes, edges) => {
+    drawn(nodes, edges);
+  });
+
+  it('and in place of a first leg that failed, which has sent nothing', () => {
+    drawn([send, spends('send')], [way('send>paid', 'on_failure')], '10');
+  });
+
+  it.each<[string, readonly TemplateNode[], readonly GraphEdge[]]>([
+    ['its arrival', [send, arrive, spends('arrive')], [way('send>arrive'), way('arrive>paid')]],
+    ['its mint', [burn, mint, spends('mint')], [way('send>mint'), way('mint>paid')]],
+    ['what it sent', [burn, mint, spends('send')], [way('send>mint'), way('mint>paid')]],
+    [
+      'a gate on either side',
+      [send, gate, arrive, { ...gate, node_key: 'late' }, spends('arrive')],
+      [
+        ...[way('send>gate'), way('gate>arrive', 'on_manual_resume'), way('arrive>late')],
+        way('late>paid', 'on_manual_resume'),
+      ],
+    ],
+    [
+      'a diamond behind it',
+      [send, arrive, idle('b'), idle('c'), spends('arrive')],
+      [way('send>arrive'), way('arrive>b'), way('arrive>c'), way('b>paid'), way('c>paid')],
+    ],
+    [
+      'a cancel of what has arrived',
+      [send, arrive, spends('arrive')],
+      [way('send>arrive'), way('arrive>paid', 'on_cancel')],
+    ],
+    [
+      'one of two arrivals, whichever comes',
+      [send, gate, arrive, { ...arrive, node_key: 'again' }, spends('send')],
+      [
+        ...[way('send>arrive'), way('arrive>gate', 'on_failure'), way('arrive>paid')],
+        ...[way('gate>again', 'on_manual_resume'), way('again>paid')],
+      ],
+    ],
+  ])('and is passed on behind %s', (_what, nodes, edges) => {
+    drawn(nodes, edges, '10');
+  });
+});
+
 describe('what a node may move', () => {
   it("is its config's amount and asset, whoever gave them", () => {
     expect(outflow([pays('a')], { node_config: { amount: '90000', asset: 'usdt' } })).toEqual([

@@ -1,6 +1,6 @@
 /** The lane's executors on two real chains: what is refused before a send, what a look tells. */
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { concat, keccak256, pad, parseEventLogs, type Hex } from 'viem';
+import { concat, keccak256, maxUint256, pad, parseEventLogs, type Hex } from 'viem';
 import { ENDPOINT, OMNI_TOKEN } from '../../../dev/simulators/bridge/contracts/artifacts.ts';
 import { inWord } from '../../../dev/simulators/bridge/deploy.ts';
 import { DELIVERER, PACKET_FEE_WEI } from '../../../dev/simulators/bridge/lanes.ts';
@@ -249,11 +249,7 @@ describe('a look at the other end', () => {
   it('takes nothing else in its place for a message that may be delivered', async () => {
     const packet = await sent();
     await verify(packet, pad('0x01', { size: 32 }));
-    const { output } = await looked(packet);
-    expect(output).toEqual({
-      guid: packet.guid,
-      delivery: { state: 'blocked', chain_id: lanes.far.chainId },
-    });
+    await expect(looked(packet)).rejects.toMatchObject({ code: 'DELIVERY_BLOCKED' });
     await verify(packet);
     await deliver(packet);
   });
@@ -291,5 +287,25 @@ describe('a look at the other end', () => {
     await expect(looked(packet, {}, recorded as JsonObject)).rejects.toMatchObject({
       ...{ code: 'SEND_UNKNOWN', kind: 'server_error' },
     });
+  });
+});
+
+// The last of the file: nothing can be received there any more.
+test('what the other end would not receive is not sent', async () => {
+  const { contracts, client, deployer } = lanes.far;
+  const token = { address: contracts.omniToken, abi: OMNI_TOKEN.abi } as const;
+  expect(await executors().send.preflight(context(), call())).toBeNull();
+  // A supply to which nothing can be added.
+  const there = await client.readContract({ ...token, functionName: 'totalSupply' });
+  await lanes.far.send(
+    {
+      ...{ to: contracts.omniToken, abi: OMNI_TOKEN.abi, functionName: 'mint' },
+      args: [STRANGER.address, maxUint256 - (there as bigint)],
+    },
+    deployer,
+  );
+  expect(await executors().send.preflight(context(), call())).toMatchObject({
+    ...{ next_state: 'FAILED', error_code: 'RECEIPT_WOULD_FAIL' },
+    error_message: expect.stringContaining(RECIPIENT),
   });
 });

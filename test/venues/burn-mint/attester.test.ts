@@ -45,6 +45,7 @@ test('asks by domain and transaction, and gives what is complete', async () => {
       { status: 'pending_confirmations', message: '0x', attestation: 'PENDING' },
       { status: 'complete', message: '0x0102', attestation: '0x0304', eventNonce: NONCE },
       { status: 'complete', message: null, attestation: null },
+      { status: 'complete', message: '0x0102', attestation: '0x' },
     ],
   };
   expect(await messages()).toEqual([{ message: '0x0102', attestation: '0x0304' }]);

@@ -27,7 +27,7 @@ const of = { address: '0x0000000000000000000000000000000000000001', topics: [] }
 
 it('searches every block once, the newest first, a thousand at a time', async () => {
   const { asked, connection } = chain(2_500n, {});
-  expect(await findLog(connection, { ...of, topics: [], since: 7n })).toBeNull();
+  expect(await findLog(connection, { ...of, topics: [], since: 7n, until: 2_500n })).toBeNull();
   expect(asked).toEqual([
     [1_501n, 2_500n],
     [501n, 1_500n],
@@ -37,7 +37,7 @@ it('searches every block once, the newest first, a thousand at a time', async ()
 
 test.each([1_501n, 1_500n, 501n, 500n, 7n])('finds what is in block %s', async (block) => {
   const { connection } = chain(2_500n, { '0xaa': block });
-  expect(await findLog(connection, { ...of, topics: [], since: 7n })).toBe('0xaa');
+  expect(await findLog(connection, { ...of, topics: [], since: 7n, until: 2_500n })).toBe('0xaa');
 });
 
 it('finds nothing before its first block, nor behind its last', async () => {
@@ -49,5 +49,5 @@ it('finds nothing before its first block, nor behind its last', async () => {
 
 it('takes the newest of several', async () => {
   const { connection } = chain(10n, { '0xaa': 3n, '0xbb': 4n });
-  expect(await findLog(connection, { ...of, topics: [], since: 0n })).toBe('0xbb');
+  expect(await findLog(connection, { ...of, topics: [], since: 0n, until: 10n })).toBe('0xbb');
 });

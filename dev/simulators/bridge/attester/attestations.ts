@@ -97,7 +97,10 @@ export function createAttestations(
         ...{ decodedMessage: null, cctpVersion: 2, status: 'pending_confirmations' },
         delayReason: null,
       };
-    const message = told(attested.message, faults());
+    const message =
+      faults().tells === 'equal_burn'
+        ? firstEqual(journal, attested.message)
+        : told(attested.message, faults());
     return {
       ...{ message, eventNonce: attested.nonce, attestation: await signed(message, faults()) },
       ...{ decodedMessage: decoded(message), cctpVersion: 2, status: 'complete' },
@@ -154,9 +157,20 @@ function fastFee(message: Hex, bps: number): bigint | null {
   return fee <= field(message, 'maxFee') ? fee : null;
 }
 
+/** The first message that was ever attested of a burn of the same terms. */
+function firstEqual(journal: AttesterJournal, message: Hex): Hex {
+  const terms = (of: Hex): Hex =>
+    withFields(of, {
+      ...{ nonce: 0n, finalityThresholdExecuted: 0n, feeExecuted: 0n, expirationBlock: 0n },
+    });
+  const signed = journal.all().flatMap(([, { attested }]) => attested?.message ?? []);
+  return signed.find((other) => terms(other) === terms(message)) ?? message;
+}
+
 function told(message: Hex, { tells }: AttesterFaults): Hex {
   switch (tells) {
     case 'truth':
+    case 'equal_burn':
       return message;
     case 'above_max_fee':
       return withFields(message, { feeExecuted: field(message, 'maxFee') + 1n });

@@ -29,10 +29,18 @@ export const attesterFaultsSchema = z.strictObject({
   fast_fee_bps: z.int().min(0).max(10_000).default(1),
   /**
    * What answers tell instead of the truth, well signed; what was attested is told again once this
-   * is over. `above_max_fee`: a fee of one base unit more than the burn allows.
+   * is over. `above_max_fee`: a fee of one base unit more than the burn allows. `equal_burn`: the
+   * message of the first burn of the same terms.
    */
   tells: z
-    .enum(['truth', 'above_max_fee', 'other_amount', 'other_recipient', 'other_caller'])
+    .enum([
+      'truth',
+      'above_max_fee',
+      'other_amount',
+      'other_recipient',
+      'other_caller',
+      'equal_burn',
+    ])
     .default('truth'),
   /** `forged`: signed by others. `disordered`: the right ones, in decreasing order. */
   signatures: z.enum(['right', 'forged', 'disordered']).default('right'),

@@ -95,7 +95,14 @@ export function startDeliveries(
     for (const log of parseEventLogs({ abi: ENDPOINT.abi, logs, eventName: 'PacketSent' })) {
       const packet = readPacket(log.args.encodedPayload);
       const to = sides.find((side) => side.eid === packet?.dstEid);
-      if (packet === null || to === undefined || carried.has(packet.guid)) continue;
+      if (packet === null || to === undefined) continue;
+      const known = carried.get(packet.guid);
+      // In a block that took another's place the same id may be of another send.
+      if (
+        known !== undefined &&
+        (known.status !== 'sent' || known.transaction === log.transactionHash)
+      )
+        continue;
       carried.set(packet.guid, {
         ...{ packet, from, to, transaction: log.transactionHash, seenAt: Date.now() },
         ...{ status: 'sent', tries: 0, repeats: 0, notBefore: 0 },

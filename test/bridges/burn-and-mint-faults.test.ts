@@ -5,14 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readBooks, supplyOf } from '../support/bridge-books.ts';
 import { eventually, startOwnStack, type OwnStack } from '../support/own-stack.ts';
-import {
-  createCrossings,
-  journalOf,
-  LEGS,
-  setFaults,
-  type Crossing,
-  type Crossings,
-} from './burn-and-mint-crossings.ts';
+import { journalOf, revive, setFaults } from './bridge-faults.ts';
+import { createCrossings, LEGS, type Crossing, type Crossings } from './burn-and-mint-crossings.ts';
 
 const ATTESTER = 'bridge-attester';
 const LIMIT_MS = 240_000;
@@ -25,8 +19,7 @@ beforeAll(async () => {
   for (const each of lane.templates()) await own.api.expect(201, 'POST', '/plan-templates', each);
 }, LIMIT_MS);
 afterEach(async () => {
-  for (const name of ['worker', ATTESTER])
-    if (own.stack.children[name]?.pid === null) await own.stack.startChild(name);
+  await revive(own, ['worker', ATTESTER]);
   await calm();
 }, LIMIT_MS);
 afterAll(() => own?.close(), 60_000);

@@ -13,6 +13,20 @@ import {
 import { burnAndMint } from '../support/bridge-plans.ts';
 import { assertConsistent, type NodeView } from '../support/evidence.ts';
 import { eventually, type Created, type OwnStack } from '../support/own-stack.ts';
+import {
+  comesAgain,
+  comesBack,
+  isMined,
+  killed,
+  mine,
+  nodeOf as nodeIn,
+  PATIENCE_MS,
+  setFaults,
+  takeBack,
+  taken,
+  UNTIL_FINAL,
+  type JournalEntry,
+} from './bridge-faults.ts';
 
 export const LEGS = ['allow', 'burn', 'mint'] as const;
 export type Leg = (typeof LEGS)[number];
@@ -30,23 +44,18 @@ export interface Crossing {
   readonly held: bigint;
 }
 
-/** The block of a transaction and two more: then it cannot be taken back. */
-const UNTIL_FINAL = 3;
-const PATIENCE_MS = 180_000;
 const keyOf = (kind: Kind): string => `test/crossing-${kind}`;
 
 export type Crossings = ReturnType<typeof createCrossings>;
 
-export function createCrossings({ stack, api }: OwnStack) {
+export function createCrossings(own: OwnStack) {
+  const { stack, api } = own;
   const bridges: StackBridges = stack.bridges!;
   const { signer, treasury } = stack.chain.accounts;
   const sideOf = (leg: Leg): BridgeSide => (leg === 'mint' ? bridges.far : bridges.near);
   let serial = 0;
 
-  const nodeOf = async ({ made }: Crossing, key: string): Promise<NodeView> => {
-    const { nodes } = await api.movement(made.movement_id);
-    return nodes.find(({ node_key }) => node_key === key)!;
-  };
+  const nodeOf = ({ made }: Crossing, key: string): Promise<NodeView> => nodeIn(api, made, key);
 
   /** Creates and approves one of an amount that no other has. */
   const begin = async (kind: Kind): Promise<Crossing> => {
@@ -60,9 +69,6 @@ export function createCrossings({ stack, api }: OwnStack) {
     const fee = kind === 'fast' ? fastFee(units) : 0n;
     return { made, units, fee, sum, near, far, held };
   };
-
-  const mine = (side: BridgeSide, blocks = 1): Promise<unknown> =>
-    rpc(side, 'anvil_mine', [blocks]);
 
   /** The transaction of a leg, once its node has told it. */
   const sent = (crossing: Crossing, leg: Leg): Promise<Hex> =>
@@ -102,19 +108,10 @@ export function createCrossings({ stack, api }: OwnStack) {
     },
 
     /** Waits for the leg's chain to have taken one transaction more than `count`. */
-    accepted: (leg: Leg, count: number): Promise<JournalEntry> =>
-      eventually(async () => (await journalOf(sideOf(leg)))[count] ?? null, {
-        timeoutMs: PATIENCE_MS,
-        everyMs: 10,
-        what: () => `the chain to take the ${leg}`,
-      }),
+    accepted: (leg: Leg, count: number): Promise<JournalEntry> => taken(sideOf(leg), count, leg),
 
     /** Kills the worker; `meanwhile` happens while it is dead. */
-    worker: async (meanwhile: () => Promise<unknown> = async () => undefined): Promise<void> => {
-      await stack.kill('worker');
-      await meanwhile();
-      await stack.startChild('worker');
-    },
+    worker: (meanwhile?: () => Promise<unknown>): Promise<void> => killed(own, 'worker', meanwhile),
 
     /** Waits until the service has looked at a block that was just made. */
     seen: async (crossing: Crossing, leg: Leg): Promise<void> => {
@@ -136,24 +133,15 @@ export function createCrossings({ stack, api }: OwnStack) {
     /** Takes the newest block back; nobody has the leg's transaction any more. */
     takeBack: async (crossing: Crossing, leg: Leg): Promise<Hex> => {
       const hash = await sent(crossing, leg);
-      expect(await isMined(sideOf(leg), hash)).toBe(true);
-      await rpc(sideOf(leg), 'anvil_rollback', [1]);
-      expect(await isMined(sideOf(leg), hash)).toBe(false);
+      await takeBack(sideOf(leg), hash);
       return hash;
     },
 
     /** Waits until a chain has a transaction again, in a block or not. */
-    comesBack: (leg: Leg, hash: Hex): Promise<unknown> =>
-      eventually(() => rpc(sideOf(leg), 'eth_getTransactionByHash', [hash]), {
-        timeoutMs: 60_000,
-        what: () => `the ${leg} to be sent again`,
-      }),
+    comesBack: (leg: Leg, hash: Hex): Promise<unknown> => comesBack(sideOf(leg), hash, leg),
 
     /** The bytes of a transaction, sent by somebody else than the service. */
-    comesAgain: async (leg: Leg, hash: Hex): Promise<void> => {
-      const entry = (await journalOf(sideOf(leg))).find((each) => each.hash === hash)!;
-      await rpc(sideOf(leg), 'eth_sendRawTransaction', [entry.raw]);
-    },
+    comesAgain: (leg: Leg, hash: Hex): Promise<void> => comesAgain(sideOf(leg), hash),
 
     /** Until it is COMPLETED; what was burnt has then arrived, once, and nothing else changed. */
     expectOnce: async (crossing: Crossing): Promise<void> => {
@@ -181,42 +169,4 @@ export function createCrossings({ stack, api }: OwnStack) {
       });
     },
   };
-}
-
-export async function setFaults(url: string, faults: object | null): Promise<void> {
-  const answer = await fetch(`${url}/faults`, {
-    method: faults === null ? 'DELETE' : 'POST',
-    headers: { 'content-type': 'application/json' },
-    ...(faults === null ? {} : { body: JSON.stringify(faults) }),
-  });
-  if (!answer.ok) throw new Error(`${url} refused the faults: ${await answer.text()}`);
-}
-
-interface JournalEntry {
-  readonly hash: Hex;
-  readonly raw: Hex;
-}
-
-/** What a chain has ever taken, in order, whether it is in a block or not. */
-export async function journalOf({ rpcUrl }: BridgeSide): Promise<readonly JournalEntry[]> {
-  const answer = await fetch(`${rpcUrl}/journal`);
-  const { transactions } = (await answer.json()) as {
-    transactions: (JournalEntry & { status: string })[];
-  };
-  return transactions.filter(({ status }) => status !== 'rejected');
-}
-
-async function isMined(side: BridgeSide, hash: Hex): Promise<boolean> {
-  return (await rpc(side, 'eth_getTransactionReceipt', [hash])) !== null;
-}
-
-async function rpc<T>({ rpcUrl }: BridgeSide, method: string, params: unknown[]): Promise<T> {
-  const answer = await fetch(rpcUrl, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  });
-  const { result, error } = (await answer.json()) as { result: T; error?: { message: string } };
-  if (error !== undefined) throw new Error(`${method}: ${error.message}`);
-  return result;
 }

@@ -1,0 +1,112 @@
+/** What chains, attester and deliverer do wrong in a run across the bridges. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ATTESTER, DELIVERER, FAR_CHAIN, type StackBridges } from '../../dev/stack/bridges.ts';
+import { dice } from './random.ts';
+import type { Parts } from './storm.ts';
+
+const CHAIN_FAULTS = { drop_answer_rate: 0.2, reject_rate: 0.05, drop_read_rate: 0.02 };
+const ATTESTER_FAULTS = {
+  ...{ error_rate: 0.1, lose_answer_rate: 0.1, garbage_rate: 0.05 },
+  // Else the five minutes for which it then wants to be left alone would be most of the run.
+  limit_per_second: 10_000,
+};
+const DELIVERER_FAULTS = {
+  ...{ fail_times: 1, repeat: 1, hold_until: 2, order: 'reversed' },
+  // Blocks are taken back: what is delivered of a send that comes to nothing is the bridge's fault,
+  // and none of the service's.
+  confirmations: 3,
+};
+/**
+ * A deliverer that was started again minds no confirmations until it is told to. For so long after
+ * that, the newest block may still be one that it has acted on; blocks are a second apart.
+ */
+const RASH_MS = 3_000;
+
+/** Faults live in the processes that play them, so that one which comes back is told anew. */
+export function faultsOf({ near, far, attesterUrl, delivererUrl }: StackBridges) {
+  const played = new Map<string, { readonly url: string; readonly faults: object }>([
+    ['chain', { url: near.rpcUrl, faults: CHAIN_FAULTS }],
+    [FAR_CHAIN, { url: far.rpcUrl, faults: CHAIN_FAULTS }],
+    [ATTESTER, { url: attesterUrl, faults: ATTESTER_FAULTS }],
+    [DELIVERER, { url: delivererUrl, faults: DELIVERER_FAULTS }],
+  ]);
+  let stormy = false;
+  /** When the deliverer was told last; null while it is down or not told yet. */
+  let patientSince: number | null = null;
+  const set = async (name: string): Promise<void> => {
+    const of = played.get(name);
+    if (of === undefined) return;
+    const answer = await fetch(`${of.url}/faults`, {
+      method: stormy ? 'POST' : 'DELETE',
+      headers: { 'content-type': 'application/json' },
+      ...(stormy ? { body: JSON.stringify(of.faults) } : {}),
+    });
+    if (!answer.ok) throw new Error(`${name} refused the faults: ${await answer.text()}`);
+    if (name === DELIVERER) patientSince = stormy ? Date.now() : null;
+  };
+  const all = async (on: boolean): Promise<void> => {
+    stormy = on;
+    for (const name of played.keys()) await set(name);
+  };
+  return {
+    begin: () => all(true),
+    end: () => all(false),
+    /** Whether nothing is on its way that only the newest block has. */
+    patient: () => patientSince !== null && Date.now() - patientSince >= RASH_MS,
+    around: (parts: Parts): Parts => ({
+      kill: (name) => {
+        if (name === DELIVERER) patientSince = null;
+        return parts.kill(name);
+      },
+      startChild: async (name) => {
+        await parts.startChild(name);
+        await set(name);
+      },
+    }),
+  };
+}
+
+/** Takes the newest block of a chain back, and has an empty one made in its place. */
+export function reorganiser(
+  { near, far }: StackBridges,
+  { seed, allowed }: { readonly seed: number; readonly allowed: () => boolean },
+) {
+  const thrown = dice(seed, 'blocks');
+  let blocks = 0;
+  let over = false;
+  let last: Promise<void> = Promise.resolve();
+  const rpc = async (url: string, method: string): Promise<void> => {
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [1] }),
+    });
+    const { error } = (await answer.json()) as { error?: unknown };
+    if (error !== undefined) throw new Error(JSON.stringify(error));
+  };
+  const takeBack = async (url: string): Promise<void> => {
+    while (!allowed()) {
+      if (over) return;
+      await sleep(50);
+    }
+    await rpc(url, 'anvil_rollback');
+    blocks += 1;
+    // The height stays, so that what is final is not taken back next time.
+    await rpc(url, 'anvil_mine');
+  };
+  return {
+    get blocks() {
+      return blocks;
+    },
+    next: () => {
+      const { rpcUrl } = thrown.pick([near, far]);
+      // A chain that is dead just now keeps its blocks.
+      last = last.then(() => takeBack(rpcUrl)).catch(() => undefined);
+    },
+    /** Nothing is taken back any more once this is answered. */
+    end: () => {
+      over = true;
+      return last;
+    },
+  };
+}

@@ -1,0 +1,145 @@
+/** What a bridge owes is brought: the second leg goes on where nothing else begins any more. */
+import { isRetryable } from '../../../domain/graph/retry.ts';
+import type { WalkNode } from '../../../domain/graph/walk-types.ts';
+import { edge, node, Run } from './build.ts';
+
+const MINT = node('mint', { brings: 'burn' });
+const run = (nodes: readonly (string | WalkNode)[], edges: readonly string[]): Run => {
+  const made = new Run(
+    nodes.map((each) => (typeof each === 'string' ? node(each) : each)),
+    edges.map((each) => edge(each)),
+  );
+  made.step();
+  return made;
+};
+/** As {@link Run.cancel} leaves everything but what is owed. */
+const cancelled = (made: Run): readonly string[] => {
+  made.nodes = made.nodes.map((each) =>
+    each.state === 'READY' && each.brings === undefined ? { ...each, state: 'CANCELLED' } : each,
+  );
+  made.state = 'CANCELLED';
+  return made.step();
+};
+
+describe('after a cancel', () => {
+  const GATED = ['burn>wait', 'wait>mint:on_manual_resume', 'burn>refund:on_cancel'];
+
+  test('what is burnt by then is minted, whatever lies in between', () => {
+    const made = run(['burn', 'wait:manual_gate', MINT, 'refund:compensation'], GATED);
+    made.settle('burn', 'COMPLETED');
+    expect(cancelled(made)).toEqual(['mint', 'refund']);
+    made.settle('refund', 'COMPLETED');
+    expect(made.ended).toBe(false);
+    made.settle('mint', 'COMPLETED');
+    expect([made.state, made.ended]).toEqual(['CANCELLED', true]);
+  });
+
+  test.each(['SUBMITTING', 'OBSERVING', 'UNKNOWN'] as const)(
+    'a burn that is %s is waited for, and then minted',
+    (state) => {
+      const made = run(['burn', 'wait:manual_gate', MINT, 'refund:compensation'], GATED);
+      made.set('burn', { state });
+      cancelled(made);
+      expect([made.at('mint').state, made.ended]).toEqual(['BLOCKED', false]);
+      expect(made.settle('burn', 'COMPLETED')).toEqual(['mint', 'refund']);
+    },
+  );
+
+  test('a burn that is proven unsent is not minted', () => {
+    const made = run(['burn', 'wait:manual_gate', MINT, 'refund:compensation'], GATED);
+    made.set('burn', { state: 'OBSERVING' });
+    cancelled(made);
+    made.settle('burn', 'FAILED');
+    expect([made.at('mint').state, made.ended]).toEqual(['SKIPPED', true]);
+  });
+
+  test('what only a cancel undoes waits for the mint that it undoes', () => {
+    const made = run(['burn', MINT, 'back:compensation'], ['burn>mint', 'mint>back:on_cancel']);
+    made.settle('burn', 'COMPLETED');
+    made.set('mint', { state: 'BLOCKED' });
+    expect(cancelled(made)).toEqual(['mint']);
+    expect(made.settle('mint', 'COMPLETED')).toEqual(['back']);
+  });
+});
+
+describe('beside a failure that nobody takes care of', () => {
+  const FORK = ['start>burn', 'burn>mint', 'start>other', 'mint>on'];
+
+  test('what is burnt later is minted, and nothing behind it begins', () => {
+    const made = run(['start', 'burn', MINT, 'other', 'on'], FORK);
+    made.settle('start', 'COMPLETED');
+    made.settle('other', 'FAILED');
+    expect(made.settle('burn', 'COMPLETED')).toEqual(['mint']);
+    made.settle('mint', 'COMPLETED');
+    expect([made.state, made.failure, made.at('on').state]).toEqual([
+      'FAILED',
+      'other_failed',
+      'SKIPPED',
+    ]);
+  });
+
+  test('no gate holds it up', () => {
+    const made = run(
+      ['start', 'burn', 'wait:manual_gate', MINT, 'other'],
+      ['start>burn', 'burn>wait', 'wait>mint:on_manual_resume', 'start>other'],
+    );
+    made.settle('start', 'COMPLETED');
+    made.settle('other', 'FAILED');
+    expect(made.settle('burn', 'COMPLETED')).toEqual(['mint']);
+  });
+
+  test('while nothing has failed it waits for what is before it', () => {
+    const made = run(
+      ['burn', 'wait:manual_gate', MINT],
+      ['burn>wait', 'wait>mint:on_manual_resume'],
+    );
+    expect(made.settle('burn', 'COMPLETED')).toEqual([]);
+    expect(made.at('mint').state).toBe('BLOCKED');
+  });
+});
+
+describe('a second leg that fails', () => {
+  const TO_GATE = ['burn>mint', 'mint>ask:on_failure'];
+  const failed = (edges: readonly string[] = TO_GATE): Run => {
+    const pay = edges.length === 2 ? [] : ['pay'];
+    const made = run(['burn', MINT, 'ask:manual_gate', ...pay], edges);
+    made.settle('burn', 'COMPLETED');
+    made.settle('mint', 'FAILED');
+    return made;
+  };
+
+  test('is retried while the gate that it opened waits', () => {
+    const made = failed();
+    expect(made.at('ask').state).toBe('READY');
+    expect(isRetryable(made.input, made.at('mint'))).toBe(true);
+  });
+
+  test('is not taken care of by somebody who resumed a gate alone', () => {
+    const made = failed();
+    made.settle('ask', 'COMPLETED', { resumed: true });
+    expect([made.state, made.failure]).toEqual(['FAILED', 'mint_failed']);
+    expect(isRetryable(made.input, made.at('mint'))).toBe(true);
+    made.retry('mint');
+    made.settle('mint', 'COMPLETED');
+    expect([made.state, made.ended]).toEqual(['COMPLETED', true]);
+  });
+
+  test('is over once a person had something paid in its place', () => {
+    const made = failed([...TO_GATE, 'ask>pay:on_manual_resume']);
+    expect(isRetryable(made.input, made.at('mint'))).toBe(true);
+    made.settle('ask', 'COMPLETED', { resumed: true });
+    expect(isRetryable(made.input, made.at('mint'))).toBe(false);
+    made.settle('pay', 'COMPLETED');
+    expect([made.state, made.failure]).toEqual(['COMPLETED', null]);
+    expect(isRetryable(made.input, made.at('mint'))).toBe(false);
+  });
+
+  test('is retried in a cancelled movement, too', () => {
+    const made = run(['burn', MINT, 'refund:compensation'], ['burn>mint', 'burn>refund:on_cancel']);
+    made.settle('burn', 'COMPLETED');
+    cancelled(made);
+    made.settle('mint', 'FAILED');
+    expect(isRetryable(made.input, made.at('mint'))).toBe(true);
+    expect(isRetryable(made.input, { ...made.at('mint'), brings: null })).toBe(false);
+  });
+});

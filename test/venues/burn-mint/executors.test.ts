@@ -1,0 +1,271 @@
+/** The lane's executors on two real chains: what is not burnt, and what counts as signed. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
+import { concat, encodeErrorResult, keccak256, parseAbi, slice, toHex, type Hex } from 'viem';
+import { MESSAGE_TRANSMITTER } from '../../../dev/simulators/bridge/contracts/artifacts.ts';
+import { ATTESTERS } from '../../../dev/simulators/bridge/lanes.ts';
+import type { ExecutionResult } from '../../../domain/executor.ts';
+import type { Attested } from '../../../venues/burn-mint/attester.ts';
+import {
+  approveBurns,
+  mintCall,
+  startLanes,
+  STRANGER,
+  type TestLanes,
+} from '../../dev/bridge-stack.ts';
+import {
+  attest,
+  burnContext,
+  burnt,
+  call,
+  executorsOf,
+  filledIn,
+  mintContext,
+  nonceOf,
+  signatures,
+  type Mined,
+  type ToldHere,
+} from './lanes-desk.ts';
+
+let lanes: TestLanes;
+let says: ToldHere;
+beforeAll(async () => {
+  lanes = await startLanes();
+  await approveBurns(lanes.near);
+}, 60_000);
+beforeEach(() => {
+  says = { told: [], anew: [] };
+});
+afterAll(() => lanes.stop());
+
+const executors = () => executorsOf(lanes, says);
+const looked = ({ context, journal }: Mined): Promise<ExecutionResult> =>
+  executors().burn.observe(context, call(), journal);
+const [ONE, TWO, THREE] = ATTESTERS.map(({ privateKey }) => privateKey) as [Hex, Hex, Hex];
+const NOBODY = keccak256(toHex('nobody'));
+const ORDER = BigInt('0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141');
+
+/** The same signature with the other of the two values of s that are right. */
+const otherHalf = (signature: Hex): Hex =>
+  concat([
+    slice(signature, 0, 32),
+    toHex(ORDER - BigInt(slice(signature, 32, 64)), { size: 32 }),
+    slice(signature, 64) === '0x1b' ? '0x1c' : '0x1b',
+  ]);
+
+describe('a burn is completed', () => {
+  const UPPER = 'a signature of the upper half';
+  const WRONG: readonly [string, (message: Hex) => Promise<readonly Hex[]>][] = [
+    ['nothing', () => Promise.resolve([])],
+    ['one attester of two', (message) => signatures(message, [ONE])],
+    ['one more than is asked for', (message) => signatures(message, [ONE, TWO, THREE])],
+    ['one attester and somebody else', (message) => signatures(message, [ONE, NOBODY])],
+    ['the same attester twice', (message) => signatures(message, [ONE, ONE])],
+    ['attesters in the wrong order', async (message) => (await signatures(message)).toReversed()],
+    ['attesters of another message', () => signatures('0x00')],
+    [
+      UPPER,
+      async (message) => {
+        const [first = '0x', second = '0x'] = await signatures(message);
+        return [first, otherHalf(second)];
+      },
+    ],
+    [
+      'no signature at all',
+      () => Promise.resolve([toHex(0, { size: 65 }), toHex(1, { size: 65 })]),
+    ],
+  ];
+
+  it('with nothing that its destination would not take as signed', async () => {
+    const mined = await burnt(lanes, executors());
+    const invented = filledIn(mined.message, nonceOf('invented'));
+    for (const [what, sign] of WRONG) {
+      const attestation = concat(['0x', ...(await sign(invented))]);
+      says.told = [{ message: invented, attestation }];
+      const given = await looked(mined).catch((error: unknown) => error);
+      expect([what, given]).toEqual([what, expect.objectContaining({ kind: 'protocol' })]);
+      expect(given).toMatchObject({ code: 'ATTESTATION_UNSIGNED' });
+      // The transmitter thinks the same of it; this one does not know halves.
+      if (what === UPPER) continue;
+      const refused = await lanes.far.refusal({
+        to: lanes.far.contracts.messageTransmitter,
+        ...{ abi: MESSAGE_TRANSMITTER.abi, functionName: 'receiveMessage' },
+        args: [invented, attestation],
+      });
+      expect([what, refused]).toEqual([what, expect.stringMatching(/attest|sign/i)]);
+    }
+    const right = await attest(mined.message, nonceOf('right'));
+    says.told = [...says.told, right];
+    expect(await looked(mined)).toMatchObject({
+      next_state: 'COMPLETED',
+      output: { message_nonce: nonceOf('right'), ...recorded(right) },
+    });
+  });
+
+  const recorded = ({ message, attestation }: Attested) => ({
+    attested_message: message,
+    attestation,
+  });
+});
+
+describe('a mint brings', () => {
+  async function completed(own: Attested, mined: Mined) {
+    says.told = [own];
+    const { external_ref = '', output = {} } = await looked(mined);
+    return mintContext({ node_key: 'burn', external_ref, output });
+  }
+  const brought = ({ sign_request }: ExecutionResult): string =>
+    String(sign_request?.payload['data']);
+
+  it('a newer attestation where the destination takes it, and its own else', async () => {
+    const mined = await burnt(lanes, executors());
+    const nonce = nonceOf('newer');
+    const own = await attest(mined.message, nonce);
+    const context = await completed(own, mined);
+    says.told = [{ message: own.message, attestation: '0x' }];
+    expect(brought(await executors().mint.prepare(context, call()))).toContain(
+      own.attestation.slice(2),
+    );
+    const attestation = concat([...(await signatures(own.message, [TWO, THREE]))]);
+    says.told = [{ message: own.message, attestation }];
+    expect(brought(await executors().mint.prepare(context, call()))).toContain(
+      attestation.slice(2),
+    );
+    expect(says.anew).toEqual([]);
+  });
+
+  it('nothing where the attesters have changed, and asks for another attestation', async () => {
+    const mined = await burnt(lanes, executors());
+    const nonce = nonceOf('changed');
+    const own = await attest(mined.message, nonce);
+    const context = await completed(own, mined);
+    says.told = [];
+    const attestation = concat([...(await signatures(own.message, [ONE, NOBODY]))]);
+    const before = { ...context.matched?.output, attestation };
+    const stale = mintContext({
+      ...{ node_key: 'burn', output: before },
+      external_ref: context.matched?.external_ref ?? '',
+    });
+    await expect(executors().mint.prepare(stale, call())).rejects.toMatchObject({
+      ...{ kind: 'not_yet', code: 'ATTESTATION_UNSIGNED' },
+    });
+    expect(says.anew).toEqual([nonce]);
+    says.told = [own];
+    expect(brought(await executors().mint.prepare(stale, call()))).toContain(
+      own.attestation.slice(2),
+    );
+  });
+});
+
+describe("somebody else's mint", () => {
+  it('is found over several looks, however long ago it was', async () => {
+    const mined = await burnt(lanes, executors());
+    const own = await attest(mined.message, nonceOf('long ago'));
+    says.told = [own];
+    const { external_ref = '', output = {} } = await looked(mined);
+    const { far } = lanes;
+    const receipt = await far.send(mintCall(far, own.message, own.attestation), STRANGER);
+    for (let thousands = 0; thousands < 4; thousands += 1) await far.mine(1_000);
+    const context = mintContext({ node_key: 'burn', external_ref, output });
+    const { mint } = executorsOf(lanes, says, { search: { milliseconds: 0 } });
+    const prepared = await mint.prepare(context, call());
+    expect(prepared).toMatchObject({ prepared_action: { minted_by: null } });
+    expect(prepared.sign_request).toBeUndefined();
+    const { prepared_action = {} } = prepared;
+    const journal = mined.journal;
+    const sent = await mint.submit({ context, prepared_action, journal }, call());
+    expect(sent).toEqual({ next_state: 'SUBMITTED' });
+    let answer: ExecutionResult = sent;
+    let looks = 0;
+    for (; answer.next_state !== 'COMPLETED' && looks < 20; looks += 1) {
+      const kept = answer.output === undefined ? {} : { output: answer.output };
+      const prior = { prepared_action, ...kept };
+      answer = await mint.observe({ ...context, prior }, call(), journal);
+      if (answer.next_state === 'COMPLETED') continue;
+      expect(answer).toMatchObject({
+        ...{ next_state: 'OBSERVING', error_code: 'MINT_SEARCH_UNFINISHED' },
+      });
+    }
+    expect(answer).toMatchObject({ external_ref: receipt.transactionHash });
+    expect(looks).toBeGreaterThan(2);
+  }, 30_000);
+});
+
+describe('nothing is burnt', () => {
+  const refusal = async (far?: string): Promise<string> => {
+    const { burn } = executorsOf(lanes, says, far === undefined ? {} : { far });
+    const answers = [
+      await burn.preflight(burnContext(lanes), call()),
+      await burn.prepare(burnContext(lanes), call()),
+    ];
+    const codes = answers.map((answer) => answer?.error_code ?? '');
+    expect(codes[0]).toBe(codes[1]);
+    return `${codes[0] ?? ''} ${answers[0]?.error_message ?? ''}`;
+  };
+
+  test.each(['near', 'far'] as const)('while the transmitter is paused (%s)', async (name) => {
+    const side = lanes[name];
+    const pause = (to: boolean) =>
+      side.send(
+        {
+          to: side.contracts.messageTransmitter,
+          ...{ abi: MESSAGE_TRANSMITTER.abi, functionName: 'setPaused', args: [to] },
+        },
+        side.deployer,
+      );
+    await pause(true);
+    expect(await refusal()).toContain('BRIDGE_PAUSED');
+    await pause(false);
+    expect((await refusal()).trim()).toBe('');
+  });
+
+  it('that the token would not mint to its recipient', async () => {
+    const blocked = await startBlocking(lanes.far.rpcUrl);
+    try {
+      expect(await refusal(blocked.url)).toMatch(/^MINT_WOULD_FAIL .*: the account is blocked$/);
+      expect(blocked.minters).toEqual([lanes.far.contracts.tokenMessenger.toLowerCase()]);
+    } finally {
+      await blocked.close();
+    }
+  });
+});
+
+/** The endpoint of a chain whose token mints to nobody; `minters` are who asked it to. */
+async function startBlocking(rpcUrl: string) {
+  const minters = new Set<string>();
+  const data = encodeErrorResult({
+    abi: parseAbi(['error Error(string)']),
+    args: ['the account is blocked'],
+  });
+  const server: Server = createServer((request, response) => {
+    void (async () => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const body = Buffer.concat(chunks).toString();
+      const asked = JSON.parse(body) as { id: number; params?: [{ data?: string; from?: string }] };
+      const headers = { 'content-type': 'application/json' };
+      if (asked.params?.[0]?.data?.startsWith('0x40c10f19') === true) {
+        minters.add(String(asked.params[0].from).toLowerCase());
+        const error = { code: 3, message: 'execution reverted', data };
+        response
+          .writeHead(200, headers)
+          .end(JSON.stringify({ jsonrpc: '2.0', id: asked.id, error }));
+        return;
+      }
+      const answer = await fetch(rpcUrl, { method: 'POST', body, headers });
+      response.writeHead(answer.status, headers).end(await answer.text());
+    })();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+    get minters() {
+      return [...minters];
+    },
+    close: () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

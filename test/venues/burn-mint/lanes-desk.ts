@@ -1,0 +1,153 @@
+/** The lane's executors on two real chains, with an attester that says what a test wants. */
+import { concat, keccak256, type Hex } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { withFields } from '../../../dev/simulators/bridge/attester/message.ts';
+import { ATTESTERS } from '../../../dev/simulators/bridge/lanes.ts';
+import type {
+  CallOptions,
+  EvmUnsignedTransaction,
+  ExecutionContext,
+  StoredTransaction,
+  SubmitJournal,
+} from '../../../domain/executor.ts';
+import type { Attested } from '../../../venues/burn-mint/attester.ts';
+import { createBurnExecutor } from '../../../venues/burn-mint/burn.ts';
+import { createMintExecutor } from '../../../venues/burn-mint/mint.ts';
+import type { Lane } from '../../../venues/burn-mint/plan.ts';
+import { createEvmChains } from '../../../venues/evm/client.ts';
+import { evmVenueSchema } from '../../../venues/evm/config.ts';
+import { RECIPIENT, SIGNER, type TestChain, type TestLanes } from '../../dev/bridge-stack.ts';
+
+export const call = (): CallOptions => ({ signal: AbortSignal.timeout(20_000), requestId: 'test' });
+
+/** What the attester tells, and what it was asked for. */
+export interface ToldHere {
+  told: readonly Attested[];
+  /** Nonces that another attestation was asked of. */
+  anew: Hex[];
+}
+
+/** The two executors; `far` is another address of the far chain's endpoint. */
+export function executorsOf(
+  lanes: TestLanes,
+  says: ToldHere,
+  more: { readonly far?: string; readonly search?: Lane['search'] } = {},
+) {
+  const venue = (chain: TestChain, rpc_url: string) =>
+    evmVenueSchema.parse({
+      ...{ venue_key: `chain-${String(chain.chainId)}`, provider: 'evm' },
+      ...{ chain_id: chain.chainId, rpc_url, finality: 'finalized_tag' },
+      tokens: [{ asset: 'USDB', address: chain.contracts.burnToken }],
+      cctp: {
+        domain: chain.domain,
+        token_messenger: chain.contracts.tokenMessenger,
+        message_transmitter: chain.contracts.messageTransmitter,
+        attester_url: 'http://127.0.0.1:9',
+      },
+    });
+  const venues = [
+    venue(lanes.near, lanes.near.rpcUrl),
+    venue(lanes.far, more.far ?? lanes.far.rpcUrl),
+  ];
+  const lane: Lane = {
+    ...{ chains: createEvmChains(venues), venues },
+    ...(more.search === undefined ? {} : { search: more.search }),
+    attester: {
+      messagesOf: () => Promise.resolve(says.told),
+      attestAnew: (_venue, nonce) => {
+        says.anew.push(nonce);
+        return Promise.resolve();
+      },
+      close: () => Promise.resolve(),
+    },
+  };
+  return { burn: createBurnExecutor(lane), mint: createMintExecutor(lane) };
+}
+
+const shared = {
+  ...{ movement_id: 'm', attempt: 1, asset: 'USDB', amount: '2.5', input_params: {}, intent: {} },
+  completion_assurance: 'provider_completed',
+  signer: { signer_key: 's', chain_family: 'evm', address: SIGNER.address },
+} as const;
+
+export const burnContext = ({ near, far }: TestLanes): ExecutionContext => ({
+  ...{ ...shared, node_key: 'burn', idempotency_key: 'm:burn:1', action_type: 'cctp_burn' },
+  config: {
+    source_chain_id: near.chainId,
+    destination_chain_id: far.chainId,
+    token_address: near.contracts.burnToken,
+    mint_recipient: RECIPIENT,
+  },
+});
+
+export const mintContext = (matched: ExecutionContext['matched']): ExecutionContext => ({
+  ...{ ...shared, node_key: 'mint', idempotency_key: 'm:mint:1', action_type: 'cctp_mint' },
+  config: { burn_from: 'burn' },
+  ...(matched === undefined ? {} : { matched }),
+});
+
+/** A burn that is mined: what its node knows of it, and the message that it emitted. */
+export interface Mined {
+  readonly context: ExecutionContext;
+  readonly journal: SubmitJournal;
+  readonly message: Hex;
+}
+
+export async function burnt(
+  lanes: TestLanes,
+  { burn }: Pick<ReturnType<typeof executorsOf>, 'burn'>,
+): Promise<Mined> {
+  const planned = burnContext(lanes);
+  const prepared = await burn.prepare(planned, call());
+  const unsigned = prepared.sign_request?.payload as unknown as EvmUnsignedTransaction;
+  if (unsigned === undefined) throw new Error(String(prepared.error_message));
+  const account = privateKeyToAccount(SIGNER.privateKey);
+  const { client } = lanes.near;
+  const nonce = await client.getTransactionCount({ address: account.address, blockTag: 'pending' });
+  const raw_tx = await account.signTransaction({
+    ...{ type: 'eip1559', chainId: unsigned.chain_id, nonce, to: unsigned.to as Hex },
+    ...{ value: BigInt(unsigned.value), data: unsigned.data as Hex, gas: BigInt(unsigned.gas) },
+    maxFeePerGas: BigInt(unsigned.max_fee_per_gas),
+    maxPriorityFeePerGas: BigInt(unsigned.max_priority_fee_per_gas),
+  });
+  const stored: StoredTransaction = {
+    ...{ transaction_id: 't', claim: 't', kind: 'payment', chain_id: unsigned.chain_id },
+    ...{ from: account.address, nonce, unsigned, age_seconds: 0 },
+    ...{ raw_tx, tx_hash: keccak256(raw_tx) },
+  };
+  await client.sendRawTransaction({ serializedTransaction: raw_tx });
+  await lanes.near.mine(1);
+  const context = {
+    ...planned,
+    prior: { prepared_action: prepared.prepared_action ?? {} },
+  };
+  const journal = {
+    transactions: () => Promise.resolve([stored]),
+    releaseNonce: () => Promise.resolve(false),
+  };
+  const seen = await burn.recover(context, call(), journal);
+  return { context, journal, message: String(seen.output?.['message']) as Hex };
+}
+
+export const nonceOf = (text: string): Hex => keccak256(Buffer.from(text));
+
+/** The message with this nonce, final and without a fee. */
+export const filledIn = (message: Hex, nonce: Hex): Hex =>
+  withFields(message, { nonce, finalityThresholdExecuted: 2_000n });
+
+/** The signatures of these keys over the message, in the order of their addresses. */
+export async function signatures(
+  message: Hex,
+  keys: readonly Hex[] = ATTESTERS.slice(0, 2).map(({ privateKey }) => privateKey),
+): Promise<readonly Hex[]> {
+  const accounts = keys
+    .map((key) => privateKeyToAccount(key))
+    .sort((a, b) => (BigInt(a.address) < BigInt(b.address) ? -1 : 1));
+  const hash = keccak256(message);
+  return Promise.all(accounts.map((account) => account.sign({ hash })));
+}
+
+export async function attest(message: Hex, nonce: Hex): Promise<Attested> {
+  const filled = filledIn(message, nonce);
+  return { message: filled, attestation: concat(await signatures(filled)) };
+}

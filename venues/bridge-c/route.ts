@@ -1,0 +1,201 @@
+/**
+ * The way of a send from one chain to the other, asked before anything is gone: the contracts of
+ * both ends, that all of it travels, and that it can be received.
+ */
+import {
+  encodeFunctionData,
+  isAddressEqual,
+  zeroAddress,
+  zeroHash,
+  type Address,
+  type Hex,
+  type PublicClient,
+} from 'viem';
+import { fromBaseUnits } from '../../domain/money.ts';
+import type { EvmConnection } from '../evm/client.ts';
+import { requireCode } from '../evm/draft.ts';
+import { isContractRefusal, isRevert, rpcMessage } from '../evm/errors.ts';
+import { revertReason } from '../evm/revert-reason.ts';
+import { padded } from '../evm/words.ts';
+import { ENDPOINT, OFT } from './contracts.ts';
+import { transferMessage } from './packet.ts';
+import { rejected, type End, type SendPlan } from './plan.ts';
+import { sendParam, type SendUnits } from './send-act.ts';
+
+/** Both ends are what the venue entries say: see {@link requireEnd}. */
+export async function requireEnds(
+  source: EvmConnection,
+  destination: EvmConnection,
+  plan: SendPlan,
+): Promise<void> {
+  await requireEnd(source, plan.from, plan.to, 'TOKEN_MISSING');
+  await requireEnd(destination, plan.to, plan.from, 'DESTINATION_TOKEN_MISSING');
+  await requireSameUnits(source, destination, plan);
+}
+
+/**
+ * The contracts of one end are the bridge's, of the id that the entry says, and each other's peers.
+ * A peer that is not ours would receive for somebody else.
+ */
+async function requireEnd(
+  connection: EvmConnection,
+  { venue, oft, token }: End,
+  other: End,
+  missing: string,
+): Promise<void> {
+  const { endpoint, eid } = venue.bridge_c;
+  for (const address of [endpoint, oft]) {
+    const code = await connection.ask((client) => client.getCode({ address }));
+    if (code === undefined)
+      throw rejected(
+        'BRIDGE_ROUTE_MISSING',
+        `venue ${venue.venue_key} names ${address}, and there is no contract`,
+      );
+  }
+  await requireCode(connection, token);
+  const contract = { address: oft, abi: OFT } as const;
+  const [toldEid, toldEndpoint, peer, carried] = await Promise.all([
+    told(connection, (client) =>
+      client.readContract({ address: endpoint, abi: ENDPOINT, functionName: 'eid' }),
+    ),
+    told(connection, (client) => client.readContract({ ...contract, functionName: 'endpoint' })),
+    told(connection, (client) =>
+      client.readContract({
+        ...contract,
+        functionName: 'peers',
+        args: [other.venue.bridge_c.eid],
+      }),
+    ),
+    told(connection, (client) => client.readContract({ ...contract, functionName: 'token' })),
+  ]);
+  if (!isAddressEqual(carried, token))
+    throw rejected(
+      missing,
+      `${oft} carries ${carried}, and venue ${venue.venue_key} lists ${token}`,
+    );
+  if (toldEid === eid && isAddressEqual(toldEndpoint, endpoint) && isPeer(peer, other)) return;
+  throw rejected(
+    'BRIDGE_ROUTE_MISSING',
+    `the contracts of venue ${venue.venue_key} are of endpoint ${toldEid} at ${toldEndpoint}, with ${peer} as the peer at ${other.venue.bridge_c.eid}, and the venues file says otherwise`,
+  );
+}
+
+/** A contract that refuses to answer, or answers something else, is none of this bridge's. */
+export async function told<T>(
+  connection: EvmConnection,
+  question: (client: PublicClient) => Promise<T>,
+): Promise<T> {
+  const answer = await connection.ask((client) =>
+    question(client).then(
+      (value) => ({ value }),
+      (error: unknown) => {
+        if (!isContractRefusal(error)) throw error;
+        return { refusal: revertReason(error) ?? 'it gives no reason' };
+      },
+    ),
+  );
+  if ('value' in answer) return answer.value;
+  throw rejected(
+    'BRIDGE_ROUTE_MISSING',
+    `a contract of venue ${connection.venue.venue_key} refuses what a token of the bridge answers: ${answer.refusal}`,
+  );
+}
+
+function isPeer(peer: Hex, { oft }: End): boolean {
+  return peer.toLowerCase() === padded(oft);
+}
+
+/** A message counts in shared decimals, which both ends must have alike. */
+async function requireSameUnits(
+  source: EvmConnection,
+  destination: EvmConnection,
+  { from, to }: SendPlan,
+): Promise<void> {
+  const digits = (connection: EvmConnection, address: Address): Promise<number> =>
+    told(connection, (client) =>
+      client.readContract({ address, abi: OFT, functionName: 'sharedDecimals' }),
+    );
+  const [here, there] = await Promise.all([digits(source, from.oft), digits(destination, to.oft)]);
+  if (here !== there)
+    throw rejected(
+      'BRIDGE_ROUTE_MISSING',
+      `${from.oft} shares ${here} decimals, and ${to.oft} shares ${there}`,
+    );
+}
+
+/**
+ * What the published token tells as its limit and asks of nobody (`quoteOFT` of `OFTCore.sol`); of
+ * 18 decimals it would be 18 tokens.
+ */
+const NO_LIMIT = 2n ** 64n - 1n;
+
+/** A token may take a fee, or refuse an amount: here all of it arrives, or nothing is sent. */
+export async function requireWhole(
+  connection: EvmConnection,
+  plan: SendPlan,
+  { units, decimals }: SendUnits,
+): Promise<void> {
+  const [limit, , receipt] = await told(connection, (client) =>
+    client.readContract({
+      address: plan.from.oft,
+      abi: OFT,
+      functionName: 'quoteOFT',
+      args: [{ ...sendParam(plan, units), minAmountLD: 0n }],
+    }),
+  );
+  const inUnits = (value: bigint): string => fromBaseUnits(value, decimals);
+  const most = limit.maxAmountLD === NO_LIMIT ? units : limit.maxAmountLD;
+  if (units < limit.minAmountLD || units > most)
+    throw rejected(
+      'BRIDGE_AMOUNT_REFUSED',
+      `the token sends ${inUnits(limit.minAmountLD)} to ${inUnits(limit.maxAmountLD)} at once, and the plan ${plan.amount}`,
+    );
+  if (receipt.amountSentLD === units && receipt.amountReceivedLD === units) return;
+  throw rejected(
+    'BRIDGE_AMOUNT_REFUSED',
+    `of ${plan.amount} the token would send ${inUnits(receipt.amountSentLD)}, and ${inUnits(receipt.amountReceivedLD)} would arrive`,
+  );
+}
+
+/**
+ * The token's own `lzReceive`, as its endpoint will call it: a paused one, one that is out of what
+ * it releases and one that refuses the recipient say so now, and not once the tokens are gone.
+ *
+ * @throws ExecutorFault `rejected` `RECEIPT_WOULD_FAIL`.
+ */
+export async function requireReceipt(
+  destination: EvmConnection,
+  { from, to, recipient }: SendPlan,
+  { shared }: SendUnits,
+): Promise<void> {
+  const srcEid = from.venue.bridge_c.eid;
+  const sender = padded(from.oft);
+  // 0 for a token that takes messages in any order, which the published one does.
+  const nonce = await told(destination, (client) =>
+    client.readContract({
+      ...{ address: to.oft, abi: OFT, functionName: 'nextNonce' },
+      args: [srcEid, sender],
+    }),
+  );
+  const data = encodeFunctionData({
+    abi: OFT,
+    functionName: 'lzReceive',
+    args: [
+      { srcEid, sender, nonce },
+      zeroHash,
+      transferMessage(recipient, shared),
+      zeroAddress,
+      '0x',
+    ],
+  });
+  const account = to.venue.bridge_c.endpoint;
+  try {
+    await destination.raw((client) => client.call({ account, to: to.oft, data }));
+  } catch (error) {
+    if (!isRevert(error)) return destination.ask(() => Promise.reject(error));
+    throw rejected(
+      'RECEIPT_WOULD_FAIL',
+      `${to.oft} of venue ${to.venue.venue_key} would not receive it for ${recipient}: ${revertReason(error) ?? rpcMessage(error)}`,
+    );
+  }
+}

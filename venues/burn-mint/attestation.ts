@@ -1,0 +1,141 @@
+/**
+ * What counts as an attestation of a burn: the burn's own message, signed as its destination asks.
+ * A nonce that a burn was completed with cannot be taken back, so nothing is taken on somebody's
+ * word.
+ *
+ * Source: `Attestable.sol` of github.com/circlefin/evm-cctp-contracts (4061786): exactly as many
+ * signatures of 65 bytes (r, s, v) as the threshold, of enabled attesters, in increasing order of
+ * their addresses. `ECDSA.recover` there takes 27 and 28 as v, and the lower half of s.
+ */
+import { keccak256, recoverAddress, size, slice, type Address, type Hash, type Hex } from 'viem';
+import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
+import type { EvmConnection } from '../evm/client.ts';
+import type { Attested } from './attester.ts';
+import { MESSAGE_TRANSMITTER } from './contracts.ts';
+import { differs, readMessage, type BurnMessage } from './message.ts';
+import type { BurnPlan, Lane } from './plan.ts';
+
+/** A burn's message as it is signed. */
+export interface AttestedBurn {
+  readonly message: BurnMessage;
+  readonly bytes: Attested;
+}
+
+/**
+ * The attested message of this burn; null while there is none.
+ *
+ * @throws ExecutorFault `protocol`, asked about again and shown to a person:
+ *   `ATTESTATION_MISMATCH` where what is signed is another message, or its fee is more than the
+ *   burn allows; `ATTESTATION_UNSIGNED` where the destination would not take its signatures.
+ */
+export async function attestedBurn(
+  { attester, chains }: Lane,
+  { source, destination }: BurnPlan,
+  transaction: Hash,
+  emitted: string,
+  call: CallOptions,
+): Promise<AttestedBurn | null> {
+  const told = await attester.messagesOf(source.cctp, transaction, call);
+  const { own, problem } = attestationsOf(told, emitted);
+  if (own.length === 0) {
+    if (problem === null) return null;
+    throw new ExecutorFault('protocol', 'ATTESTATION_MISMATCH', problem);
+  }
+  const connection = await chains.open(destination.chain_id, call);
+  let why = '';
+  for (const each of own) {
+    const unsigned = await whyUnsigned(
+      connection,
+      destination.cctp.message_transmitter,
+      each.bytes,
+    );
+    if (unsigned === null) return each;
+    why ||= unsigned;
+  }
+  throw new ExecutorFault(
+    'protocol',
+    'ATTESTATION_UNSIGNED',
+    `what the attester gave is not signed as the destination asks: ${why}`,
+  );
+}
+
+/**
+ * Of what an attester tells of a transaction the messages of one burn; where there is none,
+ * `problem` says in what the first differs, null where nothing is told yet.
+ */
+export function attestationsOf(
+  told: readonly Attested[],
+  emitted: string,
+): { readonly own: readonly AttestedBurn[]; readonly problem: string | null } {
+  const burnt = readMessage(emitted);
+  if (!burnt.ok) return { own: [], problem: `the burn's own message: ${burnt.problem}` };
+  const own: AttestedBurn[] = [];
+  let problem: string | null = null;
+  for (const bytes of told) {
+    const reading = readMessage(bytes.message);
+    const why = reading.ok ? differs(reading.message, burnt.message) : reading.problem;
+    if (reading.ok && why === null) own.push({ message: reading.message, bytes });
+    else problem ??= `what the attester signed is not this burn: ${why ?? ''}`;
+  }
+  return { own, problem };
+}
+
+/** Why the transmitter would not take the signatures of a message, or null where it would. */
+export async function whyUnsigned(
+  connection: EvmConnection,
+  transmitter: Address,
+  { message, attestation }: Attested,
+): Promise<string | null> {
+  const asked = { address: transmitter, abi: MESSAGE_TRANSMITTER } as const;
+  const threshold = await connection.ask((client) =>
+    client.readContract({ ...asked, functionName: 'signatureThreshold' }),
+  );
+  const bytes = isBytes(attestation) ? size(attestation) : 0;
+  if (BigInt(bytes) !== threshold * BigInt(SIGNATURE_BYTES))
+    return `it has ${bytes} bytes, and ${threshold} signatures are asked for`;
+  const reading = await signersOf(message, attestation);
+  if (!reading.ok) return reading.problem;
+  for (const signer of reading.signers) {
+    const enabled = await connection.ask((client) =>
+      client.readContract({ ...asked, functionName: 'isEnabledAttester', args: [signer] }),
+    );
+    if (!enabled) return `${signer} is no attester`;
+  }
+  return null;
+}
+
+const SIGNATURE_BYTES = 65;
+/** Half the order of the curve: of two values of s that are both right, the lower one counts. */
+const HIGHEST_S = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
+
+type Signers =
+  | { readonly ok: true; readonly signers: readonly Address[] }
+  | { readonly ok: false; readonly problem: string };
+
+const isBytes = (text: string): boolean => /^0x(?:[0-9a-f]{2})*$/i.test(text);
+
+/** Who signed a message, of whole signatures in increasing order of who did, each once. */
+export async function signersOf(message: Hex, attestation: Hex): Promise<Signers> {
+  const bytes = size(attestation);
+  const hash = keccak256(message);
+  const signers: Address[] = [];
+  for (let at = 0; at < bytes; at += SIGNATURE_BYTES) {
+    const signer = await signerOf(hash, slice(attestation, at, at + SIGNATURE_BYTES));
+    if (signer === null) return { ok: false, problem: 'a signature is none of anybody' };
+    const before = signers.at(-1);
+    if (before !== undefined && BigInt(signer) <= BigInt(before))
+      return { ok: false, problem: 'its signatures are not in the order of who signed, each once' };
+    signers.push(signer);
+  }
+  return { ok: true, signers };
+}
+
+async function signerOf(hash: Hash, signature: Hex): Promise<Address | null> {
+  const v = Number(slice(signature, 64));
+  if ((v !== 27 && v !== 28) || BigInt(slice(signature, 32, 64)) > HIGHEST_S) return null;
+  try {
+    return await recoverAddress({ hash, signature });
+  } catch {
+    return null;
+  }
+}

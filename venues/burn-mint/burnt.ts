@@ -1,0 +1,77 @@
+/** What a completed burn has left for its mint, read from what its node recorded. */
+import type { Hash, Hex } from 'viem';
+import type { ExecutionContext } from '../../domain/executor.ts';
+import { readDecimal } from '../../domain/money.ts';
+import type { EvmVenue } from '../evm/config.ts';
+import type { Attested } from './attester.ts';
+import { readMessage } from './message.ts';
+import type { MintPlan } from './mint-act.ts';
+import { readBurnPlan, rejected, type LaneVenue } from './plan.ts';
+
+/** What the burn's node has recorded, as far as a mint needs it. */
+export interface Burnt {
+  readonly plan: MintPlan;
+  readonly transaction: Hash;
+  readonly source: LaneVenue;
+  /** The bytes that the source's transmitter emitted. */
+  readonly message: string;
+  /** As it was signed for when the burn was completed. */
+  readonly attested: Attested;
+}
+
+/** The burn that a mint completes, as its node or a sign check knows it. */
+export interface MintOf {
+  readonly asset: string;
+  readonly matched?: ExecutionContext['matched'];
+}
+
+/**
+ * @throws ExecutorFault `rejected` `BURN_UNKNOWN` where the burn has recorded nothing to mint.
+ */
+export function readBurnt({ asset, matched }: MintOf, venues: readonly EvmVenue[]): Burnt {
+  const output = matched?.output;
+  const transaction = matched?.external_ref;
+  if (output === undefined || transaction === undefined)
+    throw rejected('BURN_UNKNOWN', 'config.burn_from names no burn that is completed');
+  const { message, submitted_amount: burnt, max_fee, destination_block: since } = output;
+  const { attested_message: signed, attestation } = output;
+  const nonce = typeof signed === 'string' ? readMessage(signed) : null;
+  const reading = typeof message === 'string' ? readMessage(message) : null;
+  const amount = readDecimal(burnt);
+  if (
+    reading?.ok !== true ||
+    nonce?.ok !== true ||
+    amount === null ||
+    typeof message !== 'string' ||
+    typeof attestation !== 'string'
+  )
+    throw rejected('BURN_UNKNOWN', 'the burn has recorded no message that could be minted');
+  const plan = readBurnPlan(
+    {
+      asset,
+      amount,
+      config: {
+        source_chain_id: output['source_chain_id'] ?? null,
+        destination_chain_id: output['destination_chain_id'] ?? null,
+        token_address: `0x${reading.message.burn_token.slice(26)}`,
+        mint_recipient: output['mint_recipient'] ?? null,
+        max_fee: max_fee ?? '0',
+      },
+    },
+    venues,
+  );
+  return {
+    plan: {
+      destination: plan.destination,
+      minted: plan.minted,
+      emitted: reading.message,
+      amount,
+      nonce: nonce.message.nonce,
+      since: typeof since === 'string' && /^[0-9]+$/.test(since) ? BigInt(since) : 0n,
+    },
+    transaction: transaction as Hash,
+    source: plan.source,
+    message,
+    attested: { message: signed as Hex, attestation: attestation as Hex },
+  };
+}
