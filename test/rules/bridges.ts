@@ -272,7 +272,7 @@ export const bridgeRules: readonly Rule[] = [
       name: 'a peer that is not ours is refused, whichever end has it',
     },
     broken: {
-      file: 'venues/bridge-c/send.ts',
+      file: 'venues/bridge-c/route.ts',
       find: ' && isPeer(peer, other)) return;',
       replace: ' && peer !== other.oft) return;',
     },
