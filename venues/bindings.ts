@@ -2,11 +2,12 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
-import type { ChainAssets, ChainBridge } from '../domain/plan/tokens.ts';
+import type { ChainAssets, ChainBridge, ChainPerp } from '../domain/plan/tokens.ts';
 import { describeIssues } from '../platform/issues.ts';
 import { ccxtVenueSchema, type CcxtVenue } from './cex/config.ts';
 import { CredentialsError, readCredentials } from './cex/credentials.ts';
 import { evmVenueSchema, type EvmVenue } from './evm/config.ts';
+import { perpVenueSchema } from './perp/config.ts';
 
 const venueKey = z
   .string()
@@ -21,15 +22,9 @@ const paperVenueSchema = z.strictObject({
   fetch_interval_seconds: z.number().positive().max(86_400).optional(),
 });
 
-const unavailable = (provider: 'perp') =>
-  z.looseObject({ venue_key: venueKey, provider: z.literal(provider) }).refine(() => false, {
-    path: ['provider'],
-    message: `${provider} venues are not available in this release`,
-  });
-
 const venueSchema = z.discriminatedUnion(
   'provider',
-  [evmVenueSchema, paperVenueSchema, ccxtVenueSchema, unavailable('perp')],
+  [evmVenueSchema, paperVenueSchema, ccxtVenueSchema, perpVenueSchema],
   {
     error: 'must be paper, ccxt, evm or perp',
   },
@@ -38,8 +33,7 @@ const venueSchema = z.discriminatedUnion(
 const fileSchema = z.strictObject({ venues: z.array(venueSchema) });
 
 export type PaperVenue = z.output<typeof paperVenueSchema>;
-type AnyVenue = z.output<typeof venueSchema>;
-export type VenueBinding = Exclude<AnyVenue, { provider: 'perp' }>;
+export type VenueBinding = z.output<typeof venueSchema>;
 
 /** Everything wrong with the venues file, one line a place. */
 export class VenueBindingsError extends Error {
@@ -61,10 +55,11 @@ export function parseVenueBindings(content: unknown): readonly VenueBinding[] {
   const parsed = fileSchema.safeParse(content);
   if (!parsed.success)
     throw new VenueBindingsError(describeIssues(parsed.error, { whole: 'the file' }));
-  const venues = parsed.data.venues.filter((venue) => venue.provider !== 'perp');
+  const { venues } = parsed.data;
   const faults = venues.flatMap((venue, index) => [
     ...repeats(venues, venue, index),
     ...masterFaults(venues, venue, index),
+    ...perpFaults(venues, venue, index),
   ]);
   if (faults.length > 0) throw new VenueBindingsError(faults);
   return venues;
@@ -189,11 +184,48 @@ function masterFaults(
   return [];
 }
 
+/**
+ * There is one master account, so one entry; and what is paid in comes from a chain that is bound,
+ * in the token that its entry lists.
+ */
+function perpFaults(
+  venues: readonly VenueBinding[],
+  venue: VenueBinding,
+  index: number,
+): readonly string[] {
+  if (venue.provider !== 'perp') return [];
+  const at = `venues[${index}]`;
+  const { chain_id, asset } = venue;
+  const chain = venues.find((other) => other.provider === 'evm' && other.chain_id === chain_id);
+  const listed = chain?.provider === 'evm' && chain.tokens.some((token) => token.asset === asset);
+  return [
+    ...(venues.slice(0, index).some(({ provider }) => provider === 'perp')
+      ? [`${at}.provider: a perp venue is already bound above`]
+      : []),
+    ...(chain === undefined ? [`${at}.chain_id: chain ${chain_id} is not bound in this file`] : []),
+    ...(chain !== undefined && !listed
+      ? [`${at}.asset: ${asset} is not among the tokens of venue ${chain.venue_key}`]
+      : []),
+  ];
+}
+
 function bridgeOf({ bridge_c }: EvmVenue): ChainBridge | null {
   if (bridge_c === undefined) return null;
   const { eid, endpoint, tokens } = bridge_c;
   const carriers = tokens.map(({ asset, oft }) => ({ asset, address: oft }));
   return { endpoint_identity: `${eid}:${endpoint}`, carriers };
+}
+
+/** The perps venue whose deposits come from this chain. */
+function perpOf(venues: readonly VenueBinding[], chainId: number): ChainPerp | null {
+  for (const venue of venues)
+    if (venue.provider === 'perp' && venue.chain_id === chainId)
+      return {
+        venue_key: venue.venue_key,
+        asset: venue.asset,
+        deposit_address: venue.deposit_address,
+      };
+  return null;
 }
 
 /** The chains of the venues file, what may be moved on them and how they become final. */
@@ -210,6 +242,7 @@ export function chainAssets(venues: readonly VenueBinding[]): ChainAssets {
         finality,
         burns_by: venue.cctp?.token_messenger ?? null,
         bridge: bridgeOf(venue),
+        perp: perpOf(venues, chain_id),
       },
     ];
   });

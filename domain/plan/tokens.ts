@@ -19,6 +19,15 @@ export interface ChainBridge {
   readonly carriers: readonly ChainToken[];
 }
 
+/** The perps venue that is paid into from a chain. */
+export interface ChainPerp {
+  readonly venue_key: string;
+  /** What it holds. */
+  readonly asset: string;
+  /** Where deposits are sent to. */
+  readonly deposit_address: string;
+}
+
 /** One chain that this service is bound to. */
 export interface ChainEntry {
   readonly venue_key: string;
@@ -30,6 +39,8 @@ export interface ChainEntry {
   readonly burns_by: string | null;
   /** Null where the bridge_c lane does not reach. */
   readonly bridge: ChainBridge | null;
+  /** Null where no perps venue is paid into from it. */
+  readonly perp: ChainPerp | null;
 }
 
 /** One entry a chain. */

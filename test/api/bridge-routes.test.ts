@@ -47,6 +47,7 @@ const carried = (asset: string) => [{ asset, address: address(7) }];
 const bound = (chain_id: number, venue_key: string, digit: number | null): ChainAssets => [
   {
     ...{ chain_id, venue_key, native_asset: 'ETH', burns_by: digit === null ? null : address(6) },
+    perp: null,
     tokens: ['USDC', 'OMNI'].flatMap(carried),
     bridge:
       digit === null

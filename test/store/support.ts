@@ -68,6 +68,7 @@ export const BURNING: ChainEntry = {
   },
   burns_by: '0x00000000000000000000000000000000000000AA',
   bridge: null,
+  perp: null,
 };
 
 /** Compiled as the API would; who runs its nodes is of no interest here. */

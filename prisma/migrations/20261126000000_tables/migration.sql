@@ -537,6 +537,80 @@ CREATE TABLE burn_messages (
 
 CREATE INDEX burn_messages_of ON burn_messages (movement_id, node_key);
 
+-- The account on the perps venue that everything is paid out of, and who signs for it.
+CREATE TABLE perp_master (
+  id             integer PRIMARY KEY DEFAULT 1 CHECK (id = 1),
+  master_address text NOT NULL,
+  signer_key     text NOT NULL,
+  network        text NOT NULL,
+  label          text,
+  created_at     timestamptz NOT NULL
+);
+
+-- What a strategy has on the perps venue.
+CREATE TABLE perp_bindings (
+  strategy_id         text PRIMARY KEY,
+  sub_account_address text UNIQUE,
+  max_agent_balance   numeric(38, 18),
+  paused              boolean NOT NULL DEFAULT false,
+  pause_reason        text,
+  paused_changed_at   timestamptz,
+  created_at          timestamptz NOT NULL,
+  updated_at          timestamptz NOT NULL
+);
+
+-- Who may sign orders for a strategy. An address is one wallet's for good: the venue forgets what an
+-- address has signed once it is no agent any more.
+CREATE TABLE perp_agent_wallets (
+  wallet_id    uuid PRIMARY KEY,
+  strategy_id  text NOT NULL REFERENCES perp_bindings (strategy_id),
+  agent_name   text NOT NULL,
+  signer_key   text NOT NULL,
+  address      text NOT NULL UNIQUE,
+  valid_until  timestamptz NOT NULL,
+  state        text NOT NULL,
+  last_error   text,
+  next_look_at timestamptz,
+  created_at   timestamptz NOT NULL,
+  updated_at   timestamptz NOT NULL,
+  approved_at  timestamptz
+);
+
+-- Names are the master's on the venue, whichever strategy they are for.
+CREATE UNIQUE INDEX perp_agent_wallets_name ON perp_agent_wallets (agent_name)
+  WHERE state IN ('pending', 'active');
+
+CREATE INDEX perp_agent_wallets_of ON perp_agent_wallets (strategy_id, created_at);
+
+CREATE INDEX perp_agent_wallets_due ON perp_agent_wallets (next_look_at)
+  WHERE next_look_at IS NOT NULL;
+
+-- The newest nonce that each signer of the perps venue was given.
+CREATE TABLE perp_lanes (
+  address    text PRIMARY KEY,
+  last_nonce bigint NOT NULL
+);
+
+-- What is signed for the perps venue: a nonce is one action's, and what was signed with it is the
+-- only thing that is ever sent with it.
+CREATE TABLE perp_actions (
+  address     text NOT NULL,
+  nonce       bigint NOT NULL,
+  movement_id uuid REFERENCES movements (movement_id),
+  node_key    text,
+  attempt     integer,
+  wallet_id   uuid REFERENCES perp_agent_wallets (wallet_id),
+  signature   text,
+  created_at  timestamptz NOT NULL,
+  PRIMARY KEY (address, nonce),
+  CONSTRAINT perp_actions_owner CHECK ((movement_id IS NULL) = (node_key IS NULL)
+    AND (movement_id IS NULL) = (attempt IS NULL) AND (movement_id IS NULL) <> (wallet_id IS NULL))
+);
+
+CREATE UNIQUE INDEX perp_actions_node ON perp_actions (movement_id, node_key, attempt);
+
+CREATE UNIQUE INDEX perp_actions_wallet ON perp_actions (wallet_id);
+
 CREATE UNIQUE INDEX evm_transactions_nonce ON evm_transactions (chain_id, address, nonce)
   WHERE released_at IS NULL AND replaces IS NULL;
 
@@ -978,6 +1052,11 @@ INSERT INTO service_privileges (table_name, privileges) VALUES
   ('nonce_lanes', 'SELECT, INSERT, UPDATE'),
   ('authorizations', 'SELECT, INSERT, UPDATE'),
   ('burn_messages', 'SELECT, INSERT'),
+  ('perp_master', 'SELECT, INSERT'),
+  ('perp_bindings', 'SELECT, INSERT, UPDATE'),
+  ('perp_agent_wallets', 'SELECT, INSERT, UPDATE'),
+  ('perp_lanes', 'SELECT, INSERT, UPDATE'),
+  ('perp_actions', 'SELECT, INSERT, UPDATE'),
   ('evm_transactions', 'SELECT, INSERT, UPDATE'),
   ('restores', 'SELECT, INSERT, UPDATE'),
   ('audit_events', 'SELECT, INSERT'),

@@ -342,6 +342,7 @@ test('a plan’s tokens are those of its template and of the venues, not what a 
       finality: BY_TAG,
       burns_by: null,
       bridge: null,
+      perp: null,
     },
   ];
   const tokens = (token_address: string, shared: JsonObject, listed: ChainAssets) =>

@@ -186,6 +186,7 @@ describe('the pool of a burn', () => {
       },
       burns_by: null,
       bridge: null,
+      perp: null,
     }));
     const config = { source_chain_id: 1, destination_chain_id: 2, chain_id: 2, venue: 'other' };
     const signer_binding = { signer_key: 'hot' };

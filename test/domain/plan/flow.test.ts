@@ -466,6 +466,7 @@ describe('an allowance draws what it allows beyond what is surely pulled by it',
     venue_key: `chain-${String(chain_id)}`,
     chain_id,
     native_asset: 'ETH',
+    perp: null,
     tokens: [{ asset: 'USDC', address: token }],
     finality: {
       read: 'finalized_tag',

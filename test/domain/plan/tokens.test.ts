@@ -22,6 +22,7 @@ const CHAINS: ChainAssets = [
     finality: BY_TAG,
     burns_by: null,
     bridge: null,
+    perp: null,
   },
   {
     venue_key: 'side',
@@ -31,6 +32,7 @@ const CHAINS: ChainAssets = [
     finality: BY_TAG,
     burns_by: null,
     bridge: null,
+    perp: null,
   },
 ];
 

@@ -1,0 +1,40 @@
+-- The nonce of an action for the perps venue: the one that its owner has, else the next of whoever
+-- signs. They follow the clock in milliseconds, since the venue takes none that is far from it, and
+-- none is given twice.
+CREATE OR REPLACE FUNCTION claim_perp_nonce(signer text, movement uuid, node text,
+  node_attempt integer, wallet uuid) RETURNS perp_actions LANGUAGE plpgsql AS $$
+DECLARE
+  found_action perp_actions;
+  ms bigint := floor(extract(epoch FROM svc_now()) * 1000);
+BEGIN
+  INSERT INTO perp_lanes (address, last_nonce) VALUES (signer, 0) ON CONFLICT DO NOTHING;
+  PERFORM 1 FROM perp_lanes WHERE address = signer FOR UPDATE;
+  SELECT * INTO found_action FROM perp_actions
+  WHERE (movement_id = movement AND node_key = node AND attempt = node_attempt)
+    OR wallet_id = wallet;
+  IF FOUND THEN RETURN found_action; END IF;
+  UPDATE perp_lanes SET last_nonce = greatest(last_nonce + 1, ms) WHERE address = signer
+  RETURNING last_nonce INTO ms;
+  INSERT INTO perp_actions (address, nonce, movement_id, node_key, attempt, wallet_id, created_at)
+  VALUES (signer, ms, movement, node, node_attempt, wallet, svc_now())
+  RETURNING * INTO found_action;
+  RETURN found_action;
+END $$;
+
+-- The signature that is sent, which is the first one that was stored; null for a node whose send a
+-- recovery has taken over since, so that nobody sends it.
+CREATE OR REPLACE FUNCTION save_perp_signature(movement uuid, node text, node_attempt integer,
+  epoch integer, given text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  stored text;
+BEGIN
+  PERFORM 1 FROM movement_nodes
+  WHERE movement_id = movement AND node_key = node AND attempt = node_attempt
+    AND submit_epoch = epoch AND state = 'SUBMITTING'
+  FOR SHARE;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  UPDATE perp_actions SET signature = coalesce(signature, given)
+  WHERE movement_id = movement AND node_key = node AND attempt = node_attempt
+  RETURNING signature INTO stored;
+  RETURN stored;
+END $$;

@@ -1,0 +1,93 @@
+/** Nonces and signatures of the perps venue (prisma/functions/perp-actions.sql). */
+import type { Database } from '../prisma/client.ts';
+import { run } from './faults.ts';
+
+/** Whose action it is: a node's attempt, or an agent wallet that is to be approved. */
+export type PerpActionOwner =
+  | { readonly movement_id: string; readonly node_key: string; readonly attempt: number }
+  | { readonly wallet_id: string };
+
+export interface PerpAction {
+  /** Who signs, in lower case. */
+  readonly address: string;
+  /** Milliseconds since 1970; nobody else's of this signer. */
+  readonly nonce: number;
+  /** 65 bytes as hex; null while nothing is signed, and so nothing sent. */
+  readonly signature: string | null;
+}
+
+interface Stored {
+  readonly address: string;
+  readonly nonce: bigint;
+  readonly signature: string | null;
+}
+
+/** The owner's nonce, which it keeps; asking again is the same. */
+export async function claimPerpNonce(
+  db: Database,
+  signer: string,
+  owner: PerpActionOwner,
+): Promise<PerpAction> {
+  const { movement, node, attempt, wallet } = parts(owner);
+  const address = signer.toLowerCase();
+  const rows = await run(
+    () => db.sql<Stored>`
+      SELECT address, nonce, signature FROM claim_perp_nonce(${address}, ${movement}::uuid, ${node},
+        ${attempt}::integer, ${wallet}::uuid)`,
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('a nonce was not answered');
+  return toAction(row);
+}
+
+/** The owner's action; null where it has no nonce yet. */
+export async function readPerpAction(
+  db: Database,
+  owner: PerpActionOwner,
+): Promise<PerpAction | null> {
+  const { movement, node, attempt, wallet } = parts(owner);
+  const rows = await run(
+    () => db.sql<Stored>`
+      SELECT address, nonce, signature FROM perp_actions
+      WHERE (movement_id = ${movement}::uuid AND node_key = ${node} AND attempt = ${attempt}::integer)
+        OR wallet_id = ${wallet}::uuid`,
+  );
+  return rows[0] === undefined ? null : toAction(rows[0]);
+}
+
+/**
+ * Keeps what was signed for a node, and answers what is to be sent: the first that was kept. Null
+ * when a recovery took over since the fence of this epoch; then nothing may be sent.
+ */
+export async function savePerpSignature(
+  db: Database,
+  of: {
+    readonly movement_id: string;
+    readonly node_key: string;
+    readonly attempt: number;
+    readonly epoch: number;
+  },
+  signature: string,
+): Promise<string | null> {
+  const rows = await run(
+    () => db.sql<{ stored: string | null }>`
+      SELECT save_perp_signature(${of.movement_id}::uuid, ${of.node_key}, ${of.attempt}::integer,
+        ${of.epoch}::integer, ${signature}) AS stored`,
+  );
+  return rows[0]?.stored ?? null;
+}
+
+function parts(owner: PerpActionOwner) {
+  return 'wallet_id' in owner
+    ? { movement: null, node: null, attempt: null, wallet: owner.wallet_id }
+    : {
+        movement: owner.movement_id,
+        node: owner.node_key,
+        attempt: owner.attempt,
+        wallet: null,
+      };
+}
+
+function toAction({ address, nonce, signature }: Stored): PerpAction {
+  return { address, nonce: Number(nonce), signature };
+}

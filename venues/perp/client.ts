@@ -1,0 +1,306 @@
+/**
+ * The perps venue over HTTP. Questions go through the kept client, and what comes back is read by
+ * our own schemas, since that client believes every answer of status 200. Actions are sent as the
+ * very bytes that were stored, once a call: whether to send them again decides who knows the nonce.
+ * Source: docs/perps-venue-facts.md 1.4, 2, 4.
+ */
+import { HyperliquidError, InfoClient, type IRequestTransport } from '@nktkas/hyperliquid';
+import { Agent } from 'undici';
+import { z } from 'zod';
+import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
+import { isDecimal } from '../../domain/money.ts';
+import { callOnce, CallError, type OutgoingAnswer } from '../../platform/outgoing/call.ts';
+import type { PerpVenue } from './config.ts';
+
+const TIMEOUT_MS = 10_000;
+const LIMIT_BYTES = 4_194_304;
+
+/**
+ * What an action came to. `applied`: it was carried out now. `used`: its nonce has been, so this
+ * action or its refusal came before. `refused`: nothing of this call happened; `consumed` when the
+ * nonce is gone with it, so that the same bytes can never be carried out.
+ */
+export type PerpAnswer =
+  | { readonly kind: 'applied' }
+  | { readonly kind: 'used'; readonly message: string }
+  | { readonly kind: 'refused'; readonly consumed: boolean; readonly message: string };
+
+/** A line of an account's ledger. */
+export interface LedgerRow {
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  readonly hash: string;
+  readonly delta: Readonly<Record<string, unknown>> & { readonly type: string };
+}
+
+export interface PerpAccountState {
+  /** Decimals in units of the asset. */
+  readonly account_value: string;
+  readonly withdrawable: string;
+  readonly open_positions: number;
+}
+
+export interface ListedAgent {
+  readonly name: string;
+  /** In lower case. */
+  readonly address: string;
+  /** Milliseconds since 1970. */
+  readonly valid_until: number;
+}
+
+export type PerpRole =
+  | { readonly role: 'user' | 'missing' | 'vault' }
+  | { readonly role: 'agent' | 'subAccount'; readonly master: string };
+
+/** Every call throws a retryable `ExecutorFault` where the venue gives no answer that can be read. */
+export interface PerpClient {
+  /** Sends the body once. */
+  send(body: string, call: CallOptions): Promise<PerpAnswer>;
+  /** The account's rows since a time in milliseconds, oldest first. */
+  ledger(user: string, since: number, call: CallOptions): Promise<readonly LedgerRow[]>;
+  state(user: string, call: CallOptions): Promise<PerpAccountState>;
+  agents(master: string, call: CallOptions): Promise<readonly ListedAgent[]>;
+  role(user: string, call: CallOptions): Promise<PerpRole>;
+  /** How the account keeps its money: only `default` and `disabled` keep perps by themselves. */
+  mode(user: string, call: CallOptions): Promise<string>;
+  /** The rails of deposits and withdrawals, as the venue names them; null where it does not tell. */
+  rails(
+    call: CallOptions,
+  ): Promise<{ readonly deposit: string; readonly withdrawal: string } | null>;
+  close(): Promise<void>;
+}
+
+const decimal = z
+  .string()
+  .regex(/^-?[0-9]{1,20}(\.[0-9]{1,30})?$/)
+  .transform(toVenueDecimals)
+  .refine((text) => isDecimal(text.replace(/^-/, '')), 'a decimal');
+const lowerAddress = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/)
+  .toLowerCase();
+const milliseconds = z.int().min(0);
+
+const stateSchema = z.object({
+  marginSummary: z.object({ accountValue: decimal }),
+  withdrawable: decimal,
+  assetPositions: z.array(z.unknown()),
+});
+const rowsSchema = z.array(
+  z.object({
+    time: milliseconds,
+    hash: z.string(),
+    delta: z.looseObject({ type: z.string() }),
+  }),
+);
+const agentsSchema = z
+  .array(z.object({ name: z.string(), address: lowerAddress, validUntil: milliseconds }))
+  .nullable();
+const roleSchema = z.discriminatedUnion('role', [
+  z.object({ role: z.enum(['user', 'missing', 'vault']) }),
+  z.object({ role: z.literal('agent'), data: z.object({ user: lowerAddress }) }),
+  z.object({ role: z.literal('subAccount'), data: z.object({ master: lowerAddress }) }),
+]);
+const routingSchema = z.object({ depositRoute: z.string(), withdrawalRoute: z.string() });
+const answerSchema = z.discriminatedUnion('status', [
+  z.object({ status: z.literal('ok'), response: z.looseObject({ type: z.string() }) }),
+  z.object({ status: z.literal('err'), response: z.string() }),
+]);
+
+/** Rows that one answer holds at most. Source: DOC:info-endpoint, pagination. */
+const PAGE = 500;
+const MOST_PAGES = 20;
+
+export function createPerpClient({ url }: Pick<PerpVenue, 'url'>): PerpClient {
+  const dispatcher = new Agent({ pipelining: 0 });
+  const base = url.replace(/\/+$/, '');
+  const post = async (
+    path: 'info' | 'exchange',
+    body: string,
+    call: CallOptions,
+  ): Promise<unknown> => {
+    const answer = await callOnce({
+      method: 'POST',
+      url: `${base}/${path}`,
+      headers: { ...call.traceHeaders },
+      body,
+      timeoutMs: TIMEOUT_MS,
+      limitBytes: LIMIT_BYTES,
+      dispatcher,
+      signal: call.signal,
+    }).catch((error: unknown) => {
+      if (!(error instanceof CallError)) throw error;
+      const kind =
+        error.problem === 'timeout' || error.problem === 'aborted' ? 'timeout' : 'unreachable';
+      throw new ExecutorFault(kind, 'VENUE_UNREACHABLE', `the perps venue: ${error.message}`, {
+        cause: error,
+      });
+    });
+    return read(answer);
+  };
+  const ask = async <T>(
+    schema: z.ZodType<T>,
+    call: CallOptions,
+    question: (client: InfoClient) => Promise<unknown>,
+  ): Promise<T> => {
+    const client = new InfoClient({ transport: transportOf(post, call) });
+    const told = await question(client).catch((error: unknown) => {
+      if (error instanceof ExecutorFault || !(error instanceof HyperliquidError)) throw error;
+      throw odd(`its client could not ask it: ${error.message}`, error);
+    });
+    const parsed = schema.safeParse(told);
+    if (!parsed.success) throw odd('it answered something else than was asked');
+    return parsed.data;
+  };
+  return {
+    async send(body, call) {
+      const parsed = answerSchema.safeParse(await post('exchange', body, call));
+      if (!parsed.success) throw odd('it answered an action with something else than its outcome');
+      return parsed.data.status === 'ok' ? { kind: 'applied' } : refusalOf(parsed.data.response);
+    },
+    async ledger(user, since, call) {
+      const rows: LedgerRow[] = [];
+      const seen = new Set<string>();
+      let startTime = Math.max(0, since);
+      for (let page = 0; page < MOST_PAGES; page += 1) {
+        const told = await ask(rowsSchema, call, (client) =>
+          client.userNonFundingLedgerUpdates({ user: hex(user), startTime }),
+        );
+        const fresh = told.filter((row) => {
+          const id = JSON.stringify([row.time, row.hash, row.delta]);
+          return !seen.has(id) && seen.add(id);
+        });
+        rows.push(...fresh);
+        const last = told.at(-1);
+        // How many rows fill an answer is told in two ways, so a page that adds nothing is the last.
+        if (last === undefined || fresh.length === 0 || told.length < PAGE / 2) return rows;
+        startTime = last.time;
+      }
+      throw odd('its ledger is longer than is read at once');
+    },
+    async state(user, call) {
+      const told = await ask(stateSchema, call, (client) =>
+        client.clearinghouseState({ user: hex(user) }),
+      );
+      return {
+        account_value: told.marginSummary.accountValue,
+        withdrawable: told.withdrawable,
+        open_positions: told.assetPositions.length,
+      };
+    },
+    async agents(master, call) {
+      const told = await ask(agentsSchema, call, (client) =>
+        client.extraAgents({ user: hex(master) }),
+      );
+      return (told ?? []).map(({ name, address, validUntil }) => ({
+        name,
+        address,
+        valid_until: validUntil,
+      }));
+    },
+    async role(user, call) {
+      const told = await ask(roleSchema, call, (client) => client.userRole({ user: hex(user) }));
+      if (told.role === 'agent') return { role: 'agent', master: told.data.user };
+      if (told.role === 'subAccount') return { role: 'subAccount', master: told.data.master };
+      return { role: told.role };
+    },
+    mode: (user, call) =>
+      ask(z.string(), call, (client) => client.userAbstraction({ user: hex(user) })),
+    async rails(call) {
+      // Not documented, so a venue that does not know the question says nothing.
+      const parsed = routingSchema.safeParse(
+        await post('info', JSON.stringify({ type: 'usdcRouting' }), call).catch(
+          (error: unknown) => {
+            if (error instanceof UnknownQuestion) return null;
+            throw error;
+          },
+        ),
+      );
+      if (!parsed.success) return null;
+      return { deposit: parsed.data.depositRoute, withdrawal: parsed.data.withdrawalRoute };
+    },
+    close: () => dispatcher.close(),
+  };
+}
+
+/** The venue does not know the question. */
+class UnknownQuestion extends ExecutorFault {}
+
+/** Everything but a readable 200 leaves open what became of a call. */
+function read({ status, body }: OutgoingAnswer): unknown {
+  if (status === 422)
+    throw new UnknownQuestion('protocol', 'VENUE_ANSWER_INVALID', 'the perps venue answered 422');
+  if (status !== 200)
+    throw new ExecutorFault(
+      'server_error',
+      'VENUE_UNAVAILABLE',
+      `the perps venue answered ${String(status)}`,
+    );
+  try {
+    return JSON.parse(body.toString('utf8')) as unknown;
+  } catch (error) {
+    throw odd('it answered no JSON', error);
+  }
+}
+
+/** The kept client's way out, over our own calls. */
+function transportOf(
+  post: (path: 'info' | 'exchange', body: string, call: CallOptions) => Promise<unknown>,
+  call: CallOptions,
+): IRequestTransport {
+  return {
+    isTestnet: false,
+    async request<T>(endpoint: 'info' | 'exchange' | 'explorer', payload: unknown): Promise<T> {
+      if (endpoint !== 'info') throw new Error('only questions go through the client');
+      return (await post('info', JSON.stringify(payload), call)) as T;
+    },
+  };
+}
+
+/**
+ * Refusals that come after the nonce was taken, which it is then for good. Any other may have come
+ * before, and then says nothing of an earlier call with the same bytes. Source:
+ * docs/perps-venue-facts.md 1.4, the order of checks and the texts that were seen.
+ */
+const AFTER_THE_NONCE: readonly RegExp[] = [
+  /^insufficient /i,
+  /amount cannot be zero/i,
+  /^withdrawal amount must/i,
+  /^error withdrawing from bridge/i,
+  /^action disabled when unified account/i,
+  /^unified account only supports/i,
+  /^invalid send/i,
+  /^invalid sub-account transfer/i,
+  /^unknown token/i,
+  /^invalid perp dex/i,
+  /^invalid decimal number/i,
+  /^invalid number of decimals/i,
+  /^too many extra agents/i,
+  /^extra agent already used/i,
+  /^user has pending agent removal/i,
+  /valid_until already expired/i,
+];
+
+function refusalOf(text: string): PerpAnswer {
+  const message = text.slice(0, 500);
+  if (/^invalid nonce: duplicate nonce/i.test(text)) return { kind: 'used', message };
+  return { kind: 'refused', consumed: AFTER_THE_NONCE.some((each) => each.test(text)), message };
+}
+
+/** Rounded down to the venue's decimals: states carry the noise of floats (facts 4). */
+function toVenueDecimals(text: string): string {
+  const [, sign = '', whole = '0', part = ''] = /^(-?)0*([0-9]+?)(?:\.([0-9]+))?$/.exec(text) ?? [];
+  const cut = part.slice(0, 6).replace(/0+$/, '');
+  const digits = cut === '' ? whole : `${whole}.${cut}`;
+  return digits === '0' ? '0' : `${sign}${digits}`;
+}
+
+function hex(address: string): `0x${string}` {
+  return address.toLowerCase() as `0x${string}`;
+}
+
+function odd(message: string, cause?: unknown): ExecutorFault {
+  return new ExecutorFault('protocol', 'VENUE_ANSWER_INVALID', `the perps venue: ${message}`, {
+    cause,
+  });
+}

@@ -1,0 +1,49 @@
+/** What the perps venue's binding looks like, and what of the venue no plan may choose. */
+import { z } from 'zod';
+import { addressSchema } from '../evm/config.ts';
+
+/** Of the venue's own decimals: an amount with more of them is refused. Source: facts 1.2, 4. */
+export const PERP_DECIMALS = 6;
+
+/**
+ * Less than this is not credited and lost. Source: DOC:for-developers/api/usdc (docs/perps-venue-facts.md 5.1).
+ */
+export const LEAST_DEPOSIT = '5';
+
+/**
+ * Taken out of what is withdrawn. Source: DOC:exchange-endpoint (docs/perps-venue-facts.md 5.2).
+ */
+export const WITHDRAWAL_FEE = '1';
+
+/** The account type under which balances of the venue are told and held. */
+export const PERP_ACCOUNT_TYPE = 'PERP';
+
+export const NETWORKS = ['Mainnet', 'Testnet'] as const;
+/** As the venue's own actions name it. */
+export type PerpNetwork = (typeof NETWORKS)[number];
+
+/** A `perp` entry of the venues file; there is one at most. */
+export const perpVenueSchema = z.strictObject({
+  venue_key: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 of letters, digits and . _ -'),
+  provider: z.literal('perp'),
+  account_role: z.literal('master'),
+  /** The master account's address, which is that of the signer who signs for it. */
+  account: addressSchema,
+  /** The venue's API, without `/exchange` and `/info`. */
+  url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
+  network: z.enum(NETWORKS),
+  /** The chain that deposits come from and withdrawals are paid on; one of this file. */
+  chain_id: z.number().int().positive().max(Number.MAX_SAFE_INTEGER),
+  /** Where deposits are sent to on that chain. */
+  deposit_address: addressSchema,
+  /** What it holds, by the name that the chain's entry lists the token under. */
+  asset: z.string().min(1).max(32).default('USDC'),
+  /** The same as the venue's own transfers name it. Source: `spotMeta` of the network. */
+  token: z
+    .string()
+    .regex(/^[A-Z0-9]{1,16}:0x[0-9a-f]{32}$/, 'must be as USDC:0x and 32 hex digits in lower case'),
+  fetch_interval_seconds: z.number().positive().max(86_400).optional(),
+});
+export type PerpVenue = z.output<typeof perpVenueSchema>;
