@@ -138,6 +138,7 @@ describe('the venues file', () => {
         },
         burns_by: null,
         bridge: null,
+        perp: null,
       },
     ]);
     const tokens = [
