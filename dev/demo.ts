@@ -10,6 +10,7 @@ import { crossing, MOVED, withdrawal, type Scene } from './demo-scenes.ts';
 import { say, Story } from './demo-story.ts';
 import type { StackBridges } from './stack/bridges.ts';
 import { hadBridges, readBridges, runsBridges } from './stack/known-bridges.ts';
+import { hadPerp } from './stack/perp.ts';
 import { readDevKeys, type DevKeys } from './stack/keys.ts';
 import { readChainInfo, type ChainInfo } from './stack/chain.ts';
 import { readDevSettings, type DevSettings } from './stack/ports.ts';
@@ -86,7 +87,9 @@ async function findOrStart(settings: DevSettings, bridged: boolean): Promise<Sta
   }
   say('No stack runs; starting one for the demo.');
   const bridges = bridged || hadBridges(settings.dataDir);
-  stack = await startStack({ settings, bridges, restart: true, signal: foreground.signal });
+  const perp = hadPerp(settings.dataDir);
+  const { signal } = foreground;
+  stack = await startStack({ settings, bridges, perp, restart: true, signal });
   // The stack's own record of where everything is, as another process would read it.
   return { ...stack, chainUrl: stack.chain.rpcUrl };
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { loadStarterTemplates } from './demo-api.ts';
 import { takeSignals } from './stack/foreground.ts';
 import { hadBridges } from './stack/known-bridges.ts';
+import { hadPerp } from './stack/perp.ts';
 import { type DevSettings, readDevSettings } from './stack/ports.ts';
 import {
   type Stack,
@@ -19,7 +20,9 @@ const HELP = [
   '',
   '  --bridges  with a second chain, those who serve the bridges between the two, and a template that takes them; from then',
   '             on every start in this folder has them',
+  '  --perp     with a perps venue, which is kept in the same way',
 ];
+const OPTIONS: readonly string[] = ['--bridges', '--perp'];
 
 let stack: Stack | null = null;
 const foreground = takeSignals(() => stack?.hurry());
@@ -29,14 +32,16 @@ process.exit();
 
 async function main(): Promise<number> {
   const args = process.argv.slice(2);
-  const others = args.filter((arg) => arg !== '--bridges');
-  const answered = answeredByUsage(others, 'npm start [-- --bridges]', HELP);
+  const others = args.filter((arg) => !OPTIONS.includes(arg));
+  const answered = answeredByUsage(others, 'npm start [-- --bridges] [--perp]', HELP);
   if (answered !== null) return answered;
   try {
     const settings = readDevSettings();
     process.stderr.write(`Starting the stack in ${shortPath(settings.dataDir)}\n`);
     const bridges = args.includes('--bridges') || hadBridges(settings.dataDir);
-    stack = await startStack({ settings, bridges, restart: true, signal: foreground.signal });
+    const perp = args.includes('--perp') || hadPerp(settings.dataDir);
+    const { signal } = foreground;
+    stack = await startStack({ settings, bridges, perp, restart: true, signal });
     const templates = await loadStarterTemplates(stack);
     printWelcome(settings, stack, templates);
     await foreground.stopped;
@@ -62,7 +67,7 @@ async function main(): Promise<number> {
 
 function printWelcome(
   { dataDir }: DevSettings,
-  { apiUrl, opsUrl, uiUrl, chain, bridges, ...rest }: Stack,
+  { apiUrl, opsUrl, uiUrl, chain, bridges, perp, ...rest }: Stack,
   templates: readonly { readonly template_key: string }[],
 ): void {
   const urls: StackUrls = { ...rest, apiUrl, opsUrl, uiUrl, chainUrl: chain.rpcUrl };
@@ -73,6 +78,7 @@ function printWelcome(
       '',
       addresses(urls),
       ...(bridges === null ? [] : [`Far chain:         ${bridges.far.rpcUrl}`]),
+      ...(perp === null ? [] : [`Perps venue:       ${perp.url}`]),
       '',
       'A first movement:  npm run demo   (in another terminal; or by hand, see README.md)',
       ...(bridges === null ? [] : ['Over the bridges:  npm run demo -- --bridges']),

@@ -16,6 +16,7 @@ import { createEvmBalanceObserveExecutor } from '../venues/evm/balance-observe.t
 import { createEvmBridgeReader } from '../venues/evm/bridge-reader.ts';
 import { createEvmChains } from '../venues/evm/client.ts';
 import { createEvmTransferExecutor } from '../venues/evm/transfer.ts';
+import { createPerpClient } from '../venues/perp/client.ts';
 import { transferProviders } from '../venues/capital-transfers.ts';
 
 /** Errors: either file does not fit, or a signer cannot be opened. */
@@ -40,6 +41,9 @@ export async function openRegistries(config: Config) {
     { baseDir: file.folder },
   );
   const chains = createEvmChains(evmVenues);
+  const perpVenue = bindings.find((binding) => binding.provider === 'perp');
+  const perp =
+    perpVenue === undefined ? null : { venue: perpVenue, client: createPerpClient(perpVenue) };
   const executors = createExecutorRegistry({
     locals: [
       createNoopExecutor(),
@@ -60,7 +64,9 @@ export async function openRegistries(config: Config) {
     lanes: [burnMintActs(evmVenues), bridgeCActs(evmVenues)],
     chainAssets: chainAssets(bindings),
     bridge: createEvmBridgeReader({ chains, venues: evmVenues }),
-    fetchers: balanceFetchers(bindings, { chains, signers }),
+    /** The perps venue; null where none is bound. */
+    perp,
+    fetchers: balanceFetchers(bindings, { chains, signers }, perp?.client),
     transferProviders: transferProviders(bindings),
   };
 }

@@ -17,8 +17,8 @@ export async function ensureDevAllowlist(
     readonly databaseUrl: string;
     readonly dataDir: string;
     readonly chain: Pick<ChainInfo, 'accounts'>;
-    /** Chains that bridges of the stack arrive on. */
-    readonly bridged?: readonly number[];
+    /** Chains on which bridges and the perps venue of the stack pay. */
+    readonly arrivals?: readonly number[];
   },
   more: readonly string[] = [],
 ): Promise<void> {
@@ -35,8 +35,8 @@ export async function ensureDevAllowlist(
     SVC_SECRETS_KEY_FILE: secretsKeyFile(stack.dataDir),
   };
   await allow(env, addresses);
-  // What comes over a bridge wants a row that names the chain of its arrival.
-  for (const chainId of stack.bridged ?? [])
+  // What another venue pays there wants a row that names the chain of its arrival.
+  for (const chainId of stack.arrivals ?? [])
     await allow(env, [treasury.address, signer.address], chainId);
 }
 

@@ -89,7 +89,9 @@ export async function bridgeParts(
 }
 
 /** The tokens of a side as its venue entry lists them, beside what else is there. */
-export function bridgedTokens({ contracts }: BridgeSide): readonly object[] {
+export function bridgedTokens({
+  contracts,
+}: BridgeSide): readonly Readonly<Record<string, unknown>>[] {
   const { burn, omni } = BRIDGED_ASSETS;
   return [
     { ...burn, address: contracts.burnToken },

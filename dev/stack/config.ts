@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { SEARCH_ATTRIBUTES as NAMES } from '../../domain/messages.ts';
 import { bridgedTokens, laneEntries, type StackBridges } from './bridges.ts';
 import type { ChainInfo } from './chain.ts';
+import { perpEntry, type StackPerp } from './perp.ts';
 import { type Lists, withGiven } from './given-config.ts';
 
 /** Search attributes that the development server registers at its start, as `Name=Type`. */
@@ -16,6 +17,13 @@ export const SEARCH_ATTRIBUTES: readonly string[] = Object.values(NAMES).map(
 
 export const DEV_SIGNER_KEY = 'dev-treasury';
 
+/** Entries of the registry and venues files; their key files are absolute paths. */
+export interface MoreEntries {
+  readonly executors?: readonly object[];
+  readonly signers?: readonly object[];
+  readonly venues?: readonly object[];
+}
+
 /**
  * Writes the service's configuration files into the data folder, with what `env` names beside it
  * ({@link withGiven}); answers the service's environment. `log` is told what was added.
@@ -24,11 +32,23 @@ export async function writeStackConfig(options: {
   dataDir: string;
   chain: ChainInfo;
   bridges?: StackBridges | null;
+  perp?: StackPerp | null;
   paperVenueUrl: string;
+  /** Entries beside the stack's own. */
+  more?: MoreEntries;
   env: NodeJS.ProcessEnv;
   log: (line: string) => void;
 }): Promise<Record<string, string>> {
-  const { dataDir, chain, bridges = null, paperVenueUrl, env, log } = options;
+  const {
+    dataDir,
+    chain,
+    bridges = null,
+    perp = null,
+    paperVenueUrl,
+    more = {},
+    env,
+    log,
+  } = options;
   const folder = join(dataDir, 'config');
   await mkdir(folder, { recursive: true });
   const keyFile = join(folder, `${DEV_SIGNER_KEY}.key`);
@@ -36,8 +56,13 @@ export async function writeStackConfig(options: {
   await chmod(keyFile, 0o600);
   const registryFile = join(folder, 'registry.json');
   const venuesFile = join(folder, 'venues.json');
-  const registered = await withGiven('SVC_REGISTRY_FILE', registry(paperVenueUrl), env);
-  const bound = await withGiven('SVC_VENUES_FILE', venues(chain, bridges, paperVenueUrl), env);
+  const registered = await withGiven(
+    'SVC_REGISTRY_FILE',
+    joined(registry(paperVenueUrl), more),
+    env,
+  );
+  const own = joined(venues({ chain, bridges, perp, paperVenueUrl }), more);
+  const bound = await withGiven('SVC_VENUES_FILE', own, env);
   await writeFile(registryFile, `${JSON.stringify(registered.lists, null, 2)}\n`);
   await writeFile(venuesFile, `${JSON.stringify(bound.lists, null, 2)}\n`);
   for (const line of [...registered.told, ...bound.told]) log(`  - added ${line}`);
@@ -46,6 +71,14 @@ export async function writeStackConfig(options: {
     SVC_VENUES_FILE: venuesFile,
     SVC_LOCAL_SIGNER_BACKEND: 'local',
   };
+}
+
+function joined(own: Lists, more: MoreEntries): Lists {
+  const lists = Object.entries(own).map(([list, entries]): [string, Lists[string]] => [
+    list,
+    [...entries, ...(more[list as keyof MoreEntries] ?? []).map((entry) => ({ ...entry }))],
+  ]);
+  return Object.fromEntries(lists);
 }
 
 function registry(paperVenueUrl: string): Lists {
@@ -80,7 +113,17 @@ function registry(paperVenueUrl: string): Lists {
   };
 }
 
-function venues(chain: ChainInfo, bridges: StackBridges | null, paperVenueUrl: string): Lists {
+function venues({
+  chain,
+  bridges,
+  perp,
+  paperVenueUrl,
+}: {
+  readonly chain: ChainInfo;
+  readonly bridges: StackBridges | null;
+  readonly perp: StackPerp | null;
+  readonly paperVenueUrl: string;
+}): Lists {
   const account = (venue_key: string, account_role: 'master' | 'sub') => ({
     venue_key,
     provider: 'paper',
@@ -104,6 +147,7 @@ function venues(chain: ChainInfo, bridges: StackBridges | null, paperVenueUrl: s
         ...(bridges === null ? {} : laneEntries(bridges.near, bridges.attesterUrl)),
       },
       ...(bridges === null ? [] : [farVenue(bridges)]),
+      ...(perp === null ? [] : [perpEntry(perp)]),
       account('paper-main', 'master'),
       account('paper-sub-a', 'sub'),
       account('paper-sub-b', 'sub'),

@@ -6,6 +6,7 @@ import { grantService } from '../../prisma/grant.ts';
 import { applyMigrations } from '../../prisma/migrate.ts';
 import { ensureDevAllowlist } from './allowlist.ts';
 import { bridgeParts, bridgeSpenders, planBridges, type StackBridges } from './bridges.ts';
+import { perpPart, planPerp, type StackPerp } from './perp.ts';
 import { type ChainInfo, chainFile, chainPart, writeChainInfo } from './chain.ts';
 import { ensureDevKeys, secretsKeyFile, type DevKeys } from './keys.ts';
 import { writeClientEnvironments } from './client-env.ts';
@@ -20,7 +21,7 @@ import {
 } from './ports.ts';
 import { type PostgresPart, postgresPart, SERVICE_ROLE } from './postgres.ts';
 import { type ServiceRole, paperVenuePart, servicePart } from './service.ts';
-import { SEARCH_ATTRIBUTES, writeStackConfig } from './config.ts';
+import { SEARCH_ATTRIBUTES, writeStackConfig, type MoreEntries } from './config.ts';
 import { type StackUrls, claimDataDir, endOrphans } from './supervise/record.ts';
 import { Supervisor } from './supervise/supervisor.ts';
 import { type TemporalServer, findTemporalServer } from './temporal-binary.ts';
@@ -47,6 +48,10 @@ export interface StackOptions {
   allow?: readonly string[];
   /** `true`: a second chain, and the bridges between the two (`bridges.ts`). */
   bridges?: boolean;
+  /** `true`: a perps venue, whose master is the development signer (`perp.ts`). */
+  perp?: boolean;
+  /** Entries of the registry and venues files beside the stack's own. */
+  more?: MoreEntries | ((paperVenueUrl: string) => MoreEntries);
   /** More settings of a Temporal server that is started here, `key=value`. */
   temporalConfig?: readonly string[];
   /** Receives each line of progress; standard error when left out. */
@@ -62,6 +67,8 @@ export interface Stack extends Omit<StackUrls, 'chainUrl'> {
   chain: ChainInfo;
   /** Both sides of the bridges; null on a stack without. */
   bridges: StackBridges | null;
+  /** The perps venue; null on a stack without. */
+  perp: StackPerp | null;
   /** A key for each role, with which requests are signed. */
   keys: DevKeys;
   /** Environment that the service was started with. */
@@ -134,6 +141,7 @@ interface Started {
   urls: StackUrls;
   chain: ChainInfo;
   bridges: StackBridges | null;
+  perp: StackPerp | null;
   keys: DevKeys;
   env: Record<string, string>;
 }
@@ -144,6 +152,7 @@ async function startParts(context: Context, ports: Ports): Promise<Started> {
   const chain = writeChainInfo(dataDir, ports.chain);
   const taken = Object.values(ports);
   const bridges = options.bridges === true ? await planBridges(dataDir, chain.rpcUrl, taken) : null;
+  const perp = options.perp === true ? await planPerp(dataDir, chain, taken) : null;
   const venue = startPaperVenue(context, ports);
   const [{ databaseUrl, serviceUrl }, temporal] = await allOrFirstFault(
     [
@@ -151,6 +160,7 @@ async function startParts(context: Context, ports: Ports): Promise<Started> {
       startTemporal(context, ports),
       startChain(context, ports),
       startBridges(context, ports, bridges),
+      startPerp(context, chain, perp),
     ],
     venue,
   );
@@ -170,7 +180,12 @@ async function startParts(context: Context, ports: Ports): Promise<Started> {
       dataDir,
       chain,
       bridges,
+      perp,
       paperVenueUrl: urls.paperVenueUrl,
+      more:
+        typeof options.more === 'function'
+          ? options.more(urls.paperVenueUrl)
+          : (options.more ?? {}),
       env: process.env,
       log: context.log,
     })),
@@ -180,14 +195,17 @@ async function startParts(context: Context, ports: Ports): Promise<Started> {
   const keys = await ensureDevKeys(databaseUrl, dataDir);
   const payees = bridges === null ? [] : bridgeSpenders(bridges);
   const bridged = bridges === null ? [] : [bridges.near.chainId, bridges.far.chainId];
-  await ensureDevAllowlist({ databaseUrl, dataDir, chain, bridged }, [
+  const settled = perp === null ? [] : [perp.chainId];
+  const arrivals = [...new Set([...bridged, ...settled])];
+  await ensureDevAllowlist({ databaseUrl, dataDir, chain, arrivals }, [
     ...payees,
+    ...(perp === null ? [] : [perp.depositAddress]),
     ...(options.allow ?? []),
   ]);
   writeClientEnvironments(dataDir, urls.apiUrl, keys);
   const service = options.service === false ? Promise.resolve() : startService(context, ports, env);
   await allOrFirstFault([venue, service]);
-  return { urls, chain, bridges, keys, env };
+  return { urls, chain, bridges, perp, keys, env };
 }
 
 async function startPostgres(
@@ -290,6 +308,18 @@ async function startBridges(
   await step(context, 'Bridges', () => allOrFirstFault(parts.map((part) => supervisor.add(part))));
 }
 
+/** It waits for the chain by itself, too. */
+async function startPerp(
+  { dataDir, logDir, supervisor, ...context }: Context,
+  { rpcUrl: chainUrl }: ChainInfo,
+  perp: StackPerp | null,
+): Promise<void> {
+  if (perp === null) return;
+  await step({ dataDir, logDir, supervisor, ...context }, 'Perps venue', () =>
+    supervisor.add(perpPart(perp, { dataDir, logDir, chainUrl })),
+  );
+}
+
 /** The venue waits for the chain by itself when it needs it, so it need not wait to be started. */
 async function startPaperVenue(context: Context, ports: Ports): Promise<void> {
   const { dataDir, logDir, supervisor } = context;
@@ -367,7 +397,7 @@ async function allOrFirstFault<T extends readonly unknown[]>(
 }
 
 function describe(
-  { urls, chain, bridges, keys, env }: Started,
+  { urls, chain, bridges, perp, keys, env }: Started,
   made: { dataDir: string; ports: Ports; supervisor: Supervisor; stop: () => Promise<void> },
 ): Stack {
   const { supervisor } = made;
@@ -378,6 +408,7 @@ function describe(
     ports: made.ports,
     chain,
     bridges,
+    perp,
     keys,
     env,
     get children() {

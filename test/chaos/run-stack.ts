@@ -7,7 +7,6 @@ import pg from 'pg';
 import { choosePorts, type PortName } from '../../dev/stack/ports.ts';
 import { ANY_FREE_PORTS, startStack, type Stack } from '../../dev/stack/stack.ts';
 import { signedFetch } from '../../clients/signed-fetch.ts';
-import { writeRegistryWith } from '../support/registry-file.ts';
 import type { Parts } from './storm.ts';
 import { createTeam, TEAM_EXECUTOR, type Team } from './team.ts';
 
@@ -64,22 +63,16 @@ export async function startRunStack(
     const ports = await choosePorts(ANY_FREE_PORTS, Object.keys(ANY_FREE_PORTS) as PortName[]);
     // Across bridges there is no team, and nobody stands by: every movement has to come to its end
     // by itself.
-    const more = bridges
-      ? LOOKED_AT_ONCE
-      : {
-          ...ASKS_SOON,
-          ...(await writeRegistryWith(join(dataDir, 'run-config'), ports, {
-            executors: [TEAM_EXECUTOR],
-          })),
-        };
+    const more = bridges ? {} : { executors: [TEAM_EXECUTOR] };
     stack = await startStack({
       settings: { dataDir, ports },
       split: true,
       restart: false,
       bridges,
+      more,
       signal,
       log,
-      env: { ...SETTINGS, ...more },
+      env: { ...SETTINGS, ...(bridges ? LOOKED_AT_ONCE : ASKS_SOON) },
     });
   } catch (error) {
     rmSync(dataDir, { recursive: true, force: true });

@@ -48,7 +48,8 @@ const TREASURY = 'local-chain:dev-treasury';
 const SIGNERS = ['test-guarded', 'test-purse', 'test-wallet'].map(
   (signer) => `local-chain:${signer}`,
 );
-const VENUES = ['paper-main', 'paper-second-main', 'paper-sub-a', ACCOUNT, TREASURY, ...SIGNERS];
+const OTHERS = ['paper-main', 'paper-second-main', 'paper-sub-a', 'perp'];
+const VENUES = [...OTHERS, ACCOUNT, TREASURY, ...SIGNERS];
 const read = async (query: string): Promise<readonly BalanceView[]> =>
   (await must(200, get<{ balances: readonly BalanceView[] }>(`/balances?${query}`))).balances;
 const pool = async (more = ''): Promise<BalanceView> => {
@@ -276,4 +277,29 @@ test('a pool that the venue does not name has nothing, and a venue that nobody f
     intent: { asset: 'NONE', amount: '1' },
   });
   await approve(unknown);
+});
+
+test('what the master has on the perps venue is a pool of its own, in which amounts stay exact', async () => {
+  const { url, account } = shared.perp;
+  const of = async (): Promise<BalanceView> => {
+    const [only, ...more] = await read('venue_key=perp&asset=USDC&account_type=PERP&fresh=true');
+    expect(more).toEqual([]);
+    if (only === undefined) throw new Error('there is no such balance');
+    return only;
+  };
+  const before = await of();
+  const funded = await fetch(`${url}/accounts`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ address: account, perp: '1000000.000001' }),
+  });
+  expect(funded.status).toBe(200);
+  // A look that is a moment old is fresh enough, so the next one shows it.
+  const after = await waitFor(async () => {
+    const now = await of();
+    return now.fetched_at === before.fetched_at ? null : now;
+  });
+  expect(subtract(after.withdrawable, before.withdrawable)).toBe('1000000.000001');
+  expect(after.svc_effective_withdrawable).toBe(after.withdrawable);
+  expect(after.stale).toBe(false);
 });

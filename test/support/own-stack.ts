@@ -2,7 +2,7 @@
  * A stack of a test's own on free ports and a folder of its own, with the calls that tests make of
  * it.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,7 +22,6 @@ import { signedFetch } from '../../clients/signed-fetch.ts';
 import type { SigningKey } from '../../clients/signing.ts';
 import { movementWorkflowId } from '../../domain/messages.ts';
 import { applyMigrations } from '../../prisma/migrate.ts';
-import { writeRegistryWith } from './registry-file.ts';
 import type { MovementView, TimelineView } from './evidence.ts';
 
 const PREFIX = '/v3';
@@ -211,7 +210,7 @@ export interface OwnStack {
 
 export interface OwnStackOptions extends Pick<
   StackOptions,
-  'split' | 'env' | 'service' | 'allow' | 'temporalConfig' | 'bridges'
+  'split' | 'env' | 'service' | 'allow' | 'temporalConfig' | 'bridges' | 'perp'
 > {
   /**
    * Entries of the registry file beside those of the embedded stack, given the paper venue's
@@ -242,26 +241,24 @@ export async function startOwnStack({
   try {
     const ports = await choosePorts(ANY_FREE_PORTS, Object.keys(ANY_FREE_PORTS) as PortName[]);
     const folder = join(dataDir, 'test-config');
+    mkdirSync(folder, { recursive: true });
+    const keyFile = (signer: string): string => join(folder, `${signer}.key`);
     const local = Object.keys(localSigners).map((signer_key) => ({
       ...{ signer_key, profile: signer_key, chain_family: 'evm', backend: 'local' },
-      private_key_file: `${signer_key}.key`,
+      private_key_file: keyFile(signer_key),
     }));
-    const more = {
-      executors: executors(`http://127.0.0.1:${ports.paperVenue}`),
-      signers: [...signers, ...local],
-    };
-    const registry =
-      more.executors.length + more.signers.length === 0
-        ? {}
-        : await writeRegistryWith(folder, ports, more);
     for (const [key, secret] of Object.entries(localSigners))
-      writeFileSync(join(folder, 'config', `${key}.key`), secret, { mode: 0o600 });
+      writeFileSync(keyFile(key), secret, { mode: 0o600 });
     stack = await startStack({
       ...options,
       settings: { dataDir, ports },
       restart: false,
       durable: false,
-      env: { ...WITHOUT_LIMITS, SVC_SWEEP_IDLE_SECONDS: '1', ...registry, ...options.env },
+      more: (paperVenueUrl) => ({
+        executors: executors(paperVenueUrl),
+        signers: [...signers, ...local],
+      }),
+      env: { ...WITHOUT_LIMITS, SVC_SWEEP_IDLE_SECONDS: '1', ...options.env },
       log: (line) => lines.push(line),
     });
   } catch (error) {

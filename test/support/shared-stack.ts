@@ -1,15 +1,15 @@
 /** The one stack that all files of the project `stack` share. */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { choosePorts, type PortName } from '../../dev/stack/ports.ts';
 import type { ChainInfo } from '../../dev/stack/chain.ts';
+import type { StackPerp } from '../../dev/stack/perp.ts';
 import { secretsKeyFile, type DevKeys } from '../../dev/stack/keys.ts';
 import { ANY_FREE_PORTS, startStack, type Stack } from '../../dev/stack/stack.ts';
 import { listKeys } from '../../store/keys.ts';
 import { withDatabase } from '../../tools/database.ts';
-import { writeRegistryWith } from './registry-file.ts';
 import { findSecrets, secretsOf, type Secrets } from './secrets.ts';
 import { findSignatures } from './sent-signatures.ts';
 
@@ -29,6 +29,8 @@ export interface SharedStack {
   readonly databaseUrl: string;
   readonly paperVenueUrl: string;
   readonly chain: ChainInfo;
+  /** Its master is the development signer. */
+  readonly perp: StackPerp;
   readonly keys: DevKeys;
   /** The id of the client that {@link keys}' admin belongs to. */
   readonly adminClientId: string;
@@ -139,22 +141,29 @@ export async function startSharedStack(): Promise<{
   try {
     const ports = await choosePorts(ANY_FREE_PORTS, Object.keys(ANY_FREE_PORTS) as PortName[]);
     const folder = join(dataDir, 'test-config');
-    const registry = await writeRegistryWith(folder, ports, {
-      ...{ executors: EXECUTORS, signers: SIGNERS },
-      venues: venuesAt(`http://127.0.0.1:${String(ports.paperVenue)}`),
-    });
-    writeFileSync(join(folder, 'config', 'test-wallet.key'), WALLET_KEY, { mode: 0o600 });
-    writeFileSync(join(folder, 'config', 'test-guarded.key'), GUARDED_KEY, { mode: 0o600 });
-    writeFileSync(join(folder, 'config', 'test-purse.key'), PURSE_KEY, { mode: 0o600 });
-    const keysFile = join(folder, 'config', 'dashboard-keys.json');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'test-wallet.key'), WALLET_KEY, { mode: 0o600 });
+    writeFileSync(join(folder, 'test-guarded.key'), GUARDED_KEY, { mode: 0o600 });
+    writeFileSync(join(folder, 'test-purse.key'), PURSE_KEY, { mode: 0o600 });
+    const keysFile = join(folder, 'dashboard-keys.json');
     writeFileSync(keysFile, JSON.stringify(DASHBOARD_KEYS), { mode: 0o600 });
     stack = await startStack({
       settings: { dataDir, ports },
       restart: false,
       durable: false,
       allow: [WALLET, PURSE],
+      perp: true,
+      more: (paperVenueUrl) => ({
+        executors: EXECUTORS,
+        signers: SIGNERS.map((signer) => ({
+          ...signer,
+          ...('private_key_file' in signer
+            ? { private_key_file: join(folder, signer.private_key_file) }
+            : {}),
+        })),
+        venues: venuesAt(paperVenueUrl),
+      }),
       env: {
-        ...registry,
         SVC_RATE_LIMIT_ENABLED: 'false',
         SVC_DASHBOARD_WRITER_KEYS_FILE: keysFile,
         SVC_SWEEP_IDLE_SECONDS: '2',
@@ -165,6 +174,8 @@ export async function startSharedStack(): Promise<{
     });
     const { apiUrl, opsUrl, uiUrl, temporalAddress, databaseUrl, paperVenueUrl, chain, keys } =
       stack;
+    const { perp } = stack;
+    if (perp === null) throw new Error('the shared stack has no perps venue');
     const toolEnv = {
       SVC_DATABASE_URL: databaseUrl,
       SVC_SECRETS_KEY_FILE: secretsKeyFile(dataDir),
@@ -207,6 +218,7 @@ export async function startSharedStack(): Promise<{
         databaseUrl,
         paperVenueUrl,
         chain,
+        perp,
         keys,
         adminClientId,
         toolEnv,

@@ -1,0 +1,107 @@
+/**
+ * The perps venue of the embedded stack, where it is asked for. Its master is the development
+ * signer, and its port a free one, another at each start.
+ */
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { built } from '../bootstrap/programs.mjs';
+import { PERP_BRIDGE } from '../simulators/perp/settings.ts';
+import { USDC_TOKEN } from '../simulators/perp/transfers.ts';
+import type { ChainInfo } from './chain.ts';
+import { ROOT, freePort } from './ports.ts';
+import type { ChildSpec } from './supervise/child.ts';
+
+/** Name of its part. */
+export const PERP_VENUE = 'perp-venue';
+
+const NETWORK = 'Testnet';
+const ASSET = 'USDC';
+
+/** What `<dataDir>/perp.json` tells, too. */
+export interface StackPerp {
+  readonly venueKey: string;
+  readonly url: string;
+  readonly network: typeof NETWORK;
+  /** Whose the master account is. */
+  readonly account: string;
+  readonly chainId: number;
+  readonly asset: typeof ASSET;
+  /** The token of the asset on that chain. */
+  readonly tokenAddress: string;
+  /** Where deposits are sent to. */
+  readonly depositAddress: string;
+}
+
+/** Chooses the port and writes down what there will be; nothing is started yet. */
+export async function planPerp(
+  dataDir: string,
+  { chainId, tokens, accounts }: ChainInfo,
+  taken: readonly number[],
+): Promise<StackPerp> {
+  const perp: StackPerp = {
+    venueKey: 'perp',
+    url: `http://127.0.0.1:${String(await freePort(taken))}`,
+    network: NETWORK,
+    account: accounts.signer.address,
+    chainId,
+    asset: ASSET,
+    tokenAddress: tokens[ASSET].address,
+    depositAddress: PERP_BRIDGE.address,
+  };
+  writeFileSync(file(dataDir), `${JSON.stringify(perp, null, 2)}\n`, { mode: 0o600 });
+  return perp;
+}
+
+/** Its process, which waits for the chain by itself. */
+export function perpPart(
+  perp: StackPerp,
+  at: { readonly dataDir: string; readonly logDir: string; readonly chainUrl: string },
+): ChildSpec {
+  return {
+    name: PERP_VENUE,
+    command: process.execPath,
+    args: [built(PERP_VENUE)],
+    cwd: ROOT,
+    env: {
+      PERP_PORT: new URL(perp.url).port,
+      PERP_DIR: join(at.dataDir, PERP_VENUE),
+      PERP_CHAIN_RPC_URL: at.chainUrl,
+      PERP_CHAIN_ID: String(perp.chainId),
+      PERP_TOKEN: perp.tokenAddress,
+      PERP_BRIDGE_KEY: PERP_BRIDGE.privateKey,
+      PERP_NETWORK: perp.network,
+    },
+    ipc: true,
+    logFile: join(at.logDir, `${PERP_VENUE}.log`),
+    stage: 2,
+    stopSignal: 'SIGTERM',
+    stopTimeoutMs: 5_000,
+    readyTimeoutMs: 60_000,
+    isReady: async (log) => log().includes('{"ready":true'),
+  };
+}
+
+/** Its entry of the venues file. */
+export function perpEntry(perp: StackPerp): Readonly<Record<string, unknown>> {
+  return {
+    venue_key: perp.venueKey,
+    provider: 'perp',
+    account_role: 'master',
+    account: perp.account,
+    url: perp.url,
+    network: perp.network,
+    chain_id: perp.chainId,
+    deposit_address: perp.depositAddress,
+    asset: perp.asset,
+    token: USDC_TOKEN[perp.network],
+  };
+}
+
+/**
+ * Whether the stack of this folder has ever had the venue. It has it from then on: it holds funds.
+ */
+export function hadPerp(dataDir: string): boolean {
+  return existsSync(file(dataDir));
+}
+
+const file = (dataDir: string): string => join(dataDir, 'perp.json');

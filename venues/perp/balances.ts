@@ -1,0 +1,38 @@
+/** What the master account has for perps on the venue. */
+import type { BalanceFetcher } from '../../domain/balances.ts';
+import type { PerpClient } from './client.ts';
+import { PERP_ACCOUNT_TYPE, type PerpVenue } from './config.ts';
+
+const DEFAULT_INTERVAL_SECONDS = 30;
+
+/** How accounts are kept whose perps stand by themselves. Source: docs/perps-venue-facts.md 9. */
+export const SEPARATE_MODES: readonly string[] = ['default', 'disabled'];
+
+/**
+ * One pool: what may be withdrawn, and the value of the account with what is bound in positions. An
+ * account that keeps perps and spot together tells neither here, so nothing can be promised of it.
+ */
+export function createPerpBalances(venue: PerpVenue, client: PerpClient): BalanceFetcher {
+  return {
+    venue_key: venue.venue_key,
+    interval_seconds: venue.fetch_interval_seconds ?? DEFAULT_INTERVAL_SECONDS,
+    async fetch({ signal }) {
+      const pool = { account_type: PERP_ACCOUNT_TYPE, asset: venue.asset };
+      const mode = await client.mode(venue.account, { signal });
+      if (!SEPARATE_MODES.includes(mode))
+        return [{ ...pool, available: null, withdrawable: null, total: null, details: { mode } }];
+      const state = await client.state(venue.account, { signal });
+      // A value below zero is a debt, which amounts do not show.
+      const told = (amount: string): string => (amount.startsWith('-') ? '0' : amount);
+      return [
+        {
+          ...pool,
+          available: told(state.withdrawable),
+          withdrawable: told(state.withdrawable),
+          total: told(state.account_value),
+          details: { open_positions: state.open_positions },
+        },
+      ];
+    },
+  };
+}
