@@ -1,0 +1,90 @@
+/** A movement of a compiled plan, as every route that creates one writes and answers it. */
+import { actorOf, auditOf, type Requester } from '../../domain/actions/context.ts';
+import { rootNodes } from '../../domain/graph/shape.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { CreatedMovement, CreateOutcome, NewMovement } from '../../store/movements.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import type { Reply } from '../http/route.ts';
+import { observeAutoApproval } from '../operations/request-metrics.ts';
+import type { Compiled } from './plan.ts';
+import { replay, type ScopedKey } from './replay.ts';
+import type { CreateResponse } from './responses.ts';
+
+export interface Making extends Compiled {
+  readonly requester: Requester;
+  /** Under which a repeat finds the movement. */
+  readonly used: ScopedKey;
+  /** What a repeat has to be equal to. */
+  readonly request: JsonObject;
+  readonly strategy_id: string | null;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly approval_ttl_seconds: number;
+  readonly callback_url: string | null;
+  readonly subject: Pick<Parameters<typeof auditOf>[1], 'action' | 'entity_type'>;
+  /** What the timeline says of its beginning. */
+  readonly message: string;
+  /** Writes it, approved or not. */
+  readonly write: (movement: Omit<NewMovement, 'auto_approve_result'>) => Promise<CreateOutcome>;
+}
+
+/** Stores the movement and wakes its run, or answers the first one that used the key. */
+export async function makeMovement(
+  making: Making,
+  deps: ApiDependencies,
+): Promise<Reply<CreateResponse>> {
+  const { plan, compiled_plan_hash, requester, used, request, subject } = making;
+  const frontier = rootNodes(plan);
+  const { template_key, version: template_version } = plan.template;
+  const { client_id, key_id, role } = requester.caller;
+  const details = { template_key, template_version, compiled_plan_hash };
+  const outcome = await making.write({
+    plan,
+    compiled_plan_hash,
+    chains: deps.chains,
+    strategy_id: making.strategy_id,
+    labels: making.labels,
+    frontier,
+    approval_ttl_seconds: making.approval_ttl_seconds,
+    callback_url: making.callback_url,
+    client_scope: used.scope,
+    idempotency_key: used.key,
+    request,
+    created_by: { client_id, key_id, role },
+    timeline: [
+      {
+        event_type: 'movement_created',
+        message: making.message,
+        actor: actorOf(requester),
+        to_state: 'PENDING_APPROVAL',
+        data: details,
+      },
+    ],
+    audit: (movementId: string) => [
+      auditOf(requester, { ...subject, entity_key: movementId, details }),
+    ],
+  });
+  if (!outcome.created) return replay(outcome, request, requester.caller, deps);
+  deps.handOver(outcome.movement_id, { ...outcome.command, plan });
+  countDecision(outcome);
+  return {
+    status: 201,
+    body: {
+      movement_id: outcome.movement_id,
+      request_state: outcome.request_state,
+      template: plan.template,
+      compiled_plan_hash,
+      current_frontier: frontier,
+      approval_status: outcome.approval_status,
+      reservation_status: outcome.reservation_status,
+      auto_approve_result: outcome.auto_approve_result,
+      outflow: plan.outflow,
+      expires_at: outcome.expires_at,
+      created_at: outcome.created_at,
+    },
+  };
+}
+
+function countDecision({ auto_approve_result: result }: CreatedMovement): void {
+  if (result !== null)
+    observeAutoApproval({ outcome: String(result['outcome']), reason: String(result['reason']) });
+}
