@@ -154,7 +154,7 @@ export const ERROR_TABLE = {
   reserved_template_family: rule(
     422,
     'never',
-    'Agent wallet top-ups are created only through their own route.',
+    'Templates under system/ and top-ups of agent wallets are made only by the routes they belong to.',
   ),
 
   venue_not_found: rule(422, 'after_change', 'No venue of that key holds an account here.'),

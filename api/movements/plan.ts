@@ -1,6 +1,6 @@
 /** From a create request to the compiled plan, or every reason why there is none. */
 import { ServiceError } from '../../domain/errors.ts';
-import { needsSigner, RESERVED_ACTION } from '../../domain/plan/actions.ts';
+import { isReservedTemplate, needsSigner, RESERVED_ACTION } from '../../domain/plan/actions.ts';
 import { excessBefore, excessOf, type Excess } from '../../domain/plan/bounds.ts';
 import { unsupportedAssurances } from '../../domain/plan/assurance.ts';
 import { resolveBindings, type ResolvedBindings } from '../../domain/plan/bindings.ts';
@@ -40,11 +40,21 @@ export interface Assessment {
   readonly addresses: readonly AddressCheck[];
 }
 
+/** As much of a request as its plan is made of. */
+export type PlanRequest = Pick<
+  CreateBody,
+  'template_key' | 'template_version' | 'intent' | 'input_params'
+>;
+
 /**
  * Looks at everything that can be told without writing; throws only when the version does not
- * exist.
+ * exist. `reserved`: the service itself creates from what nobody else may.
  */
-export async function assess(body: CreateBody, deps: ApiDependencies): Promise<Assessment> {
+export async function assess(
+  body: PlanRequest,
+  deps: ApiDependencies,
+  { reserved = false } = {},
+): Promise<Assessment> {
   const { template_key, template_version } = body;
   const template = await readTemplateForPlan(deps.db, template_key, template_version);
   if (template === null)
@@ -59,7 +69,7 @@ export async function assess(body: CreateBody, deps: ApiDependencies): Promise<A
   });
   const reasons = await judged(deps.db, template.template_id, template);
   const refusals = [
-    ...refusalsOf(template, { ...resolved, reasons }),
+    ...refusalsOf(template, { ...resolved, reasons, reserved }),
     ...tooLarge(excessBefore(template, body.input_params)),
   ];
   const without = (refused: readonly ServiceError[]): Assessment => ({
@@ -84,8 +94,12 @@ export async function assess(body: CreateBody, deps: ApiDependencies): Promise<A
 }
 
 /** The compiled plan, or the first refusal. */
-export async function planOf(body: CreateBody, deps: ApiDependencies): Promise<Compiled> {
-  const { compiled, refusals } = await assess(body, deps);
+export async function planOf(
+  body: PlanRequest,
+  deps: ApiDependencies,
+  options: { readonly reserved?: boolean } = {},
+): Promise<Compiled> {
+  const { compiled, refusals } = await assess(body, deps, options);
   const [first] = refusals;
   if (first !== undefined) throw first;
   if (compiled === null) throw new Error('a plan was neither compiled nor refused');
@@ -119,7 +133,11 @@ function assuranceRefusals(
  */
 function refusalsOf(
   template: PlanTemplate,
-  { unresolved, reasons }: ResolvedBindings & { readonly reasons: readonly string[] },
+  {
+    unresolved,
+    reasons,
+    reserved: allowed,
+  }: ResolvedBindings & { readonly reasons: readonly string[]; readonly reserved: boolean },
 ): readonly ServiceError[] {
   const { template_key, version: template_version } = template;
   const refusals: ServiceError[] = [];
@@ -130,12 +148,13 @@ function refusalsOf(
       }),
     );
   }
-  const reserved = template.nodes.find((node) => node.action_type === RESERVED_ACTION);
-  if (reserved !== undefined) {
+  const topUp = template.nodes.find((node) => node.action_type === RESERVED_ACTION);
+  if (!allowed && (topUp !== undefined || isReservedTemplate(template_key)))
     refusals.push(
-      new ServiceError('reserved_template_family', { context: { node_key: reserved.node_key } }),
+      new ServiceError('reserved_template_family', {
+        context: topUp === undefined ? { template_key } : { node_key: topUp.node_key },
+      }),
     );
-  }
   const [first] = unresolved;
   if (first !== undefined)
     refusals.push(
@@ -186,7 +205,7 @@ function tooLarge(
 
 function compiledFrom(
   template: PlanTemplate,
-  body: CreateBody,
+  body: PlanRequest,
   { bindings }: ResolvedBindings,
   { chains }: Pick<ApiDependencies, 'chains'>,
 ): Compiled & { readonly canonical: string } {

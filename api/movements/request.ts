@@ -5,7 +5,7 @@ import { invalidRequest } from '../http/issues.ts';
 import { idempotencyKey, type CreateBody } from './schema.ts';
 
 /** The intent without fields that were not sent. */
-export function intentOf(body: CreateBody): Intent {
+export function intentOf(body: Pick<CreateBody, 'intent'>): Intent {
   const { asset, amount, ...optional } = body.intent;
   return { asset, amount, ...given(optional) };
 }

@@ -3,6 +3,7 @@ import { auditOf } from '../../domain/actions/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { graphShape } from '../../domain/graph/shape.ts';
 import { validateGraph } from '../../domain/graph/validate.ts';
+import { isReservedTemplate } from '../../domain/plan/actions.ts';
 import { ADMIN_ROLES } from '../../domain/roles.ts';
 import { createTemplate, judged } from '../../store/templates.ts';
 import { auditedRefusal } from '../audit/refused.ts';
@@ -29,6 +30,7 @@ export const createTemplateRoute = defineRoute({
   errors: [
     'completion_policy_missing',
     'graph_invalid',
+    'reserved_template_family',
     'template_version_exists',
     'outcome_unknown',
   ],
@@ -39,6 +41,10 @@ export const createTemplateRoute = defineRoute({
     const problems = validateGraph(graph);
     if (problems.length > 0) throw new ServiceError('graph_invalid', { context: { problems } });
 
+    if (isReservedTemplate(body.template_key))
+      throw new ServiceError('reserved_template_family', {
+        context: { template_key: body.template_key },
+      });
     const { template_key, version, name, approval_policy, risk_controls } = body;
     const template = {
       template_key,

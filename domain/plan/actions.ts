@@ -26,6 +26,11 @@ export const BUILT_IN_ACTIONS = {
 /** Reachable only through its own route, never through a plain movement. */
 export const RESERVED_ACTION = 'agent_wallet_top_up';
 
+/** Whether only the service itself registers versions of this template, and creates from them. */
+export function isReservedTemplate(templateKey: string): boolean {
+  return templateKey.startsWith('system/');
+}
+
 /** Whether nodes of this action type sign an on-chain action and so must select a signer. */
 export function needsSigner(actionType: string): boolean {
   return builtIn(actionType)?.signer ?? false;

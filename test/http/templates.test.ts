@@ -102,6 +102,14 @@ describe('registering a template', () => {
     ]);
   });
 
+  test('of a family that only the service registers is 422, whatever it is made of', async () => {
+    const template_key = `system/${uniqueKey('own')}`;
+    const body = { ...template([noop('a')]), template_key };
+    expectRefusal(await post('/plan-templates', body), 422, 'reserved_template_family', {
+      template_key,
+    });
+  });
+
   test('once at a time lets one of two win', async () => {
     const body = template([noop('a')]);
     const answers = await Promise.all([
