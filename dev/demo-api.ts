@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { signedFetch } from '../clients/signed-fetch.ts';
 import type { Graph } from './draw-graph.ts';
 import type { StackBridges } from './stack/bridges.ts';
+import type { StackPerp } from './stack/perp.ts';
 import type { ChainInfo } from './stack/chain.ts';
 import type { DevKeys } from './stack/keys.ts';
 import { starterTemplates } from './stack/starter-templates.ts';
@@ -106,9 +107,10 @@ export async function loadStarterTemplates(stack: {
   readonly chain: ChainInfo;
   readonly keys: DevKeys;
   readonly bridges?: StackBridges | null;
+  readonly perp?: StackPerp | null;
 }): Promise<ReturnType<typeof starterTemplates>> {
   const api = new DemoApi(`${stack.apiUrl}/v3`, stack.keys);
-  const templates = starterTemplates(stack.chain, stack.bridges);
+  const templates = starterTemplates(stack.chain, stack.bridges, stack.perp);
   for (const template of templates) await api.createTemplate(template);
   return templates;
 }

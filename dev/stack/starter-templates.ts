@@ -2,11 +2,19 @@
 import { BRIDGED_ASSETS } from '../simulators/bridge/lanes.ts';
 import type { BridgeSide, StackBridges } from './bridges.ts';
 import type { ChainInfo } from './chain.ts';
+import type { StackPerp } from './perp.ts';
 
 type Sides = Pick<StackBridges, 'near' | 'far'>;
 
-/** Bodies for `POST plan-templates`; with both sides of the bridges one more, over them. */
-export function starterTemplates(chain: ChainInfo, bridges: Sides | null = null) {
+/**
+ * Bodies for `POST plan-templates`; with both sides of the bridges one more, over them, and with the
+ * perps venue two, into it and out of it.
+ */
+export function starterTemplates(
+  chain: ChainInfo,
+  bridges: Sides | null = null,
+  perp: StackPerp | null = null,
+) {
   const withdraw = {
     node_key: 'withdraw',
     node_kind: 'action',
@@ -82,6 +90,7 @@ export function starterTemplates(chain: ChainInfo, bridges: Sides | null = null)
       completion_policy: { completion_assurance: 'destination_finalized' },
     },
     ...(bridges === null ? [] : [overTheBridge(chain, bridges)]),
+    ...(perp === null ? [] : atThePerpsVenue(chain, perp)),
   ];
 }
 
@@ -126,4 +135,46 @@ function overTheBridge(chain: ChainInfo, { near, far }: Sides) {
     ],
     completion_policy: { completion_assurance: 'destination_finalized' },
   };
+}
+
+export const PERP_TEMPLATES = {
+  deposit: 'starter/perp-deposit',
+  withdrawal: 'starter/perp-withdraw-to-treasury',
+} as const;
+
+/** From the wallet into the perps venue, and from there to the treasury. */
+function atThePerpsVenue(chain: ChainInfo, perp: StackPerp) {
+  const { venueKey: venue, asset, chainId: chain_id } = perp;
+  const plan = (template_key: string, name: string, action_type: string, config: object) => ({
+    ...{ template_key, version: 1, owner: 'treasury', name },
+    risk_controls: { max_amount: '100000', min_amount: '5' },
+    nodes: [
+      {
+        ...{ node_key: 'move', node_kind: 'action', action_type, has_side_effect: true },
+        executor_selector: { action_type, provider: 'perp' },
+        signer_selector: { chain_family: 'evm', profile: 'treasury' },
+        config: { venue, asset, chain_id, ...config },
+        timeout_policy: { execution_seconds: 600, observe_seconds: 3_600 },
+      },
+    ],
+    edges: [],
+    completion_policy: { completion_assurance: 'provider_completed' },
+  });
+  return [
+    plan(
+      PERP_TEMPLATES.deposit,
+      `Move ${asset} from the wallet to the perps venue`,
+      'perp_deposit',
+      {
+        token_address: perp.tokenAddress,
+        destination_address: perp.depositAddress,
+      },
+    ),
+    plan(
+      PERP_TEMPLATES.withdrawal,
+      `Withdraw ${asset} from the perps venue to the treasury`,
+      'perp_withdraw',
+      { destination_address: chain.accounts.treasury.address },
+    ),
+  ];
 }

@@ -271,7 +271,7 @@ export async function startOwnStack({
   const connection = Connection.lazy({ address: stack.temporalAddress });
   const temporal = new Client({ connection });
   if (options.service !== false)
-    for (const template of starterTemplates(stack.chain, stack.bridges))
+    for (const template of starterTemplates(stack.chain, stack.bridges, stack.perp))
       await api.expect(201, 'POST', '/plan-templates', template);
   return {
     stack,
