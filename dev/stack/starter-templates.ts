@@ -7,7 +7,7 @@ import type { StackPerp } from './perp.ts';
 type Sides = Pick<StackBridges, 'near' | 'far'>;
 
 /**
- * Bodies for `POST plan-templates`; with both sides of the bridges one more, over them, and with the
+ * Bodies for `POST plan-templates`; with both sides of the bridges one more, over them, with the
  * perps venue two, into it and out of it.
  */
 export function starterTemplates(
