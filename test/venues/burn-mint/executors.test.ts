@@ -1,6 +1,4 @@
 /** The lane's executors on two real chains: what is not burnt, and what counts as signed. */
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
 import { concat, encodeErrorResult, keccak256, parseAbi, slice, toHex, type Hex } from 'viem';
 import { MESSAGE_TRANSMITTER } from '../../../dev/simulators/bridge/contracts/artifacts.ts';
@@ -24,6 +22,7 @@ import {
   mintContext,
   nonceOf,
   signatures,
+  startAnswering,
   type Mined,
   type ToldHere,
 } from './lanes-desk.ts';
@@ -238,34 +237,15 @@ async function startBlocking(rpcUrl: string) {
     abi: parseAbi(['error Error(string)']),
     args: ['the account is blocked'],
   });
-  const server: Server = createServer((request, response) => {
-    void (async () => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-      const body = Buffer.concat(chunks).toString();
-      const asked = JSON.parse(body) as { id: number; params?: [{ data?: string; from?: string }] };
-      const headers = { 'content-type': 'application/json' };
-      if (asked.params?.[0]?.data?.startsWith('0x40c10f19') === true) {
-        minters.add(String(asked.params[0].from).toLowerCase());
-        const error = { code: 3, message: 'execution reverted', data };
-        response
-          .writeHead(200, headers)
-          .end(JSON.stringify({ jsonrpc: '2.0', id: asked.id, error }));
-        return;
-      }
-      const answer = await fetch(rpcUrl, { method: 'POST', body, headers });
-      response.writeHead(answer.status, headers).end(await answer.text());
-    })();
+  const { url, close } = await startAnswering(rpcUrl, ({ from, data: asked }) => {
+    if (!asked.startsWith('0x40c10f19')) return null;
+    minters.add(from);
+    return { error: { code: 3, message: 'execution reverted', data } };
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+    ...{ url, close },
     get minters() {
       return [...minters];
-    },
-    close: () => {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(resolve));
     },
   };
 }
