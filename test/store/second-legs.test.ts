@@ -2,13 +2,17 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import type { PhaseDependencies } from '../../activities/phases/context.ts';
+import { observe } from '../../activities/phases/observe.ts';
 import { submit } from '../../activities/phases/submit.ts';
-import { LEAST_ASSURANCES, type ExecutorDescriptor } from '../../domain/executor.ts';
+import { createApi } from '../../api/http/app.ts';
+import { movementRoutes } from '../../api/movements/routes.ts';
+import { ExecutorFault, LEAST_ASSURANCES, type ExecutorDescriptor } from '../../domain/executor.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';
 import { readMovement } from '../../store/movement-reads.ts';
-import { readMovementView } from '../../store/phases.ts';
+import { readMovementView, readPhase } from '../../store/phases.ts';
 import { createEvmChains } from '../../venues/evm/client.ts';
 import { createEvmSigning } from '../../venues/evm/signing.ts';
+import { dependencies, post, serve } from '../api/support.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
 
 let bench: StoreBench;
@@ -117,4 +121,70 @@ test('a run is told whose funds a node brings', async () => {
     ['burn', null],
     ['mint', null],
   ]);
+});
+
+test('where nothing can be told of a delivery a person is asked', async () => {
+  const told = async (action_type: string): Promise<string> => {
+    const look = { ...node('arrive', action_type, { match_from: 'burn' }), node_kind: 'observe' };
+    const movement_id = await cancelled(look as TemplateNode, 'OBSERVING');
+    const row = await readPhase(bench.db, movement_id, 'arrive');
+    if (row === null) throw new Error('there is no such node');
+    const fault = new ExecutorFault('server_error', 'DELIVERY_BLOCKED', 'something else is there');
+    const args = { movement_id, node_key: 'arrive', attempt: 1 };
+    // What is asked again is thrown.
+    await observe
+      .finish({ ...worker(ENTRY), unansweredSeconds: 0 }, args, row, { fault })
+      .catch(() => null);
+    return (await readPhase(bench.db, movement_id, 'arrive'))?.state ?? '';
+  };
+  expect(await told('bridge_c_observe')).toBe('UNKNOWN');
+  expect(await told('acme_look')).toBe('OBSERVING');
+});
+
+describe('a person who resolves a first leg as completed', () => {
+  const OBSERVE = node('arrive', 'bridge_c_observe', { match_from: 'send' });
+  const SEND = node('send', 'bridge_c_send');
+
+  test.each([
+    ['a burn without the message that was signed for', [node('burn', 'cctp_burn'), MINT]],
+    ['a send without its packet', [SEND, { ...OBSERVE, node_kind: 'observe' as const }]],
+  ])('is told what is missing of %s', async (_what, [first, second]) => {
+    if (first === undefined || second === undefined) throw new Error('a bridge has two legs');
+    const { movement_id } = await bench.movement({
+      shape: {
+        nodes: [first, second],
+        edges: [
+          {
+            ...{ from: first.node_key, to: second.node_key, edge_type: 'on_success' },
+            ...{ priority: 0, join_key: null, condition_expr: null },
+          },
+        ],
+      },
+    });
+    await bench.sql(
+      `UPDATE movements SET request_state = 'MANUAL_INTERVENTION', approval_status = 'approved'
+        WHERE movement_id = $1::uuid`,
+      movement_id,
+    );
+    await bench.sql(
+      `UPDATE movement_nodes SET state = 'UNKNOWN', amount = 3, output = '{"tx_hash": "0x01"}'
+        WHERE movement_id = $1::uuid AND node_key = $2`,
+      ...[movement_id, first.node_key],
+    );
+    const api = await serve(createApi({ ...dependencies(), db: bench.db }, movementRoutes));
+    try {
+      const answer = await post(
+        `${api.url}/v3/movements/${movement_id}/nodes/${first.node_key}/actions/resolve`,
+        { outcome: 'completed', reason: 'seen on the explorer', evidence: { by: 'me' } },
+      );
+      expect([answer.status, answer.body.detail.error]).toEqual([422, 'resolution_incomplete']);
+    } finally {
+      await api.close();
+    }
+    const [row] = await bench.sql<{ state: string }>(
+      'SELECT state FROM movement_nodes WHERE movement_id = $1::uuid AND node_key = $2',
+      ...[movement_id, first.node_key],
+    );
+    expect(row?.state).toBe('UNKNOWN');
+  });
 });
