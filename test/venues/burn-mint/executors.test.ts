@@ -3,15 +3,20 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@je
 import { concat, encodeErrorResult, keccak256, parseAbi, slice, toHex, type Hex } from 'viem';
 import { MESSAGE_TRANSMITTER } from '../../../dev/simulators/bridge/contracts/artifacts.ts';
 import { ATTESTERS } from '../../../dev/simulators/bridge/lanes.ts';
-import type { ExecutionResult } from '../../../domain/executor.ts';
+import type { ExecutionContext, ExecutionResult } from '../../../domain/executor.ts';
+import { recordsOf } from '../../../domain/plan/legs.ts';
 import type { Attested } from '../../../venues/burn-mint/attester.ts';
 import {
   approveBurns,
+  burn,
   mintCall,
+  RECIPIENT,
+  SIGNER,
   startLanes,
   STRANGER,
   type TestLanes,
 } from '../../dev/bridge-stack.ts';
+import { startAnswering } from '../answering.ts';
 import {
   attest,
   burnContext,
@@ -22,7 +27,6 @@ import {
   mintContext,
   nonceOf,
   signatures,
-  startAnswering,
   type Mined,
   type ToldHere,
 } from './lanes-desk.ts';
@@ -134,6 +138,58 @@ describe('a mint brings', () => {
     expect(says.anew).toEqual([]);
   });
 
+  it('no message of another nonce, also where it is signed for the same burn', async () => {
+    const mined = await burnt(lanes, executors());
+    const own = await attest(mined.message, nonceOf('its own'));
+    const context = await completed(own, mined);
+    says.told = [await attest(mined.message, nonceOf('another')), own];
+    const { sign_request } = await executors().mint.prepare(context, call());
+    const data = String(sign_request?.payload['data']);
+    expect(data).toContain(own.message.slice(2));
+    expect(data).toContain(own.attestation.slice(2));
+  });
+
+  it('what is signed as neither more nor less than was burnt', async () => {
+    const mined = await burnt(lanes, executors());
+    const context = await completed(await attest(mined.message, nonceOf('as much')), mined);
+    const { sign_request: request } = await executors().mint.prepare(context, call());
+    if (request === undefined || context.matched === undefined) throw new Error('nothing to sign');
+    const { action_type, asset, config, matched } = context;
+    const signs = (amount: string): Promise<string | null> =>
+      executors().signing.check(
+        {
+          ...{ node: { node_key: 'mint', action_type, asset, config }, matched, amount },
+          ...{ executor: undefined, input_params: {}, intent: { asset, amount } },
+        },
+        { request, from: SIGNER.address, now_ms: 0, foreign: false },
+        call(),
+      );
+    expect(await signs('2.5')).toBeNull();
+    for (const amount of ['2.499999', '2.500001'])
+      expect(await signs(amount)).toContain(`the mint is of ${amount}`);
+  });
+
+  it('what its burn has recorded by the fields that a resolution asks for', async () => {
+    const mined = await burnt(lanes, executors());
+    const own = await attest(mined.message, nonceOf('by its fields'));
+    const { matched } = await completed(own, mined);
+    const fields = recordsOf('cctp_burn');
+    const minted = (names: readonly string[]): Promise<ExecutionResult> => {
+      const all = Object.entries(matched?.output ?? {});
+      const output = Object.fromEntries(all.filter(([name]) => names.includes(name)));
+      const external_ref = matched?.external_ref ?? '';
+      return executors().mint.prepare(
+        mintContext({ node_key: 'burn', external_ref, output }),
+        call(),
+      );
+    };
+    expect(brought(await minted(fields))).toContain(own.message.slice(2));
+    for (const field of fields)
+      expect(await minted(fields.filter((name) => name !== field))).toMatchObject({
+        next_state: 'FAILED',
+      });
+  });
+
   it('nothing where the attesters have changed, and asks for another attestation', async () => {
     const mined = await burnt(lanes, executors());
     const nonce = nonceOf('changed');
@@ -158,6 +214,60 @@ describe('a mint brings', () => {
 });
 
 describe("somebody else's mint", () => {
+  /** Our mint of a burn whose nonce is used by the message that a stranger brings. */
+  async function brought(nonce: Hex, by: (own: Attested) => Promise<Attested>) {
+    const mined = await burnt(lanes, executors());
+    const own = await attest(mined.message, nonce);
+    says.told = [own];
+    const { external_ref = '', output = {} } = await looked(mined);
+    const { message, attestation } = await by(own);
+    const receipt = await lanes.far.send(mintCall(lanes.far, message, attestation), STRANGER);
+    expect(receipt.status).toBe('success');
+    const context = mintContext({ node_key: 'burn', external_ref, output });
+    const { prepared_action = {} } = await executors().mint.prepare(context, call());
+    return {
+      receipt,
+      look: (
+        completion_assurance: ExecutionContext['completion_assurance'],
+        phase: 'observe' | 'recover' = 'observe',
+        prior: ExecutionContext['prior'] = { prepared_action },
+      ) =>
+        executors().mint[phase]({ ...context, completion_assurance, prior }, call(), mined.journal),
+    };
+  }
+
+  it('completes ours no sooner than its block is as deep as is asked', async () => {
+    const { receipt, look } = await brought(nonceOf('quicker'), (own) => Promise.resolve(own));
+    expect(await look('destination_finalized')).toMatchObject({ next_state: 'OBSERVING' });
+    await lanes.far.mine(100);
+    expect(await look('destination_finalized')).toMatchObject({
+      ...{ next_state: 'COMPLETED', external_ref: receipt.transactionHash },
+      ...{ assurance: 'protocol_finalized', output: { received_amount: '2.5' } },
+    });
+  });
+
+  it('is found in a recovery whatever earlier looks have searched', async () => {
+    const { receipt, look } = await brought(nonceOf('asked anew'), (own) => Promise.resolve(own));
+    const searched = { from: '0', to: '999999' };
+    const prior = { prepared_action: { minted_by: null, searched }, output: { searched } };
+    await expect(look('provider_completed', 'observe', prior)).rejects.toMatchObject({
+      code: 'MINT_UNSEEN',
+    });
+    expect(await look('provider_completed', 'recover', prior)).toMatchObject({
+      ...{ next_state: 'COMPLETED', external_ref: receipt.transactionHash },
+    });
+  });
+
+  it('of another burn under our nonce is none of ours', async () => {
+    const nonce = nonceOf('told of two');
+    const other = await burn(lanes.near, lanes.far);
+    const { look } = await brought(nonce, () => attest(other.message, nonce));
+    await lanes.far.mine(100);
+    await expect(look('provider_completed')).rejects.toMatchObject({
+      ...{ kind: 'protocol', code: 'MINT_NOT_SEEN' },
+    });
+  });
+
   it('is found over several looks, however long ago it was', async () => {
     const mined = await burnt(lanes, executors());
     const own = await attest(mined.message, nonceOf('long ago'));
@@ -217,6 +327,23 @@ describe('nothing is burnt', () => {
     expect(await refusal()).toContain('BRIDGE_PAUSED');
     await pause(false);
     expect((await refusal()).trim()).toBe('');
+  });
+
+  it('that whoever mints it in the plan may not bring', async () => {
+    const caller = RECIPIENT;
+    const planned = burnContext(lanes);
+    const context = { ...planned, config: { ...planned.config, destination_caller: caller } };
+    const by = (address: string): ExecutionContext => ({
+      ...context,
+      minter: { signer_key: 'm', address },
+    });
+    const { burn: burns } = executors();
+    for (const ask of [burns.preflight, burns.prepare]) {
+      expect(await ask(by(SIGNER.address), call())).toMatchObject({
+        ...{ next_state: 'FAILED', error_code: 'SIGNER_CALLER_MISMATCH' },
+      });
+      expect((await ask(by(caller), call()))?.error_code).toBeUndefined();
+    }
   });
 
   it('that the token would not mint to its recipient', async () => {

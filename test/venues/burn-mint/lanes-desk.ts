@@ -1,6 +1,4 @@
 /** The lane's executors on two real chains, with an attester that says what a test wants. */
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { concat, keccak256, type Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { withFields } from '../../../dev/simulators/bridge/attester/message.ts';
@@ -14,10 +12,12 @@ import type {
 } from '../../../domain/executor.ts';
 import type { Attested } from '../../../venues/burn-mint/attester.ts';
 import { createBurnExecutor } from '../../../venues/burn-mint/burn.ts';
+import { burnMintActs } from '../../../venues/burn-mint/lane.ts';
 import { createMintExecutor } from '../../../venues/burn-mint/mint.ts';
 import type { Lane } from '../../../venues/burn-mint/plan.ts';
 import { createEvmChains } from '../../../venues/evm/client.ts';
 import { evmVenueSchema } from '../../../venues/evm/config.ts';
+import { createEvmSigning } from '../../../venues/evm/signing.ts';
 import { RECIPIENT, SIGNER, type TestChain, type TestLanes } from '../../dev/bridge-stack.ts';
 
 export const call = (): CallOptions => ({ signal: AbortSignal.timeout(20_000), requestId: 'test' });
@@ -29,7 +29,10 @@ export interface ToldHere {
   anew: Hex[];
 }
 
-/** The two executors; `near` and `far` are other addresses of the chains' endpoints. */
+/**
+ * The two executors and the fence's look; `near` and `far` are other addresses of the chains'
+ * endpoints.
+ */
 export function executorsOf(
   lanes: TestLanes,
   says: ToldHere,
@@ -67,7 +70,8 @@ export function executorsOf(
       close: () => Promise.resolve(),
     },
   };
-  return { burn: createBurnExecutor(lane), mint: createMintExecutor(lane) };
+  const signing = createEvmSigning(lane.chains, [burnMintActs(venues)]);
+  return { burn: createBurnExecutor(lane), mint: createMintExecutor(lane), signing };
 }
 
 const shared = {
@@ -156,49 +160,4 @@ export async function signatures(
 export async function attest(message: Hex, nonce: Hex): Promise<Attested> {
   const filled = filledIn(message, nonce);
   return { message: filled, attestation: concat(await signatures(filled)) };
-}
-
-/** A call that an endpoint is asked to answer; in lower case. */
-export interface AskedCall {
-  readonly to: string;
-  readonly from: string;
-  readonly data: string;
-}
-
-/** An endpoint that answers some calls itself, and all else as that of a chain does. */
-export async function startAnswering(rpcUrl: string, answer: (asked: AskedCall) => object | null) {
-  const server: Server = createServer((request, response) => {
-    void (async () => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-      const body = Buffer.concat(chunks).toString();
-      const asked = JSON.parse(body) as {
-        id: number;
-        method: string;
-        params?: Partial<AskedCall>[];
-      };
-      const headers = { 'content-type': 'application/json' };
-      const { to = '', from = '', data = '' } = asked.params?.[0] ?? {};
-      const own =
-        asked.method === 'eth_call'
-          ? answer({ to: to.toLowerCase(), from: from.toLowerCase(), data: data.toLowerCase() })
-          : null;
-      if (own !== null) {
-        response
-          .writeHead(200, headers)
-          .end(JSON.stringify({ jsonrpc: '2.0', id: asked.id, ...own }));
-        return;
-      }
-      const told = await fetch(rpcUrl, { method: 'POST', body, headers });
-      response.writeHead(told.status, headers).end(await told.text());
-    })();
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
-    close: () => {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(resolve));
-    },
-  };
 }

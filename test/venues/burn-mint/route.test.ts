@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { encodeAbiParameters, toFunctionSelector, type Hex } from 'viem';
 import { approveBurns, startLanes, type TestLanes } from '../../dev/bridge-stack.ts';
-import { burnContext, call, executorsOf, startAnswering } from './lanes-desk.ts';
+import { startAnswering } from '../answering.ts';
+import { burnContext, call, executorsOf } from './lanes-desk.ts';
 
 let lanes: TestLanes;
 beforeAll(async () => {
