@@ -142,13 +142,16 @@ test('where nothing can be told of a delivery a person is asked', async () => {
 });
 
 describe('a person who resolves a first leg as completed', () => {
-  const OBSERVE = node('arrive', 'bridge_c_observe', { match_from: 'send' });
+  const OBSERVE: TemplateNode = {
+    ...node('arrive', 'bridge_c_observe', { match_from: 'send' }),
+    node_kind: 'observe',
+  };
   const SEND = node('send', 'bridge_c_send');
 
   test.each([
-    ['a burn without the message that was signed for', [node('burn', 'cctp_burn'), MINT]],
-    ['a send without its packet', [SEND, { ...OBSERVE, node_kind: 'observe' as const }]],
-  ])('is told what is missing of %s', async (_what, [first, second]) => {
+    ['a burn without its message', 'output.message', [node('burn', 'cctp_burn'), MINT]],
+    ['a send without its packet', 'output.packet', [SEND, OBSERVE]],
+  ])('is told what is missing of %s', async (_what, missing, [first, second]) => {
     if (first === undefined || second === undefined) throw new Error('a bridge has two legs');
     const { movement_id } = await bench.movement({
       shape: {
@@ -177,7 +180,9 @@ describe('a person who resolves a first leg as completed', () => {
         `${api.url}/v3/movements/${movement_id}/nodes/${first.node_key}/actions/resolve`,
         { outcome: 'completed', reason: 'seen on the explorer', evidence: { by: 'me' } },
       );
-      expect([answer.status, answer.body.detail.error]).toEqual([422, 'resolution_incomplete']);
+      expect(answer).toMatchObject({
+        ...{ status: 422, body: { detail: { error: 'resolution_incomplete', missing } } },
+      });
     } finally {
       await api.close();
     }
