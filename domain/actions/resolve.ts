@@ -1,7 +1,7 @@
 /** Resolve: a person says what no venue can answer any more. */
 import type { JsonObject } from '../json.ts';
 import { parseAmountSource, resolveAmount } from '../plan/amount.ts';
-import { firstLegOf, recordOf } from '../plan/legs.ts';
+import { firstLegOf, recordsOf } from '../plan/legs.ts';
 import { SYSTEM_ACTOR, type Actor } from '../roles.ts';
 import type { MovementSnapshot, NodeSnapshot } from '../snapshot.ts';
 import { NOW, type Transition } from '../transition.ts';
@@ -20,18 +20,20 @@ export interface Resolution {
 }
 
 /**
- * The field that is missing in what a first leg of a bridge would have put out, resolved as
- * completed: without it nobody could bring what it has sent. Null where nothing is missing.
+ * The first field that is missing in what a first leg of a bridge would have put out, resolved as
+ * completed: without it its second leg brings nothing, ever. Null where nothing is missing.
  */
 export function missingRecord(
   { plan, nodes }: MovementSnapshot,
   { node_key, outcome, output }: Pick<Resolution, 'node_key' | 'outcome' | 'output'>,
 ): string | null {
   if (outcome !== 'completed') return null;
-  const field = recordOf(plan.nodes.find((each) => each.node_key === node_key)?.action_type ?? '');
+  if (!plan.nodes.some((each) => firstLegOf(each) === node_key)) return null;
+  const fields = recordsOf(
+    plan.nodes.find((each) => each.node_key === node_key)?.action_type ?? '',
+  );
   const known = output ?? nodes.find((each) => each.node_key === node_key)?.output ?? {};
-  const awaited = plan.nodes.some((each) => firstLegOf(each) === node_key);
-  return field === null || !awaited || Object.hasOwn(known, field) ? null : field;
+  return fields.find((field) => !Object.hasOwn(known, field)) ?? null;
 }
 
 /**

@@ -13,24 +13,24 @@ interface Lane {
   readonly second: string;
   /** The field by which the second leg names the first. */
   readonly names: string;
-  /** What of the first leg's output the second goes by: without it nobody could bring anything. */
-  readonly record: string;
+  /** What of the first leg's output the second goes by: without any of it, it brings nothing. */
+  readonly records: readonly string[];
   /** What is said of an edge that pays although nothing says that it was brought. */
   readonly reason: string;
 }
 
 const LANES: readonly Lane[] = [
   {
-    ...{ first: 'cctp_burn', second: 'cctp_mint', names: 'burn_from', record: 'message' },
+    ...{ first: 'cctp_burn', second: 'cctp_mint', names: 'burn_from' },
+    records: [
+      ...['message', 'attested_message', 'attestation', 'submitted_amount'],
+      ...['source_chain_id', 'destination_chain_id', 'mint_recipient'],
+    ],
     reason: 'mint_failure_pays',
   },
   {
-    ...{
-      first: 'bridge_c_send',
-      second: 'bridge_c_observe',
-      names: 'match_from',
-      record: 'packet',
-    },
+    ...{ first: 'bridge_c_send', second: 'bridge_c_observe', names: 'match_from' },
+    records: ['packet', 'destination_chain_id', 'destination_address'],
     reason: 'delivery_failure_pays',
   },
 ];
@@ -52,9 +52,9 @@ export function firstLegOf({ action_type, config }: Omit<Leg, 'node_key'>): stri
   return typeof named === 'string' ? named : null;
 }
 
-/** The field of its output by which its second leg goes; null for anything but a first leg. */
-export function recordOf(actionType: string): string | null {
-  return LANES.find(({ first }) => first === actionType)?.record ?? null;
+/** The fields of its output by which its second leg goes; none for anything but a first leg. */
+export function recordsOf(actionType: string): readonly string[] {
+  return LANES.find(({ first }) => first === actionType)?.records ?? [];
 }
 
 /** Of a second leg the first that it names, whatever that is; undefined for other nodes. */

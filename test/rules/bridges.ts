@@ -81,8 +81,8 @@ export const bridgeRules: readonly Rule[] = [
     test: { file: ACTED, name: 'takes the message that its mint goes by, recorded or said' },
     broken: {
       file: 'domain/actions/resolve.ts',
-      find: '!awaited || Object.hasOwn(known, field)',
-      replace: '!awaited || Object.keys(known).length > 0',
+      find: '!Object.hasOwn(known, field)',
+      replace: 'field in {}',
     },
   },
   {

@@ -1,8 +1,15 @@
 /** One message of a bridge completes one burn, whoever asks and how often. */
+import { pino } from 'pino';
 import { encodePacked, keccak256, toHex, type Hex } from 'viem';
+import type { PhaseDependencies } from '../../activities/phases/context.ts';
+import { observe } from '../../activities/phases/observe.ts';
 import { withOwnMessage } from '../../activities/phases/own-message.ts';
+import { recover } from '../../activities/phases/recover.ts';
+import { submit } from '../../activities/phases/submit.ts';
 import type { ExecutionResult } from '../../domain/executor.ts';
-import type { PhaseRow } from '../../store/phases.ts';
+import { readPhase, type PhaseRow } from '../../store/phases.ts';
+import { createEvmChains } from '../../venues/evm/client.ts';
+import { createEvmSigning } from '../../venues/evm/signing.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
 
 let bench: StoreBench;
@@ -69,4 +76,58 @@ test('nothing else is claimed', async () => {
   expect(await said(first, bytes, { next_state: 'OBSERVING' })).toBe('OBSERVING');
   expect(await said(first, bytes, {}, 'cctp_mint')).toBe('COMPLETED');
   expect(await said(second, bytes)).toBe('COMPLETED');
+});
+
+describe('a node that burns', () => {
+  const phases = { submit, observe, recover };
+
+  /** The state of a burn in `from` whose executor says to this phase that it is completed. */
+  async function after(
+    phase: keyof typeof phases,
+    from: string,
+    bytes: Hex,
+    more: { readonly from_unknown?: boolean } = {},
+  ): Promise<string> {
+    const node = { node_key: 'burn', node_kind: 'action', action_type: 'cctp_burn' } as const;
+    const { movement_id } = await bench.movement({
+      shape: { nodes: [{ ...node, has_side_effect: true, config: {} }], edges: [] },
+    });
+    await bench.sql(
+      "UPDATE movements SET request_state = 'EXECUTING' WHERE movement_id = $1::uuid",
+      movement_id,
+    );
+    await bench.sql(
+      `UPDATE movement_nodes SET state = $2, amount = 3, submitted_at = svc_now()
+        WHERE movement_id = $1::uuid`,
+      ...[movement_id, from],
+    );
+    const deps: PhaseDependencies = {
+      ...{ db: bench.db, log: pino({ level: 'silent' }), chains: [] },
+      executors: { get: () => undefined, describe: () => undefined },
+      signers: { get: () => undefined },
+      signing: createEvmSigning(createEvmChains([])),
+    };
+    const row = await readPhase(bench.db, movement_id, 'burn');
+    if (row === null) throw new Error('there is no such node');
+    const answer = { next_state: 'COMPLETED', output: { attested_message: bytes } } as const;
+    // What is asked again is thrown.
+    await phases[phase]
+      .finish(deps, { movement_id, node_key: 'burn', attempt: 1, ...more }, row, { answer })
+      .catch(() => null);
+    return (await readPhase(bench.db, movement_id, 'burn'))?.state ?? '';
+  }
+
+  test.each([
+    ['submit', 'SUBMITTING', {}],
+    ['observe', 'OBSERVING', {}],
+    ['recover', 'SUBMITTING', {}],
+    ['recover', 'UNKNOWN', { from_unknown: true }],
+  ] as const)(
+    'is completed by %s, in %s, with no message of another',
+    async (phase, from, more) => {
+      const bytes = message(6, `${phase} ${from}`);
+      expect(await after(phase, from, bytes, more)).toBe('COMPLETED');
+      expect(await after(phase, from, bytes, more)).toBe(from);
+    },
+  );
 });

@@ -84,15 +84,28 @@ test('a retry closes the gate that waits for what to do instead', () => {
 });
 
 describe('to resolve a burn as completed', () => {
-  const at = snapshot('MANUAL_INTERVENTION', { burn: 'UNKNOWN' }, { output: { message: '0x01' } });
+  const output = {
+    ...{ message: '0x01', attested_message: '0x02', attestation: '0x03', submitted_amount: '1' },
+    ...{ source_chain_id: 1, destination_chain_id: 2, mint_recipient: '0x04' },
+  };
+  const at = snapshot('MANUAL_INTERVENTION', { burn: 'UNKNOWN' }, { output });
   const asked = { node_key: 'burn', outcome: 'completed' } as const;
   const unrecorded = snapshot('MANUAL_INTERVENTION', { burn: 'UNKNOWN' });
 
   test('takes the message that its mint goes by, recorded or said', () => {
     expect(missingRecord(at, asked)).toBeNull();
-    expect(missingRecord(unrecorded, { ...asked, output: { message: '0x01' } })).toBeNull();
+    expect(missingRecord(unrecorded, { ...asked, output })).toBeNull();
     expect(missingRecord(unrecorded, asked)).toBe('message');
     expect(missingRecord(at, { ...asked, output: { tx_hash: '0x02' } })).toBe('message');
+  });
+
+  test('takes each field of it, whether recorded or said', () => {
+    for (const field of Object.keys(output)) {
+      const left = Object.fromEntries(Object.entries(output).filter(([name]) => name !== field));
+      const without = snapshot('MANUAL_INTERVENTION', { burn: 'UNKNOWN' }, { output: left });
+      expect(missingRecord(without, asked)).toBe(field);
+      expect(missingRecord(at, { ...asked, output: left })).toBe(field);
+    }
   });
 
   test('takes none where it failed, or where nothing goes by it', () => {

@@ -34,7 +34,7 @@ describe('after a cancel', () => {
     expect([made.state, made.ended]).toEqual(['CANCELLED', true]);
   });
 
-  test.each(['SUBMITTING', 'OBSERVING', 'UNKNOWN'] as const)(
+  test.each(['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN'] as const)(
     'a burn that is %s is waited for, and then minted',
     (state) => {
       const made = run(['burn', 'wait:manual_gate', MINT, 'refund:compensation'], GATED);
@@ -44,6 +44,16 @@ describe('after a cancel', () => {
       expect(made.settle('burn', 'COMPLETED')).toEqual(['mint', 'refund']);
     },
   );
+
+  test('a burn that a person has asked about once more is waited for, too', () => {
+    const made = run(['burn', 'wait:manual_gate', MINT, 'refund:compensation'], GATED);
+    made.set('burn', { state: 'UNKNOWN' });
+    cancelled(made);
+    made.set('burn', { state: 'READY' });
+    made.step();
+    expect([made.at('mint').state, made.ended]).toEqual(['BLOCKED', false]);
+    expect(made.settle('burn', 'COMPLETED')).toEqual(['mint', 'refund']);
+  });
 
   test('a burn that is proven unsent is not minted', () => {
     const made = run(['burn', 'wait:manual_gate', MINT, 'refund:compensation'], GATED);
@@ -112,6 +122,8 @@ describe('a second leg that fails', () => {
     const made = failed();
     expect(made.at('ask').state).toBe('READY');
     expect(isRetryable(made.input, made.at('mint'))).toBe(true);
+    // Of anything else the way out of its failure has begun.
+    expect(isRetryable(made.input, { ...made.at('mint'), brings: null })).toBe(false);
   });
 
   test('is not taken care of by somebody who resumed a gate alone', () => {

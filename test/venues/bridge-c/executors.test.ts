@@ -1,6 +1,17 @@
 /** The lane's executors on two real chains: what is refused before a send, what a look tells. */
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { concat, keccak256, maxUint256, pad, parseEventLogs, type Hex } from 'viem';
+import {
+  concat,
+  encodeFunctionResult,
+  keccak256,
+  maxUint256,
+  pad,
+  parseEventLogs,
+  toFunctionSelector,
+  type Abi,
+  type AbiFunction,
+  type Hex,
+} from 'viem';
 import { ENDPOINT, OMNI_TOKEN } from '../../../dev/simulators/bridge/contracts/artifacts.ts';
 import { inWord } from '../../../dev/simulators/bridge/deploy.ts';
 import { DELIVERER, PACKET_FEE_WEI } from '../../../dev/simulators/bridge/lanes.ts';
@@ -21,6 +32,7 @@ import {
   type TestChain,
   type TestLanes,
 } from '../../dev/bridge-stack.ts';
+import { startAnswering } from '../answering.ts';
 
 let lanes: TestLanes;
 beforeAll(async () => {
@@ -29,6 +41,7 @@ beforeAll(async () => {
 afterAll(() => lanes.stop());
 
 interface Side {
+  readonly rpc_url?: string;
   readonly endpoint?: Hex;
   readonly eid?: number;
   readonly oft?: Hex;
@@ -45,7 +58,8 @@ function executors(wrong: { readonly near?: Side; readonly far?: Side } = {}) {
   const venue = (chain: TestChain, side: Side = {}) =>
     evmVenueSchema.parse({
       ...{ venue_key: `chain-${String(chain.chainId)}`, provider: 'evm' },
-      ...{ chain_id: chain.chainId, rpc_url: chain.rpcUrl, finality: 'finalized_tag' },
+      ...{ chain_id: chain.chainId, finality: 'finalized_tag' },
+      rpc_url: side.rpc_url ?? chain.rpcUrl,
       tokens: [
         { asset: 'OMNI', address: side.token ?? chain.contracts.omniToken },
         { asset: 'USDB', address: chain.contracts.burnToken },
@@ -125,6 +139,55 @@ describe('before a send', () => {
     expect(await refused({ [side]: wrong() })).toContain(code);
   });
 
+  /** What is said of a send while this function of the token on one side answers otherwise. */
+  async function refusedWith(
+    side: 'near' | 'far',
+    functionName: 'sharedDecimals' | 'endpoint' | 'quoteOFT',
+    result: unknown,
+  ): Promise<string | null> {
+    const { abi } = OMNI_TOKEN;
+    const item = abi.find((each) => each.type === 'function' && each.name === functionName);
+    const selector = toFunctionSelector(item as AbiFunction);
+    const says = encodeFunctionResult({ abi: abi as Abi, functionName, result });
+    const { url, close } = await startAnswering(lanes[side].rpcUrl, ({ data }) =>
+      data.startsWith(selector) ? { result: says } : null,
+    );
+    try {
+      const { send } = executors({ [side]: { rpc_url: url } });
+      const answer = await send.preflight(context(), call());
+      return answer?.error_code ?? null;
+    } finally {
+      await close();
+    }
+  }
+
+  it.each(['near', 'far'] as const)(
+    'both ends are alike, and know each other (%s)',
+    async (side) => {
+      for (const digits of [5, 7])
+        expect(await refusedWith(side, 'sharedDecimals', digits)).toBe('BRIDGE_ROUTE_MISSING');
+      expect(await refusedWith(side, 'sharedDecimals', 6)).toBeNull();
+      expect(await refusedWith(side, 'endpoint', nobody.toLowerCase())).toBe(
+        'BRIDGE_ROUTE_MISSING',
+      );
+    },
+  );
+
+  it('all of it travels and arrives, or nothing is sent', async () => {
+    const all = omni('20.5');
+    const quote = (least: bigint, most: bigint, goes: bigint, comes: bigint) =>
+      refusedWith('near', 'quoteOFT', [
+        { minAmountLD: least, maxAmountLD: most },
+        [],
+        { amountSentLD: goes, amountReceivedLD: comes },
+      ]);
+    expect(await quote(all, all, all, all)).toBeNull();
+    expect(await quote(all + 1n, all + 1n, all, all)).toBe('BRIDGE_AMOUNT_REFUSED');
+    expect(await quote(0n, all - 1n, all, all)).toBe('BRIDGE_AMOUNT_REFUSED');
+    expect(await quote(0n, all, all - 1n, all)).toBe('BRIDGE_AMOUNT_REFUSED');
+    expect(await quote(0n, all, all, all - 1n)).toBe('BRIDGE_AMOUNT_REFUSED');
+  });
+
   it('a peer that is not ours is refused, whichever end has it', async () => {
     for (const [here, there] of [
       [lanes.near, lanes.far],
@@ -191,22 +254,24 @@ const deliver = (packet: Packet) =>
     STRANGER,
   );
 
-const looked = (packet: Packet, more: Partial<ExecutionContext> = {}, output: JsonObject = {}) =>
-  executors().observe.observe(
-    context({
-      action_type: 'bridge_c_observe',
-      matched: {
-        node_key: 'send',
-        output: {
-          ...{ destination_chain_id: lanes.far.chainId, destination_address: RECIPIENT },
-          ...{ destination_block: '0', packet: packetRecord(packet), ...output },
-        },
+const asked = (packet: Packet, more: Partial<ExecutionContext> = {}, output: JsonObject = {}) =>
+  context({
+    action_type: 'bridge_c_observe',
+    matched: {
+      node_key: 'send',
+      output: {
+        ...{ destination_chain_id: lanes.far.chainId, destination_address: RECIPIENT },
+        ...{ destination_block: '0', packet: packetRecord(packet), ...output },
       },
-      ...more,
-    }),
-    call(),
-    { transactions: () => Promise.resolve([]), releaseNonce: () => Promise.resolve(false) },
-  );
+    },
+    ...more,
+  });
+const NO_JOURNAL = {
+  transactions: () => Promise.resolve([]),
+  releaseNonce: () => Promise.resolve(false),
+};
+const looked = (...of: Parameters<typeof asked>) =>
+  executors().observe.observe(asked(...of), call(), NO_JOURNAL);
 const stateOf = async (packet: Packet): Promise<unknown> =>
   ((await looked(packet)).output as { delivery?: { state: string } }).delivery?.state;
 
@@ -246,6 +311,20 @@ describe('a look at the other end', () => {
     });
   });
 
+  it('finds it in a recovery whatever earlier looks have searched', async () => {
+    const packet = await sent();
+    await verify(packet);
+    const { transactionHash } = await deliver(packet);
+    const prior = { output: { searched: { from: '0', to: '999999' } } };
+    const context = asked(packet, { prior });
+    await expect(executors().observe.observe(context, call(), NO_JOURNAL)).rejects.toMatchObject({
+      code: 'DELIVERY_UNSEEN',
+    });
+    expect(await executors().observe.recover(context, call(), NO_JOURNAL)).toMatchObject({
+      ...{ next_state: 'COMPLETED', external_ref: transactionHash },
+    });
+  });
+
   it('takes nothing else in its place for a message that may be delivered', async () => {
     const packet = await sent();
     await verify(packet, pad('0x01', { size: 32 }));
@@ -281,6 +360,7 @@ describe('a look at the other end', () => {
     ['nothing', {}],
     ['an id that is none', { packet: { guid: 'job-7' } }],
     ['no chain', { destination_chain_id: '31338' }],
+    ['no recipient', { destination_address: null }],
   ])('asks again where its send has recorded %s', async (_what, output) => {
     const packet = await sent();
     const recorded = Object.keys(output).length === 0 ? { packet: null } : output;

@@ -1,19 +1,22 @@
 /** The lane's executors on two real chains: what is not burnt, and what counts as signed. */
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
 import { concat, encodeErrorResult, keccak256, parseAbi, slice, toHex, type Hex } from 'viem';
 import { MESSAGE_TRANSMITTER } from '../../../dev/simulators/bridge/contracts/artifacts.ts';
 import { ATTESTERS } from '../../../dev/simulators/bridge/lanes.ts';
-import type { ExecutionResult } from '../../../domain/executor.ts';
+import type { ExecutionContext, ExecutionResult } from '../../../domain/executor.ts';
+import { recordsOf } from '../../../domain/plan/legs.ts';
 import type { Attested } from '../../../venues/burn-mint/attester.ts';
 import {
   approveBurns,
+  burn,
   mintCall,
+  RECIPIENT,
+  SIGNER,
   startLanes,
   STRANGER,
   type TestLanes,
 } from '../../dev/bridge-stack.ts';
+import { startAnswering } from '../answering.ts';
 import {
   attest,
   burnContext,
@@ -135,6 +138,58 @@ describe('a mint brings', () => {
     expect(says.anew).toEqual([]);
   });
 
+  it('no message of another nonce, also where it is signed for the same burn', async () => {
+    const mined = await burnt(lanes, executors());
+    const own = await attest(mined.message, nonceOf('its own'));
+    const context = await completed(own, mined);
+    says.told = [await attest(mined.message, nonceOf('another')), own];
+    const { sign_request } = await executors().mint.prepare(context, call());
+    const data = String(sign_request?.payload['data']);
+    expect(data).toContain(own.message.slice(2));
+    expect(data).toContain(own.attestation.slice(2));
+  });
+
+  it('what is signed as neither more nor less than was burnt', async () => {
+    const mined = await burnt(lanes, executors());
+    const context = await completed(await attest(mined.message, nonceOf('as much')), mined);
+    const { sign_request: request } = await executors().mint.prepare(context, call());
+    if (request === undefined || context.matched === undefined) throw new Error('nothing to sign');
+    const { action_type, asset, config, matched } = context;
+    const signs = (amount: string): Promise<string | null> =>
+      executors().signing.check(
+        {
+          ...{ node: { node_key: 'mint', action_type, asset, config }, matched, amount },
+          ...{ executor: undefined, input_params: {}, intent: { asset, amount } },
+        },
+        { request, from: SIGNER.address, now_ms: 0, foreign: false },
+        call(),
+      );
+    expect(await signs('2.5')).toBeNull();
+    for (const amount of ['2.499999', '2.500001'])
+      expect(await signs(amount)).toContain(`the mint is of ${amount}`);
+  });
+
+  it('what its burn has recorded by the fields that a resolution asks for', async () => {
+    const mined = await burnt(lanes, executors());
+    const own = await attest(mined.message, nonceOf('by its fields'));
+    const { matched } = await completed(own, mined);
+    const fields = recordsOf('cctp_burn');
+    const minted = (names: readonly string[]): Promise<ExecutionResult> => {
+      const all = Object.entries(matched?.output ?? {});
+      const output = Object.fromEntries(all.filter(([name]) => names.includes(name)));
+      const external_ref = matched?.external_ref ?? '';
+      return executors().mint.prepare(
+        mintContext({ node_key: 'burn', external_ref, output }),
+        call(),
+      );
+    };
+    expect(brought(await minted(fields))).toContain(own.message.slice(2));
+    for (const field of fields)
+      expect(await minted(fields.filter((name) => name !== field))).toMatchObject({
+        next_state: 'FAILED',
+      });
+  });
+
   it('nothing where the attesters have changed, and asks for another attestation', async () => {
     const mined = await burnt(lanes, executors());
     const nonce = nonceOf('changed');
@@ -159,6 +214,60 @@ describe('a mint brings', () => {
 });
 
 describe("somebody else's mint", () => {
+  /** Our mint of a burn whose nonce is used by the message that a stranger brings. */
+  async function brought(nonce: Hex, by: (own: Attested) => Promise<Attested>) {
+    const mined = await burnt(lanes, executors());
+    const own = await attest(mined.message, nonce);
+    says.told = [own];
+    const { external_ref = '', output = {} } = await looked(mined);
+    const { message, attestation } = await by(own);
+    const receipt = await lanes.far.send(mintCall(lanes.far, message, attestation), STRANGER);
+    expect(receipt.status).toBe('success');
+    const context = mintContext({ node_key: 'burn', external_ref, output });
+    const { prepared_action = {} } = await executors().mint.prepare(context, call());
+    return {
+      receipt,
+      look: (
+        completion_assurance: ExecutionContext['completion_assurance'],
+        phase: 'observe' | 'recover' = 'observe',
+        prior: ExecutionContext['prior'] = { prepared_action },
+      ) =>
+        executors().mint[phase]({ ...context, completion_assurance, prior }, call(), mined.journal),
+    };
+  }
+
+  it('completes ours no sooner than its block is as deep as is asked', async () => {
+    const { receipt, look } = await brought(nonceOf('quicker'), (own) => Promise.resolve(own));
+    expect(await look('destination_finalized')).toMatchObject({ next_state: 'OBSERVING' });
+    await lanes.far.mine(100);
+    expect(await look('destination_finalized')).toMatchObject({
+      ...{ next_state: 'COMPLETED', external_ref: receipt.transactionHash },
+      ...{ assurance: 'protocol_finalized', output: { received_amount: '2.5' } },
+    });
+  });
+
+  it('is found in a recovery whatever earlier looks have searched', async () => {
+    const { receipt, look } = await brought(nonceOf('asked anew'), (own) => Promise.resolve(own));
+    const searched = { from: '0', to: '999999' };
+    const prior = { prepared_action: { minted_by: null, searched }, output: { searched } };
+    await expect(look('provider_completed', 'observe', prior)).rejects.toMatchObject({
+      code: 'MINT_UNSEEN',
+    });
+    expect(await look('provider_completed', 'recover', prior)).toMatchObject({
+      ...{ next_state: 'COMPLETED', external_ref: receipt.transactionHash },
+    });
+  });
+
+  it('of another burn under our nonce is none of ours', async () => {
+    const nonce = nonceOf('told of two');
+    const other = await burn(lanes.near, lanes.far);
+    const { look } = await brought(nonce, () => attest(other.message, nonce));
+    await lanes.far.mine(100);
+    await expect(look('provider_completed')).rejects.toMatchObject({
+      ...{ kind: 'protocol', code: 'MINT_NOT_SEEN' },
+    });
+  });
+
   it('is found over several looks, however long ago it was', async () => {
     const mined = await burnt(lanes, executors());
     const own = await attest(mined.message, nonceOf('long ago'));
@@ -220,6 +329,23 @@ describe('nothing is burnt', () => {
     expect((await refusal()).trim()).toBe('');
   });
 
+  it('that whoever mints it in the plan may not bring', async () => {
+    const caller = RECIPIENT;
+    const planned = burnContext(lanes);
+    const context = { ...planned, config: { ...planned.config, destination_caller: caller } };
+    const by = (address: string): ExecutionContext => ({
+      ...context,
+      minter: { signer_key: 'm', address },
+    });
+    const { burn: burns } = executors();
+    for (const ask of [burns.preflight, burns.prepare]) {
+      expect(await ask(by(SIGNER.address), call())).toMatchObject({
+        ...{ next_state: 'FAILED', error_code: 'SIGNER_CALLER_MISMATCH' },
+      });
+      expect((await ask(by(caller), call()))?.error_code).toBeUndefined();
+    }
+  });
+
   it('that the token would not mint to its recipient', async () => {
     const blocked = await startBlocking(lanes.far.rpcUrl);
     try {
@@ -238,34 +364,15 @@ async function startBlocking(rpcUrl: string) {
     abi: parseAbi(['error Error(string)']),
     args: ['the account is blocked'],
   });
-  const server: Server = createServer((request, response) => {
-    void (async () => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-      const body = Buffer.concat(chunks).toString();
-      const asked = JSON.parse(body) as { id: number; params?: [{ data?: string; from?: string }] };
-      const headers = { 'content-type': 'application/json' };
-      if (asked.params?.[0]?.data?.startsWith('0x40c10f19') === true) {
-        minters.add(String(asked.params[0].from).toLowerCase());
-        const error = { code: 3, message: 'execution reverted', data };
-        response
-          .writeHead(200, headers)
-          .end(JSON.stringify({ jsonrpc: '2.0', id: asked.id, error }));
-        return;
-      }
-      const answer = await fetch(rpcUrl, { method: 'POST', body, headers });
-      response.writeHead(answer.status, headers).end(await answer.text());
-    })();
+  const { url, close } = await startAnswering(rpcUrl, ({ from, data: asked }) => {
+    if (!asked.startsWith('0x40c10f19')) return null;
+    minters.add(from);
+    return { error: { code: 3, message: 'execution reverted', data } };
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+    ...{ url, close },
     get minters() {
       return [...minters];
-    },
-    close: () => {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(resolve));
     },
   };
 }

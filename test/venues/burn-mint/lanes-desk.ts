@@ -12,10 +12,12 @@ import type {
 } from '../../../domain/executor.ts';
 import type { Attested } from '../../../venues/burn-mint/attester.ts';
 import { createBurnExecutor } from '../../../venues/burn-mint/burn.ts';
+import { burnMintActs } from '../../../venues/burn-mint/lane.ts';
 import { createMintExecutor } from '../../../venues/burn-mint/mint.ts';
 import type { Lane } from '../../../venues/burn-mint/plan.ts';
 import { createEvmChains } from '../../../venues/evm/client.ts';
 import { evmVenueSchema } from '../../../venues/evm/config.ts';
+import { createEvmSigning } from '../../../venues/evm/signing.ts';
 import { RECIPIENT, SIGNER, type TestChain, type TestLanes } from '../../dev/bridge-stack.ts';
 
 export const call = (): CallOptions => ({ signal: AbortSignal.timeout(20_000), requestId: 'test' });
@@ -27,11 +29,18 @@ export interface ToldHere {
   anew: Hex[];
 }
 
-/** The two executors; `far` is another address of the far chain's endpoint. */
+/**
+ * The two executors and the fence's look; `near` and `far` are other addresses of the chains'
+ * endpoints.
+ */
 export function executorsOf(
   lanes: TestLanes,
   says: ToldHere,
-  more: { readonly far?: string; readonly search?: Lane['search'] } = {},
+  more: {
+    readonly near?: string;
+    readonly far?: string;
+    readonly search?: Lane['search'];
+  } = {},
 ) {
   const venue = (chain: TestChain, rpc_url: string) =>
     evmVenueSchema.parse({
@@ -46,7 +55,7 @@ export function executorsOf(
       },
     });
   const venues = [
-    venue(lanes.near, lanes.near.rpcUrl),
+    venue(lanes.near, more.near ?? lanes.near.rpcUrl),
     venue(lanes.far, more.far ?? lanes.far.rpcUrl),
   ];
   const lane: Lane = {
@@ -61,7 +70,8 @@ export function executorsOf(
       close: () => Promise.resolve(),
     },
   };
-  return { burn: createBurnExecutor(lane), mint: createMintExecutor(lane) };
+  const signing = createEvmSigning(lane.chains, [burnMintActs(venues)]);
+  return { burn: createBurnExecutor(lane), mint: createMintExecutor(lane), signing };
 }
 
 const shared = {
