@@ -17,6 +17,7 @@ import { createEvmBridgeReader } from '../venues/evm/bridge-reader.ts';
 import { createEvmChains } from '../venues/evm/client.ts';
 import { createEvmTransferExecutor } from '../venues/evm/transfer.ts';
 import { transferProviders } from '../venues/capital-transfers.ts';
+import { openPerpVenue } from '../venues/perp/access.ts';
 
 /** Errors: either file does not fit, or a signer cannot be opened. */
 export async function openRegistries(config: Config) {
@@ -62,6 +63,7 @@ export async function openRegistries(config: Config) {
     bridge: createEvmBridgeReader({ chains, venues: evmVenues }),
     fetchers: balanceFetchers(bindings, { chains, signers }),
     transferProviders: transferProviders(bindings),
+    perp: openPerpVenue(bindings),
   };
 }
 
