@@ -11,6 +11,7 @@ import type { AccountReader } from '../domain/signer-lifecycle.ts';
 import type { Signer, SignerDescriptor } from '../domain/signer.ts';
 import type { BalanceDesk } from '../platform/balance-desk.ts';
 import type { Database } from '../prisma/client.ts';
+import type { PerpAccess } from '../venues/perp/access.ts';
 import type { AutoApproveHook } from './auto-approve/hook.ts';
 import type { ApiSettings } from './settings.ts';
 
@@ -31,6 +32,8 @@ export interface ApiDependencies {
   readonly bridge?: BridgeReader;
   /** Absent or null where the edition has no registry of the bridge. */
   readonly bridgeRegistry?: ReadBridgeRegistry | null;
+  /** The perps venue; absent or null where none is bound. */
+  readonly perp?: PerpAccess | null;
   /** Which venues' balances are fetched, and asking one on demand. */
   readonly balances: BalanceDesk;
   /** Wakes a movement's run in the background; never throws and is never waited for. */

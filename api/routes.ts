@@ -11,6 +11,7 @@ import { graphRoutes } from './graphs/routes.ts';
 import { movementRoutes } from './movements/routes.ts';
 import { registryRoutes } from './registries/routes.ts';
 import { routeCatalogRoutes } from './route-catalog/routes.ts';
+import { perpVenueRoutes } from './perp-venue/routes.ts';
 import type { Route } from './http/route.ts';
 import { templateRoutes } from './templates/routes.ts';
 import { whoamiRoutes } from './whoami/routes.ts';
@@ -24,6 +25,7 @@ export const routes: readonly Route[] = [
   ...cutoverRoutes,
   ...balanceRoutes,
   ...capitalTransferRoutes,
+  ...perpVenueRoutes,
   ...policyRoutes,
   ...budgetRoutes,
   ...callbackRoutes,

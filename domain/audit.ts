@@ -48,6 +48,9 @@ export const REGISTRY_ENTITIES = [
   'bridge_chain',
   'bridge_path',
   'bridge_registry',
+  'perp_master',
+  'perp_binding',
+  'perp_agent_wallet',
 ] as const;
 export type RegistryEntity = (typeof REGISTRY_ENTITIES)[number];
 

@@ -90,6 +90,11 @@ export const ERROR_TABLE = {
   signer_not_found: rule(404, 'never', 'No signer of that key, neither registered nor in memory.'),
   chain_not_found: rule(404, 'after_change', 'The bridge registry has no such chain.'),
   path_baseline_not_found: rule(404, 'after_change', 'The bridge registry has no such path.'),
+  strategy_binding_not_found: rule(
+    404,
+    'after_change',
+    'This strategy has no binding at the perps venue.',
+  ),
 
   graph_invalid: rule(
     422,
@@ -289,6 +294,67 @@ export const ERROR_TABLE = {
     409,
     'after_change',
     'The bridge registry has this path; change that row.',
+  ),
+
+  perp_venue_not_bound: rule(
+    409,
+    'after_change',
+    'The venues file has no perp entry; add one and start the service with it.',
+  ),
+  master_account_exists: rule(
+    409,
+    'never',
+    'There is a master account already, which is never changed; `master_address` says which.',
+  ),
+  master_account_mismatch: rule(
+    409,
+    'after_change',
+    'The perp entry of the venues file says something else; see `fields` and `expected`.',
+  ),
+  master_account_missing: rule(
+    409,
+    'after_change',
+    'There is no master account yet; name it with POST perp-venue/master-account.',
+  ),
+  signer_not_active: rule(
+    409,
+    'after_change',
+    'The signer is not active; name one that is, or switch it on.',
+  ),
+  strategy_binding_exists: rule(
+    409,
+    'never',
+    'This strategy is bound already, to something else; see `binding`.',
+  ),
+  sub_account_bound: rule(
+    409,
+    'after_change',
+    "This sub-account is another strategy's; `strategy_id` says whose.",
+  ),
+  sub_account_not_of_master: rule(
+    422,
+    'after_change',
+    "The venue says that this address is no sub-account of the master's; see `role`.",
+  ),
+  agent_name_taken: rule(
+    409,
+    'after_change',
+    'An agent of another strategy has this name, and the venue knows each name once; use another.',
+  ),
+  agent_address_reused: rule(
+    409,
+    'after_change',
+    'This address was used before, and an agent needs one that never was; use another signer.',
+  ),
+  agent_wallet_pending: rule(
+    409,
+    'safe',
+    'An agent of this name still waits for its approval; `wallet_id` says which.',
+  ),
+  venue_unavailable: rule(
+    503,
+    'safe',
+    'The venue gave no answer that can be read; nothing was accepted.',
   ),
 
   outcome_unknown: rule(

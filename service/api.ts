@@ -71,6 +71,7 @@ export async function startApi(
       accounts: createAccountReader(bound),
       bridge: bound.bridge,
       bridgeRegistry: bridgeRegistryOf(plan.extensions),
+      perp: bound.perp,
       balances: desk,
       handOver: (movementId, command) =>
         handOver.send({

@@ -44,6 +44,7 @@ export async function connect(
   warnOfWeakFinality(bound.chainAssets, log);
   stops.push(() => bound.executors.close());
   stops.push(() => bound.signers.close());
+  stops.push(async () => bound.perp?.client.close());
   const balances = createSignerBalances(bound.chains);
   const desk = createBalanceDesk(bound.fetchers, (venueKey, fetch) =>
     refreshBalances(db, venueKey, fetch),

@@ -1,4 +1,5 @@
 /** What is done behind the requests, in every process that takes work. */
+import { startAgentWalletTender } from '../activities/relays/agent-wallets.ts';
 import { startAttentionTeller } from '../activities/relays/attention.ts';
 import { startBalanceLoops } from '../activities/relays/balances.ts';
 import { startCallbackRelay } from '../activities/relays/callbacks.ts';
@@ -62,6 +63,9 @@ export function startLoops({
       ...{ db, log, chains: bound.chains, signers },
       pauseMs: config.laneIntervalSeconds * 1_000,
     }),
+    ...(bound.perp === null
+      ? []
+      : [startAgentWalletTender({ db, log, signers, perp: bound.perp, pauseMs: 1_000 })]),
     ...startBalanceLoops(desk, log),
   ];
   const health = createHealthRefresher({

@@ -18,6 +18,7 @@ import { createEvmChains } from '../venues/evm/client.ts';
 import { createEvmTransferExecutor } from '../venues/evm/transfer.ts';
 import { createPerpClient } from '../venues/perp/client.ts';
 import { transferProviders } from '../venues/capital-transfers.ts';
+import { openPerpVenue } from '../venues/perp/access.ts';
 
 /** Errors: either file does not fit, or a signer cannot be opened. */
 export async function openRegistries(config: Config) {
@@ -68,6 +69,7 @@ export async function openRegistries(config: Config) {
     perp,
     fetchers: balanceFetchers(bindings, { chains, signers }, perp?.client),
     transferProviders: transferProviders(bindings),
+    perp: openPerpVenue(bindings),
   };
 }
 

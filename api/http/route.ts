@@ -72,6 +72,8 @@ export interface RouteSpec<
   readonly text?: string;
   /** The success status; 200 when absent. */
   readonly status?: 200 | 201;
+  /** An equal request is answered with 200 and what the first one made. */
+  readonly repeats?: true;
   /**
    * Every error of the closed table that the handler itself can give. Those of every route are
    * added.
@@ -100,6 +102,7 @@ export interface Route {
   readonly preview: z.ZodType | undefined;
   readonly text: string | undefined;
   readonly status: 200 | 201;
+  readonly repeats?: true;
   readonly errors: readonly ErrorCode[];
   /** Validated input in, reply out; the schemas have run before it is called. */
   readonly handle: (

@@ -65,6 +65,8 @@ const TAGS: Readonly<Record<string, string>> = {
   'Signer lifecycle': 'Rotation and retirement of signers, with what was seen of their accounts.',
   'Bridge registry':
     'Which chains a bridge joins, and what is asked of a path before funds take it.',
+  'Perp venue':
+    'The account that the perps venue is paid from, the strategies that trade there, and their agents.',
   Audit: 'Who did what, when, and what was refused.',
   Agents: 'What an agent may propose.',
 };
@@ -200,7 +202,7 @@ function operation(
   // A body that must have the key takes none from the header.
   const key: unknown =
     route.body instanceof z.ZodObject ? route.body.shape['idempotency_key'] : undefined;
-  const idempotent = key !== undefined;
+  const idempotent = key !== undefined || route.repeats === true;
   const keyInHeader = key instanceof z.ZodOptional;
   const succeeded = {
     description: 'Success',

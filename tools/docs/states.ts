@@ -18,6 +18,11 @@ import {
   type ProposalStatus,
 } from '../../domain/states/proposal.ts';
 import { SIGNER_STATUSES, SIGNER_TABLE, type SignerStatus } from '../../domain/states/signer.ts';
+import {
+  AGENT_WALLET_STATES,
+  AGENT_WALLET_TABLE,
+  type AgentWalletState,
+} from '../../domain/states/agent-wallet.ts';
 import type { TransitionTable } from '../../domain/states/table.ts';
 
 export const STATES_FILE = 'docs/states.md';
@@ -76,6 +81,14 @@ const OF_PROPOSALS: Readonly<Record<ProposalStatus, string>> = {
   expired: 'its time passed before it was promoted',
 };
 
+const OF_AGENT_WALLETS: Readonly<Record<AgentWalletState, string>> = {
+  pending: 'its approval is signed and sent, and the venue has not listed it yet',
+  active: 'the venue has listed it as it was signed',
+  expired: 'its valid_until has passed',
+  replaced: 'another one of its name became active',
+  refused: 'the venue refused its approval for good, or did not list it while it could',
+};
+
 /** The page as it should be. */
 export function statesPage(): string {
   return [
@@ -99,6 +112,12 @@ export function statesPage(): string {
     ...section('A node', NODE_STATES, NODE_TABLE, OF_NODES),
     ...section('A capital transfer', TRANSFER_STATES, TRANSFER_TABLE, OF_TRANSFERS),
     ...section('A signer', SIGNER_STATUSES, SIGNER_TABLE, OF_SIGNERS),
+    ...section(
+      'An agent wallet',
+      AGENT_WALLET_STATES,
+      AGENT_WALLET_TABLE,
+      OF_AGENT_WALLETS,
+    ),
     ...section('An API key', API_KEY_STATUSES, API_KEY_TABLE, OF_KEYS),
     ...section('A template proposal', PROPOSAL_STATUSES, PROPOSAL_TABLE, OF_PROPOSALS),
   ]

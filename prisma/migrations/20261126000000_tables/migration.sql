@@ -150,6 +150,11 @@ CREATE INDEX movements_ended_badly ON movements (ended_badly_at)
 CREATE INDEX movements_by_strategy ON movements (strategy_id, created_at DESC, movement_id DESC)
   WHERE strategy_id IS NOT NULL;
 
+-- What a strategy has under way, newest first.
+CREATE INDEX movements_open_of_strategy
+  ON movements (strategy_id, created_at DESC, movement_id DESC)
+  WHERE ended_at IS NULL AND strategy_id IS NOT NULL;
+
 CREATE INDEX movements_open ON movements (swept_at NULLS FIRST)
   WHERE ended_at IS NULL AND request_state <> 'PENDING_APPROVAL';
 
@@ -542,7 +547,8 @@ CREATE TABLE perp_master (
   id             integer PRIMARY KEY DEFAULT 1 CHECK (id = 1),
   master_address text NOT NULL,
   signer_key     text NOT NULL,
-  network        text NOT NULL,
+  -- In lower case, as callers write it.
+  network        text NOT NULL CHECK (network IN ('mainnet', 'testnet')),
   label          text,
   created_at     timestamptz NOT NULL
 );
@@ -568,7 +574,8 @@ CREATE TABLE perp_agent_wallets (
   signer_key   text NOT NULL,
   address      text NOT NULL UNIQUE,
   valid_until  timestamptz NOT NULL,
-  state        text NOT NULL,
+  state        text NOT NULL CHECK (
+    state IN ('pending', 'active', 'expired', 'replaced', 'refused')),
   last_error   text,
   next_look_at timestamptz,
   created_at   timestamptz NOT NULL,
@@ -576,14 +583,26 @@ CREATE TABLE perp_agent_wallets (
   approved_at  timestamptz
 );
 
--- Names are the master's on the venue, whichever strategy they are for.
-CREATE UNIQUE INDEX perp_agent_wallets_name ON perp_agent_wallets (agent_name)
+-- Names are the master's on the venue, whichever strategy they are for. A name may have one that is
+-- to take the place of another beside that one.
+CREATE UNIQUE INDEX perp_agent_wallets_name ON perp_agent_wallets (agent_name, state)
   WHERE state IN ('pending', 'active');
 
-CREATE INDEX perp_agent_wallets_of ON perp_agent_wallets (strategy_id, created_at);
+CREATE INDEX perp_agent_wallets_of
+  ON perp_agent_wallets (strategy_id, created_at DESC, wallet_id DESC);
 
 CREATE INDEX perp_agent_wallets_due ON perp_agent_wallets (next_look_at)
   WHERE next_look_at IS NOT NULL;
+
+-- What an account of the perps venue had when the venue was last heard of it.
+CREATE TABLE perp_accounts (
+  address        text PRIMARY KEY,
+  withdrawable   numeric(38, 18) NOT NULL,
+  account_value  numeric(38, 18) NOT NULL,
+  open_positions integer NOT NULL,
+  -- When it was asked: what it told is not older.
+  checked_at     timestamptz NOT NULL
+);
 
 -- The newest nonce that each signer of the perps venue was given.
 CREATE TABLE perp_lanes (
@@ -1055,6 +1074,7 @@ INSERT INTO service_privileges (table_name, privileges) VALUES
   ('perp_master', 'SELECT, INSERT'),
   ('perp_bindings', 'SELECT, INSERT, UPDATE'),
   ('perp_agent_wallets', 'SELECT, INSERT, UPDATE'),
+  ('perp_accounts', 'SELECT, INSERT, UPDATE'),
   ('perp_lanes', 'SELECT, INSERT, UPDATE'),
   ('perp_actions', 'SELECT, INSERT, UPDATE'),
   ('evm_transactions', 'SELECT, INSERT, UPDATE'),

@@ -1,0 +1,79 @@
+/** GET …/emergency-state: all that is to be known of a strategy at once when something is wrong. */
+import type { z } from 'zod';
+import { agentOf } from '../../store/namespaces.ts';
+import type { Requester } from '../../domain/actions/context.ts';
+import type { PerpAccount } from '../../domain/perp/registry.ts';
+import { namespaceOf } from '../../domain/roles.ts';
+import { notePerpAccount, readStrategyState, type StrategyState } from '../../store/perp-venue.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import type { Reply } from '../http/route.ts';
+import { notBound, type OfStrategy } from './bindings.ts';
+import type { emergencyResponse } from './schema.ts';
+import { walletView } from './shown.ts';
+
+/** A person waits for it who has no time. */
+const ANSWER_WITHIN_MS = 2_500;
+
+/** How accounts keep their money whose perps balances say what they have (facts 9). */
+const OWN_BALANCES = ['default', 'disabled'];
+
+/**
+ * Asks the venue now. What it does not say is what it last said, with its time and `stale`; nothing
+ * old is ever told as new.
+ */
+export async function emergencyState(
+  { params: { strategy_id }, requester }: OfStrategy & { readonly requester: Requester },
+  deps: ApiDependencies,
+): Promise<Reply<z.input<typeof emergencyResponse>>> {
+  const authority = agentOf(namespaceOf(requester.caller));
+  const known = await readStrategyState(deps.db, { strategy_id, authority });
+  if (known === null) throw notBound(strategy_id);
+  const now = await askVenue(known, deps);
+  const { withdrawable, account_value, open_positions, checked_at } =
+    now ?? known.seen ?? NEVER_SEEN;
+  return {
+    status: 200,
+    body: {
+      strategy_id,
+      paused: known.binding.paused,
+      agent_wallets: known.agent_wallets.map(walletView),
+      open_movements: known.open_movements,
+      open_movement_count: known.open_movement_count,
+      venue: { withdrawable, account_value, open_positions },
+      checked_at,
+      stale: now === null,
+    },
+  };
+}
+
+const NEVER_SEEN = {
+  ...{ withdrawable: null, account_value: null, open_positions: null, checked_at: null },
+};
+
+/** Null where the venue does not tell, or what it tells does not say what the account has. */
+async function askVenue(
+  { account, at }: StrategyState,
+  { db, perp, log }: ApiDependencies,
+): Promise<PerpAccount | null> {
+  if (perp === undefined || perp === null) return null;
+  const call = { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) };
+  try {
+    const [state, mode] = await Promise.all([
+      perp.client.state(account, call),
+      perp.client.mode(account, call),
+    ]);
+    if (!OWN_BALANCES.includes(mode)) {
+      log.warn({ account, mode }, 'the account keeps its balances where they are not read');
+      return null;
+    }
+    // The time before it was asked: what it told is not older.
+    const seen = { ...state, checked_at: at };
+    await notePerpAccount(db, { ...seen, address: account }).catch((error: unknown) =>
+      log.warn({ account, err: error }, 'what the perps venue told was not kept'),
+    );
+    return seen;
+  } catch (error) {
+    log.warn({ account, err: error }, 'the perps venue was asked in vain');
+    return null;
+  }
+}

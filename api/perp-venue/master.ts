@@ -1,0 +1,79 @@
+/** POST /perp-venue/master-account */
+import type { z } from 'zod';
+import { auditOf, type Requester } from '../../domain/actions/context.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { PerpMaster, PerpNetworkName } from '../../domain/perp/registry.ts';
+import { sameEvmAddress } from '../../platform/evm-address.ts';
+import { createPerpMaster, readPerpMaster } from '../../store/perp-venue.ts';
+import type { PerpVenue } from '../../venues/perp/config.ts';
+import { auditedRefusal } from '../audit/refused.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import type { Reply } from '../http/route.ts';
+import type { masterCreate, masterResponse } from './schema.ts';
+import { masterView, shown, subjectOf } from './shown.ts';
+import { addressOfSigner } from './signer.ts';
+
+type Body = z.output<typeof masterCreate>;
+type Asked = Omit<PerpMaster, 'created_at'>;
+
+/**
+ * Names the account that is paid from. What the venues file and the signer say is asked before it is
+ * stored; an equal repeat is answered whatever they say by then.
+ */
+export async function createMaster(
+  { body, requester }: { readonly body: Body; readonly requester: Requester },
+  deps: ApiDependencies,
+): Promise<Reply<z.input<typeof masterResponse>>> {
+  const asked: Asked = {
+    ...body,
+    network: body.network as PerpNetworkName,
+    master_address: body.master_address.toLowerCase(),
+  };
+  const subject = subjectOf('perp_master', 'create', body.master_address, body);
+  return auditedRefusal(deps, requester, subject, async () => {
+    const known = await readPerpMaster(deps.db);
+    if (known !== null) return repeated(known, asked);
+    const { venue } = deps.perp ?? {};
+    if (venue === undefined) throw new ServiceError('perp_venue_not_bound');
+    mustBeOf(venue, asked);
+    const runtime_address = await addressOfSigner(body.signer_key, deps);
+    if (!sameEvmAddress(runtime_address, body.master_address))
+      throw new ServiceError('signer_identity_mismatch', {
+        context: { signer_key: body.signer_key, runtime_address },
+      });
+    const change = await createPerpMaster(deps.db, asked, auditOf(requester, subject));
+    return change.outcome === 'created'
+      ? { status: 201, body: masterView(change.row) }
+      : repeated(change.row, asked);
+  });
+}
+
+function mustBeOf(venue: PerpVenue, { master_address, network }: Asked): void {
+  const expected = {
+    ...(sameEvmAddress(venue.account, master_address) ? {} : { master_address: venue.account }),
+    ...(networkOf(venue) === network ? {} : { network: networkOf(venue) }),
+  };
+  const fields = Object.keys(expected);
+  if (fields.length > 0)
+    throw new ServiceError('master_account_mismatch', { context: { fields, expected } });
+}
+
+/** The venue's network as callers write it. */
+function networkOf({ network }: PerpVenue): string {
+  return network.toLowerCase();
+}
+
+function repeated(known: PerpMaster, asked: Asked): Reply<z.input<typeof masterResponse>> {
+  const fields = (['master_address', 'signer_key', 'network', 'label'] as const).filter(
+    (field) => known[field] !== asked[field],
+  );
+  if (fields.length > 0)
+    throw new ServiceError('master_account_exists', {
+      context: { master_address: shown(known.master_address), fields },
+    });
+  return {
+    status: 200,
+    headers: { 'Idempotent-Replayed': 'true' },
+    body: masterView(known),
+  };
+}

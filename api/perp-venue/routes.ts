@@ -1,0 +1,171 @@
+/** The perps venue: its master account, the strategies that trade there, and their agents. */
+import { ADMIN_ROLES, ALL_ROLES } from '../../domain/roles.ts';
+import { defineRoute, type Route } from '../http/route.ts';
+import { noBody, noParams, noQuery } from '../http/schemas.ts';
+import { createBinding, getBinding, pauseStrategy } from './bindings.ts';
+import { emergencyState } from './emergency.ts';
+import { createMaster } from './master.ts';
+import {
+  bindingCreate,
+  bindingResponse,
+  emergencyResponse,
+  masterCreate,
+  masterResponse,
+  pauseRequest,
+  strategyParams,
+  walletCreate,
+  walletList,
+  walletResponse,
+} from './schema.ts';
+import { createWallet, listWallets } from './wallets.ts';
+
+const common = { tag: 'Perp venue', query: noQuery } as const;
+const BINDINGS = '/perp-venue/strategy-bindings';
+const ofStrategy = {
+  ...common,
+  path: `${BINDINGS}/{strategy_id}`,
+  params: strategyParams,
+} as const;
+
+/** What a signer is refused for, whose live address is needed. */
+const SIGNER_REFUSALS = [
+  'signer_not_found',
+  'signer_not_active',
+  'signer_identity_not_applicable',
+  'signer_runtime_identity_unavailable',
+  'signer_runtime_identity_invalid',
+  'signer_expected_identity_invalid',
+  'signer_identity_mismatch',
+] as const;
+
+export const perpVenueRoutes: readonly Route[] = [
+  defineRoute({
+    ...common,
+    id: 'createMasterAccount',
+    method: 'POST',
+    path: '/perp-venue/master-account',
+    roles: ADMIN_ROLES,
+    summary: 'Name the account that is paid from',
+    description:
+      'There is one, and nothing changes it. Address and network are those of the perp entry of the venues file, and the signer ' +
+      'tells the same address now. An equal repeat answers it.',
+    params: noParams,
+    body: masterCreate,
+    response: masterResponse,
+    status: 201,
+    repeats: true,
+    errors: [
+      'master_account_exists',
+      'perp_venue_not_bound',
+      'master_account_mismatch',
+      ...SIGNER_REFUSALS,
+      'outcome_unknown',
+    ],
+    handler: createMaster,
+  }),
+  defineRoute({
+    ...common,
+    id: 'createStrategyBinding',
+    method: 'POST',
+    path: BINDINGS,
+    roles: ADMIN_ROLES,
+    summary: 'Bind a strategy to the perps venue',
+    description:
+      "With a sub-account it trades there, else with the master's own account. The venue is asked whether the sub-account is the " +
+      "master's. An equal repeat answers the binding.",
+    params: noParams,
+    body: bindingCreate,
+    response: bindingResponse,
+    status: 201,
+    repeats: true,
+    errors: [
+      'strategy_binding_exists',
+      'master_account_missing',
+      'perp_venue_not_bound',
+      'venue_unavailable',
+      'sub_account_not_of_master',
+      'sub_account_bound',
+      'outcome_unknown',
+    ],
+    handler: createBinding,
+  }),
+  defineRoute({
+    ...ofStrategy,
+    id: 'getStrategyBinding',
+    method: 'GET',
+    roles: ALL_ROLES,
+    summary: 'Read what a strategy has at the perps venue',
+    body: noBody,
+    response: bindingResponse,
+    errors: ['strategy_binding_not_found'],
+    handler: getBinding,
+  }),
+  defineRoute({
+    ...ofStrategy,
+    id: 'createAgentWallet',
+    method: 'POST',
+    path: `${BINDINGS}/{strategy_id}/agent-wallets`,
+    roles: ADMIN_ROLES,
+    summary: 'Let a signer trade for a strategy',
+    description:
+      "Stored as `pending` with the nonce of its approval; a worker has the master's signer sign that and sends it, and the wallet is " +
+      '`active` once the venue lists it. The same name with another signer replaces: the earlier one is `replaced` when the new one ' +
+      'is active. An equal repeat answers the wallet while it is pending or active.',
+    body: walletCreate,
+    response: walletResponse,
+    status: 201,
+    repeats: true,
+    errors: [
+      'strategy_binding_not_found',
+      ...SIGNER_REFUSALS,
+      'agent_name_taken',
+      'agent_address_reused',
+      'agent_wallet_pending',
+      'outcome_unknown',
+    ],
+    handler: createWallet,
+  }),
+  defineRoute({
+    ...ofStrategy,
+    id: 'listAgentWallets',
+    method: 'GET',
+    path: `${BINDINGS}/{strategy_id}/agent-wallets`,
+    roles: ALL_ROLES,
+    summary: "List a strategy's agents",
+    description: 'Newest first, at most 200. One whose `valid_until` has passed is `expired`.',
+    body: noBody,
+    response: walletList,
+    errors: ['strategy_binding_not_found'],
+    handler: listWallets,
+  }),
+  defineRoute({
+    ...ofStrategy,
+    id: 'pauseStrategy',
+    method: 'POST',
+    path: `${BINDINGS}/{strategy_id}/pause`,
+    roles: ADMIN_ROLES,
+    summary: 'Pause a strategy at the perps venue, or let it go on',
+    description:
+      'While it is paused, nodes of the venue in its movements fail with `STRATEGY_PAUSED` before anything is sent. Agents that are ' +
+      'pending are approved all the same: one that takes the place of another is how that one is stopped.',
+    body: pauseRequest,
+    response: bindingResponse,
+    errors: ['strategy_binding_not_found'],
+    handler: pauseStrategy,
+  }),
+  defineRoute({
+    ...ofStrategy,
+    id: 'getEmergencyState',
+    method: 'GET',
+    path: `${BINDINGS}/{strategy_id}/emergency-state`,
+    roles: ALL_ROLES,
+    summary: 'Everything about a strategy at once',
+    description:
+      'The venue is asked now, for a few seconds at most; with `stale` it did not answer, and `venue` is what it said at `checked_at`. ' +
+      'An agent is shown the movements of its own namespace.',
+    body: noBody,
+    response: emergencyResponse,
+    errors: ['strategy_binding_not_found'],
+    handler: emergencyState,
+  }),
+];

@@ -1,0 +1,47 @@
+/** Rows of the perps venue as callers see them, and what a change is about for the audit. */
+import type { z } from 'zod';
+import type { AuditAction } from '../../domain/events.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { AgentWallet, PerpBinding, PerpMaster } from '../../domain/perp/registry.ts';
+import { readEvmAddress } from '../../platform/evm-address.ts';
+import type { Subject } from '../audit/refused.ts';
+import type { bindingResponse, masterResponse, walletResponse } from './schema.ts';
+
+export function masterView(master: PerpMaster): z.input<typeof masterResponse> {
+  return { ...master, master_address: shown(master.master_address) };
+}
+
+export function bindingView(binding: PerpBinding): z.input<typeof bindingResponse> {
+  const { sub_account_address } = binding;
+  return {
+    ...binding,
+    sub_account_address: sub_account_address === null ? null : shown(sub_account_address),
+  };
+}
+
+export function walletView(wallet: AgentWallet): z.input<typeof walletResponse> {
+  return { ...wallet, address: shown(wallet.address) };
+}
+
+/** An address with its checksum; kept are all in lower case, as the venue writes them. */
+export function shown(address: string): string {
+  const reading = readEvmAddress(address);
+  return reading.ok ? reading.address : address;
+}
+
+type Verb<Entity extends string> =
+  Extract<AuditAction, `${Entity}.${string}`> extends `${Entity}.${infer Name}` ? Name : never;
+
+/** What is asked for, as it was sent. */
+export function subjectOf<Entity extends 'perp_master' | 'perp_binding' | 'perp_agent_wallet'>(
+  entity_type: Entity,
+  verb: Verb<Entity>,
+  entity_key: string,
+  asked: object,
+): Subject {
+  return {
+    action: `${entity_type}.${verb}` as AuditAction,
+    ...{ entity_type, entity_key },
+    details: JSON.parse(JSON.stringify(asked)) as JsonObject,
+  };
+}

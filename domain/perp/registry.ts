@@ -1,0 +1,56 @@
+/** What is kept of the perps venue: who is paid from, which strategies are bound, who trades. */
+import type { AgentWalletState } from '../states/agent-wallet.ts';
+
+/** As callers name the venue's networks. */
+export const PERP_NETWORKS = ['mainnet', 'testnet'] as const;
+export type PerpNetworkName = (typeof PERP_NETWORKS)[number];
+
+/** The one account that everything is paid out of. */
+export interface PerpMaster {
+  /** In lower case. */
+  readonly master_address: string;
+  readonly signer_key: string;
+  readonly network: PerpNetworkName;
+  readonly label: string | null;
+  readonly created_at: string;
+}
+
+/** What a strategy has on the venue. */
+export interface PerpBinding {
+  readonly strategy_id: string;
+  /** In lower case; null: it works with the master's own account. */
+  readonly sub_account_address: string | null;
+  /** A decimal. */
+  readonly max_agent_balance: string | null;
+  readonly paused: boolean;
+  /** Of the last change of `paused`, whichever way. */
+  readonly pause_reason: string | null;
+  readonly paused_changed_at: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+/** Who may sign orders for a strategy. */
+export interface AgentWallet {
+  readonly wallet_id: string;
+  readonly strategy_id: string;
+  readonly agent_name: string;
+  readonly signer_key: string;
+  /** In lower case. */
+  readonly address: string;
+  readonly valid_until: string;
+  readonly state: AgentWalletState;
+  readonly last_error: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+  /** When the venue was first seen to list it. */
+  readonly approved_at: string | null;
+}
+
+/** What an account of the venue had when it was asked. */
+export interface PerpAccount {
+  readonly withdrawable: string;
+  readonly account_value: string;
+  readonly open_positions: number;
+  readonly checked_at: string;
+}

@@ -1,0 +1,272 @@
+-- The perps venue's master, the strategies that are bound to it and their agents
+-- (docs/decisions/0074-perps-venue.md). Every change is one call with its audit row, which keeps the
+-- row as it was written. What was written before and is asked for again changes nothing and leaves
+-- no audit row.
+
+-- Writes the audit row of a change, with what became of its subject, and answers that.
+CREATE OR REPLACE FUNCTION perp_written(audit jsonb, outcome text, written jsonb, at timestamptz)
+  RETURNS jsonb LANGUAGE sql AS $$
+  SELECT write_audit(with_details(audit, jsonb_build_object('row', written)), at);
+  SELECT jsonb_build_object('outcome', outcome, 'row', written, 'at', at)
+$$;
+
+-- A binding as JSON; its amount as a text, since JSON's numbers are not exact everywhere.
+CREATE OR REPLACE FUNCTION perp_binding_view(b perp_bindings) RETURNS jsonb LANGUAGE sql IMMUTABLE
+  AS $$
+  SELECT to_jsonb(b) || jsonb_build_object('max_agent_balance',
+    trim_scale(b.max_agent_balance)::text)
+$$;
+
+-- Whether a wallet still has, or is to get, its name on the venue.
+CREATE OR REPLACE FUNCTION perp_wallet_is_open(w perp_agent_wallets, at timestamptz)
+  RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT w.state IN ('pending', 'active') AND w.valid_until > at
+$$;
+
+-- A wallet as JSON. Whose time is over is expired, whether or not anybody has written that yet.
+CREATE OR REPLACE FUNCTION perp_wallet_view(w perp_agent_wallets, at timestamptz) RETURNS jsonb
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT to_jsonb(w) - 'next_look_at' || jsonb_build_object('state',
+    CASE WHEN w.state IN ('pending', 'active') AND w.valid_until <= at THEN 'expired'
+      ELSE w.state END)
+$$;
+
+-- There is one master, which nothing changes any more.
+CREATE OR REPLACE FUNCTION create_perp_master(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  asked perp_master := jsonb_populate_record(NULL::perp_master, doc -> 'master');
+  m perp_master;
+BEGIN
+  INSERT INTO perp_master (master_address, signer_key, network, label, created_at)
+  VALUES (asked.master_address, asked.signer_key, asked.network, asked.label, svc_now())
+  ON CONFLICT DO NOTHING RETURNING * INTO m;
+  IF FOUND THEN
+    RETURN perp_written(doc -> 'audit', 'created', to_jsonb(m), m.created_at);
+  END IF;
+  SELECT * INTO m FROM perp_master;
+  RETURN jsonb_build_object('row', to_jsonb(m), 'outcome', CASE
+    WHEN (m.master_address, m.signer_key, m.network, m.label) IS NOT DISTINCT FROM
+      (asked.master_address, asked.signer_key, asked.network, asked.label) THEN 'same'
+    ELSE 'master_account_exists' END);
+END $$;
+
+CREATE OR REPLACE FUNCTION create_perp_binding(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  asked perp_bindings := jsonb_populate_record(NULL::perp_bindings, doc -> 'binding');
+  b perp_bindings;
+  at timestamptz := svc_now();
+BEGIN
+  IF NOT EXISTS (SELECT FROM perp_master) THEN
+    RETURN jsonb_build_object('outcome', 'master_account_missing');
+  END IF;
+  INSERT INTO perp_bindings (strategy_id, sub_account_address, max_agent_balance, created_at,
+    updated_at)
+  VALUES (asked.strategy_id, asked.sub_account_address, asked.max_agent_balance, at, at)
+  ON CONFLICT DO NOTHING RETURNING * INTO b;
+  IF FOUND THEN
+    RETURN perp_written(doc -> 'audit', 'created', perp_binding_view(b), at);
+  END IF;
+  SELECT * INTO b FROM perp_bindings WHERE strategy_id = asked.strategy_id;
+  IF FOUND THEN
+    RETURN jsonb_build_object('row', perp_binding_view(b), 'outcome', CASE
+      WHEN (b.sub_account_address, b.max_agent_balance) IS NOT DISTINCT FROM
+        (asked.sub_account_address, asked.max_agent_balance) THEN 'same'
+      ELSE 'strategy_binding_exists' END);
+  END IF;
+  SELECT * INTO b FROM perp_bindings WHERE sub_account_address = asked.sub_account_address;
+  RETURN jsonb_build_object('outcome', 'sub_account_bound', 'row', perp_binding_view(b));
+END $$;
+
+-- NULL for a strategy that is not bound.
+CREATE OR REPLACE FUNCTION pause_perp_binding(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  b perp_bindings;
+  at timestamptz;
+BEGIN
+  SELECT * INTO b FROM perp_bindings WHERE strategy_id = doc ->> 'strategy_id' FOR UPDATE;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  IF (b.paused, b.pause_reason) IS NOT DISTINCT FROM
+    ((doc ->> 'paused')::boolean, doc ->> 'reason') THEN
+    RETURN jsonb_build_object('outcome', 'same', 'row', perp_binding_view(b));
+  END IF;
+  at := svc_now();
+  UPDATE perp_bindings SET paused = (doc ->> 'paused')::boolean, pause_reason = doc ->> 'reason',
+    paused_changed_at = CASE WHEN paused = (doc ->> 'paused')::boolean THEN paused_changed_at
+      ELSE at END, updated_at = at
+  WHERE strategy_id = b.strategy_id RETURNING * INTO b;
+  RETURN perp_written(doc -> 'audit', 'changed', perp_binding_view(b), at);
+END $$;
+
+-- Writes down an agent that is to be approved, with the nonce of its approval. NULL for a strategy
+-- that is not bound.
+CREATE OR REPLACE FUNCTION create_perp_wallet(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  asked perp_agent_wallets := jsonb_populate_record(NULL::perp_agent_wallets, doc -> 'wallet');
+  w perp_agent_wallets;
+  used perp_agent_wallets;
+  master text := (SELECT master_address FROM perp_master);
+  at timestamptz;
+BEGIN
+  PERFORM FROM perp_bindings WHERE strategy_id = asked.strategy_id;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  -- They are made one after the other: nobody else takes a name or an address in between.
+  INSERT INTO perp_lanes (address, last_nonce) VALUES (master, 0) ON CONFLICT DO NOTHING;
+  PERFORM FROM perp_lanes WHERE address = master FOR UPDATE;
+  at := svc_now();
+  SELECT * INTO used FROM perp_agent_wallets WHERE address = asked.address;
+  IF perp_wallet_is_open(used, at)
+    AND (used.strategy_id, used.agent_name, used.signer_key)
+      = (asked.strategy_id, asked.agent_name, asked.signer_key)
+    AND coalesce(asked.valid_until, used.valid_until) = used.valid_until THEN
+    RETURN jsonb_build_object('outcome', 'same', 'row', perp_wallet_view(used, at));
+  END IF;
+  SELECT * INTO w FROM perp_agent_wallets
+  WHERE agent_name = asked.agent_name AND strategy_id <> asked.strategy_id
+    AND perp_wallet_is_open(perp_agent_wallets, at) LIMIT 1;
+  IF FOUND THEN
+    RETURN jsonb_build_object('outcome', 'agent_name_taken');
+  END IF;
+  -- The venue forgets what an address has signed once it is no agent any more.
+  IF used.wallet_id IS NOT NULL OR asked.address = master OR EXISTS (
+    SELECT FROM perp_bindings WHERE sub_account_address = asked.address) THEN
+    RETURN jsonb_build_object('outcome', 'agent_address_reused');
+  END IF;
+  SELECT * INTO w FROM perp_agent_wallets
+  WHERE agent_name = asked.agent_name AND state = 'pending' AND valid_until > at;
+  IF FOUND THEN
+    RETURN jsonb_build_object('outcome', 'agent_wallet_pending', 'row', perp_wallet_view(w, at));
+  END IF;
+  IF asked.valid_until <= at OR asked.valid_until > at + make_interval(hours => 180 * 24) THEN
+    RETURN jsonb_build_object('outcome', 'valid_until_out_of_range');
+  END IF;
+  -- It holds the name no more, and has only not been looked at since.
+  UPDATE perp_agent_wallets SET state = 'expired', next_look_at = NULL, updated_at = at
+  WHERE agent_name = asked.agent_name AND state = 'pending';
+  INSERT INTO perp_agent_wallets (wallet_id, strategy_id, agent_name, signer_key, address,
+    valid_until, state, next_look_at, created_at, updated_at)
+  VALUES (asked.wallet_id, asked.strategy_id, asked.agent_name, asked.signer_key, asked.address,
+    -- As long as the venue would give it, and told to it.
+    coalesce(asked.valid_until, at + make_interval(hours => 90 * 24)), 'pending', at, at, at)
+  RETURNING * INTO w;
+  PERFORM claim_perp_nonce(master, NULL, NULL, NULL, w.wallet_id);
+  RETURN perp_written(doc -> 'audit', 'created', perp_wallet_view(w, at), at);
+END $$;
+
+-- A strategy's wallets, newest first; NULL for one that is not bound.
+CREATE OR REPLACE FUNCTION perp_wallets_of(strategy text, most integer) RETURNS jsonb
+  LANGUAGE sql STABLE AS $$
+  SELECT coalesce((SELECT jsonb_agg(perp_wallet_view(w, svc_now())
+      ORDER BY w.created_at DESC, w.wallet_id DESC)
+    FROM (SELECT * FROM perp_agent_wallets WHERE strategy_id = strategy
+      ORDER BY created_at DESC, wallet_id DESC LIMIT most) w), '[]'::jsonb)
+  FROM perp_bindings WHERE strategy_id = strategy
+$$;
+
+-- What is known here of a strategy whatever the venue says. `authority`: whose movements are told
+-- of, all when it is null. NULL for a strategy that is not bound.
+CREATE OR REPLACE FUNCTION perp_strategy_state(strategy text, authority text, most integer)
+  RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT jsonb_build_object('at', svc_now(), 'binding', perp_binding_view(b),
+    'account', p.account,
+    'agent_wallets', perp_wallets_of(strategy, most),
+    'open_movement_count', (SELECT count(*) FROM movements m WHERE m.strategy_id = strategy
+      AND m.ended_at IS NULL AND (authority IS NULL OR m.agent = authority)),
+    'open_movements', (SELECT coalesce(jsonb_agg(jsonb_build_object('movement_id', m.movement_id,
+        'request_state', m.request_state, 'template_key', m.template_key, 'asset', m.asset,
+        'amount', trim_scale(m.amount)::text, 'created_at', m.created_at)
+        ORDER BY m.created_at DESC, m.movement_id DESC), '[]'::jsonb)
+      FROM (SELECT * FROM movements WHERE strategy_id = strategy AND ended_at IS NULL
+        AND (authority IS NULL OR agent = authority)
+        ORDER BY created_at DESC, movement_id DESC LIMIT most) m),
+    'seen', (SELECT jsonb_build_object('withdrawable', trim_scale(a.withdrawable)::text,
+        'account_value', trim_scale(a.account_value)::text, 'open_positions', a.open_positions,
+        'checked_at', a.checked_at) FROM perp_accounts a WHERE a.address = p.account))
+  FROM perp_bindings b
+  CROSS JOIN LATERAL (SELECT coalesce(b.sub_account_address,
+    (SELECT master_address FROM perp_master)) AS account) p
+  WHERE b.strategy_id = strategy
+$$;
+
+-- Keeps what the venue told of an account, unless somebody has asked it later since.
+CREATE OR REPLACE FUNCTION note_perp_account(doc jsonb) RETURNS void LANGUAGE sql AS $$
+  INSERT INTO perp_accounts
+  SELECT * FROM jsonb_populate_record(NULL::perp_accounts, doc)
+  ON CONFLICT (address) DO UPDATE SET withdrawable = excluded.withdrawable,
+    account_value = excluded.account_value, open_positions = excluded.open_positions,
+    checked_at = excluded.checked_at
+  WHERE perp_accounts.checked_at < excluded.checked_at
+$$;
+
+-- The wallets that are to be looked at and that nobody else looks at; they are the caller's for so
+-- many seconds. `lease` is what says that they still are.
+CREATE OR REPLACE FUNCTION take_perp_wallets(seconds double precision, most integer) RETURNS jsonb
+  LANGUAGE sql AS $$
+  WITH due AS (
+    SELECT wallet_id FROM perp_agent_wallets WHERE next_look_at <= svc_now()
+    ORDER BY next_look_at LIMIT most FOR UPDATE SKIP LOCKED),
+  taken AS (
+    UPDATE perp_agent_wallets w SET next_look_at = svc_now() + make_interval(secs => seconds)
+    FROM due WHERE w.wallet_id = due.wallet_id RETURNING w.*)
+  SELECT coalesce(jsonb_agg(jsonb_build_object('wallet_id', t.wallet_id,
+      'strategy_id', t.strategy_id, 'agent_name', t.agent_name, 'address', t.address,
+      'valid_until', t.valid_until, 'state', t.state, 'last_error', t.last_error,
+      'lease', t.next_look_at, 'nonce', a.nonce, 'signature', a.signature,
+      'master_address', m.master_address, 'network', m.network, 'signer_key', m.signer_key,
+      'signer_status', coalesce(s.status, 'active'), 'created_at', t.created_at,
+      'at', svc_now())
+    ORDER BY t.created_at), '[]'::jsonb)
+  FROM taken t JOIN perp_actions a USING (wallet_id) CROSS JOIN perp_master m
+  LEFT JOIN signers s ON s.signer_key = m.signer_key
+$$;
+
+-- The signature of an approval that is sent, which is the first one that was stored; null once the
+-- wallet is not to be approved any more, so that nobody sends it.
+CREATE OR REPLACE FUNCTION save_perp_approval(wallet uuid, given text) RETURNS text
+  LANGUAGE plpgsql AS $$
+DECLARE
+  stored text;
+BEGIN
+  PERFORM FROM perp_agent_wallets WHERE wallet_id = wallet AND state = 'pending' FOR SHARE;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  UPDATE perp_actions SET signature = coalesce(signature, given) WHERE wallet_id = wallet
+  RETURNING signature INTO stored;
+  RETURN stored;
+END $$;
+
+-- What a look at a wallet came to: another state, or only when to look again and what is wrong. A
+-- state is proven and counts whoever found it; when to look again is said by who has the lease. False
+-- when it was not written.
+CREATE OR REPLACE FUNCTION note_perp_wallet(doc jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  w perp_agent_wallets;
+  at timestamptz;
+  next_at timestamptz;
+  gone uuid[];
+BEGIN
+  SELECT * INTO w FROM perp_agent_wallets WHERE wallet_id = (doc ->> 'wallet_id')::uuid FOR UPDATE;
+  at := svc_now();
+  next_at := at + make_interval(secs => (doc ->> 'next_seconds')::double precision);
+  IF w.state IS DISTINCT FROM doc ->> 'from' THEN RETURN false; END IF;
+  IF doc ->> 'to' IS NULL THEN
+    UPDATE perp_agent_wallets SET next_look_at = next_at, last_error = doc ->> 'last_error',
+      updated_at = CASE WHEN last_error IS DISTINCT FROM doc ->> 'last_error' THEN at
+        ELSE updated_at END
+    WHERE wallet_id = w.wallet_id AND next_look_at = (doc ->> 'lease')::timestamptz;
+    RETURN FOUND;
+  END IF;
+  IF doc ->> 'to' = 'active' THEN
+    -- On the venue the same name has taken the other's place.
+    WITH before AS (
+      UPDATE perp_agent_wallets SET next_look_at = NULL, updated_at = at,
+        state = CASE WHEN valid_until <= at THEN 'expired' ELSE 'replaced' END
+      WHERE agent_name = w.agent_name AND state = 'active' RETURNING wallet_id)
+    SELECT array_agg(wallet_id) INTO gone FROM before;
+  END IF;
+  UPDATE perp_agent_wallets SET state = doc ->> 'to', last_error = doc ->> 'last_error',
+    next_look_at = next_at, updated_at = at,
+    approved_at = CASE WHEN doc ->> 'to' = 'active' THEN at ELSE approved_at END
+  WHERE wallet_id = w.wallet_id;
+  PERFORM write_audit(with_details(doc -> 'audit',
+    jsonb_strip_nulls(jsonb_build_object('replaced', gone))), at);
+  RETURN true;
+END $$;

@@ -1,0 +1,330 @@
+/** The perps venue's master, bindings and agent wallets (prisma/functions/perp-venue.sql). */
+import type { AgentWallet, PerpAccount, PerpBinding, PerpMaster } from '../domain/perp/registry.ts';
+import type { AgentWalletState } from '../domain/states/agent-wallet.ts';
+import type { AuditEntry } from '../domain/transition.ts';
+import { newId } from '../platform/ids.ts';
+import type { Database } from '../prisma/client.ts';
+import { auditRow } from './event-ids.ts';
+import { run, writeOrFind } from './faults.ts';
+import { isoOf, isoOfOrNull } from './json.ts';
+
+/** Every outcome but `created` and `changed` wrote nothing; `same`: it was so before. */
+type Written<Row, Outcome extends string> = {
+  readonly outcome: Outcome;
+  readonly row: Row;
+};
+
+export type MasterChange = Written<PerpMaster, 'created' | 'same' | 'master_account_exists'>;
+
+export type BindingChange =
+  | Written<PerpBinding, 'created' | 'same' | 'strategy_binding_exists' | 'sub_account_bound'>
+  | { readonly outcome: 'master_account_missing' };
+
+export type PauseChange = Written<PerpBinding, 'changed' | 'same'>;
+
+export type WalletChange =
+  | Written<AgentWallet, 'created' | 'same' | 'agent_wallet_pending'>
+  | {
+      readonly outcome: 'agent_name_taken' | 'agent_address_reused' | 'valid_until_out_of_range';
+    };
+
+/** The master; null before there is one. */
+export async function readPerpMaster(db: Database): Promise<PerpMaster | null> {
+  const rows = await run(
+    () => db.sql<{ row: PerpMaster }>`SELECT to_jsonb(m) AS row FROM perp_master m`,
+  );
+  return rows[0] === undefined ? null : toMaster(rows[0].row);
+}
+
+export async function createPerpMaster(
+  db: Database,
+  master: Omit<PerpMaster, 'created_at'>,
+  audit: AuditEntry,
+): Promise<MasterChange> {
+  const answer = await once<MasterChange>(db, audit, (row) => {
+    const doc = JSON.stringify({ master, audit: [row] });
+    return db.sql<{ answer: MasterChange }>`SELECT create_perp_master(${doc}::jsonb) AS answer`;
+  });
+  return { outcome: answer.outcome, row: toMaster(answer.row) };
+}
+
+/** A strategy's binding; null for one that is not bound. */
+export async function readPerpBinding(
+  db: Database,
+  strategyId: string,
+): Promise<PerpBinding | null> {
+  const rows = await run(
+    () => db.sql<{ row: PerpBinding }>`
+      SELECT perp_binding_view(b) AS row FROM perp_bindings b WHERE strategy_id = ${strategyId}`,
+  );
+  return rows[0] === undefined ? null : toBinding(rows[0].row);
+}
+
+export async function createPerpBinding(
+  db: Database,
+  binding: Pick<PerpBinding, 'strategy_id' | 'sub_account_address' | 'max_agent_balance'>,
+  audit: AuditEntry,
+): Promise<BindingChange> {
+  const answer = await once<BindingChange>(db, audit, (row) => {
+    const doc = JSON.stringify({ binding, audit: [row] });
+    return db.sql<{ answer: BindingChange }>`SELECT create_perp_binding(${doc}::jsonb) AS answer`;
+  });
+  return 'row' in answer ? { outcome: answer.outcome, row: toBinding(answer.row) } : answer;
+}
+
+/** Null for a strategy that is not bound. */
+export async function pausePerpBinding(
+  db: Database,
+  wanted: { readonly strategy_id: string; readonly paused: boolean; readonly reason: string },
+  audit: AuditEntry,
+): Promise<PauseChange | null> {
+  const doc = JSON.stringify({ ...wanted, audit: [auditRow(db, audit)] });
+  const rows = await run(
+    () =>
+      db.sql<{
+        answer: PauseChange | null;
+      }>`SELECT pause_perp_binding(${doc}::jsonb) AS answer`,
+  );
+  const answer = rows[0]?.answer ?? null;
+  return answer === null ? null : { outcome: answer.outcome, row: toBinding(answer.row) };
+}
+
+/**
+ * Writes down an agent with the nonce of its approval, which a worker sends. Null for a strategy
+ * that is not bound. `valid_until` null: as long as the venue would give it.
+ */
+export async function createAgentWallet(
+  db: Database,
+  wallet: Pick<AgentWallet, 'strategy_id' | 'agent_name' | 'signer_key' | 'address'> & {
+    readonly valid_until: string | null;
+  },
+  audit: AuditEntry,
+): Promise<WalletChange | null> {
+  const fields = { ...wallet, wallet_id: newId(), address: wallet.address.toLowerCase() };
+  const answer = await once<WalletChange | null>(db, audit, (row) => {
+    const doc = JSON.stringify({ wallet: fields, audit: [row] });
+    return db.sql<{
+      answer: WalletChange | null;
+    }>`SELECT create_perp_wallet(${doc}::jsonb) AS answer`;
+  });
+  return answer !== null && 'row' in answer
+    ? { outcome: answer.outcome, row: toWallet(answer.row) }
+    : answer;
+}
+
+/** Wallets that one answer shows at most, the newest. */
+const MOST_SHOWN = 200;
+
+/** A strategy's wallets, newest first; null for one that is not bound. */
+export async function listAgentWallets(
+  db: Database,
+  strategyId: string,
+): Promise<readonly AgentWallet[] | null> {
+  const rows = await run(
+    () => db.sql<{ wallets: readonly AgentWallet[] | null }>`
+      SELECT perp_wallets_of(${strategyId}, ${MOST_SHOWN}::integer) AS wallets`,
+  );
+  return rows[0]?.wallets?.map(toWallet) ?? null;
+}
+
+export interface OpenMovement {
+  readonly movement_id: string;
+  readonly request_state: string;
+  readonly template_key: string;
+  readonly asset: string;
+  readonly amount: string;
+  readonly created_at: string;
+}
+
+/** What is known of a strategy without asking the venue. */
+export interface StrategyState {
+  /** The database's clock. */
+  readonly at: string;
+  readonly binding: PerpBinding;
+  /** Whose balances are the strategy's: its sub-account, else the master. */
+  readonly account: string;
+  readonly agent_wallets: readonly AgentWallet[];
+  /** The newest of those that have not ended, and how many there are. */
+  readonly open_movements: readonly OpenMovement[];
+  readonly open_movement_count: number;
+  /** What the venue last told of the account; null before it told anything. */
+  readonly seen: PerpAccount | null;
+}
+
+/** Null for a strategy that is not bound. `authority`: whose movements are told of; null: all. */
+export async function readStrategyState(
+  db: Database,
+  { strategy_id, authority }: { readonly strategy_id: string; readonly authority: string | null },
+): Promise<StrategyState | null> {
+  const rows = await run(
+    () => db.sql<{ state: StrategyState | null }>`
+      SELECT perp_strategy_state(${strategy_id}, ${authority}, ${MOST_SHOWN}::integer) AS state`,
+  );
+  const state = rows[0]?.state ?? null;
+  return (
+    state && {
+      at: isoOf(state.at),
+      binding: toBinding(state.binding),
+      account: state.account,
+      agent_wallets: state.agent_wallets.map(toWallet),
+      open_movements: state.open_movements.map((each) => ({
+        ...each,
+        created_at: isoOf(each.created_at),
+      })),
+      open_movement_count: state.open_movement_count,
+      seen: state.seen && { ...state.seen, checked_at: isoOf(state.seen.checked_at) },
+    }
+  );
+}
+
+/** Keeps what the venue told of an account; what was asked earlier than what is kept is dropped. */
+export async function notePerpAccount(
+  db: Database,
+  seen: PerpAccount & { readonly address: string },
+): Promise<void> {
+  const doc = JSON.stringify({ ...seen, address: seen.address.toLowerCase() });
+  await run(() => db.sql`SELECT note_perp_account(${doc}::jsonb)`);
+}
+
+/** A wallet that is the caller's to look at until its lease is over. */
+export interface DueWallet {
+  readonly wallet_id: string;
+  readonly strategy_id: string;
+  readonly agent_name: string;
+  readonly address: string;
+  readonly valid_until: string;
+  readonly state: AgentWalletState;
+  readonly last_error: string | null;
+  /** Says when something is written that the caller still has it. */
+  readonly lease: string;
+  /** Milliseconds since 1970; of its approval. */
+  readonly nonce: number;
+  readonly signature: string | null;
+  readonly master_address: string;
+  readonly network: string;
+  /** The master's, and what operators say of it. */
+  readonly signer_key: string;
+  readonly signer_status: string;
+  /** The database's clock. */
+  readonly at: string;
+  readonly created_at: string;
+}
+
+/** Wallets that are due and that nobody else looks at; they are the caller's for `seconds`. */
+export async function takeAgentWallets(
+  db: Database,
+  seconds: number,
+  most: number,
+): Promise<readonly DueWallet[]> {
+  const rows = await run(
+    () => db.sql<{ wallets: readonly DueWallet[] }>`
+      SELECT take_perp_wallets(${seconds}::double precision, ${most}::integer) AS wallets`,
+  );
+  return (rows[0]?.wallets ?? []).map((each) => ({
+    ...each,
+    valid_until: isoOf(each.valid_until),
+    created_at: isoOf(each.created_at),
+    at: isoOf(each.at),
+  }));
+}
+
+/**
+ * Keeps what was signed to approve a wallet, and answers what is to be sent: the first that was
+ * kept. Null once it is not to be approved any more; then nothing may be sent.
+ */
+export async function saveApprovalSignature(
+  db: Database,
+  walletId: string,
+  signature: string,
+): Promise<string | null> {
+  const rows = await run(
+    () => db.sql<{ stored: string | null }>`
+      SELECT save_perp_approval(${walletId}::uuid, ${signature}) AS stored`,
+  );
+  return rows[0]?.stored ?? null;
+}
+
+/** What a look at a wallet came to. */
+export type WalletNote = {
+  readonly wallet_id: string;
+  readonly from: AgentWalletState;
+  readonly last_error: string | null;
+  /** When to look again; null: never. */
+  readonly next_seconds: number | null;
+} & (
+  | { readonly to: null; readonly lease: string }
+  | { readonly to: AgentWalletState; readonly audit: AuditEntry }
+);
+
+/**
+ * Writes a wallet's next state, or when it is looked at again. False when it is in another state by
+ * now, or somebody else's to look at.
+ */
+export async function noteAgentWallet(db: Database, note: WalletNote): Promise<boolean> {
+  const audit = note.to === null ? [] : [auditRow(db, note.audit)];
+  const doc = JSON.stringify({ ...note, audit });
+  const rows = await run(
+    () => db.sql<{ written: boolean }>`SELECT note_perp_wallet(${doc}::jsonb) AS written`,
+  );
+  return rows[0]?.written ?? false;
+}
+
+/**
+ * Writes what a repeat would find done already. Where the connection breaks, its audit row says
+ * whether it was accepted, and which row it was about.
+ */
+async function once<Answer>(
+  db: Database,
+  audit: AuditEntry,
+  write: (row: ReturnType<typeof auditRow>) => Promise<readonly { readonly answer: Answer }[]>,
+): Promise<Answer> {
+  const row = auditRow(db, audit);
+  const answered = (rows: readonly { readonly answer: Answer }[]): Answer => {
+    const [found] = rows;
+    if (found === undefined) throw new Error('a change at the perps venue answered nothing');
+    return found.answer;
+  };
+  return writeOrFind(
+    async () => answered(await write(row)),
+    async () => {
+      const found = await db.sql<{ answer: Answer }>`
+        SELECT jsonb_build_object('outcome', 'created', 'row', details -> 'row') AS answer
+        FROM audit_events WHERE event_id = ${row.event_id}::uuid`;
+      return found[0]?.answer ?? null;
+    },
+  );
+}
+
+function toMaster(row: PerpMaster): PerpMaster {
+  const { master_address, signer_key, network, label, created_at } = row;
+  return { master_address, signer_key, network, label, created_at: isoOf(created_at) };
+}
+
+function toBinding(row: PerpBinding): PerpBinding {
+  return {
+    strategy_id: row.strategy_id,
+    sub_account_address: row.sub_account_address,
+    max_agent_balance: row.max_agent_balance,
+    paused: row.paused,
+    pause_reason: row.pause_reason,
+    paused_changed_at: isoOfOrNull(row.paused_changed_at),
+    created_at: isoOf(row.created_at),
+    updated_at: isoOf(row.updated_at),
+  };
+}
+
+function toWallet(row: AgentWallet): AgentWallet {
+  return {
+    wallet_id: row.wallet_id,
+    strategy_id: row.strategy_id,
+    agent_name: row.agent_name,
+    signer_key: row.signer_key,
+    address: row.address,
+    valid_until: isoOf(row.valid_until),
+    state: row.state,
+    last_error: row.last_error,
+    created_at: isoOf(row.created_at),
+    updated_at: isoOf(row.updated_at),
+    approved_at: isoOfOrNull(row.approved_at),
+  };
+}
