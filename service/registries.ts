@@ -16,6 +16,7 @@ import { createEvmBalanceObserveExecutor } from '../venues/evm/balance-observe.t
 import { createEvmBridgeReader } from '../venues/evm/bridge-reader.ts';
 import { createEvmChains } from '../venues/evm/client.ts';
 import { createEvmTransferExecutor } from '../venues/evm/transfer.ts';
+import { createPerpExecutors, perpActs } from '../venues/perp/lane.ts';
 import { transferProviders } from '../venues/capital-transfers.ts';
 
 /** Errors: either file does not fit, or a signer cannot be opened. */
@@ -27,6 +28,7 @@ export async function openRegistries(config: Config) {
   const bindings =
     config.venuesFile === undefined ? [] : await loadVenueBindings(config.venuesFile);
   const evmVenues = bindings.filter((binding) => binding.provider === 'evm');
+  const perpVenue = bindings.find((binding) => binding.provider === 'perp');
   const signers = await openSigners(
     parseSignerConfigs(file.signers, {
       backend: config.signerBackend,
@@ -48,6 +50,7 @@ export async function openRegistries(config: Config) {
       createEvmBalanceObserveExecutor(chains),
       ...createBurnMintExecutors(chains, evmVenues),
       ...(config.edition === 'commercial' ? createBridgeCExecutors(chains, evmVenues) : []),
+      ...createPerpExecutors(perpVenue, { chains, evmVenues }),
       ...createCexExecutors(bindings.filter((binding) => binding.provider === 'ccxt')),
     ],
     remotes: file.executors,
@@ -57,7 +60,7 @@ export async function openRegistries(config: Config) {
     signers: createSignerRegistry(signers),
     chains,
     /** What nodes of lanes of their own may have signed. */
-    lanes: [burnMintActs(evmVenues), bridgeCActs(evmVenues)],
+    lanes: [burnMintActs(evmVenues), bridgeCActs(evmVenues), perpActs(perpVenue, evmVenues)],
     chainAssets: chainAssets(bindings),
     bridge: createEvmBridgeReader({ chains, venues: evmVenues }),
     fetchers: balanceFetchers(bindings, { chains, signers }),
