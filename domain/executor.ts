@@ -84,11 +84,28 @@ export interface ExecutionContext {
   };
   /** Of a node of the bridge_c lane: what the bridge registry says of its path. */
   readonly bridge_path?: PathTerms;
+  /** Of a node of the perps venue. */
+  readonly perp?: PerpTerms;
   /** Of a burn that only `destination_caller` may mint: who signs the plan's own mint of it. */
   readonly minter?: {
     readonly signer_key: string;
     readonly address: string;
   };
+}
+
+/** What a node of the perps venue is told. Addresses are in lower case. */
+export interface PerpTerms {
+  /** Null where no venue is bound to a chain of this worker. */
+  readonly venue_key: string | null;
+  readonly master_address: string;
+  /** Of the movement's strategy. */
+  readonly sub_account_address?: string;
+  /** In units of the venue's asset. */
+  readonly max_agent_balance?: string;
+  /** The service's clock, in milliseconds since 1970. */
+  readonly now_ms: number;
+  /** Of what is signed for the venue: the attempt's nonce, and what was signed first with it. */
+  readonly action?: { readonly nonce: number; readonly signature?: string };
 }
 
 /** What a prepare asks the bound signer to sign; the answer reaches submit as `sign_result`. */

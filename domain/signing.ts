@@ -22,6 +22,7 @@ export interface SignedNode {
   readonly amount: string;
   /** As in the context of its executor. */
   readonly matched?: ExecutionContext['matched'];
+  readonly perp?: ExecutionContext['perp'];
   /** What looks at it have put out so far: how far a search has come. It decides nothing. */
   readonly output?: JsonObject;
 }

@@ -191,6 +191,8 @@ export interface Transition {
     readonly flow?: { readonly node_key: string; readonly amount: string };
     /** The bridge registry still says of the path what was looked at. */
     readonly bridge_path?: SeenPath;
+    /** Of a node of the perps venue. */
+    readonly perp?: PerpRequirement;
   };
   /** A person's word about a node's send counts only once nothing of that send can be under way. */
   readonly send_over?: SendOver;
@@ -246,8 +248,22 @@ export interface SeenPath {
   readonly version: string;
 }
 
+/**
+ * What a node of the perps venue is sent with: its movement's strategy is bound and not paused, and
+ * `signer` is the master.
+ */
+export interface PerpRequirement {
+  readonly node_key: string;
+  /** An address; of any case. */
+  readonly signer: string;
+  /** Of a deposit: its amount, of which no other may be under way. */
+  readonly deposit?: string;
+  /** Of a top-up: whom it pays, which is the strategy's sub-account. */
+  readonly sub_account?: string;
+}
+
 export interface BindingProblem {
-  readonly binding: 'executor' | 'signer' | 'address' | 'flow' | 'lane' | 'bridge_path';
+  readonly binding: 'executor' | 'signer' | 'address' | 'flow' | 'lane' | 'bridge_path' | 'perp';
   readonly key: string;
   readonly reason: string;
   /** Only of `flow`: what may be moved in all, and what the other nodes have moved of it. */

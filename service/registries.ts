@@ -16,9 +16,9 @@ import { createEvmBalanceObserveExecutor } from '../venues/evm/balance-observe.t
 import { createEvmBridgeReader } from '../venues/evm/bridge-reader.ts';
 import { createEvmChains } from '../venues/evm/client.ts';
 import { createEvmTransferExecutor } from '../venues/evm/transfer.ts';
-import { createPerpClient } from '../venues/perp/client.ts';
-import { transferProviders } from '../venues/capital-transfers.ts';
 import { openPerpVenue } from '../venues/perp/access.ts';
+import { createPerpExecutors, perpActs } from '../venues/perp/lane.ts';
+import { transferProviders } from '../venues/capital-transfers.ts';
 
 /** Errors: either file does not fit, or a signer cannot be opened. */
 export async function openRegistries(config: Config) {
@@ -42,9 +42,7 @@ export async function openRegistries(config: Config) {
     { baseDir: file.folder },
   );
   const chains = createEvmChains(evmVenues);
-  const perpVenue = bindings.find((binding) => binding.provider === 'perp');
-  const perp =
-    perpVenue === undefined ? null : { venue: perpVenue, client: createPerpClient(perpVenue) };
+  const perp = openPerpVenue(bindings);
   const executors = createExecutorRegistry({
     locals: [
       createNoopExecutor(),
@@ -53,6 +51,7 @@ export async function openRegistries(config: Config) {
       createEvmBalanceObserveExecutor(chains),
       ...createBurnMintExecutors(chains, evmVenues),
       ...(config.edition === 'commercial' ? createBridgeCExecutors(chains, evmVenues) : []),
+      ...(perp === null ? [] : createPerpExecutors(perp.venue, { ...perp, chains, evmVenues })),
       ...createCexExecutors(bindings.filter((binding) => binding.provider === 'ccxt')),
     ],
     remotes: file.executors,
@@ -62,14 +61,13 @@ export async function openRegistries(config: Config) {
     signers: createSignerRegistry(signers),
     chains,
     /** What nodes of lanes of their own may have signed. */
-    lanes: [burnMintActs(evmVenues), bridgeCActs(evmVenues)],
+    lanes: [burnMintActs(evmVenues), bridgeCActs(evmVenues), perpActs(perp?.venue, evmVenues)],
     chainAssets: chainAssets(bindings),
     bridge: createEvmBridgeReader({ chains, venues: evmVenues }),
     /** The perps venue; null where none is bound. */
     perp,
     fetchers: balanceFetchers(bindings, { chains, signers }, perp?.client),
     transferProviders: transferProviders(bindings),
-    perp: openPerpVenue(bindings),
   };
 }
 

@@ -1,6 +1,7 @@
 /** The venues file: which outside worlds this process is bound to. */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import type { Address } from 'viem';
 import { z } from 'zod';
 import type { ChainAssets, ChainBridge, ChainPerp } from '../domain/plan/tokens.ts';
 import { describeIssues } from '../platform/issues.ts';
@@ -33,7 +34,7 @@ const venueSchema = z.discriminatedUnion(
 const fileSchema = z.strictObject({ venues: z.array(venueSchema) });
 
 export type PaperVenue = z.output<typeof paperVenueSchema>;
-export type VenueBinding = z.output<typeof venueSchema>;
+export type VenueBinding = Exclude<z.output<typeof venueSchema>, { provider: 'evm' }> | EvmVenue;
 
 /** Everything wrong with the venues file, one line a place. */
 export class VenueBindingsError extends Error {
@@ -55,7 +56,7 @@ export function parseVenueBindings(content: unknown): readonly VenueBinding[] {
   const parsed = fileSchema.safeParse(content);
   if (!parsed.success)
     throw new VenueBindingsError(describeIssues(parsed.error, { whole: 'the file' }));
-  const { venues } = parsed.data;
+  const venues = parsed.data.venues.map((venue) => withDeposits(venue, parsed.data.venues));
   const faults = venues.flatMap((venue, index) => [
     ...repeats(venues, venue, index),
     ...masterFaults(venues, venue, index),
@@ -207,6 +208,15 @@ function perpFaults(
       ? [`${at}.asset: ${asset} is not among the tokens of venue ${chain.venue_key}`]
       : []),
   ];
+}
+
+/** A chain with where the perps venue's deposits go to on it. */
+function withDeposits(venue: VenueBinding, venues: readonly VenueBinding[]): VenueBinding {
+  if (venue.provider !== 'evm') return venue;
+  const perp = perpOf(venues, venue.chain_id);
+  if (perp === null) return venue;
+  const address = perp.deposit_address as Address;
+  return { ...venue, perp_deposits: { venue_key: perp.venue_key, address } };
 }
 
 function bridgeOf({ bridge_c }: EvmVenue): ChainBridge | null {

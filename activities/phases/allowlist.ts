@@ -7,6 +7,7 @@ import { tokensOf, withoutKnown } from '../../domain/allowlist/declared.ts';
 import { destinationsOf } from '../../domain/allowlist/destinations.ts';
 import type { Destination } from '../../domain/allowlist/destination.ts';
 import { problemOf, type AllowlistCode, type AskedAddress } from '../../domain/allowlist/match.ts';
+import { paysDepositAddress, type USE_PERP_DEPOSIT } from '../../domain/perps/deposit-address.ts';
 import { readEvmAddress } from '../../platform/evm-address.ts';
 import { signerAddresses } from '../../platform/signer-addresses.ts';
 import { readListed } from '../../store/allowlist.ts';
@@ -14,7 +15,7 @@ import { readPlanNodes, type PhaseRow } from '../../store/phases.ts';
 import type { PhaseDependencies } from './context.ts';
 
 export interface NotAllowed {
-  readonly code: AllowlistCode;
+  readonly code: AllowlistCode | typeof USE_PERP_DEPOSIT;
   readonly message: string;
 }
 
@@ -27,7 +28,10 @@ export async function askedBy(
   | ({ readonly ok: false } & NotAllowed)
 > {
   const asked: AskedAddress[] = [];
-  for (const destination of await paidBy(deps, row)) {
+  const paid = await paidBy(deps, row);
+  const misdirected = paysDepositAddress(row.node.action_type, paid, deps.chains);
+  if (misdirected !== null) return { ok: false, ...misdirected };
+  for (const destination of paid) {
     const question = questionOf(destination, readEvmAddress);
     if ('problem' in question)
       return { ok: false, code: 'ADDRESS_NOT_ALLOWLISTED', message: question.problem };

@@ -13,6 +13,7 @@ import type { Unhurried } from '../failures.ts';
 import { readTransactions } from '../../store/evm-transactions.ts';
 import { readPlanNodes, type PhaseRow } from '../../store/phases.ts';
 import { bridgeTerms, type PathSources } from './bridge-path.ts';
+import { perpSignerOf, perpTerms } from './perp-terms.ts';
 
 export interface PhaseDependencies extends Unhurried, PathSources {
   readonly log: Logger;
@@ -55,7 +56,8 @@ export type Purpose = 'prepare' | 'send' | 'look';
 
 /**
  * @throws ExecutorFault `unreachable` where the bound signer does not tell its address, with the
- *   code of its {@link SignerFault} or `SIGNER_MISSING`.
+ *   code of its {@link SignerFault} or `SIGNER_MISSING`; `rejected` where what is prepared may not
+ *   be sent, as {@link bridgeTerms} and {@link perpTerms} say.
  */
 export async function contextOf(
   deps: PhaseDependencies,
@@ -86,6 +88,7 @@ export async function contextOf(
     ...(row.matched === null ? {} : { matched: matchedOf(row.matched) }),
     ...(await minterOf(deps, row, purpose)),
     ...(await bridgeTerms(deps, row, purpose === 'prepare')),
+    ...(await perpTerms(deps, row, { prepares: purpose === 'prepare', amount, signer })),
   };
 }
 
@@ -165,8 +168,8 @@ async function addressOf(
   try {
     return (await (purpose === 'send' ? signer.identity() : signer.recentIdentity())) ?? '';
   } catch (error) {
-    const signed = purpose === 'look' ? (await readTransactions(deps.db, ownerOf(row)))[0] : null;
-    if (signed !== null && signed !== undefined) return signed.from;
+    const signed = purpose === 'look' ? await signedBy(deps, row) : null;
+    if (signed !== null) return signed;
     const { signer_key } = signer.descriptor;
     // What is no fault of a backend's own words might say anything.
     const [code, why] =
@@ -175,6 +178,12 @@ async function addressOf(
         : ['SIGNER_UNREACHABLE', 'it does not tell its address'];
     throw new ExecutorFault('unreachable', code, `signer ${signer_key}: ${why}`, { cause: error });
   }
+}
+
+/** Whose signature the attempt has; null where nothing is stored. */
+async function signedBy(deps: PhaseDependencies, row: PhaseRow): Promise<string | null> {
+  const [transaction] = await readTransactions(deps.db, ownerOf(row));
+  return transaction?.from ?? perpSignerOf(deps, row);
 }
 
 /** The attempt whose transactions are meant. */

@@ -1,6 +1,7 @@
 /** What a fence means that the database refused. */
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { PhaseResult } from '../../domain/messages.ts';
+import { perpSentence } from '../../domain/perps/ready.ts';
 import type { MovementState } from '../../domain/states/movement.ts';
 import type { BindingProblem, TransitionOutcome } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
@@ -45,6 +46,8 @@ function refusalOf(problem: BindingProblem | undefined): ExecutorFault {
   }
   if (binding === 'address')
     return new ExecutorFault('rejected', codeOf(reason), sentenceOf(codeOf(reason), key));
+  if (binding === 'perp')
+    return new ExecutorFault('rejected', reason, perpSentence({ code: reason, key }));
   const disabled = binding === 'signer' ? 'SIGNER_DISABLED' : 'EXECUTOR_DISABLED';
   return new ExecutorFault(
     'rejected',

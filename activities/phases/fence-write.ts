@@ -4,7 +4,7 @@ import type { AskedAddress } from '../../domain/allowlist/match.ts';
 import type { ExecutionContext } from '../../domain/executor.ts';
 import { SYSTEM_ACTOR } from '../../domain/roles.ts';
 import { fenced } from '../../domain/send/epoch.ts';
-import type { NodeChange, SeenPath, Transition } from '../../domain/transition.ts';
+import type { NodeChange, PerpRequirement, SeenPath, Transition } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { entryOf, fieldsOf, type NodeWrite } from './write.ts';
 
@@ -17,6 +17,8 @@ interface Declared {
   readonly addresses: readonly AskedAddress[];
   /** Of a send over the bridge. */
   readonly path: SeenPath | undefined;
+  /** Of a node of the perps venue. */
+  readonly perp: PerpRequirement | undefined;
   /** What the phases before have found, where the fence records it; `row` is as that leaves it. */
   readonly found: readonly NodeWrite[];
 }
@@ -27,7 +29,7 @@ interface Declared {
  */
 export function fenceWrite(
   row: PhaseRow,
-  { context, window, claim, addresses, path, found }: Declared,
+  { context, window, claim, addresses, path, perp, found }: Declared,
 ): { readonly write: Transition; readonly behind: PhaseRow } {
   const signer = row.node.signer_binding;
   const { epoch, send_not_after } = fenced(row.epoch, window);
@@ -43,6 +45,7 @@ export function fenceWrite(
       addresses,
       flow: { node_key: row.node_key, amount: context.amount },
       ...(path === undefined ? {} : { bridge_path: path }),
+      ...(perp === undefined ? {} : { perp }),
       signers:
         signer === null
           ? []

@@ -27,6 +27,7 @@ import { refusedFence } from './fence-refused.ts';
 import { fenceWrite } from './fence-write.ts';
 import { isFollowed, signedNode } from './followed.ts';
 import { nonceClaim } from './nonce-claim.ts';
+import { perpRequired } from './perp-terms.ts';
 import { waitForLane } from './lane-wait.ts';
 import { alreadyBeyond, result } from './results.ts';
 import { phaseRow } from './row.ts';
@@ -60,6 +61,10 @@ async function mustBeOurs(deps: PhaseDependencies, row: PhaseRow): Promise<void>
   throw new ExecutorFault('rejected', 'SIGN_REQUEST_MISMATCH', message);
 }
 
+function perpOf({ perp }: ExecutionContext): Pick<ExecutionContext, 'perp'> {
+  return perp === undefined ? {} : { perp };
+}
+
 /** What a fence came to that no executor's fault kept from being asked. */
 type Asked = { readonly fenced: Fenced } | { readonly refused: TransitionOutcome & { ok: false } };
 
@@ -86,6 +91,7 @@ async function askFence(
     throw new ExecutorFault('rejected', 'APPROVED_OUTFLOW_EXCEEDED', message);
   }
   const context = await contextOf(deps, row, amount.amount, 'send');
+  const perp = perpRequired(row, context);
   const path = row.node.action_type === 'bridge_c_send' ? await usablePath(deps, row) : null;
   if (path !== null && row.sign_request !== null)
     mustBeWithinBudget(row.sign_request.payload['value'], path.terms);
@@ -93,7 +99,7 @@ async function askFence(
     row.sign_request === null
       ? null
       : await deps.signing.check(
-          signedNode(deps, row, amount.amount),
+          { ...signedNode(deps, row, amount.amount), ...perpOf(context) },
           {
             request: row.sign_request,
             from: context.signer?.address ?? '',
@@ -113,6 +119,7 @@ async function askFence(
     claim,
     addresses: by.asked,
     path: path?.seen,
+    perp,
     found,
   });
   const outcome = await applyTransition(deps.db, write);

@@ -32,11 +32,20 @@ const PAYS_NOBODY: readonly string[] = [
   'cex_deposit_observe',
   'evm_balance_observe',
   'bridge_c_observe',
+  // It pays the sub-account of the movement's strategy, which the fence asks for.
+  'agent_wallet_top_up',
   'manual_gate',
   'noop',
 ];
-/** What they send arrives on another chain, so a row must say on which. */
-const STRICT: readonly string[] = ['cctp_burn', 'bridge_c_send'];
+/**
+ * What they send arrives elsewhere than where it leaves from, so a row must say on which chain: the
+ * one that this field names.
+ */
+const STRICT: Readonly<Record<string, 'chain_id' | 'destination_chain_id'>> = {
+  cctp_burn: 'destination_chain_id',
+  bridge_c_send: 'destination_chain_id',
+  perp_withdraw: 'chain_id',
+};
 
 /** Everything the node pays, each once. Empty where it pays nobody. */
 export function destinationsOf(paying: Paying): readonly Destination[] {
@@ -140,8 +149,9 @@ function ofChain({
   output,
   sign_request,
 }: Paying): readonly Destination[] {
-  const strict = STRICT.includes(node.action_type);
-  const own = chainsOf(node.config, strict);
+  const arrival = STRICT[node.action_type] ?? null;
+  const strict = arrival !== null;
+  const own = chainsOf(node.config, arrival);
   const asked = intent.chain_id === undefined ? [] : [intent.chain_id];
   const chains = own.length > 0 ? own : asked;
   const on = (addresses: readonly string[], ids: readonly number[]): readonly Destination[] =>
@@ -164,7 +174,7 @@ function ofChain({
     ...on(payeesIn(intentOf(intent), 'any'), [...asked, ...own]),
     ...on(payeesIn(params, 'any'), chains),
     ...[prepared_action ?? {}, output ?? {}].flatMap((each) =>
-      on(payeesIn(each, 'any'), [...chains, ...chainsOf(each, strict)]),
+      on(payeesIn(each, 'any'), [...chains, ...chainsOf(each, arrival)]),
     ),
     ...(sign_request == null
       ? []
@@ -178,9 +188,9 @@ function intentOf({ destination_address }: Intent): JsonObject {
 
 /** The chains that are named; where funds arrive elsewhere, only that of the arrival. */
 function chainsOf(
-  { chain_id, destination_chain_id }: JsonObject,
-  strict: boolean,
+  of: JsonObject,
+  arrival: 'chain_id' | 'destination_chain_id' | null,
 ): readonly number[] {
-  const named = strict ? [destination_chain_id] : [chain_id, destination_chain_id];
+  const named = arrival === null ? [of['chain_id'], of['destination_chain_id']] : [of[arrival]];
   return named.filter((id) => typeof id === 'number');
 }

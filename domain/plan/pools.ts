@@ -1,6 +1,7 @@
 /** The pool of funds that a node draws from: what a venue keeps in one kind of account. */
+import { isUserSigned } from '../perps/ready.ts';
 import { needsSigner } from './actions.ts';
-import { onChainPool, type ChainAssets } from './tokens.ts';
+import { onChainPool, perpVenueOf, type ChainAssets } from './tokens.ts';
 import type { CompiledNode } from './types.ts';
 
 export interface Pool {
@@ -9,6 +10,9 @@ export interface Pool {
 }
 
 const SPOT = 'SPOT';
+
+/** The account type under which balances of the perps venue are told and held. */
+export const PERP_ACCOUNT_TYPE = 'PERP';
 
 /** Action types whose config names two chains: the field of the one that funds leave. */
 const LEAVES_FROM: Readonly<Record<string, string>> = {
@@ -19,7 +23,7 @@ const LEAVES_FROM: Readonly<Record<string, string>> = {
 /**
  * The pool that the node's executor spends from, read from what that executor is given; null where
  * there is none. Built-in withdrawals and what is signed know one account type, whatever the config
- * says of another.
+ * says of another; what is signed for the perps venue leaves the account there.
  */
 export function poolOf(
   node: Pick<CompiledNode, 'action_type' | 'config' | 'signer_binding'>,
@@ -31,6 +35,10 @@ export function poolOf(
     node.signer_binding !== null && typeof chain === 'number'
       ? onChainPool(chains, chain, node.signer_binding.signer_key)
       : null;
+  if (isUserSigned(node.action_type)) {
+    const perp = perpVenueOf(chains, venue);
+    return perp === null ? null : { venue_key: perp.venue_key, account_type: PERP_ACCOUNT_TYPE };
+  }
   if (needsSigner(node.action_type)) return signed;
   if (typeof venue !== 'string' || venue === '') return signed;
   const chosen =

@@ -3,6 +3,7 @@
  * plain data.
  */
 import type { ChainFinality } from '../chains/finality.ts';
+import { isUserSigned } from '../perps/ready.ts';
 import type { CompiledNode } from './types.ts';
 
 export interface ChainToken {
@@ -105,6 +106,12 @@ export function carriedToken(
   return token === undefined || carrier === undefined ? null : { token, carrier };
 }
 
+/** The bound perps venue of this key; null where there is none. */
+export function perpVenueOf(chains: ChainAssets, venueKey: unknown): ChainPerp | null {
+  const found = chains.find(({ perp }) => perp !== null && perp.venue_key === venueKey);
+  return found?.perp ?? null;
+}
+
 /** An on-chain node that would move another asset than it says. */
 export interface TokenMismatch {
   readonly node_key: string;
@@ -121,6 +128,7 @@ const TOKEN_ACTIONS: Readonly<Record<string, 'chain_id' | 'source_chain_id'>> = 
   evm_native_transfer: 'chain_id',
   evm_erc20_transfer: 'chain_id',
   evm_erc20_approve: 'chain_id',
+  perp_deposit: 'chain_id',
   cctp_burn: 'source_chain_id',
   // What arrives has to be what the node says that it waits for.
   evm_balance_observe: 'chain_id',
@@ -135,6 +143,7 @@ export function tokenMismatch(
   chains: ChainAssets,
 ): TokenMismatch | null {
   if (node.action_type === 'bridge_c_send') return notCarried(node, chains);
+  if (isUserSigned(node.action_type)) return notHeld(node, chains);
   const field = Object.hasOwn(TOKEN_ACTIONS, node.action_type)
     ? TOKEN_ACTIONS[node.action_type]
     : undefined;
@@ -150,6 +159,18 @@ export function tokenMismatch(
   return token_asset === node.asset
     ? null
     : { node_key: node.node_key, chain_id, token_address, asset: node.asset, token_asset };
+}
+
+/** The perps venue holds one asset, which its entry says. */
+function notHeld(
+  { node_key, config, asset }: Pick<CompiledNode, 'node_key' | 'config' | 'asset'>,
+  chains: ChainAssets,
+): TokenMismatch | null {
+  const { venue, chain_id: chain } = config;
+  const token_asset = perpVenueOf(chains, venue)?.asset ?? null;
+  if (token_asset === asset) return null;
+  const chain_id = typeof chain === 'number' ? chain : null;
+  return { node_key, chain_id, token_address: null, asset, token_asset };
 }
 
 /** The venue entry says which token a bridge sends, so the plan names none. */

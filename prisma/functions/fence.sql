@@ -77,9 +77,10 @@ END $$;
 -- Why what a send needs is not to be had, as a list, or null: {"executors": [key]} must be active,
 -- {"signers": [...]} active and of the identity that they are pinned to, {"addresses":
 -- [{"chain_family", "address", "chain_id", "strict"}]} on the list and usable, {"bridge_path":
--- {"source", "destination", "asset", "version"}} as it was looked at. A deprecated signer
--- is there for what its rotation left with it. The rows are locked, so that what is refused at the
--- same time comes before or after and not between. The caller holds the movement.
+-- {"source", "destination", "asset", "version"}} as it was looked at, {"perp": {...}} without a
+-- perp_problem. A deprecated signer is there for what its rotation left with it. The rows are
+-- locked, so that what is refused at the same time comes before or after and not between. The
+-- caller holds the movement.
 CREATE OR REPLACE FUNCTION binding_problems(required jsonb, movement uuid) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -129,6 +130,9 @@ BEGIN
     IS DISTINCT FROM required -> 'bridge_path' ->> 'version' THEN
     listed := listed || jsonb_build_object('binding', 'bridge_path',
       'key', required -> 'bridge_path' ->> 'asset', 'reason', 'changed');
+  END IF;
+  IF required ? 'perp' THEN
+    listed := listed || coalesce(perp_problem(required -> 'perp', movement), '[]'::jsonb);
   END IF;
   RETURN CASE WHEN jsonb_array_length(listed) = 0 THEN NULL ELSE listed END;
 END $$;

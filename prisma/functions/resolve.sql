@@ -1,5 +1,6 @@
 -- Why nobody can know yet what became of a node's send, or null: it may still be under way, or what
--- was signed for it may still be mined. The caller holds the locks of movement and node. The time
+-- was signed for it may still be mined or, by the perps venue, carried out (`WINDOW_MS` of
+-- domain/perps/nonce-window.ts). The caller holds the locks of movement and node. The time
 -- is `unsettledSeconds` of domain/send/not-found.ts, stated here since it is asked under the locks;
 -- null is no time: no send can be under way.
 CREATE OR REPLACE FUNCTION unsettled_send(movement uuid, asked jsonb, at timestamptz) RETURNS jsonb
@@ -17,6 +18,14 @@ BEGIN
       'retry_after_seconds', ceil(seconds)::bigint);
   END IF;
   IF NOT (asked ->> 'nonces_closed')::boolean THEN RETURN NULL; END IF;
+  SELECT extract(epoch FROM to_timestamp(a.nonce / 1000.0) + interval '49 hours' - at) INTO seconds
+  FROM perp_actions a
+  WHERE a.movement_id = movement AND a.node_key = asked ->> 'node_key' AND a.attempt = n.attempt
+    AND a.signature IS NOT NULL;
+  IF seconds > 0 THEN
+    RETURN jsonb_build_object('reason', 'send_not_over',
+      'retry_after_seconds', ceil(seconds)::bigint);
+  END IF;
   RETURN coalesce((
     SELECT jsonb_build_object('reason', 'payment_mined', 'chain', a.chain_id,
       'tx_hash', a.mined_hash)

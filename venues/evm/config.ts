@@ -1,4 +1,5 @@
 /** What an EVM chain's binding and the configs of its nodes look like. */
+import type { Address } from 'viem';
 import { z } from 'zod';
 import { readFinality } from '../../domain/chains/finality.ts';
 import { FINALITY_READS } from '../../domain/chains/finality-table.ts';
@@ -137,7 +138,10 @@ export const evmVenueSchema = entrySchema.transform((entry, context) => {
   const { finality_confirmations: _count, finality_override: _reason, ...venue } = entry;
   return { ...venue, finality: reading.finality };
 });
-export type EvmVenue = z.output<typeof evmVenueSchema>;
+export type EvmVenue = z.output<typeof evmVenueSchema> & {
+  /** Where the perps venue's deposits are sent to on this chain, which that venue's entry says. */
+  readonly perp_deposits?: { readonly venue_key: string; readonly address: Address };
+};
 
 export const chainIdSchema = z.number().int().positive();
 

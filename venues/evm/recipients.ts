@@ -3,8 +3,17 @@ import { isAddressEqual, type Address } from 'viem';
 import type { EvmVenue } from './config.ts';
 
 /** The contracts of tokens and bridges that a venue entry names, each with what it is. */
-function ownContracts({ tokens, cctp, bridge_c }: EvmVenue): readonly [string, Address][] {
+function ownContracts({
+  tokens,
+  cctp,
+  bridge_c,
+  perp_deposits: perp,
+}: EvmVenue): readonly [string, Address][] {
   return [
+    // It credits whoever sends it something, and a bridge is nobody's account.
+    ...(perp === undefined
+      ? []
+      : [[`where deposits of ${perp.venue_key} go to`, perp.address] satisfies [string, Address]]),
     ...tokens.map(({ asset, address }): [string, Address] => [`the token of ${asset}`, address]),
     ...(bridge_c?.tokens ?? []).map(({ asset, oft }): [string, Address] => [
       `the contract that sends ${asset}`,

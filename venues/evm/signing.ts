@@ -1,4 +1,5 @@
 /** What may be signed for a node on a chain, and what becomes of it, whoever asked for it. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Address } from 'viem';
 import {
   ExecutorFault,
@@ -6,6 +7,7 @@ import {
   type CompletionAssurance,
   type EvmUnsignedTransaction,
 } from '../../domain/executor.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import { assetOf } from '../../domain/plan/tokens.ts';
 import type { SignedNode, Signing } from '../../domain/signing.ts';
 import { readUnsignedTransaction } from '../../signers/unsigned-transaction.ts';
@@ -21,7 +23,12 @@ import { transferOn } from './transfer-act.ts';
 import { verifyFees } from './verify-sign-request.ts';
 
 /** What a node of a lane of its own may have signed; null where it is none of that lane's. */
-export type ActReader = (node: SignedNode, from: Address) => PlannedAct | null;
+export type ActReader = (node: SignedNode, from: Address) => PlannedAct | PlannedMessage | null;
+
+/** What is signed for somebody who is on no chain: exactly this, and by our own executor alone. */
+export interface PlannedMessage {
+  readonly typed_data: JsonObject;
+}
 
 /** @throws ExecutorFault where the plan cannot be read. */
 export interface PlannedAct {
@@ -38,7 +45,7 @@ export interface PlannedAct {
  * journal and the chain do.
  */
 export function createEvmSigning(chains: EvmChains, lanes: readonly ActReader[] = []): Signing {
-  const laneOf = (node: SignedNode, from: string): PlannedAct | null => {
+  const laneOf = (node: SignedNode, from: string): PlannedAct | PlannedMessage | null => {
     for (const read of [approveActs, ...lanes]) {
       const planned = read(node, from as Address);
       if (planned !== null) return planned;
@@ -49,9 +56,11 @@ export function createEvmSigning(chains: EvmChains, lanes: readonly ActReader[] 
     async check(node, asked, call) {
       const lane = plannedBy(() => laneOf(node, asked.from));
       if ('problem' in lane) return lane.problem;
-      return lane.planned === null
-        ? checkTransfer(chains, node, asked, call)
-        : checkTransaction(chains, lane.planned, asked, call);
+      const { planned } = lane;
+      if (planned === null) return checkTransfer(chains, node, asked, call);
+      return 'typed_data' in planned
+        ? checkMessage(planned, asked)
+        : checkTransaction(chains, planned, asked, call);
     },
     async nextNonce(chainId, address, call) {
       const connection = await chains.open(chainId, call);
@@ -62,6 +71,8 @@ export function createEvmSigning(chains: EvmChains, lanes: readonly ActReader[] 
     async settle(node, { request, from, assurance, phase, journal }, call) {
       const look = { from: from as Address, assurance, call, journal, phase };
       const lane = laneOf(node, from);
+      if (lane !== null && 'typed_data' in lane)
+        throw new ExecutorFault('server_error', 'SIGNED_PLAN_UNREADABLE', NO_CHAIN);
       if (lane !== null) return settleAct(chains, { ...look, ...lane });
       const planned = plannedTransfer(node);
       if (!planned.ok)
@@ -86,8 +97,8 @@ function approveActs({ node, amount }: SignedNode): PlannedAct | null {
 }
 
 function plannedBy(
-  read: () => PlannedAct | null,
-): { readonly planned: PlannedAct | null } | { readonly problem: string } {
+  read: () => ReturnType<ActReader>,
+): { readonly planned: ReturnType<ActReader> } | { readonly problem: string } {
   try {
     return { planned: read() };
   } catch (error) {
@@ -97,6 +108,18 @@ function plannedBy(
 }
 
 type Asked = Parameters<Signing['check']>[1];
+
+const NO_CHAIN = 'what is signed for it is on no chain, and only our own executor follows it';
+
+/** Exactly the planned typed data. What a team's executor would do with it nobody could follow. */
+function checkMessage({ typed_data }: PlannedMessage, { request, foreign }: Asked): string | null {
+  if (foreign) return NO_CHAIN;
+  if (request.kind !== 'evm_typed_data')
+    return `what is planned is a message, and this asks to sign ${request.kind}`;
+  return isDeepStrictEqual(request.payload, typed_data)
+    ? null
+    : 'the typed data is not what the plan and the nonce of the attempt say';
+}
 
 /**
  * Exactly the planned transfer, of the planned asset, that may cost no more than the venue allows.

@@ -16,8 +16,7 @@ export const LEAST_DEPOSIT = '5';
  */
 export const WITHDRAWAL_FEE = '1';
 
-/** The account type under which balances of the venue are told and held. */
-export const PERP_ACCOUNT_TYPE = 'PERP';
+export { PERP_ACCOUNT_TYPE } from '../../domain/plan/pools.ts';
 
 export const NETWORKS = ['Mainnet', 'Testnet'] as const;
 /** As the venue's own actions name it. */

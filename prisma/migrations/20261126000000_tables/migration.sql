@@ -278,6 +278,11 @@ CREATE TABLE movement_nodes (
 CREATE INDEX movement_nodes_unknown ON movement_nodes (movement_id, node_key, attempt)
   WHERE state = 'UNKNOWN';
 
+-- Deposits at the perps venue that may still arrive, of which there are few.
+CREATE INDEX movement_nodes_perp_deposits ON movement_nodes (movement_id)
+  WHERE action_type = 'perp_deposit'
+    AND (state IN ('SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN') OR recover_first);
+
 CREATE INDEX movement_nodes_unanswered ON movement_nodes (unanswered_since)
   WHERE unanswered_since IS NOT NULL;
 
@@ -1071,7 +1076,7 @@ INSERT INTO service_privileges (table_name, privileges) VALUES
   ('nonce_lanes', 'SELECT, INSERT, UPDATE'),
   ('authorizations', 'SELECT, INSERT, UPDATE'),
   ('burn_messages', 'SELECT, INSERT'),
-  ('perp_master', 'SELECT, INSERT'),
+  ('perp_master', 'SELECT, INSERT, UPDATE'),
   ('perp_bindings', 'SELECT, INSERT, UPDATE'),
   ('perp_agent_wallets', 'SELECT, INSERT, UPDATE'),
   ('perp_accounts', 'SELECT, INSERT, UPDATE'),

@@ -1342,9 +1342,10 @@ END $$;
 -- Why what a send needs is not to be had, as a list, or null: {"executors": [key]} must be active,
 -- {"signers": [...]} active and of the identity that they are pinned to, {"addresses":
 -- [{"chain_family", "address", "chain_id", "strict"}]} on the list and usable, {"bridge_path":
--- {"source", "destination", "asset", "version"}} as it was looked at. A deprecated signer
--- is there for what its rotation left with it. The rows are locked, so that what is refused at the
--- same time comes before or after and not between. The caller holds the movement.
+-- {"source", "destination", "asset", "version"}} as it was looked at, {"perp": {...}} without a
+-- perp_problem. A deprecated signer is there for what its rotation left with it. The rows are
+-- locked, so that what is refused at the same time comes before or after and not between. The
+-- caller holds the movement.
 CREATE OR REPLACE FUNCTION binding_problems(required jsonb, movement uuid) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -1394,6 +1395,9 @@ BEGIN
     IS DISTINCT FROM required -> 'bridge_path' ->> 'version' THEN
     listed := listed || jsonb_build_object('binding', 'bridge_path',
       'key', required -> 'bridge_path' ->> 'asset', 'reason', 'changed');
+  END IF;
+  IF required ? 'perp' THEN
+    listed := listed || coalesce(perp_problem(required -> 'perp', movement), '[]'::jsonb);
   END IF;
   RETURN CASE WHEN jsonb_array_length(listed) = 0 THEN NULL ELSE listed END;
 END $$;
@@ -2110,6 +2114,78 @@ BEGIN
   RETURN stored;
 END $$;
 
+-- prisma/functions/perp-fence.sql
+
+-- The movement of another deposit of this amount that may still arrive, or null. What a restore
+-- brought back may have been sent, and is asked about first.
+CREATE OR REPLACE FUNCTION equal_deposit(movement uuid, key text, wanted numeric) RETURNS text
+  LANGUAGE sql VOLATILE AS $$
+  SELECT movement_id::text FROM movement_nodes
+  WHERE action_type = 'perp_deposit'
+    AND (state IN ('SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN') OR recover_first)
+    AND (amount IS NULL OR amount = wanted) AND NOT (movement_id = movement AND node_key = key)
+  ORDER BY movement_id LIMIT 1
+$$;
+
+-- Why a node may not use the perps venue, as `perpProblem` of domain/perps/ready.ts has it, or
+-- null: {"signer", "node_key", "deposit"} of a deposit, whose amount it is, {"signer",
+-- "sub_account"} of a top-up, {"signer"} else. Deposits pass one at a time, so that of two equal
+-- ones the second sees the first. The caller holds the movement.
+CREATE OR REPLACE FUNCTION perp_problem(asked jsonb, movement uuid) RETURNS jsonb
+  LANGUAGE plpgsql AS $$
+DECLARE
+  master text;
+  strategy text;
+  bound perp_bindings;
+  reason text;
+  about text := asked ->> 'signer';
+BEGIN
+  IF asked ? 'deposit' THEN PERFORM 1 FROM perp_master FOR UPDATE; END IF;
+  SELECT master_address INTO master FROM perp_master;
+  SELECT strategy_id INTO strategy FROM movements WHERE movement_id = movement;
+  IF strategy IS NOT NULL THEN
+    SELECT * INTO bound FROM perp_bindings WHERE strategy_id = strategy FOR SHARE;
+  END IF;
+  IF master IS NULL THEN
+    reason := 'MASTER_ACCOUNT_MISSING';
+  ELSIF lower(master) IS DISTINCT FROM lower(asked ->> 'signer') THEN
+    reason := CASE WHEN asked ? 'deposit' THEN 'DEPOSITOR_NOT_MASTER'
+      ELSE 'MASTER_SIGNER_MISMATCH' END;
+  ELSIF strategy IS NOT NULL AND bound.strategy_id IS NULL THEN
+    reason := 'STRATEGY_NOT_BOUND';
+    about := strategy;
+  ELSIF bound.paused THEN
+    reason := 'STRATEGY_PAUSED';
+    about := strategy;
+  ELSIF asked ? 'sub_account'
+    AND lower(bound.sub_account_address) IS DISTINCT FROM lower(asked ->> 'sub_account') THEN
+    reason := 'SUB_ACCOUNT_MISMATCH';
+    about := asked ->> 'sub_account';
+  ELSIF asked ? 'deposit' THEN
+    about := equal_deposit(movement, asked ->> 'node_key', (asked ->> 'deposit')::numeric);
+    reason := CASE WHEN about IS NOT NULL THEN 'EQUAL_DEPOSIT_IN_FLIGHT' END;
+  END IF;
+  RETURN CASE WHEN reason IS NOT NULL
+    THEN jsonb_build_object('binding', 'perp', 'key', coalesce(about, ''), 'reason', reason) END;
+END $$;
+
+-- What a phase is told of the perps venue for its node. `wanted`: of a deposit, its amount.
+CREATE OR REPLACE FUNCTION perp_terms(movement uuid, key text, node_attempt integer, wanted numeric)
+  RETURNS jsonb LANGUAGE sql VOLATILE AS $$
+  SELECT jsonb_build_object(
+    'master_address', (SELECT master_address FROM perp_master), 'strategy_id', m.strategy_id,
+    'binding', CASE WHEN b.strategy_id IS NOT NULL THEN jsonb_build_object('paused', b.paused,
+      'pause_reason', b.pause_reason, 'sub_account_address', b.sub_account_address,
+      'max_agent_balance', trim_scale(b.max_agent_balance)::text) END,
+    'equal_deposit', CASE WHEN wanted IS NOT NULL THEN equal_deposit(movement, key, wanted) END,
+    'action', (SELECT jsonb_build_object('address', a.address, 'nonce', a.nonce,
+        'signature', a.signature)
+      FROM perp_actions a
+      WHERE a.movement_id = movement AND a.node_key = key AND a.attempt = node_attempt))
+  FROM movements m LEFT JOIN perp_bindings b ON b.strategy_id = m.strategy_id
+  WHERE m.movement_id = movement
+$$;
+
 -- prisma/functions/perp-venue.sql
 
 -- The perps venue's master, the strategies that are bound to it and their agents
@@ -2686,7 +2762,8 @@ END $$;
 -- prisma/functions/resolve.sql
 
 -- Why nobody can know yet what became of a node's send, or null: it may still be under way, or what
--- was signed for it may still be mined. The caller holds the locks of movement and node. The time
+-- was signed for it may still be mined or, by the perps venue, carried out (`WINDOW_MS` of
+-- domain/perps/nonce-window.ts). The caller holds the locks of movement and node. The time
 -- is `unsettledSeconds` of domain/send/not-found.ts, stated here since it is asked under the locks;
 -- null is no time: no send can be under way.
 CREATE OR REPLACE FUNCTION unsettled_send(movement uuid, asked jsonb, at timestamptz) RETURNS jsonb
@@ -2704,6 +2781,14 @@ BEGIN
       'retry_after_seconds', ceil(seconds)::bigint);
   END IF;
   IF NOT (asked ->> 'nonces_closed')::boolean THEN RETURN NULL; END IF;
+  SELECT extract(epoch FROM to_timestamp(a.nonce / 1000.0) + interval '49 hours' - at) INTO seconds
+  FROM perp_actions a
+  WHERE a.movement_id = movement AND a.node_key = asked ->> 'node_key' AND a.attempt = n.attempt
+    AND a.signature IS NOT NULL;
+  IF seconds > 0 THEN
+    RETURN jsonb_build_object('reason', 'send_not_over',
+      'retry_after_seconds', ceil(seconds)::bigint);
+  END IF;
   RETURN coalesce((
     SELECT jsonb_build_object('reason', 'payment_mined', 'chain', a.chain_id,
       'tx_hash', a.mined_hash)

@@ -1,0 +1,124 @@
+/** What a node of the perps venue is told, and what its fence has to find. */
+import { ExecutorFault, type ExecutionContext, type PerpTerms } from '../../domain/executor.ts';
+import { isFresh } from '../../domain/perps/nonce-window.ts';
+import { isUserSigned, perpActionOf, perpProblem, perpSentence } from '../../domain/perps/ready.ts';
+import type { ChainAssets } from '../../domain/plan/tokens.ts';
+import type { PerpRequirement } from '../../domain/transition.ts';
+import type { Database } from '../../prisma/client.ts';
+import { claimPerpNonce, readPerpAction, type PerpAction } from '../../store/perp-actions.ts';
+import { readPerpTerms, type PerpTermsRow } from '../../store/perp-terms.ts';
+import type { PhaseRow } from '../../store/phases.ts';
+
+interface Sources {
+  readonly db: Database;
+  readonly chains: ChainAssets;
+}
+
+/** What the context is for, with what it has so far. */
+interface Told {
+  /** Before the send; a look says nothing about what may be sent. */
+  readonly prepares: boolean;
+  readonly amount: string;
+  readonly signer: ExecutionContext['signer'] | null;
+}
+
+/**
+ * Nothing for nodes of other lanes. Before a send that is signed for the venue the attempt is given
+ * its nonce, which it keeps.
+ *
+ * @throws ExecutorFault `rejected` with a code of {@link perpProblem} where it may not be sent now.
+ */
+export async function perpTerms(
+  deps: Sources,
+  row: PhaseRow,
+  { prepares, amount, signer }: Told,
+): Promise<Pick<ExecutionContext, 'perp'>> {
+  const action_type = perpActionOf(row.node.action_type);
+  if (action_type === null) return {};
+  const { movement_id, node_key, attempt } = row;
+  const owner = { movement_id, node_key, attempt };
+  const deposit = prepares && action_type === 'perp_deposit' ? amount : null;
+  const facts = await readPerpTerms(deps.db, { ...owner, deposit });
+  if (facts === null) throw new Error(`there is no movement ${movement_id}`);
+  if (prepares) {
+    const problem = perpProblem(facts, {
+      action_type,
+      signer: signer?.address ?? '',
+      ...subAccountOf(row),
+    });
+    if (problem !== null) throw new ExecutorFault('rejected', problem.code, perpSentence(problem));
+  }
+  const claims = prepares && isUserSigned(action_type) && facts.action === null;
+  const action = claims
+    ? await claimPerpNonce(deps.db, signer?.address ?? '', owner)
+    : facts.action;
+  return told(deps.chains, row, { ...facts, action });
+}
+
+/** In one place for all phases: who has asked for it is told no more of it than this. */
+function told(
+  chains: ChainAssets,
+  { now_ms }: PhaseRow,
+  { master_address: master, binding, action }: PerpTermsRow,
+): Pick<ExecutionContext, 'perp'> {
+  if (master === null) return {};
+  const { sub_account_address: sub, max_agent_balance: most } = binding ?? {};
+  const perp: PerpTerms = {
+    venue_key: chains.find((chain) => chain.perp !== null)?.perp?.venue_key ?? null,
+    master_address: master.toLowerCase(),
+    now_ms: Math.floor(now_ms),
+    ...(sub == null ? {} : { sub_account_address: sub.toLowerCase() }),
+    ...(most == null ? {} : { max_agent_balance: most }),
+    ...(action === null ? {} : { action: toldOf(action) }),
+  };
+  return { perp };
+}
+
+function toldOf({ nonce, signature }: PerpAction): NonNullable<PerpTerms['action']> {
+  return signature === null ? { nonce } : { nonce, signature };
+}
+
+/**
+ * Who signed for the venue, as the attempt's action has it; null where it has none. For looks that
+ * the signer itself cannot be asked for.
+ */
+export async function perpSignerOf(
+  { db }: Pick<Sources, 'db'>,
+  { movement_id, node_key, attempt, node }: PhaseRow,
+): Promise<string | null> {
+  if (!isUserSigned(node.action_type)) return null;
+  return (await readPerpAction(db, { movement_id, node_key, attempt }))?.address ?? null;
+}
+
+/**
+ * What the fence has to find of the perps venue; undefined for nodes of other lanes.
+ *
+ * @throws ExecutorFault `rejected` `ACTION_NONCE_STALE` for what was never sent, with a nonce that
+ *   would be too old before all of its repeats are made: a retry takes a new one.
+ */
+export function perpRequired(
+  row: PhaseRow,
+  { amount, signer, perp }: Pick<ExecutionContext, 'amount' | 'signer' | 'perp'>,
+): PerpRequirement | undefined {
+  const action_type = perpActionOf(row.node.action_type);
+  if (action_type === null) return undefined;
+  const { nonce, signature } = perp?.action ?? {};
+  if (nonce !== undefined && signature === undefined && !isFresh(nonce, row.now_ms))
+    throw new ExecutorFault(
+      'rejected',
+      'ACTION_NONCE_STALE',
+      'its nonce was given more than an hour ago and nothing was sent with it: retry it, which takes a new one',
+    );
+  return {
+    node_key: row.node_key,
+    signer: signer?.address ?? '',
+    ...(action_type === 'perp_deposit' ? { deposit: amount } : {}),
+    ...subAccountOf(row),
+  };
+}
+
+function subAccountOf({ node }: PhaseRow): { readonly sub_account?: string } {
+  const { sub_account_address: sub } = node.config;
+  if (node.action_type !== 'agent_wallet_top_up') return {};
+  return { sub_account: typeof sub === 'string' ? sub : '' };
+}

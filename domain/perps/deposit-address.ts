@@ -1,0 +1,28 @@
+/** Where deposits of the perps venue go to: nothing but a deposit may pay it. */
+import type { Destination } from '../allowlist/destination.ts';
+import { unpadded } from '../allowlist/unpadded.ts';
+import type { ChainAssets } from '../plan/tokens.ts';
+
+export const USE_PERP_DEPOSIT = 'USE_PERP_DEPOSIT';
+
+/**
+ * Why a node may not pay one of these, null where none is a deposit address. What arrives there by
+ * itself is credited to whoever sent it, whatever its amount, and on another chain to nobody.
+ */
+export function paysDepositAddress(
+  actionType: string,
+  destinations: readonly Pick<Destination, 'address'>[],
+  chains: ChainAssets,
+): { readonly code: typeof USE_PERP_DEPOSIT; readonly message: string } | null {
+  if (actionType === 'perp_deposit') return null;
+  for (const { perp } of chains) {
+    if (perp === null) continue;
+    const wanted = perp.deposit_address.toLowerCase();
+    if (destinations.some(({ address }) => unpadded(address).toLowerCase() === wanted))
+      return {
+        code: USE_PERP_DEPOSIT,
+        message: `${perp.deposit_address} is where deposits of ${perp.venue_key} go to: use perp_deposit`,
+      };
+  }
+  return null;
+}

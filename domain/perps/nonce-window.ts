@@ -1,0 +1,31 @@
+/**
+ * How long what is signed with a nonce of the perps venue can be carried out. Nonces are
+ * milliseconds since 1970; a venue takes those from two days ago to a day ahead.
+ * Source: DOC:nonces-and-api-wallets (docs/perps-venue-facts.md 2).
+ */
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** A first send with an older one is left alone, so that repeats of it have their whole day. */
+export const FIRST_SEND_MS = HOUR_MS;
+
+/** For so long the same bytes are sent again: well before nobody knows what the venue makes of it. */
+export const REPEAT_MS = DAY_MS;
+
+/** Then no call with it can be carried out any more, and whatever was carried out is told. */
+export const WINDOW_MS = 2 * DAY_MS + HOUR_MS;
+
+export type NonceAge = 'repeatable' | 'open' | 'over';
+
+/** Both in milliseconds since 1970. */
+export function ageOf(nonce: number, now: number): NonceAge {
+  const age = now - nonce;
+  if (age < REPEAT_MS) return 'repeatable';
+  return age > WINDOW_MS ? 'over' : 'open';
+}
+
+/** Whether what was never sent may be sent with this nonce. */
+export function isFresh(nonce: number, now: number): boolean {
+  return now - nonce <= FIRST_SEND_MS;
+}

@@ -1,0 +1,101 @@
+/**
+ * Whether a node may use the perps venue, from what the database knows of it. The fence asks the
+ * same in SQL under locks (prisma/functions/perp-fence.sql), which is what counts.
+ */
+
+/** Action types that move funds into the venue, out of it, and between its accounts. */
+export const PERP_ACTIONS = ['perp_deposit', 'perp_withdraw', 'agent_wallet_top_up'] as const;
+export type PerpAction = (typeof PERP_ACTIONS)[number];
+
+/** Of those, what is signed for the venue itself, with a nonce of its own. */
+export const USER_SIGNED_ACTIONS = ['perp_withdraw', 'agent_wallet_top_up'] as const;
+export type UserSignedAction = (typeof USER_SIGNED_ACTIONS)[number];
+
+export function perpActionOf(actionType: string): PerpAction | null {
+  return PERP_ACTIONS.find((known) => known === actionType) ?? null;
+}
+
+export function isUserSigned(actionType: string): boolean {
+  return (USER_SIGNED_ACTIONS as readonly string[]).includes(actionType);
+}
+
+/** What the database knows of a node's movement. Addresses are of any case. */
+export interface PerpFacts {
+  /** Null: there is no master account yet. */
+  readonly master_address: string | null;
+  /** Null: the movement is the master's own. */
+  readonly strategy_id: string | null;
+  /** Null: the strategy has no binding. */
+  readonly binding: {
+    readonly paused: boolean;
+    readonly pause_reason: string | null;
+    readonly sub_account_address: string | null;
+    /** In units of the venue's asset. */
+    readonly max_agent_balance: string | null;
+  } | null;
+  /** Of a deposit: the movement of another one of the same amount that has not ended. */
+  readonly equal_deposit: string | null;
+}
+
+export const PERP_PROBLEMS = [
+  'MASTER_ACCOUNT_MISSING',
+  'DEPOSITOR_NOT_MASTER',
+  'MASTER_SIGNER_MISMATCH',
+  'STRATEGY_NOT_BOUND',
+  'STRATEGY_PAUSED',
+  'SUB_ACCOUNT_MISMATCH',
+  'EQUAL_DEPOSIT_IN_FLIGHT',
+] as const;
+export type PerpProblem = (typeof PERP_PROBLEMS)[number];
+
+/** Why the node may not be sent, with what it is about; null where nothing is in its way. */
+export function perpProblem(
+  facts: PerpFacts,
+  asked: {
+    readonly action_type: PerpAction;
+    readonly signer: string;
+    /** Of a top-up: whom its config pays. */
+    readonly sub_account?: string;
+  },
+): { readonly code: PerpProblem; readonly key: string } | null {
+  const { master_address: master, strategy_id: strategy, binding } = facts;
+  if (master === null) return { code: 'MASTER_ACCOUNT_MISSING', key: '' };
+  if (!isSame(master, asked.signer))
+    return {
+      code:
+        asked.action_type === 'perp_deposit' ? 'DEPOSITOR_NOT_MASTER' : 'MASTER_SIGNER_MISMATCH',
+      key: asked.signer,
+    };
+  if (strategy !== null && binding === null) return { code: 'STRATEGY_NOT_BOUND', key: strategy };
+  if (strategy !== null && binding?.paused === true)
+    return { code: 'STRATEGY_PAUSED', key: strategy };
+  if (asked.action_type === 'agent_wallet_top_up') {
+    const own = strategy === null ? null : (binding?.sub_account_address ?? null);
+    if (own === null || !isSame(own, asked.sub_account ?? ''))
+      return { code: 'SUB_ACCOUNT_MISMATCH', key: asked.sub_account ?? '' };
+  }
+  return facts.equal_deposit === null
+    ? null
+    : { code: 'EQUAL_DEPOSIT_IN_FLIGHT', key: facts.equal_deposit };
+}
+
+const SENTENCES: Readonly<Record<PerpProblem, (key: string) => string>> = {
+  MASTER_ACCOUNT_MISSING: () => 'the perps venue has no master account yet',
+  DEPOSITOR_NOT_MASTER: (key) =>
+    `a deposit is credited to whoever sends it, and ${key} is not the master account`,
+  MASTER_SIGNER_MISMATCH: (key) =>
+    `an action is the account's that signs it, and ${key} is not the master account`,
+  STRATEGY_NOT_BOUND: (key) => `strategy ${key} is not bound to the perps venue`,
+  STRATEGY_PAUSED: (key) => `strategy ${key} is paused on the perps venue`,
+  SUB_ACCOUNT_MISMATCH: (key) => `${key || 'nobody'} is not the sub-account of the strategy`,
+  EQUAL_DEPOSIT_IN_FLIGHT: (key) =>
+    `movement ${key} has a deposit of the same amount under way, and only one may be`,
+};
+
+export function perpSentence({ code, key }: { readonly code: string; readonly key: string }) {
+  return code in SENTENCES ? SENTENCES[code as PerpProblem](key) : `${code}: ${key}`;
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}

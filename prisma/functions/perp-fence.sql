@@ -1,0 +1,69 @@
+-- The movement of another deposit of this amount that may still arrive, or null. What a restore
+-- brought back may have been sent, and is asked about first.
+CREATE OR REPLACE FUNCTION equal_deposit(movement uuid, key text, wanted numeric) RETURNS text
+  LANGUAGE sql VOLATILE AS $$
+  SELECT movement_id::text FROM movement_nodes
+  WHERE action_type = 'perp_deposit'
+    AND (state IN ('SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN') OR recover_first)
+    AND (amount IS NULL OR amount = wanted) AND NOT (movement_id = movement AND node_key = key)
+  ORDER BY movement_id LIMIT 1
+$$;
+
+-- Why a node may not use the perps venue, as `perpProblem` of domain/perps/ready.ts has it, or
+-- null: {"signer", "node_key", "deposit"} of a deposit, whose amount it is, {"signer",
+-- "sub_account"} of a top-up, {"signer"} else. Deposits pass one at a time, so that of two equal
+-- ones the second sees the first. The caller holds the movement.
+CREATE OR REPLACE FUNCTION perp_problem(asked jsonb, movement uuid) RETURNS jsonb
+  LANGUAGE plpgsql AS $$
+DECLARE
+  master text;
+  strategy text;
+  bound perp_bindings;
+  reason text;
+  about text := asked ->> 'signer';
+BEGIN
+  IF asked ? 'deposit' THEN PERFORM 1 FROM perp_master FOR UPDATE; END IF;
+  SELECT master_address INTO master FROM perp_master;
+  SELECT strategy_id INTO strategy FROM movements WHERE movement_id = movement;
+  IF strategy IS NOT NULL THEN
+    SELECT * INTO bound FROM perp_bindings WHERE strategy_id = strategy FOR SHARE;
+  END IF;
+  IF master IS NULL THEN
+    reason := 'MASTER_ACCOUNT_MISSING';
+  ELSIF lower(master) IS DISTINCT FROM lower(asked ->> 'signer') THEN
+    reason := CASE WHEN asked ? 'deposit' THEN 'DEPOSITOR_NOT_MASTER'
+      ELSE 'MASTER_SIGNER_MISMATCH' END;
+  ELSIF strategy IS NOT NULL AND bound.strategy_id IS NULL THEN
+    reason := 'STRATEGY_NOT_BOUND';
+    about := strategy;
+  ELSIF bound.paused THEN
+    reason := 'STRATEGY_PAUSED';
+    about := strategy;
+  ELSIF asked ? 'sub_account'
+    AND lower(bound.sub_account_address) IS DISTINCT FROM lower(asked ->> 'sub_account') THEN
+    reason := 'SUB_ACCOUNT_MISMATCH';
+    about := asked ->> 'sub_account';
+  ELSIF asked ? 'deposit' THEN
+    about := equal_deposit(movement, asked ->> 'node_key', (asked ->> 'deposit')::numeric);
+    reason := CASE WHEN about IS NOT NULL THEN 'EQUAL_DEPOSIT_IN_FLIGHT' END;
+  END IF;
+  RETURN CASE WHEN reason IS NOT NULL
+    THEN jsonb_build_object('binding', 'perp', 'key', coalesce(about, ''), 'reason', reason) END;
+END $$;
+
+-- What a phase is told of the perps venue for its node. `wanted`: of a deposit, its amount.
+CREATE OR REPLACE FUNCTION perp_terms(movement uuid, key text, node_attempt integer, wanted numeric)
+  RETURNS jsonb LANGUAGE sql VOLATILE AS $$
+  SELECT jsonb_build_object(
+    'master_address', (SELECT master_address FROM perp_master), 'strategy_id', m.strategy_id,
+    'binding', CASE WHEN b.strategy_id IS NOT NULL THEN jsonb_build_object('paused', b.paused,
+      'pause_reason', b.pause_reason, 'sub_account_address', b.sub_account_address,
+      'max_agent_balance', trim_scale(b.max_agent_balance)::text) END,
+    'equal_deposit', CASE WHEN wanted IS NOT NULL THEN equal_deposit(movement, key, wanted) END,
+    'action', (SELECT jsonb_build_object('address', a.address, 'nonce', a.nonce,
+        'signature', a.signature)
+      FROM perp_actions a
+      WHERE a.movement_id = movement AND a.node_key = key AND a.attempt = node_attempt))
+  FROM movements m LEFT JOIN perp_bindings b ON b.strategy_id = m.strategy_id
+  WHERE m.movement_id = movement
+$$;

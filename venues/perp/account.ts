@@ -1,0 +1,52 @@
+/** What is asked of the venue before anything is sent to it or for it. */
+import type { CallOptions } from '../../domain/executor.ts';
+import { compare } from '../../domain/money.ts';
+import type { PerpClient } from './client.ts';
+import { rejected } from './plan.ts';
+
+/** Accounts of other modes keep their money where it is not looked for. Source: facts 9. */
+const MODES: readonly string[] = ['default', 'disabled'];
+
+/** @throws ExecutorFault `rejected` `ACCOUNT_MODE_UNSUPPORTED`. */
+export async function requireMode(
+  client: PerpClient,
+  account: string,
+  call: CallOptions,
+): Promise<void> {
+  const mode = await client.mode(account, call);
+  if (MODES.includes(mode)) return;
+  throw rejected(
+    'ACCOUNT_MODE_UNSUPPORTED',
+    `${account} is in mode ${mode}, which keeps perps and spot together`,
+  );
+}
+
+/**
+ * The rail is the one that is used here; where the venue does not tell, it is.
+ *
+ * @throws ExecutorFault `rejected` `VENUE_ROUTE_CLOSED`.
+ */
+export async function requireRail(
+  client: PerpClient,
+  way: 'deposit' | 'withdrawal',
+  call: CallOptions,
+): Promise<void> {
+  const rail = (await client.rails(call))?.[way] ?? 'bridge';
+  if (rail === 'bridge') return;
+  throw rejected('VENUE_ROUTE_CLOSED', `the venue's ${way}s go by ${rail}, and not by its bridge`);
+}
+
+/** @throws ExecutorFault `rejected` `INSUFFICIENT_WITHDRAWABLE`. */
+export async function requireWithdrawable(
+  client: PerpClient,
+  account: string,
+  amount: string,
+  call: CallOptions,
+): Promise<void> {
+  const { withdrawable } = await client.state(account, call);
+  if (!withdrawable.startsWith('-') && compare(withdrawable, amount) >= 0) return;
+  throw rejected(
+    'INSUFFICIENT_WITHDRAWABLE',
+    `${amount} is asked for, and ${withdrawable} may leave the master account`,
+  );
+}

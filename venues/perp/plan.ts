@@ -1,0 +1,185 @@
+/** What nodes of the perps venue are to do, read from their context and the venue's entry. */
+import type { Address } from 'viem';
+import { z } from 'zod';
+import { ExecutorFault, type ExecutionContext, type PerpTerms } from '../../domain/executor.ts';
+import { compare, isDecimal, isPositive, normalize, toBaseUnits } from '../../domain/money.ts';
+import { issuesLine } from '../../platform/issues.ts';
+import { sameEvmAddress } from '../../platform/evm-address.ts';
+import type { EvmChains } from '../evm/client.ts';
+import { addressSchema, chainIdSchema, type EvmVenue } from '../evm/config.ts';
+import type { TransferPlan } from '../evm/plan.ts';
+import type { PerpClient } from './client.ts';
+import { LEAST_DEPOSIT, PERP_DECIMALS, WITHDRAWAL_FEE, type PerpVenue } from './config.ts';
+
+/** What the executors of the venue work with. */
+export interface PerpLane {
+  readonly venue: PerpVenue;
+  readonly client: PerpClient;
+  readonly chains: EvmChains;
+  readonly evmVenues: readonly EvmVenue[];
+}
+
+type Read = Pick<ExecutionContext, 'config' | 'asset' | 'amount'>;
+
+/** Node configs carry keys for others too, so these schemas read only their own. */
+const depositSchema = z.object({
+  venue: z.string(),
+  chain_id: chainIdSchema,
+  token_address: addressSchema,
+  destination_address: addressSchema,
+});
+const withdrawSchema = z.object({
+  venue: z.string(),
+  chain_id: chainIdSchema,
+  destination_address: addressSchema,
+});
+const topUpSchema = z.object({ venue: z.string(), sub_account_address: addressSchema });
+
+/**
+ * The transfer that a deposit is.
+ *
+ * @throws ExecutorFault `rejected` `CONFIG_INVALID`.
+ */
+export function readDepositPlan(read: Read): TransferPlan {
+  const { chain_id, token_address, destination_address } = parsed(depositSchema, read);
+  return {
+    ...{ action_type: 'evm_erc20_transfer', chain_id, token_address, destination_address },
+    amount: amountOf(read),
+  };
+}
+
+/**
+ * Why nothing may be deposited by this plan, null where something may; what is out already is
+ * settled all the same. `CONFIG_INVALID`, `TOKEN_ASSET_MISMATCH`, `DEPOSIT_BELOW_MINIMUM` or
+ * `AMOUNT_TOO_PRECISE`.
+ */
+export function depositRefusal(
+  plan: TransferPlan,
+  { config, asset }: Pick<Read, 'config' | 'asset'>,
+  { venue, evmVenues }: Pick<PerpLane, 'venue' | 'evmVenues'>,
+): ExecutorFault | null {
+  const other = venueProblem(config, asset, venue);
+  if (other !== null) return other;
+  if (plan.chain_id !== venue.chain_id)
+    return rejected(
+      'CONFIG_INVALID',
+      `config.chain_id: deposits of ${venue.venue_key} come from chain ${String(venue.chain_id)}`,
+    );
+  const chain = evmVenues.find(({ chain_id }) => chain_id === venue.chain_id);
+  const token = chain?.tokens.find((listed) => listed.asset === venue.asset)?.address;
+  if (token === undefined || !sameEvmAddress(plan.token_address ?? '', token))
+    return rejected(
+      'TOKEN_ASSET_MISMATCH',
+      `config.token_address: ${venue.asset} of chain ${String(venue.chain_id)} is ${token ?? 'not listed'}`,
+    );
+  if (!sameEvmAddress(plan.destination_address, venue.deposit_address))
+    return rejected(
+      'CONFIG_INVALID',
+      `config.destination_address: deposits of ${venue.venue_key} go to ${venue.deposit_address}`,
+    );
+  if (compare(plan.amount, LEAST_DEPOSIT) < 0)
+    return rejected(
+      'DEPOSIT_BELOW_MINIMUM',
+      `${plan.amount} is less than the ${LEAST_DEPOSIT} that are credited at least, and would be lost`,
+    );
+  return tooPrecise(plan.amount);
+}
+
+export interface WithdrawPlan {
+  readonly destination: Address;
+  /** What leaves the account, in units of the asset. */
+  readonly amount: string;
+}
+
+/** @throws ExecutorFault `rejected` `CONFIG_INVALID`, `TOKEN_ASSET_MISMATCH`. */
+export function readWithdrawPlan(read: Read, venue: PerpVenue): WithdrawPlan {
+  const { chain_id, destination_address } = parsed(withdrawSchema, read);
+  const other = venueProblem(read.config, read.asset, venue);
+  if (other !== null) throw other;
+  if (chain_id !== venue.chain_id)
+    throw rejected(
+      'CONFIG_INVALID',
+      `config.chain_id: ${venue.venue_key} pays on chain ${String(venue.chain_id)}`,
+    );
+  return { destination: destination_address, amount: amountOf(read) };
+}
+
+/** A withdrawal of nothing but its fee pays nobody. */
+export function requireAboveFee({ amount }: WithdrawPlan): void {
+  if (compare(amount, WITHDRAWAL_FEE) > 0) return;
+  throw rejected(
+    'WITHDRAWAL_BELOW_FEE',
+    `${amount} is not more than the ${WITHDRAWAL_FEE} that the venue takes out of it`,
+  );
+}
+
+export interface TopUpPlan {
+  readonly sub_account: Address;
+  readonly amount: string;
+}
+
+/** @throws ExecutorFault `rejected` `CONFIG_INVALID`, `TOKEN_ASSET_MISMATCH`. */
+export function readTopUpPlan(read: Read, venue: PerpVenue): TopUpPlan {
+  const { sub_account_address } = parsed(topUpSchema, read);
+  const other = venueProblem(read.config, read.asset, venue);
+  if (other !== null) throw other;
+  return { sub_account: sub_account_address, amount: amountOf(read) };
+}
+
+/**
+ * What the node is told of the venue, signed for by the master that its entry names.
+ *
+ * @throws ExecutorFault `rejected` `MASTER_ACCOUNT_MISSING`, or `code` for another signer.
+ */
+export function requireMaster(
+  { perp, signer }: Pick<ExecutionContext, 'perp' | 'signer'>,
+  { account }: PerpVenue,
+  code: 'DEPOSITOR_NOT_MASTER' | 'MASTER_SIGNER_MISMATCH',
+): PerpTerms {
+  if (perp === undefined)
+    throw rejected('MASTER_ACCOUNT_MISSING', 'the perps venue has no master account yet');
+  const address = signer?.address ?? '';
+  if (sameEvmAddress(address, account) && sameEvmAddress(address, perp.master_address)) return perp;
+  throw rejected(code, `${address || 'nobody'} signs, and the master account is ${account}`);
+}
+
+/** @throws ExecutorFault `rejected` `AMOUNT_TOO_PRECISE`. */
+export function requirePrecision(amount: string): void {
+  const problem = tooPrecise(amount);
+  if (problem !== null) throw problem;
+}
+
+function tooPrecise(amount: string): ExecutorFault | null {
+  if (toBaseUnits(amount, PERP_DECIMALS) !== null) return null;
+  return rejected(
+    'AMOUNT_TOO_PRECISE',
+    `${amount} has more than the ${String(PERP_DECIMALS)} decimals of the venue`,
+  );
+}
+
+function venueProblem(
+  config: Read['config'],
+  asset: string,
+  venue: PerpVenue,
+): ExecutorFault | null {
+  if (config['venue'] !== venue.venue_key)
+    return rejected('CONFIG_INVALID', `config.venue: the perps venue is ${venue.venue_key}`);
+  return asset === venue.asset
+    ? null
+    : rejected('TOKEN_ASSET_MISMATCH', `${venue.venue_key} holds ${venue.asset}, not ${asset}`);
+}
+
+function amountOf({ amount }: Read): string {
+  if (isDecimal(amount) && isPositive(amount)) return normalize(amount);
+  throw rejected('CONFIG_INVALID', 'the amount must be greater than zero');
+}
+
+function parsed<T>(schema: z.ZodType<T>, { config }: Read): T {
+  const reading = schema.safeParse(config);
+  if (reading.success) return reading.data;
+  throw rejected('CONFIG_INVALID', issuesLine(reading.error, { under: 'config' }));
+}
+
+export function rejected(code: string, message: string): ExecutorFault {
+  return new ExecutorFault('rejected', code, message);
+}

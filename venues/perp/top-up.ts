@@ -1,0 +1,69 @@
+/**
+ * `perp.top_up`: `sendAsset` from the master to the sub-account of a strategy. A transfer to
+ * sub-accounts would have no nonce in its row. Source: docs/perps-venue-facts.md 1.3, 6.
+ */
+import { add, compare } from '../../domain/money.ts';
+import { sameEvmAddress } from '../../platform/evm-address.ts';
+import { requireMode, requireWithdrawable } from './account.ts';
+import type { PerpAct } from './actions.ts';
+import type { PerpVenue } from './config.ts';
+import { sendRow } from './ledger.ts';
+import {
+  readTopUpPlan,
+  rejected,
+  requirePrecision,
+  type PerpLane,
+  type TopUpPlan,
+} from './plan.ts';
+import type { UserSigned } from './user-signed.ts';
+
+export function topUpAct(
+  { network, token }: Pick<PerpVenue, 'network' | 'token'>,
+  { sub_account: destination, amount }: TopUpPlan,
+  nonce: number,
+): PerpAct {
+  return { type: 'sendAsset', network, destination, token, amount, nonce };
+}
+
+export function topUps({
+  venue,
+  client,
+}: Pick<PerpLane, 'venue' | 'client'>): UserSigned<TopUpPlan> {
+  return {
+    descriptor: { executor_key: 'perp.top_up', action_types: ['agent_wallet_top_up'] },
+    read: (context) => readTopUpPlan(context, venue),
+    act: (plan, nonce) => topUpAct(venue, plan, nonce),
+    /**
+     * @throws ExecutorFault `rejected` `SUB_ACCOUNT_MISMATCH`, `SUB_ACCOUNT_NOT_OWN`,
+     *   `MAX_AGENT_BALANCE_EXCEEDED`, `AMOUNT_TOO_PRECISE`, `ACCOUNT_MODE_UNSUPPORTED`,
+     *   `INSUFFICIENT_WITHDRAWABLE`.
+     */
+    require: async ({ sub_account, amount }, perp, call) => {
+      requirePrecision(amount);
+      const { master_address: master, sub_account_address: bound, max_agent_balance: most } = perp;
+      if (!sameEvmAddress(sub_account, bound ?? ''))
+        throw rejected(
+          'SUB_ACCOUNT_MISMATCH',
+          `${sub_account} is not the sub-account of the strategy`,
+        );
+      const role = await client.role(sub_account, call);
+      if (role.role !== 'subAccount' || !sameEvmAddress(role.master, master))
+        throw rejected(
+          'SUB_ACCOUNT_NOT_OWN',
+          `the venue says that ${sub_account} is no sub-account of ${master}`,
+        );
+      for (const account of [master, sub_account]) await requireMode(client, account, call);
+      await requireWithdrawable(client, master, amount, call);
+      if (most === undefined) return;
+      const { account_value } = await client.state(sub_account, call);
+      const held = account_value.startsWith('-') ? '0' : account_value;
+      if (compare(add(held, amount), most) > 0)
+        throw rejected(
+          'MAX_AGENT_BALANCE_EXCEEDED',
+          `${sub_account} holds ${held} and may hold ${most}`,
+        );
+    },
+    find: (rows, nonce, { sub_account }) => sendRow(rows, nonce, sub_account),
+    facts: ({ sub_account }) => ({ sub_account_address: sub_account }),
+  };
+}

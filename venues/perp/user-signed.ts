@@ -1,0 +1,286 @@
+/**
+ * What the master signs for its own account on the venue: one nonce, one signature, one body. What
+ * was signed first is sent, and sent again while that can do no harm; what came of it the account's
+ * ledger says, and nothing else. Source: docs/perps-venue-facts.md 2, 10.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import {
+  ExecutorFault,
+  type CallOptions,
+  type ExecutionContext,
+  type ExecutionResult,
+  type Executor,
+  type ExecutorDescriptor,
+  type PerpTerms,
+  type SubmitInput,
+  type SubmitJournal,
+} from '../../domain/executor.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import { ageOf } from '../../domain/perps/nonce-window.ts';
+import { failWhenRejected } from '../evm/errors.ts';
+import { stillUnderWay } from '../evm/send-signed.ts';
+import { bodyOf, buildAct, type BuiltAct, type PerpAct } from './actions.ts';
+import type { LedgerRow } from './client.ts';
+import { CLOCKS_APART_MS, type Arrived } from './ledger.ts';
+import { rejected, requireMaster, type PerpLane } from './plan.ts';
+
+/** One kind of them. */
+export interface UserSigned<Plan> {
+  readonly descriptor: Pick<ExecutorDescriptor, 'executor_key' | 'action_types'>;
+  /** @throws ExecutorFault `rejected` where the plan is none. */
+  read(context: Pick<ExecutionContext, 'config' | 'asset' | 'amount'>): Plan;
+  /** What exactly is signed. */
+  act(plan: Plan, nonce: number): PerpAct;
+  /** @throws ExecutorFault `rejected` where it could not be carried out, or would pay another. */
+  require(plan: Plan, perp: PerpTerms, call: CallOptions): Promise<void>;
+  /** Its row in the master's ledger. */
+  find(rows: readonly LedgerRow[], nonce: number, plan: Plan): Arrived | null;
+  /** What its output says beside the amounts. */
+  facts(plan: Plan, arrived: Arrived | null): JsonObject;
+}
+
+export const USER_SIGNED = {
+  kind: 'local',
+  provider: 'perp',
+  chain_family: 'evm',
+  // What was signed first is all that is ever sent, and the venue carries a nonce out once.
+  same_key_safe: true,
+  // Recover never believes a "not found" while the nonce could still be used.
+  settle_seconds: 0,
+  timeout_seconds: 30,
+  in_process: false,
+  sends: true,
+  not_payees: [],
+  completion_assurances: ['provider_completed'],
+} as const satisfies Partial<ExecutorDescriptor>;
+
+/** Rows of transfers come at once, those of withdrawals after minutes. */
+const LOOK_EVERY_SECONDS = 5;
+
+/** The executor of one kind. It holds no state of its own: the stored action and the venue do. */
+export function createUserSignedExecutor<Plan>(lane: PerpLane, of: UserSigned<Plan>): Executor {
+  const { client, venue } = lane;
+  const draft = async (context: ExecutionContext, call: CallOptions) => {
+    const plan = of.read(context);
+    const perp = requireMaster(context, venue, 'MASTER_SIGNER_MISMATCH');
+    await of.require(plan, perp, call);
+    return { plan, perp };
+  };
+  return {
+    descriptor: { ...USER_SIGNED, ...of.descriptor },
+    preflight: (context, call) =>
+      failWhenRejected(async () => {
+        await draft(context, call);
+        return null;
+      }),
+    prepare: (context, call) =>
+      failWhenRejected(async () => {
+        const { plan, perp } = await draft(context, call);
+        const { nonce } = actionOf(perp);
+        const { action, typed_data } = buildAct(of.act(plan, nonce));
+        return {
+          next_state: 'SUBMITTING' as const,
+          prepared_action: {
+            ...of.facts(plan, null),
+            ...{ action, nonce, asset: context.asset, amount: context.amount },
+            from_address: perp.master_address,
+          },
+          sign_request: { kind: 'evm_typed_data' as const, payload: typed_data },
+        };
+      }),
+    submit: (input, call) => submit(lane, of, input, call),
+    observe: (context, call) => observe(lane, of, context, call),
+    recover: (context, call, journal) => recover(lane, of, { context, call, journal }),
+    cancel: (context) => Promise.resolve(stillUnderWay(context.prior?.external_ref)),
+    health: async (call) => {
+      try {
+        await client.rails(call);
+        return { state: 'up' };
+      } catch (error) {
+        if (!(error instanceof ExecutorFault)) throw error;
+        return { state: 'down', detail: error.message };
+      }
+    },
+  };
+}
+
+/**
+ * SUBMITTED once the venue has taken it, FAILED `VENUE_REFUSED` where it has refused it: this is the
+ * first time that its bytes are sent, so nothing else can have come of them. A fault says nothing.
+ */
+async function submit<Plan>(
+  { client }: PerpLane,
+  of: UserSigned<Plan>,
+  { context, prepared_action, sign_result }: SubmitInput,
+  call: CallOptions,
+): Promise<ExecutionResult> {
+  const { signature } = sign_result ?? {};
+  if (typeof signature !== 'string')
+    throw new ExecutorFault(
+      'protocol',
+      'SIGN_RESULT_MISSING',
+      'an action is submitted with the signature that is stored for it',
+    );
+  const perp = termsOf(context);
+  const { nonce } = actionOf(perp);
+  const built = builtAs(of, context, prepared_action, nonce);
+  const answer = await client.send(bodyOf(built, { nonce, signature }), call);
+  if (answer.kind === 'refused') return refused(answer.message);
+  return { next_state: 'SUBMITTED', ...admitted(perp, nonce) };
+}
+
+async function observe<Plan>(
+  lane: PerpLane,
+  of: UserSigned<Plan>,
+  context: ExecutionContext,
+  call: CallOptions,
+): Promise<ExecutionResult> {
+  const perp = termsOf(context);
+  const { nonce } = actionOf(perp);
+  const found = await foundIn(lane, of, { context, perp, nonce }, call);
+  if (found !== null) return found;
+  if (ageOf(nonce, perp.now_ms) === 'over')
+    throw new ExecutorFault('server_error', 'LEDGER_ROW_MISSING', NEVER_SHOWN);
+  return {
+    next_state: 'OBSERVING',
+    ...admitted(perp, nonce),
+    retry_after_seconds: LOOK_EVERY_SECONDS,
+  };
+}
+
+const NEVER_SHOWN =
+  'the venue took it and its ledger still does not show it: it may have been refused after its nonce was taken, or not be paid out; look at the account';
+
+/**
+ * No signature is stored: nothing was sent, unless the database was restored and may have forgotten
+ * that. Else the ledger, the venue's answer to the same bytes, and the end of the nonce's window
+ * are asked, in this order; nothing but these proves anything.
+ */
+async function recover<Plan>(
+  lane: PerpLane,
+  of: UserSigned<Plan>,
+  {
+    context,
+    call,
+    journal,
+  }: {
+    readonly context: ExecutionContext;
+    readonly call: CallOptions;
+    readonly journal: SubmitJournal;
+  },
+): Promise<ExecutionResult> {
+  const { perp, prior } = context;
+  if (perp?.action?.signature === undefined) return neverSigned(journal);
+  const { nonce, signature } = perp.action;
+  const found = await foundIn(lane, of, { context, perp, nonce }, call);
+  if (found !== null) return found;
+  const age = ageOf(nonce, perp.now_ms);
+  const underWay: ExecutionResult = { next_state: 'OBSERVING', ...admitted(perp, nonce) };
+  if (prior?.output?.['admitted'] === true)
+    return age === 'over' ? unknown('LEDGER_ROW_MISSING', NEVER_SHOWN) : underWay;
+  switch (age) {
+    case 'repeatable': {
+      const built = builtAs(of, context, prior?.prepared_action ?? {}, nonce);
+      const answer = await lane.client.send(bodyOf(built, { nonce, signature }), call);
+      if (answer.kind !== 'refused') return underWay;
+      if (answer.consumed) return refused(answer.message);
+      return unknown(
+        'ACTION_UNPROVEN',
+        `the venue refuses it now, which says nothing of the call before: ${answer.message}`,
+      );
+    }
+    case 'open':
+      return unknown(
+        'ACTION_UNPROVEN',
+        'the ledger does not show it, which proves nothing before its nonce is too old',
+      );
+    case 'over':
+      return {
+        next_state: 'FAILED',
+        error_code: 'SUBMIT_NOT_LANDED',
+        error_message:
+          'its nonce is too old to be taken any more, the venue never said that it took it, and the ledger does not show it',
+      };
+  }
+}
+
+function neverSigned(journal: SubmitJournal): ExecutionResult {
+  if (journal.unknownNonces === undefined) return { next_state: 'READY' };
+  return unknown(
+    'ACTION_FORGOTTEN',
+    'the database was restored and may have forgotten what was signed for it; look at the ledger of the master account',
+  );
+}
+
+/** COMPLETED where the master's ledger has its row, else null. */
+async function foundIn<Plan>(
+  { client }: PerpLane,
+  of: UserSigned<Plan>,
+  {
+    context,
+    perp,
+    nonce,
+  }: { readonly context: ExecutionContext; readonly perp: PerpTerms; readonly nonce: number },
+  call: CallOptions,
+): Promise<ExecutionResult | null> {
+  const plan = of.read(context);
+  const since = Math.max(0, nonce - CLOCKS_APART_MS);
+  const arrived = of.find(await client.ledger(perp.master_address, since, call), nonce, plan);
+  if (arrived === null) return null;
+  const { external_ref, output } = admitted(perp, nonce);
+  return {
+    next_state: 'COMPLETED',
+    external_ref,
+    output: {
+      ...output,
+      ...of.facts(plan, arrived),
+      requested_amount: context.amount,
+      submitted_amount: context.amount,
+      received_amount: arrived.received,
+      ...{ fee_amount: arrived.fee, fee_asset: context.asset },
+      ...{ ledger_hash: arrived.hash, ledger_ms: arrived.time },
+    },
+    assurance: 'provider_completed',
+  };
+}
+
+/** What is sent, made anew from the plan, and what was prepared: they are the same. */
+function builtAs<Plan>(
+  of: UserSigned<Plan>,
+  context: ExecutionContext,
+  prepared: JsonObject,
+  nonce: number,
+): BuiltAct {
+  const built = buildAct(of.act(of.read(context), nonce));
+  if (isDeepStrictEqual(built.action, prepared['action'])) return built;
+  throw new ExecutorFault(
+    'protocol',
+    'SIGNED_BYTES_MISMATCH',
+    'what was prepared is not what the plan and the nonce of the attempt say',
+  );
+}
+
+function admitted({ master_address }: PerpTerms, nonce: number) {
+  return {
+    external_ref: `${master_address}:${String(nonce)}`,
+    output: { admitted: true, nonce, from_address: master_address },
+  };
+}
+
+function refused(message: string): ExecutionResult {
+  return { next_state: 'FAILED', error_code: 'VENUE_REFUSED', error_message: message };
+}
+
+function unknown(error_code: string, error_message: string): ExecutionResult {
+  return { next_state: 'UNKNOWN', error_code, error_message };
+}
+
+function termsOf({ perp }: ExecutionContext): PerpTerms {
+  if (perp !== undefined) return perp;
+  throw rejected('MASTER_ACCOUNT_MISSING', 'the perps venue has no master account');
+}
+
+function actionOf({ action }: PerpTerms): NonNullable<PerpTerms['action']> {
+  if (action !== undefined) return action;
+  throw rejected('ACTION_NONCE_MISSING', 'the attempt was given no nonce of the venue');
+}

@@ -1,0 +1,52 @@
+/**
+ * `perp.withdraw`: `withdraw3`, which leaves the account at once and is paid out on the chain after
+ * minutes, less the fee. Source: docs/perps-venue-facts.md 5.2.
+ */
+import { requireMode, requireRail, requireWithdrawable } from './account.ts';
+import type { PerpAct } from './actions.ts';
+import type { PerpVenue } from './config.ts';
+import { withdrawalRow } from './ledger.ts';
+import {
+  readWithdrawPlan,
+  requireAboveFee,
+  requirePrecision,
+  type PerpLane,
+  type WithdrawPlan,
+} from './plan.ts';
+import type { UserSigned } from './user-signed.ts';
+
+export function withdrawAct(
+  { network }: Pick<PerpVenue, 'network'>,
+  { destination, amount }: WithdrawPlan,
+  nonce: number,
+): PerpAct {
+  return { type: 'withdraw3', network, destination, amount, nonce };
+}
+
+export function withdrawals({
+  venue,
+  client,
+}: Pick<PerpLane, 'venue' | 'client'>): UserSigned<WithdrawPlan> {
+  return {
+    descriptor: { executor_key: 'perp.withdraw', action_types: ['perp_withdraw'] },
+    read: (context) => readWithdrawPlan(context, venue),
+    act: (plan, nonce) => withdrawAct(venue, plan, nonce),
+    /**
+     * @throws ExecutorFault `rejected` `AMOUNT_TOO_PRECISE`, `WITHDRAWAL_BELOW_FEE`,
+     *   `VENUE_ROUTE_CLOSED`, `ACCOUNT_MODE_UNSUPPORTED`, `INSUFFICIENT_WITHDRAWABLE`.
+     */
+    require: async (plan, { master_address }, call) => {
+      requirePrecision(plan.amount);
+      requireAboveFee(plan);
+      await requireRail(client, 'withdrawal', call);
+      await requireMode(client, master_address, call);
+      await requireWithdrawable(client, master_address, plan.amount, call);
+    },
+    find: (rows, nonce) => withdrawalRow(rows, nonce),
+    // The row's hash is that of the payment on the chain (facts 0).
+    facts: ({ destination }, arrived) => ({
+      ...{ destination_address: destination, chain_id: venue.chain_id },
+      ...(arrived === null ? {} : { tx_hash: arrived.hash }),
+    }),
+  };
+}
