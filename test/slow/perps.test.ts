@@ -1,0 +1,228 @@
+/**
+ * Money into the perps venue and out of it, through HTTP on a whole stack: the worker is killed and
+ * answers are lost in each phase, and the venue's own books show each action once.
+ */
+import {
+  createPublicClient,
+  createWalletClient,
+  erc20Abi,
+  formatUnits,
+  http,
+  parseUnits,
+  type Address,
+  type Hex,
+} from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { PERP_TEMPLATES } from '../../dev/stack/starter-templates.ts';
+import type { StackPerp } from '../../dev/stack/perp.ts';
+import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
+import { perpBooks, type PerpBooks } from '../support/perp-books.ts';
+
+const LIMIT_MS = 120_000;
+const WALLET = 'local-chain:dev-treasury';
+
+let own: OwnStack;
+let perp: StackPerp;
+let books: PerpBooks;
+beforeAll(async () => {
+  own = await startOwnStack({
+    ...{ perp: true, split: true },
+    env: { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '30', SVC_UNPROVEN_ASK_SECONDS: '1' },
+  });
+  perp = own.stack.perp!;
+  books = perpBooks(perp);
+  await fundWallet('100000');
+  await own.api.expect(201, 'POST', '/perp-venue/master-account', {
+    ...{ master_address: perp.account, signer_key: 'dev-treasury', network: 'testnet' },
+  });
+  await own.api.expect(201, 'POST', '/perp-venue/strategy-bindings', { strategy_id: 'tests' });
+  const first = await begin(PERP_TEMPLATES.deposit, '10000');
+  await own.api.reaches(first.movement_id, 'COMPLETED', LIMIT_MS);
+}, LIMIT_MS);
+afterEach(async () => {
+  await books.faults(null);
+  if (own.stack.children['worker']?.pid === null) await own.stack.startChild('worker');
+});
+afterAll(() => own?.close(), 60_000);
+
+/** From the account that has all of the token at first. */
+async function fundWallet(amount: string): Promise<void> {
+  const { chain } = own.stack;
+  const { privateKey } = chain.accounts.venueHotWallet;
+  const transport = http(chain.rpcUrl);
+  const wallet = createWalletClient({ account: privateKeyToAccount(privateKey as Hex), transport });
+  const hash = await wallet.writeContract({
+    ...{ chain: null, abi: erc20Abi, address: perp.tokenAddress as Address },
+    ...{ functionName: 'transfer', args: [perp.account as Address, parseUnits(amount, 6)] },
+  });
+  await createPublicClient({ transport }).waitForTransactionReceipt({ hash });
+}
+
+/** What somebody has of the token on the chain. */
+async function held(owner: string): Promise<number> {
+  const client = createPublicClient({ transport: http(own.stack.chain.rpcUrl) });
+  const units = await client.readContract({
+    ...{ abi: erc20Abi, address: perp.tokenAddress as Address },
+    ...{ functionName: 'balanceOf', args: [owner as Address] },
+  });
+  return Number(formatUnits(units, 6));
+}
+const atVenue = async (): Promise<number> => Number(await books.withdrawable(perp.account));
+const treasury = (): string => own.stack.chain.accounts.treasury.address;
+
+async function refreshed(): Promise<void> {
+  for (const venue of [WALLET, perp.venueKey]) {
+    const asked = Date.now();
+    await eventually(async () => {
+      const path = `/balances?venue_key=${venue}&asset=USDC&fresh=true`;
+      const { balances } = await own.api.expect(200, 'GET', path);
+      const [pool] = balances as { fetched_at: string }[];
+      return pool !== undefined && Date.parse(pool.fetched_at) > asked ? true : null;
+    });
+  }
+}
+
+async function begin(template: string, amount: string): Promise<Created> {
+  await refreshed();
+  const made = await own.api.create(template, { amount });
+  await own.api.approve(made);
+  return made;
+}
+
+const moveOf = async ({ movement_id }: Created) => {
+  const [node] = (await own.api.movement(movement_id)).nodes;
+  if (node === undefined) throw new Error('it has no node');
+  return node;
+};
+const reaches = (made: Created, state: string) =>
+  eventually(
+    async () => {
+      const node = await moveOf(made);
+      return node.state === state ? node : null;
+    },
+    { what: () => `the node to be ${state}`, timeoutMs: LIMIT_MS },
+  );
+
+/** What the venue has admitted of withdrawals since, and the bodies that brought them. */
+async function admittedSince(before: number) {
+  const heard = (await books.heard('withdraw3')).slice(before);
+  return {
+    admitted: heard.filter((call) => call.admitted).length,
+    bodies: new Set(heard.map(({ body }) => body)).size,
+    calls: heard.length,
+  };
+}
+const withdrawalsHeard = async (): Promise<number> => (await books.heard('withdraw3')).length;
+
+test(
+  'a withdrawal leaves the venue once and arrives without its fee, and its record says so',
+  async () => {
+    const before = { venue: await atVenue(), treasury: await held(treasury()) };
+    const made = await begin(PERP_TEMPLATES.withdrawal, '40.25');
+    await own.api.reaches(made.movement_id, 'COMPLETED', LIMIT_MS);
+    expect(before.venue - (await atVenue())).toBeCloseTo(40.25, 6);
+    expect((await held(treasury())) - before.treasury).toBeCloseTo(39.25, 6);
+    const { output } = await moveOf(made);
+    expect(output).toMatchObject({
+      ...{ requested_amount: '40.25', received_amount: '39.25', fee_amount: '1' },
+      ...{ fee_asset: 'USDC', destination_address: treasury() },
+    });
+    const receipt = await createPublicClient({
+      transport: http(own.stack.chain.rpcUrl),
+    }).getTransactionReceipt({ hash: output?.['tx_hash'] as Hex });
+    expect(receipt.status).toBe('success');
+  },
+  LIMIT_MS,
+);
+
+test(
+  'an answer that is lost after the venue took it changes nothing: the same bytes, taken once',
+  async () => {
+    const before = { venue: await atVenue(), heard: await withdrawalsHeard() };
+    await books.faults({ lose_answer_rate: 1, calls: ['exchange'] });
+    const made = await begin(PERP_TEMPLATES.withdrawal, '11');
+    await eventually(async () => ((await admittedSince(before.heard)).calls >= 2 ? true : null));
+    await books.faults(null);
+    await own.api.reaches(made.movement_id, 'COMPLETED', LIMIT_MS);
+    expect(await admittedSince(before.heard)).toMatchObject({ admitted: 1, bodies: 1 });
+    expect(before.venue - (await atVenue())).toBeCloseTo(11, 6);
+  },
+  LIMIT_MS,
+);
+
+test.each([
+  ['while the venue works on the call', { latency_ms: 2_000, calls: ['exchange'] }, 'SUBMITTING'],
+  ['while the payment is awaited', { hold_withdrawals: true }, 'OBSERVING'],
+])(
+  'a worker that dies %s changes nothing',
+  async (_when, faults, state) => {
+    const before = { venue: await atVenue(), heard: await withdrawalsHeard() };
+    await books.faults(faults);
+    const made = await begin(PERP_TEMPLATES.withdrawal, '12');
+    await reaches(made, state);
+    await own.stack.kill('worker');
+    await books.faults(null);
+    await own.stack.startChild('worker');
+    await own.api.reaches(made.movement_id, 'COMPLETED', LIMIT_MS);
+    expect(await admittedSince(before.heard)).toMatchObject({ admitted: 1, bodies: 1 });
+    expect(before.venue - (await atVenue())).toBeCloseTo(12, 6);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'what the venue refuses has failed, and a retry is another action',
+  async () => {
+    const before = { venue: await atVenue(), heard: await withdrawalsHeard() };
+    await books.faults({ reject_next: { text: 'Insufficient balance for withdrawal' } });
+    const made = await begin(PERP_TEMPLATES.withdrawal, '13');
+    const failed = await reaches(made, 'FAILED');
+    expect(failed.error_code).toBe('VENUE_REFUSED');
+    expect(await atVenue()).toBe(before.venue);
+    await own.api.act('retry', made.movement_id);
+    await own.api.reaches(made.movement_id, 'COMPLETED', LIMIT_MS);
+    expect(await admittedSince(before.heard)).toEqual({ admitted: 2, bodies: 2, calls: 2 });
+    expect(before.venue - (await atVenue())).toBeCloseTo(13, 6);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'a strategy that is paused sends nothing, and goes on when it is not',
+  async () => {
+    const pause = (paused: boolean) =>
+      own.api.expect(200, 'POST', '/perp-venue/strategy-bindings/tests/pause', {
+        ...{ paused, reason: 'tried' },
+      });
+    const heard = await withdrawalsHeard();
+    await pause(true);
+    const made = await begin(PERP_TEMPLATES.withdrawal, '14');
+    expect((await reaches(made, 'FAILED')).error_code).toBe('STRATEGY_PAUSED');
+    expect(await withdrawalsHeard()).toBe(heard);
+    await pause(false);
+    await own.api.act('retry', made.movement_id);
+    await own.api.reaches(made.movement_id, 'COMPLETED', LIMIT_MS);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'a second deposit of an equal amount waits for nobody: it is not sent while the first is awaited',
+  async () => {
+    const before = { wallet: await held(perp.account), venue: await atVenue() };
+    await books.faults({ confirmations: 1_000 });
+    const first = await begin(PERP_TEMPLATES.deposit, '21');
+    await reaches(first, 'OBSERVING');
+    const second = await begin(PERP_TEMPLATES.deposit, '21');
+    expect((await reaches(second, 'FAILED')).error_code).toBe('EQUAL_DEPOSIT_IN_FLIGHT');
+    expect(before.wallet - (await held(perp.account))).toBeCloseTo(21, 6);
+    await own.stack.kill('worker');
+    await books.faults(null);
+    await own.stack.startChild('worker');
+    await own.api.reaches(first.movement_id, 'COMPLETED', LIMIT_MS);
+    await own.api.act('retry', second.movement_id);
+    await own.api.reaches(second.movement_id, 'COMPLETED', LIMIT_MS);
+    expect((await atVenue()) - before.venue).toBeCloseTo(42, 6);
+  },
+  LIMIT_MS,
+);
