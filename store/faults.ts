@@ -130,7 +130,7 @@ export async function writeOrFind<T>(
 export function refusedBy(fault: DatabaseFault, error: unknown): unknown {
   if (fault === 'unreachable') return new ServiceError('dependency_unavailable', { cause: error });
   if (fault === 'busy') return new ServiceError('overloaded', { cause: error });
-  if (sqlState(error) === CUTOVER_ACTIVE) return cutoverActive(modeOf(error));
+  if (sqlState(error) === CUTOVER_ACTIVE) return cutoverActive(faultDetail(error) ?? 'unknown');
   return error;
 }
 
@@ -139,10 +139,11 @@ export function cutoverActive(mode: string): ServiceError {
   return new ServiceError('cutover_mode_active', { context: { mode } });
 }
 
-function modeOf(error: unknown): string {
+/** What a function of ours has raised an error with, beside its code. */
+export function faultDetail(error: unknown): string | undefined {
   for (const each of chain(error)) {
     const detail = field(each, 'detail');
     if (detail !== undefined) return detail;
   }
-  return 'unknown';
+  return undefined;
 }

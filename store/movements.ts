@@ -79,11 +79,23 @@ export type CreateOutcome =
  * Writes a movement with its nodes, timeline, audit and command in one transaction. When the
  * connection breaks the row is looked up by its id before an answer is given.
  */
-export async function createMovement(db: Database, movement: NewMovement): Promise<CreateOutcome> {
+export function createMovement(db: Database, movement: NewMovement): Promise<CreateOutcome> {
+  return createMovementBy(
+    db,
+    movement,
+    (doc) => db.sql`SELECT create_movement(${doc}::jsonb) AS answer`,
+  );
+}
+
+/** The same by another function of the database, which asks for more before. */
+export async function createMovementBy(
+  db: Database,
+  movement: NewMovement,
+  call: (doc: string) => Promise<{ answer: CreateAnswer }[]>,
+): Promise<CreateOutcome> {
   const [movementId, commandId] = [newId(), newId()];
   const doc = JSON.stringify(createDocument(db, { movementId, commandId }, movement));
-  const write = (): Promise<{ answer: CreateAnswer }[]> =>
-    db.sql<{ answer: CreateAnswer }>`SELECT create_movement(${doc}::jsonb) AS answer`;
+  const write = (): Promise<{ answer: CreateAnswer }[]> => call(doc);
   const outcome = await written(db, movementId, write, movement.auto_approve_result);
   return ofCommand(outcome, commandId);
 }
@@ -155,7 +167,7 @@ function ofCommand(outcome: CreateOutcome, command_id: string): CreateOutcome {
   return outcome.created ? { ...outcome, command: { kind: 'create', command_id } } : outcome;
 }
 
-interface CreateAnswer {
+export interface CreateAnswer {
   readonly created: boolean;
   readonly movement_id: string;
   readonly request?: JsonObject;
