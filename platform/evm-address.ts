@@ -27,3 +27,8 @@ export function readEvmAddress(text: string): AddressReading {
 export function sameEvmAddress(a: string, b: string): boolean {
   return isAddress(a, { strict: false }) && a.toLowerCase() === b.toLowerCase();
 }
+
+/** An address with its checksum; a text that is none as it is. */
+export function checksummed(text: string): string {
+  return isAddress(text, { strict: false }) ? getAddress(text.toLowerCase()) : text;
+}

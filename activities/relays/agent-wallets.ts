@@ -109,11 +109,11 @@ async function tend(turn: Turn, wallet: DueWallet): Promise<void> {
   const { to, error } = await findingOf(turn, wallet);
   const note = { wallet_id, from, last_error: error };
   if (to === undefined) {
-    await noteAgentWallet(db, { ...note, to: null, lease, next_seconds: nextSeconds(wallet) });
+    await noteAgentWallet(db, { ...note, to: null, lease, next_seconds: nextSeconds(wallet, from) });
     return;
   }
   assertMove(AGENT_WALLET_TABLE, from, to);
-  const next_seconds = to === 'active' ? ACTIVE_SECONDS : null;
+  const next_seconds = to === 'active' ? nextSeconds(wallet, to) : null;
   const audit = auditOf(wallet, to, error);
   if (await noteAgentWallet(db, { ...note, to, next_seconds, audit }))
     log.info({ wallet_id, from, to, error }, 'an agent wallet has another state');
@@ -214,7 +214,10 @@ async function approvalOf(turn: Turn, wallet: DueWallet): Promise<string | Findi
 }
 
 /** How long until the next look, which is not later than the end of its time. */
-function nextSeconds({ state, created_at, valid_until, at }: DueWallet): number {
+function nextSeconds(
+  { created_at, valid_until, at }: DueWallet,
+  state: AgentWalletState,
+): number {
   const now = Date.parse(at);
   const age = (now - Date.parse(created_at)) / 1_000;
   const pause =

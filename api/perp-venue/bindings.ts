@@ -4,6 +4,7 @@ import { auditOf, type Requester } from '../../domain/actions/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { PerpBinding, PerpMaster } from '../../domain/perp/registry.ts';
+import { checksummed } from '../../platform/evm-address.ts';
 import {
   createPerpBinding,
   pausePerpBinding,
@@ -16,7 +17,7 @@ import { auditedRefusal } from '../audit/refused.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
 import type { bindingCreate, bindingResponse, pauseRequest } from './schema.ts';
-import { bindingView, shown, subjectOf } from './shown.ts';
+import { bindingView, subjectOf } from './shown.ts';
 
 type Answer = Reply<z.input<typeof bindingResponse>>;
 
@@ -68,7 +69,7 @@ function replyOf(change: BindingChange, asked: Asked): Answer {
     case 'sub_account_bound':
       throw new ServiceError('sub_account_bound', {
         context: {
-          sub_account_address: shown(asked.sub_account_address ?? ''),
+          sub_account_address: checksummed(asked.sub_account_address ?? ''),
           strategy_id: change.row.strategy_id,
         },
       });
@@ -91,7 +92,7 @@ async function mustBeSubAccount(
   { master_address }: PerpMaster,
   { perp }: ApiDependencies,
 ): Promise<void> {
-  const context = { sub_account_address: shown(address) };
+  const context = { sub_account_address: checksummed(address) };
   if (perp === undefined || perp === null) throw new ServiceError('perp_venue_not_bound');
   let told: PerpRole;
   try {
@@ -101,7 +102,9 @@ async function mustBeSubAccount(
     throw new ServiceError('venue_unavailable', { context, cause: error });
   }
   if (told.role !== 'subAccount' || told.master !== master_address)
-    throw new ServiceError('sub_account_not_of_master', { context: { ...context, role: told.role } });
+    throw new ServiceError('sub_account_not_of_master', {
+      context: { ...context, role: told.role },
+    });
 }
 
 export async function getBinding(

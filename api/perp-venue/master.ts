@@ -3,14 +3,14 @@ import type { z } from 'zod';
 import { auditOf, type Requester } from '../../domain/actions/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { PerpMaster, PerpNetworkName } from '../../domain/perp/registry.ts';
-import { sameEvmAddress } from '../../platform/evm-address.ts';
+import { checksummed, sameEvmAddress } from '../../platform/evm-address.ts';
 import { createPerpMaster, readPerpMaster } from '../../store/perp-venue.ts';
 import type { PerpVenue } from '../../venues/perp/config.ts';
 import { auditedRefusal } from '../audit/refused.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
 import type { masterCreate, masterResponse } from './schema.ts';
-import { masterView, shown, subjectOf } from './shown.ts';
+import { masterView, subjectOf } from './shown.ts';
 import { addressOfSigner } from './signer.ts';
 
 type Body = z.output<typeof masterCreate>;
@@ -69,7 +69,7 @@ function repeated(known: PerpMaster, asked: Asked): Reply<z.input<typeof masterR
   );
   if (fields.length > 0)
     throw new ServiceError('master_account_exists', {
-      context: { master_address: shown(known.master_address), fields },
+      context: { master_address: checksummed(known.master_address), fields },
     });
   return {
     status: 200,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { PERP_NETWORKS } from '../../domain/perp/registry.ts';
 import { AGENT_WALLET_STATES } from '../../domain/states/agent-wallet.ts';
 import { MOVEMENT_STATES } from '../../domain/states/movement.ts';
-import { readEvmAddress } from '../../platform/evm-address.ts';
+import { checksummed, readEvmAddress, type AddressProblem } from '../../platform/evm-address.ts';
 import { decimalString, listOf, oneOf, segment, text, timestamp, uuid } from '../http/schemas.ts';
 
 const DIGITS = /^0x[0-9a-fA-F]{40}$/;
@@ -12,19 +12,15 @@ const DIGITS = /^0x[0-9a-fA-F]{40}$/;
 const address = z
   .string()
   .regex(DIGITS, 'must be 0x and 40 hex digits')
-  .transform((given, context) => {
-    // What has no such form is told by then.
-    const reading = readEvmAddress(given);
-    if (reading.ok) return reading.address as string;
-    if (reading.problem !== 'malformed')
-      context.addIssue({
-        code: 'custom',
-        message:
-          reading.problem === 'zero' ? 'is the zero address' : 'its checksum is wrong: mistyped?',
-      });
-    return z.NEVER;
-  })
+  .refine((given) => problemOf(given) !== 'zero', 'is the zero address')
+  .refine((given) => problemOf(given) !== 'checksum', 'its checksum is wrong: is it mistyped?')
+  .overwrite(checksummed)
   .meta({ description: 'In upper or lower case, or mixed with the right checksum; not zero.' });
+
+function problemOf(given: string): AddressProblem | null {
+  const reading = readEvmAddress(given);
+  return reading.ok ? null : reading.problem;
+}
 
 const shownAddress = z.string().meta({ description: 'With its checksum.' });
 const signerKey = segment(128);
@@ -96,17 +92,21 @@ export const bindingResponse = z
   })
   .meta({ id: 'StrategyBinding' });
 
-export const pauseRequest = z
-  .strictObject({ paused: z.boolean(), reason: text(1, 1_000) })
-  .meta({
-    id: 'PauseStrategyRequest',
-    examples: [{ paused: true, reason: 'The index price is off.' }],
-  });
+export const pauseRequest = z.strictObject({ paused: z.boolean(), reason: text(1, 1_000) }).meta({
+  id: 'PauseStrategyRequest',
+  examples: [{ paused: true, reason: 'The index price is off.' }],
+});
 
 const agentName = segment(16)
-  .regex(/^[!-~]([ -~]*[!-~])?$/, 'must be printable ASCII without spaces at its ends')
+  .regex(/^([!-~]([ -~]*[!-~])?)?$/, 'must be printable ASCII without spaces at its ends')
   .regex(/^(?!.* valid_until )/, 'must not hold ` valid_until `, which the venue reads as an end')
   .meta({ description: "The name at the venue, among all of the master's agents." });
+
+/** As everything here is kept; what is no time is refused by then. */
+function inMilliseconds(given: string): string {
+  const time = new Date(given);
+  return Number.isNaN(time.getTime()) ? given : time.toISOString();
+}
 
 export const walletCreate = z
   .strictObject({
@@ -116,7 +116,7 @@ export const walletCreate = z
     }),
     valid_until: z.iso
       .datetime({ offset: true, error: 'must be ISO 8601 with an offset or Z' })
-      .transform((given) => new Date(given).toISOString())
+      .overwrite(inMilliseconds)
       .nullable()
       .default(null)
       .meta({

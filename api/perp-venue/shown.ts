@@ -3,30 +3,24 @@ import type { z } from 'zod';
 import type { AuditAction } from '../../domain/events.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { AgentWallet, PerpBinding, PerpMaster } from '../../domain/perp/registry.ts';
-import { readEvmAddress } from '../../platform/evm-address.ts';
+import { checksummed } from '../../platform/evm-address.ts';
 import type { Subject } from '../audit/refused.ts';
 import type { bindingResponse, masterResponse, walletResponse } from './schema.ts';
 
 export function masterView(master: PerpMaster): z.input<typeof masterResponse> {
-  return { ...master, master_address: shown(master.master_address) };
+  return { ...master, master_address: checksummed(master.master_address) };
 }
 
 export function bindingView(binding: PerpBinding): z.input<typeof bindingResponse> {
   const { sub_account_address } = binding;
   return {
     ...binding,
-    sub_account_address: sub_account_address === null ? null : shown(sub_account_address),
+    sub_account_address: sub_account_address === null ? null : checksummed(sub_account_address),
   };
 }
 
 export function walletView(wallet: AgentWallet): z.input<typeof walletResponse> {
-  return { ...wallet, address: shown(wallet.address) };
-}
-
-/** An address with its checksum; kept are all in lower case, as the venue writes them. */
-export function shown(address: string): string {
-  const reading = readEvmAddress(address);
-  return reading.ok ? reading.address : address;
+  return { ...wallet, address: checksummed(wallet.address) };
 }
 
 type Verb<Entity extends string> =

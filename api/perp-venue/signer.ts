@@ -27,7 +27,8 @@ export async function addressOfSigner(
   if (live.address === null) throw new ServiceError(live.problem, { context });
   const pin = row?.expected_signer_address ?? null;
   const expected = pin === null ? null : readIdentity(pin);
-  if (expected?.ok === false) throw new ServiceError('signer_expected_identity_invalid', { context });
+  if (expected?.ok === false)
+    throw new ServiceError('signer_expected_identity_invalid', { context });
   if (expected !== null && expected.address !== live.address)
     throw new ServiceError('signer_identity_mismatch', {
       context: { ...context, expected_signer_address: pin, runtime_address: live.address },

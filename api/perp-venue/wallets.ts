@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { auditOf, type Requester } from '../../domain/actions/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { AgentWallet } from '../../domain/perp/registry.ts';
+import { checksummed } from '../../platform/evm-address.ts';
 import { createAgentWallet, listAgentWallets, type WalletChange } from '../../store/perp-venue.ts';
 import { auditedRefusal } from '../audit/refused.ts';
 import type { ApiDependencies } from '../dependencies.ts';
@@ -10,7 +11,7 @@ import { invalidRequest } from '../http/issues.ts';
 import type { Reply } from '../http/route.ts';
 import { notBound, type OfStrategy } from './bindings.ts';
 import type { walletCreate, walletList, walletResponse } from './schema.ts';
-import { shown, subjectOf, walletView } from './shown.ts';
+import { subjectOf, walletView } from './shown.ts';
 import { addressOfSigner } from './signer.ts';
 
 type Body = z.output<typeof walletCreate>;
@@ -56,7 +57,10 @@ export async function createWallet(
   });
 }
 
-function isRepeat({ agent_name, signer_key, valid_until, state }: AgentWallet, body: Body): boolean {
+function isRepeat(
+  { agent_name, signer_key, valid_until, state }: AgentWallet,
+  body: Body,
+): boolean {
   return (
     (state === 'pending' || state === 'active') &&
     agent_name === body.agent_name &&
@@ -83,7 +87,9 @@ function replyOf(change: WalletChange, asked: Body & { readonly address: string 
     case 'agent_name_taken':
       throw new ServiceError('agent_name_taken', { context: { agent_name } });
     case 'agent_address_reused':
-      throw new ServiceError('agent_address_reused', { context: { address: shown(address) } });
+      throw new ServiceError('agent_address_reused', {
+        context: { address: checksummed(address) },
+      });
     case 'valid_until_out_of_range':
       throw invalidRequest([
         {

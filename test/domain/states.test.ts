@@ -12,6 +12,7 @@ import {
   SETTLED_NODE_STATES,
   isSettled,
 } from '../../domain/states/node.ts';
+import { AGENT_WALLET_STATES, AGENT_WALLET_TABLE } from '../../domain/states/agent-wallet.ts';
 import { API_KEY_TABLE } from '../../domain/states/api-key.ts';
 import { PROPOSAL_TABLE } from '../../domain/states/proposal.ts';
 import { SIGNER_STATUSES, SIGNER_TABLE, SWITCHED_STATUSES } from '../../domain/states/signer.ts';
@@ -69,6 +70,15 @@ describe('the tables', () => {
       expect(allows(NODE_TABLE, state, 'CANCELLED')).toBe(false);
     for (const state of IN_FLIGHT_NODE_STATES) expect(isSettled(state)).toBe(false);
     for (const state of SETTLED_NODE_STATES) expect(isSettled(state)).toBe(true);
+  });
+
+  it('bring no agent wallet back: an address is one wallet’s for good', () => {
+    expect(reachable(AGENT_WALLET_TABLE, 'pending').size).toBe(AGENT_WALLET_STATES.length);
+    expect(AGENT_WALLET_STATES.filter((state) => isFinal(AGENT_WALLET_TABLE, state))).toEqual([
+      ...['expired', 'replaced', 'refused'],
+    ]);
+    // What was refused is no agent, and an agent is refused no more.
+    expect(allows(AGENT_WALLET_TABLE, 'active', 'refused')).toBe(false);
   });
 
   it('retire a signer only behind a rotation, and switch one only before it', () => {

@@ -86,6 +86,10 @@ UNSAYABLE = {
         "output",
         # Only a chain that the venues file binds.
         "chains",
+        # No checksum is wrong, no address zero; a time lies ahead, and not too far.
+        "master_address",
+        "sub_account_address",
+        "valid_until",
         # A PUT names in its body what its path names, and a path of a bridge has two different ends.
         "chain",
         "src_chain",

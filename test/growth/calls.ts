@@ -35,6 +35,7 @@ import {
   takeOver,
 } from '../../store/phases.ts';
 import { ping } from '../../store/ping.ts';
+import { noteAgentWallet, takeAgentWallets } from '../../store/perp-venue.ts';
 import { clearOrphans } from '../../store/registry.ts';
 import { dropOldNonces, takeNonce, takeNonces } from '../../store/request-nonces.ts';
 import { claimIdle, listWaiting, returnWaitingTurn, takeWaitingTurn } from '../../store/sweeps.ts';
@@ -115,6 +116,7 @@ export async function samplesOf(db: Database): Promise<Samples> {
 
 const CHAIN_REGISTRY = '/bridge-c/chain-registry';
 const PATH_BASELINES = '/bridge-c/path-baselines';
+const PERP_BINDING = `/perp-venue/strategy-bindings/${SEEDED.strategy}`;
 
 type PathOf = (samples: Samples, turn: number) => string;
 type Filters = Readonly<Record<string, string | ((samples: Samples) => string)>>;
@@ -295,6 +297,10 @@ export const CALLS: readonly Call[] = [
   ...get('getBridgeChain', `${CHAIN_REGISTRY}/chain-7`),
   ...get('listPathBaselines', PATH_BASELINES),
   ...get('getPathBaseline', `${PATH_BASELINES}/chain-1/chain-2/USDC`),
+  ...get('getStrategyBinding', PERP_BINDING),
+  ...get('listAgentWallets', `${PERP_BINDING}/agent-wallets`),
+  ...get('getEmergencyState', `${PERP_BINDING}/emergency-state`),
+  ...get('getEmergencyState', `${PERP_BINDING}/emergency-state`, [{}], 'agent'),
   own('readFigures', (db) => readFigures(db), true),
 
   // What the loops of every worker ask, every second or more often.
@@ -350,6 +356,13 @@ export const CALLS: readonly Call[] = [
       ...{ chain_id, address, mined: oldest?.nonce ?? 0, final: 0 },
       settled: [{ transaction_id: oldest?.transaction_id ?? '', mined_hash: null }],
     });
+  }),
+  own(['takeAgentWallets', 'noteAgentWallet'], async (db) => {
+    const [wallet] = await takeAgentWallets(db, 0, 1);
+    if (wallet === undefined) throw new Error('no agent wallet was due');
+    const { wallet_id, state: from, lease } = wallet;
+    const note = { wallet_id, from, last_error: null, to: null, lease, next_seconds: 0 };
+    await noteAgentWallet(db, note);
   }),
   own('refreshBalances', (db) => refreshBalances(db, 'venue-9', () => Promise.resolve([]))),
   own('clearOrphans', (db) => clearOrphans(db, ['signer-1'])),
@@ -466,6 +479,10 @@ export const WITHOUT_CALL: Readonly<Record<string, string>> = {
   resolveMovementNode: BY_KEY,
   cancelNodeTransaction: BY_KEY,
   resolveCapitalTransfer: BY_KEY,
+  createMasterAccount: BY_KEY,
+  createStrategyBinding: BY_KEY,
+  createAgentWallet: BY_KEY,
+  pauseStrategy: BY_KEY,
   updateExecutorStatus: BY_KEY,
   updateSignerStatus: BY_KEY,
   setExpectedSignerIdentity: BY_KEY,
@@ -496,6 +513,7 @@ export const STORE_WITHOUT_CALL: Readonly<Record<string, string>> = {
   claimPerpNonce: BY_KEY,
   readPerpAction: BY_KEY,
   savePerpSignature: BY_KEY,
+  saveApprovalSignature: BY_KEY,
   noteAuthorizationMined: BY_KEY,
   releaseNonce: BY_KEY,
   addSeals: BY_KEY,

@@ -261,6 +261,17 @@ const REST = `
     detection_latency_budget_seconds, fee_native_budget, enabled, created_at, updated_at)
     SELECT 'chain-' || s, 'chain-' || d, 'USDC', 60, 600, 0.01, true, now(), now()
     FROM generate_series(1, 20) AS s, generate_series(1, 20) AS d WHERE s <> d;
+  INSERT INTO perp_master (master_address, signer_key, network, created_at)
+    VALUES ('0x' || repeat('a', 40), 'signer-1', 'testnet', now());
+  INSERT INTO perp_bindings (strategy_id, created_at, updated_at)
+    SELECT 'strategy-' || g, now(), now() FROM generate_series(0, 49) AS g;
+  INSERT INTO perp_agent_wallets (wallet_id, strategy_id, agent_name, signer_key, address,
+    valid_until, state, next_look_at, created_at, updated_at)
+    SELECT ${idOf('g', 9)}, 'strategy-' || g % 50, 'agent-' || g, 'agent-' || g,
+      '0x' || lpad(to_hex(g), 40, '0'), now() + interval '90 days', 'active', now(), now(), now()
+    FROM generate_series(0, 99) AS g;
+  INSERT INTO perp_actions (address, nonce, wallet_id, created_at)
+    SELECT '0x' || repeat('a', 40), g, ${idOf('g', 9)}, now() FROM generate_series(0, 99) AS g;
   SELECT rebuild_counts();`;
 
 /** Fills the database and brings what Postgres knows of it up to date. */

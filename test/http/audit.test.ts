@@ -456,6 +456,7 @@ describe('the list', () => {
     const ours = [
       ...['executor', 'signer', 'registry', 'cutover_mode'],
       ...['bridge_chain', 'bridge_path', 'bridge_registry'],
+      ...['perp_master', 'perp_binding', 'perp_agent_wallet'],
     ];
     expect(events.filter(({ entity_type }) => !ours.includes(entity_type))).toEqual([]);
     expect(events.find(({ entity_key }) => entity_key === key)).toMatchObject({

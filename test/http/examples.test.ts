@@ -4,6 +4,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { starterTemplates } from '../../dev/stack/starter-templates.ts';
+import { low, someone } from '../dev/perp-stack.ts';
+import { at, startPerpDesk } from '../support/perp-desk.ts';
 import { faultsOf } from '../support/redocly.ts';
 import { SeenExamples } from '../support/seen.ts';
 import { GUARDED_SIGNER, PURSE, PURSE_SIGNER } from '../support/shared-stack.ts';
@@ -353,6 +355,72 @@ test('the bridge registry is kept, drilled and refreshed', async () => {
   await answers(['deleteBridgeChain', 'DELETE', base]);
   await send('DELETE', `${chains}/${other.chain}`);
 });
+
+test('the perps venue is bound, and agents trade there', async () => {
+  // The master is named once and for good, so it is named on a service of this test's own.
+  const desk = await startPerpDesk('perp-master');
+  try {
+    const [post, get] = [desk.call.bind(null, 'POST'), desk.call.bind(null, 'GET')];
+    const seenAs = async (id: string, status: number, answering: ReturnType<typeof desk.call>) => {
+      const { status: given, body } = await answering;
+      if (given !== status) throw new Error(`${id} answered ${JSON.stringify(body)}`);
+      seen.answered(id, status, body);
+      return body;
+    };
+    const [masters, bindings] = ['/perp-venue/master-account', '/perp-venue/strategy-bindings'];
+    const { address } = desk.master.account;
+    const master = example('createMasterAccount', { master_address: address });
+    const binding = example('createStrategyBinding');
+    const wallet = example('createAgentWallet');
+    const of = (rest = '', strategy = binding['strategy_id'] as string) => at(strategy, rest);
+    const agents = of('/agent-wallets');
+    await refuses('strategy_binding_not_found', get(of()));
+    await refuses('master_account_missing', post(bindings, binding));
+    await refuses('perp_venue_not_bound', post(masters, master, { perp: null }));
+    await refuses('master_account_mismatch', post(masters, { ...master, network: 'mainnet' }));
+    await seenAs('createMasterAccount', 201, post(masters, master));
+    await seenAs('createMasterAccount', 200, post(masters, master));
+    await refuses('master_account_exists', post(masters, { ...master, label: 'other' }));
+
+    const sub_account_address = await desk.perp.sub(low(address), 'carry');
+    const carry = { strategy_id: 'carry', sub_account_address };
+    await desk.perp.faults({ refuse_rate: 1 });
+    await refuses('venue_unavailable', post(bindings, carry));
+    await fetch(`${desk.access.venue.url}/faults`, { method: 'DELETE' });
+    const stranger = low(someone('no sub-account').address);
+    const foreign = { ...carry, sub_account_address: stranger };
+    await refuses('sub_account_not_of_master', post(bindings, foreign));
+    expect((await post(bindings, carry)).status).toBe(201);
+    await refuses('sub_account_bound', post(bindings, { ...carry, strategy_id: 'other' }));
+    await seenAs('createStrategyBinding', 201, post(bindings, binding));
+    await seenAs('createStrategyBinding', 200, post(bindings, binding));
+    await refuses('strategy_binding_exists', post(bindings, { ...binding, sub_account_address }));
+    await seenAs('getStrategyBinding', 200, get(of()));
+
+    for (const key of [wallet['signer_key'] as string, 'perp-agent-2', 'off']) desk.signer(key);
+    await desk.bench.sql(`INSERT INTO signers (signer_key, backend, chain_family, status,
+      created_at, updated_at) VALUES ('off', 'local', 'evm', 'disabled', now(), now())`);
+    await refuses('signer_not_active', post(agents, { ...wallet, signer_key: 'off' }));
+    await seenAs('createAgentWallet', 201, post(agents, wallet));
+    await seenAs('createAgentWallet', 200, post(agents, wallet));
+    const next = { ...wallet, signer_key: 'perp-agent-2' };
+    await refuses('agent_wallet_pending', post(agents, next));
+    await refuses('agent_name_taken', post(of('/agent-wallets', 'carry'), next));
+    await refuses('agent_address_reused', post(agents, { ...wallet, agent_name: 'desk 2' }));
+    desk.work();
+    await waitFor(async () => {
+      const { body } = await get(agents);
+      return (body as unknown as readonly Json[])[0]?.['state'] === 'active';
+    });
+    await seenAs('listAgentWallets', 200, get(agents));
+    const pause = example('pauseStrategy');
+    await seenAs('pauseStrategy', 200, post(of('/pause'), pause));
+    await desk.bench.movement({ strategy_id: binding['strategy_id'] as string });
+    await seenAs('getEmergencyState', 200, get(of('/emergency-state')));
+  } finally {
+    await desk.stop();
+  }
+}, 60_000);
 
 test('balances are read', async () => {
   const path = '/balances?venue_key=paper-sub-b&asset=USDT&fresh=true';

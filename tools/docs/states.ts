@@ -112,12 +112,7 @@ export function statesPage(): string {
     ...section('A node', NODE_STATES, NODE_TABLE, OF_NODES),
     ...section('A capital transfer', TRANSFER_STATES, TRANSFER_TABLE, OF_TRANSFERS),
     ...section('A signer', SIGNER_STATUSES, SIGNER_TABLE, OF_SIGNERS),
-    ...section(
-      'An agent wallet',
-      AGENT_WALLET_STATES,
-      AGENT_WALLET_TABLE,
-      OF_AGENT_WALLETS,
-    ),
+    ...section('An agent wallet', AGENT_WALLET_STATES, AGENT_WALLET_TABLE, OF_AGENT_WALLETS),
     ...section('An API key', API_KEY_STATUSES, API_KEY_TABLE, OF_KEYS),
     ...section('A template proposal', PROPOSAL_STATUSES, PROPOSAL_TABLE, OF_PROPOSALS),
   ]

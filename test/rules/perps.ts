@@ -1,0 +1,98 @@
+import type { Rule } from './rule.ts';
+
+const section = 'The perps venue';
+const LOOP = 'activities/relays/agent-wallets.ts';
+const APPROVED = 'test/activities/agent-wallets.test.ts';
+const ROUTES = 'test/api/perp-venue.test.ts';
+
+export const perpRules: readonly Rule[] = [
+  {
+    id: 'an-approval-is-signed-once',
+    section,
+    rule: 'What approves an agent is stored before it is sent, and nothing else is sent with its nonce.',
+    test: {
+      file: APPROVED,
+      name: 'a worker that ends between storing and sending leaves the bytes that are sent',
+    },
+    broken: {
+      file: LOOP,
+      find: '  let { signature } = wallet;',
+      replace: '  let signature: string | null = null;',
+    },
+  },
+  {
+    id: 'agents-are-active-once-listed',
+    section,
+    rule: 'An agent is active once the venue lists it as it was signed; that it took the approval is no proof.',
+    test: { file: APPROVED, name: 'that it was taken is no proof: what is not listed stays pending' },
+    broken: {
+      file: LOOP,
+      find: ': { error: `${seen}, though it took the approval` };',
+      replace: ": { to: 'active', error: null };",
+    },
+  },
+  {
+    id: 'early-refusals-end-no-approval',
+    section,
+    rule: 'An approval is refused only where its nonce is gone with the refusal; else it may still be carried out.',
+    test: {
+      file: APPROVED,
+      name: 'a refusal that may have come before the nonce is no end',
+    },
+    broken: {
+      file: LOOP,
+      find: '    return answer.consumed\n',
+      replace: "    return answer.message !== ''\n",
+    },
+  },
+  {
+    id: 'unlisted-agents-are-looked-for',
+    section,
+    rule: 'An agent that is not listed is given up only once its nonce can be used no more.',
+    test: { file: APPROVED, name: 'after a day it is looked for and not sent any more' },
+    broken: {
+      file: LOOP,
+      find: '  if (age >= LOOKED_FOR_MS)',
+      replace: '  if (age >= SENT_FOR_MS)',
+    },
+  },
+  {
+    id: 'no-approval-by-a-signer-that-is-off',
+    section,
+    rule: "While the master's signer is switched off no agent is approved, and nothing is sent for it.",
+    test: {
+      file: APPROVED,
+      name: 'that is switched off signs nothing, and nothing is sent for it',
+    },
+    broken: {
+      file: LOOP,
+      find: '  if (!SIGNING.includes(signer_status))',
+      replace: "  if (signer_status === '')",
+    },
+  },
+  {
+    id: 'an-address-is-one-agents-for-good',
+    section,
+    rule: 'An address that was ever to be an agent, or has an account of ours, is no agent again.',
+    test: { file: ROUTES, name: 'has a name and an address of its own' },
+    broken: {
+      file: 'prisma/functions/perp-venue.sql',
+      find: '  IF used.wallet_id IS NOT NULL OR asked.address = master OR EXISTS (',
+      replace: '  IF used.wallet_id IS NOT NULL OR EXISTS (',
+    },
+  },
+  {
+    id: 'nothing-old-is-told-as-new',
+    section,
+    rule: 'What the venue did not say now is shown as stale, with when it said so.',
+    test: {
+      file: ROUTES,
+      name: 'is what the venue says now, and what it last said while it is silent',
+    },
+    broken: {
+      file: 'api/perp-venue/emergency.ts',
+      find: '      stale: now === null,',
+      replace: '      stale: known.seen === null,',
+    },
+  },
+];

@@ -1,0 +1,189 @@
+/**
+ * The routes of the perps venue over a database of its own, with a simulated venue behind them, and
+ * workers that approve agents when a test starts one.
+ */
+import { pino } from 'pino';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import type { Running } from '../../dev/simulators/bridge/admin.ts';
+import { startPerpVenue } from '../../dev/simulators/perp/start.ts';
+import { startAgentWalletTender } from '../../activities/relays/agent-wallets.ts';
+import { createApi } from '../../api/http/app.ts';
+import { perpVenueRoutes } from '../../api/perp-venue/routes.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { Caller } from '../../domain/roles.ts';
+import type { Signer } from '../../domain/signer.ts';
+import { connectDatabase, type Database } from '../../prisma/client.ts';
+import { openPerpVenue, type PerpAccess } from '../../venues/perp/access.ts';
+import { perpVenueSchema } from '../../venues/perp/config.ts';
+import { dependencies, guardOf, send, serve, type Answer } from '../api/support.ts';
+import { callerOf, low, someone, startPerpChain, type PerpCaller } from '../dev/perp-stack.ts';
+import { startStoreBench, type StoreBench } from '../store/support.ts';
+import { PERP_BRIDGE } from '../../dev/simulators/perp/settings.ts';
+
+/** A signer of this process whose answers a test may change. */
+export interface DeskSigner {
+  readonly account: PrivateKeyAccount;
+  readonly signer: Signer;
+  /** How often it has signed. */
+  signed: number;
+  /** Refuses to sign and to tell who it is, with this error. */
+  broken: Error | null;
+}
+
+export interface DeskOptions {
+  /** The perps venue as this process reaches it; null: none is bound. */
+  readonly perp?: PerpAccess | null;
+  readonly caller?: Caller;
+  /** By how much the clock is ahead. */
+  readonly laterMs?: number;
+}
+
+export interface PerpDesk {
+  readonly bench: StoreBench;
+  /** The venue as others see it. */
+  readonly perp: PerpCaller;
+  readonly access: PerpAccess;
+  readonly master: DeskSigner;
+  /** A signer with an account of its name, which this process knows from then on. */
+  signer(key: string): DeskSigner;
+  call(method: string, path: string, body?: object, options?: DeskOptions): Promise<Answer>;
+  /** Begins to approve agents, as one more worker; stopped by the end of the test. */
+  work(options?: DeskOptions): void;
+  /** Approvals that the venue has heard. */
+  approvals(): Promise<readonly Approval[]>;
+  /** Takes away everything that a test has made; the venue stays. */
+  clear(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface Approval {
+  readonly agentName: string;
+  readonly agentAddress: string;
+  readonly body: string;
+  readonly admitted: boolean;
+}
+
+export const ADMIN: Caller = { client_id: null, key_id: null, role: 'admin' };
+const BINDINGS = '/perp-venue/strategy-bindings';
+/** The path of a strategy, or of something of it. */
+export const at = (strategy: string, rest = ''): string => `${BINDINGS}/${strategy}${rest}`;
+
+export async function startPerpDesk(masterName: string): Promise<PerpDesk> {
+  const [bench, chain] = await Promise.all([startStoreBench(), startPerpChain()]);
+  const venue: Running = await startPerpVenue(chain.settings);
+  const perp = callerOf(venue.url);
+  const signers = new Map<string, DeskSigner>();
+  const signer = (key: string): DeskSigner => {
+    const known = signers.get(key);
+    if (known !== undefined) return known;
+    const made = deskSigner(key, someone(key));
+    signers.set(key, made);
+    return made;
+  };
+  const master = signer(masterName);
+  await perp.fund(low(master.account.address), { perp: '1000' });
+  const access = openPerpVenue([
+    perpVenueSchema.parse({
+      ...{ venue_key: 'perp', provider: 'perp', account_role: 'master', url: venue.url },
+      ...{ account: master.account.address, network: 'Testnet', chain_id: chain.settings.chainId },
+      ...{ deposit_address: PERP_BRIDGE.address, token: `USDC:0x${'0'.repeat(32)}` },
+    }),
+  ]);
+  if (access === null) throw new Error('no perps venue is bound');
+  const databases = new Map<number, Database>();
+  const at = (laterMs = 0): Database => {
+    const known = databases.get(laterMs);
+    if (known !== undefined) return known;
+    const made = connectDatabase({
+      url: bench.url,
+      poolSize: 12,
+      sessionSettings: { 'svc.clock_offset_ms': String(laterMs) },
+    });
+    databases.set(laterMs, made);
+    return made;
+  };
+  const log = pino({ level: 'silent' });
+  const known = { list: () => [], get: (key: string) => signers.get(key)?.signer };
+  let loops: readonly { stop(): Promise<void> }[] = [];
+  return {
+    ...{ bench, perp, access, master, signer },
+    call: async (method, path, body, { perp: reached = access, caller = ADMIN, laterMs } = {}) => {
+      const deps = {
+        ...dependencies({ authEnabled: true }),
+        db: at(laterMs),
+        perp: reached,
+        signers: known,
+        log,
+      };
+      const served = await serve(createApi(deps, perpVenueRoutes, { guard: guardOf(caller) }));
+      try {
+        return await send(`${served.url}/v3${path}`, {
+          method,
+          ...(body === undefined
+            ? {}
+            : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+        });
+      } finally {
+        await served.close();
+      }
+    },
+    work: ({ perp: reached = access, laterMs } = {}) => {
+      if (reached === null) throw new Error('a worker needs a venue');
+      const parts = { db: at(laterMs), log, signers: known, perp: reached };
+      loops = [...loops, startAgentWalletTender({ ...parts, pauseMs: 20 })];
+    },
+    approvals: async () =>
+      (await perp.heard()).flatMap(({ body, admitted }) => {
+        const { action } = JSON.parse(body) as { action: JsonObject };
+        if (action['type'] !== 'approveAgent') return [];
+        const { agentName, agentAddress } = action as Record<string, string>;
+        return [{ agentName: agentName ?? '', agentAddress: agentAddress ?? '', body, admitted }];
+      }),
+    clear: async () => {
+      await Promise.all(loops.map((loop) => loop.stop()));
+      loops = [];
+      await fetch(`${venue.url}/faults`, { method: 'DELETE' });
+      for (const each of signers.values()) Object.assign(each, { signed: 0, broken: null });
+      for (const table of TABLES) await bench.sql(`DELETE FROM ${table}`);
+    },
+    stop: async () => {
+      await Promise.all(loops.map((loop) => loop.stop()));
+      await Promise.all([...databases.values()].map((db) => db.$disconnect()));
+      await access.client.close();
+      await venue.close();
+      await chain.stop();
+      await bench.close();
+    },
+  };
+}
+
+const TABLES = [
+  'perp_actions',
+  'perp_agent_wallets',
+  'perp_bindings',
+  'perp_master',
+  'perp_accounts',
+  'perp_lanes',
+  'signers',
+];
+
+function deskSigner(signer_key: string, account: PrivateKeyAccount): DeskSigner {
+  const told = (): Promise<string> =>
+    made.broken === null ? Promise.resolve(account.address) : Promise.reject(made.broken);
+  const made: DeskSigner = {
+    ...{ account, signed: 0, broken: null },
+    signer: {
+      descriptor: { signer_key, backend: 'local', chain_family: 'evm' },
+      identity: told,
+      recentIdentity: told,
+      signEvmTransaction: () => Promise.reject(new Error('nothing is sent to a chain here')),
+      signEvmTypedData: async (payload) => {
+        await told();
+        made.signed += 1;
+        const data = payload as unknown as Parameters<PrivateKeyAccount['signTypedData']>[0];
+        return { signature: await account.signTypedData(data) };
+      },
+    },
+  };
+  return made;
+}
