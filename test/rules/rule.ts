@@ -12,6 +12,7 @@ export const SECTIONS = [
   'Signers are replaced',
   "Signed for teams' executors",
   'Bridges',
+  'The perps venue',
 ] as const;
 export type Section = (typeof SECTIONS)[number];
 

@@ -8,6 +8,7 @@ import { lockRules } from './locks.ts';
 import { signedRules } from './signed.ts';
 import { signerRules } from './signers.ts';
 import { moneyRules } from './money.ts';
+import { perpLaneRules } from './perp-lanes.ts';
 import type { Rule } from './rule.ts';
 
 export const RULES: readonly Rule[] = [
@@ -20,4 +21,5 @@ export const RULES: readonly Rule[] = [
   ...signerRules,
   ...signedRules,
   ...bridgeRules,
+  ...perpLaneRules,
 ];

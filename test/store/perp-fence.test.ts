@@ -331,7 +331,7 @@ describe('where deposits go to', () => {
     ['evm_erc20_approve', { chain_id: CHAIN_ID, spender: PERP_BRIDGE.address }],
     ['cex_withdrawal', { venue: 'v', destination_address: PERP_BRIDGE.address.toLowerCase() }],
     ['cctp_burn', { mint_recipient: PERP_BRIDGE.address, destination_chain_id: CHAIN_ID }],
-  ])('%s pays nothing', async (action, config) => {
+  ])('is paid nothing by %s', async (action, config) => {
     expect(await checked(action, { config })).toBe('USE_PERP_DEPOSIT');
     expect(await checked(action, { config: { ...config, [payee(config)]: PAID } })).not.toBe(
       'USE_PERP_DEPOSIT',
@@ -340,7 +340,7 @@ describe('where deposits go to', () => {
   const payee = (config: object) =>
     Object.keys(config).find((key) => /address|spender|recipient/.test(key)) ?? '';
 
-  it('a signed payment of anybody pays nothing', async () => {
+  it('is paid nothing by what is signed', async () => {
     const node = await prepared(bench, 'evm_erc20_transfer', {
       config: { chain_id: CHAIN_ID, token_address: TOKEN, destination_address: PAID },
     });
