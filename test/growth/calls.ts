@@ -25,6 +25,7 @@ import { readTransactions, readUnknownNonces } from '../../store/evm-transaction
 import { readSealedSecret } from '../../store/keys.ts';
 import { noteLane, takeLanes } from '../../store/lanes.ts';
 import { readFigures } from '../../store/metrics.ts';
+import { readPerpTerms } from '../../store/perp-terms.ts';
 import {
   loadMovement,
   noteNextLook,
@@ -385,6 +386,11 @@ export const CALLS: readonly Call[] = [
   ),
   own('readTransactions', (db, samples, turn) =>
     readTransactions(db, { movement_id: running(samples, turn), node_key: 'n1', attempt: 1 }),
+  ),
+  own('readPerpTerms', (db, samples, turn) =>
+    readPerpTerms(db, {
+      ...{ movement_id: running(samples, turn), node_key: 'n1', attempt: 1, deposit: '5' },
+    }),
   ),
   own('readListed', (db) => readListed(db, [{ chain_family: 'evm', address: '0x1' }])),
   own(['loadTransfer', 'readTransferRow'], async (db, { transfer_id }, turn) => {

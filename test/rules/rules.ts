@@ -9,6 +9,7 @@ import { signedRules } from './signed.ts';
 import { signerRules } from './signers.ts';
 import { moneyRules } from './money.ts';
 import { perpRules } from './perps.ts';
+import { perpLaneRules } from './perp-lanes.ts';
 import type { Rule } from './rule.ts';
 
 export const RULES: readonly Rule[] = [
@@ -22,4 +23,5 @@ export const RULES: readonly Rule[] = [
   ...signedRules,
   ...bridgeRules,
   ...perpRules,
+  ...perpLaneRules,
 ];

@@ -1,0 +1,23 @@
+/** For how long what is signed with a nonce is sent, and when its absence proves something. */
+import { expect, test } from '@jest/globals';
+import { ageOf, isFresh } from '../../../domain/perps/nonce-window.ts';
+
+const HOUR = 3_600_000;
+const NONCE = 1_700_000_000_000;
+
+test.each([
+  [-HOUR, 'repeatable'],
+  [0, 'repeatable'],
+  [24 * HOUR - 1, 'repeatable'],
+  [24 * HOUR, 'open'],
+  [49 * HOUR, 'open'],
+  [49 * HOUR + 1, 'over'],
+])('a nonce of %s ms ago is %s', (age, expected) => {
+  expect(ageOf(NONCE, NONCE + age)).toBe(expected);
+});
+
+test('a nonce of more than an hour ago is not sent for the first time', () => {
+  expect([-1, 0, HOUR, HOUR + 1].map((age) => isFresh(NONCE, NONCE + age))).toEqual([
+    ...[true, true, true, false],
+  ]);
+});

@@ -1,0 +1,167 @@
+import type { Rule } from './rule.ts';
+
+const section = 'The perps venue';
+const SENT = 'test/venues/perp/user-signed.test.ts';
+const DEPOSITS = 'test/venues/perp/deposit.test.ts';
+const FENCE = 'test/store/perp-fence.test.ts';
+
+export const perpLaneRules: readonly Rule[] = [
+  {
+    id: 'what-was-signed-first-is-sent',
+    section,
+    rule: 'With a nonce of the perps venue nothing is ever sent but what was stored first, whoever signs.',
+    test: { file: FENCE, name: 'is what was stored first, whoever of many signs and whenever' },
+    broken: {
+      file: 'prisma/functions/perp-actions.sql',
+      find: 'SET signature = coalesce(signature, given)',
+      replace: 'SET signature = given',
+    },
+  },
+  {
+    id: 'what-is-not-found-may-still-come',
+    section,
+    rule: 'That the venue shows nothing of an action fails it only once its nonce can be used no more.',
+    test: { file: SENT, name: 'that is not found is not failed before its nonce is too old' },
+    broken: {
+      file: 'domain/perps/nonce-window.ts',
+      find: "return age > WINDOW_MS ? 'over' : 'open';",
+      replace: "return age > REPEAT_MS ? 'over' : 'open';",
+    },
+  },
+  {
+    id: 'what-the-venue-took-is-not-failed-by-absence',
+    section,
+    rule: 'An action that the venue has taken is completed by its row or shown to a person, and never failed.',
+    test: {
+      file: SENT,
+      name: 'that the venue took is not failed by absence, however long its row is away',
+    },
+    broken: {
+      file: 'venues/perp/user-signed.ts',
+      find: "if (prior?.output?.['admitted'] === true)",
+      replace: "if (prior?.output?.['admitted'] === false)",
+    },
+  },
+  {
+    id: 'refusals-prove-with-their-nonce',
+    section,
+    rule: 'Of a repeated action only a refusal that used up its nonce proves that nothing moved.',
+    test: {
+      file: SENT,
+      name: 'is proven by no refusal that may have come before its nonce was looked at',
+    },
+    broken: {
+      file: 'venues/perp/user-signed.ts',
+      find: 'if (answer.consumed) return refused(answer.message);',
+      replace: "if (answer.kind === 'refused') return refused(answer.message);",
+    },
+  },
+  {
+    id: 'withdrawals-are-known-by-their-nonce',
+    section,
+    rule: 'A withdrawal is completed by the row with its own nonce, whatever others are of the same amount.',
+    test: {
+      file: SENT,
+      name: 'is paid once, less the fee, and completed by the row with its nonce',
+    },
+    broken: {
+      file: 'venues/perp/ledger.ts',
+      find: "delta.type === 'withdraw' && delta['nonce'] === nonce * 1_000,",
+      replace: "delta.type === 'withdraw' && delta['nonce'] !== nonce,",
+    },
+  },
+  {
+    id: 'old-nonces-are-not-sent-first',
+    section,
+    rule: 'What was never sent is not sent with a nonce of more than an hour ago.',
+    test: { file: FENCE, name: 'is not sent first with a nonce of more than an hour ago' },
+    broken: {
+      file: 'domain/perps/nonce-window.ts',
+      find: 'return now - nonce <= FIRST_SEND_MS;',
+      replace: 'return now - nonce <= WINDOW_MS;',
+    },
+  },
+  {
+    id: 'nobody-calls-failed-what-may-be-carried-out',
+    section,
+    rule: 'A person can say that nothing came of a signed action only once its nonce can be used no more.',
+    test: {
+      file: FENCE,
+      name: 'keeps a person from saying that nothing came of it while its nonce may be used',
+    },
+    broken: {
+      file: 'prisma/functions/resolve.sql',
+      find: "interval '49 hours'",
+      replace: "interval '0 hours'",
+    },
+  },
+  {
+    id: 'messages-for-the-venue-are-the-plans',
+    section,
+    rule: 'What is signed for the venue is exactly what the plan and the nonce of the attempt say.',
+    test: {
+      file: DEPOSITS,
+      name: 'for a withdrawal is exactly the message of plan and nonce, by nobody else',
+    },
+    broken: {
+      file: 'venues/evm/signing.ts',
+      find: 'return isDeepStrictEqual(request.payload, typed_data)',
+      replace: "return isDeepStrictEqual(request.payload['domain'], typed_data['domain'])",
+    },
+  },
+  {
+    id: 'the-master-signs',
+    section,
+    rule: 'A fence lets nothing through to the venue that another account than the master would sign.',
+    test: { file: FENCE, name: 'sends no %s' },
+    broken: {
+      file: 'prisma/functions/perp-fence.sql',
+      find: "ELSIF lower(master) IS DISTINCT FROM lower(asked ->> 'signer') THEN",
+      replace: "ELSIF asked ->> 'signer' IS NULL THEN",
+    },
+  },
+  {
+    id: 'paused-strategies-stop-at-the-fence',
+    section,
+    rule: 'A strategy that is paused after a preflight sends nothing to the venue.',
+    test: { file: FENCE, name: 'that is paused after its preflight stops %s at the fence' },
+    broken: {
+      file: 'prisma/functions/perp-fence.sql',
+      find: 'ELSIF bound.paused THEN',
+      replace: 'ELSIF bound.paused AND strategy IS NULL THEN',
+    },
+  },
+  {
+    id: 'one-equal-deposit-at-a-time',
+    section,
+    rule: 'Of deposits of one amount that ask at once, one passes its fence.',
+    test: { file: FENCE, name: 'that ask at once pass one at a time' },
+    broken: {
+      file: 'prisma/functions/perp-fence.sql',
+      find: "IF asked ? 'deposit' THEN PERFORM 1 FROM perp_master FOR UPDATE; END IF;",
+      replace: '',
+    },
+  },
+  {
+    id: 'deposits-are-credited-whole',
+    section,
+    rule: 'A deposit is completed by the row of its own transaction with all of its amount, and by no other.',
+    test: { file: DEPOSITS, name: 'is completed by no other amount, transaction or kind of row' },
+    broken: {
+      file: 'venues/perp/deposit.ts',
+      find: 'compare(credited, String(paid)) === 0',
+      replace: 'compare(credited, String(paid)) >= 0',
+    },
+  },
+  {
+    id: 'only-deposits-pay-where-they-go-to',
+    section,
+    rule: 'Nothing but a deposit pays the address that deposits go to.',
+    test: { file: FENCE, name: 'is paid nothing by %s' },
+    broken: {
+      file: 'domain/perps/deposit-address.ts',
+      find: "if (actionType === 'perp_deposit') return null;",
+      replace: "if (actionType !== 'perp_deposit') return null;",
+    },
+  },
+];

@@ -1,0 +1,392 @@
+/** Withdrawals and top-ups at the simulated venue: what is sent, how often, and what it proves. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
+import { deposit, low, rowsOf, someone, tokensOf } from '../../dev/perp-stack.ts';
+import { eventually, usdb } from '../../dev/bridge-stack.ts';
+import type { ExecutionResult } from '../../../domain/executor.ts';
+import {
+  HOUR,
+  NO_JOURNAL,
+  call,
+  contextOf,
+  masterOf,
+  openDesk,
+  signedBy,
+  withdrawal,
+  type Desk,
+  type Master,
+  type Signed,
+} from './perp-desk.ts';
+
+let desk: Desk;
+beforeAll(async () => {
+  desk = await openDesk();
+  await deposit(desk.chain, usdb('5000'));
+}, 60_000);
+afterAll(() => desk?.close());
+beforeEach(() => desk.perp.faults({ withdrawal_seconds: 0, confirmations: 1 }));
+
+const PAID = low(someone('is paid').address);
+
+/** A master with a hundred on perp. */
+async function newMaster(name: string): Promise<Master> {
+  const master = masterOf(desk, someone(name));
+  await desk.perp.fund(master.address, { perp: '100' });
+  return master;
+}
+
+const signedWithdrawal = (master: Master, amount = '11', nonce?: number): Promise<Signed> =>
+  signedBy(
+    master,
+    master.withdraw,
+    contextOf(
+      master,
+      withdrawal(desk, amount, PAID, nonce === undefined ? undefined : { action: { nonce } }),
+    ),
+  );
+
+/** Every call of /exchange with this nonce. */
+const heard = async ({ nonce }: Signed) =>
+  (await desk.perp.heard()).filter(
+    (each) => each.nonce === nonce || each.body.includes(`${nonce}`),
+  );
+
+/** All of them are the same bytes, and one was admitted at most. */
+async function expectOnce(signed: Signed, calls: number): Promise<void> {
+  const all = await heard(signed);
+  expect(all).toHaveLength(calls);
+  expect(new Set(all.map(({ body }) => body)).size).toBe(1);
+  expect(all.filter(({ admitted }) => admitted)).toHaveLength(1);
+}
+
+const ended = (signed: Signed): Promise<ExecutionResult> =>
+  eventually(async () => {
+    const answer = await signed.observe();
+    return answer.next_state === 'OBSERVING' ? null : answer;
+  });
+
+describe('a withdrawal', () => {
+  it('is paid once, less the fee, and completed by the row with its nonce', async () => {
+    const master = await newMaster('withdraws');
+    // Of the same amount, so that only the nonce tells them apart.
+    const other = await signedWithdrawal(master);
+    const signed = await signedWithdrawal(master);
+    const ref = `${master.address}:${String(signed.nonce)}`;
+    await other.send();
+    await ended(other);
+    expect(await signed.observe()).toMatchObject({ next_state: 'OBSERVING' });
+    expect(await signed.send()).toMatchObject({
+      ...{ next_state: 'SUBMITTED', external_ref: ref, output: { admitted: true } },
+    });
+    const before = await tokensOf(desk.chain, PAID);
+    const answer = await ended(signed);
+    expect(answer).toMatchObject({
+      ...{ next_state: 'COMPLETED', external_ref: ref, assurance: 'provider_completed' },
+      output: {
+        ...{ requested_amount: '11', submitted_amount: '11', received_amount: '10' },
+        ...{ fee_amount: '1', fee_asset: 'USDC', nonce: signed.nonce },
+      },
+    });
+    const rows = await rowsOf(desk.perp, master.address, 'withdraw');
+    const row = rows.find(({ delta }) => delta['nonce'] === signed.nonce * 1_000);
+    const hash = row?.hash ?? '0x';
+    expect(answer.output).toMatchObject({ tx_hash: hash, ledger_hash: hash });
+    const receipt = await desk.chain.client.getTransactionReceipt({ hash });
+    expect(receipt.status).toBe('success');
+    expect(await tokensOf(desk.chain, PAID)).toBe(before + usdb('10'));
+    expect(await signed.recover()).toMatchObject({ next_state: 'COMPLETED' });
+    await expectOnce(signed, 1);
+  });
+
+  test.each([
+    ['lose_answer_rate', 1],
+    ['garbage_rate', 1],
+  ])('that was carried out without an answer (%s) is sent again and found', async (fault, rate) => {
+    const master = await newMaster(`loses ${fault}`);
+    const signed = await signedWithdrawal(master);
+    await desk.perp.faults({ [fault]: rate, calls: ['exchange'], hold_withdrawals: true });
+    await expect(signed.send()).rejects.toMatchObject({ name: 'ExecutorFault' });
+    await expect(signed.recover()).rejects.toMatchObject({ name: 'ExecutorFault' });
+    await desk.perp.faults({ withdrawal_seconds: 0, confirmations: 1 });
+    const ref = `${master.address}:${String(signed.nonce)}`;
+    expect(await signed.recover()).toMatchObject({
+      ...{ next_state: 'OBSERVING', external_ref: ref, output: { admitted: true } },
+    });
+    await expectOnce(signed, 3);
+    expect(await ended(signed)).toMatchObject({ next_state: 'COMPLETED' });
+    expect(await desk.perp.perp(master.address)).toBe('89.0');
+    await expectOnce(signed, 3);
+  });
+
+  test.each([['rate_limited', true] as const, ['refuse_rate', 1] as const])(
+    'that did not reach the venue (%s) is sent by the recovery',
+    async (fault, value) => {
+      const master = await newMaster(`does not reach ${fault}`);
+      const signed = await signedWithdrawal(master);
+      await desk.perp.faults({ [fault]: value, calls: ['exchange'] });
+      await expect(signed.send()).rejects.toMatchObject({ name: 'ExecutorFault' });
+      expect(await desk.perp.perp(master.address)).toBe('100.0');
+      await desk.perp.faults({ withdrawal_seconds: 0, confirmations: 1 });
+      expect(await signed.recover()).toMatchObject({ next_state: 'OBSERVING' });
+      await expectOnce(signed, 2);
+      expect(await ended(signed)).toMatchObject({ next_state: 'COMPLETED' });
+    },
+  );
+
+  it('that the venue refuses at once is failed in its words', async () => {
+    const master = await newMaster('is refused');
+    const signed = await signedWithdrawal(master);
+    await desk.perp.faults({ reject_next: { text: 'Insufficient balance for withdrawal' } });
+    expect(await signed.send()).toMatchObject({
+      ...{ next_state: 'FAILED', error_code: 'VENUE_REFUSED' },
+      error_message: 'Insufficient balance for withdrawal',
+    });
+    expect(await desk.perp.perp(master.address)).toBe('100.0');
+  });
+
+  it('is failed by a refusal that used up its nonce, whatever came before', async () => {
+    const master = await newMaster('spends it elsewhere');
+    const signed = await signedWithdrawal(master, '80');
+    await desk.perp.faults({ rate_limited: true, calls: ['exchange'] });
+    await expect(signed.send()).rejects.toMatchObject({ name: 'ExecutorFault' });
+    await desk.perp.faults({});
+    await desk.perp.as(master.account).usdSend({ destination: PAID, amount: '50' });
+    expect(await signed.recover()).toMatchObject({
+      ...{ next_state: 'FAILED', error_code: 'VENUE_REFUSED' },
+      error_message: expect.stringContaining('Insufficient') as string,
+    });
+    await desk.perp.fund(master.address, { perp: '50' });
+    // Its bytes are dead: what looks like an answer now is about the refusal.
+    await signed.recover();
+    await expectOnce(signed, 3);
+    expect(Number(await desk.perp.perp(master.address))).toBeGreaterThan(80);
+  });
+
+  it('is proven by no refusal that may have come before its nonce was looked at', async () => {
+    const master = await newMaster('sends what is too old');
+    const signed = await signedWithdrawal(master, '11', Date.now() - 72 * HOUR);
+    expect(await signed.recover(HOUR)).toMatchObject({
+      ...{ next_state: 'UNKNOWN', error_code: 'ACTION_UNPROVEN' },
+      error_message: expect.stringContaining('nonce too low') as string,
+    });
+  });
+
+  it('that the venue took is not failed by absence, however long its row is away', async () => {
+    const master = await newMaster('is refused behind a lost answer');
+    const signed = await signedWithdrawal(master);
+    // Nobody heard the refusal, and its nonce is gone: there will never be a row.
+    await desk.perp.faults({
+      ...{ lose_answer_rate: 1, calls: ['exchange'] },
+      reject_next: { text: 'Insufficient balance for withdrawal' },
+    });
+    await expect(signed.send()).rejects.toMatchObject({ name: 'ExecutorFault' });
+    await desk.perp.faults({});
+    expect(await signed.recover()).toMatchObject({ next_state: 'OBSERVING' });
+    for (const later of [HOUR, 30 * HOUR, 49 * HOUR]) {
+      expect(await signed.observe(later)).toMatchObject({ next_state: 'OBSERVING' });
+      expect(await signed.recover(later)).toMatchObject({ next_state: 'OBSERVING' });
+    }
+    await expect(signed.observe(49 * HOUR + 1)).rejects.toMatchObject({
+      code: 'LEDGER_ROW_MISSING',
+    });
+    expect(await signed.recover(100 * HOUR)).toMatchObject({
+      ...{ next_state: 'UNKNOWN', error_code: 'LEDGER_ROW_MISSING' },
+    });
+    await expectOnce(signed, 2);
+  });
+
+  it('that is not found is not failed before its nonce is too old', async () => {
+    const master = await newMaster('is not found');
+    const signed = await signedWithdrawal(master);
+    await desk.perp.faults({ rate_limited: true, calls: ['exchange'] });
+    await expect(signed.send()).rejects.toMatchObject({ name: 'ExecutorFault' });
+    await desk.perp.faults({});
+    for (const later of [24 * HOUR, 48 * HOUR, 49 * HOUR])
+      expect(await signed.recover(later)).toMatchObject({
+        ...{ next_state: 'UNKNOWN', error_code: 'ACTION_UNPROVEN' },
+      });
+    // Nothing is sent once it is a day old, and a ledger that does not answer proves nothing.
+    expect(await heard(signed)).toHaveLength(1);
+    await desk.perp.faults({ rate_limited: true, calls: ['info'] });
+    await expect(signed.recover(50 * HOUR)).rejects.toMatchObject({ name: 'ExecutorFault' });
+    await desk.perp.faults({});
+    expect(await signed.recover(50 * HOUR)).toMatchObject({
+      ...{ next_state: 'FAILED', error_code: 'SUBMIT_NOT_LANDED' },
+    });
+    expect(await heard(signed)).toHaveLength(1);
+  });
+
+  it('waits for a payment that is held and for a ledger that lags', async () => {
+    const master = await newMaster('waits');
+    const signed = await signedWithdrawal(master);
+    await desk.perp.faults({ hold_withdrawals: true, confirmations: 1 });
+    await signed.send();
+    expect(await signed.observe()).toMatchObject({ next_state: 'OBSERVING' });
+    await desk.perp.faults({ ...SOON, ledger_delay_ms: 600_000 });
+    await eventually(async () => {
+      const entry = await fetch(`${desk.url}/accounts`).then((answer) => answer.json());
+      const { withdrawals } = entry as { withdrawals: { nonce: number; paid: boolean }[] };
+      return withdrawals.some(({ nonce, paid }) => nonce === signed.nonce && paid) ? true : null;
+    });
+    expect(await signed.observe()).toMatchObject({ next_state: 'OBSERVING' });
+    expect(await signed.recover()).toMatchObject({ next_state: 'OBSERVING' });
+    await desk.perp.faults(SOON);
+    expect(await ended(signed)).toMatchObject({ next_state: 'COMPLETED' });
+    await expectOnce(signed, 1);
+  });
+  const SOON = { withdrawal_seconds: 0, confirmations: 1 };
+
+  it('of which no signature is stored was not sent, but where that may be forgotten', async () => {
+    const master = await newMaster('has signed nothing');
+    const context = contextOf(master, withdrawal(desk, '11', PAID));
+    expect(await master.withdraw.recover(context, call(), NO_JOURNAL)).toEqual({
+      next_state: 'READY',
+    });
+    const unknownNonces = () => Promise.resolve([]);
+    expect(
+      await master.withdraw.recover(context, call(), { ...NO_JOURNAL, unknownNonces }),
+    ).toMatchObject({ next_state: 'UNKNOWN', error_code: 'ACTION_FORGOTTEN' });
+  });
+
+  it('is not sent with other bytes than were prepared', async () => {
+    const master = await newMaster('has other bytes');
+    const signed = await signedWithdrawal(master);
+    const context = signed.context();
+    const prepared = context.prior?.prepared_action ?? {};
+    const action = { ...(prepared['action'] as object), amount: '12' };
+    const changed = { ...prepared, action };
+    const sign_result = { signature: `0x${'1'.repeat(130)}` };
+    await expect(
+      master.withdraw.submit(
+        { context, prepared_action: changed, sign_result, journal: NO_JOURNAL },
+        call(),
+      ),
+    ).rejects.toMatchObject({ code: 'SIGNED_BYTES_MISMATCH' });
+    expect(await heard(signed)).toEqual([]);
+  });
+});
+
+describe('nothing is withdrawn', () => {
+  test.each([
+    ['more than may leave', { amount: '100.000001' }, 'INSUFFICIENT_WITHDRAWABLE'],
+    ['more decimals than the venue has', { amount: '5.0000001' }, 'AMOUNT_TOO_PRECISE'],
+    ['nothing but the fee', { amount: '1' }, 'WITHDRAWAL_BELOW_FEE'],
+    ['by another venue', { config: { venue: 'other' } }, 'CONFIG_INVALID'],
+    ['on another chain', { config: { chain_id: 1 } }, 'CONFIG_INVALID'],
+    ['to nobody', { config: { destination_address: 'x' } }, 'CONFIG_INVALID'],
+  ])('%s', async (name, change, code) => {
+    const master = await newMaster(`withdraws nothing: ${name}`);
+    const terms = withdrawal(desk, '11', PAID);
+    const { amount = '11', config = {} } = change as { amount?: string; config?: object };
+    const context = contextOf(master, {
+      ...{ ...terms, amount },
+      config: { ...terms.config, ...config },
+    });
+    expect(await codeOf(master, context)).toBe(code);
+  });
+
+  const codeOf = async (master: Master, context: ReturnType<typeof contextOf>) => {
+    const [checked, prepared] = [
+      await master.withdraw.preflight(context, call()),
+      await master.withdraw.prepare(context, call()),
+    ];
+    expect(prepared.error_code).toBe(checked?.error_code);
+    return checked?.error_code ?? null;
+  };
+
+  it('by another signer than the master', async () => {
+    const master = await newMaster('withdraws as another');
+    const context = contextOf(master, withdrawal(desk, '11', PAID));
+    const signer = { signer_key: 's', chain_family: 'evm', address: PAID };
+    expect(await codeOf(master, { ...context, signer })).toBe('MASTER_SIGNER_MISMATCH');
+    const perp = { ...context.perp!, master_address: PAID };
+    expect(await codeOf(master, { ...context, perp })).toBe('MASTER_SIGNER_MISMATCH');
+    const { perp: _none, ...without } = context;
+    expect(await codeOf(master, without)).toBe('MASTER_ACCOUNT_MISSING');
+  });
+
+  it('by another rail, or out of an account of another mode', async () => {
+    const master = await newMaster('withdraws by rail');
+    const context = contextOf(master, withdrawal(desk, '11', PAID));
+    await desk.perp.faults({ usdc_route: 'cctp' });
+    expect(await codeOf(master, context)).toBe('VENUE_ROUTE_CLOSED');
+    await desk.perp.faults({});
+    expect(await codeOf(master, context)).toBeNull();
+    const told = (mode: string) =>
+      masterOf(desk, master.account, (client) => ({
+        ...client,
+        mode: () => Promise.resolve(mode),
+        rails: () => Promise.resolve(null),
+      }));
+    expect(await codeOf(told('unifiedAccount'), context)).toBe('ACCOUNT_MODE_UNSUPPORTED');
+    expect(await codeOf(told('disabled'), context)).toBeNull();
+  });
+
+  it('while the venue does not answer', async () => {
+    const master = await newMaster('withdraws in silence');
+    const context = contextOf(master, withdrawal(desk, '11', PAID));
+    await desk.perp.faults({ garbage_rate: 1, calls: ['info'] });
+    await expect(master.withdraw.preflight(context, call())).rejects.toMatchObject({
+      ...{ name: 'ExecutorFault', kind: 'protocol' },
+    });
+  });
+});
+
+describe('a top-up', () => {
+  async function bound(name: string) {
+    const master = await newMaster(name);
+    const sub = await desk.perp.sub(master.address, 'desk');
+    const context = (amount = '20', more: object = {}, account: string = sub) =>
+      contextOf(master, {
+        ...{ action_type: 'agent_wallet_top_up', amount },
+        config: { venue: 'perp', sub_account_address: account },
+        perp: { sub_account_address: sub, ...more },
+      });
+    return { master, sub, context };
+  }
+  const codeOf = async (master: Master, context: ReturnType<typeof contextOf>) =>
+    (await master.topUp.preflight(context, call()))?.error_code ?? null;
+
+  it('is completed by the row of its nonce, sent once whatever is lost', async () => {
+    const { master, sub, context } = await bound('tops up');
+    const signed = await signedBy(master, master.topUp, context('20.5'));
+    await desk.perp.faults({ lose_answer_rate: 1, calls: ['exchange'], ledger_delay_ms: 300 });
+    await expect(signed.send()).rejects.toMatchObject({ name: 'ExecutorFault' });
+    await desk.perp.faults({ ledger_delay_ms: 600_000 });
+    expect(await signed.recover()).toMatchObject({ next_state: 'OBSERVING' });
+    await desk.perp.faults({});
+    expect(await signed.recover()).toMatchObject({
+      next_state: 'COMPLETED',
+      external_ref: `${master.address}:${String(signed.nonce)}`,
+      output: { received_amount: '20.5', fee_amount: '0', sub_account_address: expect.anything() },
+    });
+    expect([await desk.perp.perp(master.address), await desk.perp.perp(sub)]).toEqual([
+      ...['79.5', '20.5'],
+    ]);
+    await expectOnce(signed, 2);
+  });
+
+  it('pays no other account than the strategy’s own sub-account', async () => {
+    const { master, context } = await bound('tops up others');
+    expect(await codeOf(master, context('20', {}, PAID))).toBe('SUB_ACCOUNT_MISMATCH');
+    expect(await codeOf(master, context('20', { sub_account_address: undefined }))).toBe(
+      'SUB_ACCOUNT_MISMATCH',
+    );
+    const stranger = await newMaster('has a sub-account of its own');
+    const foreign = await desk.perp.sub(stranger.address, 'desk');
+    for (const account of [PAID, foreign])
+      expect(await codeOf(master, context('20', { sub_account_address: account }, account))).toBe(
+        'SUB_ACCOUNT_NOT_OWN',
+      );
+  });
+
+  it('is not more than there is, nor than the sub-account may hold', async () => {
+    const { master, sub, context } = await bound('tops up too much');
+    expect(await codeOf(master, context('100.1'))).toBe('INSUFFICIENT_WITHDRAWABLE');
+    expect(await codeOf(master, context('1.0000001'))).toBe('AMOUNT_TOO_PRECISE');
+    await desk.perp.fund(sub, { perp: '15' });
+    expect(await codeOf(master, context('20', { max_agent_balance: '34.9' }))).toBe(
+      'MAX_AGENT_BALANCE_EXCEEDED',
+    );
+    expect(await codeOf(master, context('20', { max_agent_balance: '35' }))).toBeNull();
+  });
+});
