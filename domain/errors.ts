@@ -351,6 +351,18 @@ export const ERROR_TABLE = {
     'safe',
     'An agent of this name still waits for its approval; `wallet_id` says which.',
   ),
+  agent_wallet_not_found: rule(404, 'never', 'The strategy has no agent of this name.'),
+  agent_wallet_not_active: rule(
+    409,
+    'after_change',
+    'The agent is not active: it is pending, expired, replaced or refused.',
+  ),
+  strategy_paused: rule(409, 'after_change', 'The strategy is paused at the perps venue.'),
+  max_agent_balance_exceeded: rule(
+    409,
+    'after_change',
+    'With it the strategy would have more at the perps venue than its max_agent_balance.',
+  ),
   venue_unavailable: rule(
     503,
     'safe',

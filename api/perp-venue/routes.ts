@@ -1,11 +1,13 @@
 /** The perps venue: its master account, the strategies that trade there, and their agents. */
-import { ADMIN_ROLES, ALL_ROLES } from '../../domain/roles.ts';
+import { ADMIN_ROLES, ALL_ROLES, OPS_ROLES } from '../../domain/roles.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { noBody, noParams, noQuery } from '../http/schemas.ts';
+import { createResponse } from '../movements/responses.ts';
 import { createBinding, getBinding, pauseStrategy } from './bindings.ts';
 import { emergencyState } from './emergency.ts';
 import { createMaster } from './master.ts';
 import {
+  agentParams,
   bindingCreate,
   bindingResponse,
   emergencyResponse,
@@ -13,10 +15,12 @@ import {
   masterResponse,
   pauseRequest,
   strategyParams,
+  topUpRequest,
   walletCreate,
   walletList,
   walletResponse,
 } from './schema.ts';
+import { topUp } from './top-up.ts';
 import { createWallet, listWallets } from './wallets.ts';
 
 const common = { tag: 'Perp venue', query: noQuery } as const;
@@ -137,6 +141,37 @@ export const perpVenueRoutes: readonly Route[] = [
     response: walletList,
     errors: ['strategy_binding_not_found'],
     handler: listWallets,
+  }),
+  defineRoute({
+    ...common,
+    id: 'topUpAgentWallet',
+    method: 'POST',
+    path: `${BINDINGS}/{strategy_id}/agent-wallets/{agent_name}/top-up`,
+    roles: OPS_ROLES,
+    summary: 'Give a strategy more to work with at the venue',
+    description:
+      "Creates a movement of the template `system/agent-wallet-top-up`, which waits for its approval: from the master to the strategy's " +
+      "sub-account, or, where it has none, a deposit by the master's signer. What the strategy has, what is on its way to it and this " +
+      'are no more than its `max_agent_balance`. A repeat with the same idempotency key and an equal request answers the first movement.',
+    params: agentParams,
+    body: topUpRequest,
+    response: createResponse,
+    errors: [
+      'strategy_binding_not_found',
+      'agent_wallet_not_found',
+      'agent_wallet_not_active',
+      'strategy_paused',
+      'perp_venue_not_bound',
+      'master_account_missing',
+      'venue_unavailable',
+      'max_agent_balance_exceeded',
+      'idempotency_conflict',
+      'binding_unresolved',
+      'address_not_allowlisted',
+      'cutover_mode_active',
+      'outcome_unknown',
+    ],
+    handler: topUp,
   }),
   defineRoute({
     ...ofStrategy,

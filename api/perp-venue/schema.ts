@@ -4,7 +4,17 @@ import { PERP_NETWORKS } from '../../domain/perp/registry.ts';
 import { AGENT_WALLET_STATES } from '../../domain/states/agent-wallet.ts';
 import { MOVEMENT_STATES } from '../../domain/states/movement.ts';
 import { checksummed, readEvmAddress, type AddressProblem } from '../../platform/evm-address.ts';
-import { decimalString, listOf, oneOf, segment, text, timestamp, uuid } from '../http/schemas.ts';
+import {
+  assetCode,
+  decimalString,
+  listOf,
+  oneOf,
+  segment,
+  text,
+  timestamp,
+  uuid,
+} from '../http/schemas.ts';
+import { idempotencyKey } from '../movements/schema.ts';
 
 const DIGITS = /^0x[0-9a-fA-F]{40}$/;
 
@@ -149,6 +159,25 @@ export const walletResponse = z
   .meta({ id: 'AgentWallet' });
 
 export const walletList = listOf(walletResponse);
+
+export const agentParams = z.strictObject({ strategy_id: segment(128), agent_name: agentName });
+
+export const topUpRequest = z
+  .strictObject({
+    asset: assetCode,
+    amount: decimalString,
+    reason: text(1, 1_000),
+    idempotency_key: idempotencyKey,
+  })
+  .meta({
+    id: 'TopUpRequest',
+    examples: [
+      {
+        ...{ asset: 'USDC', amount: '2500', reason: 'More margin for the week.' },
+        idempotency_key: 'basis-2026-11-24-1',
+      },
+    ],
+  });
 
 const openMovement = z.object({
   movement_id: uuid,

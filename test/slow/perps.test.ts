@@ -9,6 +9,7 @@ import {
   formatUnits,
   http,
   parseUnits,
+  toHex,
   type Address,
   type Hex,
 } from 'viem';
@@ -20,6 +21,8 @@ import { perpBooks, type PerpBooks } from '../support/perp-books.ts';
 
 const LIMIT_MS = 120_000;
 const WALLET = 'local-chain:dev-treasury';
+/** Of nobody else: an agent's address is used once. */
+const AGENT_KEYS = [toHex(0xa1, { size: 32 }), toHex(0xa2, { size: 32 })] as const;
 
 let own: OwnStack;
 let perp: StackPerp;
@@ -28,6 +31,7 @@ beforeAll(async () => {
   own = await startOwnStack({
     ...{ perp: true, split: true },
     env: { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '30', SVC_UNPROVEN_ASK_SECONDS: '1' },
+    localSigners: { 'agent-one': AGENT_KEYS[0], 'agent-two': AGENT_KEYS[1] },
   });
   perp = own.stack.perp!;
   books = perpBooks(perp);
@@ -226,3 +230,103 @@ test(
   },
   LIMIT_MS,
 );
+
+describe('a top-up', () => {
+  const PATH = '/perp-venue/strategy-bindings';
+  let turn = 0;
+  const bind = async (
+    strategy_id: string,
+    { sub, most, agent }: { sub: string | null; most: string | null; agent: string },
+  ): Promise<void> => {
+    await own.api.expect(201, 'POST', PATH, {
+      ...{ strategy_id, sub_account_address: sub, max_agent_balance: most },
+    });
+    const wallets = `${PATH}/${strategy_id}/agent-wallets`;
+    await own.api.expect(201, 'POST', wallets, { agent_name: agent, signer_key: agent });
+    await eventually(async () => {
+      const found = (await own.api.expect(200, 'GET', wallets)) as unknown as { state: string }[];
+      return found[0]?.state === 'active' ? true : null;
+    });
+  };
+  const ask = (strategy: string, agent: string, amount: string, key = `top-up-${String(turn++)}`) =>
+    own.api.send('POST', `${PATH}/${strategy}/agent-wallets/${agent}/top-up`, {
+      ...{ asset: 'USDC', amount, reason: 'more margin', idempotency_key: key },
+    });
+
+  test(
+    "moves to the strategy's own sub-account once, whatever is lost, and never above its most",
+    async () => {
+      const sub = await books.subAccount('margin');
+      await bind('margin', { sub, most: '100', agent: 'agent-one' });
+      await refreshed();
+      const master = await atVenue();
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, () => ask('margin', 'agent-one', '30')),
+      );
+      const made = answers.filter(({ status }) => status === 200);
+      expect(made).toHaveLength(3);
+      for (const { status, body } of answers)
+        if (status !== 200)
+          expect([status, (body['detail'] as { error: string }).error]).toEqual([
+            409,
+            'max_agent_balance_exceeded',
+          ]);
+      await books.faults({ lose_answer_rate: 1, calls: ['exchange'] });
+      const heard = (await books.heard('sendAsset')).length;
+      for (const { body } of made) await own.api.approve(body as unknown as Created);
+      await eventually(async () =>
+        (await books.heard('sendAsset')).length >= heard + 3 ? true : null,
+      );
+      await own.stack.kill('worker');
+      await books.faults(null);
+      await own.stack.startChild('worker');
+      for (const { body } of made)
+        await own.api.reaches(body['movement_id'] as string, 'COMPLETED', LIMIT_MS);
+      expect(Number(await books.withdrawable(sub))).toBe(90);
+      expect(master - (await atVenue())).toBeCloseTo(90, 6);
+      const calls = (await books.heard('sendAsset')).slice(heard);
+      expect(calls.filter(({ admitted }) => admitted)).toHaveLength(3);
+      expect((await ask('margin', 'agent-one', '11')).status).toBe(409);
+      expect((await ask('margin', 'agent-one', '10')).status).toBe(200);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "of a strategy without one is a deposit by the master's signer, and a repeat is the same",
+    async () => {
+      await bind('plain', { sub: null, most: null, agent: 'agent-two' });
+      await refreshed();
+      const before = await atVenue();
+      const { status, body } = await ask('plain', 'agent-two', '17', 'the-same');
+      expect([status, body['request_state']]).toEqual([200, 'PENDING_APPROVAL']);
+      expect((await ask('plain', 'agent-two', '17', 'the-same')).body).toMatchObject({
+        movement_id: body['movement_id'],
+      });
+      expect((await ask('plain', 'agent-two', '18', 'the-same')).body).toMatchObject({
+        detail: { error: 'idempotency_conflict', fields: ['amount'] },
+      });
+      await own.api.approve(body as unknown as Created);
+      await own.api.reaches(body['movement_id'] as string, 'COMPLETED', LIMIT_MS);
+      expect((await atVenue()) - before).toBeCloseTo(17, 6);
+      const created = await own.api.send('POST', '/movements', {
+        ...{ template_key: 'system/agent-wallet-top-up', template_version: 1 },
+        intent: { asset: 'USDC', amount: '6' },
+      });
+      expect(created.body).toMatchObject({ detail: { error: 'reserved_template_family' } });
+    },
+    LIMIT_MS,
+  );
+
+  test('is refused for an agent that is not there, an amount that would be lost, and a pause', async () => {
+    const error = async (answer: ReturnType<typeof ask>): Promise<unknown> => {
+      const { status, body } = await answer;
+      return [status, (body['detail'] as { error?: string }).error ?? 'invalid'];
+    };
+    expect(await error(ask('plain', 'nobody', '17'))).toEqual([404, 'agent_wallet_not_found']);
+    expect((await ask('plain', 'agent-two', '4.999999')).status).toBe(422);
+    expect((await ask('margin', 'agent-one', '0.0000001')).status).toBe(422);
+    await own.api.expect(200, 'POST', `${PATH}/plain/pause`, { paused: true, reason: 'tried' });
+    expect(await error(ask('plain', 'agent-two', '17'))).toEqual([409, 'strategy_paused']);
+  });
+});
