@@ -1,6 +1,7 @@
 /**
- * Has the perps venue approve agents that callers asked for, and looks after those that it has. What
- * says that an agent was approved is the venue's own list; its answer to the approval is no proof.
+ * Has the perps venue approve agents that callers asked for, and looks after those that it has.
+ * That an agent was approved is said by the venue's own list; its answer to the approval is no
+ * proof.
  */
 import type { Logger } from 'pino';
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
@@ -54,6 +55,8 @@ export interface AgentWalletOptions {
 
 interface Turn extends AgentWalletOptions {
   readonly call: CallOptions;
+  /** The worker stops. */
+  readonly ending: AbortSignal;
   /** The master's agents: as they were told in this turn, or asked anew. */
   agents(anew?: 'anew'): Promise<readonly ListedAgent[]>;
 }
@@ -66,13 +69,14 @@ interface Finding {
 
 /** Any number of processes may do this: a wallet is one process's at a time. */
 export function startAgentWalletTender(options: AgentWalletOptions): Loop {
-  return startLoop({
+  const ending = new AbortController();
+  const loop = startLoop({
     name: 'agent wallet tender',
     pauseMs: options.pauseMs,
     log: options.log,
     work: async () => {
       const due = await takeAgentWallets(options.db, LEASE_SECONDS, MOST);
-      const turn = turnOf(options);
+      const turn = turnOf(options, ending.signal);
       await Promise.all(
         due.map((wallet) =>
           tend(turn, wallet).catch((error: unknown) =>
@@ -86,15 +90,24 @@ export function startAgentWalletTender(options: AgentWalletOptions): Loop {
       return due.length === MOST;
     },
   });
+  return {
+    ...loop,
+    stop: () => {
+      // A call that is left in the middle is made again by somebody else, with the same bytes.
+      ending.abort();
+      return loop.stop();
+    },
+  };
 }
 
-function turnOf(options: AgentWalletOptions): Turn {
+function turnOf(options: AgentWalletOptions, ending: AbortSignal): Turn {
   const { client, venue } = options.perp;
-  const call = { signal: AbortSignal.timeout(TURN_MS), requestId: 'agent-wallet-tender' };
+  const signal = AbortSignal.any([ending, AbortSignal.timeout(TURN_MS)]);
+  const call = { signal, requestId: 'agent-wallet-tender' };
   let told: Promise<readonly ListedAgent[]> | undefined;
   return {
     ...options,
-    call,
+    ...{ call, ending },
     agents: (anew) => {
       if (anew !== undefined) return client.agents(venue.account, call);
       told ??= client.agents(venue.account, call);
@@ -109,7 +122,10 @@ async function tend(turn: Turn, wallet: DueWallet): Promise<void> {
   const { to, error } = await findingOf(turn, wallet);
   const note = { wallet_id, from, last_error: error };
   if (to === undefined) {
-    await noteAgentWallet(db, { ...note, to: null, lease, next_seconds: nextSeconds(wallet, from) });
+    // Cut off in the middle it says nothing about the wallet, which is the next one's at once.
+    const left = turn.ending.aborted ? { last_error: wallet.last_error, next_seconds: 0 } : null;
+    const next_seconds = nextSeconds(wallet, from);
+    await noteAgentWallet(db, { ...note, to: null, lease, next_seconds, ...left });
     return;
   }
   assertMove(AGENT_WALLET_TABLE, from, to);
@@ -214,10 +230,7 @@ async function approvalOf(turn: Turn, wallet: DueWallet): Promise<string | Findi
 }
 
 /** How long until the next look, which is not later than the end of its time. */
-function nextSeconds(
-  { created_at, valid_until, at }: DueWallet,
-  state: AgentWalletState,
-): number {
+function nextSeconds({ created_at, valid_until, at }: DueWallet, state: AgentWalletState): number {
   const now = Date.parse(at);
   const age = (now - Date.parse(created_at)) / 1_000;
   const pause =

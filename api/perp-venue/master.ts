@@ -17,8 +17,8 @@ type Body = z.output<typeof masterCreate>;
 type Asked = Omit<PerpMaster, 'created_at'>;
 
 /**
- * Names the account that is paid from. What the venues file and the signer say is asked before it is
- * stored; an equal repeat is answered whatever they say by then.
+ * Names the account that is paid from. What the venues file and the signer say is asked before it
+ * is stored; an equal repeat is answered whatever they say by then.
  */
 export async function createMaster(
   { body, requester }: { readonly body: Body; readonly requester: Requester },

@@ -225,6 +225,27 @@ test('a worker that ends between storing and sending leaves the bytes that are s
   expect(before?.signature.startsWith(signature.r)).toBe(true);
 });
 
+test('a worker that is stopped in the middle leaves a wallet to the next at once', async () => {
+  const wallet = await ask(name());
+  let begun = false;
+  const hanging = through({
+    send: (_body, { signal }) =>
+      new Promise((_resolve, reject) => {
+        begun = true;
+        signal.addEventListener('abort', () =>
+          reject(new ExecutorFault('timeout', 'VENUE_UNREACHABLE', 'cut off')),
+        );
+      }),
+  });
+  const worker = desk.work({ perp: hanging });
+  await eventually(() => Promise.resolve(begun ? true : null));
+  await worker.stop();
+  expect(await stored(wallet)).toMatchObject({ state: 'pending', last_error: null });
+  desk.work();
+  await becomes(wallet, { state: 'active' });
+  expect(desk.master.signed).toBe(1);
+});
+
 test('what the venue refuses for good is refused, in its words', async () => {
   await desk.perp.faults({
     reject_next: { text: 'Too many extra agents for cumulative volume traded. Current limit is 3' },

@@ -24,7 +24,10 @@ export const perpRules: readonly Rule[] = [
     id: 'agents-are-active-once-listed',
     section,
     rule: 'An agent is active once the venue lists it as it was signed; that it took the approval is no proof.',
-    test: { file: APPROVED, name: 'that it was taken is no proof: what is not listed stays pending' },
+    test: {
+      file: APPROVED,
+      name: 'that it was taken is no proof: what is not listed stays pending',
+    },
     broken: {
       file: LOOP,
       find: ': { error: `${seen}, though it took the approval` };',

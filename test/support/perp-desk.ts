@@ -12,6 +12,7 @@ import { perpVenueRoutes } from '../../api/perp-venue/routes.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Caller } from '../../domain/roles.ts';
 import type { Signer } from '../../domain/signer.ts';
+import type { Loop } from '../../platform/loop.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
 import { openPerpVenue, type PerpAccess } from '../../venues/perp/access.ts';
 import { perpVenueSchema } from '../../venues/perp/config.ts';
@@ -48,7 +49,7 @@ export interface PerpDesk {
   signer(key: string): DeskSigner;
   call(method: string, path: string, body?: object, options?: DeskOptions): Promise<Answer>;
   /** Begins to approve agents, as one more worker; stopped by the end of the test. */
-  work(options?: DeskOptions): void;
+  work(options?: DeskOptions): Pick<Loop, 'stop'>;
   /** Approvals that the venue has heard. */
   approvals(): Promise<readonly Approval[]>;
   /** Takes away everything that a test has made; the venue stays. */
@@ -104,7 +105,7 @@ export async function startPerpDesk(masterName: string): Promise<PerpDesk> {
   };
   const log = pino({ level: 'silent' });
   const known = { list: () => [], get: (key: string) => signers.get(key)?.signer };
-  let loops: readonly { stop(): Promise<void> }[] = [];
+  let loops: readonly Pick<Loop, 'stop'>[] = [];
   return {
     ...{ bench, perp, access, master, signer },
     call: async (method, path, body, { perp: reached = access, caller = ADMIN, laterMs } = {}) => {
@@ -130,7 +131,9 @@ export async function startPerpDesk(masterName: string): Promise<PerpDesk> {
     work: ({ perp: reached = access, laterMs } = {}) => {
       if (reached === null) throw new Error('a worker needs a venue');
       const parts = { db: at(laterMs), log, signers: known, perp: reached };
-      loops = [...loops, startAgentWalletTender({ ...parts, pauseMs: 20 })];
+      const loop = startAgentWalletTender({ ...parts, pauseMs: 20 });
+      loops = [...loops, loop];
+      return loop;
     },
     approvals: async () =>
       (await perp.heard()).flatMap(({ body, admitted }) => {
