@@ -11,6 +11,7 @@ import { readPerpTerms } from '../../store/perp-terms.ts';
 import { perpProblem } from '../../domain/perps/ready.ts';
 import { someone } from '../dev/perp-stack.ts';
 import { readPerpAction, savePerpSignature } from '../../store/perp-actions.ts';
+import { buildAct } from '../../venues/perp/actions.ts';
 import {
   CHAIN_ID,
   MASTER,
@@ -36,6 +37,7 @@ import { startStoreBench, type StoreBench } from './support.ts';
 let bench: StoreBench;
 beforeAll(async () => {
   bench = await startStoreBench();
+  await openMaster(bench);
 }, 60_000);
 afterAll(() => bench?.close(), 30_000);
 
@@ -60,6 +62,7 @@ async function checked(
 }
 
 test('nothing is sent before there is a master account', async () => {
+  await bench.sql('DELETE FROM perp_master');
   for (const action of ['perp_deposit', 'perp_withdraw', 'agent_wallet_top_up'])
     expect(await checked(action)).toBe('MASTER_ACCOUNT_MISSING');
   const [row] = await bench.sql<{ problem: { reason: string } }>(
@@ -224,6 +227,15 @@ describe('equal deposits', () => {
 });
 
 describe('what is signed for the venue', () => {
+  it('is another signature each time, or this would show nothing', async () => {
+    const signer = workerOf(bench).signers.get('master');
+    const both = [await signer?.signEvmTypedData(TYPED), await signer?.signEvmTypedData(TYPED)];
+    expect(both[0]).not.toEqual(both[1]);
+  });
+  const { typed_data: TYPED } = buildAct({
+    ...{ type: 'withdraw3', network: 'Testnet', destination: PAID, amount: '1', nonce: 1 },
+  });
+
   it('is nothing for an executor of somebody else', async () => {
     const foreign = workerOf(bench, { foreign: true });
     expect(await fenced(bench, await prepared(bench, 'perp_withdraw'), foreign)).toBe(
