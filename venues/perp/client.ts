@@ -52,7 +52,7 @@ export type PerpRole =
   | { readonly role: 'user' | 'missing' | 'vault' }
   | { readonly role: 'agent' | 'subAccount'; readonly master: string };
 
-/** Every call throws a retryable `ExecutorFault` where the venue gives no answer that can be read. */
+/** Every call throws a retryable `ExecutorFault` where nothing is answered that can be read. */
 export interface PerpClient {
   /** Sends the body once. */
   send(body: string, call: CallOptions): Promise<PerpAnswer>;
@@ -63,7 +63,7 @@ export interface PerpClient {
   role(user: string, call: CallOptions): Promise<PerpRole>;
   /** How the account keeps its money: only `default` and `disabled` keep perps by themselves. */
   mode(user: string, call: CallOptions): Promise<string>;
-  /** The rails of deposits and withdrawals, as the venue names them; null where it does not tell. */
+  /** The rails of deposits and withdrawals, as the venue names them; null where it says none. */
   rails(
     call: CallOptions,
   ): Promise<{ readonly deposit: string; readonly withdrawal: string } | null>;
@@ -172,7 +172,7 @@ export function createPerpClient({ url }: Pick<PerpVenue, 'url'>): PerpClient {
         });
         rows.push(...fresh);
         const last = told.at(-1);
-        // How many rows fill an answer is told in two ways, so a page that adds nothing is the last.
+        // How many rows fill an answer is told in two ways, so one that adds nothing is the last.
         if (last === undefined || fresh.length === 0 || told.length < PAGE / 2) return rows;
         startTime = last.time;
       }

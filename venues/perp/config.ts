@@ -6,7 +6,8 @@ import { addressSchema } from '../evm/config.ts';
 export const PERP_DECIMALS = 6;
 
 /**
- * Less than this is not credited and lost. Source: DOC:for-developers/api/usdc (docs/perps-venue-facts.md 5.1).
+ * Less than this is not credited and lost. Source: DOC:for-developers/api/usdc
+ * (docs/perps-venue-facts.md 5.1).
  */
 export const LEAST_DEPOSIT = '5';
 

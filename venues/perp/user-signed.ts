@@ -105,8 +105,9 @@ export function createUserSignedExecutor<Plan>(lane: PerpLane, of: UserSigned<Pl
 }
 
 /**
- * SUBMITTED once the venue has taken it, FAILED `VENUE_REFUSED` where it has refused it: this is the
- * first time that its bytes are sent, so nothing else can have come of them. A fault says nothing.
+ * SUBMITTED once the venue has taken it, FAILED `VENUE_REFUSED` where it has refused it: this is
+ * the first time that its bytes are sent, so nothing else can have come of them. A fault says
+ * nothing.
  */
 async function submit<Plan>(
   { client }: PerpLane,
