@@ -164,4 +164,18 @@ export const perpLaneRules: readonly Rule[] = [
       replace: "if (actionType !== 'perp_deposit') return null;",
     },
   },
+  {
+    id: 'restored-actions-are-not-sent-again',
+    section,
+    rule: 'A restored database sends nothing again to the venue: it may have forgotten a later attempt.',
+    test: {
+      file: SENT,
+      name: 'is not sent again by a database that may have forgotten a later attempt',
+    },
+    broken: {
+      file: 'venues/perp/user-signed.ts',
+      find: "if (journal.unknownNonces !== undefined) return unknown('ACTION_FORGOTTEN', LATER_FORGOTTEN);",
+      replace: "if (age === 'over') return unknown('ACTION_FORGOTTEN', LATER_FORGOTTEN);",
+    },
+  },
 ];

@@ -1,8 +1,8 @@
 /** Nodes of the perps venue before their fence, and workers that bring them through it. */
-import { randomBytes } from 'node:crypto';
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
 import { hashTypedData, type Hex } from 'viem';
-import { privateKeyToAccount, sign } from 'viem/accounts';
+import { privateKeyToAccount, setSignEntropy, sign } from 'viem/accounts';
 import { pino } from 'pino';
 import { PERP_BRIDGE } from '../../dev/simulators/perp/settings.ts';
 import { USDC_TOKEN } from '../../dev/simulators/perp/transfers.ts';
@@ -56,6 +56,8 @@ export interface WorkerTerms {
   readonly foreign?: boolean;
 }
 
+setSignEntropy(true);
+
 /** Signs another signature each time, each of them right; transactions not at all. */
 function signerOf(address: Hex): Signer {
   return {
@@ -66,7 +68,6 @@ function signerOf(address: Hex): Signer {
     signEvmTypedData: async (payload) => ({
       signature: await sign({
         ...{ hash: hashTypedData(payload as never), privateKey: KEY, to: 'hex' },
-        extraEntropy: `0x${randomBytes(32).toString('hex')}`,
       }),
     }),
     close: () => Promise.resolve(),
@@ -145,7 +146,7 @@ export async function openMaster(bench: StoreBench): Promise<void> {
     `INSERT INTO allowed_addresses (id, chain_family, address, chain_id, reason, created_by,
        created_at, updated_at)
      SELECT gen_random_uuid(), 'evm', each, $2, 'test', 'test', svc_now(), svc_now()
-     FROM unnest($1::text[]) AS each`,
+     FROM unnest($1::text[]) AS each ON CONFLICT DO NOTHING`,
     ...[[PAID, PERP_BRIDGE.address.toLowerCase()], CHAIN_ID],
   );
 }
@@ -253,9 +254,11 @@ export async function standing(bench: StoreBench, { movement_id }: PerpNode): Pr
   return row?.error_code ?? row?.state ?? '';
 }
 
+const QUIET = new DefaultLogger('ERROR');
+
 /** Phases ask for the activity that they are part of. */
 export function inActivity<T>(work: () => Promise<T>): Promise<T> {
-  return new MockActivityEnvironment().run(work) as Promise<T>;
+  return new MockActivityEnvironment({}, { logger: QUIET }).run(work) as Promise<T>;
 }
 
 /** Asks for its fence, and says where it stands then. */

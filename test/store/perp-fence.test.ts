@@ -1,6 +1,7 @@
 /** Before a node of the perps venue is sent: whose it is, what is paused, what is under way. */
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import fc from 'fast-check';
+import pg from 'pg';
 import { passFence, type Fenced } from '../../activities/phases/fence.ts';
 import { preflight } from '../../activities/phases/preflight.ts';
 import { phaseRow } from '../../activities/phases/row.ts';
@@ -11,6 +12,7 @@ import { readPerpTerms } from '../../store/perp-terms.ts';
 import { perpProblem } from '../../domain/perps/ready.ts';
 import { someone } from '../dev/perp-stack.ts';
 import { readPerpAction, savePerpSignature } from '../../store/perp-actions.ts';
+import { buildAct } from '../../venues/perp/actions.ts';
 import {
   CHAIN_ID,
   MASTER,
@@ -31,11 +33,12 @@ import {
   type NodeTerms,
   type PerpNode,
 } from './perp-desk.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { startStoreBench, waitForLocks, type StoreBench } from './support.ts';
 
 let bench: StoreBench;
 beforeAll(async () => {
   bench = await startStoreBench();
+  await openMaster(bench);
 }, 60_000);
 afterAll(() => bench?.close(), 30_000);
 
@@ -60,6 +63,7 @@ async function checked(
 }
 
 test('nothing is sent before there is a master account', async () => {
+  await bench.sql('DELETE FROM perp_master');
   for (const action of ['perp_deposit', 'perp_withdraw', 'agent_wallet_top_up'])
     expect(await checked(action)).toBe('MASTER_ACCOUNT_MISSING');
   const [row] = await bench.sql<{ problem: { reason: string } }>(
@@ -201,14 +205,28 @@ describe('equal deposits', () => {
   });
 
   it('that ask at once pass one at a time', async () => {
+    // It leaves a lane of nonces behind, at which the others are held once they have looked.
+    expect(await fenced(bench, await prepared(bench, 'perp_deposit', { amount: '60' }))).toBe(
+      'SUBMITTING',
+    );
     const nodes: PerpNode[] = [];
     for (let index = 0; index < 10; index += 1)
       nodes.push(await prepared(bench, 'perp_deposit', { amount: '61.000000' }));
-    const ends = await Promise.all(nodes.map((node) => fenced(bench, node)));
-    expect(ends.toSorted()).toEqual([
-      ...Array.from({ length: 9 }, () => 'EQUAL_DEPOSIT_IN_FLIGHT'),
-      'SUBMITTING',
-    ]);
+    const other = new pg.Client({ connectionString: bench.url });
+    await other.connect();
+    try {
+      await other.query('BEGIN');
+      await other.query('SELECT FROM nonce_lanes FOR UPDATE');
+      const asked = nodes.map((node) => fenced(bench, node));
+      await waitForLocks(bench, nodes.length);
+      await other.query('ROLLBACK');
+      expect((await Promise.all(asked)).toSorted()).toEqual([
+        ...Array.from({ length: 9 }, () => 'EQUAL_DEPOSIT_IN_FLIGHT'),
+        'SUBMITTING',
+      ]);
+    } finally {
+      await other.end();
+    }
   });
 
   it('wait for one that a restore may have forgotten to be sent', async () => {
@@ -224,6 +242,15 @@ describe('equal deposits', () => {
 });
 
 describe('what is signed for the venue', () => {
+  it('is another signature each time, or this would show nothing', async () => {
+    const signer = workerOf(bench).signers.get('master');
+    const both = [await signer?.signEvmTypedData(TYPED), await signer?.signEvmTypedData(TYPED)];
+    expect(both[0]).not.toEqual(both[1]);
+  });
+  const { typed_data: TYPED } = buildAct({
+    ...{ type: 'withdraw3', network: 'Testnet', destination: PAID, amount: '1', nonce: 1 },
+  });
+
   it('is nothing for an executor of somebody else', async () => {
     const foreign = workerOf(bench, { foreign: true });
     expect(await fenced(bench, await prepared(bench, 'perp_withdraw'), foreign)).toBe(

@@ -35,7 +35,7 @@ export const PERP_DEPOSIT_DESCRIPTOR: ExecutorDescriptor = {
 };
 
 const LOOK_EVERY_SECONDS = 5;
-/** It takes less than a minute (DOC:for-developers/api/usdc); after this it is told that it did not. */
+/** It takes less than a minute (DOC:for-developers/api/usdc); after this people are told. */
 const LATE_MS = 600_000;
 
 /** It holds no state of its own: the journal, the chain and the venue do. */
@@ -79,9 +79,9 @@ export function createDepositExecutor(lane: PerpLane): Executor {
 /**
  * The same node as a plain transfer, once nothing of the venue is in its way.
  *
- * @throws ExecutorFault `rejected` with the codes of {@link depositRefusal}, `DEPOSITOR_NOT_MASTER`,
- *   `MASTER_ACCOUNT_MISSING`, `VENUE_ROUTE_CLOSED`, `ACCOUNT_MODE_UNSUPPORTED`; retryable where the
- *   venue does not answer.
+ * @throws ExecutorFault `rejected` with the codes of {@link depositRefusal},
+ *   `DEPOSITOR_NOT_MASTER`, `MASTER_ACCOUNT_MISSING`, `VENUE_ROUTE_CLOSED`,
+ *   `ACCOUNT_MODE_UNSUPPORTED`; retryable where the venue does not answer.
  */
 async function requireDeposit(
   { client, ...lane }: PerpLane,

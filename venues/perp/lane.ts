@@ -43,7 +43,7 @@ export function createPerpExecutors(
   ];
 }
 
-/** What a node of the venue may have signed, by its plan and the nonce that its attempt was given. */
+/** What a node of the venue may have signed, by its plan and the nonce of its attempt. */
 export function perpActs(venue: PerpVenue | undefined, evmVenues: readonly EvmVenue[]): ActReader {
   return (signed) => {
     if (venue === undefined) return null;

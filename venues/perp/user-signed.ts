@@ -105,8 +105,9 @@ export function createUserSignedExecutor<Plan>(lane: PerpLane, of: UserSigned<Pl
 }
 
 /**
- * SUBMITTED once the venue has taken it, FAILED `VENUE_REFUSED` where it has refused it: this is the
- * first time that its bytes are sent, so nothing else can have come of them. A fault says nothing.
+ * SUBMITTED once the venue has taken it, FAILED `VENUE_REFUSED` where it has refused it: this is
+ * the first time that its bytes are sent, so nothing else can have come of them. A fault says
+ * nothing.
  */
 async function submit<Plan>(
   { client }: PerpLane,
@@ -148,13 +149,16 @@ async function observe<Plan>(
   };
 }
 
+const LATER_FORGOTTEN =
+  'the database was restored and may have forgotten a later attempt; the ledger does not show this one, and it is not sent again';
+
 const NEVER_SHOWN =
   'the venue took it and its ledger still does not show it: it may have been refused after its nonce was taken, or not be paid out; look at the account';
 
 /**
  * No signature is stored: nothing was sent, unless the database was restored and may have forgotten
  * that. Else the ledger, the venue's answer to the same bytes, and the end of the nonce's window
- * are asked, in this order; nothing but these proves anything.
+ * are asked, in this order; nothing but these proves anything. After a restore only the ledger is.
  */
 async function recover<Plan>(
   lane: PerpLane,
@@ -178,6 +182,8 @@ async function recover<Plan>(
   const underWay: ExecutionResult = { next_state: 'OBSERVING', ...admitted(perp, nonce) };
   if (prior?.output?.['admitted'] === true)
     return age === 'over' ? unknown('LEDGER_ROW_MISSING', NEVER_SHOWN) : underWay;
+  // A later attempt may have been made in what the restore lost: this one would pay beside it.
+  if (journal.unknownNonces !== undefined) return unknown('ACTION_FORGOTTEN', LATER_FORGOTTEN);
   switch (age) {
     case 'repeatable': {
       const built = builtAs(of, context, prior?.prepared_action ?? {}, nonce);

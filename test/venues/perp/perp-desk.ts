@@ -139,6 +139,12 @@ export const NO_JOURNAL: SubmitJournal = {
   releaseNonce: () => Promise.resolve(false),
 };
 
+/** The database was restored, and may have forgotten sends. */
+export const RESTORED: SubmitJournal = {
+  ...NO_JOURNAL,
+  unknownNonces: () => Promise.resolve([]),
+};
+
 /** A node whose send is prepared and signed: what its row would hold. */
 export interface Signed {
   readonly executor: Executor;
@@ -147,7 +153,7 @@ export interface Signed {
   readonly nonce: number;
   send(): Promise<ExecutionResult>;
   observe(later?: number): Promise<ExecutionResult>;
-  recover(later?: number): Promise<ExecutionResult>;
+  recover(later?: number, journal?: SubmitJournal): Promise<ExecutionResult>;
 }
 
 export async function signedBy(
@@ -194,7 +200,8 @@ export async function signedBy(
         ),
       ),
     observe: async (later) => noted(await executor.observe(now(later), call(), NO_JOURNAL)),
-    recover: async (later) => noted(await executor.recover(now(later), call(), NO_JOURNAL)),
+    recover: async (later, journal = NO_JOURNAL) =>
+      noted(await executor.recover(now(later), call(), journal)),
   };
 }
 

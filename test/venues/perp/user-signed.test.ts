@@ -6,6 +6,7 @@ import type { ExecutionResult } from '../../../domain/executor.ts';
 import {
   HOUR,
   NO_JOURNAL,
+  RESTORED,
   call,
   contextOf,
   masterOf,
@@ -152,7 +153,7 @@ describe('a withdrawal', () => {
     await desk.perp.as(master.account).usdSend({ destination: PAID, amount: '50' });
     expect(await signed.recover()).toMatchObject({
       ...{ next_state: 'FAILED', error_code: 'VENUE_REFUSED' },
-      error_message: expect.stringContaining('Insufficient') as string,
+      error_message: expect.stringContaining('Insufficient'),
     });
     await desk.perp.fund(master.address, { perp: '50' });
     // Its bytes are dead: what looks like an answer now is about the refusal.
@@ -166,7 +167,7 @@ describe('a withdrawal', () => {
     const signed = await signedWithdrawal(master, '11', Date.now() - 72 * HOUR);
     expect(await signed.recover(HOUR)).toMatchObject({
       ...{ next_state: 'UNKNOWN', error_code: 'ACTION_UNPROVEN' },
-      error_message: expect.stringContaining('nonce too low') as string,
+      error_message: expect.stringContaining('nonce too low'),
     });
   });
 
@@ -241,10 +242,22 @@ describe('a withdrawal', () => {
     expect(await master.withdraw.recover(context, call(), NO_JOURNAL)).toEqual({
       next_state: 'READY',
     });
-    const unknownNonces = () => Promise.resolve([]);
-    expect(
-      await master.withdraw.recover(context, call(), { ...NO_JOURNAL, unknownNonces }),
-    ).toMatchObject({ next_state: 'UNKNOWN', error_code: 'ACTION_FORGOTTEN' });
+    expect(await master.withdraw.recover(context, call(), RESTORED)).toMatchObject({
+      ...{ next_state: 'UNKNOWN', error_code: 'ACTION_FORGOTTEN' },
+    });
+  });
+
+  it('is not sent again by a database that may have forgotten a later attempt', async () => {
+    const master = await newMaster('was restored');
+    const signed = await signedWithdrawal(master);
+    for (const later of [HOUR, 30 * HOUR, 50 * HOUR])
+      expect(await signed.recover(later, RESTORED)).toMatchObject({
+        ...{ next_state: 'UNKNOWN', error_code: 'ACTION_FORGOTTEN' },
+      });
+    expect(await heard(signed)).toEqual([]);
+    await signed.send();
+    await ended(signed);
+    expect(await signed.recover(HOUR, RESTORED)).toMatchObject({ next_state: 'COMPLETED' });
   });
 
   it('is not sent with other bytes than were prepared', async () => {
