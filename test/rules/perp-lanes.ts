@@ -29,6 +29,20 @@ export const perpLaneRules: readonly Rule[] = [
     },
   },
   {
+    id: 'a-withdrawal-is-never-failed-by-absence',
+    section,
+    rule: 'A withdrawal that nobody answered is for a person, however old: it shows only once it is paid.',
+    test: {
+      file: SENT,
+      name: 'that is not found is never failed: what was taken may be paid however late',
+    },
+    broken: {
+      file: 'venues/perp/withdraw.ts',
+      find: "row_comes: 'when_paid',",
+      replace: "row_comes: 'at_once',",
+    },
+  },
+  {
     id: 'what-the-venue-took-is-not-failed-by-absence',
     section,
     rule: 'An action that the venue has taken is completed by its row or shown to a person, and never failed.',

@@ -139,7 +139,7 @@ export interface PerpNode {
 export async function openMaster(bench: StoreBench): Promise<void> {
   await bench.sql(
     `INSERT INTO perp_master (master_address, signer_key, network, created_at)
-     VALUES ($1, 'master', 'Testnet', svc_now())`,
+     VALUES ($1, 'master', 'testnet', svc_now())`,
     MASTER.address.toLowerCase(),
   );
   await bench.sql(

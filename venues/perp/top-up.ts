@@ -63,6 +63,7 @@ export function topUps({
           `${sub_account} holds ${held} and may hold ${most}`,
         );
     },
+    row_comes: 'at_once',
     find: (rows, nonce, { sub_account }) => sendRow(rows, nonce, sub_account),
     facts: ({ sub_account }) => ({ sub_account_address: sub_account }),
   };

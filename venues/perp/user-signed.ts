@@ -33,6 +33,8 @@ export interface UserSigned<Plan> {
   act(plan: Plan, nonce: number): PerpAct;
   /** @throws ExecutorFault `rejected` where it could not be carried out, or would pay another. */
   require(plan: Plan, perp: PerpTerms, call: CallOptions): Promise<void>;
+  /** When its row comes: as it is carried out, or only once the venue has paid, however late. */
+  readonly row_comes: 'at_once' | 'when_paid';
   /** Its row in the master's ledger. */
   find(rows: readonly LedgerRow[], nonce: number, plan: Plan): Arrived | null;
   /** What its output says beside the amounts. */
@@ -201,6 +203,11 @@ async function recover<Plan>(
         'the ledger does not show it, which proves nothing before its nonce is too old',
       );
     case 'over':
+      if (of.row_comes === 'when_paid')
+        return unknown(
+          'ACTION_UNPROVEN',
+          'its nonce is too old to be taken any more, but one that was taken without an answer shows only once it is paid: look at the account',
+        );
       return {
         next_state: 'FAILED',
         error_code: 'SUBMIT_NOT_LANDED',

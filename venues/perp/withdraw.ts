@@ -42,6 +42,8 @@ export function withdrawals({
       await requireMode(client, master_address, call);
       await requireWithdrawable(client, master_address, plan.amount, call);
     },
+    // Source: docs/perps-venue-facts.md 0.3.
+    row_comes: 'when_paid',
     find: (rows, nonce) => withdrawalRow(rows, nonce),
     // The row's hash is that of the payment on the chain (facts 0).
     facts: ({ destination }, arrived) => ({

@@ -195,24 +195,17 @@ describe('a withdrawal', () => {
     await expectOnce(signed, 2);
   });
 
-  it('that is not found is not failed before its nonce is too old', async () => {
+  it('that is not found is never failed: what was taken may be paid however late', async () => {
     const master = await newMaster('is not found');
     const signed = await signedWithdrawal(master);
     await desk.perp.faults({ rate_limited: true, calls: ['exchange'] });
     await expect(signed.send()).rejects.toMatchObject({ name: 'ExecutorFault' });
     await desk.perp.faults({});
-    for (const later of [24 * HOUR, 48 * HOUR, 49 * HOUR])
+    for (const later of [24 * HOUR, 48 * HOUR, 49 * HOUR, 500 * HOUR])
       expect(await signed.recover(later)).toMatchObject({
         ...{ next_state: 'UNKNOWN', error_code: 'ACTION_UNPROVEN' },
       });
-    // Nothing is sent once it is a day old, and a ledger that does not answer proves nothing.
-    expect(await heard(signed)).toHaveLength(1);
-    await desk.perp.faults({ rate_limited: true, calls: ['info'] });
-    await expect(signed.recover(50 * HOUR)).rejects.toMatchObject({ name: 'ExecutorFault' });
-    await desk.perp.faults({});
-    expect(await signed.recover(50 * HOUR)).toMatchObject({
-      ...{ next_state: 'FAILED', error_code: 'SUBMIT_NOT_LANDED' },
-    });
+    // Nothing is sent once it is a day old.
     expect(await heard(signed)).toHaveLength(1);
   });
 
@@ -376,6 +369,27 @@ describe('a top-up', () => {
       ...['79.5', '20.5'],
     ]);
     await expectOnce(signed, 2);
+  });
+
+  it('that is not found is not failed before its nonce is too old', async () => {
+    const { master, context } = await bound('is not found');
+    const signed = await signedBy(master, master.topUp, context('20'));
+    await desk.perp.faults({ rate_limited: true, calls: ['exchange'] });
+    await expect(signed.send()).rejects.toMatchObject({ name: 'ExecutorFault' });
+    await desk.perp.faults({});
+    for (const later of [24 * HOUR, 48 * HOUR, 49 * HOUR])
+      expect(await signed.recover(later)).toMatchObject({
+        ...{ next_state: 'UNKNOWN', error_code: 'ACTION_UNPROVEN' },
+      });
+    // Nothing is sent once it is a day old, and a ledger that does not answer proves nothing.
+    expect(await heard(signed)).toHaveLength(1);
+    await desk.perp.faults({ rate_limited: true, calls: ['info'] });
+    await expect(signed.recover(50 * HOUR)).rejects.toMatchObject({ name: 'ExecutorFault' });
+    await desk.perp.faults({});
+    expect(await signed.recover(50 * HOUR)).toMatchObject({
+      ...{ next_state: 'FAILED', error_code: 'SUBMIT_NOT_LANDED' },
+    });
+    expect(await heard(signed)).toHaveLength(1);
   });
 
   it('pays no other account than the strategy’s own sub-account', async () => {
