@@ -10,7 +10,7 @@ const DAY_MS = 24 * HOUR_MS;
 /** A first send with an older one is left alone, so that repeats of it have their whole day. */
 export const FIRST_SEND_MS = HOUR_MS;
 
-/** For so long the same bytes are sent again: well before nobody knows what the venue makes of it. */
+/** For so long the same bytes are sent again: well within what the venue takes. */
 export const REPEAT_MS = DAY_MS;
 
 /** Then no call with it can be carried out any more, and whatever was carried out is told. */
