@@ -22,8 +22,8 @@ export async function readOpenTopUps(db: Database, strategyId: string): Promise<
 }
 
 /**
- * Writes a top-up, if what is on its way to the strategy is with it no more than `room` (null: any).
- * `counted` are those that were open before the venue was asked what the strategy has.
+ * Writes a top-up, if what is on its way to the strategy is with it no more than `room` (null:
+ * any). `counted` are those that were open before the venue was asked what the strategy has.
  */
 export async function createTopUp(
   db: Database,

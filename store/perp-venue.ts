@@ -1,5 +1,10 @@
 /** The perps venue's master, bindings and agent wallets (prisma/functions/perp-venue.sql). */
-import type { AgentWallet, PerpAccount, PerpBinding, PerpMaster } from '../domain/perp/registry.ts';
+import type {
+  AgentWallet,
+  PerpAccount,
+  PerpBinding,
+  PerpMaster,
+} from '../domain/perps/registry.ts';
 import type { AgentWalletState } from '../domain/states/agent-wallet.ts';
 import type { AuditEntry } from '../domain/transition.ts';
 import { newId } from '../platform/ids.ts';

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { auditOf, type Requester } from '../../domain/actions/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
-import type { PerpBinding, PerpMaster } from '../../domain/perp/registry.ts';
+import type { PerpBinding, PerpMaster } from '../../domain/perps/registry.ts';
 import { checksummed } from '../../platform/evm-address.ts';
 import {
   createPerpBinding,

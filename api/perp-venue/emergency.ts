@@ -2,9 +2,10 @@
 import type { z } from 'zod';
 import { agentOf } from '../../store/namespaces.ts';
 import type { Requester } from '../../domain/actions/context.ts';
-import type { PerpAccount } from '../../domain/perp/registry.ts';
+import type { PerpAccount } from '../../domain/perps/registry.ts';
 import { namespaceOf } from '../../domain/roles.ts';
 import { notePerpAccount, readStrategyState, type StrategyState } from '../../store/perp-venue.ts';
+import { keepsPerpsApart } from '../../venues/perp/config.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
 import { notBound, type OfStrategy } from './bindings.ts';
@@ -13,9 +14,6 @@ import { walletView } from './shown.ts';
 
 /** A person waits for it who has no time. */
 const ANSWER_WITHIN_MS = 2_500;
-
-/** How accounts keep their money whose perps balances say what they have (facts 9). */
-const OWN_BALANCES = ['default', 'disabled'];
 
 /**
  * Asks the venue now. What it does not say is what it last said, with its time and `stale`; nothing
@@ -62,7 +60,7 @@ async function askVenue(
       perp.client.state(account, call),
       perp.client.mode(account, call),
     ]);
-    if (!OWN_BALANCES.includes(mode)) {
+    if (!keepsPerpsApart(mode)) {
       log.warn({ account, mode }, 'the account keeps its balances where they are not read');
       return null;
     }

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { auditOf, type Requester } from '../../domain/actions/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { PerpMaster, PerpNetworkName } from '../../domain/perp/registry.ts';
+import type { PerpMaster, PerpNetworkName } from '../../domain/perps/registry.ts';
 import { checksummed, sameEvmAddress } from '../../platform/evm-address.ts';
 import { createPerpMaster, readPerpMaster } from '../../store/perp-venue.ts';
 import type { PerpVenue } from '../../venues/perp/config.ts';

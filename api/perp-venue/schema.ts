@@ -1,6 +1,6 @@
 /** The wire contract of the perps venue. */
 import { z } from 'zod';
-import { PERP_NETWORKS } from '../../domain/perp/registry.ts';
+import { PERP_NETWORKS } from '../../domain/perps/registry.ts';
 import { AGENT_WALLET_STATES } from '../../domain/states/agent-wallet.ts';
 import { MOVEMENT_STATES } from '../../domain/states/movement.ts';
 import { checksummed, readEvmAddress, type AddressProblem } from '../../platform/evm-address.ts';

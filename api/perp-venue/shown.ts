@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import type { AuditAction } from '../../domain/events.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import type { AgentWallet, PerpBinding, PerpMaster } from '../../domain/perp/registry.ts';
+import type { AgentWallet, PerpBinding, PerpMaster } from '../../domain/perps/registry.ts';
 import { checksummed } from '../../platform/evm-address.ts';
 import type { Subject } from '../audit/refused.ts';
 import type { bindingResponse, masterResponse, walletResponse } from './schema.ts';

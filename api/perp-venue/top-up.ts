@@ -6,7 +6,7 @@ import { ExecutorFault } from '../../domain/executor.ts';
 import { graphShape } from '../../domain/graph/shape.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { compare, subtract, toBaseUnits } from '../../domain/money.ts';
-import type { PerpBinding, PerpMaster } from '../../domain/perp/registry.ts';
+import type { PerpBinding, PerpMaster } from '../../domain/perps/registry.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';
 import { checksummed } from '../../platform/evm-address.ts';
 import { listAgentWallets, readPerpBinding, readPerpMaster } from '../../store/perp-venue.ts';

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { auditOf, type Requester } from '../../domain/actions/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { AgentWallet } from '../../domain/perp/registry.ts';
+import type { AgentWallet } from '../../domain/perps/registry.ts';
 import { checksummed } from '../../platform/evm-address.ts';
 import { createAgentWallet, listAgentWallets, type WalletChange } from '../../store/perp-venue.ts';
 import { auditedRefusal } from '../audit/refused.ts';

@@ -2,10 +2,8 @@
 import type { CallOptions } from '../../domain/executor.ts';
 import { compare } from '../../domain/money.ts';
 import type { PerpClient } from './client.ts';
+import { keepsPerpsApart } from './config.ts';
 import { rejected } from './plan.ts';
-
-/** Accounts of other modes keep their money where it is not looked for. Source: facts 9. */
-const MODES: readonly string[] = ['default', 'disabled'];
 
 /** @throws ExecutorFault `rejected` `ACCOUNT_MODE_UNSUPPORTED`. */
 export async function requireMode(
@@ -14,7 +12,7 @@ export async function requireMode(
   call: CallOptions,
 ): Promise<void> {
   const mode = await client.mode(account, call);
-  if (MODES.includes(mode)) return;
+  if (keepsPerpsApart(mode)) return;
   throw rejected(
     'ACCOUNT_MODE_UNSUPPORTED',
     `${account} is in mode ${mode}, which keeps perps and spot together`,

@@ -1,12 +1,9 @@
 /** What the master account has for perps on the venue. */
 import type { BalanceFetcher } from '../../domain/balances.ts';
 import type { PerpClient } from './client.ts';
-import { PERP_ACCOUNT_TYPE, type PerpVenue } from './config.ts';
+import { keepsPerpsApart, PERP_ACCOUNT_TYPE, type PerpVenue } from './config.ts';
 
 const DEFAULT_INTERVAL_SECONDS = 30;
-
-/** How accounts are kept whose perps stand by themselves. Source: docs/perps-venue-facts.md 9. */
-export const SEPARATE_MODES: readonly string[] = ['default', 'disabled'];
 
 /**
  * One pool: what may be withdrawn, and the value of the account with what is bound in positions. An
@@ -19,7 +16,7 @@ export function createPerpBalances(venue: PerpVenue, client: PerpClient): Balanc
     async fetch({ signal }) {
       const pool = { account_type: PERP_ACCOUNT_TYPE, asset: venue.asset };
       const mode = await client.mode(venue.account, { signal });
-      if (!SEPARATE_MODES.includes(mode))
+      if (!keepsPerpsApart(mode))
         return [{ ...pool, available: null, withdrawable: null, total: null, details: { mode } }];
       const state = await client.state(venue.account, { signal });
       // A value below zero is a debt, which amounts do not show.

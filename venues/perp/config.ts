@@ -47,3 +47,14 @@ export const perpVenueSchema = z.strictObject({
   fetch_interval_seconds: z.number().positive().max(86_400).optional(),
 });
 export type PerpVenue = z.output<typeof perpVenueSchema>;
+
+/**
+ * How accounts are kept whose perps stand by themselves. Of any other mode what the perps state
+ * tells says nothing. Source: docs/perps-venue-facts.md 9.
+ */
+const SEPARATE_MODES: readonly string[] = ['default', 'disabled'];
+
+/** Whether the account keeps what it has for perps apart. */
+export function keepsPerpsApart(mode: string): boolean {
+  return SEPARATE_MODES.includes(mode);
+}
