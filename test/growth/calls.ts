@@ -489,6 +489,7 @@ export const WITHOUT_CALL: Readonly<Record<string, string>> = {
   createStrategyBinding: BY_KEY,
   createAgentWallet: BY_KEY,
   pauseStrategy: BY_KEY,
+  topUpAgentWallet: 'creates a movement, and sums what a strategy has open by its index',
   updateExecutorStatus: BY_KEY,
   updateSignerStatus: BY_KEY,
   setExpectedSignerIdentity: BY_KEY,

@@ -2,6 +2,7 @@
  * Every example of the API's document is true: requests are sent as they stand there, with only the
  * ids of this run put in, and answers and errors look as they are shown (test/support/seen.ts).
  */
+import { PERP_BRIDGE } from '../../dev/simulators/perp/settings.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { starterTemplates } from '../../dev/stack/starter-templates.ts';
 import { low, someone } from '../dev/perp-stack.ts';
@@ -413,8 +414,26 @@ test('the perps venue is bound, and agents trade there', async () => {
       return (body as unknown as readonly Json[])[0]?.['state'] === 'active';
     });
     await seenAs('listAgentWallets', 200, get(agents));
+    const topUp = example('topUpAgentWallet');
+    const topUps = (name = wallet['agent_name'] as string) =>
+      of(`/agent-wallets/${encodeURIComponent(name)}/top-up`);
+    await refuses('agent_wallet_not_found', post(topUps('nobody'), topUp));
+    const much = { ...topUp, amount: '25000.01' };
+    await refuses('max_agent_balance_exceeded', post(topUps(), much));
+    await desk.bench.sql(
+      `INSERT INTO allowed_addresses (id, chain_family, address, reason, created_by, created_at,
+         updated_at) VALUES (gen_random_uuid(), 'evm', $1, 'test', 'test', svc_now(), svc_now())`,
+      PERP_BRIDGE.address.toLowerCase(),
+    );
+    await seenAs('topUpAgentWallet', 200, post(topUps(), topUp));
     const pause = example('pauseStrategy');
     await seenAs('pauseStrategy', 200, post(of('/pause'), pause));
+    await refuses('strategy_paused', post(topUps(), { ...topUp, idempotency_key: 'later' }));
+    await desk.bench.sql(`UPDATE perp_agent_wallets SET state = 'refused'`);
+    await refuses(
+      'agent_wallet_not_active',
+      post(topUps(), { ...topUp, idempotency_key: 'still later' }),
+    );
     await desk.bench.movement({ strategy_id: binding['strategy_id'] as string });
     await seenAs('getEmergencyState', 200, get(of('/emergency-state')));
   } finally {

@@ -85,6 +85,7 @@ const MAP: Readonly<Record<string, readonly Role[]>> = {
   'GET /perp-venue/strategy-bindings/{strategy_id}': ALL,
   'POST /perp-venue/strategy-bindings/{strategy_id}/agent-wallets': ADMIN,
   'GET /perp-venue/strategy-bindings/{strategy_id}/agent-wallets': ALL,
+  'POST /perp-venue/strategy-bindings/{strategy_id}/agent-wallets/{agent_name}/top-up': OPS,
   'POST /perp-venue/strategy-bindings/{strategy_id}/pause': ADMIN,
   'GET /perp-venue/strategy-bindings/{strategy_id}/emergency-state': ALL,
   'POST /auto-approve-policies': ADMIN,

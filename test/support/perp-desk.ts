@@ -10,14 +10,24 @@ import { startAgentWalletTender } from '../../activities/relays/agent-wallets.ts
 import { createApi } from '../../api/http/app.ts';
 import { perpVenueRoutes } from '../../api/perp-venue/routes.ts';
 import type { JsonObject } from '../../domain/json.ts';
+import type { ChainAssets } from '../../domain/plan/tokens.ts';
 import type { Caller } from '../../domain/roles.ts';
 import type { Signer } from '../../domain/signer.ts';
 import type { Loop } from '../../platform/loop.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
+import { createEvmChains } from '../../venues/evm/client.ts';
 import { openPerpVenue, type PerpAccess } from '../../venues/perp/access.ts';
 import { perpVenueSchema } from '../../venues/perp/config.ts';
+import { createPerpExecutors } from '../../venues/perp/lane.ts';
 import { dependencies, guardOf, send, serve, type Answer } from '../api/support.ts';
-import { callerOf, low, someone, startPerpChain, type PerpCaller } from '../dev/perp-stack.ts';
+import {
+  callerOf,
+  low,
+  someone,
+  startPerpChain,
+  TOKEN,
+  type PerpCaller,
+} from '../dev/perp-stack.ts';
 import { startStoreBench, type StoreBench } from '../store/support.ts';
 import { PERP_BRIDGE } from '../../dev/simulators/perp/settings.ts';
 
@@ -104,7 +114,25 @@ export async function startPerpDesk(masterName: string): Promise<PerpDesk> {
     return made;
   };
   const log = pino({ level: 'silent' });
-  const known = { list: () => [], get: (key: string) => signers.get(key)?.signer };
+  // Others are found by their keys; the master's is the one that plans select.
+  const known = {
+    list: () => [master.signer.descriptor],
+    get: (key: string) => signers.get(key)?.signer,
+  };
+  const { chainId: chain_id } = chain.settings;
+  const chains: ChainAssets = [
+    {
+      ...{ venue_key: 'local-chain', chain_id, native_asset: 'ETH', burns_by: null, bridge: null },
+      tokens: [{ asset: 'USDC', address: TOKEN }],
+      finality: {
+        ...{ read: 'finalized_tag', confirmations: null, typical_age_seconds: null },
+        override_reason: null,
+      },
+      perp: { venue_key: 'perp', asset: 'USDC', deposit_address: PERP_BRIDGE.address },
+    },
+  ];
+  const lane = { chains: createEvmChains([]), evmVenues: [], client: access.client };
+  const executors = createPerpExecutors(access.venue, lane).map(({ descriptor }) => descriptor);
   let loops: readonly Pick<Loop, 'stop'>[] = [];
   return {
     ...{ bench, perp, access, master, signer },
@@ -114,7 +142,8 @@ export async function startPerpDesk(masterName: string): Promise<PerpDesk> {
         db: at(laterMs),
         perp: reached,
         signers: known,
-        log,
+        executors: { list: () => executors },
+        ...{ chains, log },
       };
       const served = await serve(createApi(deps, perpVenueRoutes, { guard: guardOf(caller) }));
       try {
