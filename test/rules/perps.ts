@@ -98,4 +98,32 @@ export const perpRules: readonly Rule[] = [
       replace: '      stale: known.seen === null,',
     },
   },
+  {
+    id: 'top-ups-are-within-what-a-strategy-may-have',
+    section,
+    rule: 'What a strategy has and what is on its way to it are together no more than its max_agent_balance.',
+    test: {
+      file: 'test/api/perp-top-up.test.ts',
+      name: 'of many at once there are no more than the strategy may have, with what it has',
+    },
+    broken: {
+      file: 'prisma/functions/perp-top-up.sql',
+      find: 'IF under_way > room THEN',
+      replace: 'IF under_way > room * 1000 THEN',
+    },
+  },
+  {
+    id: 'a-top-up-pays-its-own-strategy',
+    section,
+    rule: 'A top-up pays the sub-account of its strategy, whatever others were topped up before.',
+    test: {
+      file: 'test/api/perp-top-up.test.ts',
+      name: 'a plan pays the sub-account of its strategy alone, and waits for a person',
+    },
+    broken: {
+      file: 'store/perp-top-ups.ts',
+      find: 'AND n.config = ${config}::jsonb ',
+      replace: 'AND ${config}::jsonb IS NOT NULL ',
+    },
+  },
 ];
