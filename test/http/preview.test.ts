@@ -328,6 +328,7 @@ describe('a preview of what the create would refuse', () => {
   test('lists the reserved family', async () => {
     const reserved = noop('t', {
       action_type: 'agent_wallet_top_up',
+      executor_selector: { action_type: 'agent_wallet_top_up', provider: 'nobody' },
       signer_selector: { chain_family: 'evm', profile: 'test-wallet' },
     });
     const seen = await sameAsCreate(movementBody(await registered([reserved])));
