@@ -33,6 +33,7 @@ async function main(options: FuzzOptions): Promise<number> {
     stack = await startStack({
       settings: { dataDir, ports: ANY_FREE_PORTS },
       restart: false,
+      perp: true,
       signal: foreground.signal,
       log: say,
       env: {
@@ -61,12 +62,9 @@ async function main(options: FuzzOptions): Promise<number> {
  * Runs the Python side, which prints what it finds and, as its last line, the summary; answers its
  * exit status.
  */
-async function fuzz(
-  { apiUrl, opsUrl, keys, chain, dataDir }: Stack,
-  python: string,
-  options: FuzzOptions,
-): Promise<number> {
-  const known = await seed(apiUrl, keys, chain);
+async function fuzz(running: Stack, python: string, options: FuzzOptions): Promise<number> {
+  const { apiUrl, opsUrl, keys, dataDir } = running;
+  const known = await seed(running);
   const plan = join(dataDir, 'fuzz.json');
   const { cases, examples, seed: number } = options;
   const text = JSON.stringify({

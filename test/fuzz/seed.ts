@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signedFetch } from '../../clients/signed-fetch.ts';
 import type { ChainInfo } from '../../dev/stack/chain.ts';
-import type { DevKeys } from '../../dev/stack/keys.ts';
+import { DEV_SIGNER_KEY } from '../../dev/stack/config.ts';
+import type { Stack } from '../../dev/stack/stack.ts';
 import { starterTemplates } from '../../dev/stack/starter-templates.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -34,8 +35,10 @@ const PATHS = [
   ['fuzz-2', 'fuzz-3'],
 ] as const;
 
+type Seeded = Pick<Stack, 'apiUrl' | 'keys' | 'chain' | 'perp'>;
+
 /** Makes them and answers their keys and ids. */
-export async function seed(apiUrl: string, keys: DevKeys, chain: ChainInfo): Promise<Known> {
+export async function seed({ apiUrl, keys, chain, perp }: Seeded): Promise<Known> {
   const call = async (method: string, path: string, body?: object): Promise<unknown> => {
     const init =
       body === undefined
@@ -88,6 +91,13 @@ export async function seed(apiUrl: string, keys: DevKeys, chain: ChainInfo): Pro
       ...{ src_chain, dst_chain, asset: 'USDC', fee_native_budget: '0.1' },
       ...{ expected_latency_seconds: 60, detection_latency_budget_seconds: 600 },
     });
+  if (perp === null) throw new Error('the stack has no perps venue');
+  await send('POST', '/perp-venue/master-account', {
+    ...{ master_address: perp.account, signer_key: DEV_SIGNER_KEY, network: 'testnet' },
+  });
+  const strategies = ['fuzz', 'fuzz-2'];
+  for (const strategy_id of strategies)
+    await send('POST', '/perp-venue/strategy-bindings', { strategy_id, max_agent_balance: '50' });
   const signers = await list('/signers');
   const { callbacks } = (await call('GET', '/callbacks?limit=200')) as {
     callbacks: readonly Json[];
@@ -106,6 +116,7 @@ export async function seed(apiUrl: string, keys: DevKeys, chain: ChainInfo): Pro
       typeof address === 'string' ? [address] : [],
     ),
     authority_key: ['dev'],
+    strategy_id: strategies,
     chain: chains.map((each) => String(each['chain'])),
     src_chain: PATHS.map(([source]) => source),
     dst_chain: PATHS.map(([, destination]) => destination),
