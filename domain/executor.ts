@@ -106,6 +106,8 @@ export interface PerpTerms {
   readonly now_ms: number;
   /** Of what is signed for the venue: the attempt's nonce, and what was signed first with it. */
   readonly action?: { readonly nonce: number; readonly signature?: string };
+  /** Why what was signed may not be sent again now; absent where it may. */
+  readonly held?: string;
 }
 
 /** What a prepare asks the bound signer to sign; the answer reaches submit as `sign_result`. */

@@ -59,7 +59,7 @@ export async function perpTerms(
 function told(
   chains: ChainAssets,
   { now_ms }: PhaseRow,
-  { master_address: master, binding, action }: PerpTermsRow,
+  { master_address: master, binding, action, held }: PerpTermsRow,
 ): Pick<ExecutionContext, 'perp'> {
   if (master === null) return {};
   const { sub_account_address: sub, max_agent_balance: most } = binding ?? {};
@@ -70,6 +70,7 @@ function told(
     ...(sub == null ? {} : { sub_account_address: sub.toLowerCase() }),
     ...(most == null ? {} : { max_agent_balance: most }),
     ...(action === null ? {} : { action: toldOf(action) }),
+    ...(held === null ? {} : { held }),
   };
   return { perp };
 }

@@ -3,6 +3,7 @@
  * that still lives can write nothing more; "nothing landed" is believed only once nothing can be
  * under way.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { ApplicationFailure } from '@temporalio/common';
 import {
   ExecutorFault,
@@ -17,6 +18,7 @@ import type { AfterNotFound } from '../../domain/send/not-found.ts';
 import { storable } from '../../domain/text.ts';
 import { NOW } from '../../domain/transition.ts';
 import { noteNextLook, takeOver, type PhaseRow } from '../../store/phases.ts';
+import { applyTransition } from '../../store/transition.ts';
 import { lookAgain, maxAttempts, unhurriedSeconds } from '../failures.ts';
 import { descriptorOf } from './bound-executor.ts';
 import { assuranceOf, idempotencyKey, type PhaseDependencies } from './context.ts';
@@ -330,8 +332,26 @@ async function stillUnknown(
     case 'SUBMITTING':
     case 'SUBMITTED':
     case 'OBSERVING':
-      return isLate(row) ? waits(deps, row, UNDER_WAY, 0) : landed(deps, row, answer);
+      if (!isLate(row)) return landed(deps, row, answer);
+      await keepTold(deps, row, answer);
+      return waits(deps, row, UNDER_WAY, 0);
   }
+}
+
+/** What the executor has learned of it is given back to it at the next look. */
+async function keepTold(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  answer: ExecutionResult,
+): Promise<void> {
+  const { external_ref = row.external_ref, output = row.output } = answer;
+  if (external_ref === row.external_ref && isDeepStrictEqual(output, row.output)) return;
+  const { movement_id, node_key, attempt, epoch } = row;
+  await applyTransition(deps.db, {
+    movement_id,
+    nodes: [{ ...{ node_key, attempt, epoch }, from: row.state, moves: [], set: reported(answer) }],
+    timeline: [],
+  });
 }
 
 async function waits(

@@ -1,4 +1,5 @@
 /** Retry: a failed node runs again, an unknown one is asked about first. */
+import { isReservedTemplate } from '../plan/actions.ts';
 import { closedAgain, isRetryable, reopened } from '../graph/retry.ts';
 import { SYSTEM_ACTOR } from '../roles.ts';
 import { toWalk, type MovementSnapshot } from '../snapshot.ts';
@@ -36,9 +37,13 @@ const { send_not_after: _kept, ...LOST_ATTEMPT } = FRESH_ATTEMPT;
 
 /**
  * Takes the oldest-updated node that may be retried: FAILED begins a new attempt, UNKNOWN first
- * asks about its earlier send. Null when no node may be.
+ * asks about its earlier send. Null when no node may be; a top-up that has failed is asked for
+ * anew.
  */
 export function retry(snapshot: MovementSnapshot, requester: Requester): Transition | null {
+  // Room for it was asked for when it was made, and is anybody's again once it has failed.
+  if (snapshot.state === 'FAILED' && isReservedTemplate(snapshot.plan.template.template_key))
+    return null;
   const input = toWalk(snapshot);
   const byKey = new Map(input.nodes.map((node) => [node.node_key, node]));
   const node = oldest(

@@ -43,6 +43,31 @@ export const perpLaneRules: readonly Rule[] = [
     },
   },
   {
+    id: 'what-is-stopped-is-not-sent-again',
+    section,
+    rule: 'What stops a first send at the perps venue stops a repeat, which may be the first that it hears.',
+    test: {
+      file: FENCE,
+      name: 'that is paused, a frozen switch, a signer that is off and a person hold what is signed',
+    },
+    broken: {
+      file: 'prisma/functions/perp-fence.sql',
+      find: "WHEN b.paused THEN 'its strategy is paused'",
+      replace: "WHEN false THEN 'its strategy is paused'",
+    },
+  },
+  {
+    id: 'what-is-held-is-only-looked-for',
+    section,
+    rule: 'An action that may not be sent now is looked for, and not sent.',
+    test: { file: SENT, name: 'that may not be sent now is not sent again, and still found' },
+    broken: {
+      file: 'venues/perp/user-signed.ts',
+      find: 'if (perp.held !== undefined)',
+      replace: 'if (perp.held === "never")',
+    },
+  },
+  {
     id: 'what-the-venue-took-is-not-failed-by-absence',
     section,
     rule: 'An action that the venue has taken is completed by its row or shown to a person, and never failed.',

@@ -211,6 +211,32 @@ test(
 );
 
 test(
+  'what was stopped while its answer was away is not sent again, and goes on when it may',
+  async () => {
+    const before = { venue: await atVenue(), heard: await withdrawalsHeard() };
+    const pause = (paused: boolean) =>
+      own.api.expect(200, 'POST', '/perp-venue/strategy-bindings/tests/pause', {
+        ...{ paused, reason: 'tried' },
+      });
+    await books.faults({ refuse_rate: 1, calls: ['exchange'] });
+    const made = await begin(PERP_TEMPLATES.withdrawal, '16');
+    await eventually(async () => ((await withdrawalsHeard()) > before.heard ? true : null));
+    await pause(true);
+    await eventually(async () =>
+      ((await moveOf(made)).error_message ?? '').includes('paused') ? true : null,
+    );
+    const calls = await withdrawalsHeard();
+    await books.faults(null);
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    expect([await withdrawalsHeard(), await atVenue()]).toEqual([calls, before.venue]);
+    await pause(false);
+    await own.api.reaches(made.movement_id, 'COMPLETED', LIMIT_MS);
+    expect(before.venue - (await atVenue())).toBeCloseTo(16, 6);
+  },
+  LIMIT_MS,
+);
+
+test(
   'a second deposit of an equal amount waits for nobody: it is not sent while the first is awaited',
   async () => {
     const before = { wallet: await held(perp.account), venue: await atVenue() };

@@ -91,6 +91,50 @@ describe('a strategy', () => {
     },
   );
 
+  it('that is paused, a frozen switch, a signer that is off and a person hold what is signed', async () => {
+    const strategy = await bound();
+    const { movement_id, node_key } = await prepared(bench, 'perp_withdraw', { strategy });
+    const held = async (): Promise<string | null> => {
+      const [row] = await bench.sql<{ held: string | null }>(
+        'SELECT repeat_held($1::uuid, $2) AS held',
+        ...[movement_id, node_key],
+      );
+      return row?.held ?? null;
+    };
+    const during = async (change: string, back: string): Promise<string | null> => {
+      await bench.sql(change);
+      const told = await held();
+      await bench.sql(back);
+      return told;
+    };
+    const node = (set: string) =>
+      `UPDATE movement_nodes SET ${set} WHERE movement_id = '${movement_id}'`;
+    const movement = (state: string) =>
+      `UPDATE movements SET request_state = '${state}' WHERE movement_id = '${movement_id}'`;
+    expect(await held()).toBeNull();
+    await pause(bench, strategy);
+    expect(await held()).toContain('paused');
+    await pause(bench, strategy, false);
+    const mode = (to: string) => `UPDATE cutover SET mode = '${to}'`;
+    expect(await during(mode('frozen'), mode('normal'))).toContain('frozen');
+    expect(await during(mode('drain'), mode('normal'))).toBeNull();
+    expect(await during(node("state = 'UNKNOWN'"), node("state = 'READY'"))).toContain('person');
+    expect(await during(movement('CANCELLED'), movement('EXECUTING'))).toContain('cancelled');
+    const [signer] = await bench.sql<{ key: string }>(
+      `SELECT signer_binding ->> 'signer_key' AS key FROM movement_nodes
+       WHERE movement_id = $1::uuid`,
+      movement_id,
+    );
+    await bench.sql(
+      `INSERT INTO signers (signer_key, backend, chain_family, status, created_at, updated_at)
+       VALUES ($1, 'local', 'evm', 'disabled', now(), now())`,
+      signer?.key ?? '',
+    );
+    expect(await held()).toContain('disabled');
+    await bench.sql('DELETE FROM signers WHERE signer_key = $1', signer?.key ?? '');
+    expect(await held()).toBeNull();
+  });
+
   it('needs a binding, which a movement without a strategy does not', async () => {
     const strategy = 'is-not-bound';
     expect(await checked('perp_withdraw', { strategy })).toBe('STRATEGY_NOT_BOUND');

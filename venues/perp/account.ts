@@ -1,6 +1,6 @@
 /** What is asked of the venue before anything is sent to it or for it. */
 import type { CallOptions } from '../../domain/executor.ts';
-import { compare } from '../../domain/money.ts';
+import { add, compare } from '../../domain/money.ts';
 import type { PerpClient } from './client.ts';
 import { keepsPerpsApart } from './config.ts';
 import { rejected } from './plan.ts';
@@ -47,4 +47,21 @@ export async function requireWithdrawable(
     'INSUFFICIENT_WITHDRAWABLE',
     `${amount} is asked for, and ${withdrawable} may leave the master account`,
   );
+}
+
+/**
+ * With `amount` the account has no more than `most`, as far as the venue knows now.
+ *
+ * @throws ExecutorFault `rejected` `MAX_AGENT_BALANCE_EXCEEDED`.
+ */
+export async function requireRoom(
+  client: PerpClient,
+  account: string,
+  { amount, most }: { readonly amount: string; readonly most: string },
+  call: CallOptions,
+): Promise<void> {
+  const { account_value: value } = await client.state(account, call);
+  const held = value.startsWith('-') ? '0' : value;
+  if (compare(add(held, amount), most) <= 0) return;
+  throw rejected('MAX_AGENT_BALANCE_EXCEEDED', `${account} holds ${held} and may hold ${most}`);
 }

@@ -59,7 +59,13 @@ export interface PerpClient {
   /** Sends the body once. */
   send(body: string, call: CallOptions): Promise<PerpAnswer>;
   /** The account's rows since a time in milliseconds, oldest first. */
-  ledger(user: string, since: number, call: CallOptions): Promise<readonly LedgerRow[]>;
+  ledger(
+    user: string,
+    since: number,
+    call: CallOptions,
+    /** What is looked for: nothing behind its first row is read. */
+    isWanted?: (row: LedgerRow) => boolean,
+  ): Promise<readonly LedgerRow[]>;
   state(user: string, call: CallOptions): Promise<PerpAccountState>;
   agents(master: string, call: CallOptions): Promise<readonly ListedAgent[]>;
   role(user: string, call: CallOptions): Promise<PerpRole>;
@@ -160,7 +166,7 @@ export function createPerpClient({ url }: Pick<PerpVenue, 'url'>): PerpClient {
       if (!parsed.success) throw odd('it answered an action with something else than its outcome');
       return parsed.data.status === 'ok' ? { kind: 'applied' } : refusalOf(parsed.data.response);
     },
-    async ledger(user, since, call) {
+    async ledger(user, since, call, isWanted = () => false) {
       const rows: LedgerRow[] = [];
       const seen = new Set<string>();
       let startTime = Math.max(0, since);
@@ -176,6 +182,7 @@ export function createPerpClient({ url }: Pick<PerpVenue, 'url'>): PerpClient {
         const last = told.at(-1);
         // How many rows fill an answer is told in two ways: a page that adds nothing is the last.
         if (last === undefined || fresh.length === 0 || told.length < PAGE / 2) return rows;
+        if (fresh.some(isWanted)) return rows;
         startTime = last.time;
       }
       throw odd('its ledger is longer than is read at once');
@@ -209,21 +216,22 @@ export function createPerpClient({ url }: Pick<PerpVenue, 'url'>): PerpClient {
     mode: (user, call) =>
       ask(z.string(), call, (client) => client.userAbstraction({ user: hex(user) })),
     async rails(call) {
-      // Not documented, so a venue that does not know the question says nothing.
-      const parsed = routingSchema.safeParse(
-        await post('info', JSON.stringify({ type: 'usdcRouting' }), call).catch(
-          (error: unknown) => {
-            if (error instanceof UnknownQuestion) return null;
-            throw error;
-          },
-        ),
-      );
-      if (!parsed.success) return null;
+      const question = JSON.stringify({ type: 'usdcRouting' });
+      const told = await post('info', question, call).catch((error: unknown) => {
+        // Not documented, so a venue that does not know the question says nothing.
+        if (error instanceof UnknownQuestion) return NOT_TOLD;
+        throw error;
+      });
+      if (told === NOT_TOLD) return null;
+      const parsed = routingSchema.safeParse(told);
+      if (!parsed.success) throw odd('it answered something else than its rails');
       return { deposit: parsed.data.depositRoute, withdrawal: parsed.data.withdrawalRoute };
     },
     close: () => dispatcher.close(),
   };
 }
+
+const NOT_TOLD = Symbol('not told');
 
 /** The venue does not know the question. */
 class UnknownQuestion extends ExecutorFault {}

@@ -22,7 +22,7 @@ import { preflightTransfer, prepareTransfer } from '../evm/prepare.ts';
 import { sendSigned, stillUnderWay } from '../evm/send-signed.ts';
 import { settleAct } from '../evm/settle.ts';
 import { transferOn } from '../evm/transfer-act.ts';
-import { requireMode, requireRail } from './account.ts';
+import { requireMode, requireRail, requireRoom } from './account.ts';
 import { CLOCKS_APART_MS, depositRows } from './ledger.ts';
 import { depositRefusal, readDepositPlan, requireMaster, type PerpLane } from './plan.ts';
 
@@ -81,7 +81,8 @@ export function createDepositExecutor(lane: PerpLane): Executor {
  *
  * @throws ExecutorFault `rejected` with the codes of {@link depositRefusal},
  *   `DEPOSITOR_NOT_MASTER`, `MASTER_ACCOUNT_MISSING`, `VENUE_ROUTE_CLOSED`,
- *   `ACCOUNT_MODE_UNSUPPORTED`; retryable where the venue does not answer.
+ *   `ACCOUNT_MODE_UNSUPPORTED`, `MAX_AGENT_BALANCE_EXCEEDED`; retryable where the venue does not
+ *   answer.
  */
 async function requireDeposit(
   { client, ...lane }: PerpLane,
@@ -91,9 +92,13 @@ async function requireDeposit(
   const plan = readDepositPlan(context);
   const refusal = depositRefusal(plan, context, lane);
   if (refusal !== null) throw refusal;
-  const { master_address } = requireMaster(context, lane.venue, 'DEPOSITOR_NOT_MASTER');
+  const perp = requireMaster(context, lane.venue, 'DEPOSITOR_NOT_MASTER');
+  const { master_address, max_agent_balance: most, sub_account_address: sub } = perp;
   await requireRail(client, 'deposit', call);
   await requireMode(client, master_address, call);
+  // A strategy without a sub-account works with the master's own.
+  if (most !== undefined && sub === undefined)
+    await requireRoom(client, master_address, { amount: plan.amount, most }, call);
   return { ...context, action_type: plan.action_type };
 }
 

@@ -2,9 +2,8 @@
  * `perp.top_up`: `sendAsset` from the master to the sub-account of a strategy. A transfer to
  * sub-accounts would have no nonce in its row. Source: docs/perps-venue-facts.md 1.3, 6.
  */
-import { add, compare } from '../../domain/money.ts';
 import { sameEvmAddress } from '../../platform/evm-address.ts';
-import { requireMode, requireWithdrawable } from './account.ts';
+import { requireMode, requireRoom, requireWithdrawable } from './account.ts';
 import type { PerpAct } from './actions.ts';
 import type { PerpVenue } from './config.ts';
 import { sendRow } from './ledger.ts';
@@ -54,14 +53,7 @@ export function topUps({
         );
       for (const account of [master, sub_account]) await requireMode(client, account, call);
       await requireWithdrawable(client, master, amount, call);
-      if (most === undefined) return;
-      const { account_value } = await client.state(sub_account, call);
-      const held = account_value.startsWith('-') ? '0' : account_value;
-      if (compare(add(held, amount), most) > 0)
-        throw rejected(
-          'MAX_AGENT_BALANCE_EXCEEDED',
-          `${sub_account} holds ${held} and may hold ${most}`,
-        );
+      if (most !== undefined) await requireRoom(client, sub_account, { amount, most }, call);
     },
     row_comes: 'at_once',
     find: (rows, nonce, { sub_account }) => sendRow(rows, nonce, sub_account),

@@ -188,6 +188,8 @@ async function recover<Plan>(
   if (journal.unknownNonces !== undefined) return unknown('ACTION_FORGOTTEN', LATER_FORGOTTEN);
   switch (age) {
     case 'repeatable': {
+      if (perp.held !== undefined)
+        return unknown('ACTION_HELD', `it may not be sent again now, since ${perp.held}`);
       const built = builtAs(of, context, prior?.prepared_action ?? {}, nonce);
       const answer = await lane.client.send(bodyOf(built, { nonce, signature }), call);
       if (answer.kind !== 'refused') return underWay;
@@ -238,7 +240,9 @@ async function foundIn<Plan>(
 ): Promise<ExecutionResult | null> {
   const plan = of.read(context);
   const since = Math.max(0, nonce - CLOCKS_APART_MS);
-  const arrived = of.find(await client.ledger(perp.master_address, since, call), nonce, plan);
+  const isIt = (row: LedgerRow): boolean => of.find([row], nonce, plan) !== null;
+  const rows = await client.ledger(perp.master_address, since, call, isIt);
+  const arrived = of.find(rows, nonce, plan);
   if (arrived === null) return null;
   const { external_ref, output } = admitted(perp, nonce);
   return {

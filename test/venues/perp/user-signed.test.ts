@@ -162,6 +162,27 @@ describe('a withdrawal', () => {
     expect(Number(await desk.perp.perp(master.address))).toBeGreaterThan(80);
   });
 
+  it('that may not be sent now is not sent again, and still found', async () => {
+    const master = await newMaster('is held');
+    const held = 'its strategy is paused';
+    const context = contextOf(master, {
+      ...withdrawal(desk, '11', PAID),
+      perp: { held },
+    });
+    const signed = await signedBy(master, master.withdraw, context);
+    await desk.perp.faults({ refuse_rate: 1, calls: ['exchange'] });
+    await expect(signed.send()).rejects.toMatchObject({ name: 'ExecutorFault' });
+    await desk.perp.faults({});
+    expect(await signed.recover()).toMatchObject({
+      ...{ next_state: 'UNKNOWN', error_code: 'ACTION_HELD' },
+      error_message: expect.stringContaining(held),
+    });
+    expect(await heard(signed)).toHaveLength(1);
+    await signed.send();
+    await desk.perp.faults({ withdrawal_seconds: 0, confirmations: 1 });
+    expect(await ended(signed)).toMatchObject({ next_state: 'COMPLETED' });
+  });
+
   it('is proven by no refusal that may have come before its nonce was looked at', async () => {
     const master = await newMaster('sends what is too old');
     const signed = await signedWithdrawal(master, '11', Date.now() - 72 * HOUR);
