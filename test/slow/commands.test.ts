@@ -364,7 +364,7 @@ test.each(['start', 'demo'])(
     const dataDir = folder();
     const run = (...args: string[]) => command(dataDir, name, ...args);
     expect((await run('--help')).stdout).toMatch(
-      /^Usage: npm (start \[-- --bridges\]|run demo \[-- --bridges\|--storm\])\n[^]*SVC_POSTGRES_PORT[^]*SVC_DATA_DIR/m,
+      /^Usage: npm (start \[-- --bridges\] \[--perp\]|run demo \[-- --bridges\|--storm\])\n[^]*SVC_POSTGRES_PORT[^]*SVC_DATA_DIR/m,
     );
     await expect(run('--prot', '1')).rejects.toMatchObject({
       code: 2,
