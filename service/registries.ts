@@ -51,7 +51,7 @@ export async function openRegistries(config: Config) {
       createEvmBalanceObserveExecutor(chains),
       ...createBurnMintExecutors(chains, evmVenues),
       ...(config.edition === 'commercial' ? createBridgeCExecutors(chains, evmVenues) : []),
-      ...(perp === null ? [] : createPerpExecutors(perp.venue, { ...perp, chains, evmVenues })),
+      ...(perp === null ? [] : createPerpExecutors({ ...perp, chains, evmVenues })),
       ...createCexExecutors(bindings.filter((binding) => binding.provider === 'ccxt')),
     ],
     remotes: file.executors,

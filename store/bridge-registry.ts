@@ -10,8 +10,9 @@ import type {
 import type { JsonObject } from '../domain/json.ts';
 import type { AuditEntry } from '../domain/transition.ts';
 import type { Database } from '../prisma/client.ts';
+import { writeAudited } from './audited-write.ts';
 import { auditRow } from './event-ids.ts';
-import { run, writeOrFind } from './faults.ts';
+import { run } from './faults.ts';
 import { isoOf, isoOfOrNull } from './json.ts';
 
 /** A row, and the database's clock when it was read. */
@@ -52,7 +53,7 @@ export async function createBridgeChain(
   fields: BridgeChainFields,
   audit: AuditEntry,
 ): Promise<ChainChange> {
-  const answer = await once<ChainAnswer>(db, audit, (row) => {
+  const answer = await writeAudited<ChainAnswer>(db, { audit, outcome: 'done' }, (row) => {
     const doc = JSON.stringify({ ...fields, audit: [row] });
     return db.sql<{ answer: ChainAnswer }>`SELECT create_bridge_chain(${doc}::jsonb) AS answer`;
   });
@@ -78,7 +79,7 @@ export async function deleteBridgeChain(
   chain: string,
   audit: AuditEntry,
 ): Promise<ChainChange | null> {
-  const answer = await once<ChainAnswer>(db, audit, (row) => {
+  const answer = await writeAudited<ChainAnswer>(db, { audit, outcome: 'done' }, (row) => {
     const doc = JSON.stringify({ chain, audit: [row] });
     return db.sql<{ answer: ChainAnswer }>`SELECT delete_bridge_chain(${doc}::jsonb) AS answer`;
   });
@@ -90,7 +91,7 @@ export async function createBridgePath(
   path: BridgePathFields,
   audit: AuditEntry,
 ): Promise<PathChange> {
-  const answer = await once<PathAnswer>(db, audit, (row) => {
+  const answer = await writeAudited<PathAnswer>(db, { audit, outcome: 'done' }, (row) => {
     const doc = JSON.stringify({ path, audit: [row] });
     return db.sql<{ answer: PathAnswer }>`SELECT create_bridge_path(${doc}::jsonb) AS answer`;
   });
@@ -116,7 +117,7 @@ export async function deleteBridgePath(
   path: BridgePathKey,
   audit: AuditEntry,
 ): Promise<PathChange | null> {
-  const answer = await once<PathAnswer>(db, audit, (row) => {
+  const answer = await writeAudited<PathAnswer>(db, { audit, outcome: 'done' }, (row) => {
     const doc = JSON.stringify({ path, audit: [row] });
     return db.sql<{ answer: PathAnswer }>`SELECT delete_bridge_path(${doc}::jsonb) AS answer`;
   });
@@ -284,27 +285,6 @@ export async function refreshBridgeChains(
   if (found === undefined) throw new Error('the refresh answered nothing');
   const { at, changed, chains } = found.answer;
   return { now: isoOf(at), changed, row: chains.map(toChain) };
-}
-
-/**
- * Writes what a repeat would find done already. Where the connection breaks, its audit row says
- * whether it was accepted, and which row it was about.
- */
-async function once<Answer>(
-  db: Database,
-  audit: AuditEntry,
-  write: (row: ReturnType<typeof auditRow>) => Promise<readonly { readonly answer: Answer }[]>,
-): Promise<Answer | null> {
-  const row = auditRow(db, audit);
-  return writeOrFind(
-    async () => (await write(row))[0]?.answer ?? null,
-    async () => {
-      const found = await db.sql<{ answer: Answer }>`
-        SELECT jsonb_build_object('outcome', 'done', 'row', details -> 'row', 'at', occurred_at)
-          AS answer FROM audit_events WHERE event_id = ${row.event_id}::uuid`;
-      return found[0]?.answer ?? null;
-    },
-  );
 }
 
 function must<T>(change: T | null): T {

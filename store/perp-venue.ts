@@ -9,8 +9,9 @@ import type { AgentWalletState } from '../domain/states/agent-wallet.ts';
 import type { AuditEntry } from '../domain/transition.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
+import { writeAudited } from './audited-write.ts';
 import { auditRow } from './event-ids.ts';
-import { run, writeOrFind } from './faults.ts';
+import { run } from './faults.ts';
 import { isoOf, isoOfOrNull } from './json.ts';
 
 /** Every outcome but `created` and `changed` wrote nothing; `same`: it was so before. */
@@ -274,30 +275,15 @@ export async function noteAgentWallet(db: Database, note: WalletNote): Promise<b
   return rows[0]?.written ?? false;
 }
 
-/**
- * Writes what a repeat would find done already. Where the connection breaks, its audit row says
- * whether it was accepted, and which row it was about.
- */
+/** What a repeat would find done already. */
 async function once<Answer>(
   db: Database,
   audit: AuditEntry,
-  write: (row: ReturnType<typeof auditRow>) => Promise<readonly { readonly answer: Answer }[]>,
+  write: Parameters<typeof writeAudited<Answer>>[2],
 ): Promise<Answer> {
-  const row = auditRow(db, audit);
-  const answered = (rows: readonly { readonly answer: Answer }[]): Answer => {
-    const [found] = rows;
-    if (found === undefined) throw new Error('a change at the perps venue answered nothing');
-    return found.answer;
-  };
-  return writeOrFind(
-    async () => answered(await write(row)),
-    async () => {
-      const found = await db.sql<{ answer: Answer }>`
-        SELECT jsonb_build_object('outcome', 'created', 'row', details -> 'row') AS answer
-        FROM audit_events WHERE event_id = ${row.event_id}::uuid`;
-      return found[0]?.answer ?? null;
-    },
-  );
+  const answer = await writeAudited(db, { audit, outcome: 'created' }, write);
+  if (answer === null) throw new Error('a change at the perps venue answered nothing');
+  return answer;
 }
 
 function toMaster(row: PerpMaster): PerpMaster {

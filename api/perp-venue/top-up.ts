@@ -13,6 +13,7 @@ import { listAgentWallets, readPerpBinding, readPerpMaster } from '../../store/p
 import { createTopUp, findVersionOf, readOpenTopUps } from '../../store/perp-top-ups.ts';
 import { createTemplate } from '../../store/templates.ts';
 import type { PerpAccess } from '../../venues/perp/access.ts';
+import { atLeastZero } from '../../venues/perp/client.ts';
 import { LEAST_DEPOSIT, PERP_DECIMALS } from '../../venues/perp/config.ts';
 import { auditedRefusal } from '../audit/refused.ts';
 import type { ApiDependencies } from '../dependencies.ts';
@@ -156,7 +157,7 @@ async function roomOf(
   try {
     const call = { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) };
     const { account_value: value } = await client.state(sub ?? venue.account, call);
-    const has = value.startsWith('-') ? '0' : value;
+    const has = atLeastZero(value);
     return compare(has, most) >= 0 ? '0' : subtract(most, has);
   } catch (error) {
     if (!(error instanceof ExecutorFault)) throw error;

@@ -79,7 +79,7 @@ export function workerOf(
   { client = SILENT, address = MASTER.address, foreign = false }: WorkerTerms = {},
 ): PhaseDependencies {
   const chains = createEvmChains([]);
-  const executors = createPerpExecutors(VENUE, { chains, evmVenues: [], client });
+  const executors = createPerpExecutors({ venue: VENUE, chains, evmVenues: [], client });
   const signing = createEvmSigning(chains, [perpActs(VENUE, [])]);
   // The chain of a deposit is none of these tests': what may be signed for it is tested on one.
   const offChain: Signing = {

@@ -131,8 +131,8 @@ export async function startPerpDesk(masterName: string): Promise<PerpDesk> {
       perp: { venue_key: 'perp', asset: 'USDC', deposit_address: PERP_BRIDGE.address },
     },
   ];
-  const lane = { chains: createEvmChains([]), evmVenues: [], client: access.client };
-  const executors = createPerpExecutors(access.venue, lane).map(({ descriptor }) => descriptor);
+  const lane = { ...access, chains: createEvmChains([]), evmVenues: [] };
+  const executors = createPerpExecutors(lane).map(({ descriptor }) => descriptor);
   let loops: readonly Pick<Loop, 'stop'>[] = [];
   return {
     ...{ bench, perp, access, master, signer },

@@ -1,7 +1,7 @@
 /** What is asked of the venue before anything is sent to it or for it. */
 import type { CallOptions } from '../../domain/executor.ts';
 import { add, compare } from '../../domain/money.ts';
-import type { PerpClient } from './client.ts';
+import { atLeastZero, type PerpClient } from './client.ts';
 import { keepsPerpsApart } from './config.ts';
 import { rejected } from './plan.ts';
 
@@ -61,7 +61,7 @@ export async function requireRoom(
   call: CallOptions,
 ): Promise<void> {
   const { account_value: value } = await client.state(account, call);
-  const held = value.startsWith('-') ? '0' : value;
+  const held = atLeastZero(value);
   if (compare(add(held, amount), most) <= 0) return;
   throw rejected('MAX_AGENT_BALANCE_EXCEEDED', `${account} holds ${held} and may hold ${most}`);
 }

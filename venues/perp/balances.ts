@@ -1,6 +1,6 @@
 /** What the master account has for perps on the venue. */
 import type { BalanceFetcher } from '../../domain/balances.ts';
-import type { PerpClient } from './client.ts';
+import { atLeastZero, type PerpClient } from './client.ts';
 import { keepsPerpsApart, PERP_ACCOUNT_TYPE, type PerpVenue } from './config.ts';
 
 const DEFAULT_INTERVAL_SECONDS = 30;
@@ -19,14 +19,12 @@ export function createPerpBalances(venue: PerpVenue, client: PerpClient): Balanc
       if (!keepsPerpsApart(mode))
         return [{ ...pool, available: null, withdrawable: null, total: null, details: { mode } }];
       const state = await client.state(venue.account, { signal });
-      // A value below zero is a debt, which amounts do not show.
-      const told = (amount: string): string => (amount.startsWith('-') ? '0' : amount);
       return [
         {
           ...pool,
-          available: told(state.withdrawable),
-          withdrawable: told(state.withdrawable),
-          total: told(state.account_value),
+          available: atLeastZero(state.withdrawable),
+          withdrawable: atLeastZero(state.withdrawable),
+          total: atLeastZero(state.account_value),
           details: { open_positions: state.open_positions },
         },
       ];

@@ -40,6 +40,11 @@ export interface PerpAccountState {
   readonly open_positions: number;
 }
 
+/** A value below zero is a debt, which is nothing that one has. */
+export function atLeastZero(amount: string): string {
+  return amount.startsWith('-') ? '0' : amount;
+}
+
 export interface ListedAgent {
   readonly name: string;
   /** In lower case. */

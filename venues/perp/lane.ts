@@ -1,12 +1,10 @@
 /** The perps venue: its executors, and what may be signed for its nodes. */
 import type { Executor } from '../../domain/executor.ts';
 import type { SignedNode } from '../../domain/signing.ts';
-import type { EvmChains } from '../evm/client.ts';
 import type { EvmVenue } from '../evm/config.ts';
 import type { ActReader, PlannedAct, PlannedMessage } from '../evm/signing.ts';
 import { transferOn } from '../evm/transfer-act.ts';
 import { buildAct, type PerpAct } from './actions.ts';
-import { createPerpClient, type PerpClient } from './client.ts';
 import type { PerpVenue } from './config.ts';
 import { createDepositExecutor } from './deposit.ts';
 import {
@@ -15,27 +13,14 @@ import {
   readTopUpPlan,
   readWithdrawPlan,
   rejected,
+  type PerpLane,
 } from './plan.ts';
 import { topUpAct, topUps } from './top-up.ts';
 import { createUserSignedExecutor } from './user-signed.ts';
 import { withdrawAct, withdrawals } from './withdraw.ts';
 
-/** Of the one bound venue; none where there is none. */
-export function createPerpExecutors(
-  venue: PerpVenue | undefined,
-  {
-    chains,
-    evmVenues,
-    client,
-  }: {
-    readonly chains: EvmChains;
-    readonly evmVenues: readonly EvmVenue[];
-    /** A client of its own when left out. */
-    readonly client?: PerpClient;
-  },
-): readonly Executor[] {
-  if (venue === undefined) return [];
-  const lane = { venue, chains, evmVenues, client: client ?? createPerpClient(venue) };
+/** Of the one bound venue. */
+export function createPerpExecutors(lane: PerpLane): readonly Executor[] {
   return [
     createDepositExecutor(lane),
     createUserSignedExecutor(lane, withdrawals(lane)),

@@ -84,8 +84,8 @@ export function masterOf(
   change: (client: PerpClient) => PerpClient = (client) => client,
 ): Master {
   const { evm, perp } = entriesOf(desk, account.address);
-  const [deposit, withdraw, topUp] = createPerpExecutors(perp, {
-    ...{ chains: createEvmChains([evm]), evmVenues: [evm] },
+  const [deposit, withdraw, topUp] = createPerpExecutors({
+    ...{ venue: perp, chains: createEvmChains([evm]), evmVenues: [evm] },
     client: change(createPerpClient(perp)),
   });
   if (deposit === undefined || withdraw === undefined || topUp === undefined)

@@ -1,0 +1,27 @@
+/** Changes that are written with the audit row that says what became of them. */
+import type { AuditEntry } from '../domain/transition.ts';
+import type { Database } from '../prisma/client.ts';
+import { auditRow } from './event-ids.ts';
+import { writeOrFind } from './faults.ts';
+
+/**
+ * Writes what a repeat would find done already; null where the change answers null. Where the
+ * connection breaks, its audit row says whether it was accepted, and which row it was about: then
+ * the answer has `outcome`, `row` and, as `at`, when it was.
+ */
+export function writeAudited<Answer>(
+  db: Database,
+  { audit, outcome }: { readonly audit: AuditEntry; readonly outcome: string },
+  write: (row: ReturnType<typeof auditRow>) => Promise<readonly { readonly answer: Answer }[]>,
+): Promise<Answer | null> {
+  const row = auditRow(db, audit);
+  return writeOrFind(
+    async () => (await write(row))[0]?.answer ?? null,
+    async () => {
+      const found = await db.sql<{ answer: Answer }>`
+        SELECT jsonb_build_object('outcome', ${outcome}::text, 'row', details -> 'row',
+          'at', occurred_at) AS answer FROM audit_events WHERE event_id = ${row.event_id}::uuid`;
+      return found[0]?.answer ?? null;
+    },
+  );
+}
