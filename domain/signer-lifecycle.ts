@@ -19,6 +19,8 @@ export const ROTATION_CAUSES = [
   'old_not_active',
   'replacement_not_active',
   'chain_family_mismatch',
+  // The replacement is not the perps venue's master account, whose money would stay behind.
+  'perp_master_account',
 ] as const;
 export type RotationCause = (typeof ROTATION_CAUSES)[number];
 
@@ -27,6 +29,7 @@ export const RETIREMENT_GATES = [
   'signer_not_deprecated',
   'inventory_unavailable',
   'balance_above_dust',
+  'perp_master_account',
   'non_terminal_nodes',
   'open_nonces',
   'allowances_not_acknowledged',

@@ -201,6 +201,8 @@ export interface DueWallet {
   readonly valid_until: string;
   readonly state: AgentWalletState;
   readonly last_error: string | null;
+  /** When the venue first said that the nonce of its approval is used; null: it never has. */
+  readonly nonce_used_at: string | null;
   /** Says when something is written that the caller still has it. */
   readonly lease: string;
   /** Milliseconds since 1970; of its approval. */
@@ -230,6 +232,7 @@ export async function takeAgentWallets(
     ...each,
     valid_until: isoOf(each.valid_until),
     created_at: isoOf(each.created_at),
+    nonce_used_at: each.nonce_used_at === null ? null : isoOf(each.nonce_used_at),
     at: isoOf(each.at),
   }));
 }
@@ -258,7 +261,12 @@ export type WalletNote = {
   /** When to look again; null: never. */
   readonly next_seconds: number | null;
 } & (
-  | { readonly to: null; readonly lease: string }
+  | {
+      readonly to: null;
+      readonly lease: string;
+      /** The venue says that the nonce of its approval is used. */
+      readonly nonce_used?: true;
+    }
   | { readonly to: AgentWalletState; readonly audit: AuditEntry }
 );
 

@@ -36,6 +36,12 @@ const SENT_FOR_MS = 24 * HOUR_MS;
 /** The venue takes a nonce for two days; an hour more, for clocks. */
 const LOOKED_FOR_MS = 49 * HOUR_MS;
 
+/**
+ * A list that does not show it so long after its nonce was used never will: the venue carries an
+ * action out with its nonce, within seconds; the rest is for a list that lags.
+ */
+const LISTED_WITHIN_MS = HOUR_MS / 2;
+
 /** Between two looks at one that is active. */
 const ACTIVE_SECONDS = 60;
 /** The same of one that is pending: a quarter of its age, between these. */
@@ -65,6 +71,8 @@ interface Turn extends AgentWalletOptions {
 interface Finding {
   readonly to?: AgentWalletState;
   readonly error: string | null;
+  /** The venue says that its nonce is used. */
+  readonly nonce_used?: true;
 }
 
 /** Any number of processes may do this: a wallet is one process's at a time. */
@@ -119,13 +127,13 @@ function turnOf(options: AgentWalletOptions, ending: AbortSignal): Turn {
 async function tend(turn: Turn, wallet: DueWallet): Promise<void> {
   const { db, log } = turn;
   const { wallet_id, state: from, lease } = wallet;
-  const { to, error } = await findingOf(turn, wallet);
+  const { to, error, ...used } = await findingOf(turn, wallet);
   const note = { wallet_id, from, last_error: error };
   if (to === undefined) {
     // Cut off in the middle it says nothing about the wallet, which is the next one's at once.
     const left = turn.ending.aborted ? { last_error: wallet.last_error, next_seconds: 0 } : null;
     const next_seconds = nextSeconds(wallet, from);
-    await noteAgentWallet(db, { ...note, to: null, lease, next_seconds, ...left });
+    await noteAgentWallet(db, { ...note, ...used, to: null, lease, next_seconds, ...left });
     return;
   }
   assertMove(AGENT_WALLET_TABLE, from, to);
@@ -160,9 +168,17 @@ async function look(turn: Turn, wallet: DueWallet): Promise<Finding> {
   const age = Date.parse(wallet.at) - wallet.nonce;
   if (age >= LOOKED_FOR_MS)
     return { to: 'refused', error: `${seen} when its nonce's window was over` };
+  if (wallet.nonce_used_at !== null) return afterItsNonce(wallet, wallet.nonce_used_at, seen);
   if (age >= SENT_FOR_MS)
     return { error: `${seen}; it is not sent any more, and looked for until it can come no more` };
   return approve(turn, wallet);
+}
+
+/** Its bytes can be carried out no more; whether they were, a list says that is new enough. */
+function afterItsNonce({ at }: DueWallet, usedAt: string, seen: string): Finding {
+  return Date.parse(at) - Date.parse(usedAt) >= LISTED_WITHIN_MS
+    ? { to: 'refused', error: `${seen} half an hour after its nonce was used` }
+    : { error: `${seen}; its nonce is used, so the venue carried it out or refused it` };
 }
 
 /** The master that was named is another one than this process is bound to. */
@@ -195,9 +211,13 @@ async function approve(turn: Turn, wallet: DueWallet): Promise<Finding> {
       ? { to: 'refused', error: answer.message }
       : { error: `the venue refused it: ${answer.message}` };
   const seen = listing(await turn.agents('anew'), wallet);
-  return seen === 'listed'
-    ? { to: 'active', error: null }
-    : { error: `${seen}, though it took the approval` };
+  if (seen === 'listed') return { to: 'active', error: null };
+  return answer.kind === 'used'
+    ? {
+        error: `${seen}; its nonce is used, so the venue carried it out or refused it`,
+        nonce_used: true,
+      }
+    : { error: `${seen} yet, though it took the approval` };
 }
 
 /** The body that is sent, or why nothing is. What was signed is stored before anybody sends it. */

@@ -105,7 +105,7 @@ export const signerLifecycleRoutes: readonly Route[] = [
     path: '/admin/signers/{signer_key}/retire',
     summary: 'Retire a deprecated signer',
     description:
-      'The gates in their order: `signer_not_deprecated`, `inventory_unavailable`, `balance_above_dust`, `non_terminal_nodes`, ' +
+      'The gates in their order: `signer_not_deprecated`, `inventory_unavailable`, `balance_above_dust`, `perp_master_account`, `non_terminal_nodes`, ' +
       '`open_nonces`, `allowances_not_acknowledged`. Nothing forces them. A scan of allowances that was partial is acknowledged too.',
     body: retireRequest,
     response: retireResponse,

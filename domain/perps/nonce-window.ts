@@ -29,3 +29,16 @@ export function ageOf(nonce: number, now: number): NonceAge {
 export function isFresh(nonce: number, now: number): boolean {
   return now - nonce <= FIRST_SEND_MS;
 }
+
+/** Between two looks at what an action came to: a quarter of its age, between these. */
+const SOONEST_SECONDS = 5;
+const LATEST_SECONDS = 60;
+
+/**
+ * How long until the next look at an account's ledger, by the age of what is looked for. A look
+ * costs 20 of the 1,200 that the venue answers an address in a minute, and a withdrawal is paid
+ * after four (docs/perps-venue-facts.md 0.3, 8).
+ */
+export function nextLookSeconds(ageMs: number): number {
+  return Math.round(Math.max(SOONEST_SECONDS, Math.min(LATEST_SECONDS, ageMs / 4_000)));
+}

@@ -26,7 +26,7 @@ $$;
 -- A wallet as JSON. Whose time is over is expired, whether or not anybody has written that yet.
 CREATE OR REPLACE FUNCTION perp_wallet_view(w perp_agent_wallets, at timestamptz) RETURNS jsonb
   LANGUAGE sql IMMUTABLE AS $$
-  SELECT to_jsonb(w) - 'next_look_at' || jsonb_build_object('state',
+  SELECT to_jsonb(w) - 'next_look_at' - 'nonce_used_at' || jsonb_build_object('state',
     CASE WHEN w.state IN ('pending', 'active') AND w.valid_until <= at THEN 'expired'
       ELSE w.state END)
 $$;
@@ -210,13 +210,14 @@ CREATE OR REPLACE FUNCTION take_perp_wallets(seconds double precision, most inte
   SELECT coalesce(jsonb_agg(jsonb_build_object('wallet_id', t.wallet_id,
       'strategy_id', t.strategy_id, 'agent_name', t.agent_name, 'address', t.address,
       'valid_until', t.valid_until, 'state', t.state, 'last_error', t.last_error,
-      'lease', t.next_look_at, 'nonce', a.nonce, 'signature', a.signature,
-      'master_address', m.master_address, 'network', m.network, 'signer_key', m.signer_key,
+      'nonce_used_at', t.nonce_used_at, 'lease', t.next_look_at, 'nonce', a.nonce, 'signature', a.signature,
+      'master_address', m.master_address, 'network', m.network, 'signer_key', s.signer_key,
       'signer_status', coalesce(s.status, 'active'), 'created_at', t.created_at,
       'at', svc_now())
     ORDER BY t.created_at), '[]'::jsonb)
   FROM taken t JOIN perp_actions a USING (wallet_id) CROSS JOIN perp_master m
-  LEFT JOIN signers s ON s.signer_key = m.signer_key
+  CROSS JOIN LATERAL (SELECT k.signer_key, s.status
+    FROM (SELECT successor_of(m.signer_key) AS signer_key) k LEFT JOIN signers s USING (signer_key)) s
 $$;
 
 -- The signature of an approval that is sent, which is the first one that was stored; null once the
@@ -249,6 +250,8 @@ BEGIN
   IF w.state IS DISTINCT FROM doc ->> 'from' THEN RETURN false; END IF;
   IF doc ->> 'to' IS NULL THEN
     UPDATE perp_agent_wallets SET next_look_at = next_at, last_error = doc ->> 'last_error',
+      nonce_used_at = CASE WHEN doc ? 'nonce_used' THEN coalesce(nonce_used_at, at)
+        ELSE nonce_used_at END,
       updated_at = CASE WHEN last_error IS DISTINCT FROM doc ->> 'last_error' THEN at
         ELSE updated_at END
     WHERE wallet_id = w.wallet_id AND next_look_at = (doc ->> 'lease')::timestamptz;

@@ -235,11 +235,18 @@ BEGIN
     (doc -> 'audit' -> 0 ->> 'event_id')::uuid, at);
 END $$;
 
+-- Whether a signer has, or had, the address of the perps venue's master account: what is there is that
+-- address's own and follows nobody.
+CREATE OR REPLACE FUNCTION is_perp_master(s signers) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT EXISTS (SELECT FROM perp_master m
+    WHERE lower(m.master_address) = ANY (signer_addresses(s)) OR m.signer_key = s.signer_key)
+$$;
+
 -- Why two signers cannot change places now, or NULL. What was asked of the new one outside of this
 -- transaction counts while its pin is the one that was compared, and nobody has seen another
 -- address of it since.
 CREATE OR REPLACE FUNCTION rotation_problem(a signers, b signers, asked jsonb) RETURNS jsonb
-  LANGUAGE sql IMMUTABLE AS $$
+  LANGUAGE sql STABLE AS $$
   SELECT CASE
     WHEN a.signer_key = b.signer_key
       THEN '{"error": "validation_failed", "cause": "same_signer"}'::jsonb
@@ -249,6 +256,9 @@ CREATE OR REPLACE FUNCTION rotation_problem(a signers, b signers, asked jsonb) R
       THEN '{"error": "validation_failed", "cause": "replacement_not_active"}'::jsonb
     WHEN a.chain_family <> b.chain_family
       THEN '{"error": "validation_failed", "cause": "chain_family_mismatch"}'::jsonb
+    WHEN is_perp_master(a) AND lower(b.expected_signer_address)
+      IS DISTINCT FROM (SELECT lower(master_address) FROM perp_master)
+      THEN '{"error": "validation_failed", "cause": "perp_master_account"}'::jsonb
     WHEN b.expected_signer_address IS DISTINCT FROM asked ->> 'pin'
       OR (b.observed_at IS DISTINCT FROM (asked ->> 'observed_at')::timestamptz
         AND lower(b.observed_signer_address) IS DISTINCT FROM lower(asked ->> 'runtime'))
@@ -358,6 +368,12 @@ BEGIN
   IF jsonb_array_length(seen -> 'above_dust') > 0 THEN
     RETURN jsonb_build_object('failed_gate', 'balance_above_dust',
       'balances', seen -> 'above_dust');
+  END IF;
+  -- What the venue holds for an address is no balance of a chain: somebody has to sign for it on.
+  IF is_perp_master(s) AND NOT EXISTS (SELECT FROM signers o JOIN perp_master m
+    ON lower(o.expected_signer_address) = lower(m.master_address)
+    WHERE o.signer_key <> s.signer_key AND o.status = 'active') THEN
+    RETURN '{"failed_gate": "perp_master_account"}'::jsonb;
   END IF;
   SELECT jsonb_agg(jsonb_build_object('movement_id', n.movement_id, 'node_key', n.node_key,
     'state', n.state) ORDER BY n.movement_id, n.position) INTO nodes

@@ -182,7 +182,7 @@ test('that it was taken is no proof: what is not listed stays pending', async ()
   await desk.perp.faults({ list_agents: false });
   const wallet = await ask(name());
   desk.work();
-  await saysError(wallet, /not listed by the venue, though it took the approval/);
+  await saysError(wallet, /not listed by the venue yet, though it took the approval/);
   await dueNow();
   await eventually(async () => ((await approvalsOf(wallet)).length > 1 ? true : null));
   // Not even that the nonce was used.
@@ -191,6 +191,44 @@ test('that it was taken is no proof: what is not listed stays pending', async ()
   await becomes(wallet, { state: 'active', last_error: null });
   const sent = await approvalsOf(wallet);
   expect(sent.filter(({ admitted }) => admitted)).toHaveLength(1);
+});
+
+test('a refusal that nobody heard frees the name half an hour after its nonce was used', async () => {
+  await desk.perp.faults({
+    ...{ lose_answer_rate: 1, calls: ['exchange'] },
+    reject_next: { text: 'Extra agent already used.' },
+  });
+  const wallet = await ask(name());
+  const worker = desk.work();
+  await eventually(async () => ((await approvalsOf(wallet)).length > 0 ? true : null));
+  await fetch(`${desk.access.venue.url}/faults`, { method: 'DELETE' });
+  await dueNow();
+  await saysError(wallet, /its nonce is used, so the venue carried it out or refused it/);
+  const sent = (await approvalsOf(wallet)).length;
+  await desk.bench.sql(
+    "UPDATE perp_agent_wallets SET nonce_used_at = now() - interval '29 minutes'",
+  );
+  await dueNow();
+  await sleep(300);
+  expect(await stored(wallet)).toMatchObject({ state: 'pending' });
+  // Not sent again, and what cannot be read proves nothing.
+  expect(await approvalsOf(wallet)).toHaveLength(sent);
+  await desk.bench.sql(
+    "UPDATE perp_agent_wallets SET nonce_used_at = now() - interval '31 minutes'",
+  );
+  await worker.stop();
+  await desk.perp.faults({ refuse_rate: 1, calls: ['info'] });
+  desk.work();
+  await dueNow();
+  await saysError(wallet, /answered 500/);
+  expect(await stored(wallet)).toMatchObject({ state: 'pending' });
+  await fetch(`${desk.access.venue.url}/faults`, { method: 'DELETE' });
+  await dueNow();
+  await becomes(wallet, {
+    ...{ state: 'refused' },
+    last_error: 'not listed by the venue half an hour after its nonce was used',
+  });
+  await becomes(await ask(wallet.agent_name), { state: 'active' });
 });
 
 test('one that is listed with another end than was signed is not active', async () => {

@@ -189,6 +189,15 @@ test('a retirement passes each gate in its order, and nothing forces it', async 
     await own.stack.startChild('chain');
   }
   await denies('balance_above_dust', { balances: [{ asset: 'ETH' }] });
+  // No chain shows what the perps venue holds for the address.
+  const master = accountOf('old').address.toLowerCase();
+  await own.query(
+    `INSERT INTO perp_master (master_address, signer_key, network, created_at)
+     VALUES ($1, 'old', 'testnet', now())`,
+    [master],
+  );
+  await denies('perp_master_account', {}, { dust_threshold_usd: 10 });
+  await own.query('DELETE FROM perp_master');
   await denies(
     'non_terminal_nodes',
     {

@@ -165,6 +165,18 @@ test('refused: every row of the table, in its order', async () => {
       error: 'signer_expected_identity_invalid',
     });
   }
+  // What the perps venue holds for an address follows nobody: only the same one takes its place.
+  await own.query(
+    `INSERT INTO perp_master (master_address, signer_key, network, created_at)
+     VALUES ($1, 'wrong', 'testnet', now())`,
+    [addressOf('wrong').toLowerCase()],
+  );
+  await set('wrong-next', 'expected_signer_address', addressOf('wrong-next'));
+  for (const drill of [true, false])
+    await refuses(rotate('wrong', 'wrong-next', { drill }), 409, invalid('perp_master_account'));
+  await set('wrong-next', 'expected_signer_address', addressOf('wrong'));
+  await refuses(rotate('wrong', 'wrong-next'), 409, { error: 'signer_identity_mismatch' });
+  await own.query('DELETE FROM perp_master');
   await set('wrong-next', 'expected_signer_address', addressOf('wrong'));
   await refuses(rotate('wrong', 'wrong-next', { drill: true }), 409, {
     error: 'signer_identity_mismatch',

@@ -30,7 +30,7 @@ export const perpRules: readonly Rule[] = [
     },
     broken: {
       file: LOOP,
-      find: ': { error: `${seen}, though it took the approval` };',
+      find: ': { error: `${seen} yet, though it took the approval` };',
       replace: ": { to: 'active', error: null };",
     },
   },
@@ -46,6 +46,48 @@ export const perpRules: readonly Rule[] = [
       file: LOOP,
       find: '    return answer.consumed\n',
       replace: "    return answer.message !== ''\n",
+    },
+  },
+  {
+    id: 'used-nonces-end-approvals-late',
+    section,
+    rule: 'An approval whose nonce is used is refused only when half an hour later a list does not show it.',
+    test: {
+      file: APPROVED,
+      name: 'a refusal that nobody heard frees the name half an hour after its nonce was used',
+    },
+    broken: {
+      file: LOOP,
+      find: 'const LISTED_WITHIN_MS = HOUR_MS / 2;',
+      replace: 'const LISTED_WITHIN_MS = 0;',
+    },
+  },
+  {
+    id: 'masters-are-not-rotated-away',
+    section,
+    rule: 'The signer of the perps venue’s master account is replaced only by one of the same address.',
+    test: {
+      file: 'test/faults/signer-rotation.test.ts',
+      name: 'refused: every row of the table, in its order',
+    },
+    broken: {
+      file: 'prisma/functions/signer-lifecycle.sql',
+      find: '    WHEN is_perp_master(a) AND',
+      replace: '    WHEN false AND',
+    },
+  },
+  {
+    id: 'masters-are-not-retired',
+    section,
+    rule: 'The last active signer of the perps venue’s master account is not retired.',
+    test: {
+      file: 'test/faults/signer-retirement.test.ts',
+      name: 'a retirement passes each gate in its order, and nothing forces it',
+    },
+    broken: {
+      file: 'prisma/functions/signer-lifecycle.sql',
+      find: '  IF is_perp_master(s) AND NOT EXISTS',
+      replace: '  IF false AND NOT EXISTS',
     },
   },
   {

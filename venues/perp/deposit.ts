@@ -13,6 +13,7 @@ import {
   type SubmitJournal,
 } from '../../domain/executor.ts';
 import { compare } from '../../domain/money.ts';
+import { nextLookSeconds } from '../../domain/perps/nonce-window.ts';
 import { ACT_EXECUTOR } from '../evm/act-executor.ts';
 import { failWhenRejected } from '../evm/errors.ts';
 import { checkChains } from '../evm/health.ts';
@@ -34,7 +35,6 @@ export const PERP_DEPOSIT_DESCRIPTOR: ExecutorDescriptor = {
   completion_assurances: TRANSFER_ASSURANCES,
 };
 
-const LOOK_EVERY_SECONDS = 5;
 /** It takes less than a minute (DOC:for-developers/api/usdc); after this people are told. */
 const LATE_MS = 600_000;
 
@@ -131,7 +131,7 @@ async function settleDeposit(
     next_state: 'OBSERVING',
     external_ref: settled.external_ref,
     output: { ...facts, credit_awaited_ms: since },
-    retry_after_seconds: LOOK_EVERY_SECONDS,
+    retry_after_seconds: nextLookSeconds(typeof since === 'number' ? now - since : 0),
   };
   const credit = await creditOf(lane, context, settled.external_ref as Hash, call).catch(
     (error: unknown) => {

@@ -57,6 +57,8 @@ export function topUps({
     },
     row_comes: 'at_once',
     find: (rows, nonce, { sub_account }) => sendRow(rows, nonce, sub_account),
+    // A fee would come on top (facts 5.1).
+    left: ({ received }) => received,
     facts: ({ sub_account }) => ({ sub_account_address: sub_account }),
   };
 }

@@ -16,7 +16,8 @@ import {
   type SubmitJournal,
 } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import { ageOf } from '../../domain/perps/nonce-window.ts';
+import { compare } from '../../domain/money.ts';
+import { ageOf, nextLookSeconds } from '../../domain/perps/nonce-window.ts';
 import { failWhenRejected } from '../evm/errors.ts';
 import { stillUnderWay } from '../evm/send-signed.ts';
 import { bodyOf, buildAct, type BuiltAct, type PerpAct } from './actions.ts';
@@ -37,6 +38,8 @@ export interface UserSigned<Plan> {
   readonly row_comes: 'at_once' | 'when_paid';
   /** Its row in the master's ledger. */
   find(rows: readonly LedgerRow[], nonce: number, plan: Plan): Arrived | null;
+  /** What left the account, by its row. */
+  left(arrived: Arrived): string;
   /** What its output says beside the amounts. */
   facts(plan: Plan, arrived: Arrived | null): JsonObject;
 }
@@ -55,9 +58,6 @@ export const USER_SIGNED = {
   not_payees: [],
   completion_assurances: ['provider_completed'],
 } as const satisfies Partial<ExecutorDescriptor>;
-
-/** Rows of transfers come at once, those of withdrawals after minutes. */
-const LOOK_EVERY_SECONDS = 5;
 
 /** The executor of one kind. It holds no state of its own: the stored action and the venue do. */
 export function createUserSignedExecutor<Plan>(lane: PerpLane, of: UserSigned<Plan>): Executor {
@@ -147,7 +147,7 @@ async function observe<Plan>(
   return {
     next_state: 'OBSERVING',
     ...admitted(perp, nonce),
-    retry_after_seconds: LOOK_EVERY_SECONDS,
+    retry_after_seconds: nextLookSeconds(perp.now_ms - nonce),
   };
 }
 
@@ -227,7 +227,10 @@ function neverSigned(journal: SubmitJournal): ExecutionResult {
   );
 }
 
-/** COMPLETED where the master's ledger has its row, else null. */
+/**
+ * COMPLETED where the master's ledger has its row, OBSERVING where that says another amount, which
+ * completes nothing and is told; null where it has none.
+ */
 async function foundIn<Plan>(
   { client }: PerpLane,
   of: UserSigned<Plan>,
@@ -245,6 +248,14 @@ async function foundIn<Plan>(
   const arrived = of.find(rows, nonce, plan);
   if (arrived === null) return null;
   const { external_ref, output } = admitted(perp, nonce);
+  const left = of.left(arrived);
+  if (compare(left, context.amount) !== 0)
+    return {
+      ...{ next_state: 'OBSERVING', external_ref, output },
+      retry_after_seconds: nextLookSeconds(perp.now_ms - nonce),
+      error_code: 'LEDGER_ROW_MISMATCH',
+      error_message: `by the ledger's row ${left} left the account, and ${context.amount} was asked for`,
+    };
   return {
     next_state: 'COMPLETED',
     external_ref,

@@ -2,6 +2,7 @@
  * `perp.withdraw`: `withdraw3`, which leaves the account at once and is paid out on the chain after
  * minutes, less the fee. Source: docs/perps-venue-facts.md 5.2.
  */
+import { add } from '../../domain/money.ts';
 import { requireMode, requireRail, requireWithdrawable } from './account.ts';
 import type { PerpAct } from './actions.ts';
 import type { PerpVenue } from './config.ts';
@@ -45,6 +46,8 @@ export function withdrawals({
     // Source: docs/perps-venue-facts.md 0.3.
     row_comes: 'when_paid',
     find: (rows, nonce) => withdrawalRow(rows, nonce),
+    // The row tells what was paid, and the fee that was taken out of the amount.
+    left: ({ received, fee }) => add(received, fee),
     // The row's hash is that of the payment on the chain (facts 0).
     facts: ({ destination }, arrived) => ({
       ...{ destination_address: destination, chain_id: venue.chain_id },

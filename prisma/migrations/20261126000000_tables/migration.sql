@@ -583,6 +583,8 @@ CREATE TABLE perp_agent_wallets (
     state IN ('pending', 'active', 'expired', 'replaced', 'refused')),
   last_error   text,
   next_look_at timestamptz,
+  -- When the venue first said that the nonce of its approval is used.
+  nonce_used_at timestamptz,
   created_at   timestamptz NOT NULL,
   updated_at   timestamptz NOT NULL,
   approved_at  timestamptz

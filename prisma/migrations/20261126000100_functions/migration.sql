@@ -2269,7 +2269,7 @@ $$;
 -- A wallet as JSON. Whose time is over is expired, whether or not anybody has written that yet.
 CREATE OR REPLACE FUNCTION perp_wallet_view(w perp_agent_wallets, at timestamptz) RETURNS jsonb
   LANGUAGE sql IMMUTABLE AS $$
-  SELECT to_jsonb(w) - 'next_look_at' || jsonb_build_object('state',
+  SELECT to_jsonb(w) - 'next_look_at' - 'nonce_used_at' || jsonb_build_object('state',
     CASE WHEN w.state IN ('pending', 'active') AND w.valid_until <= at THEN 'expired'
       ELSE w.state END)
 $$;
@@ -2453,13 +2453,14 @@ CREATE OR REPLACE FUNCTION take_perp_wallets(seconds double precision, most inte
   SELECT coalesce(jsonb_agg(jsonb_build_object('wallet_id', t.wallet_id,
       'strategy_id', t.strategy_id, 'agent_name', t.agent_name, 'address', t.address,
       'valid_until', t.valid_until, 'state', t.state, 'last_error', t.last_error,
-      'lease', t.next_look_at, 'nonce', a.nonce, 'signature', a.signature,
-      'master_address', m.master_address, 'network', m.network, 'signer_key', m.signer_key,
+      'nonce_used_at', t.nonce_used_at, 'lease', t.next_look_at, 'nonce', a.nonce, 'signature', a.signature,
+      'master_address', m.master_address, 'network', m.network, 'signer_key', s.signer_key,
       'signer_status', coalesce(s.status, 'active'), 'created_at', t.created_at,
       'at', svc_now())
     ORDER BY t.created_at), '[]'::jsonb)
   FROM taken t JOIN perp_actions a USING (wallet_id) CROSS JOIN perp_master m
-  LEFT JOIN signers s ON s.signer_key = m.signer_key
+  CROSS JOIN LATERAL (SELECT k.signer_key, s.status
+    FROM (SELECT successor_of(m.signer_key) AS signer_key) k LEFT JOIN signers s USING (signer_key)) s
 $$;
 
 -- The signature of an approval that is sent, which is the first one that was stored; null once the
@@ -2492,6 +2493,8 @@ BEGIN
   IF w.state IS DISTINCT FROM doc ->> 'from' THEN RETURN false; END IF;
   IF doc ->> 'to' IS NULL THEN
     UPDATE perp_agent_wallets SET next_look_at = next_at, last_error = doc ->> 'last_error',
+      nonce_used_at = CASE WHEN doc ? 'nonce_used' THEN coalesce(nonce_used_at, at)
+        ELSE nonce_used_at END,
       updated_at = CASE WHEN last_error IS DISTINCT FROM doc ->> 'last_error' THEN at
         ELSE updated_at END
     WHERE wallet_id = w.wallet_id AND next_look_at = (doc ->> 'lease')::timestamptz;
@@ -3217,11 +3220,18 @@ BEGIN
     (doc -> 'audit' -> 0 ->> 'event_id')::uuid, at);
 END $$;
 
+-- Whether a signer has, or had, the address of the perps venue's master account: what is there is that
+-- address's own and follows nobody.
+CREATE OR REPLACE FUNCTION is_perp_master(s signers) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT EXISTS (SELECT FROM perp_master m
+    WHERE lower(m.master_address) = ANY (signer_addresses(s)) OR m.signer_key = s.signer_key)
+$$;
+
 -- Why two signers cannot change places now, or NULL. What was asked of the new one outside of this
 -- transaction counts while its pin is the one that was compared, and nobody has seen another
 -- address of it since.
 CREATE OR REPLACE FUNCTION rotation_problem(a signers, b signers, asked jsonb) RETURNS jsonb
-  LANGUAGE sql IMMUTABLE AS $$
+  LANGUAGE sql STABLE AS $$
   SELECT CASE
     WHEN a.signer_key = b.signer_key
       THEN '{"error": "validation_failed", "cause": "same_signer"}'::jsonb
@@ -3231,6 +3241,9 @@ CREATE OR REPLACE FUNCTION rotation_problem(a signers, b signers, asked jsonb) R
       THEN '{"error": "validation_failed", "cause": "replacement_not_active"}'::jsonb
     WHEN a.chain_family <> b.chain_family
       THEN '{"error": "validation_failed", "cause": "chain_family_mismatch"}'::jsonb
+    WHEN is_perp_master(a) AND lower(b.expected_signer_address)
+      IS DISTINCT FROM (SELECT lower(master_address) FROM perp_master)
+      THEN '{"error": "validation_failed", "cause": "perp_master_account"}'::jsonb
     WHEN b.expected_signer_address IS DISTINCT FROM asked ->> 'pin'
       OR (b.observed_at IS DISTINCT FROM (asked ->> 'observed_at')::timestamptz
         AND lower(b.observed_signer_address) IS DISTINCT FROM lower(asked ->> 'runtime'))
@@ -3340,6 +3353,12 @@ BEGIN
   IF jsonb_array_length(seen -> 'above_dust') > 0 THEN
     RETURN jsonb_build_object('failed_gate', 'balance_above_dust',
       'balances', seen -> 'above_dust');
+  END IF;
+  -- What the venue holds for an address is no balance of a chain: somebody has to sign for it on.
+  IF is_perp_master(s) AND NOT EXISTS (SELECT FROM signers o JOIN perp_master m
+    ON lower(o.expected_signer_address) = lower(m.master_address)
+    WHERE o.signer_key <> s.signer_key AND o.status = 'active') THEN
+    RETURN '{"failed_gate": "perp_master_account"}'::jsonb;
   END IF;
   SELECT jsonb_agg(jsonb_build_object('movement_id', n.movement_id, 'node_key', n.node_key,
     'state', n.state) ORDER BY n.movement_id, n.position) INTO nodes

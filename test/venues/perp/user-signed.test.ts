@@ -133,6 +133,31 @@ describe('a withdrawal', () => {
     },
   );
 
+  it('is completed by no row with another amount, which is told', async () => {
+    let paid = '9';
+    const account = someone('is paid something else');
+    await desk.perp.fund(low(account.address), { perp: '100' });
+    const master = masterOf(desk, account, (client) => ({
+      ...client,
+      ledger: async (...asked) =>
+        (await client.ledger(...asked)).map((row) => ({
+          ...row,
+          delta: row.delta.type === 'withdraw' ? { ...row.delta, usdc: paid } : row.delta,
+        })),
+    }));
+    const signed = await signedWithdrawal(master);
+    await signed.send();
+    const told = {
+      ...{ next_state: 'OBSERVING', error_code: 'LEDGER_ROW_MISMATCH' },
+      error_message: expect.stringContaining('10 left the account'),
+    };
+    await eventually(async () => ((await signed.observe()).error_code === undefined ? null : true));
+    expect([await signed.observe(), await signed.recover()]).toMatchObject([told, told]);
+    await expectOnce(signed, 1);
+    paid = '10.0';
+    expect(await signed.observe()).toMatchObject({ next_state: 'COMPLETED' });
+  });
+
   it('that the venue refuses at once is failed in its words', async () => {
     const master = await newMaster('is refused');
     const signed = await signedWithdrawal(master);
