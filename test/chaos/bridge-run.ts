@@ -8,10 +8,10 @@ import type { StackBridges } from '../../dev/stack/bridges.ts';
 import { amountOf } from '../support/bridge-books.ts';
 import { standingAllowance } from '../support/bridge-plans.ts';
 import { openPaths } from '../support/bridge-registry.ts';
-import type { MovementView, TimelineView } from '../support/evidence.ts';
+import type { MovementView } from '../support/evidence.ts';
 import { failedDeliveries } from '../support/omni-books.ts';
 import { approve, create, cross, expecting } from './bridge-lives.ts';
-import { storyOf, type Tellings, type Told } from './bridge-story.ts';
+import { storyOf } from './bridge-story.ts';
 import { faultsOf, reorganiser } from './bridge-weather.ts';
 import { createCaller, type Caller } from './caller.ts';
 import { omniContradictions, omniOf, readOmni, type Accounts } from './omni-sums.ts';
@@ -19,16 +19,26 @@ import type { RunOptions } from './options.ts';
 import { dice } from './random.ts';
 import type { Run } from './run-stack.ts';
 import { BRIDGE_WEIGHTS, planStrikes } from './schedule.ts';
-import { createStorm, liveThrough, type Storm } from './storm.ts';
+import {
+  ask,
+  comesToItsEnd,
+  events,
+  register,
+  say,
+  seconds,
+  shown,
+  stateOf,
+  stormLines,
+  tally,
+} from './report.ts';
+import { createStorm, liveThrough } from './storm.ts';
 import { readUsdb, usdbContradictions } from './usdb-sums.ts';
-import { crossingTemplates, isOmni, isUsdb, planCrossings, type BridgeLife } from './ways.ts';
+import { crossingTemplates, isOmni, isUsdb, planCrossings } from './ways.ts';
 
 /** The standing allowance of each chain: more than a run can burn. */
 const ALLOWED = '500000';
 /** Between two blocks that are taken back, in kills. */
 const TAKEN_BACK_EVERY = 4;
-/** After the storm, how long movements may take to come to their end. */
-const REST_MS = 300_000;
 
 /** The whole run on a stack that is up; answers the number of contradictions. */
 export async function bridgeWeather(
@@ -52,7 +62,7 @@ export async function bridgeWeather(
   const before = await readBoth(bridges, accounts);
   const lives = planCrossings(dice(seed, 'crossings'), movements, seed);
   const faults = faultsOf(bridges);
-  const reorganised = reorganiser(bridges, { seed, allowed: faults.patient });
+  const reorganised = reorganiser([bridges.near, bridges.far], { seed, allowed: faults.patient });
   const storm = createStorm({
     stack: faults.around(run.parts),
     strikes: planStrikes(dice(seed, 'strikes'), kills, BRIDGE_WEIGHTS),
@@ -80,7 +90,7 @@ export async function bridgeWeather(
   const after = await readBoth(bridges, accounts);
   const sent = { lives: lives.filter(isOmni), told, accounts };
   const found = [
-    ...(restless === '' ? [] : [`after ${REST_MS / 1_000} s there were still ${restless}`]),
+    ...restless,
     ...caller.complaints.map((each) => `answers: ${each}`),
     ...lives.flatMap((life) => [
       ...life.complaints.map((each) => `${life.key}: ${each}`),
@@ -130,12 +140,6 @@ async function allowBoth(run: Run, { near, far }: StackBridges, caller: Caller):
   }
 }
 
-async function register(caller: Caller, template: object): Promise<void> {
-  const { status, body } = await caller.call('POST', '/plan-templates', { body: template });
-  if (status !== 201 && status !== 409)
-    throw new Error(`a template was refused: ${JSON.stringify(body)}`);
-}
-
 /** The books of both lanes at one time. */
 async function readBoth(bridges: StackBridges, accounts: Accounts) {
   const [usdb, omni] = await Promise.all([
@@ -146,45 +150,6 @@ async function readBoth(bridges: StackBridges, accounts: Accounts) {
 }
 type Books = Awaited<ReturnType<typeof readBoth>>;
 
-/** Waits until every movement has ended and every nonce is final; answers what has not. */
-async function comesToItsEnd({ query }: Run, signal: AbortSignal): Promise<string> {
-  let last = '';
-  for (const end = Date.now() + REST_MS; Date.now() < end;) {
-    const [row] = await query<{ movements: number; nonces: number }>(
-      `SELECT (SELECT count(*)::int FROM movements WHERE ended_at IS NULL) AS movements,
-         (SELECT count(*)::int FROM evm_transactions
-          WHERE replaces IS NULL AND released_at IS NULL AND final_at IS NULL) AS nonces`,
-    );
-    if (row?.movements === 0 && row.nonces === 0) return '';
-    last = `${row?.movements ?? '?'} movements under way and ${row?.nonces ?? '?'} nonces not final`;
-    await sleep(500, undefined, { signal });
-  }
-  return last;
-}
-
-async function ask(run: Run, lives: readonly BridgeLife[]): Promise<Tellings> {
-  const told = new Map<string, Told>();
-  for (const { movement_id: id } of lives)
-    if (id !== null)
-      told.set(id, {
-        movement: await run.read<MovementView>(`/movements/${id}`),
-        timeline: await run.read<readonly TimelineView[]>(`/movements/${id}/timeline`),
-      });
-  return told;
-}
-
-function stormLines(storm: Storm, stormSeconds: number): readonly (readonly [string, string])[] {
-  const down = [...storm.downMs].map(([name, ms]) => `${name} ${Math.round(ms / 1_000)} s`);
-  return [
-    ['kills', `${storm.total} (${shown(storm.kills)})`],
-    ['down', `of ${stormSeconds} s: ${down.join(', ')}`],
-    ...(storm.failedStarts.length === 0
-      ? []
-      : [['failed starts', storm.failedStarts.join(' | ')] as const]),
-  ];
-}
-
-const stateOf = ({ movement }: Told): string => movement.request_state;
 const feesOf = ({ usdb: { near, far } }: Books): bigint => near.collected + far.collected;
 
 interface Supplied {
@@ -196,29 +161,4 @@ function supply(
 ): string {
   const [here, there] = [near.supply, far.supply];
   return `${read(here + there)} (near ${read(here)}, far ${read(there)})`;
-}
-
-/** What tells of faults that were met. */
-function events(told: Tellings): string {
-  const met = ['node_recovered', 'node_unknown', 'node_failed', 'transaction_dropped'];
-  const all = [...told.values()].flatMap(({ timeline }) => timeline.map((each) => each.event_type));
-  return met.map((type) => `${all.filter((each) => each === type).length} ${type}`).join(', ');
-}
-
-function tally(items: readonly string[]): string {
-  const counts = new Map<string, number>();
-  for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1);
-  return shown(counts);
-}
-
-function shown(counts: ReadonlyMap<string, number>): string {
-  return [...counts].map(([name, count]) => `${name} ${count}`).join(', ');
-}
-
-function seconds(since: number): number {
-  return Math.round((Date.now() - since) / 1_000);
-}
-
-function say(text: string): void {
-  process.stderr.write(`${text}\n`);
 }

@@ -4,7 +4,7 @@ import { ATTESTER, DELIVERER, FAR_CHAIN, type StackBridges } from '../../dev/sta
 import { dice } from './random.ts';
 import type { Parts } from './storm.ts';
 
-const CHAIN_FAULTS = { drop_answer_rate: 0.2, reject_rate: 0.05, drop_read_rate: 0.02 };
+export const CHAIN_FAULTS = { drop_answer_rate: 0.2, reject_rate: 0.05, drop_read_rate: 0.02 };
 const ATTESTER_FAULTS = {
   ...{ error_rate: 0.1, lose_answer_rate: 0.1, garbage_rate: 0.05 },
   // Else the five minutes for which it then wants to be left alone would be most of the run.
@@ -22,17 +22,21 @@ const DELIVERER_FAULTS = {
  */
 const RASH_MS = 3_000;
 
-/** Faults live in the processes that play them, so that one which comes back is told anew. */
-export function faultsOf({ near, far, attesterUrl, delivererUrl }: StackBridges) {
-  const played = new Map<string, { readonly url: string; readonly faults: object }>([
-    ['chain', { url: near.rpcUrl, faults: CHAIN_FAULTS }],
-    [FAR_CHAIN, { url: far.rpcUrl, faults: CHAIN_FAULTS }],
-    [ATTESTER, { url: attesterUrl, faults: ATTESTER_FAULTS }],
-    [DELIVERER, { url: delivererUrl, faults: DELIVERER_FAULTS }],
-  ]);
+/** Where a part plays its faults, and which. */
+export interface Played {
+  readonly url: string;
+  readonly faults: object;
+}
+
+/**
+ * Faults live in the processes that play them, so that one which comes back is told anew. `heard`
+ * is called when a part was told, and when it is killed.
+ */
+export function playFaults(
+  played: ReadonlyMap<string, Played>,
+  heard: (name: string, stormy: boolean) => void = () => undefined,
+) {
   let stormy = false;
-  /** When the deliverer was told last; null while it is down or not told yet. */
-  let patientSince: number | null = null;
   const set = async (name: string): Promise<void> => {
     const of = played.get(name);
     if (of === undefined) return;
@@ -42,7 +46,7 @@ export function faultsOf({ near, far, attesterUrl, delivererUrl }: StackBridges)
       ...(stormy ? { body: JSON.stringify(of.faults) } : {}),
     });
     if (!answer.ok) throw new Error(`${name} refused the faults: ${await answer.text()}`);
-    if (name === DELIVERER) patientSince = stormy ? Date.now() : null;
+    heard(name, stormy);
   };
   const all = async (on: boolean): Promise<void> => {
     stormy = on;
@@ -51,11 +55,9 @@ export function faultsOf({ near, far, attesterUrl, delivererUrl }: StackBridges)
   return {
     begin: () => all(true),
     end: () => all(false),
-    /** Whether nothing is on its way that only the newest block has. */
-    patient: () => patientSince !== null && Date.now() - patientSince >= RASH_MS,
     around: (parts: Parts): Parts => ({
       kill: (name) => {
-        if (name === DELIVERER) patientSince = null;
+        heard(name, false);
         return parts.kill(name);
       },
       startChild: async (name) => {
@@ -66,9 +68,28 @@ export function faultsOf({ near, far, attesterUrl, delivererUrl }: StackBridges)
   };
 }
 
-/** Takes the newest block of a chain back, and has an empty one made in its place. */
+/** Those of both bridges. */
+export function faultsOf({ near, far, attesterUrl, delivererUrl }: StackBridges) {
+  const played = new Map<string, Played>([
+    ['chain', { url: near.rpcUrl, faults: CHAIN_FAULTS }],
+    [FAR_CHAIN, { url: far.rpcUrl, faults: CHAIN_FAULTS }],
+    [ATTESTER, { url: attesterUrl, faults: ATTESTER_FAULTS }],
+    [DELIVERER, { url: delivererUrl, faults: DELIVERER_FAULTS }],
+  ]);
+  /** When the deliverer was told last; null while it is down or not told yet. */
+  let patientSince: number | null = null;
+  return {
+    ...playFaults(played, (name, stormy) => {
+      if (name === DELIVERER) patientSince = stormy ? Date.now() : null;
+    }),
+    /** Whether nothing is on its way that only the newest block has. */
+    patient: () => patientSince !== null && Date.now() - patientSince >= RASH_MS,
+  };
+}
+
+/** Takes the newest block of one of the chains back, and has an empty one made in its place. */
 export function reorganiser(
-  { near, far }: StackBridges,
+  chains: readonly { readonly rpcUrl: string }[],
   { seed, allowed }: { readonly seed: number; readonly allowed: () => boolean },
 ) {
   const thrown = dice(seed, 'blocks');
@@ -99,7 +120,7 @@ export function reorganiser(
       return blocks;
     },
     next: () => {
-      const { rpcUrl } = thrown.pick([near, far]);
+      const { rpcUrl } = thrown.pick(chains);
       // A chain that is dead just now keeps its blocks.
       last = last.then(() => takeBack(rpcUrl)).catch(() => undefined);
     },

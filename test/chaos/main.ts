@@ -15,6 +15,7 @@ import { gather } from './gather.ts';
 import { contradictions } from './invariants.ts';
 import { live, newLife, plansOf, POLICY_STRATEGY } from './life.ts';
 import { readOptions, type RunOptions } from './options.ts';
+import { perpWeather } from './perp-run.ts';
 import { comesToRest, endAll, lastEvidence, retryFailed } from './quiet.ts';
 import { dice } from './random.ts';
 import { readHoldings, watchHoldings } from '../support/holdings.ts';
@@ -51,11 +52,12 @@ async function main(options: RunOptions): Promise<number> {
   setMaxListeners(0, signal);
   let clean = false;
   try {
+    const { lane, where, what } = laneOf(options);
     say(
-      `Fault run: ${options.movements} movements${options.bridges ? ' across bridges' : ''}, at least ${options.kills} kills, seed ${options.seed}`,
+      `Fault run: ${options.movements} movements${where}, at least ${options.kills} kills, seed ${options.seed}`,
     );
-    run = await startRunStack(signal, say, options.bridges);
-    clean = (await (options.bridges ? bridgeWeather : weather)(run, options, signal)) === 0;
+    run = await startRunStack(signal, say, lane);
+    clean = (await what(run, options, signal)) === 0;
   } catch (error) {
     if (limit.aborted) say(`\nThe run was not over after ${options.minutes} minutes.`);
     else if (foreground.status === null)
@@ -66,6 +68,12 @@ async function main(options: RunOptions): Promise<number> {
     if (keep && run !== null) say(`Logs and data: ${run.stack.dataDir}`);
   }
   return foreground.status ?? (clean ? 0 : 1);
+}
+
+function laneOf({ bridges, perps }: RunOptions) {
+  if (bridges) return { lane: 'bridges', where: ' across bridges', what: bridgeWeather } as const;
+  if (perps) return { lane: 'perps', where: ' at the perps venue', what: perpWeather } as const;
+  return { lane: 'mix', where: '', what: weather } as const;
 }
 
 /** The whole run on a stack that is up; answers the number of contradictions. */

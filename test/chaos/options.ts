@@ -12,13 +12,15 @@ export interface RunOptions {
   readonly keep: boolean;
   /** Movements between two chains over both lanes of the bridges, instead of the mix. */
   readonly bridges: boolean;
+  /** Movements into the perps venue and out of it, instead of the mix. */
+  readonly perps: boolean;
 }
 
 const FULL = { movements: 300, kills: 100, minutes: 60 };
 /** For CI: a minute or so. */
 const SHORT = { movements: 30, kills: 15, minutes: 15 };
-/** With `--bridges`. */
-const BRIDGES = {
+/** With `--bridges` or `--perps`. */
+const ONE_LANE = {
   full: { movements: 100, kills: 50, minutes: 20 },
   short: { movements: 6, kills: 3, minutes: 5 },
 };
@@ -35,18 +37,20 @@ export function readOptions(args: readonly string[]): RunOptions {
     .option('--minutes <n>', `gives up after this long (${FULL.minutes})`, whole)
     .option('--short', `the short form: ${SHORT.movements} movements, ${SHORT.kills} kills`)
     .option('--bridges', 'both lanes between two chains, which are killed, too')
+    .option('--perps', 'into the perps venue and out of it, which is killed, too')
     .option('--keep', 'leaves logs and data behind, whatever was found')
     .parse([...args], { from: 'user' });
   const given = command.opts<Partial<RunOptions> & { short?: boolean }>();
-  const bridges = given.bridges ?? false;
-  const [full, short] = bridges ? [BRIDGES.full, BRIDGES.short] : [FULL, SHORT];
+  const { bridges = false, perps = false } = given;
+  if (bridges && perps) command.error('--bridges and --perps are two runs.');
+  const [full, short] = bridges || perps ? [ONE_LANE.full, ONE_LANE.short] : [FULL, SHORT];
   const base = given.short === true ? short : full;
   return {
     movements: given.movements ?? base.movements,
     kills: given.kills ?? base.kills,
     minutes: given.minutes ?? base.minutes,
     keep: given.keep ?? false,
-    bridges,
+    ...{ bridges, perps },
     seed: given.seed ?? randomInt(1, 1_000_000),
   };
 }

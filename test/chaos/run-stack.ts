@@ -1,5 +1,5 @@
 /** The stack of a run in a folder of its own, with the few ways in which the run looks at it. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
@@ -27,7 +27,29 @@ const ASKS_SOON = { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '5' };
  * run may take: a refresh that meets a chain which is down would close its paths.
  */
 const LOOKED_AT_ONCE = { SVC_BRIDGE_SNAPSHOT_MAX_AGE_SECONDS: '604800' };
+/** What a run is about: everything, or one lane. */
+export type Lane = 'mix' | 'bridges' | 'perps';
+const LANE_SETTINGS = {
+  mix: ASKS_SOON,
+  bridges: LOOKED_AT_ONCE,
+  perps: { SVC_UNPROVEN_ASK_SECONDS: '1' },
+} as const;
 const API_PREFIX = '/v3';
+
+/** The signer of the agent that a strategy at the perps venue has. */
+export const AGENT = 'storm-agent';
+function agent(dataDir: string) {
+  const private_key_file = join(dataDir, 'agent.key');
+  writeFileSync(private_key_file, `0x${'a7'.repeat(32)}`, { mode: 0o600 });
+  return {
+    signers: [
+      {
+        ...{ signer_key: AGENT, profile: AGENT, chain_family: 'evm', backend: 'local' },
+        private_key_file,
+      },
+    ],
+  };
+}
 
 export interface Run {
   readonly stack: Stack;
@@ -55,24 +77,25 @@ export interface Run {
 export async function startRunStack(
   signal: AbortSignal,
   log: (line: string) => void,
-  bridges = false,
+  lane: Lane = 'mix',
 ): Promise<Run> {
   const dataDir = mkdtempSync(join(tmpdir(), 'fault-run-'));
   let stack: Stack;
   try {
     const ports = await choosePorts(ANY_FREE_PORTS, Object.keys(ANY_FREE_PORTS) as PortName[]);
-    // Across bridges there is no team, and nobody stands by: every movement has to come to its end
-    // by itself.
-    const more = bridges ? {} : { executors: [TEAM_EXECUTOR] };
+    // On one lane there is no team, and nobody stands by: every movement has to come to its end by
+    // itself.
+    const more =
+      lane === 'mix' ? { executors: [TEAM_EXECUTOR] } : lane === 'perps' ? agent(dataDir) : {};
     stack = await startStack({
       settings: { dataDir, ports },
       split: true,
       restart: false,
-      bridges,
+      ...{ bridges: lane === 'bridges', perp: lane === 'perps' },
       more,
       signal,
       log,
-      env: { ...SETTINGS, ...(bridges ? LOOKED_AT_ONCE : ASKS_SOON) },
+      env: { ...SETTINGS, ...LANE_SETTINGS[lane] },
     });
   } catch (error) {
     rmSync(dataDir, { recursive: true, force: true });
@@ -81,7 +104,7 @@ export async function startRunStack(
   const apiUrl = `${stack.apiUrl}${API_PREFIX}`;
   const team = createTeam(dataDir, stack.temporalAddress);
   try {
-    if (!bridges) await team.start();
+    if (lane === 'mix') await team.start();
   } catch (error) {
     await stack.stop();
     throw error;

@@ -23,6 +23,12 @@ export const BRIDGE_WEIGHTS = {
   ...{ 'bridge-attester': 2, 'bridge-deliverer': 2, chain: 2, 'far-chain': 2 },
 };
 
+/** The parts of the perps venue's lane. */
+export const PERP_WEIGHTS = {
+  ...{ api: 2, worker: 5, temporal: 1, postgres: 1 },
+  ...{ 'perp-venue': 2, chain: 1 },
+};
+
 export interface Strike {
   readonly victims: readonly string[];
   /** How long each stays down. */

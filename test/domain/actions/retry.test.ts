@@ -95,3 +95,14 @@ test('a node that is within reach again has no time of completion any more', () 
   const reopened = retry(failed, requester)?.nodes?.filter(({ from }) => from === 'SKIPPED');
   expect(reopened?.map(({ set }) => set?.completed_at)).toEqual([null, null]);
 });
+
+test('what was made by a route of its own and has failed is asked for there again', () => {
+  expect(retry(failed, requester)).not.toBeNull();
+  const { template } = failed.plan;
+  const made = (state: MovementSnapshot['state']): MovementSnapshot => ({
+    ...failed,
+    state,
+    plan: { ...failed.plan, template: { ...template, template_key: 'system/agent_wallet_top_up' } },
+  });
+  expect(retry(made('FAILED'), requester)).toBeNull();
+});
