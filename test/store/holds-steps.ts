@@ -91,6 +91,14 @@ export const DIRECT: Step[] = [
   ['retry', 1],
   ['create', 'twice', '1', false],
   ['approve', 2],
+  // A compensation that fails behind a cancel, and is asked for again.
+  ['create', 'compensated', '1', false],
+  ['approve', 3],
+  ['TIMEOUT', 3],
+  ['fence', 3],
+  ['cancel', 3],
+  ['FAILED', 3],
+  ['retry', 3],
 ];
 /**
  * What was sent since the fetch is not there to be promised again; the next fetch shows what is.

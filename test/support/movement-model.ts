@@ -257,10 +257,12 @@ export function statusOf(movement: Seen): 'held' | 'consumed' | 'released' {
   const sends = new Set(
     movement.plan.nodes.filter(({ sends: does }) => does).map(({ node_key }) => node_key),
   );
-  const spent = movement.nodes.some(
-    (node) => sends.has(node.node_key) && (node.state === 'COMPLETED' || isUnderWay(node)),
+  // What is READY is a compensation that was asked for again, and may be sent at any moment.
+  const kept = movement.nodes.some(
+    (node) =>
+      sends.has(node.node_key) && (['COMPLETED', 'READY'].includes(node.state) || isUnderWay(node)),
   );
-  return spent ? 'held' : 'released';
+  return kept ? 'held' : 'released';
 }
 
 /** What one node's sends came to, as the books of those show who were asked to pay. */
