@@ -2,6 +2,7 @@ import { createServer } from 'node:net';
 import { randomInt } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { claimPort } from '../bootstrap/port-claims.mjs';
 
 /** The project's folder. */
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
@@ -96,26 +97,20 @@ export async function requireFree(name: PortName, port: number): Promise<void> {
 
 /** Below the range from which systems take ports for outgoing connections. */
 const LOWEST = 15_000;
-const PORTS_A_PROCESS = 250;
-const PROCESSES = 68;
-/** Given by this process and perhaps not listened on yet. */
-const given = new Set<number>();
+const HIGHEST = 32_000;
+const TRIES = 500;
 
 /**
- * A port nobody listens on now, and that nobody else is given before somebody does: processes that
- * start stacks at the same time take from ranges of their own.
+ * A port nobody listens on now, and that no other process is given while this one lives: a part of
+ * a stack may be stopped for a while, and has to find its port free again.
  */
 export async function freePort(avoid: readonly number[] = []): Promise<number> {
-  const first = LOWEST + (process.pid % PROCESSES) * PORTS_A_PROCESS;
-  for (let tries = 0; tries < 4 * PORTS_A_PROCESS; tries += 1) {
-    if (given.size > PORTS_A_PROCESS / 2) given.clear();
-    const port = first + randomInt(PORTS_A_PROCESS);
-    if (avoid.includes(port) || given.has(port) || !(await isFree(port))) continue;
-    given.add(port);
-    return port;
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const port = randomInt(LOWEST, HIGHEST);
+    if (!avoid.includes(port) && claimPort(port) && (await isFree(port))) return port;
   }
   throw new DevSettingError(
-    `No free port was found between ${String(first)} and ${String(first + PORTS_A_PROCESS)}.`,
+    `No free port was found between ${String(LOWEST)} and ${String(HIGHEST)}.`,
   );
 }
 

@@ -3,7 +3,6 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,6 +23,7 @@ import type { ChainSettings } from '../../dev/simulators/paper-venue/settings.ts
 import { startVenue } from '../../dev/simulators/paper-venue/start.ts';
 import type { LedgerEntry } from '../../dev/simulators/paper-venue/views.ts';
 import { built } from '../../dev/bootstrap/programs.mjs';
+import { freePort } from '../../dev/stack/ports.ts';
 import { createRemoteExecutor, type RemoteExecutor } from '../../executors/remote.ts';
 import type { ExecutionContext, ExecutionResult } from '../../domain/executor.ts';
 import { contextOf, settingsOf } from '../executors/fake-server.ts';
@@ -300,13 +300,4 @@ export async function eventually<T>(ask: () => Promise<T | null>, timeoutMs = 15
     }
   }
   throw last;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
