@@ -27,7 +27,7 @@ export function servicePart(options: {
     stopSignal: 'SIGTERM',
     stopTimeoutMs: 15_000,
     readyTimeoutMs: 120_000,
-    isReady: () => respondsOk(`http://127.0.0.1:${opsPort}/readyz`),
+    isReady: () => saysReady(`http://127.0.0.1:${opsPort}/readyz`),
   };
 }
 
@@ -59,12 +59,13 @@ export function paperVenuePart(options: {
   };
 }
 
-async function respondsOk(url: string): Promise<boolean> {
+/** True, or what it answered instead. */
+async function saysReady(url: string): Promise<true | string> {
   try {
     const answer = await fetch(url, { signal: AbortSignal.timeout(3_000) });
-    await answer.arrayBuffer();
-    return answer.status === 200;
-  } catch {
-    return false;
+    const said = await answer.text();
+    return answer.status === 200 || `${url} answered ${String(answer.status)}: ${said}`;
+  } catch (error) {
+    return `${url} gave no answer: ${error instanceof Error ? error.message : String(error)}`;
   }
 }

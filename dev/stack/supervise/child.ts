@@ -24,8 +24,11 @@ export interface ChildSpec {
   /** A start whose log shows this is tried again until the time for becoming ready is over. */
   transientFault?: RegExp;
   beforeStart?(): Promise<void>;
-  /** Asked again and again until true. `log` is what this start has written so far. */
-  isReady(log: () => string): Promise<boolean>;
+  /**
+   * Asked again and again until true; a text says what it waits for. `log` is what this start has
+   * written so far.
+   */
+  isReady(log: () => string): Promise<boolean | string>;
 }
 
 /** A part that ended, or did not become ready, while it was being started. */
@@ -91,14 +94,15 @@ export class ManagedChild {
     const offset = this.launch();
     const log = (): string => logSince(this.spec.logFile, offset);
     while (this.running) {
-      if (await this.spec.isReady(log)) return;
+      const ready = await this.spec.isReady(log);
+      if (ready === true) return;
       if (signal?.aborted === true || Date.now() > deadline) {
         await this.stop();
         signal?.throwIfAborted();
         const seconds = Math.round(this.spec.readyTimeoutMs / 1000);
         throw new ChildStartError(
           this.spec.name,
-          `was not ready after ${seconds} s`,
+          `was not ready after ${seconds} s${ready === false ? '' : ` (${ready})`}`,
           this.spec.logFile,
           log(),
         );
