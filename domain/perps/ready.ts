@@ -25,10 +25,13 @@ export interface PerpFacts {
   readonly master_address: string | null;
   /** Null: the movement is the master's own. */
   readonly strategy_id: string | null;
+  /**
+   * One that is paused and has a part in it: the movement's own, or for the master's own movement
+   * one that works with the master's account; null where none is.
+   */
+  readonly paused_strategy: string | null;
   /** Null: the strategy has no binding. */
   readonly binding: {
-    readonly paused: boolean;
-    readonly pause_reason: string | null;
     readonly sub_account_address: string | null;
     /** In units of the venue's asset. */
     readonly max_agent_balance: string | null;
@@ -58,7 +61,7 @@ export function perpProblem(
     readonly sub_account?: string;
   },
 ): { readonly code: PerpProblem; readonly key: string } | null {
-  const { master_address: master, strategy_id: strategy, binding } = facts;
+  const { master_address: master, strategy_id: strategy, paused_strategy: paused, binding } = facts;
   if (master === null) return { code: 'MASTER_ACCOUNT_MISSING', key: '' };
   if (!isSame(master, asked.signer))
     return {
@@ -67,8 +70,7 @@ export function perpProblem(
       key: asked.signer,
     };
   if (strategy !== null && binding === null) return { code: 'STRATEGY_NOT_BOUND', key: strategy };
-  if (strategy !== null && binding?.paused === true)
-    return { code: 'STRATEGY_PAUSED', key: strategy };
+  if (paused !== null) return { code: 'STRATEGY_PAUSED', key: paused };
   if (asked.action_type === 'agent_wallet_top_up') {
     const own = strategy === null ? null : (binding?.sub_account_address ?? null);
     if (own === null || !isSame(own, asked.sub_account ?? ''))

@@ -177,5 +177,6 @@ async function creditOf(
   const { prepared_ms } = prior?.prepared_action ?? {};
   const since = typeof prepared_ms === 'number' ? prepared_ms - CLOCKS_APART_MS : 0;
   const account = perp?.master_address ?? venue.account;
-  return depositRows(await client.ledger(account, Math.max(0, since), call), hash);
+  // Its absence decides nothing, so a look of a moment ago will do.
+  return depositRows(await client.ledger(account, since, call, { shared: true }), hash);
 }

@@ -140,10 +140,10 @@ async function observe<Plan>(
 ): Promise<ExecutionResult> {
   const perp = termsOf(context);
   const { nonce } = actionOf(perp);
-  const found = await foundIn(lane, of, { context, perp, nonce }, call);
+  const shared = ageOf(nonce, perp.now_ms) !== 'over';
+  const found = await foundIn(lane, of, { context, perp, nonce, shared }, call);
   if (found !== null) return found;
-  if (ageOf(nonce, perp.now_ms) === 'over')
-    throw new ExecutorFault('server_error', 'LEDGER_ROW_MISSING', NEVER_SHOWN);
+  if (!shared) throw new ExecutorFault('server_error', 'LEDGER_ROW_MISSING', NEVER_SHOWN);
   return {
     next_state: 'OBSERVING',
     ...admitted(perp, nonce),
@@ -238,13 +238,20 @@ async function foundIn<Plan>(
     context,
     perp,
     nonce,
-  }: { readonly context: ExecutionContext; readonly perp: PerpTerms; readonly nonce: number },
+    shared = false,
+  }: {
+    readonly context: ExecutionContext;
+    readonly perp: PerpTerms;
+    readonly nonce: number;
+    /** Nothing is decided by an absence, so a look of a moment ago will do. */
+    readonly shared?: boolean;
+  },
   call: CallOptions,
 ): Promise<ExecutionResult | null> {
   const plan = of.read(context);
   const since = Math.max(0, nonce - CLOCKS_APART_MS);
-  const isIt = (row: LedgerRow): boolean => of.find([row], nonce, plan) !== null;
-  const rows = await client.ledger(perp.master_address, since, call, isIt);
+  const isWanted = (row: LedgerRow): boolean => of.find([row], nonce, plan) !== null;
+  const rows = await client.ledger(perp.master_address, since, call, { isWanted, shared });
   const arrived = of.find(rows, nonce, plan);
   if (arrived === null) return null;
   const { external_ref, output } = admitted(perp, nonce);
