@@ -24,6 +24,7 @@ import { sendSigned, stillUnderWay } from '../evm/send-signed.ts';
 import { settleAct } from '../evm/settle.ts';
 import { transferOn } from '../evm/transfer-act.ts';
 import { requireMode, requireRail, requireRoom } from './account.ts';
+import { checkVenue } from './health.ts';
 import { CLOCKS_APART_MS, depositRows } from './ledger.ts';
 import { depositRefusal, readDepositPlan, requireMaster, type PerpLane } from './plan.ts';
 
@@ -72,7 +73,15 @@ export function createDepositExecutor(lane: PerpLane): Executor {
     observe: (context, call, journal) => look('observe', context, call, journal),
     recover: (context, call, journal) => look('recover', context, call, journal),
     cancel: (context) => Promise.resolve(stillUnderWay(context.prior?.external_ref)),
-    health: (call) => checkChains(chains, call),
+    health: async (call) => {
+      const [chain, venue] = await Promise.all([
+        checkChains(chains, call),
+        checkVenue(lane.client, 'deposit', call),
+      ]);
+      const parts = [chain, venue];
+      const worse = parts.find(({ state }) => state === 'down');
+      return worse ?? parts.find(({ state }) => state === 'unknown') ?? venue;
+    },
   };
 }
 
