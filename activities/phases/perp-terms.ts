@@ -128,9 +128,16 @@ export function perpRequired(
   return {
     node_key: row.node_key,
     signer: signer?.address ?? '',
-    ...(action_type === 'perp_deposit' ? { deposit: amount } : {}),
+    ...(action_type === 'perp_deposit' ? { deposit: amount, ...accountOf(row) } : {}),
     ...subAccountOf(row),
   };
+}
+
+/** What the account of a deposit had when it was prepared, where that was asked. */
+function accountOf({ prepared_action }: PhaseRow): Pick<PerpRequirement, 'account'> {
+  const { account_value: value, prepared_ms } = prepared_action ?? {};
+  if (typeof value !== 'string' || typeof prepared_ms !== 'number') return {};
+  return { account: { value, asked_at: new Date(prepared_ms).toISOString() } };
 }
 
 function subAccountOf({ node }: PhaseRow): { readonly sub_account?: string } {

@@ -48,6 +48,8 @@ export const PERP_PROBLEMS = [
   'STRATEGY_PAUSED',
   'SUB_ACCOUNT_MISMATCH',
   'EQUAL_DEPOSIT_IN_FLIGHT',
+  // Only of the fence: before it the executor asks what the account has.
+  'MAX_AGENT_BALANCE_EXCEEDED',
 ] as const;
 export type PerpProblem = (typeof PERP_PROBLEMS)[number];
 
@@ -92,6 +94,8 @@ const SENTENCES: Readonly<Record<PerpProblem, (key: string) => string>> = {
   SUB_ACCOUNT_MISMATCH: (key) => `${key || 'nobody'} is not the sub-account of the strategy`,
   EQUAL_DEPOSIT_IN_FLIGHT: (key) =>
     `movement ${key} has a deposit of the same amount under way, and only one may be`,
+  MAX_AGENT_BALANCE_EXCEEDED: (key) =>
+    `with what other deposits bring strategy ${key} would have more than its max_agent_balance`,
 };
 
 export function perpSentence({ code, key }: { readonly code: string; readonly key: string }) {

@@ -9,6 +9,20 @@ CREATE OR REPLACE FUNCTION equal_deposit(movement uuid, key text, wanted numeric
   ORDER BY movement_id LIMIT 1
 $$;
 
+-- What other deposits bring that the account may not have shown when it was asked at this time: what
+-- is under way, and what has arrived since.
+CREATE OR REPLACE FUNCTION other_deposits(movement uuid, key text, asked_at timestamptz)
+  RETURNS numeric LANGUAGE sql STABLE AS $$
+  SELECT coalesce(sum(amount), 0) FROM (
+    SELECT movement_id, node_key, amount FROM movement_nodes
+    WHERE action_type = 'perp_deposit'
+      AND (state IN ('SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN') OR recover_first)
+    UNION
+    SELECT movement_id, node_key, amount FROM movement_nodes
+    WHERE action_type = 'perp_deposit' AND state = 'COMPLETED' AND completed_at >= asked_at) n
+  WHERE NOT (movement_id = movement AND node_key = key)
+$$;
+
 -- The first strategy that is paused and has a part in what this movement's nodes of the venue do, or
 -- null: its own. Those of a movement without one move what the master's account has, which is also
 -- what strategies without a sub-account work with, so any of these stops them.
@@ -19,9 +33,10 @@ CREATE OR REPLACE FUNCTION paused_strategy(own text) RETURNS text LANGUAGE sql S
 $$;
 
 -- Why a node may not use the perps venue, as `perpProblem` of domain/perps/ready.ts has it, or
--- null: {"signer", "node_key", "deposit"} of a deposit, whose amount it is, {"signer",
--- "sub_account"} of a top-up, {"signer"} else. Deposits pass one at a time, so that of two equal
--- ones the second sees the first. The caller holds the movement.
+-- null: {"signer", "node_key", "deposit", "account"} of a deposit, whose amount it is, with
+-- {"value", "asked_at"} of the account where its strategy may not have any amount there,
+-- {"signer", "sub_account"} of a top-up, {"signer"} else. Deposits pass one at a time, so that the
+-- second sees the first. The caller holds the movement.
 CREATE OR REPLACE FUNCTION perp_problem(asked jsonb, movement uuid) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -59,6 +74,13 @@ BEGIN
   ELSIF asked ? 'deposit' THEN
     about := equal_deposit(movement, asked ->> 'node_key', (asked ->> 'deposit')::numeric);
     reason := CASE WHEN about IS NOT NULL THEN 'EQUAL_DEPOSIT_IN_FLIGHT' END;
+    IF reason IS NULL AND bound.sub_account_address IS NULL
+      AND (asked #>> '{account,value}')::numeric + (asked ->> 'deposit')::numeric
+        + other_deposits(movement, asked ->> 'node_key',
+            (asked #>> '{account,asked_at}')::timestamptz) > bound.max_agent_balance THEN
+      reason := 'MAX_AGENT_BALANCE_EXCEEDED';
+      about := strategy;
+    END IF;
   END IF;
   RETURN CASE WHEN reason IS NOT NULL
     THEN jsonb_build_object('binding', 'perp', 'key', coalesce(about, ''), 'reason', reason) END;

@@ -99,6 +99,68 @@ describe('a movement without a strategy', () => {
   });
 });
 
+describe('deposits of a strategy that works with the master and may not have any amount', () => {
+  /** Prepared when the account had 20, of which the strategy may have 100. */
+  const deposit = async (amount: string): Promise<PerpNode> => {
+    const node = await prepared(bench, 'perp_deposit', { amount, strategy: 'capped' });
+    await bench.sql(
+      `UPDATE movement_nodes SET prepared_action = prepared_action || jsonb_build_object(
+         'account_value', '20', 'prepared_ms', floor(extract(epoch FROM svc_now()) * 1000))
+       WHERE movement_id = $1::uuid`,
+      node.movement_id,
+    );
+    return node;
+  };
+  const set = ({ movement_id }: PerpNode, to: string) =>
+    bench.sql(
+      `UPDATE movement_nodes SET state = $2, completed_at = svc_now()
+       WHERE movement_id = $1::uuid`,
+      ...[movement_id, to],
+    );
+
+  test('bring no more than that together, also what has arrived since it was asked', async () => {
+    // What other tests left under way is under way into the same account.
+    await bench.sql(
+      "UPDATE movement_nodes SET state = 'FAILED' WHERE action_type = 'perp_deposit'",
+    );
+    await bench.sql(
+      `INSERT INTO perp_bindings (strategy_id, max_agent_balance, created_at, updated_at)
+       VALUES ('capped', 100, svc_now(), svc_now())`,
+    );
+    const [first, second, third] = [
+      await deposit('50'),
+      await deposit('30.5'),
+      await deposit('30'),
+    ];
+    expect(await fenced(bench, first)).toBe('SUBMITTING');
+    expect(await fenced(bench, second)).toBe('MAX_AGENT_BALANCE_EXCEEDED');
+    await set(first, 'COMPLETED');
+    const late = await prepared(bench, 'perp_deposit', { amount: '30.25', strategy: 'capped' });
+    await bench.sql(
+      `UPDATE movement_nodes SET prepared_action = (SELECT prepared_action FROM movement_nodes
+         WHERE movement_id = $2::uuid) WHERE movement_id = $1::uuid`,
+      ...[late.movement_id, third.movement_id],
+    );
+    expect(await fenced(bench, late)).toBe('MAX_AGENT_BALANCE_EXCEEDED');
+    expect(await fenced(bench, third)).toBe('SUBMITTING');
+    await set(third, 'COMPLETED');
+    // Asked from now on, the account shows what has arrived: here as if others had taken it out.
+    expect(await fenced(bench, await deposit('79'))).toBe('SUBMITTING');
+  });
+
+  test('that ask at once pass one at a time', async () => {
+    await bench.sql(
+      "UPDATE movement_nodes SET state = 'FAILED' WHERE action_type = 'perp_deposit'",
+    );
+    const nodes = await Promise.all(['41', '42', '43', '44'].map((amount) => deposit(amount)));
+    const came = await Promise.all(nodes.map((node) => fenced(bench, node)));
+    expect(came.toSorted()).toEqual([
+      ...Array.from({ length: 3 }, () => 'MAX_AGENT_BALANCE_EXCEEDED'),
+      'SUBMITTING',
+    ]);
+  });
+});
+
 describe('a nonce', () => {
   const signer = MASTER.address.toLowerCase();
   const lastGiven = (aheadMs: number) =>

@@ -52,18 +52,20 @@ export function createDepositExecutor(lane: PerpLane): Executor {
     descriptor: PERP_DEPOSIT_DESCRIPTOR,
     preflight: (context, call) =>
       failWhenRejected(async () => {
-        const transfer = await requireDeposit(lane, context, call);
+        const { transfer } = await requireDeposit(lane, context, call);
         return preflightTransfer(chains, transfer, call);
       }),
     prepare: (context, call) =>
       failWhenRejected(async () => {
-        const transfer = await requireDeposit(lane, context, call);
+        const { transfer, value } = await requireDeposit(lane, context, call);
         const prepared = await prepareTransfer(chains, transfer, call);
         if (prepared.next_state === 'FAILED') return prepared;
+        // The time before the account was asked: what was deposited since may not be in its value.
         const prepared_ms = context.perp?.now_ms ?? 0;
+        const account_value = value === null ? {} : { account_value: value };
         return {
           ...prepared,
-          prepared_action: { ...prepared.prepared_action, prepared_ms },
+          prepared_action: { ...prepared.prepared_action, prepared_ms, ...account_value },
         };
       }),
     submit: (input, call) => {
@@ -86,7 +88,8 @@ export function createDepositExecutor(lane: PerpLane): Executor {
 }
 
 /**
- * The same node as a plain transfer, once nothing of the venue is in its way.
+ * The same node as a plain transfer, once nothing of the venue is in its way, and what the account
+ * has where its strategy may not have any amount there.
  *
  * @throws ExecutorFault `rejected` with the codes of {@link depositRefusal},
  *   `DEPOSITOR_NOT_MASTER`, `MASTER_ACCOUNT_MISSING`, `VENUE_ROUTE_CLOSED`,
@@ -97,7 +100,7 @@ async function requireDeposit(
   { client, ...lane }: PerpLane,
   context: ExecutionContext,
   call: CallOptions,
-): Promise<ExecutionContext> {
+): Promise<{ readonly transfer: ExecutionContext; readonly value: string | null }> {
   const plan = readDepositPlan(context);
   const refusal = depositRefusal(plan, context, lane);
   if (refusal !== null) throw refusal;
@@ -106,9 +109,11 @@ async function requireDeposit(
   await requireRail(client, 'deposit', call);
   await requireMode(client, master_address, call);
   // A strategy without a sub-account works with the master's own.
-  if (most !== undefined && sub === undefined)
-    await requireRoom(client, master_address, { amount: plan.amount, most }, call);
-  return { ...context, action_type: plan.action_type };
+  const value =
+    most !== undefined && sub === undefined
+      ? await requireRoom(client, master_address, { amount: plan.amount, most }, call)
+      : null;
+  return { transfer: { ...context, action_type: plan.action_type }, value };
 }
 
 interface Look {

@@ -5,8 +5,8 @@ import type { PerpClient } from './client.ts';
 import { RATE_LIMITED } from './shared-ledger.ts';
 
 /**
- * `down` where it does not answer or funds go by another rail (`way` null: by none); `unknown` where
- * it only says that it is asked too much.
+ * `down` where it does not answer or funds go by another rail (`way` null: by none); `unknown`
+ * where it only says that it is asked too much.
  */
 export async function checkVenue(
   client: PerpClient,
