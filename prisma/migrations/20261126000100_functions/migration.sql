@@ -2134,8 +2134,8 @@ CREATE OR REPLACE FUNCTION equal_deposit(movement uuid, key text, wanted numeric
   ORDER BY movement_id LIMIT 1
 $$;
 
--- What other deposits bring that the account may not have shown when it was asked at this time: what
--- is under way, and what has arrived since.
+-- What other deposits bring that the account may not have shown when it was asked at this time:
+-- what is under way, and what has arrived since.
 CREATE OR REPLACE FUNCTION other_deposits(movement uuid, key text, asked_at timestamptz)
   RETURNS numeric LANGUAGE sql STABLE AS $$
   SELECT coalesce(sum(amount), 0) FROM (
@@ -2148,7 +2148,7 @@ CREATE OR REPLACE FUNCTION other_deposits(movement uuid, key text, asked_at time
   WHERE NOT (movement_id = movement AND node_key = key)
 $$;
 
--- The first strategy that is paused and has a part in what this movement's nodes of the venue do, or
+-- The first strategy that is paused and has a part in what a movement's nodes of the venue do, or
 -- null: its own. Those of a movement without one move what the master's account has, which is also
 -- what strategies without a sub-account work with, so any of these stops them.
 CREATE OR REPLACE FUNCTION paused_strategy(own text) RETURNS text LANGUAGE sql STABLE AS $$
