@@ -258,6 +258,11 @@ export interface PerpRequirement {
   readonly signer: string;
   /** Of a deposit: its amount, of which no other may be under way. */
   readonly deposit?: string;
+  /**
+   * Of a deposit into the account of a strategy that may not have any amount there: what the venue
+   * said that it has, and when it was asked.
+   */
+  readonly account?: { readonly value: string; readonly asked_at: string };
   /** Of a top-up: whom it pays, which is the strategy's sub-account. */
   readonly sub_account?: string;
 }

@@ -1,6 +1,6 @@
 /** Nonces and signatures of the perps venue (prisma/functions/perp-actions.sql). */
 import type { Database } from '../prisma/client.ts';
-import { run } from './faults.ts';
+import { faultDetail, run, sqlState } from './faults.ts';
 
 /** Whose action it is: a node's attempt, or an agent wallet that is to be approved. */
 export type PerpActionOwner =
@@ -22,22 +22,35 @@ interface Stored {
   readonly signature: string | null;
 }
 
+/** Raised where the next nonce would be too far ahead of the clock. */
+export const NONCE_AHEAD = 'FM015';
+
+/** Nobody was given one: the last nonce of the signer is too far ahead of the clock. */
+export interface NonceAhead {
+  /** In milliseconds since 1970. */
+  readonly ahead: number;
+}
+
 /** The owner's nonce, which it keeps; asking again is the same. */
 export async function claimPerpNonce(
   db: Database,
   signer: string,
   owner: PerpActionOwner,
-): Promise<PerpAction> {
+): Promise<PerpAction | NonceAhead> {
   const { movement, node, attempt, wallet } = parts(owner);
   const address = signer.toLowerCase();
-  const rows = await run(
-    () => db.sql<Stored>`
-      SELECT address, nonce, signature FROM claim_perp_nonce(${address}, ${movement}::uuid, ${node},
-        ${attempt}::integer, ${wallet}::uuid)`,
-  );
-  const [row] = rows;
-  if (row === undefined) throw new Error('a nonce was not answered');
-  return toAction(row);
+  try {
+    const [row] = await run(
+      () => db.sql<Stored>`
+        SELECT address, nonce, signature FROM claim_perp_nonce(${address}, ${movement}::uuid,
+          ${node}, ${attempt}::integer, ${wallet}::uuid)`,
+    );
+    if (row === undefined) throw new Error('a nonce was not answered');
+    return toAction(row);
+  } catch (error) {
+    if (sqlState(error) !== NONCE_AHEAD) throw error;
+    return { ahead: Number(faultDetail(error)) };
+  }
 }
 
 /** The owner's action; null where it has no nonce yet. */

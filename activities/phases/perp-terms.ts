@@ -5,7 +5,12 @@ import { isUserSigned, perpActionOf, perpProblem, perpSentence } from '../../dom
 import type { ChainAssets } from '../../domain/plan/tokens.ts';
 import type { PerpRequirement } from '../../domain/transition.ts';
 import type { Database } from '../../prisma/client.ts';
-import { claimPerpNonce, readPerpAction, type PerpAction } from '../../store/perp-actions.ts';
+import {
+  claimPerpNonce,
+  readPerpAction,
+  type NonceAhead,
+  type PerpAction,
+} from '../../store/perp-actions.ts';
 import { readPerpTerms, type PerpTermsRow } from '../../store/perp-terms.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 
@@ -26,7 +31,8 @@ interface Told {
  * Nothing for nodes of other lanes. Before a send that is signed for the venue the attempt is given
  * its nonce, which it keeps.
  *
- * @throws ExecutorFault `rejected` with a code of {@link perpProblem} where it may not be sent now.
+ * @throws ExecutorFault `rejected` with a code of {@link perpProblem} where it may not be sent now,
+ *   and `ACTION_NONCE_AHEAD`.
  */
 export async function perpTerms(
   deps: Sources,
@@ -50,9 +56,18 @@ export async function perpTerms(
   }
   const claims = prepares && isUserSigned(action_type) && facts.action === null;
   const action = claims
-    ? await claimPerpNonce(deps.db, signer?.address ?? '', owner)
+    ? mustBeGiven(await claimPerpNonce(deps.db, signer?.address ?? '', owner))
     : facts.action;
   return told(deps.chains, row, { ...facts, action });
+}
+
+function mustBeGiven(claimed: PerpAction | NonceAhead): PerpAction {
+  if (!('ahead' in claimed)) return claimed;
+  throw new ExecutorFault(
+    'rejected',
+    'ACTION_NONCE_AHEAD',
+    `the master's last nonce is of ${new Date(claimed.ahead).toISOString()}, so the clock of the database was wrong: nothing is signed until it is less than 12 hours ahead, and a retry then goes on`,
+  );
 }
 
 /** In one place for all phases: who has asked for it is told no more of it than this. */
@@ -113,9 +128,16 @@ export function perpRequired(
   return {
     node_key: row.node_key,
     signer: signer?.address ?? '',
-    ...(action_type === 'perp_deposit' ? { deposit: amount } : {}),
+    ...(action_type === 'perp_deposit' ? { deposit: amount, ...accountOf(row) } : {}),
     ...subAccountOf(row),
   };
+}
+
+/** What the account of a deposit had when it was prepared, where that was asked. */
+function accountOf({ prepared_action }: PhaseRow): Pick<PerpRequirement, 'account'> {
+  const { account_value: value, prepared_ms } = prepared_action ?? {};
+  if (typeof value !== 'string' || typeof prepared_ms !== 'number') return {};
+  return { account: { value, asked_at: new Date(prepared_ms).toISOString() } };
 }
 
 function subAccountOf({ node }: PhaseRow): { readonly sub_account?: string } {

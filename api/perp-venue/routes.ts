@@ -181,8 +181,9 @@ export const perpVenueRoutes: readonly Route[] = [
     roles: ADMIN_ROLES,
     summary: 'Pause a strategy at the perps venue, or let it go on',
     description:
-      'While it is paused, nodes of the venue in its movements fail with `STRATEGY_PAUSED` before anything is sent. Agents that are ' +
-      'pending are approved all the same: one that takes the place of another is how that one is stopped.',
+      'While it is paused, nodes of the venue in its movements fail with `STRATEGY_PAUSED` before anything is sent; where it works ' +
+      "with the master's own account, so do those of movements without a strategy. Agents that are pending are " +
+      'approved all the same: one that takes the place of another is how that one is stopped.',
     body: pauseRequest,
     response: bindingResponse,
     errors: ['strategy_binding_not_found'],

@@ -9,7 +9,9 @@ import {
 import type { FundRoute } from '../../domain/fund-routes/fund-route.ts';
 import { canAllWork, healthOver, withReasons } from '../../domain/fund-routes/health.ts';
 import type { Candidate } from '../../domain/fund-routes/recommend.ts';
+import { perpSentence } from '../../domain/perps/ready.ts';
 import { listFundRoutes, readFundRouteFacts } from '../../store/fund-routes.ts';
+import { readPerpMaster } from '../../store/perp-venue.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { RouteView } from './schema.ts';
 
@@ -26,10 +28,16 @@ export async function visibleRoutes(
     readFundRouteFacts(deps.db),
   ]);
   const healthOf = healthOver(deps.executors.list(), facts.executors);
-  const world = await bridgeWorld(routes, deps);
+  const [world, withoutMaster] = await Promise.all([
+    bridgeWorld(routes, deps),
+    lacksMaster(routes, deps),
+  ]);
   const candidates = routes.map((route) => {
     const bridge = routeBridge(route.bridge_legs, asset, world);
-    const reasons = unusable(route, bridge, healthOf);
+    const reasons = new Map([
+      ...unusable(route, bridge, healthOf),
+      ...(withoutMaster ? unpaid(route, healthOf) : []),
+    ]);
     return {
       route,
       stats: facts.statsOf(route.template_id),
@@ -68,6 +76,25 @@ function unusable(
     reasons.set(item.executor_key, `${problem.error_code}: ${problem.reason}`);
   }
   return reasons;
+}
+
+/** Whether there is no account yet that the perps venue pays from; asked where a route needs it. */
+async function lacksMaster(
+  routes: readonly FundRoute[],
+  { db }: ApiDependencies,
+): Promise<boolean> {
+  const asks = routes.some(({ perp_selectors }) => perp_selectors.length > 0);
+  return asks && (await readPerpMaster(db)) === null;
+}
+
+/** The executors that would pay from it, with what their nodes would fail with. */
+function unpaid(
+  { perp_selectors }: FundRoute,
+  healthOf: HealthOf,
+): readonly (readonly [string, string])[] {
+  const code = 'MASTER_ACCOUNT_MISSING';
+  const reason = `${code}: ${perpSentence({ code, key: '' })}`;
+  return healthOf(perp_selectors).executors.map(({ executor_key }) => [executor_key, reason]);
 }
 
 /** A route as it is shown; its health only where that was asked for. */

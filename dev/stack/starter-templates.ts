@@ -8,7 +8,7 @@ type Sides = Pick<StackBridges, 'near' | 'far'>;
 
 /**
  * Bodies for `POST plan-templates`; with both sides of the bridges one more, over them, with the
- * perps venue two, into it and out of it.
+ * perps venue three, into it and out of it.
  */
 export function starterTemplates(
   chain: ChainInfo,
@@ -90,7 +90,7 @@ export function starterTemplates(
       completion_policy: { completion_assurance: 'destination_finalized' },
     },
     ...(bridges === null ? [] : [overTheBridge(chain, bridges)]),
-    ...(perp === null ? [] : atThePerpsVenue(chain, perp)),
+    ...(perp === null ? [] : atThePerpsVenue(chain, perp, { ...common, withdraw, stop })),
   ];
 }
 
@@ -138,43 +138,71 @@ function overTheBridge(chain: ChainInfo, { near, far }: Sides) {
 }
 
 export const PERP_TEMPLATES = {
+  fromExchange: 'starter/perp-deposit-from-exchange',
   deposit: 'starter/perp-deposit',
   withdrawal: 'starter/perp-withdraw-to-treasury',
 } as const;
 
-/** From the wallet into the perps venue, and from there to the treasury. */
-function atThePerpsVenue(chain: ChainInfo, perp: StackPerp) {
+interface Moves {
+  readonly node_key: string;
+  readonly node_kind: string;
+  readonly action_type: string;
+  readonly config?: Readonly<Record<string, unknown>>;
+}
+/** What others have that the venue's share. */
+interface Around {
+  readonly version: number;
+  readonly owner: string;
+  readonly withdraw: Moves;
+  readonly stop: Moves;
+}
+
+/** From exchange and wallet into the perps venue, and from there to the treasury. */
+function atThePerpsVenue(
+  chain: ChainInfo,
+  perp: StackPerp,
+  { withdraw, stop, version, owner }: Around,
+) {
   const { venueKey: venue, asset, chainId: chain_id } = perp;
-  const plan = (template_key: string, name: string, action_type: string, config: object) => ({
-    ...{ template_key, version: 1, owner: 'treasury', name },
+  const node = (node_key: string, action_type: string, config: object) => ({
+    ...{ node_key, node_kind: 'action', action_type, has_side_effect: true },
+    executor_selector: { action_type, provider: 'perp' },
+    signer_selector: { chain_family: 'evm', profile: 'treasury' },
+    config: { venue, asset, chain_id, ...config },
+    timeout_policy: { execution_seconds: 600, observe_seconds: 3_600 },
+  });
+  const plan = (template_key: string, name: string, moves: Moves) => ({
+    ...{ template_key, version, owner, name, edges: [] },
     risk_controls: { max_amount: '100000', min_amount: '5' },
-    nodes: [
-      {
-        ...{ node_key: 'move', node_kind: 'action', action_type, has_side_effect: true },
-        executor_selector: { action_type, provider: 'perp' },
-        signer_selector: { chain_family: 'evm', profile: 'treasury' },
-        config: { venue, asset, chain_id, ...config },
-        timeout_policy: { execution_seconds: 600, observe_seconds: 3_600 },
-      },
-    ],
-    edges: [],
+    nodes: [moves],
     completion_policy: { completion_assurance: 'provider_completed' },
   });
+  const into = { token_address: perp.tokenAddress, destination_address: perp.depositAddress };
+  const out = { destination_address: chain.accounts.treasury.address };
+  // What goes on is what arrived.
+  const passOn = { ...into, amount_ref: 'nodes.withdraw.output.received_amount' };
   return [
+    {
+      ...plan(
+        PERP_TEMPLATES.fromExchange,
+        `Withdraw ${asset} from the paper venue and move it to the perps venue`,
+        withdraw,
+      ),
+      nodes: [withdraw, node('deposit', 'perp_deposit', passOn), stop],
+      edges: [
+        { from: 'withdraw', to: 'deposit', edge_type: 'on_success' },
+        { from: 'withdraw', to: 'stop', edge_type: 'on_cancel' },
+      ],
+    },
     plan(
       PERP_TEMPLATES.deposit,
       `Move ${asset} from the wallet to the perps venue`,
-      'perp_deposit',
-      {
-        token_address: perp.tokenAddress,
-        destination_address: perp.depositAddress,
-      },
+      node('move', 'perp_deposit', into),
     ),
     plan(
       PERP_TEMPLATES.withdrawal,
       `Withdraw ${asset} from the perps venue to the treasury`,
-      'perp_withdraw',
-      { destination_address: chain.accounts.treasury.address },
+      node('move', 'perp_withdraw', out),
     ),
   ];
 }

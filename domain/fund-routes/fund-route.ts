@@ -4,6 +4,7 @@
  */
 import type { JsonObject } from '../json.ts';
 import type { GraphEdge, GraphShape } from '../graph/types.ts';
+import { perpActionOf } from '../perps/ready.ts';
 import { isIdle, RESERVED_ACTION } from '../plan/actions.ts';
 import type { ExecutorSelector, TemplateNode } from '../plan/types.ts';
 import { bridgeLegs, type BridgeLeg } from './bridge-legs.ts';
@@ -48,6 +49,8 @@ export interface FundRoute {
    * them.
    */
   readonly working_selectors: readonly ExecutorSelector[];
+  /** Those of them that work at the perps venue, which pays from its master account alone. */
+  readonly perp_selectors: readonly ExecutorSelector[];
   /** Where it crosses from one chain to another. */
   readonly bridge_legs: readonly BridgeLeg[];
 }
@@ -77,6 +80,9 @@ export function toFundRoute(source: FundRouteSource, executable: boolean): FundR
     selectors: nodes.map(selectorOf),
     working_selectors: nodes
       .filter(({ node_kind, action_type }) => node_kind !== 'manual_gate' && !isIdle(action_type))
+      .map(selectorOf),
+    perp_selectors: nodes
+      .filter(({ action_type }) => perpActionOf(action_type) !== null)
       .map(selectorOf),
     bridge_legs: bridgeLegs(nodes, edges, selectorOf),
   };

@@ -40,14 +40,21 @@ const WITHIN_A_VENUE: readonly string[] = ['cex_internal_transfer', 'evm_erc20_a
 export function fundRouteMetadata(nodes: readonly TemplateNode[]): FundRouteMetadata {
   return {
     transport_family: transportFamily(nodes),
-    source_venue:
-      nodes
-        .map(({ config }) => text(config?.['source_venue']) ?? text(config?.['venue']))
-        .find(isGiven) ?? null,
-    destination_venue:
-      nodes.map(({ config }) => text(config?.['destination_venue'])).findLast(isGiven) ?? null,
+    source_venue: nodes.map(sourceOf).find(isGiven) ?? null,
+    destination_venue: nodes.map(destinationOf).findLast(isGiven) ?? null,
     asset: nodes.map(({ config }) => text(config?.['asset'])).find(isGiven) ?? null,
   };
+}
+
+/** Its venue is where the node works from, but that of a deposit is where it leads to. */
+function sourceOf({ action_type, config }: TemplateNode): string | undefined {
+  const source = text(config?.['source_venue']);
+  return action_type === 'perp_deposit' ? source : (source ?? text(config?.['venue']));
+}
+
+function destinationOf({ action_type, config }: TemplateNode): string | undefined {
+  const destination = text(config?.['destination_venue']);
+  return action_type === 'perp_deposit' ? (destination ?? text(config?.['venue'])) : destination;
 }
 
 /**

@@ -25,10 +25,13 @@ export interface PerpFacts {
   readonly master_address: string | null;
   /** Null: the movement is the master's own. */
   readonly strategy_id: string | null;
+  /**
+   * One that is paused and has a part in it: the movement's own, or for the master's own movement
+   * one that works with the master's account; null where none is.
+   */
+  readonly paused_strategy: string | null;
   /** Null: the strategy has no binding. */
   readonly binding: {
-    readonly paused: boolean;
-    readonly pause_reason: string | null;
     readonly sub_account_address: string | null;
     /** In units of the venue's asset. */
     readonly max_agent_balance: string | null;
@@ -45,6 +48,8 @@ export const PERP_PROBLEMS = [
   'STRATEGY_PAUSED',
   'SUB_ACCOUNT_MISMATCH',
   'EQUAL_DEPOSIT_IN_FLIGHT',
+  // Only of the fence: before it the executor asks what the account has.
+  'MAX_AGENT_BALANCE_EXCEEDED',
 ] as const;
 export type PerpProblem = (typeof PERP_PROBLEMS)[number];
 
@@ -58,7 +63,7 @@ export function perpProblem(
     readonly sub_account?: string;
   },
 ): { readonly code: PerpProblem; readonly key: string } | null {
-  const { master_address: master, strategy_id: strategy, binding } = facts;
+  const { master_address: master, strategy_id: strategy, paused_strategy: paused, binding } = facts;
   if (master === null) return { code: 'MASTER_ACCOUNT_MISSING', key: '' };
   if (!isSame(master, asked.signer))
     return {
@@ -67,8 +72,7 @@ export function perpProblem(
       key: asked.signer,
     };
   if (strategy !== null && binding === null) return { code: 'STRATEGY_NOT_BOUND', key: strategy };
-  if (strategy !== null && binding?.paused === true)
-    return { code: 'STRATEGY_PAUSED', key: strategy };
+  if (paused !== null) return { code: 'STRATEGY_PAUSED', key: paused };
   if (asked.action_type === 'agent_wallet_top_up') {
     const own = strategy === null ? null : (binding?.sub_account_address ?? null);
     if (own === null || !isSame(own, asked.sub_account ?? ''))
@@ -90,6 +94,8 @@ const SENTENCES: Readonly<Record<PerpProblem, (key: string) => string>> = {
   SUB_ACCOUNT_MISMATCH: (key) => `${key || 'nobody'} is not the sub-account of the strategy`,
   EQUAL_DEPOSIT_IN_FLIGHT: (key) =>
     `movement ${key} has a deposit of the same amount under way, and only one may be`,
+  MAX_AGENT_BALANCE_EXCEEDED: (key) =>
+    `with what other deposits bring strategy ${key} would have more than its max_agent_balance`,
 };
 
 export function perpSentence({ code, key }: { readonly code: string; readonly key: string }) {

@@ -4,6 +4,7 @@ const section = 'The perps venue';
 const SENT = 'test/venues/perp/user-signed.test.ts';
 const DEPOSITS = 'test/venues/perp/deposit.test.ts';
 const FENCE = 'test/store/perp-fence.test.ts';
+const MASTERS = 'test/store/perp-master.test.ts';
 
 export const perpLaneRules: readonly Rule[] = [
   {
@@ -215,6 +216,45 @@ export const perpLaneRules: readonly Rule[] = [
       file: 'venues/perp/user-signed.ts',
       find: "if (journal.unknownNonces !== undefined) return unknown('ACTION_FORGOTTEN', LATER_FORGOTTEN);",
       replace: "if (age === 'over') return unknown('ACTION_FORGOTTEN', LATER_FORGOTTEN);",
+    },
+  },
+  {
+    id: 'a-pause-holds-what-a-strategy-works-with',
+    section,
+    rule: 'A movement without a strategy moves nothing of the account that a paused strategy works with.',
+    test: { file: MASTERS, name: 'does not move by %s what a paused strategy works with' },
+    broken: {
+      file: 'prisma/functions/perp-fence.sql',
+      find: '(strategy_id = own OR own IS NULL AND sub_account_address IS NULL)',
+      replace: '(strategy_id = own)',
+    },
+  },
+  {
+    id: 'nonces-keep-to-the-clock',
+    section,
+    rule: 'No payment at the perps venue is given a nonce that is more than 12 hours ahead of the clock.',
+    test: {
+      file: MASTERS,
+      name: 'of a clock that was days ahead is given to no payment, and none is used up',
+    },
+    broken: {
+      file: 'prisma/functions/perp-actions.sql',
+      find: 'IF wallet IS NULL AND given > ms + 12 * 3600 * 1000 THEN',
+      replace: 'IF wallet IS NULL AND given > ms + 48 * 3600 * 1000 THEN',
+    },
+  },
+  {
+    id: 'deposits-together-keep-to-the-most',
+    section,
+    rule: 'Deposits into the master’s account for a strategy bring together no more than it may have.',
+    test: {
+      file: MASTERS,
+      name: 'bring no more than that together, also what has arrived since it was asked',
+    },
+    broken: {
+      file: 'prisma/functions/perp-fence.sql',
+      find: "AND state = 'COMPLETED' AND completed_at >= asked_at) n",
+      replace: "AND state = 'COMPLETED' AND completed_at < asked_at) n",
     },
   },
 ];

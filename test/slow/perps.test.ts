@@ -14,7 +14,7 @@ import {
   type Hex,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { PERP_TEMPLATES } from '../../dev/stack/starter-templates.ts';
+import { PERP_TEMPLATES, starterTemplates } from '../../dev/stack/starter-templates.ts';
 import type { StackPerp } from '../../dev/stack/perp.ts';
 import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
 import { perpBooks, type PerpBooks } from '../support/perp-books.ts';
@@ -23,6 +23,16 @@ const LIMIT_MS = 120_000;
 const WALLET = 'local-chain:dev-treasury';
 /** Of nobody else: an agent's address is used once. */
 const AGENT_KEYS = [toHex(0xa1, { size: 32 }), toHex(0xa2, { size: 32 })] as const;
+
+interface RouteView {
+  readonly template_key: string;
+  readonly [field: string]: unknown;
+}
+interface Balance {
+  readonly withdrawable: string;
+  readonly svc_effective_withdrawable: string;
+  readonly svc_pending_outflow: string;
+}
 
 let own: OwnStack;
 let perp: StackPerp;
@@ -135,6 +145,17 @@ test(
       transport: http(own.stack.chain.rpcUrl),
     }).getTransactionReceipt({ hash: output?.['tx_hash'] as Hex });
     expect(receipt.status).toBe('success');
+  },
+  LIMIT_MS,
+);
+
+test(
+  'what is withdrawn from the exchange goes on to the perps venue, as much as arrived',
+  async () => {
+    const before = await atVenue();
+    const made = await begin(PERP_TEMPLATES.fromExchange, '25.5');
+    await own.api.reaches(made.movement_id, 'COMPLETED', LIMIT_MS);
+    expect((await atVenue()) - before).toBeCloseTo(25.5, 6);
   },
   LIMIT_MS,
 );
@@ -253,6 +274,62 @@ test(
     await own.api.act('retry', second.movement_id);
     await own.api.reaches(second.movement_id, 'COMPLETED', LIMIT_MS);
     expect((await atVenue()) - before.venue).toBeCloseTo(42, 6);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'routes, balances, holds and the allowlist know the venue',
+  async () => {
+    const { routes } = (await own.api.expect(
+      ...([200, 'GET', '/route-catalog?include_health=true'] as const),
+    )) as { routes: RouteView[] };
+    const route = (key: string) => routes.find(({ template_key }) => template_key === key);
+    for (const [key, executor_key, source_venue, destination_venue] of [
+      [PERP_TEMPLATES.deposit, 'perp.deposit', null, perp.venueKey],
+      [PERP_TEMPLATES.withdrawal, 'perp.withdraw', perp.venueKey, null],
+    ] as const)
+      expect(route(key)).toMatchObject({
+        metadata: { transport_family: 'perp', source_venue, destination_venue, asset: 'USDC' },
+        health: { status: 'healthy', executors: [{ executor_key, health_state: 'up' }] },
+      });
+
+    const pool = async () => {
+      const path = `/balances?venue_key=${perp.venueKey}&asset=USDC&account_type=PERP`;
+      const { balances } = await own.api.expect(200, 'GET', path);
+      const [only] = balances as Balance[];
+      if (only === undefined) throw new Error('there is no such balance');
+      return only;
+    };
+    await books.faults({ hold_withdrawals: true });
+    const made = await begin(PERP_TEMPLATES.withdrawal, '33');
+    await reaches(made, 'OBSERVING');
+    const held = await pool();
+    expect(held).toMatchObject({ stale: false, svc_pending_outflow: '33' });
+    expect(Number(held.svc_effective_withdrawable)).toBeCloseTo(Number(held.withdrawable) - 33, 6);
+    await books.faults(null);
+    await own.api.reaches(made.movement_id, 'COMPLETED', LIMIT_MS);
+    await refreshed();
+    const after = await pool();
+    expect(after.svc_pending_outflow).toBe('0');
+    expect(after.svc_effective_withdrawable).toBe(after.withdrawable);
+    expect(Number(after.withdrawable)).toBeCloseTo(await atVenue(), 6);
+
+    // Somebody whom nobody has put on the list, whose row would have to name the chain.
+    const stranger = `0x${'5a'.repeat(20)}`;
+    const template_key = 'tests/perp-withdraw-to-a-stranger';
+    const starter = starterTemplates(own.stack.chain, null, perp).find(
+      (each) => each.template_key === PERP_TEMPLATES.withdrawal,
+    );
+    const plan = JSON.stringify({ ...starter, template_key }).replaceAll(treasury(), stranger);
+    await own.api.expect(201, 'POST', '/plan-templates', JSON.parse(plan) as object);
+    const answer = await own.api.send('POST', '/movements', {
+      ...{ template_key, template_version: 1, intent: { asset: 'USDC', amount: '12' } },
+    });
+    expect([answer.status, answer.body['detail']]).toMatchObject([
+      422,
+      { error: 'address_not_allowlisted', address: stranger, chain_id: perp.chainId },
+    ]);
   },
   LIMIT_MS,
 );

@@ -247,6 +247,7 @@ test('a version that is registered later is found, and the kept ones are what th
     selectors: [{ action_type: 'noop' }, { action_type: 'noop' }, { action_type: 'noop' }],
     // A noop is always there.
     working_selectors: [],
+    perp_selectors: [],
     bridge_legs: [],
   });
 });

@@ -188,16 +188,17 @@ describe('another signer than the master', () => {
 test('the database says what the rule says', async () => {
   const sub = someone('is of a strategy').address.toLowerCase();
   const strategy = await bound(sub);
+  const shared = await bound();
   const asks = ['perp_deposit', 'perp_withdraw', 'agent_wallet_top_up'] as const;
   for (const its of [undefined, strategy, 'is-bound-nowhere'])
-    for (const paused of [false, true])
+    for (const paused of [null, strategy, shared])
       for (const signer of [MASTER.address, MASTER.address.toLowerCase(), OTHER.address])
         for (const action_type of asks)
           for (const paid of action_type === 'agent_wallet_top_up' ? [sub, SUB] : [sub]) {
             const { movement_id } = await bench.movement(
               its === undefined ? {} : { strategy_id: its },
             );
-            await pause(bench, strategy, paused);
+            for (const each of [strategy, shared]) await pause(bench, each, each === paused);
             const facts = await readPerpTerms(bench.db, {
               ...{ movement_id, node_key: 'pay', attempt: 1, deposit: '81' },
             });
@@ -220,6 +221,7 @@ test('the database says what the rule says', async () => {
               said === null ? null : { binding: 'perp', ...said },
             ]);
           }
+  await pause(bench, shared, false);
 });
 
 describe('equal deposits', () => {

@@ -46,7 +46,8 @@ beforeEach(() => perp().faults(SOON));
 
 const SOON = { withdrawal_seconds: 0, confirmations: 1 };
 const perp = () => callerOf(venue.url);
-const worker = () => workerOf(bench, { client: createPerpClient({ ...VENUE, url: venue.url }) });
+const worker = () =>
+  workerOf(bench, { client: createPerpClient({ ...VENUE, url: venue.url }, { freshMs: 20 }) });
 
 const phase = (name: Phase, node: PerpNode, more: object = {}): Promise<PhaseResult> =>
   inActivity(() => runPhase(worker(), STEPS[name], { ...node, ...more }));
@@ -148,6 +149,26 @@ describe('a withdrawal', () => {
     await perp().faults({ reject_next: { text: 'Insufficient balance for withdrawal' } });
     expect(await phase('submit', node)).toMatchObject({ error_code: 'VENUE_REFUSED' });
     expect(await standing(bench, node)).toBe('VENUE_REFUSED');
+  });
+
+  it('is not failed by a venue that is asked too much, however long', async () => {
+    const before = await newNode(bench, 'perp_withdraw');
+    const sent = await ready('perp_withdraw');
+    await phase('submit', sent);
+    await perp().faults({ ...SOON, rate_limited: true, calls: ['info'] });
+    for (let turn = 0; turn < 12; turn += 1)
+      for (const [name, node] of [
+        ['preflight', before],
+        ['observe', sent],
+      ] as const)
+        await expect(phase(name, node)).rejects.toMatchObject({
+          ...{ type: 'VENUE_RATE_LIMITED', nextRetryDelay: 15_000 },
+        });
+    expect(await standing(bench, before)).toBe('VENUE_RATE_LIMITED');
+    await perp().faults(SOON);
+    expect(await phase('preflight', before)).toMatchObject({ state: 'READY', next: 'continue' });
+    expect(await ended(sent)).toBe('COMPLETED');
+    await expectOnce(sent, 1);
   });
 
   it('of a signer who cannot be asked any more is followed by what it signed', async () => {

@@ -7,7 +7,9 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Running } from '../../dev/simulators/bridge/admin.ts';
 import { startPerpVenue } from '../../dev/simulators/perp/start.ts';
 import { startAgentWalletTender } from '../../activities/relays/agent-wallets.ts';
+import { createHealthRefresher } from '../../activities/relays/health.ts';
 import { createApi } from '../../api/http/app.ts';
+import type { Route } from '../../api/http/route.ts';
 import { perpVenueRoutes } from '../../api/perp-venue/routes.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { ChainAssets } from '../../domain/plan/tokens.ts';
@@ -16,6 +18,7 @@ import type { Signer } from '../../domain/signer.ts';
 import type { Loop } from '../../platform/loop.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
 import { createEvmChains } from '../../venues/evm/client.ts';
+import { evmVenueSchema } from '../../venues/evm/config.ts';
 import { openPerpVenue, type PerpAccess } from '../../venues/perp/access.ts';
 import { perpVenueSchema } from '../../venues/perp/config.ts';
 import { createPerpExecutors } from '../../venues/perp/lane.ts';
@@ -47,10 +50,14 @@ export interface DeskOptions {
   readonly caller?: Caller;
   /** By how much the clock is ahead. */
   readonly laterMs?: number;
+  /** What is served; the perps venue's own routes when left out. */
+  readonly routes?: readonly Route[];
 }
 
 export interface PerpDesk {
   readonly bench: StoreBench;
+  /** Of the chain that deposits come from. */
+  readonly chainId: number;
   /** The venue as others see it. */
   readonly perp: PerpCaller;
   readonly access: PerpAccess;
@@ -60,6 +67,8 @@ export interface PerpDesk {
   call(method: string, path: string, body?: object, options?: DeskOptions): Promise<Answer>;
   /** Begins to approve agents, as one more worker; stopped by the end of the test. */
   work(options?: DeskOptions): Pick<Loop, 'stop'>;
+  /** Asks the executors how they are, as a worker does now and then, and records it. */
+  refreshHealth(): Promise<void>;
   /** Approvals that the venue has heard. */
   approvals(): Promise<readonly Approval[]>;
   /** Takes away everything that a test has made; the venue stays. */
@@ -131,12 +140,22 @@ export async function startPerpDesk(masterName: string): Promise<PerpDesk> {
       perp: { venue_key: 'perp', asset: 'USDC', deposit_address: PERP_BRIDGE.address },
     },
   ];
-  const lane = { ...access, chains: createEvmChains([]), evmVenues: [] };
-  const executors = createPerpExecutors(lane).map(({ descriptor }) => descriptor);
+  const evm = evmVenueSchema.parse({
+    ...{ venue_key: 'local-chain', provider: 'evm', chain_id, rpc_url: chain.settings.rpcUrl },
+    finality: 'finalized_tag',
+  });
+  const lane = { ...access, chains: createEvmChains([evm]), evmVenues: [evm] };
+  const working = createPerpExecutors(lane);
+  const executors = working.map(({ descriptor }) => descriptor);
   let loops: readonly Pick<Loop, 'stop'>[] = [];
   return {
-    ...{ bench, perp, access, master, signer },
-    call: async (method, path, body, { perp: reached = access, caller = ADMIN, laterMs } = {}) => {
+    ...{ bench, perp, access, master, signer, chainId: chain_id },
+    call: async (
+      method,
+      path,
+      body,
+      { perp: reached = access, caller = ADMIN, laterMs, routes = perpVenueRoutes } = {},
+    ) => {
       const deps = {
         ...dependencies({ authEnabled: true }),
         db: at(laterMs),
@@ -145,7 +164,7 @@ export async function startPerpDesk(masterName: string): Promise<PerpDesk> {
         executors: { list: () => executors },
         ...{ chains, log },
       };
-      const served = await serve(createApi(deps, perpVenueRoutes, { guard: guardOf(caller) }));
+      const served = await serve(createApi(deps, routes, { guard: guardOf(caller) }));
       try {
         return await send(`${served.url}/v3${path}`, {
           method,
@@ -164,6 +183,15 @@ export async function startPerpDesk(masterName: string): Promise<PerpDesk> {
       loops = [...loops, loop];
       return loop;
     },
+    refreshHealth: () =>
+      createHealthRefresher({
+        ...{ db: at(), log, intervalSeconds: 60, signers: { list: () => [], get: () => null } },
+        temporal: { hasPollers: () => Promise.resolve(true) },
+        executors: {
+          list: () => executors,
+          get: (key) => working.find(({ descriptor }) => descriptor.executor_key === key),
+        },
+      }).refreshOnce(),
     approvals: async () =>
       (await perp.heard()).flatMap(({ body, admitted }) => {
         const { action } = JSON.parse(body) as { action: JsonObject };

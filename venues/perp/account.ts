@@ -50,7 +50,7 @@ export async function requireWithdrawable(
 }
 
 /**
- * With `amount` the account has no more than `most`, as far as the venue knows now.
+ * What the account has, which with `amount` is no more than `most`, as far as the venue knows now.
  *
  * @throws ExecutorFault `rejected` `MAX_AGENT_BALANCE_EXCEEDED`.
  */
@@ -59,9 +59,9 @@ export async function requireRoom(
   account: string,
   { amount, most }: { readonly amount: string; readonly most: string },
   call: CallOptions,
-): Promise<void> {
+): Promise<string> {
   const { account_value: value } = await client.state(account, call);
   const held = atLeastZero(value);
-  if (compare(add(held, amount), most) <= 0) return;
+  if (compare(add(held, amount), most) <= 0) return held;
   throw rejected('MAX_AGENT_BALANCE_EXCEEDED', `${account} holds ${held} and may hold ${most}`);
 }

@@ -11,6 +11,7 @@ import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
 import { isDecimal } from '../../domain/money.ts';
 import { callOnce, CallError, type OutgoingAnswer } from '../../platform/outgoing/call.ts';
 import type { PerpVenue } from './config.ts';
+import { FRESH_MS, RATE_LIMITED, sharedLedger, type LedgerRead } from './shared-ledger.ts';
 
 const TIMEOUT_MS = 10_000;
 const LIMIT_BYTES = 4_194_304;
@@ -57,6 +58,13 @@ export type PerpRole =
   | { readonly role: 'user' | 'missing' | 'vault' }
   | { readonly role: 'agent' | 'subAccount'; readonly master: string };
 
+export interface LedgerLook {
+  /** What is looked for: nothing behind its first row is read. */
+  readonly isWanted?: (row: LedgerRow) => boolean;
+  /** A look of a moment ago will do, whoever's it was (shared-ledger.ts). */
+  readonly shared?: boolean;
+}
+
 /**
  * Every call throws a retryable `ExecutorFault` where the venue gives no answer that can be read.
  */
@@ -68,8 +76,7 @@ export interface PerpClient {
     user: string,
     since: number,
     call: CallOptions,
-    /** What is looked for: nothing behind its first row is read. */
-    isWanted?: (row: LedgerRow) => boolean,
+    how?: LedgerLook,
   ): Promise<readonly LedgerRow[]>;
   state(user: string, call: CallOptions): Promise<PerpAccountState>;
   agents(master: string, call: CallOptions): Promise<readonly ListedAgent[]>;
@@ -124,7 +131,11 @@ const answerSchema = z.discriminatedUnion('status', [
 const PAGE = 500;
 const MOST_PAGES = 20;
 
-export function createPerpClient({ url }: Pick<PerpVenue, 'url'>): PerpClient {
+/** `freshMs`: how old a look at a ledger may be that others made. */
+export function createPerpClient(
+  { url }: Pick<PerpVenue, 'url'>,
+  { freshMs = FRESH_MS } = {},
+): PerpClient {
   const dispatcher = new Agent({ pipelining: 0 });
   const base = url.replace(/\/+$/, '');
   const post = async (
@@ -149,7 +160,7 @@ export function createPerpClient({ url }: Pick<PerpVenue, 'url'>): PerpClient {
         cause: error,
       });
     });
-    return read(answer);
+    return read(path, answer);
   };
   const ask = async <T>(
     schema: z.ZodType<T>,
@@ -165,32 +176,44 @@ export function createPerpClient({ url }: Pick<PerpVenue, 'url'>): PerpClient {
     if (!parsed.success) throw odd('it answered something else than was asked');
     return parsed.data;
   };
+  const readLedger = async (
+    user: string,
+    since: number,
+    call: CallOptions,
+    isWanted: (row: LedgerRow) => boolean,
+  ): Promise<LedgerRead> => {
+    const rows: LedgerRow[] = [];
+    const seen = new Set<string>();
+    let startTime = since;
+    for (let page = 0; page < MOST_PAGES; page += 1) {
+      const told = await ask(rowsSchema, call, (client) =>
+        client.userNonFundingLedgerUpdates({ user: hex(user), startTime }),
+      );
+      const fresh = told.filter((row) => {
+        const id = JSON.stringify([row.time, row.hash, row.delta]);
+        return !seen.has(id) && seen.add(id);
+      });
+      rows.push(...fresh);
+      const last = told.at(-1);
+      // How many rows fill an answer is told in two ways: a page that adds nothing is the last.
+      if (last === undefined || fresh.length === 0 || told.length < PAGE / 2)
+        return { rows, whole: true };
+      if (fresh.some(isWanted)) return { rows, whole: false };
+      startTime = last.time;
+    }
+    throw odd('its ledger is longer than is read at once');
+  };
+  const together = sharedLedger(readLedger, freshMs);
   return {
     async send(body, call) {
       const parsed = answerSchema.safeParse(await post('exchange', body, call));
       if (!parsed.success) throw odd('it answered an action with something else than its outcome');
       return parsed.data.status === 'ok' ? { kind: 'applied' } : refusalOf(parsed.data.response);
     },
-    async ledger(user, since, call, isWanted = () => false) {
-      const rows: LedgerRow[] = [];
-      const seen = new Set<string>();
-      let startTime = Math.max(0, since);
-      for (let page = 0; page < MOST_PAGES; page += 1) {
-        const told = await ask(rowsSchema, call, (client) =>
-          client.userNonFundingLedgerUpdates({ user: hex(user), startTime }),
-        );
-        const fresh = told.filter((row) => {
-          const id = JSON.stringify([row.time, row.hash, row.delta]);
-          return !seen.has(id) && seen.add(id);
-        });
-        rows.push(...fresh);
-        const last = told.at(-1);
-        // How many rows fill an answer is told in two ways: a page that adds nothing is the last.
-        if (last === undefined || fresh.length === 0 || told.length < PAGE / 2) return rows;
-        if (fresh.some(isWanted)) return rows;
-        startTime = last.time;
-      }
-      throw odd('its ledger is longer than is read at once');
+    async ledger(user, since, call, { isWanted = () => false, shared = false } = {}) {
+      const from = Math.max(0, since);
+      if (shared) return together(user, from, call, isWanted);
+      return (await readLedger(user, from, call, isWanted)).rows;
     },
     async state(user, call) {
       const told = await ask(stateSchema, call, (client) =>
@@ -241,8 +264,18 @@ const NOT_TOLD = Symbol('not told');
 /** The venue does not know the question. */
 class UnknownQuestion extends ExecutorFault {}
 
+/** How long it is left alone that says that it is asked too much, where it does not say itself. */
+const LEFT_ALONE_SECONDS = 15;
+
 /** Everything but a readable 200 leaves open what became of a call. */
-function read({ status, body }: OutgoingAnswer): unknown {
+function read(path: 'info' | 'exchange', { status, headers, body }: OutgoingAnswer): unknown {
+  // Only of a question: whether an action that is answered so was carried out is not known.
+  if (status === 429 && path === 'info') {
+    const after = Number(headers['retry-after'] ?? Number.NaN);
+    throw new ExecutorFault('not_yet', RATE_LIMITED, 'the perps venue is asked too much', {
+      retryAfterSeconds: after > 0 && after <= 300 ? after : LEFT_ALONE_SECONDS,
+    });
+  }
   if (status === 422)
     throw new UnknownQuestion('protocol', 'VENUE_ANSWER_INVALID', 'the perps venue answered 422');
   if (status !== 200)

@@ -24,6 +24,7 @@ import { sendSigned, stillUnderWay } from '../evm/send-signed.ts';
 import { settleAct } from '../evm/settle.ts';
 import { transferOn } from '../evm/transfer-act.ts';
 import { requireMode, requireRail, requireRoom } from './account.ts';
+import { checkVenue } from './health.ts';
 import { CLOCKS_APART_MS, depositRows } from './ledger.ts';
 import { depositRefusal, readDepositPlan, requireMaster, type PerpLane } from './plan.ts';
 
@@ -51,18 +52,20 @@ export function createDepositExecutor(lane: PerpLane): Executor {
     descriptor: PERP_DEPOSIT_DESCRIPTOR,
     preflight: (context, call) =>
       failWhenRejected(async () => {
-        const transfer = await requireDeposit(lane, context, call);
+        const { transfer } = await requireDeposit(lane, context, call);
         return preflightTransfer(chains, transfer, call);
       }),
     prepare: (context, call) =>
       failWhenRejected(async () => {
-        const transfer = await requireDeposit(lane, context, call);
+        const { transfer, value } = await requireDeposit(lane, context, call);
         const prepared = await prepareTransfer(chains, transfer, call);
         if (prepared.next_state === 'FAILED') return prepared;
+        // The time before the account was asked: what was deposited since may not be in its value.
         const prepared_ms = context.perp?.now_ms ?? 0;
+        const account_value = value === null ? {} : { account_value: value };
         return {
           ...prepared,
-          prepared_action: { ...prepared.prepared_action, prepared_ms },
+          prepared_action: { ...prepared.prepared_action, prepared_ms, ...account_value },
         };
       }),
     submit: (input, call) => {
@@ -72,12 +75,21 @@ export function createDepositExecutor(lane: PerpLane): Executor {
     observe: (context, call, journal) => look('observe', context, call, journal),
     recover: (context, call, journal) => look('recover', context, call, journal),
     cancel: (context) => Promise.resolve(stillUnderWay(context.prior?.external_ref)),
-    health: (call) => checkChains(chains, call),
+    health: async (call) => {
+      const [chain, venue] = await Promise.all([
+        checkChains(chains, call),
+        checkVenue(lane.client, 'deposit', call),
+      ]);
+      const parts = [chain, venue];
+      const worse = parts.find(({ state }) => state === 'down');
+      return worse ?? parts.find(({ state }) => state === 'unknown') ?? venue;
+    },
   };
 }
 
 /**
- * The same node as a plain transfer, once nothing of the venue is in its way.
+ * The same node as a plain transfer, once nothing of the venue is in its way, and what the account
+ * has where its strategy may not have any amount there.
  *
  * @throws ExecutorFault `rejected` with the codes of {@link depositRefusal},
  *   `DEPOSITOR_NOT_MASTER`, `MASTER_ACCOUNT_MISSING`, `VENUE_ROUTE_CLOSED`,
@@ -88,7 +100,7 @@ async function requireDeposit(
   { client, ...lane }: PerpLane,
   context: ExecutionContext,
   call: CallOptions,
-): Promise<ExecutionContext> {
+): Promise<{ readonly transfer: ExecutionContext; readonly value: string | null }> {
   const plan = readDepositPlan(context);
   const refusal = depositRefusal(plan, context, lane);
   if (refusal !== null) throw refusal;
@@ -97,9 +109,11 @@ async function requireDeposit(
   await requireRail(client, 'deposit', call);
   await requireMode(client, master_address, call);
   // A strategy without a sub-account works with the master's own.
-  if (most !== undefined && sub === undefined)
-    await requireRoom(client, master_address, { amount: plan.amount, most }, call);
-  return { ...context, action_type: plan.action_type };
+  const value =
+    most !== undefined && sub === undefined
+      ? await requireRoom(client, master_address, { amount: plan.amount, most }, call)
+      : null;
+  return { transfer: { ...context, action_type: plan.action_type }, value };
 }
 
 interface Look {
@@ -177,5 +191,6 @@ async function creditOf(
   const { prepared_ms } = prior?.prepared_action ?? {};
   const since = typeof prepared_ms === 'number' ? prepared_ms - CLOCKS_APART_MS : 0;
   const account = perp?.master_address ?? venue.account;
-  return depositRows(await client.ledger(account, Math.max(0, since), call), hash);
+  // Its absence decides nothing, so a look of a moment ago will do.
+  return depositRows(await client.ledger(account, since, call, { shared: true }), hash);
 }

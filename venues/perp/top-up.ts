@@ -55,6 +55,7 @@ export function topUps({
       await requireWithdrawable(client, master, amount, call);
       if (most !== undefined) await requireRoom(client, sub_account, { amount, most }, call);
     },
+    rail: null,
     row_comes: 'at_once',
     find: (rows, nonce, { sub_account }) => sendRow(rows, nonce, sub_account),
     // A fee would come on top (facts 5.1).

@@ -22,6 +22,7 @@ import { failWhenRejected } from '../evm/errors.ts';
 import { stillUnderWay } from '../evm/send-signed.ts';
 import { bodyOf, buildAct, type BuiltAct, type PerpAct } from './actions.ts';
 import type { LedgerRow } from './client.ts';
+import { checkVenue } from './health.ts';
 import { CLOCKS_APART_MS, type Arrived } from './ledger.ts';
 import { rejected, requireMaster, type PerpLane } from './plan.ts';
 
@@ -34,6 +35,8 @@ export interface UserSigned<Plan> {
   act(plan: Plan, nonce: number): PerpAct;
   /** @throws ExecutorFault `rejected` where it could not be carried out, or would pay another. */
   require(plan: Plan, perp: PerpTerms, call: CallOptions): Promise<void>;
+  /** The way that the venue's rails have for it; null: it stays within the venue. */
+  readonly rail: 'withdrawal' | null;
   /** When its row comes: as it is carried out, or only once the venue has paid, however late. */
   readonly row_comes: 'at_once' | 'when_paid';
   /** Its row in the master's ledger. */
@@ -94,15 +97,7 @@ export function createUserSignedExecutor<Plan>(lane: PerpLane, of: UserSigned<Pl
     observe: (context, call) => observe(lane, of, context, call),
     recover: (context, call, journal) => recover(lane, of, { context, call, journal }),
     cancel: (context) => Promise.resolve(stillUnderWay(context.prior?.external_ref)),
-    health: async (call) => {
-      try {
-        await client.rails(call);
-        return { state: 'up' };
-      } catch (error) {
-        if (!(error instanceof ExecutorFault)) throw error;
-        return { state: 'down', detail: error.message };
-      }
-    },
+    health: (call) => checkVenue(client, of.rail, call),
   };
 }
 
@@ -140,10 +135,10 @@ async function observe<Plan>(
 ): Promise<ExecutionResult> {
   const perp = termsOf(context);
   const { nonce } = actionOf(perp);
-  const found = await foundIn(lane, of, { context, perp, nonce }, call);
+  const shared = ageOf(nonce, perp.now_ms) !== 'over';
+  const found = await foundIn(lane, of, { context, perp, nonce, shared }, call);
   if (found !== null) return found;
-  if (ageOf(nonce, perp.now_ms) === 'over')
-    throw new ExecutorFault('server_error', 'LEDGER_ROW_MISSING', NEVER_SHOWN);
+  if (!shared) throw new ExecutorFault('server_error', 'LEDGER_ROW_MISSING', NEVER_SHOWN);
   return {
     next_state: 'OBSERVING',
     ...admitted(perp, nonce),
@@ -238,13 +233,20 @@ async function foundIn<Plan>(
     context,
     perp,
     nonce,
-  }: { readonly context: ExecutionContext; readonly perp: PerpTerms; readonly nonce: number },
+    shared = false,
+  }: {
+    readonly context: ExecutionContext;
+    readonly perp: PerpTerms;
+    readonly nonce: number;
+    /** Nothing is decided by an absence, so a look of a moment ago will do. */
+    readonly shared?: boolean;
+  },
   call: CallOptions,
 ): Promise<ExecutionResult | null> {
   const plan = of.read(context);
   const since = Math.max(0, nonce - CLOCKS_APART_MS);
-  const isIt = (row: LedgerRow): boolean => of.find([row], nonce, plan) !== null;
-  const rows = await client.ledger(perp.master_address, since, call, isIt);
+  const isWanted = (row: LedgerRow): boolean => of.find([row], nonce, plan) !== null;
+  const rows = await client.ledger(perp.master_address, since, call, { isWanted, shared });
   const arrived = of.find(rows, nonce, plan);
   if (arrived === null) return null;
   const { external_ref, output } = admitted(perp, nonce);

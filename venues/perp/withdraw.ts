@@ -43,6 +43,7 @@ export function withdrawals({
       await requireMode(client, master_address, call);
       await requireWithdrawable(client, master_address, plan.amount, call);
     },
+    rail: 'withdrawal',
     // Source: docs/perps-venue-facts.md 0.3.
     row_comes: 'when_paid',
     find: (rows, nonce) => withdrawalRow(rows, nonce),

@@ -283,6 +283,10 @@ CREATE INDEX movement_nodes_perp_deposits ON movement_nodes (movement_id)
   WHERE action_type = 'perp_deposit'
     AND (state IN ('SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN') OR recover_first);
 
+-- What was deposited there since a time, also where it has arrived.
+CREATE INDEX movement_nodes_perp_credited ON movement_nodes (completed_at)
+  WHERE action_type = 'perp_deposit' AND state = 'COMPLETED';
+
 CREATE INDEX movement_nodes_unanswered ON movement_nodes (unanswered_since)
   WHERE unanswered_since IS NOT NULL;
 

@@ -2075,12 +2075,15 @@ $$;
 
 -- The nonce of an action for the perps venue: the one that its owner has, else the next of whoever
 -- signs. They follow the clock in milliseconds, since the venue takes none that is far from it, and
--- none is given twice.
+-- none is given twice. Where the clock was far ahead and is no more, so is the last one, and with
+-- the next a payment would be refused now and still be good when its time comes: FM015 until then,
+-- with the last. An approval of an agent moves nothing, and may wait for its time.
 CREATE OR REPLACE FUNCTION claim_perp_nonce(signer text, movement uuid, node text,
   node_attempt integer, wallet uuid) RETURNS perp_actions LANGUAGE plpgsql AS $$
 DECLARE
   found_action perp_actions;
   ms bigint := floor(extract(epoch FROM svc_now()) * 1000);
+  given bigint;
 BEGIN
   INSERT INTO perp_lanes (address, last_nonce) VALUES (signer, 0) ON CONFLICT DO NOTHING;
   PERFORM 1 FROM perp_lanes WHERE address = signer FOR UPDATE;
@@ -2088,10 +2091,14 @@ BEGIN
   WHERE (movement_id = movement AND node_key = node AND attempt = node_attempt)
     OR wallet_id = wallet;
   IF FOUND THEN RETURN found_action; END IF;
-  UPDATE perp_lanes SET last_nonce = greatest(last_nonce + 1, ms) WHERE address = signer
-  RETURNING last_nonce INTO ms;
+  SELECT greatest(last_nonce + 1, ms) INTO given FROM perp_lanes WHERE address = signer;
+  -- Half of the day ahead that the venue takes (docs/perps-venue-facts.md 2).
+  IF wallet IS NULL AND given > ms + 12 * 3600 * 1000 THEN
+    RAISE EXCEPTION 'nonce_ahead_of_clock' USING ERRCODE = 'FM015', DETAIL = (given - 1)::text;
+  END IF;
+  UPDATE perp_lanes SET last_nonce = given WHERE address = signer;
   INSERT INTO perp_actions (address, nonce, movement_id, node_key, attempt, wallet_id, created_at)
-  VALUES (signer, ms, movement, node, node_attempt, wallet, svc_now())
+  VALUES (signer, given, movement, node, node_attempt, wallet, svc_now())
   RETURNING * INTO found_action;
   RETURN found_action;
 END $$;
@@ -2127,25 +2134,53 @@ CREATE OR REPLACE FUNCTION equal_deposit(movement uuid, key text, wanted numeric
   ORDER BY movement_id LIMIT 1
 $$;
 
+-- What other deposits bring that the account may not have shown when it was asked at this time:
+-- what is under way, and what has arrived since.
+CREATE OR REPLACE FUNCTION other_deposits(movement uuid, key text, asked_at timestamptz)
+  RETURNS numeric LANGUAGE sql STABLE AS $$
+  SELECT coalesce(sum(amount), 0) FROM (
+    SELECT movement_id, node_key, amount FROM movement_nodes
+    WHERE action_type = 'perp_deposit'
+      AND (state IN ('SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN') OR recover_first)
+    UNION
+    SELECT movement_id, node_key, amount FROM movement_nodes
+    WHERE action_type = 'perp_deposit' AND state = 'COMPLETED' AND completed_at >= asked_at) n
+  WHERE NOT (movement_id = movement AND node_key = key)
+$$;
+
+-- The first strategy that is paused and has a part in what a movement's nodes of the venue do, or
+-- null: its own. Those of a movement without one move what the master's account has, which is also
+-- what strategies without a sub-account work with, so any of these stops them.
+CREATE OR REPLACE FUNCTION paused_strategy(own text) RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT strategy_id FROM perp_bindings
+  WHERE paused AND (strategy_id = own OR own IS NULL AND sub_account_address IS NULL)
+  ORDER BY strategy_id LIMIT 1
+$$;
+
 -- Why a node may not use the perps venue, as `perpProblem` of domain/perps/ready.ts has it, or
--- null: {"signer", "node_key", "deposit"} of a deposit, whose amount it is, {"signer",
--- "sub_account"} of a top-up, {"signer"} else. Deposits pass one at a time, so that of two equal
--- ones the second sees the first. The caller holds the movement.
+-- null: {"signer", "node_key", "deposit", "account"} of a deposit, whose amount it is, with
+-- {"value", "asked_at"} of the account where its strategy may not have any amount there,
+-- {"signer", "sub_account"} of a top-up, {"signer"} else. Deposits pass one at a time, so that the
+-- second sees the first. The caller holds the movement.
 CREATE OR REPLACE FUNCTION perp_problem(asked jsonb, movement uuid) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 DECLARE
   master text;
   strategy text;
   bound perp_bindings;
+  stopped text;
   reason text;
   about text := asked ->> 'signer';
 BEGIN
   IF asked ? 'deposit' THEN PERFORM 1 FROM perp_master FOR UPDATE; END IF;
   SELECT master_address INTO master FROM perp_master;
   SELECT strategy_id INTO strategy FROM movements WHERE movement_id = movement;
-  IF strategy IS NOT NULL THEN
-    SELECT * INTO bound FROM perp_bindings WHERE strategy_id = strategy FOR SHARE;
-  END IF;
+  -- They are held first, and read behind that: a pause comes before or after, and not between.
+  PERFORM 1 FROM perp_bindings
+  WHERE strategy_id = strategy OR strategy IS NULL AND sub_account_address IS NULL
+  ORDER BY strategy_id FOR SHARE;
+  SELECT * INTO bound FROM perp_bindings WHERE strategy_id = strategy;
+  SELECT paused_strategy(strategy) INTO stopped;
   IF master IS NULL THEN
     reason := 'MASTER_ACCOUNT_MISSING';
   ELSIF lower(master) IS DISTINCT FROM lower(asked ->> 'signer') THEN
@@ -2154,9 +2189,9 @@ BEGIN
   ELSIF strategy IS NOT NULL AND bound.strategy_id IS NULL THEN
     reason := 'STRATEGY_NOT_BOUND';
     about := strategy;
-  ELSIF bound.paused THEN
+  ELSIF stopped IS NOT NULL THEN
     reason := 'STRATEGY_PAUSED';
-    about := strategy;
+    about := stopped;
   ELSIF asked ? 'sub_account'
     AND lower(bound.sub_account_address) IS DISTINCT FROM lower(asked ->> 'sub_account') THEN
     reason := 'SUB_ACCOUNT_MISMATCH';
@@ -2164,6 +2199,13 @@ BEGIN
   ELSIF asked ? 'deposit' THEN
     about := equal_deposit(movement, asked ->> 'node_key', (asked ->> 'deposit')::numeric);
     reason := CASE WHEN about IS NOT NULL THEN 'EQUAL_DEPOSIT_IN_FLIGHT' END;
+    IF reason IS NULL AND bound.sub_account_address IS NULL
+      AND (asked #>> '{account,value}')::numeric + (asked ->> 'deposit')::numeric
+        + other_deposits(movement, asked ->> 'node_key',
+            (asked #>> '{account,asked_at}')::timestamptz) > bound.max_agent_balance THEN
+      reason := 'MAX_AGENT_BALANCE_EXCEEDED';
+      about := strategy;
+    END IF;
   END IF;
   RETURN CASE WHEN reason IS NOT NULL
     THEN jsonb_build_object('binding', 'perp', 'key', coalesce(about, ''), 'reason', reason) END;
@@ -2175,7 +2217,8 @@ END $$;
 CREATE OR REPLACE FUNCTION repeat_held(movement uuid, key text) RETURNS text
   LANGUAGE sql STABLE AS $$
   SELECT CASE
-    WHEN b.paused THEN 'its strategy is paused'
+    WHEN paused_strategy(m.strategy_id) IS NOT NULL
+      THEN 'strategy ' || paused_strategy(m.strategy_id) || ' is paused'
     WHEN (SELECT mode FROM cutover) = 'frozen' THEN 'the cutover mode is frozen'
     WHEN s.status NOT IN ('active', 'deprecated') THEN 'its signer is ' || s.status
     WHEN m.request_state = 'CANCELLED' AND NOT n.on_cancel_target
@@ -2184,7 +2227,6 @@ CREATE OR REPLACE FUNCTION repeat_held(movement uuid, key text) RETURNS text
   END
   FROM movements m
   JOIN movement_nodes n USING (movement_id)
-  LEFT JOIN perp_bindings b ON b.strategy_id = m.strategy_id
   LEFT JOIN signers s ON s.signer_key = n.signer_binding ->> 'signer_key'
   WHERE m.movement_id = movement AND n.node_key = key
 $$;
@@ -2194,8 +2236,9 @@ CREATE OR REPLACE FUNCTION perp_terms(movement uuid, key text, node_attempt inte
   RETURNS jsonb LANGUAGE sql VOLATILE AS $$
   SELECT jsonb_build_object(
     'master_address', (SELECT master_address FROM perp_master), 'strategy_id', m.strategy_id,
-    'binding', CASE WHEN b.strategy_id IS NOT NULL THEN jsonb_build_object('paused', b.paused,
-      'pause_reason', b.pause_reason, 'sub_account_address', b.sub_account_address,
+    'paused_strategy', paused_strategy(m.strategy_id),
+    'binding', CASE WHEN b.strategy_id IS NOT NULL THEN jsonb_build_object(
+      'sub_account_address', b.sub_account_address,
       'max_agent_balance', trim_scale(b.max_agent_balance)::text) END,
     'equal_deposit', CASE WHEN wanted IS NOT NULL THEN equal_deposit(movement, key, wanted) END,
     'held', repeat_held(movement, key),

@@ -60,6 +60,22 @@ describe('venues and asset', () => {
     ).toBe('s');
   });
 
+  test('the venue of a deposit at the perps venue is where it leads to', () => {
+    const into = node('perp_deposit', { config: { venue: 'perp' } });
+    const venues = (source_venue: string | null, destination_venue: string | null) => ({
+      ...{ source_venue, destination_venue },
+    });
+    expect(fundRouteMetadata([into])).toMatchObject(venues(null, 'perp'));
+    const out = node('cex_withdrawal', { config: { venue: 'v' } });
+    expect(fundRouteMetadata([out, into])).toMatchObject(venues('v', 'perp'));
+    const named = { venue: 'perp', source_venue: 's', destination_venue: 'd' };
+    expect(fundRouteMetadata([node('perp_deposit', { config: named })])).toMatchObject(
+      venues('s', 'd'),
+    );
+    const from = node('perp_withdraw', { config: { venue: 'perp' } });
+    expect(fundRouteMetadata([from])).toMatchObject(venues('perp', null));
+  });
+
   test('null where nothing, or no text, is said', () => {
     const nothing = {
       transport_family: 'mixed',

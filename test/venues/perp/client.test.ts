@@ -1,7 +1,7 @@
 /** What of a venue's answers is believed, over HTTP; its answers are written out here. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { createPerpClient, type PerpClient } from '../../../venues/perp/client.ts';
 
 const USER = `0x${'ab'.repeat(20)}`;
@@ -14,6 +14,7 @@ interface Asked {
 }
 
 let server: Server;
+let url: string;
 let client: PerpClient;
 let asked: Asked[] = [];
 /** What is answered: a status and a body. */
@@ -32,7 +33,8 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  client = createPerpClient({ url: `http://127.0.0.1:${String(port)}` });
+  url = `http://127.0.0.1:${String(port)}`;
+  client = createPerpClient({ url });
 });
 afterEach(() => {
   asked = [];
@@ -87,9 +89,72 @@ test('a ledger is read over its pages, each row once, from when it was asked for
 test('nothing is read behind the page that has what is wanted', async () => {
   ledgerOf(20_000);
   const at = (wanted: number) =>
-    client.ledger(USER, 0, call(), ({ delta }) => delta['at'] === wanted);
+    client.ledger(USER, 0, call(), { isWanted: ({ delta }) => delta['at'] === wanted });
   expect((await at(700)).some(({ delta }) => delta['at'] === 700)).toBe(true);
   expect(asked).toHaveLength(2);
   // An absence in a ledger that was not read to its end is none.
   await expect(at(19_999)).rejects.toMatchObject({ code: 'VENUE_ANSWER_INVALID' });
+});
+
+describe('many who look at one ledger at once', () => {
+  const OTHER = `0x${'cd'.repeat(20)}`;
+  const look = (user: string, since = 2 * HOUR, of = client) =>
+    of.ledger(user, since, call(), { shared: true });
+
+  test('share one read, each with its own rows, and a little later too', async () => {
+    const own = createPerpClient({ url });
+    const rows = ledgerOf(200).map(({ time }) => time);
+    const times = [2 * HOUR, 2.4 * HOUR, 2.9 * HOUR];
+    const told = await Promise.all(times.map((since) => look(USER, since, own)));
+    for (const [at, since] of times.entries())
+      expect(told[at]?.map(({ time }) => time)).toEqual(rows.filter((time) => time >= since));
+    await look(USER.toUpperCase().replace('X', 'x'), 2.5 * HOUR, own);
+    expect(asked).toHaveLength(1);
+    // Of an earlier time, of somebody else, and where an absence counts, it is asked anew.
+    await look(USER, HOUR, own);
+    await look(OTHER, 2 * HOUR, own);
+    await own.ledger(USER, 2 * HOUR, call());
+    expect(asked).toHaveLength(4);
+    await own.close();
+  });
+
+  test('share no read that ended at what one of them wanted', async () => {
+    const own = createPerpClient({ url });
+    ledgerOf(1_200);
+    await own.ledger(USER, 0, call(), {
+      ...{ shared: true, isWanted: ({ delta }: { delta: object }) => 'at' in delta },
+    });
+    expect((await look(USER, 0, own)).length).toBe(1_200);
+    await own.close();
+  });
+
+  test('are all told when the venue is asked too much, and ask it once', async () => {
+    const own = createPerpClient({ url });
+    answer = () => [429, null];
+    const told = await Promise.allSettled(Array.from({ length: 20 }, () => look(USER, HOUR, own)));
+    expect(asked).toHaveLength(1);
+    for (const each of told)
+      expect(each).toMatchObject({
+        reason: { kind: 'not_yet', code: 'VENUE_RATE_LIMITED', retryAfterSeconds: 15 },
+      });
+    ledgerOf(60);
+    expect(await look(USER, 0, own)).toHaveLength(60);
+    await own.close();
+  });
+
+  test('ask themselves where the other one fails', async () => {
+    const own = createPerpClient({ url });
+    let calls = 0;
+    answer = () => ((calls += 1), calls === 1 ? [500, null] : [200, []]);
+    const told = await Promise.allSettled([look(USER, HOUR, own), look(USER, HOUR, own)]);
+    expect(told.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+    await own.close();
+  });
+});
+
+test('that an action is asked too much leaves open what became of it', async () => {
+  answer = () => [429, null];
+  await expect(client.send('{}', call())).rejects.toMatchObject({
+    ...{ kind: 'server_error', code: 'VENUE_UNAVAILABLE' },
+  });
 });

@@ -86,7 +86,8 @@ export function masterOf(
   const { evm, perp } = entriesOf(desk, account.address);
   const [deposit, withdraw, topUp] = createPerpExecutors({
     ...{ venue: perp, chains: createEvmChains([evm]), evmVenues: [evm] },
-    client: change(createPerpClient(perp)),
+    // Tests look again at once.
+    client: change(createPerpClient(perp, { freshMs: 20 })),
   });
   if (deposit === undefined || withdraw === undefined || topUp === undefined)
     throw new Error('three executors are expected');

@@ -1,0 +1,200 @@
+/** What holds the master's own movements at the perps venue: pauses, and the clock. */
+import pg from 'pg';
+import { preflight } from '../../activities/phases/preflight.ts';
+import { claimPerpNonce, readPerpAction } from '../../store/perp-actions.ts';
+import { someone } from '../dev/perp-stack.ts';
+import {
+  MASTER,
+  bindStrategy,
+  fenced,
+  newNode,
+  openMaster,
+  pause,
+  prepared,
+  standing,
+  workerOf,
+  type PerpNode,
+} from './perp-desk.ts';
+import { startStoreBench, waitForLocks, type StoreBench } from './support.ts';
+
+const HOUR_MS = 3_600_000;
+let bench: StoreBench;
+beforeAll(async () => {
+  bench = await startStoreBench();
+  await openMaster(bench);
+  await bindStrategy(bench, 'with-the-master');
+  await bindStrategy(bench, 'apart', { sub: someone('is apart').address.toLowerCase() });
+}, 60_000);
+afterEach(async () => {
+  for (const strategy of ['with-the-master', 'apart']) await pause(bench, strategy, false);
+  await bench.sql('DELETE FROM perp_lanes');
+});
+afterAll(() => bench?.close(), 30_000);
+
+/** What its preflight comes to before any executor is asked: an error code, or its state. */
+async function checked(action: string, strategy?: string): Promise<[string, PerpNode]> {
+  const node = await newNode(bench, action, strategy === undefined ? {} : { strategy });
+  await preflight.begin(workerOf(bench), node);
+  return [await standing(bench, node), node];
+}
+
+describe('a movement without a strategy', () => {
+  test.each(['perp_deposit', 'perp_withdraw'])(
+    'does not move by %s what a paused strategy works with',
+    async (action) => {
+      const amount = action === 'perp_deposit' ? '71' : '11';
+      const before = await prepared(bench, action, { amount });
+      await pause(bench, 'apart');
+      expect((await checked(action))[0]).toBe('READY');
+      expect(await fenced(bench, await prepared(bench, action, { amount: `${amount}.5` }))).toBe(
+        'SUBMITTING',
+      );
+      await pause(bench, 'with-the-master');
+      const [code, node] = await checked(action);
+      expect(code).toBe('STRATEGY_PAUSED');
+      const [row] = await bench.sql<{ error_message: string }>(
+        'SELECT error_message FROM movement_nodes WHERE movement_id = $1::uuid',
+        node.movement_id,
+      );
+      expect(row?.error_message).toContain('strategy with-the-master is paused');
+      expect(await fenced(bench, before)).toBe('STRATEGY_PAUSED');
+    },
+  );
+
+  test('whose repeat is asked for is held by the same pause', async () => {
+    const held = async (strategy?: string): Promise<string | null> => {
+      const node = await newNode(
+        bench,
+        'perp_withdraw',
+        strategy === undefined ? {} : { strategy },
+      );
+      const [row] = await bench.sql<{ held: string | null }>(
+        'SELECT repeat_held($1::uuid, $2) AS held',
+        ...[node.movement_id, node.node_key],
+      );
+      return row?.held ?? null;
+    };
+    await pause(bench, 'apart');
+    expect(await held()).toBeNull();
+    await pause(bench, 'with-the-master');
+    expect(await held()).toBe('strategy with-the-master is paused');
+    await pause(bench, 'apart', false);
+    // One that has a name is held by its own pause alone.
+    expect(await held('apart')).toBeNull();
+  });
+
+  test('that reaches its fence while it is paused waits for the pause, and stops', async () => {
+    const node = await prepared(bench, 'perp_withdraw');
+    const other = new pg.Client({ connectionString: bench.url });
+    await other.connect();
+    await other.query('BEGIN');
+    await other.query(
+      "UPDATE perp_bindings SET paused = true WHERE strategy_id = 'with-the-master'",
+    );
+    const fence = fenced(bench, node);
+    await waitForLocks(bench, 1);
+    await other.query('COMMIT');
+    await other.end();
+    expect(await fence).toBe('STRATEGY_PAUSED');
+  });
+});
+
+describe('deposits of a strategy that works with the master and may not have any amount', () => {
+  /** Prepared when the account had 20, of which the strategy may have 100. */
+  const deposit = async (amount: string): Promise<PerpNode> => {
+    const node = await prepared(bench, 'perp_deposit', { amount, strategy: 'capped' });
+    await bench.sql(
+      `UPDATE movement_nodes SET prepared_action = prepared_action || jsonb_build_object(
+         'account_value', '20', 'prepared_ms', floor(extract(epoch FROM svc_now()) * 1000))
+       WHERE movement_id = $1::uuid`,
+      node.movement_id,
+    );
+    return node;
+  };
+  const set = ({ movement_id }: PerpNode, to: string) =>
+    bench.sql(
+      `UPDATE movement_nodes SET state = $2, completed_at = svc_now()
+       WHERE movement_id = $1::uuid`,
+      ...[movement_id, to],
+    );
+
+  test('bring no more than that together, also what has arrived since it was asked', async () => {
+    // What other tests left under way is under way into the same account.
+    await bench.sql(
+      "UPDATE movement_nodes SET state = 'FAILED' WHERE action_type = 'perp_deposit'",
+    );
+    await bench.sql(
+      `INSERT INTO perp_bindings (strategy_id, max_agent_balance, created_at, updated_at)
+       VALUES ('capped', 100, svc_now(), svc_now())`,
+    );
+    const [first, second, third] = [
+      await deposit('50'),
+      await deposit('30.5'),
+      await deposit('30'),
+    ];
+    expect(await fenced(bench, first)).toBe('SUBMITTING');
+    expect(await fenced(bench, second)).toBe('MAX_AGENT_BALANCE_EXCEEDED');
+    await set(first, 'COMPLETED');
+    const late = await prepared(bench, 'perp_deposit', { amount: '30.25', strategy: 'capped' });
+    await bench.sql(
+      `UPDATE movement_nodes SET prepared_action = (SELECT prepared_action FROM movement_nodes
+         WHERE movement_id = $2::uuid) WHERE movement_id = $1::uuid`,
+      ...[late.movement_id, third.movement_id],
+    );
+    expect(await fenced(bench, late)).toBe('MAX_AGENT_BALANCE_EXCEEDED');
+    expect(await fenced(bench, third)).toBe('SUBMITTING');
+    await set(third, 'COMPLETED');
+    // Asked from now on, the account shows what has arrived: here as if others had taken it out.
+    expect(await fenced(bench, await deposit('79'))).toBe('SUBMITTING');
+  });
+
+  test('that ask at once pass one at a time', async () => {
+    await bench.sql(
+      "UPDATE movement_nodes SET state = 'FAILED' WHERE action_type = 'perp_deposit'",
+    );
+    const nodes = await Promise.all(['41', '42', '43', '44'].map((amount) => deposit(amount)));
+    const came = await Promise.all(nodes.map((node) => fenced(bench, node)));
+    expect(came.toSorted()).toEqual([
+      ...Array.from({ length: 3 }, () => 'MAX_AGENT_BALANCE_EXCEEDED'),
+      'SUBMITTING',
+    ]);
+  });
+});
+
+describe('a nonce', () => {
+  const signer = MASTER.address.toLowerCase();
+  const lastGiven = (aheadMs: number) =>
+    bench.sql(
+      `INSERT INTO perp_lanes (address, last_nonce)
+       VALUES ($1, floor(extract(epoch FROM svc_now()) * 1000)::bigint + $2::bigint)`,
+      ...[signer, aheadMs],
+    );
+
+  test('of a clock that was days ahead is given to no payment, and none is used up', async () => {
+    await lastGiven(26 * HOUR_MS);
+    const [code, node] = await checked('perp_withdraw');
+    expect(code).toBe('ACTION_NONCE_AHEAD');
+    expect(await readPerpAction(bench.db, node)).toBeNull();
+    const [row] = await bench.sql<{ error_message: string }>(
+      'SELECT error_message FROM movement_nodes WHERE movement_id = $1::uuid',
+      node.movement_id,
+    );
+    expect(row?.error_message).toMatch(/last nonce is of \d{4}-.*12 hours ahead, and a retry/);
+    await bench.sql('DELETE FROM perp_lanes');
+    expect((await checked('perp_withdraw'))[0]).toBe('READY');
+  });
+
+  test('is never more than half a day ahead of the clock, nor given twice', async () => {
+    await lastGiven(11.9 * HOUR_MS);
+    const claim = async () => {
+      const { movement_id, node_key, attempt } = await newNode(bench, 'perp_withdraw');
+      return claimPerpNonce(bench.db, signer, { movement_id, node_key, attempt });
+    };
+    const given = await Promise.all([claim(), claim(), claim()]);
+    const nonces = given.map((one) => ('nonce' in one ? one.nonce : 0)).sort();
+    expect(nonces).toEqual([nonces[0], (nonces[0] ?? 0) + 1, (nonces[0] ?? 0) + 2]);
+    expect(nonces[0]).toBeGreaterThan(Date.now() + 11 * HOUR_MS);
+    await bench.sql('UPDATE perp_lanes SET last_nonce = last_nonce + 600000');
+    expect(await claim()).toEqual({ ahead: (nonces[2] ?? 0) + 600_000 });
+  });
+});
