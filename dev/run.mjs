@@ -26,15 +26,15 @@ const TARGETS = {
   test: { needsTemporal: true, run: runQuickTests },
   'test:slow': {
     needsTemporal: true,
-    run: (extra) => runTests(['--selectProjects', 'slow', ...extra]),
+    run: (extra) => runTests([...extra, '--selectProjects', 'slow']),
   },
   'test:bridges': {
     needsTemporal: true,
-    run: (extra) => runTests(['--selectProjects', 'bridges', ...extra]),
+    run: (extra) => runTests([...extra, '--selectProjects', 'bridges']),
   },
   growth: {
     needsTemporal: false,
-    run: (extra) => runJest(['--selectProjects', 'growth', ...extra]),
+    run: (extra) => runJest([...extra, '--selectProjects', 'growth']),
   },
   'test:browser': { needsTemporal: true, run: runBrowserTests },
   check: { needsTemporal: true, run: runChecks },

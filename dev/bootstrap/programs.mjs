@@ -35,7 +35,7 @@ export const PROGRAMS = {
   'conditions-worst-case': 'test/domain/conditions/worst-case-figures.ts',
   'executor-forgetful': 'test/executor-kit/support/forgetful.ts',
   'docs-pictures': 'dev/pictures.ts',
-  'docs-tables': 'tools/docs/write.ts',
+  'docs-tables': 'dev/docs/write.ts',
   'kit-pack': 'dev/kit/main.ts',
   'replay-record': 'test/replay/record.ts',
   'rules-prove': 'test/rules/prove.ts',
