@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { ROOT } from '../../dev/stack/ports.ts';
+import { AUDIT_ACTIONS } from '../../domain/events.ts';
 
 const PAGES = execFileSync('git', ['ls-files', '-z', '-co', '--exclude-standard', '*.md'], {
   cwd: ROOT,
@@ -78,4 +79,31 @@ test('a link to nothing, to a heading that is none, and out of the project is fo
   expect(faultOf('README.md', '../elsewhere.md')).toMatch('there is no');
   expect(faultOf('docs/api.md', '#the-allowlist')).toBeNull();
   expect([...anchorsOf('# A `b`: c\n## x\n## x\n```\n# no\n```\n')]).toEqual(['a-b-c', 'x', 'x-1']);
+});
+
+const ACTIONS: ReadonlySet<string> = new Set(AUDIT_ACTIONS);
+const ENTITIES = new Set(AUDIT_ACTIONS.map((action) => action.split('.')[0]));
+
+test('what is said to hold a statement of the security model is there', () => {
+  const page = read('docs/security.md');
+  const rules = new Set(
+    [...read('docs/rules.md').matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, id]) => id),
+  );
+  const named = [...page.matchAll(/`([a-z]+(?:-[a-z]+){2,})`/g)].map(([, id]) => id);
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter((id) => !rules.has(id))).toEqual([]);
+});
+
+test('tests and audit actions that a page names are ones', () => {
+  const files = PAGES.flatMap((file) =>
+    [...read(file).matchAll(/`(test\/[\w./-]+\.ts)`/g)].map(([, path = '']) => path),
+  );
+  expect(files.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  const told = PAGES.flatMap((file) =>
+    [...read(file).matchAll(/`([a-z_]+\.[a-z_]+)`/g)].flatMap(([, action = '']) =>
+      ENTITIES.has(action.split('.')[0] ?? '') ? [action] : [],
+    ),
+  );
+  expect(told.filter((action) => !ACTIONS.has(action))).toEqual([]);
+  expect(told.length).toBeGreaterThan(10);
 });

@@ -1,6 +1,9 @@
 /** docs/api-by-example.md: what it shows in each language runs as it is printed, on one stack. */
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ROOT } from '../../dev/stack/ports.ts';
+import { eventually } from '../support/own-stack.ts';
 import { blocksOf, openTerminals, shellBlocks, shownFields } from '../support/guide.ts';
 
 const PAGE = 'docs/api-by-example.md';
@@ -9,29 +12,48 @@ const RECEIVER = /^# receive\.py\n/;
 const opened = openTerminals({ SVC_RATE_LIMIT_WRITE_RPM: '100000' });
 afterAll(() => opened.close(), 60_000);
 
-/** The blocks of a language as one program, in the folder of the clone. */
-function program(name: string, language: string): void {
-  const blocks = blocksOf(PAGE, language).filter((block) => !RECEIVER.test(block));
+/** Blocks as a file in the folder of the clone, where the page wants them. */
+function save(name: string, blocks: readonly string[]): void {
   writeFileSync(join(opened.folder, name), blocks.join('\n'));
 }
 
-test('curl: every command of the page, and a callback that is told and verified', async () => {
-  const receiver = blocksOf(PAGE, 'python').find((block) => RECEIVER.test(block)) ?? '';
-  writeFileSync(join(opened.folder, 'receive.py'), receiver);
+beforeAll(() => {
+  const python = blocksOf(PAGE, 'python');
+  save(
+    'receive.py',
+    python.filter((block) => RECEIVER.test(block)),
+  );
+  save(
+    'by_example.py',
+    python.filter((block) => !RECEIVER.test(block)),
+  );
+  save('by_example.ts', blocksOf(PAGE, 'ts'));
+});
+
+test('TypeScript: the program fits the types of the client', () => {
+  const options = ['--noEmit', '--strict', '--skipLibCheck', '--allowImportingTsExtensions'];
+  const target = ['--module', 'nodenext', '--target', 'es2022', '--types', 'node'];
+  execFileSync(
+    process.execPath,
+    [join(ROOT, 'node_modules/typescript/bin/tsc'), ...options, ...target, 'by_example.ts'],
+    { cwd: opened.folder, stdio: 'pipe', encoding: 'utf8' },
+  );
+}, 120_000);
+
+test('curl, Python and TypeScript do what the page says, and each is called back', async () => {
   const printed = await opened.terminals.follow(shellBlocks(PAGE));
   expect(printed).toMatch(/^Idempotent-Replayed: true\r?$/im);
-  expect(printed).toMatch(/^ADDRESS_NOT_WHITELISTED$/m);
-  expect(printed).toMatch(/^APPROVED\nwindow_amount_exceeded$/m);
+  expect(printed).toMatch(/APPROVED\nwindow_amount_exceeded$/m);
   expect(printed).toMatch(/^401$/m);
   expect(printed).toMatch(/"consumed_amount":"40"/);
-  expect(opened.terminals.said()).toMatch(/^[\w-]{36} \d+ request_completed$/m);
+  expect(printed.match(/^ADDRESS_NOT_WHITELISTED$/gm)).toHaveLength(2);
+  // What each program leaves of its budget.
+  expect(printed).toContain("'available_amount': '20'");
+  expect(printed).toMatch(/APPROVED window_amount_exceeded\n[^]*available_amount: '20'/);
+  const heard = (): number =>
+    opened.terminals.said().match(/^[\w-]{36} \d+ request_completed$/gm)?.length ?? 0;
+  await eventually(() => Promise.resolve(heard() === 3 ? true : null), {
+    what: () => `the ends of three movements in:\n${opened.terminals.said()}`,
+  });
   for (const field of shownFields(PAGE)) expect(printed).toContain(`"${field}":`);
-}, 180_000);
-
-test('Python: the same as one program', async () => {
-  program('by_example.py', 'python');
-  const printed = await opened.terminals.follow(['PYTHONPATH=docs/clients python3 by_example.py']);
-  expect(printed).toMatch(/^\d+ node_submitting withdraw$/m);
-  const completed = opened.terminals.said().match(/request_completed$/gm);
-  expect(completed).toHaveLength(2);
-}, 120_000);
+}, 300_000);

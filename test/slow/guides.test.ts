@@ -33,6 +33,11 @@ test('operations: what needs no name of yours', async () => {
   expect(printed).toMatch(/"key_id": ?"desk-2026"/);
 }, 120_000);
 
+test('security: the drill', async () => {
+  const printed = await terminals.follow(shellBlocks('docs/security.md'));
+  expect(printed).toMatch(/"mode": "frozen"[^]*"ok": ?true[^]*"mode": "normal"/);
+}, 120_000);
+
 test('the receiver of callbacks hears of a movement', async () => {
   await terminals.follow(shellBlocks('examples/callback-receiver/README.md'));
   // The operator's settings, and a movement that is created and approved.
