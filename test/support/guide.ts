@@ -50,7 +50,7 @@ export function shownFields(file: string): readonly string[] {
   return [...new Set([...blocks.matchAll(/"(\w+)": /g)].map(([, name = '']) => name))];
 }
 
-/** The tree as it is, also what is not committed yet, in a folder of its own with any free ports. */
+/** The tree as it is, also what is not committed, in a folder of its own with any free ports. */
 export function openTerminals(env: NodeJS.ProcessEnv = {}): {
   readonly folder: string;
   readonly terminals: Terminals;
