@@ -80,7 +80,7 @@ function printWelcome(
       ...(bridges === null ? [] : [`Far chain:         ${bridges.far.rpcUrl}`]),
       ...(perp === null ? [] : [`Perps venue:       ${perp.url}`]),
       '',
-      'A first movement:  npm run demo   (in another terminal; or by hand, see README.md)',
+      'A first movement:  npm run demo   (in another terminal; or by hand, see docs/start.md)',
       ...(bridges === null ? [] : ['Over the bridges:  npm run demo -- --bridges']),
       `Templates:         ${templates.map(({ template_key }) => template_key).join(', ')}`,
       `Logs:              ${shortPath(join(dataDir, 'logs'))}`,

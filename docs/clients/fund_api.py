@@ -42,28 +42,37 @@ def signed_headers(key_id, secret, method, target, body=b""):
     }
 
 
-def send(base_url, key_id, secret, method, target, body=None):
-    """Sends one request; answers (status, parsed body, request id)."""
+def exchange(base_url, key_id, secret, method, target, body=None, headers=None):
+    """Sends one request; answers (status, headers, bytes), whatever the status."""
     data = b"" if body is None else json.dumps(body).encode("utf-8")
-    headers = signed_headers(key_id, secret, method, target, data)
+    signed = signed_headers(key_id, secret, method, target, data)
+    sent = {**(headers or {}), **signed}
     if body is not None:
-        headers["Content-Type"] = "application/json"
-    request = urllib.request.Request(base_url + target, data=data or None, headers=headers, method=method)
+        sent["Content-Type"] = "application/json"
+    request = urllib.request.Request(base_url + target, data=data or None, headers=sent, method=method)
     try:
         with urllib.request.urlopen(request, timeout=30) as answer:
-            return answer.status, json.load(answer), answer.headers.get("X-Request-Id")
+            return answer.status, answer.headers, answer.read()
     except urllib.error.HTTPError as refusal:
-        text = refusal.read().decode("utf-8", errors="replace")
-        try:
-            answer = json.loads(text)
-        except ValueError:
-            answer = text.strip()
-        return refusal.code, answer, refusal.headers.get("X-Request-Id")
+        return refusal.code, refusal.headers, refusal.read()
 
 
-def call(base_url, key_id, secret, method, target, body=None):
+def send(base_url, key_id, secret, method, target, body=None, headers=None):
+    """Sends one request; answers (status, parsed body, request id). Plain text is answered as text."""
+    status, got, data = exchange(base_url, key_id, secret, method, target, body, headers)
+    text = data.decode("utf-8", errors="replace")
+    try:
+        answer = text if got.get_content_type() == "text/plain" else json.loads(text)
+    except ValueError:
+        if status < 400:
+            raise
+        answer = text.strip()
+    return status, answer, got.get("X-Request-Id")
+
+
+def call(base_url, key_id, secret, method, target, body=None, headers=None):
     """Sends one request; answers (status, parsed body)."""
-    status, answer, _ = send(base_url, key_id, secret, method, target, body)
+    status, answer, _ = send(base_url, key_id, secret, method, target, body, headers)
     return status, answer
 
 
@@ -109,7 +118,7 @@ def main():
     if status >= 400:
         print(refusal_line(status, answer, request_id), file=sys.stderr)
         sys.exit(1)
-    print(json.dumps(answer, indent=2))
+    print(answer if isinstance(answer, str) else json.dumps(answer, indent=2))
 
 
 if __name__ == "__main__":

@@ -65,6 +65,16 @@ describe('the client that is served', () => {
     });
   });
 
+  test('prints a drawing as it is', async () => {
+    const made = await registered([noop('a')]);
+    const { plan_templates: versions } = run(
+      'GET',
+      `/v3/plan-templates?template_key=${made.template_key}`,
+    ) as { plan_templates: readonly { template_id: string }[] };
+    const path = `/v3/plan-templates/${versions[0]?.template_id ?? ''}/graph?format=mermaid`;
+    expect(python(['fund_api.py', 'GET', path])).toMatch(/^flowchart TD\n/);
+  });
+
   test('says in one line what was refused and why, and what is wrong before that', () => {
     const refused = (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
       const { status, stdout, stderr } = spawnSync(

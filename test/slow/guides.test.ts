@@ -1,63 +1,52 @@
 /** README and guides: every command that stands there runs as it is printed, in a fresh folder. */
-import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { freePort, ROOT } from '../../dev/stack/ports.ts';
+import { freePort } from '../../dev/stack/ports.ts';
 import { eventually } from '../support/own-stack.ts';
-import { shellBlocks, Terminals } from '../support/guide.ts';
+import { openTerminals, shellBlocks, shownFields, type Terminals } from '../support/guide.ts';
 
-const ANY_PORTS = ['PORT', 'OPS_PORT', 'POSTGRES_PORT', 'TEMPORAL_UI_PORT', 'CHAIN_PORT'];
-let folder: string;
 let terminals: Terminals;
+let close: () => Promise<void>;
 let temporal: number;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'guides-'));
-  // The tree as it is, also what is not committed yet.
-  const files = execFileSync('git', ['ls-files', '-z', '-co', '--exclude-standard'], { cwd: ROOT });
-  for (const file of files.toString().split('\0').filter(Boolean))
-    cpSync(join(ROOT, file), join(folder, file));
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   temporal = await freePort();
-  terminals = new Terminals(folder, {
-    ...process.env,
-    ...Object.fromEntries([...ANY_PORTS, 'PAPER_VENUE_PORT'].map((name) => [`SVC_${name}`, '0'])),
-    SVC_TEMPORAL_PORT: String(temporal),
-  });
+  ({ terminals, close } = openTerminals({ SVC_TEMPORAL_PORT: String(temporal) }));
 }, 60_000);
-afterAll(async () => {
-  await terminals?.close();
-  rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+afterAll(() => close?.(), 60_000);
 
-const page = (file: string): readonly string[] =>
-  shellBlocks(readFileSync(join(ROOT, file), 'utf8'));
-
-test('README: the first movement', async () => {
-  const [commands = '', first = '', ...others] = page('README.md');
-  // All of the first block are steps of CI.
+test('README: its commands are steps of CI', () => {
+  const [commands = '', ...others] = shellBlocks('README.md');
   expect(commands).toMatch(/^npm run demo .*\nnpm run demo -- --bridges .*\nnpm test .*$/);
   expect(others).toEqual([]);
-  await terminals.serve('npm start');
-  const printed = await terminals.follow([first]);
-  expect(printed).toMatch(/"outflow"[\s\S]*"amount": "12.5"[\s\S]*"manual_gate"/);
-  expect(printed).toContain('request_resumed');
+});
+
+test('start: a movement that pays, and one that waits for a person', async () => {
+  const printed = await terminals.follow(shellBlocks('docs/start.md'));
+  expect(printed.match(/"request_state": "COMPLETED"/g)).toHaveLength(2);
+  expect(printed).toMatch(/^7 {2}node_submitting {2}withdraw {2}Submitting$/m);
+  expect(printed).toMatch(/"withdrawable": "999967.5"/);
+  for (const field of shownFields('docs/start.md')) expect(printed).toContain(`"${field}":`);
 }, 180_000);
 
 test('operations: what needs no name of yours', async () => {
   // What somebody's own settings are is for that place alone.
-  const here = page('docs/operations.md').filter((block) => !block.includes('config check'));
+  const here = shellBlocks('docs/operations.md').filter((block) => !block.includes('config check'));
   const printed = await terminals.follow(here);
   expect(printed).toMatch(/"key_id": ?"desk-2026"/);
 }, 120_000);
 
+test('security: the drill', async () => {
+  const printed = await terminals.follow(shellBlocks('docs/security.md'));
+  expect(printed).toMatch(/"mode": "frozen"[^]*"ok": ?true[^]*"mode": "normal"/);
+}, 120_000);
+
 test('the receiver of callbacks hears of a movement', async () => {
-  await terminals.follow(page('examples/callback-receiver/README.md'));
-  const first = page('README.md')[1]?.replace(
+  await terminals.follow(shellBlocks('examples/callback-receiver/README.md'));
+  // The operator's settings, and a movement that is created and approved.
+  const [, who = '', create = '', , approve = ''] = shellBlocks('docs/start.md');
+  const called = create.replace(
     '"strategy_id": "first"',
     '"strategy_id": "first", "callback_url": "http://127.0.0.1:8300/"',
   );
-  await terminals.follow([first ?? '']);
+  await terminals.follow([who, called, approve]);
   await eventually(async () => (/"request_completed"/.test(terminals.said()) ? true : null), {
     what: () => `the end of the movement in:\n${terminals.said()}`,
   });
@@ -67,7 +56,9 @@ test('the receiver of callbacks hears of a movement', async () => {
 test('executors: from the example to a movement that it has paid', async () => {
   // What stands in another repository, test/slow/kit-package does.
   await terminals.serve('npm start');
-  const here = page('docs/executors.md').filter((block) => !/kit:pack|npm install/.test(block));
+  const here = shellBlocks('docs/executors.md').filter(
+    (block) => !/kit:pack|npm install/.test(block),
+  );
   const printed = await terminals.follow(here, {
     SVC_TEMPORAL_ADDRESS: `127.0.0.1:${String(temporal)}`,
   });

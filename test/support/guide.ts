@@ -2,28 +2,79 @@
  * The commands of a page as a person copies them: its blocks of shell, run in one shell from top to
  * bottom. What serves until it is stopped runs beside it, as in a terminal of its own.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdirSync, openSync, readFileSync } from 'node:fs';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PORT_SETTINGS, ROOT } from '../../dev/stack/ports.ts';
 
 /** A command that goes on until Ctrl-C, and what it says once it serves. */
 const SERVERS: readonly { readonly command: RegExp; readonly ready: RegExp }[] = [
   { command: /(^| )npm start$/, ready: /^Stop with Ctrl-C/m },
   { command: /(^| )node dist\/(executor|callback)-\S+ /, ready: /^(listening on|working on) /m },
+  { command: /^python3 receive\.py\b/, ready: /^listening on /m },
 ];
 /** What a reader has to fill in, or has elsewhere. */
 const NOT_AS_IT_STANDS = /<[a-z][^>]*>|…|\$OWNER_URL|^\s*temporal /;
 
+/** The blocks of one language of a page of the project. */
+export function blocksOf(file: string, language: string): readonly string[] {
+  const page = readFileSync(join(ROOT, file), 'utf8');
+  const block = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm');
+  return [...page.matchAll(block)].map(([, text = '']) => text);
+}
+
 /** The blocks of shell of a page, without the lines that nobody could run as they stand. */
-export function shellBlocks(page: string): readonly string[] {
-  return [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) =>
+export function shellBlocks(file: string): readonly string[] {
+  return blocksOf(file, 'sh').map((block) =>
     block
       .split('\n')
       .filter((line) => !NOT_AS_IT_STANDS.test(line))
       .join('\n')
       .trim(),
   );
+}
+
+/** The fields that the answers of a page show: its blocks of JSON, whatever their values. */
+export function shownFields(file: string): readonly string[] {
+  const blocks = blocksOf(file, 'json').join('');
+  return [...new Set([...blocks.matchAll(/"(\w+)": /g)].map(([, name = '']) => name))];
+}
+
+/** The tree as it is, also what is not committed, in a folder of its own with any free ports. */
+export function openTerminals(env: NodeJS.ProcessEnv = {}): {
+  readonly folder: string;
+  readonly terminals: Terminals;
+  close(): Promise<void>;
+} {
+  const folder = mkdtempSync(join(tmpdir(), 'guides-'));
+  const files = execFileSync('git', ['ls-files', '-z', '-co', '--exclude-standard'], { cwd: ROOT });
+  for (const file of files.toString().split('\0').filter(Boolean))
+    cpSync(join(ROOT, file), join(folder, file));
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  const anyPorts = Object.values(PORT_SETTINGS).map(({ setting }) => [setting, '0']);
+  const terminals = new Terminals(folder, {
+    ...process.env,
+    ...Object.fromEntries(anyPorts),
+    ...env,
+  });
+  return {
+    folder,
+    terminals,
+    close: async () => {
+      await terminals.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
 }
 
 /** A command of a block that has none beside it but comments, if it serves until it is stopped. */

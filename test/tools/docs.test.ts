@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { ROOT } from '../../dev/stack/ports.ts';
 import { readImports, withImports } from '../../tools/docs/imports.ts';
-import { pages } from '../../tools/docs/pages.ts';
+import { allPages } from '../../dev/docs/pages.ts';
 
 interface Cruiser {
   readonly forbidden: readonly { readonly name: string; readonly to: { readonly path?: string } }[];
@@ -13,7 +13,7 @@ interface Cruiser {
 const { folders } = readImports();
 const names = folders.map(({ folder }) => folder);
 
-test.each(pages().map((page) => [page.file, page] as const))(
+test.each(allPages().map((page) => [page.file, page] as const))(
   '%s is as its table says; `npm run docs:tables` writes it',
   (_, { is, shouldBe }) => {
     expect(is).toBe(shouldBe);

@@ -1,4 +1,4 @@
-/** Every part of the documentation that follows from a table; `npm run docs:tables` writes it. */
+/** Parts of the documentation that follow from a table; `npm run docs:tables` writes them. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CONFIGURATION_FILE, configurationPage } from './configuration.ts';
@@ -10,12 +10,20 @@ import { STATES_FILE, statesPage } from './states.ts';
 const ROOT = join(import.meta.dirname, '..', '..');
 const ARCHITECTURE_FILE = 'docs/architecture.md';
 
-/** Files by their path, each as it is and as it should be. */
-export function pages(): readonly { file: string; is: string; shouldBe: string }[] {
-  const page = (file: string, make: (is: string) => string) => {
-    const is = readFileSync(join(ROOT, file), 'utf8');
-    return { file, is, shouldBe: make(is) };
-  };
+export interface Page {
+  readonly file: string;
+  readonly is: string;
+  readonly shouldBe: string;
+}
+
+/** A file by its path, as it is and as `make` says that it should be. */
+export function page(file: string, make: (is: string) => string): Page {
+  const is = readFileSync(join(ROOT, file), 'utf8');
+  return { file, is, shouldBe: make(is) };
+}
+
+/** Those that need nothing but the tables of the product. */
+export function pages(): readonly Page[] {
   return [
     page(CONFIGURATION_FILE, configurationPage),
     page(ERRORS_FILE, errorsPage),

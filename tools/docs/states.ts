@@ -126,21 +126,31 @@ function section<State extends string>(
   table: TransitionTable<State>,
   meaning: Readonly<Record<State, string>>,
 ): readonly string[] {
-  const [first = ''] = states;
-  const ends = states.filter((state) => table.moves[state].length === 0);
   return [
     `## ${title}`,
     '',
     '```mermaid',
-    'stateDiagram-v2',
-    `  [*] --> ${first}`,
-    ...states.flatMap((state) => table.moves[state].map((to) => `  ${state} --> ${to}`)),
-    ...ends.map((state) => `  ${state} --> [*]`),
+    ...lifecycle(states, table),
     '```',
     '',
     '| state | |',
     '|---|---|',
     ...states.map((state) => `| ${state} | ${meaning[state]} |`),
     '',
+  ];
+}
+
+/** A table of states as a diagram: the first state begins, those that lead nowhere end. */
+export function lifecycle<State extends string>(
+  states: readonly State[],
+  table: TransitionTable<State>,
+): readonly string[] {
+  const [first = ''] = states;
+  const ends = states.filter((state) => table.moves[state].length === 0);
+  return [
+    'stateDiagram-v2',
+    `  [*] --> ${first}`,
+    ...states.flatMap((state) => table.moves[state].map((to) => `  ${state} --> ${to}`)),
+    ...ends.map((state) => `  ${state} --> [*]`),
   ];
 }
