@@ -1,4 +1,4 @@
-/** Requests are signed in one place: what is not clients/http, nor a test, computes no signature. */
+/** Requests are signed in one place: outside clients/http and tests nobody computes a signature. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../../dev/stack/ports.ts';

@@ -1,4 +1,4 @@
-/** The packed client in a real browser: the program of its README, with a key that cannot be read. */
+/** The packed client in a real browser: its README's program, with a key that cannot be read. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The client as somebody else has it: packed, and installed from its tarball into an empty folder. */
+/** The client as others have it: packed, and installed from its tarball into an empty folder. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
