@@ -43,6 +43,7 @@ const TARGETS = {
   fuzz: { needsTemporal: true, run: runProgram('fuzz') },
   fundadmin: { needsTemporal: false, run: runProgram('embedded-fundadmin') },
   'executor:check': { needsTemporal: false, run: runProgram('executor-check') },
+  'client:pack': { needsTemporal: false, run: runProgram('client-pack') },
   'client:types': { needsTemporal: false, run: runProgram('client-types') },
   contracts: { needsTemporal: false, run: runProgram('contracts') },
   'docs:examples': { needsTemporal: true, run: recordExamples },
