@@ -33,7 +33,7 @@ const LOADERS = { '.ts': 'ts', '.mjs': 'js', '.js': 'js', '.cjs': 'js', '.json':
 const KEPT_MS = 24 * 3_600_000;
 
 /** Packages that are built into the programs. */
-const TAKEN_IN = ['uuid', 'viem', 'zod'];
+const TAKEN_IN = ['commander', 'picocolors', 'uuid', 'viem', 'zod'];
 
 /** Brings dist/ up to date; a step is shown where there is something to do. */
 export async function build() {
@@ -118,7 +118,14 @@ async function makePrograms(root, { programs, libraries }, note) {
 function packages() {
   return {
     name: 'packages',
-    setup: ({ onResolve }) => {
+    setup: ({ onLoad, onResolve }) => {
+      // A package in the older form asks for Node's own modules where an ES module has no `require`.
+      onResolve({ filter: /^node:/ }, ({ path, kind }) =>
+        kind === 'require-call' ? { path, namespace: 'of-node' } : undefined,
+      );
+      onLoad({ filter: /./, namespace: 'of-node' }, ({ path }) => ({
+        contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
+      }));
       onResolve({ filter: /^[^./]/ }, ({ path, importer }) => {
         if (importer === '' || path.startsWith('node:')) return undefined;
         const name = /^(?:@[^/]+\/)?[^/]+/.exec(path)?.[0];
