@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { dirname, extname, join, relative } from 'node:path';
 import { ROOT } from './install.mjs';
-import { LIBRARIES, PROGRAMS } from './programs.mjs';
+import { COMMANDS, LIBRARIES, PROGRAMS } from './programs.mjs';
 import { startStep } from './progress.mjs';
 
 /** What decides beside the sources: how they are compiled, and which packages there are. */
@@ -98,7 +98,7 @@ async function makePrograms(root, { programs, libraries }, note) {
     });
     for (const { path, text } of outputFiles) put(path, text);
     // After what they load, so that whoever is started meanwhile finds all of its own.
-    for (const name of Object.keys(programs)) put(join(dist, `${name}.js`), starter(name));
+    for (const name of Object.keys(programs)) put(join(dist, `${name}.js`), starter(name), COMMANDS.includes(name) ? 0o755 : 0o644);
     const made = [
       ...outputFiles.map(({ path }) => relative(dist, path)),
       ...Object.keys(programs).map((name) => `${name}.js`),
@@ -142,8 +142,12 @@ function code(name) {
   return `${name}-code`;
 }
 
-/** Node knows the lines of the sources only of what it loads after it was told to. */
+/**
+ * Node knows the lines of the sources only of what it loads after it was told to, and reads every
+ * map for that: too long for somebody who waits at a prompt.
+ */
 function starter(name) {
+  if (COMMANDS.includes(name)) return `#!/usr/bin/env node\nimport './${code(name)}.js';\n`;
   return `process.setSourceMapsEnabled(true);\nawait import('./${code(name)}.js');\n`;
 }
 
@@ -242,10 +246,10 @@ function noteOf(root, part) {
 }
 
 /** In one step, so that nobody reads half a file. */
-function put(path, text) {
+function put(path, text, mode = 0o644) {
   mkdirSync(dirname(path), { recursive: true });
   const draft = `${path}.${process.pid}`;
-  writeFileSync(draft, text);
+  writeFileSync(draft, text, { mode });
   renameSync(draft, path);
 }
 

@@ -46,6 +46,9 @@ export const PROGRAMS = {
   'sql-migration': 'prisma/write-functions-migration.ts',
 };
 
+/** Those that people call by name, as `bin` of package.json has it, and wait for. */
+export const COMMANDS = ['fundctl'];
+
 /** What plain JavaScript of ours imports from there. */
 export const LIBRARIES = {
   'shared-stack': 'test/support/shared-stack.ts',
