@@ -60,9 +60,9 @@ export function readProfiles(file: string, name: string | undefined): Profiles {
 
 function contentOf(file: string): string | null {
   try {
+    if (statSync(file, { throwIfNoEntry: false }) === undefined) return null;
     return readFileSync(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
     throw usageError(`${file} cannot be read: ${reasonOf(error)}`, { cause: error });
   }
 }
