@@ -68,7 +68,8 @@ export class Session {
       key: { keyId: keyId.value, secret: secret.read() },
       // A person has an answer sooner than a program needs one.
       retries: 2,
-      retryForMs: 20_000,
+      // Long enough for the window of the rate limit.
+      retryForMs: 70_000,
       onRetry: ({ waitMs, error }) => {
         if (waitMs >= WORTH_A_WORD_MS)
           this.note(`${printable(error.message)} Asking again in ${String(waitMs)} ms …`);

@@ -9,6 +9,7 @@ import type { Cell } from '../command-line/table.ts';
 import type { View } from '../command-line/view.ts';
 import { failure, fieldOf, isJson, moneyOf, parsedJson } from '../command-line/words.ts';
 import { planHash } from '../http/plan.ts';
+import type { Movement } from './movement-view.ts';
 import { labelOf, readLabels, type Labels, type Payee } from './labels.ts';
 
 /** A plan whose hash was made here from the bytes that were answered. */
@@ -16,6 +17,8 @@ export interface ReadPlan {
   readonly text: string;
   readonly hash: string;
   readonly plan: CompiledPlan;
+  /** The movement as it was then. */
+  readonly movement: Movement;
 }
 
 /** Reads the plan of a movement, and holds it to the hash that the movement says it has. */
@@ -31,7 +34,7 @@ export async function readPlan(session: Session, movementId: string): Promise<Re
     throw failure(
       `The plan that was answered has the hash ${hash}, and the movement says ${movement.compiled_plan_hash}: nothing of it is to be believed.`,
     );
-  return { text, hash, plan: planOf(text) };
+  return { text, hash, plan: planOf(text), movement };
 }
 
 function planOf(text: string): CompiledPlan {

@@ -23,6 +23,8 @@ beforeAll(async () => {
     ...process.env,
     ...Object.fromEntries([...ANY_PORTS, 'PAPER_VENUE_PORT'].map((name) => [`SVC_${name}`, '0'])),
     SVC_TEMPORAL_PORT: String(temporal),
+    // A page is read slower than a shell runs it.
+    SVC_RATE_LIMIT_ENABLED: 'false',
   });
 }, 60_000);
 afterAll(async () => {
@@ -43,6 +45,16 @@ test('README: the first movement', async () => {
   expect(printed).toMatch(/"outflow"[\s\S]*"amount": "12.5"[\s\S]*"manual_gate"/);
   expect(printed).toContain('request_resumed');
 }, 180_000);
+
+test('fundctl: its page', async () => {
+  const printed = await terminals.follow(page('docs/fundctl.md'));
+  expect(printed).toMatch(/role +admin[\s\S]*COMPLETED[\s\S]*request_completed/);
+}, 300_000);
+
+test('the runbook: every way out', async () => {
+  const printed = await terminals.follow(page('docs/runbook.md'));
+  expect(printed).toMatch(/REJECTED[\s\S]*EXECUTOR_DISABLED[\s\S]*COMPLETED[\s\S]*CANCELLED/);
+}, 300_000);
 
 test('operations: what needs no name of yours', async () => {
   // What somebody's own settings are is for that place alone.

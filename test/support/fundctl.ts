@@ -95,7 +95,7 @@ export class JsonCommands {
     this.#env = env;
   }
 
-  /** Runs `path` with more words; fails unless it ends with `status` and prints what it promises. */
+  /** Runs `path` with more words; fails unless it ends with `status` and keeps its schema. */
   async run<T = Readonly<Record<string, unknown>>>(
     path: string,
     args: readonly string[] = [],

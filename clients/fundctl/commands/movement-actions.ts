@@ -33,9 +33,9 @@ export const approve = command({
   run: async ({ session, args, options }) => {
     const client = await session.client();
     const params = { movement_id: args.movementId };
-    const { request_state: now } = await client.call('getMovement', { params });
-    if (now !== 'PENDING_APPROVAL') throw wrongState(now, 'approved', ['PENDING_APPROVAL']);
     const what = await whatMoves(session, args.movementId);
+    const { request_state: now } = what.movement;
+    if (now !== 'PENDING_APPROVAL') throw wrongState(now, 'approved', ['PENDING_APPROVAL']);
     if (options.hash !== undefined && options.hash.toLowerCase() !== what.hash)
       throw failure(`The plan's hash is ${what.hash}, and not the one that was given.`);
     await session.confirm('Approve this?', { yes: options.yes, what: what.text });
@@ -117,10 +117,8 @@ export async function confirmed(
   movementId: string,
   { question, yes }: { readonly question: string; readonly yes: boolean },
 ): Promise<void> {
-  const client = await session.client();
-  const params = { movement_id: movementId };
-  const { text: moves } = await whatMoves(session, movementId);
-  const { nodes, request_state } = await client.call('getMovement', { params });
+  const { text: moves, movement } = await whatMoves(session, movementId);
+  const { nodes, request_state } = movement;
   const { aside } = session;
   const stands = [
     aside.heading(`It is ${request_state}`),
@@ -136,7 +134,8 @@ export async function confirmed(
 async function whatMoves(session: Session, movementId: string) {
   const { planText, readPlan } = await import('../plan-view.ts');
   const read = await readPlan(session, movementId);
-  return { hash: read.hash, text: await planText(session, session.aside, read) };
+  const text = await planText(session, session.aside, read);
+  return { hash: read.hash, movement: read.movement, text };
 }
 
 function approverOf({ settings }: Session, given: string | undefined): string {
