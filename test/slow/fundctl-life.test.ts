@@ -1,7 +1,7 @@
 /**
- * The whole life of movements with `fundctl` alone: created, read, approved at a terminal, followed,
- * helped on when nobody can tell what became of them. And all commands that need a stack of their
- * own.
+ * The whole life of movements with `fundctl` alone: created, read, approved at a terminal,
+ * followed, helped on when nobody can tell what became of them. And all commands that need a stack
+ * of their own.
  */
 import { spawn } from 'node:child_process';
 import { generatePrivateKey } from 'viem/accounts';
