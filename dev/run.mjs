@@ -44,6 +44,7 @@ const TARGETS = {
   fundadmin: { needsTemporal: false, run: runProgram('embedded-fundadmin') },
   fundctl: { needsTemporal: false, run: runProgram('embedded-fundctl') },
   'executor:check': { needsTemporal: false, run: runProgram('executor-check') },
+  'client:pack': { needsTemporal: false, run: runProgram('client-pack') },
   'client:types': { needsTemporal: false, run: runProgram('client-types') },
   contracts: { needsTemporal: false, run: runProgram('contracts') },
   'docs:examples': { needsTemporal: true, run: recordExamples },

@@ -11,11 +11,20 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 import { ROOT } from '../../dev/stack/ports.ts';
 
 const PAGE = 'examples/dashboard-signing';
-const FILES: Readonly<Record<string, readonly [string, string]>> = {
+
+export interface Site {
+  /** Files and their types, by where they are found. */
+  readonly files: Readonly<Record<string, readonly [file: string, type: string]>>;
+  /** What is the service's. */
+  readonly passesOn: (url: string) => boolean;
+  readonly policy?: string;
+}
+
+const FILES: Site['files'] = {
   '/': [`${PAGE}/index.html`, 'text/html; charset=utf-8'],
   '/page.js': [`${PAGE}/page.js`, 'text/javascript'],
   '/signing.js': [`${PAGE}/signing.js`, 'text/javascript'],
@@ -26,39 +35,48 @@ const FILES: Readonly<Record<string, readonly [string, string]>> = {
 const POLICY =
   "default-src 'none'; script-src 'self'; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
+const DASHBOARD: Site = {
+  files: FILES,
+  passesOn: (url) => url.startsWith('/dashboard/'),
+  policy: POLICY,
+};
+
 export interface ReverseProxy {
   readonly origin: string;
   stop(): Promise<void>;
 }
 
 /**
- * Serves the example's page, and passes what is under `/dashboard/` on as it comes, to one host
- * only.
+ * Serves a page, that of the dashboard's example unless another is given, and passes what is the
+ * service's on as it comes, to one host only.
  */
-export async function startReverseProxy(service: string): Promise<ReverseProxy> {
+export async function startReverseProxy(
+  service: string,
+  site: Site = DASHBOARD,
+): Promise<ReverseProxy> {
   const server = createServer((incoming, outgoing) => {
     const { url = '' } = incoming;
-    if (url.startsWith('/dashboard/')) passOn(service, incoming, outgoing);
-    else serveFile(url, outgoing);
+    if (site.passesOn(url)) passOn(service, incoming, outgoing);
+    else serveFile(site, url, outgoing);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     stop: () => stopped(server),
   };
 }
 
-function serveFile(url: string, outgoing: ServerResponse): void {
-  const [file, type] = FILES[url] ?? [];
+function serveFile({ files, policy }: Site, url: string, outgoing: ServerResponse): void {
+  const [file, type] = files[url] ?? [];
   if (file === undefined)
     outgoing.writeHead(404, { 'content-type': 'text/plain' }).end('nothing here');
   else {
     outgoing.writeHead(200, {
       'content-type': type,
-      'content-security-policy': POLICY,
+      ...(policy === undefined ? {} : { 'content-security-policy': policy }),
       'x-content-type-options': 'nosniff',
     });
-    outgoing.end(readFileSync(join(ROOT, file)));
+    outgoing.end(readFileSync(resolve(ROOT, file)));
   }
 }
 
@@ -76,5 +94,5 @@ function passOn(service: string, incoming: IncomingMessage, outgoing: ServerResp
 
 function stopped(server: Server): Promise<void> {
   server.closeAllConnections();
-  return new Promise((resolve) => server.close(() => resolve()));
+  return new Promise((closed) => server.close(() => closed()));
 }

@@ -12,7 +12,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import ts from 'typescript';
 import { built } from '../../dev/bootstrap/programs.mjs';
-import { emitDeclarations, ENTRIES } from '../../dev/kit/declarations.ts';
+import { KIT } from '../../dev/kit/package.ts';
+import { emitDeclarations } from '../../dev/packages/declarations.ts';
 import { EXECUTOR_PHASES } from '../../domain/executor.ts';
 import { Rejected, Unavailable } from '../../executor-kit/define.ts';
 import { serveExecutor, type ServedExecutor } from '../../executor-kit/http.ts';
@@ -169,12 +170,13 @@ interface Signature {
 /** As the declarations of the package say: what can be called or made, entry by entry. */
 function signatures(): readonly Signature[] {
   const types = join(folder, 'types');
-  for (const [file, text] of emitDeclarations()) {
+  const sources = Object.values(KIT.entries).map(({ source }) => source);
+  for (const [file, text] of emitDeclarations(sources)) {
     mkdirSync(dirname(join(types, file)), { recursive: true });
     writeFileSync(join(types, file), text);
   }
-  const entries = Object.entries(ENTRIES).map(
-    ([from, source]) => [from, join(types, source.replace(/\.ts$/, '.d.ts'))] as const,
+  const entries = Object.entries(KIT.entries).map(
+    ([from, { source }]) => [from, join(types, source.replace(/\.ts$/, '.d.ts'))] as const,
   );
   const program = ts.createProgram(
     entries.map(([, file]) => file),

@@ -5,7 +5,7 @@ import { leavesOf } from '../../clients/command-line/command.ts';
 import { schemaOf } from '../../clients/command-line/schemas.ts';
 import { fundctl } from '../../clients/fundctl/program.ts';
 import { TREE } from '../../clients/fundctl/tree.ts';
-import type { SigningKey } from '../../clients/signing.ts';
+import type { ClientKey } from '../../clients/http/index.ts';
 import { built } from '../../dev/bootstrap/programs.mjs';
 
 export interface Ran {
@@ -16,11 +16,11 @@ export interface Ran {
 export type Env = Readonly<Record<string, string>>;
 
 /** The environment of spec 5.4, and no file of profiles. */
-export function clientEnv(apiUrl: string, key: SigningKey): Env {
+export function clientEnv(apiUrl: string, key: ClientKey): Env {
   return {
     SVC_API_URL: apiUrl,
     SVC_KEY_ID: key.keyId,
-    SVC_HMAC_SECRET: key.secret,
+    SVC_HMAC_SECRET: String(key.secret),
     SVC_CLIENT_CONFIG: '/nonexistent/config.json',
   };
 }

@@ -1,13 +1,7 @@
-/** The types that the kit's package brings: what its entries declare, and what that needs. */
+/** The types that a package of ours brings: what its entries declare, and what that needs. */
 import { join, posix, relative } from 'node:path';
 import ts from 'typescript';
 import { ROOT } from '../stack/ports.ts';
-
-/** The name that each entry of the package has, and its source. */
-export const ENTRIES = {
-  '.': 'executor-kit/index.ts',
-  './task-queue': 'executor-kit/task-queue.ts',
-} as const;
 
 /**
  * The declarations that the entries lead to, by their path in the project
@@ -15,8 +9,8 @@ export const ENTRIES = {
  *
  * @throws Error when the compiler cannot declare something.
  */
-export function emitDeclarations(): ReadonlyMap<string, string> {
-  const emitted = emitAll(Object.values(ENTRIES).map((source) => join(ROOT, source)));
+export function emitDeclarations(entries: readonly string[]): ReadonlyMap<string, string> {
+  const emitted = emitAll(entries.map((source) => join(ROOT, source)));
   const needed = new Map<string, string>();
   const take = (file: string): void => {
     const text = emitted.get(file);
@@ -27,7 +21,7 @@ export function emitDeclarations(): ReadonlyMap<string, string> {
       if (fileName.startsWith('.'))
         take(posix.join(posix.dirname(file), fileName).replace(/\.ts$/, '.d.ts'));
   };
-  for (const source of Object.values(ENTRIES)) take(source.replace(/\.ts$/, '.d.ts'));
+  for (const source of entries) take(source.replace(/\.ts$/, '.d.ts'));
   return needed;
 }
 
@@ -52,7 +46,7 @@ function emitAll(entries: readonly string[]): ReadonlyMap<string, string> {
   const faults = diagnostics.map(({ messageText }) =>
     ts.flattenDiagnosticMessageText(messageText, '\n'),
   );
-  if (faults.length > 0) throw new Error(`the kit cannot be declared:\n${faults.join('\n')}`);
+  if (faults.length > 0) throw new Error(`the package cannot be declared:\n${faults.join('\n')}`);
   return emitted;
 }
 

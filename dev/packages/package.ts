@@ -1,0 +1,126 @@
+/**
+ * Makes a part of this project a package that other repositories can install: our own code bundled,
+ * with its types, over packages of the same versions as here.
+ */
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { build, type Metafile } from 'esbuild';
+import { ROOT } from '../stack/ports.ts';
+import { emitDeclarations } from './declarations.ts';
+
+/** One name that others import. */
+export interface Entry {
+  /** The file in `lib/`, without `.js`. */
+  readonly lib: string;
+  readonly source: string;
+}
+
+export interface PackageSpec {
+  /** Of the folder in dist/. */
+  readonly folder: string;
+  readonly name: string;
+  readonly description: string;
+  /** By the name behind the package's own: `.`, `./task-queue`. */
+  readonly entries: Readonly<Record<string, Entry>>;
+  /** What is built beside the entries. */
+  readonly more?: readonly Entry[];
+  readonly bin?: Readonly<Record<string, string>>;
+  /** Node alone, or browsers too. */
+  readonly platform: 'node' | 'neutral';
+  /** Packages that only some who install it need. */
+  readonly optional?: RegExp;
+  readonly readme: string;
+  /** Pages of docs/ that come with it. */
+  readonly pages?: readonly string[];
+}
+
+interface OurPackage {
+  readonly version: string;
+  readonly license: string;
+  readonly engines: Readonly<Record<string, string>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+/**
+ * Writes the package into `folder`, in place of what stood there.
+ *
+ * @throws Error when it cannot be built, or when it needs a package that is no dependency of ours.
+ */
+export async function writePackage(spec: PackageSpec, folder: string): Promise<void> {
+  rmSync(folder, { recursive: true, force: true });
+  const entries = Object.values(spec.entries);
+  const types = emitDeclarations(entries.map(({ source }) => source));
+  const lib = [...entries, ...(spec.more ?? [])].map(({ lib, source }) => [lib, source]);
+  const { metafile } = await build({
+    ...{ absWorkingDir: ROOT, entryPoints: Object.fromEntries(lib), outdir: join(folder, 'lib') },
+    ...{ bundle: true, splitting: true, packages: 'external', metafile: true },
+    ...{ platform: spec.platform, format: 'esm', target: ['node20', 'es2022'] },
+    ...{ chunkNames: 'shared-[hash]', logLevel: 'silent' },
+  });
+  for (const [path, text] of types) put(join(folder, 'types', path), text);
+  cpSync(join(ROOT, spec.readme), join(folder, 'README.md'));
+  for (const page of spec.pages ?? []) put(join(folder, page), withoutLinks(read(page)));
+  const ours = JSON.parse(read('package.json')) as OurPackage;
+  const described = describe(spec, packagesOf(metafile), ours);
+  put(join(folder, 'package.json'), `${JSON.stringify(described, null, 2)}\n`);
+}
+
+function describe(spec: PackageSpec, needed: readonly string[], ours: OurPackage): object {
+  const pinned = (names: readonly string[]): Record<string, string> =>
+    Object.fromEntries(
+      names.map((name) => {
+        const version = ours.dependencies[name];
+        if (version === undefined) throw new Error(`${name} is no dependency in package.json`);
+        return [name, version];
+      }),
+    );
+  const peers = needed.filter((name) => spec.optional?.test(name) === true);
+  const entry = ({ lib, source }: Entry): object => ({
+    types: `./types/${source.replace(/\.ts$/, '.d.ts')}`,
+    default: `./lib/${lib}.js`,
+  });
+  return {
+    name: spec.name,
+    version: ours.version,
+    description: spec.description,
+    license: ours.license,
+    private: true,
+    type: 'module',
+    engines: ours.engines,
+    exports: Object.fromEntries(
+      Object.entries(spec.entries).map(([name, each]) => [name, entry(each)]),
+    ),
+    ...(spec.bin === undefined ? {} : { bin: spec.bin }),
+    files: ['lib', 'types', ...(spec.pages === undefined ? [] : ['docs'])],
+    dependencies: pinned(needed.filter((name) => !peers.includes(name))),
+    ...(peers.length === 0
+      ? {}
+      : {
+          peerDependencies: pinned(peers),
+          peerDependenciesMeta: Object.fromEntries(peers.map((name) => [name, { optional: true }])),
+        }),
+  };
+}
+
+/** Every package that something built imports, sorted. */
+function packagesOf({ outputs }: Metafile): readonly string[] {
+  const names = Object.values(outputs)
+    .flatMap(({ imports }) => imports)
+    .filter(({ external, path }) => external === true && !path.startsWith('node:'))
+    .map(({ path }) => /^(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? path);
+  return [...new Set(names)].sort();
+}
+
+/** A page's neighbours stay with the service: their names are left, and no links to nothing. */
+function withoutLinks(page: string): string {
+  return page.replace(/\[([^\]]+)\]\((?!https?:|#)[^)]+\)/g, '$1');
+}
+
+function read(file: string): string {
+  return readFileSync(join(ROOT, file), 'utf8');
+}
+
+function put(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
