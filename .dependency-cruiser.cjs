@@ -69,6 +69,32 @@ module.exports = {
       to: { pathNot: '^clients/http/' },
     },
     {
+      // A command line knows the wire contract, and nothing else of the service.
+      name: 'command-lines-know-the-wire',
+      severity: 'error',
+      from: { path: '^clients/(command-line|fundctl)/' },
+      to: { path: '^api/', pathNot: '(/schema\\.ts$|^api/auth/canonical\\.ts$)' },
+    },
+    {
+      name: 'clients-check-bundles',
+      severity: 'error',
+      from: { path: '^clients/' },
+      to: { path: '^tools/', pathNot: '^tools/audit/check-bundle\\.ts$' },
+    },
+    {
+      // What a person waits for at a prompt is loaded once it is needed.
+      name: 'command-lines-start-lean',
+      severity: 'error',
+      from: {
+        path: '^clients/(command-line|fundctl)/',
+        pathNot: '^clients/fundctl/validate\\.ts$',
+      },
+      to: {
+        path: '(^api/.*/schema\\.ts$|^tools/|^clients/fundctl/(plan-view|validate|watch)\\.ts$)',
+        dependencyTypesNot: ['type-only', 'dynamic-import'],
+      },
+    },
+    {
       name: 'workflows-take-activities-as-types',
       severity: 'error',
       from: { path: '^workflows/' },

@@ -30,6 +30,8 @@ export const RATIO = {
   mostSignals: 'most signals of a run before its first task',
   idle: 'idle CPU a minute, 10,000 waiting',
   slowest: 'p99 of a signed read at 100/s / bare route',
+  help: 'fundctl --help / node -e 0',
+  list: 'fundctl movements list / node -e 0',
 } as const;
 
 const GOALS: readonly Goal[] = [
@@ -88,6 +90,16 @@ const GOALS: readonly Goal[] = [
     figure: RATIO.mostSignals,
     goal: 'signals of a run before its first workflow task, of 2,500 creates at once',
     most: 2,
+  },
+  {
+    figure: RATIO.help,
+    goal: 'the help of fundctl, against a Node that does nothing',
+    most: 4,
+  },
+  {
+    figure: RATIO.list,
+    goal: 'a list of fundctl, with its request, against a Node that does nothing',
+    most: 7,
   },
   {
     figure: RATIO.idle,

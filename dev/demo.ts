@@ -3,7 +3,7 @@
  * own. Ends with one JSON line on standard output; exit status 0 only for COMPLETED.
  */
 import { takeSignals } from './stack/foreground.ts';
-import { drawGraph } from './draw-graph.ts';
+import { drawGraph } from '../clients/command-line/graph.ts';
 import { planHash, type FundClient, type ResultOf } from '../clients/http/index.ts';
 import { loadStarterTemplates, operatorOf } from './demo-api.ts';
 import { crossing, MOVED, withdrawal, type Scene } from './demo-scenes.ts';

@@ -42,6 +42,7 @@ const TARGETS = {
   chaos: { needsTemporal: true, run: runProgram('chaos') },
   fuzz: { needsTemporal: true, run: runProgram('fuzz') },
   fundadmin: { needsTemporal: false, run: runProgram('embedded-fundadmin') },
+  fundctl: { needsTemporal: false, run: runProgram('embedded-fundctl') },
   'executor:check': { needsTemporal: false, run: runProgram('executor-check') },
   'client:pack': { needsTemporal: false, run: runProgram('client-pack') },
   'client:types': { needsTemporal: false, run: runProgram('client-types') },

@@ -2,6 +2,7 @@
 import { alone } from './alone.ts';
 import { branches } from './branches.ts';
 import type { Section } from './context.ts';
+import { commands } from './commands.ts';
 import { creation } from './creation.ts';
 import { graphs } from './graphs.ts';
 import { idle } from './idle.ts';
@@ -21,6 +22,7 @@ export const SECTIONS = {
   waiting,
   routes,
   creation,
+  commands,
   idle,
 } as const satisfies Record<string, Section>;
 export type SectionName = keyof typeof SECTIONS;

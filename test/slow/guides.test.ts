@@ -8,7 +8,11 @@ let close: () => Promise<void>;
 let temporal: number;
 beforeAll(async () => {
   temporal = await freePort();
-  ({ terminals, close } = openTerminals({ SVC_TEMPORAL_PORT: String(temporal) }));
+  ({ terminals, close } = openTerminals({
+    SVC_TEMPORAL_PORT: String(temporal),
+    // A page is read slower than a shell runs it.
+    SVC_RATE_LIMIT_ENABLED: 'false',
+  }));
 }, 60_000);
 afterAll(() => close?.(), 60_000);
 
@@ -25,6 +29,16 @@ test('start: a movement that pays, and one that waits for a person', async () =>
   expect(printed).toMatch(/"withdrawable": "999967.5"/);
   for (const field of shownFields('docs/start.md')) expect(printed).toContain(`"${field}":`);
 }, 180_000);
+
+test('fundctl: its page', async () => {
+  const printed = await terminals.follow(shellBlocks('docs/fundctl.md'));
+  expect(printed).toMatch(/role +admin[\s\S]*COMPLETED[\s\S]*request_completed/);
+}, 300_000);
+
+test('the runbook: every way out', async () => {
+  const printed = await terminals.follow(shellBlocks('docs/runbook.md'));
+  expect(printed).toMatch(/REJECTED[\s\S]*EXECUTOR_DISABLED[\s\S]*COMPLETED[\s\S]*CANCELLED/);
+}, 300_000);
 
 test('operations: what needs no name of yours', async () => {
   // What somebody's own settings are is for that place alone.

@@ -1,0 +1,436 @@
+/** `fundctl` against the shared stack: what it prints, how it ends, what it keeps to itself. */
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../../dev/stack/ports.ts';
+import { tool } from '../support/tool.ts';
+import {
+  clientEnv,
+  ELSEWHERE,
+  JsonCommands,
+  LEAVES,
+  runFundctl,
+  spawnFundctl,
+} from '../support/fundctl.ts';
+import { freshAddress } from '../support/dashboard.ts';
+import {
+  alone,
+  edge,
+  gate,
+  noop,
+  post,
+  reaches,
+  register,
+  shared,
+  template,
+  waitFor,
+} from '../support/http.ts';
+
+// What it answers of a chain is what was seen last.
+alone('the refresh of the bridge registry');
+alone('USDT of the paper venue');
+
+const env = clientEnv(shared.apiUrl, shared.keys.admin);
+const json = new JsonCommands(env);
+const run = (...args: readonly string[]) => runFundctl(env, args);
+const [operator = '', secret = ''] = Object.entries(shared.dashboardKeys)[0] ?? [];
+const dashboard = { SVC_DASHBOARD_OPERATOR: operator, SVC_DASHBOARD_SECRET: secret };
+
+const unique = (word: string): string => `${word}-${randomUUID()}`;
+
+let folder: string;
+/** A step, a gate, a step; and where a cancel leads. */
+let gated: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'fundctl-'));
+  const made = await register(
+    template([noop('step'), gate('look'), noop('after'), noop('stop', COMPENSATION)], {
+      edges: EDGES,
+    }),
+  );
+  gated = `${made.template_key}@1`;
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const COMPENSATION = { node_kind: 'compensation' };
+const EDGES = [edge('step', 'look'), edge('look', 'after'), edge('step', 'stop', 'on_cancel')];
+
+interface Created {
+  readonly movement_id: string;
+  readonly compiled_plan_hash: string;
+}
+const created = (...more: readonly string[]): Promise<Created> =>
+  json.run('movements create', [
+    ...['--template', gated, '--asset', 'USDC', '--amount', '1', '--strategy', 'fundctl'],
+    ...more,
+  ]);
+const file = (name: string, content: unknown): string => {
+  const path = join(folder, name);
+  writeFileSync(path, JSON.stringify(content));
+  return path;
+};
+
+describe('what is printed for programs fits the schema of its command', () => {
+  test('movements, from a preview to their end', async () => {
+    const request = ['--template', gated, '--asset', 'USDC', '--amount', '1'];
+    expect(await json.run('movements preview', request)).toMatchObject({ would_create: true });
+    await json.run('movements create', [...request, '--dry-run']);
+    const { movement_id: id } = await created('--label', 'desk=treasury', '--param', 'why=test');
+    await json.run('movements list', ['--strategy', 'fundctl', '--limit', '2']);
+    await json.run('movements list', ['--template', gated.replace('@1', ''), '--all']);
+    await json.run('movements plan', [id]);
+    await json.run('movements graph', [id]);
+    await json.run('movements approve', [id, '--approver', 'desk', '--yes']);
+    await json.run('movements watch', [
+      ...[id, '--until', 'WAITING_MANUAL_ACTION', '--timeout', '30'],
+    ]);
+    await json.run('movements show', [id]);
+    await json.run('movements resume', [id, '--yes']);
+    const ended = await json.run('movements watch', [id, '--timeout', '30']);
+    expect(ended).toMatchObject({ request_state: 'COMPLETED', labels: { desk: 'treasury' } });
+    const events = await json.run<readonly { event_type: string }[]>('movements timeline', [id]);
+    expect(events.map((event) => event.event_type)).toContain('request_resumed');
+  }, 60_000);
+
+  test('movements that are refused, cancelled and tried again', async () => {
+    const { movement_id: refused } = await created();
+    await json.run('movements reject', [refused, '--reason', 'not this week', '--yes']);
+    const { movement_id: cancelled } = await created();
+    await json.run('movements cancel', [cancelled, '--yes']);
+    const broken = await register(
+      template([noop('step', { config: { amount: '5' }, risk_patch: { max_amount: '2' } })]),
+    );
+    const { movement_id: failed } = await json.run<Created>('movements create', [
+      ...['--template', broken.template_key, '--asset', 'USDC', '--amount', '1'],
+    ]);
+    await json.run('movements approve', [failed, '--yes']);
+    await reaches(failed, 'FAILED');
+    await json.run('movements retry', [failed, '--yes']);
+    await json.run('movements watch', [failed, '--timeout', '30'], { status: 1 });
+  }, 60_000);
+
+  test('templates', async () => {
+    const plan = template([noop('only')]);
+    const path = file('plan.json', plan);
+    await json.run('templates validate', [path]);
+    await json.run('templates create', ['--file', path]);
+    const key = plan.template_key;
+    await json.run('templates list', ['--key', key, '--executable', 'true']);
+    await json.run('templates show', [key]);
+    await json.run('templates graph', [`${key}@1`]);
+    await json.run('templates auto-approve', [
+      ...[key, '--daily-cap-amount', '5', '--daily-cap-asset', 'USDC', '--yes'],
+    ]);
+  });
+
+  test('transfers', async () => {
+    const move = ['--from', 'paper-main', '--to', 'paper-sub-a', '--asset', 'USDT'];
+    const made = await json.run<{ transfer_id: string }>('transfers create', [
+      ...[...move, '--amount', '3', '--reason', 'a test', '--yes'],
+    ]);
+    await json.run('transfers watch', [made.transfer_id, '--timeout', '30']);
+    await json.run('transfers show', [made.transfer_id]);
+    await json.run('transfers timeline', [made.transfer_id]);
+    await json.run('transfers list', ['--asset', 'USDT', '--limit', '1']);
+  }, 60_000);
+
+  test('funds, routes, policies, registries', async () => {
+    await json.run('balances', ['--venue', 'paper-main']);
+    await json.run('routes list', ['--health']);
+    await json.run('routes recommend', ['--asset', 'USDC', '--amount', '10']);
+    const strategy = unique('strategy');
+    const limits = ['--max-amount', '10', '--window-hours', '24', '--max-amount-per-window', '50'];
+    const policy = await json.run<{ policy_id: string }>('policies create', [
+      ...['--client', shared.adminClientId, '--strategy', strategy, '--allow-asset', 'USDC'],
+      ...['--allow-template', gated, ...limits, '--yes'],
+    ]);
+    await json.run('policies update', [policy.policy_id, '--active', 'false', '--yes']);
+    await json.run('policies show', [policy.policy_id]);
+    await json.run('policies list');
+    await json.run('budgets', [strategy]);
+    await json.run('executors list');
+    await json.run('signers list');
+    await json.run('signers show', ['test-wallet']);
+    await json.run('signers inventory', ['test-wallet', '--no-persist']);
+    await json.run('signers allowances', ['test-wallet']);
+    await json.run('signers history', ['test-wallet']);
+    const drift = await runFundctl(env, ['registry', 'verify-drift', '--output', 'json']);
+    await json.run('registry verify-drift', [], { status: drift.status });
+    await json.run('registry audit', ['--limit', '3']);
+    await json.run('cutover show');
+    await json.run('callbacks list', ['--limit', '3']);
+    await json.run('callbacks dead-letters', ['--limit', '3']);
+    await json.run('audit list', ['--action', 'movement.create', '--limit', '3']);
+    await json.run('keys whoami');
+  }, 60_000);
+
+  test('bridges', async () => {
+    const [from, to] = [unique('chain'), unique('chain')];
+    const chain = (index: number): readonly string[] => [
+      ...['--endpoint', `${String(index)}:${freshAddress()}`, '--finality-age', '60', '--yes'],
+    ];
+    const eid = 40_000 + Math.floor(Math.random() * 10_000);
+    await json.run('bridges add-chain', [from, ...chain(eid)]);
+    await json.run('bridges add-chain', [to, ...chain(eid + 1)]);
+    await json.run('bridges replace-chain', [from, ...chain(eid + 2)]);
+    await json.run('bridges chains');
+    const path = [from, to, 'USDX'];
+    const asked = ['--expected-latency', '60', '--detection-budget', '600', '--fee-budget', '0.1'];
+    await json.run('bridges add-baseline', [...path, ...asked, '--yes']);
+    await json.run('bridges replace-baseline', [...path, ...asked, '--enabled', 'true', '--yes']);
+    await json.run('bridges drill-pass', [...path, '--evidence', 'drills/1.json', '--yes']);
+    await json.run('bridges baselines');
+    await json.run('bridges refresh');
+    await json.run('bridges remove-baseline', [...path, '--yes']);
+    await json.run('bridges remove-chain', [from, '--yes']);
+    await json.run('bridges remove-chain', [to, '--yes']);
+  }, 60_000);
+
+  test('the allowlist, changed with the key of an operator', async () => {
+    const address = freshAddress();
+    const row = await json.run<{ id: string }>(
+      'allowlist add',
+      [address, '--family', 'evm', '--label', 'cold wallet', '--reason', 'a test', '--yes'],
+      { env: dashboard },
+    );
+    const why = [row.id, '--reason', 'a test', '--yes'];
+    await json.run('allowlist revoke', why, { env: dashboard });
+    await json.run('allowlist reactivate', why, { env: dashboard });
+    await json.run('allowlist revoke', why, { env: dashboard });
+    await json.run('allowlist list', ['--inactive', '--all']);
+    const without = await run('allowlist', 'revoke', ...why);
+    expect([without.status, without.err]).toEqual([
+      2,
+      expect.stringMatching(/^fundctl: [^\n]*SVC_DASHBOARD_OPERATOR[^\n]*\n$/),
+    ]);
+  });
+
+  test('a bundle of the audit trail, and this program itself', async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const [key, pub] = [join(folder, 'key.pem'), join(folder, 'key.pub')];
+    writeFileSync(key, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+    writeFileSync(pub, publicKey.export({ type: 'spki', format: 'pem' }));
+    const out = join(folder, 'bundle.jsonl');
+    const [from, to] = [3_600_000, 0].map((ago) => new Date(Date.now() - ago).toISOString());
+    const range = ['--from', from ?? '', '--to', to ?? ''];
+    // What is not sealed yet is not exported.
+    await waitFor(async () => {
+      const words = ['audit', 'export', ...range, '--out', out, '--key-file', key];
+      return (await tool(words)).status === 0;
+    });
+    expect(await json.run('audit check-bundle', [out, '--public-key', pub])).toMatchObject({
+      ok: true,
+      trusted: true,
+    });
+    await json.run('config check');
+    await json.run('schema', ['movements', 'list']);
+    await json.run('completion', ['bash']);
+  });
+
+  test('and that is every command, but for those of test/slow', () => {
+    expect([...json.covered, ...ELSEWHERE].sort()).toEqual(LEAVES.map(({ path }) => path).sort());
+  });
+});
+
+describe('how it ends', () => {
+  const line = /^fundctl: [^\n]+\n$/;
+  const wrong = { keyId: 'nobody', secret: 'a secret that must not be shown' };
+
+  test('a wrong key, a dead server and a wrong flag are one line each, and 3, 4, 2', async () => {
+    const dead = `http://127.0.0.1:${String(await freePort())}`;
+    const [key, server, option] = await Promise.all([
+      spawnFundctl(clientEnv(shared.apiUrl, wrong), ['movements', 'list']),
+      spawnFundctl(clientEnv(dead, shared.keys.admin), ['movements', 'list']),
+      spawnFundctl(env, ['movements', 'list', '--stat', 'FAILED']),
+    ]);
+    expect([key.status, server.status, option.status]).toEqual([3, 4, 2]);
+    for (const { out, err } of [key, server, option])
+      expect([out, err]).toEqual(['', expect.stringMatching(line)]);
+    expect(option.err).toContain('Did you mean --state?');
+    expect(key.err + key.out).not.toContain(wrong.secret);
+  }, 60_000);
+
+  test('what is refused is 3, what is not there too, and a wait that is over 5', async () => {
+    const { movement_id: id } = await created();
+    const nobody = randomUUID();
+    expect((await run('movements', 'show', nobody)).status).toBe(3);
+    expect((await run('movements', 'show', 'no-id')).err).toContain('movement_id');
+    const waited = await run('movements', 'watch', id, '--timeout', '1');
+    expect([waited.status, waited.err]).toEqual([
+      5,
+      expect.stringMatching(/still PENDING_APPROVAL/),
+    ]);
+    await run('movements', 'reject', id, '--yes');
+    expect(await run('movements', 'approve', id, '--yes')).toMatchObject({ status: 3 });
+  }, 30_000);
+
+  test('without a terminal and without --yes nothing that asks is done', async () => {
+    const { movement_id: id } = await created();
+    const refused = await spawnFundctl(env, ['movements', 'approve', id], 'y\n');
+    expect([refused.status, refused.out]).toEqual([2, '']);
+    expect(refused.err).toMatch(line);
+    expect(await json.run('movements show', [id])).toMatchObject({
+      request_state: 'PENDING_APPROVAL',
+    });
+  }, 30_000);
+
+  test('another hash than the one that was read is not approved', async () => {
+    const { movement_id: id } = await created();
+    const other = await run('movements', 'approve', id, '--hash', '0'.repeat(64), '--yes');
+    expect([other.status, other.err]).toEqual([1, expect.stringContaining('hash')]);
+    expect((await json.run('movements show', [id]))['request_state']).toBe('PENDING_APPROVAL');
+  });
+});
+
+describe('what people see', () => {
+  test('an approval repeats amounts, destinations with their labels, signer and executors', async () => {
+    const { id } = await json.run<{ id: string }>(
+      'allowlist add',
+      [
+        ...[freshAddress(), '--family', 'evm', '--reason', 'a test', '--yes'],
+        ...['--label', 'desk\u001b[2Jwallet\u202e'],
+      ],
+      { env: dashboard },
+    );
+    const rows = await json.run<{ allowed_addresses: { id: string; address: string }[] }>(
+      'allowlist list',
+      ['--all'],
+    );
+    const address = rows.allowed_addresses.find((row) => row.id === id)?.address ?? '';
+    const pays = await register(
+      template([
+        {
+          node_key: 'pay',
+          node_kind: 'action',
+          action_type: 'evm_erc20_transfer',
+          executor_selector: { action_type: 'evm_erc20_transfer', chain_family: 'evm' },
+          signer_selector: { chain_family: 'evm', profile: 'test-wallet' },
+          has_side_effect: true,
+          config: {
+            asset: 'USDC',
+            chain_id: shared.chain.chainId,
+            token_address: shared.chain.tokens.USDC.address,
+            destination_address: address,
+          },
+        },
+      ]),
+    );
+    const made = await json.run<Created>('movements create', [
+      ...['--template', pays.template_key, '--asset', 'USDC', '--amount', '7.25'],
+    ]);
+    const { out } = await run('movements', 'plan', made.movement_id);
+    for (const part of [
+      '7.25 USDC',
+      address,
+      'test-wallet',
+      'evm.transfer',
+      made.compiled_plan_hash,
+    ])
+      expect(out).toContain(part);
+    // A hostile label does not drive the terminal.
+    expect(out).toContain('desk\\u001b[2Jwallet\\u202e');
+    expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
+    await run('movements', 'reject', made.movement_id, '--yes');
+  }, 30_000);
+
+  test('piped, nothing has colour and nothing moves the cursor', async () => {
+    const { movement_id: id } = await created();
+    for (const args of [
+      ['movements', 'list'],
+      ['movements', 'show', id],
+      ['movements', 'graph', id],
+      ['executors', 'list'],
+      ['--help'],
+    ]) {
+      const { status, out, err } = await spawnFundctl({ ...env, FORCE_COLOR: '1' }, args);
+      expect([args, status]).toEqual([args, 0]);
+      expect(out + err).not.toContain('\u001b');
+    }
+  }, 60_000);
+
+  test('a label of a movement is shown without its control characters, in JSON too', async () => {
+    const label = `desk=${'\u001b'}]0;owned${'\u0007'}${'\u009b'}31m`;
+    const { movement_id: id } = await created('--label', label);
+    for (const more of [[], ['--output', 'json']]) {
+      const { out } = await run('movements', 'show', id, ...more);
+      expect(out).toContain('owned');
+      expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+    }
+  });
+});
+
+test('a create whose answer is lost tells the key with which a repeat is safe', async () => {
+  const key = unique('key');
+  const request = ['--template', gated, '--asset', 'USDC', '--amount', '1'];
+  const first = await created('--idempotency-key', key);
+  const again = await run(
+    'movements',
+    'create',
+    ...request,
+    '--strategy',
+    'fundctl',
+    '--idempotency-key',
+    key,
+  );
+  expect([again.status, again.out]).toEqual([0, expect.stringContaining(first.movement_id)]);
+  expect(again.err).toContain('first request');
+});
+
+test('profiles: a file that holds a secret is read with mode 600 alone, and never shown', async () => {
+  const { keyId, secret: hmac } = shared.keys.operator;
+  const config = join(folder, 'config.json');
+  const profiles = { desk: { api_url: shared.apiUrl, key_id: keyId, secret: hmac } };
+  writeFileSync(config, JSON.stringify({ default_profile: 'desk', profiles }), { mode: 0o644 });
+  const own = { SVC_CLIENT_CONFIG: config };
+  const open = await runFundctl(own, ['keys', 'whoami']);
+  expect([open.status, open.err]).toEqual([2, expect.stringContaining('chmod 600')]);
+  rmSync(config);
+  writeFileSync(config, JSON.stringify({ default_profile: 'desk', profiles }), { mode: 0o600 });
+  expect(await runFundctl(own, ['keys', 'whoami', '--output', 'json'])).toMatchObject({
+    status: 0,
+    out: expect.stringContaining('"role": "operator"'),
+  });
+  // The environment stands before the file's choice, a profile that is named before both.
+  const both = { ...env, ...own };
+  expect((await runFundctl(both, ['keys', 'whoami'])).out).toContain('admin');
+  expect((await runFundctl(both, ['keys', 'whoami', '--profile', 'desk'])).out).toContain(
+    'operator',
+  );
+  const shown = await runFundctl(both, ['config', 'check', '--profile', 'desk']);
+  expect(shown.out).toContain('of profile "desk"');
+  for (const { out, err } of [open, shown])
+    for (const each of [hmac, shared.keys.admin.secret]) expect(out + err).not.toContain(each);
+});
+
+test('a template is checked offline by the rules of the service', async () => {
+  const nodes = [noop('a'), noop('b')];
+  const cases = [
+    template(nodes, { edges: [] }),
+    template(nodes, { edges: [edge('a', 'b'), edge('b', 'a')] }),
+    template([noop('a')], { edges: [edge('a', 'nowhere')] }),
+    template([noop('a')], { completion_policy: null }),
+    template([noop('a')], { version: 0 }),
+    template([noop('a')], { surprise: true }),
+    template(nodes, {
+      edges: [edge('a', 'b', 'on_success', { condition_expr: 'intent.amount > "9"' })],
+    }),
+    template(nodes),
+  ];
+  for (const body of cases) {
+    const { status, out } = await runFundctl(
+      { SVC_CLIENT_CONFIG: '/nonexistent' },
+      ['templates', 'validate', '-', '--output', 'json'],
+      JSON.stringify(body),
+    );
+    const here = JSON.parse(out) as { valid: boolean; non_executable_reasons: string[] };
+    const { status: there, body: answer } = await post<Record<string, unknown>>(
+      '/plan-templates',
+      body,
+    );
+    expect([body, here.valid]).toEqual([body, there === 201]);
+    const reasons = there === 201 ? answer['non_executable_reasons'] : [];
+    expect(here.non_executable_reasons).toEqual(reasons);
+    expect(status).toBe(here.valid && here.non_executable_reasons.length === 0 ? 0 : 1);
+  }
+});
