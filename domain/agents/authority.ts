@@ -70,6 +70,12 @@ export interface Grant {
   readonly chains: readonly string[];
 }
 
+export const UNCOVERED_CODES = [
+  'max_notional_exceeded',
+  'asset_not_allowed',
+  'chain_not_allowed',
+] as const;
+
 /** What a movement of an agent would do that its authority does not cover. */
 export type Uncovered =
   | {
