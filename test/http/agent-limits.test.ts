@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { compare } from '../support/amounts.ts';
-import { agent, propose, proposal, relimited, type Agent } from '../support/agents.ts';
+import { agent, propose, proposal, type Agent } from '../support/agents.ts';
 import {
   must,
   noop,
@@ -66,24 +66,6 @@ test('of 1,000 at once none goes beyond the limits of its moment, and versions a
   );
   expect(kept).toEqual({ proposals: 1_000, audited: 1_000 });
 }, 60_000);
-
-test('what is decided while the limits are lowered is decided by the lower ones', async () => {
-  let of = await agent({ most: '100' });
-  const early = Array.from({ length: 40 }, () =>
-    propose(of, { requested_notional: '90' }).catch(() => null),
-  );
-  of = await relimited(of, { most: '50' });
-  const [lowered] = await sql<{ at: Date }>(
-    'SELECT updated_at AS at FROM agent_authorities WHERE authority_key = $1',
-    [of.authority],
-  );
-  await Promise.all(early);
-  const rows = await sql<{ status: string }>(
-    'SELECT status FROM template_proposals WHERE authority_key = $1 AND created_at > $2',
-    [of.authority, lowered?.at],
-  );
-  expect(rows.filter(({ status }) => status === 'auto_promoted')).toEqual([]);
-});
 
 describe('a movement of an agent', () => {
   let of: Agent;
