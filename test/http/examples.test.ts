@@ -578,7 +578,8 @@ test('a movement that cannot be is refused', async () => {
 });
 
 test('an agent proposes, attempts and is promoted', async () => {
-  const { authority, ...key } = await agent();
+  const key = await agent();
+  const { authority } = key;
   const under = `/agent-authorities/${authority}`;
   const { accounts } = shared.chain;
   const here = { destination_address: accounts.treasury.address };
@@ -614,16 +615,15 @@ test('an agent proposes, attempts and is promoted', async () => {
     post(`/template-proposals/${blocked.body.proposal_id}/promote`),
   );
   await refuses('template_proposal_not_found', get(`/template-proposals/${NOBODY}`));
-  const create = (template_version: number, amount: string, by = key) =>
+  const create = (template_version: number, amount: string, by: SigningKey = key) =>
     sendAs(by, 'POST', '/movements', {
       ...{ template_key: first.template_key, template_version },
       intent: { asset: 'USDC', amount },
     });
   await refuses('max_notional_exceeded', create(1, '125'));
-  const other = { clientId: '', namespace: '', authority, ...key };
-  await refuses('asset_not_allowed', create(1, '1', await relimited(other, { assets: 'USDT' })));
+  await refuses('asset_not_allowed', create(1, '1', await relimited(key, { assets: 'USDT' })));
   const elsewhere = { assets: 'USDC', chains: 'elsewhere' };
-  await refuses('chain_not_allowed', create(1, '1', await relimited(other, elsewhere)));
+  await refuses('chain_not_allowed', create(1, '1', await relimited(key, elsewhere)));
 });
 
 test('what every operation may answer', async () => {
