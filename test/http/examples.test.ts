@@ -2,11 +2,13 @@
  * Every example of the API's document is true: requests are sent as they stand there, with only the
  * ids of this run put in, and answers and errors look as they are shown (test/support/seen.ts).
  */
+import type { SigningKey } from '../../clients/signing.ts';
 import { PERP_BRIDGE } from '../../dev/simulators/perp/settings.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { starterTemplates } from '../../dev/stack/starter-templates.ts';
 import { low, someone } from '../dev/perp-stack.ts';
 import { at, startPerpDesk } from '../support/perp-desk.ts';
+import { agent, relimited } from '../support/agents.ts';
 import { faultsOf } from '../support/redocly.ts';
 import { SeenExamples } from '../support/seen.ts';
 import { GUARDED_SIGNER, PURSE, PURSE_SIGNER } from '../support/shared-stack.ts';
@@ -38,6 +40,8 @@ import {
 type Json = Readonly<Record<string, unknown>>;
 
 interface Call {
+  /** Who calls; the admin when left out. */
+  readonly key?: SigningKey;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   /** Of a list that other tests fill too: the entries that this one knows. */
@@ -79,10 +83,10 @@ function example(operationId: string, more: Json = {}): Json {
 async function answers<T = Json>(
   operation: readonly [id: string, method: string, path: string],
   status = 200,
-  { body, headers = {}, only }: Call = {},
+  { body, headers = {}, only, key = shared.keys.admin }: Call = {},
 ): Promise<T> {
   const [id, method, path] = operation;
-  const answer = await send<Json>(method, path, body, headers);
+  const answer = await sendAs<Json>(key, method, path, body, headers);
   if (answer.status !== status)
     throw new Error(`${id} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
   seen.answered(id, status, only === undefined ? answer.body : only(answer.body));
@@ -571,6 +575,55 @@ test('a movement that cannot be is refused', async () => {
   await sleep(1_050);
   const approve = { compiled_plan_hash, approver_id: 'tester' };
   await refuses('approval_expired', post(`/movements/${movement_id}/approve`, approve));
+});
+
+test('an agent proposes, attempts and is promoted', async () => {
+  const key = await agent();
+  const { authority } = key;
+  const under = `/agent-authorities/${authority}`;
+  const { accounts } = shared.chain;
+  const here = { destination_address: accounts.treasury.address };
+  const proposed = example('createTemplateProposal', here);
+  const as = { key };
+  await answers(['createTemplateProposal', 'POST', `${under}/template-proposals`], 200, {
+    ...{ ...as, body: proposed },
+  });
+  const attempted = example('createBridgeAttempt', { ...here, requested_notional: '99' });
+  const first = await answers<{ movement_id: string; template_key: string }>(
+    ['createBridgeAttempt', 'POST', `${under}/bridge-attempt`],
+    ...([200, { ...as, body: { ...attempted, asset: 'USDC' } }] as const),
+  );
+  const beyond = { ...proposed, requested_notional: '250' };
+  const open = await sendAs<{ proposal_id: string }>(
+    key,
+    'POST',
+    `${under}/template-proposals`,
+    beyond,
+  );
+  const path = `/template-proposals/${open.body.proposal_id}`;
+  await answers(['getTemplateProposal', 'GET', path]);
+  await answers(['promoteTemplateProposal', 'POST', `${path}/promote`]);
+  const cold = { ...proposed, destination_address: PURSE.replace(/.$/, '0').toLowerCase() };
+  const blocked = await sendAs<{ proposal_id: string }>(
+    key,
+    'POST',
+    `${under}/template-proposals`,
+    cold,
+  );
+  await refuses(
+    'promotion_blocked',
+    post(`/template-proposals/${blocked.body.proposal_id}/promote`),
+  );
+  await refuses('template_proposal_not_found', get(`/template-proposals/${NOBODY}`));
+  const create = (template_version: number, amount: string, by: SigningKey = key) =>
+    sendAs(by, 'POST', '/movements', {
+      ...{ template_key: first.template_key, template_version },
+      intent: { asset: 'USDC', amount },
+    });
+  await refuses('max_notional_exceeded', create(1, '125'));
+  await refuses('asset_not_allowed', create(1, '1', await relimited(key, { assets: 'USDT' })));
+  const elsewhere = { assets: 'USDC', chains: 'elsewhere' };
+  await refuses('chain_not_allowed', create(1, '1', await relimited(key, elsewhere)));
 });
 
 test('what every operation may answer', async () => {
