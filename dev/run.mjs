@@ -42,6 +42,7 @@ const TARGETS = {
   chaos: { needsTemporal: true, run: runProgram('chaos') },
   fuzz: { needsTemporal: true, run: runProgram('fuzz') },
   fundadmin: { needsTemporal: false, run: runProgram('embedded-fundadmin') },
+  mcp: { needsTemporal: false, run: runProgram('fund-mcp') },
   'executor:check': { needsTemporal: false, run: runProgram('executor-check') },
   contracts: { needsTemporal: false, run: runProgram('contracts') },
   'docs:examples': { needsTemporal: true, run: recordExamples },

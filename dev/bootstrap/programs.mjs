@@ -7,6 +7,8 @@ export const PROGRAMS = {
   main: 'main.ts',
   fundadmin: 'tools/fundadmin.ts',
   'executor-check': 'executor-kit/check/main.ts',
+  // What an agent is given.
+  'fund-mcp': 'clients/mcp/main.ts',
   // The embedded stack.
   start: 'dev/start.ts',
   demo: 'dev/demo.ts',
